@@ -1,0 +1,54 @@
+# How everything is compiled and linked: language, warnings, sanitizers, ccache, lld, output folders.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+add_compile_options(-Wall -Wextra -fno-semantic-interposition
+  # Designated initialisers that leave the rest at its defaults are how our structs are filled.
+  -Wno-missing-field-initializers)
+if(HILO_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 is wrong about these on optional, StatusOr and std::string operator+.
+  add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
+endif()
+
+if(HILO_SANITIZE)
+  add_compile_options(-fsanitize=${HILO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HILO_SANITIZE})
+endif()
+
+find_program(HILO_CCACHE ccache)
+mark_as_advanced(HILO_CCACHE)
+if(HILO_CCACHE)
+  # With precompiled headers ccache wants to be told that time stamps and unused macros do not matter.
+  set(hilo_launcher ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${HILO_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${hilo_launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${hilo_launcher})
+  if(HILO_PRECOMPILE_HEADERS)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      add_compile_options(-fpch-preprocess)
+    else()
+      add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+    endif()
+  endif()
+endif()
+
+find_program(HILO_LLD NAMES ld.lld)
+mark_as_advanced(HILO_LLD)
+if(HILO_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+add_link_options(-Wl,--gc-sections)

@@ -1,0 +1,21 @@
+# `cmake --install`: libhilo, the headers that embedders include, the program, and what find_package(Hilo) reads.
+include(CMakePackageConfigHelpers)
+
+set(hilo_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Hilo)
+install(TARGETS hilo EXPORT HiloTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET hilo_tool)
+  install(TARGETS hilo_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+foreach(folder base shape hlo runtime)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilo
+            FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+  endif()
+endforeach()
+install(EXPORT HiloTargets NAMESPACE Hilo:: DESTINATION ${hilo_package_dir})
+
+configure_package_config_file(cmake/HiloConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/HiloConfig.cmake
+                              INSTALL_DESTINATION ${hilo_package_dir})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/HiloConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HiloConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/HiloConfigVersion.cmake
+        DESTINATION ${hilo_package_dir})

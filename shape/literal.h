@@ -1,0 +1,195 @@
+// Literal: an array (or tuple) of values held by the host.
+//
+// Elements lie densely in row-major order of their logical index, whatever the layout in the shape says: layouts are
+// applied where bytes meet a device (LiteralToBytes, LiteralFromBytes). PRED is one byte, 0 or 1; types of fewer than 8 bits take one byte each.
+#ifndef HILO_SHAPE_LITERAL_H_
+#define HILO_SHAPE_LITERAL_H_
+
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "shape/number_types.h"
+#include "shape/shape.h"
+
+namespace hilo {
+
+class Literal {
+ public:
+  Literal() = default;  // of invalid shape
+  Literal(Literal&&) = default;
+  Literal& operator=(Literal&&) = default;
+  Literal(const Literal&) = delete;
+  Literal& operator=(const Literal&) = delete;
+
+  // Zeros of `shape`. Errors: InvalidArgument for an invalid shape, ResourceExhausted if memory is short.
+  static absl::StatusOr<Literal> Create(const Shape& shape);
+  static Literal MakeTuple(std::vector<Literal> elements);
+  Literal Clone() const;
+
+  const Shape& shape() const { return shape_; }
+  int64_t element_count() const { return ShapeUtil::ElementsIn(shape_); }
+
+  // Raw bytes of an array: element_count() * PrimitiveTypeByteSize.
+  absl::Span<const uint8_t> untyped_data() const { return {data_.get(), static_cast<size_t>(size_)}; }
+  absl::Span<uint8_t> untyped_data() { return {data_.get(), static_cast<size_t>(size_)}; }
+  // T must be NativeType<shape().element_type()>.
+  template <typename T>
+  absl::Span<const T> data() const {
+    return {reinterpret_cast<const T*>(data_.get()), static_cast<size_t>(element_count())};
+  }
+  template <typename T>
+  absl::Span<T> data() {
+    return {reinterpret_cast<T*>(data_.get()), static_cast<size_t>(element_count())};
+  }
+  template <typename T>
+  T Get(absl::Span<const int64_t> index) const {
+    return data<T>()[LinearIndex(index)];
+  }
+  template <typename T>
+  void Set(absl::Span<const int64_t> index, T value) {
+    data<T>()[LinearIndex(index)] = value;
+  }
+  template <typename T>
+  T GetFirstElement() const {
+    return data<T>()[0];
+  }
+  // Row-major position of `index`.
+  int64_t LinearIndex(absl::Span<const int64_t> index) const;
+
+  // Any array type, converted: for integers and PRED; the value is clipped to int64.
+  int64_t GetAsInt64(int64_t linear) const;
+  // Any real type; the real part of complex ones.
+  double GetAsDouble(int64_t linear) const;
+
+  // Tuples.
+  int64_t tuple_size() const { return static_cast<int64_t>(elements_.size()); }
+  const Literal& element(int64_t i) const { return elements_[i]; }
+  Literal& element(int64_t i) { return elements_[i]; }
+  const Literal& at(const ShapeIndex& index) const;
+  // Takes the elements out of a tuple.
+  std::vector<Literal> DecomposeTuple() &&;
+
+  // Same bits and compatible shape (NaNs with equal bits are equal).
+  bool operator==(const Literal& other) const;
+  size_t Hash() const;
+
+  // "f32[2,2] { { 1, 2 }, { 3, 4 } }": HLO constant text with (or without) the shape in front. Floats are the shortest text that reads back
+  // to the same bits; NaNs with a payload are nan(0x...). Elements beyond `max_elements` are elided as "{...}" (-1: never).
+  std::string ToString(bool with_shape = true, int64_t max_elements = -1) const;
+
+  // Conversion with the rules of HLO's convert (saturating float to integer, round to nearest even).
+  absl::StatusOr<Literal> Convert(PrimitiveType type) const;
+  // The same elements under other dimensions (as many elements).
+  absl::StatusOr<Literal> Reshape(absl::Span<const int64_t> dimensions) const;
+
+  // Changes the layout note in the shape; the elements stay.
+  Shape* mutable_shape_do_not_resize() { return &shape_; }
+
+ private:
+  Shape shape_;
+  std::unique_ptr<uint8_t[]> data_;
+  int64_t size_ = 0;
+  std::vector<Literal> elements_;
+};
+
+// XLA's LiteralUtil: literals from C++ values, for small things and tests.
+struct LiteralUtil {
+  template <typename T>
+  static Literal CreateR0(T value);
+  template <typename T>
+  static Literal CreateR1(absl::Span<const T> values);
+  template <typename T>
+  static Literal CreateR1(std::initializer_list<T> values) {
+    return CreateR1<T>(absl::Span<const T>(values.begin(), values.size()));
+  }
+  template <typename T>
+  static Literal CreateR2(std::initializer_list<std::initializer_list<T>> values);
+  template <typename T>
+  static Literal CreateFromArray(absl::Span<const T> values, absl::Span<const int64_t> dimensions);
+  static Literal Zero(PrimitiveType type);
+  static Literal One(PrimitiveType type);
+  // Lowest / highest value: infinities for floats that have them.
+  static Literal MinValue(PrimitiveType type);
+  static Literal MaxValue(PrimitiveType type);
+  // `value` rounded to `type`.
+  static Literal FromDouble(PrimitiveType type, double value);
+};
+
+// Parses the element text of a constant ("{ { 1, 2 }, ... }", "5", "(1, 2)", tuples) of the given shape; comments allowed.
+// Errors: InvalidArgument with the offset of the offending text; a value out of the type's range; "{...}" is an error that says so.
+absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape);
+// Parses "f32[2]{0} {1, 2}": shape, then elements.
+absl::StatusOr<Literal> ParseLiteral(absl::string_view text);
+
+// The bytes of an array under `layout_shape`'s layout and padding, and back. Sizes as ShapeUtil::ByteSizeOf(layout_shape).
+void LiteralToBytes(const Literal& literal, const Shape& layout_shape, uint8_t* out);
+absl::StatusOr<Literal> LiteralFromBytes(const uint8_t* bytes, const Shape& layout_shape);
+
+// Comparison. A mismatch is an InvalidArgument status that names the first and the worst element: index, expected, actual, difference in ulps.
+struct ErrorSpec {
+  double absolute = 0;
+  double relative = 0;
+  int64_t ulps = 0;        // units in the last place of the expected value's type
+  bool nans_are_equal = true;
+};
+absl::Status CompareLiterals(const Literal& expected, const Literal& actual, const ErrorSpec& spec);
+// Largest distance in ulps over float elements (0 if bitwise equal; int64 max if only one is NaN); for reports.
+int64_t MaxUlpDistance(const Literal& expected, const Literal& actual);
+
+// .npy (versions 1 to 3, C and Fortran order, little and big endian) and .npz (stored and deflated members).
+// Types that NumPy lacks travel as raw |V1 or |V2, one element a byte or two; `hint` then says which type they are.
+// Errors: InvalidArgument with the file and what was expected; never trusts a length in the file.
+absl::StatusOr<Literal> ReadNpy(const std::string& path, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
+absl::StatusOr<Literal> ParseNpy(absl::string_view bytes, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
+absl::Status WriteNpy(const std::string& path, const Literal& literal);
+struct NamedLiteral {
+  std::string name;
+  Literal literal;
+};
+// `hint(name)` answers for raw |V types; may be null.
+absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path,
+                                                  PrimitiveType (*hint)(absl::string_view, void*) = nullptr,
+                                                  void* hint_context = nullptr);
+absl::Status WriteNpz(const std::string& path, absl::Span<const NamedLiteral> arrays);
+
+// ---- templates ----
+template <typename T>
+Literal LiteralUtil::CreateFromArray(absl::Span<const T> values, absl::Span<const int64_t> dimensions) {
+  auto literal = Literal::Create(ShapeUtil::MakeShape(NativeToPrimitiveType<T>(), dimensions));
+  if (!literal.ok()) return Literal();
+  auto out = literal->template data<T>();
+  for (size_t i = 0; i < values.size() && i < out.size(); ++i) out[i] = values[i];
+  return *std::move(literal);
+}
+template <typename T>
+Literal LiteralUtil::CreateR0(T value) {
+  return CreateFromArray<T>({&value, 1}, {});
+}
+template <typename T>
+Literal LiteralUtil::CreateR1(absl::Span<const T> values) {
+  return CreateFromArray<T>(values, {static_cast<int64_t>(values.size())});
+}
+template <typename T>
+Literal LiteralUtil::CreateR2(std::initializer_list<std::initializer_list<T>> values) {
+  const int64_t columns = values.size() == 0 ? 0 : static_cast<int64_t>(values.begin()->size());
+  auto literal = Literal::Create(
+      ShapeUtil::MakeShape(NativeToPrimitiveType<T>(), {static_cast<int64_t>(values.size()), columns}));
+  if (!literal.ok()) return Literal();
+  auto out = literal->template data<T>();
+  size_t i = 0;
+  for (const auto& row : values) {
+    for (const T& value : row) out[i++] = value;
+  }
+  return *std::move(literal);
+}
+
+}  // namespace hilo
+
+#endif  // HILO_SHAPE_LITERAL_H_

@@ -1,0 +1,171 @@
+// The number types that C++ lacks: 16-bit and smaller floats, integers of 1, 2 and 4 bits.
+//
+// All of them are stored one element a byte (or two), convert exactly to float, and convert from float with
+// round-to-nearest-even. They are values to store and convert; arithmetic happens in float.
+#ifndef HILO_SHAPE_NUMBER_TYPES_H_
+#define HILO_SHAPE_NUMBER_TYPES_H_
+
+#include <complex>
+#include <cstdint>
+#include <type_traits>
+
+#include "shape/primitive_type.h"
+
+namespace hilo {
+
+// How a small float spends its special bit patterns.
+enum class FloatSpecials {
+  kIeee,      // top exponent: infinity (mantissa 0) and NaN
+  kFiniteNan, // "fn": no infinity; NaN only with all bits below the sign set; overflow gives NaN
+  kFiniteOnly, // no infinity, no NaN (f4e2m1fn); overflow saturates, NaN gives negative zero's magnitude maximum
+  kUnsignedZero, // "fnuz": no infinity, no -0; the pattern of -0 is NaN; overflow gives NaN
+  kScale,     // f8e8m0fnu: exponent only, no sign, no zero; all ones is NaN
+};
+
+// Bit layout of a small float: sign (except kScale), `exponent_bits`, `mantissa_bits`.
+struct FloatFormat {
+  int exponent_bits;
+  int mantissa_bits;
+  int bias;
+  FloatSpecials specials;
+};
+
+// Returns the value of `bits` in `format`, exactly.
+float DecodeFloat(const FloatFormat& format, uint32_t bits);
+// Rounds `value` to `format`, to nearest, ties to even; overflow and NaN as XLA's convert does.
+uint32_t EncodeFloat(const FloatFormat& format, float value);
+// As above from double, rounded once.
+uint32_t EncodeFloat(const FloatFormat& format, double value);
+
+// A float of at most 16 bits. `Tag` is its PrimitiveType.
+template <PrimitiveType kType, typename Bits, FloatFormat kFormat>
+struct SmallFloat {
+  static constexpr FloatFormat format = kFormat;
+  static constexpr PrimitiveType type = kType;
+  Bits bits = 0;
+
+  SmallFloat() = default;
+  explicit SmallFloat(float value) : bits(static_cast<Bits>(EncodeFloat(kFormat, value))) {}
+  explicit SmallFloat(double value) : bits(static_cast<Bits>(EncodeFloat(kFormat, value))) {}
+  template <typename I, typename = std::enable_if_t<std::is_integral_v<I>>>
+  explicit SmallFloat(I value) : SmallFloat(static_cast<double>(value)) {}
+  explicit operator float() const { return DecodeFloat(kFormat, bits); }
+  explicit operator double() const { return DecodeFloat(kFormat, bits); }
+  static SmallFloat FromBits(Bits b) {
+    SmallFloat f;
+    f.bits = b;
+    return f;
+  }
+};
+
+using half = SmallFloat<F16, uint16_t, FloatFormat{5, 10, 15, FloatSpecials::kIeee}>;
+using bfloat16 = SmallFloat<BF16, uint16_t, FloatFormat{8, 7, 127, FloatSpecials::kIeee}>;
+using f8e5m2 = SmallFloat<F8E5M2, uint8_t, FloatFormat{5, 2, 15, FloatSpecials::kIeee}>;
+using f8e4m3 = SmallFloat<F8E4M3, uint8_t, FloatFormat{4, 3, 7, FloatSpecials::kIeee}>;
+using f8e3m4 = SmallFloat<F8E3M4, uint8_t, FloatFormat{3, 4, 3, FloatSpecials::kIeee}>;
+using f8e4m3fn = SmallFloat<F8E4M3FN, uint8_t, FloatFormat{4, 3, 7, FloatSpecials::kFiniteNan}>;
+using f8e4m3b11fnuz =
+    SmallFloat<F8E4M3B11FNUZ, uint8_t, FloatFormat{4, 3, 11, FloatSpecials::kUnsignedZero}>;
+using f8e4m3fnuz = SmallFloat<F8E4M3FNUZ, uint8_t, FloatFormat{4, 3, 8, FloatSpecials::kUnsignedZero}>;
+using f8e5m2fnuz = SmallFloat<F8E5M2FNUZ, uint8_t, FloatFormat{5, 2, 16, FloatSpecials::kUnsignedZero}>;
+using f8e8m0fnu = SmallFloat<F8E8M0FNU, uint8_t, FloatFormat{8, 0, 127, FloatSpecials::kScale}>;
+using f4e2m1fn = SmallFloat<F4E2M1FN, uint8_t, FloatFormat{2, 1, 1, FloatSpecials::kFiniteOnly}>;
+
+// An integer of 1, 2 or 4 bits, one a byte; conversion wraps. Signed values are kept sign-extended in `value`.
+template <PrimitiveType kType, int kBits, bool kSigned>
+struct SmallInt {
+  using Storage = std::conditional_t<kSigned, int8_t, uint8_t>;
+  static constexpr PrimitiveType type = kType;
+  static constexpr int bits = kBits;
+  Storage value = 0;
+
+  SmallInt() = default;
+  template <typename I, typename = std::enable_if_t<std::is_integral_v<I>>>
+  explicit constexpr SmallInt(I v) : value(Wrap(static_cast<uint8_t>(v))) {}
+  template <typename I, typename = std::enable_if_t<std::is_arithmetic_v<I>>>
+  explicit constexpr operator I() const {
+    return static_cast<I>(value);
+  }
+
+ private:
+  static constexpr Storage Wrap(uint8_t v) {
+    if constexpr (kSigned) {
+      return static_cast<int8_t>(static_cast<int8_t>(v << (8 - kBits)) >> (8 - kBits));
+    } else {
+      return v & ((1 << kBits) - 1);
+    }
+  }
+};
+
+using s1 = SmallInt<S1, 1, true>;
+using s2 = SmallInt<S2, 2, true>;
+using s4 = SmallInt<S4, 4, true>;
+using u1 = SmallInt<U1, 1, false>;
+using u2 = SmallInt<U2, 2, false>;
+using u4 = SmallInt<U4, 4, false>;
+
+using complex64 = std::complex<float>;
+using complex128 = std::complex<double>;
+
+// NativeType<F32>::type is float, and so on; TypeOf<float>() is F32.
+template <PrimitiveType kType>
+struct NativeTypeOf;
+#define HILO_NATIVE_TYPES(X)                                                                       \
+  X(PRED, bool) X(S1, s1) X(S2, s2) X(S4, s4) X(S8, int8_t) X(S16, int16_t) X(S32, int32_t)        \
+  X(S64, int64_t) X(U1, u1) X(U2, u2) X(U4, u4) X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t)   \
+  X(U64, uint64_t) X(F4E2M1FN, f4e2m1fn) X(F8E8M0FNU, f8e8m0fnu) X(F8E3M4, f8e3m4)                 \
+  X(F8E4M3, f8e4m3) X(F8E4M3FN, f8e4m3fn) X(F8E4M3B11FNUZ, f8e4m3b11fnuz)                          \
+  X(F8E4M3FNUZ, f8e4m3fnuz) X(F8E5M2, f8e5m2) X(F8E5M2FNUZ, f8e5m2fnuz) X(F16, half)               \
+  X(BF16, bfloat16) X(F32, float) X(F64, double) X(C64, complex64) X(C128, complex128)
+
+template <typename T>
+constexpr PrimitiveType NativeToPrimitiveType() = delete;
+#define HILO_NATIVE_TYPE(primitive, native)                 \
+  template <>                                               \
+  struct NativeTypeOf<primitive> {                          \
+    using type = native;                                    \
+  };                                                        \
+  template <>                                               \
+  constexpr PrimitiveType NativeToPrimitiveType<native>() { \
+    return primitive;                                       \
+  }
+HILO_NATIVE_TYPES(HILO_NATIVE_TYPE)
+#undef HILO_NATIVE_TYPE
+
+template <PrimitiveType kType>
+using NativeType = typename NativeTypeOf<kType>::type;
+
+// Calls f(NativeTag<T>{}) with the C++ type of `type`; `type` must be an array type.
+template <typename T>
+struct NativeTag {
+  using type = T;
+};
+template <typename F>
+auto ArrayTypeSwitch(PrimitiveType type, F&& f) {
+  switch (type) {
+#define HILO_CASE(primitive, native) \
+  case primitive:                    \
+    return f(NativeTag<native>{});
+    HILO_NATIVE_TYPES(HILO_CASE)
+#undef HILO_CASE
+    default:
+      return f(NativeTag<bool>{});
+  }
+}
+
+template <typename T>
+inline constexpr bool is_small_float = false;
+template <PrimitiveType kType, typename Bits, FloatFormat kFormat>
+inline constexpr bool is_small_float<SmallFloat<kType, Bits, kFormat>> = true;
+template <typename T>
+inline constexpr bool is_small_int = false;
+template <PrimitiveType kType, int kBits, bool kSigned>
+inline constexpr bool is_small_int<SmallInt<kType, kBits, kSigned>> = true;
+template <typename T>
+inline constexpr bool is_complex = false;
+template <typename T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+
+}  // namespace hilo
+
+#endif  // HILO_SHAPE_NUMBER_TYPES_H_
