@@ -1,0 +1,18 @@
+// Copies that make every sharing of memory safe, as a stage of its own.
+#ifndef HILO_HLO_MEMORY_COPY_INSERTION_H_
+#define HILO_HLO_MEMORY_COPY_INSERTION_H_
+
+#include "absl/status/status.h"
+#include "hlo/ir/hlo_module.h"
+
+namespace hilo {
+
+// Takes a scheduled module to kAliased: afterwards all values that must share memory (a loop's initial value, its parameter, its next value and its
+// result; a conditional's result and its branches' results; outputs and the entry's root) can do so without destroying each other.
+// First every such value gets a copy of its own; then copies whose source and target do not interfere are removed again.
+// The schedule is kept up to date. While and conditional computations must each have one caller (passes/flatten_call_graph.h).
+absl::Status InsertCopies(HloModule* module);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_MEMORY_COPY_INSERTION_H_

@@ -1,0 +1,20 @@
+// One total order of instructions for every computation that runs instruction by instruction.
+#ifndef HILO_HLO_MEMORY_SCHEDULER_H_
+#define HILO_HLO_MEMORY_SCHEDULER_H_
+
+#include "absl/status/status.h"
+#include "hlo/ir/hlo_module.h"
+
+namespace hilo {
+
+// Fills module->schedule() for the entry and for all computations that control flow reaches (not for fused and embedded ones).
+// Operands and control predecessors come first. Where the order is free, readers of an array come before the instruction that could
+// overwrite it in place (dynamic-update-slice, scatter, the next value of a loop-carried array). A module that says is_scheduled keeps its order.
+absl::Status ScheduleModule(HloModule* module);
+
+// The computations with a schedule, callees first: entry, while conditions and bodies, branches, called computations.
+absl::StatusOr<std::vector<HloComputation*>> SequentialComputations(const HloModule& module);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_MEMORY_SCHEDULER_H_
