@@ -1,0 +1,138 @@
+#include "hlo/analysis/in_place.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "hlo/ir/hlo_computation.h"
+
+namespace hilo {
+namespace {
+
+// How a fusion reads one of its parameters, relative to the index it writes at.
+enum class Access { kNone, kSameIndex, kOther };
+
+Access Worse(Access a, Access b) { return a > b ? a : b; }
+
+bool SameLinearIndex(const HloInstruction& instruction) {
+  return IsElementwise(instruction.opcode()) || instruction.opcode() == HloOpcode::kReshape ||
+         instruction.opcode() == HloOpcode::kBitcast;
+}
+
+// Accesses of every instruction of the fused computation when each of `roots` is evaluated once per index; an instruction is kSameIndex if all
+// paths from a root to it keep the linear index.
+absl::flat_hash_map<const HloInstruction*, Access> AccessesOf(const HloComputation& computation,
+                                                              absl::Span<HloInstruction* const> roots) {
+  absl::flat_hash_map<const HloInstruction*, Access> access;
+  for (const HloInstruction* root : roots) access[root] = Access::kSameIndex;
+  std::vector<HloInstruction*> order = computation.MakePostOrder();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const HloInstruction* user = *it;
+    const Access mine = access[user];
+    if (mine == Access::kNone) continue;
+    for (const HloInstruction* operand : user->operands()) {
+      const bool same = mine == Access::kSameIndex && SameLinearIndex(*user) &&
+                        ShapeUtil::ElementsIn(operand->shape()) == ShapeUtil::ElementsIn(user->shape());
+      Access& theirs = access[operand];
+      theirs = Worse(theirs, same ? Access::kSameIndex : Access::kOther);
+    }
+  }
+  return access;
+}
+
+bool SameBytes(const Shape& a, const Shape& b) {
+  return a.IsArray() && b.IsArray() && ShapeUtil::ByteSizeOf(a) == ShapeUtil::ByteSizeOf(b) &&
+         PrimitiveTypeByteSize(a.element_type()) == PrimitiveTypeByteSize(b.element_type());
+}
+
+// True if `slice` reads of the array just what `update` (a dynamic-update-slice of it) writes.
+bool ReadsWrittenWindow(const HloInstruction& slice, const HloInstruction& update) {
+  if (slice.opcode() != HloOpcode::kDynamicSlice || slice.operand(0) != update.operand(0)) return false;
+  if (!ShapeUtil::SameDimensions(slice.shape(), update.operand(1)->shape())) return false;
+  if (slice.operand_count() + 1 != update.operand_count()) return false;
+  for (int64_t i = 1; i < slice.operand_count(); ++i) {
+    if (slice.operand(i) != update.operand(i + 1)) return false;
+  }
+  return true;
+}
+
+// A fusion whose root updates a part of a parameter: the parameter may be used by the root alone, or be read at the written window for
+// the update's own elements.
+void UpdateFusionPairs(const HloInstruction& root, std::vector<InPlacePair>& pairs) {
+  const HloInstruction* target = root.operand(0);
+  if (!target->IsParameter() || !SameBytes(target->shape(), root.shape())) return;
+  int64_t uses = 0;
+  for (const HloInstruction* operand : root.operands()) uses += operand == target;
+  if (uses != 1) return;
+  if (target->user_count() > 1) {
+    if (root.opcode() != HloOpcode::kDynamicUpdateSlice) return;
+    HloInstruction* update = root.operand(1);
+    const auto access = AccessesOf(*root.parent(), {&update, 1});
+    for (const HloInstruction* user : target->users()) {
+      if (user == &root) continue;
+      auto it = access.find(user);
+      if (!ReadsWrittenWindow(*user, root) || it == access.end() || it->second != Access::kSameIndex) return;
+      // The window must feed nothing else (start indices, say).
+      for (size_t i = 2; i < root.operands().size(); ++i) {
+        HloInstruction* start = root.operand(i);
+        const auto starts = AccessesOf(*root.parent(), {&start, 1});
+        if (auto found = starts.find(user); found != starts.end() && found->second != Access::kNone) return;
+      }
+    }
+  }
+  pairs.push_back({target->parameter_number(), 0, true});
+}
+
+std::vector<InPlacePair> FusionPairs(const HloInstruction& fusion) {
+  std::vector<InPlacePair> pairs;
+  const HloComputation& computation = *fusion.called_computation();
+  HloInstruction* root = computation.root_instruction();
+  if (root->opcode() == HloOpcode::kDynamicUpdateSlice || root->opcode() == HloOpcode::kScatter) {
+    UpdateFusionPairs(*root, pairs);
+    return pairs;
+  }
+  std::vector<HloInstruction*> roots = {root};
+  if (root->opcode() == HloOpcode::kTuple) roots.assign(root->operands().begin(), root->operands().end());
+  for (const HloInstruction* output : roots) {
+    if (!output->shape().IsArray() ||
+        ShapeUtil::ElementsIn(output->shape()) != ShapeUtil::ElementsIn(roots[0]->shape()) ||
+        output->opcode() == HloOpcode::kReduce) {
+      return pairs;  // not a plain loop over one index space
+    }
+  }
+  const auto access = AccessesOf(computation, roots);
+  for (const HloInstruction* parameter : computation.parameter_instructions()) {
+    auto it = access.find(parameter);
+    if (it == access.end() || it->second != Access::kSameIndex) continue;
+    for (size_t i = 0; i < roots.size(); ++i) {
+      if (SameBytes(parameter->shape(), roots[i]->shape())) {
+        pairs.push_back({parameter->parameter_number(), static_cast<int64_t>(i), false});
+      }
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<InPlacePair> InPlacePairs(const HloInstruction& instruction) {
+  std::vector<InPlacePair> pairs;
+  const HloOpcode opcode = instruction.opcode();
+  if (opcode == HloOpcode::kFusion) return FusionPairs(instruction);
+  if (opcode == HloOpcode::kDynamicUpdateSlice || (opcode == HloOpcode::kScatter && instruction.operand_count() == 3)) {
+    int64_t uses = 0;
+    for (const HloInstruction* operand : instruction.operands()) uses += operand == instruction.operand(0);
+    if (uses == 1) pairs.push_back({0, 0, true});
+    return pairs;
+  }
+  if (!IsElementwise(opcode)) return pairs;
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+    if (SameBytes(instruction.operand(i)->shape(), instruction.shape())) pairs.push_back({i, 0, false});
+  }
+  return pairs;
+}
+
+bool IsForwarding(const HloInstruction& instruction) {
+  if (HasTrait(instruction.opcode(), kForwarding)) return true;
+  return (instruction.opcode() == HloOpcode::kReshape || instruction.opcode() == HloOpcode::kBitcast) &&
+         !instruction.parent()->IsFusion();
+}
+
+}  // namespace hilo

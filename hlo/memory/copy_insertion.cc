@@ -1,0 +1,258 @@
+// The first half adds copies by rule, so many that nothing can interfere:
+//
+//   - each leaf that a loop changes: the initial value is copied before the loop, the next value at the end of the body. Where the next value is
+//     the parameter's own leaf of another place (a swap, a rotation), it is first copied to a temporary, and all temporaries come before
+//     the copies that overwrite;
+//   - each result leaf of a conditional, at the end of every branch;
+//   - each leaf of the result of the entry and of called computations, and, if a parameter is donated, by way of a temporary.
+//
+// The second half removes the copies whose source and target can share memory after all (SharingSets), most bytes first. A loop over arrays that
+// are updated in place ends up with no copies, a swap with one.
+#include "hlo/memory/copy_insertion.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ops/op_attributes.h"
+#include "hlo/memory/scheduler.h"
+#include "hlo/memory/value_liveness.h"
+
+namespace hilo {
+namespace {
+
+// Adds instructions to a computation and notes them in the order in which they run.
+class Inserter {
+ public:
+  explicit Inserter(HloComputation* computation) : computation_(computation) {}
+
+  std::vector<HloInstruction*> Take() { return std::move(added_); }
+
+  // The leaves of `instruction` in depth-first order, taking tuples apart as needed.
+  std::vector<HloInstruction*> Leaves(HloInstruction* instruction) {
+    std::vector<HloInstruction*> leaves;
+    std::vector<HloInstruction*> work = {instruction};
+    while (!work.empty()) {
+      HloInstruction* next = work.back();
+      work.pop_back();
+      if (!next->shape().IsTuple()) {
+        leaves.push_back(next);
+        continue;
+      }
+      for (int64_t i = next->shape().tuple_shapes_size() - 1; i >= 0; --i) {
+        if (next->opcode() == HloOpcode::kTuple) {
+          work.push_back(next->operand(i));
+          continue;
+        }
+        auto attributes = std::make_unique<GetTupleElementAttrs>();
+        attributes->index = i;
+        work.push_back(Add(HloInstruction::Create(HloOpcode::kGetTupleElement, next->shape().tuple_shapes(i), {next},
+                                                  std::move(attributes))));
+      }
+    }
+    return leaves;
+  }
+
+  HloInstruction* Copy(HloInstruction* leaf) {
+    HloInstruction* copy = Add(HloInstruction::Create(HloOpcode::kCopy, leaf->shape(), {leaf}));
+    copy->CopyOriginFrom(*leaf);
+    return copy;
+  }
+
+  // Puts leaves together again as a value of `shape`; `next` walks over the leaves.
+  HloInstruction* Rebuild(const Shape& shape, const std::vector<HloInstruction*>& leaves, size_t* next) {
+    if (!shape.IsTuple()) return leaves[(*next)++];
+    std::vector<HloInstruction*> elements;
+    for (const Shape& element : shape.tuple_shapes()) elements.push_back(Rebuild(element, leaves, next));
+    return Add(HloInstruction::Create(HloOpcode::kTuple, shape, elements));
+  }
+
+ private:
+  HloInstruction* Add(std::unique_ptr<HloInstruction> instruction) {
+    added_.push_back(computation_->AddInstruction(std::move(instruction)));
+    return added_.back();
+  }
+
+  HloComputation* computation_;
+  std::vector<HloInstruction*> added_;
+};
+
+bool NeedsMemory(const Shape& leaf) { return leaf.IsArray() && !ShapeUtil::IsZeroElementArray(leaf); }
+
+// Order in which root copies run: a place is overwritten after the copies that still read it, as far as there is no circle.
+// `source[i]` is the place that copy i reads, or -1.
+std::vector<int64_t> CopyOrder(const std::vector<int64_t>& source) {
+  const int64_t count = static_cast<int64_t>(source.size());
+  std::vector<int64_t> pending(count, 0);
+  for (int64_t i = 0; i < count; ++i) {
+    if (source[i] >= 0 && source[i] != i) ++pending[source[i]];
+  }
+  std::vector<int64_t> order, ready;
+  std::vector<bool> done(count, false);
+  for (int64_t i = count - 1; i >= 0; --i) {
+    if (pending[i] == 0) ready.push_back(i);
+  }
+  int64_t next_circle = 0;
+  while (static_cast<int64_t>(order.size()) < count) {
+    int64_t i;
+    if (!ready.empty()) {
+      i = ready.back();
+      ready.pop_back();
+    } else {
+      while (done[next_circle]) ++next_circle;
+      i = next_circle;
+    }
+    if (done[i]) continue;
+    done[i] = true;
+    order.push_back(i);
+    if (source[i] >= 0 && source[i] != i && --pending[source[i]] == 0) ready.push_back(source[i]);
+  }
+  return order;
+}
+
+// Gives the root of `computation` copies of its leaves where `copied` says so. Leaves that are (views of) a leaf of `overwritten`, an instruction whose
+// memory the copies write, go through temporaries.
+absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std::vector<bool>& copied,
+                      const HloInstruction* overwritten, const ScopeValues* values) {
+  HloInstruction* root = computation->root_instruction();
+  Inserter inserter(computation);
+  std::vector<HloInstruction*> leaves = inserter.Leaves(root);
+  std::vector<int64_t> source(leaves.size(), -1);
+  if (overwritten != nullptr) {
+    const std::vector<int64_t>& places = values->ValuesOf(overwritten);
+    const std::vector<int64_t>& results = values->ValuesOf(root);
+    absl::flat_hash_map<int64_t, int64_t> place_of;
+    for (size_t i = 0; i < places.size(); ++i) place_of[places[i]] = static_cast<int64_t>(i);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      auto it = place_of.find(results[i]);
+      if (it == place_of.end() || !copied[i] || !NeedsMemory(leaves[i]->shape())) continue;
+      source[i] = it->second;
+      leaves[i] = inserter.Copy(leaves[i]);
+    }
+  }
+  for (int64_t i : CopyOrder(source)) {
+    if (copied[i] && NeedsMemory(leaves[i]->shape())) leaves[i] = inserter.Copy(leaves[i]);
+  }
+  size_t next = 0;
+  HloInstruction* rebuilt = inserter.Rebuild(root->shape(), leaves, &next);
+  HILO_RETURN_IF_ERROR(computation->set_root_instruction(rebuilt));
+  std::vector<HloInstruction*>& order = module->schedule()[computation];
+  for (HloInstruction* added : inserter.Take()) order.push_back(added);
+  return absl::OkStatus();
+}
+
+// Copies the leaves of a loop's initial value that the loop changes.
+absl::Status CopyInit(HloModule* module, HloInstruction* loop, const std::vector<bool>& through) {
+  HloComputation* computation = loop->parent();
+  Inserter inserter(computation);
+  std::vector<HloInstruction*> leaves = inserter.Leaves(loop->operand(0));
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!through[i] && NeedsMemory(leaves[i]->shape())) leaves[i] = inserter.Copy(leaves[i]);
+  }
+  size_t next = 0;
+  HloInstruction* rebuilt = inserter.Rebuild(loop->shape(), leaves, &next);
+  computation->ReplaceOperand(loop, 0, rebuilt);
+  std::vector<HloInstruction*>& order = module->schedule()[computation];
+  const std::vector<HloInstruction*> added = inserter.Take();
+  order.insert(std::find(order.begin(), order.end(), loop), added.begin(), added.end());
+  return absl::OkStatus();
+}
+
+// The scopes of a module: the entry and the targets of calls.
+absl::StatusOr<std::vector<HloComputation*>> ScopesOf(const HloModule& module) {
+  HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> sequential, SequentialComputations(module));
+  absl::flat_hash_set<const HloComputation*> called = {module.entry_computation()};
+  for (const HloComputation* computation : sequential) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kCall) called.insert(instruction->called_computation());
+    }
+  }
+  std::vector<HloComputation*> scopes;
+  for (HloComputation* computation : sequential) {
+    if (called.contains(computation)) scopes.push_back(computation);
+  }
+  return scopes;
+}
+
+absl::Status AddCopies(HloModule* module, HloComputation* scope) {
+  HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(*module, *scope));
+  for (const HloInstruction* instruction : values.line()) {
+    if (instruction->opcode() == HloOpcode::kWhile) {
+      std::vector<bool> through = PassThroughLeaves(*instruction);
+      std::vector<bool> copied(through.size());
+      for (size_t i = 0; i < through.size(); ++i) copied[i] = !through[i];
+      HloComputation* body = instruction->called_computation(1);
+      HILO_RETURN_IF_ERROR(CopyRoot(module, body, copied, body->parameter_instruction(0), &values));
+      HILO_RETURN_IF_ERROR(CopyInit(module, const_cast<HloInstruction*>(instruction), through));
+    } else if (instruction->opcode() == HloOpcode::kConditional) {
+      const std::vector<bool> copied(LeafCount(instruction->shape()), true);
+      for (HloComputation* branch : instruction->called_computations()) {
+        HILO_RETURN_IF_ERROR(CopyRoot(module, branch, copied, nullptr, nullptr));
+      }
+    }
+  }
+  const std::vector<bool> copied(LeafCount(scope->root_instruction()->shape()), true);
+  // A donated parameter may be overwritten by any output copy: everything that is such a parameter goes through a temporary.
+  if (!scope->IsEntry() || module->input_output_aliases().empty()) {
+    return CopyRoot(module, scope, copied, nullptr, nullptr);
+  }
+  for (HloInstruction* parameter : scope->parameter_instructions()) {
+    bool donated = false;
+    for (const InputOutputAlias& alias : module->input_output_aliases()) {
+      donated |= alias.parameter_number == parameter->parameter_number();
+    }
+    if (!donated) continue;
+    HILO_ASSIGN_OR_RETURN(ScopeValues now, ScopeValues::Create(*module, *scope));
+    HILO_RETURN_IF_ERROR(CopyRoot(module, scope, copied, parameter, &now));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RemoveCopies(HloModule* module, HloComputation* scope) {
+  HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(*module, *scope));
+  SharingSets sets(values.values());
+  for (const std::vector<int64_t>& together : values.required_sharing()) {
+    for (size_t i = 1; i < together.size(); ++i) {
+      HILO_RET_CHECK(sets.Merge(together[0], together[i]))
+          << "values that must share memory interfere, at " << values.values()[together[i]].definition.instruction->name();
+    }
+  }
+  absl::flat_hash_set<const HloInstruction*> removed;
+  for (const ScopeValues::Wish& wish : values.wishes()) {
+    if (sets.Merge(wish.from, wish.to) && wish.instruction->opcode() == HloOpcode::kCopy) {
+      removed.insert(wish.instruction);
+    }
+  }
+  absl::flat_hash_set<HloComputation*> touched;
+  for (const HloInstruction* copy : values.line()) {
+    if (!removed.contains(copy)) continue;
+    HloComputation* computation = copy->parent();
+    touched.insert(computation);
+    HloInstruction* victim = const_cast<HloInstruction*>(copy);
+    HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(victim, victim->operand(0)));
+  }
+  for (HloComputation* computation : touched) {
+    std::vector<HloInstruction*>& order = module->schedule()[computation];
+    order.erase(std::remove_if(order.begin(), order.end(),
+                               [&](const HloInstruction* instruction) { return removed.contains(instruction); }),
+                order.end());
+  }
+  for (const HloInstruction* copy : removed) {
+    HILO_RETURN_IF_ERROR(copy->parent()->RemoveInstruction(const_cast<HloInstruction*>(copy)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status InsertCopies(HloModule* module) {
+  HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> scopes, ScopesOf(*module));
+  for (HloComputation* scope : scopes) {
+    HILO_RETURN_IF_ERROR(AddCopies(module, scope));
+    HILO_RETURN_IF_ERROR(RemoveCopies(module, scope));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hilo

@@ -1,0 +1,164 @@
+// The order is a depth-first post order with one refinement. An array that an instruction U may overwrite in place (dynamic-update-slice,
+// scatter) is better read by its other users before U runs: then U needs no copy. The same holds for the array that a loop carries and the
+// instruction that computes its next value. So extra edges "other readers before U" are added where they close no circle; small
+// arrays are not worth the search.
+#include "hlo/memory/scheduler.h"
+
+#include <deque>
+
+#include "absl/container/flat_hash_set.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/analysis/in_place.h"
+
+namespace hilo {
+namespace {
+
+// Arrays below this size are copied rather than reordered for.
+constexpr int64_t kWorthOrdering = 1024;
+// A search for a circle gives up, and the edge with it, after this many instructions.
+constexpr int64_t kReachLimit = 2000;
+
+using Edges = absl::flat_hash_map<const HloInstruction*, std::vector<HloInstruction*>>;  // instruction -> extra predecessors
+
+// True if `from` is computed (directly or not) from `to`, or if that could not be decided cheaply.
+bool Reaches(const HloInstruction* from, const HloInstruction* to, const Edges& extra) {
+  absl::flat_hash_set<const HloInstruction*> seen = {from};
+  std::vector<const HloInstruction*> work = {from};
+  while (!work.empty()) {
+    const HloInstruction* next = work.back();
+    work.pop_back();
+    if (next == to) return true;
+    if (static_cast<int64_t>(seen.size()) > kReachLimit) return true;
+    auto visit = [&](const HloInstruction* predecessor) {
+      if (seen.insert(predecessor).second) work.push_back(predecessor);
+    };
+    for (const HloInstruction* operand : next->operands()) visit(operand);
+    for (const HloInstruction* predecessor : next->control_predecessors()) visit(predecessor);
+    if (auto it = extra.find(next); it != extra.end()) {
+      for (const HloInstruction* predecessor : it->second) visit(predecessor);
+    }
+  }
+  return false;
+}
+
+// The instructions that read the memory of `array`, views included.
+std::vector<HloInstruction*> Readers(const HloInstruction* array) {
+  std::vector<HloInstruction*> readers;
+  absl::flat_hash_set<const HloInstruction*> seen = {array};
+  std::vector<const HloInstruction*> work = {array};
+  while (!work.empty()) {
+    const HloInstruction* next = work.back();
+    work.pop_back();
+    for (HloInstruction* user : next->users()) {
+      if (!seen.insert(user).second) continue;
+      if (user->opcode() == HloOpcode::kTuple) continue;  // read where the tuple is taken apart or carried on
+      if (IsForwarding(*user)) {
+        work.push_back(user);
+      } else {
+        readers.push_back(user);
+      }
+    }
+  }
+  return readers;
+}
+
+void ReadersFirst(const HloInstruction* array, HloInstruction* writer, Edges& extra) {
+  if (!array->shape().IsArray() || ShapeUtil::ByteSizeOf(array->shape()) < kWorthOrdering) return;
+  for (HloInstruction* reader : Readers(array)) {
+    if (reader == writer || Reaches(reader, writer, extra)) continue;
+    extra[writer].push_back(reader);
+  }
+}
+
+Edges OrderingEdges(const HloComputation& computation) {
+  Edges extra;
+  for (HloInstruction* instruction : computation.instructions()) {
+    for (const InPlacePair& pair : InPlacePairs(*instruction)) {
+      if (pair.updates_part) ReadersFirst(instruction->operand(pair.operand), instruction, extra);
+    }
+  }
+  // A loop body: what reads the carried array comes before what computes its next value.
+  const HloInstruction* root = computation.root_instruction();
+  if (computation.num_parameters() != 1 || root->opcode() != HloOpcode::kTuple) return extra;
+  const HloInstruction* parameter = computation.parameter_instruction(0);
+  if (!parameter->shape().IsTuple()) return extra;
+  for (const HloInstruction* element : parameter->users()) {
+    if (element->opcode() != HloOpcode::kGetTupleElement || element->tuple_index() >= root->operand_count()) continue;
+    HloInstruction* next = root->operand(element->tuple_index());
+    if (!IsForwarding(*next) && !next->IsParameter()) ReadersFirst(element, next, extra);
+  }
+  return extra;
+}
+
+// A post order over operands, control predecessors and extra edges.
+std::vector<HloInstruction*> Order(const HloComputation& computation) {
+  const Edges extra = OrderingEdges(computation);
+  if (extra.empty()) return computation.MakePostOrder();
+  std::vector<HloInstruction*> order;
+  absl::flat_hash_set<const HloInstruction*> seen;
+  struct Frame {
+    HloInstruction* instruction;
+    std::vector<HloInstruction*> predecessors;
+    size_t next = 0;
+  };
+  std::vector<Frame> stack;
+  auto open = [&](HloInstruction* instruction) {
+    if (!seen.insert(instruction).second) return;
+    Frame frame{instruction, {instruction->operands().begin(), instruction->operands().end()}};
+    for (HloInstruction* predecessor : instruction->control_predecessors()) frame.predecessors.push_back(predecessor);
+    if (auto it = extra.find(instruction); it != extra.end()) {
+      frame.predecessors.insert(frame.predecessors.end(), it->second.begin(), it->second.end());
+    }
+    stack.push_back(std::move(frame));
+  };
+  auto visit = [&](HloInstruction* start) {
+    open(start);
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      if (frame.next < frame.predecessors.size()) {
+        open(frame.predecessors[frame.next++]);
+        continue;
+      }
+      order.push_back(frame.instruction);
+      stack.pop_back();
+    }
+  };
+  for (HloInstruction* parameter : computation.parameter_instructions()) visit(parameter);
+  for (HloInstruction* instruction : computation.instructions()) visit(instruction);
+  return order;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<HloComputation*>> SequentialComputations(const HloModule& module) {
+  absl::flat_hash_set<const HloComputation*> sequential = {module.entry_computation()};
+  std::vector<const HloComputation*> work = {module.entry_computation()};
+  while (!work.empty()) {
+    const HloComputation* next = work.back();
+    work.pop_back();
+    for (const HloInstruction* instruction : next->instructions()) {
+      if (!HasTrait(instruction->opcode(), kControlFlow)) continue;
+      for (const HloComputation* called : instruction->called_computations()) {
+        if (sequential.insert(called).second) work.push_back(called);
+      }
+    }
+  }
+  HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> order, module.MakeComputationPostOrder());
+  std::vector<HloComputation*> result;
+  for (HloComputation* computation : order) {
+    if (sequential.contains(computation)) result.push_back(computation);
+  }
+  return result;
+}
+
+absl::Status ScheduleModule(HloModule* module) {
+  module->schedule().clear();
+  HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> computations, SequentialComputations(*module));
+  for (HloComputation* computation : computations) {
+    module->schedule()[computation] = module->is_scheduled() ? computation->instructions() : Order(*computation);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hilo

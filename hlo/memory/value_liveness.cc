@@ -1,0 +1,392 @@
+#include "hlo/memory/value_liveness.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/analysis/in_place.h"
+
+namespace hilo {
+namespace {
+
+// Sets larger than this stay as they are: comparing members pair by pair would no longer be cheap.
+constexpr size_t kMaxSetSize = 512;
+
+// Number of the first leaf of element `element` of a tuple.
+int64_t ElementLeafOffset(const Shape& tuple, int64_t element) {
+  int64_t offset = 0;
+  for (int64_t i = 0; i < element; ++i) offset += LeafCount(tuple.tuple_shapes(i));
+  return offset;
+}
+
+// Follows one leaf back through forwarding instructions to where it is defined, without crossing computations.
+LeafRef ResolveLocally(LeafRef leaf) {
+  while (IsForwarding(*leaf.instruction)) {
+    const HloInstruction& forward = *leaf.instruction;
+    if (forward.opcode() == HloOpcode::kTuple) {
+      int64_t element = 0;
+      int64_t rest = leaf.leaf;
+      while (rest >= LeafCount(forward.operand(element)->shape())) {
+        rest -= LeafCount(forward.operand(element)->shape());
+        ++element;
+      }
+      leaf = {forward.operand(element), rest};
+    } else if (forward.opcode() == HloOpcode::kGetTupleElement) {
+      const HloInstruction* tuple = forward.operand(0);
+      leaf = {tuple, leaf.leaf + ElementLeafOffset(tuple->shape(), forward.tuple_index())};
+    } else {
+      leaf = {forward.operand(0), leaf.leaf};
+    }
+  }
+  return leaf;
+}
+
+}  // namespace
+
+int64_t LeafCount(const Shape& shape) {
+  if (!shape.IsTuple()) return 1;
+  int64_t count = 0;
+  for (const Shape& element : shape.tuple_shapes()) count += LeafCount(element);
+  return count;
+}
+
+int64_t LeafNumber(const Shape& shape, const ShapeIndex& index) {
+  int64_t number = 0;
+  const Shape* at = &shape;
+  for (int64_t element : index) {
+    number += ElementLeafOffset(*at, element);
+    at = &at->tuple_shapes(element);
+  }
+  return number;
+}
+
+std::vector<bool> PassThroughLeaves(const HloInstruction& while_instruction) {
+  const HloComputation& body = *while_instruction.called_computation(1);
+  const int64_t count = LeafCount(while_instruction.shape());
+  std::vector<bool> through(count, false);
+  // Nested loops that hand a leaf on unchanged are followed too; each is asked once.
+  absl::flat_hash_map<const HloInstruction*, std::vector<bool>> nested;
+  for (int64_t i = 0; i < count; ++i) {
+    LeafRef leaf = ResolveLocally({body.root_instruction(), i});
+    while (leaf.instruction->opcode() == HloOpcode::kWhile) {
+      auto [it, fresh] = nested.try_emplace(leaf.instruction);
+      if (fresh) it->second = PassThroughLeaves(*leaf.instruction);
+      if (!nested.at(leaf.instruction)[leaf.leaf]) break;
+      leaf = ResolveLocally({leaf.instruction->operand(0), leaf.leaf});
+    }
+    through[i] = leaf.instruction == body.parameter_instruction(0) && leaf.leaf == i;
+  }
+  return through;
+}
+
+// Walks a scope along its line, making values.
+class ScopeWalker {
+ public:
+  ScopeWalker(const HloModule& module, ScopeValues* out) : module_(module), out_(*out) {}
+
+  absl::Status Walk(const HloComputation& scope) {
+    int64_t parameter_leaf = 0;
+    for (const HloInstruction* parameter : scope.parameter_instructions()) {
+      std::vector<int64_t> values;
+      for (int64_t leaf = 0; leaf < LeafCount(parameter->shape()); ++leaf) {
+        const int64_t value = NewValue({parameter, leaf}, 0);
+        out_.values_[value].fixed = StorageKind::kParameter;
+        out_.values_[value].fixed_index = parameter_leaf++;
+        values.push_back(value);
+      }
+      SetLeaves(parameter, std::move(values));
+    }
+    HILO_RETURN_IF_ERROR(WalkComputation(scope));
+    const int64_t end = Moment(next_position_) + 2;
+    FixOutputs(scope, end);
+    if (scope.IsEntry()) Donate(scope);
+    std::stable_sort(out_.wishes_.begin(), out_.wishes_.end(),
+                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    return absl::OkStatus();
+  }
+
+ private:
+  static int64_t Moment(int64_t position) { return 2 * position; }
+
+  int64_t NewValue(LeafRef definition, int64_t start) {
+    const int64_t id = static_cast<int64_t>(out_.values_.size());
+    HloValue value{.definition = definition, .shape = LeafShape(definition), .start = start, .end = start + 1};
+    value.content = id;
+    out_.values_.push_back(std::move(value));
+    return id;
+  }
+
+  const Shape* LeafShape(LeafRef leaf) {
+    const Shape& shape = leaf.instruction->shape();
+    if (!shape.IsTuple()) return &shape;
+    auto [it, fresh] = leaf_shapes_.try_emplace(&shape);
+    if (fresh) {
+      for (const auto& entry : ShapeUtil::Leaves(shape)) it->second.push_back(entry.shape);
+    }
+    return it->second[leaf.leaf];
+  }
+
+  void SetLeaves(const HloInstruction* instruction, std::vector<int64_t> values) {
+    out_.leaves_[instruction] = std::move(values);
+  }
+
+  void Use(int64_t value, int64_t moment) {
+    HloValue& v = out_.values_[value];
+    v.end = std::max(v.end, moment);
+    // What comes from outside a loop is needed again in the next iteration.
+    for (const auto& [loop_start, users] : loops_) {
+      if (v.start < loop_start) (*users).push_back(value);
+    }
+  }
+
+  absl::Status WalkComputation(const HloComputation& computation) {
+    for (HloInstruction* instruction : module_.OrderOf(computation)) {
+      HILO_RETURN_IF_ERROR(WalkInstruction(instruction));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status WalkInstruction(const HloInstruction* instruction) {
+    if (instruction->IsParameter()) return absl::OkStatus();  // bound by whoever runs the computation
+    if (IsForwarding(*instruction)) {
+      Forward(instruction);
+      Place(instruction);
+      return absl::OkStatus();
+    }
+    if (instruction->opcode() == HloOpcode::kWhile) return WalkWhile(instruction);
+    if (instruction->opcode() == HloOpcode::kConditional) return WalkConditional(instruction);
+    WalkPlain(instruction);
+    return absl::OkStatus();
+  }
+
+  int64_t Place(const HloInstruction* instruction) {
+    out_.line_.push_back(instruction);
+    out_.positions_[instruction] = next_position_;
+    return next_position_++;
+  }
+
+  void Forward(const HloInstruction* instruction) {
+    std::vector<int64_t> values;
+    if (instruction->opcode() == HloOpcode::kTuple) {
+      for (const HloInstruction* operand : instruction->operands()) {
+        const auto& leaves = out_.ValuesOf(operand);
+        values.insert(values.end(), leaves.begin(), leaves.end());
+      }
+    } else if (instruction->opcode() == HloOpcode::kGetTupleElement) {
+      const auto& leaves = out_.ValuesOf(instruction->operand(0));
+      const int64_t offset = ElementLeafOffset(instruction->operand(0)->shape(), instruction->tuple_index());
+      values.assign(leaves.begin() + offset, leaves.begin() + offset + LeafCount(instruction->shape()));
+    } else {
+      values = out_.ValuesOf(instruction->operand(0));
+    }
+    SetLeaves(instruction, std::move(values));
+  }
+
+  void WalkPlain(const HloInstruction* instruction) {
+    const int64_t position = Place(instruction);
+    for (const HloInstruction* operand : instruction->operands()) {
+      for (int64_t value : out_.ValuesOf(operand)) Use(value, Moment(position) + 2);
+    }
+    std::vector<int64_t> values;
+    for (int64_t leaf = 0; leaf < LeafCount(instruction->shape()); ++leaf) {
+      const int64_t value = NewValue({instruction, leaf}, Moment(position) + 1);
+      out_.values_[value].end = Moment(position) + 2;  // written even if nobody reads it
+      values.push_back(value);
+    }
+    if (instruction->IsConstant()) {
+      out_.values_[values[0]].fixed = StorageKind::kConstant;
+      out_.values_[values[0]].fixed_index = -1;  // numbered by the assignment
+      out_.values_[values[0]].start = 0;
+    }
+    if (instruction->opcode() == HloOpcode::kCopy) {
+      const int64_t source = out_.ValuesOf(instruction->operand(0))[0];
+      out_.values_[values[0]].content = out_.values_[source].content;
+    }
+    for (const InPlacePair& pair : InPlacePairs(*instruction)) {
+      const std::vector<int64_t>& operand = out_.ValuesOf(instruction->operand(pair.operand));
+      if (operand.size() != 1) continue;
+      out_.values_[operand[0]].in_place_successors.push_back(values[pair.output]);
+      // Saving the copy of the untouched part comes before saving memory.
+      const int64_t bytes = ShapeUtil::ByteSizeOf(*out_.values_[operand[0]].shape);
+      const int64_t weight = pair.updates_part || instruction->opcode() == HloOpcode::kCopy ? 4 : 1;
+      out_.wishes_.push_back({operand[0], values[pair.output], bytes * weight, instruction});
+    }
+    SetLeaves(instruction, std::move(values));
+  }
+
+  absl::Status WalkWhile(const HloInstruction* loop) {
+    const HloComputation& condition = *loop->called_computation(0);
+    const HloComputation& body = *loop->called_computation(1);
+    const int64_t start = next_position_++;
+    const std::vector<int64_t> init = out_.ValuesOf(loop->operand(0));
+    const std::vector<bool> through = PassThroughLeaves(*loop);
+
+    std::vector<int64_t> carried(init.size());
+    for (size_t i = 0; i < init.size(); ++i) {
+      Use(init[i], Moment(start));
+      carried[i] = through[i] ? init[i]
+                              : NewValue({body.parameter_instruction(0), static_cast<int64_t>(i)}, Moment(start) + 1);
+    }
+    std::vector<int64_t> outside;
+    loops_.push_back({Moment(start), &outside});
+    SetLeaves(condition.parameter_instruction(0), carried);
+    SetLeaves(body.parameter_instruction(0), carried);
+    HILO_RETURN_IF_ERROR(WalkComputation(condition));
+    const int64_t condition_end = next_position_++;
+    for (int64_t value : out_.ValuesOf(condition.root_instruction())) Use(value, Moment(condition_end));
+    for (size_t i = 0; i < init.size(); ++i) Use(carried[i], Moment(condition_end));
+    HILO_RETURN_IF_ERROR(WalkComputation(body));
+    const int64_t body_end = next_position_++;
+    const std::vector<int64_t> next = out_.ValuesOf(body.root_instruction());
+    for (size_t i = 0; i < init.size(); ++i) Use(next[i], Moment(body_end));
+    loops_.pop_back();
+    const int64_t end = Place(loop);
+    for (int64_t value : outside) {
+      Use(value, Moment(end));
+    }
+    std::vector<int64_t> results(init.size());
+    for (size_t i = 0; i < init.size(); ++i) {
+      if (through[i]) {
+        results[i] = init[i];
+        continue;
+      }
+      results[i] = NewValue({loop, static_cast<int64_t>(i)}, Moment(end) + 1);
+      out_.required_.push_back({init[i], carried[i], next[i], results[i]});
+    }
+    SetLeaves(loop, std::move(results));
+    return absl::OkStatus();
+  }
+
+  absl::Status WalkConditional(const HloInstruction* conditional) {
+    const int64_t start = next_position_++;
+    for (int64_t value : out_.ValuesOf(conditional->operand(0))) Use(value, Moment(start) + 2);
+    const int64_t leaf_count = LeafCount(conditional->shape());
+    std::vector<std::vector<int64_t>> shared(leaf_count);
+    for (size_t branch = 0; branch < conditional->called_computations().size(); ++branch) {
+      const HloComputation& computation = *conditional->called_computation(branch);
+      const std::vector<int64_t> arguments = out_.ValuesOf(conditional->operand(branch + 1));
+      for (int64_t value : arguments) Use(value, Moment(start) + 2);
+      SetLeaves(computation.parameter_instruction(0), arguments);
+      HILO_RETURN_IF_ERROR(WalkComputation(computation));
+      const int64_t branch_end = next_position_++;
+      const std::vector<int64_t>& results = out_.ValuesOf(computation.root_instruction());
+      for (int64_t i = 0; i < leaf_count; ++i) {
+        Use(results[i], Moment(branch_end));
+        shared[i].push_back(results[i]);
+      }
+    }
+    const int64_t end = Place(conditional);
+    std::vector<int64_t> values;
+    for (int64_t i = 0; i < leaf_count; ++i) {
+      values.push_back(NewValue({conditional, i}, Moment(end) + 1));
+      shared[i].push_back(values.back());
+      out_.required_.push_back(std::move(shared[i]));
+    }
+    SetLeaves(conditional, std::move(values));
+    return absl::OkStatus();
+  }
+
+  void FixOutputs(const HloComputation& scope, int64_t end) {
+    const auto& results = out_.ValuesOf(scope.root_instruction());
+    for (size_t i = 0; i < results.size(); ++i) {
+      HloValue& value = out_.values_[results[i]];
+      value.end = end;
+      if (value.fixed == StorageKind::kNone) {
+        value.fixed = StorageKind::kOutput;
+        value.fixed_index = static_cast<int64_t>(i);
+      }
+    }
+  }
+
+  // A donated parameter leaf is the memory of its output.
+  void Donate(const HloComputation& entry) {
+    for (const InputOutputAlias& alias : module_.input_output_aliases()) {
+      const HloInstruction* parameter = entry.parameter_instruction(alias.parameter_number);
+      const int64_t leaf = LeafNumber(parameter->shape(), alias.parameter_index);
+      HloValue& value = out_.values_[out_.ValuesOf(parameter)[leaf]];
+      const int64_t output = LeafNumber(entry.root_instruction()->shape(), alias.output_index);
+      const int64_t result = out_.ValuesOf(entry.root_instruction())[output];
+      if (ShapeUtil::ByteSizeOf(*value.shape) != ShapeUtil::ByteSizeOf(*out_.values_[result].shape)) continue;
+      value.writable_parameter = true;
+      value.fixed = StorageKind::kOutput;
+      value.fixed_index = output;
+      if (out_.values_[result].fixed == StorageKind::kOutput && result != out_.ValuesOf(parameter)[leaf]) {
+        out_.required_.push_back({out_.ValuesOf(parameter)[leaf], result});
+      }
+    }
+  }
+
+  const HloModule& module_;
+  ScopeValues& out_;
+  int64_t next_position_ = 1;
+  // Loops being walked: where each starts, and the values from outside that it uses.
+  std::vector<std::pair<int64_t, std::vector<int64_t>*>> loops_;
+  absl::flat_hash_map<const Shape*, std::vector<const Shape*>> leaf_shapes_;
+};
+
+absl::StatusOr<ScopeValues> ScopeValues::Create(const HloModule& module, const HloComputation& computation) {
+  ScopeValues values;
+  HILO_RETURN_IF_ERROR(ScopeWalker(module, &values).Walk(computation));
+  return values;
+}
+
+SharingSets::SharingSets(const std::vector<HloValue>& values) : values_(values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    parent_.push_back(i);
+    members_.push_back({static_cast<int64_t>(i)});
+    fixed_.push_back({values[i].fixed, values[i].fixed_index});
+  }
+}
+
+int64_t SharingSets::Find(int64_t value) const {
+  while (parent_[value] != value) value = parent_[value] = parent_[parent_[value]];
+  return value;
+}
+
+bool SharingSets::Interfere(const HloValue& a, int64_t a_id, const HloValue& b, int64_t b_id) const {
+  if (a.content == b.content) return false;
+  if (a.start > b.start) return Interfere(b, b_id, a, a_id);
+  int64_t a_end = a.end;
+  // b may be written over a where a is read for the last time.
+  if (a.end == b.start + 1 && std::find(a.in_place_successors.begin(), a.in_place_successors.end(), b_id) !=
+                                  a.in_place_successors.end()) {
+    a_end = b.start;
+  }
+  return b.start < a_end;
+}
+
+bool SharingSets::Compatible(int64_t a, int64_t b) const {
+  auto read_only = [&](int64_t root) {
+    return fixed_[root].first == StorageKind::kParameter || fixed_[root].first == StorageKind::kConstant;
+  };
+  if (fixed_[a].first != StorageKind::kNone && fixed_[b].first != StorageKind::kNone && fixed_[a] != fixed_[b]) {
+    return false;
+  }
+  if (members_[a].size() + members_[b].size() > kMaxSetSize) return false;
+  const Shape& shape_a = *values_[members_[a][0]].shape;
+  const Shape& shape_b = *values_[members_[b][0]].shape;
+  if (ShapeUtil::ByteSizeOf(shape_a) != ShapeUtil::ByteSizeOf(shape_b)) return false;
+  for (int64_t x : members_[a]) {
+    for (int64_t y : members_[b]) {
+      if (Interfere(values_[x], x, values_[y], y)) return false;
+      // Read-only memory holds one content only.
+      if ((read_only(a) || read_only(b)) && values_[x].content != values_[y].content) return false;
+    }
+  }
+  return true;
+}
+
+bool SharingSets::Merge(int64_t a, int64_t b) {
+  a = Find(a);
+  b = Find(b);
+  if (a == b) return true;
+  if (!Compatible(a, b)) return false;
+  if (members_[a].size() < members_[b].size()) std::swap(a, b);
+  parent_[b] = a;
+  members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());
+  members_[b].clear();
+  if (fixed_[a].first == StorageKind::kNone) fixed_[a] = fixed_[b];
+  return true;
+}
+
+}  // namespace hilo

@@ -1,0 +1,97 @@
+// Values of one scope, when each is alive, and which of them may share memory.
+//
+// The scope's instructions lie on one line: a loop's condition and body, and a conditional's branches, stand before the instruction that runs
+// them ends. HLO has no closures, so a value is alive from its definition to its last use on that line, with three additions: what a loop only
+// passes through stays alive to the loop's end, a loop's parameter stays alive through the condition (the loop may end there), and a branch's
+// results stay alive to the end of their branch.
+//
+// Every instruction p takes two moments: it reads at 2p and writes at 2p+1. Operands are taken to be needed until 2p+2, so that a result cannot
+// share memory with an operand, except for the pairs that in_place.h allows.
+#ifndef HILO_HLO_MEMORY_VALUE_LIVENESS_H_
+#define HILO_HLO_MEMORY_VALUE_LIVENESS_H_
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/memory/buffer_assignment.h"
+
+namespace hilo {
+
+struct HloValue {
+  LeafRef definition;
+  const Shape* shape;  // of the leaf
+  int64_t start = 0, end = 0;
+  // Values with the same content number hold the same elements: a copy and what it was copied from.
+  int64_t content = 0;
+  // Where its memory is fixed: kParameter, kConstant, kOutput; kNone: free.
+  StorageKind fixed = StorageKind::kNone;
+  int64_t fixed_index = 0;
+  // Values that may overwrite this one at the moment it is read last.
+  std::vector<int64_t> in_place_successors;
+  bool writable_parameter = false;  // donated to an output
+};
+
+class ScopeValues {
+ public:
+  // `computation` is the entry or the target of a call; the module is scheduled.
+  static absl::StatusOr<ScopeValues> Create(const HloModule& module, const HloComputation& computation);
+
+  const std::vector<HloValue>& values() const { return values_; }
+  // Value of each leaf of an instruction of this scope.
+  const std::vector<int64_t>& ValuesOf(const HloInstruction* instruction) const { return leaves_.at(instruction); }
+  bool Contains(const HloInstruction* instruction) const { return leaves_.contains(instruction); }
+  // Instructions of the scope in line order (loop bodies and branches included).
+  const std::vector<const HloInstruction*>& line() const { return line_; }
+  // Position on the line; of loops and conditionals, where they end.
+  int64_t position(const HloInstruction* instruction) const { return positions_.at(instruction); }
+
+  // Sets that must share memory, each with at least two values.
+  const std::vector<std::vector<int64_t>>& required_sharing() const { return required_; }
+  // Sharing that would save work: copies (and the value they copy) and in-place pairs, most bytes first.
+  struct Wish {
+    int64_t from, to;
+    int64_t bytes;
+    const HloInstruction* instruction;  // the copy, or the in-place user
+  };
+  const std::vector<Wish>& wishes() const { return wishes_; }
+
+ private:
+  friend class ScopeWalker;
+  std::vector<HloValue> values_;
+  absl::flat_hash_map<const HloInstruction*, std::vector<int64_t>> leaves_;
+  absl::flat_hash_map<const HloInstruction*, int64_t> positions_;
+  std::vector<const HloInstruction*> line_;
+  std::vector<std::vector<int64_t>> required_;
+  std::vector<Wish> wishes_;
+};
+
+// Union-find over values in which two sets merge only if no value of one destroys a value of the other that is still needed.
+class SharingSets {
+ public:
+  explicit SharingSets(const std::vector<HloValue>& values);
+  // False, and nothing changes, if the sets must not share memory.
+  bool Merge(int64_t a, int64_t b);
+  int64_t Find(int64_t value) const;
+  const std::vector<int64_t>& Members(int64_t root) const { return members_[root]; }
+  // Fixed storage of the set.
+  StorageKind fixed(int64_t root) const { return fixed_[root].first; }
+  int64_t fixed_index(int64_t root) const { return fixed_[root].second; }
+
+ private:
+  bool Interfere(const HloValue& a, int64_t a_id, const HloValue& b, int64_t b_id) const;
+  bool Compatible(int64_t a, int64_t b) const;
+
+  const std::vector<HloValue>& values_;
+  mutable std::vector<int64_t> parent_;
+  std::vector<std::vector<int64_t>> members_;
+  std::vector<std::pair<StorageKind, int64_t>> fixed_;
+};
+
+// Leaves of `while_instruction` that every iteration hands on unchanged.
+std::vector<bool> PassThroughLeaves(const HloInstruction& while_instruction);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_MEMORY_VALUE_LIVENESS_H_
