@@ -1,0 +1,70 @@
+// A pass changes a module, or not, and says which.
+#ifndef HILO_HLO_PASSES_HLO_PASS_H_
+#define HILO_HLO_PASSES_HLO_PASS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "hlo/ir/hlo_module.h"
+
+namespace hilo {
+
+class HloPass {
+ public:
+  virtual ~HloPass() = default;
+  // As in --passes=: "simplify", "cse".
+  virtual absl::string_view name() const = 0;
+  // True if the module changed.
+  virtual absl::StatusOr<bool> Run(HloModule* module) = 0;
+  // False for passes that later stages rely on: they cannot be switched off.
+  virtual bool optional() const { return true; }
+};
+
+// What the middle must know of a target.
+class Target {
+ public:
+  virtual ~Target() = default;
+  // True if the backend emits this instruction as it is; otherwise the expander rewrites it.
+  virtual bool Supports(const HloInstruction& instruction) const = 0;
+  // True if the instruction may be a part of a fusion (as producer or root).
+  virtual bool IsFusible(const HloInstruction& instruction) const = 0;
+  // True if a dot of this shape goes to a library (and so stays an instruction of its own).
+  virtual bool DotGoesToLibrary(const HloInstruction& dot) const = 0;
+};
+
+// Stages and their passes, run in order; the verifier runs at the end of each stage, or after each pass if asked.
+class PassPipeline {
+ public:
+  struct Stage {
+    HloStage stage;  // that holds afterwards
+    std::vector<std::unique_ptr<HloPass>> passes;
+    // The passes are repeated until none changes the module, at most this often.
+    int max_rounds = 1;
+  };
+  struct Options {
+    std::vector<std::string> disabled;
+    bool verify_each_pass = false;
+    // Called after each stage, and after each pass if asked: for dumps.
+    std::function<void(absl::string_view name, HloStage stage, const HloModule& module)> observer;
+  };
+
+  void AddStage(HloStage stage, std::vector<std::unique_ptr<HloPass>> passes, int max_rounds = 1) {
+    stages_.push_back({stage, std::move(passes), max_rounds});
+  }
+  // Errors: InvalidArgument for an unknown or indispensable name in `disabled`; a pass's error with the pass named; the verifier's.
+  absl::Status Run(HloModule* module, const Options& options);
+  const std::vector<Stage>& stages() const { return stages_; }
+
+ private:
+  std::vector<Stage> stages_;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_PASSES_HLO_PASS_H_

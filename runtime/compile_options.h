@@ -1,0 +1,32 @@
+// What can be chosen when a module is compiled, the same for every backend.
+#ifndef HILO_RUNTIME_COMPILE_OPTIONS_H_
+#define HILO_RUNTIME_COMPILE_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hilo {
+
+struct CompileOptions {
+  // Results follow each element type exactly: no contraction of multiply and add, f16 and bf16 rounded after every operation.
+  bool strict = false;
+  // Denormals count as zero and become zero, as in XLA on CPUs; otherwise they are kept. (docs/numerics.md)
+  bool flush_denormals = false;
+  // Target processor by LLVM's name or x86-64, x86-64-v3, x86-64-v4; empty: this machine's.
+  std::string cpu;
+  // Names of passes to leave out (hilo opt --list-passes); passes that correctness needs cannot be left out.
+  std::vector<std::string> disabled_passes;
+  // Folder for numbered dumps of every stage; empty: none. Made if missing.
+  std::string dump_dir;
+  // Checks the module between all passes, not only between stages.
+  bool verify_each_pass = false;
+  // Writes a jitdump for perf.
+  bool perf_jitdump = false;
+  // Arrays larger than this many elements are not computed at compile time.
+  int64_t constant_folding_limit = 1 << 16;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_RUNTIME_COMPILE_OPTIONS_H_

@@ -1,0 +1,66 @@
+// The seam between the runtime and a backend: a Compiler turns modules into CompiledPrograms.
+#ifndef HILO_RUNTIME_COMPILER_H_
+#define HILO_RUNTIME_COMPILER_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/cancellation.h"
+#include "base/thread_pool.h"
+#include "hlo/ir/hlo_module.h"
+#include "runtime/compile_options.h"
+#include "shape/shape.h"
+
+namespace hilo {
+
+// What one run gets from the runtime.
+struct RunContext {
+  ThreadPool* thread_pool = nullptr;              // null: everything on the calling thread
+  CancellationToken* cancellation = nullptr;      // null: the run cannot be stopped
+};
+
+// A compiled module. Thread-safe: any number of runs at once.
+class CompiledProgram {
+ public:
+  virtual ~CompiledProgram() = default;
+
+  // Runs on memory of the device. Leaves of parameters and results are counted depth first over all of them; tokens and empty arrays have
+  // a place but no memory (null). Arrays lie in the layouts of program_shape(). Memory is aligned to 64 bytes.
+  // A pair of donations() has one pointer for both.
+  // Errors: Cancelled, DeadlineExceeded; ResourceExhausted if temporary memory is short; what custom calls return.
+  virtual absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
+                           absl::Span<void* const> outputs) const = 0;
+
+  // Parameters and result with their layouts.
+  virtual const ProgramShape& program_shape() const = 0;
+  // Output leaf and the donated parameter leaf whose memory it takes.
+  virtual absl::Span<const std::pair<int64_t, int64_t>> donations() const = 0;
+  // Bytes of temporary memory that a run uses.
+  virtual int64_t temp_bytes() const = 0;
+  virtual int64_t code_bytes() const = 0;
+  // A guess of the time of a run, in nanoseconds; the runtime runs short programs on the calling thread.
+  virtual int64_t estimated_nanoseconds() const = 0;
+};
+
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+  virtual std::string platform() const = 0;
+  // Takes a verified module at HloStage::kInput.
+  // Errors: Unimplemented naming the instruction; ResourceExhausted past a limit; InvalidArgument for bad options.
+  virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
+                                                                   const CompileOptions& options,
+                                                                   ThreadPool* pool) = 0;
+  // Text of what compilation makes, for `hilo compile --emit=`: "hlo", "llvm", "asm", "buffers" ...
+  // Errors: InvalidArgument listing the kinds that this backend has.
+  virtual absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
+                                           absl::string_view kind) = 0;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_RUNTIME_COMPILER_H_
