@@ -1,0 +1,229 @@
+#include "hlo/evaluator/hlo_evaluator.h"
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+
+namespace hilo {
+namespace {
+
+// Computations may nest this deep before the evaluation is refused; the native stack is what limits it.
+constexpr int kMaxDepth = 1000;
+
+using LeafList = std::vector<std::shared_ptr<const Literal>>;
+
+// A literal that does not own: for handing shared leaves to ops by pointer.
+void Flatten(const Literal& literal, LeafList* leaves) {
+  if (!literal.shape().IsTuple()) {
+    leaves->push_back(std::make_shared<const Literal>(literal.Clone()));
+    return;
+  }
+  for (int64_t i = 0; i < literal.tuple_size(); ++i) Flatten(literal.element(i), leaves);
+}
+
+void FlattenMoved(Literal literal, LeafList* leaves) {
+  if (!literal.shape().IsTuple()) {
+    leaves->push_back(std::make_shared<const Literal>(std::move(literal)));
+    return;
+  }
+  for (Literal& element : std::move(literal).DecomposeTuple()) FlattenMoved(std::move(element), leaves);
+}
+
+Literal Rebuild(const Shape& shape, const LeafList& leaves, size_t* next) {
+  if (!shape.IsTuple()) return leaves[(*next)++]->Clone();
+  std::vector<Literal> elements;
+  for (const Shape& element : shape.tuple_shapes()) elements.push_back(Rebuild(element, leaves, next));
+  return Literal::MakeTuple(std::move(elements));
+}
+
+int64_t CountLeaves(const Shape& shape) {
+  if (!shape.IsTuple()) return 1;
+  int64_t count = 0;
+  for (const Shape& element : shape.tuple_shapes()) count += CountLeaves(element);
+  return count;
+}
+
+}  // namespace
+
+const HloEvaluator::Plan& HloEvaluator::PlanOf(const HloComputation& computation) {
+  std::unique_ptr<Plan>& slot = plans_[&computation];
+  if (slot != nullptr) return *slot;
+  slot = std::make_unique<Plan>();
+  const std::vector<HloInstruction*> order = computation.parent()->OrderOf(computation);
+  absl::flat_hash_map<const HloInstruction*, int> number;
+  std::vector<int> last_use;
+  for (const HloInstruction* instruction : order) {
+    const int step = static_cast<int>(slot->steps.size());
+    number[instruction] = step;
+    last_use.push_back(step);
+    Plan::Step entry{.instruction = instruction};
+    for (const HloInstruction* operand : instruction->operands()) {
+      entry.operands.push_back(number.at(operand));
+      last_use[number.at(operand)] = step;
+    }
+    slot->steps.push_back(std::move(entry));
+  }
+  slot->root = number.at(computation.root_instruction());
+  for (size_t i = 0; i < last_use.size(); ++i) {
+    if (static_cast<int>(i) != slot->root) slot->steps[last_use[i]].last_uses.push_back(static_cast<int>(i));
+  }
+  return *slot;
+}
+
+absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloModule& module, absl::Span<const Literal* const> arguments) {
+  return Evaluate(*module.entry_computation(), arguments);
+}
+
+absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloComputation& computation,
+                                               absl::Span<const Literal* const> arguments) {
+  if (static_cast<int64_t>(arguments.size()) != computation.num_parameters()) {
+    return InvalidArgument("computation ", computation.name(), " has ", computation.num_parameters(),
+                           " parameters, but got ", arguments.size(), " arguments");
+  }
+  std::vector<Leaves> values(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Shape& expected = computation.parameter_instruction(i)->shape();
+    if (!ShapeUtil::Compatible(expected, arguments[i]->shape())) {
+      return InvalidArgument("argument ", i, " of ", computation.name(), ": expected ", expected.ToString(), ", got ",
+                             arguments[i]->shape().ToString());
+    }
+    Flatten(*arguments[i], &values[i]);
+  }
+  HILO_ASSIGN_OR_RETURN(Leaves result, Run(computation, values));
+  size_t next = 0;
+  return Rebuild(computation.root_instruction()->shape(), result, &next);
+}
+
+absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::Run(const HloComputation& computation,
+                                                       const std::vector<Leaves>& arguments) {
+  if (depth_ >= kMaxDepth) {
+    return ResourceExhausted("computation ", computation.name(), " is nested more than ", kMaxDepth, " deep");
+  }
+  ++depth_;
+  const Plan& plan = PlanOf(computation);
+  std::vector<Leaves> values(plan.steps.size());
+  std::vector<const Leaves*> operands;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Plan::Step& step = plan.steps[i];
+    if (step.instruction->IsParameter()) {
+      values[i] = arguments[step.instruction->parameter_number()];
+    } else {
+      operands.clear();
+      for (int operand : step.operands) operands.push_back(&values[operand]);
+      auto result = RunStep(*step.instruction, operands);
+      if (!result.ok()) {
+        --depth_;
+        return result.status();
+      }
+      values[i] = *std::move(result);
+    }
+    for (int dead : step.last_uses) Leaves().swap(values[dead]);
+  }
+  --depth_;
+  return std::move(values[plan.root]);
+}
+
+absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::RunStep(const HloInstruction& instruction,
+                                                           const std::vector<const Leaves*>& operands) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kTuple: {
+      Leaves leaves;
+      for (const Leaves* operand : operands) leaves.insert(leaves.end(), operand->begin(), operand->end());
+      return leaves;
+    }
+    case HloOpcode::kGetTupleElement: {
+      int64_t first = 0;
+      const Shape& tuple = instruction.operand(0)->shape();
+      for (int64_t i = 0; i < instruction.tuple_index(); ++i) first += CountLeaves(tuple.tuple_shapes(i));
+      const auto begin = operands[0]->begin() + first;
+      return Leaves(begin, begin + CountLeaves(instruction.shape()));
+    }
+    case HloOpcode::kOptimizationBarrier:
+    case HloOpcode::kAddDependency:
+      return *operands[0];
+    case HloOpcode::kConstant:
+      return Leaves{instruction.shared_literal()};
+    case HloOpcode::kWhile:
+      return RunWhile(instruction, *operands[0]);
+    case HloOpcode::kConditional:
+      return RunConditional(instruction, operands);
+    case HloOpcode::kCall:
+    case HloOpcode::kFusion: {
+      if (interrupted_) HILO_RETURN_IF_ERROR(interrupted_());
+      std::vector<Leaves> arguments;
+      for (const Leaves* operand : operands) arguments.push_back(*operand);
+      return Run(*instruction.called_computation(), arguments);
+    }
+    default:
+      break;
+  }
+  if (interrupted_ && depth_ == 1) HILO_RETURN_IF_ERROR(interrupted_());
+  std::vector<Literal> tuples;
+  tuples.reserve(operands.size());
+  std::vector<const Literal*> literals;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Shape& shape = instruction.operand(i)->shape();
+    if (!shape.IsTuple()) {
+      literals.push_back((*operands[i])[0].get());
+      continue;
+    }
+    size_t next = 0;
+    tuples.push_back(Rebuild(shape, *operands[i], &next));
+    literals.push_back(&tuples.back());
+  }
+  HILO_ASSIGN_OR_RETURN(Literal result, EvaluateInstruction(instruction, literals));
+  Leaves leaves;
+  FlattenMoved(std::move(result), &leaves);
+  return leaves;
+}
+
+absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& instruction, Operands operands) {
+  std::vector<const Shape*> shapes;
+  shapes.reserve(operands.size());
+  for (const HloInstruction* operand : instruction.operands()) shapes.push_back(&operand->shape());
+  OpView op{.opcode = instruction.opcode(),
+            .operands = shapes,
+            .attributes = instruction.attributes(),
+            .stated = &instruction.shape()};
+  if (!instruction.called_computations().empty()) op.computations = CallbacksOf(instruction);
+  auto result = EvaluateOp(op, instruction.shape(), operands);
+  if (!result.ok()) return AddContext(result.status(), InstructionContext(instruction));
+  return result;
+}
+
+const std::vector<ComputationFn>& HloEvaluator::CallbacksOf(const HloInstruction& instruction) {
+  std::unique_ptr<std::vector<ComputationFn>>& slot = callbacks_[&instruction];
+  if (slot == nullptr) {
+    slot = std::make_unique<std::vector<ComputationFn>>();
+    for (const HloComputation* computation : instruction.called_computations()) {
+      slot->push_back([this, computation](Operands arguments) { return Evaluate(*computation, arguments); });
+    }
+  }
+  return *slot;
+}
+
+absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::RunWhile(const HloInstruction& loop, const Leaves& init) {
+  std::vector<Leaves> state = {init};
+  while (true) {
+    if (interrupted_) HILO_RETURN_IF_ERROR(interrupted_());
+    HILO_ASSIGN_OR_RETURN(Leaves more, Run(*loop.called_computation(0), state));
+    if (!more[0]->GetFirstElement<bool>()) return std::move(state[0]);
+    HILO_ASSIGN_OR_RETURN(state[0], Run(*loop.called_computation(1), state));
+  }
+}
+
+absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::RunConditional(const HloInstruction& conditional,
+                                                                  const std::vector<const Leaves*>& operands) {
+  const Literal& selector = *(*operands[0])[0];
+  const int64_t branches = static_cast<int64_t>(conditional.called_computations().size());
+  int64_t branch;
+  if (selector.shape().element_type() == PRED) {
+    branch = selector.GetFirstElement<bool>() ? 0 : 1;
+  } else {
+    branch = selector.GetAsInt64(0);
+    if (branch < 0 || branch >= branches) branch = branches - 1;
+  }
+  return Run(*conditional.called_computation(branch), {*operands[branch + 1]});
+}
+
+}  // namespace hilo

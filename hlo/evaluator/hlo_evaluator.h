@@ -1,0 +1,62 @@
+// Runs a module on literals, one instruction after the other, by the naive meaning of each op: the oracle of every test.
+#ifndef HILO_HLO_EVALUATOR_HLO_EVALUATOR_H_
+#define HILO_HLO_EVALUATOR_HLO_EVALUATOR_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/ops/op.h"
+#include "shape/literal.h"
+
+namespace hilo {
+
+class HloEvaluator {
+ public:
+  // `interrupted` is asked at every instruction of control flow; a status other than OK ends the evaluation with it. May be null.
+  explicit HloEvaluator(std::function<absl::Status()> interrupted = nullptr) : interrupted_(std::move(interrupted)) {}
+
+  // The result of the entry computation; one literal a parameter (tuples as tuple literals).
+  // Errors: InvalidArgument if the arguments do not fit; Unimplemented for ops known by name only; each with the instruction named.
+  absl::StatusOr<Literal> Evaluate(const HloModule& module, absl::Span<const Literal* const> arguments);
+  absl::StatusOr<Literal> Evaluate(const HloComputation& computation, absl::Span<const Literal* const> arguments);
+
+  // One instruction, on literals of its operands. Not for parameters and control flow.
+  absl::StatusOr<Literal> EvaluateInstruction(const HloInstruction& instruction, Operands operands);
+
+ private:
+  // A value as its leaves, depth first, shared between instructions.
+  using Leaves = std::vector<std::shared_ptr<const Literal>>;
+
+  // What is prepared once for each computation.
+  struct Plan {
+    struct Step {
+      const HloInstruction* instruction;
+      std::vector<int> operands;      // step numbers
+      std::vector<int> last_uses;     // steps whose values nobody needs after this one
+    };
+    std::vector<Step> steps;
+    int root = 0;
+  };
+  const Plan& PlanOf(const HloComputation& computation);
+
+  absl::StatusOr<Leaves> Run(const HloComputation& computation, const std::vector<Leaves>& arguments);
+  absl::StatusOr<Leaves> RunStep(const HloInstruction& instruction, const std::vector<const Leaves*>& operands);
+  absl::StatusOr<Leaves> RunWhile(const HloInstruction& loop, const Leaves& init);
+  absl::StatusOr<Leaves> RunConditional(const HloInstruction& conditional, const std::vector<const Leaves*>& operands);
+  // The callbacks through which ops call their computations.
+  const std::vector<ComputationFn>& CallbacksOf(const HloInstruction& instruction);
+
+  std::function<absl::Status()> interrupted_;
+  absl::flat_hash_map<const HloComputation*, std::unique_ptr<Plan>> plans_;
+  absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ComputationFn>>> callbacks_;
+  int depth_ = 0;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_EVALUATOR_HLO_EVALUATOR_H_

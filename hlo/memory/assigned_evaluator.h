@@ -1,0 +1,20 @@
+// Evaluates a module in the memory that BufferAssignment gives it: the oracle of copy insertion and assignment.
+#ifndef HILO_HLO_MEMORY_ASSIGNED_EVALUATOR_H_
+#define HILO_HLO_MEMORY_ASSIGNED_EVALUATOR_H_
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/memory/buffer_assignment.h"
+#include "shape/literal.h"
+
+namespace hilo {
+
+// As HloEvaluator::Evaluate, but every value is written to and read from its slice, and memory that has not been written, frames of finished
+// calls included, holds a poison pattern. A sharing that destroys a needed value shows as a wrong result.
+absl::StatusOr<Literal> EvaluateInAssignedBuffers(const HloModule& module, const BufferAssignment& assignment,
+                                                  absl::Span<const Literal* const> arguments);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_MEMORY_ASSIGNED_EVALUATOR_H_
