@@ -1,0 +1,67 @@
+// Emission of the value of an instruction at an index; fusion is composition.
+//
+// An ElementEmitter is asked for the elements of a root at an index and asks for those of its operands, until it meets instructions that are in memory.
+// Nothing is emitted twice in a region: (instruction, index) is remembered in the context.
+#ifndef HILO_BACKENDS_LLVM_ELEMENT_EMITTER_H_
+#define HILO_BACKENDS_LLVM_ELEMENT_EMITTER_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "backends/llvm/ir_array.h"
+#include "hlo/ir/hlo_computation.h"
+
+namespace hilo::codegen {
+
+// Where an instruction's value is: in memory, or (scalars) in a register.
+struct Materialized {
+  std::optional<IrArray> array;
+  ElementValue value;  // if there is no array: of every element
+};
+
+// Answers which instructions have been computed already.
+class OperandSource {
+ public:
+  virtual ~OperandSource() = default;
+  // Leaf `leaf` (depth first) of `instruction`'s value, or nullopt: it is then emitted where it is used. Asked of fused parameters too; when the
+  // answer is nullopt for one, the operand of the fusion instruction is asked for.
+  // Array constants of more than one distinct value must be answered.
+  virtual absl::StatusOr<std::optional<Materialized>> Find(const HloInstruction* instruction, int64_t leaf) = 0;
+};
+
+class ElementEmitter {
+ public:
+  ElementEmitter(EmitterContext* context, OperandSource* source) : context_(*context), source_(*source) {}
+
+  // The element(s) of an array-shaped instruction at `index` (rank: the instruction's). A uniform index gives scalars.
+  // Errors: Unimplemented for instructions that are no element-wise computation of their operands; ResourceExhausted when fused code is too big or too deep.
+  absl::StatusOr<ElementValue> Generate(const HloInstruction* instruction, const Index& index);
+  // Leaf by leaf for a tuple-shaped instruction (a variadic reduce, a multi-output fusion), whose leaves are all of the same dimensions.
+  absl::StatusOr<std::vector<ElementValue>> GenerateLeaves(const HloInstruction* instruction, const Index& index);
+
+  EmitterContext& context() { return context_; }
+
+ private:
+  friend class OperatorEmitter;
+  absl::StatusOr<std::vector<ElementValue>> GenerateNow(const HloInstruction* instruction, const Index& index);
+
+  EmitterContext& context_;
+  OperandSource& source_;
+  int depth_ = 0;
+  int64_t emitted_ = 0;
+};
+
+// True if `instruction` (not a parameter) can be emitted by an ElementEmitter from its operands: what may be in a loop fusion.
+bool IsElementGenerated(HloOpcode opcode);
+
+// True if every instruction of a fused computation (or the lone instruction) reads its array operands at the very linear position it writes, up to
+// reshapes and broadcast scalars: one flat loop over Index::FromLinear then emits it best.
+bool IsFlat(const HloInstruction* root);
+
+// Lanes to compute together for a loop over `root`'s elements with the lanes on its minor-most dimension (`flat`: on the linear position). The widest type that
+// occurs decides; 1 when the accesses would be mostly gathers or scalars, or the row is shorter than two lanes. A power of two.
+int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat = false);
+
+}  // namespace hilo::codegen
+
+#endif  // HILO_BACKENDS_LLVM_ELEMENT_EMITTER_H_
