@@ -3,7 +3,9 @@
 #define HILO_SHAPE_LAYOUT_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +15,8 @@ namespace hilo {
 
 // One level of tiling as in HLO text "T(8,128)": sizes, most major first.
 struct Tile {
+  // Written "*": the dimension is merged with the next more minor one.
+  static constexpr int64_t kCombineDimension = std::numeric_limits<int64_t>::min();
   std::vector<int64_t> dimensions;
   bool operator==(const Tile&) const = default;
 };
@@ -33,7 +37,7 @@ struct Layout {
   Layout() = default;
   explicit Layout(std::vector<int64_t> order) : minor_to_major(std::move(order)) {}
   bool operator==(const Layout&) const = default;
-  // "{1,0:T(8,128)S(1)}".
+  // "{1,0:T(8,128)S(1)}"; padding, which XLA's text lacks, is written pad(3,5), or pad(3,5:1.5) with a value.
   std::string ToString() const;
 };
 

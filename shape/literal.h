@@ -1,11 +1,13 @@
 // Literal: an array (or tuple) of values held by the host.
 //
 // Elements lie densely in row-major order of their logical index, whatever the layout in the shape says: layouts are
-// applied where bytes meet a device (LiteralToBytes, LiteralFromBytes). PRED is one byte, 0 or 1; types of fewer than 8 bits take one byte each.
+// applied where bytes meet a device (LiteralToBytes, LiteralFromBytes). PRED is one byte, 0 or 1; types of fewer than
+// 8 bits take one byte each, signed ones sign-extended.
 #ifndef HILO_SHAPE_LITERAL_H_
 #define HILO_SHAPE_LITERAL_H_
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
@@ -28,10 +30,11 @@ class Literal {
   Literal(const Literal&) = delete;
   Literal& operator=(const Literal&) = delete;
 
-  // Zeros of `shape`. Errors: InvalidArgument for an invalid shape, ResourceExhausted if memory is short.
+  // Zeros of `shape` (memory that the system hands out on first touch, so big literals are cheap until filled). Tokens and
+  // opaque values hold no data. Errors: InvalidArgument for an invalid shape, ResourceExhausted if memory is short.
   static absl::StatusOr<Literal> Create(const Shape& shape);
   static Literal MakeTuple(std::vector<Literal> elements);
-  Literal Clone() const;
+  Literal Clone() const;  // an empty Literal if memory is short
 
   const Shape& shape() const { return shape_; }
   int64_t element_count() const { return ShapeUtil::ElementsIn(shape_); }
@@ -42,7 +45,7 @@ class Literal {
   // T must be NativeType<shape().element_type()>.
   template <typename T>
   absl::Span<const T> data() const {
-    return {reinterpret_cast<const T*>(data_.get()), static_cast<size_t>(element_count())};
+    return absl::Span<const T>(reinterpret_cast<const T*>(data_.get()), static_cast<size_t>(element_count()));
   }
   template <typename T>
   absl::Span<T> data() {
@@ -94,7 +97,10 @@ class Literal {
 
  private:
   Shape shape_;
-  std::unique_ptr<uint8_t[]> data_;
+  struct Free {
+    void operator()(uint8_t* data) const { std::free(data); }
+  };
+  std::unique_ptr<uint8_t[], Free> data_;
   int64_t size_ = 0;
   std::vector<Literal> elements_;
 };
@@ -128,11 +134,15 @@ absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape)
 // Parses "f32[2]{0} {1, 2}": shape, then elements.
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text);
 
-// The bytes of an array under `layout_shape`'s layout and padding, and back. Sizes as ShapeUtil::ByteSizeOf(layout_shape).
+// The bytes of an array under `layout_shape`'s layout and padding, and back. Sizes as ShapeUtil::ByteSizeOf(layout_shape),
+// which must be valid; the literal must have its dimensions and element type. Reading makes PRED 0 or 1 and drops the
+// unused bits of types of fewer than 8 bits. Errors: ResourceExhausted if memory is short.
 void LiteralToBytes(const Literal& literal, const Shape& layout_shape, uint8_t* out);
 absl::StatusOr<Literal> LiteralFromBytes(const uint8_t* bytes, const Shape& layout_shape);
 
 // Comparison. A mismatch is an InvalidArgument status that names the first and the worst element: index, expected, actual, difference in ulps.
+// An element passes if any of the given tolerances admits it; with none, bits must be equal (-0 is not 0), but for NaNs. Complex
+// numbers pass by parts. Integers and PRED must be equal.
 struct ErrorSpec {
   double absolute = 0;
   double relative = 0;
@@ -142,22 +152,6 @@ struct ErrorSpec {
 absl::Status CompareLiterals(const Literal& expected, const Literal& actual, const ErrorSpec& spec);
 // Largest distance in ulps over float elements (0 if bitwise equal; int64 max if only one is NaN); for reports.
 int64_t MaxUlpDistance(const Literal& expected, const Literal& actual);
-
-// .npy (versions 1 to 3, C and Fortran order, little and big endian) and .npz (stored and deflated members).
-// Types that NumPy lacks travel as raw |V1 or |V2, one element a byte or two; `hint` then says which type they are.
-// Errors: InvalidArgument with the file and what was expected; never trusts a length in the file.
-absl::StatusOr<Literal> ReadNpy(const std::string& path, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
-absl::StatusOr<Literal> ParseNpy(absl::string_view bytes, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
-absl::Status WriteNpy(const std::string& path, const Literal& literal);
-struct NamedLiteral {
-  std::string name;
-  Literal literal;
-};
-// `hint(name)` answers for raw |V types; may be null.
-absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path,
-                                                  PrimitiveType (*hint)(absl::string_view, void*) = nullptr,
-                                                  void* hint_context = nullptr);
-absl::Status WriteNpz(const std::string& path, absl::Span<const NamedLiteral> arrays);
 
 // ---- templates ----
 template <typename T>
@@ -170,7 +164,7 @@ Literal LiteralUtil::CreateFromArray(absl::Span<const T> values, absl::Span<cons
 }
 template <typename T>
 Literal LiteralUtil::CreateR0(T value) {
-  return CreateFromArray<T>({&value, 1}, {});
+  return CreateFromArray<T>(absl::Span<const T>(&value, 1), {});
 }
 template <typename T>
 Literal LiteralUtil::CreateR1(absl::Span<const T> values) {

@@ -15,11 +15,12 @@ namespace hilo {
 
 // How a small float spends its special bit patterns.
 enum class FloatSpecials {
-  kIeee,      // top exponent: infinity (mantissa 0) and NaN
-  kFiniteNan, // "fn": no infinity; NaN only with all bits below the sign set; overflow gives NaN
-  kFiniteOnly, // no infinity, no NaN (f4e2m1fn); overflow saturates, NaN gives negative zero's magnitude maximum
-  kUnsignedZero, // "fnuz": no infinity, no -0; the pattern of -0 is NaN; overflow gives NaN
-  kScale,     // f8e8m0fnu: exponent only, no sign, no zero; all ones is NaN
+  kIeee,          // top exponent: infinity (mantissa 0) and NaN; overflow gives infinity
+  kFiniteNan,     // "fn": no infinity; NaN only with all bits below the sign set; overflow gives NaN
+  kFiniteOnly,    // f4e2m1fn: neither infinity nor NaN; overflow saturates, NaN gives -0 (0 if its sign is set)
+  kUnsignedZero,  // "fnuz": no infinity, no -0; the pattern of -0 is NaN; overflow gives NaN
+  kScale,         // f8e8m0fnu: exponent only, no sign, no zero; all ones is NaN. Ties go up, what is not positive
+                  // or overflows gives NaN, what is too small gives 2^-127
 };
 
 // Bit layout of a small float: sign (except kScale), `exponent_bits`, `mantissa_bits`.
@@ -32,12 +33,16 @@ struct FloatFormat {
 
 // Returns the value of `bits` in `format`, exactly.
 float DecodeFloat(const FloatFormat& format, uint32_t bits);
-// Rounds `value` to `format`, to nearest, ties to even; overflow and NaN as XLA's convert does.
-uint32_t EncodeFloat(const FloatFormat& format, float value);
-// As above from double, rounded once.
+// Rounds `value` to `format` once, to nearest, ties to even; overflow and NaN as FloatSpecials says. NaNs keep their sign and
+// the top of their payload where the format has room, and become quiet.
 uint32_t EncodeFloat(const FloatFormat& format, double value);
+inline uint32_t EncodeFloat(const FloatFormat& format, float value) {
+  return EncodeFloat(format, static_cast<double>(value));
+}
+// A double that every format of at most 16 bits rounds as it would round `value` itself.
+double SignificantDouble(uint64_t magnitude, bool negative);
 
-// A float of at most 16 bits. `Tag` is its PrimitiveType.
+// A float of at most 16 bits.
 template <PrimitiveType kType, typename Bits, FloatFormat kFormat>
 struct SmallFloat {
   static constexpr FloatFormat format = kFormat;
@@ -48,7 +53,9 @@ struct SmallFloat {
   explicit SmallFloat(float value) : bits(static_cast<Bits>(EncodeFloat(kFormat, value))) {}
   explicit SmallFloat(double value) : bits(static_cast<Bits>(EncodeFloat(kFormat, value))) {}
   template <typename I, typename = std::enable_if_t<std::is_integral_v<I>>>
-  explicit SmallFloat(I value) : SmallFloat(static_cast<double>(value)) {}
+  explicit SmallFloat(I value)
+      : SmallFloat(value < 0 ? SignificantDouble(0 - static_cast<uint64_t>(value), true)
+                             : SignificantDouble(static_cast<uint64_t>(value), false)) {}
   explicit operator float() const { return DecodeFloat(kFormat, bits); }
   explicit operator double() const { return DecodeFloat(kFormat, bits); }
   static SmallFloat FromBits(Bits b) {
