@@ -18,7 +18,9 @@ struct HloLimits {
 // Structure (operands in the same computation, no cycles, users in step, parameters numbered 0..n-1, a root, no recursion, names unique),
 // every stated shape compatible with what InferShape returns, aliases valid, and the invariants of `stage`.
 // Errors: InvalidArgument naming the instruction: "...; in %s.3 = f32[4,1] slice(f32[4,8] %x.1), line 12", or what InferShape returned.
-absl::Status VerifyHloModule(const HloModule& module, HloStage stage, const HloLimits& limits = {});
+// An error about one instruction also stores it in *culprit, if asked for.
+absl::Status VerifyHloModule(const HloModule& module, HloStage stage, const HloLimits& limits = {},
+                             const HloInstruction** culprit = nullptr);
 
 // Inference for one instruction of a module (builds the OpView).
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction);

@@ -1,0 +1,543 @@
+// One pass over the text builds the module as it goes. Two things are known only later and are noted until then: called
+// computations that are defined further on (resolved at the end of the text) and control predecessors (at the end of their
+// computation). The verifier then checks what the words mean, and an error of its gets the place of the instruction at fault.
+#include "hlo/text/hlo_parser.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "hlo/ops/op.h"
+#include "hlo/ops/op_attributes.h"
+#include "hlo/text/called_roles.h"
+#include "hlo/text/header_attributes.h"
+#include "hlo/text/op_metadata_text.h"
+#include "hlo/text/text_cursor.h"
+
+namespace hilo {
+namespace {
+
+// A called computation, by name.
+struct Call {
+  HloInstruction* caller;
+  int64_t index;  // in called_computations()
+  absl::string_view callee;
+};
+
+struct ControlEdge {
+  absl::string_view predecessor;
+  HloInstruction* successor;
+};
+
+// A computation while it is read.
+struct Body {
+  HloComputation* computation;
+  absl::flat_hash_map<absl::string_view, HloInstruction*> names;
+  std::vector<ControlEdge> control_edges;
+  HloInstruction* root = nullptr;
+  HloInstruction* last = nullptr;
+  size_t offset = 0;  // of its name
+};
+
+// name=value behind an instruction.
+struct RawAttribute {
+  absl::string_view name, value;
+};
+
+// "(x: f32[2]) -> f32[2]" before a computation's body.
+struct Signature {
+  std::vector<std::pair<size_t, Shape>> parameters;  // offset, type
+  std::pair<size_t, Shape> result;
+};
+
+class HloParser {
+ public:
+  HloParser(absl::string_view text, const ParseOptions& options)
+      : options_(options), source_{text, options.file_name}, cursor_(source_) {}
+
+  absl::StatusOr<std::unique_ptr<HloModule>> Parse() {
+    HILO_RETURN_IF_ERROR(ParseHeader());
+    while (!cursor_.AtEnd()) HILO_RETURN_IF_ERROR(ParseTopLevel());
+    HILO_RETURN_IF_ERROR(ResolveCalls());
+    HILO_RETURN_IF_ERROR(ChooseEntry());
+    if (options_.verify) HILO_RETURN_IF_ERROR(Verify());
+    return std::move(module_);
+  }
+
+ private:
+  absl::Status ParseHeader();
+  absl::Status ParseTopLevel();
+  absl::Status ParseComputation(absl::string_view name);
+  absl::StatusOr<Signature> ParseSignature();
+  absl::Status CheckSignature(const Signature& signature, const HloComputation& computation);
+  absl::Status FinishComputation(Body& body);
+  absl::Status ParseInstruction(Body& body);
+  absl::StatusOr<HloOpcode> ParseOpcode();
+  absl::Status ParseParameterNumber(const Body& body, ParameterAttrs& attributes);
+  absl::Status ParseConstant(const Shape& shape, ConstantAttrs& attributes);
+  absl::Status ParseOperands(const Body& body);
+  absl::StatusOr<HloInstruction*> ParseOperand(const Body& body);
+  absl::Status ParseRawAttributes();
+  absl::StatusOr<absl::string_view> ParseAttributeValue(absl::string_view name);
+  absl::Status ApplyAttributes(HloOpcode opcode, OpAttributes* attributes, HloInstruction* instruction, Body& body,
+                               size_t opcode_offset);
+  absl::StatusOr<std::vector<absl::string_view>> ParseNameList(absl::string_view value, absl::string_view what);
+  absl::StatusOr<bool> ParseCalledRole(const CalledRoles& roles, const RawAttribute& attribute);
+  absl::Status CheckRoles(HloOpcode opcode, const CalledRoles& roles, size_t opcode_offset);
+  absl::Status ResolveCalls();
+  absl::Status ChooseEntry();
+  absl::Status Verify();
+
+  const ParseOptions& options_;
+  const SourceText source_;
+  TextCursor cursor_;
+  std::unique_ptr<HloModule> module_;
+  absl::flat_hash_map<absl::string_view, HloComputation*> computations_;
+  absl::flat_hash_map<const HloInstruction*, absl::string_view> source_names_;  // where an instruction's name stands
+  std::vector<Call> calls_;
+  // Scratch of the instruction at hand.
+  std::vector<HloInstruction*> operands_;
+  std::vector<RawAttribute> raw_attributes_;
+  std::vector<absl::string_view> callees_;
+};
+
+absl::Status HloParser::ParseHeader() {
+  if (!cursor_.ConsumeWord("HloModule")) return cursor_.Expected("'HloModule' at the beginning of a module");
+  HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("the module's name"));
+  module_ = std::make_unique<HloModule>(std::string(name));
+  absl::flat_hash_set<absl::string_view> seen;
+  while (cursor_.Consume(",")) {
+    HILO_ASSIGN_OR_RETURN(const absl::string_view attribute, cursor_.Name("an attribute of the module"));
+    if (!seen.insert(attribute).second) {
+      return source_.Error(source_.OffsetOf(attribute), absl::StrCat("attribute ", attribute, " is given twice"));
+    }
+    HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after the name of an attribute"));
+    HILO_RETURN_IF_ERROR(ParseHeaderAttribute(attribute, cursor_, module_.get()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HloParser::ParseTopLevel() {
+  const bool entry = cursor_.ConsumeWord("ENTRY");
+  cursor_.SkipSpace();
+  const size_t begin = cursor_.offset();
+  HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("a computation"));
+  if (!entry && IsHeaderTable(name) && cursor_.Peek() != '{' && cursor_.Peek() != '(') {
+    return ParseHeaderTable(name, cursor_, module_.get());
+  }
+  if (entry && module_->entry_computation() != nullptr) {
+    return source_.Error(begin, "expected one ENTRY computation; this is the second");
+  }
+  HILO_RETURN_IF_ERROR(ParseComputation(name));
+  if (entry) module_->set_entry_computation(computations_[name]);
+  return absl::OkStatus();
+}
+
+absl::Status HloParser::ParseComputation(absl::string_view name) {
+  Body body;
+  body.offset = source_.OffsetOf(name);
+  if (computations_.contains(name)) {
+    return source_.Error(body.offset, absl::StrCat("computation ", name, " is defined twice"));
+  }
+  body.computation = computations_[name] = module_->AddComputation(name);
+  Signature signature;
+  const bool has_signature = cursor_.Peek() == '(';
+  if (has_signature) {
+    HILO_ASSIGN_OR_RETURN(signature, ParseSignature());
+  }
+  HILO_RETURN_IF_ERROR(cursor_.Expect("{", "before a computation's instructions"));
+  while (!cursor_.Consume("}")) HILO_RETURN_IF_ERROR(ParseInstruction(body));
+  HILO_RETURN_IF_ERROR(FinishComputation(body));
+  if (has_signature) HILO_RETURN_IF_ERROR(CheckSignature(signature, *body.computation));
+  // The thread that runs an asynchronous computation: a note for schedulers, without a meaning here.
+  if (cursor_.Consume(",")) {
+    if (!cursor_.ConsumeWord("execution_thread")) return cursor_.Expected("execution_thread");
+    HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after execution_thread"));
+    HILO_RETURN_IF_ERROR(cursor_.String("a thread's name in quotes").status());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Signature> HloParser::ParseSignature() {
+  Signature signature;
+  auto read_type = [&](std::pair<size_t, Shape>* type) -> absl::Status {
+    cursor_.SkipSpace();
+    type->first = cursor_.offset();
+    HILO_ASSIGN_OR_RETURN(type->second, cursor_.ReadShape());
+    return absl::OkStatus();
+  };
+  HILO_RETURN_IF_ERROR(cursor_.Expect("(", "before a computation's parameters"));
+  if (!cursor_.Consume(")")) {
+    do {
+      HILO_RETURN_IF_ERROR(cursor_.Name("a parameter's name").status());
+      HILO_RETURN_IF_ERROR(cursor_.Expect(":", "after a parameter's name"));
+      HILO_RETURN_IF_ERROR(read_type(&signature.parameters.emplace_back()));
+    } while (cursor_.Consume(","));
+    HILO_RETURN_IF_ERROR(cursor_.Expect(")", "after a computation's parameters"));
+  }
+  HILO_RETURN_IF_ERROR(cursor_.Expect("->", "before a computation's result"));
+  HILO_RETURN_IF_ERROR(read_type(&signature.result));
+  return signature;
+}
+
+absl::Status HloParser::CheckSignature(const Signature& signature, const HloComputation& computation) {
+  const auto& [result_offset, result] = signature.result;
+  if (static_cast<int64_t>(signature.parameters.size()) != computation.num_parameters()) {
+    return source_.Error(result_offset,
+                         absl::StrCat("the signature lists ", signature.parameters.size(), " parameters; ",
+                                      computation.name(), " has ", computation.num_parameters()));
+  }
+  for (size_t i = 0; i < signature.parameters.size(); ++i) {
+    const auto& [offset, shape] = signature.parameters[i];
+    const Shape& actual = computation.parameter_instruction(i)->shape();
+    if (!ShapeUtil::Compatible(shape, actual)) {
+      return source_.Error(offset, absl::StrCat("expected the shape of parameter ", i, ", ", actual.ToString(), "; got ",
+                                                shape.ToString()));
+    }
+  }
+  const Shape& actual = computation.root_instruction()->shape();
+  if (!ShapeUtil::Compatible(result, actual)) {
+    return source_.Error(result_offset, absl::StrCat("expected the root's shape, ", actual.ToString(), "; got ",
+                                                     result.ToString()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HloParser::FinishComputation(Body& body) {
+  if (body.last == nullptr) {
+    return source_.Error(body.offset, "expected at least one instruction in this computation; got none");
+  }
+  for (int64_t i = 0; i < body.computation->num_parameters(); ++i) {
+    if (body.computation->parameter_instruction(i) == nullptr) {
+      return source_.Error(body.offset, absl::StrCat("expected parameters 0 to ", body.computation->num_parameters() - 1,
+                                                     " in this computation; parameter ", i, " is missing"));
+    }
+  }
+  for (const ControlEdge& edge : body.control_edges) {
+    auto it = body.names.find(edge.predecessor);
+    if (it == body.names.end()) {
+      return source_.Expected(source_.OffsetOf(edge.predecessor), "an instruction of this computation");
+    }
+    it->second->AddControlDependencyTo(edge.successor);
+  }
+  return body.computation->set_root_instruction(body.root != nullptr ? body.root : body.last);
+}
+
+absl::Status HloParser::ParseInstruction(Body& body) {
+  cursor_.SkipSpace();
+  const size_t begin = cursor_.offset();
+  const int64_t line = cursor_.Line();
+  HILO_ASSIGN_OR_RETURN(absl::string_view name, cursor_.Name("an instruction or '}'"));
+  const bool root = name == "ROOT" && cursor_.Peek() != '=';
+  if (root) {
+    if (body.root != nullptr) return source_.Error(begin, "expected one ROOT in a computation; this is the second");
+    HILO_ASSIGN_OR_RETURN(name, cursor_.Name("the root instruction"));
+  }
+  if (body.names.contains(name)) {
+    return source_.Error(source_.OffsetOf(name), absl::StrCat("instruction ", name, " is defined twice"));
+  }
+  if (static_cast<int64_t>(source_names_.size()) >= options_.limits.max_instructions) {
+    return source_.Error(begin,
+                         absl::StrCat("expected at most ", options_.limits.max_instructions, " instructions in a module"),
+                         absl::StatusCode::kResourceExhausted);
+  }
+  HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after an instruction's name"));
+  HILO_ASSIGN_OR_RETURN(Shape shape, cursor_.ReadShape());
+  cursor_.SkipSpace();
+  const size_t opcode_offset = cursor_.offset();
+  HILO_ASSIGN_OR_RETURN(const HloOpcode opcode, ParseOpcode());
+  std::unique_ptr<OpAttributes> attributes = MakeAttributes(opcode);
+  HILO_RETURN_IF_ERROR(cursor_.Expect("(", "before the operands"));
+  operands_.clear();
+  if (opcode == HloOpcode::kParameter) {
+    HILO_RETURN_IF_ERROR(ParseParameterNumber(body, static_cast<ParameterAttrs&>(*attributes)));
+  } else if (opcode == HloOpcode::kConstant) {
+    HILO_RETURN_IF_ERROR(ParseConstant(shape, static_cast<ConstantAttrs&>(*attributes)));
+  } else {
+    HILO_RETURN_IF_ERROR(ParseOperands(body));
+  }
+  HILO_RETURN_IF_ERROR(ParseRawAttributes());
+
+  const CalledRoles roles(opcode);
+  callees_.assign(roles.is_list ? 0 : roles.names.size(), {});
+  for (const RawAttribute& attribute : raw_attributes_) {
+    HILO_RETURN_IF_ERROR(ParseCalledRole(roles, attribute).status());
+  }
+  HILO_RETURN_IF_ERROR(CheckRoles(opcode, roles, opcode_offset));
+  const std::vector<HloComputation*> called(callees_.size(), nullptr);
+  OpAttributes* known = attributes.get();
+  HloInstruction* instruction = body.computation->AddInstruction(
+      HloInstruction::Create(opcode, std::move(shape), operands_, std::move(attributes), called), name);
+  for (size_t i = 0; i < callees_.size(); ++i) {
+    calls_.push_back({instruction, static_cast<int64_t>(i), callees_[i]});
+  }
+  instruction->set_source_text_line(line);
+  source_names_[instruction] = name;
+  body.names[name] = instruction;
+  body.last = instruction;
+  if (root) body.root = instruction;
+  return ApplyAttributes(opcode, known, instruction, body, opcode_offset);
+}
+
+absl::StatusOr<HloOpcode> HloParser::ParseOpcode() {
+  const size_t begin = cursor_.offset();
+  const absl::string_view word = cursor_.Word();
+  const std::optional<HloOpcode> opcode = HloOpcodeFromString(word);
+  if (!opcode.has_value()) return source_.Expected(begin, "an opcode");
+  return *opcode;
+}
+
+absl::Status HloParser::ParseParameterNumber(const Body& body, ParameterAttrs& attributes) {
+  cursor_.SkipSpace();
+  const size_t begin = cursor_.offset();
+  HILO_ASSIGN_OR_RETURN(const int64_t number, cursor_.Integer("a parameter number"));
+  if (number < 0 || number >= options_.limits.max_parameters) {
+    return source_.Error(begin, absl::StrCat("expected a parameter number from 0 to ",
+                                             options_.limits.max_parameters - 1, "; got ", number));
+  }
+  if (number < body.computation->num_parameters() && body.computation->parameter_instruction(number) != nullptr) {
+    return source_.Error(begin, absl::StrCat("parameter ", number, " is defined twice"));
+  }
+  attributes.number = number;
+  return cursor_.Expect(")", "after the parameter number");
+}
+
+absl::Status HloParser::ParseConstant(const Shape& shape, ConstantAttrs& attributes) {
+  cursor_.set_offset(cursor_.offset() - 1);  // back to the '('
+  HILO_ASSIGN_OR_RETURN(const absl::string_view text, cursor_.Enclosed());
+  const size_t offset = source_.OffsetOf(text);
+  // Every element takes a character, so a short text cannot ask for much memory.
+  int64_t elements = 0;
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape)) {
+    if (!leaf.shape->IsArray()) {
+      return source_.Error(offset, absl::StrCat("expected a constant of arrays; got ", shape.ToString()));
+    }
+    elements = std::max(elements, ShapeUtil::ElementsIn(*leaf.shape));
+  }
+  if (elements > static_cast<int64_t>(text.size()) && text.find("...") == absl::string_view::npos) {
+    return source_.Error(offset, absl::StrCat("expected the ", elements, " elements of ", shape.ToString(),
+                                              "; the text has fewer"));
+  }
+  absl::StatusOr<Literal> literal = ParseLiteral(text, shape);
+  if (!literal.ok()) return source_.Error(offset, literal.status().message(), literal.status().code());
+  attributes.literal.value = std::make_shared<const Literal>(*std::move(literal));
+  return absl::OkStatus();
+}
+
+absl::Status HloParser::ParseOperands(const Body& body) {
+  if (cursor_.Consume(")")) return absl::OkStatus();
+  do {
+    HILO_ASSIGN_OR_RETURN(HloInstruction* operand, ParseOperand(body));
+    operands_.push_back(operand);
+  } while (cursor_.Consume(","));
+  return cursor_.Expect(")", "after the operands");
+}
+
+absl::StatusOr<HloInstruction*> HloParser::ParseOperand(const Body& body) {
+  std::optional<Shape> type;
+  cursor_.SkipSpace();
+  const size_t type_offset = cursor_.offset();
+  if (cursor_.AtShape()) {
+    HILO_ASSIGN_OR_RETURN(type, cursor_.ReadShape());
+  }
+  HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("an operand"));
+  auto it = body.names.find(name);
+  if (it == body.names.end()) {
+    return source_.Error(source_.OffsetOf(name),
+                         absl::StrCat("operand ", name, " is not defined before this place in the computation"));
+  }
+  if (type.has_value() && !ShapeUtil::Compatible(*type, it->second->shape())) {
+    return source_.Error(type_offset, absl::StrCat("expected the shape of ", name, ", ", it->second->shape().ToString(),
+                                                   "; got ", type->ToString()));
+  }
+  return it->second;
+}
+
+absl::Status HloParser::ParseRawAttributes() {
+  raw_attributes_.clear();
+  absl::flat_hash_set<absl::string_view> seen;
+  while (true) {
+    if (!cursor_.Consume(",")) {
+      // "sharding={...} metadata={...}": the one place where a comma may be missing.
+      const size_t here = cursor_.offset();
+      if (raw_attributes_.empty() || !cursor_.Consume("metadata={")) return absl::OkStatus();
+      cursor_.set_offset(here);
+    }
+    HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("an attribute"));
+    if (!seen.insert(name).second) {
+      return source_.Error(source_.OffsetOf(name), absl::StrCat("attribute ", name, " is given twice"));
+    }
+    HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after the name of an attribute"));
+    HILO_ASSIGN_OR_RETURN(const absl::string_view value, ParseAttributeValue(name));
+    raw_attributes_.push_back({name, value});
+  }
+}
+
+absl::StatusOr<absl::string_view> HloParser::ParseAttributeValue(absl::string_view name) {
+  HILO_ASSIGN_OR_RETURN(const absl::string_view value, cursor_.RawValue());
+  if (name != "replica_groups" || value.substr(0, 5) != "mesh[") return value;
+  // mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'b'}: one value in spite of its comma and its spaces.
+  const size_t here = cursor_.offset();
+  size_t end = here;
+  if (cursor_.Consume(",") && cursor_.Consume("device_ids=")) {
+    HILO_RETURN_IF_ERROR(cursor_.RawValue().status());
+    end = cursor_.offset();
+  }
+  cursor_.set_offset(end);
+  if (cursor_.Peek() == '{') {
+    HILO_RETURN_IF_ERROR(cursor_.Enclosed().status());
+    end = cursor_.offset();
+  }
+  cursor_.set_offset(end);
+  return source_.text.substr(source_.OffsetOf(value), end - source_.OffsetOf(value));
+}
+
+absl::StatusOr<std::vector<absl::string_view>> HloParser::ParseNameList(absl::string_view value,
+                                                                        absl::string_view what) {
+  std::vector<absl::string_view> names;
+  TextCursor cursor(source_, source_.OffsetOf(value));
+  HILO_RETURN_IF_ERROR(cursor.Expect("{", absl::StrCat("before a list of ", what, "s")));
+  if (cursor.Consume("}")) return names;
+  do {
+    HILO_ASSIGN_OR_RETURN(names.emplace_back(), cursor.Name(absl::StrCat("the name of a ", what)));
+  } while (cursor.Consume(","));
+  HILO_RETURN_IF_ERROR(cursor.Expect("}", absl::StrCat("after a list of ", what, "s")));
+  return names;
+}
+
+absl::StatusOr<bool> HloParser::ParseCalledRole(const CalledRoles& roles, const RawAttribute& attribute) {
+  if (roles.names.empty()) return false;
+  auto read_name = [&]() -> absl::StatusOr<absl::string_view> {
+    TextCursor cursor(source_, source_.OffsetOf(attribute.value));
+    HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor.Name("the name of a computation"));
+    if (name.end() != attribute.value.end()) return cursor.Expected("the end of a computation's name");
+    return name;
+  };
+  if (roles.is_list) {
+    if (attribute.name == roles.names[0]) {
+      HILO_ASSIGN_OR_RETURN(callees_, ParseNameList(attribute.value, "computation"));
+      return true;
+    }
+    // A list of two branches may be written as true_computation=a, false_computation=b, one of a custom call as to_apply=a.
+    const bool branches = roles.names[0] == "branch_computations";
+    const size_t index = branches && attribute.name == "false_computation" ? 1 : 0;
+    if (branches ? attribute.name != "true_computation" && attribute.name != "false_computation"
+                 : attribute.name != "to_apply") {
+      return false;
+    }
+    if (callees_.size() <= index) callees_.resize(branches ? 2 : 1);
+    HILO_ASSIGN_OR_RETURN(callees_[index], read_name());
+    return true;
+  }
+  const auto role = std::find(roles.names.begin(), roles.names.end(), attribute.name);
+  if (role == roles.names.end()) return false;
+  HILO_ASSIGN_OR_RETURN(callees_[role - roles.names.begin()], read_name());
+  return true;
+}
+
+absl::Status HloParser::CheckRoles(HloOpcode opcode, const CalledRoles& roles, size_t opcode_offset) {
+  for (size_t i = 0; i < callees_.size(); ++i) {
+    if (!callees_[i].empty()) continue;
+    const absl::string_view missing = !roles.is_list ? roles.names[i] : i == 0 ? "true_computation" : "false_computation";
+    return source_.Error(opcode_offset, absl::StrCat("expected the attribute ", missing, " of ",
+                                                     HloOpcodeString(opcode), "; it is missing"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attributes, HloInstruction* instruction,
+                                        Body& body, size_t opcode_offset) {
+  const bool in_parentheses = opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant;
+  const CalledRoles roles(opcode);
+  for (const RawAttribute& attribute : raw_attributes_) {
+    const size_t offset = source_.OffsetOf(attribute.value);
+    TextCursor cursor(source_, offset);
+    if (attribute.name == "metadata") {
+      HILO_ASSIGN_OR_RETURN(OpMetadata metadata, ParseOpMetadata(cursor));
+      instruction->set_metadata(std::move(metadata));
+      continue;
+    }
+    if (attribute.name == "control-predecessors") {
+      HILO_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names, ParseNameList(attribute.value, "instruction"));
+      for (absl::string_view name : names) body.control_edges.push_back({name, instruction});
+      continue;
+    }
+    HILO_ASSIGN_OR_RETURN(const bool is_role, ParseCalledRole(roles, attribute));
+    if (is_role) continue;
+    if (attributes != nullptr) {
+      if (in_parentheses && (attribute.name == "number" || attribute.name == "literal")) {
+        return source_.Error(source_.OffsetOf(attribute.name),
+                             absl::StrCat("the ", attribute.name, " of a ", HloOpcodeString(opcode),
+                                          " is written in its parentheses, not as an attribute"));
+      }
+      absl::StatusOr<bool> found = attributes->ParseField(attribute.name, attribute.value);
+      if (!found.ok()) {
+        return source_.Error(offset, absl::StrCat(attribute.name, ": ", found.status().message()));
+      }
+      if (*found) continue;
+    }
+    instruction->add_extra_attribute(std::string(attribute.name), std::string(attribute.value));
+  }
+  if (attributes == nullptr || in_parentheses) return absl::OkStatus();
+  for (absl::string_view required : attributes->RequiredFields()) {
+    const bool given = std::any_of(raw_attributes_.begin(), raw_attributes_.end(),
+                                   [&](const RawAttribute& attribute) { return attribute.name == required; });
+    if (!given) {
+      return source_.Error(opcode_offset, absl::StrCat("expected the attribute ", required, " of ",
+                                                       HloOpcodeString(opcode), "; it is missing"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HloParser::ResolveCalls() {
+  for (const Call& call : calls_) {
+    auto it = computations_.find(call.callee);
+    if (it == computations_.end()) {
+      return source_.Error(source_.OffsetOf(call.callee), absl::StrCat("expected the name of a computation; there is no ",
+                                                                       call.callee));
+    }
+    call.caller->set_called_computation(call.index, it->second);
+    if (call.caller->opcode() == HloOpcode::kFusion) it->second->set_fusion_instruction(call.caller);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HloParser::ChooseEntry() {
+  if (module_->entry_computation() != nullptr) return absl::OkStatus();
+  absl::flat_hash_set<absl::string_view> called;
+  for (const Call& call : calls_) called.insert(call.callee);
+  HloComputation* entry = nullptr;
+  for (HloComputation* computation : module_->computations()) {
+    if (called.contains(computation->name())) continue;
+    if (entry != nullptr) {
+      return cursor_.Error(absl::StrCat("expected an ENTRY computation; both ", entry->name(), " and ",
+                                        computation->name(), " could be meant"));
+    }
+    entry = computation;
+  }
+  if (entry == nullptr) return cursor_.Error("expected an ENTRY computation; got none");
+  module_->set_entry_computation(entry);
+  return absl::OkStatus();
+}
+
+absl::Status HloParser::Verify() {
+  const HloInstruction* culprit = nullptr;
+  const absl::Status status = VerifyHloModule(*module_, HloStage::kInput, options_.limits, &culprit);
+  if (status.ok()) return status;
+  auto it = source_names_.find(culprit);
+  const size_t offset = it == source_names_.end() ? 0 : source_.OffsetOf(it->second);
+  return source_.Error(offset, status.message(), status.code());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HloModule>> ParseHloModule(absl::string_view text, const ParseOptions& options) {
+  return HloParser(text, options).Parse();
+}
+
+}  // namespace hilo

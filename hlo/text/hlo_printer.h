@@ -1,0 +1,37 @@
+// HloModule to HLO text, XLA's syntax.
+#ifndef HILO_HLO_TEXT_HLO_PRINTER_H_
+#define HILO_HLO_TEXT_HLO_PRINTER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "hlo/ir/hlo_module.h"
+
+namespace hilo {
+
+struct PrintOptions {
+  bool metadata = true;        // metadata, tables of source locations
+  bool operand_types = false;  // f32[2]{0} x rather than x
+  bool percent = false;        // %x rather than x, and signatures of computations
+  bool layouts = true;
+  int64_t max_constant_elements = -1;  // longer constants are elided as {...} (and then do not parse again); -1: never
+
+  // For reading: no metadata, no layouts, long constants elided.
+  static PrintOptions Short() {
+    return {.metadata = false, .layouts = false, .max_constant_elements = 16};
+  }
+  // All that is known, as XLA's own dumps.
+  static PrintOptions Full() { return {.operand_types = true, .percent = true}; }
+};
+
+// The module's text. Deterministic: callees before callers, operands before users, attributes in the order of their fields,
+// numbers in the shortest form that reads back equal. With the default options it is canonical, and
+// ParseHloModule(PrintHloModule(m)) is m again.
+std::string PrintHloModule(const HloModule& module, const PrintOptions& options = {});
+std::string PrintHloComputation(const HloComputation& computation, const PrintOptions& options = {});
+// One line, without ROOT and line end.
+std::string PrintHloInstruction(const HloInstruction& instruction, const PrintOptions& options = {});
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_TEXT_HLO_PRINTER_H_
