@@ -1,0 +1,83 @@
+// One LLVM function of the program while it is being emitted: its arguments, where slices are, and the values that are already in registers.
+#ifndef HILO_BACKENDS_CPU_FUNCTION_EMITTER_H_
+#define HILO_BACKENDS_CPU_FUNCTION_EMITTER_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "backends/llvm/element_emitter.h"
+#include "hlo/memory/buffer_assignment.h"
+
+namespace hilo::cpu {
+
+class ProgramEmitter;
+
+class FunctionEmitter : public codegen::OperandSource {
+ public:
+  // `function` is empty and has the form of HiloScopeFunction or HiloChunkFunction.
+  FunctionEmitter(ProgramEmitter* program, llvm::Function* function);
+
+  ProgramEmitter& program() { return program_; }
+  codegen::EmitterContext& context() { return *context_; }
+  llvm::IRBuilder<>& b() { return builder_; }
+  codegen::ElementEmitter& elements() { return *elements_; }
+  llvm::Function* function() { return function_; }
+
+  llvm::Value* run_context() { return function_->getArg(0); }
+  llvm::Value* frame() { return function_->getArg(1); }
+  llvm::Value* buffers() { return function_->getArg(2); }
+
+  // Brackets the emission of one instruction: its operands are in memory, itself is to be emitted. Slices that do not overlap are told apart to LLVM
+  // within the bracket.
+  void BeginInstruction(const HloInstruction* instruction);
+  void EndInstruction();
+
+  // Memory of a leaf of a sequential instruction.
+  codegen::IrArray ArrayOf(const HloInstruction* instruction, int64_t leaf = 0);
+  llvm::Value* PointerTo(const BufferSlice& slice);
+  llvm::Value* PointerTo(const HloInstruction* instruction, int64_t leaf = 0);
+
+  // A value of a scalar leaf.
+  absl::StatusOr<codegen::ElementValue> LoadScalar(const HloInstruction* instruction, int64_t leaf = 0);
+  // Loads the instruction's scalar operands here, so that loops around their uses find them in registers.
+  absl::Status LoadScalarOperands(const HloInstruction* instruction);
+
+  // A pointer that the run's context holds at `offset` bytes.
+  llvm::Value* ContextField(int64_t offset, absl::string_view name);
+
+  // Leaves the function with 1 if `status` (i32) is not 0.
+  void ReturnIfStopped(llvm::Value* status);
+  // Leaves the function with 1 if the run has been cancelled.
+  void PollCancellation();
+  void Return(int32_t status);
+
+  absl::StatusOr<std::optional<codegen::Materialized>> Find(const HloInstruction* instruction, int64_t leaf) override;
+
+ private:
+  llvm::Value* LoadPointer(llvm::Value* table, int64_t index, absl::string_view name);
+  llvm::Value* MakePointer(const BufferSlice& slice);
+
+  ProgramEmitter& program_;
+  llvm::Function* function_;
+  llvm::IRBuilder<> builder_;
+  std::unique_ptr<codegen::EmitterContext> context_;
+  std::unique_ptr<codegen::ElementEmitter> elements_;
+  llvm::BasicBlock* prologue_;  // holds pointer loads and locals; ends in a branch to the code
+  const HloInstruction* current_ = nullptr;
+  std::unique_ptr<codegen::RegionScope> region_;
+  absl::flat_hash_map<std::pair<int, int64_t>, llvm::Value*> pointers_;  // (kind, index)
+  absl::flat_hash_map<int64_t, llvm::Value*> context_fields_;  // by offset
+  struct Scopes {
+    llvm::MDNode* alias_scope;
+    llvm::MDNode* noalias;
+  };
+  absl::flat_hash_map<int64_t, Scopes> scopes_;  // by buffer, of the current instruction
+};
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_FUNCTION_EMITTER_H_

@@ -1,0 +1,194 @@
+// Loops over the elements of a result: element-wise operations, data movement, and fusions of them, one result or several.
+//
+// When every array is read at the position that is written, the loop is flat: one index over all elements, cut into blocks. Otherwise the rows of the
+// result (its minor-most dimension) are the parts, and the lanes run along a row. Tiny arrays are straight code, which LLVM keeps in registers.
+#include "backends/cpu/kernels.h"
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+// Arrays of at most this many elements are emitted one by one.
+constexpr int64_t kUnrolled = 16;
+// Elements of one part of a flat loop; a multiple of every vector width.
+constexpr int64_t kBlock = 2048;
+
+// What the loop computes, and where to.
+struct Loop {
+  const HloInstruction* instruction;
+  std::vector<const HloInstruction*> roots;  // one an output leaf
+  Shape shape;                               // whose dimensions the loop runs over
+};
+
+absl::StatusOr<Loop> LoopOf(const HloInstruction* instruction) {
+  Loop loop{.instruction = instruction};
+  const HloInstruction* root = instruction;
+  while (root->opcode() == HloOpcode::kFusion) root = root->called_computation()->root_instruction();
+  if (root->opcode() == HloOpcode::kTuple) {
+    loop.roots.assign(root->operands().begin(), root->operands().end());
+  } else {
+    loop.roots = {root};
+  }
+  if (loop.roots.empty()) return Unimplemented("a fusion without results");
+  loop.shape = loop.roots[0]->shape();
+  for (const HloInstruction* output : loop.roots) {
+    if (!output->shape().IsArray() || ShapeUtil::ElementsIn(output->shape()) != ShapeUtil::ElementsIn(loop.shape)) {
+      return Unimplemented("a fusion whose results differ in their number of elements");
+    }
+  }
+  return loop;
+}
+
+absl::Status EmitAt(FunctionEmitter& f, const Loop& loop, const Index& index) {
+  std::vector<ElementValue> values;
+  for (const HloInstruction* root : loop.roots) {
+    const Index at = ShapeUtil::SameDimensions(root->shape(), loop.shape)
+                         ? index
+                         : index.Reshape(f.context(), loop.shape.dimensions(), root->shape().dimensions());
+    HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(root, at));
+    values.push_back(value);
+  }
+  // All reads come before all writes: a result may take the place of an operand.
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Index at = ShapeUtil::SameDimensions(loop.roots[i]->shape(), loop.shape)
+                         ? index
+                         : index.Reshape(f.context(), loop.shape.dimensions(), loop.roots[i]->shape().dimensions());
+    f.ArrayOf(loop.instruction, static_cast<int64_t>(i)).Store(f.context(), at, values[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EmitUnrolled(FunctionEmitter& f, const Loop& loop) {
+  const int64_t count = ShapeUtil::ElementsIn(loop.shape);
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(loop.instruction));
+  // All values before all stores, as a result may take the place of an operand that later elements read.
+  std::vector<std::vector<ElementValue>> values(loop.roots.size());
+  std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(loop.shape.dimensions());
+  std::vector<Index> indices;
+  for (int64_t linear = 0; linear < count; ++linear) {
+    indices.push_back(Index::FromLinear(LaneIndex::Constant(linear), loop.shape.dimensions()));
+    for (size_t i = 0; i < loop.roots.size(); ++i) {
+      const Index at = Index::FromLinear(LaneIndex::Constant(linear), loop.roots[i]->shape().dimensions());
+      HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(loop.roots[i], at));
+      values[i].push_back(value);
+    }
+  }
+  for (size_t i = 0; i < loop.roots.size(); ++i) {
+    codegen::IrArray array = f.ArrayOf(loop.instruction, static_cast<int64_t>(i));
+    for (int64_t linear = 0; linear < count; ++linear) {
+      array.Store(f.context(), Index::FromLinear(LaneIndex::Constant(linear), loop.roots[i]->shape().dimensions()),
+                  values[i][linear]);
+    }
+  }
+  return absl::OkStatus();
+}
+
+Kernel FlatKernel(const Loop& loop, int width) {
+  const int64_t count = ShapeUtil::ElementsIn(loop.shape);
+  const int64_t block = count <= kBlock ? count : kBlock;
+  Kernel kernel;
+  kernel.units = (count + block - 1) / block;
+  kernel.emit = [loop, width, count, block](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(loop.instruction));
+    llvm::IRBuilder<>& b = f.b();
+    const int64_t whole = count / width * width;
+    // Full vectors of parts [begin, end); the last part may be short.
+    llvm::Value* from = b.CreateNSWMul(begin, b.getInt64(block));
+    llvm::Value* to = b.CreateNSWMul(end, b.getInt64(block));
+    to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, b.getInt64(whole));
+    auto body = [&](llvm::Value* i) {
+      return EmitAt(f, loop, Index::FromLinear(LaneIndex::Strided(i, 1, width, count), loop.shape.dimensions()));
+    };
+    {
+      codegen::RegionScope region(f.context());
+      f.context().lanes = {.width = width};
+      if (whole > 0) HILO_RETURN_IF_ERROR(ForEach(f, "elements", from, to, body, width));
+    }
+    if (whole == count) return absl::OkStatus();
+    // The tail belongs to the last part.
+    auto tail = [&]() -> absl::StatusOr<codegen::Carried> {
+      std::vector<llvm::Constant*> active;
+      for (int lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < count - whole));
+      f.context().lanes = {.width = width, .mask = llvm::ConstantVector::get(active)};
+      HILO_RETURN_IF_ERROR(body(b.getInt64(whole)));
+      return codegen::Carried();
+    };
+    llvm::Value* last = b.CreateICmpEQ(end, b.getInt64((count + block - 1) / block));
+    if (llvm::isa<llvm::Constant>(last)) {
+      codegen::RegionScope region(f.context());
+      return tail().status();
+    }
+    return codegen::EmitBranches(f.context(), "tail", last, tail,
+                                 []() -> absl::StatusOr<codegen::Carried> { return codegen::Carried(); })
+        .status();
+  };
+  return kernel;
+}
+
+Kernel RowKernel(const Loop& loop, int width) {
+  const auto dimensions = loop.shape.dimensions();
+  const int64_t row = dimensions.empty() ? 1 : dimensions.back();
+  Kernel kernel;
+  kernel.units = ShapeUtil::ElementsIn(loop.shape) / row;
+  kernel.emit = [loop, width, row](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(loop.instruction));
+    auto outer = loop.shape.dimensions();
+    outer.remove_suffix(1);
+    return ForEach(f, "rows", begin, end, [&](llvm::Value* r) -> absl::Status {
+      const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+      return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) {
+        std::vector<LaneIndex> index = prefix;
+        index.push_back(i);
+        return EmitAt(f, loop, Index(std::move(index)));
+      });
+    });
+  };
+  return kernel;
+}
+
+}  // namespace
+
+absl::StatusOr<Kernel> LoopKernel(FunctionEmitter& f, const HloInstruction* instruction) {
+  HILO_ASSIGN_OR_RETURN(Loop loop, LoopOf(instruction));
+  const int64_t count = ShapeUtil::ElementsIn(loop.shape);
+  if (count <= kUnrolled) {
+    Kernel kernel;
+    kernel.emit = [loop](FunctionEmitter& f, llvm::Value*, llvm::Value*) { return EmitUnrolled(f, loop); };
+    return kernel;
+  }
+  bool flat = true;
+  for (const HloInstruction* root : loop.roots) flat = flat && codegen::IsFlat(root);
+  int width = 1 << 20;
+  for (const HloInstruction* root : loop.roots) {
+    width = std::min(width, codegen::PreferredWidth(root, f.context().target(), flat));
+  }
+  return flat ? FlatKernel(loop, width) : RowKernel(loop, width);
+}
+
+absl::StatusOr<Kernel> CopyKernel(FunctionEmitter& f, const HloInstruction* instruction) {
+  const int64_t bytes = ShapeUtil::ByteSizeOf(instruction->shape());
+  if (ShapeUtil::ElementsIn(instruction->shape()) <= kUnrolled) return LoopKernel(f, instruction);
+  Kernel kernel;
+  constexpr int64_t kBytes = 1 << 16;
+  kernel.units = (bytes + kBytes - 1) / kBytes;
+  kernel.emit = [instruction, bytes](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+    llvm::IRBuilder<>& b = f.b();
+    llvm::Value* from = b.CreateNSWMul(begin, b.getInt64(kBytes));
+    llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWMul(end, b.getInt64(kBytes)), b.getInt64(bytes));
+    llvm::Value* source = f.PointerTo(instruction->operand(0));
+    llvm::Value* target = f.PointerTo(instruction);
+    if (source == target) return absl::OkStatus();
+    b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), target, from), llvm::Align(64),
+                   b.CreateInBoundsGEP(b.getInt8Ty(), source, from), llvm::Align(64), b.CreateNSWSub(to, from));
+    return absl::OkStatus();
+  };
+  return kernel;
+}
+
+}  // namespace hilo::cpu

@@ -1,0 +1,412 @@
+// Reductions, with the producers that were fused into their operands.
+//
+// Three loop shapes. *Rows*: the minor-most dimension is reduced and the computation is one operation known to be associative and commutative;
+// the lanes run along the row, in several accumulators that start from the operation's identity, and are combined at the end. *Columns*: the
+// minor-most dimension is kept; the lanes are neighbouring results, and each adds up its elements in row-major order, as the specification's loop
+// does. *Scalar*: everything else. Floating-point rows are reordered, always in the same way for a shape; in strict mode they are scalar.
+#include "backends/cpu/kernels.h"
+
+#include "backends/llvm/element_ops.h"
+#include "backends/llvm/scalar_computation.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ops/op_attributes.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+// Reductions that read at most this many elements are straight code.
+constexpr int64_t kUnrolled = 32;
+constexpr int kAccumulators = 4;
+
+struct Reduction {
+  const HloInstruction* instruction;  // the reduce or the fusion around it
+  const HloInstruction* reduce;
+  int64_t count;                      // operands
+  Shape input;                        // dimensions of the operands
+  std::vector<int64_t> kept, reduced; // dimension numbers, ascending
+  std::vector<int64_t> kept_sizes, reduced_sizes;
+  const HloComputation* computation;
+};
+
+// The one operation that `computation` applies to its two parameters, if that is all that it does.
+std::optional<HloOpcode> SingleOperation(const HloComputation& computation) {
+  const HloInstruction* root = computation.root_instruction();
+  if (computation.num_parameters() != 2 || root->operand_count() != 2) return std::nullopt;
+  const HloInstruction* a = computation.parameter_instruction(0);
+  const HloInstruction* b = computation.parameter_instruction(1);
+  const bool both = (root->operand(0) == a && root->operand(1) == b) || (root->operand(0) == b && root->operand(1) == a);
+  if (!both || !HasTrait(root->opcode(), kAssociative) || !HasTrait(root->opcode(), kCommutative)) return std::nullopt;
+  return root->opcode();
+}
+
+// What leaves the other operand of `opcode` as it is. -0 for a floating-point sum: adding +0 would turn -0 into +0.
+std::optional<Literal> Identity(HloOpcode opcode, PrimitiveType type) {
+  switch (opcode) {
+    case HloOpcode::kAdd:
+      return IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0) : LiteralUtil::Zero(type);
+    case HloOpcode::kOr:
+    case HloOpcode::kXor:
+      return LiteralUtil::Zero(type);
+    case HloOpcode::kMultiply:
+      return LiteralUtil::One(type);
+    case HloOpcode::kMaximum:
+      return LiteralUtil::MinValue(type);
+    case HloOpcode::kMinimum:
+      return LiteralUtil::MaxValue(type);
+    case HloOpcode::kAnd:
+      if (type == PRED) return LiteralUtil::One(type);
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+Reduction Describe(const HloInstruction* instruction) {
+  const HloInstruction* reduce = HeroOf(instruction);
+  Reduction r{.instruction = instruction, .reduce = reduce, .count = reduce->operand_count() / 2};
+  r.input = reduce->operand(0)->shape();
+  r.computation = reduce->called_computation();
+  std::vector<bool> is_reduced(r.input.rank(), false);
+  for (int64_t dimension : reduce->attrs<ReduceAttrs>().dimensions) is_reduced[dimension] = true;
+  for (int64_t d = 0; d < r.input.rank(); ++d) {
+    (is_reduced[d] ? r.reduced : r.kept).push_back(d);
+    (is_reduced[d] ? r.reduced_sizes : r.kept_sizes).push_back(r.input.dimensions(d));
+  }
+  return r;
+}
+
+int64_t Product(absl::Span<const int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes) product *= size;
+  return product;
+}
+
+Index InputIndex(const Reduction& r, const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {
+  std::vector<LaneIndex> index(r.input.rank());
+  for (size_t i = 0; i < kept.size(); ++i) index[r.kept[i]] = kept[i];
+  for (size_t i = 0; i < reduced.size(); ++i) index[r.reduced[i]] = reduced[i];
+  return Index(std::move(index));
+}
+
+absl::StatusOr<std::vector<ElementValue>> Inits(FunctionEmitter& f, const Reduction& r) {
+  std::vector<ElementValue> inits;
+  for (int64_t i = 0; i < r.count; ++i) {
+    HILO_ASSIGN_OR_RETURN(ElementValue init, f.elements().Generate(r.reduce->operand(r.count + i), Index()));
+    inits.push_back(init);
+  }
+  return inits;
+}
+
+absl::StatusOr<std::vector<ElementValue>> Elements(FunctionEmitter& f, const Reduction& r, const Index& index) {
+  std::vector<ElementValue> elements;
+  for (int64_t i = 0; i < r.count; ++i) {
+    HILO_ASSIGN_OR_RETURN(ElementValue element, f.elements().Generate(r.reduce->operand(i), index));
+    elements.push_back(element);
+  }
+  return elements;
+}
+
+void Store(FunctionEmitter& f, const Reduction& r, const Index& index, const std::vector<ElementValue>& values) {
+  for (int64_t i = 0; i < r.count; ++i) f.ArrayOf(r.instruction, i).Store(f.context(), index, values[i]);
+}
+
+// running = computation(running, element).
+absl::StatusOr<std::vector<ElementValue>> Step(FunctionEmitter& f, const Reduction& r,
+                                               std::vector<ElementValue> running,
+                                               const std::vector<ElementValue>& elements) {
+  running.insert(running.end(), elements.begin(), elements.end());
+  return codegen::EmitComputation(f.context(), *r.computation, running);
+}
+
+// Loop-carried values and back. Values are brought to vectors of the current lanes so that their types stay the same.
+Carried Pack(FunctionEmitter& f, const std::vector<ElementValue>& values) {
+  Carried carried;
+  for (const ElementValue& value : values) {
+    carried.push_back(f.context().Splat(value.re));
+    if (value.im != nullptr) carried.push_back(f.context().Splat(value.im));
+  }
+  return carried;
+}
+
+std::vector<ElementValue> Unpack(const Carried& carried, const std::vector<ElementValue>& like) {
+  std::vector<ElementValue> values;
+  size_t next = 0;
+  for (const ElementValue& value : like) {
+    ElementValue out{.re = carried[next++]};
+    if (value.im != nullptr) out.im = carried[next++];
+    values.push_back(out);
+  }
+  return values;
+}
+
+absl::Status EmitUnrolled(FunctionEmitter& f, const Reduction& r) {
+  HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> inits, Inits(f, r));
+  std::vector<int64_t> kept(r.kept.size(), 0);
+  do {
+    std::vector<ElementValue> running = inits;
+    std::vector<LaneIndex> kept_index;
+    for (int64_t i : kept) kept_index.push_back(LaneIndex::Constant(i));
+    std::vector<int64_t> reduced(r.reduced.size(), 0);
+    if (Product(r.reduced_sizes) > 0) {
+      do {
+        std::vector<LaneIndex> reduced_index;
+        for (int64_t i : reduced) reduced_index.push_back(LaneIndex::Constant(i));
+        HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> elements, Elements(f, r, InputIndex(r, kept_index, reduced_index)));
+        HILO_ASSIGN_OR_RETURN(running, Step(f, r, std::move(running), elements));
+      } while (IndexUtil::BumpIndices(r.reduced_sizes, absl::MakeSpan(reduced)));
+    }
+    Store(f, r, Index(kept_index), running);
+  } while (IndexUtil::BumpIndices(r.kept_sizes, absl::MakeSpan(kept)));
+  return absl::OkStatus();
+}
+
+// Adds up all elements for one place of the kept dimensions, in row-major order, under the current lanes. `places` are reduced side by side.
+absl::StatusOr<std::vector<std::vector<ElementValue>>> InOrder(FunctionEmitter& f, const Reduction& r,
+                                                               const std::vector<std::vector<LaneIndex>>& places) {
+  HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> inits, Inits(f, r));
+  Carried start;
+  for (size_t p = 0; p < places.size(); ++p) {
+    for (llvm::Value* value : Pack(f, inits)) start.push_back(value);
+  }
+  const size_t stride = start.size() / places.size();
+  llvm::IRBuilder<>& b = f.b();
+  HILO_ASSIGN_OR_RETURN(
+      Carried done,
+      codegen::EmitLoop(f.context(), "reduce", b.getInt64(0), b.getInt64(Product(r.reduced_sizes)), 1, start,
+                        [&](llvm::Value* i, const Carried& carried) -> absl::StatusOr<Carried> {
+                          const std::vector<LaneIndex> reduced = Delinearize(f, i, r.reduced_sizes);
+                          Carried next;
+                          for (size_t p = 0; p < places.size(); ++p) {
+                            const Carried mine(carried.begin() + p * stride, carried.begin() + (p + 1) * stride);
+                            HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> elements,
+                                                  Elements(f, r, InputIndex(r, places[p], reduced)));
+                            HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> stepped,
+                                                  Step(f, r, Unpack(mine, inits), elements));
+                            for (llvm::Value* value : Pack(f, stepped)) next.push_back(value);
+                          }
+                          return next;
+                        }));
+  std::vector<std::vector<ElementValue>> results;
+  for (size_t p = 0; p < places.size(); ++p) {
+    results.push_back(Unpack(Carried(done.begin() + p * stride, done.begin() + (p + 1) * stride), inits));
+  }
+  return results;
+}
+
+Kernel ColumnKernel(const Reduction& r, int width) {
+  Kernel kernel;
+  const int64_t row = r.kept_sizes.back();
+  kernel.units = Product(r.kept_sizes) / row;
+  kernel.emit = [r, width, row](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
+    llvm::IRBuilder<>& b = f.b();
+    absl::Span<const int64_t> outer = absl::MakeConstSpan(r.kept_sizes).first(r.kept_sizes.size() - 1);
+    const int64_t group = int64_t{width} * kAccumulators;
+    const int64_t grouped = row / group * group;
+    return ForEach(f, "rows", begin, end, [&](llvm::Value* unit) -> absl::Status {
+      const std::vector<LaneIndex> prefix = Delinearize(f, unit, outer);
+      auto emit = [&](const std::vector<LaneIndex>& columns) -> absl::Status {
+        std::vector<std::vector<LaneIndex>> places;
+        for (const LaneIndex& column : columns) {
+          places.push_back(prefix);
+          places.back().push_back(column);
+        }
+        HILO_ASSIGN_OR_RETURN(auto results, InOrder(f, r, places));
+        for (size_t p = 0; p < places.size(); ++p) Store(f, r, Index(places[p]), results[p]);
+        return absl::OkStatus();
+      };
+      if (grouped > 0) {
+        codegen::RegionScope region(f.context());
+        f.context().lanes = {.width = width};
+        HILO_RETURN_IF_ERROR(ForEach(f, "groups", b.getInt64(0), b.getInt64(grouped), [&](llvm::Value* i) {
+          std::vector<LaneIndex> columns;
+          for (int a = 0; a < kAccumulators; ++a) {
+            columns.push_back(LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row));
+          }
+          return emit(columns);
+        }, group));
+      }
+      return ForEachVector(f, "columns", row - grouped, width, [&](const LaneIndex& i) {
+        return emit({i.AddConstant(grouped).WithRange({0, row - 1})});
+      });
+    });
+  };
+  return kernel;
+}
+
+Kernel ScalarKernel(const Reduction& r) {
+  Kernel kernel;
+  kernel.units = Product(r.kept_sizes);
+  kernel.emit = [r](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
+    return ForEach(f, "results", begin, end, [&](llvm::Value* unit) -> absl::Status {
+      const std::vector<LaneIndex> place = Delinearize(f, unit, r.kept_sizes);
+      HILO_ASSIGN_OR_RETURN(auto results, InOrder(f, r, {place}));
+      Store(f, r, Index(place), results[0]);
+      return absl::OkStatus();
+    });
+  };
+  return kernel;
+}
+
+// Combines the lanes of `value` in halves.
+absl::StatusOr<ElementValue> CombineLanes(FunctionEmitter& f, HloOpcode opcode, PrimitiveType type, ElementValue value,
+                                          int width) {
+  llvm::IRBuilder<>& b = f.b();
+  codegen::RegionScope region(f.context());
+  for (int half = width / 2; half >= 1; half /= 2) {
+    std::vector<int> low, high;
+    for (int i = 0; i < half; ++i) {
+      low.push_back(i);
+      high.push_back(i + half);
+    }
+    ElementValue a = value, c = value;
+    for (llvm::Value** part : {&a.re, &a.im}) {
+      if (*part != nullptr) *part = half == 1 ? b.CreateExtractElement(*part, uint64_t{0}) : b.CreateShuffleVector(*part, low);
+    }
+    for (llvm::Value** part : {&c.re, &c.im}) {
+      if (*part != nullptr) *part = half == 1 ? b.CreateExtractElement(*part, uint64_t{1}) : b.CreateShuffleVector(*part, high);
+    }
+    f.context().lanes = {.width = half};
+    HILO_ASSIGN_OR_RETURN(value, codegen::EmitBinary(f.context(), opcode, type, a, c));
+  }
+  return value;
+}
+
+Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Literal> identity, int width) {
+  Kernel kernel;
+  kernel.units = Product(r.kept_sizes);
+  kernel.emit = [r, opcode, identity, width](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
+    llvm::IRBuilder<>& b = f.b();
+    const PrimitiveType type = r.input.element_type();
+    const int64_t row = r.reduced_sizes.back();
+    const std::vector<int64_t> outer(r.reduced_sizes.begin(), r.reduced_sizes.end() - 1);
+    const int64_t group = int64_t{width} * kAccumulators;
+    const int64_t grouped = row >= 2 * group ? row / group * group : 0;
+    const int64_t whole = row / width * width;
+    const int accumulators = grouped > 0 ? kAccumulators : 1;
+    return ForEach(f, "results", begin, end, [&](llvm::Value* unit) -> absl::Status {
+      const std::vector<LaneIndex> place = Delinearize(f, unit, r.kept_sizes);
+      codegen::RegionScope region(f.context());
+      f.context().lanes = {.width = width};
+      const ElementValue neutral = codegen::EmitLiteral(f.context(), *identity);
+      Carried start;
+      for (int a = 0; a < accumulators; ++a) {
+        for (llvm::Value* value : Pack(f, {neutral})) start.push_back(value);
+      }
+      const size_t parts = start.size() / accumulators;
+      // One step: accumulator `a` takes the elements of the row at `i`.
+      auto step = [&](const std::vector<LaneIndex>& prefix, const LaneIndex& i, int a, Carried* carried) -> absl::Status {
+        std::vector<LaneIndex> reduced = prefix;
+        reduced.push_back(i);
+        HILO_ASSIGN_OR_RETURN(ElementValue element, f.elements().Generate(r.reduce->operand(0), InputIndex(r, place, reduced)));
+        if (f.context().lanes.mask != nullptr) {
+          element = codegen::EmitSelect(f.context(), f.context().MaskValue(), element, neutral);
+        }
+        const Carried mine(carried->begin() + a * parts, carried->begin() + (a + 1) * parts);
+        HILO_ASSIGN_OR_RETURN(ElementValue sum,
+                              codegen::EmitBinary(f.context(), opcode, type, Unpack(mine, {neutral})[0], element));
+        const Carried packed = Pack(f, {sum});
+        std::copy(packed.begin(), packed.end(), carried->begin() + a * parts);
+        return absl::OkStatus();
+      };
+      auto along_row = [&](const std::vector<LaneIndex>& prefix, Carried carried) -> absl::StatusOr<Carried> {
+        auto loop = [&](int64_t from, int64_t to, int64_t stride, int count) -> absl::Status {
+          if (from >= to) return absl::OkStatus();
+          HILO_ASSIGN_OR_RETURN(carried, codegen::EmitLoop(f.context(), "row", b.getInt64(from), b.getInt64(to), stride, carried,
+              [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
+                Carried next = now;
+                for (int a = 0; a < count; ++a) {
+                  HILO_RETURN_IF_ERROR(step(prefix, LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row), a, &next));
+                }
+                return next;
+              }, /*at_least_once=*/true));
+          return absl::OkStatus();
+        };
+        HILO_RETURN_IF_ERROR(loop(0, grouped, group, accumulators));
+        HILO_RETURN_IF_ERROR(loop(grouped, whole, width, 1));
+        if (whole < row) {
+          codegen::RegionScope tail(f.context());
+          std::vector<llvm::Constant*> active;
+          for (int lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < row - whole));
+          f.context().lanes = {.width = width, .mask = llvm::ConstantVector::get(active)};
+          HILO_RETURN_IF_ERROR(step(prefix, LaneIndex::Strided(b.getInt64(whole), 1, width, row), 0, &carried));
+        }
+        return carried;
+      };
+      Carried sums;
+      if (Product(outer) == 1) {
+        HILO_ASSIGN_OR_RETURN(sums, along_row(std::vector<LaneIndex>(outer.size(), LaneIndex::Constant(0)), start));
+      } else {
+        HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "reduce", b.getInt64(0), b.getInt64(Product(outer)), 1, start,
+            [&](llvm::Value* i, const Carried& carried) { return along_row(Delinearize(f, i, outer), carried); }));
+      }
+      ElementValue total = Unpack(Carried(sums.begin(), sums.begin() + parts), {neutral})[0];
+      for (int a = 1; a < accumulators; ++a) {
+        const ElementValue other = Unpack(Carried(sums.begin() + a * parts, sums.begin() + (a + 1) * parts), {neutral})[0];
+        HILO_ASSIGN_OR_RETURN(total, codegen::EmitBinary(f.context(), opcode, type, total, other));
+      }
+      HILO_ASSIGN_OR_RETURN(total, CombineLanes(f, opcode, type, total, width));
+      f.context().lanes = {.width = 1};
+      HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> inits, Inits(f, r));
+      HILO_ASSIGN_OR_RETURN(ElementValue result, codegen::EmitBinary(f.context(), opcode, type, inits[0], total));
+      Store(f, r, Index(place), {result});
+      return absl::OkStatus();
+    });
+  };
+  return kernel;
+}
+
+// The widest vector in which all operands and fused producers of the reduction are full.
+int WidthFor(FunctionEmitter& f, const Reduction& r) {
+  int width = 1 << 20;
+  for (int64_t i = 0; i < r.count; ++i) {
+    const HloInstruction* operand = r.reduce->operand(i);
+    if (operand->IsParameter() || operand->parent() != r.reduce->parent() || operand->parent()->IsFusion() == false) {
+      const int bits = std::max(8, 8 * PrimitiveTypeByteSize(ComplexComponentType(operand->shape().element_type())));
+      width = std::min(width, std::max(1, f.context().target().vector_bits / std::max(bits, 32)));
+    } else {
+      width = std::min(width, codegen::PreferredWidth(operand, f.context().target()));
+    }
+  }
+  return width;
+}
+
+}  // namespace
+
+absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* instruction) {
+  const Reduction r = Describe(instruction);
+  if (ShapeUtil::ElementsIn(r.input) <= kUnrolled && Product(r.kept_sizes) > 0) {
+    Kernel kernel;
+    kernel.emit = [r](FunctionEmitter& f, llvm::Value*, llvm::Value*) { return EmitUnrolled(f, r); };
+    return kernel;
+  }
+  int width = WidthFor(f, r);
+  const bool minor_is_kept = !r.kept.empty() && r.kept.back() == r.input.rank() - 1;
+  if (minor_is_kept) {
+    while (width > 1 && width > 2 * r.kept_sizes.back()) width /= 2;
+    if (width > 1 && codegen::CanEmitComputation(*r.computation)) return ColumnKernel(r, width);
+    return ScalarKernel(r);
+  }
+  const std::optional<HloOpcode> opcode = SingleOperation(*r.computation);
+  const PrimitiveType type = r.input.element_type();
+  const bool reorder = opcode.has_value() && r.count == 1 && !IsSmallFloatType(type) &&
+                       (!f.context().numerics().strict || IsIntegralType(type) || type == PRED);
+  if (reorder && !r.reduced_sizes.empty()) {
+    std::optional<Literal> identity = Identity(*opcode, type);
+    while (width > 1 && width > 2 * r.reduced_sizes.back()) width /= 2;
+    if (identity.has_value() && width > 1) {
+      return RowKernel(r, *opcode, std::make_shared<const Literal>(*std::move(identity)), width);
+    }
+  }
+  return ScalarKernel(r);
+}
+
+}  // namespace hilo::cpu
