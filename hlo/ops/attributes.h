@@ -58,11 +58,18 @@ constexpr FieldInfo<Struct, T> Field(const char* name, T Struct::*member, Presen
   return {name, member, presence};
 }
 
+// A string that is written without quotes, such as the name of an algorithm.
+struct Word : std::string {
+  using std::string::string;
+  using std::string::operator=;
+};
+
 // Codecs of the usual field types. Lists are "{1,2}"; text may hold white space and comments (already stripped of neither).
 std::string FieldToText(int64_t value);
 std::string FieldToText(bool value);
 std::string FieldToText(double value);
 std::string FieldToText(const std::string& value);  // quoted, escaped
+std::string FieldToText(const Word& value);
 std::string FieldToText(const std::vector<int64_t>& value);
 std::string FieldToText(const std::vector<bool>& value);
 std::string FieldToText(const std::optional<int64_t>& value);
@@ -70,6 +77,7 @@ absl::Status FieldFromText(absl::string_view text, int64_t* value);
 absl::Status FieldFromText(absl::string_view text, bool* value);
 absl::Status FieldFromText(absl::string_view text, double* value);
 absl::Status FieldFromText(absl::string_view text, std::string* value);
+absl::Status FieldFromText(absl::string_view text, Word* value);
 absl::Status FieldFromText(absl::string_view text, std::vector<int64_t>* value);
 absl::Status FieldFromText(absl::string_view text, std::vector<bool>* value);
 absl::Status FieldFromText(absl::string_view text, std::optional<int64_t>* value);

@@ -90,7 +90,7 @@ absl::Status FieldFromText(absl::string_view text, std::vector<Precision>* value
 struct DotAttrs : Attributes<DotAttrs> {
   std::vector<int64_t> lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims;
   std::vector<Precision> operand_precision;
-  std::string algorithm;  // "dot_tf32_tf32_f32" ..., unquoted in text; empty: unset
+  Word algorithm;  // "dot_tf32_tf32_f32" ..., unquoted in text; empty: unset
   static constexpr auto Fields() {
     return std::make_tuple(Field("lhs_batch_dims", &DotAttrs::lhs_batch_dims, Presence::kOptional),
                            Field("lhs_contracting_dims", &DotAttrs::lhs_contracting_dims, Presence::kOptional),

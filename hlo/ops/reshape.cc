@@ -1,0 +1,46 @@
+// Ops that keep the elements in order: reshape, and copy, which also takes tuples.
+#include "base/status_macros.h"
+#include "hlo/ops/checks.h"
+
+namespace hilo {
+
+template <>
+absl::StatusOr<Shape> Infer<HloOpcode::kReshape>(const OpView& op) {
+  HILO_RETURN_IF_ERROR(CheckArrayOperands(op));
+  HILO_RETURN_IF_ERROR(CheckStatedArray(op));
+  const Shape& operand = op.operand(0);
+  // reshape_c1
+  if (operand.element_type() != op.stated->element_type()) {
+    return InvalidOp(op, "result ", op.stated->ToString(), " must have the operand's element type, ",
+                     PrimitiveTypeName(operand.element_type()));
+  }
+  // reshape_c2
+  if (ShapeUtil::ElementsIn(operand) != ShapeUtil::ElementsIn(*op.stated)) {
+    return InvalidOp(op, "operand ", operand.ToString(), " of ", ShapeUtil::ElementsIn(operand), " elements and result ",
+                     op.stated->ToString(), " of ", ShapeUtil::ElementsIn(*op.stated), " must have as many");
+  }
+  return *op.stated;
+}
+
+template <>
+absl::StatusOr<Literal> Evaluate<HloOpcode::kReshape>(const OpView&, const Shape& shape, Operands operands) {
+  auto result = operands[0]->Reshape(shape.dimensions());
+  if (result.ok()) *result->mutable_shape_do_not_resize() = shape;
+  return result;
+}
+
+template <>
+absl::StatusOr<Shape> Infer<HloOpcode::kCopy>(const OpView& op) {
+  Shape result = op.operand(0);
+  ShapeUtil::ClearLayouts(&result);
+  return result;
+}
+
+template <>
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCopy>(const OpView&, const Shape& shape, Operands operands) {
+  Literal result = operands[0]->Clone();
+  if (shape.IsArray()) *result.mutable_shape_do_not_resize() = shape;
+  return result;
+}
+
+}  // namespace hilo
