@@ -274,7 +274,7 @@ absl::StatusOr<ElementValue> CombineLanes(FunctionEmitter& f, HloOpcode opcode, 
       if (*part != nullptr) *part = half == 1 ? b.CreateExtractElement(*part, uint64_t{1}) : b.CreateShuffleVector(*part, high);
     }
     f.context().lanes = {.width = half};
-    HILO_ASSIGN_OR_RETURN(value, codegen::EmitBinary(f.context(), opcode, type, a, c));
+    HILO_ASSIGN_OR_RETURN(value, codegen::EmitBinaryOp(f.context(), opcode, type, a, c));
   }
   return value;
 }
@@ -312,7 +312,7 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
         }
         const Carried mine(carried->begin() + a * parts, carried->begin() + (a + 1) * parts);
         HILO_ASSIGN_OR_RETURN(ElementValue sum,
-                              codegen::EmitBinary(f.context(), opcode, type, Unpack(mine, {neutral})[0], element));
+                              codegen::EmitBinaryOp(f.context(), opcode, type, Unpack(mine, {neutral})[0], element));
         const Carried packed = Pack(f, {sum});
         std::copy(packed.begin(), packed.end(), carried->begin() + a * parts);
         return absl::OkStatus();
@@ -351,12 +351,12 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
       ElementValue total = Unpack(Carried(sums.begin(), sums.begin() + parts), {neutral})[0];
       for (int a = 1; a < accumulators; ++a) {
         const ElementValue other = Unpack(Carried(sums.begin() + a * parts, sums.begin() + (a + 1) * parts), {neutral})[0];
-        HILO_ASSIGN_OR_RETURN(total, codegen::EmitBinary(f.context(), opcode, type, total, other));
+        HILO_ASSIGN_OR_RETURN(total, codegen::EmitBinaryOp(f.context(), opcode, type, total, other));
       }
       HILO_ASSIGN_OR_RETURN(total, CombineLanes(f, opcode, type, total, width));
       f.context().lanes = {.width = 1};
       HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> inits, Inits(f, r));
-      HILO_ASSIGN_OR_RETURN(ElementValue result, codegen::EmitBinary(f.context(), opcode, type, inits[0], total));
+      HILO_ASSIGN_OR_RETURN(ElementValue result, codegen::EmitBinaryOp(f.context(), opcode, type, inits[0], total));
       Store(f, r, Index(place), {result});
       return absl::OkStatus();
     });

@@ -1,0 +1,223 @@
+// Instructions that write a part of an array: dynamic-update-slice and scatter. When the result has the memory of the operand, only the part is
+// touched; otherwise the operand is copied first.
+#include "backends/cpu/kernels.h"
+
+#include <algorithm>
+
+#include "backends/cpu/program_emitter.h"
+#include "backends/llvm/element_ops.h"
+#include "backends/llvm/scalar_computation.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ops/op_attributes.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+// The sequential instruction that a fused parameter stands for, or `operand` itself.
+const HloInstruction* Outside(const HloInstruction* operand, const HloInstruction* instruction) {
+  while (operand->IsParameter() && operand->parent()->IsFusion() && operand->parent() != instruction->parent()) {
+    operand = operand->parent()->fusion_instruction()->operand(operand->parameter_number());
+  }
+  return operand;
+}
+
+// Makes result leaf `leaf` equal to `operand` before the update, unless they are one memory.
+absl::Status CopyWhole(FunctionEmitter& f, const HloInstruction* instruction, int64_t leaf,
+                       const HloInstruction* operand) {
+  const HloInstruction* source = Outside(operand, instruction);
+  const codegen::IrArray target = f.ArrayOf(instruction, leaf);
+  const bool in_memory = f.program().IsSequential(source->parent()) && !source->IsConstant();
+  if (in_memory) {
+    llvm::Value* pointer = f.PointerTo(source);
+    if (pointer == target.pointer) return absl::OkStatus();
+    f.b().CreateMemCpy(target.pointer, llvm::Align(target.alignment), pointer, llvm::Align(16),
+                       ShapeUtil::ByteSizeOf(target.shape));
+    return absl::OkStatus();
+  }
+  // The operand is computed in the fusion.
+  const auto dimensions = target.shape.dimensions();
+  const int64_t count = ShapeUtil::ElementsIn(target.shape);
+  const int width = codegen::PreferredWidth(operand, f.context().target());
+  const int64_t row = dimensions.empty() ? 1 : dimensions.back();
+  auto outer = dimensions;
+  if (!outer.empty()) outer.remove_suffix(1);
+  return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / row), [&](llvm::Value* r) -> absl::Status {
+    const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+    return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
+      std::vector<LaneIndex> index = prefix;
+      if (!dimensions.empty()) index.push_back(i);
+      HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(operand, Index(index)));
+      target.Store(f.context(), Index(index), value);
+      return absl::OkStatus();
+    });
+  });
+}
+
+// A start index, clamped so that the window lies inside the array.
+absl::StatusOr<LaneIndex> ClampedStart(FunctionEmitter& f, const HloInstruction* start, int64_t highest) {
+  HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(start, Index()));
+  llvm::IRBuilder<>& b = f.b();
+  const bool is_signed = IsSignedIntegralType(start->shape().element_type());
+  llvm::Value* wide = b.CreateIntCast(value.re, b.getInt64Ty(), is_signed);
+  if (is_signed) {
+    wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, wide, b.getInt64(0));
+    wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, wide, b.getInt64(highest));
+  } else {
+    wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, wide, b.getInt64(highest));
+  }
+  return LaneIndex::Uniform(wide, 1, highest + 1);
+}
+
+struct ScatterPlan {
+  const HloInstruction* instruction;
+  const HloInstruction* scatter;
+  int64_t count;  // operands
+  const ScatterAttrs* attrs;
+  std::vector<int64_t> window_dims;   // operand dimensions that update windows run over, ascending
+  std::vector<int64_t> batch_positions;  // update dimensions that choose an index vector
+};
+
+// Applies the update element at `at` (uniform, one index an update dimension).
+absl::Status ScatterOne(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& at) {
+  llvm::IRBuilder<>& b = f.b();
+  const HloInstruction* scatter = plan.scatter;
+  const Shape& operand = scatter->operand(0)->shape();
+  const HloInstruction* indices = scatter->operand(plan.count);
+  const Shape& updates = scatter->operand(plan.count + 1)->shape();
+  const ScatterAttrs& attrs = *plan.attrs;
+
+  std::vector<LaneIndex> batch;
+  for (int64_t position : plan.batch_positions) batch.push_back(at[position]);
+  std::vector<llvm::Value*> place(operand.rank(), b.getInt64(0));
+  const bool is_signed = IsSignedIntegralType(indices->shape().element_type());
+  for (size_t k = 0; k < attrs.scatter_dims_to_operand_dims.size(); ++k) {
+    std::vector<LaneIndex> index;
+    size_t next = 0;
+    for (int64_t d = 0; d < indices->shape().rank(); ++d) {
+      index.push_back(d == attrs.index_vector_dim ? LaneIndex::Constant(static_cast<int64_t>(k)) : batch[next++]);
+    }
+    HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(indices, Index(index)));
+    place[attrs.scatter_dims_to_operand_dims[k]] = b.CreateIntCast(value.re, b.getInt64Ty(), is_signed);
+  }
+  for (size_t k = 0; k < attrs.input_batching_dims.size(); ++k) {
+    int64_t dimension = attrs.scatter_indices_batching_dims[k];
+    if (dimension > attrs.index_vector_dim) --dimension;
+    place[attrs.input_batching_dims[k]] = batch[dimension].Base(f.context());
+  }
+  for (size_t k = 0; k < plan.window_dims.size(); ++k) {
+    llvm::Value*& coordinate = place[plan.window_dims[k]];
+    coordinate = b.CreateAdd(coordinate, at[attrs.update_window_dims[k]].Base(f.context()));
+  }
+  // The whole window must lie inside, or the update is dropped; element by element that is each coordinate's own bound, as the window's ends are updates too.
+  // A window that sticks out is dropped whole: its origin decides.
+  llvm::Value* inside = b.getTrue();
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    int64_t window = 1;
+    llvm::Value* origin = place[d];
+    for (size_t k = 0; k < plan.window_dims.size(); ++k) {
+      if (plan.window_dims[k] != d) continue;
+      window = updates.dimensions(attrs.update_window_dims[k]);
+      origin = b.CreateSub(place[d], at[attrs.update_window_dims[k]].Base(f.context()));
+    }
+    inside = b.CreateAnd(inside, b.CreateICmpULE(origin, b.getInt64(operand.dimensions(d) - window)));
+    if (operand.dimensions(d) < window) inside = b.getFalse();
+  }
+  auto apply = [&]() -> absl::StatusOr<Carried> {
+    std::vector<LaneIndex> target;
+    for (int64_t d = 0; d < operand.rank(); ++d) target.push_back(LaneIndex::Uniform(place[d], 1, operand.dimensions(d)));
+    const Index index(target);
+    std::vector<ElementValue> arguments;
+    for (int64_t i = 0; i < plan.count; ++i) {
+      arguments.push_back(f.ArrayOf(plan.instruction, i).Load(f.context(), index));
+    }
+    for (int64_t i = 0; i < plan.count; ++i) {
+      HILO_ASSIGN_OR_RETURN(ElementValue update, f.elements().Generate(scatter->operand(plan.count + 1 + i), Index(at)));
+      arguments.push_back(update);
+    }
+    HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> combined,
+                          codegen::EmitComputation(f.context(), *scatter->called_computation(), arguments));
+    for (int64_t i = 0; i < plan.count; ++i) f.ArrayOf(plan.instruction, i).Store(f.context(), index, combined[i]);
+    return Carried();
+  };
+  return codegen::EmitBranches(f.context(), "inside", inside, apply, []() -> absl::StatusOr<Carried> { return Carried(); })
+      .status();
+}
+
+}  // namespace
+
+absl::StatusOr<Kernel> UpdateSliceKernel(FunctionEmitter&, const HloInstruction* instruction) {
+  const HloInstruction* root = HeroOf(instruction);
+  Kernel kernel;
+  kernel.emit = [instruction, root](FunctionEmitter& f, llvm::Value*, llvm::Value*) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(instruction));
+    const Shape& shape = root->shape();
+    const HloInstruction* update = root->operand(1);
+    std::vector<LaneIndex> starts;
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      HILO_ASSIGN_OR_RETURN(LaneIndex start,
+                            ClampedStart(f, root->operand(2 + d), shape.dimensions(d) - update->shape().dimensions(d)));
+      starts.push_back(start);
+    }
+    HILO_RETURN_IF_ERROR(CopyWhole(f, instruction, 0, root->operand(0)));
+    const codegen::IrArray target = f.ArrayOf(instruction);
+    const auto dimensions = update->shape().dimensions();
+    const int64_t count = ShapeUtil::ElementsIn(update->shape());
+    if (count == 0) return absl::OkStatus();
+    const int64_t row = dimensions.empty() ? 1 : dimensions.back();
+    auto outer = dimensions;
+    if (!outer.empty()) outer.remove_suffix(1);
+    int width = codegen::PreferredWidth(update, f.context().target());
+    while (width > 1 && width > 2 * row) width /= 2;
+    return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / row), [&](llvm::Value* r) -> absl::Status {
+      const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+      return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
+        std::vector<LaneIndex> from = prefix;
+        if (!dimensions.empty()) from.push_back(i);
+        HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(update, Index(from)));
+        std::vector<LaneIndex> to;
+        for (size_t d = 0; d < from.size(); ++d) to.push_back(starts[d].Add(f.context(), from[d]));
+        target.Store(f.context(), Index(std::move(to)), value);
+        return absl::OkStatus();
+      });
+    });
+  };
+  return kernel;
+}
+
+absl::StatusOr<Kernel> ScatterKernel(FunctionEmitter&, const HloInstruction* instruction) {
+  const HloInstruction* scatter = HeroOf(instruction);
+  ScatterPlan plan{.instruction = instruction, .scatter = scatter, .count = scatter->operand_count() / 2};
+  plan.attrs = &scatter->attrs<ScatterAttrs>();
+  auto contains = [](const std::vector<int64_t>& list, int64_t item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
+  for (int64_t d = 0; d < scatter->operand(0)->shape().rank(); ++d) {
+    if (!contains(plan.attrs->inserted_window_dims, d) && !contains(plan.attrs->input_batching_dims, d)) {
+      plan.window_dims.push_back(d);
+    }
+  }
+  const Shape& updates = scatter->operand(plan.count + 1)->shape();
+  for (int64_t d = 0; d < updates.rank(); ++d) {
+    if (!contains(plan.attrs->update_window_dims, d)) plan.batch_positions.push_back(d);
+  }
+  Kernel kernel;
+  kernel.emit = [plan](FunctionEmitter& f, llvm::Value*, llvm::Value*) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(plan.instruction));
+    for (int64_t i = 0; i < plan.count; ++i) {
+      HILO_RETURN_IF_ERROR(CopyWhole(f, plan.instruction, i, plan.scatter->operand(i)));
+    }
+    const Shape& updates = plan.scatter->operand(plan.count + 1)->shape();
+    return ForEach(f, "updates", f.b().getInt64(0), f.b().getInt64(ShapeUtil::ElementsIn(updates)), [&](llvm::Value* i) {
+      return ScatterOne(f, plan, Delinearize(f, i, updates.dimensions()));
+    });
+  };
+  return kernel;
+}
+
+}  // namespace hilo::cpu

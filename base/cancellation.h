@@ -1,0 +1,45 @@
+// Ends a run from outside: by a call, or by a deadline.
+#ifndef HILO_BASE_CANCELLATION_H_
+#define HILO_BASE_CANCELLATION_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/status/status.h"
+
+namespace hilo {
+
+// Thread-safe. Running code polls flag() through a plain pointer, so the flag is a 32-bit word of its own.
+class CancellationToken {
+ public:
+  // The first reason stays.
+  void Cancel() { Set(kCancelled); }
+  void Expire() { Set(kExpired); }
+  bool stopped() const { return state_.load(std::memory_order_relaxed) != kRunning; }
+  // OK while running, else Cancelled or DeadlineExceeded.
+  absl::Status status() const {
+    switch (state_.load(std::memory_order_relaxed)) {
+      case kRunning:
+        return absl::OkStatus();
+      case kExpired:
+        return absl::DeadlineExceededError("the run was ended by its deadline");
+      default:
+        return absl::CancelledError("the run was cancelled");
+    }
+  }
+  // 0 while running.
+  const volatile int32_t* flag() const { return reinterpret_cast<const volatile int32_t*>(&state_); }
+
+ private:
+  enum State : int32_t { kRunning = 0, kCancelled = 1, kExpired = 2 };
+  void Set(State state) {
+    int32_t running = kRunning;
+    state_.compare_exchange_strong(running, state);
+  }
+  std::atomic<int32_t> state_{kRunning};
+  static_assert(sizeof(std::atomic<int32_t>) == sizeof(int32_t) && std::atomic<int32_t>::is_always_lock_free);
+};
+
+}  // namespace hilo
+
+#endif  // HILO_BASE_CANCELLATION_H_

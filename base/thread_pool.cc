@@ -1,0 +1,128 @@
+// A loop is published in one place: a body, a counter from which all threads take indices, and a generation number. Workers watch the
+// generation, first spinning, then asleep on a condition variable. The caller takes indices too and, when none are left, waits until the workers
+// that joined have left the loop. One loop runs at a time; a second caller meanwhile runs its loop alone.
+#include "base/thread_pool.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/errors.h"
+
+namespace hilo {
+namespace {
+
+constexpr int kSpins = 300;  // some 10 us of pauses
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Whether this thread is inside a body of any pool.
+thread_local bool inside_body = false;
+
+class OwnThreadPool : public ThreadPool {
+ public:
+  ~OwnThreadPool() override {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+      generation_.fetch_add(1);
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  bool Start(int workers) {
+    threads_.reserve(workers);
+    for (int i = 0; i < workers; ++i) {
+      try {
+        threads_.emplace_back([this] { Work(); });
+      } catch (const std::system_error&) {
+        break;  // as many as the system gives
+      }
+    }
+    return workers == 0 || !threads_.empty();
+  }
+
+  int num_threads() const override { return static_cast<int>(threads_.size()) + 1; }
+
+  void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t)> body) override {
+    if (n <= 0) return;
+    bool free = false;
+    if (n == 1 || threads_.empty() || inside_body || !busy_.compare_exchange_strong(free, true)) {
+      const bool outer = std::exchange(inside_body, true);
+      for (int64_t i = 0; i < n; ++i) body(i);
+      inside_body = outer;
+      return;
+    }
+    body_ = &body;
+    count_ = n;
+    next_.store(0);
+    open_.store(true);
+    {
+      // Under the lock, so that a worker about to sleep sees the new generation.
+      std::lock_guard<std::mutex> lock(mutex_);
+      generation_.fetch_add(1);
+    }
+    if (sleeping_.load() > 0) wake_.notify_all();
+    Take();
+    open_.store(false);
+    while (joined_.load() != 0) Pause();
+    busy_.store(false);
+  }
+
+ private:
+  void Take() {
+    inside_body = true;
+    for (int64_t i = next_.fetch_add(1); i < count_; i = next_.fetch_add(1)) (*body_)(i);
+    inside_body = false;
+  }
+
+  void Work() {
+    uint64_t seen = 0;
+    while (true) {
+      for (int spin = 0; spin < kSpins && generation_.load() == seen; ++spin) Pause();
+      if (generation_.load() == seen) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        sleeping_.fetch_add(1);
+        wake_.wait(lock, [&] { return generation_.load() != seen; });
+        sleeping_.fetch_sub(1);
+      }
+      seen = generation_.load();
+      if (stopping_) return;
+      joined_.fetch_add(1);
+      if (open_.load()) Take();
+      joined_.fetch_sub(1);
+    }
+  }
+
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::atomic<uint64_t> generation_{0};
+  std::atomic<int> sleeping_{0};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> busy_{false};   // a loop is published
+  std::atomic<bool> open_{false};   // workers may still join it
+  std::atomic<int> joined_{0};      // workers that look at the loop
+  const absl::FunctionRef<void(int64_t)>* body_ = nullptr;
+  int64_t count_ = 0;
+  std::atomic<int64_t> next_{0};
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ThreadPool>> CreateThreadPool(int num_threads) {
+  if (num_threads < 1) return InvalidArgument("a thread pool needs at least 1 thread, got ", num_threads);
+  auto pool = std::make_unique<OwnThreadPool>();
+  if (!pool->Start(num_threads - 1)) return ResourceExhausted("the system starts no thread for the thread pool");
+  return std::unique_ptr<ThreadPool>(std::move(pool));
+}
+
+}  // namespace hilo
