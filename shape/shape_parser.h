@@ -1,0 +1,17 @@
+// Shapes within longer texts.
+#ifndef HILO_SHAPE_SHAPE_PARSER_H_
+#define HILO_SHAPE_SHAPE_PARSER_H_
+
+#include "absl/status/statusor.h"
+#include "shape/shape.h"
+#include "shape/text_scanner.h"
+
+namespace hilo {
+
+// Reads one shape. A brace after an array's dimensions is a layout if it follows at once, or if a number or colon follows
+// the brace and `spaced_layouts` is set; otherwise it is left, being the start of a body or of a constant.
+absl::StatusOr<Shape> ConsumeShape(TextScanner* scanner, bool spaced_layouts);
+
+}  // namespace hilo
+
+#endif  // HILO_SHAPE_SHAPE_PARSER_H_
