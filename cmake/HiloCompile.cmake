@@ -21,7 +21,8 @@ if(HILO_WERROR)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 is wrong about these on optional, StatusOr and std::string operator+.
-  add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
+  add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
+    -Wno-array-bounds -Wno-free-nonheap-object)
 endif()
 
 if(HILO_SANITIZE)
@@ -51,4 +52,4 @@ mark_as_advanced(HILO_LLD)
 if(HILO_LLD)
   add_link_options(-fuse-ld=lld)
 endif()
-add_link_options(-Wl,--gc-sections)
+add_link_options(-Wl,--gc-sections -Wl,--as-needed)
