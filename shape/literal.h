@@ -150,7 +150,8 @@ struct ErrorSpec {
   bool nans_are_equal = true;
 };
 absl::Status CompareLiterals(const Literal& expected, const Literal& actual, const ErrorSpec& spec);
-// Largest distance in ulps over float elements (0 if bitwise equal; int64 max if only one is NaN); for reports.
+// Largest distance in ulps over float elements; 0 if all are equal or both NaN, int64 max if only one is NaN, if integers or
+// PRED differ, or if shapes do. For reports.
 int64_t MaxUlpDistance(const Literal& expected, const Literal& actual);
 
 // ---- templates ----

@@ -2,9 +2,11 @@
 #ifndef HILO_SHAPE_NPY_H_
 #define HILO_SHAPE_NPY_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -12,20 +14,27 @@
 
 namespace hilo {
 
-// .npy (versions 1 to 3, C and Fortran order, little and big endian) and .npz (stored and deflated members).
-// Types that NumPy lacks travel as raw |V1 or |V2, one element a byte or two; `hint` then says which type they are.
-// Errors: InvalidArgument with the file and what was expected; never trusts a length in the file.
+// .npy: versions 1 to 3, C and Fortran order, little and big endian. Types that NumPy lacks travel as raw "|V1" or "|V2", one
+// element a byte or two, integers without the bits above their own; `hint` then says which type they are.
+// Errors: InvalidArgument with what was expected; NotFound or Unavailable naming the file; ResourceExhausted if memory is
+// short. No length in a file is trusted: nothing is allocated that the file's own size does not cover.
 absl::StatusOr<Literal> ReadNpy(const std::string& path, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
 absl::StatusOr<Literal> ParseNpy(absl::string_view bytes, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
+// Row-major, little-endian, version 1. Errors: InvalidArgument if `literal` is not an array.
 absl::Status WriteNpy(const std::string& path, const Literal& literal);
+absl::StatusOr<std::string> SerializeNpy(const Literal& literal);
+
 struct NamedLiteral {
-  std::string name;
+  std::string name;  // without ".npy"
   Literal literal;
 };
-// `hint(name)` answers for raw |V types; may be null.
-absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path,
-                                                  PrimitiveType (*hint)(absl::string_view, void*) = nullptr,
-                                                  void* hint_context = nullptr);
+// Answers with the type of the raw array of that name.
+using NpyTypeHint = std::function<PrimitiveType(absl::string_view name)>;
+
+// .npz: stored and deflated members, also of more than 4 GiB, in the order of the archive; checksums are checked.
+absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path, const NpyTypeHint& hint = nullptr);
+absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes, const NpyTypeHint& hint = nullptr);
+// Members are stored, as numpy.savez does.
 absl::Status WriteNpz(const std::string& path, absl::Span<const NamedLiteral> arrays);
 
 }  // namespace hilo

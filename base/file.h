@@ -1,0 +1,42 @@
+// Whole files as bytes.
+#ifndef HILO_BASE_FILE_H_
+#define HILO_BASE_FILE_H_
+
+#include <cstdio>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace hilo {
+
+// Reads all of the file at `path` (also a pipe). Errors: NotFound if it cannot be opened, ResourceExhausted if memory is short,
+// Unavailable if reading fails; all name the path.
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// Writes a file piece by piece; the first failure is kept and returned by Close.
+class FileWriter {
+ public:
+  // Makes the file, or empties it.
+  explicit FileWriter(const std::string& path);
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+
+  void Write(absl::string_view bytes);
+  // Errors: Unavailable, naming the path, if the file could not be made or written.
+  absl::Status Close();
+
+ private:
+  std::string path_;
+  std::FILE* file_;
+  absl::Status status_;
+};
+
+// Writes `bytes` to the file at `path`.
+absl::Status WriteFile(const std::string& path, absl::string_view bytes);
+
+}  // namespace hilo
+
+#endif  // HILO_BASE_FILE_H_
