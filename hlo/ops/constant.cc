@@ -1,4 +1,5 @@
-// A constant whose text was elided ("{...}") has no literal: its shape is known, its value is an error when asked for.
+// A constant whose text was elided ("{...}") has no literal: its shape is known, its value is an
+// error when asked for.
 #include "hlo/ops/op_attributes.h"
 #include "hlo/ops/op_checks.h"
 
@@ -15,12 +16,13 @@ absl::Status FieldFromText(absl::string_view, SharedLiteral*) {
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kConstant>(const OpView& op) {
   const Literal* literal = op.attrs<ConstantAttrs>().literal.value.get();
-  if (literal == nullptr && op.stated == nullptr) return InvalidOp(op, "neither a literal nor a shape is given");
+  if (literal == nullptr && op.stated == nullptr)
+    return InvalidOp(op, "neither a literal nor a shape is given");
   if (literal == nullptr) return WithoutLayouts(*op.stated);
   // constant_c1
   if (op.stated != nullptr && !ShapeUtil::Compatible(*op.stated, literal->shape())) {
     return InvalidOp(op, "the stated shape is ", op.stated->ToString(), ", but the literal is ",
-                   literal->shape().ToString());
+                     literal->shape().ToString());
   }
   return WithoutLayouts(literal->shape());
 }
@@ -29,7 +31,7 @@ template <>
 absl::StatusOr<Literal> Evaluate<HloOpcode::kConstant>(const OpView& op, const Shape&, Operands) {
   const Literal* literal = op.attrs<ConstantAttrs>().literal.value.get();
   if (literal == nullptr) return InvalidOp(op, "the value was left out of the text ({...})");
-  return literal->Clone();
+  return CopyOf(*literal);
 }
 
 }  // namespace hilo

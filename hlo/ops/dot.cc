@@ -1,5 +1,6 @@
-// Dot: both operands are brought into the order [batch, m, k] and [batch, k, n], converted to the type that sums are kept in; then
-// a plain triple loop, k in ascending order, and one rounding to the result's type at the end.
+// Dot: both operands are brought into the order [batch, m, k] and [batch, k, n], converted to the
+// type that sums are kept in; then a plain triple loop, k in ascending order, and one rounding to
+// the result's type at the end.
 #include <algorithm>
 #include <complex>
 
@@ -10,43 +11,52 @@ namespace hilo {
 namespace {
 
 constexpr absl::string_view kAlgorithms[] = {
-    "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum", "dot_f16_f16_f16", "dot_f16_f16_f32",
-    "dot_bf16_bf16_bf16", "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6", "dot_bf16_bf16_f32_x9",
-    "dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32", "dot_f64_f64_f64"};
+    "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum",
+    "dot_f16_f16_f16",       "dot_f16_f16_f32",
+    "dot_bf16_bf16_bf16",    "dot_bf16_bf16_f32",
+    "dot_bf16_bf16_f32_x3",  "dot_bf16_bf16_f32_x6",
+    "dot_bf16_bf16_f32_x9",  "dot_tf32_tf32_f32",
+    "dot_tf32_tf32_f32_x3",  "dot_f32_f32_f32",
+    "dot_f64_f64_f64"};
 
 // Contracting and batch dimensions of one operand.
-absl::Status CheckSide(const OpView& op, absl::string_view side, const Shape& shape, const std::vector<int64_t>& batch,
-                       const std::vector<int64_t>& contracting) {
+absl::Status CheckSide(const OpView& op, absl::string_view side, const Shape& shape,
+                       const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
   const std::string batch_name = absl::StrCat(side, "_batch_dims");
   const std::string contracting_name = absl::StrCat(side, "_contracting_dims");
-  HILO_RETURN_IF_ERROR(CheckDimensions(op, batch_name, batch, shape.rank(), side));              // dot_general_c5, c7
-  HILO_RETURN_IF_ERROR(CheckDimensions(op, contracting_name, contracting, shape.rank(), side));  // dot_general_c6, c8
+  HILO_RETURN_IF_ERROR(
+      CheckDimensions(op, batch_name, batch, shape.rank(), side));  // dot_general_c5, c7
+  HILO_RETURN_IF_ERROR(CheckDimensions(op, contracting_name, contracting, shape.rank(),
+                                       side));  // dot_general_c6, c8
   HILO_RETURN_IF_ERROR(CheckUnique(op, batch_name, batch));
   HILO_RETURN_IF_ERROR(CheckUnique(op, contracting_name, contracting));
   std::vector<int64_t> both = batch;
   both.insert(both.end(), contracting.begin(), contracting.end());
-  return CheckUnique(op, absl::StrCat(batch_name, " and ", contracting_name), both);  // dot_general_c3, c4
+  return CheckUnique(op, absl::StrCat(batch_name, " and ", contracting_name),
+                     both);  // dot_general_c3, c4
 }
 
 // dot_general_c1, c2, c9, c10
-absl::Status CheckPairs(const OpView& op, absl::string_view kind, const std::vector<int64_t>& lhs_dims,
+absl::Status CheckPairs(const OpView& op, absl::string_view kind,
+                        const std::vector<int64_t>& lhs_dims,
                         const std::vector<int64_t>& rhs_dims) {
   if (lhs_dims.size() != rhs_dims.size()) {
-    return InvalidOp(op, "lhs_", kind, "_dims = ", ListText(lhs_dims), " and rhs_", kind, "_dims = ", ListText(rhs_dims),
-                   " must have one length");
+    return InvalidOp(op, "lhs_", kind, "_dims = ", ListText(lhs_dims), " and rhs_", kind,
+                     "_dims = ", ListText(rhs_dims), " must have one length");
   }
   for (size_t i = 0; i < lhs_dims.size(); ++i) {
     const int64_t a = op.operand(0).dimensions(lhs_dims[i]);
     const int64_t b = op.operand(1).dimensions(rhs_dims[i]);
     if (a != b) {
-      return InvalidOp(op, "lhs dimension ", lhs_dims[i], " has size ", a, ", but rhs dimension ", rhs_dims[i],
-                     ", its ", kind, " partner, has size ", b);
+      return InvalidOp(op, "lhs dimension ", lhs_dims[i], " has size ", a, ", but rhs dimension ",
+                       rhs_dims[i], ", its ", kind, " partner, has size ", b);
     }
   }
   return absl::OkStatus();
 }
 
-// Operands may be widened and results narrowed, but nothing turns complex into real or floats into integers.
+// Operands may be widened and results narrowed, but nothing turns complex into real or floats into
+// integers.
 int Rank(PrimitiveType type) { return IsComplexType(type) ? 2 : IsFloatingPointType(type) ? 1 : 0; }
 
 // The wider kind of the operands' types; the first operand's if they are of one kind.
@@ -65,7 +75,8 @@ std::vector<int64_t> FreeDimensions(int64_t rank, absl::Span<const int64_t> batc
   return dimensions;
 }
 
-// Conversions between element types and types of sums: float, double, uint64_t (wrapping integers), complex.
+// Conversions between element types and types of sums: float, double, uint64_t (wrapping integers),
+// complex.
 template <typename Sum, typename T>
 Sum ToSum(T value) {
   if constexpr (is_complex<Sum>) {
@@ -142,9 +153,11 @@ template <typename Sum>
 void MultiplyAdd(Sum a, const Sum* b, Sum* out, int64_t n) {
   for (int64_t j = 0; j < n; ++j) out[j] += a * b[j];
 }
-// Written out: the operator of std::complex repairs infinities, which no backend does, and is many times slower.
+// Written out: the operator of std::complex repairs infinities, which no backend does, and is many
+// times slower.
 template <typename Part>
-void MultiplyAdd(std::complex<Part> a, const std::complex<Part>* b, std::complex<Part>* out, int64_t n) {
+void MultiplyAdd(std::complex<Part> a, const std::complex<Part>* b, std::complex<Part>* out,
+                 int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
     const Part re = a.real() * b[j].real() - a.imag() * b[j].imag();
     const Part im = a.real() * b[j].imag() + a.imag() * b[j].real();
@@ -153,7 +166,8 @@ void MultiplyAdd(std::complex<Part> a, const std::complex<Part>* b, std::complex
 }
 
 template <typename Sum>
-void Multiply(const std::vector<Sum>& lhs, const std::vector<Sum>& rhs, const Sizes& sizes, Literal* result) {
+void Multiply(const std::vector<Sum>& lhs, const std::vector<Sum>& rhs, const Sizes& sizes,
+              Literal* result) {
   const auto [batch, m, n, k] = sizes;
   std::vector<Sum> row(n);
   ArrayTypeSwitch(result->shape().element_type(), [&](auto tag) {
@@ -172,9 +186,12 @@ template <typename Sum>
 void DotAs(const DotAttrs& attrs, Operands operands, Literal* result) {
   const Shape& lhs = operands[0]->shape();
   const Shape& rhs = operands[1]->shape();
-  const std::vector<int64_t> lhs_free = FreeDimensions(lhs.rank(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
-  const std::vector<int64_t> rhs_free = FreeDimensions(rhs.rank(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
-  const auto joined = [](std::vector<int64_t> a, const std::vector<int64_t>& b, const std::vector<int64_t>& c) {
+  const std::vector<int64_t> lhs_free =
+      FreeDimensions(lhs.rank(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
+  const std::vector<int64_t> rhs_free =
+      FreeDimensions(rhs.rank(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  const auto joined = [](std::vector<int64_t> a, const std::vector<int64_t>& b,
+                         const std::vector<int64_t>& c) {
     a.insert(a.end(), b.begin(), b.end());
     a.insert(a.end(), c.begin(), c.end());
     return a;
@@ -183,9 +200,11 @@ void DotAs(const DotAttrs& attrs, Operands operands, Literal* result) {
                        .m = Volume(lhs, lhs_free),
                        .n = Volume(rhs, rhs_free),
                        .k = Volume(lhs, attrs.lhs_contracting_dims)};
-  Multiply<Sum>(Gathered<Sum>(*operands[0], joined(attrs.lhs_batch_dims, lhs_free, attrs.lhs_contracting_dims)),
-                Gathered<Sum>(*operands[1], joined(attrs.rhs_batch_dims, attrs.rhs_contracting_dims, rhs_free)), sizes,
-                result);
+  Multiply<Sum>(Gathered<Sum>(*operands[0],
+                              joined(attrs.lhs_batch_dims, lhs_free, attrs.lhs_contracting_dims)),
+                Gathered<Sum>(*operands[1],
+                              joined(attrs.rhs_batch_dims, attrs.rhs_contracting_dims, rhs_free)),
+                sizes, result);
 }
 
 }  // namespace
@@ -200,19 +219,22 @@ absl::StatusOr<Shape> Infer<HloOpcode::kDot>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckSide(op, "lhs", lhs, attrs.lhs_batch_dims, attrs.lhs_contracting_dims));
   HILO_RETURN_IF_ERROR(CheckSide(op, "rhs", rhs, attrs.rhs_batch_dims, attrs.rhs_contracting_dims));
   HILO_RETURN_IF_ERROR(CheckPairs(op, "batch", attrs.lhs_batch_dims, attrs.rhs_batch_dims));
-  HILO_RETURN_IF_ERROR(CheckPairs(op, "contracting", attrs.lhs_contracting_dims, attrs.rhs_contracting_dims));
+  HILO_RETURN_IF_ERROR(
+      CheckPairs(op, "contracting", attrs.lhs_contracting_dims, attrs.rhs_contracting_dims));
   if (!attrs.operand_precision.empty() && attrs.operand_precision.size() != 2) {  // dot_general_c11
-    return InvalidOp(op, "operand_precision has ", attrs.operand_precision.size(), " entries, but there are 2 operands");
+    return InvalidOp(op, "operand_precision has ", attrs.operand_precision.size(),
+                     " entries, but there are 2 operands");
   }
-  if (!attrs.algorithm.empty() && std::find(std::begin(kAlgorithms), std::end(kAlgorithms),
-                                            absl::string_view(attrs.algorithm)) == std::end(kAlgorithms)) {
+  if (!attrs.algorithm.empty() &&
+      std::find(std::begin(kAlgorithms), std::end(kAlgorithms),
+                absl::string_view(attrs.algorithm)) == std::end(kAlgorithms)) {
     return InvalidOp(op, "there is no algorithm ", attrs.algorithm);
   }
   PrimitiveType type = DefaultType(lhs.element_type(), rhs.element_type());
   if (op.stated != nullptr) {  // dot_general_c13
     if (!op.stated->IsArray() || Rank(op.stated->element_type()) < Rank(type)) {
-      return InvalidOp(op, "products of ", lhs.ToString(), " and ", rhs.ToString(), " cannot be summed up as ",
-                     op.stated->ToString());
+      return InvalidOp(op, "products of ", lhs.ToString(), " and ", rhs.ToString(),
+                       " cannot be summed up as ", op.stated->ToString());
     }
     type = op.stated->element_type();
   }
@@ -228,13 +250,16 @@ absl::StatusOr<Shape> Infer<HloOpcode::kDot>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kDot>(const OpView& op, const Shape& shape, Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kDot>(const OpView& op, const Shape& shape,
+                                                  Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (ShapeUtil::IsZeroElementArray(shape)) return result;
   const DotAttrs& attrs = op.attrs<DotAttrs>();
-  const PrimitiveType types[] = {operands[0]->shape().element_type(), operands[1]->shape().element_type(),
-                                 shape.element_type()};
-  const auto any_of = [&](PrimitiveType type) { return std::find(std::begin(types), std::end(types), type) != std::end(types); };
+  const PrimitiveType types[] = {operands[0]->shape().element_type(),
+                                 operands[1]->shape().element_type(), shape.element_type()};
+  const auto any_of = [&](PrimitiveType type) {
+    return std::find(std::begin(types), std::end(types), type) != std::end(types);
+  };
   const bool wide = any_of(F64) || any_of(C128);
   if (IsComplexType(shape.element_type())) {
     wide ? DotAs<complex128>(attrs, operands, &result) : DotAs<complex64>(attrs, operands, &result);

@@ -1,5 +1,5 @@
-// Reduce, one call of the computation an element, left to right in row-major order of the reduced dimensions; the
-// initial value enters once.
+// Reduce, one call of the computation an element, left to right in row-major order of the reduced
+// dimensions; the initial value enters once.
 #include "hlo/ops/op_attributes.h"
 #include "hlo/ops/op_checks.h"
 #include "hlo/ops/reducer.h"
@@ -8,11 +8,13 @@ namespace hilo {
 
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kReduce>(const OpView& op) {
-  HILO_ASSIGN_OR_RETURN(const std::vector<PrimitiveType> types, CheckReduction(op));  // reduce_c1 .. c3, c6
+  HILO_ASSIGN_OR_RETURN(const std::vector<PrimitiveType> types,
+                        CheckReduction(op));  // reduce_c1 .. c3, c6
   const std::vector<int64_t>& dimensions = op.attrs<ReduceAttrs>().dimensions;
   const Shape& array = op.operand(0);
-  HILO_RETURN_IF_ERROR(CheckDimensions(op, "dimensions", dimensions, array.rank(), "operand"));  // reduce_c4
-  HILO_RETURN_IF_ERROR(CheckUnique(op, "dimensions", dimensions));                               // reduce_c5
+  HILO_RETURN_IF_ERROR(
+      CheckDimensions(op, "dimensions", dimensions, array.rank(), "operand"));  // reduce_c4
+  HILO_RETURN_IF_ERROR(CheckUnique(op, "dimensions", dimensions));              // reduce_c5
   std::vector<Shape> results;
   for (size_t i = 0; i < types.size(); ++i) {
     results.push_back(ShapeUtil::DeleteDimensions(dimensions, op.operand(i)));  // reduce_c7, c8
@@ -21,7 +23,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kReduce>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kReduce>(const OpView& op, const Shape& shape, Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kReduce>(const OpView& op, const Shape& shape,
+                                                     Operands operands) {
   const Shape& array = operands[0]->shape();
   const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(array.dimensions());
   std::vector<int64_t> kept, kept_strides, reduced, reduced_strides;

@@ -1,5 +1,6 @@
-// Reduce-window. A window starts from the initial value and meets the elements under it in row-major order; positions in
-// the padding and in the holes of a dilated base are passed over, so the initial value enters once.
+// Reduce-window. A window starts from the initial value and meets the elements under it in
+// row-major order; positions in the padding and in the holes of a dilated base are passed over, so
+// the initial value enters once.
 #include "hlo/ops/op_attributes.h"
 #include "hlo/ops/op_checks.h"
 #include "hlo/ops/reducer.h"
@@ -10,24 +11,27 @@ namespace {
 // (size - 1) * dilation + 1, the extent of `size` elements spread apart; 0 for none.
 bool DilatedSize(int64_t size, int64_t dilation, int64_t* result) {
   *result = 0;
-  return size == 0 ||
-         (!__builtin_mul_overflow(size - 1, dilation, result) && !__builtin_add_overflow(*result, 1, result));
+  return size == 0 || (!__builtin_mul_overflow(size - 1, dilation, result) &&
+                       !__builtin_add_overflow(*result, 1, result));
 }
 
 absl::Status CheckWindowDimension(const OpView& op, int64_t i, const Window::Dimension& window) {
   const struct {
     const char* name;
     int64_t value;
-  } parts[] = {{"size", window.size},                       // reduce_window_c5
-               {"stride", window.stride},                   // reduce_window_c7
-               {"base dilation", window.base_dilation},     // reduce_window_c9
+  } parts[] = {{"size", window.size},                         // reduce_window_c5
+               {"stride", window.stride},                     // reduce_window_c7
+               {"base dilation", window.base_dilation},       // reduce_window_c9
                {"window dilation", window.window_dilation}};  // reduce_window_c11
   for (const auto& part : parts) {
     if (part.value < 1) {
-      return InvalidOp(op, "the window's ", part.name, " in dimension ", i, " is ", part.value, ", but must be positive");
+      return InvalidOp(op, "the window's ", part.name, " in dimension ", i, " is ", part.value,
+                       ", but must be positive");
     }
   }
-  if (window.window_reversal) return InvalidOp(op, "the window is reversed in dimension ", i, ", which only convolution knows");
+  if (window.window_reversal)
+    return InvalidOp(op, "the window is reversed in dimension ", i,
+                     ", which only convolution knows");
   return absl::OkStatus();
 }
 
@@ -48,15 +52,23 @@ std::vector<int64_t> CoveredElements(const Window::Dimension& window, int64_t si
 }  // namespace
 
 std::optional<int64_t> WindowedOutputSize(int64_t size, const Window::Dimension& window) {
-  if (size < 0 || window.size < 1 || window.stride < 1 || window.base_dilation < 1 || window.window_dilation < 1) {
+  if (size < 0 || window.size < 1 || window.stride < 1 || window.base_dilation < 1 ||
+      window.window_dilation < 1) {
+    return std::nullopt;
+  }
+  // Below this, sums of a few parts cannot overflow, here or where positions are computed.
+  constexpr int64_t kLimit = int64_t{1} << 60;
+  if (window.stride > kLimit || window.window_dilation > kLimit || window.padding_low > kLimit ||
+      window.padding_low < -kLimit || window.padding_high > kLimit ||
+      window.padding_high < -kLimit) {
     return std::nullopt;
   }
   int64_t base, span;
-  if (!DilatedSize(size, window.base_dilation, &base) || !DilatedSize(window.size, window.window_dilation, &span) ||
-      __builtin_add_overflow(base, window.padding_low, &base) ||
-      __builtin_add_overflow(base, window.padding_high, &base)) {
+  if (!DilatedSize(size, window.base_dilation, &base) ||
+      !DilatedSize(window.size, window.window_dilation, &span) || base > kLimit || span > kLimit) {
     return std::nullopt;
   }
+  base += window.padding_low + window.padding_high;
   return base < span ? 0 : (base - span) / window.stride + 1;
 }
 
@@ -67,13 +79,14 @@ absl::StatusOr<Shape> Infer<HloOpcode::kReduceWindow>(const OpView& op) {
   const Shape& array = op.operand(0);
   const std::vector<Window::Dimension>& window = op.attrs<ReduceWindowAttrs>().window.dimensions;
   if (static_cast<int64_t>(window.size()) != array.rank()) {  // reduce_window_c4, c6, c8, c10, c12
-    return InvalidOp(op, "the window has ", window.size(), " dimensions, but the operand has rank ", array.rank());
+    return InvalidOp(op, "the window has ", window.size(), " dimensions, but the operand has rank ",
+                     array.rank());
   }
   std::vector<int64_t> sizes;
   for (int64_t i = 0; i < array.rank(); ++i) {
     HILO_RETURN_IF_ERROR(CheckWindowDimension(op, i, window[i]));
     const std::optional<int64_t> size = WindowedOutputSize(array.dimensions(i), window[i]);
-    if (!size) return InvalidOp(op, "the window's extent in dimension ", i, " overflows 64 bits");
+    if (!size) return InvalidOp(op, "the window's extent in dimension ", i, " is too large");
     sizes.push_back(*size);
   }
   std::vector<Shape> results;
@@ -82,7 +95,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kReduceWindow>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kReduceWindow>(const OpView& op, const Shape& shape, Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kReduceWindow>(const OpView& op, const Shape& shape,
+                                                           Operands operands) {
   const std::vector<Window::Dimension>& window = op.attrs<ReduceWindowAttrs>().window.dimensions;
   const Shape& array = operands[0]->shape();
   const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(array.dimensions());

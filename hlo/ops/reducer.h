@@ -1,4 +1,5 @@
-// The scalar function of reduce and reduce-window: N running values, N elements in, N new running values out.
+// The scalar function of reduce and reduce-window: N running values, N elements in, N new running
+// values out.
 #ifndef HILO_HLO_OPS_REDUCER_H_
 #define HILO_HLO_OPS_REDUCER_H_
 
@@ -11,7 +12,8 @@
 
 namespace hilo {
 
-// Operands are N arrays of equal dimensions and N scalars of the same element types, N >= 1, and to_apply fits them. Returns those types.
+// Operands are N arrays of equal dimensions and N scalars of the same element types, N >= 1, and
+// to_apply fits them. Returns those types.
 absl::StatusOr<std::vector<PrimitiveType>> CheckReduction(const OpView& op);
 
 class Reducer {

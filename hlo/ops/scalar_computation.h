@@ -1,6 +1,7 @@
 // A called computation on scalars, run once an element.
 //
-// The arguments are scalar literals made once and overwritten for each call, since making them anew would cost more than most computations.
+// The arguments are scalar literals made once and overwritten for each call, since making them anew
+// would cost more than most computations.
 #ifndef HILO_HLO_OPS_SCALAR_COMPUTATION_H_
 #define HILO_HLO_OPS_SCALAR_COMPUTATION_H_
 
@@ -21,7 +22,9 @@ class ScalarComputation {
   ScalarComputation(const ScalarComputation&) = delete;
   ScalarComputation& operator=(const ScalarComputation&) = delete;
 
-  int64_t element_size(int64_t i) const { return static_cast<int64_t>(arguments_[i].untyped_data().size()); }
+  int64_t element_size(int64_t i) const {
+    return static_cast<int64_t>(arguments_[i].untyped_data().size());
+  }
   void SetArgument(int64_t i, const uint8_t* element) {
     std::memcpy(arguments_[i].untyped_data().data(), element, element_size(i));
   }

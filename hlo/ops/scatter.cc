@@ -1,5 +1,6 @@
-// Scatter: the slices that a gather would read are combined with updates, in row-major order of the updates' index
-// vectors. Each element whose place is outside the operand is dropped by itself; nothing is clamped.
+// Scatter: the slices that a gather would read are combined with updates, in row-major order of the
+// updates' index vectors. Each element whose place is outside the operand is dropped by itself;
+// nothing is clamped.
 #include "hlo/ops/index_vectors.h"
 #include "hlo/ops/op_attributes.h"
 #include "hlo/ops/op_checks.h"
@@ -20,19 +21,21 @@ IndexVectors VectorsOf(const ScatterAttrs& attrs) {
 }
 
 // scatter_c4
-absl::Status CheckUpdateSizes(const OpView& op, const ScatterAttrs& attrs, const Shape& operand, const Shape& indices,
-                              const Shape& updates, absl::Span<const int64_t> window_dims) {
+absl::Status CheckUpdateSizes(const OpView& op, const ScatterAttrs& attrs, const Shape& operand,
+                              const Shape& indices, const Shape& updates,
+                              absl::Span<const int64_t> window_dims) {
   const std::vector<int64_t> batch = BatchSizes(indices, attrs.index_vector_dim);
   for (int64_t d = 0, next_batch = 0, next_window = 0; d < updates.rank(); ++d) {
     const int64_t size = updates.dimensions(d);
     if (Contains(attrs.update_window_dims, d)) {
       const int64_t bound = operand.dimensions(window_dims[next_window++]);
       if (size > bound) {
-        return InvalidOp(op, "updates have size ", size, " in window dimension ", d, ", but the operand has ", bound);
+        return InvalidOp(op, "updates have size ", size, " in window dimension ", d,
+                         ", but the operand has ", bound);
       }
     } else if (size != batch[next_batch++]) {
-      return InvalidOp(op, "updates have size ", size, " in dimension ", d, ", but scatter_indices have ",
-                     batch[next_batch - 1]);
+      return InvalidOp(op, "updates have size ", size, " in dimension ", d,
+                       ", but scatter_indices have ", batch[next_batch - 1]);
     }
   }
   return absl::OkStatus();
@@ -44,20 +47,21 @@ template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kScatter>(const OpView& op) {
   const int64_t count = op.operands.size();
   if (count < 3 || count % 2 == 0) {  // scatter_c5
-    return InvalidOp(op, "expected N >= 1 arrays, scatter_indices and N updates, got ", count, " operands");
+    return InvalidOp(op, "expected N >= 1 arrays, scatter_indices and N updates, got ", count,
+                     " operands");
   }
   const int64_t n = count / 2;
-  HILO_RETURN_IF_ERROR(CheckSameDimensions(op, 0, n, "arrays"));               // scatter_c1
+  HILO_RETURN_IF_ERROR(CheckSameDimensions(op, 0, n, "arrays"));  // scatter_c1
   HILO_RETURN_IF_ERROR(CheckArray(op, n, "scatter_indices"));
-  HILO_RETURN_IF_ERROR(CheckSameDimensions(op, n + 1, count, "updates"));      // scatter_c3
+  HILO_RETURN_IF_ERROR(CheckSameDimensions(op, n + 1, count, "updates"));  // scatter_c3
   std::vector<PrimitiveType> types;
   std::vector<Shape> results;
   for (int64_t i = 0; i < n; ++i) {
     types.push_back(op.operand(i).element_type());
     results.push_back(op.operand(i));
     if (op.operand(n + 1 + i).element_type() != types.back()) {  // scatter_c6
-      return InvalidOp(op, "updates ", i, " must be of type ", PrimitiveTypeName(types.back()), ", but are ",
-                     op.operand(n + 1 + i).ToString());
+      return InvalidOp(op, "updates ", i, " must be of type ", PrimitiveTypeName(types.back()),
+                       ", but are ", op.operand(n + 1 + i).ToString());
     }
   }
   const Shape& operand = op.operand(0);
@@ -65,30 +69,34 @@ absl::StatusOr<Shape> Infer<HloOpcode::kScatter>(const OpView& op) {
   const Shape& updates = op.operand(n + 1);
   const ScatterAttrs& attrs = op.attrs<ScatterAttrs>();
   const IndexVectors vectors = VectorsOf(attrs);
-  HILO_RETURN_IF_ERROR(CheckCollapsed(op, vectors, "inserted_window_dims", attrs.inserted_window_dims, operand.rank()));
+  HILO_RETURN_IF_ERROR(CheckCollapsed(op, vectors, "inserted_window_dims",
+                                      attrs.inserted_window_dims, operand.rank()));
   HILO_RETURN_IF_ERROR(CheckIndexVectors(op, vectors, operand, indices));
+  HILO_RETURN_IF_ERROR(CheckDimensions(op, "update_window_dims", attrs.update_window_dims,
+                                       updates.rank(), "updates"));  // scatter_c8
   HILO_RETURN_IF_ERROR(
-      CheckDimensions(op, "update_window_dims", attrs.update_window_dims, updates.rank(), "updates"));  // scatter_c8
-  HILO_RETURN_IF_ERROR(CheckUnique(op, "update_window_dims", attrs.update_window_dims));                // scatter_c7
-  HILO_RETURN_IF_ERROR(CheckSorted(op, "update_window_dims", attrs.update_window_dims));                // scatter_c7
+      CheckUnique(op, "update_window_dims", attrs.update_window_dims));  // scatter_c7
+  HILO_RETURN_IF_ERROR(
+      CheckSorted(op, "update_window_dims", attrs.update_window_dims));  // scatter_c7
   const std::vector<int64_t> window_dims =
       SliceDimensions(operand.rank(), attrs.inserted_window_dims, attrs.input_batching_dims);
   if (attrs.update_window_dims.size() != window_dims.size()) {  // scatter_c2
     return InvalidOp(op, "update_window_dims = ", ListText(attrs.update_window_dims), " has ",
-                   attrs.update_window_dims.size(), " entries, but windows span ", window_dims.size(),
-                   " of the operand's ", operand.rank(), " dimensions");
+                     attrs.update_window_dims.size(), " entries, but windows span ",
+                     window_dims.size(), " of the operand's ", operand.rank(), " dimensions");
   }
   const int64_t rank = window_dims.size() + BatchSizes(indices, attrs.index_vector_dim).size();
   if (updates.rank() != rank) {  // scatter_c4
     return InvalidOp(op, "updates must have rank ", rank, ", but are ", updates.ToString());
   }
   HILO_RETURN_IF_ERROR(CheckUpdateSizes(op, attrs, operand, indices, updates, window_dims));
-  HILO_RETURN_IF_ERROR(CheckReducer(op, types));    // scatter_c23
-  return CollateShapes(std::move(results));     // scatter_c24, scatter_c25
+  HILO_RETURN_IF_ERROR(CheckReducer(op, types));  // scatter_c23
+  return CollateShapes(std::move(results));       // scatter_c24, scatter_c25
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kScatter>(const OpView& op, const Shape&, Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kScatter>(const OpView& op, const Shape&,
+                                                      Operands operands) {
   const ScatterAttrs& attrs = op.attrs<ScatterAttrs>();
   const IndexVectors vectors = VectorsOf(attrs);
   const int64_t n = operands.size() / 2;
@@ -97,7 +105,8 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kScatter>(const OpView& op, const Sh
   std::vector<Literal> results;
   std::vector<PrimitiveType> types(2 * n);
   for (int64_t i = 0; i < n; ++i) {
-    results.push_back(operands[i]->Clone());
+    HILO_ASSIGN_OR_RETURN(Literal result, CopyOf(*operands[i]));
+    results.push_back(std::move(result));
     types[i] = types[n + i] = operands[i]->shape().element_type();
   }
   if (ShapeUtil::IsZeroElementArray(updates)) return CollateLiterals(std::move(results));
@@ -126,7 +135,8 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kScatter>(const OpView& op, const Sh
         int64_t& at = place[window_dims[k]];
         inside = inside && !__builtin_add_overflow(at, offset[k], &at);
       }
-      for (int64_t d = 0; d < shape.rank(); ++d) inside = inside && place[d] >= 0 && place[d] < shape.dimensions(d);
+      for (int64_t d = 0; d < shape.rank(); ++d)
+        inside = inside && place[d] >= 0 && place[d] < shape.dimensions(d);
       if (!inside) continue;
       const int64_t to = DotProduct(place, strides);
       const int64_t from = DotProduct(index, batch_strides) + DotProduct(offset, window_strides);

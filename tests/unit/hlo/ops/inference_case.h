@@ -1,4 +1,5 @@
-// A row of a table of inference tests: an op in text, and the shape or the error that inference must give.
+// A row of a table of inference tests: an op in text, and the shape or the error that inference
+// must give.
 #ifndef HILO_TESTS_UNIT_HLO_OPS_INFERENCE_CASE_H_
 #define HILO_TESTS_UNIT_HLO_OPS_INFERENCE_CASE_H_
 
@@ -23,7 +24,9 @@ struct InferenceCase {
 };
 inline void PrintTo(const InferenceCase& c, std::ostream* out) { *out << c.name; }
 
-inline std::string CaseName(const testing::TestParamInfo<InferenceCase>& info) { return info.param.name; }
+inline std::string CaseName(const testing::TestParamInfo<InferenceCase>& info) {
+  return info.param.name;
+}
 
 inline Shape ShapeOf(const std::string& text) {
   auto shape = ParseShape(text);
@@ -67,16 +70,17 @@ inline void ExpectInference(HloOpcode opcode, const InferenceCase& c) {
   }
   ASSERT_FALSE(shape.ok()) << "got " << shape->ToString();
   EXPECT_EQ(shape.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(std::string(shape.status().message()).find(c.expected.substr(prefix.size())), std::string::npos)
+  EXPECT_NE(std::string(shape.status().message()).find(c.expected.substr(prefix.size())),
+            std::string::npos)
       << shape.status();
 }
 
 }  // namespace hilo
 
 // Runs the rows of `table` (a vector of InferenceCase) on `opcode`, each as a test of its own.
-#define HILO_INFERENCE_TESTS(Suite, opcode, table)                                               \
-  class Suite : public testing::TestWithParam<InferenceCase> {};                                 \
-  TEST_P(Suite, Infers) { ExpectInference(opcode, GetParam()); }                                 \
+#define HILO_INFERENCE_TESTS(Suite, opcode, table)               \
+  class Suite : public testing::TestWithParam<InferenceCase> {}; \
+  TEST_P(Suite, Infers) { ExpectInference(opcode, GetParam()); } \
   INSTANTIATE_TEST_SUITE_P(All, Suite, testing::ValuesIn(table), CaseName)
 
 #endif  // HILO_TESTS_UNIT_HLO_OPS_INFERENCE_CASE_H_
