@@ -2,9 +2,9 @@
 """Fits the polynomials of math_coefficients.h, and prints that header.
 
 Every polynomial is the minimax approximation under a weight that turns its error into a relative error of the final
-function value, found by Remez exchange on a fine Chebyshev grid in 80-digit arithmetic (mpmath). Coefficients are rounded
-one at a time, the lowest first, and the ones that are left are fitted again, so that the error of rounding one is
-taken up by the others.
+function value, found by Remez exchange on a fine Chebyshev grid in 80-digit arithmetic (mpmath). On intervals that start
+at zero the lowest coefficients are rounded one at a time and the ones that are left are fitted again, so that the others
+take up the error of rounding; on intervals around zero the fixed coefficient would break the alternation, and is not needed.
 
     python3 backends/llvm/fit_polynomials.py > backends/llvm/math_coefficients.h
 """
@@ -60,18 +60,20 @@ def round_to(x, bits):
     return mp.ldexp(mp.nint(mp.ldexp(mantissa, bits)), int(exponent) - bits)
 
 
-def fit(name, function, weight, low, high, count, bits, round_all=True):
+def fit(name, function, weight, low, high, count, bits):
     grid = chebyshev_grid(mp.mpf(low), mp.mpf(high), 30 * count + 100)
     values = [function(x) for x in grid]
     weights = [weight(x) for x in grid]
-    _, ideal = remez(grid, values, weights, count)
+    coefficients, ideal = remez(grid, values, weights, count)
     rest_values, rest_weights, rounded = list(values), list(weights), []
-    for left in range(count, 0, -1):
-        coefficients, _ = remez(grid, rest_values, rest_weights, left)
+    steps = 0 if low < 0 else 2 if bits == 53 else count - 2
+    for left in range(count - 1, count - 1 - steps, -1):
         c = round_to(coefficients[0], bits)
         rounded.append(c)
         rest_values = [(v - c) / x for v, x in zip(rest_values, grid)]
         rest_weights = [w * x for w, x in zip(rest_weights, grid)]
+        coefficients, _ = remez(grid, rest_values, rest_weights, left)
+    rounded += [round_to(c, bits) for c in coefficients]
     peak = max(abs((v - mp.polyval(rounded[::-1], x)) * w) for x, v, w in zip(grid, values, weights))
     print(f"// Error 2^{mp.nstr(mp.log(peak, 2), 4)} (2^{mp.nstr(mp.log(ideal, 2), 4)} before the coefficients were rounded).")
     print(f"inline constexpr double {name}[] = {{")
@@ -124,15 +126,15 @@ FITS = [
     ("kLogF32", LOG, LOG_W, SQRT_HALF, SQRT_TWO, 8, 24),
     ("kAtanhF64", ATANH, ATANH_W, 0, S_MAX2, 7, 53),
     ("kAtanhPowF32", ATANH, ATANH_W, 0, S_MAX2, 5, 53),
-    ("kExp2PowF32", EXP2, EXP2_W, -mp.mpf("0.5"), mp.mpf("0.5"), 7, 53),
+    ("kExp2PowF32", EXP2, EXP2_W, -mp.mpf("0.5"), mp.mpf("0.5"), 8, 53),
     ("kSinF32", SIN, SIN_W, 0, HALF_PI2, 4, 24),
     ("kSinF64", SIN, SIN_W, 0, HALF_PI2, 9, 53),
     ("kSinQuarterF32", SIN, SIN_W, 0, QUARTER_PI2, 3, 24),
     ("kSinQuarterF64", SIN, SIN_W, 0, QUARTER_PI2, 6, 53),
     ("kCosQuarterF32", COS, COS_W, 0, QUARTER_PI2, 3, 24),
     ("kCosQuarterF64", COS, COS_W, 0, QUARTER_PI2, 6, 53),
-    ("kAtanF32", ATAN, ATAN_W, 0, 1, 8, 24),
-    ("kAtanF64", ATAN, ATAN_W, 0, 1, 19, 53),
+    ("kAtanF32", ATAN, ATAN_W, 0, 1, 9, 24),
+    ("kAtanF64", ATAN, ATAN_W, 0, 1, 20, 53),
     ("kAsinF32", ASIN, ASIN_W, 0, mp.mpf("0.25"), 5, 24),
     ("kAsinF64", ASIN, ASIN_W, 0, mp.mpf("0.25"), 12, 53),
     ("kLogErfcF32", LOG_ERFC, LOG_ERFC_W, 0, mp.mpf("3.95"), 9, 24),
