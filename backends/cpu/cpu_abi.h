@@ -9,7 +9,14 @@ extern "C" {
 
 struct HiloCpuContext;
 
-// A part of a kernel: chunks [begin, end) of the whole. Returns 0, or 1 when the run was cancelled.
+// What every piece of code returns; not 0: return it at once.
+enum HiloStatus : int32_t {
+  HILO_OK = 0,
+  HILO_STOPPED = 1,        // cancelled, or past its deadline
+  HILO_OUT_OF_MEMORY = 2,  // a runtime function could not get memory
+};
+
+// A part of a kernel: chunks [begin, end) of the whole. Returns a HiloStatus.
 typedef int32_t (*HiloChunkFunction)(HiloCpuContext* context, uint8_t* frame, uint8_t** buffers, int64_t begin,
                                      int64_t end);
 
@@ -19,15 +26,16 @@ struct HiloCpuContext {
   const volatile int32_t* cancelled;
   // Addresses of the module's constants.
   const uint8_t* const* constants;
-  // Calls function on [0, chunks), cut in any way, on any threads; returns when all are done, 1 if cancelled.
+  // Calls function on [0, chunks), cut in any way, on any threads; returns when all are done, with the first status that is not HILO_OK.
   int32_t (*parallel_for)(HiloCpuContext* context, HiloChunkFunction function, uint8_t* frame, uint8_t** buffers,
                           int64_t chunks);
   // The runtime's own; not for code.
   void* thread_pool;
+  bool flush_denormals;
 };
 
 // A scope of the program (the entry, or a called computation): frame is its temporary memory, buffers its parameter leaves, then its result
-// leaves. Pieces of a scope have the same form. Returns 0, or 1 when the run was cancelled.
+// leaves. Pieces of a scope have the same form. Returns a HiloStatus.
 typedef int32_t (*HiloScopeFunction)(HiloCpuContext* context, uint8_t* frame, uint8_t** buffers);
 
 }  // extern "C"

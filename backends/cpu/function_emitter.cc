@@ -169,7 +169,7 @@ void FunctionEmitter::ReturnIfStopped(llvm::Value* status) {
   builder_.CreateCondBr(builder_.CreateICmpNE(status, builder_.getInt32(0)), stop, go,
                         metadata.createBranchWeights(1, 1 << 20));
   builder_.SetInsertPoint(stop);
-  builder_.CreateRet(builder_.getInt32(1));
+  builder_.CreateRet(status);
   builder_.SetInsertPoint(go);
 }
 

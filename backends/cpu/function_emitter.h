@@ -49,9 +49,9 @@ class FunctionEmitter : public codegen::OperandSource {
   // A pointer that the run's context holds at `offset` bytes.
   llvm::Value* ContextField(int64_t offset, absl::string_view name);
 
-  // Leaves the function with 1 if `status` (i32) is not 0.
+  // Leaves the function with `status` (i32, a HiloStatus) if it is not HILO_OK.
   void ReturnIfStopped(llvm::Value* status);
-  // Leaves the function with 1 if the run has been cancelled.
+  // Leaves the function if the run has been stopped.
   void PollCancellation();
   void Return(int32_t status);
 

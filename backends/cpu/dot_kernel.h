@@ -1,0 +1,14 @@
+// Which dots become library calls.
+#ifndef HILO_BACKENDS_CPU_DOT_KERNEL_H_
+#define HILO_BACKENDS_CPU_DOT_KERNEL_H_
+
+#include "hlo/ir/hlo_instruction.h"
+
+namespace hilo::cpu {
+
+// True for matrix products that are big enough for a library call to pay and whose operands it can read in place.
+bool IsLibraryDot(const HloInstruction& dot);
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_DOT_KERNEL_H_

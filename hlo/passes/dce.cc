@@ -1,0 +1,107 @@
+// Dead code, in three kinds: instructions that neither the root nor a side effect needs, computations that nothing calls, and leaves of loop
+// state that only compute their own next value:
+//
+//   body { p = (s32[], f32[8]) parameter(0) ... t = tuple(i1, f(x)) }   with nobody reading leaf 1   =>   tuple(i1, x)
+//
+// so that the leaf passes through unchanged and costs nothing.
+#include "absl/container/flat_hash_set.h"
+#include "base/status_macros.h"
+#include "hlo/ops/op_attributes.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace {
+
+class Dce : public HloPass {
+ public:
+  absl::string_view name() const override { return "dce"; }
+
+  absl::StatusOr<bool> Run(HloModule* module) override {
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      for (HloInstruction* instruction : computation->instructions()) {
+        if (instruction->opcode() != HloOpcode::kWhile) continue;
+        HILO_ASSIGN_OR_RETURN(bool here, PassUnreadStateThrough(instruction));
+        changed |= here;
+      }
+    }
+    for (HloComputation* computation : module->computations()) {
+      std::vector<HloInstruction*> order = computation->MakePostOrder();
+      for (auto it = order.rbegin(); it != order.rend(); ++it) {
+        HloInstruction* instruction = *it;
+        if (!instruction->IsDead() || instruction->IsParameter() || HasSideEffect(instruction->opcode())) continue;
+        HILO_RETURN_IF_ERROR(computation->RemoveInstruction(instruction));
+        changed = true;
+      }
+    }
+    HILO_ASSIGN_OR_RETURN(int64_t removed, module->RemoveUnusedComputations());
+    return changed || removed > 0;
+  }
+
+ private:
+  // True if `parameter`'s element `index` is read by nothing but what leads to element `index` of `root`.
+  static bool FeedsOnlyItself(const HloInstruction* parameter, int64_t index, const HloInstruction* root) {
+    absl::flat_hash_set<const HloInstruction*> seen;
+    std::vector<const HloInstruction*> work;
+    for (const HloInstruction* user : parameter->users()) {
+      if (user->opcode() != HloOpcode::kGetTupleElement) return false;
+      if (user->tuple_index() == index) work.push_back(user);
+    }
+    while (!work.empty()) {
+      const HloInstruction* next = work.back();
+      work.pop_back();
+      if (!seen.insert(next).second) continue;
+      if (next->IsRoot() || HasSideEffect(next->opcode()) || !next->control_successors().empty()) return false;
+      for (const HloInstruction* user : next->users()) {
+        if (user != root) {
+          work.push_back(user);
+          continue;
+        }
+        for (int64_t i = 0; i < root->operand_count(); ++i) {
+          if (root->operand(i) == next && i != index) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  static absl::StatusOr<bool> PassUnreadStateThrough(HloInstruction* loop) {
+    if (!loop->shape().IsTuple() || loop->IsRoot()) return false;
+    HloComputation* condition = loop->called_computation(0);
+    HloComputation* body = loop->called_computation(1);
+    HloInstruction* root = body->root_instruction();
+    if (root->opcode() != HloOpcode::kTuple) return false;
+    std::vector<bool> read(loop->shape().tuple_shapes_size(), false);
+    auto note = [&](const HloInstruction* tuple) {
+      for (const HloInstruction* user : tuple->users()) {
+        if (user->opcode() != HloOpcode::kGetTupleElement) return false;
+        read[user->tuple_index()] = true;
+      }
+      return !tuple->IsRoot();
+    };
+    if (!note(loop) || !note(condition->parameter_instruction(0))) return false;
+    bool changed = false;
+    HloInstruction* parameter = body->parameter_instruction(0);
+    for (size_t i = 0; i < read.size(); ++i) {
+      if (read[i] || !FeedsOnlyItself(parameter, i, root)) continue;
+      const HloInstruction* next = root->operand(i);
+      if (next->opcode() == HloOpcode::kGetTupleElement && next->operand(0) == parameter &&
+          next->tuple_index() == static_cast<int64_t>(i)) {
+        continue;
+      }
+      auto attributes = std::make_unique<GetTupleElementAttrs>();
+      attributes->index = static_cast<int64_t>(i);
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element,
+                            body->AddOp(HloOpcode::kGetTupleElement, {parameter}, std::move(attributes)));
+      body->ReplaceOperand(root, i, element);
+      changed = true;
+    }
+    return changed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeDce() { return std::make_unique<Dce>(); }
+
+}  // namespace hilo

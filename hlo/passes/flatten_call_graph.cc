@@ -1,0 +1,55 @@
+// Copy insertion and buffer assignment place the values of loop bodies and branches in the frame of whoever runs them, so every such computation
+// must have one place where it runs. A computation that several places share is cloned. Calls stay shared: their targets have frames of their own.
+#include "absl/container/flat_hash_set.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace {
+
+// Cloning may not grow a module beyond this many instructions: nested loops that all share bodies double at every level.
+constexpr int64_t kMaxInstructions = 2'000'000;
+
+class FlattenCallGraph : public HloPass {
+ public:
+  absl::string_view name() const override { return "flatten"; }
+  bool optional() const override { return false; }
+
+  absl::StatusOr<bool> Run(HloModule* module) override {
+    bool changed = false;
+    int64_t instructions = module->instruction_count();
+    // Callers before callees, so that what a clone shares with its original is split when its turn comes.
+    absl::flat_hash_set<const HloComputation*> taken = {module->entry_computation()}, visited = {module->entry_computation()};
+    std::vector<HloComputation*> work = {module->entry_computation()};
+    while (!work.empty()) {
+      HloComputation* computation = work.back();
+      work.pop_back();
+      for (HloInstruction* instruction : computation->instructions()) {
+        const bool owns = instruction->opcode() == HloOpcode::kWhile || instruction->opcode() == HloOpcode::kConditional;
+        for (size_t i = 0; i < instruction->called_computations().size(); ++i) {
+          HloComputation* called = instruction->called_computation(i);
+          if (owns && !taken.insert(called).second) {
+            instructions += called->instruction_count();
+            if (instructions > kMaxInstructions) {
+              return ResourceExhausted("loops and branches that share computations would become more than ",
+                                       kMaxInstructions, " instructions");
+            }
+            called = module->CloneComputation(*called);
+            instruction->set_called_computation(i, called);
+            taken.insert(called);
+            changed = true;
+          }
+          if (HasTrait(instruction->opcode(), kControlFlow) && visited.insert(called).second) work.push_back(called);
+        }
+      }
+    }
+    return changed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeFlattenCallGraph() { return std::make_unique<FlattenCallGraph>(); }
+
+}  // namespace hilo

@@ -1,0 +1,254 @@
+// Fusion: a producer moves into the loop of its consumers, so that its elements stay in registers.
+//
+//   e = f32[1000] exponential(x)                      f = f32[1000] fusion(x, y), kind=kLoop, calls=
+//   ROOT m = f32[1000] multiply(e, y)        =>         { e = exponential(p0)  ROOT m = multiply(e, p1) }
+//
+// Groups are chosen first, from the users back to their operands. An instruction joins the group of its users when they are all in one group; when they are
+// in a few groups and it is cheap, it is computed in each of them (this is the duplication budget); otherwise it starts a group of its own. No circle
+// can arise, because whoever joins has no users outside. Scalars and arrays of a few elements stay out: they live in registers anyway.
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "hlo/ops/op_attributes.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace {
+
+// Instructions of one group: code size, and the depth to which its emission recurses.
+constexpr int64_t kMaxGroup = 100;
+// Groups that a cheap instruction is copied into.
+constexpr size_t kMaxCopies = 4;
+// Arrays of at most this many elements are in registers already.
+constexpr int64_t kTiny = 16;
+// Operands of a fused kernel.
+constexpr int64_t kMaxOperands = 48;
+
+int64_t Elements(const HloInstruction* instruction) {
+  return instruction->shape().IsArray() ? ShapeUtil::ElementsIn(instruction->shape()) : 0;
+}
+
+// Operations that take many instructions; computing them twice is a loss.
+bool IsExpensive(const HloInstruction* instruction) {
+  switch (instruction->opcode()) {
+    case HloOpcode::kDivide:
+      return !IsIntegralType(instruction->shape().element_type()) || !instruction->operand(1)->IsConstant();
+    case HloOpcode::kExp:
+    case HloOpcode::kExpm1:
+    case HloOpcode::kLog:
+    case HloOpcode::kLog1p:
+    case HloOpcode::kLogistic:
+    case HloOpcode::kPower:
+    case HloOpcode::kRemainder:
+    case HloOpcode::kRsqrt:
+    case HloOpcode::kSqrt:
+    case HloOpcode::kCbrt:
+    case HloOpcode::kTanh:
+    case HloOpcode::kSin:
+    case HloOpcode::kCos:
+    case HloOpcode::kTan:
+    case HloOpcode::kErf:
+    case HloOpcode::kAtan2:
+    case HloOpcode::kAcos:
+    case HloOpcode::kAcosh:
+    case HloOpcode::kAsin:
+    case HloOpcode::kAsinh:
+    case HloOpcode::kAtanh:
+    case HloOpcode::kCosh:
+    case HloOpcode::kSinh:
+    case HloOpcode::kMap:
+    case HloOpcode::kGather:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+    case HloOpcode::kDot:
+    case HloOpcode::kFusion:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class FusionPass : public HloPass {
+ public:
+  explicit FusionPass(const Target* target) : target_(*target) {}
+  absl::string_view name() const override { return "fuse"; }
+
+  absl::StatusOr<bool> Run(HloModule* module) override {
+    absl::flat_hash_set<const HloComputation*> embedded;
+    for (const HloComputation* computation : module->computations()) {
+      for (const HloInstruction* instruction : computation->instructions()) {
+        if (HasTrait(instruction->opcode(), kControlFlow)) continue;
+        for (const HloComputation* called : instruction->called_computations()) embedded.insert(called);
+      }
+    }
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      if (embedded.contains(computation)) continue;
+      HILO_ASSIGN_OR_RETURN(bool here, FuseComputation(computation));
+      changed |= here;
+    }
+    return changed;
+  }
+
+ private:
+  struct Group {
+    HloInstruction* root;
+    std::vector<HloInstruction*> members;  // users before operands
+  };
+
+  // Whether `user` can take its operand number `operand` into its loop.
+  bool TakesOperand(const HloInstruction* user, int64_t operand) const {
+    switch (user->opcode()) {
+      case HloOpcode::kReduce:
+        return operand < user->operand_count() / 2;
+      case HloOpcode::kDynamicUpdateSlice:
+        return operand == 1;
+      case HloOpcode::kScatter:
+        return operand > user->operand_count() / 2;  // the updates; not the indices, which are read again and again
+      case HloOpcode::kDynamicSlice:
+      case HloOpcode::kGather:
+        return operand == 0 && target_.IsFusible(*user);
+      default:
+        return target_.IsFusible(*user);
+    }
+  }
+
+  // True if `user` reads elements of its operand more than once.
+  static bool Repeats(const HloInstruction* user, const HloInstruction* operand) {
+    switch (user->opcode()) {
+      case HloOpcode::kBroadcast:
+      case HloOpcode::kGather:
+        return Elements(user) > Elements(operand);
+      default:
+        return false;
+    }
+  }
+
+  bool IsRootCandidate(const HloInstruction* instruction) const {
+    if (Elements(instruction) <= kTiny && instruction->opcode() != HloOpcode::kReduce) return false;
+    switch (instruction->opcode()) {
+      case HloOpcode::kReduce:
+        return true;
+      case HloOpcode::kDynamicUpdateSlice:
+        return true;
+      case HloOpcode::kScatter:
+        return true;
+      default:
+        return target_.IsFusible(*instruction) && instruction->shape().IsArray();
+    }
+  }
+
+  bool CanBeProducer(const HloInstruction* instruction) const {
+    if (!target_.IsFusible(*instruction) || Elements(instruction) <= kTiny) return false;
+    if (!instruction->control_predecessors().empty() || !instruction->control_successors().empty()) return false;
+    if (instruction->opcode() == HloOpcode::kConcatenate) return instruction->operand_count() <= 4;
+    // An update in place is worth more than its fusion.
+    return instruction->opcode() != HloOpcode::kDynamicUpdateSlice;
+  }
+
+  absl::StatusOr<bool> FuseComputation(HloComputation* computation) {
+    std::vector<Group> groups;
+    absl::flat_hash_map<const HloInstruction*, std::vector<int>> membership;
+    std::vector<HloInstruction*> order = computation->MakePostOrder();
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      HloInstruction* instruction = *it;
+      if (instruction->IsParameter() || instruction->IsConstant() || instruction->opcode() == HloOpcode::kFusion) continue;
+      std::vector<int> joined = GroupsToJoin(instruction, groups, membership);
+      if (joined.empty() && IsRootCandidate(instruction)) {
+        joined = {static_cast<int>(groups.size())};
+        groups.push_back({.root = instruction, .members = {}});
+      }
+      for (int group : joined) groups[group].members.push_back(instruction);
+      if (!joined.empty()) membership[instruction] = std::move(joined);
+    }
+    bool changed = false;
+    // Roots that others read come first, so operands are final when a group is built.
+    for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+      if (group->members.size() < 2) continue;
+      HILO_RETURN_IF_ERROR(Build(*group));
+      changed = true;
+    }
+    return changed;
+  }
+
+  // The groups in which all users of `producer` are, if it may join them; else empty.
+  std::vector<int> GroupsToJoin(const HloInstruction* producer, const std::vector<Group>& groups,
+                                const absl::flat_hash_map<const HloInstruction*, std::vector<int>>& membership) const {
+    if (producer->IsRoot() || producer->users().empty() || !CanBeProducer(producer)) return {};
+    std::vector<int> joined;
+    const bool expensive = IsExpensive(producer);
+    for (const HloInstruction* user : producer->users()) {
+      auto it = membership.find(user);
+      if (it == membership.end()) return {};
+      for (int64_t i = 0; i < user->operand_count(); ++i) {
+        if (user->operand(i) == producer && !TakesOperand(user, i)) return {};
+      }
+      if (Repeats(user, producer) && (expensive || Elements(user) > 4 * Elements(producer))) {
+        if (producer->opcode() != HloOpcode::kBroadcast && producer->opcode() != HloOpcode::kIota &&
+            producer->opcode() != HloOpcode::kReshape) {
+          return {};
+        }
+      }
+      for (int group : it->second) {
+        if (std::find(joined.begin(), joined.end(), group) == joined.end()) joined.push_back(group);
+      }
+      if (joined.size() > kMaxCopies) return {};
+    }
+    if (joined.size() > 1 && expensive) return {};
+    for (int group : joined) {
+      if (static_cast<int64_t>(groups[group].members.size()) >= kMaxGroup) return {};
+    }
+    return joined;
+  }
+
+  absl::Status Build(const Group& group) {
+    HloComputation* computation = group.root->parent();
+    HloModule* module = computation->parent();
+    absl::flat_hash_set<const HloInstruction*> members(group.members.begin(), group.members.end());
+    std::vector<HloInstruction*> operands;
+    absl::flat_hash_map<const HloInstruction*, HloInstruction*> inside;
+    HloComputation* fused = module->AddComputation("fused_computation");
+    for (auto it = group.members.rbegin(); it != group.members.rend(); ++it) {
+      const HloInstruction* member = *it;
+      std::vector<HloInstruction*> mapped;
+      for (HloInstruction* operand : member->operands()) {
+        auto found = inside.find(operand);
+        if (found == inside.end()) {
+          HloInstruction* entry;
+          if (operand->IsConstant() && operand->shape().IsScalar()) {
+            entry = fused->AddInstruction(operand->CloneWithNewOperands(operand->shape(), {}));
+          } else {
+            if (static_cast<int64_t>(operands.size()) >= kMaxOperands * 4) {
+              return absl::OkStatus();  // too many arrays for one kernel: leave the members as they are
+            }
+            entry = fused->AddInstruction(HloInstruction::CreateParameter(
+                static_cast<int64_t>(operands.size()), operand->shape(), absl::StrCat("param_", operands.size())));
+            operands.push_back(operand);
+          }
+          found = inside.emplace(operand, entry).first;
+        }
+        mapped.push_back(found->second);
+      }
+      inside[member] = fused->AddInstruction(member->CloneWithNewOperands(member->shape(), mapped));
+    }
+    HILO_RETURN_IF_ERROR(fused->set_root_instruction(inside.at(group.root)));
+    auto attributes = std::make_unique<FusionAttrs>();
+    attributes->kind = group.root->opcode() == HloOpcode::kReduce ? FusionKind::kInput : FusionKind::kLoop;
+    HloInstruction* fusion = computation->AddInstruction(
+        HloInstruction::Create(HloOpcode::kFusion, group.root->shape(), operands, std::move(attributes), {&fused, 1}),
+        absl::StrCat(group.root->name(), "_fusion"));
+    fused->set_fusion_instruction(fusion);
+    return computation->ReplaceInstruction(group.root, fusion);
+  }
+
+  const Target& target_;
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeFusion(const Target* target) { return std::make_unique<FusionPass>(target); }
+
+}  // namespace hilo

@@ -1,0 +1,185 @@
+// Code is only ever emitted for row-major arrays. A parameter or result that callers see in another layout is the row-major array of permuted
+// dimensions, so
+//
+//   entry layout (f32[4,3]{0,1}) -> ...      =>      p = f32[3,4] parameter(0),  t = f32[4,3] transpose(p), dimensions={1,0}
+//
+// and the transpose fuses like any other. Layouts written on other instructions mean nothing to the values and are dropped, except under
+// bitcast, which speaks of memory: it becomes transpose, reshape, transpose.
+#include <algorithm>
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/op_attributes.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace {
+
+// Dimensions in memory order, most major first.
+std::vector<int64_t> MajorToMinor(const Layout& layout) {
+  return {layout.minor_to_major.rbegin(), layout.minor_to_major.rend()};
+}
+
+bool IsRowMajor(const Shape& shape) {
+  return !shape.IsArray() || !shape.has_layout() || LayoutUtil::IsMonotonicWithDim0Major(shape.layout());
+}
+
+Shape Physical(const Shape& shape) {
+  std::vector<int64_t> sizes;
+  for (int64_t dimension : MajorToMinor(shape.layout())) sizes.push_back(shape.dimensions(dimension));
+  return ShapeUtil::MakeShape(shape.element_type(), sizes);
+}
+
+absl::StatusOr<HloInstruction*> Transpose(HloInstruction* operand, std::vector<int64_t> permutation) {
+  auto attributes = std::make_unique<TransposeAttrs>();
+  attributes->dimensions = std::move(permutation);
+  return operand->parent()->AddOp(HloOpcode::kTranspose, {operand}, std::move(attributes));
+}
+
+// From the physical (permuted) array to the logical one, and back.
+absl::StatusOr<HloInstruction*> ToLogical(HloInstruction* physical, const Layout& layout) {
+  const std::vector<int64_t> order = MajorToMinor(layout);
+  std::vector<int64_t> inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = static_cast<int64_t>(i);
+  return Transpose(physical, inverse);
+}
+absl::StatusOr<HloInstruction*> ToPhysical(HloInstruction* logical, const Layout& layout) {
+  return Transpose(logical, MajorToMinor(layout));
+}
+
+absl::Status CheckUnpadded(const Shape& shape) {
+  if (shape.IsTuple()) {
+    for (const Shape& element : shape.tuple_shapes()) HILO_RETURN_IF_ERROR(CheckUnpadded(element));
+    return absl::OkStatus();
+  }
+  if (shape.IsArray() && shape.has_layout() && !shape.layout().padded_dimensions.empty()) {
+    return Unimplemented("padded layouts of the entry's parameters and results: ", shape.ToString(true));
+  }
+  return absl::OkStatus();
+}
+
+class LayoutNormalization : public HloPass {
+ public:
+  absl::string_view name() const override { return "normalize-layout"; }
+  bool optional() const override { return false; }
+
+  absl::StatusOr<bool> Run(HloModule* module) override {
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      for (HloInstruction* instruction : computation->instructions()) {
+        if (instruction->opcode() == HloOpcode::kBitcast) {
+          HILO_RETURN_IF_ERROR(RewriteBitcast(instruction));
+          changed = true;
+        }
+      }
+    }
+    const ProgramShape entry = module->EntryProgramShape();
+    for (HloComputation* computation : module->computations()) {
+      for (HloInstruction* instruction : computation->instructions()) {
+        Shape before = instruction->shape();
+        ShapeUtil::SetToDefaultLayout(instruction->mutable_shape());
+        changed |= !(before == instruction->shape());
+      }
+    }
+    HloComputation* computation = module->entry_computation();
+    for (int64_t i = 0; i < computation->num_parameters(); ++i) {
+      HILO_RETURN_IF_ERROR(CheckUnpadded(entry.parameters[i]));
+      HILO_ASSIGN_OR_RETURN(bool here, Parameter(computation->parameter_instruction(i), entry.parameters[i]));
+      changed |= here;
+    }
+    HILO_RETURN_IF_ERROR(CheckUnpadded(entry.result));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * root, Result(computation->root_instruction(), entry.result));
+    if (root != computation->root_instruction()) {
+      HILO_RETURN_IF_ERROR(computation->set_root_instruction(root, /*allow_shape_change=*/true));
+      changed = true;
+    }
+    // What callers see stays known to whoever asked before; the module itself is row-major now.
+    module->set_entry_computation_layout(std::nullopt);
+    return changed;
+  }
+
+ private:
+  static absl::Status RewriteBitcast(HloInstruction* bitcast) {
+    HloInstruction* operand = bitcast->operand(0);
+    HloComputation* computation = bitcast->parent();
+    if (operand->shape().element_type() != bitcast->shape().element_type()) {
+      return AddContext(Unimplemented("bitcast that changes the element type"), InstructionContext(*bitcast));
+    }
+    HloInstruction* value = operand;
+    if (!IsRowMajor(operand->shape())) {
+      HILO_ASSIGN_OR_RETURN(value, ToPhysical(operand, operand->shape().layout()));
+    }
+    const Shape target = IsRowMajor(bitcast->shape()) ? bitcast->shape() : Physical(bitcast->shape());
+    HILO_ASSIGN_OR_RETURN(value, computation->AddOp(HloOpcode::kReshape, {value}, nullptr, {}, &target));
+    if (!IsRowMajor(bitcast->shape())) {
+      HILO_ASSIGN_OR_RETURN(value, ToLogical(value, bitcast->shape().layout()));
+    }
+    return computation->ReplaceInstruction(bitcast, value);
+  }
+
+  // Gives the parameter its physical shape; users see the logical one.
+  absl::StatusOr<bool> Parameter(HloInstruction* parameter, const Shape& wanted) {
+    if (AllRowMajor(wanted)) return false;
+    const std::vector<HloInstruction*> users(parameter->users().begin(), parameter->users().end());
+    HloComputation* computation = parameter->parent();
+    const bool was_root = parameter->IsRoot();
+    *parameter->mutable_shape() = PhysicalTuple(wanted);
+    HILO_ASSIGN_OR_RETURN(HloInstruction * logical, Unpack(parameter, wanted));
+    for (HloInstruction* user : users) {
+      for (int64_t i = 0; i < user->operand_count(); ++i) {
+        if (user->operand(i) == parameter) computation->ReplaceOperand(user, i, logical);
+      }
+    }
+    if (was_root) HILO_RETURN_IF_ERROR(computation->set_root_instruction(logical, true));
+    return true;
+  }
+
+  static bool AllRowMajor(const Shape& shape) {
+    if (!shape.IsTuple()) return IsRowMajor(shape);
+    return std::all_of(shape.tuple_shapes().begin(), shape.tuple_shapes().end(), AllRowMajor);
+  }
+
+  static Shape PhysicalTuple(const Shape& shape) {
+    if (!shape.IsTuple()) return IsRowMajor(shape) ? shape : Physical(shape);
+    std::vector<Shape> elements;
+    for (const Shape& element : shape.tuple_shapes()) elements.push_back(PhysicalTuple(element));
+    return ShapeUtil::MakeTupleShape(elements);
+  }
+
+  static absl::StatusOr<HloInstruction*> Element(HloInstruction* tuple, int64_t index) {
+    auto attributes = std::make_unique<GetTupleElementAttrs>();
+    attributes->index = index;
+    return tuple->parent()->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
+  }
+
+  static absl::StatusOr<HloInstruction*> Unpack(HloInstruction* value, const Shape& wanted) {
+    if (AllRowMajor(wanted)) return value;
+    if (!wanted.IsTuple()) return ToLogical(value, wanted.layout());
+    std::vector<HloInstruction*> elements;
+    for (int64_t i = 0; i < wanted.tuple_shapes_size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, Element(value, i));
+      HILO_ASSIGN_OR_RETURN(element, Unpack(element, wanted.tuple_shapes(i)));
+      elements.push_back(element);
+    }
+    return value->parent()->AddOp(HloOpcode::kTuple, elements);
+  }
+
+  static absl::StatusOr<HloInstruction*> Result(HloInstruction* value, const Shape& wanted) {
+    if (AllRowMajor(wanted)) return value;
+    if (!wanted.IsTuple()) return ToPhysical(value, wanted.layout());
+    std::vector<HloInstruction*> elements;
+    for (int64_t i = 0; i < wanted.tuple_shapes_size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, Element(value, i));
+      HILO_ASSIGN_OR_RETURN(element, Result(element, wanted.tuple_shapes(i)));
+      elements.push_back(element);
+    }
+    return value->parent()->AddOp(HloOpcode::kTuple, elements);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeLayoutNormalization() { return std::make_unique<LayoutNormalization>(); }
+
+}  // namespace hilo

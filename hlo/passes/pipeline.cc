@@ -1,0 +1,59 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/passes/hlo_pass.h"
+
+namespace hilo {
+namespace {
+
+absl::Status CheckDisabled(const std::vector<PassPipeline::Stage>& stages, const std::vector<std::string>& disabled) {
+  for (const std::string& name : disabled) {
+    const HloPass* found = nullptr;
+    std::vector<std::string> names;
+    for (const PassPipeline::Stage& stage : stages) {
+      for (const auto& pass : stage.passes) {
+        if (pass->name() == name) found = pass.get();
+        if (pass->optional() && std::find(names.begin(), names.end(), pass->name()) == names.end()) {
+          names.emplace_back(pass->name());
+        }
+      }
+    }
+    if (found == nullptr || !found->optional()) {
+      return InvalidArgument(found == nullptr ? "there is no pass '" : "the pass cannot be left out: '", name,
+                             "'; those that can are ", absl::StrJoin(names, ", "));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status PassPipeline::Run(HloModule* module, const Options& options) {
+  HILO_RETURN_IF_ERROR(CheckDisabled(stages_, options.disabled));
+  for (Stage& stage : stages_) {
+    bool changed = true;
+    for (int round = 0; changed && round < stage.max_rounds; ++round) {
+      changed = false;
+      for (const auto& pass : stage.passes) {
+        if (std::find(options.disabled.begin(), options.disabled.end(), pass->name()) != options.disabled.end()) continue;
+        absl::StatusOr<bool> result = pass->Run(module);
+        if (!result.ok()) return AddContext(result.status(), absl::StrCat("; in pass ", pass->name()));
+        changed |= *result;
+        if (!options.verify_each_pass) continue;
+        // A pass in the middle of a stage keeps what held before the stage.
+        absl::Status valid = VerifyHloModule(*module, HloStage::kInput);
+        if (!valid.ok()) return Internal(valid.message(), "; after pass ", pass->name());
+      }
+    }
+    absl::Status valid = VerifyHloModule(*module, stage.stage);
+    if (!valid.ok()) return AddContext(valid, absl::StrCat("; after stage ", HloStageName(stage.stage)));
+    if (options.observer) options.observer(HloStageName(stage.stage), stage.stage, *module);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hilo

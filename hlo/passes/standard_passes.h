@@ -1,0 +1,32 @@
+// The passes of the middle, one file each; a backend's pipeline is a list of these.
+#ifndef HILO_HLO_PASSES_STANDARD_PASSES_H_
+#define HILO_HLO_PASSES_STANDARD_PASSES_H_
+
+#include <memory>
+
+#include "hlo/passes/hlo_pass.h"
+
+namespace hilo {
+
+// "dce": removes instructions without effect, unused computations, and loop state that nothing reads.
+std::unique_ptr<HloPass> MakeDce();
+// "inline-calls": puts small or only once called computations in the place of their calls.
+std::unique_ptr<HloPass> MakeCallInliner();
+// "flatten": gives every while and conditional computations of its own. Needed by copy insertion.
+std::unique_ptr<HloPass> MakeFlattenCallGraph();
+// "check-support": refuses instructions that the target does not emit, by name. Needed.
+std::unique_ptr<HloPass> MakeSupportCheck(const Target* target);
+// "cse": one instruction for equal ones.
+std::unique_ptr<HloPass> MakeCse();
+// "simplify": rules that make less work of an instruction (simplify.cc). `strict`: only those that keep every bit.
+std::unique_ptr<HloPass> MakeSimplifier(bool strict);
+// "fold-constants": evaluates instructions whose operands are constants, up to `limit` elements.
+std::unique_ptr<HloPass> MakeConstantFolding(int64_t limit);
+// "normalize-layout": every array row-major; other layouts of the entry's parameters and results become transposes. Needed.
+std::unique_ptr<HloPass> MakeLayoutNormalization();
+// "fuse": puts producers into the loops of their consumers. A computation that many loops would repeat is not duplicated beyond a budget.
+std::unique_ptr<HloPass> MakeFusion(const Target* target);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_PASSES_STANDARD_PASSES_H_
