@@ -65,6 +65,29 @@ absl::StatusOr<std::vector<XlaOp>> StartScalars(XlaOp starts, const Shape& shape
   return scalars;
 }
 
+// Braces around balanced text, so that it can stand in HLO text.
+bool IsDictionary(absl::string_view text) {
+  if (text.empty() || text[0] != '{') return false;
+  std::string open;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[' || c == '(') {
+      open.push_back(c == '{' ? '}' : c == '[' ? ']' : ')');
+    } else if (c == '}' || c == ']' || c == ')') {
+      if (open.back() != c) return false;
+      open.pop_back();
+      if (open.empty()) return i + 1 == text.size();
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 XlaOp Parameter(XlaBuilder* builder, int64_t number, const Shape& shape, const std::string& name) {
@@ -160,7 +183,9 @@ XlaOp Collapse(XlaOp operand, absl::Span<const int64_t> dimensions) {
     std::vector<int64_t> sizes;
     for (int64_t d = 0; d < shape.rank(); ++d) {
       if (d > dimensions.front() && d <= dimensions.back()) {
-        sizes.back() *= shape.dimensions(d);  // of a valid shape, whose product fits; zeros aside, see below
+        if (__builtin_mul_overflow(sizes.back(), shape.dimensions(d), &sizes.back())) {
+          return InvalidArgument("collapse: dimensions ", ListText(dimensions), " of ", shape.ToString(), " are too large");
+        }
       } else {
         sizes.push_back(shape.dimensions(d));
       }
@@ -389,6 +414,9 @@ XlaOp CompositeCall(XlaBuilder* builder, const XlaComputation& computation, absl
   call->is_composite = true;
   const XlaOp op = builder->AddOp(HloOpcode::kCall, operands, std::move(call), {&computation});
   if (!op.valid()) return op;
+  if (attributes.has_value() && !IsDictionary(*attributes)) {
+    return builder->ReportError(InvalidArgument("composite call: expected attributes as {...}; got ", *attributes));
+  }
   std::string text = "{";
   if (attributes.has_value()) absl::StrAppend(&text, "composite.attributes=", *attributes, ",");
   absl::StrAppend(&text, "composite.name=\"", absl::Utf8SafeCEscape(name), "\",composite.version=\"",

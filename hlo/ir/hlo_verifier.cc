@@ -26,10 +26,8 @@ class Verifier {
 
   absl::Status Run() {
     HILO_RETURN_IF_ERROR(CheckComputations());
-    for (const HloComputation* computation : order_) {
-      HILO_RETURN_IF_ERROR(CheckGraph(*computation));
-      HILO_RETURN_IF_ERROR(CheckUsers(*computation));
-    }
+    for (const HloComputation* computation : order_) HILO_RETURN_IF_ERROR(CheckGraph(*computation));
+    for (const HloComputation* computation : order_) HILO_RETURN_IF_ERROR(CheckUsers(*computation));
     for (const HloComputation* computation : order_) HILO_RETURN_IF_ERROR(CheckMeaning(*computation));
     HILO_RETURN_IF_ERROR(CheckEntryLayout());
     HILO_RETURN_IF_ERROR(CheckAliases());

@@ -15,7 +15,7 @@ namespace hilo {
 struct ParseOptions {
   std::string file_name = "<hlo>";  // for messages
   bool verify = true;               // VerifyHloModule(kInput) after reading
-  HloLimits limits;
+  HloLimits limits = {};
 };
 
 // Reads a module in XLA's text syntax, short ("x = f32[2] add(a, b)") or full ("%x = f32[2]{0} add(f32[2]{0} %a, ...), metadata=...").

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace hilo {
@@ -51,6 +52,17 @@ absl::Status SourceText::Error(size_t offset, absl::string_view message, absl::S
 
 absl::Status SourceText::Expected(size_t offset, absl::string_view expected) const {
   return Error(offset, absl::StrCat("expected ", expected, "; got ", TokenAt(text, offset)));
+}
+
+absl::Status SourceText::InnerError(size_t offset, const absl::Status& error) const {
+  absl::string_view message = error.message();
+  constexpr absl::string_view kAt = " at offset ";
+  size_t inner = 0;
+  const size_t at = message.rfind(kAt);
+  if (at != absl::string_view::npos && absl::SimpleAtoi(message.substr(at + kAt.size()), &inner)) {
+    message = message.substr(0, at);
+  }
+  return Error(offset + inner, message, error.code());
 }
 
 }  // namespace hilo

@@ -23,6 +23,9 @@ struct SourceText {
   // "expected `expected`; got '...'": an Error at `offset` about the word found there.
   absl::Status Expected(size_t offset, absl::string_view expected) const;
 
+  // The error of a parser that was given the text from `offset` on: where it says "at offset N", the caret goes there.
+  absl::Status InnerError(size_t offset, const absl::Status& error) const;
+
   // Where `part`, a piece of `text`, begins.
   size_t OffsetOf(absl::string_view part) const { return part.data() - text.data(); }
 };

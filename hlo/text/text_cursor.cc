@@ -157,8 +157,7 @@ absl::StatusOr<Shape> TextCursor::ReadShape() {
   const size_t begin = offset_;
   absl::string_view rest = source_.text.substr(offset_);
   absl::StatusOr<Shape> shape = ConsumeShape(&rest);
-  if (!shape.ok()) return source_.Error(begin, shape.status().message());
-  if (absl::Status valid = ShapeUtil::Validate(*shape); !valid.ok()) return source_.Error(begin, valid.message());
+  if (!shape.ok()) return source_.InnerError(begin, shape.status());
   offset_ = source_.text.size() - rest.size();
   return shape;
 }
