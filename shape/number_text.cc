@@ -221,10 +221,10 @@ void AppendNumber(PrimitiveType type, const uint8_t* element, std::string* out) 
       out->push_back(')');
     } else if constexpr (is_small_float<T> || std::is_floating_point_v<T>) {
       AppendFloat(value, out);
+    } else if constexpr (std::is_same_v<T, uint64_t>) {
+      absl::StrAppend(out, value);
     } else {
-      absl::StrAppend(out, ConvertElement<T, int64_t>(value) < 0 || !std::is_same_v<T, uint64_t>
-                               ? absl::AlphaNum(ConvertElement<T, int64_t>(value))
-                               : absl::AlphaNum(ConvertElement<T, uint64_t>(value)));
+      absl::StrAppend(out, ConvertElement<T, int64_t>(value));
     }
   });
 }
