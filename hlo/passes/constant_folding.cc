@@ -1,0 +1,69 @@
+// Instructions whose operands are all constants are evaluated. Neither the result nor the work may be large: a broadcast of a constant, or an iota,
+// is cheaper to compute than to read, so these stay as they are, and so does what would grow by folding.
+#include "base/status_macros.h"
+#include "hlo/evaluator/hlo_evaluator.h"
+#include "hlo/ops/op_attributes.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace {
+
+class ConstantFolding : public HloPass {
+ public:
+  explicit ConstantFolding(int64_t limit) : limit_(limit) {}
+  absl::string_view name() const override { return "fold-constants"; }
+
+  absl::StatusOr<bool> Run(HloModule* module) override {
+    bool changed = false;
+    HloEvaluator evaluator;
+    for (HloComputation* computation : module->computations()) {
+      for (HloInstruction* instruction : computation->MakePostOrder()) {
+        if (!MayFold(*instruction)) continue;
+        std::vector<const Literal*> operands;
+        for (const HloInstruction* operand : instruction->operands()) operands.push_back(&operand->literal());
+        auto result = evaluator.EvaluateInstruction(*instruction, operands);
+        if (!result.ok()) continue;  // the run will say what is wrong
+        HILO_RETURN_IF_ERROR(
+            computation->ReplaceInstruction(instruction, computation->AddConstant(*std::move(result))));
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  bool MayFold(const HloInstruction& instruction) const {
+    if (instruction.operand_count() == 0 || !instruction.shape().IsArray()) return false;
+    if (HasSideEffect(instruction.opcode()) || IsPending(instruction.opcode())) return false;
+    if (HasTrait(instruction.opcode(), kForwarding) || HasTrait(instruction.opcode(), kControlFlow)) return false;
+    if (!instruction.control_predecessors().empty() || !instruction.control_successors().empty()) return false;
+    int64_t work = 0, largest = 1;
+    for (const HloInstruction* operand : instruction.operands()) {
+      if (!operand->IsConstant() || !operand->shape().IsArray()) return false;
+      const int64_t elements = ShapeUtil::ElementsIn(operand->shape());
+      work += elements;
+      largest = std::max(largest, elements);
+    }
+    const int64_t result = ShapeUtil::ElementsIn(instruction.shape());
+    if (result > limit_ || work > limit_) return false;
+    switch (instruction.opcode()) {
+      case HloOpcode::kFusion:
+      case HloOpcode::kSort:
+      case HloOpcode::kScatter:
+      case HloOpcode::kReduceWindow:
+        return false;  // work that does not show in the sizes, or called computations that are not worth it
+      case HloOpcode::kDot:
+        return result * largest <= limit_;
+      default:
+        return result <= largest;  // what grows (broadcast, pad, iota) stays computed
+    }
+  }
+
+  int64_t limit_;
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeConstantFolding(int64_t limit) { return std::make_unique<ConstantFolding>(limit); }
+
+}  // namespace hilo

@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <numeric>
+
+#include "base/status_macros.h"
+#include "hlo/passes/simplify/rules.h"
+
+namespace hilo::simplify {
+namespace {
+
+using Result = absl::StatusOr<HloInstruction*>;
+
+HloInstruction* If(bool condition, HloInstruction* replacement) { return condition ? replacement : nullptr; }
+
+bool IsIdentity(const std::vector<int64_t>& permutation) {
+  for (size_t i = 0; i < permutation.size(); ++i) {
+    if (permutation[i] != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+// Whether the dimensions of size > 1 keep their order.
+bool MovesOnlyOnes(const HloInstruction* transpose) {
+  int64_t last = -1;
+  for (int64_t dimension : transpose->attrs<TransposeAttrs>().dimensions) {
+    if (transpose->operand(0)->shape().dimensions(dimension) == 1) continue;
+    if (dimension < last) return false;
+    last = dimension;
+  }
+  return true;
+}
+
+bool IsScalarBroadcast(const HloInstruction* x) {
+  return x->opcode() == HloOpcode::kBroadcast && x->operand(0)->shape().IsScalar();
+}
+
+Result MergeTransposes(HloInstruction* i) {
+  HloInstruction* inner = i->operand(0);
+  if (inner->opcode() != HloOpcode::kTranspose) return nullptr;
+  std::vector<int64_t> merged;
+  for (int64_t d : i->attrs<TransposeAttrs>().dimensions) merged.push_back(inner->attrs<TransposeAttrs>().dimensions[d]);
+  return MakeTranspose(inner->operand(0), merged);
+}
+
+Result MergeBroadcasts(HloInstruction* i) {
+  HloInstruction* inner = i->operand(0);
+  if (inner->opcode() != HloOpcode::kBroadcast) return nullptr;
+  std::vector<int64_t> merged;
+  for (int64_t d : inner->attrs<BroadcastAttrs>().dimensions) merged.push_back(i->attrs<BroadcastAttrs>().dimensions[d]);
+  return MakeBroadcast(inner->operand(0), i->shape(), merged);
+}
+
+// A broadcast that adds dimensions of size 1 only, in order.
+Result BroadcastToReshape(HloInstruction* i) {
+  if (ShapeUtil::ElementsIn(i->shape()) != ShapeUtil::ElementsIn(i->operand(0)->shape())) return nullptr;
+  const std::vector<int64_t>& dimensions = i->attrs<BroadcastAttrs>().dimensions;
+  if (!std::is_sorted(dimensions.begin(), dimensions.end())) return nullptr;
+  return MakeReshape(i->operand(0), i->shape());
+}
+
+// A reshape that only splits off or drops dimensions of size 1 of a broadcast, or of any broadcast scalar.
+Result ReshapeOfBroadcast(HloInstruction* i) {
+  if (!IsScalarBroadcast(i->operand(0))) return nullptr;
+  return MakeBroadcast(i->operand(0)->operand(0), i->shape(), {});
+}
+
+Result SliceWhole(HloInstruction* i) {
+  return If(ShapeUtil::SameDimensions(i->shape(), i->operand(0)->shape()) &&
+                std::all_of(i->attrs<SliceAttrs>().slice.begin(), i->attrs<SliceAttrs>().slice.end(),
+                            [](const SliceRange& range) { return range.stride == 1; }),
+            i->operand(0));
+}
+
+Result MergeSlices(HloInstruction* i) {
+  HloInstruction* inner = i->operand(0);
+  if (inner->opcode() != HloOpcode::kSlice) return nullptr;
+  std::vector<SliceRange> merged;
+  for (size_t d = 0; d < i->attrs<SliceAttrs>().slice.size(); ++d) {
+    const SliceRange& a = inner->attrs<SliceAttrs>().slice[d];
+    const SliceRange& b = i->attrs<SliceAttrs>().slice[d];
+    const int64_t size = i->shape().dimensions(d);
+    const int64_t start = a.start + b.start * a.stride;
+    const int64_t stride = a.stride * b.stride;
+    merged.push_back({start, size == 0 ? start : start + (size - 1) * stride + 1, stride});
+  }
+  return MakeSlice(inner->operand(0), merged);
+}
+
+Result SliceOfScalarBroadcast(HloInstruction* i) {
+  if (!IsScalarBroadcast(i->operand(0))) return nullptr;
+  return MakeBroadcast(i->operand(0)->operand(0), i->shape(), {});
+}
+
+// The part of a concatenation that lies in one operand.
+Result SliceOfConcatenate(HloInstruction* i) {
+  HloInstruction* whole = i->operand(0);
+  if (whole->opcode() != HloOpcode::kConcatenate) return nullptr;
+  const int64_t dimension = whole->attrs<ConcatenateAttrs>().dimensions[0];
+  std::vector<SliceRange> ranges = i->attrs<SliceAttrs>().slice;
+  SliceRange& range = ranges[dimension];
+  int64_t begin = 0;
+  for (HloInstruction* part : whole->operands()) {
+    const int64_t end = begin + part->shape().dimensions(dimension);
+    if (range.start >= begin && range.limit <= end) {
+      range.start -= begin;
+      range.limit -= begin;
+      return MakeSlice(part, ranges);
+    }
+    begin = end;
+  }
+  return nullptr;
+}
+
+Result PadNothing(HloInstruction* i) {
+  for (const auto& dimension : i->attrs<PadAttrs>().padding.dimensions) {
+    if (!(dimension == PaddingConfig::Dimension())) return nullptr;
+  }
+  return i->operand(0);
+}
+
+Result DynamicSliceWhole(HloInstruction* i) {
+  return If(ShapeUtil::SameDimensions(i->shape(), i->operand(0)->shape()), i->operand(0));
+}
+
+// dynamic-slice with constant starts.
+Result DynamicSliceToSlice(HloInstruction* i) {
+  const Shape& operand = i->operand(0)->shape();
+  std::vector<SliceRange> ranges;
+  if (i->operand_count() != operand.rank() + 1) return nullptr;
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    const HloInstruction* start = i->operand(d + 1);
+    if (!start->IsConstant() || !start->shape().IsScalar()) return nullptr;
+    const int64_t size = i->shape().dimensions(d);
+    const int64_t at = std::clamp<int64_t>(start->literal().GetAsInt64(0), 0, operand.dimensions(d) - size);
+    ranges.push_back({at, at + size, 1});
+  }
+  return MakeSlice(i->operand(0), ranges);
+}
+
+Result UpdateWhole(HloInstruction* i) {
+  return If(ShapeUtil::Compatible(i->shape(), i->operand(1)->shape()), i->operand(1));
+}
+
+Result ReverseOnes(HloInstruction* i) {
+  for (int64_t dimension : i->attrs<ReverseAttrs>().dimensions) {
+    if (i->shape().dimensions(dimension) > 1) return nullptr;
+  }
+  return i->operand(0);
+}
+
+// dot(transpose(x), y): the dot reads x in place, if x has one free dimension at most, whose order cannot change.
+Result DotOfTranspose(HloInstruction* i) {
+  for (int64_t side = 0; side < 2; ++side) {
+    HloInstruction* transpose = i->operand(side);
+    if (transpose->opcode() != HloOpcode::kTranspose) continue;
+    auto attributes = std::make_unique<DotAttrs>(i->attrs<DotAttrs>());
+    std::vector<int64_t>& batch = side == 0 ? attributes->lhs_batch_dims : attributes->rhs_batch_dims;
+    std::vector<int64_t>& contracting = side == 0 ? attributes->lhs_contracting_dims : attributes->rhs_contracting_dims;
+    if (transpose->shape().rank() - static_cast<int64_t>(batch.size() + contracting.size()) > 1) continue;
+    const std::vector<int64_t>& permutation = transpose->attrs<TransposeAttrs>().dimensions;
+    for (int64_t& dimension : batch) dimension = permutation[dimension];
+    for (int64_t& dimension : contracting) dimension = permutation[dimension];
+    std::vector<HloInstruction*> operands = {i->operand(0), i->operand(1)};
+    operands[side] = transpose->operand(0);
+    return i->parent()->AddOp(HloOpcode::kDot, operands, std::move(attributes), {}, &i->shape());
+  }
+  return nullptr;
+}
+
+const Rule kRules[] = {
+    {HloOpcode::kCopy, "copy(x) => x", [](HloInstruction* i) -> Result { return i->operand(0); }},
+    {HloOpcode::kReshape, "reshape(x) => x, of the same shape",
+     [](HloInstruction* i) -> Result { return If(ShapeUtil::Compatible(i->shape(), i->operand(0)->shape()), i->operand(0)); }},
+    {HloOpcode::kReshape, "reshape(reshape(x)) => reshape(x)",
+     [](HloInstruction* i) -> Result {
+       if (i->operand(0)->opcode() != HloOpcode::kReshape) return nullptr;
+       return MakeReshape(i->operand(0)->operand(0), i->shape());
+     }},
+    {HloOpcode::kReshape, "reshape(broadcast(scalar)) => broadcast(scalar)", ReshapeOfBroadcast},
+    {HloOpcode::kTranspose, "transpose(x) => x, in the same order",
+     [](HloInstruction* i) -> Result { return If(IsIdentity(i->attrs<TransposeAttrs>().dimensions), i->operand(0)); }},
+    {HloOpcode::kTranspose, "transpose(x) => reshape(x), moving dimensions of size 1",
+     [](HloInstruction* i) -> Result { return MovesOnlyOnes(i) ? MakeReshape(i->operand(0), i->shape()) : nullptr; }},
+    {HloOpcode::kTranspose, "transpose(transpose(x)) => transpose(x)", MergeTransposes},
+    {HloOpcode::kTranspose, "transpose(broadcast(scalar)) => broadcast(scalar)", ReshapeOfBroadcast},
+    {HloOpcode::kBroadcast, "broadcast(broadcast(x)) => broadcast(x)", MergeBroadcasts},
+    {HloOpcode::kBroadcast, "broadcast(x) => reshape(x), adding dimensions of size 1", BroadcastToReshape},
+    {HloOpcode::kSlice, "slice(x) => x, all of it", SliceWhole},
+    {HloOpcode::kSlice, "slice(slice(x)) => slice(x)", MergeSlices},
+    {HloOpcode::kSlice, "slice(broadcast(scalar)) => broadcast(scalar)", SliceOfScalarBroadcast},
+    {HloOpcode::kSlice, "slice(concatenate(x, y)) => slice(x)", SliceOfConcatenate},
+    {HloOpcode::kPad, "pad(x) => x, by nothing", PadNothing},
+    {HloOpcode::kConcatenate, "concatenate(x) => x",
+     [](HloInstruction* i) -> Result { return If(i->operand_count() == 1, i->operand(0)); }},
+    {HloOpcode::kReverse, "reverse(x) => x, of dimensions of size 1", ReverseOnes},
+    {HloOpcode::kDynamicSlice, "dynamic-slice(x) => x, all of it", DynamicSliceWhole},
+    {HloOpcode::kDynamicSlice, "dynamic-slice(x, constants) => slice(x)", DynamicSliceToSlice},
+    {HloOpcode::kDynamicUpdateSlice, "dynamic-update-slice(x, y) => y, of the same shape", UpdateWhole},
+    {HloOpcode::kDot, "dot(transpose(x), y) => dot(x, y)", DotOfTranspose},
+};
+
+}  // namespace
+
+absl::Span<const Rule> MovementRules() { return kRules; }
+
+}  // namespace hilo::simplify

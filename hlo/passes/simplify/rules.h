@@ -1,0 +1,50 @@
+// The rules of the simplifier: a pattern on the left, what replaces it on the right.
+#ifndef HILO_HLO_PASSES_SIMPLIFY_RULES_H_
+#define HILO_HLO_PASSES_SIMPLIFY_RULES_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/ops/op_attributes.h"
+
+namespace hilo::simplify {
+
+// What replaces `instruction`, of a compatible shape, or null if the rule does not apply.
+using Rewrite = absl::StatusOr<HloInstruction*> (*)(HloInstruction* instruction);
+
+struct Rule {
+  HloOpcode opcode;
+  absl::string_view text;  // "add(x, 0) => x"
+  Rewrite rewrite;
+  // False if signed zeros or roundings may change: left out in strict mode.
+  bool exact = true;
+};
+
+absl::Span<const Rule> ArithmeticRules();
+absl::Span<const Rule> MovementRules();
+absl::Span<const Rule> StructureRules();
+
+// --- patterns ---
+
+// The literal of a scalar constant, or of a scalar constant that is broadcast; null otherwise.
+const Literal* UniformConstant(const HloInstruction* instruction);
+// True if every element of `instruction` is `value`, exactly (-0 is not 0).
+bool IsAll(const HloInstruction* instruction, double value);
+
+// --- replacements ---
+
+absl::StatusOr<HloInstruction*> MakeReshape(HloInstruction* operand, const Shape& shape);
+absl::StatusOr<HloInstruction*> MakeBroadcast(HloInstruction* operand, const Shape& shape, std::vector<int64_t> dimensions);
+absl::StatusOr<HloInstruction*> MakeTranspose(HloInstruction* operand, std::vector<int64_t> dimensions);
+absl::StatusOr<HloInstruction*> MakeSlice(HloInstruction* operand, std::vector<SliceRange> ranges);
+absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs, HloInstruction* rhs);
+// `value` in the shape of `like`.
+absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value);
+
+}  // namespace hilo::simplify
+
+#endif  // HILO_HLO_PASSES_SIMPLIFY_RULES_H_

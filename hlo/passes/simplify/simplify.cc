@@ -1,0 +1,119 @@
+// Applies the rules (rules.h) until none matches. Rules look at one instruction and its operands, so one walk in post order with repetition at
+// each instruction does most of the work; the pipeline repeats the pass for what a later rewrite makes possible.
+//
+//   b = f32[8] broadcast(f32[] constant(1)), dimensions={}       =>   x
+//   ROOT m = f32[8] multiply(x, b)
+#include "base/status_macros.h"
+#include "hlo/passes/simplify/rules.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace simplify {
+
+const Literal* UniformConstant(const HloInstruction* instruction) {
+  if (instruction->opcode() == HloOpcode::kBroadcast) instruction = instruction->operand(0);
+  if (!instruction->IsConstant() || !instruction->shape().IsScalar()) return nullptr;
+  return &instruction->literal();
+}
+
+bool IsAll(const HloInstruction* instruction, double value) {
+  const Literal* literal = UniformConstant(instruction);
+  if (literal == nullptr || IsComplexType(literal->shape().element_type())) return false;
+  return *literal == LiteralUtil::FromDouble(literal->shape().element_type(), value) && literal->GetAsDouble(0) == value;
+}
+
+absl::StatusOr<HloInstruction*> MakeReshape(HloInstruction* operand, const Shape& shape) {
+  return operand->parent()->AddOp(HloOpcode::kReshape, {operand}, nullptr, {}, &shape);
+}
+
+absl::StatusOr<HloInstruction*> MakeBroadcast(HloInstruction* operand, const Shape& shape,
+                                              std::vector<int64_t> dimensions) {
+  auto attributes = std::make_unique<BroadcastAttrs>();
+  attributes->dimensions = std::move(dimensions);
+  return operand->parent()->AddOp(HloOpcode::kBroadcast, {operand}, std::move(attributes), {}, &shape);
+}
+
+absl::StatusOr<HloInstruction*> MakeTranspose(HloInstruction* operand, std::vector<int64_t> dimensions) {
+  auto attributes = std::make_unique<TransposeAttrs>();
+  attributes->dimensions = std::move(dimensions);
+  return operand->parent()->AddOp(HloOpcode::kTranspose, {operand}, std::move(attributes));
+}
+
+absl::StatusOr<HloInstruction*> MakeSlice(HloInstruction* operand, std::vector<SliceRange> ranges) {
+  auto attributes = std::make_unique<SliceAttrs>();
+  attributes->slice = std::move(ranges);
+  return operand->parent()->AddOp(HloOpcode::kSlice, {operand}, std::move(attributes));
+}
+
+absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs, HloInstruction* rhs) {
+  return lhs->parent()->AddOp(opcode, {lhs, rhs});
+}
+
+absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value) {
+  HloInstruction* scalar =
+      like->parent()->AddConstant(LiteralUtil::FromDouble(like->shape().element_type(), value));
+  if (like->shape().IsScalar()) return scalar;
+  return MakeBroadcast(scalar, like->shape(), {});
+}
+
+}  // namespace simplify
+
+namespace {
+
+using simplify::Rule;
+
+// A rule may apply again and again to one place; circles among rules would otherwise never end.
+constexpr int kMaxRewrites = 32;
+
+class Simplifier : public HloPass {
+ public:
+  explicit Simplifier(bool strict) : rules_(kHloOpcodeCount) {
+    for (absl::Span<const Rule> rules : {simplify::ArithmeticRules(), simplify::MovementRules(), simplify::StructureRules()}) {
+      for (const Rule& rule : rules) {
+        if (rule.exact || !strict) rules_[static_cast<int>(rule.opcode)].push_back(&rule);
+      }
+    }
+  }
+  absl::string_view name() const override { return "simplify"; }
+
+  absl::StatusOr<bool> Run(HloModule* module) override {
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      if (computation->IsFusion()) continue;
+      for (HloInstruction* instruction : computation->MakePostOrder()) {
+        if (instruction->IsDead() || !instruction->shape().is_static()) continue;
+        HILO_ASSIGN_OR_RETURN(bool here, Simplify(computation, instruction));
+        changed |= here;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  // `instruction` may be dead afterwards but is not removed (the walk holds pointers): dce follows.
+  absl::StatusOr<bool> Simplify(HloComputation* computation, HloInstruction* instruction) {
+    bool changed = false;
+    for (int round = 0; round < kMaxRewrites; ++round) {
+      HloInstruction* replacement = nullptr;
+      for (const Rule* rule : rules_[static_cast<int>(instruction->opcode())]) {
+        HILO_ASSIGN_OR_RETURN(replacement, rule->rewrite(instruction));
+        if (replacement != nullptr && replacement != instruction) break;
+      }
+      if (replacement == nullptr || replacement == instruction) return changed;
+      if (!instruction->control_predecessors().empty() || !instruction->control_successors().empty()) return changed;
+      HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(instruction, replacement));
+      if (!replacement->IsParameter()) replacement->CopyOriginFrom(*instruction);
+      changed = true;
+      instruction = replacement;
+    }
+    return changed;
+  }
+
+  std::vector<std::vector<const Rule*>> rules_;
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeSimplifier(bool strict) { return std::make_unique<Simplifier>(strict); }
+
+}  // namespace hilo

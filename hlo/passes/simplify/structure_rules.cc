@@ -1,0 +1,68 @@
+#include "base/status_macros.h"
+#include "hlo/passes/simplify/rules.h"
+
+namespace hilo::simplify {
+namespace {
+
+using Result = absl::StatusOr<HloInstruction*>;
+
+Result ElementOfTuple(HloInstruction* i) {
+  HloInstruction* tuple = i->operand(0);
+  return tuple->opcode() == HloOpcode::kTuple ? tuple->operand(i->tuple_index()) : nullptr;
+}
+
+// A tuple of all elements of one tuple, in order.
+Result TupleOfElements(HloInstruction* i) {
+  if (i->operand_count() == 0 || i->operand(0)->opcode() != HloOpcode::kGetTupleElement) return nullptr;
+  HloInstruction* source = i->operand(0)->operand(0);
+  if (!ShapeUtil::Compatible(source->shape(), i->shape())) return nullptr;
+  for (int64_t k = 0; k < i->operand_count(); ++k) {
+    const HloInstruction* element = i->operand(k);
+    if (element->opcode() != HloOpcode::kGetTupleElement || element->operand(0) != source || element->tuple_index() != k) return nullptr;
+  }
+  return source;
+}
+
+// An element of a loop's result that no iteration changes is the element of the loop's initial value.
+Result UnchangedLoopState(HloInstruction* i) {
+  HloInstruction* loop = i->operand(0);
+  if (loop->opcode() != HloOpcode::kWhile) return nullptr;
+  const HloComputation* body = loop->called_computation(1);
+  const HloInstruction* root = body->root_instruction();
+  if (root->opcode() != HloOpcode::kTuple) return nullptr;
+  const HloInstruction* next = root->operand(i->tuple_index());
+  if (next->opcode() != HloOpcode::kGetTupleElement || next->operand(0) != body->parameter_instruction(0) ||
+      next->tuple_index() != i->tuple_index()) {
+    return nullptr;
+  }
+  HloInstruction* init = loop->operand(0);
+  if (init->opcode() == HloOpcode::kTuple) return init->operand(i->tuple_index());
+  auto attributes = std::make_unique<GetTupleElementAttrs>();
+  attributes->index = i->tuple_index();
+  return i->parent()->AddOp(HloOpcode::kGetTupleElement, {init}, std::move(attributes));
+}
+
+// A conditional whose choice is known is a call of the branch.
+Result KnownBranch(HloInstruction* i) {
+  const HloInstruction* selector = i->operand(0);
+  if (!selector->IsConstant()) return nullptr;
+  const int64_t branches = static_cast<int64_t>(i->called_computations().size());
+  int64_t branch = selector->literal().GetAsInt64(0);
+  if (selector->shape().element_type() == PRED) branch = branch != 0 ? 0 : 1;
+  if (branch < 0 || branch >= branches) branch = branches - 1;
+  return i->parent()->AddOp(HloOpcode::kCall, {i->operand(branch + 1)}, nullptr, {i->called_computation(branch)});
+}
+
+const Rule kRules[] = {
+    {HloOpcode::kGetTupleElement, "get-tuple-element(tuple(x, ...)) => x", ElementOfTuple},
+    {HloOpcode::kGetTupleElement, "get-tuple-element(while) => element of its init, if no iteration changes it", UnchangedLoopState},
+    {HloOpcode::kTuple, "tuple(all elements of x) => x", TupleOfElements},
+    {HloOpcode::kConditional, "conditional(constant, ...) => call", KnownBranch},
+    {HloOpcode::kOptimizationBarrier, "opt-barrier(x) => x", [](HloInstruction* i) -> Result { return i->operand(0); }},
+};
+
+}  // namespace
+
+absl::Span<const Rule> StructureRules() { return kRules; }
+
+}  // namespace hilo::simplify
