@@ -176,7 +176,8 @@ void AppendNan(typename FloatTraits<T>::Bits bits, std::string* out) {
   }
 }
 
-// Small floats have no shortest printer: digits are added until the text reads back.
+// Small floats have no shortest printer: digits are added until the text reads back, unless the exact value as a float is
+// no longer (448 rather than 4.5e+02).
 template <typename T>
 void AppendSmallFloat(T value, std::string* out) {
   constexpr int kEnough = 9;  // digits of a float
@@ -189,7 +190,14 @@ void AppendSmallFloat(T value, std::string* out) {
     absl::from_chars(buffer, end, read);
     if (T(read).bits == value.bits) break;
   }
-  out->append(buffer, end);
+  char exact_buffer[64];
+  char* const exact_end =
+      std::to_chars(exact_buffer, exact_buffer + sizeof(exact_buffer), static_cast<float>(value)).ptr;
+  if (exact_end - exact_buffer <= end - buffer) {
+    out->append(exact_buffer, exact_end);
+  } else {
+    out->append(buffer, end);
+  }
 }
 
 template <typename T>
