@@ -156,7 +156,7 @@ absl::Status ScheduleModule(HloModule* module) {
   module->schedule().clear();
   HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> computations, SequentialComputations(*module));
   for (HloComputation* computation : computations) {
-    module->schedule()[computation] = module->is_scheduled() ? computation->instructions() : Order(*computation);
+    module->schedule()[computation] = Order(*computation);
   }
   return absl::OkStatus();
 }
