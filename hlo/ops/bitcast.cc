@@ -1,8 +1,9 @@
 // bitcast-convert and bitcast: the same bits, read differently.
 //
-// bitcast-convert works on logical elements: the elements of the last dimension are laid one after another, the first in the
-// lowest bits, and cut anew. bitcast works on memory: the operand's bytes under its layout are the result's bytes under
-// the result's layout; the compiler makes such ops, and dumps contain them.
+// bitcast-convert works on logical elements: the elements of the last dimension are laid one after
+// another, the first in the lowest bits, and cut anew. bitcast works on memory: the operand's bytes
+// under its layout are the result's bytes under the result's layout; the compiler makes such ops,
+// and dumps contain them.
 #include <algorithm>
 
 #include "base/status_macros.h"
@@ -62,25 +63,27 @@ absl::StatusOr<Shape> Infer<HloOpcode::kBitcastConvert>(const OpView& op) {
   const Shape& result = *op.stated;
   // bitcast_convert_c2
   if (IsComplexType(operand.element_type()) != IsComplexType(result.element_type())) {
-    return InvalidOp(op, "cannot convert between complex and other types, got ", operand.ToString(), " to ",
-                     result.ToString());
+    return InvalidOp(op, "cannot convert between complex and other types, got ", operand.ToString(),
+                     " to ", result.ToString());
   }
-  const int from = PrimitiveTypeBitWidth(operand.element_type()), to = PrimitiveTypeBitWidth(result.element_type());
+  const int from = PrimitiveTypeBitWidth(operand.element_type()),
+            to = PrimitiveTypeBitWidth(result.element_type());
   // bitcast_convert_c1
   if (from < to && (operand.rank() == 0 || operand.dimensions(operand.rank() - 1) != to / from)) {
-    return InvalidOp(op, "from ", from, " to ", to, " bits the operand's last dimension must be ", to / from, ", got ",
-                     operand.ToString());
+    return InvalidOp(op, "from ", from, " to ", to, " bits the operand's last dimension must be ",
+                     to / from, ", got ", operand.ToString());
   }
   const std::vector<int64_t> dimensions = BitcastConvertDimensions(operand, from, to);
   if (result.dimensions() != absl::MakeConstSpan(dimensions)) {
-    return InvalidOp(op, "operand ", operand.ToString(), " gives the result dimensions [", absl::StrJoin(dimensions, ","),
-                     "], stated is ", result.ToString());
+    return InvalidOp(op, "operand ", operand.ToString(), " gives the result dimensions [",
+                     absl::StrJoin(dimensions, ","), "], stated is ", result.ToString());
   }
   return result;
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kBitcastConvert>(const OpView&, const Shape& shape, Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kBitcastConvert>(const OpView&, const Shape& shape,
+                                                             Operands operands) {
   auto result = Literal::Create(shape);
   if (result.ok()) UnpackBits(PackBits(*operands[0]), &*result);
   return result;
@@ -91,15 +94,17 @@ absl::StatusOr<Shape> Infer<HloOpcode::kBitcast>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckArrayOperands(op));
   HILO_RETURN_IF_ERROR(CheckStatedArray(op));
   if (ShapeUtil::ByteSizeOf(op.operand(0)) != ShapeUtil::ByteSizeOf(*op.stated)) {
-    return InvalidOp(op, "operand ", op.operand(0).ToString(true), " of ", ShapeUtil::ByteSizeOf(op.operand(0)),
-                     " bytes and result ", op.stated->ToString(true), " of ", ShapeUtil::ByteSizeOf(*op.stated),
+    return InvalidOp(op, "operand ", op.operand(0).ToString(true), " of ",
+                     ShapeUtil::ByteSizeOf(op.operand(0)), " bytes and result ",
+                     op.stated->ToString(true), " of ", ShapeUtil::ByteSizeOf(*op.stated),
                      " bytes must be as large");
   }
   return *op.stated;
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kBitcast>(const OpView& op, const Shape& shape, Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kBitcast>(const OpView& op, const Shape& shape,
+                                                      Operands operands) {
   Shape from = op.operand(0), to = shape;
   ShapeUtil::AddMissingLayouts(&from);
   ShapeUtil::AddMissingLayouts(&to);

@@ -1,4 +1,5 @@
-// The two element-wise families: inference by the table's type classes, evaluation by a loop per op and wide type.
+// The two element-wise families: inference by the table's type classes, evaluation by a loop per op
+// and wide type.
 #include <cmath>
 
 #include "base/status_macros.h"
@@ -23,8 +24,9 @@ PrimitiveType UnaryResultType(const OpView& op) {
 }
 
 absl::Status MissingLoop(const OpView& op, PrimitiveType type) {
-  return absl::InternalError(
-      absl::StrCat(HloOpcodeString(op.opcode), ": no evaluation for elements of type ", PrimitiveTypeName(type)));
+  return absl::InternalError(absl::StrCat(HloOpcodeString(op.opcode),
+                                          ": no evaluation for elements of type ",
+                                          PrimitiveTypeName(type)));
 }
 
 // Unary ops whose result is of another type. `out` has the result's shape.
@@ -72,13 +74,14 @@ absl::StatusOr<Shape> InferBinary(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckSameElementTypes(op));
   HILO_RETURN_IF_ERROR(CheckTypeClass(op, 0, OpcodeInfo(op.opcode).operand_types));
   if (!ShapeUtil::SameDimensions(op.operand(0), op.operand(1))) {
-    return InvalidOp(op, "operands must have the same dimensions, got ", op.operand(0).ToString(), " and ",
-                     op.operand(1).ToString());
+    return InvalidOp(op, "operands must have the same dimensions, got ", op.operand(0).ToString(),
+                     " and ", op.operand(1).ToString());
   }
   PrimitiveType type = op.operand(0).element_type();
   if (op.opcode == HloOpcode::kComplexNumber) {
     // complex_c2
-    if (type != F32 && type != F64) return InvalidOp(op, "operands must be f32 or f64, got ", op.operand(0).ToString());
+    if (type != F32 && type != F64)
+      return InvalidOp(op, "operands must be f32 or f64, got ", op.operand(0).ToString());
     type = ComplexTypeOf(type);
   }
   return ElementwiseShape(op, type);
@@ -94,7 +97,8 @@ absl::StatusOr<Literal> EvaluateUnary(const OpView& op, const Shape& shape, Oper
     return result;
   }
   if (IsComplexType(type) && shape.element_type() != type) {
-    type == C64 ? EvaluatePart<float>(op.opcode, operand, &*result) : EvaluatePart<double>(op.opcode, operand, &*result);
+    type == C64 ? EvaluatePart<float>(op.opcode, operand, &*result)
+                : EvaluatePart<double>(op.opcode, operand, &*result);
     return result;
   }
   const bool found = WideTypeSwitch(type, [&](auto tag) {
@@ -114,16 +118,19 @@ absl::StatusOr<Literal> EvaluateBinary(const OpView& op, const Shape& shape, Ope
   if (!result.ok()) return result;
   const PrimitiveType type = operands[0]->shape().element_type();
   if (op.opcode == HloOpcode::kComplexNumber) {
-    type == F32 ? EvaluateComplexNumber<float>(operands, &*result) : EvaluateComplexNumber<double>(operands, &*result);
+    type == F32 ? EvaluateComplexNumber<float>(operands, &*result)
+                : EvaluateComplexNumber<double>(operands, &*result);
     return result;
   }
   const bool found = WideTypeSwitch(type, [&](auto tag) {
     using W = typename decltype(tag)::type;
     const BinaryKernel<W> kernel = FindBinaryKernel<W>(op.opcode);
     if (kernel == nullptr) return false;
-    auto loop = [&](const W* x, const W* y, W* z, int64_t n) { kernel(PrimitiveTypeBitWidth(type), x, y, z, n); };
-    ForEachBlock(result->element_count(), loop, WideWriter<W>(&*result), WideReader<W>(*operands[0]),
-                 WideReader<W>(*operands[1]));
+    auto loop = [&](const W* x, const W* y, W* z, int64_t n) {
+      kernel(PrimitiveTypeBitWidth(type), x, y, z, n);
+    };
+    ForEachBlock(result->element_count(), loop, WideWriter<W>(&*result),
+                 WideReader<W>(*operands[0]), WideReader<W>(*operands[1]));
     return true;
   });
   if (!found) return MissingLoop(op, type);

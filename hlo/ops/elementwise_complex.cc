@@ -1,5 +1,6 @@
-// Element-wise ops on complex numbers. std::complex has most of them, right at the edges (infinities, zeros, branch
-// cuts) as C's Annex G asks; the others are written so that they neither cancel nor overflow early.
+// Element-wise ops on complex numbers. std::complex has most of them, right at the edges
+// (infinities, zeros, branch cuts) as C's Annex G asks; the others are written so that they neither
+// cancel nor overflow early.
 #include <cmath>
 #include <complex>
 
@@ -16,7 +17,8 @@ W Cbrt(W x) {
   if (x == W(0)) return x;
   return std::polar(std::cbrt(std::abs(x)), std::arg(x) / 3);
 }
-// exp(a + bi) - 1 = (expm1(a) cos b - 2 sin^2(b/2)) + i exp(a) sin b: no cancellation for small a and b.
+// exp(a + bi) - 1 = (expm1(a) cos b - 2 sin^2(b/2)) + i exp(a) sin b: no cancellation for small a
+// and b.
 template <typename W>
 W Expm1(W x) {
   const Real<W> a = x.real(), b = x.imag();
@@ -29,7 +31,8 @@ W Expm1(W x) {
 template <typename W>
 W Log1p(W x) {
   const Real<W> a = x.real(), b = x.imag();
-  if (std::fabs(a) > Real<W>(0.5) || std::fabs(b) > Real<W>(0.5) || HasNan(x)) return std::log(W(1 + a, b));
+  if (std::fabs(a) > Real<W>(0.5) || std::fabs(b) > Real<W>(0.5) || HasNan(x))
+    return std::log(W(1 + a, b));
   return W(std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a));
 }
 // By the half plane where exp does not overflow.

@@ -1,8 +1,9 @@
 // Element-wise ops on integers of any width, in 64 bits, and on PRED.
 //
-// Arithmetic is done on unsigned words, where wrapping is defined, and narrowing keeps the low bits: the element type's own
-// wrapping. Only ops that look at high bits (shifts to the right, counts, mulhi) ask for the width. What the specification leaves to the
-// implementation: x / 0 has all bits set, x % 0 is x, MIN / -1 is MIN and MIN % -1 is 0; a shift amount outside [0, width)
+// Arithmetic is done on unsigned words, where wrapping is defined, and narrowing keeps the low
+// bits: the element type's own wrapping. Only ops that look at high bits (shifts to the right,
+// counts, mulhi) ask for the width. What the specification leaves to the implementation: x / 0 has
+// all bits set, x % 0 is x, MIN / -1 is MIN and MIN % -1 is 0; a shift amount outside [0, width)
 // moves all bits out.
 #include <bit>
 #include <type_traits>
@@ -15,12 +16,15 @@ namespace {
 // The element's own bits, zero-extended.
 uint64_t Masked(uint64_t x, int bits) { return bits == 64 ? x : x & ((uint64_t{1} << bits) - 1); }
 // The element's own bits, sign-extended.
-int64_t SignExtended(uint64_t x, int bits) { return static_cast<int64_t>(x << (64 - bits)) >> (64 - bits); }
+int64_t SignExtended(uint64_t x, int bits) {
+  return static_cast<int64_t>(x << (64 - bits)) >> (64 - bits);
+}
 
 template <typename W>
 W Divide(W x, W y) {
   if (y == 0) return static_cast<W>(-1);
-  if (std::is_signed_v<W> && y == static_cast<W>(-1)) return static_cast<W>(0 - static_cast<uint64_t>(x));
+  if (std::is_signed_v<W> && y == static_cast<W>(-1))
+    return static_cast<W>(0 - static_cast<uint64_t>(x));
   return x / y;
 }
 template <typename W>
@@ -29,7 +33,8 @@ W Remainder(W x, W y) {
   if (std::is_signed_v<W> && y == static_cast<W>(-1)) return 0;
   return x % y;
 }
-// Wraps. With a negative exponent: what rounding the quotient 1 / x^-y toward zero gives, and 0 for x = 0.
+// Wraps. With a negative exponent: what rounding the quotient 1 / x^-y toward zero gives, and 0 for
+// x = 0.
 template <typename W>
 W Power(W x, W y) {
   uint64_t base = static_cast<uint64_t>(x);
@@ -58,30 +63,36 @@ W ShiftLeft(W x, W amount, int bits) {
 template <typename W>
 W ShiftRightLogical(W x, W amount, int bits) {
   const uint64_t n = static_cast<uint64_t>(amount);
-  return n >= static_cast<uint64_t>(bits) ? 0 : static_cast<W>(Masked(static_cast<uint64_t>(x), bits) >> n);
+  return n >= static_cast<uint64_t>(bits)
+             ? 0
+             : static_cast<W>(Masked(static_cast<uint64_t>(x), bits) >> n);
 }
 template <typename W>
 W ShiftRightArithmetic(W x, W amount, int bits) {
   const uint64_t n = static_cast<uint64_t>(amount);
-  return static_cast<W>(SignExtended(static_cast<uint64_t>(x), bits) >> (n >= static_cast<uint64_t>(bits) ? bits - 1 : n));
+  return static_cast<W>(SignExtended(static_cast<uint64_t>(x), bits) >>
+                        (n >= static_cast<uint64_t>(bits) ? bits - 1 : n));
 }
 
 template <typename W>
 UnaryKernel<W> FindIntegerUnary(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAbs:
-      return LoopOver1<W>([](W x) { return x < 0 ? static_cast<W>(0 - static_cast<uint64_t>(x)) : x; });
+      return LoopOver1<W>(
+          [](W x) { return x < 0 ? static_cast<W>(0 - static_cast<uint64_t>(x)) : x; });
     case HloOpcode::kClz:
       return LoopOver1<W>([](W x, int bits) {
-        return static_cast<W>(std::countl_zero(Masked(static_cast<uint64_t>(x), bits)) - (64 - bits));
+        return static_cast<W>(std::countl_zero(Masked(static_cast<uint64_t>(x), bits)) -
+                              (64 - bits));
       });
     case HloOpcode::kNegate:
       return LoopOver1<W>([](W x) { return static_cast<W>(0 - static_cast<uint64_t>(x)); });
     case HloOpcode::kNot:
       return LoopOver1<W>([](W x) { return static_cast<W>(~x); });
     case HloOpcode::kPopulationCount:
-      return LoopOver1<W>(
-          [](W x, int bits) { return static_cast<W>(std::popcount(Masked(static_cast<uint64_t>(x), bits))); });
+      return LoopOver1<W>([](W x, int bits) {
+        return static_cast<W>(std::popcount(Masked(static_cast<uint64_t>(x), bits)));
+      });
     case HloOpcode::kSign:
       return LoopOver1<W>([](W x) { return static_cast<W>((x > 0) - (x < 0)); });
     default:
@@ -93,7 +104,9 @@ template <typename W>
 BinaryKernel<W> FindIntegerBinary(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAdd:
-      return LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y)); });
+      return LoopOver2<W>([](W x, W y) {
+        return static_cast<W>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
+      });
     case HloOpcode::kAnd:
       return LoopOver2<W>([](W x, W y) { return x & y; });
     case HloOpcode::kDivide:
@@ -105,7 +118,9 @@ BinaryKernel<W> FindIntegerBinary(HloOpcode opcode) {
     case HloOpcode::kMulhi:
       return LoopOver2<W>([](W x, W y, int bits) { return MultiplyHigh(x, y, bits); });
     case HloOpcode::kMultiply:
-      return LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); });
+      return LoopOver2<W>([](W x, W y) {
+        return static_cast<W>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+      });
     case HloOpcode::kOr:
       return LoopOver2<W>([](W x, W y) { return x | y; });
     case HloOpcode::kPower:
@@ -119,7 +134,9 @@ BinaryKernel<W> FindIntegerBinary(HloOpcode opcode) {
     case HloOpcode::kShiftRightLogical:
       return LoopOver2<W>([](W x, W y, int bits) { return ShiftRightLogical(x, y, bits); });
     case HloOpcode::kSubtract:
-      return LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y)); });
+      return LoopOver2<W>([](W x, W y) {
+        return static_cast<W>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y));
+      });
     case HloOpcode::kXor:
       return LoopOver2<W>([](W x, W y) { return x ^ y; });
     default:

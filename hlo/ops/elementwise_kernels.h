@@ -17,8 +17,8 @@ using UnaryKernel = void (*)(int bits, const W* x, W* out, int64_t n);
 template <typename W>
 using BinaryKernel = void (*)(int bits, const W* x, const W* y, W* out, int64_t n);
 
-// The loop of `opcode` in W: bool, int64_t, uint64_t, float, double, complex64 or complex128. Null if the op does not take
-// such elements, or its result is of another type.
+// The loop of `opcode` in W: bool, int64_t, uint64_t, float, double, complex64 or complex128. Null
+// if the op does not take such elements, or its result is of another type.
 template <typename W>
 UnaryKernel<W> FindUnaryKernel(HloOpcode opcode);
 template <typename W>
@@ -52,8 +52,8 @@ BinaryKernel<W> LoopOver2(F) {
   };
 }
 
-// Maximum and minimum. A NaN in either operand is the result; -0 is less than +0; complex numbers compare by real part, then
-// imaginary part.
+// Maximum and minimum. A NaN in either operand is the result; -0 is less than +0; complex numbers
+// compare by real part, then imaginary part.
 template <typename W>
 bool HasNan(const W& x) {
   if constexpr (is_complex<W>) {

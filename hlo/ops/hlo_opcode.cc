@@ -6,7 +6,8 @@ namespace hilo {
 namespace {
 
 constexpr HloOpcodeInfo kTable[] = {
-#define HLO_UNARY(opcode, text, types, rule) {text, HloFamily::kUnary, 1, types, ResultRule::rule, kElementwise, ""},
+#define HLO_UNARY(opcode, text, types, rule) \
+  {text, HloFamily::kUnary, 1, types, ResultRule::rule, kElementwise, ""},
 #define HLO_BINARY(opcode, text, types, traits) \
   {text, HloFamily::kBinary, 2, types, ResultRule::kSameType, kElementwise | (traits), ""},
 #define HLO_OP(opcode, text, arity, attributes, called, traits) \
@@ -24,9 +25,11 @@ static_assert(std::size(kTable) == kHloOpcodeCount);
 }  // namespace
 
 bool InTypeClass(PrimitiveType type, uint32_t classes) {
-  return ((classes & kBool) != 0 && type == PRED) || ((classes & kSignedInt) != 0 && IsSignedIntegralType(type)) ||
+  return ((classes & kBool) != 0 && type == PRED) ||
+         ((classes & kSignedInt) != 0 && IsSignedIntegralType(type)) ||
          ((classes & kUnsignedInt) != 0 && IsUnsignedIntegralType(type)) ||
-         ((classes & kFloat) != 0 && IsFloatingPointType(type)) || ((classes & kComplex) != 0 && IsComplexType(type));
+         ((classes & kFloat) != 0 && IsFloatingPointType(type)) ||
+         ((classes & kComplex) != 0 && IsComplexType(type));
 }
 
 const HloOpcodeInfo& OpcodeInfo(HloOpcode opcode) { return kTable[static_cast<int>(opcode)]; }
@@ -34,7 +37,8 @@ const HloOpcodeInfo& OpcodeInfo(HloOpcode opcode) { return kTable[static_cast<in
 std::optional<HloOpcode> HloOpcodeFromString(absl::string_view text) {
   static const auto* const opcodes = [] {
     auto* map = new absl::flat_hash_map<absl::string_view, HloOpcode>();
-    for (int i = 0; i < kHloOpcodeCount; ++i) map->emplace(kTable[i].text, static_cast<HloOpcode>(i));
+    for (int i = 0; i < kHloOpcodeCount; ++i)
+      map->emplace(kTable[i].text, static_cast<HloOpcode>(i));
     return map;
   }();
   auto found = opcodes->find(text);
@@ -42,8 +46,8 @@ std::optional<HloOpcode> HloOpcodeFromString(absl::string_view text) {
   return found->second;
 }
 
-// Opcodes that are not listed here compute a value and nothing else. Ops that call computations are as pure as what
-// they call, which only the graph knows.
+// Opcodes that are not listed here compute a value and nothing else. Ops that call computations are
+// as pure as what they call, which only the graph knows.
 bool HasSideEffect(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAllGatherDone:

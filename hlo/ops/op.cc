@@ -7,11 +7,13 @@ namespace hilo {
 namespace {
 
 absl::Status PendingError(HloOpcode opcode) {
-  return absl::UnimplementedError(
-      absl::StrCat(HloOpcodeString(opcode), " is not supported yet: Hilo knows the op by name only"));
+  return absl::UnimplementedError(absl::StrCat(
+      HloOpcodeString(opcode), " is not supported yet: Hilo knows the op by name only"));
 }
 absl::StatusOr<Shape> InferPending(const OpView& op) { return PendingError(op.opcode); }
-absl::StatusOr<Literal> EvaluatePending(const OpView& op, const Shape&, Operands) { return PendingError(op.opcode); }
+absl::StatusOr<Literal> EvaluatePending(const OpView& op, const Shape&, Operands) {
+  return PendingError(op.opcode);
+}
 
 template <typename AttributesStruct>
 std::unique_ptr<OpAttributes> Make() {
@@ -31,8 +33,8 @@ struct Row {
 constexpr Row kRows[] = {
 #define HLO_UNARY(...) {InferUnary, EvaluateUnary, Make<NoAttributes>, false},
 #define HLO_BINARY(...) {InferBinary, EvaluateBinary, Make<NoAttributes>, false},
-#define HLO_OP(opcode, text, arity, attributes, called, traits)                                      \
-  {Infer<HloOpcode::opcode>, Evaluate<HloOpcode::opcode>, Make<attributes>,                          \
+#define HLO_OP(opcode, text, arity, attributes, called, traits)             \
+  {Infer<HloOpcode::opcode>, Evaluate<HloOpcode::opcode>, Make<attributes>, \
    !std::is_same_v<attributes, NoAttributes>},
 #define HLO_PENDING(...) {InferPending, EvaluatePending, Make<NoAttributes>, false},
 #include "hlo/ops/hlo_opcode.def"
@@ -59,16 +61,20 @@ absl::StatusOr<Shape> InferShape(const OpView& op) {
   const HloOpcodeInfo& info = OpcodeInfo(op.opcode);
   if (info.family == HloFamily::kPending) return PendingError(op.opcode);
   if (info.arity != kVariadic && op.operands.size() != static_cast<size_t>(info.arity)) {
-    return InvalidOp(op, "expects ", info.arity, info.arity == 1 ? " operand" : " operands", ", got ", op.operands.size());
+    return InvalidOp(op, "expects ", info.arity, info.arity == 1 ? " operand" : " operands",
+                     ", got ", op.operands.size());
   }
-  if (RowOf(op.opcode).has_attributes && op.attributes == nullptr) return InvalidOp(op, "needs its attributes");
+  if (RowOf(op.opcode).has_attributes && op.attributes == nullptr)
+    return InvalidOp(op, "needs its attributes");
   if (!CalledCountFits(info.called, op.called.size())) {
-    return InvalidOp(op, "expects the called computations (", info.called, "), got ", op.called.size(), " computations");
+    return InvalidOp(op, "expects the called computations (", info.called, "), got ",
+                     op.called.size(), " computations");
   }
   absl::StatusOr<Shape> shape = RowOf(op.opcode).infer(op);
   if (!shape.ok()) return shape;
   // Sizes that grow (pad, concatenate, broadcast ...) may leave what an array can hold.
-  if (absl::Status valid = ShapeUtil::Validate(*shape); !valid.ok()) return InvalidOp(op, valid.message());
+  if (absl::Status valid = ShapeUtil::Validate(*shape); !valid.ok())
+    return InvalidOp(op, valid.message());
   return shape;
 }
 
@@ -76,6 +82,8 @@ absl::StatusOr<Literal> EvaluateOp(const OpView& op, const Shape& shape, Operand
   return RowOf(op.opcode).evaluate(op, shape, operands);
 }
 
-std::unique_ptr<OpAttributes> MakeAttributes(HloOpcode opcode) { return RowOf(opcode).make_attributes(); }
+std::unique_ptr<OpAttributes> MakeAttributes(HloOpcode opcode) {
+  return RowOf(opcode).make_attributes();
+}
 
 }  // namespace hilo

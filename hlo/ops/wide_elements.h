@@ -1,8 +1,9 @@
 // Element-wise evaluation in a few wide types. Private to hlo/ops.
 //
-// Hilo has 31 element types; evaluating 60 ops in each would be 1,800 loops. Integers of up to 32 bits are widened to 64, whose results
-// wrap back correctly when narrowed, and floats of up to 16 bits to F32, after which every op rounds once. So kernels exist in
-// seven types only. Operands are widened a block at a time; operands that are already wide are read in place.
+// Hilo has 31 element types; evaluating 60 ops in each would be 1,800 loops. Integers of up to 32
+// bits are widened to 64, whose results wrap back correctly when narrowed, and floats of up to 16
+// bits to F32, after which every op rounds once. So kernels exist in seven types only. Operands are
+// widened a block at a time; operands that are already wide are read in place.
 #ifndef HILO_HLO_OPS_WIDE_ELEMENTS_H_
 #define HILO_HLO_OPS_WIDE_ELEMENTS_H_
 
@@ -46,7 +47,8 @@ auto WideTypeSwitch(PrimitiveType type, F&& f) {
 
 inline constexpr int64_t kWideBlock = 2048;  // elements
 
-// Reads the elements of a literal as W, which must be the wide type of its element type; a scalar is repeated.
+// Reads the elements of a literal as W, which must be the wide type of its element type; a scalar
+// is repeated.
 template <typename W>
 class WideReader {
  public:
@@ -104,7 +106,9 @@ class WideWriter {
   }
 
   // Where to put the elements from `start` on; then Commit.
-  W* Block(int64_t start) { return store_ == nullptr ? reinterpret_cast<W*>(data_) + start : block_.get(); }
+  W* Block(int64_t start) {
+    return store_ == nullptr ? reinterpret_cast<W*>(data_) + start : block_.get();
+  }
   void Commit(int64_t start, int64_t n) {
     if (store_ != nullptr) store_(block_.get(), start, n, data_);
   }
@@ -117,7 +121,8 @@ class WideWriter {
 
 // Runs kernel(block of each operand..., block of the result, n) over all elements.
 template <typename Kernel, typename Out, typename... In>
-void ForEachBlock(int64_t count, const Kernel& kernel, WideWriter<Out>&& out, WideReader<In>&&... in) {
+void ForEachBlock(int64_t count, const Kernel& kernel, WideWriter<Out>&& out,
+                  WideReader<In>&&... in) {
   for (int64_t start = 0; start < count; start += kWideBlock) {
     const int64_t n = std::min(kWideBlock, count - start);
     kernel(in.Block(start, n)..., out.Block(start), n);
