@@ -42,8 +42,17 @@ class ElementEmitter {
   EmitterContext& context() { return context_; }
 
  private:
-  friend class OperatorEmitter;
-  absl::StatusOr<std::vector<ElementValue>> GenerateNow(const HloInstruction* instruction, const Index& index);
+  // Leaf `leaf` of an instruction's value.
+  struct Place {
+    const HloInstruction* instruction;
+    int64_t leaf;
+  };
+  using Values = std::vector<ElementValue>;
+
+  // Goes through what only forwards (tuples, barriers, nested fusions and their parameters) to where the value is in memory or computed.
+  absl::StatusOr<Place> Resolve(Place place, std::optional<Materialized>* materialized);
+  absl::StatusOr<ElementValue> GenerateLeaf(Place place, const Index& index);
+  absl::StatusOr<Values> Compute(const HloInstruction* instruction, const Index& index);
 
   EmitterContext& context_;
   OperandSource& source_;
@@ -51,7 +60,7 @@ class ElementEmitter {
   int64_t emitted_ = 0;
 };
 
-// True if `instruction` (not a parameter) can be emitted by an ElementEmitter from its operands: what may be in a loop fusion.
+// True for opcodes that an ElementEmitter emits from their operands: what may be in a loop fusion.
 bool IsElementGenerated(HloOpcode opcode);
 
 // True if every instruction of a fused computation (or the lone instruction) reads its array operands at the very linear position it writes, up to

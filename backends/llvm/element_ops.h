@@ -15,8 +15,8 @@
 namespace hilo::codegen {
 
 // Errors: Unimplemented for opcodes outside the family.
-absl::StatusOr<ElementValue> EmitUnary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x);
-absl::StatusOr<ElementValue> EmitBinary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x, ElementValue y);
+absl::StatusOr<ElementValue> EmitUnaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x);
+absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x, ElementValue y);
 ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction, ComparisonType order, PrimitiveType type, ElementValue x,
                          ElementValue y);
 ElementValue EmitSelect(EmitterContext& context, llvm::Value* condition, ElementValue on_true, ElementValue on_false);
@@ -24,6 +24,9 @@ ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue
 ElementValue EmitConvert(EmitterContext& context, PrimitiveType from, PrimitiveType to, ElementValue x);
 // Between types of equal width in memory.
 ElementValue EmitBitcast(EmitterContext& context, PrimitiveType from, PrimitiveType to, ElementValue x);
+// An element's bits in an integer of the type's width (PRED: 8 bits), and back.
+llvm::Value* ElementToBits(EmitterContext& context, PrimitiveType type, ElementValue x);
+ElementValue ElementFromBits(EmitterContext& context, PrimitiveType type, llvm::Value* bits);
 ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, int exponent_bits, int mantissa_bits, ElementValue x);
 
 // Any instruction with trait kElementwise but map, on the values of its operands. Errors: Unimplemented.

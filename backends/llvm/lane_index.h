@@ -50,6 +50,9 @@ class LaneIndex {
   // All lanes: a scalar for uniform indices, else a vector.
   llvm::Value* Value(EmitterContext& context) const;
 
+  // The same as i32, for indices whose range is known to fit; vectors of i32 are cheaper to compare and to convert. Null if it is not known.
+  llvm::Value* Value32(EmitterContext& context) const;
+
   LaneIndex Add(EmitterContext& context, const LaneIndex& other) const;
   LaneIndex AddConstant(int64_t constant) const;
   LaneIndex MulConstant(EmitterContext& context, int64_t factor) const;

@@ -1,0 +1,236 @@
+// Complex numbers as pairs of real floats, in formulas that neither cancel nor overflow early: Kahan's for the inverse functions and tanh, Smith's for the
+// quotient, log1p for logarithms near the unit circle. Everything is branch-free; special cases are selected at the end.
+#include "backends/llvm/element_families.h"
+
+namespace hilo::codegen {
+namespace {
+
+using llvm::Value;
+using F = MathFunction;
+
+class ComplexOps {
+ public:
+  using C = ElementValue;
+
+  explicit ComplexOps(EmitterContext& context) : context_(context), b_(context.b()), target_(MathTargetOf(context)) {}
+
+  C Add(C x, C y) { return {b_.CreateFAdd(x.re, y.re), b_.CreateFAdd(x.im, y.im)}; }
+  C Sub(C x, C y) { return {b_.CreateFSub(x.re, y.re), b_.CreateFSub(x.im, y.im)}; }
+  C Mul(C x, C y) {
+    return {b_.CreateFSub(b_.CreateFMul(x.re, y.re), b_.CreateFMul(x.im, y.im)),
+            b_.CreateFAdd(b_.CreateFMul(x.re, y.im), b_.CreateFMul(x.im, y.re))};
+  }
+  C Neg(C x) { return {b_.CreateFNeg(x.re), b_.CreateFNeg(x.im)}; }
+  C Conj(C x) { return {x.re, b_.CreateFNeg(x.im)}; }
+  C TimesI(C x) { return {b_.CreateFNeg(x.im), x.re}; }
+  C TimesMinusI(C x) { return {x.im, b_.CreateFNeg(x.re)}; }
+  C Select(Value* condition, C x, C y) { return {b_.CreateSelect(condition, x.re, y.re), b_.CreateSelect(condition, x.im, y.im)}; }
+
+  // Divides by the larger part of the divisor first.
+  C Div(C x, C y) {
+    Value* by_re = b_.CreateFCmpOGE(Abs(y.re), Abs(y.im));
+    Value *large = b_.CreateSelect(by_re, y.re, y.im), *small = b_.CreateSelect(by_re, y.im, y.re);
+    Value* zero = Like(large, 0);
+    Value* ratio = b_.CreateSelect(b_.CreateFCmpOEQ(large, zero), zero, b_.CreateFDiv(small, large));
+    Value* denominator = b_.CreateFAdd(large, b_.CreateFMul(small, ratio));
+    Value *first_re = b_.CreateSelect(by_re, x.re, x.im), *second_re = b_.CreateSelect(by_re, x.im, x.re);
+    Value* re = b_.CreateFDiv(b_.CreateFAdd(first_re, b_.CreateFMul(second_re, ratio)), denominator);
+    Value *direct = b_.CreateFSub(x.im, b_.CreateFMul(x.re, ratio)), *crossed = b_.CreateFSub(b_.CreateFMul(x.im, ratio), x.re);
+    return {re, b_.CreateFDiv(b_.CreateSelect(by_re, direct, crossed), denominator)};
+  }
+
+  Value* Modulus(C x) {
+    Value *large = Larger(x), *small = Smaller(x);
+    Value* zero = Like(large, 0);
+    Value* ratio = b_.CreateSelect(b_.CreateFCmpOEQ(large, zero), zero, b_.CreateFDiv(small, large));
+    Value* modulus = b_.CreateFMul(large, M(F::kSqrt, b_.CreateFAdd(Like(large, 1), b_.CreateFMul(ratio, ratio))));
+    Value* is_inf = b_.CreateOr(IsInf(x.re), IsInf(x.im));
+    return b_.CreateSelect(is_inf, llvm::ConstantFP::getInfinity(large->getType()), modulus);
+  }
+  Value* Argument(C x) { return M2(F::kAtan2, x.im, x.re); }
+
+  C Exp(C x) {
+    Value* scale = M(F::kExp, x.re);
+    // 0 * infinity must not make a NaN of a real argument.
+    Value* im = b_.CreateSelect(IsZero(x.im), x.im, b_.CreateFMul(scale, M(F::kSin, x.im)));
+    return {b_.CreateFMul(scale, M(F::kCos, x.im)), im};
+  }
+
+  C Expm1(C x) {
+    Value* half_sine = M(F::kSin, b_.CreateFMul(x.im, Like(x.im, 0.5)));
+    Value* re = b_.CreateFSub(b_.CreateFMul(M(F::kExpm1, x.re), M(F::kCos, x.im)),
+                              b_.CreateFMul(Like(x.re, 2), b_.CreateFMul(half_sine, half_sine)));
+    return {re, Exp(x).im};
+  }
+
+  // log|x|: near the unit circle from |x|^2 - 1 = (large - 1)(large + 1) + small^2.
+  Value* LogModulus(C x) {
+    Value *large = Larger(x), *small = Smaller(x);
+    Value *zero = Like(large, 0), *one = Like(large, 1), *half = Like(large, 0.5);
+    Value* excess = b_.CreateFAdd(b_.CreateFMul(b_.CreateFSub(large, one), b_.CreateFAdd(large, one)), b_.CreateFMul(small, small));
+    Value* near = b_.CreateFMul(half, M(F::kLog1p, excess));
+    Value* ratio = b_.CreateSelect(b_.CreateFCmpOEQ(small, large), b_.CreateSelect(IsZero(large), zero, one), b_.CreateFDiv(small, large));
+    Value* far = b_.CreateFAdd(M(F::kLog, large), b_.CreateFMul(half, M(F::kLog1p, b_.CreateFMul(ratio, ratio))));
+    Value* is_near = b_.CreateAnd(b_.CreateFCmpOGT(large, half), b_.CreateFCmpOLT(large, Like(large, 1.5)));
+    return b_.CreateSelect(is_near, near, far);
+  }
+  C Log(C x) { return {LogModulus(x), Argument(x)}; }
+
+  C Log1p(C x) {
+    Value* half = Like(x.re, 0.5);
+    C shifted{b_.CreateFAdd(x.re, Like(x.re, 1)), x.im};
+    Value* excess = b_.CreateFAdd(b_.CreateFMul(x.re, b_.CreateFAdd(x.re, Like(x.re, 2))), b_.CreateFMul(x.im, x.im));
+    Value* is_small = b_.CreateFCmpOLE(Larger(x), half);
+    Value* re = b_.CreateSelect(is_small, b_.CreateFMul(half, M(F::kLog1p, excess)), LogModulus(shifted));
+    return {re, Argument(shifted)};
+  }
+
+  C Sqrt(C x) {
+    Value* half = Like(x.re, 0.5);
+    Value* root = M(F::kSqrt, b_.CreateFAdd(b_.CreateFMul(half, Modulus(x)), b_.CreateFMul(half, Abs(x.re))));
+    Value* other = b_.CreateSelect(IsZero(root), x.im, b_.CreateFDiv(x.im, b_.CreateFMul(Like(root, 2), root)));
+    Value* right = b_.CreateFCmpOGE(x.re, Like(x.re, 0));
+    C result = Select(right, {root, other}, {Abs(other), CopySign(root, x.im)});
+    result = Select(b_.CreateFCmpUNO(x.re, x.im), {b_.CreateFAdd(x.re, x.im), b_.CreateFAdd(x.re, x.im)}, result);
+    return Select(IsInf(x.im), {llvm::ConstantFP::getInfinity(x.re->getType()), x.im}, result);
+  }
+  C Rsqrt(C x) { return Div({Like(x.re, 1), Like(x.re, 0)}, Sqrt(x)); }
+  C Cbrt(C x) {
+    Value* modulus = M(F::kCbrt, Modulus(x));
+    Value* angle = b_.CreateFDiv(Argument(x), Like(x.re, 3));
+    return Select(IsZero(x), x, {b_.CreateFMul(modulus, M(F::kCos, angle)), b_.CreateFMul(modulus, M(F::kSin, angle))});
+  }
+
+  C Sinh(C x) { return {b_.CreateFMul(M(F::kSinh, x.re), M(F::kCos, x.im)), b_.CreateFMul(M(F::kCosh, x.re), M(F::kSin, x.im))}; }
+  C Cosh(C x) { return {b_.CreateFMul(M(F::kCosh, x.re), M(F::kCos, x.im)), b_.CreateFMul(M(F::kSinh, x.re), M(F::kSin, x.im))}; }
+  C Tanh(C x) {
+    Value *one = Like(x.re, 1), *tangent = M(F::kTan, x.im), *sine = M(F::kSinh, x.re);
+    Value* sine2 = b_.CreateFMul(sine, sine);
+    Value* rho = M(F::kSqrt, b_.CreateFAdd(one, sine2));
+    Value* beta = b_.CreateFAdd(one, b_.CreateFMul(tangent, tangent));
+    Value* denominator = b_.CreateFAdd(one, b_.CreateFMul(beta, sine2));
+    C near{b_.CreateFDiv(b_.CreateFMul(b_.CreateFMul(beta, rho), sine), denominator), b_.CreateFDiv(tangent, denominator)};
+    Value* decay = M(F::kExp, b_.CreateFMul(Like(x.re, -2), Abs(x.re)));
+    Value* wave = b_.CreateFMul(Like(x.re, 4), b_.CreateFMul(M(F::kSin, x.im), M(F::kCos, x.im)));
+    C far{CopySign(one, x.re), b_.CreateSelect(IsInf(x.re), CopySign(Like(x.re, 0), x.im), b_.CreateFMul(wave, decay))};
+    return Select(b_.CreateFCmpOGT(Abs(x.re), Like(x.re, x.re->getType()->getScalarType()->isDoubleTy() ? 20 : 10)), far, near);
+  }
+
+  C Acos(C x) {
+    C below = Sqrt({b_.CreateFSub(Like(x.re, 1), x.re), b_.CreateFNeg(x.im)}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
+    return {b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.re, above.re)), M(F::kAsinh, Mul(Conj(above), below).im)};
+  }
+  C Asin(C x) {
+    C below = Sqrt({b_.CreateFSub(Like(x.re, 1), x.re), b_.CreateFNeg(x.im)}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
+    return {M2(F::kAtan2, x.re, Mul(below, above).re), M(F::kAsinh, Mul(Conj(below), above).im)};
+  }
+  C Acosh(C x) {
+    C below = Sqrt({b_.CreateFSub(x.re, Like(x.re, 1)), x.im}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
+    return {M(F::kAsinh, Mul(Conj(below), above).re), b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.im, above.re))};
+  }
+  C Atanh(C x) {
+    Value *one = Like(x.re, 1), *below = b_.CreateFSub(one, x.re), *above = b_.CreateFAdd(one, x.re), *im2 = b_.CreateFMul(x.im, x.im);
+    Value* distance = b_.CreateFAdd(b_.CreateFMul(below, below), im2);
+    Value* re = b_.CreateFMul(Like(x.re, 0.25), M(F::kLog1p, b_.CreateFDiv(b_.CreateFMul(Like(x.re, 4), x.re), distance)));
+    Value* im = M2(F::kAtan2, b_.CreateFMul(Like(x.re, 2), x.im), b_.CreateFSub(b_.CreateFMul(below, above), im2));
+    return {re, b_.CreateFMul(Like(x.re, 0.5), im)};
+  }
+
+  C Sign(C x) {
+    Value* modulus = Modulus(x);
+    return Select(IsZero(x), x, {b_.CreateFDiv(x.re, modulus), b_.CreateFDiv(x.im, modulus)});
+  }
+
+  // 1 / (1 + e^-x), by e^x / (1 + e^x) in the left half plane.
+  C Logistic(C x) {
+    Value* right = b_.CreateFCmpOGE(x.re, Like(x.re, 0));
+    C one{Like(x.re, 1), Like(x.re, 0)};
+    C e = Exp(Select(right, Neg(x), x));
+    return Div(Select(right, one, e), Add(one, e));
+  }
+
+  C Power(C x, C y) {
+    C zero{Like(x.re, 0), Like(x.re, 0)}, one{Like(x.re, 1), Like(x.re, 0)};
+    C power = Exp(Mul(y, Log(x)));
+    Value* positive = b_.CreateAnd(IsZero(y.im), b_.CreateFCmpOGT(y.re, zero.re));
+    power = Select(b_.CreateAnd(IsZero(x), positive), zero, power);
+    return Select(IsZero(y), one, power);
+  }
+  C Atan2(C y, C x) { return TimesMinusI(Log(Div(Add(x, TimesI(y)), Sqrt(Add(Mul(x, x), Mul(y, y)))))); }
+
+  // By real parts, then imaginary parts; the first operand with a NaN wins.
+  C Extreme(C x, C y, bool maximum) {
+    C low = maximum ? x : y, high = maximum ? y : x;
+    Value* below = b_.CreateOr(b_.CreateFCmpOLT(low.re, high.re),
+                               b_.CreateAnd(b_.CreateFCmpOEQ(low.re, high.re), b_.CreateFCmpOLT(low.im, high.im)));
+    Value* take_y = b_.CreateOr(b_.CreateFCmpUNO(y.re, y.im), below);
+    return Select(b_.CreateFCmpUNO(x.re, x.im), x, Select(take_y, y, x));
+  }
+
+ private:
+  Value* Like(Value* x, double value) { return FloatLike(x, value); }
+  Value* M(MathFunction function, Value* x) { return EmitUnary(function, b_, x, target_); }
+  Value* M2(MathFunction function, Value* x, Value* y) { return EmitBinary(function, b_, x, y, target_); }
+  Value* Abs(Value* x) { return Fabs(context_, x); }
+  Value* CopySign(Value* magnitude, Value* sign) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign); }
+  Value* IsZero(Value* x) { return b_.CreateFCmpOEQ(x, Like(x, 0)); }
+  Value* IsZero(C x) { return b_.CreateAnd(IsZero(x.re), IsZero(x.im)); }
+  Value* IsInf(Value* x) { return b_.CreateFCmpOEQ(Abs(x), llvm::ConstantFP::getInfinity(x->getType())); }
+  // Of the parts' magnitudes; NaN if either is.
+  Value* Larger(C x) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, Abs(x.re), Abs(x.im)); }
+  Value* Smaller(C x) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, Abs(x.re), Abs(x.im)); }
+
+  EmitterContext& context_;
+  llvm::IRBuilder<>& b_;
+  MathTarget target_;
+};
+
+}  // namespace
+
+ElementValue EmitComplexUnary(EmitterContext& context, HloOpcode opcode, ElementValue x) {
+  ComplexOps ops(context);
+  switch (opcode) {
+    case HloOpcode::kAbs: return {ops.Modulus(x)};
+    case HloOpcode::kAcos: return ops.Acos(x);
+    case HloOpcode::kAcosh: return ops.Acosh(x);
+    case HloOpcode::kAsin: return ops.Asin(x);
+    case HloOpcode::kAsinh: return ops.TimesMinusI(ops.Asin(ops.TimesI(x)));
+    case HloOpcode::kAtanh: return ops.Atanh(x);
+    case HloOpcode::kCbrt: return ops.Cbrt(x);
+    case HloOpcode::kCos: return ops.Cosh(ops.TimesI(x));
+    case HloOpcode::kCosh: return ops.Cosh(x);
+    case HloOpcode::kExp: return ops.Exp(x);
+    case HloOpcode::kExpm1: return ops.Expm1(x);
+    case HloOpcode::kImag: return {x.im};
+    case HloOpcode::kLog: return ops.Log(x);
+    case HloOpcode::kLog1p: return ops.Log1p(x);
+    case HloOpcode::kLogistic: return ops.Logistic(x);
+    case HloOpcode::kNegate: return ops.Neg(x);
+    case HloOpcode::kReal: return {x.re};
+    case HloOpcode::kRsqrt: return ops.Rsqrt(x);
+    case HloOpcode::kSign: return ops.Sign(x);
+    case HloOpcode::kSin: return ops.TimesMinusI(ops.Sinh(ops.TimesI(x)));
+    case HloOpcode::kSinh: return ops.Sinh(x);
+    case HloOpcode::kSqrt: return ops.Sqrt(x);
+    case HloOpcode::kTan: return ops.TimesMinusI(ops.Tanh(ops.TimesI(x)));
+    case HloOpcode::kTanh: return ops.Tanh(x);
+    default: return {};
+  }
+}
+
+ElementValue EmitComplexBinary(EmitterContext& context, HloOpcode opcode, ElementValue x, ElementValue y) {
+  ComplexOps ops(context);
+  switch (opcode) {
+    case HloOpcode::kAdd: return ops.Add(x, y);
+    case HloOpcode::kAtan2: return ops.Atan2(x, y);
+    case HloOpcode::kDivide: return ops.Div(x, y);
+    case HloOpcode::kMaximum: return ops.Extreme(x, y, true);
+    case HloOpcode::kMinimum: return ops.Extreme(x, y, false);
+    case HloOpcode::kMultiply: return ops.Mul(x, y);
+    case HloOpcode::kPower: return ops.Power(x, y);
+    case HloOpcode::kSubtract: return ops.Sub(x, y);
+    default: return {};
+  }
+}
+
+}  // namespace hilo::codegen
