@@ -108,8 +108,8 @@ ATAN = root(lambda t: (mp.atan(t) - t) / t**3)
 ATAN_W = root(lambda t: t**3 / mp.atan(t))
 ASIN = root(lambda t: (mp.asin(t) - t) / t**3)
 ASIN_W = root(lambda t: t**3 / mp.asin(t))
-LOG_ERFC = signed(lambda x: mp.log(mp.erfc(x)) / x)
-LOG_ERFC_W = signed(lambda x: x * mp.erfc(x) / mp.erf(x))
+LOG_ERFC = signed(lambda x: (mp.log(mp.erfc(x)) / x + 2 / mp.sqrt(mp.pi)) / x)
+LOG_ERFC_W = signed(lambda x: x**2 * mp.erfc(x) / mp.erf(x))
 LN2 = mp.log(2)
 EXP2 = lambda r: mp.mpf(2) ** r
 EXP2_W = lambda r: mp.mpf(2) ** -r
@@ -137,8 +137,8 @@ FITS = [
     ("kAtanF64", ATAN, ATAN_W, 0, 1, 20, 53),
     ("kAsinF32", ASIN, ASIN_W, 0, mp.mpf("0.25"), 5, 24),
     ("kAsinF64", ASIN, ASIN_W, 0, mp.mpf("0.25"), 12, 53),
-    ("kLogErfcF32", LOG_ERFC, LOG_ERFC_W, 0, mp.mpf("3.95"), 9, 24),
-    ("kLogErfcF64", LOG_ERFC, LOG_ERFC_W, 0, mp.mpf("5.95"), 23, 53),
+    ("kLogErfcF32", LOG_ERFC, LOG_ERFC_W, 0, mp.mpf("3.95"), 8, 24),
+    ("kLogErfcF64", LOG_ERFC, LOG_ERFC_W, 0, mp.mpf("5.95"), 22, 53),
 ]
 
 

@@ -29,7 +29,7 @@ class TargetMachine;
 namespace hilo::codegen {
 
 struct JitOptions {
-  std::string cpu;                          // as FeaturesOf reads it; "" is the host
+  std::string cpu = "";                     // as FeaturesOf reads it; "" is the host
   OptLevel opt_level = OptLevel::kFast;
   bool perf_jitdump = false;                // write linked functions to perf's jitdump
 };

@@ -31,7 +31,7 @@ Value* EmitCosh(MathBuilder& m, Value* x) {
 
 Value* EmitSinh(MathBuilder& m, Value* x) {
   // With h = (e^|x| - 1) / 2: h + h / (2 h + 1). Computed from h / 2, whose power of two never overflows.
-  Value* a = m.AtMost(m.Abs(x), m.Pick(90, 711));
+  Value* a = m.AtMost(m.Abs(x), m.Pick(89.5, 710.5));
   const ExpParts parts = ReduceExp(m, a);
   const int64_t quarter_bits = m.one_bits() - (int64_t{2} << m.mantissa_bits());
   Value* scale = m.FromBits(m.IAdd(m.Shl(m.Bits(parts.rounded), m.mantissa_bits()), m.I(quarter_bits)));
@@ -48,7 +48,7 @@ Value* EmitAsinh(MathBuilder& m, Value* x) {
   Value* large = IsLarge(m, a);
   Value* square = m.Mul(a, a);
   Value* rest = m.Div(square, m.Add(m.Sqrt(m.Add(square, m.F(1))), m.F(1)));
-  Value* log = EmitLog1p(m, m.Select(large, a, m.Add(a, rest)));
+  Value* log = EmitLog1p(m, m.Select(large, m.Sub(a, m.F(1)), m.Add(a, rest)));
   return m.CopySign(AddLn2Where(m, large, log), x);
 }
 
@@ -56,7 +56,7 @@ Value* EmitAcosh(MathBuilder& m, Value* x) {
   Value* large = IsLarge(m, x);
   Value* t = m.Sub(x, m.F(1));
   Value* root = m.Sqrt(m.Fma(t, t, m.Add(t, t)));
-  Value* value = AddLn2Where(m, large, EmitLog1p(m, m.Select(large, x, m.Add(t, root))));
+  Value* value = AddLn2Where(m, large, EmitLog1p(m, m.Select(large, t, m.Add(t, root))));
   return m.Select(m.Lt(x, m.F(1)), m.NaN(), value);
 }
 

@@ -1,4 +1,4 @@
-// erf |x| = 1 - e^g with g = log erfc |x| = |x| p(|x|): one polynomial on the whole range, where erf itself would take a
+// erf |x| = 1 - e^g with g = log erfc |x|: one polynomial on the whole range, where erf itself would take a
 // polynomial and a quotient on three. The relative error stays small near zero because e^g - 1 is computed as expm1, and
 // far out because there the error of g is multiplied by erfc.
 // cbrt: y ~ x^(-1/3) out of the bits of x, improved by the series (1 - h)^(-1/3) in h = 1 - x y^3, without a division.
@@ -11,7 +11,12 @@ using llvm::Value;
 
 Value* EmitErf(MathBuilder& m, Value* x) {
   Value* a = m.AtMost(m.Abs(x), m.Pick(3.95, 5.95));  // erf is 1 from there on
-  Value* log_erfc = m.Mul(a, m.f64() ? m.Poly(a, kLogErfcF64) : m.Poly(a, kLogErfcF32));
+  Value* rest = m.f64() ? m.Poly(a, kLogErfcF64) : m.Poly(a, kLogErfcF32);
+  // log erfc a = a (-2 / sqrt pi + a R(a)), with that constant to twice the precision.
+  const double slope = m.Pick(-0x1.20dd76p+0, -0x1.20dd750429b6dp+0);
+  const double slope_rest = m.Pick(0x1.f7ac925dca38bp-25, -0x1.1ae3a914fed80p-56);
+  rest = m.Fma(rest, a, m.F(slope_rest));
+  Value* log_erfc = m.Fma(a, m.F(slope), m.Mul(rest, a));
   return m.CopySign(Expm1OfNegative(m, log_erfc), x);
 }
 
@@ -37,8 +42,9 @@ Value* EmitCbrt(MathBuilder& m, Value* x) {
   }
   Value* square = m.Mul(y, y);
   Value* root = m.Mul(scaled, square);
-  Value* error = m.Fma(m.Neg(m.Mul(root, root)), root, scaled);
-  root = m.Fma(error, m.Mul(square, m.F(1.0 / 3)), root);
+  // One step of Newton, at half size, because a rounded cube of the root may overflow.
+  Value* error = m.Fma(m.Neg(m.Mul(root, root)), m.Mul(root, m.F(0.5)), m.Mul(scaled, m.F(0.5)));
+  root = m.Fma(error, m.Mul(square, m.F(2.0 / 3)), root);
   root = m.Select(subnormal, m.Mul(root, m.F(0x1p-8, 0x1p-18)), root);
   Value* ordinary = m.And(m.Gt(a, m.F(0)), m.Lt(a, m.Inf()));
   return m.Select(ordinary, m.CopySign(root, x), x);

@@ -12,10 +12,10 @@ using llvm::Value;
 
 namespace {
 
-// pi as a sum, for each way of subtracting multiples of it.
+// pi as a sum, for each way of subtracting multiples of it. Only the last part may be long: its product is rounded.
 constexpr double kPiF32[] = {0x1.921fb6p+1, -0x1.777a5cp-24, -0x1.ee59dap-49};
 constexpr double kPiF64[] = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53, -0x1.f1976b7ed8fbcp-109};
-constexpr double kPiShort[] = {0x1.921fb54p+1, 0x1.10b461p-29, 0x1.a62633p-57, 0x1.45c06ep-85};
+constexpr double kPiShort[] = {0x1.921fb54p+1, 0x1.10b461p-29, 0x1.a62633p-57, 0x1.45c06e0e68948p-85};
 constexpr double kPiHigh = 0x1.921fb54442d18p+1;
 constexpr double kPiLow = 0x1.1a62633145c07p-53;
 

@@ -1,0 +1,246 @@
+// Every function at every width against the C library in the next wider precision: arguments over all exponents, over the
+// ranges where functions bend, around multiples of pi / 2, and the values that are special. All widths must agree bit for bit.
+// HILO_PRINT_ULPS=1 prints the table of docs/numerics.md.
+#include "backends/llvm/vector_math.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "backends/llvm/math_kernel.h"
+
+namespace hilo::codegen {
+namespace {
+
+// Largest error allowed, in ULP, about twice the measured one and at most 4.
+struct Limit {
+  MathFunction function;
+  double f32;
+  double f64;
+};
+
+constexpr Limit kLimits[] = {
+    {MathFunction::kAcos, 2, 2.5},
+    {MathFunction::kAcosh, 3.5, 3.5},
+    {MathFunction::kAsin, 4, 4},
+    {MathFunction::kAsinh, 3, 3},
+    {MathFunction::kAtan, 4, 4},
+    {MathFunction::kAtanh, 4, 3.5},
+    {MathFunction::kCbrt, 2, 2.5},
+    {MathFunction::kCeil, 0, 0},
+    {MathFunction::kCos, 4, 4},
+    {MathFunction::kCosh, 3, 3},
+    {MathFunction::kErf, 3.5, 4},
+    {MathFunction::kExp, 2, 2},
+    {MathFunction::kExpm1, 3.5, 3.5},
+    {MathFunction::kFloor, 0, 0},
+    {MathFunction::kLog, 1.5, 1.5},
+    {MathFunction::kLog1p, 2.5, 1.5},
+    {MathFunction::kLogistic, 4, 4},
+    {MathFunction::kRoundNearestAfz, 0, 0},
+    {MathFunction::kRoundNearestEven, 0, 0},
+    {MathFunction::kRsqrt, 3, 3},
+    {MathFunction::kSign, 0, 0},
+    {MathFunction::kSin, 4, 3.5},
+    {MathFunction::kSinh, 4, 4},
+    {MathFunction::kSqrt, 0.5, 0.5},
+    {MathFunction::kTan, 4, 4},
+    {MathFunction::kTanh, 4, 4},
+    {MathFunction::kAtan2, 3.5, 4},
+    {MathFunction::kPower, 1, 1},
+    {MathFunction::kRemainder, 0, 0},
+};
+static_assert(std::size(kLimits) == kMathFunctionCount);
+
+template <typename Wide>
+Wide Reference(MathFunction function, Wide x, Wide y) {
+  switch (function) {
+    case MathFunction::kAcos: return std::acos(x);
+    case MathFunction::kAcosh: return std::acosh(x);
+    case MathFunction::kAsin: return std::asin(x);
+    case MathFunction::kAsinh: return std::asinh(x);
+    case MathFunction::kAtan: return std::atan(x);
+    case MathFunction::kAtanh: return std::atanh(x);
+    case MathFunction::kCbrt: return std::cbrt(x);
+    case MathFunction::kCeil: return std::ceil(x);
+    case MathFunction::kCos: return std::cos(x);
+    case MathFunction::kCosh: return std::cosh(x);
+    case MathFunction::kErf: return std::erf(x);
+    case MathFunction::kExp: return std::exp(x);
+    case MathFunction::kExpm1: return std::expm1(x);
+    case MathFunction::kFloor: return std::floor(x);
+    case MathFunction::kLog: return std::log(x);
+    case MathFunction::kLog1p: return std::log1p(x);
+    case MathFunction::kLogistic: return 1 / (1 + std::exp(-x));
+    case MathFunction::kRoundNearestAfz: return std::round(x);
+    case MathFunction::kRoundNearestEven: return std::nearbyint(x);
+    case MathFunction::kRsqrt: return 1 / std::sqrt(x);
+    case MathFunction::kSign: return x > 0 ? 1 : x < 0 ? -1 : x;
+    case MathFunction::kSin: return std::sin(x);
+    case MathFunction::kSinh: return std::sinh(x);
+    case MathFunction::kSqrt: return std::sqrt(x);
+    case MathFunction::kTan: return std::tan(x);
+    case MathFunction::kTanh: return std::tanh(x);
+    case MathFunction::kAtan2: return std::atan2(x, y);
+    case MathFunction::kPower: return std::pow(x, y);
+    case MathFunction::kRemainder: return std::fmod(x, y);
+  }
+  return 0;
+}
+
+// The distance in units of the last place of the exact value; infinite where NaN, infinities or the signs of zeros differ.
+template <typename T, typename Wide>
+double UlpError(T got, Wide exact) {
+  constexpr double kWrong = std::numeric_limits<double>::infinity();
+  using Limits = std::numeric_limits<T>;
+  if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) == std::isnan(got) ? 0 : kWrong;
+  const T nearest = static_cast<T>(exact);
+  if (std::bit_cast<std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>(got) ==
+      std::bit_cast<std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>(nearest)) {
+    return exact == 0 || std::isinf(exact) || std::isinf(got)
+               ? 0
+               : static_cast<double>(std::fabs(static_cast<Wide>(got) - exact) /
+                                     std::ldexp(Wide{1}, std::max(std::ilogb(exact), Limits::min_exponent - 1) - (Limits::digits - 1)));
+  }
+  if (std::isinf(exact) || exact == 0 || std::signbit(got) != std::signbit(exact)) return kWrong;
+  const Wide top = std::ldexp(Wide{1}, Limits::max_exponent - 1) * 2;  // what infinity stands for
+  const Wide value = std::isinf(got) ? std::copysign(top, static_cast<Wide>(got)) : static_cast<Wide>(got);
+  const int exponent = std::clamp(std::ilogb(exact), Limits::min_exponent - 1, Limits::max_exponent - 1);
+  return static_cast<double>(std::fabs(value - exact) / std::ldexp(Wide{1}, exponent - (Limits::digits - 1)));
+}
+
+template <typename T>
+std::vector<T> Specials() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> values = {0, 1, 2, 3, T(0.5), T(0.25), T(1.5), T(2.5), 10, 100, 127, 128, 1000, Limits::infinity(), Limits::quiet_NaN(),
+                           Limits::min(), Limits::denorm_min(), Limits::max(), Limits::epsilon(), Limits::min() / 2, T(88.72283), T(88.7229),
+                           T(89.41598), T(89.4160), T(103.97), T(104), T(709.782712893384), T(709.7827128933841), T(745.13), T(745.14),
+                           T(710.4758600739439), T(0x1p22), T(0x1p23), T(0x1p24), T(0x1p16), T(0x1p30), T(0x1p52), T(1e22), T(16777215)};
+  for (size_t i = 0, n = values.size(); i < n; ++i) {
+    values.push_back(std::nextafter(values[i], Limits::infinity()));
+    values.push_back(std::nextafter(values[i], T(0)));
+  }
+  for (size_t i = 0, n = values.size(); i < n; ++i) values.push_back(-values[i]);
+  return values;
+}
+
+template <typename T>
+std::vector<T> Arguments(size_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<T> values = Specials<T>();
+  const auto uniform = [&](double low, double high) { return static_cast<T>(std::uniform_real_distribution<double>(low, high)(random)); };
+  for (int k = -2000; k <= 2000; ++k) values.push_back(static_cast<T>(k * 1.5707963267948966L));
+  while (values.size() < count) {
+    using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    values.push_back(std::bit_cast<T>(static_cast<Bits>(random())));
+    values.push_back(uniform(-1.1, 1.1));
+    values.push_back(uniform(-10, 10));
+    values.push_back(uniform(0.5, 2));
+    values.push_back(sizeof(T) == 8 ? uniform(-760, 760) : uniform(-110, 110));
+    values.push_back(uniform(-1e5, 1e5));
+    values.push_back(static_cast<T>(std::ldexp(uniform(-1, 1), static_cast<int>(random() % 80) - 50)));
+    values.push_back(T(1) + static_cast<T>(std::ldexp(uniform(-1, 1), -static_cast<int>(random() % 40))));
+  }
+  values.resize(count);
+  return values;
+}
+
+// Second operands: such as make the functions interesting, then anything.
+template <typename T>
+std::vector<T> SecondArguments(const std::vector<T>& x, unsigned seed) {
+  std::vector<T> y = Arguments<T>(x.size(), seed);
+  std::mt19937_64 random(seed + 1);
+  const std::vector<T> special = Specials<T>();
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (i % 4 == 0) y[i] = special[random() % special.size()];
+    if (i % 4 == 1) y[i] = static_cast<T>(static_cast<int>(random() % 41) - 20);
+    if (i % 4 == 2) y[i] = x[i] * static_cast<T>(std::uniform_real_distribution<double>(0.001, 1.5)(random));
+  }
+  return y;
+}
+
+template <typename T>
+std::vector<T> RunKernel(HostJit& jit, MathFunction function, int width, const std::vector<T>& x, const std::vector<T>& y) {
+  std::vector<HostModule> modules;
+  absl::StatusOr<HostModule> module = BuildMathKernel(jit, {.function = function, .f64 = sizeof(T) == 8, .width = width});
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return {};
+  modules.push_back(*std::move(module));
+  absl::StatusOr<std::unique_ptr<CompiledCode>> code = jit.CompileModules(std::move(modules));
+  EXPECT_TRUE(code.ok()) << code.status();
+  if (!code.ok()) return {};
+  std::vector<T> out(x.size());
+  (*code)->template LookupFunction<MathKernel>("math_kernel")(x.data(), y.data(), out.data(), static_cast<int64_t>(x.size()));
+  return out;
+}
+
+// The worst error of `function` over all arguments, the kernels of all widths having agreed.
+template <typename T, typename Wide>
+double MeasureUlps(HostJit& jit, MathFunction function, std::initializer_list<int> widths, size_t count, std::string* worst) {
+  const std::vector<T> x = Arguments<T>(count, 1);
+  const std::vector<T> y = SecondArguments<T>(x, 2);
+  const std::vector<T> got = RunKernel<T>(jit, function, *widths.begin(), x, y);
+  if (got.empty()) return std::numeric_limits<double>::infinity();
+  for (int width : widths) {
+    if (width == *widths.begin()) continue;
+    const std::vector<T> other = RunKernel<T>(jit, function, width, x, y);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const bool same = std::memcmp(&got[i], &other[i], sizeof(T)) == 0 || (std::isnan(got[i]) && std::isnan(other[i]));
+      EXPECT_TRUE(same) << MathFunctionName(function).data() << " at width " << width << " of " << x[i] << ", " << y[i] << ": " << other[i]
+                        << ", and " << got[i] << " at width " << *widths.begin();
+      if (!same) break;
+    }
+  }
+  double max = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const Wide exact = Reference<Wide>(function, x[i], y[i]);
+    const double ulps = UlpError<T, Wide>(got[i], exact);
+    if (ulps > max) {
+      max = ulps;
+      char text[200];
+      snprintf(text, sizeof text, "%a, %a: expected %La, came %a", static_cast<double>(x[i]), static_cast<double>(y[i]),
+               static_cast<long double>(exact), static_cast<double>(got[i]));
+      *worst = text;
+    }
+  }
+  return max;
+}
+
+class VectorMathTest : public ::testing::TestWithParam<Limit> {
+ protected:
+  void Check(const char* cpu, size_t count) {
+    absl::StatusOr<std::unique_ptr<HostJit>> jit = HostJit::Create({.cpu = cpu});
+    ASSERT_TRUE(jit.ok()) << jit.status();
+    if (!CheckRunsOnHost((*jit)->cpu()).ok()) GTEST_SKIP() << "this machine cannot run code for " << cpu;
+    const Limit limit = GetParam();
+    std::string worst32, worst64;
+    const double f32 = MeasureUlps<float, double>(**jit, limit.function, {1, 8, 16}, count, &worst32);
+    const double f64 = MeasureUlps<double, long double>(**jit, limit.function, {1, 4, 8}, count, &worst64);
+    if (getenv("HILO_PRINT_ULPS") != nullptr) printf("| %s | %.2f | %.2f |\n", MathFunctionName(limit.function).data(), f32, f64);
+    EXPECT_LE(f32, limit.f32) << worst32;
+    EXPECT_LE(f64, limit.f64) << worst64;
+  }
+};
+
+TEST_P(VectorMathTest, HostCpu) { Check("", 200000); }
+// Without fused multiply-add, and without AVX-512.
+TEST_P(VectorMathTest, BaselineCpu) { Check("x86-64", 50000); }
+TEST_P(VectorMathTest, Avx2Cpu) { Check("x86-64-v3", 50000); }
+
+std::string TestName(const ::testing::TestParamInfo<Limit>& info) {
+  std::string name(MathFunctionName(info.param.function).data());
+  std::erase(name, '-');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Functions, VectorMathTest, ::testing::ValuesIn(kLimits), TestName);
+
+}  // namespace
+}  // namespace hilo::codegen
