@@ -7,12 +7,12 @@
 
 namespace hilo {
 
-#define HILO_REPEATED_FIELD(name)                                    \
-  const std::vector<int64_t>& name() const { return name##_; }       \
-  std::vector<int64_t>* mutable_##name() { return &name##_; }        \
+#define HILO_REPEATED_FIELD(name)                                      \
+  const std::vector<int64_t>& name() const { return name##_; }         \
+  std::vector<int64_t>* mutable_##name() { return &name##_; }          \
   int name##_size() const { return static_cast<int>(name##_.size()); } \
-  int64_t name(int i) const { return name##_[i]; }                   \
-  void add_##name(int64_t value) { name##_.push_back(value); }       \
+  int64_t name(int i) const { return name##_[i]; }                     \
+  void add_##name(int64_t value) { name##_.push_back(value); }         \
   std::vector<int64_t> name##_
 #define HILO_SINGLE_FIELD(name)                       \
   int64_t name() const { return name##_; }            \

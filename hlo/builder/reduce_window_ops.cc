@@ -10,18 +10,22 @@ namespace hilo {
 namespace {
 
 // Entry d of a list that may be left out.
-absl::StatusOr<int64_t> Entry(absl::string_view what, absl::Span<const int64_t> list, size_t d, size_t rank) {
+absl::StatusOr<int64_t> Entry(absl::string_view what, absl::Span<const int64_t> list, size_t d,
+                              size_t rank) {
   if (list.empty()) return 1;
   if (list.size() == rank) return list[d];
-  return InvalidArgument("reduce-window: expected ", rank, " ", what, "; got {", absl::StrJoin(list, ","), "}");
+  return InvalidArgument("reduce-window: expected ", rank, " ", what, "; got {",
+                         absl::StrJoin(list, ","), "}");
 }
 
-absl::StatusOr<Window> MakeWindow(absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
+absl::StatusOr<Window> MakeWindow(absl::Span<const int64_t> sizes,
+                                  absl::Span<const int64_t> strides,
                                   absl::Span<const int64_t> base_dilations,
                                   absl::Span<const int64_t> window_dilations,
                                   absl::Span<const std::pair<int64_t, int64_t>> padding) {
   if (padding.size() != sizes.size()) {
-    return InvalidArgument("reduce-window: expected ", sizes.size(), " pairs of padding; got ", padding.size());
+    return InvalidArgument("reduce-window: expected ", sizes.size(), " pairs of padding; got ",
+                           padding.size());
   }
   Window window;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -30,28 +34,30 @@ absl::StatusOr<Window> MakeWindow(absl::Span<const int64_t> sizes, absl::Span<co
     dimension.padding_low = padding[d].first;
     dimension.padding_high = padding[d].second;
     HILO_ASSIGN_OR_RETURN(dimension.stride, Entry("window strides", strides, d, sizes.size()));
-    HILO_ASSIGN_OR_RETURN(dimension.base_dilation, Entry("base dilations", base_dilations, d, sizes.size()));
-    HILO_ASSIGN_OR_RETURN(dimension.window_dilation, Entry("window dilations", window_dilations, d, sizes.size()));
+    HILO_ASSIGN_OR_RETURN(dimension.base_dilation,
+                          Entry("base dilations", base_dilations, d, sizes.size()));
+    HILO_ASSIGN_OR_RETURN(dimension.window_dilation,
+                          Entry("window dilations", window_dilations, d, sizes.size()));
   }
   return window;
 }
 
-// Padding::kSame makes ceil(size / stride) windows; what they lack is added half in front, the odd one behind.
-absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> MakePadding(const Shape& shape,
-                                                                     absl::Span<const int64_t> sizes,
-                                                                     absl::Span<const int64_t> strides,
-                                                                     Padding padding) {
+// Padding::kSame makes ceil(size / stride) windows; what they lack is added half in front, the odd
+// one behind.
+absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> MakePadding(
+    const Shape& shape, absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
+    Padding padding) {
   if (!shape.IsArray() || shape.rank() != static_cast<int64_t>(sizes.size())) {
-    return InvalidArgument("reduce-window: expected a window of the rank of ", shape.ToString(), "; got {",
-                           absl::StrJoin(sizes, ","), "}");
+    return InvalidArgument("reduce-window: expected a window of the rank of ", shape.ToString(),
+                           "; got {", absl::StrJoin(sizes, ","), "}");
   }
   std::vector<std::pair<int64_t, int64_t>> result(sizes.size(), {0, 0});
   if (padding == Padding::kValid) return result;
   for (size_t d = 0; d < sizes.size(); ++d) {
     HILO_ASSIGN_OR_RETURN(const int64_t stride, Entry("window strides", strides, d, sizes.size()));
     if (stride < 1 || sizes[d] < 1) {
-      return InvalidArgument("reduce-window: expected window sizes and strides of at least 1; got ", sizes[d], " and ",
-                             stride);
+      return InvalidArgument("reduce-window: expected window sizes and strides of at least 1; got ",
+                             sizes[d], " and ", stride);
     }
     const int64_t size = shape.dimensions(d);
     if (size == 0) continue;
@@ -68,8 +74,10 @@ XlaBuilder* BuilderOf(absl::Span<const XlaOp> operands) {
 
 }  // namespace
 
-XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
-                                     const XlaComputation& computation, absl::Span<const int64_t> window_dimensions,
+XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands,
+                                     absl::Span<const XlaOp> init_values,
+                                     const XlaComputation& computation,
+                                     absl::Span<const int64_t> window_dimensions,
                                      absl::Span<const int64_t> window_strides,
                                      absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
@@ -86,15 +94,16 @@ XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands, absl::Spa
   return builder->AddOp(HloOpcode::kReduceWindow, all, std::move(attributes), {&computation});
 }
 
-XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
+XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value,
+                                     const XlaComputation& computation,
                                      absl::Span<const int64_t> window_dimensions,
                                      absl::Span<const int64_t> window_strides,
                                      absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
                                      absl::Span<const std::pair<int64_t, int64_t>> padding) {
-  return ReduceWindowWithGeneralPadding(absl::MakeConstSpan(&operand, 1), absl::MakeConstSpan(&init_value, 1),
-                                        computation, window_dimensions, window_strides, base_dilations,
-                                        window_dilations, padding);
+  return ReduceWindowWithGeneralPadding(
+      absl::MakeConstSpan(&operand, 1), absl::MakeConstSpan(&init_value, 1), computation,
+      window_dimensions, window_strides, base_dilations, window_dilations, padding);
 }
 
 XlaOp ReduceWindow(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
@@ -106,15 +115,16 @@ XlaOp ReduceWindow(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> ini
   if (!shape.ok()) return builder->ReportError(shape.status());
   const auto pairs = MakePadding(*shape, window_dimensions, window_strides, padding);
   if (!pairs.ok()) return builder->ReportError(pairs.status());
-  return ReduceWindowWithGeneralPadding(operands, init_values, computation, window_dimensions, window_strides,
+  return ReduceWindowWithGeneralPadding(operands, init_values, computation, window_dimensions,
+                                        window_strides,
                                         /*base_dilations=*/{}, /*window_dilations=*/{}, *pairs);
 }
 
 XlaOp ReduceWindow(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
-                   absl::Span<const int64_t> window_dimensions, absl::Span<const int64_t> window_strides,
-                   Padding padding) {
-  return ReduceWindow(absl::MakeConstSpan(&operand, 1), absl::MakeConstSpan(&init_value, 1), computation,
-                      window_dimensions, window_strides, padding);
+                   absl::Span<const int64_t> window_dimensions,
+                   absl::Span<const int64_t> window_strides, Padding padding) {
+  return ReduceWindow(absl::MakeConstSpan(&operand, 1), absl::MakeConstSpan(&init_value, 1),
+                      computation, window_dimensions, window_strides, padding);
 }
 
 }  // namespace hilo

@@ -5,9 +5,10 @@
 //   XlaOp x = Parameter(&b, 1, ShapeUtil::MakeShape(F32, {8}), "x");
 //   absl::StatusOr<XlaComputation> axpy = (a * x + ConstantR0<float>(&b, 1)).builder()->Build();
 //
-// Every function that makes an op infers and checks its shape at once. The first error is kept: the op that it belongs to, and
-// all that are built on it, are invalid ops, and Build() returns the error. No function here ends the process, whatever it is
-// given. What each op means is the specification's section of the same name. Not thread-safe: one builder, one thread.
+// Every function that makes an op infers and checks its shape at once. The first error is kept: the
+// op that it belongs to, and all that are built on it, are invalid ops, and Build() returns the
+// error. No function here ends the process, whatever it is given. What each op means is the
+// specification's section of the same name. Not thread-safe: one builder, one thread.
 #ifndef HILO_HLO_BUILDER_XLA_BUILDER_H_
 #define HILO_HLO_BUILDER_XLA_BUILDER_H_
 
@@ -40,11 +41,14 @@ class XlaOp {
   // False for a default one and for one whose making failed.
   bool valid() const { return instruction_ != nullptr; }
   bool IsUninitialized() const { return builder_ == nullptr; }
-  bool IsIdenticalTo(XlaOp other) const { return builder_ == other.builder_ && instruction_ == other.instruction_; }
+  bool IsIdenticalTo(XlaOp other) const {
+    return builder_ == other.builder_ && instruction_ == other.instruction_;
+  }
 
  private:
   friend class XlaBuilder;
-  XlaOp(XlaBuilder* builder, HloInstruction* instruction) : builder_(builder), instruction_(instruction) {}
+  XlaOp(XlaBuilder* builder, HloInstruction* instruction)
+      : builder_(builder), instruction_(instruction) {}
 
   XlaBuilder* builder_ = nullptr;
   HloInstruction* instruction_ = nullptr;
@@ -58,8 +62,8 @@ class XlaBuilder {
 
   const std::string& name() const { return name_; }
 
-  // The computation whose result is `root`, or the op added last. The builder is used up. Errors: the first error of any op;
-  // InvalidArgument if there is no op or a parameter number is left out.
+  // The computation whose result is `root`, or the op added last. The builder is used up. Errors:
+  // the first error of any op; InvalidArgument if there is no op or a parameter number is left out.
   absl::StatusOr<XlaComputation> Build();
   absl::StatusOr<XlaComputation> Build(XlaOp root);
 
@@ -69,15 +73,18 @@ class XlaBuilder {
   XlaOp ReportError(const absl::Status& error);
   XlaOp ReportErrorOrReturn(const absl::StatusOr<XlaOp>& op);
 
-  // Errors: InvalidArgument for an op that is invalid or of another builder; the first error if there is one.
+  // Errors: InvalidArgument for an op that is invalid or of another builder; the first error if
+  // there is one.
   absl::StatusOr<Shape> GetShape(XlaOp op) const;
 
   // Metadata of the ops that follow.
   void SetOpMetadata(OpMetadata metadata) { metadata_ = std::move(metadata); }
   void ClearOpMetadata() { metadata_ = OpMetadata(); }
 
-  // Adds any op: what the functions below are made of. `stated` is the result's shape where inference cannot tell it.
-  XlaOp AddOp(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<OpAttributes> attributes = nullptr,
+  // Adds any op: what the functions below are made of. `stated` is the result's shape where
+  // inference cannot tell it.
+  XlaOp AddOp(HloOpcode opcode, absl::Span<const XlaOp> operands,
+              std::unique_ptr<OpAttributes> attributes = nullptr,
               absl::Span<const XlaComputation* const> called = {}, const Shape* stated = nullptr);
   // Keeps an attribute that no opcode knows, as HLO text, on the op.
   void AddExtraAttribute(XlaOp op, std::string name, std::string text);
@@ -90,7 +97,8 @@ class XlaBuilder {
   absl::Status CheckUsable(XlaOp op) const;
   absl::StatusOr<XlaOp> TryAddOp(HloOpcode opcode, absl::Span<const XlaOp> operands,
                                  std::unique_ptr<OpAttributes> attributes,
-                                 absl::Span<const XlaComputation* const> called, const Shape* stated);
+                                 absl::Span<const XlaComputation* const> called,
+                                 const Shape* stated);
   absl::StatusOr<HloComputation*> Embed(const XlaComputation* computation);
   XlaOp Added(HloInstruction* instruction);
   absl::StatusOr<XlaComputation> BuildFrom(HloInstruction* root);
@@ -132,40 +140,47 @@ XlaOp Iota(XlaBuilder* builder, const Shape& shape, int64_t iota_dimension);
 XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size);
 
 // --- element-wise, one operand: X(function, opcode) ---
-#define HILO_UNARY_FUNCTIONS(X)                                                                                  \
-  X(Abs, kAbs) X(Acos, kAcos) X(Acosh, kAcosh) X(Asin, kAsin) X(Asinh, kAsinh) X(Atanh, kAtanh) X(Cbrt, kCbrt)   \
-  X(Ceil, kCeil) X(Clz, kClz) X(Cos, kCos) X(Cosh, kCosh) X(Erf, kErf) X(Exp, kExp) X(Expm1, kExpm1)             \
-  X(Floor, kFloor) X(Imag, kImag) X(IsFinite, kIsFinite) X(Log, kLog) X(Log1p, kLog1p) X(Logistic, kLogistic)    \
-  X(Neg, kNegate) X(Not, kNot) X(PopulationCount, kPopulationCount) X(Real, kReal) X(Round, kRoundNearestAfz)    \
-  X(RoundNearestEven, kRoundNearestEven) X(Rsqrt, kRsqrt) X(Sign, kSign) X(Sin, kSin) X(Sinh, kSinh)             \
-  X(Sqrt, kSqrt) X(Tan, kTan) X(Tanh, kTanh)
+#define HILO_UNARY_FUNCTIONS(X)                                                                   \
+  X(Abs, kAbs)                                                                                    \
+  X(Acos, kAcos) X(Acosh, kAcosh) X(Asin, kAsin) X(Asinh, kAsinh) X(Atanh, kAtanh) X(Cbrt, kCbrt) \
+      X(Ceil, kCeil) X(Clz, kClz) X(Cos, kCos) X(Cosh, kCosh) X(Erf, kErf) X(Exp, kExp)           \
+          X(Expm1, kExpm1) X(Floor, kFloor) X(Imag, kImag) X(IsFinite, kIsFinite) X(Log, kLog)    \
+              X(Log1p, kLog1p) X(Logistic, kLogistic) X(Neg, kNegate) X(Not, kNot)                \
+                  X(PopulationCount, kPopulationCount) X(Real, kReal) X(Round, kRoundNearestAfz)  \
+                      X(RoundNearestEven, kRoundNearestEven) X(Rsqrt, kRsqrt) X(Sign, kSign)      \
+                          X(Sin, kSin) X(Sinh, kSinh) X(Sqrt, kSqrt) X(Tan, kTan) X(Tanh, kTanh)
 #define HILO_DECLARE(Function, opcode) XlaOp Function(XlaOp operand);
 HILO_UNARY_FUNCTIONS(HILO_DECLARE)
 #undef HILO_DECLARE
 
 // --- element-wise, two operands ---
-// Operands of equal rank are stretched where one has size 1, and a scalar goes with everything. Operands of different rank need
-// `broadcast_dimensions`: the dimension of the higher-ranking one that each dimension of the other matches, increasing.
-// (specification: Broadcasting semantics)
-#define HILO_BINARY_FUNCTIONS(X)                                                                                     \
-  X(Add, kAdd) X(And, kAnd) X(Atan2, kAtan2) X(Complex, kComplexNumber) X(Div, kDivide) X(Max, kMaximum)             \
-  X(Min, kMinimum) X(Mul, kMultiply) X(Mulhi, kMulhi) X(Or, kOr) X(Pow, kPower) X(Rem, kRemainder)                   \
-  X(ShiftLeft, kShiftLeft) X(ShiftRightArithmetic, kShiftRightArithmetic) X(ShiftRightLogical, kShiftRightLogical)   \
-  X(Sub, kSubtract) X(Xor, kXor)
+// Operands of equal rank are stretched where one has size 1, and a scalar goes with everything.
+// Operands of different rank need `broadcast_dimensions`: the dimension of the higher-ranking one
+// that each dimension of the other matches, increasing. (specification: Broadcasting semantics)
+#define HILO_BINARY_FUNCTIONS(X)                                                            \
+  X(Add, kAdd)                                                                              \
+  X(And, kAnd) X(Atan2, kAtan2) X(Complex, kComplexNumber) X(Div, kDivide) X(Max, kMaximum) \
+      X(Min, kMinimum) X(Mul, kMultiply) X(Mulhi, kMulhi) X(Or, kOr) X(Pow, kPower)         \
+          X(Rem, kRemainder) X(ShiftLeft, kShiftLeft)                                       \
+              X(ShiftRightArithmetic, kShiftRightArithmetic)                                \
+                  X(ShiftRightLogical, kShiftRightLogical) X(Sub, kSubtract) X(Xor, kXor)
 #define HILO_DECLARE(Function, opcode) \
   XlaOp Function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {});
 HILO_BINARY_FUNCTIONS(HILO_DECLARE)
 #undef HILO_DECLARE
 
-// Comparisons, broadcast in the same way; the ...TotalOrder ones order all floats, NaNs and zeros included.
-#define HILO_COMPARISON_FUNCTIONS(X) X(Eq, kEq) X(Ne, kNe) X(Ge, kGe) X(Gt, kGt) X(Le, kLe) X(Lt, kLt)
-#define HILO_DECLARE(Function, direction)                                                      \
-  XlaOp Function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {});   \
-  XlaOp Function##TotalOrder(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {});
+// Comparisons, broadcast in the same way; the ...TotalOrder ones order all floats, NaNs and zeros
+// included.
+#define HILO_COMPARISON_FUNCTIONS(X) \
+  X(Eq, kEq) X(Ne, kNe) X(Ge, kGe) X(Gt, kGt) X(Le, kLe) X(Lt, kLt)
+#define HILO_DECLARE(Function, direction)                                                    \
+  XlaOp Function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {}); \
+  XlaOp Function##TotalOrder(XlaOp lhs, XlaOp rhs,                                           \
+                             absl::Span<const int64_t> broadcast_dimensions = {});
 HILO_COMPARISON_FUNCTIONS(HILO_DECLARE)
 #undef HILO_DECLARE
-XlaOp Compare(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions, ComparisonDirection direction,
-              ComparisonType type = ComparisonType::kDefault);
+XlaOp Compare(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions,
+              ComparisonDirection direction, ComparisonType type = ComparisonType::kDefault);
 XlaOp Compare(XlaOp lhs, XlaOp rhs, ComparisonDirection direction);
 
 XlaOp operator-(XlaOp x);
@@ -199,11 +214,13 @@ XlaOp Reshape(XlaOp operand, absl::Span<const int64_t> new_sizes);
 XlaOp Collapse(XlaOp operand, absl::Span<const int64_t> dimensions);
 XlaOp Transpose(XlaOp operand, absl::Span<const int64_t> permutation);
 XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions);
-XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices, absl::Span<const int64_t> limit_indices,
-            absl::Span<const int64_t> strides);
-XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_t stride, int64_t dimension);
+XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices,
+            absl::Span<const int64_t> limit_indices, absl::Span<const int64_t> strides);
+XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_t stride,
+                 int64_t dimension);
 // Start indices are scalars, one a dimension, or one vector.
-XlaOp DynamicSlice(XlaOp operand, absl::Span<const XlaOp> start_indices, absl::Span<const int64_t> slice_sizes);
+XlaOp DynamicSlice(XlaOp operand, absl::Span<const XlaOp> start_indices,
+                   absl::Span<const int64_t> slice_sizes);
 XlaOp DynamicSlice(XlaOp operand, XlaOp start_indices, absl::Span<const int64_t> slice_sizes);
 XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, absl::Span<const XlaOp> start_indices);
 XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, XlaOp start_indices);
@@ -212,39 +229,45 @@ XlaOp Pad(XlaOp operand, XlaOp padding_value, const PaddingConfig& padding_confi
 XlaOp PadInDim(XlaOp operand, XlaOp padding_value, int64_t dimension, int64_t low, int64_t high);
 XlaOp Gather(XlaOp operand, XlaOp start_indices, const GatherDimensionNumbers& dimension_numbers,
              absl::Span<const int64_t> slice_sizes, bool indices_are_sorted = false);
-XlaOp Scatter(XlaOp operand, XlaOp scatter_indices, XlaOp updates, const XlaComputation& update_computation,
+XlaOp Scatter(XlaOp operand, XlaOp scatter_indices, XlaOp updates,
+              const XlaComputation& update_computation,
               const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted = false,
               bool unique_indices = false);
-XlaOp Scatter(absl::Span<const XlaOp> operands, XlaOp scatter_indices, absl::Span<const XlaOp> updates,
-              const XlaComputation& update_computation, const ScatterDimensionNumbers& dimension_numbers,
-              bool indices_are_sorted = false, bool unique_indices = false);
+XlaOp Scatter(absl::Span<const XlaOp> operands, XlaOp scatter_indices,
+              absl::Span<const XlaOp> updates, const XlaComputation& update_computation,
+              const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted = false,
+              bool unique_indices = false);
 // Dimension -1 is the last.
-XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputation& comparator, int64_t dimension = -1,
-           bool is_stable = false);
+XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputation& comparator,
+           int64_t dimension = -1, bool is_stable = false);
 
 // --- reductions and products ---
 XlaOp Reduce(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
              absl::Span<const int64_t> dimensions_to_reduce);
-XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
-             const XlaComputation& computation, absl::Span<const int64_t> dimensions_to_reduce);
+XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands,
+             absl::Span<const XlaOp> init_values, const XlaComputation& computation,
+             absl::Span<const int64_t> dimensions_to_reduce);
 XlaOp ReduceAll(XlaOp operand, XlaOp init_value, const XlaComputation& computation);
 
 enum class Padding { kSame, kValid };
 // Empty strides and dilations are all 1.
 XlaOp ReduceWindow(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
-                   absl::Span<const int64_t> window_dimensions, absl::Span<const int64_t> window_strides,
-                   Padding padding);
+                   absl::Span<const int64_t> window_dimensions,
+                   absl::Span<const int64_t> window_strides, Padding padding);
 XlaOp ReduceWindow(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
                    const XlaComputation& computation, absl::Span<const int64_t> window_dimensions,
                    absl::Span<const int64_t> window_strides, Padding padding);
-XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
+XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value,
+                                     const XlaComputation& computation,
                                      absl::Span<const int64_t> window_dimensions,
                                      absl::Span<const int64_t> window_strides,
                                      absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
                                      absl::Span<const std::pair<int64_t, int64_t>> padding);
-XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
-                                     const XlaComputation& computation, absl::Span<const int64_t> window_dimensions,
+XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands,
+                                     absl::Span<const XlaOp> init_values,
+                                     const XlaComputation& computation,
+                                     absl::Span<const int64_t> window_dimensions,
                                      absl::Span<const int64_t> window_strides,
                                      absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
@@ -258,14 +281,16 @@ XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numb
 XlaOp Tuple(XlaBuilder* builder, absl::Span<const XlaOp> elements);
 XlaOp GetTupleElement(XlaOp tuple, int64_t index);
 XlaOp While(const XlaComputation& condition, const XlaComputation& body, XlaOp init);
-XlaOp Conditional(XlaOp predicate, XlaOp true_operand, const XlaComputation& true_computation, XlaOp false_operand,
-                  const XlaComputation& false_computation);
+XlaOp Conditional(XlaOp predicate, XlaOp true_operand, const XlaComputation& true_computation,
+                  XlaOp false_operand, const XlaComputation& false_computation);
 XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputation* const> branch_computations,
                   absl::Span<const XlaOp> branch_operands);
-XlaOp Call(XlaBuilder* builder, const XlaComputation& computation, absl::Span<const XlaOp> operands);
+XlaOp Call(XlaBuilder* builder, const XlaComputation& computation,
+           absl::Span<const XlaOp> operands);
 // `attributes` is a dictionary such as "{n = 1 : i32}".
-XlaOp CompositeCall(XlaBuilder* builder, const XlaComputation& computation, absl::Span<const XlaOp> operands,
-                    const std::string& name, std::optional<std::string> attributes = std::nullopt,
+XlaOp CompositeCall(XlaBuilder* builder, const XlaComputation& computation,
+                    absl::Span<const XlaOp> operands, const std::string& name,
+                    std::optional<std::string> attributes = std::nullopt,
                     std::optional<int64_t> version = std::nullopt);
 XlaOp OptimizationBarrier(XlaOp operand);
 XlaOp CreateToken(XlaBuilder* builder);

@@ -1,4 +1,5 @@
-// The attributes that name an instruction's called computations, from the `called` column of the opcode table.
+// The attributes that name an instruction's called computations, from the `called` column of the
+// opcode table.
 #ifndef HILO_HLO_TEXT_CALLED_ROLES_H_
 #define HILO_HLO_TEXT_CALLED_ROLES_H_
 

@@ -14,7 +14,8 @@ namespace hilo {
 // Tables of source locations that newer XLA writes between the header and the computations.
 bool IsHeaderTable(absl::string_view name);
 
-// Reads the value at `cursor` of the header attribute `name` into the module; values that Hilo does not read are kept as text.
+// Reads the value at `cursor` of the header attribute `name` into the module; values that Hilo does
+// not read are kept as text.
 absl::Status ParseHeaderAttribute(absl::string_view name, TextCursor& cursor, HloModule* module);
 
 // Reads the numbered rows of a table into the module's extra attributes.

@@ -1,6 +1,7 @@
-// One pass over the text builds the module as it goes. Two things are known only later and are noted until then: called
-// computations that are defined further on (resolved at the end of the text) and control predecessors (at the end of their
-// computation). The verifier then checks what the words mean, and an error of its gets the place of the instruction at fault.
+// One pass over the text builds the module as it goes. Two things are known only later and are
+// noted until then: called computations that are defined further on (resolved at the end of the
+// text) and control predecessors (at the end of their computation). The verifier then checks what
+// the words mean, and an error of its gets the place of the instruction at fault.
 #include "hlo/text/hlo_parser.h"
 
 #include <algorithm>
@@ -83,9 +84,10 @@ class HloParser {
   absl::StatusOr<HloInstruction*> ParseOperand(const Body& body);
   absl::Status ParseRawAttributes();
   absl::StatusOr<absl::string_view> ParseAttributeValue(absl::string_view name);
-  absl::Status ApplyAttributes(HloOpcode opcode, OpAttributes* attributes, HloInstruction* instruction, Body& body,
-                               size_t opcode_offset);
-  absl::StatusOr<std::vector<absl::string_view>> ParseNameList(absl::string_view value, absl::string_view what);
+  absl::Status ApplyAttributes(HloOpcode opcode, OpAttributes* attributes,
+                               HloInstruction* instruction, Body& body, size_t opcode_offset);
+  absl::StatusOr<std::vector<absl::string_view>> ParseNameList(absl::string_view value,
+                                                               absl::string_view what);
   absl::StatusOr<bool> ParseCalledRole(const CalledRoles& roles, const RawAttribute& attribute);
   absl::Status CheckRoles(HloOpcode opcode, const CalledRoles& roles, size_t opcode_offset);
   absl::Status ResolveCalls();
@@ -97,7 +99,8 @@ class HloParser {
   TextCursor cursor_;
   std::unique_ptr<HloModule> module_;
   absl::flat_hash_map<absl::string_view, HloComputation*> computations_;
-  absl::flat_hash_map<const HloInstruction*, absl::string_view> source_names_;  // where an instruction's name stands
+  absl::flat_hash_map<const HloInstruction*, absl::string_view>
+      source_names_;  // where an instruction's name stands
   std::vector<Call> calls_;
   // Scratch of the instruction at hand.
   std::vector<HloInstruction*> operands_;
@@ -106,14 +109,17 @@ class HloParser {
 };
 
 absl::Status HloParser::ParseHeader() {
-  if (!cursor_.ConsumeWord("HloModule")) return cursor_.Expected("'HloModule' at the beginning of a module");
+  if (!cursor_.ConsumeWord("HloModule"))
+    return cursor_.Expected("'HloModule' at the beginning of a module");
   HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("the module's name"));
   module_ = std::make_unique<HloModule>(std::string(name));
   absl::flat_hash_set<absl::string_view> seen;
   while (cursor_.Consume(",")) {
-    HILO_ASSIGN_OR_RETURN(const absl::string_view attribute, cursor_.Name("an attribute of the module"));
+    HILO_ASSIGN_OR_RETURN(const absl::string_view attribute,
+                          cursor_.Name("an attribute of the module"));
     if (!seen.insert(attribute).second) {
-      return source_.Error(source_.OffsetOf(attribute), absl::StrCat("attribute ", attribute, " is given twice"));
+      return source_.Error(source_.OffsetOf(attribute),
+                           absl::StrCat("attribute ", attribute, " is given twice"));
     }
     HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after the name of an attribute"));
     HILO_RETURN_IF_ERROR(ParseHeaderAttribute(attribute, cursor_, module_.get()));
@@ -156,7 +162,8 @@ absl::Status HloParser::ParseComputation(absl::string_view name) {
   while (!cursor_.Consume("}")) HILO_RETURN_IF_ERROR(ParseInstruction(body));
   HILO_RETURN_IF_ERROR(FinishComputation(body));
   if (has_signature) HILO_RETURN_IF_ERROR(CheckSignature(signature, *body.computation));
-  // The thread that runs an asynchronous computation: a note for schedulers, without a meaning here.
+  // The thread that runs an asynchronous computation: a note for schedulers, without a meaning
+  // here.
   if (cursor_.Consume(",")) {
     if (!cursor_.ConsumeWord("execution_thread")) return cursor_.Expected("execution_thread");
     HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after execution_thread"));
@@ -187,43 +194,50 @@ absl::StatusOr<Signature> HloParser::ParseSignature() {
   return signature;
 }
 
-absl::Status HloParser::CheckSignature(const Signature& signature, const HloComputation& computation) {
+absl::Status HloParser::CheckSignature(const Signature& signature,
+                                       const HloComputation& computation) {
   const auto& [result_offset, result] = signature.result;
   if (static_cast<int64_t>(signature.parameters.size()) != computation.num_parameters()) {
-    return source_.Error(result_offset,
-                         absl::StrCat("the signature lists ", signature.parameters.size(), " parameters; ",
-                                      computation.name(), " has ", computation.num_parameters()));
+    return source_.Error(
+        result_offset,
+        absl::StrCat("the signature lists ", signature.parameters.size(), " parameters; ",
+                     computation.name(), " has ", computation.num_parameters()));
   }
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
     const auto& [offset, shape] = signature.parameters[i];
     const Shape& actual = computation.parameter_instruction(i)->shape();
     if (!ShapeUtil::Compatible(shape, actual)) {
-      return source_.Error(offset, absl::StrCat("expected the shape of parameter ", i, ", ", actual.ToString(), "; got ",
-                                                shape.ToString()));
+      return source_.Error(offset, absl::StrCat("expected the shape of parameter ", i, ", ",
+                                                actual.ToString(), "; got ", shape.ToString()));
     }
   }
   const Shape& actual = computation.root_instruction()->shape();
   if (!ShapeUtil::Compatible(result, actual)) {
-    return source_.Error(result_offset, absl::StrCat("expected the root's shape, ", actual.ToString(), "; got ",
-                                                     result.ToString()));
+    return source_.Error(result_offset,
+                         absl::StrCat("expected the root's shape, ", actual.ToString(), "; got ",
+                                      result.ToString()));
   }
   return absl::OkStatus();
 }
 
 absl::Status HloParser::FinishComputation(Body& body) {
   if (body.last == nullptr) {
-    return source_.Error(body.offset, "expected at least one instruction in this computation; got none");
+    return source_.Error(body.offset,
+                         "expected at least one instruction in this computation; got none");
   }
   for (int64_t i = 0; i < body.computation->num_parameters(); ++i) {
     if (body.computation->parameter_instruction(i) == nullptr) {
-      return source_.Error(body.offset, absl::StrCat("expected parameters 0 to ", body.computation->num_parameters() - 1,
-                                                     " in this computation; parameter ", i, " is missing"));
+      return source_.Error(
+          body.offset,
+          absl::StrCat("expected parameters 0 to ", body.computation->num_parameters() - 1,
+                       " in this computation; parameter ", i, " is missing"));
     }
   }
   for (const ControlEdge& edge : body.control_edges) {
     auto it = body.names.find(edge.predecessor);
     if (it == body.names.end()) {
-      return source_.Expected(source_.OffsetOf(edge.predecessor), "an instruction of this computation");
+      return source_.Expected(source_.OffsetOf(edge.predecessor),
+                              "an instruction of this computation");
     }
     it->second->AddControlDependencyTo(edge.successor);
   }
@@ -237,15 +251,18 @@ absl::Status HloParser::ParseInstruction(Body& body) {
   HILO_ASSIGN_OR_RETURN(absl::string_view name, cursor_.Name("an instruction or '}'"));
   const bool root = name == "ROOT" && cursor_.Peek() != '=';
   if (root) {
-    if (body.root != nullptr) return source_.Error(begin, "expected one ROOT in a computation; this is the second");
+    if (body.root != nullptr)
+      return source_.Error(begin, "expected one ROOT in a computation; this is the second");
     HILO_ASSIGN_OR_RETURN(name, cursor_.Name("the root instruction"));
   }
   if (body.names.contains(name)) {
-    return source_.Error(source_.OffsetOf(name), absl::StrCat("instruction ", name, " is defined twice"));
+    return source_.Error(source_.OffsetOf(name),
+                         absl::StrCat("instruction ", name, " is defined twice"));
   }
   if (static_cast<int64_t>(source_names_.size()) >= options_.limits.max_instructions) {
     return source_.Error(begin,
-                         absl::StrCat("expected at most ", options_.limits.max_instructions, " instructions in a module"),
+                         absl::StrCat("expected at most ", options_.limits.max_instructions,
+                                      " instructions in a module"),
                          absl::StatusCode::kResourceExhausted);
   }
   HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after an instruction's name"));
@@ -274,7 +291,8 @@ absl::Status HloParser::ParseInstruction(Body& body) {
   const std::vector<HloComputation*> called(callees_.size(), nullptr);
   OpAttributes* known = attributes.get();
   HloInstruction* instruction = body.computation->AddInstruction(
-      HloInstruction::Create(opcode, std::move(shape), operands_, std::move(attributes), called), name);
+      HloInstruction::Create(opcode, std::move(shape), operands_, std::move(attributes), called),
+      name);
   for (size_t i = 0; i < callees_.size(); ++i) {
     calls_.push_back({instruction, static_cast<int64_t>(i), callees_[i]});
   }
@@ -302,7 +320,8 @@ absl::Status HloParser::ParseParameterNumber(const Body& body, ParameterAttrs& a
     return source_.Error(begin, absl::StrCat("expected a parameter number from 0 to ",
                                              options_.limits.max_parameters - 1, "; got ", number));
   }
-  if (number < body.computation->num_parameters() && body.computation->parameter_instruction(number) != nullptr) {
+  if (number < body.computation->num_parameters() &&
+      body.computation->parameter_instruction(number) != nullptr) {
     return source_.Error(begin, absl::StrCat("parameter ", number, " is defined twice"));
   }
   attributes.number = number;
@@ -321,7 +340,7 @@ absl::Status HloParser::ParseConstant(const Shape& shape, ConstantAttrs& attribu
 absl::Status HloParser::ParseOperands(const Body& body) {
   if (cursor_.Consume(")")) return absl::OkStatus();
   do {
-    HILO_ASSIGN_OR_RETURN(HloInstruction* operand, ParseOperand(body));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * operand, ParseOperand(body));
     operands_.push_back(operand);
   } while (cursor_.Consume(","));
   return cursor_.Expect(")", "after the operands");
@@ -337,12 +356,14 @@ absl::StatusOr<HloInstruction*> HloParser::ParseOperand(const Body& body) {
   HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("an operand"));
   auto it = body.names.find(name);
   if (it == body.names.end()) {
-    return source_.Error(source_.OffsetOf(name),
-                         absl::StrCat("operand ", name, " is not defined before this place in the computation"));
+    return source_.Error(
+        source_.OffsetOf(name),
+        absl::StrCat("operand ", name, " is not defined before this place in the computation"));
   }
   if (type.has_value() && !ShapeUtil::Compatible(*type, it->second->shape())) {
-    return source_.Error(type_offset, absl::StrCat("expected the shape of ", name, ", ", it->second->shape().ToString(),
-                                                   "; got ", type->ToString()));
+    return source_.Error(type_offset,
+                         absl::StrCat("expected the shape of ", name, ", ",
+                                      it->second->shape().ToString(), "; got ", type->ToString()));
   }
   return it->second;
 }
@@ -359,7 +380,8 @@ absl::Status HloParser::ParseRawAttributes() {
     }
     HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("an attribute"));
     if (!seen.insert(name).second) {
-      return source_.Error(source_.OffsetOf(name), absl::StrCat("attribute ", name, " is given twice"));
+      return source_.Error(source_.OffsetOf(name),
+                           absl::StrCat("attribute ", name, " is given twice"));
     }
     HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after the name of an attribute"));
     HILO_ASSIGN_OR_RETURN(const absl::string_view value, ParseAttributeValue(name));
@@ -370,7 +392,8 @@ absl::Status HloParser::ParseRawAttributes() {
 absl::StatusOr<absl::string_view> HloParser::ParseAttributeValue(absl::string_view name) {
   HILO_ASSIGN_OR_RETURN(const absl::string_view value, cursor_.RawValue());
   if (name != "replica_groups" || value.substr(0, 5) != "mesh[") return value;
-  // mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'b'}: one value in spite of its comma and its spaces.
+  // mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'b'}: one value in spite of its comma and its
+  // spaces.
   const size_t here = cursor_.offset();
   size_t end = here;
   if (cursor_.Consume(",") && cursor_.Consume("device_ids=")) {
@@ -399,12 +422,14 @@ absl::StatusOr<std::vector<absl::string_view>> HloParser::ParseNameList(absl::st
   return names;
 }
 
-absl::StatusOr<bool> HloParser::ParseCalledRole(const CalledRoles& roles, const RawAttribute& attribute) {
+absl::StatusOr<bool> HloParser::ParseCalledRole(const CalledRoles& roles,
+                                                const RawAttribute& attribute) {
   if (roles.names.empty()) return false;
   auto read_name = [&]() -> absl::StatusOr<absl::string_view> {
     TextCursor cursor(source_, source_.OffsetOf(attribute.value));
     HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor.Name("the name of a computation"));
-    if (name.end() != attribute.value.end()) return cursor.Expected("the end of a computation's name");
+    if (name.end() != attribute.value.end())
+      return cursor.Expected("the end of a computation's name");
     return name;
   };
   if (roles.is_list) {
@@ -412,7 +437,8 @@ absl::StatusOr<bool> HloParser::ParseCalledRole(const CalledRoles& roles, const 
       HILO_ASSIGN_OR_RETURN(callees_, ParseNameList(attribute.value, "computation"));
       return true;
     }
-    // A list of two branches may be written as true_computation=a, false_computation=b, one of a custom call as to_apply=a.
+    // A list of two branches may be written as true_computation=a, false_computation=b, one of a
+    // custom call as to_apply=a.
     const bool branches = roles.names[0] == "branch_computations";
     const size_t index = branches && attribute.name == "false_computation" ? 1 : 0;
     if (branches ? attribute.name != "true_computation" && attribute.name != "false_computation"
@@ -429,18 +455,22 @@ absl::StatusOr<bool> HloParser::ParseCalledRole(const CalledRoles& roles, const 
   return true;
 }
 
-absl::Status HloParser::CheckRoles(HloOpcode opcode, const CalledRoles& roles, size_t opcode_offset) {
+absl::Status HloParser::CheckRoles(HloOpcode opcode, const CalledRoles& roles,
+                                   size_t opcode_offset) {
   for (size_t i = 0; i < callees_.size(); ++i) {
     if (!callees_[i].empty()) continue;
-    const absl::string_view missing = !roles.is_list ? roles.names[i] : i == 0 ? "true_computation" : "false_computation";
+    const absl::string_view missing = !roles.is_list ? roles.names[i]
+                                      : i == 0       ? "true_computation"
+                                                     : "false_computation";
     return source_.Error(opcode_offset, absl::StrCat("expected the attribute ", missing, " of ",
                                                      HloOpcodeString(opcode), "; it is missing"));
   }
   return absl::OkStatus();
 }
 
-absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attributes, HloInstruction* instruction,
-                                        Body& body, size_t opcode_offset) {
+absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attributes,
+                                        HloInstruction* instruction, Body& body,
+                                        size_t opcode_offset) {
   const bool in_parentheses = opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant;
   const CalledRoles roles(opcode);
   for (const RawAttribute& attribute : raw_attributes_) {
@@ -452,7 +482,8 @@ absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attribut
       continue;
     }
     if (attribute.name == "control-predecessors") {
-      HILO_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names, ParseNameList(attribute.value, "instruction"));
+      HILO_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names,
+                            ParseNameList(attribute.value, "instruction"));
       for (absl::string_view name : names) body.control_edges.push_back({name, instruction});
       continue;
     }
@@ -474,8 +505,9 @@ absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attribut
   }
   if (attributes == nullptr || in_parentheses) return absl::OkStatus();
   for (absl::string_view required : attributes->RequiredFields()) {
-    const bool given = std::any_of(raw_attributes_.begin(), raw_attributes_.end(),
-                                   [&](const RawAttribute& attribute) { return attribute.name == required; });
+    const bool given =
+        std::any_of(raw_attributes_.begin(), raw_attributes_.end(),
+                    [&](const RawAttribute& attribute) { return attribute.name == required; });
     if (!given) {
       return source_.Error(opcode_offset, absl::StrCat("expected the attribute ", required, " of ",
                                                        HloOpcodeString(opcode), "; it is missing"));
@@ -488,11 +520,13 @@ absl::Status HloParser::ResolveCalls() {
   for (const Call& call : calls_) {
     auto it = computations_.find(call.callee);
     if (it == computations_.end()) {
-      return source_.Error(source_.OffsetOf(call.callee), absl::StrCat("expected the name of a computation; there is no ",
-                                                                       call.callee));
+      return source_.Error(
+          source_.OffsetOf(call.callee),
+          absl::StrCat("expected the name of a computation; there is no ", call.callee));
     }
     call.caller->set_called_computation(call.index, it->second);
-    if (call.caller->opcode() == HloOpcode::kFusion) it->second->set_fusion_instruction(call.caller);
+    if (call.caller->opcode() == HloOpcode::kFusion)
+      it->second->set_fusion_instruction(call.caller);
   }
   return absl::OkStatus();
 }
@@ -505,8 +539,8 @@ absl::Status HloParser::ChooseEntry() {
   for (HloComputation* computation : module_->computations()) {
     if (called.contains(computation->name())) continue;
     if (entry != nullptr) {
-      return cursor_.Error(absl::StrCat("expected an ENTRY computation; both ", entry->name(), " and ",
-                                        computation->name(), " could be meant"));
+      return cursor_.Error(absl::StrCat("expected an ENTRY computation; both ", entry->name(),
+                                        " and ", computation->name(), " could be meant"));
     }
     entry = computation;
   }
@@ -517,7 +551,8 @@ absl::Status HloParser::ChooseEntry() {
 
 absl::Status HloParser::Verify() {
   const HloInstruction* culprit = nullptr;
-  const absl::Status status = VerifyHloModule(*module_, HloStage::kInput, options_.limits, &culprit);
+  const absl::Status status =
+      VerifyHloModule(*module_, HloStage::kInput, options_.limits, &culprit);
   if (status.ok()) return status;
   auto it = source_names_.find(culprit);
   const size_t offset = it == source_names_.end() ? 0 : source_.OffsetOf(it->second);
@@ -526,7 +561,8 @@ absl::Status HloParser::Verify() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HloModule>> ParseHloModule(absl::string_view text, const ParseOptions& options) {
+absl::StatusOr<std::unique_ptr<HloModule>> ParseHloModule(absl::string_view text,
+                                                          const ParseOptions& options) {
   return HloParser(text, options).Parse();
 }
 

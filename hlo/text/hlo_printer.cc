@@ -21,7 +21,9 @@ class Printer {
  private:
   void Name(absl::string_view name) { absl::StrAppend(&out_, options_.percent ? "%" : "", name); }
   void Type(const Shape& shape) { out_ += shape.ToString(options_.layouts); }
-  void Attribute(absl::string_view name, absl::string_view value) { absl::StrAppend(&out_, ", ", name, "=", value); }
+  void Attribute(absl::string_view name, absl::string_view value) {
+    absl::StrAppend(&out_, ", ", name, "=", value);
+  }
   void Parentheses(const HloInstruction& instruction);
   void CalledComputations(const HloInstruction& instruction);
   void ControlPredecessors(const HloInstruction& instruction);
@@ -57,7 +59,8 @@ bool IsTopological(absl::Span<HloInstruction* const> order) {
   return true;
 }
 
-// The order of addition of a module that was read as a schedule is that schedule, until passes change it.
+// The order of addition of a module that was read as a schedule is that schedule, until passes
+// change it.
 std::vector<HloInstruction*> TextOrder(const HloComputation& computation) {
   const HloModule& module = *computation.parent();
   if (module.is_scheduled() && !module.schedule().contains(&computation)) {
@@ -121,7 +124,9 @@ void Printer::Parentheses(const HloInstruction& instruction) {
   }
   if (instruction.IsConstant()) {
     const auto& literal = instruction.attrs<ConstantAttrs>().literal.value;
-    out_ += literal == nullptr ? "{...}" : literal->ToString(/*with_shape=*/false, options_.max_constant_elements);
+    out_ += literal == nullptr
+                ? "{...}"
+                : literal->ToString(/*with_shape=*/false, options_.max_constant_elements);
     return;
   }
   absl::string_view separator = "";
@@ -141,8 +146,8 @@ void Printer::CalledComputations(const HloInstruction& instruction) {
   if (called.empty()) return;
   CalledRoles roles(instruction.opcode());
   // Branches chosen by a PRED have names of their own.
-  if (instruction.opcode() == HloOpcode::kConditional && called.size() == 2 && instruction.operand_count() > 0 &&
-      instruction.operand(0)->shape().element_type() == PRED) {
+  if (instruction.opcode() == HloOpcode::kConditional && called.size() == 2 &&
+      instruction.operand_count() > 0 && instruction.operand(0)->shape().element_type() == PRED) {
     roles.names = {"true_computation", "false_computation"};
     roles.is_list = false;
   }

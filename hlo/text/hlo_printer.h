@@ -14,7 +14,8 @@ struct PrintOptions {
   bool operand_types = false;  // f32[2]{0} x rather than x
   bool percent = false;        // %x rather than x, and signatures of computations
   bool layouts = true;
-  int64_t max_constant_elements = -1;  // longer constants are elided as {...} (and then do not parse again); -1: never
+  int64_t max_constant_elements =
+      -1;  // longer constants are elided as {...} (and then do not parse again); -1: never
 
   // For reading: no metadata, no layouts, long constants elided.
   static PrintOptions Short() {
@@ -24,13 +25,15 @@ struct PrintOptions {
   static PrintOptions Full() { return {.operand_types = true, .percent = true}; }
 };
 
-// The module's text. Deterministic: callees before callers, operands before users, attributes in the order of their fields,
-// numbers in the shortest form that reads back equal. With the default options it is canonical, and
-// ParseHloModule(PrintHloModule(m)) is m again.
+// The module's text. Deterministic: callees before callers, operands before users, attributes in
+// the order of their fields, numbers in the shortest form that reads back equal. With the default
+// options it is canonical, and ParseHloModule(PrintHloModule(m)) is m again.
 std::string PrintHloModule(const HloModule& module, const PrintOptions& options = {});
-std::string PrintHloComputation(const HloComputation& computation, const PrintOptions& options = {});
+std::string PrintHloComputation(const HloComputation& computation,
+                                const PrintOptions& options = {});
 // One line, without ROOT and line end.
-std::string PrintHloInstruction(const HloInstruction& instruction, const PrintOptions& options = {});
+std::string PrintHloInstruction(const HloInstruction& instruction,
+                                const PrintOptions& options = {});
 
 }  // namespace hilo
 

@@ -15,15 +15,17 @@ struct SourceText {
   absl::string_view text;
   absl::string_view name;  // of the file, for messages
 
-  // "name:12:9: message", then the line and a caret under the byte at `offset`. Lines and columns count from 1, columns in
-  // bytes. Long lines are cut to the part around the caret; bytes that do not print are shown as '?'.
+  // "name:12:9: message", then the line and a caret under the byte at `offset`. Lines and columns
+  // count from 1, columns in bytes. Long lines are cut to the part around the caret; bytes that do
+  // not print are shown as '?'.
   absl::Status Error(size_t offset, absl::string_view message,
                      absl::StatusCode code = absl::StatusCode::kInvalidArgument) const;
 
   // "expected `expected`; got '...'": an Error at `offset` about the word found there.
   absl::Status Expected(size_t offset, absl::string_view expected) const;
 
-  // The error of a parser that was given the text from `offset` on: where it says "at offset N", the caret goes there.
+  // The error of a parser that was given the text from `offset` on: where it says "at offset N",
+  // the caret goes there.
   absl::Status InnerError(size_t offset, const absl::Status& error) const;
 
   // Where `part`, a piece of `text`, begins.

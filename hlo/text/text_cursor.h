@@ -1,8 +1,9 @@
 // A place in a text, and the reading of words, strings, shapes and raw values from there.
 //
-// HLO text is simple enough to be read straight from its characters: what an opening bracket, a word or a quote means is clear
-// from where it stands, so there is no stream of tokens in between. White space and comments (/* */ and // to the end of the
-// line) may stand between any two tokens. Nothing here recurses.
+// HLO text is simple enough to be read straight from its characters: what an opening bracket, a
+// word or a quote means is clear from where it stands, so there is no stream of tokens in between.
+// White space and comments (/* */ and // to the end of the line) may stand between any two tokens.
+// Nothing here recurses.
 #ifndef HILO_HLO_TEXT_TEXT_CURSOR_H_
 #define HILO_HLO_TEXT_TEXT_CURSOR_H_
 
@@ -18,12 +19,14 @@ namespace hilo {
 
 class TextCursor {
  public:
-  explicit TextCursor(const SourceText& source, size_t offset = 0) : source_(source), offset_(offset) {}
+  explicit TextCursor(const SourceText& source, size_t offset = 0)
+      : source_(source), offset_(offset) {}
 
   const SourceText& source() const { return source_; }
   size_t offset() const { return offset_; }
   void set_offset(size_t offset) { offset_ = offset; }
-  // Line of the current offset, from 1. Counts on from the last call, so that asking for every instruction stays linear.
+  // Line of the current offset, from 1. Counts on from the last call, so that asking for every
+  // instruction stays linear.
   int64_t Line();
 
   // Passes white space and comments.
@@ -52,10 +55,12 @@ class TextCursor {
   // "{1,0}".
   absl::StatusOr<ShapeIndex> ReadShapeIndex();
 
-  // At an opening bracket: passes everything to its match, brackets, strings and comments inside respected, and returns
-  // what stands between the two. Errors: InvalidArgument at the bracket that has no match.
+  // At an opening bracket: passes everything to its match, brackets, strings and comments inside
+  // respected, and returns what stands between the two. Errors: InvalidArgument at the bracket that
+  // has no match.
   absl::StatusOr<absl::string_view> Enclosed();
-  // The text of an attribute's value: up to a ',', white space or a closing bracket outside of brackets and strings.
+  // The text of an attribute's value: up to a ',', white space or a closing bracket outside of
+  // brackets and strings.
   absl::StatusOr<absl::string_view> RawValue();
 
   absl::Status Expected(absl::string_view what);

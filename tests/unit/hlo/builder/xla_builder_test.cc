@@ -13,12 +13,16 @@
 namespace hilo {
 namespace {
 
-Shape F32Shape(absl::Span<const int64_t> dimensions) { return ShapeUtil::MakeShape(F32, dimensions); }
+Shape F32Shape(absl::Span<const int64_t> dimensions) {
+  return ShapeUtil::MakeShape(F32, dimensions);
+}
 
-XlaComputation ScalarComputation(const std::string& name, const std::function<XlaOp(XlaOp, XlaOp)>& f,
+XlaComputation ScalarComputation(const std::string& name,
+                                 const std::function<XlaOp(XlaOp, XlaOp)>& f,
                                  PrimitiveType type = F32) {
   XlaBuilder b(name);
-  f(Parameter(&b, 0, ShapeUtil::MakeScalarShape(type), "a"), Parameter(&b, 1, ShapeUtil::MakeScalarShape(type), "b"));
+  f(Parameter(&b, 0, ShapeUtil::MakeScalarShape(type), "a"),
+    Parameter(&b, 1, ShapeUtil::MakeScalarShape(type), "b"));
   auto computation = b.Build();
   EXPECT_TRUE(computation.ok()) << computation.status();
   return computation.ok() ? *computation : XlaComputation();
@@ -28,7 +32,8 @@ XlaComputation AddF32() {
   return ScalarComputation("add_f32", [](XlaOp a, XlaOp b) { return a + b; });
 }
 
-// The shape of what `make` makes of parameters x: f32[4,6] and s: f32[], and the text round trip of the module.
+// The shape of what `make` makes of parameters x: f32[4,6] and s: f32[], and the text round trip of
+// the module.
 absl::StatusOr<std::string> ShapeOf(const std::function<XlaOp(XlaBuilder*, XlaOp, XlaOp)>& make) {
   XlaBuilder b("test");
   const XlaOp x = Parameter(&b, 0, F32Shape({4, 6}), "x");
@@ -46,18 +51,19 @@ absl::StatusOr<std::string> ShapeOf(const std::function<XlaOp(XlaBuilder*, XlaOp
   }
   return shape->ToString();
 }
-#define EXPECT_SHAPE(text, expression)                                                                     \
-  do {                                                                                                     \
-    const auto shape = ShapeOf([&]([[maybe_unused]] XlaBuilder* b, [[maybe_unused]] XlaOp x,               \
-                                   [[maybe_unused]] XlaOp s) { return expression; });                      \
-    EXPECT_TRUE(shape.ok()) << shape.status();                                                             \
-    if (shape.ok()) {                                                                                      \
-      EXPECT_EQ(*shape, text);                                                                             \
-    }                                                                                                      \
+#define EXPECT_SHAPE(text, expression)                                                       \
+  do {                                                                                       \
+    const auto shape = ShapeOf([&]([[maybe_unused]] XlaBuilder* b, [[maybe_unused]] XlaOp x, \
+                                   [[maybe_unused]] XlaOp s) { return expression; });        \
+    EXPECT_TRUE(shape.ok()) << shape.status();                                               \
+    if (shape.ok()) {                                                                        \
+      EXPECT_EQ(*shape, text);                                                               \
+    }                                                                                        \
   } while (false)
-#define EXPECT_REFUSED(expression)                                                                             \
-  EXPECT_FALSE(ShapeOf([&]([[maybe_unused]] XlaBuilder* b, [[maybe_unused]] XlaOp x, [[maybe_unused]] XlaOp s) { \
-                 return expression;                                                                            \
+#define EXPECT_REFUSED(expression)                                                   \
+  EXPECT_FALSE(ShapeOf([&]([[maybe_unused]] XlaBuilder* b, [[maybe_unused]] XlaOp x, \
+                           [[maybe_unused]] XlaOp s) {                               \
+                 return expression;                                                  \
                }).ok())
 
 TEST(XlaBuilderTest, EveryElementwiseRowHasAFunction) {
@@ -119,20 +125,27 @@ TEST(XlaBuilderTest, Movement) {
   EXPECT_SHAPE("f32[4,6]", Rev(x, {1}));
   EXPECT_SHAPE("f32[2,3]", Slice(x, {0, 0}, {3, 6}, {2, 2}));
   EXPECT_SHAPE("f32[4,2]", SliceInDim(x, 1, 5, 2, 1));
-  EXPECT_SHAPE("f32[1,6]", DynamicSlice(x, {ConstantR0<int32_t>(b, 1), ConstantR0<int32_t>(b, 0)}, {1, 6}));
+  EXPECT_SHAPE("f32[1,6]",
+               DynamicSlice(x, {ConstantR0<int32_t>(b, 1), ConstantR0<int32_t>(b, 0)}, {1, 6}));
   EXPECT_SHAPE("f32[1,6]", DynamicSlice(x, ConstantR1<int32_t>(b, {1, 0}), {1, 6}));
   EXPECT_SHAPE("f32[2]", DynamicSlice(Reshape(x, {24}), ConstantR0<int32_t>(b, 1), {2}));
-  EXPECT_SHAPE("f32[4,6]", DynamicUpdateSlice(x, SliceInDim(x, 0, 2, 1, 0), ConstantR1<int32_t>(b, {1, 0})));
+  EXPECT_SHAPE("f32[4,6]",
+               DynamicUpdateSlice(x, SliceInDim(x, 0, 2, 1, 0), ConstantR1<int32_t>(b, {1, 0})));
   EXPECT_SHAPE("f32[8,6]", ConcatInDim(b, {x, x}, 0));
   EXPECT_SHAPE("f32[4,9]", PadInDim(x, s, 1, 1, 2));
   EXPECT_SHAPE("s32[3,2]", Iota(b, ShapeUtil::MakeShape(S32, {3, 2}), 1));
   EXPECT_SHAPE("f32[5]", Iota(b, F32, 5));
-  EXPECT_SHAPE("f32[4,6]", GetTupleElement(Sort({x, x}, ScalarComputation("less", [](XlaOp a, XlaOp c) {
-                                                          Parameter(a.builder(), 2, ShapeUtil::MakeScalarShape(F32), "c");
-                                                          Parameter(a.builder(), 3, ShapeUtil::MakeScalarShape(F32), "d");
-                                                          return Lt(a, c);
-                                                        })),
-                                           1));
+  EXPECT_SHAPE("f32[4,6]",
+               GetTupleElement(
+                   Sort({x, x}, ScalarComputation("less",
+                                                  [](XlaOp a, XlaOp c) {
+                                                    Parameter(a.builder(), 2,
+                                                              ShapeUtil::MakeScalarShape(F32), "c");
+                                                    Parameter(a.builder(), 3,
+                                                              ShapeUtil::MakeScalarShape(F32), "d");
+                                                    return Lt(a, c);
+                                                  })),
+                   1));
   EXPECT_REFUSED(Reshape(x, {5}));
   EXPECT_REFUSED(Reshape(x, {-1, -24}));
   EXPECT_REFUSED(Collapse(x, {1, 0}));
@@ -168,7 +181,8 @@ TEST(XlaBuilderTest, ReductionsAndProducts) {
   EXPECT_SHAPE("f32[2,2]", ReduceWindow(x, s, AddF32(), {2, 3}, {2, 3}, Padding::kValid));
   EXPECT_SHAPE("f32[4,6]", ReduceWindow(x, s, AddF32(), {3, 2}, {1, 1}, Padding::kSame));
   EXPECT_SHAPE("f32[2,3]", ReduceWindow(x, s, AddF32(), {3, 3}, {2, 2}, Padding::kSame));
-  EXPECT_SHAPE("f32[5,5]", ReduceWindowWithGeneralPadding(x, s, AddF32(), {2, 2}, {}, {}, {}, {{1, 1}, {0, 0}}));
+  EXPECT_SHAPE("f32[5,5]", ReduceWindowWithGeneralPadding(x, s, AddF32(), {2, 2}, {}, {}, {},
+                                                          {{1, 1}, {0, 0}}));
   EXPECT_SHAPE("f32[4,4]", Dot(x, Transpose(x, {1, 0})));
   EXPECT_SHAPE("f64[4,4]", Dot(x, Transpose(x, {1, 0}), F64));
   DotDimensionNumbers numbers;
@@ -188,10 +202,12 @@ TEST(XlaBuilderTest, ReductionsAndProducts) {
 
 TEST(XlaBuilderTest, SamePaddingPutsTheOddOneBehind) {
   XlaBuilder b("same");
-  ReduceWindow(Parameter(&b, 0, F32Shape({5}), "x"), ConstantR0<float>(&b, 0), AddF32(), {4}, {2}, Padding::kSame);
+  ReduceWindow(Parameter(&b, 0, F32Shape({5}), "x"), ConstantR0<float>(&b, 0), AddF32(), {4}, {2},
+               Padding::kSame);
   auto built = b.Build();
   ASSERT_TRUE(built.ok()) << built.status();
-  EXPECT_TRUE(absl::StrContains(PrintHloModule(*built->module()), "window={size=4 stride=2 pad=1_2}"));
+  EXPECT_TRUE(
+      absl::StrContains(PrintHloModule(*built->module()), "window={size=4 stride=2 pad=1_2}"));
 }
 
 TEST(XlaBuilderTest, TuplesTokensAndControlFlow) {
@@ -201,15 +217,19 @@ TEST(XlaBuilderTest, TuplesTokensAndControlFlow) {
     f(Parameter(&b, 0, F32Shape({}), "p"));
     return *b.Build();
   };
-  const XlaComputation halve = unary("halve", [](XlaOp p) { return p / ConstantR0<float>(p.builder(), 2); });
-  const XlaComputation big = unary("big", [](XlaOp p) { return Gt(p, ConstantR0<float>(p.builder(), 1)); });
+  const XlaComputation halve =
+      unary("halve", [](XlaOp p) { return p / ConstantR0<float>(p.builder(), 2); });
+  const XlaComputation big =
+      unary("big", [](XlaOp p) { return Gt(p, ConstantR0<float>(p.builder(), 1)); });
   EXPECT_SHAPE("(f32[4,6], f32[])", Tuple(b, {x, s}));
   EXPECT_SHAPE("f32[]", GetTupleElement(Tuple(b, {x, s}), 1));
   EXPECT_SHAPE("f32[]", While(big, halve, s));
   EXPECT_SHAPE("f32[]", Conditional(Gt(s, s), s, halve, s, halve));
-  EXPECT_SHAPE("f32[]", Conditional(ConstantR0<int32_t>(b, 0), {&halve, &halve, &halve}, {s, s, s}));
+  EXPECT_SHAPE("f32[]",
+               Conditional(ConstantR0<int32_t>(b, 0), {&halve, &halve, &halve}, {s, s, s}));
   EXPECT_SHAPE("f32[]", Call(b, halve, {s}));
-  EXPECT_SHAPE("f32[]", CompositeCall(b, halve, {s}, "foo.bar", "{n = 1 : i32, tensor = dense<1> : tensor<i32>}", 1));
+  EXPECT_SHAPE("f32[]", CompositeCall(b, halve, {s}, "foo.bar",
+                                      "{n = 1 : i32, tensor = dense<1> : tensor<i32>}", 1));
   EXPECT_SHAPE("f32[4,6]", OptimizationBarrier(x));
   EXPECT_SHAPE("token[]", AfterAll(b, {CreateToken(b), CreateToken(b)}));
   EXPECT_REFUSED(AfterAll(b, {}));

@@ -1,9 +1,8 @@
-#include "hlo/ir/hlo_verifier.h"
-
 #include <string>
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
+#include "hlo/ir/hlo_verifier.h"
 #include "hlo/text/hlo_parser.h"
 
 namespace hilo {
@@ -16,22 +15,27 @@ std::unique_ptr<HloModule> Parse(absl::string_view text) {
 }
 
 // An error of the given stage that contains `message`.
-void ExpectError(const HloModule& module, absl::string_view message, HloStage stage = HloStage::kInput,
-                 const HloLimits& limits = {}) {
+void ExpectError(const HloModule& module, absl::string_view message,
+                 HloStage stage = HloStage::kInput, const HloLimits& limits = {}) {
   const absl::Status status = VerifyHloModule(module, stage, limits);
   EXPECT_FALSE(status.ok());
   EXPECT_TRUE(absl::StrContains(status.message(), message)) << status;
 }
 
-constexpr char kChain[] = "HloModule m ENTRY e { x = f32[2]{0} parameter(0) y = f32[2]{0} negate(x) ROOT z = f32[2]{0} add(x, y) }";
+constexpr char kChain[] =
+    "HloModule m ENTRY e { x = f32[2]{0} parameter(0) y = f32[2]{0} negate(x) ROOT z = f32[2]{0} "
+    "add(x, y) }";
 
-TEST(VerifierTest, AcceptsAGoodModule) { EXPECT_EQ(VerifyHloModule(*Parse(kChain), HloStage::kInput), absl::OkStatus()); }
+TEST(VerifierTest, AcceptsAGoodModule) {
+  EXPECT_EQ(VerifyHloModule(*Parse(kChain), HloStage::kInput), absl::OkStatus());
+}
 
 TEST(VerifierTest, NamesTheInstructionAndItsLine) {
   const HloInstruction* culprit = nullptr;
   auto module = Parse("HloModule m\nENTRY e {\n x = f32[2] parameter(0)\n y = f32[3] negate(x)\n}");
   const absl::Status status = VerifyHloModule(*module, HloStage::kInput, {}, &culprit);
-  EXPECT_TRUE(absl::EndsWith(status.message(), "; in %y = f32[3] negate(f32[2] %x), line 4")) << status;
+  EXPECT_TRUE(absl::EndsWith(status.message(), "; in %y = f32[3] negate(f32[2] %x), line 4"))
+      << status;
   EXPECT_EQ(culprit, module->entry_computation()->root_instruction());
 }
 
@@ -51,71 +55,94 @@ TEST(VerifierTest, Circles) {
 }
 
 TEST(VerifierTest, OperandsOfOtherComputations) {
-  auto module = Parse("HloModule m f { a = f32[2] parameter(0) } ENTRY e { x = f32[2] parameter(0) ROOT r = f32[2] call(x), to_apply=f }");
+  auto module = Parse(
+      "HloModule m f { a = f32[2] parameter(0) } ENTRY e { x = f32[2] parameter(0) ROOT r = f32[2] "
+      "call(x), to_apply=f }");
   HloComputation* entry = module->entry_computation();
-  entry->ReplaceOperand(entry->root_instruction(), 0, module->GetComputation("f")->root_instruction());
+  entry->ReplaceOperand(entry->root_instruction(), 0,
+                        module->GetComputation("f")->root_instruction());
   ExpectError(*module, "is not in computation e");
 }
 
 TEST(VerifierTest, Recursion) {
   ExpectError(*Parse("HloModule m f { a = f32[] parameter(0) ROOT b = f32[] call(a), to_apply=g } "
-                     "g { c = f32[] parameter(0) ROOT d = f32[] call(c), to_apply=f } ENTRY e { x = f32[] parameter(0) }"),
+                     "g { c = f32[] parameter(0) ROOT d = f32[] call(c), to_apply=f } ENTRY e { x "
+                     "= f32[] parameter(0) }"),
               "calls itself");
 }
 
 TEST(VerifierTest, EntryIsNotCalled) {
-  ExpectError(*Parse("HloModule m f { a = f32[] parameter(0) ROOT b = f32[] call(a), to_apply=e } ENTRY e { x = f32[] parameter(0) }"),
+  ExpectError(*Parse("HloModule m f { a = f32[] parameter(0) ROOT b = f32[] call(a), to_apply=e } "
+                     "ENTRY e { x = f32[] parameter(0) }"),
               "the entry computation may not be called");
 }
 
 TEST(VerifierTest, SharedFusedComputation) {
-  ExpectError(*Parse("HloModule m f { a = f32[] parameter(0) ROOT n = f32[] negate(a) } ENTRY e { x = f32[] parameter(0) "
-                     "y = f32[] fusion(x), kind=kLoop, calls=f ROOT z = f32[] fusion(y), kind=kLoop, calls=f }"),
+  ExpectError(*Parse("HloModule m f { a = f32[] parameter(0) ROOT n = f32[] negate(a) } ENTRY e { "
+                     "x = f32[] parameter(0) "
+                     "y = f32[] fusion(x), kind=kLoop, calls=f ROOT z = f32[] fusion(y), "
+                     "kind=kLoop, calls=f }"),
               "no other fusion calls");
 }
 
 TEST(VerifierTest, Limits) {
-  ExpectError(*Parse(kChain), "3 instructions; the limit is 2", HloStage::kInput, {.max_instructions = 2});
+  ExpectError(*Parse(kChain), "3 instructions; the limit is 2", HloStage::kInput,
+              {.max_instructions = 2});
   ExpectError(*Parse(kChain), "8 bytes; the limit is 4", HloStage::kInput, {.max_array_bytes = 4});
   ExpectError(*Parse("HloModule m ENTRY e { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }"),
               "2 parameters; the limit is 1", HloStage::kInput, {.max_parameters = 1});
-  ExpectError(*Parse("HloModule m f { a = f32[] parameter(0) } ENTRY e { x = f32[] parameter(0) ROOT r = f32[] call(x), to_apply=f }"),
+  ExpectError(*Parse("HloModule m f { a = f32[] parameter(0) } ENTRY e { x = f32[] parameter(0) "
+                     "ROOT r = f32[] call(x), to_apply=f }"),
               "deeper than 1 levels", HloStage::kInput, {.max_call_depth = 1});
 }
 
 TEST(VerifierTest, EntryLayout) {
-  ExpectError(*Parse("HloModule m, entry_computation_layout={(f32[3]{0})->f32[2]{0}} ENTRY e { x = f32[2] parameter(0) }"),
+  ExpectError(*Parse("HloModule m, entry_computation_layout={(f32[3]{0})->f32[2]{0}} ENTRY e { x = "
+                     "f32[2] parameter(0) }"),
               "expected f32[2] for parameter 0; got f32[3]");
-  ExpectError(*Parse("HloModule m, entry_computation_layout={()->f32[2]{0}} ENTRY e { x = f32[2] parameter(0) }"),
+  ExpectError(*Parse("HloModule m, entry_computation_layout={()->f32[2]{0}} ENTRY e { x = f32[2] "
+                     "parameter(0) }"),
               "expected 1 parameters; got 0");
-  ExpectError(*Parse("HloModule m, entry_computation_layout={(f32[2]{0})->s32[2]{0}} ENTRY e { x = f32[2] parameter(0) }"),
+  ExpectError(*Parse("HloModule m, entry_computation_layout={(f32[2]{0})->s32[2]{0}} ENTRY e { x = "
+                     "f32[2] parameter(0) }"),
               "expected f32[2] for the result");
 }
 
 TEST(VerifierTest, Aliases) {
   auto with = [](const std::string& header) {
     return Parse("HloModule m, " + header +
-                 " ENTRY e { x = f32[2] parameter(0) y = f32[3] parameter(1) p = (f32[2], f32[2]) parameter(2) "
+                 " ENTRY e { x = f32[2] parameter(0) y = f32[3] parameter(1) p = (f32[2], f32[2]) "
+                 "parameter(2) "
                  "ROOT r = (f32[2], f32[3]) tuple(x, y) }");
   };
-  EXPECT_EQ(VerifyHloModule(*with("input_output_alias={ {0}: (2, {1}), {1}: (1, {}) }, buffer_donor={ (0, {}) }"), HloStage::kInput),
-            absl::OkStatus());
+  EXPECT_EQ(
+      VerifyHloModule(
+          *with("input_output_alias={ {0}: (2, {1}), {1}: (1, {}) }, buffer_donor={ (0, {}) }"),
+          HloStage::kInput),
+      absl::OkStatus());
   ExpectError(*with("input_output_alias={ {0}: (3, {}) }"), "parameter number below 3; got 3");
-  ExpectError(*with("input_output_alias={ {0}: (2, {}) }"), "expected an array of the parameters; got (2, {})");
-  ExpectError(*with("input_output_alias={ {0}: (2, {5}) }"), "expected an array of the parameters; got (2, {5})");
-  ExpectError(*with("input_output_alias={ {2}: (0, {}) }"), "expected an array of the result; got {2}");
-  ExpectError(*with("input_output_alias={ {-1}: (0, {}) }"), "expected an array of the result; got {-1}");
-  ExpectError(*with("input_output_alias={ {}: (0, {}) }"), "expected an array of the result; got {}");
-  ExpectError(*with("input_output_alias={ {0}: (0, {}), {0}: (2, {0}) }"), "output {0} has two parameters");
+  ExpectError(*with("input_output_alias={ {0}: (2, {}) }"),
+              "expected an array of the parameters; got (2, {})");
+  ExpectError(*with("input_output_alias={ {0}: (2, {5}) }"),
+              "expected an array of the parameters; got (2, {5})");
+  ExpectError(*with("input_output_alias={ {2}: (0, {}) }"),
+              "expected an array of the result; got {2}");
+  ExpectError(*with("input_output_alias={ {-1}: (0, {}) }"),
+              "expected an array of the result; got {-1}");
+  ExpectError(*with("input_output_alias={ {}: (0, {}) }"),
+              "expected an array of the result; got {}");
+  ExpectError(*with("input_output_alias={ {0}: (0, {}), {0}: (2, {0}) }"),
+              "output {0} has two parameters");
   ExpectError(*with("input_output_alias={ {0}: (1, {}) }"), "8 bytes of output {0}; got 12 bytes");
   ExpectError(*with("buffer_donor={ (0, {}), (0, {}) }"), "given up twice");
 }
 
 TEST(VerifierTest, LayoutsFromLaidOutOn) {
   EXPECT_EQ(VerifyHloModule(*Parse(kChain), HloStage::kLaidOut), absl::OkStatus());
-  ExpectError(*Parse("HloModule m ENTRY e { x = f32[2,3]{0,1} parameter(0) }"), "expected the default layout at stage laidout",
-              HloStage::kLaidOut);
-  ExpectError(*Parse("HloModule m ENTRY e { x = f32[2,3] parameter(0) }"), "expected the default layout", HloStage::kLaidOut);
+  ExpectError(*Parse("HloModule m ENTRY e { x = f32[2,3]{0,1} parameter(0) }"),
+              "expected the default layout at stage laidout", HloStage::kLaidOut);
+  ExpectError(*Parse("HloModule m ENTRY e { x = f32[2,3] parameter(0) }"),
+              "expected the default layout", HloStage::kLaidOut);
 }
 
 TEST(VerifierTest, SchedulesFromScheduledOn) {
