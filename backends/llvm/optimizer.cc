@@ -15,7 +15,6 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
-#include "llvm/Transforms/Vectorize/SLPVectorizer.h"
 
 namespace hilo::codegen {
 namespace {
