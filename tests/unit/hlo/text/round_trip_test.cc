@@ -1,4 +1,7 @@
 // parse(print(m)) == m, over the forms of HLO text that are met in the wild.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -37,6 +40,23 @@ std::string Instruction(absl::string_view instruction) {
       "add(a, b)\n}\n\n",
       "ENTRY main {\n  x = f32[4,4] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = ",
       instruction, "\n}\n");
+}
+
+TEST(RoundTripTest, ProgramsFromJax) {
+  int files = 0;
+  for (const char* folder : {"tests/programs", "examples"}) {
+    std::error_code missing;  // leaves nothing to iterate over
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, missing)) {
+      if (entry.path().extension() != ".hlo") continue;
+      std::ifstream file(entry.path());
+      std::stringstream text;
+      text << file.rdbuf();
+      SCOPED_TRACE(entry.path().string());
+      RoundTrip(text.str(), /*verify=*/false);
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 0);
 }
 
 TEST(RoundTripTest, ShortFormIsCanonical) {
