@@ -28,8 +28,10 @@ size_t ExpectedSize(std::FILE* file) {
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
-  if (file == nullptr) return absl::NotFoundError(absl::StrCat("cannot open ", path, ": ", Reason()));
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
+                                                       std::fclose);
+  if (file == nullptr)
+    return absl::NotFoundError(absl::StrCat("cannot open ", path, ": ", Reason()));
   std::setvbuf(file.get(), nullptr, _IONBF, 0);
   std::string bytes;
   try {

@@ -103,9 +103,8 @@ absl::Status LayoutUtil::Validate(const Layout& layout, absl::Span<const int64_t
   }
   if (!layout.padded_dimensions.empty() &&
       static_cast<int64_t>(layout.padded_dimensions.size()) != rank) {
-    return absl::InvalidArgumentError(absl::StrCat("layout: expected ", rank,
-                                                   " padded_dimensions, got ",
-                                                   layout.padded_dimensions.size()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "layout: expected ", rank, " padded_dimensions, got ", layout.padded_dimensions.size()));
   }
   for (size_t d = 0; d < layout.padded_dimensions.size(); ++d) {
     if (layout.padded_dimensions[d] < dimensions[d]) {

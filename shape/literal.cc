@@ -16,14 +16,14 @@ int64_t DenseByteSize(const Shape& shape) {
   return ShapeUtil::ElementsIn(shape) * PrimitiveTypeByteSize(shape.element_type());
 }
 
-// Every real number as one of four types that hold it exactly. Converting through them takes one loop a type, not one a
-// pair of types.
+// Every real number as one of four types that hold it exactly. Converting through them takes one
+// loop a type, not one a pair of types.
 template <typename T>
 using Carrier = std::conditional_t<
     is_complex<T>, complex128,
-    std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t,
-                       std::conditional_t<std::is_integral_v<T> || is_small_int<T>, int64_t,
-                                          double>>>;
+    std::conditional_t<
+        std::is_same_v<T, uint64_t>, uint64_t,
+        std::conditional_t<std::is_integral_v<T> || is_small_int<T>, int64_t, double>>>;
 
 constexpr int64_t kChunk = 512;
 
@@ -52,8 +52,8 @@ absl::StatusOr<Literal> Literal::Create(const Shape& shape) {
   } else if (shape.IsArray()) {
     literal.size_ = DenseByteSize(shape);
     // calloc leaves large blocks to the system's untouched zero pages.
-    literal.data_.reset(
-        static_cast<uint8_t*>(std::calloc(1, static_cast<size_t>(std::max<int64_t>(1, literal.size_)))));
+    literal.data_.reset(static_cast<uint8_t*>(
+        std::calloc(1, static_cast<size_t>(std::max<int64_t>(1, literal.size_)))));
     if (literal.data_ == nullptr) {
       return absl::ResourceExhaustedError(
           absl::StrCat("no memory for a literal of ", literal.size_, " bytes: ", shape.ToString()));
@@ -135,9 +135,8 @@ size_t Literal::Hash() const {
 
 absl::StatusOr<Literal> Literal::Convert(PrimitiveType type) const {
   if (!shape_.IsArray() || !IsArrayType(type)) {
-    return absl::InvalidArgumentError(absl::StrCat("convert: no conversion from ",
-                                                   shape_.ToString(), " to ",
-                                                   PrimitiveTypeName(type)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "convert: no conversion from ", shape_.ToString(), " to ", PrimitiveTypeName(type)));
   }
   absl::StatusOr<Literal> result = Create(ShapeUtil::ChangeElementType(shape_, type));
   if (!result.ok()) return result;
@@ -166,13 +165,12 @@ absl::StatusOr<Literal> Literal::Reshape(absl::Span<const int64_t> dimensions) c
     return absl::InvalidArgumentError(
         absl::StrCat("reshape: expected an array, got ", shape_.ToString()));
   }
-  absl::StatusOr<Literal> result =
-      Create(ShapeUtil::MakeShape(shape_.element_type(), dimensions));
+  absl::StatusOr<Literal> result = Create(ShapeUtil::MakeShape(shape_.element_type(), dimensions));
   if (!result.ok()) return result;
   if (result->size_ != size_) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("reshape: expected ", element_count(), " elements as in ", shape_.ToString(),
-                     ", got [", absl::StrJoin(dimensions, ","), "]"));
+    return absl::InvalidArgumentError(absl::StrCat("reshape: expected ", element_count(),
+                                                   " elements as in ", shape_.ToString(), ", got [",
+                                                   absl::StrJoin(dimensions, ","), "]"));
   }
   if (size_ > 0) std::memcpy(result->data_.get(), data_.get(), size_);
   return result;

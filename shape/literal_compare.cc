@@ -1,8 +1,8 @@
 // Comparison of floats in units in the last place.
 //
-// The bit patterns of a float type, read as sign and magnitude, order its values; so a pattern maps to an integer key whose
-// differences count the representable values between two floats. -0 and 0 are neighbours, infinity follows the largest
-// finite value.
+// The bit patterns of a float type, read as sign and magnitude, order its values; so a pattern maps
+// to an integer key whose differences count the representable values between two floats. -0 and 0
+// are neighbours, infinity follows the largest finite value.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -69,7 +69,8 @@ template <typename T>
 Verdict CompareFloats(T expected, T actual, const ErrorSpec& spec) {
   const double e = ToDouble(expected);
   const double a = ToDouble(actual);
-  if (std::isnan(e) && std::isnan(a)) return {spec.nans_are_equal, spec.nans_are_equal ? 0 : kFarthest};
+  if (std::isnan(e) && std::isnan(a))
+    return {spec.nans_are_equal, spec.nans_are_equal ? 0 : kFarthest};
   const int64_t ulps = UlpDistance(expected, actual);
   if (ulps <= spec.ulps) return {true, ulps};
   const bool has_tolerance = spec.absolute > 0 || spec.relative > 0;
@@ -123,7 +124,8 @@ std::string DescribeElement(const Literal& expected, const Literal& actual, int6
   const int64_t offset = linear * PrimitiveTypeByteSize(type);
   Shape row_major(type, shape.dimensions());
   std::string text = absl::StrCat(
-      "element {", absl::StrJoin(IndexUtil::LinearIndexToMultidimensionalIndex(row_major, linear), ","),
+      "element {",
+      absl::StrJoin(IndexUtil::LinearIndexToMultidimensionalIndex(row_major, linear), ","),
       "}: expected ");
   AppendNumber(type, expected.untyped_data().data() + offset, &text);
   text += ", actual ";
@@ -171,38 +173,41 @@ absl::Status ForEachArrayPair(const Literal& expected, const Literal& actual, Sh
 
 }  // namespace
 
-absl::Status CompareLiterals(const Literal& expected, const Literal& actual, const ErrorSpec& spec) {
+absl::Status CompareLiterals(const Literal& expected, const Literal& actual,
+                             const ErrorSpec& spec) {
   if (!ShapeUtil::Compatible(expected.shape(), actual.shape())) {
     return absl::InvalidArgumentError(absl::StrCat("shapes differ: expected ",
                                                    expected.shape().ToString(), ", actual ",
                                                    actual.shape().ToString()));
   }
   ShapeIndex root;
-  return ForEachArrayPair(expected, actual, &root,
-                          [&](const Literal& e, const Literal& a, const ShapeIndex& index) {
-                            std::string where;
-                            if (!index.empty()) {
-                              where = absl::StrCat("tuple element {", absl::StrJoin(index, ","), "}: ");
-                            }
-                            return CompareArrays(e, a, spec, where);
-                          });
+  return ForEachArrayPair(
+      expected, actual, &root, [&](const Literal& e, const Literal& a, const ShapeIndex& index) {
+        std::string where;
+        if (!index.empty()) {
+          where = absl::StrCat("tuple element {", absl::StrJoin(index, ","), "}: ");
+        }
+        return CompareArrays(e, a, spec, where);
+      });
 }
 
 int64_t MaxUlpDistance(const Literal& expected, const Literal& actual) {
   if (!ShapeUtil::Compatible(expected.shape(), actual.shape())) return kFarthest;
   int64_t worst = 0;
   ShapeIndex root;
-  ForEachArrayPair(expected, actual, &root, [&](const Literal& e, const Literal& a, const ShapeIndex&) {
-    ArrayTypeSwitch(e.shape().element_type(), [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const auto x = e.data<T>();
-      const auto y = a.data<T>();
-      for (size_t i = 0; i < x.size(); ++i) {
-        worst = std::max(worst, CompareElements(x[i], y[i], ErrorSpec{}).ulps);
-      }
-    });
-    return absl::OkStatus();
-  }).IgnoreError();
+  ForEachArrayPair(expected, actual, &root,
+                   [&](const Literal& e, const Literal& a, const ShapeIndex&) {
+                     ArrayTypeSwitch(e.shape().element_type(), [&](auto tag) {
+                       using T = typename decltype(tag)::type;
+                       const auto x = e.data<T>();
+                       const auto y = a.data<T>();
+                       for (size_t i = 0; i < x.size(); ++i) {
+                         worst = std::max(worst, CompareElements(x[i], y[i], ErrorSpec{}).ulps);
+                       }
+                     });
+                     return absl::OkStatus();
+                   })
+      .IgnoreError();
   return worst;
 }
 

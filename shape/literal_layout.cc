@@ -1,7 +1,8 @@
 // Between row-major literals and the bytes of a layout.
 //
-// Elements are walked in row-major order, one row (the last dimension) at a time, while the position in the laid-out
-// buffer follows by strides. Padding is written first, over the whole buffer.
+// Elements are walked in row-major order, one row (the last dimension) at a time, while the
+// position in the laid-out buffer follows by strides. Padding is written first, over the whole
+// buffer.
 #include <array>
 #include <cstring>
 
@@ -11,10 +12,9 @@ namespace hilo {
 namespace {
 
 bool IsDense(const Shape& shape) {
-  return !shape.has_layout() ||
-         (LayoutUtil::IsMonotonicWithDim0Major(shape.layout()) &&
-          (shape.layout().padded_dimensions.empty() ||
-           shape.layout().padded_dimensions == shape.dimensions()));
+  return !shape.has_layout() || (LayoutUtil::IsMonotonicWithDim0Major(shape.layout()) &&
+                                 (shape.layout().padded_dimensions.empty() ||
+                                  shape.layout().padded_dimensions == shape.dimensions()));
 }
 
 // Elements between neighbours along each dimension in the laid-out buffer.
@@ -87,8 +87,7 @@ void CopyElements(const Shape& shape, Dense* dense, LaidOut* laid_out) {
 
 void FillPadding(const Shape& shape, uint8_t* out) {
   const int64_t bytes = ShapeUtil::ByteSizeOf(shape);
-  const Literal value =
-      LiteralUtil::FromDouble(shape.element_type(), shape.layout().padding_value);
+  const Literal value = LiteralUtil::FromDouble(shape.element_type(), shape.layout().padding_value);
   const auto element = value.untyped_data();
   for (int64_t at = 0; at < bytes; at += static_cast<int64_t>(element.size())) {
     std::memcpy(out + at, element.data(), element.size());

@@ -1,5 +1,5 @@
-// The text of constants. The shape is known, so it leads: depth of braces and parentheses is the shape's, never the
-// text's, and a literal is made only when the text is long enough to fill it.
+// The text of constants. The shape is known, so it leads: depth of braces and parentheses is the
+// shape's, never the text's, and a literal is made only when the text is long enough to fill it.
 #include <string>
 #include <utility>
 
@@ -29,7 +29,8 @@ absl::Status ParseReal(TextScanner* scanner, PrimitiveType type, uint8_t* out) {
 absl::Status ParseElement(TextScanner* scanner, PrimitiveType type, uint8_t* out) {
   if (!IsComplexType(type)) return ParseReal(scanner, type, out);
   const PrimitiveType part = ComplexComponentType(type);
-  if (!scanner->TryConsume("(")) return ParseReal(scanner, part, out);  // the imaginary part stays 0
+  if (!scanner->TryConsume("("))
+    return ParseReal(scanner, part, out);  // the imaginary part stays 0
   HILO_RETURN_IF_ERROR(ParseReal(scanner, part, out));
   HILO_RETURN_IF_ERROR(scanner->Expect(","));
   HILO_RETURN_IF_ERROR(ParseReal(scanner, part, out + PrimitiveTypeByteSize(part)));
@@ -79,8 +80,8 @@ absl::Status ParseBraces(TextScanner* scanner, Literal* literal) {
         if (scanner->TryConsume(",")) break;
       }
       closing = false;
-      const bool complete = seen[depth - 1] == shape.dimensions(depth - 1) ||
-                            (no_elements && seen[depth - 1] == 0);
+      const bool complete =
+          seen[depth - 1] == shape.dimensions(depth - 1) || (no_elements && seen[depth - 1] == 0);
       if (!complete) {
         return scanner->Expected(absl::StrCat("item ", seen[depth - 1], " of ",
                                               shape.dimensions(depth - 1), " in dimension ",

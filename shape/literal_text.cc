@@ -18,7 +18,8 @@ void AppendScalar(const Literal& literal, std::string* out) {
   }
 }
 
-// { { 1, 2 }, { 3, 4 } } but {1, 2} for vectors and {} for empty rows. Walks with an explicit index: ranks may be large.
+// { { 1, 2 }, { 3, 4 } } but {1, 2} for vectors and {} for empty rows. Walks with an explicit
+// index: ranks may be large.
 void AppendElements(const Literal& literal, std::string* out) {
   const Shape& shape = literal.shape();
   const int64_t rank = shape.rank();

@@ -67,9 +67,8 @@ Literal LiteralUtil::MinValue(PrimitiveType type) { return Extreme(type, /*lowes
 Literal LiteralUtil::MaxValue(PrimitiveType type) { return Extreme(type, /*lowest=*/false); }
 
 Literal LiteralUtil::FromDouble(PrimitiveType type, double value) {
-  return MakeScalar(type, [&](auto tag) {
-    return ConvertElement<double, typename decltype(tag)::type>(value);
-  });
+  return MakeScalar(
+      type, [&](auto tag) { return ConvertElement<double, typename decltype(tag)::type>(value); });
 }
 
 }  // namespace hilo

@@ -21,9 +21,9 @@ struct DtypeName {
   absl::string_view name;
   PrimitiveType type;
 };
-constexpr DtypeName kDtypes[] = {
-    {"b1", PRED}, {"i1", S8},  {"i2", S16}, {"i4", S32}, {"i8", S64}, {"u1", U8},  {"u2", U16},
-    {"u4", U32},  {"u8", U64}, {"f2", F16}, {"f4", F32}, {"f8", F64}, {"c8", C64}, {"c16", C128}};
+constexpr DtypeName kDtypes[] = {{"b1", PRED}, {"i1", S8},  {"i2", S16}, {"i4", S32},  {"i8", S64},
+                                 {"u1", U8},   {"u2", U16}, {"u4", U32}, {"u8", U64},  {"f2", F16},
+                                 {"f4", F32},  {"f8", F64}, {"c8", C64}, {"c16", C128}};
 
 // What the header says.
 struct Header {
@@ -94,7 +94,8 @@ absl::StatusOr<Header> ParseHeader(absl::string_view text) {
 }
 
 // Splits `bytes` into the header's text and the elements.
-absl::Status SplitFile(absl::string_view bytes, absl::string_view* header, absl::string_view* data) {
+absl::Status SplitFile(absl::string_view bytes, absl::string_view* header,
+                       absl::string_view* data) {
   if (!absl::ConsumePrefix(&bytes, kMagic) || bytes.size() < 4) {
     return absl::InvalidArgumentError("npy: expected a file that starts with \\x93NUMPY");
   }
@@ -128,14 +129,13 @@ absl::StatusOr<PrimitiveType> TypeOfDescr(absl::string_view descr, PrimitiveType
   // The one small float whose own name NumPy writes.
   if (name == "f1" && hint == PRIMITIVE_TYPE_INVALID) return F8E5M2;
   if (raw_bytes != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("npy: raw elements of ", raw_bytes, " bytes ('", descr,
-                     "') need a type of that size, such as ", raw_bytes == 1 ? "f8e4m3fn" : "bf16",
-                     "; got ", PrimitiveTypeName(hint)));
+    return absl::InvalidArgumentError(absl::StrCat("npy: raw elements of ", raw_bytes, " bytes ('",
+                                                   descr, "') need a type of that size, such as ",
+                                                   raw_bytes == 1 ? "f8e4m3fn" : "bf16", "; got ",
+                                                   PrimitiveTypeName(hint)));
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("npy: expected elements of a number type such as '<f4', got '",
-                   descr.substr(0, 40), "'"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "npy: expected elements of a number type such as '<f4', got '", descr.substr(0, 40), "'"));
 }
 
 void SwapBytes(Literal* literal) {
@@ -155,10 +155,9 @@ std::string DescrOfType(PrimitiveType type) {
 }
 
 std::string MakeHeader(const Shape& shape) {
-  std::string text = absl::StrCat("{'descr': '", DescrOfType(shape.element_type()),
-                                  "', 'fortran_order': False, 'shape': (",
-                                  absl::StrJoin(shape.dimensions(), ", "),
-                                  shape.rank() == 1 ? ",), }" : "), }");
+  std::string text = absl::StrCat(
+      "{'descr': '", DescrOfType(shape.element_type()), "', 'fortran_order': False, 'shape': (",
+      absl::StrJoin(shape.dimensions(), ", "), shape.rank() == 1 ? ",), }" : "), }");
   // Elements begin at a multiple of 64 bytes.
   const int version = text.size() < 60000 ? 1 : 2;
   const size_t length_bytes = version == 1 ? 2 : 4;
@@ -208,7 +207,8 @@ absl::StatusOr<Literal> ReadNpy(const std::string& path, PrimitiveType hint) {
   HILO_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   absl::StatusOr<Literal> literal = ParseNpy(bytes, hint);
   if (literal.ok()) return literal;
-  return absl::Status(literal.status().code(), absl::StrCat(path, ": ", literal.status().message()));
+  return absl::Status(literal.status().code(),
+                      absl::StrCat(path, ": ", literal.status().message()));
 }
 
 absl::StatusOr<std::string> SerializeNpy(const Literal& literal) {

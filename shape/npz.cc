@@ -1,6 +1,7 @@
-// .npz is a zip archive of .npy files. Only what such archives hold is read: the directory at the end (with its 64-bit
-// form), stored and deflated members. Offsets and sizes of the directory are checked against the file before use, and
-// members may not claim more compressed bytes together than the file has, so overlapping ones cannot multiply it.
+// .npz is a zip archive of .npy files. Only what such archives hold is read: the directory at the
+// end (with its 64-bit form), stored and deflated members. Offsets and sizes of the directory are
+// checked against the file before use, and members may not claim more compressed bytes together
+// than the file has, so overlapping ones cannot multiply it.
 #include <zlib.h>
 
 #include <algorithm>
@@ -203,7 +204,8 @@ absl::StatusOr<absl::string_view> Extract(absl::string_view bytes, const Member&
   if ((member.flags & 1) != 0) return Bad(absl::StrCat("member ", member.name, " is encrypted"));
   if (member.method == Z_DEFLATED) {
     if (member.size / kMaxDeflateRatio > member.compressed) {
-      return Bad(absl::StrCat("member ", member.name, " claims an impossible size of ", member.size));
+      return Bad(
+          absl::StrCat("member ", member.name, " claims an impossible size of ", member.size));
     }
     try {
       storage->resize(member.size);
@@ -227,7 +229,8 @@ void Append(std::string* out, uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out->push_back(static_cast<char>(value >> (8 * i) & 0xff));
 }
 
-// The fields that a local header and a directory entry share: from "version needed" to the sizes of name and extra.
+// The fields that a local header and a directory entry share: from "version needed" to the sizes of
+// name and extra.
 void AppendCommonFields(const Member& member, size_t extra_size, std::string* out) {
   const uint64_t size = std::min<uint64_t>(member.size, kSee64);
   Append(out, extra_size > 0 ? 45 : 20, 2);  // version needed
@@ -307,7 +310,8 @@ std::string EndRecords(uint64_t entries, uint64_t directory_size, uint64_t offse
 
 }  // namespace
 
-absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes, const NpyTypeHint& hint) {
+absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes,
+                                                   const NpyTypeHint& hint) {
   HILO_ASSIGN_OR_RETURN(const std::vector<Member> members, ReadDirectory(bytes));
   std::vector<NamedLiteral> arrays;
   for (const Member& member : members) {
@@ -317,8 +321,7 @@ absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes, cons
     }
     std::string storage;
     HILO_ASSIGN_OR_RETURN(const absl::string_view data, Extract(bytes, member, &storage));
-    absl::StatusOr<Literal> literal =
-        ParseNpy(data, hint ? hint(name) : PRIMITIVE_TYPE_INVALID);
+    absl::StatusOr<Literal> literal = ParseNpy(data, hint ? hint(name) : PRIMITIVE_TYPE_INVALID);
     if (!literal.ok()) {
       return absl::Status(literal.status().code(),
                           absl::StrCat(name, ": ", literal.status().message()));
@@ -328,7 +331,8 @@ absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes, cons
   return arrays;
 }
 
-absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path, const NpyTypeHint& hint) {
+absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path,
+                                                  const NpyTypeHint& hint) {
   HILO_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   absl::StatusOr<std::vector<NamedLiteral>> arrays = ParseNpz(bytes, hint);
   if (arrays.ok()) return arrays;

@@ -43,8 +43,8 @@ struct FloatTraits<SmallFloat<kType, B, kFormat>> {
   static double ToDouble(T value) { return static_cast<double>(value); }
 };
 
-// Decimal or hexadecimal digits to the nearest F (float or double). Nothing if `text` is no number; sets *overflow if it
-// is a finite one beyond F's range.
+// Decimal or hexadecimal digits to the nearest F (float or double). Nothing if `text` is no number;
+// sets *overflow if it is a finite one beyond F's range.
 template <typename F>
 std::optional<F> ParseFinite(absl::string_view text, bool* overflow) {
   const bool negative = absl::ConsumePrefix(&text, "-");
@@ -68,14 +68,13 @@ std::optional<F> ParseFinite(absl::string_view text, bool* overflow) {
 }
 
 absl::Status NotA(absl::string_view text, PrimitiveType type) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("expected a value of ", PrimitiveTypeName(type), ", got '", text.substr(0, 40), "'"));
+  return absl::InvalidArgumentError(absl::StrCat("expected a value of ", PrimitiveTypeName(type),
+                                                 ", got '", text.substr(0, 40), "'"));
 }
 
 absl::Status OutOfRange(absl::string_view text, PrimitiveType type) {
-  return absl::InvalidArgumentError(absl::StrCat("value ", text.substr(0, 40),
-                                                 " is out of the range of ",
-                                                 PrimitiveTypeName(type)));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "value ", text.substr(0, 40), " is out of the range of ", PrimitiveTypeName(type)));
 }
 
 // "nan", "nan(0x1)" or "inf" without sign.
@@ -142,11 +141,13 @@ absl::Status ParseInteger(absl::string_view text, T* out) {
   Wide value;
   if (text == "-0") text.remove_prefix(1);
   if (!absl::SimpleAtoi(text, &value)) {
-    const bool digits = text.find_first_not_of("0123456789", text.empty() || text[0] != '-' ? 0 : 1) ==
-                        absl::string_view::npos;
+    const bool digits =
+        text.find_first_not_of("0123456789", text.empty() || text[0] != '-' ? 0 : 1) ==
+        absl::string_view::npos;
     return digits && text.size() > 1 ? OutOfRange(text, kType) : NotA(text, kType);
   }
-  if (value < static_cast<Wide>(LowestInteger<T>()) || value > static_cast<Wide>(HighestInteger<T>())) {
+  if (value < static_cast<Wide>(LowestInteger<T>()) ||
+      value > static_cast<Wide>(HighestInteger<T>())) {
     return OutOfRange(text, kType);
   }
   *out = T(value);
@@ -163,8 +164,8 @@ absl::Status ParsePred(absl::string_view text, bool* out) {
 template <typename T>
 void AppendNan(typename FloatTraits<T>::Bits bits, std::string* out) {
   using Traits = FloatTraits<T>;
-  constexpr bool kSigned = Traits::kSpecials == FloatSpecials::kIeee ||
-                           Traits::kSpecials == FloatSpecials::kFiniteNan;
+  constexpr bool kSigned =
+      Traits::kSpecials == FloatSpecials::kIeee || Traits::kSpecials == FloatSpecials::kFiniteNan;
   if (kSigned && (bits & Traits::kSign) != 0) out->push_back('-');
   *out += "nan";
   if constexpr (Traits::kSpecials == FloatSpecials::kIeee) {
@@ -176,8 +177,8 @@ void AppendNan(typename FloatTraits<T>::Bits bits, std::string* out) {
   }
 }
 
-// Small floats have no shortest printer: digits are added until the text reads back, unless the exact value as a float is
-// no longer (448 rather than 4.5e+02).
+// Small floats have no shortest printer: digits are added until the text reads back, unless the
+// exact value as a float is no longer (448 rather than 4.5e+02).
 template <typename T>
 void AppendSmallFloat(T value, std::string* out) {
   constexpr int kEnough = 9;  // digits of a float
@@ -185,14 +186,16 @@ void AppendSmallFloat(T value, std::string* out) {
   char buffer[64];
   char* end = buffer;
   for (int digits = 1; digits <= kEnough; ++digits) {
-    end = std::to_chars(buffer, buffer + sizeof(buffer), exact, std::chars_format::general, digits).ptr;
+    end = std::to_chars(buffer, buffer + sizeof(buffer), exact, std::chars_format::general, digits)
+              .ptr;
     double read = 0;
     absl::from_chars(buffer, end, read);
     if (T(read).bits == value.bits) break;
   }
   char exact_buffer[64];
   char* const exact_end =
-      std::to_chars(exact_buffer, exact_buffer + sizeof(exact_buffer), static_cast<float>(value)).ptr;
+      std::to_chars(exact_buffer, exact_buffer + sizeof(exact_buffer), static_cast<float>(value))
+          .ptr;
   if (exact_end - exact_buffer <= end - buffer) {
     out->append(exact_buffer, exact_end);
   } else {

@@ -1,8 +1,9 @@
 // Small floats.
 //
-// All formats are read as "sign, exponent, mantissa" of given widths; below the sign, patterns are ordered like their
-// values, so rounding may carry from the mantissa into the exponent by plain addition, and overflow is one comparison
-// with the largest finite pattern. Only what the patterns at the ends mean differs (FloatSpecials).
+// All formats are read as "sign, exponent, mantissa" of given widths; below the sign, patterns are
+// ordered like their values, so rounding may carry from the mantissa into the exponent by plain
+// addition, and overflow is one comparison with the largest finite pattern. Only what the patterns
+// at the ends mean differs (FloatSpecials).
 #include "shape/number_types.h"
 
 #include <bit>
@@ -47,7 +48,8 @@ uint32_t EncodeNan(const FloatFormat& f, bool negative, uint64_t payload) {
   const uint32_t sign = negative ? SignBit(f) : 0;
   switch (f.specials) {
     case FloatSpecials::kIeee: {
-      const uint32_t top = static_cast<uint32_t>(payload >> (kDoubleMantissaBits - f.mantissa_bits));
+      const uint32_t top =
+          static_cast<uint32_t>(payload >> (kDoubleMantissaBits - f.mantissa_bits));
       return sign | InfinityBits(f) | uint32_t{1} << (f.mantissa_bits - 1) | top;
     }
     case FloatSpecials::kFiniteNan:
@@ -118,8 +120,8 @@ float DecodeFloat(const FloatFormat& f, uint32_t bits) {
     const uint32_t scale = static_cast<uint32_t>(1 - f.bias - f.mantissa_bits + 127) << 23;
     result = std::bit_cast<uint32_t>(static_cast<float>(mantissa) * std::bit_cast<float>(scale));
   } else {
-    result = (exponent + 127 - static_cast<uint32_t>(f.bias)) << 23 |
-             mantissa << (23 - f.mantissa_bits);
+    result = (exponent + 127 - static_cast<uint32_t>(f.bias)) << 23 | mantissa
+                                                                          << (23 - f.mantissa_bits);
   }
   const bool keeps_sign = f.specials != FloatSpecials::kUnsignedZero || magnitude != 0;
   return std::bit_cast<float>(result | (negative && keeps_sign ? 0x80000000u : 0));
@@ -140,8 +142,7 @@ uint32_t EncodeFloat(const FloatFormat& f, double value) {
   if (double_exponent != 0) {
     const uint64_t significand = double_mantissa | uint64_t{1} << kDoubleMantissaBits;
     const int64_t exponent = double_exponent - kDoubleBias + f.bias;
-    const int64_t shift =
-        kDoubleMantissaBits - f.mantissa_bits + (exponent < 1 ? 1 - exponent : 0);
+    const int64_t shift = kDoubleMantissaBits - f.mantissa_bits + (exponent < 1 ? 1 - exponent : 0);
     if (exponent > int64_t{1} << f.exponent_bits) return EncodeOverflow(f, negative);
     if (shift <= kDoubleMantissaBits + 1) {
       const uint64_t half = uint64_t{1} << (shift - 1);
@@ -159,7 +160,8 @@ uint32_t EncodeFloat(const FloatFormat& f, double value) {
 }
 
 double SignificantDouble(uint64_t magnitude, bool negative) {
-  // Bits that a double has no room for are folded into its last bit: still on the same side of every tie.
+  // Bits that a double has no room for are folded into its last bit: still on the same side of
+  // every tie.
   const int excess = 64 - std::countl_zero(magnitude) - (kDoubleMantissaBits + 1);
   if (excess > 0) {
     const uint64_t lost = magnitude & ((uint64_t{1} << excess) - 1);

@@ -5,7 +5,8 @@
 namespace hilo {
 namespace {
 
-// Nesting is bounded by ShapeUtil::kMaxTupleDepth in every shape that passed Validate, so recursion is safe.
+// Nesting is bounded by ShapeUtil::kMaxTupleDepth in every shape that passed Validate, so recursion
+// is safe.
 void AppendShape(const Shape& shape, bool print_layout, std::string* out) {
   if (shape.IsTuple()) {
     out->push_back('(');

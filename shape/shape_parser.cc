@@ -11,7 +11,9 @@
 namespace hilo {
 namespace {
 
-bool StartsInteger(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '-'; }
+bool StartsInteger(char c) {
+  return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '-';
+}
 
 // "1,2,3" up to but without `close`; may be empty.
 absl::StatusOr<std::vector<int64_t>> ConsumeIntegers(TextScanner* scanner, char close) {
@@ -62,7 +64,8 @@ absl::Status ConsumeParenthesizedInteger(TextScanner* scanner, int64_t* value) {
   return scanner->Expect(")");
 }
 
-// What follows the colon of a layout: "T(8,128)S(1)". Notes that do not change what we do with an array are read over.
+// What follows the colon of a layout: "T(8,128)S(1)". Notes that do not change what we do with an
+// array are read over.
 absl::Status ConsumeNotes(TextScanner* scanner, Layout* layout) {
   while (scanner->Peek() != '}') {
     int64_t ignored;

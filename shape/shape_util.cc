@@ -29,7 +29,8 @@ absl::Span<const int64_t> MemoryDimensions(const Shape& shape) {
 }
 
 absl::Status ValidateArray(const Shape& shape) {
-  // Zero sizes count as one: strides must not overflow either, whatever the order of the dimensions.
+  // Zero sizes count as one: strides must not overflow either, whatever the order of the
+  // dimensions.
   int64_t bytes = PrimitiveTypeByteSize(shape.element_type());
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (shape.dimensions(d) < 0) {
@@ -52,8 +53,8 @@ absl::Status ValidateArray(const Shape& shape) {
     bytes = SaturatingMultiply(bytes, std::max<int64_t>(1, size));
   }
   if (bytes > kMaxBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("shape: ", shape.ToString(true), " has more than 2^62 bytes with its padding"));
+    return absl::InvalidArgumentError(absl::StrCat("shape: ", shape.ToString(true),
+                                                   " has more than 2^62 bytes with its padding"));
   }
   return absl::OkStatus();
 }
@@ -86,14 +87,13 @@ absl::Status ValidateImpl(const Shape& shape, bool with_layout, int depth) {
     return ValidateArray(shape);
   }
   if (shape.element_type() != TOKEN && shape.element_type() != OPAQUE_TYPE) {
-    return absl::InvalidArgumentError(absl::StrCat("shape: no values of type ",
-                                                   PrimitiveTypeName(shape.element_type()),
-                                                   " exist"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "shape: no values of type ", PrimitiveTypeName(shape.element_type()), " exist"));
   }
   if (shape.rank() != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "shape: ", PrimitiveTypeName(shape.element_type()), " has no dimensions, got ",
-        shape.rank()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("shape: ", PrimitiveTypeName(shape.element_type()), " has no dimensions, got ",
+                     shape.rank()));
   }
   return absl::OkStatus();
 }
@@ -207,9 +207,9 @@ int64_t ShapeUtil::TrueRank(const Shape& shape) {
 
 absl::StatusOr<int64_t> ShapeUtil::GetDimensionNumber(const Shape& shape, int64_t dimension) {
   if (dimension < -shape.rank() || dimension >= shape.rank()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected a dimension number from ", -shape.rank(), " to ", shape.rank() - 1,
-                     ", got ", dimension, " for ", shape.ToString()));
+    return absl::InvalidArgumentError(absl::StrCat("expected a dimension number from ",
+                                                   -shape.rank(), " to ", shape.rank() - 1,
+                                                   ", got ", dimension, " for ", shape.ToString()));
   }
   return dimension < 0 ? dimension + shape.rank() : dimension;
 }

@@ -86,8 +86,8 @@ absl::Status TextScanner::ConsumeInt64(int64_t* value) {
 absl::Status TextScanner::Expected(absl::string_view what) {
   SkipBlanks();
   if (at_ == text_.size()) return ErrorAt(at_, absl::StrCat("expected ", what, ", got the end"));
-  return ErrorAt(at_, absl::StrCat("expected ", what, ", got '",
-                                   absl::CEscape(rest().substr(0, 20)), "'"));
+  return ErrorAt(
+      at_, absl::StrCat("expected ", what, ", got '", absl::CEscape(rest().substr(0, 20)), "'"));
 }
 
 absl::Status TextScanner::ErrorAt(size_t offset, absl::string_view message) const {

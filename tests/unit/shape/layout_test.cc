@@ -1,4 +1,5 @@
-// How arrays lie in memory: orders, padding, linear indices. The figures are those of the specification's [2x3] array
+// How arrays lie in memory: orders, padding, linear indices. The figures are those of the
+// specification's [2x3] array
 //   a b c
 //   d e f
 #include <algorithm>
@@ -38,8 +39,8 @@ TEST(Layout, PaddingIsAddedAtTheHighEnd) {
 }
 
 TEST(Layout, PaddedArrayLiesLikeTheLargerOne) {
-  const Literal large =
-      LiteralUtil::CreateR2<uint8_t>({{'a', 'b', 'c', '0', '0'}, {'d', 'e', 'f', '0', '0'}, {'0', '0', '0', '0', '0'}});
+  const Literal large = LiteralUtil::CreateR2<uint8_t>(
+      {{'a', 'b', 'c', '0', '0'}, {'d', 'e', 'f', '0', '0'}, {'0', '0', '0', '0', '0'}});
   for (const std::vector<int64_t>& order : {std::vector<int64_t>{0, 1}, {1, 0}}) {
     std::string bytes(15, '?');
     LiteralToBytes(large, ShapeUtil::MakeShapeWithDenseLayout(U8, {3, 5}, order),
@@ -110,7 +111,8 @@ TEST(IndexUtil, TablesOfTheSpecification) {
   EXPECT_EQ(IndexUtil::MultidimensionalIndexToLinearIndex(ShapeUtil::MakeScalarShape(F32), {}), 0);
 }
 
-// Conversions are inverse, and bytes agree with them, for every order of four dimensions, padded and not.
+// Conversions are inverse, and bytes agree with them, for every order of four dimensions, padded
+// and not.
 TEST(IndexUtil, InverseOnAllElementsOfAnyLayout) {
   const std::vector<int64_t> sizes = {2, 3, 1, 4};
   Shape dense = ShapeUtil::MakeShape(S32, sizes);
@@ -153,9 +155,12 @@ TEST(LiteralBytes, EveryElementWidthTransposes) {
 
 TEST(LiteralBytes, ForeignPatternsOfNarrowTypesAreMadeCanonical) {
   const uint8_t bytes[] = {0xff, 0x1f, 0x02, 0x00};
-  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(PRED, {4}))->ToString(), "pred[4] {1, 1, 1, 0}");
-  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(S4, {4}))->ToString(), "s4[4] {-1, -1, 2, 0}");
-  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(U2, {4}))->ToString(), "u2[4] {3, 3, 2, 0}");
+  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(PRED, {4}))->ToString(),
+            "pred[4] {1, 1, 1, 0}");
+  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(S4, {4}))->ToString(),
+            "s4[4] {-1, -1, 2, 0}");
+  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(U2, {4}))->ToString(),
+            "u2[4] {3, 3, 2, 0}");
 }
 
 TEST(LiteralBytes, EmptyArraysAreAllPadding) {

@@ -39,15 +39,19 @@ TEST(CompareLiterals, Tolerances) {
 }
 
 TEST(CompareLiterals, NamesFirstAndWorst) {
-  const absl::Status status = CompareLiterals(*ParseLiteral("(s32[], f32[2,2]) (1, { { 1, 2 }, { 3, 4 } })"),
-                                              *ParseLiteral("(s32[], f32[2,2]) (1, { { 1, 2.0000002 }, { 3, 5 } })"), {});
+  const absl::Status status =
+      CompareLiterals(*ParseLiteral("(s32[], f32[2,2]) (1, { { 1, 2 }, { 3, 4 } })"),
+                      *ParseLiteral("(s32[], f32[2,2]) (1, { { 1, 2.0000002 }, { 3, 5 } })"), {});
   EXPECT_EQ(status.message(),
-            "tuple element {1}: 2 of 4 elements of f32[2,2] differ; first element {0,1}: expected 2, actual 2.0000002 "
+            "tuple element {1}: 2 of 4 elements of f32[2,2] differ; first element {0,1}: expected "
+            "2, actual 2.0000002 "
             "(1 ulps apart); worst element {1,1}: expected 4, actual 5 (2097152 ulps apart)");
 }
 
 TEST(CompareLiterals, MaxUlpDistance) {
-  const auto distance = [](const char* a, const char* b) { return MaxUlpDistance(*ParseLiteral(a), *ParseLiteral(b)); };
+  const auto distance = [](const char* a, const char* b) {
+    return MaxUlpDistance(*ParseLiteral(a), *ParseLiteral(b));
+  };
   constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(distance("f32[2] {1, 2}", "f32[2] {1, 2.0000005}"), 2);
   EXPECT_EQ(distance("f32[] nan", "f32[] -nan"), 0);

@@ -1,4 +1,5 @@
-// Ranks, sizes, dimension numbers and shape text. Section names in comments are those of the specification.
+// Ranks, sizes, dimension numbers and shape text. Section names in comments are those of the
+// specification.
 #include "shape/shape.h"
 
 #include <limits>
@@ -37,7 +38,8 @@ TEST(Shape, NegativeDimensionNumbersCountFromTheEnd) {
 }
 
 TEST(Shape, LettersOfDimensionsFollowTheirNumbers) {
-  // Rank 4 is [p, z, y, x]: fewer dimensions drop the first letters, so x is always -1 and y always -2.
+  // Rank 4 is [p, z, y, x]: fewer dimensions drop the first letters, so x is always -1 and y always
+  // -2.
   for (int64_t rank = 2; rank <= 4; ++rank) {
     const int64_t sizes[] = {7, 6, 5, 4};  // of p, z, y, x
     const Shape shape = ShapeUtil::MakeShape(F32, absl::MakeSpan(sizes).subspan(4 - rank));
@@ -65,8 +67,7 @@ TEST(Shape, CompatibleIgnoresLayoutsAndEqualDoesNot) {
   EXPECT_TRUE(
       ShapeUtil::CompatibleIgnoringElementType(row_major, ShapeUtil::MakeShape(S32, {2, 3})));
   EXPECT_FALSE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeTupleShape({row_major})));
-  EXPECT_FALSE(
-      ShapeUtil::Compatible(row_major, ShapeUtil::MakeShape(F32, {2, 3}, {true, false})));
+  EXPECT_FALSE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeShape(F32, {2, 3}, {true, false})));
 }
 
 TEST(Shape, LeavesAndSubshapesOfTuples) {
@@ -141,11 +142,31 @@ TEST(ShapeText, ConsumeLeavesABodyAlone) {
 }
 
 TEST(ShapeText, Errors) {
-  for (const char* text :
-       {"", "f32", "f32[", "f32[2", "f32[2,]", "f32[-1]", "f32[2]{1}", "f32[2]{0,0}", "f33[2]", "f32[2]x",
-        "(f32[2]", "f32[2]{0:Q(1)}", "f32[2]{0:D(C)}", "f32[2]{0:T(0)}", "f32[2]{0", "tuple[]", "f32[?]",
-        "f32[99999999999999999999]", "f32[4611686018427387904]", "f32[2]{0:pad(1)}", "token[3]",
-        "f32[2,3]{1,0:pad(3)}", "buffer[]", "f32[2] /* open", "f32[<=]"}) {
+  for (const char* text : {"",
+                           "f32",
+                           "f32[",
+                           "f32[2",
+                           "f32[2,]",
+                           "f32[-1]",
+                           "f32[2]{1}",
+                           "f32[2]{0,0}",
+                           "f33[2]",
+                           "f32[2]x",
+                           "(f32[2]",
+                           "f32[2]{0:Q(1)}",
+                           "f32[2]{0:D(C)}",
+                           "f32[2]{0:T(0)}",
+                           "f32[2]{0",
+                           "tuple[]",
+                           "f32[?]",
+                           "f32[99999999999999999999]",
+                           "f32[4611686018427387904]",
+                           "f32[2]{0:pad(1)}",
+                           "token[3]",
+                           "f32[2,3]{1,0:pad(3)}",
+                           "buffer[]",
+                           "f32[2] /* open",
+                           "f32[<=]"}) {
     const absl::StatusOr<Shape> shape = ParseShape(text);
     EXPECT_EQ(shape.status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
@@ -160,7 +181,8 @@ TEST(ShapeText, DeepNestingIsAnError) {
 }
 
 TEST(ProgramShape, ToString) {
-  const ProgramShape shape{{*ParseShape("f32[2]"), *ParseShape("s32[]")}, {"x", "y"}, *ParseShape("f32[2]")};
+  const ProgramShape shape{
+      {*ParseShape("f32[2]"), *ParseShape("s32[]")}, {"x", "y"}, *ParseShape("f32[2]")};
   EXPECT_EQ(shape.ToString(), "(x: f32[2], y: s32[]) -> f32[2]");
 }
 
