@@ -1,0 +1,60 @@
+# Installs what building Hilo needs and this machine lacks. Sourced by ./check and ./demo, from the repository root.
+#
+# On Debian 12 these are packages of the distribution, installed with apt-get; root rights come from being root or from
+# sudo. A machine that has them all is not touched.
+
+readonly HILO_PACKAGES=(
+  g++ cmake ninja-build ccache lld
+  llvm-19-dev libabsl-dev zlib1g-dev libdnnl-dev libgtest-dev libbenchmark-dev
+  libxml2-dev libzstd-dev
+  python3 python3-venv python3-pip
+)
+
+hilo_step_name=""
+hilo_step_start=0
+
+# step NAME: ends the step before, with the seconds that it took, and announces the next one.
+step() {
+  if [[ -n "$hilo_step_name" ]]; then
+    echo "== $hilo_step_name: $((SECONDS - hilo_step_start)) s"
+  fi
+  hilo_step_name="$1"
+  hilo_step_start=$SECONDS
+  if [[ -n "$1" ]]; then
+    echo "== $1 ..."
+  fi
+}
+
+hilo_missing_packages() {
+  local package
+  for package in "${HILO_PACKAGES[@]}"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || echo "$package"
+  done
+}
+
+hilo_setup() {
+  if ! command -v dpkg-query >/dev/null; then
+    echo "This is no Debian; what Hilo needs must be installed already: ${HILO_PACKAGES[*]}"
+    return 0
+  fi
+  local missing=()
+  mapfile -t missing < <(hilo_missing_packages)
+  if ((${#missing[@]} == 0)); then
+    echo "nothing to install"
+    return 0
+  fi
+  echo "installing with apt-get: ${missing[*]}"
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || { echo "not root, and there is no sudo: install them by hand"; return 1; }
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" |
+    sed -n 's/^Setting up /  set up /p'
+}
+
+hilo_build() {
+  cmake --preset release
+  cmake --build --preset release
+}
