@@ -1,6 +1,7 @@
 // Ops that keep the elements in order: reshape, and copy, which also takes tuples.
 #include "base/status_macros.h"
 #include "hlo/ops/checks.h"
+#include "hlo/ops/op_checks.h"
 
 namespace hilo {
 
@@ -42,7 +43,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCopy>(const OpView& op) {
 template <>
 absl::StatusOr<Literal> Evaluate<HloOpcode::kCopy>(const OpView&, const Shape& shape,
                                                    Operands operands) {
-  Literal result = operands[0]->Clone();
+  HILO_ASSIGN_OR_RETURN(Literal result, CopyOf(*operands[0]));
   if (shape.IsArray()) *result.mutable_shape_do_not_resize() = shape;
   return result;
 }

@@ -1,6 +1,7 @@
 // select: picks elements of one of two arrays; the values' type does not matter.
 #include "base/status_macros.h"
 #include "hlo/ops/checks.h"
+#include "hlo/ops/op_checks.h"
 #include "hlo/ops/strided_copy.h"
 
 namespace hilo {
@@ -40,7 +41,7 @@ template <>
 absl::StatusOr<Literal> Evaluate<HloOpcode::kSelect>(const OpView&, const Shape& shape,
                                                      Operands operands) {
   if (operands[0]->shape().IsScalar()) {
-    Literal result = operands[operands[0]->data<bool>()[0] ? 1 : 2]->Clone();
+    HILO_ASSIGN_OR_RETURN(Literal result, CopyOf(*operands[operands[0]->data<bool>()[0] ? 1 : 2]));
     *result.mutable_shape_do_not_resize() = shape;
     return result;
   }

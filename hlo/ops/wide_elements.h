@@ -65,9 +65,12 @@ class WideReader {
     });
     if (repeated_ || load_ != nullptr) block_ = std::make_unique<W[]>(kWideBlock);
     if (repeated_) {
-      W value = *Elements();
-      if (load_ != nullptr) load_(data_, 0, 1, &value);
-      std::fill_n(block_.get(), kWideBlock, value);
+      if (load_ == nullptr) {
+        block_[0] = *Elements();
+      } else {
+        load_(data_, 0, 1, block_.get());
+      }
+      std::fill_n(block_.get() + 1, kWideBlock - 1, block_[0]);
     }
   }
 
