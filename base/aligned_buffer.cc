@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "base/errors.h"
+#include "base/math.h"
 
 namespace hilo {
 namespace {
 
+constexpr int64_t kCacheLine = 64;
 constexpr int64_t kHugePage = 2 << 20;
 
 }  // namespace
@@ -17,11 +20,13 @@ constexpr int64_t kHugePage = 2 << 20;
 AlignedBuffer::~AlignedBuffer() { std::free(data_); }
 
 absl::StatusOr<AlignedBuffer> AlignedBuffer::Create(int64_t size) {
-  const int64_t alignment = size >= kHugePage ? kHugePage : 64;
-  const int64_t rounded = (std::max<int64_t>(size, 1) + alignment - 1) / alignment * alignment;
-  void* memory = rounded < size ? nullptr : std::aligned_alloc(alignment, rounded);
+  if (size < 0) return InvalidArgument("a buffer needs a size of at least 0 bytes, got ", size);
+  const int64_t alignment = size >= kHugePage ? kHugePage : kCacheLine;
+  const std::optional<int64_t> rounded = RoundUp(std::max<int64_t>(size, 1), alignment);
+  void* memory = rounded.has_value() ? std::aligned_alloc(alignment, *rounded) : nullptr;
   if (memory == nullptr) return ResourceExhausted("cannot allocate ", size, " bytes");
-  if (size >= kHugePage) madvise(memory, rounded, MADV_HUGEPAGE);
+  // A wish: without huge pages the memory is as good, only slower at first touch.
+  if (alignment == kHugePage) madvise(memory, *rounded, MADV_HUGEPAGE);
   AlignedBuffer buffer;
   buffer.data_ = static_cast<uint8_t*>(memory);
   buffer.size_ = size;

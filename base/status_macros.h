@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 
 // Returns from the enclosing function if `expr` is not OK.
-#define HILO_RETURN_IF_ERROR(expr)                    \
-  do {                                                \
-    if (absl::Status hilo_status = (expr); !hilo_status.ok()) return hilo_status; \
+#define HILO_RETURN_IF_ERROR(...)                                                        \
+  do {                                                                                   \
+    if (absl::Status hilo_status = (__VA_ARGS__); !hilo_status.ok()) return hilo_status; \
   } while (false)
 
 #define HILO_MACRO_JOIN_INNER(a, b) a##b
@@ -30,7 +30,8 @@ namespace hilo {
 // Collects a message behind HILO_RET_CHECK and turns into a Status.
 class RetCheckMessage {
  public:
-  explicit RetCheckMessage(const char* condition) : text_(absl::StrCat("internal check failed: ", condition)) {}
+  RetCheckMessage(const char* file, int line, const char* condition)
+      : text_(absl::StrCat("internal check failed at ", file, ":", line, ": ", condition)) {}
   template <typename T>
   RetCheckMessage& operator<<(const T& part) {
     absl::StrAppend(&text_, first_ ? ": " : "", part);
@@ -49,10 +50,10 @@ class RetCheckMessage {
 };
 }  // namespace hilo
 
-// Returns an Internal error unless `condition` holds: HILO_RET_CHECK(x > 0) << "x of " << name;
+// Returns an Internal error with file and line unless `condition` holds: HILO_RET_CHECK(x > 0) << "x of " << name;
 #define HILO_RET_CHECK(condition) \
   if (condition) {                \
   } else                          \
-    return ::hilo::RetCheckMessage(#condition)
+    return ::hilo::RetCheckMessage(__FILE__, __LINE__, #condition)
 
 #endif  // HILO_BASE_STATUS_MACROS_H_

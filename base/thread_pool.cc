@@ -1,13 +1,18 @@
-// A loop is published in one place: a body, a counter from which all threads take indices, and a generation number. Workers watch the
-// generation, first spinning, then asleep on a condition variable. The caller takes indices too and, when none are left, waits until the workers
-// that joined have left the loop. One loop runs at a time; a second caller meanwhile runs its loop alone.
+// A loop is published in one place: a body, a counter from which all threads take indices, and a generation number. Workers
+// watch the generation, first spinning, then asleep on a condition variable. The caller takes indices too and, when none are
+// left, waits until the workers that joined have left the loop, again spinning first: on a busy machine an endless spin
+// would burn the very time slice that the worker waits for. One loop runs at a time; a second caller meanwhile runs its loop
+// alone.
 #include "base/thread_pool.h"
+
+#include <signal.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/errors.h"
@@ -39,7 +44,9 @@ class OwnThreadPool : public ThreadPool {
   }
 
   bool Start(int workers) {
-    threads_.reserve(workers);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // what a new thread inherits
     for (int i = 0; i < workers; ++i) {
       try {
         threads_.emplace_back([this] { Work(); });
@@ -47,6 +54,7 @@ class OwnThreadPool : public ThreadPool {
         break;  // as many as the system gives
       }
     }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return workers == 0 || !threads_.empty();
   }
 
@@ -73,7 +81,8 @@ class OwnThreadPool : public ThreadPool {
     if (sleeping_.load() > 0) wake_.notify_all();
     Take();
     open_.store(false);
-    while (joined_.load() != 0) Pause();
+    for (int spin = 0; spin < kSpins && joined_.load() != 0; ++spin) Pause();
+    for (int joined = joined_.load(); joined != 0; joined = joined_.load()) joined_.wait(joined);
     busy_.store(false);
   }
 
@@ -99,6 +108,7 @@ class OwnThreadPool : public ThreadPool {
       joined_.fetch_add(1);
       if (open_.load()) Take();
       joined_.fetch_sub(1);
+      joined_.notify_one();
     }
   }
 

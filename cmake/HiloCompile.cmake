@@ -14,6 +14,8 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 add_compile_options(-Wall -Wextra -fno-semantic-interposition
+  # Errors name our files as the repository does, wherever it lies.
+  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=
   # Designated initialisers that leave the rest at its defaults are how our structs are filled.
   -Wno-missing-field-initializers)
 if(HILO_WERROR)

@@ -1,0 +1,19 @@
+// How many processors this process may keep busy.
+#ifndef HILO_BASE_CPU_COUNT_H_
+#define HILO_BASE_CPU_COUNT_H_
+
+#include <string>
+
+namespace hilo {
+
+// HILO_NUM_THREADS if that is a number from 1 on; else the least of the affinity mask and the quotas of the control
+// groups that the process is in (v1 and v2, rounded up). At least 1.
+int UsableCpuCount();
+
+// The least quota, in processors rounded up, of the control groups of this process; 0 if none sets one. `root` stands
+// for "/" in /proc/self/cgroup and /sys/fs/cgroup.
+int CgroupCpuQuota(const std::string& root);
+
+}  // namespace hilo
+
+#endif  // HILO_BASE_CPU_COUNT_H_

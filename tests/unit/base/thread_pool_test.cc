@@ -1,0 +1,78 @@
+#include "base/thread_pool.h"
+
+#include <atomic>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+
+namespace hilo {
+namespace {
+
+std::unique_ptr<ThreadPool> MakePool(int threads) {
+  absl::StatusOr<std::unique_ptr<ThreadPool>> pool = CreateThreadPool(threads);
+  EXPECT_TRUE(pool.ok()) << pool.status();
+  return *std::move(pool);
+}
+
+TEST(ThreadPoolTest, RunsEveryIndexOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    const std::unique_ptr<ThreadPool> pool = MakePool(threads);
+    EXPECT_EQ(pool->num_threads(), threads);
+    for (const int64_t n : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> seen(n);
+      pool->ParallelFor(n, [&](int64_t i) { seen[i].fetch_add(1); });
+      for (int64_t i = 0; i < n; ++i) EXPECT_EQ(seen[i].load(), 1) << threads << " threads, index " << i;
+    }
+  }
+}
+
+TEST(ThreadPoolTest, OneThreadIsTheCaller) {
+  const std::unique_ptr<ThreadPool> pool = MakePool(1);
+  const std::thread::id caller = std::this_thread::get_id();
+  pool->ParallelFor(10, [&](int64_t) { EXPECT_EQ(std::this_thread::get_id(), caller); });
+}
+
+TEST(ThreadPoolTest, TwoIndicesRunAtTheSameTime) {
+  const std::unique_ptr<ThreadPool> pool = MakePool(2);
+  std::atomic<int> arrived{0};
+  pool->ParallelFor(2, [&](int64_t) {
+    arrived.fetch_add(1);
+    while (arrived.load() < 2) std::this_thread::yield();  // hangs if one thread did both
+  });
+  EXPECT_EQ(arrived.load(), 2);
+}
+
+TEST(ThreadPoolTest, NestedLoopsRunInline) {
+  const std::unique_ptr<ThreadPool> pool = MakePool(3);
+  std::atomic<int> sum{0};
+  pool->ParallelFor(4, [&](int64_t) {
+    const std::thread::id thread = std::this_thread::get_id();
+    pool->ParallelFor(5, [&](int64_t) {
+      EXPECT_EQ(std::this_thread::get_id(), thread);
+      sum.fetch_add(1);
+    });
+  });
+  EXPECT_EQ(sum.load(), 20);
+}
+
+TEST(ThreadPoolTest, ManyShortLoopsFromTwoCallers) {
+  const std::unique_ptr<ThreadPool> pool = MakePool(3);
+  std::atomic<int64_t> sum{0};
+  auto caller = [&] {
+    for (int loop = 0; loop < 2000; ++loop) pool->ParallelFor(3, [&](int64_t i) { sum.fetch_add(i); });
+  };
+  std::thread other(caller);
+  caller();
+  other.join();
+  EXPECT_EQ(sum.load(), 2 * 2000 * 3);
+}
+
+TEST(ThreadPoolTest, RefusesZeroThreads) {
+  EXPECT_EQ(CreateThreadPool(0).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace hilo
