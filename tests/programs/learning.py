@@ -1,0 +1,135 @@
+"""Test programs from machine learning: training steps, attention, recurrent nets, mixed precision."""
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+
+from program import Program, integers, normal
+
+
+def mlp_loss(weights, images, labels):
+    x = images
+    for matrix, bias in weights[:-1]:
+        x = jnp.tanh(x @ matrix + bias)
+    matrix, bias = weights[-1]
+    scores = jax.nn.log_softmax(x @ matrix + bias)
+    return -jnp.mean(jnp.where(labels[:, None] == jnp.arange(scores.shape[1]), scores, 0).sum(axis=1))
+
+
+def adam_step(weights, first, second, step, images, labels):
+    loss, gradient = jax.value_and_grad(mlp_loss)(weights, images, labels)
+    step = step + 1
+    first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, gradient)
+    second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, second, gradient)
+    unbias1, unbias2 = 1 - 0.9 ** step.astype(jnp.float32), 1 - 0.999 ** step.astype(jnp.float32)
+    update = lambda w, m, v: w - 0.01 * (m / unbias1) / (jnp.sqrt(v / unbias2) + 1e-8)
+    return loss, jax.tree.map(update, weights, first, second), first, second, step
+
+
+def mlp_arguments():
+    sizes = (20, 32, 16, 5)
+    weights = [(normal(i, a, b, scale=a**-0.5), normal(i + 10, b, scale=0.1)) for i, (a, b) in enumerate(zip(sizes, sizes[1:]))]
+    first = jax.tree.map(lambda w: (0.01 * w[::-1]).copy(), weights)
+    second = jax.tree.map(lambda w: np.float32(0.001) * w * w + np.float32(1e-4), weights)
+    return weights, first, second, np.int32(3), normal(20, 24, 20), integers(21, 0, 5, 24)
+
+
+def layer_norm(x, scale, shift):
+    mean = x.mean(-1, keepdims=True)
+    variance = jnp.square(x - mean).mean(-1, keepdims=True)
+    return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * scale + shift
+
+
+def transformer_block(x, p):
+    """Pre-norm, causal attention with four heads, exact GELU."""
+    length, width = x.shape[1:]
+    y = layer_norm(x, p["scale1"], p["shift1"])
+    q, k, v = jnp.split(y @ p["qkv"], 3, axis=-1)
+    heads = lambda t: t.reshape(t.shape[0], length, 4, width // 4).transpose(0, 2, 1, 3)
+    scores = jnp.einsum("bhqd,bhkd->bhqk", heads(q), heads(k)) / (width // 4) ** 0.5
+    causal = jnp.tril(jnp.ones((length, length), bool))
+    attention = jax.nn.softmax(jnp.where(causal, scores, -jnp.inf), axis=-1)
+    mixed = jnp.einsum("bhqk,bhkd->bhqd", attention, heads(v)).transpose(0, 2, 1, 3).reshape(x.shape)
+    x = x + mixed @ p["out"]
+    y = layer_norm(x, p["scale2"], p["shift2"])
+    return x + jax.nn.gelu(y @ p["up"], approximate=False) @ p["down"]
+
+
+def transformer_arguments():
+    width = 32
+    shapes = {"qkv": (width, 3 * width), "out": (width, width), "up": (width, 2 * width), "down": (2 * width, width)}
+    p = {name: normal(i, *shape, scale=0.15) for i, (name, shape) in enumerate(shapes.items())}
+    for i, name in enumerate(("scale1", "scale2", "shift1", "shift2")):
+        p[name] = normal(10 + i, width, scale=0.1) + np.float32(name.startswith("scale"))
+    return normal(20, 2, 12, width), p
+
+
+def transformer_gradient(x, p):
+    return jax.grad(lambda x, p: jnp.square(transformer_block(x, p)).mean(), argnums=(0, 1))(x, p)
+
+
+def lstm(inputs, hidden, cell, wx, wh, bias):
+    def step(state, x):
+        hidden, cell = state
+        i, f, g, o = jnp.split(x @ wx + hidden @ wh + bias, 4, axis=-1)
+        cell = jax.nn.sigmoid(f + 1) * cell + jax.nn.sigmoid(i) * jnp.tanh(g)
+        hidden = jax.nn.sigmoid(o) * jnp.tanh(cell)
+        return (hidden, cell), hidden
+
+    (hidden, cell), outputs = jax.lax.scan(step, (hidden, cell), inputs)
+    return outputs, hidden, cell
+
+
+def gru_gradient(inputs, start, weights):
+    """Gradients of a loss over two recurrent scans, one of them reversed."""
+    def gru(hidden, x, p):
+        gx, gh = x @ p["x"] + p["bias"], hidden @ p["h"]
+        reset, update = jax.nn.sigmoid(gx[:, :8] + gh[:, :8]), jax.nn.sigmoid(gx[:, 8:16] + gh[:, 8:16])
+        candidate = jnp.tanh(gx[:, 16:] + reset * gh[:, 16:])
+        hidden = update * hidden + (1 - update) * candidate
+        return hidden, hidden
+
+    def loss(start, weights):
+        backward, states = jax.lax.scan(lambda hidden, x: gru(hidden, x, weights), start, inputs, reverse=True)
+        forward, _ = jax.lax.scan(lambda hidden, state: (jnp.tanh(hidden + state), None), start, states)
+        return jnp.square(backward).sum() + forward.mean()
+
+    return jax.value_and_grad(loss, argnums=(0, 1))(start, weights)
+
+
+def bf16_mlp(x, w1, w2, scale):
+    """bf16 operands, products added up in f32, results rounded back to bf16."""
+    wide = jax.lax.dot(x, w1, preferred_element_type=jnp.float32)
+    active = jax.nn.relu(wide * scale).astype(jnp.bfloat16)
+    narrow = jax.lax.dot(active, w2, preferred_element_type=jnp.float32)
+    return narrow, narrow.astype(jnp.bfloat16), (x * x + 1).sum(dtype=jnp.float32)
+
+
+def batched_dots(a, b, c, d):
+    """Contractions in every arrangement of batch, kept and contracted dimensions."""
+    return (jnp.einsum("bij,bjk->bik", a, b), jnp.einsum("bij,bkj->bik", a, c), jnp.einsum("bij,bij->b", a, a),
+            jnp.einsum("bij,bjk->kib", a, b), jnp.einsum("bij,kb->ikj", a, d), jnp.tensordot(a, b, axes=([0, 2], [0, 1])), d @ d[0])
+
+
+def bf16(seed, *shape):
+    return normal(seed, *shape).astype(ml_dtypes.bfloat16)
+
+
+PROGRAMS = [
+    Program("mlp_adam_step", "One Adam step of a three-layer network on a classification loss.", adam_step, mlp_arguments(),
+            ("f32 1e-5 relative",), form="full"),
+    Program("transformer_block", "A causal transformer block: layer norm, attention, softmax, GELU.", transformer_block,
+            transformer_arguments()),
+    Program("transformer_gradient", "The gradient of a transformer block in its input and all its weights.", transformer_gradient,
+            transformer_arguments(), ("f32 2e-5 relative",)),
+    Program("lstm_scan", "An LSTM over 15 steps, as a scan.", lstm,
+            (normal(0, 15, 4, 6), normal(1, 4, 8), normal(2, 4, 8), normal(3, 6, 32), normal(4, 8, 32), normal(5, 32)), form="full"),
+    Program("gru_gradient", "Gradients through two recurrent scans, one of them reversed.", gru_gradient,
+            (normal(0, 9, 3, 5), normal(1, 3, 8), {"x": normal(2, 5, 24), "h": normal(3, 8, 24, scale=0.4), "bias": normal(4, 24)}),
+            ("f32 2e-5 relative",)),
+    Program("bf16_mlp", "A mixed-precision network: bf16 operands, f32 sums.", bf16_mlp,
+            (bf16(0, 16, 24), bf16(1, 24, 32), bf16(2, 32, 8), np.float32(0.125)), ("f32 2e-2 relative", "bf16 2e-2 relative")),
+    Program("batched_dots", "Batched and transposed contractions.", batched_dots,
+            (normal(0, 3, 4, 5), normal(1, 3, 5, 6), normal(2, 3, 7, 5), normal(3, 3, 3)), form="full"),
+]
