@@ -58,8 +58,15 @@ class CpuTarget : public Target {
   }
 
   bool IsFusible(const HloInstruction& instruction) const override {
-    if (instruction.opcode() == HloOpcode::kDot || instruction.opcode() == HloOpcode::kReduceWindow) return false;
-    return codegen::IsElementGenerated(instruction.opcode()) && instruction.opcode() != HloOpcode::kCopy;
+    switch (instruction.opcode()) {
+      case HloOpcode::kDot:
+      case HloOpcode::kReduce:
+      case HloOpcode::kReduceWindow:
+      case HloOpcode::kCopy:
+        return false;  // as a producer each would be computed anew for every element that reads it
+      default:
+        return codegen::IsElementGenerated(instruction.opcode());
+    }
   }
 
   bool DotGoesToLibrary(const HloInstruction& dot) const override { return !strict_ && IsLibraryDot(dot); }

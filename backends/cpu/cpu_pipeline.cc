@@ -17,14 +17,15 @@ std::vector<std::unique_ptr<HloPass>> List(Passes... passes) {
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   (void)options;
   PassPipeline pipeline;
-  pipeline.AddStage(HloStage::kCore, List(MakeCallInliner(),            // before all that looks across a call
-                                          MakeSupportCheck(target),     // nothing unknown goes further
-                                          MakeDce()));
-  pipeline.AddStage(HloStage::kLaidOut, List(MakeLayoutNormalization(),
-                                             MakeDce()));
-  pipeline.AddStage(HloStage::kFused, List(MakeFlattenCallGraph(),      // each loop owns its computations: fusion and copies may change them
-                                           MakeFusion(target),
-                                           MakeDce()));                 // producers that all consumers took in
+  // What the target emits, with as little of it as possible. Inlining comes first: the rules look across it.
+  pipeline.AddStage(HloStage::kCore,
+                    List(MakeCallInliner(), MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
+                         MakeCse(), MakeDce(), MakeSupportCheck(target)),
+                    /*max_rounds=*/6);
+  // Row-major from here on; the transposes that this brings are simplified like any other.
+  pipeline.AddStage(HloStage::kLaidOut, List(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(), MakeDce()));
+  // Loops and branches must own their computations before anything is placed; then kernels are formed.
+  pipeline.AddStage(HloStage::kFused, List(MakeFlattenCallGraph(), MakeFusion(target), MakeDce()));
   return pipeline;
 }
 

@@ -4,8 +4,9 @@
 // arrays are not worth the search.
 #include "hlo/memory/scheduler.h"
 
-#include <deque>
+#include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -16,20 +17,23 @@ namespace {
 
 // Arrays below this size are copied rather than reordered for.
 constexpr int64_t kWorthOrdering = 1024;
-// A search for a circle gives up, and the edge with it, after this many instructions.
+// A search for a circle gives up, and the edge with it, after this many instructions; all searches of a computation, after so many.
 constexpr int64_t kReachLimit = 2000;
+constexpr int64_t kTotalReachLimit = 5'000'000;
+// Loops and branches inside each other: the walks of later stages recurse once a level.
+constexpr int64_t kMaxNesting = 500;
 
 using Edges = absl::flat_hash_map<const HloInstruction*, std::vector<HloInstruction*>>;  // instruction -> extra predecessors
 
-// True if `from` is computed (directly or not) from `to`, or if that could not be decided cheaply.
-bool Reaches(const HloInstruction* from, const HloInstruction* to, const Edges& extra) {
+// True if `from` is computed (directly or not) from `to`, or if that could not be decided cheaply. Takes what it costs from `budget`.
+bool Reaches(const HloInstruction* from, const HloInstruction* to, const Edges& extra, int64_t& budget) {
   absl::flat_hash_set<const HloInstruction*> seen = {from};
   std::vector<const HloInstruction*> work = {from};
   while (!work.empty()) {
     const HloInstruction* next = work.back();
     work.pop_back();
     if (next == to) return true;
-    if (static_cast<int64_t>(seen.size()) > kReachLimit) return true;
+    if (static_cast<int64_t>(seen.size()) > kReachLimit || --budget < 0) return true;
     auto visit = [&](const HloInstruction* predecessor) {
       if (seen.insert(predecessor).second) work.push_back(predecessor);
     };
@@ -63,19 +67,20 @@ std::vector<HloInstruction*> Readers(const HloInstruction* array) {
   return readers;
 }
 
-void ReadersFirst(const HloInstruction* array, HloInstruction* writer, Edges& extra) {
+void ReadersFirst(const HloInstruction* array, HloInstruction* writer, Edges& extra, int64_t& budget) {
   if (!array->shape().IsArray() || ShapeUtil::ByteSizeOf(array->shape()) < kWorthOrdering) return;
   for (HloInstruction* reader : Readers(array)) {
-    if (reader == writer || Reaches(reader, writer, extra)) continue;
+    if (reader == writer || Reaches(reader, writer, extra, budget)) continue;
     extra[writer].push_back(reader);
   }
 }
 
 Edges OrderingEdges(const HloComputation& computation) {
   Edges extra;
+  int64_t budget = kTotalReachLimit;
   for (HloInstruction* instruction : computation.instructions()) {
     for (const InPlacePair& pair : InPlacePairs(*instruction)) {
-      if (pair.updates_part) ReadersFirst(instruction->operand(pair.operand), instruction, extra);
+      if (pair.updates_part) ReadersFirst(instruction->operand(pair.operand), instruction, extra, budget);
     }
   }
   // A loop body: what reads the carried array comes before what computes its next value.
@@ -86,7 +91,7 @@ Edges OrderingEdges(const HloComputation& computation) {
   for (const HloInstruction* element : parameter->users()) {
     if (element->opcode() != HloOpcode::kGetTupleElement || element->tuple_index() >= root->operand_count()) continue;
     HloInstruction* next = root->operand(element->tuple_index());
-    if (!IsForwarding(*next) && !next->IsParameter()) ReadersFirst(element, next, extra);
+    if (!IsForwarding(*next) && !next->IsParameter()) ReadersFirst(element, next, extra, budget);
   }
   return extra;
 }
@@ -152,9 +157,32 @@ absl::StatusOr<std::vector<HloComputation*>> SequentialComputations(const HloMod
   return result;
 }
 
+namespace {
+
+absl::Status CheckNesting(absl::Span<HloComputation* const> callees_first) {
+  absl::flat_hash_map<const HloComputation*, int64_t> depths;
+  for (const HloComputation* computation : callees_first) {
+    int64_t depth = 0;
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() != HloOpcode::kWhile && instruction->opcode() != HloOpcode::kConditional) continue;
+      for (const HloComputation* called : instruction->called_computations()) {
+        depth = std::max(depth, depths.at(called) + 1);
+      }
+    }
+    if (depth > kMaxNesting) {
+      return ResourceExhausted("loops and conditionals are nested more than ", kMaxNesting, " deep, at ", computation->name());
+    }
+    depths[computation] = depth;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ScheduleModule(HloModule* module) {
   module->schedule().clear();
   HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> computations, SequentialComputations(*module));
+  HILO_RETURN_IF_ERROR(CheckNesting(computations));
   for (HloComputation* computation : computations) {
     module->schedule()[computation] = Order(*computation);
   }

@@ -71,6 +71,12 @@ bool IsExpensive(const HloInstruction* instruction) {
   }
 }
 
+// Operations that are no work inside a loop: they only say what a register holds.
+bool IsFree(const HloInstruction* instruction) {
+  return instruction->opcode() == HloOpcode::kIota ||
+         (instruction->opcode() == HloOpcode::kBroadcast && instruction->operand(0)->shape().IsScalar());
+}
+
 class FusionPass : public HloPass {
  public:
   explicit FusionPass(const Target* target) : target_(*target) {}
@@ -187,15 +193,14 @@ class FusionPass : public HloPass {
         if (user->operand(i) == producer && !TakesOperand(user, i)) return {};
       }
       if (Repeats(user, producer) && (expensive || Elements(user) > 4 * Elements(producer))) {
-        if (producer->opcode() != HloOpcode::kBroadcast && producer->opcode() != HloOpcode::kIota &&
-            producer->opcode() != HloOpcode::kReshape) {
+        if (producer->opcode() != HloOpcode::kReshape && producer->opcode() != HloOpcode::kBroadcast && !IsFree(producer)) {
           return {};
         }
       }
       for (int group : it->second) {
         if (std::find(joined.begin(), joined.end(), group) == joined.end()) joined.push_back(group);
       }
-      if (joined.size() > kMaxCopies) return {};
+      if (joined.size() > kMaxCopies && !IsFree(producer)) return {};
     }
     if (joined.size() > 1 && expensive) return {};
     for (int group : joined) {
