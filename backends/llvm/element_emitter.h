@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/llvm/ir_array.h"
+#include "backends/llvm/lane_plan.h"
 #include "hlo/ir/hlo_computation.h"
 
 namespace hilo::codegen {
@@ -59,17 +60,6 @@ class ElementEmitter {
   int depth_ = 0;
   int64_t emitted_ = 0;
 };
-
-// True for opcodes that an ElementEmitter emits from their operands: what may be in a loop fusion.
-bool IsElementGenerated(HloOpcode opcode);
-
-// True if every instruction of a fused computation (or the lone instruction) reads its array operands at the very linear position it writes, up to
-// reshapes and broadcast scalars: one flat loop over Index::FromLinear then emits it best.
-bool IsFlat(const HloInstruction* root);
-
-// Lanes to compute together for a loop over `root`'s elements with the lanes on its minor-most dimension (`flat`: on the linear position). The widest type that
-// occurs decides; 1 when the accesses would be mostly gathers or scalars, or the row is shorter than two lanes. A power of two.
-int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat = false);
 
 }  // namespace hilo::codegen
 

@@ -55,6 +55,7 @@ class IntegerOps {
   llvm::Value* Shift(HloOpcode opcode, llvm::Value* x, llvm::Value* amount) {
     // Negative amounts are large ones.
     if (opcode == HloOpcode::kShiftRightArithmetic) {
+      if (bits_ < 8) x = b_.CreateAShr(b_.CreateShl(x, IntLike(x, 8 - bits_)), IntLike(x, 8 - bits_));  // the type's own top bit
       return b_.CreateAShr(x, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, amount, IntLike(x, bits_ - 1)));
     }
     llvm::Value* shifted = opcode == HloOpcode::kShiftLeft ? b_.CreateShl(x, amount) : b_.CreateLShr(Logical(x), amount);
@@ -72,9 +73,8 @@ class IntegerOps {
   // By squaring, for as many steps as the largest exponent has bits.
   absl::StatusOr<llvm::Value*> Power(llvm::Value* x, llvm::Value* exponent) {
     llvm::Value* one = IntLike(x, 1);
-    llvm::Value* largest = exponent->getType()->isVectorTy() ? b_.CreateIntMaxReduce(exponent) : exponent;
+    llvm::Value* largest = exponent->getType()->isVectorTy() ? b_.CreateIntMaxReduce(exponent, is_signed_) : exponent;
     if (is_signed_) largest = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, largest, IntLike(largest, 0));
-    if (!is_signed_ && exponent->getType()->isVectorTy()) largest = b_.CreateOrReduce(exponent);
     const int width = static_cast<int>(x->getType()->getScalarSizeInBits());
     llvm::Value* steps = b_.CreateSub(IntLike(largest, width), b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, largest, b_.getFalse()));
     auto step = [&](llvm::Value*, const Carried& state) -> absl::StatusOr<Carried> {

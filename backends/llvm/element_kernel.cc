@@ -3,6 +3,7 @@
 #include "backends/llvm/element_emitter.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "shape/literal.h"
 
 namespace hilo::codegen {
 namespace {

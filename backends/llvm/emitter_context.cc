@@ -2,15 +2,10 @@
 
 #include <utility>
 
-#include "backends/llvm/host_features.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/status_macros.h"
 
 namespace hilo::codegen {
-
-TargetTraits TargetTraits::FromCpu(const CpuFeatures& features) {
-  return {features.vector_bits, features.has_fma, features.has_avx512, features.has_f16c};
-}
 
 EmitterContext::EmitterContext(llvm::IRBuilder<>* builder, const TargetTraits& target,
                                const NumericOptions& numerics)

@@ -14,22 +14,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "backends/llvm/lane_plan.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
 namespace hilo::codegen {
-
-struct CpuFeatures;
-
-// What emission needs to know of the processor.
-struct TargetTraits {
-  int vector_bits = 128;    // registers that it pays to fill; 0 when there are none (a GPU thread): lane plans then answer 1
-  bool has_fma = false;
-  bool has_avx512 = false;  // masked loads and stores of all widths are one instruction
-  bool has_f16c = false;
-
-  static TargetTraits FromCpu(const CpuFeatures& features);
-};
 
 struct NumericOptions {
   bool strict = false;            // no contraction; narrow floats are rounded after each operation

@@ -1,11 +1,16 @@
 // How many lanes a loop should have. The minor-most dimension of the root carries the lanes; following it down through the fusion tells for every array in
 // memory whether its accesses are runs, equal for all lanes, strided, or anywhere. Arithmetic gains from lanes, scattered accesses lose.
+#include "backends/llvm/lane_plan.h"
+
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/numeric/bits.h"
-#include "backends/llvm/element_emitter.h"
+#include "backends/llvm/host_features.h"
+#include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::codegen {
@@ -169,6 +174,10 @@ class LanePlan {
 };
 
 }  // namespace
+
+TargetTraits TargetTraits::FromCpu(const CpuFeatures& features) {
+  return {features.vector_bits, features.has_fma, features.has_avx512, features.has_f16c};
+}
 
 bool IsElementGenerated(HloOpcode opcode) {
   if (IsElementwise(opcode)) return true;
