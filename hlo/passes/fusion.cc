@@ -34,8 +34,12 @@ int64_t Elements(const HloInstruction* instruction) {
 // Operations that take many instructions; computing them twice is a loss.
 bool IsExpensive(const HloInstruction* instruction) {
   switch (instruction->opcode()) {
-    case HloOpcode::kDivide:
-      return !IsIntegralType(instruction->shape().element_type()) || !instruction->operand(1)->IsConstant();
+    case HloOpcode::kDivide: {
+      // By a constant it costs less than another pass over the array.
+      const HloInstruction* divisor = instruction->operand(1);
+      if (divisor->opcode() == HloOpcode::kBroadcast) divisor = divisor->operand(0);
+      return !divisor->IsConstant();
+    }
     case HloOpcode::kExp:
     case HloOpcode::kExpm1:
     case HloOpcode::kLog:
@@ -71,10 +75,9 @@ bool IsExpensive(const HloInstruction* instruction) {
   }
 }
 
-// Operations that are no work inside a loop: they only say what a register holds.
+// Operations that are no work inside a loop: reading what a broadcast repeats is cheaper than reading the broadcast array.
 bool IsFree(const HloInstruction* instruction) {
-  return instruction->opcode() == HloOpcode::kIota ||
-         (instruction->opcode() == HloOpcode::kBroadcast && instruction->operand(0)->shape().IsScalar());
+  return instruction->opcode() == HloOpcode::kIota || instruction->opcode() == HloOpcode::kBroadcast;
 }
 
 class FusionPass : public HloPass {
@@ -193,7 +196,7 @@ class FusionPass : public HloPass {
         if (user->operand(i) == producer && !TakesOperand(user, i)) return {};
       }
       if (Repeats(user, producer) && (expensive || Elements(user) > 4 * Elements(producer))) {
-        if (producer->opcode() != HloOpcode::kReshape && producer->opcode() != HloOpcode::kBroadcast && !IsFree(producer)) {
+        if (producer->opcode() != HloOpcode::kReshape && !IsFree(producer)) {
           return {};
         }
       }
