@@ -147,18 +147,18 @@ def rotations(seed, count):
     return matrices
 
 
-F64 = ("f64 1e-12 relative",)
+F64 = ("f64 1e-13 relative",)
 PROGRAMS = [
     Program("nbody_leapfrog", "Twelve bodies under gravity, 20 leapfrog steps in a scan.", nbody,
             (normal(0, 12, 3, dtype=np.float64), normal(1, 12, 3, scale=0.1, dtype=np.float64),
              np.abs(normal(2, 12, dtype=np.float64))), F64, x64=True),
     Program("lorenz_adaptive", "The Lorenz system with adaptive Runge-Kutta steps in a while loop.", lorenz,
-            (np.array([1.0, 1.0, 1.0]), np.float64(1e-6)), ("f64 1e-10 relative",), form="full", x64=True),
+            (np.array([1.0, 1.0, 1.0]), np.float64(1e-6)), ("f64 1e-12 relative",), form="full", x64=True),
     Program("hodgkin_huxley_gradient", "Gradient of a nerve cell model through 200 steps.", hodgkin_huxley,
-            ((np.float64(120), np.float64(36), np.float64(0.3)), np.linspace(0, 20, 200)), ("f64 1e-11 relative",), x64=True),
+            ((np.float64(120), np.float64(36), np.float64(0.3)), np.linspace(0, 20, 200)), ("f64 1e-12 relative",), x64=True),
     Program("matrix_scan", "A scan over 3x3 matrices of doubles.", matrix_scan, (rotations(0, 50), np.eye(3)), F64, x64=True),
     Program("scalar_leaves_gradient", "Gradient through a scan with 60 scalar parameters.", scalar_leaves,
-            ([np.float32(w) for w in normal(0, 60)], normal(1, 25))),
+            ([np.float64(w) for w in normal(0, 60)], normal(1, 25, dtype=np.float64)), ("f64 1e-11 relative",), x64=True),
     Program("kinematic_tree_gradient", "Gradient through a tree of joints: thousands of tiny operations.", kinematic_tree,
             (normal(0, 15, 2, dtype=np.float64), np.abs(normal(1, 15, dtype=np.float64))), F64, x64=True),
     Program("collatz", "While loops, conditionals and a switch inside a mapped loop.", collatz,

@@ -118,18 +118,18 @@ def bf16(seed, *shape):
 
 PROGRAMS = [
     Program("mlp_adam_step", "One Adam step of a three-layer network on a classification loss.", adam_step, mlp_arguments(),
-            ("f32 1e-5 relative",), form="full"),
+            ("f32 3e-6 relative",), form="full"),
     Program("transformer_block", "A causal transformer block: layer norm, attention, softmax, GELU.", transformer_block,
             transformer_arguments()),
     Program("transformer_gradient", "The gradient of a transformer block in its input and all its weights.", transformer_gradient,
-            transformer_arguments(), ("f32 2e-5 relative",)),
+            transformer_arguments(), ("f32 5e-6 relative",)),
     Program("lstm_scan", "An LSTM over 15 steps, as a scan.", lstm,
             (normal(0, 15, 4, 6), normal(1, 4, 8), normal(2, 4, 8), normal(3, 6, 32), normal(4, 8, 32), normal(5, 32)), form="full"),
     Program("gru_gradient", "Gradients through two recurrent scans, one of them reversed.", gru_gradient,
             (normal(0, 9, 3, 5), normal(1, 3, 8), {"x": normal(2, 5, 24), "h": normal(3, 8, 24, scale=0.4), "bias": normal(4, 24)}),
-            ("f32 2e-5 relative",)),
+            ("f32 5e-6 relative",)),
     Program("bf16_mlp", "A mixed-precision network: bf16 operands, f32 sums.", bf16_mlp,
-            (bf16(0, 16, 24), bf16(1, 24, 32), bf16(2, 32, 8), np.float32(0.125)), ("f32 2e-2 relative", "bf16 2e-2 relative")),
+            (bf16(0, 16, 24), bf16(1, 24, 32), bf16(2, 32, 8), np.float32(0.125)), ("f32 1e-2 relative", "bf16 1e-2 relative")),
     Program("batched_dots", "Batched and transposed contractions.", batched_dots,
             (normal(0, 3, 4, 5), normal(1, 3, 5, 6), normal(2, 3, 7, 5), normal(3, 3, 3)), form="full"),
 ]

@@ -17,7 +17,7 @@ class Program:
     what: str
     function: Callable[..., Any]
     arguments: tuple
-    tolerance: tuple = ("f32 1e-5 relative",)
+    tolerance: tuple = ("f32 3e-6 relative",)
     form: str = "bare"
     x64: bool = False
 
