@@ -1,0 +1,32 @@
+// Random programs: valid modules with arguments, the same for the same seed.
+#ifndef HILO_TESTS_FUZZ_RANDOM_MODULE_H_
+#define HILO_TESTS_FUZZ_RANDOM_MODULE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "hlo/ir/hlo_module.h"
+#include "shape/literal.h"
+
+namespace hilo::fuzz {
+
+struct RandomProgram {
+  std::unique_ptr<HloModule> module;
+  std::vector<Literal> arguments;  // one a parameter
+};
+
+struct RandomOptions {
+  int min_instructions = 4;
+  int max_instructions = 24;
+  int64_t max_elements = 4096;  // of an array
+};
+
+// Every instruction is evaluated as it is added, so that its operands can be chosen by what they
+// hold: values stay below 1e7 and rounding errors small against them, and what a rounding could
+// decide (comparisons of inexact values ...) is left out again.
+RandomProgram MakeRandomProgram(uint64_t seed, const RandomOptions& options = {});
+
+}  // namespace hilo::fuzz
+
+#endif  // HILO_TESTS_FUZZ_RANDOM_MODULE_H_

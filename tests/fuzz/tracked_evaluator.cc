@@ -1,0 +1,472 @@
+// Error bounds of one number an array. They need not be tight: a wrong index, type, mask or order
+// of operands gives errors of the values' own size, and the random programs stay short.
+#include "tests/fuzz/tracked_evaluator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ops/op_attributes.h"
+
+namespace hilo::fuzz {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+// Half the distance from 1 to the next number of the type, relative to 1.
+double UnitRoundoff(PrimitiveType type) {
+  switch (type) {
+    case F64:
+    case C128:
+      return 0x1p-53;
+    case F32:
+    case C64:
+      return 0x1p-24;
+    case F16:
+      return 0x1p-11;
+    case BF16:
+      return 0x1p-8;
+    default:
+      return IsFloatingPointType(type) ? 0x1p-2 : 0;
+  }
+}
+
+bool IsInexactType(PrimitiveType type) { return IsFloatingPointType(type) || IsComplexType(type); }
+
+// The elements as doubles, real and imaginary parts in turn.
+std::vector<double> Parts(const Literal& literal) {
+  std::vector<double> parts;
+  if (IsComplexType(literal.shape().element_type())) {
+    auto wide = literal.Convert(C128);
+    if (!wide.ok()) return parts;
+    for (complex128 z : wide->data<complex128>()) {
+      parts.push_back(z.real());
+      parts.push_back(z.imag());
+    }
+  } else {
+    parts.reserve(literal.element_count());
+    for (int64_t i = 0; i < literal.element_count(); ++i) parts.push_back(literal.GetAsDouble(i));
+  }
+  return parts;
+}
+
+bool AllIntegral(const Literal& literal) {
+  for (double x : Parts(literal)) {
+    if (!std::isfinite(x) || x != std::nearbyint(x)) return false;
+  }
+  return true;
+}
+
+bool HasNonFinite(const Literal& literal) {
+  if (!IsInexactType(literal.shape().element_type())) return false;
+  for (double x : Parts(literal)) {
+    if (!std::isfinite(x)) return true;
+  }
+  return false;
+}
+
+// `literal` with `step` (or one last place, if more) added to the given part of every element.
+absl::StatusOr<Literal> Moved(const Literal& literal, double step, int part) {
+  const PrimitiveType type = literal.shape().element_type();
+  const double last_place = 2 * UnitRoundoff(type);
+  const auto moved = [&](double x) {
+    return std::isfinite(x) ? x + std::copysign(std::max(std::abs(step), std::abs(x) * last_place), step) : x;
+  };
+  HILO_ASSIGN_OR_RETURN(Literal wide, literal.Convert(IsComplexType(type) ? C128 : F64));
+  if (IsComplexType(type)) {
+    for (complex128& z : wide.data<complex128>()) {
+      z = part == 0 ? complex128(moved(z.real()), z.imag()) : complex128(z.real(), moved(z.imag()));
+    }
+  } else {
+    for (double& x : wide.data<double>()) x = moved(x);
+  }
+  return wide.Convert(type);
+}
+
+// Largest difference; unknown where one is finite and the other is not, or integers differ.
+double Distance(const Literal& a, const Literal& b) {
+  if (!IsInexactType(a.shape().element_type())) return a == b ? 0 : kUnknown;
+  const std::vector<double> x = Parts(a), y = Parts(b);
+  double distance = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
+    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) return kUnknown;
+    distance = std::max(distance, std::abs(x[i] - y[i]));
+  }
+  return distance;
+}
+
+// What a reduction's computation does, if it is one op of its two parameters.
+enum class Combiner { kSum, kProduct, kSelection, kOther };
+Combiner CombinerOf(const HloComputation& computation) {
+  const HloInstruction& root = *computation.root_instruction();
+  if (root.IsParameter()) return Combiner::kSelection;
+  if (root.operand_count() != 2 || !root.operand(0)->IsParameter() || !root.operand(1)->IsParameter())
+    return Combiner::kOther;
+  switch (root.opcode()) {
+    case HloOpcode::kAdd:
+      return Combiner::kSum;
+    case HloOpcode::kMultiply:
+      return Combiner::kProduct;
+    case HloOpcode::kMaximum:
+    case HloOpcode::kMinimum:
+      return Combiner::kSelection;
+    default:
+      return Combiner::kOther;
+  }
+}
+
+// Combining `count` values, in any order.
+double CombinedError(const HloComputation& computation, absl::Span<const Tracked* const> values, double count,
+                     const Literal& result) {
+  const PrimitiveType type = result.shape().element_type();
+  double error = 0, size = 0;
+  bool integral = true, finite = true;
+  for (const Tracked* value : values) {
+    error = std::max(error, value->error);
+    size = std::max(size, MaxFinite(*value->value));
+    integral = integral && AllIntegral(*value->value);
+    finite = finite && !HasNonFinite(*value->value);
+  }
+  if (!IsInexactType(type)) return error == 0 ? 0 : kUnknown;
+  const double u = UnitRoundoff(type), exact_limit = 0.5 / u;
+  switch (CombinerOf(computation)) {
+    case Combiner::kSelection:
+      return error;
+    case Combiner::kSum:
+      if (error == 0 && integral && count * size <= exact_limit) return 0;
+      if (!finite || HasNonFinite(result)) return kUnknown;
+      return count * error + u * count * std::sqrt(count) * size;
+    case Combiner::kProduct: {
+      const double bound = std::pow(std::max(size, 1.0), count);
+      if (IsComplexType(type) || !finite || bound > 1e4) return kUnknown;
+      if (error == 0 && integral && bound <= exact_limit) return 0;
+      return bound * count * (u + error);
+    }
+    case Combiner::kOther:
+      return error == 0 ? 0 : kUnknown;
+  }
+  return kUnknown;
+}
+
+double DotError(const HloInstruction& dot, const Tracked& lhs, const Tracked& rhs, const Literal& result) {
+  const PrimitiveType type = result.shape().element_type();
+  if (!IsInexactType(type)) return 0;
+  if (HasNonFinite(*lhs.value) || HasNonFinite(*rhs.value) || HasNonFinite(result)) return kUnknown;
+  double count = 1;
+  for (int64_t d : dot.attrs<DotAttrs>().lhs_contracting_dims) count *= dot.operand(0)->shape().dimensions(d);
+  if (IsComplexType(type)) count *= 2;
+  const double a = MaxFinite(*lhs.value), b = MaxFinite(*rhs.value), u = UnitRoundoff(type);
+  if (lhs.error == 0 && rhs.error == 0 && AllIntegral(*lhs.value) && AllIntegral(*rhs.value) &&
+      count * a * b <= 0.5 / u)
+    return 0;
+  return count * (a * rhs.error + b * lhs.error + lhs.error * rhs.error) + u * count * std::sqrt(count) * a * b;
+}
+
+// Roundings of an elementary function, in units of UnitRoundoff; 0 for ops that do not round.
+double UnitsOf(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAbs:
+    case HloOpcode::kCeil:
+    case HloOpcode::kClamp:
+    case HloOpcode::kCompare:
+    case HloOpcode::kComplexNumber:
+    case HloOpcode::kCopy:
+    case HloOpcode::kFloor:
+    case HloOpcode::kImag:
+    case HloOpcode::kIsFinite:
+    case HloOpcode::kMaximum:
+    case HloOpcode::kMinimum:
+    case HloOpcode::kNegate:
+    case HloOpcode::kReal:
+    case HloOpcode::kReducePrecision:
+    case HloOpcode::kRemainder:
+    case HloOpcode::kRoundNearestAfz:
+    case HloOpcode::kRoundNearestEven:
+    case HloOpcode::kSign:
+      return 0;
+    case HloOpcode::kAdd:
+    case HloOpcode::kConvert:
+    case HloOpcode::kMultiply:
+    case HloOpcode::kSubtract:
+      return 1;
+    case HloOpcode::kDivide:
+    case HloOpcode::kSqrt:
+      return 2;
+    default:
+      return 16;
+  }
+}
+
+bool RoundsOnce(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAdd:
+    case HloOpcode::kConvert:
+    case HloOpcode::kDivide:
+    case HloOpcode::kMultiply:
+    case HloOpcode::kSqrt:
+    case HloOpcode::kSubtract:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Operands that say where, not what; they must be exact.
+bool IsIndexOperand(const HloInstruction& instruction, int64_t i) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kSelect:
+      return i == 0;
+    case HloOpcode::kGather:
+    case HloOpcode::kDynamicSlice:
+      return i >= 1;
+    case HloOpcode::kDynamicUpdateSlice:
+      return i >= 2;
+    case HloOpcode::kScatter:
+      return i == instruction.operand_count() / 2;
+    default:
+      return false;
+  }
+}
+
+double LargestError(absl::Span<const Tracked* const> operands) {
+  double error = 0;
+  for (const Tracked* operand : operands) error = std::max(error, operand->error);
+  return error;
+}
+
+size_t LeafCount(const Shape& shape) { return ShapeUtil::Leaves(shape).size(); }
+
+absl::StatusOr<int64_t> ExactInteger(const TrackedLeaves& leaves, const HloInstruction& instruction) {
+  if (leaves[0].error != 0)
+    return absl::FailedPreconditionError(absl::StrCat("inexact control of ", instruction.name()));
+  return leaves[0].value->GetAsInt64(0);
+}
+
+}  // namespace
+
+double MaxFinite(const Literal& literal) {
+  double size = 0;
+  for (double x : Parts(literal)) {
+    if (std::isfinite(x)) size = std::max(size, std::abs(x));
+  }
+  return size;
+}
+
+TrackedLeaves ExactLeaves(Literal literal) {
+  TrackedLeaves leaves;
+  if (!literal.shape().IsTuple()) {
+    leaves.push_back({std::make_shared<const Literal>(std::move(literal))});
+    return leaves;
+  }
+  for (Literal& element : std::move(literal).DecomposeTuple()) {
+    for (Tracked& leaf : ExactLeaves(std::move(element))) leaves.push_back(std::move(leaf));
+  }
+  return leaves;
+}
+
+namespace {
+Literal AssembleFrom(const Shape& shape, const Tracked*& next) {
+  if (!shape.IsTuple()) return (next++)->value->Clone();
+  std::vector<Literal> elements;
+  for (const Shape& element : shape.tuple_shapes()) elements.push_back(AssembleFrom(element, next));
+  return Literal::MakeTuple(std::move(elements));
+}
+}  // namespace
+
+Literal Assemble(const Shape& shape, absl::Span<const Tracked> leaves) {
+  const Tracked* next = leaves.data();
+  return AssembleFrom(shape, next);
+}
+
+absl::Status CompareTracked(const Tracked& expected, const Literal& actual, bool zeros_are_equal) {
+  if (expected.error == kUnknown) return absl::OkStatus();
+  const PrimitiveType type = expected.value->shape().element_type();
+  // Products may be contracted differently, and the bounds are of first order: a factor for both.
+  ErrorSpec spec{.absolute = 4 * expected.error};
+  if (expected.error > 0) spec.relative = 2 * UnitRoundoff(type);
+  if (zeros_are_equal && IsInexactType(type)) spec.absolute = std::max(spec.absolute, 1e-300);
+  return CompareLiterals(*expected.value, actual, spec);
+}
+
+double TrackedEvaluator::Rounding(const HloInstruction& instruction, absl::Span<const Tracked* const> operands,
+                                  const Literal& result) const {
+  const PrimitiveType type = result.shape().element_type();
+  double units = UnitsOf(instruction.opcode());
+  if (!IsInexactType(type) || units == 0) return instruction.opcode() == HloOpcode::kAbs && IsComplexType(operands[0]->value->shape().element_type())
+                                                     ? 8 * UnitRoundoff(type) * MaxFinite(result) : 0;
+  double size = MaxFinite(result);
+  bool integral = AllIntegral(result), finite = true;
+  for (const Tracked* operand : operands) {
+    integral = integral && AllIntegral(*operand->value);
+    finite = finite && !HasNonFinite(*operand->value);
+  }
+  if (RoundsOnce(instruction.opcode())) {
+    if (integral && size <= 0.5 / UnitRoundoff(type)) return 0;
+    if (strict_ && !IsComplexType(type)) return 0;
+    if (strict_ && (instruction.opcode() == HloOpcode::kAdd || instruction.opcode() == HloOpcode::kSubtract)) return 0;
+  }
+  if (instruction.opcode() == HloOpcode::kConvert) {
+    // Into a type that holds every operand there is nothing to round.
+    auto back = result.Convert(operands[0]->value->shape().element_type());
+    if (back.ok() && CompareLiterals(*operands[0]->value, *back, {}).ok()) return 0;
+  }
+  // More digits than the type has may keep a value finite.
+  if (!strict_ && finite && HasNonFinite(result) && type != F64 && type != C128) return kUnknown;
+  if (IsComplexType(type) || (!operands.empty() && IsComplexType(operands[0]->value->shape().element_type()))) {
+    if (HasNonFinite(result)) return kUnknown;
+    units *= 4;
+    size = std::max(size, 1.0);
+    for (const Tracked* operand : operands) size = std::max(size, MaxFinite(*operand->value));
+  }
+  return units * UnitRoundoff(type) * size;
+}
+
+absl::StatusOr<double> TrackedEvaluator::Sensitivity(const HloInstruction& instruction,
+                                                     absl::Span<const Tracked* const> operands, const Literal& result) {
+  double error = 0;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i]->error == 0) continue;
+    if (operands[i]->error == kUnknown) return kUnknown;
+    std::vector<const Literal*> moved;
+    for (const Tracked* operand : operands) moved.push_back(operand->value.get());
+    const int parts = IsComplexType(operands[i]->value->shape().element_type()) ? 2 : 1;
+    for (int part = 0; part < parts; ++part) {
+      for (double sign : {1.0, -1.0}) {
+        HILO_ASSIGN_OR_RETURN(Literal neighbour, Moved(*operands[i]->value, sign * operands[i]->error, part));
+        moved[i] = &neighbour;
+        HILO_ASSIGN_OR_RETURN(Literal other, HloEvaluator().EvaluateInstruction(instruction, moved));
+        error += Distance(result, other);
+      }
+    }
+  }
+  return error;
+}
+
+absl::StatusOr<double> TrackedEvaluator::ErrorOf(const HloInstruction& instruction,
+                                                 absl::Span<const Tracked* const> operands, const Literal& result) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (IsIndexOperand(instruction, static_cast<int64_t>(i)) && operands[i]->error != 0) return kUnknown;
+  }
+  const double largest = LargestError(operands);
+  const int64_t elements = std::max<int64_t>(1, result.element_count());
+  switch (instruction.opcode()) {
+    case HloOpcode::kConstant:
+    case HloOpcode::kIota:
+      return 0;
+    case HloOpcode::kSelect:
+    case HloOpcode::kDynamicUpdateSlice:
+      return largest;
+    case HloOpcode::kBitcast:
+    case HloOpcode::kBitcastConvert:
+    case HloOpcode::kSort:
+      return largest == 0 ? 0 : kUnknown;
+    case HloOpcode::kDot:
+      return DotError(instruction, *operands[0], *operands[1], result);
+    case HloOpcode::kReduce:
+      return CombinedError(*instruction.called_computation(), operands,
+                           1.0 + static_cast<double>(operands[0]->value->element_count()) / elements, result);
+    case HloOpcode::kReduceWindow: {
+      double count = 1;
+      for (const auto& d : instruction.attrs<ReduceWindowAttrs>().window.dimensions) count *= d.size;
+      return CombinedError(*instruction.called_computation(), operands, count + 1, result);
+    }
+    case HloOpcode::kScatter: {
+      std::vector<const Tracked*> values;
+      for (size_t i = 0; i < operands.size(); ++i) {
+        if (!IsIndexOperand(instruction, static_cast<int64_t>(i))) values.push_back(operands[i]);
+      }
+      return CombinedError(*instruction.called_computation(), values, 1.0 + values.back()->value->element_count(), result);
+    }
+    default:
+      break;
+  }
+  if (HasTrait(instruction.opcode(), kMovement)) return largest;
+  HILO_ASSIGN_OR_RETURN(double error, Sensitivity(instruction, operands, result));
+  if (instruction.opcode() == HloOpcode::kMap) {
+    double size = std::max(1.0, MaxFinite(result));
+    if (HasNonFinite(result)) return kUnknown;
+    for (const Tracked* operand : operands) size = std::max(size, MaxFinite(*operand->value));
+    return error + 64 * UnitRoundoff(result.shape().element_type()) * size * size;
+  }
+  return error + Rounding(instruction, operands, result);
+}
+
+absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(const HloInstruction& instruction,
+                                                     absl::Span<const TrackedLeaves* const> operands) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kTuple: {
+      TrackedLeaves all;
+      for (const TrackedLeaves* operand : operands) all.insert(all.end(), operand->begin(), operand->end());
+      return all;
+    }
+    case HloOpcode::kGetTupleElement: {
+      const Shape& tuple = instruction.operand(0)->shape();
+      size_t first = 0;
+      for (int64_t i = 0; i < instruction.tuple_index(); ++i) first += LeafCount(tuple.tuple_shapes(i));
+      const auto begin = operands[0]->begin() + first;
+      return TrackedLeaves(begin, begin + LeafCount(instruction.shape()));
+    }
+    case HloOpcode::kOptimizationBarrier:
+      return *operands[0];
+    case HloOpcode::kCall: {
+      std::vector<TrackedLeaves> arguments;
+      for (const TrackedLeaves* operand : operands) arguments.push_back(*operand);
+      return Run(*instruction.called_computation(), arguments);
+    }
+    case HloOpcode::kConditional: {
+      HILO_ASSIGN_OR_RETURN(int64_t index, ExactInteger(*operands[0], instruction));
+      const int64_t branches = static_cast<int64_t>(instruction.called_computations().size());
+      if (instruction.operand(0)->shape().element_type() == PRED) index = index != 0 ? 0 : 1;
+      if (index < 0 || index >= branches) index = branches - 1;
+      return Run(*instruction.called_computation(index), {*operands[index + 1]});
+    }
+    case HloOpcode::kWhile: {
+      TrackedLeaves state = *operands[0];
+      for (int trip = 0; trip < 1000; ++trip) {
+        HILO_ASSIGN_OR_RETURN(TrackedLeaves again, Run(*instruction.called_computation(0), {state}));
+        HILO_ASSIGN_OR_RETURN(int64_t go_on, ExactInteger(again, instruction));
+        if (go_on == 0) return state;
+        HILO_ASSIGN_OR_RETURN(state, Run(*instruction.called_computation(1), {state}));
+      }
+      return absl::FailedPreconditionError("a long loop");
+    }
+    default:
+      break;
+  }
+  std::vector<const Literal*> literals;
+  std::vector<const Tracked*> tracked;
+  for (const TrackedLeaves* operand : operands) {
+    HILO_RET_CHECK(operand->size() == 1) << instruction.ToString();
+    tracked.push_back(&operand->front());
+    literals.push_back(operand->front().value.get());
+  }
+  HILO_ASSIGN_OR_RETURN(Literal result, HloEvaluator().EvaluateInstruction(instruction, literals));
+  TrackedLeaves leaves = ExactLeaves(std::move(result));
+  for (Tracked& leaf : leaves) {
+    HILO_ASSIGN_OR_RETURN(leaf.error, ErrorOf(instruction, tracked, *leaf.value));
+    if (std::isnan(leaf.error)) leaf.error = kUnknown;
+  }
+  return leaves;
+}
+
+absl::StatusOr<TrackedLeaves> TrackedEvaluator::Run(const HloComputation& computation,
+                                                    absl::Span<const TrackedLeaves> arguments) {
+  absl::flat_hash_map<const HloInstruction*, TrackedLeaves> values;
+  for (const HloInstruction* instruction : computation.MakePostOrder()) {
+    if (instruction->IsParameter()) {
+      values[instruction] = arguments[instruction->parameter_number()];
+      continue;
+    }
+    std::vector<const TrackedLeaves*> operands;
+    for (const HloInstruction* operand : instruction->operands()) operands.push_back(&values.at(operand));
+    HILO_ASSIGN_OR_RETURN(TrackedLeaves leaves, Step(*instruction, operands));
+    values[instruction] = std::move(leaves);
+  }
+  return values.at(computation.root_instruction());
+}
+
+}  // namespace hilo::fuzz
