@@ -7,8 +7,8 @@ import numpy as np
 from program import Program, normal
 
 
-def nbody(position, velocity, mass):
-    """20 leapfrog steps of bodies under softened gravity; returns the end and the energy at every step."""
+def nbody(position, velocity, mass, steps=20):
+    """Leapfrog steps of bodies under softened gravity; returns the end and the energy at every step."""
     def acceleration(x):
         apart = x[None, :, :] - x[:, None, :]
         cube = (jnp.square(apart).sum(-1) + 0.01) ** -1.5
@@ -21,7 +21,7 @@ def nbody(position, velocity, mass):
         v = v + 0.005 * acceleration(x)
         return (x, v), 0.5 * (mass * jnp.square(v).sum(-1)).sum()
 
-    return jax.lax.scan(step, (position, velocity), None, length=20)
+    return jax.lax.scan(step, (position, velocity), None, length=steps)
 
 
 def lorenz(start, tolerance):
