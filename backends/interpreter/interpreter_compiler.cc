@@ -1,0 +1,164 @@
+// A compiled program is the module itself. A run reads the parameters' bytes into literals, evaluates, and writes the result's bytes: entry layouts
+// matter nowhere in between.
+#include "backends/interpreter/interpreter_compiler.h"
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/evaluator/hlo_evaluator.h"
+#include "hlo/memory/assigned_evaluator.h"
+#include "hlo/memory/copy_insertion.h"
+#include "hlo/memory/scheduler.h"
+#include "hlo/passes/standard_passes.h"
+#include "hlo/text/hlo_printer.h"
+
+namespace hilo {
+namespace {
+
+// Evaluates anything; fuses what is element-wise, so that assigned buffers meet fusions too.
+class InterpreterTarget : public Target {
+ public:
+  bool Supports(const HloInstruction&) const override { return true; }
+  bool IsFusible(const HloInstruction& instruction) const override {
+    return IsElementwise(instruction.opcode()) || instruction.opcode() == HloOpcode::kBroadcast;
+  }
+  bool DotGoesToLibrary(const HloInstruction&) const override { return false; }
+};
+
+absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const void* const> leaves, int64_t* next) {
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& element : shape.tuple_shapes()) {
+      HILO_ASSIGN_OR_RETURN(Literal literal, ReadLeaves(element, leaves, next));
+      elements.push_back(std::move(literal));
+    }
+    return Literal::MakeTuple(std::move(elements));
+  }
+  const void* bytes = leaves[(*next)++];
+  if (!shape.IsArray() || bytes == nullptr) return Literal::Create(shape);
+  return LiteralFromBytes(static_cast<const uint8_t*>(bytes), shape);
+}
+
+void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<void* const> leaves, int64_t* next) {
+  if (shape.IsTuple()) {
+    for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
+      WriteLeaves(literal.element(i), shape.tuple_shapes(i), leaves, next);
+    }
+    return;
+  }
+  void* bytes = leaves[(*next)++];
+  if (shape.IsArray() && bytes != nullptr) LiteralToBytes(literal, shape, static_cast<uint8_t*>(bytes));
+}
+
+class InterpreterProgram : public CompiledProgram {
+ public:
+  InterpreterProgram(std::unique_ptr<HloModule> module, ProgramShape shape, std::optional<BufferAssignment> assignment)
+      : module_(std::move(module)), shape_(std::move(shape)), assignment_(std::move(assignment)) {
+    for (const Shape& parameter : shape_.parameters) parameter_leaves_ += LeafCount(parameter);
+    output_leaves_ = LeafCount(shape_.result);
+  }
+
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
+                   absl::Span<void* const> outputs) const override {
+    if (static_cast<int64_t>(parameters.size()) != parameter_leaves_ ||
+        static_cast<int64_t>(outputs.size()) != output_leaves_) {
+      return InvalidArgument("the program takes ", parameter_leaves_, " parameter and ", output_leaves_,
+                             " output leaves, but got ", parameters.size(), " and ", outputs.size());
+    }
+    std::vector<Literal> arguments;
+    int64_t next = 0;
+    for (const Shape& shape : shape_.parameters) {
+      HILO_ASSIGN_OR_RETURN(Literal argument, ReadLeaves(shape, parameters, &next));
+      arguments.push_back(std::move(argument));
+    }
+    std::vector<const Literal*> pointers;
+    for (const Literal& argument : arguments) pointers.push_back(&argument);
+    HILO_ASSIGN_OR_RETURN(Literal result, Evaluate(context, pointers));
+    next = 0;
+    WriteLeaves(result, shape_.result, outputs, &next);
+    return absl::OkStatus();
+  }
+
+  const ProgramShape& program_shape() const override { return shape_; }
+  absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return {}; }
+  int64_t temp_bytes() const override { return 0; }
+  int64_t code_bytes() const override { return 0; }
+  int64_t estimated_nanoseconds() const override { return 1000 * module_->instruction_count(); }
+
+ private:
+  absl::StatusOr<Literal> Evaluate(const RunContext& context, absl::Span<const Literal* const> arguments) const {
+    if (assignment_.has_value()) return EvaluateInAssignedBuffers(*module_, *assignment_, arguments);
+    HloEvaluator evaluator([token = context.cancellation] {
+      return token == nullptr ? absl::OkStatus() : token->status();
+    });
+    return evaluator.Evaluate(*module_, arguments);
+  }
+
+  std::unique_ptr<HloModule> module_;
+  ProgramShape shape_;
+  std::optional<BufferAssignment> assignment_;
+  int64_t parameter_leaves_ = 0, output_leaves_ = 0;
+};
+
+class InterpreterCompiler : public Compiler {
+ public:
+  explicit InterpreterCompiler(const InterpreterOptions& options) : options_(options) {}
+  std::string platform() const override { return "interpreter"; }
+
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
+                                                           const CompileOptions& options, ThreadPool*) override {
+    ProgramShape shape = module->EntryProgramShape();
+    std::optional<BufferAssignment> assignment;
+    if (options_.assigned_buffers) {
+      HILO_RETURN_IF_ERROR(PrepareForAssignment(module.get(), options));
+      HILO_ASSIGN_OR_RETURN(assignment, BufferAssignment::Create(*module, {}));
+    }
+    return std::make_unique<InterpreterProgram>(std::move(module), std::move(shape), std::move(assignment));
+  }
+
+  absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
+                                   absl::string_view kind) override {
+    if (kind != "hlo" && kind != "buffers") {
+      return InvalidArgument("the interpreter platform emits hlo and buffers, not '", kind, "'");
+    }
+    if (options_.assigned_buffers || kind == "buffers") {
+      HILO_RETURN_IF_ERROR(PrepareForAssignment(module.get(), options));
+    }
+    if (kind == "hlo") return PrintHloModule(*module);
+    HILO_ASSIGN_OR_RETURN(BufferAssignment assignment, BufferAssignment::Create(*module, {}));
+    return assignment.ToString();
+  }
+
+ private:
+  // To kAliased, by the fewest passes that buffer assignment can stand on.
+  static absl::Status PrepareForAssignment(HloModule* module, const CompileOptions& options) {
+    const InterpreterTarget target;
+    std::vector<std::unique_ptr<HloPass>> core, laid_out, fused;
+    core.push_back(MakeCallInliner());
+    core.push_back(MakeDce());
+    laid_out.push_back(MakeLayoutNormalization());
+    fused.push_back(MakeFlattenCallGraph());
+    fused.push_back(MakeFusion(&target));
+    fused.push_back(MakeDce());
+    PassPipeline pipeline;
+    pipeline.AddStage(HloStage::kCore, std::move(core));
+    pipeline.AddStage(HloStage::kLaidOut, std::move(laid_out));
+    pipeline.AddStage(HloStage::kFused, std::move(fused));
+    HILO_RETURN_IF_ERROR(pipeline.Run(
+        module, {.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass}));
+    HILO_RETURN_IF_ERROR(ScheduleModule(module));
+    return InsertCopies(module);
+  }
+
+  InterpreterOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Compiler> CreateInterpreterCompiler(const InterpreterOptions& options) {
+  return std::make_unique<InterpreterCompiler>(options);
+}
+
+}  // namespace hilo

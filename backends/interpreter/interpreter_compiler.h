@@ -1,0 +1,21 @@
+// The interpreter: the smallest complete backend, over the evaluator; the one to copy for a new backend.
+#ifndef HILO_BACKENDS_INTERPRETER_INTERPRETER_COMPILER_H_
+#define HILO_BACKENDS_INTERPRETER_INTERPRETER_COMPILER_H_
+
+#include <memory>
+
+#include "runtime/compiler.h"
+
+namespace hilo {
+
+struct InterpreterOptions {
+  // Evaluates in the memory that BufferAssignment gives each value, with freed memory poisoned, after the passes that make a module ready for
+  // it: the oracle of copy insertion and buffer assignment (hlo/memory/assigned_evaluator.h).
+  bool assigned_buffers = false;
+};
+
+std::unique_ptr<Compiler> CreateInterpreterCompiler(const InterpreterOptions& options = {});
+
+}  // namespace hilo
+
+#endif  // HILO_BACKENDS_INTERPRETER_INTERPRETER_COMPILER_H_

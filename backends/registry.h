@@ -1,0 +1,24 @@
+// The list of backends: the one place that knows them all.
+#ifndef HILO_BACKENDS_REGISTRY_H_
+#define HILO_BACKENDS_REGISTRY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/compiler.h"
+
+namespace hilo {
+
+// Platforms that this library was built with, best last.
+std::vector<std::string> PlatformNames();
+
+// Errors: InvalidArgument listing the names if there is no such platform; Unavailable, saying what is missing, for one that this library or this
+// machine lacks.
+absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform);
+
+}  // namespace hilo
+
+#endif  // HILO_BACKENDS_REGISTRY_H_

@@ -1,0 +1,163 @@
+#include "runtime/client.h"
+
+#include <cstring>
+#include <utility>
+
+#include "base/cpu_count.h"
+#include "base/errors.h"
+#include "base/log_sink.h"
+#include "base/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/text/hlo_parser.h"
+#include "runtime/client_core.h"
+#include "runtime/fork_guard.h"
+#include "runtime/guarded.h"
+#include "runtime/loaded_program.h"
+
+namespace hilo {
+namespace {
+
+constexpr int kMaxDevices = 1024;
+constexpr int kMaxThreads = 4096;
+
+}  // namespace
+
+ClientCore::~ClientCore() {
+  if (ForkGeneration() == fork_generation) return;
+  own_pool.release();
+  watchdog.release();
+  for (auto& queue : queues) queue.release();
+}
+
+absl::Status ClientCore::CheckProcess() const {
+  if (ForkGeneration() == fork_generation) return absl::OkStatus();
+  return FailedPrecondition(
+      "this process was forked after its Hilo client was made, and the client's threads stayed in the parent; make a "
+      "client in the child");
+}
+
+absl::Status ClientCore::CheckDevice(int device) const {
+  if (device >= 0 && device < static_cast<int>(queues.size())) return absl::OkStatus();
+  return InvalidArgument("there is no device ", device, "; the client has ", queues.size());
+}
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& options,
+                                                       std::unique_ptr<Compiler> compiler) {
+  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Client>> {
+    if (compiler == nullptr) return InvalidArgument("a client needs a compiler, but got null");
+    if (options.device_count < 1 || options.device_count > kMaxDevices) {
+      return InvalidArgument("device_count: expected 1 to ", kMaxDevices, ", got ", options.device_count);
+    }
+    if (options.num_threads < 0 || options.num_threads > kMaxThreads) {
+      return InvalidArgument("num_threads: expected 0 (as many as there are processors) to ", kMaxThreads, ", got ",
+                             options.num_threads);
+    }
+    if (options.memory_limit < 0) {
+      return InvalidArgument("memory_limit: expected a number of bytes, or 0 for none, got ", options.memory_limit);
+    }
+    auto core = std::make_shared<ClientCore>();
+    core->fork_generation = ForkGeneration();
+    core->compiler = std::move(compiler);
+    core->memory = std::make_shared<HostMemory>(options.host_allocator, options.memory_limit);
+    core->default_deadline = options.default_deadline;
+    core->pool = options.thread_pool;
+    const int threads = options.num_threads == 0 ? UsableCpuCount() : options.num_threads;
+    if (core->pool == nullptr && threads > 1) {
+      HILO_ASSIGN_OR_RETURN(core->own_pool, CreateThreadPool(threads));
+      core->pool = core->own_pool.get();
+      if (core->pool->num_threads() < threads) {
+        LogWarning("the system gave ", core->pool->num_threads(), " of ", threads, " threads");
+      }
+    }
+    for (int i = 0; i < options.device_count; ++i) core->queues.push_back(std::make_unique<DeviceQueue>());
+    return std::unique_ptr<Client>(new Client(std::move(core)));
+  });
+}
+
+std::string Client::platform() const { return core_->compiler->platform(); }
+int Client::device_count() const { return static_cast<int>(core_->queues.size()); }
+MemoryStats Client::memory_stats() const { return core_->memory->stats(); }
+Compiler* Client::compiler() const { return core_->compiler.get(); }
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloModule> module,
+                                                            const CompileOptions& options) {
+  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
+    HILO_RETURN_IF_ERROR(core_->CheckProcess());
+    if (module == nullptr) return InvalidArgument("there is no module to compile, but null");
+    if (module->replica_count() > 1 || module->num_partitions() > 1) {
+      return Unimplemented("the module wants ", module->replica_count(), " replicas and ", module->num_partitions(),
+                           " partitions; only one of each can run");
+    }
+    HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
+                          core_->compiler->Compile(std::move(module), options, core_->pool));
+    return std::make_unique<Executable>(core_, std::make_shared<const LoadedProgram>(std::move(program)));
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(const XlaComputation& computation,
+                                                            const CompileOptions& options) {
+  if (computation.IsNull()) return InvalidArgument("there is no computation to compile: it is null");
+  return Guarded([&] { return Compile(computation.module()->Clone(), options); });
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloText(absl::string_view text,
+                                                                   const CompileOptions& options) {
+  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.verify = false}));
+    return Compile(std::move(module), options);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Literal& literal, int device,
+                                                                      const Shape& shape) const {
+  HILO_RETURN_IF_ERROR(CheckDevice(device));
+  if (!shape.IsArray() && !shape.IsToken()) {
+    return InvalidArgument("a buffer holds one array or token, not ", shape.ToString());
+  }
+  HILO_RETURN_IF_ERROR(ShapeUtil::ValidateWithLayout(shape));
+  if (!ShapeUtil::Compatible(literal.shape(), shape)) {
+    return InvalidArgument("expected a layout for ", literal.shape().ToString(), ", got one for ", shape.ToString());
+  }
+  auto value = std::make_shared<BufferValue>();
+  if (shape.IsArray()) {
+    HILO_ASSIGN_OR_RETURN(value->memory, memory->Allocate(ShapeUtil::ByteSizeOf(shape)));
+    if (value->memory->size() > 0) LiteralToBytes(literal, shape, value->memory->data());
+  }
+  return std::make_unique<Buffer>(std::make_shared<const Shape>(shape), device, std::move(value));
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const Literal& literal, int device,
+                                                                  const Shape* layout) {
+  return Guarded([&] {
+    if (layout != nullptr) return core_->BufferFromLiteral(literal, device, *layout);
+    Shape shape = literal.shape();
+    ShapeUtil::SetToDefaultLayout(&shape);
+    return core_->BufferFromLiteral(literal, device, shape);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(const void* data, const Shape& given, int device,
+                                                                     std::function<void()> release) {
+  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Buffer>> {
+    HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
+    auto shape = std::make_shared<Shape>(given);
+    ShapeUtil::AddMissingLayouts(shape.get());
+    HILO_RETURN_IF_ERROR(ShapeUtil::Validate(*shape));
+    if (!shape->IsArray()) return InvalidArgument("a buffer of host memory is an array, not ", shape->ToString());
+    const int64_t bytes = ShapeUtil::ByteSizeOf(*shape);
+    if (data == nullptr && bytes > 0) return InvalidArgument("expected ", bytes, " bytes of host memory, got null");
+    auto value = std::make_shared<BufferValue>();
+    auto buffer = std::make_unique<Buffer>(std::move(shape), device, value);
+    if (release != nullptr && reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0) {
+      value->memory = HostMemory::Lend(data, bytes, std::move(release));
+    } else {
+      HILO_ASSIGN_OR_RETURN(value->memory, core_->memory->Allocate(bytes));
+      if (bytes > 0) std::memcpy(value->memory->data(), data, bytes);
+      if (release != nullptr) release();
+    }
+    return buffer;
+  });
+}
+
+}  // namespace hilo

@@ -1,0 +1,86 @@
+// Client: the door of Hilo for C++.
+//
+//   auto client = hilo::Client::Create({.platform = "cpu"});
+//   auto executable = (*client)->Compile(computation);
+//   auto result = (*executable)->ExecuteLiterals({&x, &y});
+#ifndef HILO_RUNTIME_CLIENT_H_
+#define HILO_RUNTIME_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/cpu_count.h"
+#include "base/thread_pool.h"
+#include "hlo/builder/xla_computation.h"
+#include "hlo/ir/hlo_module.h"
+#include "runtime/buffer.h"
+#include "runtime/compile_options.h"
+#include "runtime/compiler.h"
+#include "runtime/executable.h"
+#include "runtime/host_memory.h"
+
+namespace hilo {
+
+struct ClientOptions {
+  std::string platform = "cpu";
+  // Devices that work independently of each other, each on a thread of its own.
+  int device_count = 1;
+  // Threads that one run may use, the calling one included; 0: UsableCpuCount(). With 1, one device and synchronous runs there are no threads but the
+  // caller's.
+  int num_threads = 0;
+  // The embedder's pool, used instead of an own one; must outlive the client and its executables.
+  ThreadPool* thread_pool = nullptr;
+  // Where buffers come from; null: the system. Must outlive the client and its buffers.
+  HostAllocator* host_allocator = nullptr;
+  // Bytes of buffers and temporary memory; 0: no limit.
+  int64_t memory_limit = 0;
+  // Of every run that has no other.
+  absl::Duration default_deadline = absl::InfiniteDuration();
+};
+
+// Thread-safe. Executables and buffers may outlive it.
+class Client {
+ public:
+  // Errors: InvalidArgument for options out of range and unknown platforms; Unavailable for a platform that is not here.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options);
+  // With a backend of one's own; options.platform is ignored.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options,
+                                                        std::unique_ptr<Compiler> compiler);
+
+  std::string platform() const;
+  int device_count() const;
+  MemoryStats memory_stats() const;
+  Compiler* compiler() const;
+
+  // Errors: InvalidArgument if the program is wrong; Unimplemented naming what the platform lacks; ResourceExhausted past a limit;
+  // FailedPrecondition in a forked child.
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(const XlaComputation& computation,
+                                                      const CompileOptions& options = {});
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<HloModule> module,
+                                                      const CompileOptions& options = {});
+  absl::StatusOr<std::unique_ptr<Executable>> CompileHloText(absl::string_view text,
+                                                             const CompileOptions& options = {});
+
+  // A copy of an array (or token), in the layout of `layout` if given, else row-major.
+  // Errors: InvalidArgument for tuples, and layouts that do not fit; ResourceExhausted.
+  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromLiteral(const Literal& literal, int device = 0,
+                                                            const Shape* layout = nullptr);
+  // Host memory in the layout of `shape`. With a `release` callback, memory aligned to 64 bytes is used as it is: it must not change until `release` has
+  // been called, on any thread. Otherwise it is copied, and `release` is called at once.
+  // Errors: InvalidArgument if `shape` is no array; ResourceExhausted. After an error `release` is not called.
+  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHostMemory(const void* data, const Shape& shape, int device = 0,
+                                                               std::function<void()> release = nullptr);
+
+ private:
+  explicit Client(std::shared_ptr<ClientCore> core) : core_(std::move(core)) {}
+  std::shared_ptr<ClientCore> core_;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_RUNTIME_CLIENT_H_

@@ -1,0 +1,42 @@
+// What a client, its executables and their runs share. Private to the runtime.
+#ifndef HILO_RUNTIME_CLIENT_CORE_H_
+#define HILO_RUNTIME_CLIENT_CORE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "base/thread_pool.h"
+#include "runtime/buffer.h"
+#include "runtime/compiler.h"
+#include "runtime/device_queue.h"
+#include "runtime/host_memory.h"
+#include "runtime/watchdog.h"
+
+namespace hilo {
+
+struct ClientCore {
+  ClientCore() = default;
+  // In a forked child the threads are gone, and what waits for them is left behind.
+  ~ClientCore();
+
+  // FailedPrecondition in a forked child.
+  absl::Status CheckProcess() const;
+  absl::Status CheckDevice(int device) const;
+  // As Client::BufferFromLiteral, with the layout of `shape`.
+  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromLiteral(const Literal& literal, int device,
+                                                            const Shape& shape) const;
+
+  int fork_generation = 0;
+  std::unique_ptr<Compiler> compiler;
+  std::unique_ptr<ThreadPool> own_pool;
+  ThreadPool* pool = nullptr;  // null: one thread
+  std::shared_ptr<HostMemory> memory;
+  absl::Duration default_deadline;
+  std::unique_ptr<Watchdog> watchdog = std::make_unique<Watchdog>();
+  std::vector<std::unique_ptr<DeviceQueue>> queues;  // one a device; goes first, and so finishes its work
+};
+
+}  // namespace hilo
+
+#endif  // HILO_RUNTIME_CLIENT_CORE_H_

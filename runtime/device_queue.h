@@ -1,0 +1,41 @@
+// The work of one device, in order, on a thread of its own that starts with the first piece of work.
+#ifndef HILO_RUNTIME_DEVICE_QUEUE_H_
+#define HILO_RUNTIME_DEVICE_QUEUE_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace hilo {
+
+class DeviceQueue {
+ public:
+  DeviceQueue() = default;
+  DeviceQueue(const DeviceQueue&) = delete;
+  DeviceQueue& operator=(const DeviceQueue&) = delete;
+  // Finishes all work first.
+  ~DeviceQueue();
+
+  // `work` must not throw. Without threads in the system it runs here and now.
+  void Enqueue(std::function<void()> work);
+
+ private:
+  // Shared with the thread, which may outlive the queue if the queue dies on it.
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<std::function<void()>> work;
+    bool stopping = false;
+  };
+  static void Work(const std::shared_ptr<State>& state);
+
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+  std::thread thread_;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_RUNTIME_DEVICE_QUEUE_H_

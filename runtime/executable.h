@@ -1,0 +1,65 @@
+// Executable: a compiled program on a client's devices.
+#ifndef HILO_RUNTIME_EXECUTABLE_H_
+#define HILO_RUNTIME_EXECUTABLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "base/cancellation.h"
+#include "runtime/buffer.h"
+#include "runtime/compiler.h"
+
+namespace hilo {
+
+struct ClientCore;
+struct LoadedProgram;
+
+struct ExecuteOptions {
+  int device = 0;
+  // Time from the call to the end of the run; infinite: the client's default.
+  absl::Duration deadline = absl::InfiniteDuration();
+  // Ends the run from outside. A deadline expires this token too, so give each run its own.
+  std::shared_ptr<CancellationToken> cancellation;
+  // Numbers of the arguments that the caller gives up: their buffers become invalid, and results that alias them (input_output_alias) take their
+  // memory if nobody else uses it. Aliased arguments that are kept are copied.
+  absl::Span<const int64_t> donate;
+  // The run ends before Execute returns, and its error is Execute's.
+  bool synchronous = false;
+};
+
+// Thread-safe: any number of runs at once. Keeps what it needs of its client alive.
+class Executable {
+ public:
+  Executable(std::shared_ptr<ClientCore> core, std::shared_ptr<const LoadedProgram> program);
+
+  // Parameters and result with their layouts.
+  const ProgramShape& program_shape() const;
+  const CompiledProgram& program() const;
+
+  // Runs on the leaves of the parameters, depth first over all of them, and returns the leaves of the result. A program that is short runs on the calling
+  // thread if its arguments are ready; others run on the thread of their device, in order, and the results become ready later. Arguments in
+  // other layouts than the program's are converted.
+  // Errors: InvalidArgument if the arguments do not fit; FailedPrecondition for deleted buffers and in a forked child; Cancelled,
+  // DeadlineExceeded, ResourceExhausted, and the errors of arguments: from here if known at return, else from the results' Await.
+  absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(absl::Span<Buffer* const> arguments,
+                                                               const ExecuteOptions& options = {}) const;
+
+  // The same on literals, one a parameter (tuples as tuple literals), synchronously.
+  absl::StatusOr<Literal> ExecuteLiterals(absl::Span<const Literal* const> arguments,
+                                          const ExecuteOptions& options = {}) const;
+
+ private:
+  absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> ExecuteUnguarded(absl::Span<Buffer* const> arguments,
+                                                                        const ExecuteOptions& options) const;
+
+  std::shared_ptr<ClientCore> core_;
+  std::shared_ptr<const LoadedProgram> program_;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_RUNTIME_EXECUTABLE_H_

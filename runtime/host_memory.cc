@@ -1,0 +1,103 @@
+#include "runtime/host_memory.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace hilo {
+namespace {
+
+// From here on the system is asked for huge pages; a first touch is five times as fast.
+constexpr int64_t kHugePage = 2 << 20;
+
+void* SystemAllocate(int64_t size) {
+  const int64_t alignment = size >= kHugePage ? kHugePage : kBufferAlignment;
+  if (size > INT64_MAX - alignment) return nullptr;
+  const int64_t rounded = (size + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded);
+  if (memory != nullptr && size >= kHugePage) madvise(memory, rounded, MADV_HUGEPAGE);
+  return memory;
+}
+
+}  // namespace
+
+MemoryBlock::~MemoryBlock() {
+  if (release_ != nullptr) {
+    release_();
+    return;
+  }
+  if (memory_ == nullptr) return;
+  if (data_ != small_ && data_ != nullptr) {
+    if (memory_->allocator_ != nullptr) {
+      memory_->allocator_->Free(data_, size_);
+    } else {
+      std::free(data_);
+    }
+  }
+  memory_->Unreserve(size_);
+}
+
+absl::StatusOr<std::shared_ptr<MemoryBlock>> HostMemory::Allocate(int64_t size) {
+  HILO_RETURN_IF_ERROR(Reserve(size));
+  std::shared_ptr<MemoryBlock> block;
+  try {
+    block = std::make_shared<MemoryBlock>();
+  } catch (const std::bad_alloc&) {
+    Unreserve(size);
+    return Exhausted(size);
+  }
+  block->memory_ = shared_from_this();
+  block->size_ = size;
+  if (size == 0) return block;
+  if (size <= MemoryBlock::kSmall && allocator_ == nullptr) {
+    block->data_ = block->small_;
+    return block;
+  }
+  void* data = allocator_ != nullptr ? allocator_->Allocate(size, kBufferAlignment) : SystemAllocate(size);
+  if (data == nullptr) return Exhausted(size);
+  block->data_ = static_cast<uint8_t*>(data);
+  return block;
+}
+
+std::shared_ptr<MemoryBlock> HostMemory::Lend(const void* data, int64_t size, std::function<void()> release) {
+  auto block = std::make_shared<MemoryBlock>();
+  block->data_ = const_cast<uint8_t*>(static_cast<const uint8_t*>(data));
+  block->size_ = size;
+  block->release_ = release != nullptr ? std::move(release) : [] {};
+  return block;
+}
+
+absl::Status HostMemory::Reserve(int64_t bytes) {
+  const int64_t before = in_use_.fetch_add(bytes, std::memory_order_relaxed);
+  if (limit_ != 0 && bytes > limit_ - before) {
+    Unreserve(bytes);
+    return Exhausted(bytes);
+  }
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (before + bytes > peak && !peak_.compare_exchange_weak(peak, before + bytes, std::memory_order_relaxed)) {
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HostMemory::Exhausted(int64_t asked) const {
+  const MemoryStats now = stats();
+  if (limit_ == 0) {
+    return ResourceExhausted("cannot allocate ", asked, " bytes; ", now.bytes_in_use, " are in use, at most ",
+                             now.peak_bytes, " were");
+  }
+  return ResourceExhausted("cannot allocate ", asked, " bytes: ", limit_ - now.bytes_in_use, " of the limit of ", limit_,
+                           " are free, at most ", now.peak_bytes, " were in use");
+}
+
+MemoryStats HostMemory::stats() const {
+  return {.bytes_in_use = in_use_.load(std::memory_order_relaxed),
+          .peak_bytes = peak_.load(std::memory_order_relaxed),
+          .limit = limit_};
+}
+
+}  // namespace hilo

@@ -1,0 +1,87 @@
+// Memory of host devices: where it comes from, how much is in use, and how much may be.
+#ifndef HILO_RUNTIME_HOST_MEMORY_H_
+#define HILO_RUNTIME_HOST_MEMORY_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace hilo {
+
+// Every buffer is aligned to this many bytes.
+inline constexpr int64_t kBufferAlignment = 64;
+
+// An embedder's own memory for buffers. Thread-safe; must outlive the client and all of its buffers.
+class HostAllocator {
+ public:
+  virtual ~HostAllocator() = default;
+  // `size` > 0 bytes at a multiple of `alignment`; null if there are none.
+  virtual void* Allocate(int64_t size, int64_t alignment) = 0;
+  virtual void Free(void* memory, int64_t size) = 0;
+};
+
+struct MemoryStats {
+  int64_t bytes_in_use = 0;  // buffers, and temporary memory of runs in progress
+  int64_t peak_bytes = 0;
+  int64_t limit = 0;  // 0: none
+};
+
+class HostMemory;
+
+// Bytes of one buffer.
+class MemoryBlock {
+ public:
+  MemoryBlock() = default;
+  MemoryBlock(const MemoryBlock&) = delete;
+  MemoryBlock& operator=(const MemoryBlock&) = delete;
+  ~MemoryBlock();
+
+  uint8_t* data() const { return data_; }
+  int64_t size() const { return size_; }
+  // False for memory that the embedder lent: nothing may write to it.
+  bool writable() const { return release_ == nullptr; }
+
+ private:
+  friend class HostMemory;
+  static constexpr int64_t kSmall = 64;
+
+  uint8_t* data_ = nullptr;
+  int64_t size_ = 0;
+  std::shared_ptr<HostMemory> memory_;
+  std::function<void()> release_;  // of lent memory
+  alignas(kBufferAlignment) uint8_t small_[kSmall];  // scalars need no allocation of their own
+};
+
+// Thread-safe.
+class HostMemory : public std::enable_shared_from_this<HostMemory> {
+ public:
+  // Null: memory of the system. Limit in bytes; 0: none.
+  HostMemory(HostAllocator* allocator, int64_t limit) : allocator_(allocator), limit_(limit) {}
+
+  // `size` bytes, not initialised. Errors: ResourceExhausted with asked, free and peak.
+  absl::StatusOr<std::shared_ptr<MemoryBlock>> Allocate(int64_t size);
+  // The embedder's memory, lent until `release` is called. Not counted.
+  static std::shared_ptr<MemoryBlock> Lend(const void* data, int64_t size, std::function<void()> release);
+
+  // Counts memory that is allocated elsewhere, such as a program's frame. Errors: ResourceExhausted.
+  absl::Status Reserve(int64_t bytes);
+  void Unreserve(int64_t bytes) { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  MemoryStats stats() const;
+
+ private:
+  friend class MemoryBlock;
+  absl::Status Exhausted(int64_t asked) const;
+
+  HostAllocator* const allocator_;
+  const int64_t limit_;
+  std::atomic<int64_t> in_use_{0}, peak_{0};
+};
+
+}  // namespace hilo
+
+#endif  // HILO_RUNTIME_HOST_MEMORY_H_

@@ -1,0 +1,28 @@
+// A compiled program and what every run of it needs to know. Private to the runtime.
+#ifndef HILO_RUNTIME_LOADED_PROGRAM_H_
+#define HILO_RUNTIME_LOADED_PROGRAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/compiler.h"
+
+namespace hilo {
+
+struct LoadedProgram {
+  explicit LoadedProgram(std::unique_ptr<CompiledProgram> program);
+
+  struct Leaf {
+    std::shared_ptr<const Shape> shape;
+    int64_t bytes = 0;
+    // Of an output: the parameter leaf whose memory it takes, or -1.
+    int64_t donor = -1;
+  };
+  std::unique_ptr<CompiledProgram> compiled;
+  std::vector<Leaf> parameters, outputs;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_RUNTIME_LOADED_PROGRAM_H_

@@ -1,0 +1,46 @@
+#include "runtime/watchdog.h"
+
+namespace hilo {
+
+Watchdog::~Watchdog() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Watchdog::Watch Watchdog::Arm(std::shared_ptr<CancellationToken> token, Clock::time_point time) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
+  const Watch watch(time, next_++);
+  watches_.emplace(watch, std::move(token));
+  if (watches_.begin()->first == watch) changed_.notify_one();
+  return watch;
+}
+
+void Watchdog::Disarm(const Watch& watch) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  watches_.erase(watch);
+}
+
+void Watchdog::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stopping_) {
+    if (watches_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    const auto soonest = watches_.begin();
+    if (Clock::now() < soonest->first.first) {
+      const Clock::time_point until = soonest->first.first;
+      changed_.wait_until(lock, until);
+      continue;
+    }
+    soonest->second->Expire();
+    watches_.erase(soonest);
+  }
+}
+
+}  // namespace hilo
