@@ -37,7 +37,7 @@ class BufferAssigner {
     SharingSets sets(values.values());
     for (const std::vector<int64_t>& together : values.required_sharing()) {
       for (size_t i = 1; i < together.size(); ++i) {
-        HILO_RET_CHECK(sets.Merge(together[0], together[i]))
+        HILO_RET_CHECK(sets.Merge(together[0], together[i], /*required=*/true))
             << "values that must share memory interfere, at "
             << values.values()[together[i]].definition.instruction->name();
       }
@@ -95,7 +95,7 @@ class BufferAssigner {
       slice.kind = StorageKind::kFrame;
       FramePiece piece{.size = slice.size};
       for (int64_t member : sets.Members(root)) {
-        piece.lifetimes.push_back({values.values()[member].start, values.values()[member].end});
+        for (const Lifetime& segment : values.values()[member].Segments()) piece.lifetimes.push_back(segment);
       }
       frame.push_back(std::move(piece));
       frame_owner.push_back(root);

@@ -7,7 +7,7 @@
 //   - each leaf of the result of the entry and of called computations, and, if a parameter is donated, by way of a temporary.
 //
 // The second half removes the copies whose source and target can share memory after all (SharingSets), most bytes first. A loop over arrays that
-// are updated in place ends up with no copies, a swap with one.
+// are updated in place ends up with no copies, a swap with the three moves that it is, one of them to a temporary.
 #include "hlo/memory/copy_insertion.h"
 
 #include <algorithm>
@@ -214,7 +214,7 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope) {
   SharingSets sets(values.values());
   for (const std::vector<int64_t>& together : values.required_sharing()) {
     for (size_t i = 1; i < together.size(); ++i) {
-      HILO_RET_CHECK(sets.Merge(together[0], together[i]))
+      HILO_RET_CHECK(sets.Merge(together[0], together[i], /*required=*/true))
           << "values that must share memory interfere, at " << values.values()[together[i]].definition.instruction->name();
     }
   }
@@ -244,6 +244,24 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope) {
   return absl::OkStatus();
 }
 
+// Tuples whose places were taken by tuples of copies.
+absl::Status RemoveDeadViews(HloModule* module) {
+  for (auto& [computation, order] : module->schedule()) {
+    std::vector<HloInstruction*> kept;
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      HloInstruction* instruction = *it;
+      if (instruction->IsDead() && instruction->control_predecessors().empty() &&
+          (instruction->opcode() == HloOpcode::kTuple || instruction->opcode() == HloOpcode::kGetTupleElement)) {
+        HILO_RETURN_IF_ERROR(instruction->parent()->RemoveInstruction(instruction));
+      } else {
+        kept.push_back(instruction);
+      }
+    }
+    order.assign(kept.rbegin(), kept.rend());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status InsertCopies(HloModule* module) {
@@ -252,7 +270,7 @@ absl::Status InsertCopies(HloModule* module) {
     HILO_RETURN_IF_ERROR(AddCopies(module, scope));
     HILO_RETURN_IF_ERROR(RemoveCopies(module, scope));
   }
-  return absl::OkStatus();
+  return RemoveDeadViews(module);
 }
 
 }  // namespace hilo

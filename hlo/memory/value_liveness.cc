@@ -41,6 +41,8 @@ LeafRef ResolveLocally(LeafRef leaf) {
   return leaf;
 }
 
+bool HasBytes(const Shape& leaf) { return leaf.IsArray() && !ShapeUtil::IsZeroElementArray(leaf); }
+
 }  // namespace
 
 int64_t LeafCount(const Shape& shape) {
@@ -79,7 +81,18 @@ std::vector<bool> PassThroughLeaves(const HloInstruction& while_instruction) {
   return through;
 }
 
-// Walks a scope along its line, making values.
+std::vector<Lifetime> HloValue::Segments() const {
+  std::vector<Lifetime> segments;
+  int64_t from = start;
+  for (const Lifetime& gap : gaps) {
+    if (from < gap.start) segments.push_back({from, gap.start});
+    from = gap.end;
+  }
+  if (from < end) segments.push_back({from, end});
+  return segments;
+}
+
+// Walks a scope along its line, making values. Recurses once a level of loops and branches, which the scheduler limits.
 class ScopeWalker {
  public:
   ScopeWalker(const HloModule& module, ScopeValues* out) : module_(module), out_(*out) {}
@@ -100,12 +113,24 @@ class ScopeWalker {
     const int64_t end = Moment(next_position_) + 2;
     FixOutputs(scope, end);
     if (scope.IsEntry()) Donate(scope);
+    FindGaps();
     std::stable_sort(out_.wishes_.begin(), out_.wishes_.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     return absl::OkStatus();
   }
 
  private:
+  struct Branch {
+    int conditional;
+    int64_t begin, end = 0;  // moments
+    absl::flat_hash_map<int64_t, int64_t> last_uses = {};  // of values from outside the branch
+  };
+  struct Conditional {
+    int parent;  // the branch that it is in, or -1
+    std::vector<int> branches = {};
+    int64_t end = 0;
+  };
+
   static int64_t Moment(int64_t position) { return 2 * position; }
 
   int64_t NewValue(LeafRef definition, int64_t start) {
@@ -136,6 +161,11 @@ class ScopeWalker {
     // What comes from outside a loop is needed again in the next iteration.
     for (const auto& [loop_start, users] : loops_) {
       if (v.start < loop_start) (*users).push_back(value);
+    }
+    for (int branch : open_branches_) {
+      if (v.start >= branches_[branch].begin) continue;
+      int64_t& last = branches_[branch].last_uses[value];
+      last = std::max(last, moment);
     }
   }
 
@@ -204,7 +234,7 @@ class ScopeWalker {
     }
     for (const InPlacePair& pair : InPlacePairs(*instruction)) {
       const std::vector<int64_t>& operand = out_.ValuesOf(instruction->operand(pair.operand));
-      if (operand.size() != 1) continue;
+      if (operand.size() != 1 || IsReadOtherwise(instruction, pair, operand[0])) continue;
       out_.values_[operand[0]].in_place_successors.push_back(values[pair.output]);
       // Saving the copy of the untouched part comes before saving memory.
       const int64_t bytes = ShapeUtil::ByteSizeOf(*out_.values_[operand[0]].shape);
@@ -212,6 +242,22 @@ class ScopeWalker {
       out_.wishes_.push_back({operand[0], values[pair.output], bytes * weight, instruction});
     }
     SetLeaves(instruction, std::move(values));
+  }
+
+  // True if the value of an in-place operand is also (by way of a view or of another tuple element) an operand that does not allow it.
+  bool IsReadOtherwise(const HloInstruction* instruction, const InPlacePair& pair, int64_t value) {
+    for (int64_t i = 0; i < instruction->operand_count(); ++i) {
+      if (i == pair.operand) continue;
+      const std::vector<int64_t>& other = out_.ValuesOf(instruction->operand(i));
+      if (std::find(other.begin(), other.end(), value) == other.end()) continue;
+      if (pair.updates_part) return true;
+      const std::vector<InPlacePair> pairs = InPlacePairs(*instruction);
+      const bool allowed = std::any_of(pairs.begin(), pairs.end(), [&](const InPlacePair& candidate) {
+        return candidate.operand == i && candidate.output == pair.output && !candidate.updates_part;
+      });
+      if (!allowed) return true;
+    }
+    return false;
   }
 
   absl::Status WalkWhile(const HloInstruction* loop) {
@@ -251,7 +297,7 @@ class ScopeWalker {
         continue;
       }
       results[i] = NewValue({loop, static_cast<int64_t>(i)}, Moment(end) + 1);
-      out_.required_.push_back({init[i], carried[i], next[i], results[i]});
+      if (HasBytes(*out_.values_[results[i]].shape)) out_.required_.push_back({init[i], carried[i], next[i], results[i]});
     }
     SetLeaves(loop, std::move(results));
     return absl::OkStatus();
@@ -262,11 +308,17 @@ class ScopeWalker {
     for (int64_t value : out_.ValuesOf(conditional->operand(0))) Use(value, Moment(start) + 2);
     const int64_t leaf_count = LeafCount(conditional->shape());
     std::vector<std::vector<int64_t>> shared(leaf_count);
+    const int record = static_cast<int>(conditionals_.size());
+    conditionals_.push_back({.parent = open_branches_.empty() ? -1 : open_branches_.back()});
     for (size_t branch = 0; branch < conditional->called_computations().size(); ++branch) {
       const HloComputation& computation = *conditional->called_computation(branch);
       const std::vector<int64_t> arguments = out_.ValuesOf(conditional->operand(branch + 1));
       for (int64_t value : arguments) Use(value, Moment(start) + 2);
       SetLeaves(computation.parameter_instruction(0), arguments);
+      const int open = static_cast<int>(branches_.size());
+      branches_.push_back({.conditional = record, .begin = Moment(next_position_)});
+      conditionals_[record].branches.push_back(open);
+      open_branches_.push_back(open);
       HILO_RETURN_IF_ERROR(WalkComputation(computation));
       const int64_t branch_end = next_position_++;
       const std::vector<int64_t>& results = out_.ValuesOf(computation.root_instruction());
@@ -274,16 +326,69 @@ class ScopeWalker {
         Use(results[i], Moment(branch_end));
         shared[i].push_back(results[i]);
       }
+      branches_[open].end = Moment(branch_end);
+      open_branches_.pop_back();
     }
     const int64_t end = Place(conditional);
+    conditionals_[record].end = Moment(end);
     std::vector<int64_t> values;
     for (int64_t i = 0; i < leaf_count; ++i) {
       values.push_back(NewValue({conditional, i}, Moment(end) + 1));
       shared[i].push_back(values.back());
-      out_.required_.push_back(std::move(shared[i]));
+      if (HasBytes(*out_.values_[values.back()].shape)) out_.required_.push_back(std::move(shared[i]));
     }
     SetLeaves(conditional, std::move(values));
     return absl::OkStatus();
+  }
+
+  // Whether `value`, from before the conditional, is needed after it.
+  bool IsLiveAfter(int conditional, int64_t value) const {
+    const HloValue& v = out_.values_[value];
+    while (true) {
+      const int64_t end = conditionals_[conditional].end;
+      const int branch = conditionals_[conditional].parent;
+      if (branch < 0 || v.start >= branches_[branch].begin) return v.end > end;
+      const auto last = branches_[branch].last_uses.find(value);
+      if (last != branches_[branch].last_uses.end() && last->second > end) return true;
+      // Not needed in the rest of this branch; what its siblings on the line need does not count.
+      conditional = branches_[branch].conditional;
+    }
+  }
+
+  void AddGaps(const Conditional& conditional, int64_t value) {
+    for (int index : conditional.branches) {
+      const Branch& branch = branches_[index];
+      const auto last = branch.last_uses.find(value);
+      const int64_t from = last == branch.last_uses.end() ? branch.begin : last->second;
+      if (from < branch.end) out_.values_[value].gaps.push_back({from, branch.end});
+    }
+  }
+
+  void FindGaps() {
+    for (int i = 0; i < static_cast<int>(conditionals_.size()); ++i) {
+      absl::flat_hash_map<int64_t, bool> live;
+      for (int from : conditionals_[i].branches) {
+        for (const auto& [value, unused] : branches_[from].last_uses) {
+          auto [it, fresh] = live.try_emplace(value, false);
+          if (!fresh) continue;
+          it->second = IsLiveAfter(i, value);
+          if (!it->second) AddGaps(conditionals_[i], value);
+        }
+      }
+    }
+    for (HloValue& value : out_.values_) {
+      std::sort(value.gaps.begin(), value.gaps.end(), [](const Lifetime& a, const Lifetime& b) { return a.start < b.start; });
+      // A gap of an inner conditional may lie in one of an outer one.
+      std::vector<Lifetime> merged;
+      for (const Lifetime& gap : value.gaps) {
+        if (!merged.empty() && gap.start <= merged.back().end) {
+          merged.back().end = std::max(merged.back().end, gap.end);
+        } else {
+          merged.push_back(gap);
+        }
+      }
+      value.gaps = std::move(merged);
+    }
   }
 
   void FixOutputs(const HloComputation& scope, int64_t end) {
@@ -319,6 +424,9 @@ class ScopeWalker {
   const HloModule& module_;
   ScopeValues& out_;
   int64_t next_position_ = 1;
+  std::vector<Branch> branches_;
+  std::vector<Conditional> conditionals_;
+  std::vector<int> open_branches_;
   // Loops being walked: where each starts, and the values from outside that it uses.
   std::vector<std::pair<int64_t, std::vector<int64_t>*>> loops_;
   absl::flat_hash_map<const Shape*, std::vector<const Shape*>> leaf_shapes_;
@@ -346,23 +454,28 @@ int64_t SharingSets::Find(int64_t value) const {
 bool SharingSets::Interfere(const HloValue& a, int64_t a_id, const HloValue& b, int64_t b_id) const {
   if (a.content == b.content) return false;
   if (a.start > b.start) return Interfere(b, b_id, a, a_id);
-  int64_t a_end = a.end;
-  // b may be written over a where a is read for the last time.
-  if (a.end == b.start + 1 && std::find(a.in_place_successors.begin(), a.in_place_successors.end(), b_id) !=
-                                  a.in_place_successors.end()) {
-    a_end = b.start;
+  if (a.end <= b.start) return false;
+  const bool in_place =
+      std::find(a.in_place_successors.begin(), a.in_place_successors.end(), b_id) != a.in_place_successors.end();
+  if (a.gaps.empty() && b.gaps.empty()) return !(in_place && a.end == b.start + 1);
+  for (Lifetime x : a.Segments()) {
+    // b may be written over a where a is read for the last time.
+    if (in_place && x.end == b.start + 1) x.end = b.start;
+    for (const Lifetime& y : b.Segments()) {
+      if (x.start < y.end && y.start < x.end) return true;
+    }
   }
-  return b.start < a_end;
+  return false;
 }
 
-bool SharingSets::Compatible(int64_t a, int64_t b) const {
+bool SharingSets::Compatible(int64_t a, int64_t b, bool required) const {
   auto read_only = [&](int64_t root) {
     return fixed_[root].first == StorageKind::kParameter || fixed_[root].first == StorageKind::kConstant;
   };
   if (fixed_[a].first != StorageKind::kNone && fixed_[b].first != StorageKind::kNone && fixed_[a] != fixed_[b]) {
     return false;
   }
-  if (members_[a].size() + members_[b].size() > kMaxSetSize) return false;
+  if (!required && members_[a].size() + members_[b].size() > kMaxSetSize) return false;
   const Shape& shape_a = *values_[members_[a][0]].shape;
   const Shape& shape_b = *values_[members_[b][0]].shape;
   if (ShapeUtil::ByteSizeOf(shape_a) != ShapeUtil::ByteSizeOf(shape_b)) return false;
@@ -376,11 +489,11 @@ bool SharingSets::Compatible(int64_t a, int64_t b) const {
   return true;
 }
 
-bool SharingSets::Merge(int64_t a, int64_t b) {
+bool SharingSets::Merge(int64_t a, int64_t b, bool required) {
   a = Find(a);
   b = Find(b);
   if (a == b) return true;
-  if (!Compatible(a, b)) return false;
+  if (!Compatible(a, b, required)) return false;
   if (members_[a].size() < members_[b].size()) std::swap(a, b);
   parent_[b] = a;
   members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());

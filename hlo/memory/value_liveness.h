@@ -3,7 +3,8 @@
 // The scope's instructions lie on one line: a loop's condition and body, and a conditional's branches, stand before the instruction that runs
 // them ends. HLO has no closures, so a value is alive from its definition to its last use on that line, with three additions: what a loop only
 // passes through stays alive to the loop's end, a loop's parameter stays alive through the condition (the loop may end there), and a branch's
-// results stay alive to the end of their branch.
+// results stay alive to the end of their branch. One thing is taken away: only one branch runs, so what nobody needs after a conditional is dead
+// in each branch from its last use there, though a later branch on the line may read it too.
 //
 // Every instruction p takes two moments: it reads at 2p and writes at 2p+1. Operands are taken to be needed until 2p+2, so that a result cannot
 // share memory with an operand, except for the pairs that in_place.h allows.
@@ -16,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/memory/buffer_assignment.h"
+#include "hlo/memory/frame_packing.h"
 
 namespace hilo {
 
@@ -23,6 +25,10 @@ struct HloValue {
   LeafRef definition;
   const Shape* shape;  // of the leaf
   int64_t start = 0, end = 0;
+  // Parts of [start, end) in which the value is dead: the rest of branches that do not read it any more. In order, disjoint.
+  std::vector<Lifetime> gaps;
+  // [start, end) without the gaps.
+  std::vector<Lifetime> Segments() const;
   // Values with the same content number hold the same elements: a copy and what it was copied from.
   int64_t content = 0;
   // Where its memory is fixed: kParameter, kConstant, kOutput; kNone: free.
@@ -47,7 +53,7 @@ class ScopeValues {
   // Position on the line; of loops and conditionals, where they end.
   int64_t position(const HloInstruction* instruction) const { return positions_.at(instruction); }
 
-  // Sets that must share memory, each with at least two values.
+  // Sets that must share memory, each with at least two values. Leaves without bytes are in none.
   const std::vector<std::vector<int64_t>>& required_sharing() const { return required_; }
   // Sharing that would save work: copies (and the value they copy) and in-place pairs, most bytes first.
   struct Wish {
@@ -71,8 +77,8 @@ class ScopeValues {
 class SharingSets {
  public:
   explicit SharingSets(const std::vector<HloValue>& values);
-  // False, and nothing changes, if the sets must not share memory.
-  bool Merge(int64_t a, int64_t b);
+  // False, and nothing changes, if the sets must not share memory, or, unless it is `required`, if the set would become very large.
+  bool Merge(int64_t a, int64_t b, bool required = false);
   int64_t Find(int64_t value) const;
   const std::vector<int64_t>& Members(int64_t root) const { return members_[root]; }
   // Fixed storage of the set.
@@ -81,7 +87,7 @@ class SharingSets {
 
  private:
   bool Interfere(const HloValue& a, int64_t a_id, const HloValue& b, int64_t b_id) const;
-  bool Compatible(int64_t a, int64_t b) const;
+  bool Compatible(int64_t a, int64_t b, bool required) const;
 
   const std::vector<HloValue>& values_;
   mutable std::vector<int64_t> parent_;

@@ -4,6 +4,7 @@
 //   body { p = (s32[], f32[8]) parameter(0) ... t = tuple(i1, f(x)) }   with nobody reading leaf 1   =>   tuple(i1, x)
 //
 // so that the leaf passes through unchanged and costs nothing.
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "hlo/ops/op_attributes.h"
@@ -18,9 +19,16 @@ class Dce : public HloPass {
 
   absl::StatusOr<bool> Run(HloModule* module) override {
     bool changed = false;
+    absl::flat_hash_map<const HloComputation*, int64_t> callers;
+    for (const HloComputation* computation : module->computations()) {
+      for (const HloInstruction* instruction : computation->instructions()) {
+        for (const HloComputation* called : instruction->called_computations()) ++callers[called];
+      }
+    }
     for (HloComputation* computation : module->computations()) {
       for (HloInstruction* instruction : computation->instructions()) {
         if (instruction->opcode() != HloOpcode::kWhile) continue;
+        if (callers[instruction->called_computation(1)] != 1) continue;  // another loop may read what this one does not
         HILO_ASSIGN_OR_RETURN(bool here, PassUnreadStateThrough(instruction));
         changed |= here;
       }
