@@ -5,11 +5,13 @@
 //
 // Groups are chosen first, from the users back to their operands. An instruction joins the group of its users when they are all in one group; when they are
 // in a few groups and it is cheap, it is computed in each of them (this is the duplication budget); otherwise it starts a group of its own. No circle
-// can arise, because whoever joins has no users outside. Scalars and arrays of a few elements stay out: they live in registers anyway.
+// can arise, because whoever joins has no users outside. A producer is emitted once for every index at which the loop reads it (a stencil reads its input at
+// five); the group counts these, so that stencils of stencils do not multiply. Scalars and arrays of a few elements stay out: they live in registers anyway.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "hlo/ops/op_attributes.h"
@@ -24,6 +26,12 @@ constexpr int64_t kMaxGroup = 100;
 constexpr size_t kMaxCopies = 4;
 // Arrays of at most this many elements are in registers already.
 constexpr int64_t kTiny = 16;
+// Indices at which one loop may compute a producer: any, a cheap one, an expensive one.
+constexpr size_t kMaxReads = 16;
+constexpr size_t kMaxCheapReads = 4;
+constexpr size_t kMaxExpensiveReads = 1;
+// Emitted instructions of one group, each counted once for every index.
+constexpr int64_t kMaxEmitted = 300;
 // Operands of a fused kernel.
 constexpr int64_t kMaxOperands = 48;
 
@@ -106,7 +114,30 @@ class FusionPass : public HloPass {
   struct Group {
     HloInstruction* root;
     std::vector<HloInstruction*> members;  // users before operands
+    // The indices at which each member is computed, as numbers that differ for different indices.
+    absl::flat_hash_map<const HloInstruction*, std::vector<uint64_t>> reads;
+    int64_t emitted = 0;
   };
+
+  // The indices at which `group` would compute `producer`, all of whose users it holds.
+  static std::vector<uint64_t> ReadsOf(const Group& group, const HloInstruction* producer) {
+    std::vector<uint64_t> reads;
+    for (const HloInstruction* user : producer->users()) {
+      auto it = group.reads.find(user);
+      if (it == group.reads.end()) continue;
+      const bool same_index = IsElementwise(user->opcode()) || user->opcode() == HloOpcode::kReduce;
+      for (int64_t operand = 0; operand < user->operand_count(); ++operand) {
+        if (user->operand(operand) != producer) continue;
+        for (uint64_t index : it->second) {
+          reads.push_back(same_index ? index : absl::HashOf(index, user->unique_id(), operand));
+        }
+      }
+      if (reads.size() > 4 * kMaxReads) break;
+    }
+    std::sort(reads.begin(), reads.end());
+    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+    return reads;
+  }
 
   // Whether `user` can take its operand number `operand` into its loop.
   bool TakesOperand(const HloInstruction* user, int64_t operand) const {
@@ -168,9 +199,15 @@ class FusionPass : public HloPass {
       std::vector<int> joined = GroupsToJoin(instruction, groups, membership);
       if (joined.empty() && IsRootCandidate(instruction)) {
         joined = {static_cast<int>(groups.size())};
-        groups.push_back({.root = instruction, .members = {}});
+        groups.push_back({.root = instruction});
+        groups.back().reads[instruction] = {0};
       }
-      for (int group : joined) groups[group].members.push_back(instruction);
+      for (int group : joined) {
+        groups[group].members.push_back(instruction);
+        if (groups[group].root == instruction) continue;
+        groups[group].reads[instruction] = ReadsOf(groups[group], instruction);
+        groups[group].emitted += static_cast<int64_t>(groups[group].reads[instruction].size());
+      }
       if (!joined.empty()) membership[instruction] = std::move(joined);
     }
     bool changed = false;
@@ -208,6 +245,10 @@ class FusionPass : public HloPass {
     if (joined.size() > 1 && expensive) return {};
     for (int group : joined) {
       if (static_cast<int64_t>(groups[group].members.size()) >= kMaxGroup) return {};
+      const size_t reads = ReadsOf(groups[group], producer).size();
+      if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmitted) return {};
+      const bool moves_only = HasTrait(producer->opcode(), kMovement) || producer->opcode() == HloOpcode::kIota;
+      if (reads > (expensive ? kMaxExpensiveReads : moves_only ? kMaxReads : kMaxCheapReads)) return {};
     }
     return joined;
   }
