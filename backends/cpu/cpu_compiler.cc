@@ -1,5 +1,6 @@
 #include "backends/cpu/cpu_compiler.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -17,6 +18,7 @@
 #include "hlo/memory/buffer_assignment.h"
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"
+#include "hlo/ops/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_printer.h"
 #include "llvm/IR/Module.h"
@@ -52,6 +54,10 @@ class CpuTarget : public Target {
       case HloOpcode::kDynamicUpdateSlice:
       case HloOpcode::kCopy:
         return true;
+      case HloOpcode::kReduceWindow: {
+        const auto& dimensions = instruction.attrs<ReduceWindowAttrs>().window.dimensions;
+        return std::none_of(dimensions.begin(), dimensions.end(), [](const auto& d) { return d.window_reversal; });
+      }
       default:
         return codegen::IsElementGenerated(instruction.opcode());
     }
