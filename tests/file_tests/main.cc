@@ -1,0 +1,241 @@
+// Runs test files (test_file.h) and programs with stored results on one platform:
+//
+//   hilo_file_tests --platform=cpu tests/ops tests/programs
+//
+// X.hlo with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0, out1 ... its results; `// tolerance: f32 1e-5 relative` lines say
+// how far each element may be away: |got - want| <= t * (|want| + root mean square of want); types without a line must match exactly.
+// Cases listed in tests/known_gaps/<platform>.txt as "file:module reason" must fail; one that passes fails the run, so the list only shrinks.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "backends/cpu/cpu_compiler.h"
+#include "backends/interpreter/interpreter_compiler.h"
+#include "base/errors.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "hlo/text/hlo_parser.h"
+#include "runtime/client.h"
+#include "shape/npy.h"
+#include "tests/file_tests/test_file.h"
+
+namespace hilo::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Platform {
+  std::unique_ptr<Client> client;
+  CompileOptions options;
+};
+
+absl::StatusOr<Platform> MakePlatform(const std::string& name) {
+  Platform platform;
+  std::unique_ptr<Compiler> compiler;
+  if (name == "cpu" || name == "cpu-strict") {
+    compiler = cpu::CreateCpuCompiler();
+    platform.options.strict = name == "cpu-strict";
+    platform.options.verify_each_pass = true;
+  } else if (name == "interpreter" || name == "assigned") {
+    compiler = CreateInterpreterCompiler({.assigned_buffers = name == "assigned"});
+  } else {
+    return InvalidArgument("--platform is one of cpu, cpu-strict, interpreter, assigned; got '", name, "'");
+  }
+  HILO_ASSIGN_OR_RETURN(platform.client, Client::Create({}, std::move(compiler)));
+  return platform;
+}
+
+class Runner {
+ public:
+  Runner(Platform platform, std::string filter) : platform_(std::move(platform)), filter_(std::move(filter)) {}
+
+  absl::Status ReadKnownGaps(const std::string& path) {
+    if (!fs::exists(path)) return absl::OkStatus();
+    HILO_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+    for (absl::string_view line : absl::StrSplit(text, '\n')) {
+      line = absl::StripAsciiWhitespace(line);
+      if (line.empty() || absl::StartsWith(line, "#")) continue;
+      gaps_.insert(std::string(line.substr(0, line.find(' '))));
+    }
+    return absl::OkStatus();
+  }
+
+  void RunFile(const fs::path& path) {
+    absl::StatusOr<std::string> text = ReadFile(path.string());
+    if (!text.ok()) return Report(path.string(), text.status());
+    fs::path arrays = path;
+    arrays.replace_extension(".npz");
+    if (fs::exists(arrays)) {
+      Report(path.filename().string(), RunProgram(path.string(), *text, arrays.string()));
+      return;
+    }
+    absl::StatusOr<std::vector<TestModule>> modules = ParseTestFile(path.string(), *text);
+    if (!modules.ok()) return Report(path.string(), modules.status());
+    for (const TestModule& module : *modules) {
+      Report(absl::StrCat(path.filename().string(), ":", module.name), RunModule(path.string(), module));
+    }
+  }
+
+  // The number of failures.
+  int Finish() {
+    for (const std::string& gap : gaps_) {
+      if (seen_.contains(gap)) continue;
+      if (filter_.empty()) std::cout << "FAILED known gap " << gap << ": there is no such case\n", ++failed_;
+    }
+    std::cout << passed_ << " passed, " << failed_ << " failed";
+    if (known_ > 0) std::cout << " (" << known_ << " known gaps)";
+    std::cout << "\n";
+    return failed_;
+  }
+
+ private:
+  void Report(const std::string& name, const absl::Status& status) {
+    if (!filter_.empty() && !absl::StrContains(name, filter_)) return;
+    seen_.insert(name);
+    if (gaps_.contains(name)) {
+      if (status.ok()) {
+        std::cout << "FAILED " << name << ": a known gap that passes now; remove it from the list\n";
+        ++failed_;
+      } else {
+        ++known_;
+      }
+      return;
+    }
+    if (status.ok()) {
+      ++passed_;
+    } else {
+      ++failed_;
+      std::cout << "FAILED " << name << ": " << status.message() << "\n";
+    }
+  }
+
+  absl::Status RunModule(const std::string& path, const TestModule& test) {
+    auto module = ParseHloModule(test.text, {.file_name = path});
+    if (test.error.has_value()) {
+      if (module.ok()) return InvalidArgument("line ", test.line, ": expected an error with '", *test.error, "', but it parsed");
+      if (absl::StrContains(module.status().message(), *test.error)) return absl::OkStatus();
+      return InvalidArgument("line ", test.line, ": expected an error with '", *test.error, "', got ", module.status().message());
+    }
+    if (!module.ok()) return module.status();
+    if (test.runs.empty()) return InvalidArgument("line ", test.line, ": a module without run: or error: line");
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
+                          platform_.client->Compile(*std::move(module), platform_.options));
+    for (const RunLine& run : test.runs) {
+      std::vector<const Literal*> arguments;
+      for (const Literal& argument : run.arguments) arguments.push_back(&argument);
+      auto result = executable->ExecuteLiterals(arguments);
+      if (!result.ok()) return AddContext(result.status(), absl::StrCat("; line ", run.line));
+      absl::Status same = CompareLiterals(run.expected, *result, run.spec);
+      if (!same.ok()) return AddContext(same, absl::StrCat("; line ", run.line));
+    }
+    return absl::OkStatus();
+  }
+
+  static std::map<std::string, double> Tolerances(absl::string_view text) {
+    std::map<std::string, double> tolerances;
+    for (absl::string_view line : absl::StrSplit(text, '\n')) {
+      if (!absl::ConsumePrefix(&line, "// tolerance: ")) continue;
+      const std::vector<std::string> words = absl::StrSplit(line, ' ');
+      double value;
+      if (words.size() == 3 && absl::SimpleAtod(words[1], &value)) tolerances[words[0]] = value;
+    }
+    return tolerances;
+  }
+
+  absl::Status RunProgram(const std::string& path, const std::string& text, const std::string& arrays) {
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.file_name = path}));
+    std::map<std::string, PrimitiveType> types;
+    const ProgramShape program = module->EntryProgramShape();
+    for (size_t i = 0; i < program.parameters.size(); ++i) types[absl::StrCat("arg", i)] = program.parameters[i].element_type();
+    const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(program.result);
+    for (size_t i = 0; i < leaves.size(); ++i) types[absl::StrCat("out", i)] = leaves[i].shape->element_type();
+    HILO_ASSIGN_OR_RETURN(std::vector<NamedLiteral> stored, ReadNpz(arrays, [&](absl::string_view name) {
+                            return types[std::string(name)];
+                          }));
+    std::map<std::string, const Literal*> by_name;
+    for (const NamedLiteral& array : stored) by_name[array.name] = &array.literal;
+    std::vector<const Literal*> arguments;
+    for (size_t i = 0; i < program.parameters.size(); ++i) {
+      arguments.push_back(by_name[absl::StrCat("arg", i)]);
+      if (arguments.back() == nullptr) return InvalidArgument(arrays, " lacks arg", i);
+    }
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
+                          platform_.client->Compile(std::move(module), platform_.options));
+    HILO_ASSIGN_OR_RETURN(Literal result, executable->ExecuteLiterals(arguments));
+    const std::map<std::string, double> tolerances = Tolerances(text);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      const Literal* want = by_name[absl::StrCat("out", i)];
+      if (want == nullptr) return InvalidArgument(arrays, " lacks out", i);
+      auto it = tolerances.find(std::string(PrimitiveTypeName(want->shape().element_type())));
+      ErrorSpec spec;
+      if (it != tolerances.end()) {
+        spec.relative = it->second;
+        spec.absolute = it->second * RootMeanSquare(*want);
+      }
+      HILO_RETURN_IF_ERROR(AddContext(CompareLiterals(*want, result.at(leaves[i].index), spec), absl::StrCat("; out", i)));
+    }
+    return absl::OkStatus();
+  }
+
+  static double RootMeanSquare(const Literal& literal) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < literal.element_count(); ++i) {
+      const double value = literal.GetAsDouble(i);
+      if (!std::isfinite(value)) continue;
+      sum += value * value;
+      ++count;
+    }
+    return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
+  }
+
+  Platform platform_;
+  std::string filter_;
+  std::set<std::string> gaps_, seen_;
+  int passed_ = 0, failed_ = 0, known_ = 0;
+};
+
+int Main(int argc, char** argv) {
+  std::string platform = "cpu", filter;
+  std::vector<fs::path> files;
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view argument = argv[i];
+    if (absl::ConsumePrefix(&argument, "--platform=")) {
+      platform = std::string(argument);
+    } else if (absl::ConsumePrefix(&argument, "--filter=")) {
+      filter = std::string(argument);
+    } else if (fs::is_directory(argv[i])) {
+      for (const auto& entry : fs::directory_iterator(argv[i])) {
+        if (entry.path().extension() == ".hlo") files.push_back(entry.path());
+      }
+    } else {
+      files.push_back(argv[i]);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  absl::StatusOr<Platform> made = MakePlatform(platform);
+  if (!made.ok() || files.empty()) {
+    std::cerr << (made.ok() ? "usage: hilo_file_tests [--platform=P] [--filter=TEXT] FILE-OR-FOLDER..." : made.status().ToString()) << "\n";
+    return 2;
+  }
+  Runner runner(*std::move(made), filter);
+  if (absl::Status status = runner.ReadKnownGaps(absl::StrCat("tests/known_gaps/", platform, ".txt")); !status.ok()) {
+    std::cerr << status << "\n";
+    return 2;
+  }
+  for (const fs::path& file : files) runner.RunFile(file);
+  return runner.Finish() == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hilo::testing
+
+int main(int argc, char** argv) { return hilo::testing::Main(argc, argv); }
