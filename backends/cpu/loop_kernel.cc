@@ -22,8 +22,9 @@ constexpr int64_t kBlock = 2048;
 // What the loop computes, and where to.
 struct Loop {
   const HloInstruction* instruction;
-  std::vector<const HloInstruction*> roots;  // one an output leaf
+  std::vector<const HloInstruction*> roots;  // one an output leaf; a single one with a tuple's shape makes them all
   Shape shape;                               // whose dimensions the loop runs over
+  std::vector<Shape> leaf_shapes;
 };
 
 absl::StatusOr<Loop> LoopOf(const HloInstruction* instruction) {
@@ -35,31 +36,41 @@ absl::StatusOr<Loop> LoopOf(const HloInstruction* instruction) {
   } else {
     loop.roots = {root};
   }
-  if (loop.roots.empty()) return Unimplemented("a fusion without results");
-  loop.shape = loop.roots[0]->shape();
-  for (const HloInstruction* output : loop.roots) {
-    if (!output->shape().IsArray() || ShapeUtil::ElementsIn(output->shape()) != ShapeUtil::ElementsIn(loop.shape)) {
+  const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(root->shape());
+  if (leaves.empty()) return Unimplemented("a fusion without results");
+  loop.shape = *leaves[0].shape;
+  for (const ShapeUtil::Leaf& leaf : leaves) {
+    if (!leaf.shape->IsArray() || ShapeUtil::ElementsIn(*leaf.shape) != ShapeUtil::ElementsIn(loop.shape)) {
       return Unimplemented("a fusion whose results differ in their number of elements");
     }
+    loop.leaf_shapes.push_back(*leaf.shape);
   }
   return loop;
 }
 
-absl::Status EmitAt(FunctionEmitter& f, const Loop& loop, const Index& index) {
+// `index` of the loop, among the elements of `shape`.
+Index IndexIn(FunctionEmitter& f, const Loop& loop, const Shape& shape, const Index& index) {
+  if (ShapeUtil::SameDimensions(shape, loop.shape)) return index;
+  return index.Reshape(f.context(), loop.shape.dimensions(), shape.dimensions());
+}
+
+// The elements of all leaves at `index`.
+absl::StatusOr<std::vector<ElementValue>> Values(FunctionEmitter& f, const Loop& loop, const Index& index) {
+  if (loop.roots.size() == 1) return f.elements().GenerateLeaves(loop.roots[0], index);
   std::vector<ElementValue> values;
   for (const HloInstruction* root : loop.roots) {
-    const Index at = ShapeUtil::SameDimensions(root->shape(), loop.shape)
-                         ? index
-                         : index.Reshape(f.context(), loop.shape.dimensions(), root->shape().dimensions());
-    HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(root, at));
+    HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(root, IndexIn(f, loop, root->shape(), index)));
     values.push_back(value);
   }
+  return values;
+}
+
+absl::Status EmitAt(FunctionEmitter& f, const Loop& loop, const Index& index) {
+  HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> values, Values(f, loop, index));
   // All reads come before all writes: a result may take the place of an operand.
   for (size_t i = 0; i < values.size(); ++i) {
-    const Index at = ShapeUtil::SameDimensions(loop.roots[i]->shape(), loop.shape)
-                         ? index
-                         : index.Reshape(f.context(), loop.shape.dimensions(), loop.roots[i]->shape().dimensions());
-    f.ArrayOf(loop.instruction, static_cast<int64_t>(i)).Store(f.context(), at, values[i]);
+    f.ArrayOf(loop.instruction, static_cast<int64_t>(i))
+        .Store(f.context(), IndexIn(f, loop, loop.leaf_shapes[i], index), values[i]);
   }
   return absl::OkStatus();
 }
@@ -68,22 +79,17 @@ absl::Status EmitUnrolled(FunctionEmitter& f, const Loop& loop) {
   const int64_t count = ShapeUtil::ElementsIn(loop.shape);
   HILO_RETURN_IF_ERROR(f.LoadScalarOperands(loop.instruction));
   // All values before all stores, as a result may take the place of an operand that later elements read.
-  std::vector<std::vector<ElementValue>> values(loop.roots.size());
-  std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(loop.shape.dimensions());
   std::vector<Index> indices;
+  std::vector<std::vector<ElementValue>> values;
   for (int64_t linear = 0; linear < count; ++linear) {
     indices.push_back(Index::FromLinear(LaneIndex::Constant(linear), loop.shape.dimensions()));
-    for (size_t i = 0; i < loop.roots.size(); ++i) {
-      const Index at = Index::FromLinear(LaneIndex::Constant(linear), loop.roots[i]->shape().dimensions());
-      HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(loop.roots[i], at));
-      values[i].push_back(value);
-    }
+    HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> here, Values(f, loop, indices.back()));
+    values.push_back(std::move(here));
   }
-  for (size_t i = 0; i < loop.roots.size(); ++i) {
-    codegen::IrArray array = f.ArrayOf(loop.instruction, static_cast<int64_t>(i));
+  for (size_t i = 0; i < loop.leaf_shapes.size(); ++i) {
+    const codegen::IrArray array = f.ArrayOf(loop.instruction, static_cast<int64_t>(i));
     for (int64_t linear = 0; linear < count; ++linear) {
-      array.Store(f.context(), Index::FromLinear(LaneIndex::Constant(linear), loop.roots[i]->shape().dimensions()),
-                  values[i][linear]);
+      array.Store(f.context(), IndexIn(f, loop, loop.leaf_shapes[i], indices[linear]), values[linear][i]);
     }
   }
   return absl::OkStatus();

@@ -1,5 +1,6 @@
 // A call whose target is small, or that is the only one of its target, is replaced by the target's instructions. Targets that stay are compiled
-// once, so thirty levels that each call the next one twice stay small.
+// once, so thirty levels that each call the next one twice stay small. Fusions that the module brings along are taken apart too: they were made
+// for another machine.
 #include "absl/container/flat_hash_map.h"
 #include "base/status_macros.h"
 #include "hlo/passes/standard_passes.h"
@@ -53,11 +54,12 @@ class CallInliner : public HloPass {
     HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> order, module->MakeComputationPostOrder());
     for (HloComputation* computation : order) {
       for (HloInstruction* instruction : computation->instructions()) {
-        if (instruction->opcode() != HloOpcode::kCall) continue;
+        const bool fusion = instruction->opcode() == HloOpcode::kFusion;
+        if (instruction->opcode() != HloOpcode::kCall && !fusion) continue;
         const HloComputation* target = instruction->called_computation();
         const int64_t size = target->instruction_count();
-        if (size > kSmall && uses[target] > 1) continue;
-        if (computation->instruction_count() + size > kMaxCaller) continue;
+        if (!fusion && size > kSmall && uses[target] > 1) continue;
+        if (!fusion && computation->instruction_count() + size > kMaxCaller) continue;
         HILO_RETURN_IF_ERROR(Inline(instruction));
         changed = true;
       }

@@ -103,12 +103,17 @@ class LayoutNormalization : public HloPass {
   static absl::Status RewriteBitcast(HloInstruction* bitcast) {
     HloInstruction* operand = bitcast->operand(0);
     HloComputation* computation = bitcast->parent();
-    if (operand->shape().element_type() != bitcast->shape().element_type()) {
-      return AddContext(Unimplemented("bitcast that changes the element type"), InstructionContext(*bitcast));
+    const PrimitiveType type = bitcast->shape().element_type();
+    if (PrimitiveTypeByteSize(operand->shape().element_type()) != PrimitiveTypeByteSize(type)) {
+      return AddContext(Unimplemented("bitcast between elements of different sizes"), InstructionContext(*bitcast));
     }
     HloInstruction* value = operand;
     if (!IsRowMajor(operand->shape())) {
       HILO_ASSIGN_OR_RETURN(value, ToPhysical(operand, operand->shape().layout()));
+    }
+    if (value->shape().element_type() != type) {
+      const Shape converted = ShapeUtil::ChangeElementType(value->shape(), type);
+      HILO_ASSIGN_OR_RETURN(value, computation->AddOp(HloOpcode::kBitcastConvert, {value}, nullptr, {}, &converted));
     }
     const Shape target = IsRowMajor(bitcast->shape()) ? bitcast->shape() : Physical(bitcast->shape());
     HILO_ASSIGN_OR_RETURN(value, computation->AddOp(HloOpcode::kReshape, {value}, nullptr, {}, &target));
