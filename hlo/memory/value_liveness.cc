@@ -326,7 +326,8 @@ class ScopeWalker {
         Use(results[i], Moment(branch_end));
         shared[i].push_back(results[i]);
       }
-      branches_[open].end = Moment(branch_end);
+      // Up to where the next branch begins, so that a value read by the branch's very last instruction has a gap as well.
+      branches_[open].end = Moment(branch_end) + 2;
       open_branches_.pop_back();
     }
     const int64_t end = Place(conditional);
