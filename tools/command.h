@@ -1,0 +1,29 @@
+// The subcommands of `hilo`: one file each, and a row each in main.cc.
+#ifndef HILO_TOOLS_COMMAND_H_
+#define HILO_TOOLS_COMMAND_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tools/flags.h"
+
+namespace hilo::tools {
+
+struct Command {
+  std::string name;
+  std::string arguments;  // "MODULE"
+  std::string summary;    // one line
+  std::string details;    // paragraphs and examples
+  std::vector<FlagSpec> flags;
+  absl::Status (*run)(const Flags& flags);
+};
+
+Command RunCommand();
+Command BenchCommand();
+Command CompileCommand();
+Command OptCommand();
+
+}  // namespace hilo::tools
+
+#endif  // HILO_TOOLS_COMMAND_H_

@@ -1,0 +1,90 @@
+// The program `hilo`. Exit codes: 0 all is well, 1 the run failed, 2 what it was given is wrong.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/registry.h"
+#include "tools/command.h"
+
+namespace hilo::tools {
+namespace {
+
+constexpr char kVersion[] = HILO_VERSION;
+
+std::vector<Command> Commands() { return {RunCommand(), BenchCommand(), CompileCommand(), OptCommand()}; }
+
+std::string Overview() {
+  std::string text = "Usage: hilo COMMAND ...\n\n";
+  for (const Command& command : Commands()) {
+    absl::StrAppend(&text, "  ", command.name, " ", command.arguments,
+                    std::string(20 - command.name.size() - command.arguments.size(), ' '), command.summary, "\n");
+  }
+  absl::StrAppend(&text, "\n`hilo COMMAND --help` tells more; `hilo --version` tells the version and the platforms.\n");
+  return text;
+}
+
+std::string Help(const Command& command) {
+  std::string text = absl::StrCat("Usage: hilo ", command.name, " ", command.arguments, " [FLAGS]: ", command.summary, "\n\n");
+  for (const FlagSpec& flag : command.flags) {
+    const std::string head = absl::StrCat(flag.name.size() == 1 ? "-" : "--", flag.name,
+                                          flag.value.empty() ? "" : flag.name.size() == 1 ? " " : "=", flag.value);
+    absl::StrAppend(&text, "  ", head, std::string(std::max<size_t>(24, head.size() + 1) - head.size(), ' '), flag.help, "\n");
+  }
+  absl::StrAppend(&text, "\n", command.details);
+  return text;
+}
+
+int ExitCode(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kUnimplemented:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "hilo: %s: %s\n", absl::StatusCodeToString(status.code()).c_str(),
+               std::string(status.message()).c_str());
+  return ExitCode(status);
+}
+
+int Main(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+    std::fputs(Overview().c_str(), arguments.empty() ? stderr : stdout);
+    return arguments.empty() ? 2 : 0;
+  }
+  if (arguments[0] == "--version" || arguments[0] == "version") {
+    std::printf("hilo %s; platforms: %s\n", kVersion, absl::StrJoin(PlatformNames(), ", ").c_str());
+    return 0;
+  }
+  const std::string name = arguments[0];
+  arguments.erase(arguments.begin());
+  std::vector<std::string> names;
+  for (const Command& command : Commands()) {
+    names.push_back(command.name);
+    if (command.name != name) continue;
+    if (std::count(arguments.begin(), arguments.end(), "--help") + std::count(arguments.begin(), arguments.end(), "-h") > 0) {
+      std::fputs(Help(command).c_str(), stdout);
+      return 0;
+    }
+    const absl::StatusOr<Flags> flags = Flags::Parse(command.flags, arguments);
+    if (!flags.ok()) return Fail(flags.status());
+    const absl::Status status = command.run(*flags);
+    return status.ok() ? 0 : Fail(status);
+  }
+  const std::string nearest = NearestWord(name, names);
+  std::fprintf(stderr, "hilo: there is no command '%s'%s\n\n%s", name.c_str(),
+               nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?").c_str(), Overview().c_str());
+  return 2;
+}
+
+}  // namespace
+}  // namespace hilo::tools
+
+int main(int argc, char** argv) { return hilo::tools::Main(std::vector<std::string>(argv + 1, argv + argc)); }

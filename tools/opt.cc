@@ -1,0 +1,125 @@
+// hilo opt: runs passes on a module and prints what they make of it.
+#include <algorithm>
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/cpu/cpu_compiler.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/memory/copy_insertion.h"
+#include "hlo/memory/scheduler.h"
+#include "hlo/text/hlo_printer.h"
+#include "tools/command.h"
+#include "tools/session.h"
+
+namespace hilo::tools {
+namespace {
+
+// Stages that passes lead to, in order; those after kFused come from the memory stage.
+constexpr HloStage kStages[] = {HloStage::kInput, HloStage::kCore,      HloStage::kLaidOut,
+                                HloStage::kFused, HloStage::kScheduled, HloStage::kAliased};
+
+absl::Status RunPass(HloPass& pass, HloModule* module) {
+  const absl::StatusOr<bool> changed = pass.Run(module);
+  if (!changed.ok()) return AddContext(changed.status(), absl::StrCat("; in pass ", pass.name()));
+  return AddContext(VerifyHloModule(*module, HloStage::kInput), absl::StrCat("; after pass ", pass.name()));
+}
+
+void ListPasses(const PassPipeline& pipeline) {
+  for (const PassPipeline::Stage& stage : pipeline.stages()) {
+    std::printf("to stage %s%s:\n", std::string(HloStageName(stage.stage)).c_str(),
+                stage.max_rounds > 1 ? ", repeated until nothing changes" : "");
+    for (const auto& pass : stage.passes) {
+      std::printf("  %s%s\n", std::string(pass->name()).c_str(), pass->optional() ? "" : " (always runs)");
+    }
+  }
+}
+
+absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::string>& names, HloModule* module) {
+  std::vector<std::string> known;
+  for (const std::string& name : names) {
+    HloPass* found = nullptr;
+    for (const PassPipeline::Stage& stage : pipeline.stages()) {
+      for (const auto& pass : stage.passes) {
+        if (pass->name() == name) found = pass.get();
+        if (std::find(known.begin(), known.end(), pass->name()) == known.end()) known.emplace_back(pass->name());
+      }
+    }
+    if (found == nullptr) {
+      return InvalidArgument("there is no pass '", name, "'; there are ", absl::StrJoin(known, ", "));
+    }
+    HILO_RETURN_IF_ERROR(RunPass(*found, module));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunToStage(const PassPipeline& pipeline, HloStage wanted, HloModule* module) {
+  for (const PassPipeline::Stage& stage : pipeline.stages()) {
+    if (stage.stage > wanted) return absl::OkStatus();
+    bool changed = true;
+    for (int round = 0; changed && round < stage.max_rounds; ++round) {
+      changed = false;
+      for (const auto& pass : stage.passes) {
+        HILO_ASSIGN_OR_RETURN(const bool did, pass->Run(module));
+        changed |= did;
+      }
+    }
+    HILO_RETURN_IF_ERROR(VerifyHloModule(*module, stage.stage));
+  }
+  if (wanted >= HloStage::kScheduled) HILO_RETURN_IF_ERROR(ScheduleModule(module));
+  if (wanted >= HloStage::kAliased) HILO_RETURN_IF_ERROR(InsertCopies(module));
+  return VerifyHloModule(*module, wanted);
+}
+
+absl::StatusOr<HloStage> StageNamed(const std::string& name) {
+  std::vector<std::string> names;
+  for (const HloStage stage : kStages) {
+    if (HloStageName(stage) == name) return stage;
+    names.emplace_back(HloStageName(stage));
+  }
+  return InvalidArgument("--stage: there is no stage '", name, "'; there are ", absl::StrJoin(names, ", "));
+}
+
+absl::Status Opt(const Flags& flags) {
+  HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
+  const std::unique_ptr<Target> target = cpu::CreateCpuTarget(options);
+  const PassPipeline pipeline = cpu::CpuPipeline(target.get(), options);
+  if (flags.Has("list-passes")) {
+    ListPasses(pipeline);
+    return absl::OkStatus();
+  }
+  if (flags.Has("passes") == flags.Has("stage")) return InvalidArgument("give either --passes or --stage");
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
+  if (flags.Has("passes")) {
+    HILO_RETURN_IF_ERROR(RunNamed(pipeline, flags.List("passes"), module.get()));
+  } else {
+    HILO_ASSIGN_OR_RETURN(const HloStage stage, StageNamed(flags.Get("stage")));
+    HILO_RETURN_IF_ERROR(RunToStage(pipeline, stage, module.get()));
+  }
+  const std::string text = PrintHloModule(*module);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) return Unavailable("cannot write to standard output");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Command OptCommand() {
+  return {.name = "opt",
+          .arguments = "MODULE",
+          .summary = "run passes on a module and print the result",
+          .details = "Passes are those of the cpu platform.\n"
+                     "\n"
+                     "Examples:\n"
+                     "  hilo opt step.hlo --passes=inline-calls,simplify,dce\n"
+                     "  hilo opt step.hlo --stage=fused\n"
+                     "  hilo opt --list-passes\n",
+          .flags = {{"passes", "A,B", "these passes, in this order"},
+                    {"stage", "NAME", "all passes up to this stage"},
+                    {"strict", "", "only what keeps every bit"},
+                    {"list-passes", "", "the passes, stage by stage"}},
+          .run = &Opt};
+}
+
+}  // namespace hilo::tools

@@ -1,0 +1,49 @@
+// What `run`, `bench` and `compile` have in common: a module from a file, a client, arguments from flags.
+#ifndef HILO_TOOLS_SESSION_H_
+#define HILO_TOOLS_SESSION_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/hlo_module.h"
+#include "runtime/client.h"
+#include "shape/npy.h"
+#include "tools/flags.h"
+
+namespace hilo::tools {
+
+// Flags of every command that compiles, and of every command that runs.
+std::vector<FlagSpec> CompileFlags();
+std::vector<FlagSpec> RunFlags();
+std::vector<FlagSpec> Join(std::vector<FlagSpec> a, const std::vector<FlagSpec>& b);
+
+// The one module that the command line names, read by what it contains ("-": standard input).
+// Errors: NotFound; the parser's; Unimplemented for kinds of files that cannot be read yet.
+absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags);
+
+absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags);
+absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags);
+
+// The arguments that --inputs or --input give, one a leaf of the parameters, depth first.
+// Errors: InvalidArgument listing the parameters if there are too few or too many, or naming the one that does not fit.
+absl::StatusOr<std::vector<Literal>> LoadArguments(const ProgramShape& shape, const Flags& flags);
+
+// A compiled module with its arguments on the device.
+struct Session {
+  std::unique_ptr<Client> client;
+  std::unique_ptr<Executable> executable;
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  std::vector<Buffer*> arguments;
+  ExecuteOptions options;
+  double compile_ms = 0;
+};
+absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std::string& platform, const Flags& flags);
+
+double MillisecondsSince(int64_t start_nanoseconds);
+int64_t NowNanoseconds();
+
+}  // namespace hilo::tools
+
+#endif  // HILO_TOOLS_SESSION_H_
