@@ -212,9 +212,16 @@ absl::StatusOr<Kernel> ScatterKernel(FunctionEmitter&, const HloInstruction* ins
     for (int64_t i = 0; i < plan.count; ++i) {
       HILO_RETURN_IF_ERROR(CopyWhole(f, plan.instruction, i, plan.scatter->operand(i)));
     }
+    // Index by index, and each index's window whole: where windows overlap, the last index wins.
     const Shape& updates = plan.scatter->operand(plan.count + 1)->shape();
+    std::vector<int64_t> order = plan.batch_positions, dimensions;
+    order.insert(order.end(), plan.attrs->update_window_dims.begin(), plan.attrs->update_window_dims.end());
+    for (int64_t position : order) dimensions.push_back(updates.dimensions(position));
     return ForEach(f, "updates", f.b().getInt64(0), f.b().getInt64(ShapeUtil::ElementsIn(updates)), [&](llvm::Value* i) {
-      return ScatterOne(f, plan, Delinearize(f, i, updates.dimensions()));
+      const std::vector<LaneIndex> ordered = Delinearize(f, i, dimensions);
+      std::vector<LaneIndex> at = ordered;
+      for (size_t k = 0; k < order.size(); ++k) at[order[k]] = ordered[k];
+      return ScatterOne(f, plan, at);
     });
   };
   return kernel;

@@ -37,7 +37,19 @@ llvm::Value* Once(EmitterContext& context, std::vector<uint64_t> key, F&& emit) 
   return value;
 }
 
-enum Operation : uint64_t { kAddValues, kAddOffset, kMul, kDiv, kLanes };
+enum Operation : uint64_t { kAddValues, kAddOffset, kMul, kDiv, kFloorDiv, kLanes };
+
+// The quotient of a scalar base, rounded down. Lane 0 may be inactive, and the base of a strided index then negative, while
+// other lanes rely on it.
+llvm::Value* DivideBase(EmitterContext& context, llvm::Value* base, int64_t divisor, bool may_be_negative) {
+  llvm::IRBuilder<>& b = context.b();
+  llvm::Value* constant = context.Int64(divisor);
+  return Once(context, {may_be_negative ? kFloorDiv : kDiv, Bits(base), static_cast<uint64_t>(divisor)}, [&] {
+    if (!may_be_negative) return b.CreateUDiv(base, constant);
+    llvm::Value* down = b.CreateSelect(b.CreateICmpSLT(base, b.getInt64(0)), b.CreateSub(base, context.Int64(divisor - 1)), base);
+    return b.CreateSDiv(down, constant);
+  });
+}
 
 llvm::Constant* Ramp(EmitterContext& context, llvm::IntegerType* type, int64_t stride) {
   std::vector<llvm::Constant*> steps;
@@ -201,8 +213,7 @@ LaneIndex LaneIndex::DivConstant(EmitterContext& context, int64_t divisor) const
     } else {
       llvm::Value* base = Base(context);
       quotient.multiple_of_ = 1;
-      quotient.value_ = Once(context, {kDiv, Bits(base), static_cast<uint64_t>(divisor)},
-                             [&] { return b.CreateUDiv(base, context.Int64(divisor)); });
+      quotient.value_ = DivideBase(context, base, divisor, /*may_be_negative=*/stride_ != 0);
     }
     return quotient;
   }
@@ -244,8 +255,7 @@ LaneIndex LaneIndex::RemConstant(EmitterContext& context, int64_t divisor) const
     rest.value_ = coarse.Base(context);
     llvm::Value* base = rest.value_;
     LaneIndex quotient;
-    quotient.value_ = Once(context, {kDiv, Bits(base), static_cast<uint64_t>(divisor)},
-                           [&] { return b.CreateUDiv(base, context.Int64(divisor)); });
+    quotient.value_ = DivideBase(context, base, divisor, /*may_be_negative=*/stride_ != 0);
     quotient.multiple_of_ = 1;
     const LaneIndex back = quotient.MulConstant(context, divisor);
     rest.value_ = b.CreateSub(base, back.value_);

@@ -155,7 +155,12 @@ Value* EmitFloatToHalf(llvm::IRBuilderBase& b, Value* x, bool has_f16c) {
 }
 
 Value* EmitHalfToFloat(llvm::IRBuilderBase& b, Value* x, bool has_f16c) {
-  if (has_f16c) return b.CreateFPExt(x, LikeLanesOf(x, b.getFloatTy()));
+  if (has_f16c) {
+    // Without the fence LLVM 19 computes maximum and its like on the halves themselves; it takes vectors of them apart for
+    // that, and its maximum of half loses NaNs.
+    llvm::Value* wide = b.CreateFPExt(x, LikeLanesOf(x, b.getFloatTy()));
+    return b.CreateArithmeticFence(wide, wide->getType());
+  }
   return EmitSmallToFloat(b, b.CreateBitCast(x, LikeLanesOf(x, b.getInt16Ty())), kHalf);
 }
 

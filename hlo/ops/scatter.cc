@@ -122,22 +122,23 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kScatter>(const OpView& op, const Sh
     (is_window ? window_strides : batch_strides).push_back(update_strides[d]);
   }
 
+  std::vector<int64_t> window_sizes(shape.rank(), 1);
+  for (size_t k = 0; k < window_dims.size(); ++k) window_sizes[window_dims[k]] = window[k];
+
   ScalarComputation function(op.computations[0], types);
   std::vector<int64_t> index(batch.size(), 0), start(shape.rank()), offset(window.size());
   do {
     SliceStart(vectors, *operands[n], index, absl::MakeSpan(start));
+    // A window that is not wholly inside is dropped, as XLA does; the specification's own words
+    // would keep the part that is inside.
+    bool inside = true;
+    for (int64_t d = 0; d < shape.rank(); ++d)
+      inside = inside && start[d] >= 0 && start[d] <= shape.dimensions(d) - window_sizes[d];
+    if (!inside) continue;
     offset.assign(window.size(), 0);
     do {
-      bool inside = true;
       std::vector<int64_t> place = start;
-      for (size_t k = 0; k < window_dims.size(); ++k) {
-        // A start near 2^63 must not wrap around into the operand.
-        int64_t& at = place[window_dims[k]];
-        inside = inside && !__builtin_add_overflow(at, offset[k], &at);
-      }
-      for (int64_t d = 0; d < shape.rank(); ++d)
-        inside = inside && place[d] >= 0 && place[d] < shape.dimensions(d);
-      if (!inside) continue;
+      for (size_t k = 0; k < window_dims.size(); ++k) place[window_dims[k]] += offset[k];
       const int64_t to = DotProduct(place, strides);
       const int64_t from = DotProduct(index, batch_strides) + DotProduct(offset, window_strides);
       for (int64_t i = 0; i < n; ++i) {

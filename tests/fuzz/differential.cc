@@ -1,7 +1,7 @@
 // hilo_differential: random programs on the CPU backend against the evaluator.
 //
 //   hilo_differential --count=2000 [--first=0] [--workers=2] [--out=DIR]
-//   hilo_differential --file=case.hlo       repeats a case that an earlier run wrote
+//   hilo_differential --file=case.hlo [--dump=DIR]       repeats a case that an earlier run wrote
 //
 // Each program is compiled with the default options, strictly, and with one of the optional passes
 // left out (the seed chooses which). Every program runs in a process of its own, so that one that
@@ -110,13 +110,13 @@ class GuardedLeaves {
 };
 
 // Unimplemented if the backend refuses the program; any other error is a finding.
-absl::Status Check(const RandomProgram& program, const Configuration& configuration) {
+absl::Status Check(const RandomProgram& program, const Configuration& configuration, const std::string& dump = "") {
   const HloComputation& entry = *program.module->entry_computation();
   std::vector<TrackedLeaves> arguments;
   for (const Literal& argument : program.arguments) arguments.push_back(ExactLeaves(argument.Clone()));
   HILO_ASSIGN_OR_RETURN(TrackedLeaves expected, TrackedEvaluator(configuration.strict).Run(entry, arguments));
 
-  CompileOptions options{.strict = configuration.strict, .verify_each_pass = true};
+  CompileOptions options{.strict = configuration.strict, .dump_dir = dump, .verify_each_pass = true};
   if (!configuration.disabled_pass.empty()) options.disabled_passes = {configuration.disabled_pass};
   HILO_ASSIGN_OR_RETURN(auto pool, CreateThreadPool(2));
   HILO_ASSIGN_OR_RETURN(auto compiled, cpu::CreateCpuCompiler()->Compile(program.module->Clone(), options, pool.get()));
@@ -317,11 +317,12 @@ std::string CaseText(const RandomProgram& program, const Configuration& configur
                      absl::string_view origin) {
   std::string text = absl::StrCat("// ", origin, "\n// configuration: ", configuration.name(), "\n// failure: ",
                                   OneLine(failure), "\n");
-  for (const Literal& argument : program.arguments) absl::StrAppend(&text, "// argument: ", OneLine(argument.ToString()), "\n");
+  for (const Literal& argument : program.arguments) 
+    absl::StrAppend(&text, "// argument: ", OneLine(argument.ToString(/*with_shape=*/!argument.shape().IsTuple())), "\n");
   return absl::StrCat(text, PrintHloModule(*program.module, {.layouts = false}));
 }
 
-int RunFile(const std::string& path) {
+int RunFile(const std::string& path, const std::string& dump) {
   std::ifstream in(path);
   std::stringstream content;
   content << in.rdbuf();
@@ -341,7 +342,7 @@ int RunFile(const std::string& path) {
     if (!literal.ok()) return std::fprintf(stderr, "%s\n", literal.status().ToString().c_str()), 2;
     program.arguments.push_back(*std::move(literal));
   }
-  const absl::Status status = Check(program, configuration);
+  const absl::Status status = Check(program, configuration, dump);
   std::fprintf(stderr, "%s: %s\n", configuration.name().c_str(), status.ToString().c_str());
   return status.ok() ? 0 : 1;
 }
@@ -379,7 +380,7 @@ struct Flags {
   uint64_t first = 0, count = 100;
   int workers = 2;
   bool shrink = true;
-  std::string out = "differential_failures", file;
+  std::string out = "differential_failures", file, dump;
 };
 
 void Record(uint64_t seed, const std::string& lines, const Flags& flags, Tally* tally) {
@@ -440,11 +441,12 @@ int Main(int argc, char** argv) {
     else if (absl::ConsumePrefix(&word, "--workers=")) good = absl::SimpleAtoi(word, &flags.workers);
     else if (absl::ConsumePrefix(&word, "--out=")) flags.out = std::string(word);
     else if (absl::ConsumePrefix(&word, "--file=")) flags.file = std::string(word);
+    else if (absl::ConsumePrefix(&word, "--dump=")) flags.dump = std::string(word);
     else if (word == "--no-shrink") flags.shrink = false;
     else good = false;
-    if (!good) return std::fprintf(stderr, "usage: hilo_differential [--first=N] [--count=N] [--workers=N] [--out=DIR] [--file=F] [--no-shrink]\n"), 2;
+    if (!good) return std::fprintf(stderr, "usage: hilo_differential [--first=N] [--count=N] [--workers=N] [--out=DIR] [--no-shrink] | --file=F [--dump=DIR]\n"), 2;
   }
-  if (!flags.file.empty()) return RunFile(flags.file);
+  if (!flags.file.empty()) return RunFile(flags.file, flags.dump);
   std::filesystem::create_directories(flags.out);
   void* shared = mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return std::perror("mmap"), 2;

@@ -139,7 +139,7 @@ double CombinedError(const HloComputation& computation, absl::Span<const Tracked
     case Combiner::kSum:
       if (error == 0 && integral && count * size <= exact_limit) return 0;
       if (!finite || HasNonFinite(result)) return kUnknown;
-      return count * error + u * count * std::sqrt(count) * size;
+      return count * error + u * count * count * size;
     case Combiner::kProduct: {
       const double bound = std::pow(std::max(size, 1.0), count);
       if (IsComplexType(type) || !finite || bound > 1e4) return kUnknown;
@@ -163,7 +163,7 @@ double DotError(const HloInstruction& dot, const Tracked& lhs, const Tracked& rh
   if (lhs.error == 0 && rhs.error == 0 && AllIntegral(*lhs.value) && AllIntegral(*rhs.value) &&
       count * a * b <= 0.5 / u)
     return 0;
-  return count * (a * rhs.error + b * lhs.error + lhs.error * rhs.error) + u * count * std::sqrt(count) * a * b;
+  return count * (a * rhs.error + b * lhs.error + lhs.error * rhs.error) + u * count * count * a * b;
 }
 
 // Roundings of an elementary function, in units of UnitRoundoff; 0 for ops that do not round.
@@ -305,7 +305,8 @@ double TrackedEvaluator::Rounding(const HloInstruction& instruction, absl::Span<
     finite = finite && !HasNonFinite(*operand->value);
   }
   if (RoundsOnce(instruction.opcode())) {
-    if (integral && size <= 0.5 / UnitRoundoff(type)) return 0;
+    const bool is_complex_quotient = IsComplexType(type) && instruction.opcode() == HloOpcode::kDivide;
+    if (integral && size <= 0.5 / UnitRoundoff(type) && !is_complex_quotient) return 0;
     if (strict_ && !IsComplexType(type)) return 0;
     if (strict_ && (instruction.opcode() == HloOpcode::kAdd || instruction.opcode() == HloOpcode::kSubtract)) return 0;
   }
@@ -322,7 +323,8 @@ double TrackedEvaluator::Rounding(const HloInstruction& instruction, absl::Span<
     size = std::max(size, 1.0);
     for (const Tracked* operand : operands) size = std::max(size, MaxFinite(*operand->value));
   }
-  return units * UnitRoundoff(type) * size;
+  // Never quite 0: the sign of a zero (and of a NaN, which some small floats turn into one) is open.
+  return std::max(units * UnitRoundoff(type) * size, 1e-300);
 }
 
 absl::StatusOr<double> TrackedEvaluator::Sensitivity(const HloInstruction& instruction,

@@ -1,0 +1,353 @@
+// hilo_mutate: HLO texts with small damages, through everything that reads HLO text.
+//
+//   hilo_mutate --count=20000 [--first=0] [--workers=2] [--out=DIR] [FOLDER or FILE ...]
+//
+// Each mutant is parsed and verified; what is accepted is printed and parsed again, compiled, and,
+// if it is small, run, with a deadline. Mutants run in child processes, a batch in each: one that
+// crashes, or takes more than ten seconds, is written to DIR, and its batch goes on behind it.
+// Exit code 1 if there was any.
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "backends/cpu/cpu_compiler.h"
+#include "base/aligned_buffer.h"
+#include "hlo/text/hlo_parser.h"
+#include "hlo/text/hlo_printer.h"
+#include "tests/fuzz/random_numbers.h"
+
+namespace hilo::fuzz {
+namespace {
+
+constexpr int kSecondsPerMutant = 10;
+constexpr int kBatch = 50;
+constexpr int64_t kMaxRunBytes = 1 << 20;       // of parameters, results and temporaries
+constexpr int64_t kMaxCompileBytes = 1 << 26;   // of constants and arrays that folding may make
+
+// --- texts ---
+
+// Words (names and numbers), strings, and single other characters, with the white space before each.
+std::vector<std::string> Tokens(absl::string_view text) {
+  std::vector<std::string> tokens;
+  const auto is_word = [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-'; };
+  for (size_t i = 0; i < text.size();) {
+    const size_t begin = i;
+    while (i < text.size() && absl::ascii_isspace(text[i])) ++i;
+    if (i < text.size() && is_word(text[i])) {
+      while (i < text.size() && is_word(text[i])) ++i;
+    } else if (i < text.size() && text[i] == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i) {
+      }
+      if (i < text.size()) ++i;
+    } else if (i < text.size()) {
+      ++i;
+    }
+    tokens.emplace_back(text.substr(begin, i - begin));
+  }
+  return tokens;
+}
+
+struct Corpus {
+  std::vector<std::string> texts;
+  std::vector<std::string> words;  // of all texts
+};
+
+constexpr absl::string_view kExtremes[] = {
+    "0",  "1",  "-1", "2",          "3",          "64",         "65",          "1000",       "65536",
+    "-0", "1e9", "nan", "-inf",     "2147483647", "2147483648", "-2147483648", "4294967295", "4294967296",
+    "4611686018427387904",          "9223372036854775807",      "-9223372036854775808",      "9223372036854775808",
+    "18446744073709551615",         "99999999999999999999999999", "1e400", "0x1p3", "inf"};
+constexpr absl::string_view kTypes[] = {"pred", "s8",  "u8",   "s32", "u64", "f16",  "bf16",  "f32",   "f64",
+                                        "c64",  "c128", "s4",  "f8e4m3fn", "token", "opaque", "tuple", "f4e2m1fn"};
+
+class Mutator {
+ public:
+  Mutator(const Corpus& corpus, uint64_t seed) : corpus_(corpus), random_(seed) {}
+
+  std::string Make() {
+    std::vector<std::string> tokens = Tokens(random_.Of(corpus_.texts));
+    for (int64_t edits = 1 + random_.Below(3); edits > 0 && !tokens.empty(); --edits) Edit(tokens);
+    std::string text;
+    for (const std::string& token : tokens) text += token;
+    return text;
+  }
+
+ private:
+  void Edit(std::vector<std::string>& tokens) {
+    const int64_t count = static_cast<int64_t>(tokens.size()), at = random_.Below(count);
+    switch (random_.Below(14)) {
+      case 0:
+        tokens.erase(tokens.begin() + at);
+        break;
+      case 1:
+        tokens.insert(tokens.begin() + at, std::string(tokens[at]));
+        break;
+      case 2:
+        std::swap(tokens[at], tokens[random_.Below(count)]);
+        break;
+      case 3:
+      case 4:
+      case 5:
+        Replace(tokens, [](absl::string_view w) { return absl::ascii_isdigit(w[0]) || w[0] == '-'; },
+                std::string(random_.Of(kExtremes)));
+        break;
+      case 6:
+        Replace(tokens, [](absl::string_view w) { return absl::ascii_isdigit(w[0]); }, std::to_string(random_.Below(20)));
+        break;
+      case 7:
+      case 8:
+        Replace(tokens, [](absl::string_view w) { return absl::ascii_isalpha(w[0]); }, random_.Of(corpus_.words));
+        break;
+      case 9:
+        Replace(tokens, [](absl::string_view w) { return HloOpcodeFromString(w).has_value(); },
+                std::string(HloOpcodeString(static_cast<HloOpcode>(random_.Below(kHloOpcodeCount)))));
+        break;
+      case 10:
+        Replace(tokens, [](absl::string_view w) { return PrimitiveTypeFromName(w).ok(); }, std::string(random_.Of(kTypes)));
+        break;
+      case 11:  // a run of tokens from another place
+        Splice(tokens, tokens);
+        break;
+      case 12:
+        Splice(tokens, Tokens(random_.Of(corpus_.texts)));
+        break;
+      case 13:
+        if (random_.Chance(30)) {
+          tokens.resize(at);
+        } else if (!tokens[at].empty()) {
+          tokens[at][random_.Below(tokens[at].size())] = static_cast<char>(random_.Below(256));
+        }
+        break;
+    }
+  }
+  // One of the tokens that `fits` gets another word; white space stays.
+  template <typename Predicate>
+  void Replace(std::vector<std::string>& tokens, Predicate fits, const std::string& word) {
+    for (int tries = 0; tries < 20; ++tries) {
+      std::string& token = tokens[random_.Below(tokens.size())];
+      const absl::string_view bare = absl::StripLeadingAsciiWhitespace(token);
+      if (bare.empty() || !fits(bare)) continue;
+      token = absl::StrCat(token.substr(0, token.size() - bare.size()), word);
+      return;
+    }
+  }
+  void Splice(std::vector<std::string>& tokens, std::vector<std::string> source) {
+    if (source.empty()) return;
+    const int64_t from = random_.Below(source.size());
+    const int64_t length = std::min<int64_t>(1 + random_.Below(12), source.size() - from);
+    const int64_t at = random_.Below(tokens.size());
+    const int64_t replaced = std::min<int64_t>(random_.Below(12), tokens.size() - at);
+    tokens.erase(tokens.begin() + at, tokens.begin() + at + replaced);
+    tokens.insert(tokens.begin() + at, source.begin() + from, source.begin() + from + length);
+  }
+
+  const Corpus& corpus_;
+  Random random_;
+};
+
+Corpus ReadCorpus(const std::vector<std::string>& paths) {
+  Corpus corpus;
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    if (!std::filesystem::is_directory(path)) {
+      files.push_back(path);
+      continue;
+    }
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+      if (entry.path().extension() == ".hlo" && entry.file_size() < 100'000) files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::string& file : files) {
+    std::ifstream in(file);
+    std::stringstream content;
+    content << in.rdbuf();
+    // Files of cases hold several modules.
+    const std::string text = content.str();
+    for (size_t begin = 0; begin < text.size();) {
+      size_t end = text.find("// ----", begin);
+      if (end == std::string::npos) end = text.size();
+      corpus.texts.push_back(text.substr(begin, end - begin));
+      begin = end + 7;
+    }
+  }
+  for (const std::string& text : corpus.texts) {
+    for (const std::string& token : Tokens(text)) {
+      const absl::string_view word = absl::StripLeadingAsciiWhitespace(token);
+      if (!word.empty() && absl::ascii_isalpha(word[0])) corpus.words.emplace_back(word);
+    }
+  }
+  return corpus;
+}
+
+// --- what a mutant goes through ---
+
+struct Tally {
+  std::atomic<int64_t> next, mutants, parsed, compiled, ran, failures;
+};
+
+int64_t LargestArray(const HloModule& module) {
+  int64_t bytes = 0;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions())
+      bytes = std::max(bytes, ShapeUtil::ByteSizeOf(instruction->shape()));
+  }
+  return bytes;
+}
+
+// Runs on arguments of small numbers and drops the results.
+void RunOnce(const CompiledProgram& program) {
+  int64_t bytes = program.temp_bytes() + ShapeUtil::ByteSizeOf(program.program_shape().result);
+  for (const Shape& shape : program.program_shape().parameters) bytes += ShapeUtil::ByteSizeOf(shape);
+  if (bytes > kMaxRunBytes) return;
+  std::vector<AlignedBuffer> buffers;
+  std::vector<const void*> parameters;
+  std::vector<void*> results;
+  const auto add = [&](const Shape& shape, auto& list) {
+    for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape)) {
+      auto buffer = AlignedBuffer::Create(ShapeUtil::ByteSizeOf(*leaf.shape));
+      if (!buffer.ok()) return;
+      std::memset(buffer->data(), 1, buffer->size());
+      list.push_back(buffer->data());
+      buffers.push_back(*std::move(buffer));
+    }
+  };
+  for (const Shape& shape : program.program_shape().parameters) add(shape, parameters);
+  add(program.program_shape().result, results);
+  for (const auto& [output, parameter] : program.donations()) results[output] = const_cast<void*>(parameters[parameter]);
+  CancellationToken token;
+  std::atomic<bool> done = false;
+  std::thread watch([&] {
+    for (int i = 0; i < 300 && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    token.Expire();
+  });
+  (void)program.Run({.cancellation = &token}, parameters, results);
+  done = true;
+  watch.join();
+}
+
+void Digest(const std::string& text, Tally* tally) {
+  const ParseOptions options{.limits = {.max_array_bytes = int64_t{1} << 40}};
+  auto module = ParseHloModule(text, options);
+  if (!module.ok()) return;
+  ++tally->parsed;
+  (void)ParseHloModule(PrintHloModule(**module), options);
+  if (LargestArray(**module) > kMaxCompileBytes) return;
+  auto program = cpu::CreateCpuCompiler()->Compile(*std::move(module), {}, nullptr);
+  if (!program.ok()) return;
+  ++tally->compiled;
+  RunOnce(**program);
+  ++tally->ran;
+}
+
+// --- the run ---
+
+struct Flags {
+  uint64_t first = 0, count = 1000;
+  int workers = 2;
+  std::string out = "mutation_failures", file;
+  std::vector<std::string> paths;
+};
+
+void RunBatch(const Corpus& corpus, const Flags& flags, uint64_t begin, Tally* tally, std::atomic<uint64_t>* current) {
+  const uint64_t end = std::min(begin + kBatch, flags.count);
+  for (uint64_t i = begin; i < end;) {
+    *current = i;
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      for (; i < end; ++i) {
+        *current = i;
+        alarm(kSecondsPerMutant);
+        Digest(Mutator(corpus, flags.first + i).Make(), tally);
+        ++tally->mutants;
+      }
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+    ++tally->failures;
+    const uint64_t seed = flags.first + *current;
+    const std::string path = absl::StrCat(flags.out, "/", seed, ".hlo");
+    std::ofstream(path) << Mutator(corpus, seed).Make();
+    std::fprintf(stderr, "mutant %lu: %s\n  repeat: hilo_mutate --file=%s\n", seed,
+                 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit", path.c_str());
+    i = *current + 1;
+  }
+}
+
+int Main(int argc, char** argv) {
+  Flags flags;
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view word = argv[i];
+    bool good = true;
+    if (absl::ConsumePrefix(&word, "--first=")) good = absl::SimpleAtoi(word, &flags.first);
+    else if (absl::ConsumePrefix(&word, "--count=")) good = absl::SimpleAtoi(word, &flags.count);
+    else if (absl::ConsumePrefix(&word, "--workers=")) good = absl::SimpleAtoi(word, &flags.workers);
+    else if (absl::ConsumePrefix(&word, "--out=")) flags.out = std::string(word);
+    else if (absl::ConsumePrefix(&word, "--file=")) flags.file = std::string(word);
+    else if (absl::StartsWith(word, "--")) good = false;
+    else flags.paths.emplace_back(word);
+    if (!good) return std::fprintf(stderr, "usage: hilo_mutate [--first=N] [--count=N] [--workers=N] [--out=DIR] [--file=F] PATH ...\n"), 2;
+  }
+  void* shared = mmap(nullptr, sizeof(Tally) + 64 * sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return std::perror("mmap"), 2;
+  auto* tally = new (shared) Tally{};
+  auto* current = reinterpret_cast<std::atomic<uint64_t>*>(tally + 1);
+  if (!flags.file.empty()) {
+    std::ifstream in(flags.file);
+    std::stringstream content;
+    content << in.rdbuf();
+    Digest(content.str(), tally);
+    auto module = ParseHloModule(content.str());
+    std::fprintf(stderr, "%s\n", module.ok() ? "accepted" : std::string(module.status().message()).c_str());
+    return 0;
+  }
+  const Corpus corpus = ReadCorpus(flags.paths);
+  if (corpus.texts.empty() || flags.workers > 64) return std::fprintf(stderr, "hilo_mutate: no .hlo files\n"), 2;
+  std::filesystem::create_directories(flags.out);
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<pid_t> workers;
+  for (int w = 0; w < flags.workers; ++w) {
+    const pid_t worker = fork();
+    if (worker == 0) {
+      while (true) {
+        const uint64_t batch = static_cast<uint64_t>(tally->next++) * kBatch;
+        if (batch >= flags.count) _exit(0);
+        RunBatch(corpus, flags, batch, tally, current + w);
+      }
+    }
+    workers.push_back(worker);
+  }
+  for (pid_t worker : workers) waitpid(worker, nullptr, 0);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::fprintf(stderr, "%ld mutants of %zu texts in %.0f s: %ld accepted, %ld compiled, %ld run; %ld crashes or hangs\n",
+               tally->mutants.load(), corpus.texts.size(), seconds, tally->parsed.load(), tally->compiled.load(),
+               tally->ran.load(), tally->failures.load());
+  return tally->failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hilo::fuzz
+
+int main(int argc, char** argv) { return hilo::fuzz::Main(argc, argv); }
