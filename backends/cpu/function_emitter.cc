@@ -12,8 +12,8 @@ constexpr int64_t kAlignment = 64;
 
 }  // namespace
 
-FunctionEmitter::FunctionEmitter(ProgramEmitter* program, llvm::Function* function)
-    : program_(*program), function_(function), builder_(function->getContext()) {
+FunctionEmitter::FunctionEmitter(ProgramEmitter* program, llvm::Function* function, const KernelTable* table)
+    : program_(*program), table_(table), function_(function), builder_(function->getContext()) {
   prologue_ = llvm::BasicBlock::Create(function->getContext(), "prologue", function);
   llvm::BasicBlock* code = llvm::BasicBlock::Create(function->getContext(), "code", function);
   builder_.SetInsertPoint(prologue_);
@@ -75,7 +75,7 @@ llvm::Value* FunctionEmitter::LoadPointer(llvm::Value* table, int64_t index, abs
 llvm::Value* FunctionEmitter::PointerTo(const BufferSlice& slice) {
   if (slice.kind == StorageKind::kNone) return llvm::ConstantPointerNull::get(builder_.getPtrTy());
   const std::pair<int, int64_t> key = {static_cast<int>(slice.kind),
-                                       slice.kind == StorageKind::kFrame ? slice.offset : slice.index};
+                                       slice.kind == StorageKind::kConstant ? slice.index : slice.buffer};
   if (auto it = pointers_.find(key); it != pointers_.end()) return it->second;
   llvm::Value* pointer = MakePointer(slice);
   pointers_[key] = pointer;
@@ -83,6 +83,9 @@ llvm::Value* FunctionEmitter::PointerTo(const BufferSlice& slice) {
 }
 
 llvm::Value* FunctionEmitter::MakePointer(const BufferSlice& slice) {
+  if (table_ != nullptr && slice.kind != StorageKind::kConstant) {
+    return LoadPointer(buffers(), table_->positions.at(slice.buffer), "buffer");
+  }
   switch (slice.kind) {
     case StorageKind::kParameter:
       return LoadPointer(buffers(), slice.index, "parameter");
@@ -177,7 +180,9 @@ void FunctionEmitter::PollCancellation() {
   llvm::Value* flag = ContextField(offsetof(HiloCpuContext, cancelled), "cancelled");
   llvm::LoadInst* value = builder_.CreateAlignedLoad(builder_.getInt32Ty(), flag, llvm::Align(4), "cancelled_now");
   value->setVolatile(true);
-  ReturnIfStopped(value);
+  // The flag also tells why; the status does not.
+  llvm::Value* stopped = builder_.CreateICmpNE(value, builder_.getInt32(0));
+  ReturnIfStopped(builder_.CreateSelect(stopped, builder_.getInt32(HILO_STOPPED), builder_.getInt32(HILO_OK)));
 }
 
 void FunctionEmitter::Return(int32_t status) { builder_.CreateRet(builder_.getInt32(status)); }

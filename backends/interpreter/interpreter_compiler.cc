@@ -1,5 +1,5 @@
 // A compiled program is the module itself. A run reads the parameters' bytes into literals, evaluates, and writes the result's bytes: entry layouts
-// matter nowhere in between.
+// matter nowhere in between. (Layout normalization, for assigned buffers, turns layouts into dimensions: the same bytes under other shapes.)
 #include "backends/interpreter/interpreter_compiler.h"
 
 #include <optional>
@@ -52,10 +52,25 @@ void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<void* co
   if (shape.IsArray() && bytes != nullptr) LiteralToBytes(literal, shape, static_cast<uint8_t*>(bytes));
 }
 
+// Parameters and result of a computation, row-major.
+ProgramShape OwnShape(const HloComputation& computation) {
+  ProgramShape shape;
+  for (int64_t i = 0; i < computation.num_parameters(); ++i) {
+    shape.parameters.push_back(computation.parameter_instruction(i)->shape());
+    ShapeUtil::SetToDefaultLayout(&shape.parameters.back());
+  }
+  shape.result = computation.root_instruction()->shape();
+  ShapeUtil::SetToDefaultLayout(&shape.result);
+  return shape;
+}
+
 class InterpreterProgram : public CompiledProgram {
  public:
   InterpreterProgram(std::unique_ptr<HloModule> module, ProgramShape shape, std::optional<BufferAssignment> assignment)
-      : module_(std::move(module)), shape_(std::move(shape)), assignment_(std::move(assignment)) {
+      : module_(std::move(module)),
+        shape_(std::move(shape)),
+        inner_(assignment.has_value() ? OwnShape(*module_->entry_computation()) : shape_),
+        assignment_(std::move(assignment)) {
     for (const Shape& parameter : shape_.parameters) parameter_leaves_ += LeafCount(parameter);
     output_leaves_ = LeafCount(shape_.result);
   }
@@ -69,7 +84,7 @@ class InterpreterProgram : public CompiledProgram {
     }
     std::vector<Literal> arguments;
     int64_t next = 0;
-    for (const Shape& shape : shape_.parameters) {
+    for (const Shape& shape : inner_.parameters) {
       HILO_ASSIGN_OR_RETURN(Literal argument, ReadLeaves(shape, parameters, &next));
       arguments.push_back(std::move(argument));
     }
@@ -77,7 +92,7 @@ class InterpreterProgram : public CompiledProgram {
     for (const Literal& argument : arguments) pointers.push_back(&argument);
     HILO_ASSIGN_OR_RETURN(Literal result, Evaluate(context, pointers));
     next = 0;
-    WriteLeaves(result, shape_.result, outputs, &next);
+    WriteLeaves(result, inner_.result, outputs, &next);
     return absl::OkStatus();
   }
 
@@ -97,7 +112,8 @@ class InterpreterProgram : public CompiledProgram {
   }
 
   std::unique_ptr<HloModule> module_;
-  ProgramShape shape_;
+  ProgramShape shape_;  // as callers see it
+  ProgramShape inner_;  // as the evaluator does
   std::optional<BufferAssignment> assignment_;
   int64_t parameter_leaves_ = 0, output_leaves_ = 0;
 };

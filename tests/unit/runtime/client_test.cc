@@ -1,0 +1,260 @@
+#include "runtime/client.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+
+namespace hilo {
+namespace {
+
+constexpr char kAdd[] = R"(HloModule add
+ENTRY main { x = f32[4] parameter(0)  y = f32[4] parameter(1)  ROOT z = f32[4] add(x, y) })";
+
+constexpr char kForever[] = R"(HloModule forever
+condition { s = s32[] parameter(0)  ROOT t = pred[] constant(true) }
+body { s = s32[] parameter(0)  one = s32[] constant(1)  ROOT n = s32[] add(s, one) }
+ENTRY main { x = s32[] parameter(0)  ROOT w = s32[] while(x), condition=condition, body=body })";
+
+// Too much work for the calling thread.
+constexpr char kBig[] = R"(HloModule big
+ENTRY main { x = f64[2000000] parameter(0)  y = f64[2000000] exponential(x)  ROOT z = f64[2000000] log(y) })";
+
+constexpr char kAliased[] = R"(HloModule aliased, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY main { x = f32[100] parameter(0)  ROOT y = f32[100] add(x, x) })";
+
+std::unique_ptr<Client> MakeClient(ClientOptions options = {}) {
+  auto client = Client::Create(options);
+  EXPECT_TRUE(client.ok()) << client.status();
+  return *std::move(client);
+}
+
+std::unique_ptr<Executable> MustCompile(Client* client, absl::string_view text) {
+  auto executable = client->CompileHloText(text);
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  return *std::move(executable);
+}
+
+std::unique_ptr<Buffer> MustPut(Client* client, const Literal& literal) {
+  auto buffer = client->BufferFromLiteral(literal);
+  EXPECT_TRUE(buffer.ok()) << buffer.status();
+  return *std::move(buffer);
+}
+
+Literal Filled(int64_t size, float value) {
+  Literal literal = *Literal::Create(ShapeUtil::MakeShape(F32, {size}));
+  for (float& one : literal.data<float>()) one = value;
+  return literal;
+}
+
+int ThreadCount() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.is_directory();
+  return count;
+}
+
+class ClientTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ClientTest, AddsLiterals) {
+  auto client = MakeClient({.platform = GetParam()});
+  auto add = MustCompile(client.get(), kAdd);
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3, 4}), y = LiteralUtil::CreateR1<float>({10, 20, 30, 40});
+  auto sum = add->ExecuteLiterals({&x, &y});
+  ASSERT_TRUE(sum.ok()) << sum.status();
+  EXPECT_EQ(*sum, LiteralUtil::CreateR1<float>({11, 22, 33, 44}));
+}
+
+TEST_P(ClientTest, DeadlineEndsARun) {
+  auto client = MakeClient({.platform = GetParam()});
+  auto forever = MustCompile(client.get(), kForever);
+  auto x = MustPut(client.get(), LiteralUtil::CreateR0<int32_t>(0));
+  const absl::Time start = absl::Now();
+  auto result = forever->Execute({x.get()}, {.deadline = absl::Milliseconds(50), .synchronous = true});
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded) << result.status();
+  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+}
+
+TEST_P(ClientTest, TokenEndsARunOnTheQueue) {
+  auto client = MakeClient({.platform = GetParam()});
+  auto forever = MustCompile(client.get(), kForever);
+  auto x = MustPut(client.get(), LiteralUtil::CreateR0<int32_t>(0));
+  auto token = std::make_shared<CancellationToken>();
+  std::thread canceller([token] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    token->Cancel();
+  });
+  auto result = forever->Execute({x.get()}, {.cancellation = token});
+  const absl::Status status = result.ok() ? (*result)[0]->Await() : result.status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
+  canceller.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, ClientTest, ::testing::Values("interpreter", "cpu"));
+
+TEST(RuntimeTest, ResultsAndErrorsFlowThroughTheQueue) {
+  auto client = MakeClient();
+  auto big = MustCompile(client.get(), kBig);
+  auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
+  auto first = big->Execute({x.get()});
+  ASSERT_TRUE(first.ok()) << first.status();
+  x.reset();  // the run keeps it
+  auto second = big->Execute({(*first)[0].get()});
+  ASSERT_TRUE(second.ok()) << second.status();
+  (*first)[0].reset();
+  big.reset();
+  EXPECT_EQ((*second)[0]->ToLiteral()->Get<double>({1999999}), 0.0);
+
+  big = MustCompile(client.get(), kBig);
+  auto failed = big->Execute({(*second)[0].get()}, {.deadline = absl::ZeroDuration()});
+  ASSERT_TRUE(failed.ok()) << failed.status();
+  auto after = big->Execute({(*failed)[0].get()});
+  const absl::Status status = after.ok() ? (*after)[0]->Await() : after.status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+}
+
+TEST(RuntimeTest, ResultsOutliveTheClient) {
+  auto client = MakeClient();
+  auto big = MustCompile(client.get(), kBig);
+  auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
+  auto result = big->Execute({x.get()});
+  ASSERT_TRUE(result.ok()) << result.status();
+  big.reset();
+  client.reset();
+  EXPECT_TRUE((*result)[0]->ToLiteral().ok());
+}
+
+TEST(RuntimeTest, DonatedMemoryBecomesTheResult) {
+  auto client = MakeClient();
+  auto twice = MustCompile(client.get(), kAliased);
+  auto x = MustPut(client.get(), Filled(100, 3));
+  const uint8_t* memory = (*x->Bytes())->data();
+  const int64_t zero = 0;
+  auto result = twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ((*(*result)[0]->Bytes())->data(), memory);
+  EXPECT_EQ(*(*result)[0]->ToLiteral(), Filled(100, 6));
+  EXPECT_EQ(x->Await().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(twice->Execute({x.get()}).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(RuntimeTest, AliasedArgumentsThatAreKeptOrSharedAreCopied) {
+  auto client = MakeClient();
+  auto twice = MustCompile(client.get(), kAliased);
+  auto x = MustPut(client.get(), Filled(100, 3));
+  auto kept = twice->Execute({x.get()}, {.synchronous = true});
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_EQ(*x->ToLiteral(), Filled(100, 3));
+  auto reader = x->Bytes();  // somebody else still reads it
+  const int64_t zero = 0;
+  auto shared = twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  EXPECT_EQ(reinterpret_cast<const float*>((*reader)->data())[99], 3.0f);
+  EXPECT_EQ(*(*shared)[0]->ToLiteral(), Filled(100, 6));
+}
+
+TEST(RuntimeTest, HostMemoryIsLentIfAligned) {
+  auto client = MakeClient();
+  alignas(64) static float values[101] = {1, 2, 3, 4};
+  const Shape shape = ShapeUtil::MakeShape(F32, {4});
+  int released = 0;
+  {
+    auto lent = client->BufferFromHostMemory(values, shape, 0, [&] { ++released; });
+    ASSERT_TRUE(lent.ok()) << lent.status();
+    EXPECT_EQ((*(*lent)->Bytes())->data(), reinterpret_cast<uint8_t*>(values));
+    EXPECT_EQ(released, 0);
+  }
+  EXPECT_EQ(released, 1);
+  auto copied = client->BufferFromHostMemory(values + 1, shape, 0, [&] { ++released; });
+  ASSERT_TRUE(copied.ok()) << copied.status();
+  EXPECT_EQ(released, 2);
+  EXPECT_EQ(*(*copied)->ToLiteral(), LiteralUtil::CreateR1<float>({2, 3, 4, 0}));
+}
+
+TEST(RuntimeTest, MemoryLimitSaysWhatIsFree) {
+  auto client = MakeClient({.memory_limit = 1000});
+  auto held = MustPut(client.get(), Filled(100, 1));
+  auto refused = client->BufferFromLiteral(Filled(200, 1));
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(absl::StrContains(refused.status().message(), "800 bytes: 600 of the limit of 1000")) << refused.status();
+  held.reset();
+  EXPECT_TRUE(client->BufferFromLiteral(Filled(200, 1)).ok());
+  EXPECT_EQ(client->memory_stats().bytes_in_use, 0);
+  EXPECT_EQ(client->memory_stats().peak_bytes, 800);
+}
+
+class CountingAllocator : public HostAllocator {
+ public:
+  void* Allocate(int64_t size, int64_t alignment) override {
+    ++live;
+    return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  }
+  void Free(void* memory, int64_t) override {
+    --live;
+    std::free(memory);
+  }
+  int live = 0;
+};
+
+TEST(RuntimeTest, BuffersComeFromTheEmbeddersAllocator) {
+  CountingAllocator allocator;
+  auto client = MakeClient({.host_allocator = &allocator});
+  auto add = MustCompile(client.get(), kAdd);
+  auto x = MustPut(client.get(), Filled(4, 1));
+  auto result = add->Execute({x.get(), x.get()});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(allocator.live, 2);
+  result->clear();
+  x.reset();
+  EXPECT_EQ(allocator.live, 0);
+}
+
+TEST(RuntimeTest, WrongArgumentsAreNamed) {
+  auto client = MakeClient();
+  auto add = MustCompile(client.get(), kAdd);
+  auto x = MustPut(client.get(), Filled(4, 1)), wrong = MustPut(client.get(), Filled(5, 1));
+  EXPECT_EQ(add->Execute({x.get()}).status().message(), "the program takes 2 arguments (leaves of its parameters), but got 1");
+  EXPECT_TRUE(absl::StrContains(add->Execute({x.get(), wrong.get()}).status().message(), "argument 1: expected f32[4]"));
+  EXPECT_EQ(add->Execute({x.get(), nullptr}).status().message(), "argument 1 is null");
+  EXPECT_EQ(add->Execute({x.get(), x.get()}, {.device = 1}).status().message(), "there is no device 1; the client has 1");
+}
+
+TEST(RuntimeTest, OneThreadIsEnough) {
+  const int before = ThreadCount();
+  auto client = MakeClient({.num_threads = 1});
+  auto big = MustCompile(client.get(), kBig);
+  auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
+  ASSERT_TRUE(big->Execute({x.get()}, {.synchronous = true}).ok());
+  EXPECT_EQ(ThreadCount(), before);
+}
+
+TEST(RuntimeTest, ForkedChildIsToldSo) {
+  auto client = MakeClient({.num_threads = 2});
+  auto big = MustCompile(client.get(), kBig);
+  auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
+  auto running = big->Execute({x.get()});
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool told = big->Execute({x.get()}).status().code() == absl::StatusCode::kFailedPrecondition &&
+                      client->CompileHloText(kAdd).status().code() == absl::StatusCode::kFailedPrecondition;
+    big.reset();
+    client.reset();  // must not wait for threads that are not there
+    _exit(told ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_TRUE(running.ok());
+}
+
+TEST(RuntimeTest, UnknownPlatformsAreListed) {
+  EXPECT_EQ(Client::Create({.platform = "tpu"}).status().message(),
+            "there is no platform 'tpu'; expected one of interpreter, cpu, cuda, cuda-emulated");
+}
+
+}  // namespace
+}  // namespace hilo
