@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "backends/cpu/kernel_key.h"
 #include "backends/llvm/element_emitter.h"
 #include "hlo/memory/buffer_assignment.h"
 
@@ -19,7 +20,8 @@ class ProgramEmitter;
 class FunctionEmitter : public codegen::OperandSource {
  public:
   // `function` is empty and has the form of HiloScopeFunction or HiloChunkFunction.
-  FunctionEmitter(ProgramEmitter* program, llvm::Function* function);
+  // With a table, `buffers` holds the pointers of its slices rather than those of the scope.
+  FunctionEmitter(ProgramEmitter* program, llvm::Function* function, const KernelTable* table = nullptr);
 
   ProgramEmitter& program() { return program_; }
   codegen::EmitterContext& context() { return *context_; }
@@ -62,6 +64,7 @@ class FunctionEmitter : public codegen::OperandSource {
   llvm::Value* MakePointer(const BufferSlice& slice);
 
   ProgramEmitter& program_;
+  const KernelTable* table_;
   llvm::Function* function_;
   llvm::IRBuilder<> builder_;
   std::unique_ptr<codegen::EmitterContext> context_;

@@ -161,20 +161,33 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
   return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
 }
 
-absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstruction* instruction) {
+absl::StatusOr<ProgramEmitter::ChunkFunction> ProgramEmitter::ChunkFunctionOf(const KernelTable& table,
+                                                                              const HloInstruction* instruction) {
+  const std::string key = KernelKey(*this, table, instruction);
+  if (auto it = chunk_functions_.find(key); it != chunk_functions_.end()) return it->second;
   HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, NewFunction(instruction->name(), CodeWeight(*instruction), true));
-  FunctionEmitter inner(this, chunk);
+  FunctionEmitter inner(this, chunk, &table);
   inner.BeginInstruction(instruction);
   HILO_ASSIGN_OR_RETURN(Kernel kernel, MakeKernel(inner, instruction));
   HILO_RETURN_IF_ERROR(kernel.emit(inner, chunk->getArg(3), chunk->getArg(4)));
   inner.EndInstruction();
   inner.Return(0);
+  return chunk_functions_[key] = {chunk, kernel.units};
+}
+
+absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstruction* instruction) {
+  const KernelTable table = KernelTableOf(assignment_, instruction);
+  HILO_ASSIGN_OR_RETURN(ChunkFunction chunk, ChunkFunctionOf(table, instruction));
   llvm::IRBuilder<>& b = f.b();
   llvm::Type* ptr = b.getPtrTy();
+  llvm::Value* pointers = f.context().EntryAlloca(ptr, std::max<int64_t>(table.slices.size(), 1), 8, "buffers");
+  for (size_t i = 0; i < table.slices.size(); ++i) {
+    b.CreateAlignedStore(f.PointerTo(table.slices[i]), b.CreateConstInBoundsGEP1_64(ptr, pointers, i), llvm::Align(8));
+  }
   llvm::FunctionType* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, b.getInt64Ty()}, false);
   llvm::Value* parallel_for = f.ContextField(offsetof(HiloCpuContext, parallel_for), "parallel_for");
-  llvm::Function* callee = DeclareIn(f.function()->getParent(), chunk);
-  f.ReturnIfStopped(b.CreateCall(type, parallel_for, {f.run_context(), callee, f.frame(), f.buffers(), b.getInt64(kernel.units)}));
+  llvm::Function* callee = DeclareIn(f.function()->getParent(), chunk.function);
+  f.ReturnIfStopped(b.CreateCall(type, parallel_for, {f.run_context(), callee, f.frame(), pointers, b.getInt64(chunk.units)}));
   return absl::OkStatus();
 }
 

@@ -59,6 +59,12 @@ class ProgramEmitter {
   absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
   absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
   absl::Status EmitParallel(FunctionEmitter& f, const HloInstruction* instruction);
+  // A kernel as a function over ranges of its units; equal kernels share one.
+  struct ChunkFunction {
+    llvm::Function* function;
+    int64_t units;
+  };
+  absl::StatusOr<ChunkFunction> ChunkFunctionOf(const KernelTable& table, const HloInstruction* instruction);
 
   const HloModule& module_;
   const BufferAssignment& assignment_;
@@ -73,6 +79,7 @@ class ProgramEmitter {
   std::vector<std::shared_ptr<const Literal>> constants_;
   absl::flat_hash_map<const Literal*, int64_t> constant_numbers_;
   absl::flat_hash_map<std::string, int64_t> function_names_;
+  absl::flat_hash_map<std::string, ChunkFunction> chunk_functions_;
   int64_t parameter_leaves_ = 0;
 };
 
