@@ -70,6 +70,8 @@ class CpuTarget : public Target {
       case HloOpcode::kReduceWindow:
       case HloOpcode::kCopy:
         return false;  // as a producer each would be computed anew for every element that reads it
+      case HloOpcode::kGetTupleElement:
+        return false;  // no work, and a fusion that takes its place would have a tuple for a parameter
       default:
         return codegen::IsElementGenerated(instruction.opcode());
     }

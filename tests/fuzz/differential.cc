@@ -206,7 +206,7 @@ class Shrinker {
       : program_(std::move(program)), configuration_(std::move(configuration)), failure_(std::move(failure)) {}
 
   void Run() {
-    for (bool smaller = true; smaller && tries_ < 400;) smaller = Prefix() || Enter() || CutOperands();
+    for (bool smaller = true; smaller && tries_ < 400;) smaller = Prefix() || Enter() || CutOperands() || RemoveDead();
     DropParameters();
   }
   const RandomProgram& program() const { return program_; }
@@ -227,8 +227,10 @@ class Shrinker {
   }
   // Takes `candidate` if it is valid and still fails.
   bool Try(RandomProgram candidate) {
+    // Where dead code is what fails, it stays, and goes instruction by instruction (RemoveDead).
+    if (configuration_.disabled_pass != "dce") (void)MakeDce()->Run(candidate.module.get());
+    (void)candidate.module->RemoveUnusedComputations();
     ++tries_;
-    (void)MakeDce()->Run(candidate.module.get());
     if (!VerifyHloModule(*candidate.module, HloStage::kInput).ok()) return false;
     std::string failure = FailureOf(candidate, configuration_);
     if (failure.empty()) return false;
@@ -291,6 +293,21 @@ class Shrinker {
       candidate.arguments = std::move(arguments);
       (void)candidate.module->RemoveUnusedComputations();
       if (Try(std::move(candidate))) return true;
+    }
+    return false;
+  }
+  // An instruction without users goes.
+  bool RemoveDead() {
+    for (const HloComputation* computation : program_.module->computations()) {
+      for (const HloInstruction* dead : computation->instructions()) {
+        if (!dead->IsDead() || dead->IsParameter()) continue;
+        RandomProgram candidate = Copy();
+        HloComputation* copy = candidate.module->GetComputation(computation->name());
+        for (HloInstruction* instruction : copy->instructions()) {
+          if (instruction->name() == dead->name()) (void)copy->RemoveInstruction(instruction);
+        }
+        if (Try(std::move(candidate))) return true;
+      }
     }
     return false;
   }

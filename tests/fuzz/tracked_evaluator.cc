@@ -296,8 +296,9 @@ double TrackedEvaluator::Rounding(const HloInstruction& instruction, absl::Span<
                                   const Literal& result) const {
   const PrimitiveType type = result.shape().element_type();
   double units = UnitsOf(instruction.opcode());
-  if (!IsInexactType(type) || units == 0) return instruction.opcode() == HloOpcode::kAbs && IsComplexType(operands[0]->value->shape().element_type())
-                                                     ? 8 * UnitRoundoff(type) * MaxFinite(result) : 0;
+  const bool is_magnitude = instruction.opcode() == HloOpcode::kAbs || instruction.opcode() == HloOpcode::kSign;
+  if (is_magnitude && IsComplexType(operands[0]->value->shape().element_type())) units = 8;
+  if (!IsInexactType(type) || units == 0) return 0;
   double size = MaxFinite(result);
   bool integral = AllIntegral(result), finite = true;
   for (const Tracked* operand : operands) {
@@ -394,7 +395,13 @@ absl::StatusOr<double> TrackedEvaluator::ErrorOf(const HloInstruction& instructi
     for (const Tracked* operand : operands) size = std::max(size, MaxFinite(*operand->value));
     return error + 64 * UnitRoundoff(result.shape().element_type()) * size * size;
   }
-  return error + Rounding(instruction, operands, result);
+  error += Rounding(instruction, operands, result);
+  // The sign of a NaN that is computed is open; only what tells them apart may depend on it.
+  if (instruction.opcode() == HloOpcode::kCompare && largest > 0 &&
+      instruction.attrs<CompareAttrs>().type == ComparisonType::kTotalOrder &&
+      (HasNonFinite(*operands[0]->value) || HasNonFinite(*operands[1]->value)))
+    return kUnknown;
+  return error == 0 && HasNonFinite(result) && UnitsOf(instruction.opcode()) > 0 ? 1e-300 : error;
 }
 
 absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(const HloInstruction& instruction,

@@ -78,9 +78,13 @@ Result MergeSlices(HloInstruction* i) {
     const SliceRange& a = inner->attrs<SliceAttrs>().slice[d];
     const SliceRange& b = i->attrs<SliceAttrs>().slice[d];
     const int64_t size = i->shape().dimensions(d);
+    if (size == 0) {  // its start may lie beyond the operand
+      merged.push_back({0, 0, 1});
+      continue;
+    }
     const int64_t start = a.start + b.start * a.stride;
     const int64_t stride = a.stride * b.stride;
-    merged.push_back({start, size == 0 ? start : start + (size - 1) * stride + 1, stride});
+    merged.push_back({start, start + (size - 1) * stride + 1, stride});
   }
   return MakeSlice(inner->operand(0), merged);
 }
