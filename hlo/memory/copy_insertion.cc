@@ -2,8 +2,9 @@
 //
 //   - each leaf that a loop changes: the initial value is copied before the loop, the next value at the end of the body. Where the next value is
 //     the parameter's own leaf of another place (a swap, a rotation), it is first copied to a temporary, and all temporaries come before
-//     the copies that overwrite;
-//   - each result leaf of a conditional, at the end of every branch;
+//     the copies that overwrite, if need be before an update in place;
+//   - each result leaf of a conditional, at the end of every branch, and what comes straight from the branch's argument by way of a temporary too:
+//     the results may go where the arguments are;
 //   - each leaf of the result of the entry and of called computations, and, if a parameter is donated, by way of a temporary.
 //
 // The second half removes the copies whose source and target can share memory after all (SharingSets), most bytes first. A loop over arrays that
@@ -11,13 +12,16 @@
 #include "hlo/memory/copy_insertion.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/analysis/in_place.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/memory/value_liveness.h"
+#include "hlo/ops/op_attributes.h"
 
 namespace hilo {
 namespace {
@@ -27,7 +31,8 @@ class Inserter {
  public:
   explicit Inserter(HloComputation* computation) : computation_(computation) {}
 
-  std::vector<HloInstruction*> Take() { return std::move(added_); }
+  // What was added since the last call.
+  std::vector<HloInstruction*> Take() { return std::exchange(added_, {}); }
 
   // The leaves of `instruction` in depth-first order, taking tuples apart as needed.
   std::vector<HloInstruction*> Leaves(HloInstruction* instruction) {
@@ -81,7 +86,7 @@ class Inserter {
 bool NeedsMemory(const Shape& leaf) { return leaf.IsArray() && !ShapeUtil::IsZeroElementArray(leaf); }
 
 // Order in which root copies run: a place is overwritten after the copies that still read it, as far as there is no circle.
-// `source[i]` is the place that copy i reads, or -1.
+// `source[i]` is the place that copy i reads, or -1. It only saves copies: the temporaries make any order right.
 std::vector<int64_t> CopyOrder(const std::vector<int64_t>& source) {
   const int64_t count = static_cast<int64_t>(source.size());
   std::vector<int64_t> pending(count, 0);
@@ -111,15 +116,70 @@ std::vector<int64_t> CopyOrder(const std::vector<int64_t>& source) {
   return order;
 }
 
+// Where a copy of the value that `leaf` is belongs: before the last instruction that reads it, if that can write its result over it; else at
+// the end of the order.
+class CopyPlaces {
+ public:
+  CopyPlaces(const std::vector<HloInstruction*>& order, const ScopeValues& values) : values_(values), end_(order.size()) {
+    for (size_t i = 0; i < order.size(); ++i) {
+      index_[order[i]] = i;
+      if (IsForwarding(*order[i])) continue;
+      for (const HloInstruction* operand : order[i]->operands()) {
+        if (!values.Contains(operand)) continue;  // a copy that was added since
+        for (int64_t value : values.ValuesOf(operand)) last_reader_[value] = order[i];
+      }
+    }
+  }
+
+  size_t Find(const HloInstruction* leaf) const {
+    const auto at = index_.find(leaf);
+    if (at == index_.end() || !values_.Contains(leaf)) return end_;
+    const auto reader = last_reader_.find(values_.ValuesOf(leaf)[0]);
+    if (reader == last_reader_.end()) return end_;
+    const size_t place = index_.at(reader->second);
+    return at->second < place && MayOverwrite(*reader->second) ? place : end_;
+  }
+
+ private:
+  static bool MayOverwrite(const HloInstruction& reader) {
+    return reader.opcode() == HloOpcode::kConditional || !InPlacePairs(reader).empty();
+  }
+
+  const ScopeValues& values_;
+  size_t end_;
+  absl::flat_hash_map<const HloInstruction*, size_t> index_;
+  absl::flat_hash_map<int64_t, const HloInstruction*> last_reader_;
+};
+
+// Puts instructions before what was at their places in `order`.
+void InsertAll(std::vector<HloInstruction*>& order, std::vector<std::pair<size_t, HloInstruction*>> added) {
+  std::stable_sort(added.begin(), added.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<HloInstruction*> result;
+  result.reserve(order.size() + added.size());
+  size_t next = 0;
+  for (size_t i = 0; i <= order.size(); ++i) {
+    while (next < added.size() && added[next].first == i) result.push_back(added[next++].second);
+    if (i < order.size()) result.push_back(order[i]);
+  }
+  order = std::move(result);
+}
+
 // Gives the root of `computation` copies of its leaves where `copied` says so. Leaves that are (views of) a leaf of `overwritten`, an instruction whose
 // memory the copies write, go through temporaries.
 absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std::vector<bool>& copied,
                       const HloInstruction* overwritten, const ScopeValues* values) {
   HloInstruction* root = computation->root_instruction();
+  std::vector<HloInstruction*>& order = module->schedule()[computation];
   Inserter inserter(computation);
   std::vector<HloInstruction*> leaves = inserter.Leaves(root);
+  std::vector<std::pair<size_t, HloInstruction*>> added;
+  auto note_added = [&](size_t place) {
+    for (HloInstruction* instruction : inserter.Take()) added.push_back({place, instruction});
+  };
+  note_added(order.size());
   std::vector<int64_t> source(leaves.size(), -1);
   if (overwritten != nullptr) {
+    const CopyPlaces copy_places(order, *values);
     const std::vector<int64_t>& places = values->ValuesOf(overwritten);
     const std::vector<int64_t>& results = values->ValuesOf(root);
     absl::flat_hash_map<int64_t, int64_t> place_of;
@@ -127,8 +187,10 @@ absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std:
     for (size_t i = 0; i < leaves.size(); ++i) {
       auto it = place_of.find(results[i]);
       if (it == place_of.end() || !copied[i] || !NeedsMemory(leaves[i]->shape())) continue;
-      source[i] = it->second;
+      if (it->second < static_cast<int64_t>(leaves.size())) source[i] = it->second;
+      const size_t place = copy_places.Find(leaves[i]);
       leaves[i] = inserter.Copy(leaves[i]);
+      note_added(place);
     }
   }
   for (int64_t i : CopyOrder(source)) {
@@ -137,8 +199,8 @@ absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std:
   size_t next = 0;
   HloInstruction* rebuilt = inserter.Rebuild(root->shape(), leaves, &next);
   HILO_RETURN_IF_ERROR(computation->set_root_instruction(rebuilt));
-  std::vector<HloInstruction*>& order = module->schedule()[computation];
-  for (HloInstruction* added : inserter.Take()) order.push_back(added);
+  note_added(order.size());
+  InsertAll(order, std::move(added));
   return absl::OkStatus();
 }
 
@@ -188,7 +250,7 @@ absl::Status AddCopies(HloModule* module, HloComputation* scope) {
     } else if (instruction->opcode() == HloOpcode::kConditional) {
       const std::vector<bool> copied(LeafCount(instruction->shape()), true);
       for (HloComputation* branch : instruction->called_computations()) {
-        HILO_RETURN_IF_ERROR(CopyRoot(module, branch, copied, nullptr, nullptr));
+        HILO_RETURN_IF_ERROR(CopyRoot(module, branch, copied, branch->parameter_instruction(0), &values));
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "hlo/memory/value_liveness.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -114,8 +115,7 @@ class ScopeWalker {
     FixOutputs(scope, end);
     if (scope.IsEntry()) Donate(scope);
     FindGaps();
-    std::stable_sort(out_.wishes_.begin(), out_.wishes_.end(),
-                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    SortWishes();
     return absl::OkStatus();
   }
 
@@ -236,12 +236,33 @@ class ScopeWalker {
       const std::vector<int64_t>& operand = out_.ValuesOf(instruction->operand(pair.operand));
       if (operand.size() != 1 || IsReadOtherwise(instruction, pair, operand[0])) continue;
       out_.values_[operand[0]].in_place_successors.push_back(values[pair.output]);
-      // Saving the copy of the untouched part comes before saving memory.
-      const int64_t bytes = ShapeUtil::ByteSizeOf(*out_.values_[operand[0]].shape);
-      const int64_t weight = pair.updates_part || instruction->opcode() == HloOpcode::kCopy ? 4 : 1;
-      out_.wishes_.push_back({operand[0], values[pair.output], bytes * weight, instruction});
+      out_.wishes_.push_back({.from = operand[0],
+                              .to = values[pair.output],
+                              .instruction = instruction,
+                              .bytes = ShapeUtil::ByteSizeOf(*out_.values_[operand[0]].shape),
+                              .weight = WishWeight(*instruction, pair),
+                              .loop_depth = static_cast<int64_t>(loops_.size())});
     }
     SetLeaves(instruction, std::move(values));
+  }
+
+  // What saves work comes before what saves memory, inner loops before outer ones, and of equal wishes the later on the line: what a loop or
+  // conditional around others hands on settles where their results should go.
+  void SortWishes() {
+    std::reverse(out_.wishes_.begin(), out_.wishes_.end());
+    std::stable_sort(out_.wishes_.begin(), out_.wishes_.end(), [](const auto& a, const auto& b) {
+      const bool a_saves_work = a.weight >= 4, b_saves_work = b.weight >= 4;
+      return std::tie(b.bytes, b_saves_work, b.loop_depth, b.weight) < std::tie(a.bytes, a_saves_work, a.loop_depth, a.weight);
+    });
+  }
+
+  // An update in place saves a copy of all that it does not touch, and sharing a copy saves the copy; other sharing saves memory, and copies later
+  // on. A copy of a copy comes last: the temporary that it reads is there to let others write over its source.
+  static int64_t WishWeight(const HloInstruction& instruction, const InPlacePair& pair) {
+    if (pair.updates_part) return 8;
+    if (instruction.opcode() != HloOpcode::kCopy) return 2;
+    const bool temporary = instruction.user_count() == 1 && instruction.users()[0]->opcode() == HloOpcode::kCopy;
+    return temporary ? 1 : 4;
   }
 
   // True if the value of an in-place operand is also (by way of a view or of another tuple element) an operand that does not allow it.
@@ -361,7 +382,7 @@ class ScopeWalker {
       const Branch& branch = branches_[index];
       const auto last = branch.last_uses.find(value);
       const int64_t from = last == branch.last_uses.end() ? branch.begin : last->second;
-      if (from < branch.end) out_.values_[value].gaps.push_back({from, branch.end});
+      out_.values_[value].gaps.push_back({from, branch.end});
     }
   }
 

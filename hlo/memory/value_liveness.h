@@ -55,11 +55,13 @@ class ScopeValues {
 
   // Sets that must share memory, each with at least two values. Leaves without bytes are in none.
   const std::vector<std::vector<int64_t>>& required_sharing() const { return required_; }
-  // Sharing that would save work: copies (and the value they copy) and in-place pairs, most bytes first.
+  // Sharing that would save work: copies (and the value they copy) and in-place pairs, the most rewarding first.
   struct Wish {
     int64_t from, to;
-    int64_t bytes;
     const HloInstruction* instruction;  // the copy, or the in-place user
+    int64_t bytes;
+    int64_t weight;      // 8: an update of a part, 4: a copy, 2: another in-place pair, 1: a copy that is copied again
+    int64_t loop_depth;
   };
   const std::vector<Wish>& wishes() const { return wishes_; }
 
