@@ -190,8 +190,10 @@ absl::StatusOr<Kernel> CopyKernel(FunctionEmitter& f, const HloInstruction* inst
     llvm::Value* source = f.PointerTo(instruction->operand(0));
     llvm::Value* target = f.PointerTo(instruction);
     if (source == target) return absl::OkStatus();
-    b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), target, from), llvm::Align(64),
-                   b.CreateInBoundsGEP(b.getInt8Ty(), source, from), llvm::Align(64), b.CreateNSWSub(to, from));
+    // Small values are locals, which are not aligned as buffers are.
+    b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), target, from), llvm::Align(f.ArrayOf(instruction).alignment),
+                   b.CreateInBoundsGEP(b.getInt8Ty(), source, from), llvm::Align(f.ArrayOf(instruction->operand(0)).alignment),
+                   b.CreateNSWSub(to, from));
     return absl::OkStatus();
   };
   return kernel;
