@@ -34,7 +34,8 @@ absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platf
     if (platform == backend.platform) return backend.create();
   }
   if (platform == "cuda" || platform == "cuda-emulated") {
-    return Unavailable("platform '", platform, "': this library was built without the GPU backend; platforms it has: ",
+    return Unavailable("platform '", platform,
+                       "': this library was built without the GPU backend; platforms it has: ",
                        absl::StrJoin(PlatformNames(), ", "));
   }
   return InvalidArgument("there is no platform '", platform, "'; expected one of ",

@@ -15,8 +15,8 @@ namespace hilo {
 // Platforms that this library was built with, best last.
 std::vector<std::string> PlatformNames();
 
-// Errors: InvalidArgument listing the names if there is no such platform; Unavailable, saying what is missing, for one that this library or this
-// machine lacks.
+// Errors: InvalidArgument listing the names if there is no such platform; Unavailable, saying what
+// is missing, for one that this library or this machine lacks.
 absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform);
 
 }  // namespace hilo

@@ -1,4 +1,5 @@
-// What a run costs beside its arithmetic: a scalar addition through the C++ API, with buffers on the device. At most 1 us is allowed.
+// What a run costs beside its arithmetic: a scalar addition through the C++ API, with buffers on
+// the device. At most 1 us is allowed.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,7 +16,8 @@ constexpr int kRounds = 20;
 constexpr int kRunsARound = 20000;
 constexpr double kMostNanoseconds = 1000;
 
-absl::StatusOr<double> NanosecondsARun(const hilo::Executable& add, hilo::Buffer* x, hilo::Buffer* y) {
+absl::StatusOr<double> NanosecondsARun(const hilo::Executable& add, hilo::Buffer* x,
+                                       hilo::Buffer* y) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < kRunsARound; ++i) {
     const auto result = add.Execute({x, y});
@@ -28,7 +30,8 @@ absl::StatusOr<double> NanosecondsARun(const hilo::Executable& add, hilo::Buffer
 absl::StatusOr<double> Measure() {
   hilo::XlaBuilder builder("add");
   const hilo::Shape scalar = hilo::ShapeUtil::MakeScalarShape(hilo::F32);
-  const hilo::XlaOp sum = hilo::Parameter(&builder, 0, scalar, "x") + hilo::Parameter(&builder, 1, scalar, "y");
+  const hilo::XlaOp sum =
+      hilo::Parameter(&builder, 0, scalar, "x") + hilo::Parameter(&builder, 1, scalar, "y");
   auto computation = builder.Build(sum);
   if (!computation.ok()) return computation.status();
   auto client = hilo::Client::Create({.platform = "cpu"});

@@ -14,13 +14,16 @@
 
 namespace hilo {
 
-// What a buffer stands for, shared by its handle and by the runs that use it: it lives until the last of them lets go.
+// What a buffer stands for, shared by its handle and by the runs that use it: it lives until the
+// last of them lets go.
 struct BufferValue {
   std::shared_ptr<Event> definition;    // null: defined from the start
   std::shared_ptr<MemoryBlock> memory;  // once the definition is done and OK; null for tokens
 
   bool defined() const { return definition == nullptr || definition->done(); }
-  absl::Status Await() const { return definition == nullptr ? absl::OkStatus() : definition->Await(); }
+  absl::Status Await() const {
+    return definition == nullptr ? absl::OkStatus() : definition->Await();
+  }
 };
 
 // A handle. Thread-safe. Destroying it is safe at any time: runs that use the value keep it.
@@ -36,7 +39,8 @@ class Buffer {
   const std::shared_ptr<const Shape>& shared_shape() const { return shape_; }
   int device() const { return device_; }
 
-  // Waits until the value is there. Errors: those of the run that should have made it; FailedPrecondition if deleted or donated.
+  // Waits until the value is there. Errors: those of the run that should have made it;
+  // FailedPrecondition if deleted or donated.
   absl::Status Await() const;
   bool IsReady() const;
   // Calls `callback` with what Await returns once it would not wait, on any thread.
@@ -51,7 +55,8 @@ class Buffer {
   void Delete();
   bool IsDeleted() const;
 
-  // For the runtime: the value, and its end of being this buffer's. Errors: FailedPrecondition if deleted or donated.
+  // For the runtime: the value, and its end of being this buffer's. Errors: FailedPrecondition if
+  // deleted or donated.
   absl::StatusOr<std::shared_ptr<BufferValue>> Share() const;
   absl::StatusOr<std::shared_ptr<BufferValue>> Donate();
 

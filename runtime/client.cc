@@ -32,7 +32,8 @@ ClientCore::~ClientCore() {
 absl::Status ClientCore::CheckProcess() const {
   if (ForkGeneration() == fork_generation) return absl::OkStatus();
   return FailedPrecondition(
-      "this process was forked after its Hilo client was made, and the client's threads stayed in the parent; make a "
+      "this process was forked after its Hilo client was made, and the client's threads stayed in "
+      "the parent; make a "
       "client in the child");
 }
 
@@ -46,14 +47,16 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Client>> {
     if (compiler == nullptr) return InvalidArgument("a client needs a compiler, but got null");
     if (options.device_count < 1 || options.device_count > kMaxDevices) {
-      return InvalidArgument("device_count: expected 1 to ", kMaxDevices, ", got ", options.device_count);
+      return InvalidArgument("device_count: expected 1 to ", kMaxDevices, ", got ",
+                             options.device_count);
     }
     if (options.num_threads < 0 || options.num_threads > kMaxThreads) {
-      return InvalidArgument("num_threads: expected 0 (as many as there are processors) to ", kMaxThreads, ", got ",
-                             options.num_threads);
+      return InvalidArgument("num_threads: expected 0 (as many as there are processors) to ",
+                             kMaxThreads, ", got ", options.num_threads);
     }
     if (options.memory_limit < 0) {
-      return InvalidArgument("memory_limit: expected a number of bytes, or 0 for none, got ", options.memory_limit);
+      return InvalidArgument("memory_limit: expected a number of bytes, or 0 for none, got ",
+                             options.memory_limit);
     }
     auto core = std::make_shared<ClientCore>();
     core->fork_generation = ForkGeneration();
@@ -69,7 +72,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
         LogWarning("the system gave ", core->pool->num_threads(), " of ", threads, " threads");
       }
     }
-    for (int i = 0; i < options.device_count; ++i) core->queues.push_back(std::make_unique<DeviceQueue>());
+    for (int i = 0; i < options.device_count; ++i)
+      core->queues.push_back(std::make_unique<DeviceQueue>());
     return std::unique_ptr<Client>(new Client(std::move(core)));
   });
 }
@@ -85,31 +89,35 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloM
     HILO_RETURN_IF_ERROR(core_->CheckProcess());
     if (module == nullptr) return InvalidArgument("there is no module to compile, but null");
     if (module->replica_count() > 1 || module->num_partitions() > 1) {
-      return Unimplemented("the module wants ", module->replica_count(), " replicas and ", module->num_partitions(),
-                           " partitions; only one of each can run");
+      return Unimplemented("the module wants ", module->replica_count(), " replicas and ",
+                           module->num_partitions(), " partitions; only one of each can run");
     }
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
                           core_->compiler->Compile(std::move(module), options, core_->pool));
-    return std::make_unique<Executable>(core_, std::make_shared<const LoadedProgram>(std::move(program)));
+    return std::make_unique<Executable>(core_,
+                                        std::make_shared<const LoadedProgram>(std::move(program)));
   });
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(const XlaComputation& computation,
                                                             const CompileOptions& options) {
-  if (computation.IsNull()) return InvalidArgument("there is no computation to compile: it is null");
+  if (computation.IsNull())
+    return InvalidArgument("there is no computation to compile: it is null");
   return Guarded([&] { return Compile(computation.module()->Clone(), options); });
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloText(absl::string_view text,
                                                                    const CompileOptions& options) {
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.verify = false}));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module,
+                          ParseHloModule(text, {.verify = false}));
     return Compile(std::move(module), options);
   });
 }
 
-absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Literal& literal, int device,
+absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Literal& literal,
+                                                                      int device,
                                                                       const Shape& shape) const {
   HILO_RETURN_IF_ERROR(CheckDevice(device));
   if (!shape.IsArray() && !shape.IsToken()) {
@@ -117,7 +125,8 @@ absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Lite
   }
   HILO_RETURN_IF_ERROR(ShapeUtil::ValidateWithLayout(shape));
   if (!ShapeUtil::Compatible(literal.shape(), shape)) {
-    return InvalidArgument("expected a layout for ", literal.shape().ToString(), ", got one for ", shape.ToString());
+    return InvalidArgument("expected a layout for ", literal.shape().ToString(), ", got one for ",
+                           shape.ToString());
   }
   auto value = std::make_shared<BufferValue>();
   if (shape.IsArray()) {
@@ -127,8 +136,8 @@ absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Lite
   return std::make_unique<Buffer>(std::make_shared<const Shape>(shape), device, std::move(value));
 }
 
-absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const Literal& literal, int device,
-                                                                  const Shape* layout) {
+absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const Literal& literal,
+                                                                  int device, const Shape* layout) {
   return Guarded([&] {
     if (layout != nullptr) return core_->BufferFromLiteral(literal, device, *layout);
     Shape shape = literal.shape();
@@ -137,16 +146,18 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const Literal&
   });
 }
 
-absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(const void* data, const Shape& given, int device,
-                                                                     std::function<void()> release) {
+absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(
+    const void* data, const Shape& given, int device, std::function<void()> release) {
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Buffer>> {
     HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
     auto shape = std::make_shared<Shape>(given);
     ShapeUtil::AddMissingLayouts(shape.get());
     HILO_RETURN_IF_ERROR(ShapeUtil::Validate(*shape));
-    if (!shape->IsArray()) return InvalidArgument("a buffer of host memory is an array, not ", shape->ToString());
+    if (!shape->IsArray())
+      return InvalidArgument("a buffer of host memory is an array, not ", shape->ToString());
     const int64_t bytes = ShapeUtil::ByteSizeOf(*shape);
-    if (data == nullptr && bytes > 0) return InvalidArgument("expected ", bytes, " bytes of host memory, got null");
+    if (data == nullptr && bytes > 0)
+      return InvalidArgument("expected ", bytes, " bytes of host memory, got null");
     auto value = std::make_shared<BufferValue>();
     auto buffer = std::make_unique<Buffer>(std::move(shape), device, value);
     if (release != nullptr && reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0) {

@@ -30,8 +30,8 @@ struct ClientOptions {
   std::string platform = "cpu";
   // Devices that work independently of each other, each on a thread of its own.
   int device_count = 1;
-  // Threads that one run may use, the calling one included; 0: UsableCpuCount(). With 1, one device and synchronous runs there are no threads but the
-  // caller's.
+  // Threads that one run may use, the calling one included; 0: UsableCpuCount(). With 1, one device
+  // and synchronous runs there are no threads but the caller's.
   int num_threads = 0;
   // The embedder's pool, used instead of an own one; must outlive the client and its executables.
   ThreadPool* thread_pool = nullptr;
@@ -46,7 +46,8 @@ struct ClientOptions {
 // Thread-safe. Executables and buffers may outlive it.
 class Client {
  public:
-  // Errors: InvalidArgument for options out of range and unknown platforms; Unavailable for a platform that is not here.
+  // Errors: InvalidArgument for options out of range and unknown platforms; Unavailable for a
+  // platform that is not here.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options);
   // With a backend of one's own; options.platform is ignored.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options,
@@ -57,8 +58,8 @@ class Client {
   MemoryStats memory_stats() const;
   Compiler* compiler() const;
 
-  // Errors: InvalidArgument if the program is wrong; Unimplemented naming what the platform lacks; ResourceExhausted past a limit;
-  // FailedPrecondition in a forked child.
+  // Errors: InvalidArgument if the program is wrong; Unimplemented naming what the platform lacks;
+  // ResourceExhausted past a limit; FailedPrecondition in a forked child.
   absl::StatusOr<std::unique_ptr<Executable>> Compile(const XlaComputation& computation,
                                                       const CompileOptions& options = {});
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<HloModule> module,
@@ -70,11 +71,13 @@ class Client {
   // Errors: InvalidArgument for tuples, and layouts that do not fit; ResourceExhausted.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromLiteral(const Literal& literal, int device = 0,
                                                             const Shape* layout = nullptr);
-  // Host memory in the layout of `shape`. With a `release` callback, memory aligned to 64 bytes is used as it is: it must not change until `release` has
-  // been called, on any thread. Otherwise it is copied, and `release` is called at once.
-  // Errors: InvalidArgument if `shape` is no array; ResourceExhausted. After an error `release` is not called.
-  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHostMemory(const void* data, const Shape& shape, int device = 0,
-                                                               std::function<void()> release = nullptr);
+  // Host memory in the layout of `shape`. With a `release` callback, memory aligned to 64 bytes is
+  // used as it is: it must not change until `release` has been called, on any thread. Otherwise it
+  // is copied, and `release` is called at once. Errors: InvalidArgument if `shape` is no array;
+  // ResourceExhausted. After an error `release` is not called.
+  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHostMemory(
+      const void* data, const Shape& shape, int device = 0,
+      std::function<void()> release = nullptr);
 
  private:
   explicit Client(std::shared_ptr<ClientCore> core) : core_(std::move(core)) {}

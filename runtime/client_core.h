@@ -34,7 +34,8 @@ struct ClientCore {
   std::shared_ptr<HostMemory> memory;
   absl::Duration default_deadline;
   std::unique_ptr<Watchdog> watchdog = std::make_unique<Watchdog>();
-  std::vector<std::unique_ptr<DeviceQueue>> queues;  // one a device; goes first, and so finishes its work
+  std::vector<std::unique_ptr<DeviceQueue>>
+      queues;  // one a device; goes first, and so finishes its work
 };
 
 }  // namespace hilo

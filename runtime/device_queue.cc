@@ -3,6 +3,8 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/signals_blocked.h"
+
 namespace hilo {
 
 DeviceQueue::~DeviceQueue() {
@@ -12,11 +14,14 @@ DeviceQueue::~DeviceQueue() {
   }
   state_->changed.notify_all();
   if (!thread_.joinable()) return;
-  if (thread_.get_id() == std::this_thread::get_id()) {
-    thread_.detach();  // a callback gave up the last reference
-  } else {
+  if (thread_.get_id() != std::this_thread::get_id()) {
     thread_.join();
+    return;
   }
+  // A callback gave up the last reference from within a piece of work: what is left is done here,
+  // below it.
+  thread_.detach();
+  while (std::function<void()> work = Next(*state_)) work();
 }
 
 void DeviceQueue::Enqueue(std::function<void()> work) {
@@ -25,7 +30,10 @@ void DeviceQueue::Enqueue(std::function<void()> work) {
     bool started = thread_.joinable();
     if (!started) {
       try {
-        thread_ = std::thread([state = state_] { Work(state); });
+        const SignalsBlocked blocked;  // the embedder's handlers run on the embedder's threads
+        thread_ = std::thread([state = state_] {
+          while (std::function<void()> work = Next(*state)) work();
+        });
         started = true;
       } catch (const std::system_error&) {
       }
@@ -39,18 +47,13 @@ void DeviceQueue::Enqueue(std::function<void()> work) {
   state_->changed.notify_one();
 }
 
-void DeviceQueue::Work(const std::shared_ptr<State>& state) {
-  std::unique_lock<std::mutex> lock(state->mutex);
-  for (;;) {
-    state->changed.wait(lock, [&] { return state->stopping || !state->work.empty(); });
-    if (state->work.empty()) return;
-    std::function<void()> work = std::move(state->work.front());
-    state->work.pop_front();
-    lock.unlock();
-    work();
-    work = nullptr;  // what it holds goes before the lock comes
-    lock.lock();
-  }
+std::function<void()> DeviceQueue::Next(State& state) {
+  std::unique_lock<std::mutex> lock(state.mutex);
+  state.changed.wait(lock, [&] { return state.stopping || !state.work.empty(); });
+  if (state.work.empty()) return nullptr;
+  std::function<void()> work = std::move(state.work.front());
+  state.work.pop_front();
+  return work;
 }
 
 }  // namespace hilo

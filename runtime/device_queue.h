@@ -1,4 +1,5 @@
-// The work of one device, in order, on a thread of its own that starts with the first piece of work.
+// The work of one device, in order, on a thread of its own that starts with the first piece of
+// work.
 #ifndef HILO_RUNTIME_DEVICE_QUEUE_H_
 #define HILO_RUNTIME_DEVICE_QUEUE_H_
 
@@ -16,7 +17,7 @@ class DeviceQueue {
   DeviceQueue() = default;
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
-  // Finishes all work first.
+  // Finishes all work first, also when called from within a piece of work.
   ~DeviceQueue();
 
   // `work` must not throw. Without threads in the system it runs here and now.
@@ -30,7 +31,8 @@ class DeviceQueue {
     std::deque<std::function<void()>> work;
     bool stopping = false;
   };
-  static void Work(const std::shared_ptr<State>& state);
+  // Waits for work; null at the end.
+  static std::function<void()> Next(State& state);
 
   std::shared_ptr<State> state_ = std::make_shared<State>();
   std::thread thread_;

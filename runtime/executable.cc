@@ -1,5 +1,6 @@
-// A run is a record that holds everything it uses: the program, its arguments' values, its results' values. It is run in place, or handed to the device's
-// queue; either way nobody has to wait before letting go of executables and buffers.
+// A run is a record that holds everything it uses: the program, its arguments' values, its results'
+// values. It is run in place, or handed to the device's queue; either way nobody has to wait before
+// letting go of executables and buffers.
 #include "runtime/executable.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@
 namespace hilo {
 namespace {
 
-// Programs that are guessed to take less run on the calling thread: to hand a run to another thread and back takes some 10 us.
+// Programs that are guessed to take less run on the calling thread: to hand a run to another thread
+// and back takes some 10 us.
 constexpr int64_t kInlineNanoseconds = 50'000;
 // Leaves for which a run needs no memory beside the stack's.
 constexpr size_t kFewLeaves = 8;
@@ -51,6 +53,27 @@ std::shared_ptr<MemoryBlock> TakeMemory(Argument& argument) {
   return std::move(memory);
 }
 
+// Counts a program's frame while it runs.
+class TemporaryMemory {
+ public:
+  explicit TemporaryMemory(HostMemory* memory) : memory_(memory) {}
+  TemporaryMemory(const TemporaryMemory&) = delete;
+  TemporaryMemory& operator=(const TemporaryMemory&) = delete;
+  ~TemporaryMemory() {
+    if (bytes_ > 0) memory_->Unreserve(bytes_);
+  }
+  absl::Status Reserve(int64_t bytes) {
+    if (bytes == 0) return absl::OkStatus();
+    HILO_RETURN_IF_ERROR(memory_->Reserve(bytes));
+    bytes_ = bytes;
+    return absl::OkStatus();
+  }
+
+ private:
+  HostMemory* memory_;
+  int64_t bytes_ = 0;
+};
+
 // A run on defined arguments. Results get their memory, and then their elements.
 absl::Status RunNow(Run& run) {
   const LoadedProgram& program = run.program;
@@ -68,26 +91,26 @@ absl::Status RunNow(Run& run) {
       if (leaf.donor >= 0) block = TakeMemory(run.arguments[leaf.donor]);
       if (block == nullptr) {
         HILO_ASSIGN_OR_RETURN(block, run.core.memory->Allocate(leaf.bytes));
-        if (leaf.donor >= 0 && leaf.bytes > 0) std::memcpy(block->data(), inputs[leaf.donor], leaf.bytes);
+        if (leaf.donor >= 0 && leaf.bytes > 0)
+          std::memcpy(block->data(), inputs[leaf.donor], leaf.bytes);
       }
       if (leaf.donor >= 0) inputs[leaf.donor] = block->data();
     }
     outputs.push_back(block == nullptr ? nullptr : block->data());
     blocks.push_back(std::move(block));
   }
-  const int64_t temporary = program.compiled->temp_bytes();
-  if (temporary > 0) HILO_RETURN_IF_ERROR(run.core.memory->Reserve(temporary));
-  const absl::Status status = program.compiled->Run(
-      {.thread_pool = run.core.pool, .cancellation = run.cancellation}, inputs, outputs);
-  if (temporary > 0) run.core.memory->Unreserve(temporary);
-  if (!status.ok()) return status;
+  TemporaryMemory temporary(run.core.memory.get());
+  HILO_RETURN_IF_ERROR(temporary.Reserve(program.compiled->temp_bytes()));
+  HILO_RETURN_IF_ERROR(program.compiled->Run(
+      {.thread_pool = run.core.pool, .cancellation = run.cancellation}, inputs, outputs));
   for (size_t i = 0; i < blocks.size(); ++i) run.results[i]->memory = std::move(blocks[i]);
   return absl::OkStatus();
 }
 
 // The value in the layout of `wanted`.
-absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(const ClientCore& core, const BufferValue& value,
-                                                      const Shape& shape, const Shape& wanted) {
+absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(const ClientCore& core,
+                                                      const BufferValue& value, const Shape& shape,
+                                                      const Shape& wanted) {
   HILO_RETURN_IF_ERROR(value.Await());
   auto result = std::make_shared<BufferValue>();
   HILO_ASSIGN_OR_RETURN(result->memory, core.memory->Allocate(ShapeUtil::ByteSizeOf(wanted)));
@@ -99,24 +122,26 @@ absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(const ClientCore& core, co
 }
 
 // Takes the values of all arguments, and those that are donated from their buffers.
-absl::Status TakeArguments(const ClientCore& core, const LoadedProgram& program, absl::Span<Buffer* const> buffers,
-                           const ExecuteOptions& options, FewLeaves<Argument>* arguments) {
+absl::Status TakeArguments(const ClientCore& core, const LoadedProgram& program,
+                           absl::Span<Buffer* const> buffers, const ExecuteOptions& options,
+                           FewLeaves<Argument>* arguments) {
   if (buffers.size() != program.parameters.size()) {
-    return InvalidArgument("the program takes ", program.parameters.size(), " arguments (leaves of its parameters), but got ",
-                           buffers.size());
+    return InvalidArgument("the program takes ", program.parameters.size(),
+                           " arguments (leaves of its parameters), but got ", buffers.size());
   }
   arguments->resize(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i] == nullptr) return InvalidArgument("argument ", i, " is null");
     const Buffer& buffer = *buffers[i];
     if (buffer.device() != options.device) {
-      return InvalidArgument("argument ", i, " is on device ", buffer.device(), ", but the run is on device ",
-                             options.device);
+      return InvalidArgument("argument ", i, " is on device ", buffer.device(),
+                             ", but the run is on device ", options.device);
     }
     const Shape& wanted = *program.parameters[i].shape;
     const bool same = &buffer.shape() == &wanted || ShapeUtil::Equal(buffer.shape(), wanted);
     if (!same && !ShapeUtil::Compatible(buffer.shape(), wanted)) {
-      return InvalidArgument("argument ", i, ": expected ", wanted.ToString(), ", got ", buffer.shape().ToString());
+      return InvalidArgument("argument ", i, ": expected ", wanted.ToString(), ", got ",
+                             buffer.shape().ToString());
     }
     absl::StatusOr<std::shared_ptr<BufferValue>> value = buffer.Share();
     if (value.ok() && !same) value = Relayout(core, **value, buffer.shape(), wanted);
@@ -125,7 +150,8 @@ absl::Status TakeArguments(const ClientCore& core, const LoadedProgram& program,
   }
   for (int64_t i : options.donate) {
     if (i < 0 || i >= static_cast<int64_t>(buffers.size())) {
-      return InvalidArgument("donate: expected numbers of arguments below ", buffers.size(), ", got ", i);
+      return InvalidArgument("donate: expected numbers of arguments below ", buffers.size(),
+                             ", got ", i);
     }
     // A buffer that is given twice is a value that others use too.
     if (buffers[i]->Donate().ok()) (*arguments)[i].donated = true;
@@ -136,7 +162,8 @@ absl::Status TakeArguments(const ClientCore& core, const LoadedProgram& program,
 // The token of a run and the deadline that watches it.
 class RunLimits {
  public:
-  RunLimits(ClientCore* core, const ExecuteOptions& options) : core_(core), token_(options.cancellation) {
+  RunLimits(ClientCore* core, const ExecuteOptions& options)
+      : core_(core), token_(options.cancellation) {
     const absl::Duration deadline = std::min(options.deadline, core->default_deadline);
     if (deadline == absl::InfiniteDuration()) return;
     if (token_ == nullptr) token_ = std::make_shared<CancellationToken>();
@@ -146,7 +173,8 @@ class RunLimits {
     }
     // A century is long enough for the clock's arithmetic and for any run.
     const absl::Duration bounded = std::min(deadline, absl::Hours(24 * 365 * 100));
-    watch_ = core->watchdog->Arm(token_, Watchdog::Clock::now() + absl::ToChronoNanoseconds(bounded));
+    watch_ =
+        core->watchdog->Arm(token_, Watchdog::Clock::now() + absl::ToChronoNanoseconds(bounded));
   }
   RunLimits(const RunLimits&) = delete;
   RunLimits& operator=(const RunLimits&) = delete;
@@ -161,7 +189,8 @@ class RunLimits {
   std::optional<Watchdog::Watch> watch_;
 };
 
-absl::StatusOr<Literal> Assemble(const Shape& shape, absl::Span<const std::unique_ptr<Buffer>> leaves, size_t* next) {
+absl::StatusOr<Literal> Assemble(const Shape& shape,
+                                 absl::Span<const std::unique_ptr<Buffer>> leaves, size_t* next) {
   if (!shape.IsTuple()) return leaves[(*next)++]->ToLiteral();
   std::vector<Literal> elements;
   for (const Shape& element : shape.tuple_shapes()) {
@@ -185,20 +214,25 @@ void AddLeaves(const Shape& shape, std::vector<LoadedProgram::Leaf>* leaves) {
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program) : compiled(std::move(program)) {
-  for (const Shape& parameter : compiled->program_shape().parameters) AddLeaves(parameter, &parameters);
+LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program)
+    : compiled(std::move(program)) {
+  for (const Shape& parameter : compiled->program_shape().parameters)
+    AddLeaves(parameter, &parameters);
   AddLeaves(compiled->program_shape().result, &outputs);
   for (const auto& [output, parameter] : compiled->donations()) outputs[output].donor = parameter;
 }
 
-Executable::Executable(std::shared_ptr<ClientCore> core, std::shared_ptr<const LoadedProgram> program)
+Executable::Executable(std::shared_ptr<ClientCore> core,
+                       std::shared_ptr<const LoadedProgram> program)
     : core_(std::move(core)), program_(std::move(program)) {}
 
-const ProgramShape& Executable::program_shape() const { return program_->compiled->program_shape(); }
+const ProgramShape& Executable::program_shape() const {
+  return program_->compiled->program_shape();
+}
 const CompiledProgram& Executable::program() const { return *program_->compiled; }
 
-absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::Execute(absl::Span<Buffer* const> arguments,
-                                                                         const ExecuteOptions& options) const {
+absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::Execute(
+    absl::Span<Buffer* const> arguments, const ExecuteOptions& options) const {
   return Guarded([&] { return ExecuteUnguarded(arguments, options); });
 }
 
@@ -216,8 +250,8 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
       ready = false;
     }
   }
-  const bool in_place =
-      options.synchronous || (ready && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds);
+  const bool in_place = options.synchronous ||
+                        (ready && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds);
   std::shared_ptr<Event> done = in_place ? nullptr : std::make_shared<Event>();
   std::vector<std::unique_ptr<Buffer>> results;
   results.reserve(program_->outputs.size());
@@ -235,21 +269,23 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
     HILO_RETURN_IF_ERROR(RunNow(run));
     return results;
   }
-  // The core outlives the queue's work; a shared reference from here could make the queue wait for itself.
+  // The core outlives the queue's work; a shared reference from here could make the queue wait for
+  // itself.
   auto limits = std::make_shared<RunLimits>(core_.get(), options);
   auto later = std::make_shared<Run>(std::move(run));
   later->cancellation = limits->token();
-  core_->queues[options.device]->Enqueue(
-      [program = program_, limits = std::move(limits), later = std::move(later), values = std::move(values),
-       done = std::move(done)]() mutable {
-        absl::Status status = Guarded([&]() -> absl::Status {
-          for (const Argument& argument : later->arguments) HILO_RETURN_IF_ERROR(argument.value->Await());
-          return RunNow(*later);
-        });
-        later.reset();  // arguments are free before anybody hears of the results
-        limits.reset();
-        done->Set(std::move(status));
-      });
+  core_->queues[options.device]->Enqueue([program = program_, limits = std::move(limits),
+                                          later = std::move(later), values = std::move(values),
+                                          done = std::move(done)]() mutable {
+    absl::Status status = Guarded([&]() -> absl::Status {
+      for (const Argument& argument : later->arguments)
+        HILO_RETURN_IF_ERROR(argument.value->Await());
+      return RunNow(*later);
+    });
+    later.reset();  // arguments are free before anybody hears of the results
+    limits.reset();
+    done->Set(std::move(status));
+  });
   return results;
 }
 
@@ -258,29 +294,31 @@ absl::StatusOr<Literal> Executable::ExecuteLiterals(absl::Span<const Literal* co
   return Guarded([&]() -> absl::StatusOr<Literal> {
     const ProgramShape& shape = program_shape();
     if (arguments.size() != shape.parameters.size()) {
-      return InvalidArgument("the program takes ", shape.parameters.size(), " arguments, but got ", arguments.size(),
-                             ": ", shape.ToString());
+      return InvalidArgument("the program takes ", shape.parameters.size(), " arguments, but got ",
+                             arguments.size(), ": ", shape.ToString());
     }
     std::vector<const Literal*> leaves;
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i] == nullptr) return InvalidArgument("argument ", i, " is null");
       if (!ShapeUtil::Compatible(arguments[i]->shape(), shape.parameters[i])) {
-        return InvalidArgument("argument ", i, ": expected ", shape.parameters[i].ToString(), ", got ",
-                               arguments[i]->shape().ToString());
+        return InvalidArgument("argument ", i, ": expected ", shape.parameters[i].ToString(),
+                               ", got ", arguments[i]->shape().ToString());
       }
       CollectLeaves(*arguments[i], &leaves);
     }
     std::vector<std::unique_ptr<Buffer>> buffers;
     std::vector<Buffer*> pointers;
     for (size_t i = 0; i < leaves.size(); ++i) {
-      HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> buffer,
-                            core_->BufferFromLiteral(*leaves[i], options.device, *program_->parameters[i].shape));
+      HILO_ASSIGN_OR_RETURN(
+          std::unique_ptr<Buffer> buffer,
+          core_->BufferFromLiteral(*leaves[i], options.device, *program_->parameters[i].shape));
       pointers.push_back(buffer.get());
       buffers.push_back(std::move(buffer));
     }
     ExecuteOptions synchronous = options;
     synchronous.synchronous = true;
-    HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Buffer>> results, ExecuteUnguarded(pointers, synchronous));
+    HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Buffer>> results,
+                          ExecuteUnguarded(pointers, synchronous));
     size_t next = 0;
     return Assemble(shape.result, results, &next);
   });

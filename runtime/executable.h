@@ -24,8 +24,9 @@ struct ExecuteOptions {
   absl::Duration deadline = absl::InfiniteDuration();
   // Ends the run from outside. A deadline expires this token too, so give each run its own.
   std::shared_ptr<CancellationToken> cancellation;
-  // Numbers of the arguments that the caller gives up: their buffers become invalid, and results that alias them (input_output_alias) take their
-  // memory if nobody else uses it. Aliased arguments that are kept are copied.
+  // Numbers of the arguments that the caller gives up: their buffers become invalid, and results
+  // that alias them (input_output_alias) take their memory if nobody else uses it. Aliased
+  // arguments that are kept are copied.
   absl::Span<const int64_t> donate;
   // The run ends before Execute returns, and its error is Execute's.
   bool synchronous = false;
@@ -40,21 +41,23 @@ class Executable {
   const ProgramShape& program_shape() const;
   const CompiledProgram& program() const;
 
-  // Runs on the leaves of the parameters, depth first over all of them, and returns the leaves of the result. A program that is short runs on the calling
-  // thread if its arguments are ready; others run on the thread of their device, in order, and the results become ready later. Arguments in
-  // other layouts than the program's are converted.
-  // Errors: InvalidArgument if the arguments do not fit; FailedPrecondition for deleted buffers and in a forked child; Cancelled,
-  // DeadlineExceeded, ResourceExhausted, and the errors of arguments: from here if known at return, else from the results' Await.
-  absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(absl::Span<Buffer* const> arguments,
-                                                               const ExecuteOptions& options = {}) const;
+  // Runs on the leaves of the parameters, depth first over all of them, and returns the leaves of
+  // the result. A program that is short runs on the calling thread if its arguments are ready;
+  // others run on the thread of their device, in order, and the results become ready later.
+  // Arguments in other layouts than the program's are converted. Errors: InvalidArgument if the
+  // arguments do not fit; FailedPrecondition for deleted buffers and in a forked child; Cancelled,
+  // DeadlineExceeded, ResourceExhausted, and the errors of arguments: from here if known at return,
+  // else from the results' Await.
+  absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(
+      absl::Span<Buffer* const> arguments, const ExecuteOptions& options = {}) const;
 
   // The same on literals, one a parameter (tuples as tuple literals), synchronously.
   absl::StatusOr<Literal> ExecuteLiterals(absl::Span<const Literal* const> arguments,
                                           const ExecuteOptions& options = {}) const;
 
  private:
-  absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> ExecuteUnguarded(absl::Span<Buffer* const> arguments,
-                                                                        const ExecuteOptions& options) const;
+  absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> ExecuteUnguarded(
+      absl::Span<Buffer* const> arguments, const ExecuteOptions& options) const;
 
   std::shared_ptr<ClientCore> core_;
   std::shared_ptr<const LoadedProgram> program_;

@@ -9,7 +9,8 @@
 
 namespace hilo {
 
-// Calls `body`, which returns a Status or StatusOr; what it throws becomes a status: ResourceExhausted for memory, else Internal.
+// Calls `body`, which returns a Status or StatusOr; what it throws becomes a status:
+// ResourceExhausted for memory, else Internal.
 template <typename Body>
 auto Guarded(const Body& body) -> decltype(body()) {
   try {

@@ -36,7 +36,7 @@ MemoryBlock::~MemoryBlock() {
     if (memory_->allocator_ != nullptr) {
       memory_->allocator_->Free(data_, size_);
     } else {
-      std::free(data_);
+      memory_->cache_.Give(data_, size_);
     }
   }
   memory_->Unreserve(size_);
@@ -58,13 +58,20 @@ absl::StatusOr<std::shared_ptr<MemoryBlock>> HostMemory::Allocate(int64_t size) 
     block->data_ = block->small_;
     return block;
   }
-  void* data = allocator_ != nullptr ? allocator_->Allocate(size, kBufferAlignment) : SystemAllocate(size);
+  void* data =
+      allocator_ != nullptr ? allocator_->Allocate(size, kBufferAlignment) : cache_.Take(size);
+  if (data == nullptr && allocator_ == nullptr) data = SystemAllocate(size);
+  if (data == nullptr && allocator_ == nullptr) {
+    cache_.Clear();
+    data = SystemAllocate(size);
+  }
   if (data == nullptr) return Exhausted(size);
   block->data_ = static_cast<uint8_t*>(data);
   return block;
 }
 
-std::shared_ptr<MemoryBlock> HostMemory::Lend(const void* data, int64_t size, std::function<void()> release) {
+std::shared_ptr<MemoryBlock> HostMemory::Lend(const void* data, int64_t size,
+                                              std::function<void()> release) {
   auto block = std::make_shared<MemoryBlock>();
   block->data_ = const_cast<uint8_t*>(static_cast<const uint8_t*>(data));
   block->size_ = size;
@@ -79,7 +86,8 @@ absl::Status HostMemory::Reserve(int64_t bytes) {
     return Exhausted(bytes);
   }
   int64_t peak = peak_.load(std::memory_order_relaxed);
-  while (before + bytes > peak && !peak_.compare_exchange_weak(peak, before + bytes, std::memory_order_relaxed)) {
+  while (before + bytes > peak &&
+         !peak_.compare_exchange_weak(peak, before + bytes, std::memory_order_relaxed)) {
   }
   return absl::OkStatus();
 }
@@ -87,11 +95,12 @@ absl::Status HostMemory::Reserve(int64_t bytes) {
 absl::Status HostMemory::Exhausted(int64_t asked) const {
   const MemoryStats now = stats();
   if (limit_ == 0) {
-    return ResourceExhausted("cannot allocate ", asked, " bytes; ", now.bytes_in_use, " are in use, at most ",
-                             now.peak_bytes, " were");
+    return ResourceExhausted("cannot allocate ", asked, " bytes; ", now.bytes_in_use,
+                             " are in use, at most ", now.peak_bytes, " were");
   }
-  return ResourceExhausted("cannot allocate ", asked, " bytes: ", limit_ - now.bytes_in_use, " of the limit of ", limit_,
-                           " are free, at most ", now.peak_bytes, " were in use");
+  return ResourceExhausted("cannot allocate ", asked, " bytes: ", limit_ - now.bytes_in_use,
+                           " of the limit of ", limit_, " are free, at most ", now.peak_bytes,
+                           " were in use");
 }
 
 MemoryStats HostMemory::stats() const {

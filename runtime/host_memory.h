@@ -9,13 +9,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/block_cache.h"
 
 namespace hilo {
 
 // Every buffer is aligned to this many bytes.
 inline constexpr int64_t kBufferAlignment = 64;
 
-// An embedder's own memory for buffers. Thread-safe; must outlive the client and all of its buffers.
+// An embedder's own memory for buffers. Thread-safe; must outlive the client and all of its
+// buffers.
 class HostAllocator {
  public:
   virtual ~HostAllocator() = default;
@@ -52,7 +54,7 @@ class MemoryBlock {
   uint8_t* data_ = nullptr;
   int64_t size_ = 0;
   std::shared_ptr<HostMemory> memory_;
-  std::function<void()> release_;  // of lent memory
+  std::function<void()> release_;                    // of lent memory
   alignas(kBufferAlignment) uint8_t small_[kSmall];  // scalars need no allocation of their own
 };
 
@@ -65,9 +67,11 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   // `size` bytes, not initialised. Errors: ResourceExhausted with asked, free and peak.
   absl::StatusOr<std::shared_ptr<MemoryBlock>> Allocate(int64_t size);
   // The embedder's memory, lent until `release` is called. Not counted.
-  static std::shared_ptr<MemoryBlock> Lend(const void* data, int64_t size, std::function<void()> release);
+  static std::shared_ptr<MemoryBlock> Lend(const void* data, int64_t size,
+                                           std::function<void()> release);
 
-  // Counts memory that is allocated elsewhere, such as a program's frame. Errors: ResourceExhausted.
+  // Counts memory that is allocated elsewhere, such as a program's frame. Errors:
+  // ResourceExhausted.
   absl::Status Reserve(int64_t bytes);
   void Unreserve(int64_t bytes) { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
@@ -78,6 +82,7 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   absl::Status Exhausted(int64_t asked) const;
 
   HostAllocator* const allocator_;
+  BlockCache cache_;  // of memory from the system
   const int64_t limit_;
   std::atomic<int64_t> in_use_{0}, peak_{0};
 };

@@ -1,5 +1,7 @@
 #include "runtime/watchdog.h"
 
+#include "runtime/signals_blocked.h"
+
 namespace hilo {
 
 Watchdog::~Watchdog() {
@@ -13,7 +15,10 @@ Watchdog::~Watchdog() {
 
 Watchdog::Watch Watchdog::Arm(std::shared_ptr<CancellationToken> token, Clock::time_point time) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
+  if (!thread_.joinable()) {
+    const SignalsBlocked blocked;
+    thread_ = std::thread([this] { Work(); });
+  }
   const Watch watch(time, next_++);
   watches_.emplace(watch, std::move(token));
   if (watches_.begin()->first == watch) changed_.notify_one();

@@ -24,7 +24,8 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
-  // Expires `token` at `time` unless disarmed before. Throws std::system_error if the system starts no thread.
+  // Expires `token` at `time` unless disarmed before. Throws std::system_error if the system starts
+  // no thread.
   using Watch = std::pair<Clock::time_point, uint64_t>;
   Watch Arm(std::shared_ptr<CancellationToken> token, Clock::time_point time);
   void Disarm(const Watch& watch);

@@ -35,7 +35,8 @@ absl::StatusOr<std::vector<double>> TimeRuns(const Session& session, int64_t ite
   const int64_t start = NowNanoseconds();
   const int64_t most = iterations > 0 ? iterations : kMostRuns;
   while (static_cast<int64_t>(times.size()) < most) {
-    const bool enough = static_cast<int64_t>(times.size()) >= kFewestRuns && MillisecondsSince(start) > kBudgetMs;
+    const bool enough =
+        static_cast<int64_t>(times.size()) >= kFewestRuns && MillisecondsSince(start) > kBudgetMs;
     if (iterations == 0 && enough) break;
     HILO_ASSIGN_OR_RETURN(const double time, one());
     times.push_back(time);
@@ -64,15 +65,18 @@ absl::Status Bench(const Flags& flags) {
   for (const std::string& platform : platforms) {
     HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(module->Clone(), platform, flags));
     HILO_ASSIGN_OR_RETURN(const std::vector<double> times, TimeRuns(session, iterations));
-    const double least = times.front(), median = Quantile(times, 0.5), p90 = Quantile(times, 0.9), p99 = Quantile(times, 0.99);
+    const double least = times.front(), median = Quantile(times, 0.5), p90 = Quantile(times, 0.9),
+                 p99 = Quantile(times, 0.99);
     if (flags.Has("json")) {
       absl::PrintF(
           "{\"module\": %s, \"platform\": %s, \"iterations\": %d, \"compile_ms\": %.4g, "
           "\"run_ms\": {\"min\": %.6g, \"median\": %.6g, \"p90\": %.6g, \"p99\": %.6g}}\n",
-          Quoted(module->name()), Quoted(platform), times.size(), session.compile_ms, least, median, p90, p99);
+          Quoted(module->name()), Quoted(platform), times.size(), session.compile_ms, least, median,
+          p90, p99);
     } else {
-      absl::PrintF("%s on %s: compile %.4g ms; run min %.4g, median %.4g, p90 %.4g, p99 %.4g ms (%d runs)\n",
-                   module->name(), platform, session.compile_ms, least, median, p90, p99, times.size());
+      absl::PrintF(
+          "%s on %s: compile %.4g ms; run min %.4g, median %.4g, p90 %.4g, p99 %.4g ms (%d runs)\n",
+          module->name(), platform, session.compile_ms, least, median, p90, p99, times.size());
     }
   }
   return absl::OkStatus();
@@ -84,14 +88,18 @@ Command BenchCommand() {
   return {.name = "bench",
           .arguments = "MODULE",
           .summary = "time the compilation and the runs of a module",
-          .details = "Arguments are on the device before the clock starts; results stay there. --platform takes a list.\n"
-                     "\n"
-                     "Examples:\n"
-                     "  hilo bench step.hlo --inputs=in.npz\n"
-                     "  hilo bench step.hlo --input=random --platform=cpu,interpreter --iterations=100 --json\n",
-          .flags = Join(Join(RunFlags(), {{"iterations", "N", "runs; default: as many as fit into a second"},
-                                          {"json", "", "one JSON object a line"}}),
-                        CompileFlags()),
+          .details =
+              "Arguments are on the device before the clock starts; results stay there. --platform "
+              "takes a list.\n"
+              "\n"
+              "Examples:\n"
+              "  hilo bench step.hlo --inputs=in.npz\n"
+              "  hilo bench step.hlo --input=random --platform=cpu,interpreter --iterations=100 "
+              "--json\n",
+          .flags = Join(
+              Join(RunFlags(), {{"iterations", "N", "runs; default: as many as fit into a second"},
+                                {"json", "", "one JSON object a line"}}),
+              CompileFlags()),
           .run = &Bench};
 }
 

@@ -28,7 +28,9 @@ size_t EditDistance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-std::string Dashed(const std::string& name) { return absl::StrCat(name.size() == 1 ? "-" : "--", name); }
+std::string Dashed(const std::string& name) {
+  return absl::StrCat(name.size() == 1 ? "-" : "--", name);
+}
 
 absl::Status UnknownFlag(absl::Span<const FlagSpec> specs, const std::string& name) {
   std::vector<std::string> known;
@@ -42,7 +44,8 @@ absl::Status UnknownFlag(absl::Span<const FlagSpec> specs, const std::string& na
 
 std::string NearestWord(const std::string& word, absl::Span<const std::string> known) {
   std::string nearest;
-  size_t least = std::min<size_t>(4, word.size() / 2 + 1);  // at this distance words are no longer alike
+  size_t least =
+      std::min<size_t>(4, word.size() / 2 + 1);  // at this distance words are no longer alike
   if (word.size() > 100) return nearest;
   for (const std::string& one : known) {
     const size_t distance = EditDistance(word, one);
@@ -54,7 +57,8 @@ std::string NearestWord(const std::string& word, absl::Span<const std::string> k
   return nearest;
 }
 
-absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs, absl::Span<const std::string> arguments) {
+absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs,
+                                   absl::Span<const std::string> arguments) {
   Flags flags;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
@@ -68,16 +72,20 @@ absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs, absl::Span<
     }
     const size_t dashes = argument[1] == '-' ? 2 : 1;
     const size_t equals = argument.find('=');
-    const std::string name = argument.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
-    const auto spec = std::find_if(specs.begin(), specs.end(), [&](const FlagSpec& one) { return one.name == name; });
+    const std::string name =
+        argument.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
+    const auto spec = std::find_if(specs.begin(), specs.end(),
+                                   [&](const FlagSpec& one) { return one.name == name; });
     if (spec == specs.end() || (dashes == 1) != (name.size() == 1)) return UnknownFlag(specs, name);
     std::string value;
     if (spec->value.empty()) {
-      if (equals != std::string::npos) return InvalidArgument(Dashed(name), " is a switch and takes no value");
+      if (equals != std::string::npos)
+        return InvalidArgument(Dashed(name), " is a switch and takes no value");
     } else if (equals != std::string::npos) {
       value = argument.substr(equals + 1);
     } else {
-      if (i + 1 == arguments.size()) return InvalidArgument(Dashed(name), " needs a value: ", spec->value);
+      if (i + 1 == arguments.size())
+        return InvalidArgument(Dashed(name), " needs a value: ", spec->value);
       value = arguments[++i];
     }
     flags.values_[name].push_back(value);
@@ -98,15 +106,18 @@ std::string Flags::Get(const std::string& name, const std::string& otherwise) co
 
 std::vector<std::string> Flags::List(const std::string& name) const {
   std::vector<std::string> list;
-  for (absl::string_view one : absl::StrSplit(Get(name), ',', absl::SkipWhitespace())) list.emplace_back(one);
+  for (absl::string_view one : absl::StrSplit(Get(name), ',', absl::SkipWhitespace()))
+    list.emplace_back(one);
   return list;
 }
 
-absl::StatusOr<int64_t> Flags::Integer(const std::string& name, int64_t otherwise, int64_t least) const {
+absl::StatusOr<int64_t> Flags::Integer(const std::string& name, int64_t otherwise,
+                                       int64_t least) const {
   if (!Has(name)) return otherwise;
   int64_t value;
   if (absl::SimpleAtoi(Get(name), &value) && value >= least) return value;
-  return InvalidArgument("--", name, ": expected a whole number from ", least, " on, got '", Get(name), "'");
+  return InvalidArgument("--", name, ": expected a whole number from ", least, " on, got '",
+                         Get(name), "'");
 }
 
 absl::StatusOr<double> Flags::Seconds(const std::string& name, double otherwise) const {

@@ -20,8 +20,10 @@ struct FlagSpec {
 
 class Flags {
  public:
-  // "--" ends the flags. Errors: InvalidArgument for unknown flags (with the nearest known one), values that are missing, and values for switches.
-  static absl::StatusOr<Flags> Parse(absl::Span<const FlagSpec> specs, absl::Span<const std::string> arguments);
+  // "--" ends the flags. Errors: InvalidArgument for unknown flags (with the nearest known one),
+  // values that are missing, and values for switches.
+  static absl::StatusOr<Flags> Parse(absl::Span<const FlagSpec> specs,
+                                     absl::Span<const std::string> arguments);
 
   bool Has(const std::string& name) const { return values_.count(name) != 0; }
   // The last value.

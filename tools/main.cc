@@ -14,24 +14,35 @@ namespace {
 
 constexpr char kVersion[] = HILO_VERSION;
 
-std::vector<Command> Commands() { return {RunCommand(), BenchCommand(), CompileCommand(), OptCommand()}; }
+std::vector<Command> Commands() {
+  return {RunCommand(), BenchCommand(), CompileCommand(), OptCommand()};
+}
 
 std::string Overview() {
   std::string text = "Usage: hilo COMMAND ...\n\n";
   for (const Command& command : Commands()) {
     absl::StrAppend(&text, "  ", command.name, " ", command.arguments,
-                    std::string(20 - command.name.size() - command.arguments.size(), ' '), command.summary, "\n");
+                    std::string(20 - command.name.size() - command.arguments.size(), ' '),
+                    command.summary, "\n");
   }
-  absl::StrAppend(&text, "\n`hilo COMMAND --help` tells more; `hilo --version` tells the version and the platforms.\n");
+  absl::StrAppend(&text,
+                  "\n`hilo COMMAND --help` tells more; `hilo --version` tells the version and the "
+                  "platforms.\n");
   return text;
 }
 
 std::string Help(const Command& command) {
-  std::string text = absl::StrCat("Usage: hilo ", command.name, " ", command.arguments, " [FLAGS]: ", command.summary, "\n\n");
+  std::string text = absl::StrCat("Usage: hilo ", command.name, " ", command.arguments,
+                                  " [FLAGS]: ", command.summary, "\n\n");
   for (const FlagSpec& flag : command.flags) {
     const std::string head = absl::StrCat(flag.name.size() == 1 ? "-" : "--", flag.name,
-                                          flag.value.empty() ? "" : flag.name.size() == 1 ? " " : "=", flag.value);
-    absl::StrAppend(&text, "  ", head, std::string(std::max<size_t>(24, head.size() + 1) - head.size(), ' '), flag.help, "\n");
+                                          flag.value.empty()      ? ""
+                                          : flag.name.size() == 1 ? " "
+                                                                  : "=",
+                                          flag.value);
+    absl::StrAppend(&text, "  ", head,
+                    std::string(std::max<size_t>(24, head.size() + 1) - head.size(), ' '),
+                    flag.help, "\n");
   }
   absl::StrAppend(&text, "\n", command.details);
   return text;
@@ -55,7 +66,8 @@ int Fail(const absl::Status& status) {
 }
 
 int Main(std::vector<std::string> arguments) {
-  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
+      arguments[0] == "help") {
     std::fputs(Overview().c_str(), arguments.empty() ? stderr : stdout);
     return arguments.empty() ? 2 : 0;
   }
@@ -69,7 +81,9 @@ int Main(std::vector<std::string> arguments) {
   for (const Command& command : Commands()) {
     names.push_back(command.name);
     if (command.name != name) continue;
-    if (std::count(arguments.begin(), arguments.end(), "--help") + std::count(arguments.begin(), arguments.end(), "-h") > 0) {
+    if (std::count(arguments.begin(), arguments.end(), "--help") +
+            std::count(arguments.begin(), arguments.end(), "-h") >
+        0) {
       std::fputs(Help(command).c_str(), stdout);
       return 0;
     }
@@ -80,11 +94,14 @@ int Main(std::vector<std::string> arguments) {
   }
   const std::string nearest = NearestWord(name, names);
   std::fprintf(stderr, "hilo: there is no command '%s'%s\n\n%s", name.c_str(),
-               nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?").c_str(), Overview().c_str());
+               nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?").c_str(),
+               Overview().c_str());
   return 2;
 }
 
 }  // namespace
 }  // namespace hilo::tools
 
-int main(int argc, char** argv) { return hilo::tools::Main(std::vector<std::string>(argv + 1, argv + argc)); }
+int main(int argc, char** argv) {
+  return hilo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -24,7 +24,8 @@ constexpr HloStage kStages[] = {HloStage::kInput, HloStage::kCore,      HloStage
 absl::Status RunPass(HloPass& pass, HloModule* module) {
   const absl::StatusOr<bool> changed = pass.Run(module);
   if (!changed.ok()) return AddContext(changed.status(), absl::StrCat("; in pass ", pass.name()));
-  return AddContext(VerifyHloModule(*module, HloStage::kInput), absl::StrCat("; after pass ", pass.name()));
+  return AddContext(VerifyHloModule(*module, HloStage::kInput),
+                    absl::StrCat("; after pass ", pass.name()));
 }
 
 void ListPasses(const PassPipeline& pipeline) {
@@ -32,23 +33,27 @@ void ListPasses(const PassPipeline& pipeline) {
     std::printf("to stage %s%s:\n", std::string(HloStageName(stage.stage)).c_str(),
                 stage.max_rounds > 1 ? ", repeated until nothing changes" : "");
     for (const auto& pass : stage.passes) {
-      std::printf("  %s%s\n", std::string(pass->name()).c_str(), pass->optional() ? "" : " (always runs)");
+      std::printf("  %s%s\n", std::string(pass->name()).c_str(),
+                  pass->optional() ? "" : " (always runs)");
     }
   }
 }
 
-absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::string>& names, HloModule* module) {
+absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::string>& names,
+                      HloModule* module) {
   std::vector<std::string> known;
   for (const std::string& name : names) {
     HloPass* found = nullptr;
     for (const PassPipeline::Stage& stage : pipeline.stages()) {
       for (const auto& pass : stage.passes) {
         if (pass->name() == name) found = pass.get();
-        if (std::find(known.begin(), known.end(), pass->name()) == known.end()) known.emplace_back(pass->name());
+        if (std::find(known.begin(), known.end(), pass->name()) == known.end())
+          known.emplace_back(pass->name());
       }
     }
     if (found == nullptr) {
-      return InvalidArgument("there is no pass '", name, "'; there are ", absl::StrJoin(known, ", "));
+      return InvalidArgument("there is no pass '", name, "'; there are ",
+                             absl::StrJoin(known, ", "));
     }
     HILO_RETURN_IF_ERROR(RunPass(*found, module));
   }
@@ -79,7 +84,8 @@ absl::StatusOr<HloStage> StageNamed(const std::string& name) {
     if (HloStageName(stage) == name) return stage;
     names.emplace_back(HloStageName(stage));
   }
-  return InvalidArgument("--stage: there is no stage '", name, "'; there are ", absl::StrJoin(names, ", "));
+  return InvalidArgument("--stage: there is no stage '", name, "'; there are ",
+                         absl::StrJoin(names, ", "));
 }
 
 absl::Status Opt(const Flags& flags) {
@@ -90,7 +96,8 @@ absl::Status Opt(const Flags& flags) {
     ListPasses(pipeline);
     return absl::OkStatus();
   }
-  if (flags.Has("passes") == flags.Has("stage")) return InvalidArgument("give either --passes or --stage");
+  if (flags.Has("passes") == flags.Has("stage"))
+    return InvalidArgument("give either --passes or --stage");
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
   if (flags.Has("passes")) {
     HILO_RETURN_IF_ERROR(RunNamed(pipeline, flags.List("passes"), module.get()));
@@ -99,7 +106,8 @@ absl::Status Opt(const Flags& flags) {
     HILO_RETURN_IF_ERROR(RunToStage(pipeline, stage, module.get()));
   }
   const std::string text = PrintHloModule(*module);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) return Unavailable("cannot write to standard output");
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    return Unavailable("cannot write to standard output");
   return absl::OkStatus();
 }
 
@@ -109,12 +117,13 @@ Command OptCommand() {
   return {.name = "opt",
           .arguments = "MODULE",
           .summary = "run passes on a module and print the result",
-          .details = "Passes are those of the cpu platform.\n"
-                     "\n"
-                     "Examples:\n"
-                     "  hilo opt step.hlo --passes=inline-calls,simplify,dce\n"
-                     "  hilo opt step.hlo --stage=fused\n"
-                     "  hilo opt --list-passes\n",
+          .details =
+              "Passes are those of the cpu platform.\n"
+              "\n"
+              "Examples:\n"
+              "  hilo opt step.hlo --passes=inline-calls,simplify,dce\n"
+              "  hilo opt step.hlo --stage=fused\n"
+              "  hilo opt --list-passes\n",
           .flags = {{"passes", "A,B", "these passes, in this order"},
                     {"stage", "NAME", "all passes up to this stage"},
                     {"strict", "", "only what keeps every bit"},

@@ -20,19 +20,26 @@ namespace {
 absl::string_view ForeignKind(absl::string_view bytes) {
   if (absl::StartsWith(bytes, "ML\xEFR")) return "StableHLO bytecode";
   if (absl::StartsWith(bytes, "PK")) return "a zip archive (arrays are given with --inputs=FILE)";
-  if (absl::StartsWith(bytes, "\x93NUMPY")) return "a NumPy array (arrays are given with --input=@FILE)";
-  if (absl::StartsWith(bytes, "\x7f""ELF")) return "machine code";
+  if (absl::StartsWith(bytes, "\x93NUMPY"))
+    return "a NumPy array (arrays are given with --input=@FILE)";
+  if (absl::StartsWith(bytes,
+                       "\x7f"
+                       "ELF"))
+    return "machine code";
   const absl::string_view head = bytes.substr(0, 65536);
-  if (absl::StrContains(head, "stablehlo.") || absl::StrContains(head, "func.func")) return "StableHLO text";
+  if (absl::StrContains(head, "stablehlo.") || absl::StrContains(head, "func.func"))
+    return "StableHLO text";
   // A proto starts with the tag of field 1, a string: the name.
-  if (absl::StartsWith(bytes, "\n") && head.find('\0') != absl::string_view::npos) return "an HloModuleProto";
+  if (absl::StartsWith(bytes, "\n") && head.find('\0') != absl::string_view::npos)
+    return "an HloModuleProto";
   if (head.find('\0') != absl::string_view::npos) return "a binary file of no known kind";
   return "";
 }
 
 // Cancelled by the first Ctrl-C; the second ends the process.
 std::shared_ptr<CancellationToken> InterruptToken() {
-  static const auto* token = new std::shared_ptr<CancellationToken>(std::make_shared<CancellationToken>());
+  static const auto* token =
+      new std::shared_ptr<CancellationToken>(std::make_shared<CancellationToken>());
   struct sigaction action = {};
   action.sa_handler = [](int) { (*token)->Cancel(); };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -52,7 +59,8 @@ std::vector<ParameterLeaf> ParameterLeaves(const ProgramShape& shape) {
   for (size_t i = 0; i < shape.parameters.size(); ++i) {
     for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape.parameters[i])) {
       leaves.push_back({.name = leaf.shape->IsArray() ? absl::StrCat("arg", arrays++) : "",
-                        .parameter = i < shape.parameter_names.size() ? shape.parameter_names[i] : absl::StrCat(i),
+                        .parameter = i < shape.parameter_names.size() ? shape.parameter_names[i]
+                                                                      : absl::StrCat(i),
                         .shape = *leaf.shape});
     }
   }
@@ -62,27 +70,32 @@ std::vector<ParameterLeaf> ParameterLeaves(const ProgramShape& shape) {
 std::string ListLeaves(const std::vector<ParameterLeaf>& leaves) {
   std::string list;
   for (const ParameterLeaf& leaf : leaves) {
-    if (!leaf.name.empty()) absl::StrAppend(&list, "\n  ", leaf.name, ": ", leaf.shape.ToString(), "  (", leaf.parameter, ")");
+    if (!leaf.name.empty())
+      absl::StrAppend(&list, "\n  ", leaf.name, ": ", leaf.shape.ToString(), "  (", leaf.parameter,
+                      ")");
   }
   return list;
 }
 
 absl::Status CheckFits(const ParameterLeaf& leaf, const Literal& literal) {
   if (ShapeUtil::Compatible(leaf.shape, literal.shape())) return absl::OkStatus();
-  return InvalidArgument(leaf.name, ": expected ", leaf.shape.ToString(), ", got ", literal.shape().ToString());
+  return InvalidArgument(leaf.name, ": expected ", leaf.shape.ToString(), ", got ",
+                         literal.shape().ToString());
 }
 
-absl::StatusOr<std::vector<Literal>> LoadArchive(const std::vector<ParameterLeaf>& leaves, const std::string& path) {
+absl::StatusOr<std::vector<Literal>> LoadArchive(const std::vector<ParameterLeaf>& leaves,
+                                                 const std::string& path) {
   const auto leaf_named = [&](absl::string_view name) -> const ParameterLeaf* {
     for (const ParameterLeaf& leaf : leaves) {
       if (leaf.name == name) return &leaf;
     }
     return nullptr;
   };
-  HILO_ASSIGN_OR_RETURN(std::vector<NamedLiteral> arrays, ReadNpz(path, [&](absl::string_view name) {
-                          const ParameterLeaf* leaf = leaf_named(name);
-                          return leaf == nullptr ? PRIMITIVE_TYPE_INVALID : leaf->shape.element_type();
-                        }));
+  HILO_ASSIGN_OR_RETURN(
+      std::vector<NamedLiteral> arrays, ReadNpz(path, [&](absl::string_view name) {
+        const ParameterLeaf* leaf = leaf_named(name);
+        return leaf == nullptr ? PRIMITIVE_TYPE_INVALID : leaf->shape.element_type();
+      }));
   std::vector<Literal> literals;
   for (const ParameterLeaf& leaf : leaves) {
     if (leaf.name.empty()) {
@@ -94,18 +107,23 @@ absl::StatusOr<std::vector<Literal>> LoadArchive(const std::vector<ParameterLeaf
     for (NamedLiteral& array : arrays) {
       if (array.name == leaf.name) found = &array;
     }
-    if (found == nullptr) return InvalidArgument(path, " has no ", leaf.name, "; the parameters are", ListLeaves(leaves));
+    if (found == nullptr)
+      return InvalidArgument(path, " has no ", leaf.name, "; the parameters are",
+                             ListLeaves(leaves));
     HILO_RETURN_IF_ERROR(CheckFits(leaf, found->literal));
     literals.push_back(std::move(found->literal));
   }
   return literals;
 }
 
-absl::StatusOr<Literal> LoadOne(const ParameterLeaf& leaf, const std::string& text, int64_t number) {
+absl::StatusOr<Literal> LoadOne(const ParameterLeaf& leaf, const std::string& text,
+                                int64_t number) {
   if (text == "random") return RandomLiteral(leaf.shape, static_cast<uint64_t>(number));
-  absl::StatusOr<Literal> literal = text[0] == '@' ? ReadNpy(text.substr(1), leaf.shape.element_type())
-                                                   : ParseLiteralOf(text, leaf.shape);
-  if (!literal.ok()) return AddContext(literal.status(), absl::StrCat("; in --input for ", leaf.name));
+  absl::StatusOr<Literal> literal = text[0] == '@'
+                                        ? ReadNpy(text.substr(1), leaf.shape.element_type())
+                                        : ParseLiteralOf(text, leaf.shape);
+  if (!literal.ok())
+    return AddContext(literal.status(), absl::StrCat("; in --input for ", leaf.name));
   HILO_RETURN_IF_ERROR(CheckFits(leaf, *literal));
   return literal;
 }
@@ -119,7 +137,8 @@ absl::Status CheckCount(const std::string& flag, const Flags& flags) {
 }  // namespace
 
 int64_t NowNanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
@@ -129,11 +148,14 @@ double MillisecondsSince(int64_t start_nanoseconds) {
 
 std::vector<FlagSpec> CompileFlags() {
   return {{"platform", "NAME", "interpreter, cpu (default), cuda or cuda-emulated"},
-          {"strict", "", "every operation rounds on its own: no fused multiply-add, no wider intermediates"},
+          {"strict", "",
+           "every operation rounds on its own: no fused multiply-add, no wider intermediates"},
           {"flush-denormals", "", "denormals count as zero and become zero"},
           {"cpu", "NAME", "processor to compile for: LLVM's name, or x86-64, x86-64-v3, x86-64-v4"},
-          {"threads", "N", "threads of compilation and runs; default: the processors that this process may use"},
-          {"buffers", "assigned", "interpreter: evaluate in assigned memory, the oracle of buffer assignment"},
+          {"threads", "N",
+           "threads of compilation and runs; default: the processors that this process may use"},
+          {"buffers", "assigned",
+           "interpreter: evaluate in assigned memory, the oracle of buffer assignment"},
           {"disable-passes", "A,B", "passes to leave out (hilo opt --list-passes)"},
           {"verify-each-pass", "", "check the module after every pass"},
           {"dump", "DIR", "write every stage to DIR; the variable HILO_DUMP does the same"},
@@ -141,8 +163,10 @@ std::vector<FlagSpec> CompileFlags() {
 }
 
 std::vector<FlagSpec> RunFlags() {
-  return {{"inputs", "IN.npz", "arguments arg0, arg1 ... in parameter order, tuples flattened depth first"},
-          {"input", "VALUE", "next argument: a literal such as f32[2]{1,2} or {1,2}, @FILE.npy, or random"},
+  return {{"inputs", "IN.npz",
+           "arguments arg0, arg1 ... in parameter order, tuples flattened depth first"},
+          {"input", "VALUE",
+           "next argument: a literal such as f32[2]{1,2} or {1,2}, @FILE.npy, or random"},
           {"deadline", "SECONDS", "end a run that takes longer"},
           {"replicas", "R", "devices that run the program on data of their own"},
           {"partitions", "N", "devices that share one program"},
@@ -162,7 +186,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
   if (bytes.empty()) return InvalidArgument(path, " is empty; expected a module in HLO text");
   const absl::string_view kind = ForeignKind(bytes);
-  if (!kind.empty()) return Unimplemented(path, " is ", kind, "; modules are read as HLO text only");
+  if (!kind.empty())
+    return Unimplemented(path, " is ", kind, "; modules are read as HLO text only");
   return ParseHloModule(bytes, {.file_name = path});
 }
 
@@ -179,15 +204,18 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags) {
+absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform,
+                                                     const Flags& flags) {
   ClientOptions options{.platform = platform};
   HILO_ASSIGN_OR_RETURN(const int64_t threads, flags.Integer("threads", 0, 1));
   if (threads > INT32_MAX) return InvalidArgument("--threads: ", threads, " are too many");
   options.num_threads = static_cast<int>(threads);
   const std::string buffers = flags.Get("buffers");
   if (buffers.empty()) return Client::Create(options);
-  if (buffers != "assigned") return InvalidArgument("--buffers: expected assigned, got '", buffers, "'");
-  if (platform != "interpreter") return InvalidArgument("--buffers=assigned needs --platform=interpreter, not ", platform);
+  if (buffers != "assigned")
+    return InvalidArgument("--buffers: expected assigned, got '", buffers, "'");
+  if (platform != "interpreter")
+    return InvalidArgument("--buffers=assigned needs --platform=interpreter, not ", platform);
   return Client::Create(options, CreateInterpreterCompiler({.assigned_buffers = true}));
 }
 
@@ -208,7 +236,8 @@ absl::StatusOr<std::vector<Literal>> LoadArguments(const ProgramShape& shape, co
     }
     if (next == texts.size()) {
       return InvalidArgument("the program needs arguments, and ", leaf.name,
-                             " is missing; give --inputs=FILE.npz, or --input=VALUE for each of", ListLeaves(leaves));
+                             " is missing; give --inputs=FILE.npz, or --input=VALUE for each of",
+                             ListLeaves(leaves));
     }
     if (texts[next].empty()) return InvalidArgument("--input for ", leaf.name, " is empty");
     HILO_ASSIGN_OR_RETURN(Literal literal, LoadOne(leaf, texts[next], static_cast<int64_t>(next)));
@@ -216,7 +245,8 @@ absl::StatusOr<std::vector<Literal>> LoadArguments(const ProgramShape& shape, co
     literals.push_back(std::move(literal));
   }
   if (next < texts.size()) {
-    return InvalidArgument("got ", texts.size(), " inputs for ", next, " parameters", ListLeaves(leaves));
+    return InvalidArgument("got ", texts.size(), " inputs for ", next, " parameters",
+                           ListLeaves(leaves));
   }
   return literals;
 }
@@ -229,9 +259,9 @@ absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std
   Session session;
   HILO_ASSIGN_OR_RETURN(const double deadline, flags.Seconds("deadline", 0));
   session.options.synchronous = true;
-  session.options.cancellation = InterruptToken();
   if (flags.Has("deadline")) session.options.deadline = absl::Seconds(deadline);
-  HILO_ASSIGN_OR_RETURN(std::vector<Literal> arguments, LoadArguments(module->EntryProgramShape(), flags));
+  HILO_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
+                        LoadArguments(module->EntryProgramShape(), flags));
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
   HILO_ASSIGN_OR_RETURN(session.client, CreateClient(platform, flags));
   const int64_t start = NowNanoseconds();
@@ -248,6 +278,7 @@ absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std
     session.arguments.push_back(buffer.get());
     session.buffers.push_back(std::move(buffer));
   }
+  session.options.cancellation = InterruptToken();  // until here Ctrl-C ends the process
   return session;
 }
 

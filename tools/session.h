@@ -1,4 +1,5 @@
-// What `run`, `bench` and `compile` have in common: a module from a file, a client, arguments from flags.
+// What `run`, `bench` and `compile` have in common: a module from a file, a client, arguments from
+// flags.
 #ifndef HILO_TOOLS_SESSION_H_
 #define HILO_TOOLS_SESSION_H_
 
@@ -24,10 +25,12 @@ std::vector<FlagSpec> Join(std::vector<FlagSpec> a, const std::vector<FlagSpec>&
 absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags);
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags);
-absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags);
+absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform,
+                                                     const Flags& flags);
 
 // The arguments that --inputs or --input give, one a leaf of the parameters, depth first.
-// Errors: InvalidArgument listing the parameters if there are too few or too many, or naming the one that does not fit.
+// Errors: InvalidArgument listing the parameters if there are too few or too many, or naming the
+// one that does not fit.
 absl::StatusOr<std::vector<Literal>> LoadArguments(const ProgramShape& shape, const Flags& flags);
 
 // A compiled module with its arguments on the device.
@@ -39,7 +42,8 @@ struct Session {
   ExecuteOptions options;
   double compile_ms = 0;
 };
-absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std::string& platform, const Flags& flags);
+absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std::string& platform,
+                                    const Flags& flags);
 
 double MillisecondsSince(int64_t start_nanoseconds);
 int64_t NowNanoseconds();

@@ -1,5 +1,7 @@
-// A compiled program is the module itself. A run reads the parameters' bytes into literals, evaluates, and writes the result's bytes: entry layouts
-// matter nowhere in between. (Layout normalization, for assigned buffers, turns layouts into dimensions: the same bytes under other shapes.)
+// A compiled program is the module itself. A run reads the parameters' bytes into literals,
+// evaluates, and writes the result's bytes: entry layouts matter nowhere in between. (Layout
+// normalization, for assigned buffers, turns layouts into dimensions: the same bytes under other
+// shapes.)
 #include "backends/interpreter/interpreter_compiler.h"
 
 #include <optional>
@@ -27,7 +29,8 @@ class InterpreterTarget : public Target {
   bool DotGoesToLibrary(const HloInstruction&) const override { return false; }
 };
 
-absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const void* const> leaves, int64_t* next) {
+absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const void* const> leaves,
+                                   int64_t* next) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
     for (const Shape& element : shape.tuple_shapes()) {
@@ -41,7 +44,8 @@ absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const void* co
   return LiteralFromBytes(static_cast<const uint8_t*>(bytes), shape);
 }
 
-void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<void* const> leaves, int64_t* next) {
+void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<void* const> leaves,
+                 int64_t* next) {
   if (shape.IsTuple()) {
     for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
       WriteLeaves(literal.element(i), shape.tuple_shapes(i), leaves, next);
@@ -49,7 +53,8 @@ void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<void* co
     return;
   }
   void* bytes = leaves[(*next)++];
-  if (shape.IsArray() && bytes != nullptr) LiteralToBytes(literal, shape, static_cast<uint8_t*>(bytes));
+  if (shape.IsArray() && bytes != nullptr)
+    LiteralToBytes(literal, shape, static_cast<uint8_t*>(bytes));
 }
 
 // Parameters and result of a computation, row-major.
@@ -66,7 +71,8 @@ ProgramShape OwnShape(const HloComputation& computation) {
 
 class InterpreterProgram : public CompiledProgram {
  public:
-  InterpreterProgram(std::unique_ptr<HloModule> module, ProgramShape shape, std::optional<BufferAssignment> assignment)
+  InterpreterProgram(std::unique_ptr<HloModule> module, ProgramShape shape,
+                     std::optional<BufferAssignment> assignment)
       : module_(std::move(module)),
         shape_(std::move(shape)),
         inner_(assignment.has_value() ? OwnShape(*module_->entry_computation()) : shape_),
@@ -79,8 +85,9 @@ class InterpreterProgram : public CompiledProgram {
                    absl::Span<void* const> outputs) const override {
     if (static_cast<int64_t>(parameters.size()) != parameter_leaves_ ||
         static_cast<int64_t>(outputs.size()) != output_leaves_) {
-      return InvalidArgument("the program takes ", parameter_leaves_, " parameter and ", output_leaves_,
-                             " output leaves, but got ", parameters.size(), " and ", outputs.size());
+      return InvalidArgument("the program takes ", parameter_leaves_, " parameter and ",
+                             output_leaves_, " output leaves, but got ", parameters.size(), " and ",
+                             outputs.size());
     }
     std::vector<Literal> arguments;
     int64_t next = 0;
@@ -103,8 +110,10 @@ class InterpreterProgram : public CompiledProgram {
   int64_t estimated_nanoseconds() const override { return 1000 * module_->instruction_count(); }
 
  private:
-  absl::StatusOr<Literal> Evaluate(const RunContext& context, absl::Span<const Literal* const> arguments) const {
-    if (assignment_.has_value()) return EvaluateInAssignedBuffers(*module_, *assignment_, arguments);
+  absl::StatusOr<Literal> Evaluate(const RunContext& context,
+                                   absl::Span<const Literal* const> arguments) const {
+    if (assignment_.has_value())
+      return EvaluateInAssignedBuffers(*module_, *assignment_, arguments);
     HloEvaluator evaluator([token = context.cancellation] {
       return token == nullptr ? absl::OkStatus() : token->status();
     });
@@ -124,14 +133,16 @@ class InterpreterCompiler : public Compiler {
   std::string platform() const override { return "interpreter"; }
 
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
-                                                           const CompileOptions& options, ThreadPool*) override {
+                                                           const CompileOptions& options,
+                                                           ThreadPool*) override {
     ProgramShape shape = module->EntryProgramShape();
     std::optional<BufferAssignment> assignment;
     if (options_.assigned_buffers) {
       HILO_RETURN_IF_ERROR(PrepareForAssignment(module.get(), options));
       HILO_ASSIGN_OR_RETURN(assignment, BufferAssignment::Create(*module, {}));
     }
-    return std::make_unique<InterpreterProgram>(std::move(module), std::move(shape), std::move(assignment));
+    return std::make_unique<InterpreterProgram>(std::move(module), std::move(shape),
+                                                std::move(assignment));
   }
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
@@ -162,8 +173,8 @@ class InterpreterCompiler : public Compiler {
     pipeline.AddStage(HloStage::kCore, std::move(core));
     pipeline.AddStage(HloStage::kLaidOut, std::move(laid_out));
     pipeline.AddStage(HloStage::kFused, std::move(fused));
-    HILO_RETURN_IF_ERROR(pipeline.Run(
-        module, {.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass}));
+    HILO_RETURN_IF_ERROR(pipeline.Run(module, {.disabled = options.disabled_passes,
+                                               .verify_each_pass = options.verify_each_pass}));
     HILO_RETURN_IF_ERROR(ScheduleModule(module));
     return InsertCopies(module);
   }

@@ -53,7 +53,8 @@ Literal Filled(int64_t size, float value) {
 
 int ThreadCount() {
   int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.is_directory();
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    count += entry.is_directory();
   return count;
 }
 
@@ -62,7 +63,8 @@ class ClientTest : public ::testing::TestWithParam<const char*> {};
 TEST_P(ClientTest, AddsLiterals) {
   auto client = MakeClient({.platform = GetParam()});
   auto add = MustCompile(client.get(), kAdd);
-  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3, 4}), y = LiteralUtil::CreateR1<float>({10, 20, 30, 40});
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3, 4}),
+                y = LiteralUtil::CreateR1<float>({10, 20, 30, 40});
   auto sum = add->ExecuteLiterals({&x, &y});
   ASSERT_TRUE(sum.ok()) << sum.status();
   EXPECT_EQ(*sum, LiteralUtil::CreateR1<float>({11, 22, 33, 44}));
@@ -73,7 +75,8 @@ TEST_P(ClientTest, DeadlineEndsARun) {
   auto forever = MustCompile(client.get(), kForever);
   auto x = MustPut(client.get(), LiteralUtil::CreateR0<int32_t>(0));
   const absl::Time start = absl::Now();
-  auto result = forever->Execute({x.get()}, {.deadline = absl::Milliseconds(50), .synchronous = true});
+  auto result =
+      forever->Execute({x.get()}, {.deadline = absl::Milliseconds(50), .synchronous = true});
   EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded) << result.status();
   EXPECT_LT(absl::Now() - start, absl::Seconds(5));
 }
@@ -127,13 +130,26 @@ TEST(RuntimeTest, ResultsOutliveTheClient) {
   EXPECT_TRUE((*result)[0]->ToLiteral().ok());
 }
 
+TEST(RuntimeTest, ACallbackMayGiveUpTheClient) {
+  auto client = MakeClient();
+  auto big = MustCompile(client.get(), kBig);
+  auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
+  auto result = big->Execute({x.get()});
+  auto later = big->Execute({x.get()});
+  ASSERT_TRUE(result.ok() && later.ok());
+  client.reset();
+  (*result)[0]->OnReady([&big](const absl::Status&) { big.reset(); });
+  EXPECT_TRUE((*later)[0]->Await().ok());
+}
+
 TEST(RuntimeTest, DonatedMemoryBecomesTheResult) {
   auto client = MakeClient();
   auto twice = MustCompile(client.get(), kAliased);
   auto x = MustPut(client.get(), Filled(100, 3));
   const uint8_t* memory = (*x->Bytes())->data();
   const int64_t zero = 0;
-  auto result = twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
+  auto result =
+      twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ((*(*result)[0]->Bytes())->data(), memory);
   EXPECT_EQ(*(*result)[0]->ToLiteral(), Filled(100, 6));
@@ -150,7 +166,8 @@ TEST(RuntimeTest, AliasedArgumentsThatAreKeptOrSharedAreCopied) {
   EXPECT_EQ(*x->ToLiteral(), Filled(100, 3));
   auto reader = x->Bytes();  // somebody else still reads it
   const int64_t zero = 0;
-  auto shared = twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
+  auto shared =
+      twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
   ASSERT_TRUE(shared.ok()) << shared.status();
   EXPECT_EQ(reinterpret_cast<const float*>((*reader)->data())[99], 3.0f);
   EXPECT_EQ(*(*shared)[0]->ToLiteral(), Filled(100, 6));
@@ -179,7 +196,8 @@ TEST(RuntimeTest, MemoryLimitSaysWhatIsFree) {
   auto held = MustPut(client.get(), Filled(100, 1));
   auto refused = client->BufferFromLiteral(Filled(200, 1));
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_TRUE(absl::StrContains(refused.status().message(), "800 bytes: 600 of the limit of 1000")) << refused.status();
+  EXPECT_TRUE(absl::StrContains(refused.status().message(), "800 bytes: 600 of the limit of 1000"))
+      << refused.status();
   held.reset();
   EXPECT_TRUE(client->BufferFromLiteral(Filled(200, 1)).ok());
   EXPECT_EQ(client->memory_stats().bytes_in_use, 0);
@@ -216,10 +234,13 @@ TEST(RuntimeTest, WrongArgumentsAreNamed) {
   auto client = MakeClient();
   auto add = MustCompile(client.get(), kAdd);
   auto x = MustPut(client.get(), Filled(4, 1)), wrong = MustPut(client.get(), Filled(5, 1));
-  EXPECT_EQ(add->Execute({x.get()}).status().message(), "the program takes 2 arguments (leaves of its parameters), but got 1");
-  EXPECT_TRUE(absl::StrContains(add->Execute({x.get(), wrong.get()}).status().message(), "argument 1: expected f32[4]"));
+  EXPECT_EQ(add->Execute({x.get()}).status().message(),
+            "the program takes 2 arguments (leaves of its parameters), but got 1");
+  EXPECT_TRUE(absl::StrContains(add->Execute({x.get(), wrong.get()}).status().message(),
+                                "argument 1: expected f32[4]"));
   EXPECT_EQ(add->Execute({x.get(), nullptr}).status().message(), "argument 1 is null");
-  EXPECT_EQ(add->Execute({x.get(), x.get()}, {.device = 1}).status().message(), "there is no device 1; the client has 1");
+  EXPECT_EQ(add->Execute({x.get(), x.get()}, {.device = 1}).status().message(),
+            "there is no device 1; the client has 1");
 }
 
 TEST(RuntimeTest, OneThreadIsEnough) {
@@ -239,8 +260,9 @@ TEST(RuntimeTest, ForkedChildIsToldSo) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const bool told = big->Execute({x.get()}).status().code() == absl::StatusCode::kFailedPrecondition &&
-                      client->CompileHloText(kAdd).status().code() == absl::StatusCode::kFailedPrecondition;
+    const bool told =
+        big->Execute({x.get()}).status().code() == absl::StatusCode::kFailedPrecondition &&
+        client->CompileHloText(kAdd).status().code() == absl::StatusCode::kFailedPrecondition;
     big.reset();
     client.reset();  // must not wait for threads that are not there
     _exit(told ? 0 : 1);
