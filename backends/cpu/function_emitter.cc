@@ -10,6 +10,10 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
+// Functions that are handed a local take it for a buffer. What fits a register of 16 bytes needs no more than that; the rest is
+// aligned as buffers are.
+int64_t StackAlignment(const BufferSlice& slice) { return slice.size <= 16 ? 16 : kAlignment; }
+
 }  // namespace
 
 FunctionEmitter::FunctionEmitter(ProgramEmitter* program, llvm::Function* function, const KernelTable* table)
@@ -96,7 +100,7 @@ llvm::Value* FunctionEmitter::MakePointer(const BufferSlice& slice) {
     case StorageKind::kStack: {
       llvm::IRBuilder<> b(prologue_, prologue_->begin());
       llvm::AllocaInst* local = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), slice.size), nullptr, "local");
-      local->setAlignment(llvm::Align(slice.size >= 64 ? 64 : 16));
+      local->setAlignment(llvm::Align(StackAlignment(slice)));
       return local;
     }
     case StorageKind::kFrame: {
@@ -125,7 +129,7 @@ codegen::IrArray FunctionEmitter::ArrayOf(const HloInstruction* instruction, int
   array.pointer = PointerTo(slice);
   array.shape = instruction->shape().IsTuple() ? *ShapeUtil::Leaves(instruction->shape())[leaf].shape
                                                : instruction->shape();
-  array.alignment = slice.kind == StorageKind::kStack && slice.size < 64 ? 16 : kAlignment;
+  array.alignment = slice.kind == StorageKind::kStack ? StackAlignment(slice) : kAlignment;
   array.invariant = slice.kind == StorageKind::kConstant || slice.kind == StorageKind::kParameter;
   if (auto it = scopes_.find(slice.buffer); it != scopes_.end()) {
     array.alias_scope = it->second.alias_scope;
