@@ -59,7 +59,7 @@ struct BufferAssignmentOptions {
 class BufferAssignment {
  public:
   // The module must be at kAliased: copy insertion has run (copy_insertion.h).
-  // Errors: Internal if two values that must share memory would destroy each other; ResourceExhausted with asked and limit if a frame grows too big.
+  // Errors: Internal if two values that must share memory would destroy each other; ResourceExhausted with the limit if a frame grows too big.
   static absl::StatusOr<BufferAssignment> Create(const HloModule& module, const BufferAssignmentOptions& options);
 
   // Memory of an array leaf of `instruction`, by depth-first leaf number or index.

@@ -34,7 +34,8 @@ bool Overlap(const FramePiece& a, const FramePiece& b) {
 
 int64_t RoundUp(int64_t size, int64_t alignment) { return (size + alignment - 1) / alignment * alignment; }
 
-int64_t PackLargestFirst(int64_t alignment, std::vector<FramePiece>& pieces) {
+// Both return the bytes used, or a number beyond the limit as soon as that is certain (so that no sum overflows).
+int64_t PackLargestFirst(int64_t alignment, int64_t limit, std::vector<FramePiece>& pieces) {
   std::vector<size_t> order(pieces.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return pieces[a].size > pieces[b].size; });
@@ -50,6 +51,7 @@ int64_t PackLargestFirst(int64_t alignment, std::vector<FramePiece>& pieces) {
       if (offset + pieces[i].size <= pieces[other].offset) break;
       offset = std::max(offset, RoundUp(pieces[other].offset + pieces[other].size, alignment));
     }
+    if (pieces[i].size > limit - offset) return limit + 1;
     pieces[i].offset = offset;
     frame = std::max(frame, offset + pieces[i].size);
     placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
@@ -59,7 +61,7 @@ int64_t PackLargestFirst(int64_t alignment, std::vector<FramePiece>& pieces) {
   return frame;
 }
 
-int64_t PackByStart(int64_t alignment, std::vector<FramePiece>& pieces) {
+int64_t PackByStart(int64_t alignment, int64_t limit, std::vector<FramePiece>& pieces) {
   std::vector<size_t> order(pieces.size());
   std::iota(order.begin(), order.end(), 0);
   std::vector<Lifetime> hulls;
@@ -101,11 +103,13 @@ int64_t PackByStart(int64_t alignment, std::vector<FramePiece>& pieces) {
       alive.pop();
       release(pieces[dead].offset, RoundUp(pieces[dead].size, alignment));
     }
+    if (pieces[i].size > limit) return limit + 1;
     const int64_t size = RoundUp(pieces[i].size, alignment);
     auto fit = by_size.lower_bound(size);
     if (fit == by_size.end()) {
       pieces[i].offset = frame;
       frame += size;
+      if (frame - size > limit - pieces[i].size) return limit + 1;
     } else {
       auto gap = gaps.find(fit->second);
       const int64_t offset = gap->first;
@@ -122,10 +126,10 @@ int64_t PackByStart(int64_t alignment, std::vector<FramePiece>& pieces) {
 }  // namespace
 
 absl::StatusOr<int64_t> PackFrame(int64_t alignment, int64_t limit, std::vector<FramePiece>* pieces) {
-  const int64_t frame = pieces->size() <= kPairwise ? PackLargestFirst(alignment, *pieces)
-                                                    : PackByStart(alignment, *pieces);
+  const int64_t frame = pieces->size() <= kPairwise ? PackLargestFirst(alignment, limit, *pieces)
+                                                    : PackByStart(alignment, limit, *pieces);
   if (frame > limit) {
-    return ResourceExhausted("the program's temporary memory needs ", frame, " bytes; the limit is ", limit);
+    return ResourceExhausted("the program's temporary memory needs more than the limit of ", limit, " bytes");
   }
   return RoundUp(frame, alignment);
 }

@@ -1,0 +1,78 @@
+// Copy insertion and assignment of large and deep programs: they take linear time, or say what is too much.
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "hlo/text/hlo_parser.h"
+#include "tests/unit/hlo/memory/memory_testing.h"
+
+namespace hilo {
+namespace {
+
+void Assign(const std::string& text) {
+  auto module = ParseHloModule(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::Status aliased = testing::TakeToAliased(module->get(), {});
+  ASSERT_TRUE(aliased.ok()) << aliased;
+  auto assignment = BufferAssignment::Create(**module, {});
+  ASSERT_TRUE(assignment.ok()) << assignment.status();
+}
+
+TEST(BigPrograms, AChainOfElementWiseOperations) {
+  std::string text = "HloModule m\nENTRY main {\n  x0 = f32[100] parameter(0)\n";
+  for (int k = 0; k < 100'000; ++k) absl::StrAppend(&text, "  x", k + 1, " = f32[100] negate(x", k, ")\n");
+  Assign(text + "  ROOT r = f32[100] negate(x100000)\n}\n");
+}
+
+TEST(BigPrograms, ALoopWithManyCarries) {
+  constexpr int kCount = 2000;
+  std::string type = "(s32[]", gets, rotated, init, results;
+  for (int k = 0; k < kCount; ++k) {
+    absl::StrAppend(&type, ", f32[5]");
+    absl::StrAppend(&gets, "  a", k, " = f32[5] get-tuple-element(t), index=", k + 1, "\n");
+    absl::StrAppend(&rotated, ", a", (k + 1) % kCount);
+    absl::StrAppend(&init, ", x");
+  }
+  absl::StrAppend(&type, ")");
+  Assign(absl::StrCat("HloModule m\nmore { s = ", type,
+                      " parameter(0)  i = s32[] get-tuple-element(s), index=0  z = s32[] constant(0)  ROOT c = pred[] compare(i, z), direction=GT }\n",
+                      "body {\n  t = ", type, " parameter(0)\n  j = s32[] get-tuple-element(t), index=0\n", gets,
+                      "  one = s32[] constant(1)\n  k = s32[] subtract(j, one)\n  ROOT r = ", type, " tuple(k", rotated, ")\n}\n",
+                      "ENTRY main {\n  n = s32[] parameter(0)\n  x = f32[5] parameter(1)\n  first = ", type, " tuple(n", init, ")\n  ROOT w = ",
+                      type, " while(first), condition=more, body=body\n}\n"));
+}
+
+TEST(BigPrograms, ManyLoopsInARow) {
+  std::string text = "HloModule m\n";
+  std::string main = "ENTRY main {\n  w0 = (pred[], f32[4]) parameter(0)\n";
+  for (int k = 0; k < 1000; ++k) {
+    absl::StrAppend(&text, "more", k, " { s", k, " = (pred[], f32[4]) parameter(0)  ROOT p", k, " = pred[] get-tuple-element(s", k, "), index=0 }\n");
+    absl::StrAppend(&text, "body", k, " { t", k, " = (pred[], f32[4]) parameter(0)  a", k, " = f32[4] get-tuple-element(t", k, "), index=1  b", k,
+                    " = f32[4] negate(a", k, ")  no", k, " = pred[] constant(false)  ROOT r", k, " = (pred[], f32[4]) tuple(no", k, ", b", k, ") }\n");
+    absl::StrAppend(&main, "  w", k + 1, " = (pred[], f32[4]) while(w", k, "), condition=more", k, ", body=body", k, "\n");
+  }
+  Assign(text + main + "  ROOT r = f32[4] get-tuple-element(w1000), index=1\n}\n");
+}
+
+// More branches than a set may grow to by choice.
+TEST(BigPrograms, AConditionalWithManyBranches) {
+  std::string text = "HloModule m\n", names, operands;
+  for (int k = 0; k < 700; ++k) {
+    absl::StrAppend(&text, "b", k, " { a", k, " = f32[4] parameter(0)  ROOT r", k, " = f32[4] negate(a", k, ") }\n");
+    absl::StrAppend(&names, k == 0 ? "" : ", ", "b", k);
+    absl::StrAppend(&operands, ", x");
+  }
+  Assign(absl::StrCat(text, "ENTRY main { i = s32[] parameter(0)  x = f32[4] parameter(1)  ROOT c = f32[4] conditional(i", operands,
+                      "), branch_computations={", names, "} }\n"));
+}
+
+// Thirty levels that call the next one twice: compiled once each.
+TEST(BigPrograms, CallsThatDouble) {
+  std::string text = "HloModule m\nf0 { p0 = f32[4] parameter(0)  ROOT r0 = f32[4] negate(p0) }\n";
+  for (int k = 1; k <= 30; ++k) {
+    absl::StrAppend(&text, "f", k, " { p", k, " = f32[4] parameter(0)  a", k, " = f32[4] call(p", k, "), to_apply=f", k - 1, "  ROOT r", k,
+                    " = f32[4] call(a", k, "), to_apply=f", k - 1, " }\n");
+  }
+  Assign(text + "ENTRY main { x = f32[4] parameter(0)  ROOT r = f32[4] call(x), to_apply=f30 }\n");
+}
+
+}  // namespace
+}  // namespace hilo
