@@ -21,6 +21,12 @@ class FlattenCallGraph : public HloPass {
     int64_t instructions = module->instruction_count();
     // Callers before callees, so that what a clone shares with its original is split when its turn comes.
     absl::flat_hash_set<const HloComputation*> taken = {module->entry_computation()}, visited = {module->entry_computation()};
+    for (const HloComputation* computation : module->computations()) {
+      for (const HloInstruction* instruction : computation->instructions()) {
+        // A call's target has a frame of its own and cannot be part of another.
+        if (instruction->opcode() == HloOpcode::kCall) taken.insert(instruction->called_computation());
+      }
+    }
     std::vector<HloComputation*> work = {module->entry_computation()};
     while (!work.empty()) {
       HloComputation* computation = work.back();
