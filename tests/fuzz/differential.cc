@@ -52,7 +52,8 @@ struct Configuration {
   bool strict = false;
   std::string disabled_pass;
   std::string name() const {
-    return disabled_pass.empty() ? (strict ? "strict" : "default") : absl::StrCat("without-", disabled_pass);
+    return disabled_pass.empty() ? (strict ? "strict" : "default")
+                                 : absl::StrCat("without-", disabled_pass);
   }
   static Configuration FromName(absl::string_view name) {
     Configuration c{.strict = name == "strict"};
@@ -69,7 +70,8 @@ std::vector<std::string> OptionalPasses() {
   for (const auto& stage : pipeline.stages()) {
     for (const auto& pass : stage.passes) {
       const std::string name(pass->name());
-      if (pass->optional() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      if (pass->optional() && std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
     }
   }
   return names;
@@ -110,29 +112,34 @@ class GuardedLeaves {
 };
 
 // Unimplemented if the backend refuses the program; any other error is a finding.
-absl::Status Check(const RandomProgram& program, const Configuration& configuration, const std::string& dump = "") {
+absl::Status Check(const RandomProgram& program, const Configuration& configuration,
+                   const std::string& dump = "") {
   const HloComputation& entry = *program.module->entry_computation();
   std::vector<TrackedLeaves> arguments;
-  for (const Literal& argument : program.arguments) arguments.push_back(ExactLeaves(argument.Clone()));
-  HILO_ASSIGN_OR_RETURN(TrackedLeaves expected, TrackedEvaluator(configuration.strict).Run(entry, arguments));
+  for (const Literal& argument : program.arguments)
+    arguments.push_back(ExactLeaves(argument.Clone()));
+  HILO_ASSIGN_OR_RETURN(TrackedLeaves expected,
+                        TrackedEvaluator(configuration.strict).Run(entry, arguments));
 
-  CompileOptions options{.strict = configuration.strict, .dump_dir = dump, .verify_each_pass = true};
+  CompileOptions options{
+      .strict = configuration.strict, .dump_dir = dump, .verify_each_pass = true};
   if (!configuration.disabled_pass.empty()) options.disabled_passes = {configuration.disabled_pass};
   HILO_ASSIGN_OR_RETURN(auto pool, CreateThreadPool(2));
-  HILO_ASSIGN_OR_RETURN(auto compiled, cpu::CreateCpuCompiler()->Compile(program.module->Clone(), options, pool.get()));
+  HILO_ASSIGN_OR_RETURN(auto compiled, cpu::CreateCpuCompiler()->Compile(program.module->Clone(),
+                                                                         options, pool.get()));
 
   GuardedLeaves inputs, outputs;
   std::vector<const void*> parameters;
   for (const TrackedLeaves& leaves : arguments) {
     for (const Tracked& leaf : leaves) {
-      HILO_ASSIGN_OR_RETURN(uint8_t* data, inputs.Add(*leaf.value));
+      HILO_ASSIGN_OR_RETURN(uint8_t * data, inputs.Add(*leaf.value));
       std::memcpy(data, leaf.value->untyped_data().data(), leaf.value->untyped_data().size());
       parameters.push_back(data);
     }
   }
   std::vector<void*> results;
   for (const Tracked& leaf : expected) {
-    HILO_ASSIGN_OR_RETURN(uint8_t* data, outputs.Add(*leaf.value));
+    HILO_ASSIGN_OR_RETURN(uint8_t * data, outputs.Add(*leaf.value));
     results.push_back(data);
   }
   const RunContext context{.thread_pool = pool.get()};
@@ -142,16 +149,20 @@ absl::Status Check(const RandomProgram& program, const Configuration& configurat
   size_t next = 0;
   for (const TrackedLeaves& leaves : arguments) {
     for (const Tracked& leaf : leaves) {
-      if (std::memcmp(parameters[next++], leaf.value->untyped_data().data(), leaf.value->untyped_data().size()) != 0)
+      if (std::memcmp(parameters[next++], leaf.value->untyped_data().data(),
+                      leaf.value->untyped_data().size()) != 0)
         return absl::InternalError("an argument was overwritten");
     }
   }
   for (size_t i = 0; i < expected.size(); ++i) {
     HILO_ASSIGN_OR_RETURN(Literal actual, Literal::Create(expected[i].value->shape()));
-    if (!actual.untyped_data().empty()) std::memcpy(actual.untyped_data().data(), results[i], actual.untyped_data().size());
-    const absl::Status same = CompareTracked(expected[i], actual, /*zeros_are_equal=*/!configuration.strict);
+    if (!actual.untyped_data().empty())
+      std::memcpy(actual.untyped_data().data(), results[i], actual.untyped_data().size());
+    const absl::Status same =
+        CompareTracked(expected[i], actual, /*zeros_are_equal=*/!configuration.strict);
     if (!same.ok())
-      return absl::InternalError(absl::StrCat("result ", i, " (error bound ", expected[i].error, "): ", same.message()));
+      return absl::InternalError(
+          absl::StrCat("result ", i, " (error bound ", expected[i].error, "): ", same.message()));
   }
   return absl::OkStatus();
 }
@@ -183,7 +194,8 @@ std::string InChild(const std::function<std::string()>& work) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) absl::StrAppend(&text, "CRASH ", strsignal(WTERMSIG(status)));
-  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) absl::StrAppend(&text, "CRASH exit code ", WEXITSTATUS(status));
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+    absl::StrAppend(&text, "CRASH exit code ", WEXITSTATUS(status));
   return text;
 }
 
@@ -193,7 +205,8 @@ std::string OneLine(absl::string_view text) { return absl::StrReplaceAll(text, {
 std::string FailureOf(const RandomProgram& program, const Configuration& configuration) {
   return InChild([&]() -> std::string {
     const absl::Status status = Check(program, configuration);
-    if (status.ok() || absl::IsUnimplemented(status) || absl::IsFailedPrecondition(status)) return "";
+    if (status.ok() || absl::IsUnimplemented(status) || absl::IsFailedPrecondition(status))
+      return "";
     return std::string(status.message());
   });
 }
@@ -203,10 +216,13 @@ std::string FailureOf(const RandomProgram& program, const Configuration& configu
 class Shrinker {
  public:
   Shrinker(RandomProgram program, Configuration configuration, std::string failure)
-      : program_(std::move(program)), configuration_(std::move(configuration)), failure_(std::move(failure)) {}
+      : program_(std::move(program)),
+        configuration_(std::move(configuration)),
+        failure_(std::move(failure)) {}
 
   void Run() {
-    for (bool smaller = true; smaller && tries_ < 400;) smaller = Prefix() || Enter() || CutOperands() || RemoveDead();
+    for (bool smaller = true; smaller && tries_ < 400;)
+      smaller = Prefix() || Enter() || CutOperands() || RemoveDead();
     DropParameters();
   }
   const RandomProgram& program() const { return program_; }
@@ -254,8 +270,10 @@ class Shrinker {
     HloInstruction* instruction = Find(copy, name);
     HILO_RETURN_IF_ERROR(copy.module->entry_computation()->set_root_instruction(instruction, true));
     std::vector<TrackedLeaves> arguments;
-    for (const Literal& argument : copy.arguments) arguments.push_back(ExactLeaves(argument.Clone()));
-    return TrackedEvaluator(configuration_.strict).Run(*copy.module->entry_computation(), arguments);
+    for (const Literal& argument : copy.arguments)
+      arguments.push_back(ExactLeaves(argument.Clone()));
+    return TrackedEvaluator(configuration_.strict)
+        .Run(*copy.module->entry_computation(), arguments);
   }
   // A parameter that holds its value takes the place of an operand.
   bool CutOperands() {
@@ -267,8 +285,10 @@ class Shrinker {
       HloComputation* entry = candidate.module->entry_computation();
       const int64_t number = entry->num_parameters();
       HloInstruction* parameter = entry->AddInstruction(
-          HloInstruction::CreateParameter(number, instruction->shape(), "cut"), absl::StrCat("cut", number));
-      if (!entry->ReplaceAllUsesWith(Find(candidate, instruction->name()), parameter).ok()) continue;
+          HloInstruction::CreateParameter(number, instruction->shape(), "cut"),
+          absl::StrCat("cut", number));
+      if (!entry->ReplaceAllUsesWith(Find(candidate, instruction->name()), parameter).ok())
+        continue;
       candidate.arguments.push_back(Assemble(instruction->shape(), *value));
       if (Try(std::move(candidate))) return true;
     }
@@ -315,7 +335,9 @@ class Shrinker {
     for (int64_t p = program_.module->entry_computation()->num_parameters() - 1; p >= 0; --p) {
       RandomProgram candidate = Copy();
       HloComputation* entry = candidate.module->entry_computation();
-      if (!entry->parameter_instruction(p)->users().empty() || entry->parameter_instruction(p)->IsRoot()) continue;
+      if (!entry->parameter_instruction(p)->users().empty() ||
+          entry->parameter_instruction(p)->IsRoot())
+        continue;
       if (!entry->RemoveParameter(p).ok()) continue;
       candidate.arguments.erase(candidate.arguments.begin() + p);
       Try(std::move(candidate));
@@ -330,12 +352,13 @@ class Shrinker {
 
 // --- cases as files ---
 
-std::string CaseText(const RandomProgram& program, const Configuration& configuration, absl::string_view failure,
-                     absl::string_view origin) {
-  std::string text = absl::StrCat("// ", origin, "\n// configuration: ", configuration.name(), "\n// failure: ",
-                                  OneLine(failure), "\n");
-  for (const Literal& argument : program.arguments) 
-    absl::StrAppend(&text, "// argument: ", OneLine(argument.ToString(/*with_shape=*/!argument.shape().IsTuple())), "\n");
+std::string CaseText(const RandomProgram& program, const Configuration& configuration,
+                     absl::string_view failure, absl::string_view origin) {
+  std::string text = absl::StrCat("// ", origin, "\n// configuration: ", configuration.name(),
+                                  "\n// failure: ", OneLine(failure), "\n");
+  for (const Literal& argument : program.arguments)
+    absl::StrAppend(&text, "// argument: ",
+                    OneLine(argument.ToString(/*with_shape=*/!argument.shape().IsTuple())), "\n");
   return absl::StrCat(text, PrintHloModule(*program.module, {.layouts = false}));
 }
 
@@ -350,10 +373,12 @@ int RunFile(const std::string& path, const std::string& dump) {
   Configuration configuration;
   int64_t next = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    if (absl::ConsumePrefix(&line, "// configuration: ")) configuration = Configuration::FromName(line);
+    if (absl::ConsumePrefix(&line, "// configuration: "))
+      configuration = Configuration::FromName(line);
     if (!absl::ConsumePrefix(&line, "// argument: ")) continue;
     const HloComputation& entry = *program.module->entry_computation();
-    if (next == entry.num_parameters()) return std::fprintf(stderr, "%s: too many arguments\n", path.c_str()), 2;
+    if (next == entry.num_parameters())
+      return std::fprintf(stderr, "%s: too many arguments\n", path.c_str()), 2;
     const Shape& shape = entry.parameter_instruction(next++)->shape();
     auto literal = shape.IsTuple() ? ParseLiteral(line, shape) : ParseLiteral(line);
     if (!literal.ok()) return std::fprintf(stderr, "%s\n", literal.status().ToString().c_str()), 2;
@@ -376,7 +401,8 @@ std::string CheckSeed(uint64_t seed, Tally* tally) {
   const RandomProgram program = MakeRandomProgram(seed);
   tally->instructions += program.module->instruction_count();
   if (const absl::Status valid = VerifyHloModule(*program.module, HloStage::kInput); !valid.ok())
-    return absl::StrCat("FAIL default generated an invalid module: ", OneLine(valid.message()), "\n");
+    return absl::StrCat("FAIL default generated an invalid module: ", OneLine(valid.message()),
+                        "\n");
   std::string lines;
   for (const Configuration& configuration : ConfigurationsOf(seed)) {
     absl::StrAppend(&lines, "TRY ", configuration.name(), "\n");
@@ -403,12 +429,14 @@ struct Flags {
 void Record(uint64_t seed, const std::string& lines, const Flags& flags, Tally* tally) {
   for (absl::string_view line : absl::StrSplit(lines, '\n')) {
     const bool crashed = absl::StartsWith(line, "CRASH ");
-    if (absl::ConsumePrefix(&line, "REFUSED ")) std::fprintf(stderr, "seed %lu refused: %s\n", seed, std::string(line).c_str());
+    if (absl::ConsumePrefix(&line, "REFUSED "))
+      std::fprintf(stderr, "seed %lu refused: %s\n", seed, std::string(line).c_str());
     if (!crashed && !absl::ConsumePrefix(&line, "FAIL ")) continue;
     ++tally->failures;
     // A crashed process has said nothing of the configuration: find it again.
     RandomProgram program;
-    const std::string made = InChild([&] { return std::to_string(MakeRandomProgram(seed).arguments.size()); });
+    const std::string made =
+        InChild([&] { return std::to_string(MakeRandomProgram(seed).arguments.size()); });
     if (absl::StrContains(made, "CRASH")) {
       std::fprintf(stderr, "seed %lu: the generator itself: %s\n", seed, made.c_str());
       return;
@@ -422,8 +450,10 @@ void Record(uint64_t seed, const std::string& lines, const Flags& flags, Tally* 
         if (!failure.empty()) break;
       }
     }
+    const bool repeats = !failure.empty();
+    if (!repeats) failure = absl::StrCat(line, " (did not repeat)");
     std::string text = CaseText(program, configuration, failure, absl::StrCat("seed ", seed));
-    if (flags.shrink && !failure.empty()) {
+    if (flags.shrink && repeats) {
       Shrinker shrinker(std::move(program), configuration, failure);
       shrinker.Run();
       failure = shrinker.failure();
@@ -431,8 +461,8 @@ void Record(uint64_t seed, const std::string& lines, const Flags& flags, Tally* 
     }
     const std::string path = absl::StrCat(flags.out, "/", seed, ".", configuration.name(), ".hlo");
     std::ofstream(path) << text;
-    std::fprintf(stderr, "seed %lu, %s: %s\n  repeat: hilo_differential --file=%s\n", seed, configuration.name().c_str(),
-                 failure.c_str(), path.c_str());
+    std::fprintf(stderr, "seed %lu, %s: %s\n  repeat: hilo_differential --file=%s\n", seed,
+                 configuration.name().c_str(), failure.c_str(), path.c_str());
     return;
   }
 }
@@ -444,7 +474,8 @@ void Work(const Flags& flags, Tally* tally) {
     const uint64_t seed = flags.first + index;
     Record(seed, InChild([&] { return CheckSeed(seed, tally); }), flags, tally);
     const int64_t done = ++tally->programs;
-    if (done % 200 == 0) std::fprintf(stderr, "%ld programs, %ld failures\n", done, tally->failures.load());
+    if (done % 200 == 0)
+      std::fprintf(stderr, "%ld programs, %ld failures\n", done, tally->failures.load());
   }
 }
 
@@ -453,19 +484,32 @@ int Main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     absl::string_view word = argv[i];
     bool good = true;
-    if (absl::ConsumePrefix(&word, "--first=")) good = absl::SimpleAtoi(word, &flags.first);
-    else if (absl::ConsumePrefix(&word, "--count=")) good = absl::SimpleAtoi(word, &flags.count);
-    else if (absl::ConsumePrefix(&word, "--workers=")) good = absl::SimpleAtoi(word, &flags.workers);
-    else if (absl::ConsumePrefix(&word, "--out=")) flags.out = std::string(word);
-    else if (absl::ConsumePrefix(&word, "--file=")) flags.file = std::string(word);
-    else if (absl::ConsumePrefix(&word, "--dump=")) flags.dump = std::string(word);
-    else if (word == "--no-shrink") flags.shrink = false;
-    else good = false;
-    if (!good) return std::fprintf(stderr, "usage: hilo_differential [--first=N] [--count=N] [--workers=N] [--out=DIR] [--no-shrink] | --file=F [--dump=DIR]\n"), 2;
+    if (absl::ConsumePrefix(&word, "--first="))
+      good = absl::SimpleAtoi(word, &flags.first);
+    else if (absl::ConsumePrefix(&word, "--count="))
+      good = absl::SimpleAtoi(word, &flags.count);
+    else if (absl::ConsumePrefix(&word, "--workers="))
+      good = absl::SimpleAtoi(word, &flags.workers);
+    else if (absl::ConsumePrefix(&word, "--out="))
+      flags.out = std::string(word);
+    else if (absl::ConsumePrefix(&word, "--file="))
+      flags.file = std::string(word);
+    else if (absl::ConsumePrefix(&word, "--dump="))
+      flags.dump = std::string(word);
+    else if (word == "--no-shrink")
+      flags.shrink = false;
+    else
+      good = false;
+    if (!good)
+      return std::fprintf(stderr,
+                          "usage: hilo_differential [--first=N] [--count=N] [--workers=N] "
+                          "[--out=DIR] [--no-shrink] | --file=F [--dump=DIR]\n"),
+             2;
   }
   if (!flags.file.empty()) return RunFile(flags.file, flags.dump);
   std::filesystem::create_directories(flags.out);
-  void* shared = mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* shared =
+      mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return std::perror("mmap"), 2;
   auto* tally = new (shared) Tally{};
   // What a compiler does once in a process is done before the processes part.
@@ -481,10 +525,13 @@ int Main(int argc, char** argv) {
     workers.push_back(worker);
   }
   for (pid_t worker : workers) waitpid(worker, nullptr, 0);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::fprintf(stderr, "%ld programs of %.1f instructions, %ld runs (%ld refused) in %.0f s: %ld failures\n",
-               tally->programs.load(), static_cast<double>(tally->instructions) / std::max<int64_t>(1, tally->programs),
-               tally->runs.load(), tally->refused.load(), seconds, tally->failures.load());
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::fprintf(
+      stderr, "%ld programs of %.1f instructions, %ld runs (%ld refused) in %.0f s: %ld failures\n",
+      tally->programs.load(),
+      static_cast<double>(tally->instructions) / std::max<int64_t>(1, tally->programs),
+      tally->runs.load(), tally->refused.load(), seconds, tally->failures.load());
   return tally->failures == 0 && tally->programs == static_cast<int64_t>(flags.count) ? 0 : 1;
 }
 

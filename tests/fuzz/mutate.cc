@@ -39,15 +39,18 @@ namespace {
 
 constexpr int kSecondsPerMutant = 10;
 constexpr int kBatch = 50;
-constexpr int64_t kMaxRunBytes = 1 << 20;       // of parameters, results and temporaries
-constexpr int64_t kMaxCompileBytes = 1 << 26;   // of constants and arrays that folding may make
+constexpr int64_t kMaxRunBytes = 1 << 20;      // of parameters, results and temporaries
+constexpr int64_t kMaxCompileBytes = 1 << 26;  // of constants and arrays that folding may make
 
 // --- texts ---
 
-// Words (names and numbers), strings, and single other characters, with the white space before each.
+// Words (names and numbers), strings, and single other characters, with the white space before
+// each.
 std::vector<std::string> Tokens(absl::string_view text) {
   std::vector<std::string> tokens;
-  const auto is_word = [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-'; };
+  const auto is_word = [](char c) {
+    return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-';
+  };
   for (size_t i = 0; i < text.size();) {
     const size_t begin = i;
     while (i < text.size() && absl::ascii_isspace(text[i])) ++i;
@@ -70,13 +73,36 @@ struct Corpus {
   std::vector<std::string> words;  // of all texts
 };
 
-constexpr absl::string_view kExtremes[] = {
-    "0",  "1",  "-1", "2",          "3",          "64",         "65",          "1000",       "65536",
-    "-0", "1e9", "nan", "-inf",     "2147483647", "2147483648", "-2147483648", "4294967295", "4294967296",
-    "4611686018427387904",          "9223372036854775807",      "-9223372036854775808",      "9223372036854775808",
-    "18446744073709551615",         "99999999999999999999999999", "1e400", "0x1p3", "inf"};
-constexpr absl::string_view kTypes[] = {"pred", "s8",  "u8",   "s32", "u64", "f16",  "bf16",  "f32",   "f64",
-                                        "c64",  "c128", "s4",  "f8e4m3fn", "token", "opaque", "tuple", "f4e2m1fn"};
+constexpr absl::string_view kExtremes[] = {"0",
+                                           "1",
+                                           "-1",
+                                           "2",
+                                           "3",
+                                           "64",
+                                           "65",
+                                           "1000",
+                                           "65536",
+                                           "-0",
+                                           "1e9",
+                                           "nan",
+                                           "-inf",
+                                           "2147483647",
+                                           "2147483648",
+                                           "-2147483648",
+                                           "4294967295",
+                                           "4294967296",
+                                           "4611686018427387904",
+                                           "9223372036854775807",
+                                           "-9223372036854775808",
+                                           "9223372036854775808",
+                                           "18446744073709551615",
+                                           "99999999999999999999999999",
+                                           "1e400",
+                                           "0x1p3",
+                                           "inf"};
+constexpr absl::string_view kTypes[] = {"pred",     "s8",    "u8",     "s32",   "u64",     "f16",
+                                        "bf16",     "f32",   "f64",    "c64",   "c128",    "s4",
+                                        "f8e4m3fn", "token", "opaque", "tuple", "f4e2m1fn"};
 
 class Mutator {
  public:
@@ -106,22 +132,30 @@ class Mutator {
       case 3:
       case 4:
       case 5:
-        Replace(tokens, [](absl::string_view w) { return absl::ascii_isdigit(w[0]) || w[0] == '-'; },
-                std::string(random_.Of(kExtremes)));
+        Replace(
+            tokens, [](absl::string_view w) { return absl::ascii_isdigit(w[0]) || w[0] == '-'; },
+            std::string(random_.Of(kExtremes)));
         break;
       case 6:
-        Replace(tokens, [](absl::string_view w) { return absl::ascii_isdigit(w[0]); }, std::to_string(random_.Below(20)));
+        Replace(
+            tokens, [](absl::string_view w) { return absl::ascii_isdigit(w[0]); },
+            std::to_string(random_.Below(20)));
         break;
       case 7:
       case 8:
-        Replace(tokens, [](absl::string_view w) { return absl::ascii_isalpha(w[0]); }, random_.Of(corpus_.words));
+        Replace(
+            tokens, [](absl::string_view w) { return absl::ascii_isalpha(w[0]); },
+            random_.Of(corpus_.words));
         break;
       case 9:
-        Replace(tokens, [](absl::string_view w) { return HloOpcodeFromString(w).has_value(); },
-                std::string(HloOpcodeString(static_cast<HloOpcode>(random_.Below(kHloOpcodeCount)))));
+        Replace(
+            tokens, [](absl::string_view w) { return HloOpcodeFromString(w).has_value(); },
+            std::string(HloOpcodeString(static_cast<HloOpcode>(random_.Below(kHloOpcodeCount)))));
         break;
       case 10:
-        Replace(tokens, [](absl::string_view w) { return PrimitiveTypeFromName(w).ok(); }, std::string(random_.Of(kTypes)));
+        Replace(
+            tokens, [](absl::string_view w) { return PrimitiveTypeFromName(w).ok(); },
+            std::string(random_.Of(kTypes)));
         break;
       case 11:  // a run of tokens from another place
         Splice(tokens, tokens);
@@ -172,7 +206,8 @@ Corpus ReadCorpus(const std::vector<std::string>& paths) {
       continue;
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
-      if (entry.path().extension() == ".hlo" && entry.file_size() < 100'000) files.push_back(entry.path());
+      if (entry.path().extension() == ".hlo" && entry.file_size() < 100'000)
+        files.push_back(entry.path());
     }
   }
   std::sort(files.begin(), files.end());
@@ -216,7 +251,8 @@ int64_t LargestArray(const HloModule& module) {
 // Runs on arguments of small numbers and drops the results.
 void RunOnce(const CompiledProgram& program) {
   int64_t bytes = program.temp_bytes() + ShapeUtil::ByteSizeOf(program.program_shape().result);
-  for (const Shape& shape : program.program_shape().parameters) bytes += ShapeUtil::ByteSizeOf(shape);
+  for (const Shape& shape : program.program_shape().parameters)
+    bytes += ShapeUtil::ByteSizeOf(shape);
   if (bytes > kMaxRunBytes) return;
   std::vector<AlignedBuffer> buffers;
   std::vector<const void*> parameters;
@@ -232,11 +268,13 @@ void RunOnce(const CompiledProgram& program) {
   };
   for (const Shape& shape : program.program_shape().parameters) add(shape, parameters);
   add(program.program_shape().result, results);
-  for (const auto& [output, parameter] : program.donations()) results[output] = const_cast<void*>(parameters[parameter]);
+  for (const auto& [output, parameter] : program.donations())
+    results[output] = const_cast<void*>(parameters[parameter]);
   CancellationToken token;
   std::atomic<bool> done = false;
   std::thread watch([&] {
-    for (int i = 0; i < 300 && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 300 && !done; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     token.Expire();
   });
   (void)program.Run({.cancellation = &token}, parameters, results);
@@ -267,7 +305,8 @@ struct Flags {
   std::vector<std::string> paths;
 };
 
-void RunBatch(const Corpus& corpus, const Flags& flags, uint64_t begin, Tally* tally, std::atomic<uint64_t>* current) {
+void RunBatch(const Corpus& corpus, const Flags& flags, uint64_t begin, Tally* tally,
+              std::atomic<uint64_t>* current) {
   const uint64_t end = std::min(begin + kBatch, flags.count);
   for (uint64_t i = begin; i < end;) {
     *current = i;
@@ -300,17 +339,28 @@ int Main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     absl::string_view word = argv[i];
     bool good = true;
-    if (absl::ConsumePrefix(&word, "--first=")) good = absl::SimpleAtoi(word, &flags.first);
-    else if (absl::ConsumePrefix(&word, "--count=")) good = absl::SimpleAtoi(word, &flags.count);
-    else if (absl::ConsumePrefix(&word, "--workers=")) good = absl::SimpleAtoi(word, &flags.workers);
-    else if (absl::ConsumePrefix(&word, "--out=")) flags.out = std::string(word);
-    else if (absl::ConsumePrefix(&word, "--file=")) flags.file = std::string(word);
-    else if (absl::StartsWith(word, "--")) good = false;
-    else flags.paths.emplace_back(word);
-    if (!good) return std::fprintf(stderr, "usage: hilo_mutate [--first=N] [--count=N] [--workers=N] [--out=DIR] [--file=F] PATH ...\n"), 2;
+    if (absl::ConsumePrefix(&word, "--first="))
+      good = absl::SimpleAtoi(word, &flags.first);
+    else if (absl::ConsumePrefix(&word, "--count="))
+      good = absl::SimpleAtoi(word, &flags.count);
+    else if (absl::ConsumePrefix(&word, "--workers="))
+      good = absl::SimpleAtoi(word, &flags.workers);
+    else if (absl::ConsumePrefix(&word, "--out="))
+      flags.out = std::string(word);
+    else if (absl::ConsumePrefix(&word, "--file="))
+      flags.file = std::string(word);
+    else if (absl::StartsWith(word, "--"))
+      good = false;
+    else
+      flags.paths.emplace_back(word);
+    if (!good)
+      return std::fprintf(stderr,
+                          "usage: hilo_mutate [--first=N] [--count=N] [--workers=N] [--out=DIR] "
+                          "[--file=F] PATH ...\n"),
+             2;
   }
-  void* shared = mmap(nullptr, sizeof(Tally) + 64 * sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* shared = mmap(nullptr, sizeof(Tally) + 64 * sizeof(std::atomic<uint64_t>),
+                      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return std::perror("mmap"), 2;
   auto* tally = new (shared) Tally{};
   auto* current = reinterpret_cast<std::atomic<uint64_t>*>(tally + 1);
@@ -320,11 +370,13 @@ int Main(int argc, char** argv) {
     content << in.rdbuf();
     Digest(content.str(), tally);
     auto module = ParseHloModule(content.str());
-    std::fprintf(stderr, "%s\n", module.ok() ? "accepted" : std::string(module.status().message()).c_str());
+    std::fprintf(stderr, "%s\n",
+                 module.ok() ? "accepted" : std::string(module.status().message()).c_str());
     return 0;
   }
   const Corpus corpus = ReadCorpus(flags.paths);
-  if (corpus.texts.empty() || flags.workers > 64) return std::fprintf(stderr, "hilo_mutate: no .hlo files\n"), 2;
+  if (corpus.texts.empty() || flags.workers > 64)
+    return std::fprintf(stderr, "hilo_mutate: no .hlo files\n"), 2;
   std::filesystem::create_directories(flags.out);
   const auto begin = std::chrono::steady_clock::now();
   std::vector<pid_t> workers;
@@ -340,10 +392,13 @@ int Main(int argc, char** argv) {
     workers.push_back(worker);
   }
   for (pid_t worker : workers) waitpid(worker, nullptr, 0);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::fprintf(stderr, "%ld mutants of %zu texts in %.0f s: %ld accepted, %ld compiled, %ld run; %ld crashes or hangs\n",
-               tally->mutants.load(), corpus.texts.size(), seconds, tally->parsed.load(), tally->compiled.load(),
-               tally->ran.load(), tally->failures.load());
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::fprintf(stderr,
+               "%ld mutants of %zu texts in %.0f s: %ld accepted, %ld compiled, %ld run; %ld "
+               "crashes or hangs\n",
+               tally->mutants.load(), corpus.texts.size(), seconds, tally->parsed.load(),
+               tally->compiled.load(), tally->ran.load(), tally->failures.load());
   return tally->failures == 0 ? 0 : 1;
 }
 

@@ -38,7 +38,9 @@ struct Scope {
   int depth = 0;
 };
 
-Dims DimsOf(const Shape& shape) { return Dims(shape.dimensions().begin(), shape.dimensions().end()); }
+Dims DimsOf(const Shape& shape) {
+  return Dims(shape.dimensions().begin(), shape.dimensions().end());
+}
 int64_t Product(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
@@ -65,10 +67,12 @@ class Generator {
  private:
   // --- choices ---
   PrimitiveType RandomType() {
-    static constexpr PrimitiveType kOften[] = {F32, F32, F32, F32, F32, F32, S32, S32, S32, F64, F64, PRED, PRED,
-                                               BF16, BF16, F16, F16, S64, S64, U32, U32, U8, U8, S8, C64};
-    static constexpr PrimitiveType kRare[] = {S16, U16, U64, C128, S4, U4, F8E5M2, F8E4M3FN, F8E4M3B11FNUZ, F8E5M2FNUZ,
-                                              F8E4M3FNUZ, F8E4M3, F8E3M4, S2, U2, F4E2M1FN};
+    static constexpr PrimitiveType kOften[] = {F32, F32, F32,  F32,  F32,  F32,  S32, S32, S32,
+                                               F64, F64, PRED, PRED, BF16, BF16, F16, F16, S64,
+                                               S64, U32, U32,  U8,   U8,   S8,   C64};
+    static constexpr PrimitiveType kRare[] = {
+        S16,           U16,        U64,        C128,   S4,     U4, F8E5M2, F8E4M3FN,
+        F8E4M3B11FNUZ, F8E5M2FNUZ, F8E4M3FNUZ, F8E4M3, F8E3M4, S2, U2,     F4E2M1FN};
     return random_.Chance(12) ? random_.Of(kRare) : random_.Of(kOften);
   }
   PrimitiveType RandomIntegerType() {
@@ -83,10 +87,12 @@ class Generator {
     static constexpr int kRanks[] = {0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4};
     Dims dims(random_.Of(kRanks));
     for (int64_t& d : dims) d = RandomSize();
-    while (Product(dims) > options_.max_elements) dims[random_.Below(dims.size())] = 1 + random_.Below(4);
+    while (Product(dims) > options_.max_elements)
+      dims[random_.Below(dims.size())] = 1 + random_.Below(4);
     return dims;
   }
-  // Any value that `accept` takes; null if there is none. Later ones more often: programs get depth.
+  // Any value that `accept` takes; null if there is none. Later ones more often: programs get
+  // depth.
   const Value* Pick(Scope& scope, const std::function<bool(const Value&)>& accept) {
     std::vector<const Value*> fitting;
     for (const Value& value : scope.values) {
@@ -104,7 +110,8 @@ class Generator {
   Literal RandomLiteral(const Shape& shape) {
     const int kind = random_.Below(10);
     const PrimitiveType type = shape.element_type();
-    Literal wide = *Literal::Create(ShapeUtil::MakeShape(IsComplexType(type) ? C128 : F64, shape.dimensions()));
+    Literal wide = *Literal::Create(
+        ShapeUtil::MakeShape(IsComplexType(type) ? C128 : F64, shape.dimensions()));
     const bool is_float = IsFloatingPointType(type) || IsComplexType(type);
     const auto next = [&]() -> double {
       if (type == PRED) return random_.Below(2);
@@ -127,7 +134,8 @@ class Generator {
       Literal literal = RandomLiteral(shape);
       const int64_t number = scope.computation->num_parameters();
       HloInstruction* parameter = scope.computation->AddInstruction(
-          HloInstruction::CreateParameter(number, shape, absl::StrCat("p", number)), absl::StrCat("p", number));
+          HloInstruction::CreateParameter(number, shape, absl::StrCat("p", number)),
+          absl::StrCat("p", number));
       scope.values.push_back({parameter, ExactLeaves(literal.Clone())});
       scope.arguments->push_back(std::move(literal));
       return &scope.values.back();
@@ -135,14 +143,16 @@ class Generator {
     if (!dims.empty() && type != PRED && random_.Chance(15)) {
       auto attributes = std::make_unique<IotaAttrs>();
       attributes->iota_dimension = random_.Below(dims.size());
-      if (const Value* iota = Add(scope, HloOpcode::kIota, {}, std::move(attributes), {}, &shape)) return iota;
+      if (const Value* iota = Add(scope, HloOpcode::kIota, {}, std::move(attributes), {}, &shape))
+        return iota;
     }
     const bool small = Product(dims) <= 64 && random_.Chance(60);
     Literal literal = RandomLiteral(small ? shape : ShapeUtil::MakeShape(type, {}));
-    scope.values.push_back({scope.computation->AddConstant(literal.Clone()), ExactLeaves(literal.Clone())});
+    scope.values.push_back(
+        {scope.computation->AddConstant(literal.Clone()), ExactLeaves(literal.Clone())});
     if (small) return &scope.values.back();
-    return Add(scope, HloOpcode::kBroadcast, {scope.values.back().instruction}, std::make_unique<BroadcastAttrs>(), {},
-               nullptr, &shape);
+    return Add(scope, HloOpcode::kBroadcast, {scope.values.back().instruction},
+               std::make_unique<BroadcastAttrs>(), {}, nullptr, &shape);
   }
   // A value of that type and dimensions.
   HloInstruction* Like(Scope& scope, const Dims& dims, PrimitiveType type, bool exact = false) {
@@ -150,14 +160,16 @@ class Generator {
       return v.shape().IsArray() && DimsOf(v.shape()) == dims && (!exact || v.exact());
     };
     if (random_.Chance(80)) {
-      if (const Value* v = Pick(scope, [&](const Value& v) { return same_dims(v) && v.type() == type; }))
+      if (const Value* v =
+              Pick(scope, [&](const Value& v) { return same_dims(v) && v.type() == type; }))
         return v->instruction;
     }
     if (random_.Chance(30) && type != PRED) {
       if (const Value* v = Pick(scope, [&](const Value& v) {
             return same_dims(v) && (!IsComplexType(v.type()) || IsComplexType(type));
           })) {
-        if (const Value* converted = Convert(scope, *v, type); converted != nullptr && (!exact || converted->exact()))
+        if (const Value* converted = Convert(scope, *v, type);
+            converted != nullptr && (!exact || converted->exact()))
           return converted->instruction;
       }
     }
@@ -172,10 +184,12 @@ class Generator {
   // --- adding ---
   // Null if inference refuses the instruction, or its value is of no use.
   const Value* Add(Scope& scope, HloOpcode opcode, std::vector<HloInstruction*> operands,
-                   std::unique_ptr<OpAttributes> attributes = nullptr, std::vector<HloComputation*> called = {},
-                   const Shape* stated = nullptr, const Shape* result = nullptr) {
+                   std::unique_ptr<OpAttributes> attributes = nullptr,
+                   std::vector<HloComputation*> called = {}, const Shape* stated = nullptr,
+                   const Shape* result = nullptr) {
     if (std::find(operands.begin(), operands.end(), nullptr) != operands.end()) return nullptr;
-    auto added = scope.computation->AddOp(opcode, operands, std::move(attributes), called, stated != nullptr ? stated : result);
+    auto added = scope.computation->AddOp(opcode, operands, std::move(attributes), called,
+                                          stated != nullptr ? stated : result);
     if (!added.ok()) return nullptr;
     std::vector<const TrackedLeaves*> leaves;
     for (HloInstruction* operand : operands) leaves.push_back(&LeavesOf(scope, operand));
@@ -216,8 +230,9 @@ class Generator {
     return x != nullptr && Add(scope, opcode, {x->instruction});
   }
   bool Binary(Scope& scope) {
-    static constexpr HloOpcode kUsual[] = {HloOpcode::kAdd, HloOpcode::kSubtract, HloOpcode::kMultiply,
-                                           HloOpcode::kMaximum, HloOpcode::kMinimum};
+    static constexpr HloOpcode kUsual[] = {HloOpcode::kAdd, HloOpcode::kSubtract,
+                                           HloOpcode::kMultiply, HloOpcode::kMaximum,
+                                           HloOpcode::kMinimum};
     const HloOpcode opcode = random_.Chance(40) ? random_.Of(kUsual) : OpcodeOf(HloFamily::kBinary);
     const Value* x = Pick(scope, [&](const Value& v) {
       return v.shape().IsArray() && InTypeClass(v.type(), OpcodeInfo(opcode).operand_types);
@@ -243,8 +258,10 @@ class Generator {
   }
   std::unique_ptr<CompareAttrs> RandomCompare(PrimitiveType type) {
     auto attributes = std::make_unique<CompareAttrs>();
-    attributes->direction = static_cast<ComparisonDirection>(IsComplexType(type) ? random_.Below(2) : random_.Below(6));
-    if (IsFloatingPointType(type) && random_.Chance(20)) attributes->type = ComparisonType::kTotalOrder;
+    attributes->direction =
+        static_cast<ComparisonDirection>(IsComplexType(type) ? random_.Below(2) : random_.Below(6));
+    if (IsFloatingPointType(type) && random_.Chance(20))
+      attributes->type = ComparisonType::kTotalOrder;
     return attributes;
   }
   bool SelectOp(Scope& scope) {
@@ -257,7 +274,8 @@ class Generator {
     return Add(scope, HloOpcode::kSelect, {pred, on_true, on_false});
   }
   bool ClampOp(Scope& scope) {
-    const Value* x = Pick(scope, [](const Value& v) { return v.shape().IsArray() && !IsComplexType(v.type()); });
+    const Value* x =
+        Pick(scope, [](const Value& v) { return v.shape().IsArray() && !IsComplexType(v.type()); });
     if (x == nullptr) return false;
     HloInstruction* operand = x->instruction;
     const PrimitiveType type = operand->shape().element_type();
@@ -286,7 +304,8 @@ class Generator {
     return Add(scope, HloOpcode::kReducePrecision, {x->instruction}, std::move(attributes));
   }
   bool BroadcastOp(Scope& scope) {
-    const Value* x = Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() < 4; });
+    const Value* x =
+        Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() < 4; });
     if (x == nullptr) return false;
     auto attributes = std::make_unique<BroadcastAttrs>();
     Dims dims;
@@ -316,13 +335,15 @@ class Generator {
         dims.push_back(factor);
         rest /= factor;
       }
-      if (rest > 1 || random_.Chance(20)) dims.insert(dims.begin() + random_.Below(dims.size() + 1), rest);
+      if (rest > 1 || random_.Chance(20))
+        dims.insert(dims.begin() + random_.Below(dims.size() + 1), rest);
     }
     Shape shape = ShapeUtil::MakeShape(x->type(), dims);
     return Add(scope, HloOpcode::kReshape, {x->instruction}, nullptr, {}, &shape);
   }
   bool TransposeOp(Scope& scope) {
-    const Value* x = Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 2; });
+    const Value* x =
+        Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 2; });
     if (x == nullptr) return false;
     auto attributes = std::make_unique<TransposeAttrs>();
     attributes->dimensions = Permutation(x->shape().rank());
@@ -342,7 +363,8 @@ class Generator {
     return order;
   }
   bool SliceOp(Scope& scope) {
-    const Value* x = Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+    const Value* x =
+        Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
     if (x == nullptr) return false;
     auto attributes = std::make_unique<SliceAttrs>();
     for (int64_t size : x->shape().dimensions()) {
@@ -361,19 +383,23 @@ class Generator {
     return Add(scope, HloOpcode::kSlice, {x->instruction}, std::move(attributes));
   }
   bool PadOp(Scope& scope) {
-    const Value* x = Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+    const Value* x =
+        Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
     if (x == nullptr) return false;
     auto attributes = std::make_unique<PadAttrs>();
     HloInstruction* operand = x->instruction;
     for (int64_t i = 0; i < operand->shape().rank(); ++i) {
       PaddingConfig::Dimension d;
-      if (random_.Chance(60)) d = {random_.Below(6) - 2, random_.Below(6) - 2, random_.Chance(30) ? random_.Below(3) : 0};
+      if (random_.Chance(60))
+        d = {random_.Below(6) - 2, random_.Below(6) - 2, random_.Chance(30) ? random_.Below(3) : 0};
       attributes->padding.dimensions.push_back(d);
     }
-    return Add(scope, HloOpcode::kPad, {operand, Like(scope, {}, operand->shape().element_type())}, std::move(attributes));
+    return Add(scope, HloOpcode::kPad, {operand, Like(scope, {}, operand->shape().element_type())},
+               std::move(attributes));
   }
   bool ConcatenateOp(Scope& scope) {
-    const Value* x = Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+    const Value* x =
+        Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
     if (x == nullptr) return false;
     std::vector<HloInstruction*> operands = {x->instruction};
     const Shape shape = x->shape();
@@ -388,7 +414,8 @@ class Generator {
     return Add(scope, HloOpcode::kConcatenate, operands, std::move(attributes));
   }
   bool ReverseOp(Scope& scope) {
-    const Value* x = Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+    const Value* x =
+        Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
     if (x == nullptr) return false;
     auto attributes = std::make_unique<ReverseAttrs>();
     attributes->dimensions = Subset(x->shape().rank(), 1);
@@ -400,11 +427,13 @@ class Generator {
     HloInstruction* operand = x->instruction;
     const Shape shape = operand->shape();
     Dims sizes;
-    for (int64_t size : shape.dimensions()) sizes.push_back(size == 0 ? 0 : 1 + random_.Below(size));
+    for (int64_t size : shape.dimensions())
+      sizes.push_back(size == 0 ? 0 : 1 + random_.Below(size));
     std::vector<HloInstruction*> operands = {operand};
     if (update) operands.push_back(Like(scope, sizes, shape.element_type()));
     const PrimitiveType index_type = RandomIntegerType();
-    for (int64_t i = 0; i < shape.rank(); ++i) operands.push_back(Like(scope, {}, index_type, true));
+    for (int64_t i = 0; i < shape.rank(); ++i)
+      operands.push_back(Like(scope, {}, index_type, true));
     if (update) return Add(scope, HloOpcode::kDynamicUpdateSlice, operands);
     auto attributes = std::make_unique<DynamicSliceAttrs>();
     attributes->dynamic_slice_sizes = sizes;
@@ -415,28 +444,33 @@ class Generator {
   HloComputation* Combiner(PrimitiveType type, HloOpcode opcode) {
     HloComputation* computation = module_->AddComputation("combine");
     const Shape scalar = ShapeUtil::MakeShape(type, {});
-    HloInstruction* a = computation->AddInstruction(HloInstruction::CreateParameter(0, scalar, "a"), "a");
-    HloInstruction* b = computation->AddInstruction(HloInstruction::CreateParameter(1, scalar, "b"), "b");
+    HloInstruction* a =
+        computation->AddInstruction(HloInstruction::CreateParameter(0, scalar, "a"), "a");
+    HloInstruction* b =
+        computation->AddInstruction(HloInstruction::CreateParameter(1, scalar, "b"), "b");
     auto root = computation->AddOp(opcode, {a, b});
     (void)computation->set_root_instruction(root.ok() ? *root : a, true);
     return computation;
   }
   HloOpcode CombinerOpcode(PrimitiveType type) {
-    static constexpr HloOpcode kNumber[] = {HloOpcode::kAdd, HloOpcode::kAdd, HloOpcode::kMaximum, HloOpcode::kMinimum,
-                                            HloOpcode::kMultiply};
+    static constexpr HloOpcode kNumber[] = {HloOpcode::kAdd, HloOpcode::kAdd, HloOpcode::kMaximum,
+                                            HloOpcode::kMinimum, HloOpcode::kMultiply};
     static constexpr HloOpcode kLogic[] = {HloOpcode::kAnd, HloOpcode::kOr, HloOpcode::kXor};
     if (type == PRED) return random_.Of(kLogic);
     if (IsComplexType(type)) return HloOpcode::kAdd;
     return IsIntegralType(type) && random_.Chance(20) ? random_.Of(kLogic) : random_.Of(kNumber);
   }
-  // The largest value with its place, the first of equal ones: (value, index, value, index) -> (value, index).
+  // The largest value with its place, the first of equal ones: (value, index, value, index) ->
+  // (value, index).
   HloComputation* ArgMax(PrimitiveType type, PrimitiveType index) {
     HloComputation* c = module_->AddComputation("arg_max");
     std::vector<HloInstruction*> p;
     for (int i = 0; i < 4; ++i) {
       const std::string name = absl::StrCat("p", i);
-      p.push_back(c->AddInstruction(
-          HloInstruction::CreateParameter(i, ShapeUtil::MakeShape(i % 2 == 0 ? type : index, {}), name), name));
+      p.push_back(
+          c->AddInstruction(HloInstruction::CreateParameter(
+                                i, ShapeUtil::MakeShape(i % 2 == 0 ? type : index, {}), name),
+                            name));
     }
     const auto compare = [&](HloInstruction* a, HloInstruction* b, ComparisonDirection direction) {
       auto attributes = std::make_unique<CompareAttrs>();
@@ -444,8 +478,9 @@ class Generator {
       return *c->AddOp(HloOpcode::kCompare, {a, b}, std::move(attributes));
     };
     HloInstruction* greater = compare(p[0], p[2], ComparisonDirection::kGt);
-    HloInstruction* tie = *c->AddOp(HloOpcode::kAnd, {compare(p[0], p[2], ComparisonDirection::kEq),
-                                                      compare(p[1], p[3], ComparisonDirection::kLt)});
+    HloInstruction* tie =
+        *c->AddOp(HloOpcode::kAnd, {compare(p[0], p[2], ComparisonDirection::kEq),
+                                    compare(p[1], p[3], ComparisonDirection::kLt)});
     HloInstruction* first = *c->AddOp(HloOpcode::kOr, {greater, tie});
     HloInstruction* value = *c->AddOp(HloOpcode::kSelect, {first, p[0], p[2]});
     HloInstruction* place = *c->AddOp(HloOpcode::kSelect, {first, p[1], p[3]});
@@ -453,14 +488,16 @@ class Generator {
     return c;
   }
   bool ReduceOp(Scope& scope) {
-    const Value* x = Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+    const Value* x =
+        Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
     if (x == nullptr) return false;
     auto attributes = std::make_unique<ReduceAttrs>();
     attributes->dimensions = Subset(x->shape().rank(), 1);
     HloInstruction* operand = x->instruction;
     const PrimitiveType type = operand->shape().element_type();
     const bool integral = IsIntegralType(type);
-    if (random_.Chance(20) && (integral || type == F32 || type == F64) && x->exact() && !HasNan(*x)) {
+    if (random_.Chance(20) && (integral || type == F32 || type == F64) && x->exact() &&
+        !HasNan(*x)) {
       const Dims dims = DimsOf(operand->shape());
       const Shape shape = ShapeUtil::MakeShape(S32, dims);
       auto iota_attributes = std::make_unique<IotaAttrs>();
@@ -472,11 +509,12 @@ class Generator {
       scope.values.push_back({low, ExactLeaves(LiteralUtil::MinValue(type))});
       HloInstruction* none = scope.computation->AddConstant(LiteralUtil::MaxValue(S32));
       scope.values.push_back({none, ExactLeaves(LiteralUtil::MaxValue(S32))});
-      return TakeApart(scope, Add(scope, HloOpcode::kReduce, {operand, index, low, none}, std::move(attributes),
-                                  {ArgMax(type, S32)}));
+      return TakeApart(scope, Add(scope, HloOpcode::kReduce, {operand, index, low, none},
+                                  std::move(attributes), {ArgMax(type, S32)}));
     }
     HloInstruction* init = Like(scope, {}, type);
-    return Add(scope, HloOpcode::kReduce, {operand, init}, std::move(attributes), {Combiner(type, CombinerOpcode(type))});
+    return Add(scope, HloOpcode::kReduce, {operand, init}, std::move(attributes),
+               {Combiner(type, CombinerOpcode(type))});
   }
   static bool HasNan(const Value& value) {
     if (!IsFloatingPointType(value.type())) return false;
@@ -497,7 +535,8 @@ class Generator {
     return true;
   }
   bool ReduceWindowOp(Scope& scope) {
-    const Value* x = Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+    const Value* x =
+        Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
     if (x == nullptr) return false;
     auto attributes = std::make_unique<ReduceWindowAttrs>();
     HloInstruction* operand = x->instruction;
@@ -514,12 +553,13 @@ class Generator {
       attributes->window.dimensions.push_back(d);
     }
     const PrimitiveType type = operand->shape().element_type();
-    return Add(scope, HloOpcode::kReduceWindow, {operand, Like(scope, {}, type)}, std::move(attributes),
-               {Combiner(type, CombinerOpcode(type))});
+    return Add(scope, HloOpcode::kReduceWindow, {operand, Like(scope, {}, type)},
+               std::move(attributes), {Combiner(type, CombinerOpcode(type))});
   }
   bool DotOp(Scope& scope) {
     const Value* x = Pick(scope, [](const Value& v) {
-      return v.shape().IsArray() && v.type() != PRED && !IsSubByteType(v.type()) && !IsSmallFloatType(v.type());
+      return v.shape().IsArray() && v.type() != PRED && !IsSubByteType(v.type()) &&
+             !IsSmallFloatType(v.type());
     });
     if (x == nullptr) return false;
     HloInstruction* lhs = x->instruction;
@@ -534,15 +574,20 @@ class Generator {
     for (int i = random_.Below(3); i > 0; --i) parts.push_back(-1);
     const Dims places = Permutation(parts.size());
     dims.resize(parts.size());
-    for (size_t i = 0; i < parts.size(); ++i) dims[places[i]] = parts[i] < 0 ? RandomSize() : shape.dimensions(parts[i]);
+    for (size_t i = 0; i < parts.size(); ++i)
+      dims[places[i]] = parts[i] < 0 ? RandomSize() : shape.dimensions(parts[i]);
     for (int64_t i = 0; i < batch + contracted; ++i) {
-      (i < batch ? attributes->lhs_batch_dims : attributes->lhs_contracting_dims).push_back(order[i]);
-      (i < batch ? attributes->rhs_batch_dims : attributes->rhs_contracting_dims).push_back(places[i]);
+      (i < batch ? attributes->lhs_batch_dims : attributes->lhs_contracting_dims)
+          .push_back(order[i]);
+      (i < batch ? attributes->rhs_batch_dims : attributes->rhs_contracting_dims)
+          .push_back(places[i]);
     }
     if (Product(dims) > options_.max_elements || dims.size() > 4) return false;
-    return Add(scope, HloOpcode::kDot, {lhs, Like(scope, dims, shape.element_type())}, std::move(attributes));
+    return Add(scope, HloOpcode::kDot, {lhs, Like(scope, dims, shape.element_type())},
+               std::move(attributes));
   }
-  // Dimensions of start indices: some batch dimensions, and the index vector's at `vector_dim` (or left out when it is 1).
+  // Dimensions of start indices: some batch dimensions, and the index vector's at `vector_dim` (or
+  // left out when it is 1).
   Dims IndexDims(const Dims& batch, int64_t vector_size, int64_t* vector_dim) {
     Dims dims = batch;
     *vector_dim = random_.Below(batch.size() + 1);
@@ -560,16 +605,19 @@ class Generator {
   }
   bool GatherOp(Scope& scope) {
     const Value* x = Pick(scope, [](const Value& v) {
-      return v.shape().IsArray() && v.shape().rank() >= 1 && !ShapeUtil::IsZeroElementArray(v.shape());
+      return v.shape().IsArray() && v.shape().rank() >= 1 &&
+             !ShapeUtil::IsZeroElementArray(v.shape());
     });
     if (x == nullptr) return false;
     HloInstruction* operand = x->instruction;
     const Shape shape = operand->shape();
     auto attributes = std::make_unique<GatherAttrs>();
     const Dims mapped = Permutation(shape.rank());
-    attributes->start_index_map.assign(mapped.begin(), mapped.begin() + 1 + random_.Below(shape.rank()));
+    attributes->start_index_map.assign(mapped.begin(),
+                                       mapped.begin() + 1 + random_.Below(shape.rank()));
     const Dims batch = SmallDims();
-    const Dims index_dims = IndexDims(batch, attributes->start_index_map.size(), &attributes->index_vector_dim);
+    const Dims index_dims =
+        IndexDims(batch, attributes->start_index_map.size(), &attributes->index_vector_dim);
     int64_t windows = 0;
     for (int64_t i = 0; i < shape.rank(); ++i) {
       if (random_.Chance(40)) {
@@ -593,16 +641,19 @@ class Generator {
   }
   bool ScatterOp(Scope& scope) {
     const Value* x = Pick(scope, [](const Value& v) {
-      return v.shape().IsArray() && v.shape().rank() >= 1 && !ShapeUtil::IsZeroElementArray(v.shape());
+      return v.shape().IsArray() && v.shape().rank() >= 1 &&
+             !ShapeUtil::IsZeroElementArray(v.shape());
     });
     if (x == nullptr) return false;
     HloInstruction* operand = x->instruction;
     const Shape shape = operand->shape();
     auto attributes = std::make_unique<ScatterAttrs>();
     const Dims mapped = Permutation(shape.rank());
-    attributes->scatter_dims_to_operand_dims.assign(mapped.begin(), mapped.begin() + 1 + random_.Below(shape.rank()));
+    attributes->scatter_dims_to_operand_dims.assign(
+        mapped.begin(), mapped.begin() + 1 + random_.Below(shape.rank()));
     const Dims batch = SmallDims();
-    const Dims index_dims = IndexDims(batch, attributes->scatter_dims_to_operand_dims.size(), &attributes->index_vector_dim);
+    const Dims index_dims = IndexDims(batch, attributes->scatter_dims_to_operand_dims.size(),
+                                      &attributes->index_vector_dim);
     Dims window_sizes;
     for (int64_t i = 0; i < shape.rank(); ++i) {
       if (random_.Chance(50)) {
@@ -613,7 +664,8 @@ class Generator {
     }
     attributes->update_window_dims = PlacesAmong(window_sizes.size(), batch.size());
     Dims update_dims(window_sizes.size() + batch.size(), -1);
-    for (size_t i = 0; i < window_sizes.size(); ++i) update_dims[attributes->update_window_dims[i]] = window_sizes[i];
+    for (size_t i = 0; i < window_sizes.size(); ++i)
+      update_dims[attributes->update_window_dims[i]] = window_sizes[i];
     size_t next = 0;
     for (int64_t& d : update_dims) {
       if (d < 0) d = batch[next++];
@@ -623,8 +675,10 @@ class Generator {
     HloInstruction* indices = Like(scope, index_dims, RandomIntegerType(), true);
     HloInstruction* updates = Like(scope, update_dims, type);
     HloComputation* combine = Combiner(type, CombinerOpcode(type));
-    if (random_.Chance(30)) (void)combine->set_root_instruction(combine->parameter_instruction(1), true);
-    return Add(scope, HloOpcode::kScatter, {operand, indices, updates}, std::move(attributes), {combine});
+    if (random_.Chance(30))
+      (void)combine->set_root_instruction(combine->parameter_instruction(1), true);
+    return Add(scope, HloOpcode::kScatter, {operand, indices, updates}, std::move(attributes),
+               {combine});
   }
   bool SortOp(Scope& scope) {
     const Value* x = Pick(scope, [](const Value& v) {
@@ -633,19 +687,23 @@ class Generator {
     if (x == nullptr) return false;
     std::vector<HloInstruction*> operands = {x->instruction};
     const Shape shape = x->shape();
-    for (int i = random_.Below(3); i > 0; --i) operands.push_back(Like(scope, DimsOf(shape), RandomType(), true));
+    for (int i = random_.Below(3); i > 0; --i)
+      operands.push_back(Like(scope, DimsOf(shape), RandomType(), true));
     HloComputation* less = module_->AddComputation("less");
     for (size_t i = 0; i < operands.size() * 2; ++i) {
       if (operands[i / 2] == nullptr) return false;
       const std::string name = absl::StrCat("p", i);
-      less->AddInstruction(HloInstruction::CreateParameter(
-                               i, ShapeUtil::MakeShape(operands[i / 2]->shape().element_type(), {}), name), name);
+      less->AddInstruction(
+          HloInstruction::CreateParameter(
+              i, ShapeUtil::MakeShape(operands[i / 2]->shape().element_type(), {}), name),
+          name);
     }
     auto compare = std::make_unique<CompareAttrs>();
     compare->direction = random_.Chance(60) ? ComparisonDirection::kLt : ComparisonDirection::kGt;
     // Only the total order sorts NaNs the same way everywhere.
     if (IsFloatingPointType(shape.element_type())) compare->type = ComparisonType::kTotalOrder;
-    auto root = less->AddOp(HloOpcode::kCompare, {less->parameter_instruction(0), less->parameter_instruction(1)},
+    auto root = less->AddOp(HloOpcode::kCompare,
+                            {less->parameter_instruction(0), less->parameter_instruction(1)},
                             std::move(compare));
     if (!root.ok() || !less->set_root_instruction(*root, true).ok()) return false;
     auto attributes = std::make_unique<SortAttrs>();
@@ -655,13 +713,17 @@ class Generator {
     return sorted != nullptr && (operands.size() == 1 || TakeApart(scope, sorted));
   }
   bool MapOp(Scope& scope) {
-    const Value* x = Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.type() != PRED && !IsComplexType(v.type()); });
+    const Value* x = Pick(scope, [](const Value& v) {
+      return v.shape().IsArray() && v.type() != PRED && !IsComplexType(v.type());
+    });
     if (x == nullptr) return false;
     HloInstruction* a = x->instruction;
     const PrimitiveType type = a->shape().element_type();
     HloInstruction* b = Like(scope, DimsOf(a->shape()), type);
-    HloComputation* computation = Combiner(type, random_.Chance(50) ? HloOpcode::kSubtract : HloOpcode::kMaximum);
-    auto root = computation->AddOp(HloOpcode::kAdd, {computation->root_instruction(), computation->parameter_instruction(1)});
+    HloComputation* computation =
+        Combiner(type, random_.Chance(50) ? HloOpcode::kSubtract : HloOpcode::kMaximum);
+    auto root = computation->AddOp(
+        HloOpcode::kAdd, {computation->root_instruction(), computation->parameter_instruction(1)});
     if (!root.ok() || !computation->set_root_instruction(*root, true).ok()) return false;
     auto attributes = std::make_unique<MapAttrs>();
     attributes->dimensions.resize(a->shape().rank());
@@ -680,11 +742,12 @@ class Generator {
   }
 
   // --- control flow ---
-  // A nested computation over one tuple-shaped parameter; the parameter's elements are its first values.
+  // A nested computation over one tuple-shaped parameter; the parameter's elements are its first
+  // values.
   Scope Nested(const Scope& outer, const std::string& name, const Value& operand) {
     Scope inner{.computation = module_->AddComputation(name), .depth = outer.depth + 1};
-    HloInstruction* parameter =
-        inner.computation->AddInstruction(HloInstruction::CreateParameter(0, operand.shape(), "state"), "state");
+    HloInstruction* parameter = inner.computation->AddInstruction(
+        HloInstruction::CreateParameter(0, operand.shape(), "state"), "state");
     inner.values.push_back({parameter, operand.leaves});
     if (operand.shape().IsTuple()) TakeApart(inner, &inner.values.back());
     return inner;
@@ -692,7 +755,8 @@ class Generator {
   // A tuple of values with the given shapes, from the scope's own.
   HloInstruction* TupleOf(Scope& scope, absl::Span<const Shape> shapes) {
     std::vector<HloInstruction*> elements;
-    for (const Shape& shape : shapes) elements.push_back(Like(scope, DimsOf(shape), shape.element_type()));
+    for (const Shape& shape : shapes)
+      elements.push_back(Like(scope, DimsOf(shape), shape.element_type()));
     const Value* tuple = Add(scope, HloOpcode::kTuple, elements);
     return tuple == nullptr ? nullptr : tuple->instruction;
   }
@@ -726,16 +790,21 @@ class Generator {
       elements.push_back(Like(body, DimsOf(shape), shape.element_type()));
     }
     const Value* result = Add(body, HloOpcode::kTuple, elements);
-    if (result == nullptr || !body.computation->set_root_instruction(result->instruction, true).ok()) return false;
+    if (result == nullptr ||
+        !body.computation->set_root_instruction(result->instruction, true).ok())
+      return false;
 
     Scope condition = Nested(scope, "condition", init);
     const Literal limit = LiteralUtil::FromDouble(type, random_.Below(5));
     HloInstruction* trips = condition.computation->AddConstant(limit.Clone());
     auto less = std::make_unique<CompareAttrs>();
     less->direction = ComparisonDirection::kLt;
-    auto go_on = condition.computation->AddOp(HloOpcode::kCompare, {condition.values[1].instruction, trips}, std::move(less));
-    if (!go_on.ok() || !condition.computation->set_root_instruction(*go_on, true).ok()) return false;
-    return TakeApart(scope, Add(scope, HloOpcode::kWhile, {init.instruction}, nullptr, {condition.computation, body.computation}));
+    auto go_on = condition.computation->AddOp(
+        HloOpcode::kCompare, {condition.values[1].instruction, trips}, std::move(less));
+    if (!go_on.ok() || !condition.computation->set_root_instruction(*go_on, true).ok())
+      return false;
+    return TakeApart(scope, Add(scope, HloOpcode::kWhile, {init.instruction}, nullptr,
+                                {condition.computation, body.computation}));
   }
   bool ConditionalOp(Scope& scope) {
     if (scope.depth >= 2) return false;
@@ -757,7 +826,8 @@ class Generator {
       Scope branch = Nested(scope, "branch", operand);
       Grow(branch, 1 + random_.Below(5));
       HloInstruction* root = TupleOf(branch, results);
-      if (root == nullptr || !branch.computation->set_root_instruction(root, true).ok()) return false;
+      if (root == nullptr || !branch.computation->set_root_instruction(root, true).ok())
+        return false;
       operands.push_back(operand.instruction);
       computations.push_back(branch.computation);
     }
@@ -771,7 +841,9 @@ class Generator {
     Scope callee = Nested(scope, "callee", operand);
     Grow(callee, 1 + random_.Below(6));
     const Value* result = PickArray(callee);
-    if (result == nullptr || !callee.computation->set_root_instruction(result->instruction, true).ok()) return false;
+    if (result == nullptr ||
+        !callee.computation->set_root_instruction(result->instruction, true).ok())
+      return false;
     return Add(scope, HloOpcode::kCall, {operand.instruction}, nullptr, {callee.computation});
   }
 
@@ -781,19 +853,38 @@ class Generator {
       int weight;
       bool (Generator::*make)(Scope&);
     };
-    static constexpr Kind kKinds[] = {
-        {10, &Generator::Unary},          {16, &Generator::Binary},        {4, &Generator::CompareOp},
-        {4, &Generator::SelectOp},        {2, &Generator::ClampOp},        {4, &Generator::ConvertOp},
-        {1, &Generator::BitcastConvertOp}, {1, &Generator::ReducePrecisionOp}, {6, &Generator::BroadcastOp},
-        {4, &Generator::ReshapeOp},       {5, &Generator::TransposeOp},    {4, &Generator::SliceOp},
-        {3, &Generator::PadOp},           {3, &Generator::ConcatenateOp},  {2, &Generator::ReverseOp},
-        {3, &Generator::MakeDynamicSlice}, {3, &Generator::MakeDynamicUpdate}, {6, &Generator::ReduceOp},
-        {3, &Generator::ReduceWindowOp},  {4, &Generator::DotOp},          {3, &Generator::GatherOp},
-        {3, &Generator::ScatterOp},       {3, &Generator::SortOp},         {1, &Generator::MapOp},
-        {1, &Generator::BarrierOp},       {2, &Generator::WhileOp},        {2, &Generator::ConditionalOp},
-        {1, &Generator::CallOp},          {3, &Generator::NewLeaf}};
-    static const int total = std::accumulate(std::begin(kKinds), std::end(kKinds), 0,
-                                             [](int sum, const Kind& kind) { return sum + kind.weight; });
+    static constexpr Kind kKinds[] = {{10, &Generator::Unary},
+                                      {16, &Generator::Binary},
+                                      {4, &Generator::CompareOp},
+                                      {4, &Generator::SelectOp},
+                                      {2, &Generator::ClampOp},
+                                      {4, &Generator::ConvertOp},
+                                      {1, &Generator::BitcastConvertOp},
+                                      {1, &Generator::ReducePrecisionOp},
+                                      {6, &Generator::BroadcastOp},
+                                      {4, &Generator::ReshapeOp},
+                                      {5, &Generator::TransposeOp},
+                                      {4, &Generator::SliceOp},
+                                      {3, &Generator::PadOp},
+                                      {3, &Generator::ConcatenateOp},
+                                      {2, &Generator::ReverseOp},
+                                      {3, &Generator::MakeDynamicSlice},
+                                      {3, &Generator::MakeDynamicUpdate},
+                                      {6, &Generator::ReduceOp},
+                                      {3, &Generator::ReduceWindowOp},
+                                      {4, &Generator::DotOp},
+                                      {3, &Generator::GatherOp},
+                                      {3, &Generator::ScatterOp},
+                                      {3, &Generator::SortOp},
+                                      {1, &Generator::MapOp},
+                                      {1, &Generator::BarrierOp},
+                                      {2, &Generator::WhileOp},
+                                      {2, &Generator::ConditionalOp},
+                                      {1, &Generator::CallOp},
+                                      {3, &Generator::NewLeaf}};
+    static const int total =
+        std::accumulate(std::begin(kKinds), std::end(kKinds), 0,
+                        [](int sum, const Kind& kind) { return sum + kind.weight; });
     int ticket = random_.Below(total);
     for (const Kind& kind : kKinds) {
       if ((ticket -= kind.weight) < 0) return (this->*kind.make)(scope);
@@ -807,15 +898,18 @@ class Generator {
     for (int tries = 0; count > 0 && tries < 200; ++tries) count -= Step(scope);
   }
 
-  // The root shows the values that nothing uses, up to eight of them; what is left over stays as dead code.
+  // The root shows the values that nothing uses, up to eight of them; what is left over stays as
+  // dead code.
   void SetRoot(Scope& scope) {
     std::vector<HloInstruction*> ends;
     for (auto it = scope.values.rbegin(); it != scope.values.rend() && ends.size() < 8; ++it) {
-      if (it->instruction->users().empty() && !it->instruction->IsParameter()) ends.push_back(it->instruction);
+      if (it->instruction->users().empty() && !it->instruction->IsParameter())
+        ends.push_back(it->instruction);
     }
     if (ends.empty()) ends.push_back(scope.values.back().instruction);
     HloInstruction* root = ends[0];
-    if (ends.size() > 1 || random_.Chance(10)) root = *scope.computation->AddOp(HloOpcode::kTuple, ends);
+    if (ends.size() > 1 || random_.Chance(10))
+      root = *scope.computation->AddOp(HloOpcode::kTuple, ends);
     (void)scope.computation->set_root_instruction(root, true);
     (void)module_->RemoveUnusedComputations();
   }
@@ -828,6 +922,8 @@ class Generator {
 
 }  // namespace
 
-RandomProgram MakeRandomProgram(uint64_t seed, const RandomOptions& options) { return Generator(seed, options).Make(); }
+RandomProgram MakeRandomProgram(uint64_t seed, const RandomOptions& options) {
+  return Generator(seed, options).Make();
+}
 
 }  // namespace hilo::fuzz

@@ -73,7 +73,9 @@ absl::StatusOr<Literal> Moved(const Literal& literal, double step, int part) {
   const PrimitiveType type = literal.shape().element_type();
   const double last_place = 2 * UnitRoundoff(type);
   const auto moved = [&](double x) {
-    return std::isfinite(x) ? x + std::copysign(std::max(std::abs(step), std::abs(x) * last_place), step) : x;
+    return std::isfinite(x)
+               ? x + std::copysign(std::max(std::abs(step), std::abs(x) * last_place), step)
+               : x;
   };
   HILO_ASSIGN_OR_RETURN(Literal wide, literal.Convert(IsComplexType(type) ? C128 : F64));
   if (IsComplexType(type)) {
@@ -104,7 +106,8 @@ enum class Combiner { kSum, kProduct, kSelection, kOther };
 Combiner CombinerOf(const HloComputation& computation) {
   const HloInstruction& root = *computation.root_instruction();
   if (root.IsParameter()) return Combiner::kSelection;
-  if (root.operand_count() != 2 || !root.operand(0)->IsParameter() || !root.operand(1)->IsParameter())
+  if (root.operand_count() != 2 || !root.operand(0)->IsParameter() ||
+      !root.operand(1)->IsParameter())
     return Combiner::kOther;
   switch (root.opcode()) {
     case HloOpcode::kAdd:
@@ -120,8 +123,8 @@ Combiner CombinerOf(const HloComputation& computation) {
 }
 
 // Combining `count` values, in any order.
-double CombinedError(const HloComputation& computation, absl::Span<const Tracked* const> values, double count,
-                     const Literal& result) {
+double CombinedError(const HloComputation& computation, absl::Span<const Tracked* const> values,
+                     double count, const Literal& result) {
   const PrimitiveType type = result.shape().element_type();
   double error = 0, size = 0;
   bool integral = true, finite = true;
@@ -152,18 +155,21 @@ double CombinedError(const HloComputation& computation, absl::Span<const Tracked
   return kUnknown;
 }
 
-double DotError(const HloInstruction& dot, const Tracked& lhs, const Tracked& rhs, const Literal& result) {
+double DotError(const HloInstruction& dot, const Tracked& lhs, const Tracked& rhs,
+                const Literal& result) {
   const PrimitiveType type = result.shape().element_type();
   if (!IsInexactType(type)) return 0;
   if (HasNonFinite(*lhs.value) || HasNonFinite(*rhs.value) || HasNonFinite(result)) return kUnknown;
   double count = 1;
-  for (int64_t d : dot.attrs<DotAttrs>().lhs_contracting_dims) count *= dot.operand(0)->shape().dimensions(d);
+  for (int64_t d : dot.attrs<DotAttrs>().lhs_contracting_dims)
+    count *= dot.operand(0)->shape().dimensions(d);
   if (IsComplexType(type)) count *= 2;
   const double a = MaxFinite(*lhs.value), b = MaxFinite(*rhs.value), u = UnitRoundoff(type);
   if (lhs.error == 0 && rhs.error == 0 && AllIntegral(*lhs.value) && AllIntegral(*rhs.value) &&
       count * a * b <= 0.5 / u)
     return 0;
-  return count * (a * rhs.error + b * lhs.error + lhs.error * rhs.error) + u * count * count * a * b;
+  return count * (a * rhs.error + b * lhs.error + lhs.error * rhs.error) +
+         u * count * count * a * b;
 }
 
 // Roundings of an elementary function, in units of UnitRoundoff; 0 for ops that do not round.
@@ -240,7 +246,8 @@ double LargestError(absl::Span<const Tracked* const> operands) {
 
 size_t LeafCount(const Shape& shape) { return ShapeUtil::Leaves(shape).size(); }
 
-absl::StatusOr<int64_t> ExactInteger(const TrackedLeaves& leaves, const HloInstruction& instruction) {
+absl::StatusOr<int64_t> ExactInteger(const TrackedLeaves& leaves,
+                                     const HloInstruction& instruction) {
   if (leaves[0].error != 0)
     return absl::FailedPreconditionError(absl::StrCat("inexact control of ", instruction.name()));
   return leaves[0].value->GetAsInt64(0);
@@ -292,11 +299,13 @@ absl::Status CompareTracked(const Tracked& expected, const Literal& actual, bool
   return CompareLiterals(*expected.value, actual, spec);
 }
 
-double TrackedEvaluator::Rounding(const HloInstruction& instruction, absl::Span<const Tracked* const> operands,
+double TrackedEvaluator::Rounding(const HloInstruction& instruction,
+                                  absl::Span<const Tracked* const> operands,
                                   const Literal& result) const {
   const PrimitiveType type = result.shape().element_type();
   double units = UnitsOf(instruction.opcode());
-  const bool is_magnitude = instruction.opcode() == HloOpcode::kAbs || instruction.opcode() == HloOpcode::kSign;
+  const bool is_magnitude =
+      instruction.opcode() == HloOpcode::kAbs || instruction.opcode() == HloOpcode::kSign;
   if (is_magnitude && IsComplexType(operands[0]->value->shape().element_type())) units = 8;
   if (!IsInexactType(type) || units == 0) return 0;
   double size = MaxFinite(result);
@@ -306,10 +315,13 @@ double TrackedEvaluator::Rounding(const HloInstruction& instruction, absl::Span<
     finite = finite && !HasNonFinite(*operand->value);
   }
   if (RoundsOnce(instruction.opcode())) {
-    const bool is_complex_quotient = IsComplexType(type) && instruction.opcode() == HloOpcode::kDivide;
+    const bool is_complex_quotient =
+        IsComplexType(type) && instruction.opcode() == HloOpcode::kDivide;
     if (integral && size <= 0.5 / UnitRoundoff(type) && !is_complex_quotient) return 0;
     if (strict_ && !IsComplexType(type)) return 0;
-    if (strict_ && (instruction.opcode() == HloOpcode::kAdd || instruction.opcode() == HloOpcode::kSubtract)) return 0;
+    if (strict_ &&
+        (instruction.opcode() == HloOpcode::kAdd || instruction.opcode() == HloOpcode::kSubtract))
+      return 0;
   }
   if (instruction.opcode() == HloOpcode::kConvert) {
     // Into a type that holds every operand there is nothing to round.
@@ -318,18 +330,21 @@ double TrackedEvaluator::Rounding(const HloInstruction& instruction, absl::Span<
   }
   // More digits than the type has may keep a value finite.
   if (!strict_ && finite && HasNonFinite(result) && type != F64 && type != C128) return kUnknown;
-  if (IsComplexType(type) || (!operands.empty() && IsComplexType(operands[0]->value->shape().element_type()))) {
+  if (IsComplexType(type) ||
+      (!operands.empty() && IsComplexType(operands[0]->value->shape().element_type()))) {
     if (HasNonFinite(result)) return kUnknown;
     units *= 4;
     size = std::max(size, 1.0);
     for (const Tracked* operand : operands) size = std::max(size, MaxFinite(*operand->value));
   }
-  // Never quite 0: the sign of a zero (and of a NaN, which some small floats turn into one) is open.
+  // Never quite 0: the sign of a zero (and of a NaN, which some small floats turn into one) is
+  // open.
   return std::max(units * UnitRoundoff(type) * size, 1e-300);
 }
 
 absl::StatusOr<double> TrackedEvaluator::Sensitivity(const HloInstruction& instruction,
-                                                     absl::Span<const Tracked* const> operands, const Literal& result) {
+                                                     absl::Span<const Tracked* const> operands,
+                                                     const Literal& result) {
   double error = 0;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i]->error == 0) continue;
@@ -339,9 +354,11 @@ absl::StatusOr<double> TrackedEvaluator::Sensitivity(const HloInstruction& instr
     const int parts = IsComplexType(operands[i]->value->shape().element_type()) ? 2 : 1;
     for (int part = 0; part < parts; ++part) {
       for (double sign : {1.0, -1.0}) {
-        HILO_ASSIGN_OR_RETURN(Literal neighbour, Moved(*operands[i]->value, sign * operands[i]->error, part));
+        HILO_ASSIGN_OR_RETURN(Literal neighbour,
+                              Moved(*operands[i]->value, sign * operands[i]->error, part));
         moved[i] = &neighbour;
-        HILO_ASSIGN_OR_RETURN(Literal other, HloEvaluator().EvaluateInstruction(instruction, moved));
+        HILO_ASSIGN_OR_RETURN(Literal other,
+                              HloEvaluator().EvaluateInstruction(instruction, moved));
         error += Distance(result, other);
       }
     }
@@ -350,9 +367,11 @@ absl::StatusOr<double> TrackedEvaluator::Sensitivity(const HloInstruction& instr
 }
 
 absl::StatusOr<double> TrackedEvaluator::ErrorOf(const HloInstruction& instruction,
-                                                 absl::Span<const Tracked* const> operands, const Literal& result) {
+                                                 absl::Span<const Tracked* const> operands,
+                                                 const Literal& result) {
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (IsIndexOperand(instruction, static_cast<int64_t>(i)) && operands[i]->error != 0) return kUnknown;
+    if (IsIndexOperand(instruction, static_cast<int64_t>(i)) && operands[i]->error != 0)
+      return kUnknown;
   }
   const double largest = LargestError(operands);
   const int64_t elements = std::max<int64_t>(1, result.element_count());
@@ -370,11 +389,13 @@ absl::StatusOr<double> TrackedEvaluator::ErrorOf(const HloInstruction& instructi
     case HloOpcode::kDot:
       return DotError(instruction, *operands[0], *operands[1], result);
     case HloOpcode::kReduce:
-      return CombinedError(*instruction.called_computation(), operands,
-                           1.0 + static_cast<double>(operands[0]->value->element_count()) / elements, result);
+      return CombinedError(
+          *instruction.called_computation(), operands,
+          1.0 + static_cast<double>(operands[0]->value->element_count()) / elements, result);
     case HloOpcode::kReduceWindow: {
       double count = 1;
-      for (const auto& d : instruction.attrs<ReduceWindowAttrs>().window.dimensions) count *= d.size;
+      for (const auto& d : instruction.attrs<ReduceWindowAttrs>().window.dimensions)
+        count *= d.size;
       return CombinedError(*instruction.called_computation(), operands, count + 1, result);
     }
     case HloOpcode::kScatter: {
@@ -382,7 +403,8 @@ absl::StatusOr<double> TrackedEvaluator::ErrorOf(const HloInstruction& instructi
       for (size_t i = 0; i < operands.size(); ++i) {
         if (!IsIndexOperand(instruction, static_cast<int64_t>(i))) values.push_back(operands[i]);
       }
-      return CombinedError(*instruction.called_computation(), values, 1.0 + values.back()->value->element_count(), result);
+      return CombinedError(*instruction.called_computation(), values,
+                           1.0 + values.back()->value->element_count(), result);
     }
     default:
       break;
@@ -404,18 +426,20 @@ absl::StatusOr<double> TrackedEvaluator::ErrorOf(const HloInstruction& instructi
   return error == 0 && HasNonFinite(result) && UnitsOf(instruction.opcode()) > 0 ? 1e-300 : error;
 }
 
-absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(const HloInstruction& instruction,
-                                                     absl::Span<const TrackedLeaves* const> operands) {
+absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(
+    const HloInstruction& instruction, absl::Span<const TrackedLeaves* const> operands) {
   switch (instruction.opcode()) {
     case HloOpcode::kTuple: {
       TrackedLeaves all;
-      for (const TrackedLeaves* operand : operands) all.insert(all.end(), operand->begin(), operand->end());
+      for (const TrackedLeaves* operand : operands)
+        all.insert(all.end(), operand->begin(), operand->end());
       return all;
     }
     case HloOpcode::kGetTupleElement: {
       const Shape& tuple = instruction.operand(0)->shape();
       size_t first = 0;
-      for (int64_t i = 0; i < instruction.tuple_index(); ++i) first += LeafCount(tuple.tuple_shapes(i));
+      for (int64_t i = 0; i < instruction.tuple_index(); ++i)
+        first += LeafCount(tuple.tuple_shapes(i));
       const auto begin = operands[0]->begin() + first;
       return TrackedLeaves(begin, begin + LeafCount(instruction.shape()));
     }
@@ -436,7 +460,8 @@ absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(const HloInstruction& instr
     case HloOpcode::kWhile: {
       TrackedLeaves state = *operands[0];
       for (int trip = 0; trip < 1000; ++trip) {
-        HILO_ASSIGN_OR_RETURN(TrackedLeaves again, Run(*instruction.called_computation(0), {state}));
+        HILO_ASSIGN_OR_RETURN(TrackedLeaves again,
+                              Run(*instruction.called_computation(0), {state}));
         HILO_ASSIGN_OR_RETURN(int64_t go_on, ExactInteger(again, instruction));
         if (go_on == 0) return state;
         HILO_ASSIGN_OR_RETURN(state, Run(*instruction.called_computation(1), {state}));
@@ -471,7 +496,8 @@ absl::StatusOr<TrackedLeaves> TrackedEvaluator::Run(const HloComputation& comput
       continue;
     }
     std::vector<const TrackedLeaves*> operands;
-    for (const HloInstruction* operand : instruction->operands()) operands.push_back(&values.at(operand));
+    for (const HloInstruction* operand : instruction->operands())
+      operands.push_back(&values.at(operand));
     HILO_ASSIGN_OR_RETURN(TrackedLeaves leaves, Step(*instruction, operands));
     values[instruction] = std::move(leaves);
   }
