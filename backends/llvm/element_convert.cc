@@ -195,6 +195,7 @@ ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, in
   llvm::IRBuilder<>& b = context.b();
   const FloatFormat format = FormatOf(type);
   const int E = format.exponent_bits, M = format.mantissa_bits;
+  if (exponent_bits >= E && mantissa_bits >= M) return x;
   // Formats without infinities are computed as floats, which have their values and more.
   const bool as_float = IsNarrowFloat(type) && format.specials != FloatSpecials::kIeee;
   if (as_float) {

@@ -1,6 +1,7 @@
 // hilo_differential: random programs on the CPU backend against the evaluator.
 //
 //   hilo_differential --count=2000 [--first=0] [--workers=2] [--out=DIR]
+//   hilo_differential FOLDER                      repeats the cases in a folder
 //   hilo_differential --file=case.hlo [--dump=DIR]       repeats a case that an earlier run wrote
 //
 // Each program is compiled with the default options, strictly, and with one of the optional passes
@@ -389,6 +390,19 @@ int RunFile(const std::string& path, const std::string& dump) {
   return status.ok() ? 0 : 1;
 }
 
+int RunFolder(const std::string& folder) {
+  std::error_code error;
+  int files = 0, worst = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".hlo") continue;
+    ++files;
+    std::fprintf(stderr, "%s ", entry.path().c_str());
+    worst = std::max(worst, RunFile(entry.path(), ""));
+  }
+  if (files == 0) return std::fprintf(stderr, "%s: no .hlo files\n", folder.c_str()), 2;
+  return worst;
+}
+
 // --- the run ---
 
 // Shared between the processes.
@@ -423,7 +437,7 @@ struct Flags {
   uint64_t first = 0, count = 100;
   int workers = 2;
   bool shrink = true;
-  std::string out = "differential_failures", file, dump;
+  std::string out = "differential_failures", file, dump, folder;
 };
 
 void Record(uint64_t seed, const std::string& lines, const Flags& flags, Tally* tally) {
@@ -498,6 +512,8 @@ int Main(int argc, char** argv) {
       flags.dump = std::string(word);
     else if (word == "--no-shrink")
       flags.shrink = false;
+    else if (!absl::StartsWith(word, "-"))
+      flags.folder = std::string(word);
     else
       good = false;
     if (!good)
@@ -507,6 +523,7 @@ int Main(int argc, char** argv) {
              2;
   }
   if (!flags.file.empty()) return RunFile(flags.file, flags.dump);
+  if (!flags.folder.empty()) return RunFolder(flags.folder);
   std::filesystem::create_directories(flags.out);
   void* shared =
       mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
