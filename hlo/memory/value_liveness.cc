@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/in_place.h"
@@ -160,7 +161,7 @@ class ScopeWalker {
     v.end = std::max(v.end, moment);
     // What comes from outside a loop is needed again in the next iteration.
     for (const auto& [loop_start, users] : loops_) {
-      if (v.start < loop_start) (*users).push_back(value);
+      if (v.start < loop_start) users->insert(value);
     }
     for (int branch : open_branches_) {
       if (v.start >= branches_[branch].begin) continue;
@@ -294,7 +295,7 @@ class ScopeWalker {
       carried[i] = through[i] ? init[i]
                               : NewValue({body.parameter_instruction(0), static_cast<int64_t>(i)}, Moment(start) + 1);
     }
-    std::vector<int64_t> outside;
+    absl::flat_hash_set<int64_t> outside;
     loops_.push_back({Moment(start), &outside});
     SetLeaves(condition.parameter_instruction(0), carried);
     SetLeaves(body.parameter_instruction(0), carried);
@@ -450,7 +451,7 @@ class ScopeWalker {
   std::vector<Conditional> conditionals_;
   std::vector<int> open_branches_;
   // Loops being walked: where each starts, and the values from outside that it uses.
-  std::vector<std::pair<int64_t, std::vector<int64_t>*>> loops_;
+  std::vector<std::pair<int64_t, absl::flat_hash_set<int64_t>*>> loops_;
   absl::flat_hash_map<const Shape*, std::vector<const Shape*>> leaf_shapes_;
 };
 
