@@ -53,6 +53,12 @@ bool ReadsWrittenWindow(const HloInstruction& slice, const HloInstruction& updat
   return true;
 }
 
+// True for what a loop over the result computes element by element, reading nothing that it has written.
+bool IsPlainLoopRoot(const HloInstruction& root) {
+  return IsElementwise(root.opcode()) || HasTrait(root.opcode(), kMovement) || root.opcode() == HloOpcode::kBitcast ||
+         root.opcode() == HloOpcode::kIota || root.IsParameter() || root.IsConstant();
+}
+
 // A fusion whose root updates a part of a parameter: the parameter may be used by the root alone, or be read at the written window for
 // the update's own elements.
 void UpdateFusionPairs(const HloInstruction& root, std::vector<InPlacePair>& pairs) {
@@ -93,7 +99,7 @@ std::vector<InPlacePair> FusionPairs(const HloInstruction& fusion) {
   for (const HloInstruction* output : roots) {
     if (!output->shape().IsArray() ||
         ShapeUtil::ElementsIn(output->shape()) != ShapeUtil::ElementsIn(roots[0]->shape()) ||
-        output->opcode() == HloOpcode::kReduce) {
+        output->opcode() == HloOpcode::kReduce || (roots.size() > 1 && !IsPlainLoopRoot(*output))) {
       return pairs;  // not a plain loop over one index space
     }
   }

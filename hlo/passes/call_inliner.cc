@@ -2,6 +2,7 @@
 // once, so thirty levels that each call the next one twice stay small. Fusions that the module brings along are taken apart too: they were made
 // for another machine.
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "hlo/passes/standard_passes.h"
 
@@ -13,7 +14,8 @@ constexpr int64_t kSmall = 24;
 // A caller does not grow beyond this by inlining.
 constexpr int64_t kMaxCaller = 100'000;
 
-absl::Status Inline(HloInstruction* call) {
+// Adds the calls that it makes to `added`, unless that is null.
+absl::Status Inline(HloInstruction* call, std::vector<HloInstruction*>* added = nullptr) {
   HloComputation* caller = call->parent();
   const HloComputation& target = *call->called_computation();
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
@@ -35,6 +37,7 @@ absl::Status Inline(HloInstruction* call) {
       copy->set_called_computation(0, fused);
     }
     copies[instruction] = copy;
+    if (added != nullptr && copy->opcode() == HloOpcode::kCall) added->push_back(copy);
   }
   return caller->ReplaceInstruction(call, copies.at(target.root_instruction()));
 }
@@ -44,6 +47,37 @@ class CallInliner : public HloPass {
   absl::string_view name() const override { return "inline-calls"; }
 
   absl::StatusOr<bool> Run(HloModule* module) override {
+    HILO_ASSIGN_OR_RETURN(const bool small, InlineSmall(module));
+    if (small) HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
+    HILO_ASSIGN_OR_RETURN(const bool single, InlineSingle(module));
+    if (single) HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
+    return small || single;
+  }
+
+ private:
+  static bool MayInline(const HloInstruction* call) {
+    if (!call->control_predecessors().empty() || !call->control_successors().empty()) return false;
+    return call->parent()->instruction_count() + call->called_computation()->instruction_count() <= kMaxCaller;
+  }
+
+  // Fusions, and calls of small targets: callees first, so that a target's size is what it has become.
+  static absl::StatusOr<bool> InlineSmall(HloModule* module) {
+    bool changed = false;
+    HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> order, module->MakeComputationPostOrder());
+    for (HloComputation* computation : order) {
+      for (HloInstruction* instruction : computation->instructions()) {
+        const bool small = instruction->opcode() == HloOpcode::kCall &&
+                           instruction->called_computation()->instruction_count() <= kSmall && MayInline(instruction);
+        if (!small && instruction->opcode() != HloOpcode::kFusion) continue;
+        HILO_RETURN_IF_ERROR(Inline(instruction));
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  // Calls that are the only use of their target: callers first, so that a long chain of calls moves each instruction once.
+  static absl::StatusOr<bool> InlineSingle(HloModule* module) {
     absl::flat_hash_map<const HloComputation*, int64_t> uses;
     for (const HloComputation* computation : module->computations()) {
       for (const HloInstruction* instruction : computation->instructions()) {
@@ -52,19 +86,21 @@ class CallInliner : public HloPass {
     }
     bool changed = false;
     HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> order, module->MakeComputationPostOrder());
-    for (HloComputation* computation : order) {
-      for (HloInstruction* instruction : computation->instructions()) {
-        const bool fusion = instruction->opcode() == HloOpcode::kFusion;
-        if (instruction->opcode() != HloOpcode::kCall && !fusion) continue;
+    absl::flat_hash_set<const HloComputation*> gone;
+    for (auto caller = order.rbegin(); caller != order.rend(); ++caller) {
+      if (gone.contains(*caller)) continue;
+      std::vector<HloInstruction*> work = (*caller)->instructions();
+      while (!work.empty()) {
+        HloInstruction* instruction = work.back();
+        work.pop_back();
+        if (instruction->opcode() != HloOpcode::kCall) continue;
         const HloComputation* target = instruction->called_computation();
-        const int64_t size = target->instruction_count();
-        if (!fusion && size > kSmall && uses[target] > 1) continue;
-        if (!fusion && computation->instruction_count() + size > kMaxCaller) continue;
-        HILO_RETURN_IF_ERROR(Inline(instruction));
+        if (uses[target] != 1 || !MayInline(instruction)) continue;
+        HILO_RETURN_IF_ERROR(Inline(instruction, &work));
+        gone.insert(target);
         changed = true;
       }
     }
-    if (changed) HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
     return changed;
   }
 };

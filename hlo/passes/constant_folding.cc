@@ -37,6 +37,9 @@ class ConstantFolding : public HloPass {
     if (HasSideEffect(instruction.opcode()) || IsPending(instruction.opcode())) return false;
     if (HasTrait(instruction.opcode(), kForwarding) || HasTrait(instruction.opcode(), kControlFlow)) return false;
     if (!instruction.control_predecessors().empty() || !instruction.control_successors().empty()) return false;
+    for (const HloInstruction* user : instruction.users()) {
+      if (user->opcode() == HloOpcode::kBitcast) return false;  // it speaks of the memory, and so of the layout, of what it reads
+    }
     int64_t work = 0, largest = 1;
     for (const HloInstruction* operand : instruction.operands()) {
       if (!operand->IsConstant() || !operand->shape().IsArray()) return false;

@@ -42,6 +42,8 @@ H AbslHashValue(H state, const Expression& expression) {
     const bool small = !literal.shape().IsTuple() && literal.untyped_data().size() <= kMaxConstantBytes;
     return H::combine(std::move(state), small ? literal.Hash() : reinterpret_cast<size_t>(&literal));
   }
+  if (instruction.attributes() != nullptr) state = H::combine(std::move(state), instruction.attributes()->Hash());
+  if (!instruction.shape().IsArray()) return state;
   for (int64_t size : instruction.shape().dimensions()) state = H::combine(std::move(state), size);
   return state;
 }

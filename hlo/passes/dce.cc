@@ -1,5 +1,5 @@
-// Dead code, in three kinds: instructions that neither the root nor a side effect needs, computations that nothing calls, and leaves of loop
-// state that only compute their own next value:
+// Dead code, in four kinds: instructions that neither the root nor a side effect needs, computations that nothing calls, parameters that a call's
+// target does not read, and leaves of loop state that only compute their own next value:
 //
 //   body { p = (s32[], f32[8]) parameter(0) ... t = tuple(i1, f(x)) }   with nobody reading leaf 1   =>   tuple(i1, x)
 //
@@ -19,6 +19,7 @@ class Dce : public HloPass {
 
   absl::StatusOr<bool> Run(HloModule* module) override {
     bool changed = false;
+    HILO_RETURN_IF_ERROR(FindEffects(*module));
     absl::flat_hash_map<const HloComputation*, int64_t> callers;
     for (const HloComputation* computation : module->computations()) {
       for (const HloInstruction* instruction : computation->instructions()) {
@@ -37,18 +38,69 @@ class Dce : public HloPass {
       std::vector<HloInstruction*> order = computation->MakePostOrder();
       for (auto it = order.rbegin(); it != order.rend(); ++it) {
         HloInstruction* instruction = *it;
-        if (!instruction->IsDead() || instruction->IsParameter() || HasSideEffect(instruction->opcode())) continue;
+        if (!instruction->IsDead() || instruction->IsParameter() || HasEffect(instruction)) continue;
         HILO_RETURN_IF_ERROR(computation->RemoveInstruction(instruction));
         changed = true;
       }
     }
     HILO_ASSIGN_OR_RETURN(int64_t removed, module->RemoveUnusedComputations());
-    return changed || removed > 0;
+    changed |= removed > 0;
+    HILO_ASSIGN_OR_RETURN(bool dropped, DropUnusedParameters(module));
+    return changed || dropped;
   }
 
  private:
+  bool HasEffect(const HloInstruction* instruction) const {
+    if (HasSideEffect(instruction->opcode())) return true;
+    for (const HloComputation* called : instruction->called_computations()) {
+      if (effects_.contains(called)) return true;
+    }
+    return false;
+  }
+
+  // The computations in which something happens that is not in the result.
+  absl::Status FindEffects(const HloModule& module) {
+    effects_.clear();
+    HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> callees_first, module.MakeComputationPostOrder());
+    for (const HloComputation* computation : callees_first) {
+      for (const HloInstruction* instruction : computation->instructions()) {
+        if (HasEffect(instruction)) effects_.insert(computation);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Parameters that the target of calls does not read.
+  static absl::StatusOr<bool> DropUnusedParameters(HloModule* module) {
+    absl::flat_hash_map<HloComputation*, std::vector<HloInstruction*>> calls;
+    absl::flat_hash_set<const HloComputation*> other_uses;
+    for (HloComputation* computation : module->computations()) {
+      for (HloInstruction* instruction : computation->instructions()) {
+        for (HloComputation* called : instruction->called_computations()) {
+          if (instruction->opcode() == HloOpcode::kCall) {
+            calls[called].push_back(instruction);
+          } else {
+            other_uses.insert(called);
+          }
+        }
+      }
+    }
+    bool changed = false;
+    for (HloComputation* target : module->computations()) {
+      auto callers = calls.find(target);
+      if (callers == calls.end() || other_uses.contains(target)) continue;
+      for (int64_t i = target->num_parameters() - 1; i >= 0; --i) {
+        if (!target->parameter_instruction(i)->IsDead()) continue;
+        HILO_RETURN_IF_ERROR(target->RemoveParameter(i));
+        for (HloInstruction* call : callers->second) call->parent()->RemoveOperand(call, i);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
   // True if `parameter`'s element `index` is read by nothing but what leads to element `index` of `root`.
-  static bool FeedsOnlyItself(const HloInstruction* parameter, int64_t index, const HloInstruction* root) {
+  bool FeedsOnlyItself(const HloInstruction* parameter, int64_t index, const HloInstruction* root) const {
     absl::flat_hash_set<const HloInstruction*> seen;
     std::vector<const HloInstruction*> work;
     for (const HloInstruction* user : parameter->users()) {
@@ -59,7 +111,7 @@ class Dce : public HloPass {
       const HloInstruction* next = work.back();
       work.pop_back();
       if (!seen.insert(next).second) continue;
-      if (next->IsRoot() || HasSideEffect(next->opcode()) || !next->control_successors().empty()) return false;
+      if (next->IsRoot() || HasEffect(next) || !next->control_successors().empty()) return false;
       for (const HloInstruction* user : next->users()) {
         if (user != root) {
           work.push_back(user);
@@ -73,7 +125,7 @@ class Dce : public HloPass {
     return true;
   }
 
-  static absl::StatusOr<bool> PassUnreadStateThrough(HloInstruction* loop) {
+  absl::StatusOr<bool> PassUnreadStateThrough(HloInstruction* loop) const {
     if (!loop->shape().IsTuple() || loop->IsRoot()) return false;
     HloComputation* condition = loop->called_computation(0);
     HloComputation* body = loop->called_computation(1);
@@ -106,6 +158,8 @@ class Dce : public HloPass {
     }
     return changed;
   }
+
+  absl::flat_hash_set<const HloComputation*> effects_;
 };
 
 }  // namespace

@@ -23,6 +23,138 @@ std::optional<double> ExactReciprocal(const HloInstruction* x) {
   return 1.0 / value;
 }
 
+// True if every value of `narrow` is a value of `wide`, so that a conversion by way of `wide` changes nothing.
+bool HoldsExactly(PrimitiveType wide, PrimitiveType narrow) {
+  if (wide == narrow) return true;
+  // Not every type has a 0 and a 1.
+  if (narrow == PRED) return wide != S1 && (IsIntegralType(wide) || (IsFloatingPointType(wide) && !IsSmallFloatType(wide)));
+  const int bits = PrimitiveTypeBitWidth(narrow);
+  if (IsIntegralType(narrow)) {
+    if (IsIntegralType(wide)) {
+      const bool same_sign = IsSignedIntegralType(narrow) == IsSignedIntegralType(wide);
+      return (same_sign || IsSignedIntegralType(wide)) && PrimitiveTypeBitWidth(wide) > bits;
+    }
+    return (wide == F32 && bits <= 16) || (wide == F64 && bits <= 32);
+  }
+  if (!IsFloatingPointType(narrow)) return false;
+  return (wide == F64) || (wide == F32 && bits <= 16);
+}
+
+Result MergeConverts(HloInstruction* i) {
+  HloInstruction* inner = i->operand(0);
+  if (inner->opcode() != HloOpcode::kConvert) return nullptr;
+  HloInstruction* x = inner->operand(0);
+  const PrimitiveType narrow = x->shape().element_type();
+  if (!HoldsExactly(inner->shape().element_type(), narrow)) return nullptr;
+  if (i->shape().element_type() == narrow) return x;
+  // From floats to integers conversion saturates, between integers it wraps.
+  if (IsIntegralType(i->shape().element_type()) &&
+      IsFloatingPointType(inner->shape().element_type()) != IsFloatingPointType(narrow))
+    return nullptr;
+  const Shape& shape = i->shape();
+  return i->parent()->AddOp(HloOpcode::kConvert, {x}, nullptr, {}, &shape);
+}
+
+// Of integers and PRED; a float may be NaN.
+Result CompareWithItself(HloInstruction* i) {
+  const PrimitiveType type = i->operand(0)->shape().element_type();
+  if (i->operand(0) != i->operand(1) || !(IsIntegralType(type) || type == PRED)) return nullptr;
+  const ComparisonDirection direction = i->attrs<CompareAttrs>().direction;
+  const bool equal = direction == ComparisonDirection::kEq || direction == ComparisonDirection::kLe || direction == ComparisonDirection::kGe;
+  return MakeUniform(i, equal ? 1 : 0);
+}
+
+ComparisonDirection Inverse(ComparisonDirection direction) {
+  switch (direction) {
+    case ComparisonDirection::kEq:
+      return ComparisonDirection::kNe;
+    case ComparisonDirection::kNe:
+      return ComparisonDirection::kEq;
+    case ComparisonDirection::kLt:
+      return ComparisonDirection::kGe;
+    case ComparisonDirection::kGe:
+      return ComparisonDirection::kLt;
+    case ComparisonDirection::kGt:
+      return ComparisonDirection::kLe;
+    case ComparisonDirection::kLe:
+      return ComparisonDirection::kGt;
+  }
+  return direction;
+}
+
+Result NotOfCompare(HloInstruction* i) {
+  HloInstruction* compare = i->operand(0);
+  if (compare->opcode() != HloOpcode::kCompare) return nullptr;
+  const PrimitiveType type = compare->operand(0)->shape().element_type();
+  if (!IsIntegralType(type) && type != PRED) return nullptr;
+  auto attributes = std::make_unique<CompareAttrs>(compare->attrs<CompareAttrs>());
+  attributes->direction = Inverse(attributes->direction);
+  return i->parent()->AddOp(HloOpcode::kCompare, {compare->operand(0), compare->operand(1)}, std::move(attributes));
+}
+
+Result MultiplyByMinusOne(HloInstruction* i) {
+  const PrimitiveType type = i->shape().element_type();
+  if (!IsSignedIntegralType(type) && (!IsReal(i) || IsSmallFloatType(type))) return nullptr;
+  for (int64_t side : {0, 1}) {
+    if (IsAll(i->operand(1 - side), -1)) return i->parent()->AddOp(HloOpcode::kNegate, {i->operand(side)});
+  }
+  return nullptr;
+}
+
+Result SelectOfNot(HloInstruction* i) {
+  if (i->operand(0)->opcode() != HloOpcode::kNot) return nullptr;
+  return i->parent()->AddOp(HloOpcode::kSelect, {i->operand(0)->operand(0), i->operand(2), i->operand(1)});
+}
+
+Result ComplexOfParts(HloInstruction* i) {
+  const HloInstruction* real = i->operand(0);
+  const HloInstruction* imaginary = i->operand(1);
+  if (real->opcode() != HloOpcode::kReal || imaginary->opcode() != HloOpcode::kImag) return nullptr;
+  HloInstruction* z = real->operand(0);
+  return If(imaginary->operand(0) == z && IsComplexType(z->shape().element_type()), z);
+}
+
+Result Same(HloInstruction* i) { return If(i->operand(0) == i->operand(1), i->operand(0)); }
+
+// Broadcasts of one kind below an element-wise operation: it is computed on what they repeat.
+Result SinkBroadcasts(HloInstruction* i) {
+  if (i->opcode() == HloOpcode::kMap || i->operand_count() == 0 || !i->shape().IsArray()) return nullptr;
+  const HloInstruction* model = nullptr;  // the broadcast whose operand has the shape to compute in
+  for (const HloInstruction* operand : i->operands()) {
+    if (operand->opcode() != HloOpcode::kBroadcast) {
+      if (operand->shape().IsScalar() && !i->shape().IsScalar()) continue;  // a scalar predicate or bound
+      return nullptr;
+    }
+    if (model == nullptr || model->operand(0)->shape().IsScalar()) model = operand;
+  }
+  if (model == nullptr || 2 * ShapeUtil::ElementsIn(model->operand(0)->shape()) > ShapeUtil::ElementsIn(i->shape())) return nullptr;
+  const std::vector<int64_t>& dimensions = model->attrs<BroadcastAttrs>().dimensions;
+  const Shape& small = model->operand(0)->shape();
+  for (const HloInstruction* operand : i->operands()) {
+    if (operand->opcode() != HloOpcode::kBroadcast || operand->operand(0)->shape().IsScalar()) continue;
+    if (!ShapeUtil::SameDimensions(operand->operand(0)->shape(), small) || operand->attrs<BroadcastAttrs>().dimensions != dimensions) return nullptr;
+  }
+  std::vector<HloInstruction*> operands;
+  for (HloInstruction* operand : i->operands()) {
+    HloInstruction* source = operand->opcode() == HloOpcode::kBroadcast ? operand->operand(0) : operand;
+    if (operand->opcode() == HloOpcode::kBroadcast && source->shape().IsScalar() && !small.IsScalar()) {
+      const Shape shape = ShapeUtil::MakeShape(source->shape().element_type(), small.dimensions());
+      auto repeated = MakeBroadcast(source, shape, {});
+      if (!repeated.ok()) return repeated.status();
+      source = *repeated;
+    }
+    operands.push_back(source);
+  }
+  const Shape result = ShapeUtil::MakeShape(i->shape().element_type(), small.dimensions());
+  HloInstruction* computed = i->parent()->AddInstruction(i->CloneWithNewOperands(result, operands));
+  ShapeUtil::SetToDefaultLayout(computed->mutable_shape());
+  return MakeBroadcast(computed, i->shape(), dimensions);
+}
+
+const Rule kElementwiseRules[] = {
+    {HloOpcode::kAdd, "op(broadcast(x), broadcast(y)) => broadcast(op(x, y))", SinkBroadcasts},
+};
+
 const Rule kRules[] = {
     {HloOpcode::kAdd, "add(x, 0) => x, integers",
      [](HloInstruction* i) -> Result { return If(IsInteger(i) && IsAll(i->operand(1), 0), i->operand(0)); }},
@@ -33,12 +165,15 @@ const Rule kRules[] = {
      /*exact=*/false},
     {HloOpcode::kAdd, "add(0, x) => x", [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 0), i->operand(1)); },
      /*exact=*/false},
+    {HloOpcode::kSubtract, "subtract(x, x) => 0, integers",
+     [](HloInstruction* i) -> Result { return IsInteger(i) && i->operand(0) == i->operand(1) ? MakeUniform(i, 0) : Result(nullptr); }},
     {HloOpcode::kSubtract, "subtract(x, 0) => x",
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 0), i->operand(0)); }},
     {HloOpcode::kMultiply, "multiply(x, 1) => x",
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 1), i->operand(0)); }},
     {HloOpcode::kMultiply, "multiply(1, x) => x",
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 1), i->operand(1)); }},
+    {HloOpcode::kMultiply, "multiply(x, -1) => negate(x)", MultiplyByMinusOne},
     {HloOpcode::kMultiply, "multiply(x, 0) => 0, integers",
      [](HloInstruction* i) -> Result { return If(IsInteger(i) && IsAll(i->operand(1), 0), i->operand(1)); }},
     {HloOpcode::kDivide, "divide(x, 1) => x",
@@ -74,6 +209,13 @@ const Rule kRules[] = {
     {HloOpcode::kOr, "or(x, false) => x", [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 0), i->operand(0)); }},
     {HloOpcode::kOr, "or(false, x) => x", [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 0), i->operand(1)); }},
     {HloOpcode::kXor, "xor(x, 0) => x", [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 0), i->operand(0)); }},
+    {HloOpcode::kAnd, "and(x, x) => x", Same},
+    {HloOpcode::kOr, "or(x, x) => x", Same},
+    {HloOpcode::kMaximum, "maximum(x, x) => x", Same},
+    {HloOpcode::kMinimum, "minimum(x, x) => x", Same},
+    {HloOpcode::kNot, "not(compare(x, y)) => the opposite compare(x, y), integers", NotOfCompare},
+    {HloOpcode::kCompare, "compare(x, x) => constant, integers", CompareWithItself},
+    {HloOpcode::kSelect, "select(not(p), x, y) => select(p, y, x)", SelectOfNot},
     {HloOpcode::kSelect, "select(true, x, y) => x",
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 1), i->operand(1)); }},
     {HloOpcode::kSelect, "select(false, x, y) => y",
@@ -82,6 +224,8 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result { return If(i->operand(1) == i->operand(2), i->operand(1)); }},
     {HloOpcode::kConvert, "convert(x) => x, of the same type",
      [](HloInstruction* i) -> Result { return If(ShapeUtil::SameElementType(i->shape(), i->operand(0)->shape()), i->operand(0)); }},
+    {HloOpcode::kConvert, "convert(convert(x)) => convert(x), by way of a type that holds every x", MergeConverts},
+    {HloOpcode::kComplexNumber, "complex(real(z), imag(z)) => z", ComplexOfParts},
     {HloOpcode::kBitcastConvert, "bitcast-convert(x) => x, of the same type",
      [](HloInstruction* i) -> Result { return If(ShapeUtil::Compatible(i->shape(), i->operand(0)->shape()), i->operand(0)); }},
     {HloOpcode::kReal, "real(complex(x, y)) => x",
@@ -97,5 +241,6 @@ const Rule kRules[] = {
 }  // namespace
 
 absl::Span<const Rule> ArithmeticRules() { return kRules; }
+absl::Span<const Rule> ElementwiseRules() { return kElementwiseRules; }
 
 }  // namespace hilo::simplify

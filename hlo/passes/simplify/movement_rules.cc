@@ -170,6 +170,88 @@ Result DotOfTranspose(HloInstruction* i) {
   return nullptr;
 }
 
+Result ConcatenateWithoutEmpty(HloInstruction* i) {
+  std::vector<HloInstruction*> parts;
+  for (HloInstruction* part : i->operands()) {
+    if (!ShapeUtil::IsZeroElementArray(part->shape())) parts.push_back(part);
+  }
+  if (parts.empty() || static_cast<int64_t>(parts.size()) == i->operand_count()) return nullptr;
+  return i->parent()->AddOp(HloOpcode::kConcatenate, parts, i->attributes()->Clone());
+}
+
+// What was just written is read again.
+Result DynamicSliceOfUpdate(HloInstruction* i) {
+  HloInstruction* update = i->operand(0);
+  if (update->opcode() != HloOpcode::kDynamicUpdateSlice || i->operand_count() + 1 != update->operand_count()) return nullptr;
+  for (int64_t d = 1; d < i->operand_count(); ++d) {
+    if (i->operand(d) != update->operand(d + 1)) return nullptr;
+  }
+  return If(ShapeUtil::SameDimensions(i->shape(), update->operand(1)->shape()), update->operand(1));
+}
+
+Result ReverseTwice(HloInstruction* i) {
+  HloInstruction* inner = i->operand(0);
+  if (inner->opcode() != HloOpcode::kReverse) return nullptr;
+  std::vector<int64_t> outer_dimensions = i->attrs<ReverseAttrs>().dimensions, inner_dimensions = inner->attrs<ReverseAttrs>().dimensions;
+  std::sort(outer_dimensions.begin(), outer_dimensions.end());
+  std::sort(inner_dimensions.begin(), inner_dimensions.end());
+  return If(outer_dimensions == inner_dimensions, inner->operand(0));
+}
+
+// A gather of one slice. Both clamp the start so that the slice is within the array.
+Result GatherToDynamicSlice(HloInstruction* i) {
+  HloInstruction* array = i->operand(0);
+  HloInstruction* indices = i->operand(1);
+  const GatherAttrs& gather = i->attrs<GatherAttrs>();
+  const int64_t count = static_cast<int64_t>(gather.start_index_map.size());
+  if (!gather.operand_batching_dims.empty() || count == 0 || ShapeUtil::ElementsIn(indices->shape()) != count) return nullptr;
+  if (ShapeUtil::IsZeroElementArray(i->shape())) return nullptr;
+  HloComputation* computation = i->parent();
+  const PrimitiveType type = indices->shape().element_type();
+  auto flat = MakeReshape(indices, ShapeUtil::MakeShape(type, {count}));
+  if (!flat.ok()) return flat.status();
+  std::vector<HloInstruction*> operands = {array};
+  HloInstruction* zero = nullptr;
+  for (int64_t d = 0; d < array->shape().rank(); ++d) {
+    const auto at = std::find(gather.start_index_map.begin(), gather.start_index_map.end(), d);
+    if (at == gather.start_index_map.end()) {
+      if (zero == nullptr) zero = computation->AddConstant(LiteralUtil::Zero(type));
+      operands.push_back(zero);
+      continue;
+    }
+    const int64_t k = at - gather.start_index_map.begin();
+    auto element = MakeSlice(*flat, {{k, k + 1, 1}});
+    if (!element.ok()) return element.status();
+    auto start = MakeReshape(*element, ShapeUtil::MakeShape(type, {}));
+    if (!start.ok()) return start.status();
+    operands.push_back(*start);
+  }
+  auto attributes = std::make_unique<DynamicSliceAttrs>();
+  attributes->dynamic_slice_sizes = gather.slice_sizes;
+  auto slice = computation->AddOp(HloOpcode::kDynamicSlice, operands, std::move(attributes));
+  if (!slice.ok()) return slice.status();
+  return MakeReshape(*slice, i->shape());
+}
+
+// A reduction of dimensions of size 1, or of none: one step from the initial value.
+Result ReduceOneElement(HloInstruction* i) {
+  if (i->operand_count() != 2 || i->called_computation()->num_parameters() != 2) return nullptr;
+  HloInstruction* x = i->operand(0);
+  const HloInstruction* step = i->called_computation()->root_instruction();
+  if (ShapeUtil::ElementsIn(i->shape()) != ShapeUtil::ElementsIn(x->shape()) || ShapeUtil::IsZeroElementArray(x->shape())) return nullptr;
+  if (OpcodeInfo(step->opcode()).family != HloFamily::kBinary || !step->operand(0)->IsParameter() || !step->operand(1)->IsParameter() ||
+      step->operand(0) == step->operand(1) || !ShapeUtil::SameElementType(step->shape(), x->shape()) ||
+      !ShapeUtil::SameElementType(i->shape(), x->shape()) || !ShapeUtil::SameElementType(i->operand(1)->shape(), x->shape())) {
+    return nullptr;
+  }
+  auto first = MakeBroadcast(i->operand(1), i->shape(), {});
+  if (!first.ok()) return first.status();
+  auto element = MakeReshape(x, i->shape());
+  if (!element.ok()) return element.status();
+  const bool swapped = step->operand(0)->parameter_number() == 1;
+  return MakeBinary(step->opcode(), swapped ? *element : *first, swapped ? *first : *element);
+}
+
 const Rule kRules[] = {
     {HloOpcode::kCopy, "copy(x) => x", [](HloInstruction* i) -> Result { return i->operand(0); }},
     {HloOpcode::kReshape, "reshape(x) => x, of the same shape",
@@ -195,10 +277,21 @@ const Rule kRules[] = {
     {HloOpcode::kPad, "pad(x) => x, by nothing", PadNothing},
     {HloOpcode::kConcatenate, "concatenate(x) => x",
      [](HloInstruction* i) -> Result { return If(i->operand_count() == 1, i->operand(0)); }},
+    {HloOpcode::kConcatenate, "concatenate(x, empty) => concatenate(x)", ConcatenateWithoutEmpty},
+    {HloOpcode::kReverse, "reverse(reverse(x)) => x", ReverseTwice},
+    {HloOpcode::kDynamicSlice, "dynamic-slice(dynamic-update-slice(x, y, i), i) => y", DynamicSliceOfUpdate},
+    {HloOpcode::kGather, "gather(x, one index) => reshape(dynamic-slice(x))", GatherToDynamicSlice},
+    {HloOpcode::kReduce, "reduce(x, init) => op(init, x), of dimensions of size 1", ReduceOneElement},
     {HloOpcode::kReverse, "reverse(x) => x, of dimensions of size 1", ReverseOnes},
     {HloOpcode::kDynamicSlice, "dynamic-slice(x) => x, all of it", DynamicSliceWhole},
     {HloOpcode::kDynamicSlice, "dynamic-slice(x, constants) => slice(x)", DynamicSliceToSlice},
     {HloOpcode::kDynamicUpdateSlice, "dynamic-update-slice(x, y) => y, of the same shape", UpdateWhole},
+    {HloOpcode::kDynamicUpdateSlice, "dynamic-update-slice(x, empty) => x",
+     [](HloInstruction* i) -> Result { return If(ShapeUtil::IsZeroElementArray(i->operand(1)->shape()), i->operand(0)); }},
+    {HloOpcode::kScatter, "scatter(x, no updates) => x",
+     [](HloInstruction* i) -> Result {
+       return If(i->operand_count() == 3 && ShapeUtil::IsZeroElementArray(i->operand(2)->shape()), i->operand(0));
+     }},
     {HloOpcode::kDot, "dot(transpose(x), y) => dot(x, y)", DotOfTranspose},
 };
 

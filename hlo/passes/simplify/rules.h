@@ -27,6 +27,12 @@ struct Rule {
 absl::Span<const Rule> ArithmeticRules();
 absl::Span<const Rule> MovementRules();
 absl::Span<const Rule> StructureRules();
+// For every element-wise opcode, whatever their `opcode` says.
+absl::Span<const Rule> ElementwiseRules();
+
+// A scalar of a loop's state that starts as a constant and that no iteration changes is that constant in the condition and the body, if no other
+// loop shares them.
+absl::StatusOr<bool> PropagateLoopConstants(HloModule* module);
 
 // --- patterns ---
 

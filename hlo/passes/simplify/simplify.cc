@@ -3,6 +3,8 @@
 //
 //   b = f32[8] broadcast(f32[] constant(1)), dimensions={}       =>   x
 //   ROOT m = f32[8] multiply(x, b)
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "hlo/passes/simplify/rules.h"
 #include "hlo/passes/standard_passes.h"
@@ -73,15 +75,19 @@ class Simplifier : public HloPass {
         if (rule.exact || !strict) rules_[static_cast<int>(rule.opcode)].push_back(&rule);
       }
     }
+    for (int opcode = 0; opcode < kHloOpcodeCount; ++opcode) {
+      if (!IsElementwise(static_cast<HloOpcode>(opcode))) continue;
+      for (const Rule& rule : simplify::ElementwiseRules()) rules_[opcode].push_back(&rule);
+    }
   }
   absl::string_view name() const override { return "simplify"; }
 
   absl::StatusOr<bool> Run(HloModule* module) override {
-    bool changed = false;
+    HILO_ASSIGN_OR_RETURN(bool changed, simplify::PropagateLoopConstants(module));
     for (HloComputation* computation : module->computations()) {
       if (computation->IsFusion()) continue;
       for (HloInstruction* instruction : computation->MakePostOrder()) {
-        if (instruction->IsDead() || !instruction->shape().is_static()) continue;
+        if (instruction->IsDead() || !IsFree(*instruction)) continue;
         HILO_ASSIGN_OR_RETURN(bool here, Simplify(computation, instruction));
         changed |= here;
       }
@@ -90,6 +96,20 @@ class Simplifier : public HloPass {
   }
 
  private:
+  // Rules know neither dynamic sizes nor control dependencies.
+  static bool IsFree(const HloInstruction& instruction) {
+    auto is_static = [](const HloInstruction* operand) { return operand->shape().is_static(); };
+    return instruction.shape().is_static() && std::all_of(instruction.operands().begin(), instruction.operands().end(), is_static) &&
+           instruction.control_predecessors().empty() && instruction.control_successors().empty();
+  }
+
+  // A bitcast speaks of the memory of its operand, which must then keep its layout.
+  static bool KeepsBitcasts(const HloInstruction& instruction, const HloInstruction& replacement) {
+    if (instruction.shape() == replacement.shape()) return true;
+    return std::none_of(instruction.users().begin(), instruction.users().end(),
+                        [](const HloInstruction* user) { return user->opcode() == HloOpcode::kBitcast; });
+  }
+
   // `instruction` may be dead afterwards but is not removed (the walk holds pointers): dce follows.
   absl::StatusOr<bool> Simplify(HloComputation* computation, HloInstruction* instruction) {
     bool changed = false;
@@ -99,12 +119,12 @@ class Simplifier : public HloPass {
         HILO_ASSIGN_OR_RETURN(replacement, rule->rewrite(instruction));
         if (replacement != nullptr && replacement != instruction) break;
       }
-      if (replacement == nullptr || replacement == instruction) return changed;
-      if (!instruction->control_predecessors().empty() || !instruction->control_successors().empty()) return changed;
+      if (replacement == nullptr || replacement == instruction || !KeepsBitcasts(*instruction, *replacement)) return changed;
       HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(instruction, replacement));
       if (!replacement->IsParameter()) replacement->CopyOriginFrom(*instruction);
       changed = true;
       instruction = replacement;
+      if (!IsFree(*instruction)) return changed;
     }
     return changed;
   }

@@ -53,11 +53,18 @@ Result KnownBranch(HloInstruction* i) {
   return i->parent()->AddOp(HloOpcode::kCall, {i->operand(branch + 1)}, nullptr, {i->called_computation(branch)});
 }
 
+// A loop whose condition is false.
+Result LoopThatNeverRuns(HloInstruction* i) {
+  const HloInstruction* more = i->called_computation(0)->root_instruction();
+  return more->IsConstant() && more->literal().GetAsInt64(0) == 0 ? i->operand(0) : nullptr;
+}
+
 const Rule kRules[] = {
     {HloOpcode::kGetTupleElement, "get-tuple-element(tuple(x, ...)) => x", ElementOfTuple},
     {HloOpcode::kGetTupleElement, "get-tuple-element(while) => element of its init, if no iteration changes it", UnchangedLoopState},
     {HloOpcode::kTuple, "tuple(all elements of x) => x", TupleOfElements},
     {HloOpcode::kConditional, "conditional(constant, ...) => call", KnownBranch},
+    {HloOpcode::kWhile, "while(x), of a condition that is false => x", LoopThatNeverRuns},
     {HloOpcode::kOptimizationBarrier, "opt-barrier(x) => x", [](HloInstruction* i) -> Result { return i->operand(0); }},
 };
 

@@ -1,0 +1,81 @@
+// A scalar of a loop's state that starts as a constant and that no iteration changes:
+//
+//   n = s32[] constant(10)   init = tuple(zero, n)   w = while(init)     body { ... limit = get-tuple-element(s), index=1 ... }
+//
+// becomes `limit = s32[] constant(10)` in the condition and the body. The state keeps its shape; that nobody reads the element any more costs nothing.
+#include "absl/container/flat_hash_map.h"
+#include "base/status_macros.h"
+#include "hlo/passes/simplify/rules.h"
+
+namespace hilo::simplify {
+namespace {
+
+bool IsElement(const HloInstruction* x, const HloInstruction* tuple, int64_t index) {
+  return x->opcode() == HloOpcode::kGetTupleElement && x->operand(0) == tuple && x->tuple_index() == index;
+}
+
+// Replaces reads of element `index` of the computation's parameter, but for what hands it on to the next iteration.
+absl::StatusOr<bool> ReplaceReads(HloComputation* computation, int64_t index, const HloInstruction& constant, bool keep_in_root) {
+  HloInstruction* parameter = computation->parameter_instruction(0);
+  HloInstruction* root = computation->root_instruction();
+  HloInstruction* copy = nullptr;
+  bool changed = false;
+  const std::vector<HloInstruction*> elements(parameter->users().begin(), parameter->users().end());
+  for (HloInstruction* element : elements) {
+    if (!IsElement(element, parameter, index)) continue;
+    const std::vector<HloInstruction*> users(element->users().begin(), element->users().end());
+    for (HloInstruction* user : users) {
+      for (int64_t i = 0; i < user->operand_count(); ++i) {
+        if (user->operand(i) != element || (keep_in_root && user == root && i == index)) continue;
+        if (copy == nullptr) copy = computation->AddInstruction(constant.CloneWithNewOperands(constant.shape(), {}));
+        computation->ReplaceOperand(user, i, copy);
+        changed = true;
+      }
+    }
+    if (element == root && !keep_in_root) {
+      if (copy == nullptr) copy = computation->AddInstruction(constant.CloneWithNewOperands(constant.shape(), {}));
+      HILO_RETURN_IF_ERROR(computation->set_root_instruction(copy));
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> PropagateInto(HloInstruction* loop) {
+  const HloInstruction* init = loop->operand(0);
+  HloComputation* condition = loop->called_computation(0);
+  HloComputation* body = loop->called_computation(1);
+  const HloInstruction* root = body->root_instruction();
+  if (init->opcode() != HloOpcode::kTuple || root->opcode() != HloOpcode::kTuple) return false;
+  bool changed = false;
+  for (int64_t i = 0; i < init->operand_count(); ++i) {
+    const HloInstruction* constant = init->operand(i);
+    if (!constant->IsConstant() || !constant->shape().IsScalar() || !IsElement(root->operand(i), body->parameter_instruction(0), i)) continue;
+    HILO_ASSIGN_OR_RETURN(bool in_condition, ReplaceReads(condition, i, *constant, /*keep_in_root=*/false));
+    HILO_ASSIGN_OR_RETURN(bool in_body, ReplaceReads(body, i, *constant, /*keep_in_root=*/true));
+    changed |= in_condition || in_body;
+  }
+  return changed;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> PropagateLoopConstants(HloModule* module) {
+  absl::flat_hash_map<const HloComputation*, int64_t> callers;
+  std::vector<HloInstruction*> loops;
+  for (const HloComputation* computation : module->computations()) {
+    for (HloInstruction* instruction : computation->instructions()) {
+      for (const HloComputation* called : instruction->called_computations()) ++callers[called];
+      if (instruction->opcode() == HloOpcode::kWhile) loops.push_back(instruction);
+    }
+  }
+  bool changed = false;
+  for (HloInstruction* loop : loops) {
+    if (callers[loop->called_computation(0)] != 1 || callers[loop->called_computation(1)] != 1) continue;
+    HILO_ASSIGN_OR_RETURN(bool here, PropagateInto(loop));
+    changed |= here;
+  }
+  return changed;
+}
+
+}  // namespace hilo::simplify

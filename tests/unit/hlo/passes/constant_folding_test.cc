@@ -1,0 +1,44 @@
+#include "tests/unit/hlo/passes/pass_testing.h"
+
+namespace hilo {
+namespace {
+
+using testing::Parse;
+using testing::RootExpression;
+using testing::RunPasses;
+
+std::string Folded(absl::string_view body) {
+  auto module = Parse(absl::StrCat("HloModule m\nadd { a0 = f32[] parameter(0)  b0 = f32[] parameter(1)  ROOT c0 = f32[] add(a0, b0) }\nENTRY main { ", body, " }\n"));
+  RunPasses(module.get(), {"fold-constants"});
+  return RootExpression(*module);
+}
+
+TEST(ConstantFolding, EvaluatesWhatIsConstant) {
+  EXPECT_EQ("8", Folded("a = s32[] constant(3)  b = s32[] constant(5)  ROOT r = s32[] add(a, b)"));
+  EXPECT_EQ("{3, 1}", Folded("a = s32[3] constant({1,2,3})  s = s32[2] slice(a), slice={[0:3:2]}  ROOT r = s32[2] reverse(s), dimensions={0}"));
+  EXPECT_EQ("6", Folded("a = f32[3] constant({1,2,3})  z = f32[] constant(0)  ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add"));
+  EXPECT_EQ("11", Folded("a = f32[2] constant({1,2})  b = f32[2] constant({3,4})  ROOT r = f32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}"));
+}
+
+TEST(ConstantFolding, LeavesWhatWouldGrowOrIsNotConstant) {
+  EXPECT_EQ("broadcast(3)", Folded("a = s32[] constant(3)  ROOT r = s32[8] broadcast(a), dimensions={}"));
+  EXPECT_EQ("iota()", Folded("ROOT r = s32[8] iota(), iota_dimension=0"));
+  EXPECT_EQ("add(3, x)", Folded("a = s32[] constant(3)  x = s32[] parameter(0)  ROOT r = s32[] add(a, x)"));
+  EXPECT_EQ("opt-barrier(3)", Folded("a = s32[] constant(3)  ROOT r = s32[] opt-barrier(a)"));
+}
+
+// The run says what is wrong.
+TEST(ConstantFolding, LeavesControlDependencies) {
+  EXPECT_EQ("add(negate(3), negate(3))",
+            Folded("a = s32[] constant(3)  n = s32[] negate(a)  m = s32[] negate(a), control-predecessors={n}  ROOT r = s32[] add(n, m)"));
+}
+
+TEST(ConstantFolding, RespectsItsLimit) {
+  std::string elements = "0";
+  for (int i = 1; i < 5000; ++i) absl::StrAppend(&elements, ",", i);
+  auto module = Parse(absl::StrCat("HloModule m\nENTRY main { a = s32[5000] constant({", elements, "})  ROOT r = s32[5000] negate(a) }\n"));
+  EXPECT_FALSE(RunPasses(module.get(), {"fold-constants"}));
+}
+
+}  // namespace
+}  // namespace hilo
