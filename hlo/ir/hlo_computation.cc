@@ -203,7 +203,7 @@ absl::Status HloComputation::RemoveInstructionAndUnusedOperands(HloInstruction* 
     HloInstruction* next = work.back();
     work.pop_back();
     if (!positions_.contains(next) || !next->IsDead() || next->IsParameter()) continue;
-    if (next != instruction && HasSideEffect(next->opcode())) continue;
+    if (next != instruction && next->HasSideEffect()) continue;
     const std::vector<HloInstruction*> operands(next->operands().begin(), next->operands().end());
     HILO_RETURN_IF_ERROR(RemoveInstruction(next));
     work.insert(work.end(), operands.begin(), operands.end());

@@ -64,6 +64,11 @@ class HloInstruction {
   bool IsRoot() const;
   bool IsDead() const { return users_.empty() && !IsRoot() && control_successors_.empty(); }
 
+  // True if the instruction itself does more than compute its result, so that it may not be deleted when unused, merged or folded. What it
+  // calls is not looked at.
+  bool HasSideEffect() const {
+    return HasTrait(opcode_, kSideEffect) || (attributes_ != nullptr && attributes_->HasSideEffect());
+  }
   const OpAttributes* attributes() const { return attributes_.get(); }
   OpAttributes* mutable_attributes() { return attributes_.get(); }
   template <typename T>

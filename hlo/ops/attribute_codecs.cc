@@ -3,99 +3,28 @@
 #include <charconv>
 #include <cmath>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "hlo/ops/attribute_reader.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo {
 namespace {
 
-bool IsWordCharacter(char c) {
-  return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-' || c == '+';
-}
-
-// Reads a value from the front of a text; white space and comments may stand between its tokens.
-class Reader {
- public:
-  explicit Reader(absl::string_view text) : text_(text), rest_(text) { SkipSpace(); }
-
-  bool AtEnd() const { return rest_.empty(); }
-  absl::Status Expected(absl::string_view what) const {
-    if (AtEnd())
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected ", what, " at the end of \"", text_, "\""));
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected ", what, " before \"", rest_, "\" in \"", text_, "\""));
-  }
-  // Takes `token` if it comes next.
-  bool Take(char token) {
-    if (rest_.empty() || rest_[0] != token) return false;
-    rest_.remove_prefix(1);
-    SkipSpace();
-    return true;
-  }
-  // Takes as many word characters as there are; "x" and "_" are among them.
-  absl::string_view TakeWord() {
-    size_t length = 0;
-    while (length < rest_.size() && IsWordCharacter(rest_[length])) ++length;
-    absl::string_view word = rest_.substr(0, length);
-    rest_.remove_prefix(length);
-    SkipSpace();
-    return word;
-  }
-
- private:
-  void SkipSpace() {
-    while (!rest_.empty()) {
-      if (absl::ascii_isspace(rest_[0])) {
-        rest_.remove_prefix(1);
-      } else if (rest_.substr(0, 2) == "/*") {
-        const size_t end = rest_.find("*/", 2);
-        if (end == absl::string_view::npos) return;  // the opening is then an unexpected token
-        rest_.remove_prefix(end + 2);
-      } else if (rest_.substr(0, 2) == "//") {
-        rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
-      } else {
-        return;
-      }
-    }
-  }
-
-  absl::string_view text_, rest_;
-};
-
-absl::Status ReadEnd(const Reader& reader) {
-  return reader.AtEnd() ? absl::OkStatus() : reader.Expected("the end of the value");
-}
-
-// The whole of `word`, checked against the range of 64 bits.
-absl::Status NumberFromWord(absl::string_view word, int64_t* value) {
-  if (absl::SimpleAtoi(word, value)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("expected a 64-bit integer, got \"", word, "\""));
-}
-absl::Status BoolFromWord(absl::string_view word, bool* value) {
-  if (word != "true" && word != "false") {
-    return absl::InvalidArgumentError(absl::StrCat("expected true or false, got \"", word, "\""));
-  }
-  *value = word == "true";
-  return absl::OkStatus();
-}
-
 // One element of a list.
-absl::Status ReadItem(Reader* reader, int64_t* value) {
+absl::Status ReadItem(AttributeReader* reader, int64_t* value) {
   return NumberFromWord(reader->TakeWord(), value);
 }
-absl::Status ReadItem(Reader* reader, bool* value) {
+absl::Status ReadItem(AttributeReader* reader, bool* value) {
   return BoolFromWord(reader->TakeWord(), value);
 }
-absl::Status ReadItem(Reader* reader, Precision* value) {
+absl::Status ReadItem(AttributeReader* reader, Precision* value) {
   return FieldFromText(reader->TakeWord(), value);
 }
-absl::Status ReadItem(Reader* reader, SliceRange* range) {
+absl::Status ReadItem(AttributeReader* reader, SliceRange* range) {
   *range = SliceRange();
   if (!reader->Take('[')) return reader->Expected("[start:limit] or [start:limit:stride]");
   HILO_RETURN_IF_ERROR(ReadItem(reader, &range->start));
@@ -111,7 +40,7 @@ absl::Status ReadItem(Reader* reader, SliceRange* range) {
 template <typename T>
 absl::Status ListFromText(absl::string_view text, std::vector<T>* values) {
   values->clear();
-  Reader reader(text);
+  AttributeReader reader(text);
   if (!reader.Take('{')) return reader.Expected("{");
   if (!reader.Take('}')) {
     do {
@@ -167,6 +96,7 @@ std::string FieldToText(double value) {
 std::string FieldToText(const std::string& value) {
   return absl::StrCat("\"", absl::CEscape(value), "\"");
 }
+std::string FieldToText(const Verbatim& value) { return value; }
 std::string FieldToText(const Word& value) { return value; }
 std::string FieldToText(const std::vector<int64_t>& value) {
   return absl::StrCat("{", absl::StrJoin(value, ","), "}");
@@ -180,17 +110,17 @@ std::string FieldToText(const std::optional<int64_t>& value) {
 }
 
 absl::Status FieldFromText(absl::string_view text, int64_t* value) {
-  Reader reader(text);
+  AttributeReader reader(text);
   HILO_RETURN_IF_ERROR(ReadItem(&reader, value));
   return ReadEnd(reader);
 }
 absl::Status FieldFromText(absl::string_view text, bool* value) {
-  Reader reader(text);
+  AttributeReader reader(text);
   HILO_RETURN_IF_ERROR(ReadItem(&reader, value));
   return ReadEnd(reader);
 }
 absl::Status FieldFromText(absl::string_view text, double* value) {
-  Reader reader(text);
+  AttributeReader reader(text);
   const absl::string_view word = reader.TakeWord();
   if (!absl::SimpleAtod(word, value)) {
     return absl::InvalidArgumentError(absl::StrCat("expected a number, got \"", word, "\""));
@@ -212,8 +142,12 @@ absl::Status FieldFromText(absl::string_view text, std::string* value) {
   }
   return absl::OkStatus();
 }
+absl::Status FieldFromText(absl::string_view text, Verbatim* value) {
+  value->assign(text.data(), text.size());
+  return absl::OkStatus();
+}
 absl::Status FieldFromText(absl::string_view text, Word* value) {
-  Reader reader(text);
+  AttributeReader reader(text);
   *value = std::string(reader.TakeWord());
   if (value->empty()) return reader.Expected("a word");
   return ReadEnd(reader);
@@ -230,7 +164,7 @@ absl::Status FieldFromText(absl::string_view text, std::optional<int64_t>* value
 
 absl::StatusOr<int> EnumFromText(absl::string_view text, const absl::string_view* names,
                                  size_t count) {
-  Reader reader(text);
+  AttributeReader reader(text);
   const absl::string_view word = reader.TakeWord();
   for (size_t i = 0; i < count && reader.AtEnd(); ++i) {
     if (names[i] == word) return static_cast<int>(i);
@@ -256,7 +190,7 @@ std::string FieldToText(const PaddingConfig& value) {
 }
 absl::Status FieldFromText(absl::string_view text, PaddingConfig* value) {
   value->dimensions.clear();
-  Reader reader(text);
+  AttributeReader reader(text);
   if (reader.AtEnd()) return absl::OkStatus();
   const absl::string_view word = reader.TakeWord();
   HILO_RETURN_IF_ERROR(ReadEnd(reader));
@@ -353,7 +287,7 @@ std::string FieldToText(const Window& value) {
 
 absl::Status FieldFromText(absl::string_view text, Window* value) {
   value->dimensions.clear();
-  Reader reader(text);
+  AttributeReader reader(text);
   if (!reader.Take('{')) return reader.Expected("{");
   uint32_t seen = 0;
   while (!reader.Take('}')) {

@@ -39,6 +39,8 @@ class OpAttributes {
   // Sets the field called `name` from its text; false if there is no such field.
   // Errors: InvalidArgument if the text is not a value of the field's type.
   virtual absl::StatusOr<bool> ParseField(absl::string_view name, absl::string_view text) = 0;
+  // True if the attributes give the op an effect beyond its result.
+  virtual bool HasSideEffect() const { return false; }
   // Names of fields that must appear in text.
   virtual std::vector<absl::string_view> RequiredFields() const = 0;
 };
@@ -64,12 +66,19 @@ struct Word : std::string {
   using std::string::operator=;
 };
 
+// A value that is kept as its text and not looked into.
+struct Verbatim : std::string {
+  using std::string::string;
+  using std::string::operator=;
+};
+
 // Codecs of the usual field types. Lists are "{1,2}"; text may hold white space and comments (already stripped of neither).
 std::string FieldToText(int64_t value);
 std::string FieldToText(bool value);
 std::string FieldToText(double value);
 std::string FieldToText(const std::string& value);  // quoted, escaped
 std::string FieldToText(const Word& value);
+std::string FieldToText(const Verbatim& value);
 std::string FieldToText(const std::vector<int64_t>& value);
 std::string FieldToText(const std::vector<bool>& value);
 std::string FieldToText(const std::optional<int64_t>& value);
@@ -78,6 +87,7 @@ absl::Status FieldFromText(absl::string_view text, bool* value);
 absl::Status FieldFromText(absl::string_view text, double* value);
 absl::Status FieldFromText(absl::string_view text, std::string* value);
 absl::Status FieldFromText(absl::string_view text, Word* value);
+absl::Status FieldFromText(absl::string_view text, Verbatim* value);
 absl::Status FieldFromText(absl::string_view text, std::vector<int64_t>* value);
 absl::Status FieldFromText(absl::string_view text, std::vector<bool>* value);
 absl::Status FieldFromText(absl::string_view text, std::optional<int64_t>* value);

@@ -12,13 +12,10 @@ constexpr HloOpcodeInfo kTable[] = {
   {text, HloFamily::kBinary, 2, types, ResultRule::kSameType, kElementwise | (traits), ""},
 #define HLO_OP(opcode, text, arity, attributes, called, traits) \
   {text, HloFamily::kOwn, arity, 0, ResultRule::kSameType, traits, called},
-#define HLO_PENDING(opcode, text, arity, called) \
-  {text, HloFamily::kPending, arity, 0, ResultRule::kSameType, kNoTraits, called},
 #include "hlo/ops/hlo_opcode.def"
 #undef HLO_UNARY
 #undef HLO_BINARY
 #undef HLO_OP
-#undef HLO_PENDING
 };
 static_assert(std::size(kTable) == kHloOpcodeCount);
 
@@ -44,31 +41,6 @@ std::optional<HloOpcode> HloOpcodeFromString(absl::string_view text) {
   auto found = opcodes->find(text);
   if (found == opcodes->end()) return std::nullopt;
   return found->second;
-}
-
-// Opcodes that are not listed here compute a value and nothing else. Ops that call computations are
-// as pure as what they call, which only the graph knows.
-bool HasSideEffect(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAllGatherDone:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kAllReduceDone:
-    case HloOpcode::kAllReduceStart:
-    case HloOpcode::kCollectiveBroadcast:
-    case HloOpcode::kCollectivePermuteDone:
-    case HloOpcode::kCollectivePermuteStart:
-    case HloOpcode::kInfeed:
-    case HloOpcode::kOutfeed:
-    case HloOpcode::kRecv:
-    case HloOpcode::kRecvDone:
-    case HloOpcode::kRng:
-    case HloOpcode::kRngGetAndUpdateState:
-    case HloOpcode::kSend:
-    case HloOpcode::kSendDone:
-      return true;
-    default:
-      return false;
-  }
 }
 
 }  // namespace hilo

@@ -14,28 +14,24 @@ enum class HloOpcode : uint8_t {
 #define HLO_UNARY(opcode, ...) opcode,
 #define HLO_BINARY(opcode, ...) opcode,
 #define HLO_OP(opcode, ...) opcode,
-#define HLO_PENDING(opcode, ...) opcode,
 #include "hlo/ops/hlo_opcode.def"
 #undef HLO_UNARY
 #undef HLO_BINARY
 #undef HLO_OP
-#undef HLO_PENDING
 };
 
 inline constexpr int kHloOpcodeCount = 0
 #define HLO_UNARY(opcode, ...) +1
 #define HLO_BINARY(opcode, ...) +1
 #define HLO_OP(opcode, ...) +1
-#define HLO_PENDING(opcode, ...) +1
 #include "hlo/ops/hlo_opcode.def"
 #undef HLO_UNARY
 #undef HLO_BINARY
 #undef HLO_OP
-#undef HLO_PENDING
     ;
 
 // What kind of rule an op follows.
-enum class HloFamily : uint8_t { kUnary, kBinary, kOwn, kPending };
+enum class HloFamily : uint8_t { kUnary, kBinary, kOwn };
 
 // Classes of element types, as a mask.
 enum TypeClass : uint32_t {
@@ -62,6 +58,8 @@ enum HloTrait : uint32_t {
   kMovement = 8,      // result elements are operand elements (or a padding value), moved
   kControlFlow = 16,  // runs called computations under native control flow
   kForwarding = 32,   // result shares the operand's memory: tuple, get-tuple-element, opt-barrier, add-dependency
+  kSideEffect = 64,   // may not be deleted when unused, merged, copied, or computed at compile time
+  kPerDevice = 128,   // depends on the device or on others: may not be computed at compile time
 };
 
 inline constexpr int kVariadic = -1;
@@ -82,9 +80,6 @@ inline absl::string_view HloOpcodeString(HloOpcode opcode) { return OpcodeInfo(o
 std::optional<HloOpcode> HloOpcodeFromString(absl::string_view text);
 inline bool HasTrait(HloOpcode opcode, HloTrait trait) { return (OpcodeInfo(opcode).traits & trait) != 0; }
 inline bool IsElementwise(HloOpcode opcode) { return HasTrait(opcode, kElementwise); }
-inline bool IsPending(HloOpcode opcode) { return OpcodeInfo(opcode).family == HloFamily::kPending; }
-// True for the ops that end or steer a run: anything that may not be deleted when unused.
-bool HasSideEffect(HloOpcode opcode);
 
 }  // namespace hilo
 

@@ -1,19 +1,19 @@
 #include "hlo/ops/op.h"
 
 #include "hlo/ops/checks.h"
+#include "hlo/ops/batch_norm_attributes.h"
+#include "hlo/ops/collective_attributes.h"
+#include "hlo/ops/convolution_attributes.h"
+#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/dimension_size_attributes.h"
+#include "hlo/ops/linalg_attributes.h"
 #include "hlo/ops/op_attributes.h"
+#include "hlo/ops/random_attributes.h"
+#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/transfer_attributes.h"
 
 namespace hilo {
 namespace {
-
-absl::Status PendingError(HloOpcode opcode) {
-  return absl::UnimplementedError(absl::StrCat(
-      HloOpcodeString(opcode), " is not supported yet: Hilo knows the op by name only"));
-}
-absl::StatusOr<Shape> InferPending(const OpView& op) { return PendingError(op.opcode); }
-absl::StatusOr<Literal> EvaluatePending(const OpView& op, const Shape&, Operands) {
-  return PendingError(op.opcode);
-}
 
 template <typename AttributesStruct>
 std::unique_ptr<OpAttributes> Make() {
@@ -36,12 +36,10 @@ constexpr Row kRows[] = {
 #define HLO_OP(opcode, text, arity, attributes, called, traits)             \
   {Infer<HloOpcode::opcode>, Evaluate<HloOpcode::opcode>, Make<attributes>, \
    !std::is_same_v<attributes, NoAttributes>},
-#define HLO_PENDING(...) {InferPending, EvaluatePending, Make<NoAttributes>, false},
 #include "hlo/ops/hlo_opcode.def"
 #undef HLO_UNARY
 #undef HLO_BINARY
 #undef HLO_OP
-#undef HLO_PENDING
 };
 static_assert(std::size(kRows) == kHloOpcodeCount);
 const Row& RowOf(HloOpcode opcode) { return kRows[static_cast<int>(opcode)]; }
@@ -59,7 +57,6 @@ bool CalledCountFits(absl::string_view names, size_t count) {
 
 absl::StatusOr<Shape> InferShape(const OpView& op) {
   const HloOpcodeInfo& info = OpcodeInfo(op.opcode);
-  if (info.family == HloFamily::kPending) return PendingError(op.opcode);
   if (info.arity != kVariadic && op.operands.size() != static_cast<size_t>(info.arity)) {
     return InvalidOp(op, "expects ", info.arity, info.arity == 1 ? " operand" : " operands",
                      ", got ", op.operands.size());

@@ -54,7 +54,6 @@ template <HloOpcode kOpcode>
 absl::StatusOr<Literal> Evaluate(const OpView& op, const Shape& shape, Operands operands);
 #define HLO_UNARY(...)
 #define HLO_BINARY(...)
-#define HLO_PENDING(...)
 #define HLO_OP(opcode, ...)                                          \
   template <>                                                        \
   absl::StatusOr<Shape> Infer<HloOpcode::opcode>(const OpView& op);  \
@@ -63,7 +62,6 @@ absl::StatusOr<Literal> Evaluate(const OpView& op, const Shape& shape, Operands 
 #include "hlo/ops/hlo_opcode.def"
 #undef HLO_UNARY
 #undef HLO_BINARY
-#undef HLO_PENDING
 #undef HLO_OP
 
 // The two element-wise families (elementwise.cc).

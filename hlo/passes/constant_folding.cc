@@ -34,7 +34,7 @@ class ConstantFolding : public HloPass {
  private:
   bool MayFold(const HloInstruction& instruction) const {
     if (instruction.operand_count() == 0 || !instruction.shape().IsArray()) return false;
-    if (HasSideEffect(instruction.opcode()) || IsPending(instruction.opcode())) return false;
+    if (instruction.HasSideEffect() || HasTrait(instruction.opcode(), kPerDevice)) return false;
     if (HasTrait(instruction.opcode(), kForwarding) || HasTrait(instruction.opcode(), kControlFlow)) return false;
     if (!instruction.control_predecessors().empty() || !instruction.control_successors().empty()) return false;
     for (const HloInstruction* user : instruction.users()) {

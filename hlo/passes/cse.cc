@@ -49,7 +49,7 @@ H AbslHashValue(H state, const Expression& expression) {
 }
 
 bool MayMerge(const HloInstruction& instruction) {
-  if (instruction.IsParameter() || HasSideEffect(instruction.opcode())) return false;
+  if (instruction.IsParameter() || instruction.HasSideEffect()) return false;
   if (instruction.opcode() == HloOpcode::kOptimizationBarrier) return false;
   if (HasTrait(instruction.opcode(), kControlFlow) || instruction.opcode() == HloOpcode::kFusion) return false;
   return instruction.control_predecessors().empty() && instruction.control_successors().empty();

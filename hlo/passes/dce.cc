@@ -51,7 +51,7 @@ class Dce : public HloPass {
 
  private:
   bool HasEffect(const HloInstruction* instruction) const {
-    if (HasSideEffect(instruction->opcode())) return true;
+    if (instruction->HasSideEffect()) return true;
     for (const HloComputation* called : instruction->called_computations()) {
       if (effects_.contains(called)) return true;
     }

@@ -24,8 +24,8 @@ TEST(HloOpcodeTest, Facts) {
   EXPECT_TRUE(HasTrait(HloOpcode::kAdd, kCommutative));
   EXPECT_FALSE(HasTrait(HloOpcode::kSubtract, kCommutative));
   EXPECT_TRUE(HasTrait(HloOpcode::kPad, kMovement));
-  EXPECT_TRUE(HasSideEffect(HloOpcode::kOutfeed));
-  EXPECT_FALSE(HasSideEffect(HloOpcode::kWhile));
+  EXPECT_TRUE(HasTrait(HloOpcode::kOutfeed, kSideEffect));
+  EXPECT_FALSE(HasTrait(HloOpcode::kWhile, kSideEffect));
 }
 
 TEST(HloOpcodeTest, TypeClassesCoverEveryArrayTypeOnce) {
@@ -35,22 +35,6 @@ TEST(HloOpcodeTest, TypeClassesCoverEveryArrayTypeOnce) {
     for (TypeClass c : {kBool, kSignedInt, kUnsignedInt, kFloat, kComplex})
       classes += InTypeClass(type, c);
     EXPECT_EQ(classes, IsArrayType(type) ? 1 : 0) << PrimitiveTypeName(type);
-  }
-}
-
-// Ops that are known by name only say so, by name, before anything else about them is asked.
-TEST(HloOpcodeTest, PendingOpsAreUnimplemented) {
-  for (int i = 0; i < kHloOpcodeCount; ++i) {
-    const HloOpcode opcode = static_cast<HloOpcode>(i);
-    if (!IsPending(opcode)) continue;
-    const OpView op{.opcode = opcode};
-    for (const absl::Status& status :
-         {InferShape(op).status(), EvaluateOp(op, Shape(), {}).status()}) {
-      EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-      EXPECT_EQ(
-          status.message().find(std::string(HloOpcodeString(opcode)) + " is not supported yet"), 0u)
-          << status;
-    }
   }
 }
 

@@ -263,34 +263,34 @@ INSTANTIATE_TEST_SUITE_P(
         Form{"f32[4] rng(y, y), distribution=rng_uniform"},
         Form{"(u64[2], u32[4]) rng-bit-generator(x), algorithm=rng_philox"},
         Form{"f32[4,4] triangular-solve(x, x), left_side=true, lower=true, "
-             "transpose_a=NO_TRANSPOSE"},
+             "transpose_a=TRANSPOSE"},
         Form{"(f32[4,3], s32[4,3]) topk(x), k=3, largest=true"},
         Form{"f32[4] batch-norm-inference(x, y, y, y, y), epsilon=0.001, feature_index=3"},
         Form{"f32[4,4] sort(x), dimensions={0}, is_stable=true, to_apply=add"},
         Form{"f32[4,4] fusion(x), kind=kLoop, calls=add"},
-        Form{"f32[4,4] all-reduce(x), to_apply=add, replica_groups={{0,1},{2}}, channel_id=1, "
-             "use_global_device_ids=true"},
-        Form{"f32[4,4] all-reduce(x), to_apply=add, replica_groups={}"},
-        Form{"f32[4,4] all-reduce(x), to_apply=add, replica_groups=[2,4]<=[8]"},
-        Form{"f32[4,4] all-reduce(x), to_apply=add, replica_groups=[2,4]<=[4,2]T(1,0), "
-             "constrain_layout=true"},
-        Form{"f32[4,4] all-reduce(x), to_apply=add, replica_groups=mesh['a'=2,'b'=2] {'a'}, "
-             "channel_id=2"},
-        Form{"f32[4,4] all-reduce(x), to_apply=add, replica_groups=mesh['a'=2,'b'=2], "
-             "device_ids=([2,2]T(1,0)) {'b'}, channel_id=2"},
+        Form{"f32[4,4] all-reduce(x), channel_id=1, replica_groups={{0,1},{2}}, "
+             "use_global_device_ids=true, to_apply=add"},
+        Form{"f32[4,4] all-reduce(x), replica_groups={}, to_apply=add"},
+        Form{"f32[4,4] all-reduce(x), replica_groups=[2,4]<=[8], to_apply=add"},
+        Form{"f32[4,4] all-reduce(x), replica_groups=[2,4]<=[4,2]T(1,0), "
+             "constrain_layout=true, to_apply=add"},
+        Form{"f32[4,4] all-reduce(x), channel_id=2, replica_groups=mesh['a'=2,'b'=2] {'a'}, "
+             "to_apply=add"},
+        Form{"f32[4,4] all-reduce(x), channel_id=2, replica_groups=mesh['a'=2,'b'=2], "
+             "device_ids=([2,2]T(1,0)) {'b'}, to_apply=add"},
         Form{"f32[4,4] all-to-all(x), replica_groups={{0,1}}, split_dimension=1"},
         Form{"f32[4,4] collective-permute(x), source_target_pairs={{0,1},{1,0}}"},
-        Form{"((f32[4,4]), f32[4,4]) async-start(x), calls=add, async_execution_thread=\"x\""},
+        Form{"((f32[4,4]), f32[4,4]) async-start(x), async_execution_thread=\"x\", calls=add"},
         Form{"f32[4,4] negate(x), sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}",
              true},
         Form{"f32[4,4] negate(x), sharding={{replicated}, {maximal device=0}, {manual}}", true},
         Form{"f32[4,4] negate(x), origin={{\"w\"}}, statistics={visualizing_index=1}", true},
         Form{"f32[4,4] negate(x), frontend_attributes={a=it's,url=http://x/y}", true},
         Form{
-            "f32[] custom-call(x), called_computations={add, add}, custom_call_target=\"a\\\"b\", "
-            "api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}, "
+            "f32[] custom-call(x), custom_call_target=\"a\\\"b\", custom_call_has_side_effect=true, "
+            "api_version=API_VERSION_TYPED_FFI, called_computations={add, add}, backend_config={uplo = 76 : ui8}, "
             "output_to_operand_aliasing={{}: (1, {})}, operand_layout_constraints={f32[4,4]{1,0}}, "
-            "custom_call_has_side_effect=true, schedule=SCHEDULE_LATEST"},
+            "schedule=SCHEDULE_LATEST"},
         Form{"f32[] custom-call(x), custom_call_target=\"a\", backend_config=\"[x=1}\""},
         Form{"f32[] custom-call(x), custom_call_target=\"a\", "
              "backend_config={\"k\":[1,{\"b\":\"}\"}]}"}));

@@ -1,0 +1,66 @@
+// Operations that are known by name and attributes only: inference and evaluation say so.
+#include "absl/strings/str_cat.h"
+#include "hlo/ops/op.h"
+
+namespace hilo {
+
+#define HILO_PENDING(Opcode)                                                                         \
+  template <>                                                                                        \
+  absl::StatusOr<Shape> Infer<HloOpcode::Opcode>(const OpView& op) {                                 \
+    return absl::UnimplementedError(                                                                 \
+        absl::StrCat(HloOpcodeString(op.opcode), " is not supported yet: Hilo knows the op by name only")); \
+  }                                                                                                  \
+  template <>                                                                                        \
+  absl::StatusOr<Literal> Evaluate<HloOpcode::Opcode>(const OpView& op, const Shape&, Operands) {    \
+    return Infer<HloOpcode::Opcode>(op).status();                                                    \
+  }
+
+HILO_PENDING(kAllGather)
+HILO_PENDING(kAllGatherDone)
+HILO_PENDING(kAllGatherStart)
+HILO_PENDING(kAllReduce)
+HILO_PENDING(kAllReduceDone)
+HILO_PENDING(kAllReduceStart)
+HILO_PENDING(kAllToAll)
+HILO_PENDING(kAsyncDone)
+HILO_PENDING(kAsyncStart)
+HILO_PENDING(kAsyncUpdate)
+HILO_PENDING(kBatchNormGrad)
+HILO_PENDING(kBatchNormInference)
+HILO_PENDING(kBatchNormTraining)
+HILO_PENDING(kCholesky)
+HILO_PENDING(kCollectiveBroadcast)
+HILO_PENDING(kCollectivePermute)
+HILO_PENDING(kCollectivePermuteDone)
+HILO_PENDING(kCollectivePermuteStart)
+HILO_PENDING(kConvolution)
+HILO_PENDING(kCopyDone)
+HILO_PENDING(kCopyStart)
+HILO_PENDING(kCustomCall)
+HILO_PENDING(kDomain)
+HILO_PENDING(kDynamicReshape)
+HILO_PENDING(kFft)
+HILO_PENDING(kGetDimensionSize)
+HILO_PENDING(kInfeed)
+HILO_PENDING(kOutfeed)
+HILO_PENDING(kPartitionId)
+HILO_PENDING(kRaggedAllToAll)
+HILO_PENDING(kRaggedDot)
+HILO_PENDING(kRecv)
+HILO_PENDING(kRecvDone)
+HILO_PENDING(kReduceScatter)
+HILO_PENDING(kReplicaId)
+HILO_PENDING(kRng)
+HILO_PENDING(kRngBitGenerator)
+HILO_PENDING(kRngGetAndUpdateState)
+HILO_PENDING(kScaledDot)
+HILO_PENDING(kScan)
+HILO_PENDING(kSelectAndScatter)
+HILO_PENDING(kSend)
+HILO_PENDING(kSendDone)
+HILO_PENDING(kSetDimensionSize)
+HILO_PENDING(kStochasticConvert)
+HILO_PENDING(kTopK)
+HILO_PENDING(kTriangularSolve)
+
+}  // namespace hilo

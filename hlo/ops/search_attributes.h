@@ -1,0 +1,41 @@
+// Attributes of select-and-scatter, topk and scan.
+#ifndef HILO_HLO_OPS_SEARCH_ATTRIBUTES_H_
+#define HILO_HLO_OPS_SEARCH_ATTRIBUTES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hlo/ops/attributes.h"
+#include "hlo/ops/op_attributes.h"
+
+namespace hilo {
+
+struct SelectAndScatterAttrs : Attributes<SelectAndScatterAttrs> {
+  Window window;
+  static constexpr auto Fields() {
+    return std::make_tuple(Field("window", &SelectAndScatterAttrs::window, Presence::kOptional));
+  }
+};
+
+struct TopKAttrs : Attributes<TopKAttrs> {
+  int64_t k = 0;
+  bool largest = false;
+  static constexpr auto Fields() {
+    return std::make_tuple(Field("k", &TopKAttrs::k),
+                           Field("largest", &TopKAttrs::largest));
+  }
+};
+
+struct ScanAttrs : Attributes<ScanAttrs> {
+  std::vector<int64_t> dimensions;  // exactly one
+  bool is_reverse = false;
+  static constexpr auto Fields() {
+    return std::make_tuple(Field("dimensions", &ScanAttrs::dimensions),
+                           Field("is_reverse", &ScanAttrs::is_reverse, Presence::kOptional));
+  }
+};
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_OPS_SEARCH_ATTRIBUTES_H_
