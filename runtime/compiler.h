@@ -17,10 +17,17 @@
 
 namespace hilo {
 
-// What one run gets from the runtime.
+class Communicator;
+
+// What one run on one device gets from the runtime.
 struct RunContext {
-  ThreadPool* thread_pool = nullptr;              // null: everything on the calling thread
-  CancellationToken* cancellation = nullptr;      // null: the run cannot be stopped
+  ThreadPool* thread_pool = nullptr;          // null: everything on the calling thread
+  CancellationToken* cancellation = nullptr;  // null: the run cannot be stopped
+  int device = 0;                             // the client's number of the device
+  // The device's place among those that run the program together.
+  int64_t replica_id = 0, partition_id = 0;
+  int64_t replica_count = 1, partition_count = 1;
+  Communicator* communicator = nullptr;       // to the others; null if there are none
 };
 
 // A compiled module. Thread-safe: any number of runs at once.

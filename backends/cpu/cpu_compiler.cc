@@ -9,6 +9,7 @@
 #include "backends/cpu/cpu_program.h"
 #include "backends/cpu/cpu_runtime.h"
 #include "backends/cpu/dot_kernel.h"
+#include "backends/cpu/host_op.h"
 #include "backends/cpu/piece_plan.h"
 #include "backends/cpu/program_emitter.h"
 #include "backends/llvm/element_emitter.h"
@@ -59,7 +60,7 @@ class CpuTarget : public Target {
         return std::none_of(dimensions.begin(), dimensions.end(), [](const auto& d) { return d.window_reversal; });
       }
       default:
-        return codegen::IsElementGenerated(instruction.opcode());
+        return IsHostOp(instruction) || codegen::IsElementGenerated(instruction.opcode());
     }
   }
 
@@ -123,7 +124,7 @@ class CpuCompiler : public Compiler {
     HILO_RETURN_IF_ERROR(dumper.Prepare());
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
-    ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), Numerics(options));
+    ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options);
     HILO_ASSIGN_OR_RETURN(std::vector<codegen::HostModule> modules, emitter.Emit());
     if (!options.dump_dir.empty()) dumper.Write(60, "program.ll", IrOf(modules));
     codegen::ParallelRunner parallel;
@@ -142,7 +143,7 @@ class CpuCompiler : public Compiler {
                        .output_leaves = entry.output_leaves,
                        .estimated_nanoseconds = lowered.plan.estimated_nanoseconds(),
                        .flush_denormals = options.flush_denormals};
-    return CpuProgram::Create(std::move(facts), std::move(code), emitter.constants());
+    return CpuProgram::Create(std::move(facts), std::move(code), emitter.constants(), emitter.TakeHostOps());
   }
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
@@ -156,7 +157,7 @@ class CpuCompiler : public Compiler {
       return InvalidArgument("the cpu platform emits hlo, buffers, llvm, asm and obj, not '", kind, "'");
     }
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
-    ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), Numerics(options));
+    ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options);
     HILO_ASSIGN_OR_RETURN(std::vector<codegen::HostModule> modules, emitter.Emit());
     if (kind == "llvm") return IrOf(modules);
     std::string text;
@@ -176,10 +177,6 @@ class CpuCompiler : public Compiler {
   }
 
  private:
-  static codegen::NumericOptions Numerics(const CompileOptions& options) {
-    return {.strict = options.strict, .flush_denormals = options.flush_denormals};
-  }
-
   static absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options) {
     return codegen::HostJit::Create({.cpu = options.cpu, .perf_jitdump = options.perf_jitdump});
   }

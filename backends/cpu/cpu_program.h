@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/cpu_abi.h"
+#include "backends/cpu/program_emitter.h"
 #include "backends/llvm/host_jit.h"
 #include "base/aligned_buffer.h"
 #include "runtime/compiler.h"
@@ -30,7 +31,7 @@ class CpuProgram : public CompiledProgram {
   // Copies the constants to aligned memory. Errors: ResourceExhausted; Internal if the code lacks its entry.
   static absl::StatusOr<std::unique_ptr<CpuProgram>> Create(
       ProgramFacts facts, std::unique_ptr<codegen::CompiledCode> code,
-      absl::Span<const std::shared_ptr<const Literal>> constants);
+      absl::Span<const std::shared_ptr<const Literal>> constants, std::vector<PlacedHostOp> host_ops);
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
                    absl::Span<void* const> outputs) const override;
@@ -42,11 +43,14 @@ class CpuProgram : public CompiledProgram {
 
  private:
   CpuProgram() = default;
+  // HiloCpuContext::run_host_op.
+  static int32_t RunHostOp(HiloCpuContext* context, int64_t index, uint8_t** pointers);
   absl::StatusOr<AlignedBuffer> TakeFrame() const;
   void ReturnFrame(AlignedBuffer frame) const;
 
   ProgramFacts facts_;
   std::unique_ptr<codegen::CompiledCode> code_;
+  std::vector<PlacedHostOp> host_ops_;
   HiloScopeFunction entry_ = nullptr;
   AlignedBuffer constant_memory_;
   std::vector<const uint8_t*> constants_;

@@ -10,9 +10,11 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-// Functions that are handed a local take it for a buffer. What fits a register of 16 bytes needs no more than that; the rest is
-// aligned as buffers are.
-int64_t StackAlignment(const BufferSlice& slice) { return slice.size <= 16 ? 16 : kAlignment; }
+// Functions that are handed a local take it for a buffer. What fits a register of 16 bytes needs no more than that, so nobody may rely on
+// more of an array of that size; the rest is aligned as buffers are.
+int64_t AlignmentOf(const BufferSlice& slice) {
+  return slice.kind != StorageKind::kConstant && slice.size <= 16 ? 16 : kAlignment;
+}
 
 }  // namespace
 
@@ -65,14 +67,14 @@ void FunctionEmitter::EndInstruction() {
   scopes_.clear();
 }
 
-llvm::Value* FunctionEmitter::LoadPointer(llvm::Value* table, int64_t index, absl::string_view name) {
+llvm::Value* FunctionEmitter::LoadPointer(llvm::Value* table, int64_t index, absl::string_view name, int64_t alignment) {
   llvm::IRBuilder<> b(prologue_->getTerminator());
   llvm::Value* slot = b.CreateConstInBoundsGEP1_64(b.getPtrTy(), table, index);
   llvm::LoadInst* load = b.CreateAlignedLoad(b.getPtrTy(), slot, llvm::Align(8), llvm::Twine(std::string(name)));
   load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b.getContext(), {}));
   llvm::MDBuilder metadata(b.getContext());
   load->setMetadata(llvm::LLVMContext::MD_align,
-                    llvm::MDNode::get(b.getContext(), metadata.createConstant(b.getInt64(kAlignment))));
+                    llvm::MDNode::get(b.getContext(), metadata.createConstant(b.getInt64(alignment))));
   return load;
 }
 
@@ -88,19 +90,19 @@ llvm::Value* FunctionEmitter::PointerTo(const BufferSlice& slice) {
 
 llvm::Value* FunctionEmitter::MakePointer(const BufferSlice& slice) {
   if (table_ != nullptr && slice.kind != StorageKind::kConstant) {
-    return LoadPointer(buffers(), table_->positions.at(slice.buffer), "buffer");
+    return LoadPointer(buffers(), table_->positions.at(slice.buffer), "buffer", AlignmentOf(slice));
   }
   switch (slice.kind) {
     case StorageKind::kParameter:
-      return LoadPointer(buffers(), slice.index, "parameter");
+      return LoadPointer(buffers(), slice.index, "parameter", AlignmentOf(slice));
     case StorageKind::kOutput:
-      return LoadPointer(buffers(), program_.parameter_leaves() + slice.index, "output");
+      return LoadPointer(buffers(), program_.parameter_leaves() + slice.index, "output", AlignmentOf(slice));
     case StorageKind::kConstant:
-      return LoadPointer(ContextField(offsetof(HiloCpuContext, constants), "constants"), slice.index, "constant");
+      return LoadPointer(ContextField(offsetof(HiloCpuContext, constants), "constants"), slice.index, "constant", kAlignment);
     case StorageKind::kStack: {
       llvm::IRBuilder<> b(prologue_, prologue_->begin());
       llvm::AllocaInst* local = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), slice.size), nullptr, "local");
-      local->setAlignment(llvm::Align(StackAlignment(slice)));
+      local->setAlignment(llvm::Align(AlignmentOf(slice)));
       return local;
     }
     case StorageKind::kFrame: {
@@ -115,7 +117,7 @@ llvm::Value* FunctionEmitter::MakePointer(const BufferSlice& slice) {
 
 llvm::Value* FunctionEmitter::ContextField(int64_t offset, absl::string_view name) {
   llvm::Value*& field = context_fields_[offset];
-  if (field == nullptr) field = LoadPointer(run_context(), offset / 8, name);
+  if (field == nullptr) field = LoadPointer(run_context(), offset / 8, name, 1);
   return field;
 }
 
@@ -129,7 +131,7 @@ codegen::IrArray FunctionEmitter::ArrayOf(const HloInstruction* instruction, int
   array.pointer = PointerTo(slice);
   array.shape = instruction->shape().IsTuple() ? *ShapeUtil::Leaves(instruction->shape())[leaf].shape
                                                : instruction->shape();
-  array.alignment = slice.kind == StorageKind::kStack ? StackAlignment(slice) : kAlignment;
+  array.alignment = AlignmentOf(slice);
   array.invariant = slice.kind == StorageKind::kConstant || slice.kind == StorageKind::kParameter;
   if (auto it = scopes_.find(slice.buffer); it != scopes_.end()) {
     array.alias_scope = it->second.alias_scope;

@@ -60,7 +60,8 @@ class FunctionEmitter : public codegen::OperandSource {
   absl::StatusOr<std::optional<codegen::Materialized>> Find(const HloInstruction* instruction, int64_t leaf) override;
 
  private:
-  llvm::Value* LoadPointer(llvm::Value* table, int64_t index, absl::string_view name);
+  // `alignment` of what the pointer points to, in bytes.
+  llvm::Value* LoadPointer(llvm::Value* table, int64_t index, absl::string_view name, int64_t alignment);
   llvm::Value* MakePointer(const BufferSlice& slice);
 
   ProgramEmitter& program_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backends/cpu/host_op.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/memory/scheduler.h"
@@ -149,7 +150,7 @@ double RunCost(const HloInstruction& instruction) {
 }
 
 bool RunsInParallel(const HloInstruction& instruction) {
-  if (HasTrait(instruction.opcode(), kControlFlow)) return false;
+  if (HasTrait(instruction.opcode(), kControlFlow) || IsHostOp(instruction)) return false;
   return RunCost(instruction) > kParallelNanoseconds;
 }
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/cpu_abi.h"
+#include "backends/cpu/element_function.h"
 #include "backends/cpu/kernels.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -27,13 +28,14 @@ llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, bool chunks) {
 }  // namespace
 
 ProgramEmitter::ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const PiecePlan& plan,
-                               codegen::HostJit* jit, const codegen::NumericOptions& numerics)
+                               codegen::HostJit* jit, const CompileOptions& options)
     : module_(module),
       assignment_(assignment),
       plan_(plan),
       jit_(*jit),
       target_(codegen::TargetTraits::FromCpu(jit->cpu())),
-      numerics_(numerics),
+      options_(options),
+      numerics_{.strict = options.strict, .flush_denormals = options.flush_denormals},
       constants_(assignment.constants()) {
   for (size_t i = 0; i < constants_.size(); ++i) constant_numbers_[constants_[i].get()] = static_cast<int64_t>(i);
 }
@@ -145,6 +147,10 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
     default:
       break;
   }
+  if (IsHostOp(*instruction)) {
+    status = EmitHostOp(f, instruction);
+    return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
+  }
   bool has_memory = false;
   for (int64_t leaf = 0; leaf < LeafCount(instruction->shape()); ++leaf) {
     has_memory |= assignment_.slice(instruction, leaf).kind != StorageKind::kNone;
@@ -188,6 +194,36 @@ absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstructi
   llvm::Value* parallel_for = f.ContextField(offsetof(HiloCpuContext, parallel_for), "parallel_for");
   llvm::Function* callee = DeclareIn(f.function()->getParent(), chunk.function);
   f.ReturnIfStopped(b.CreateCall(type, parallel_for, {f.run_context(), callee, f.frame(), pointers, b.getInt64(chunk.units)}));
+  return absl::OkStatus();
+}
+
+absl::Status ProgramEmitter::EmitHostOp(FunctionEmitter& f, const HloInstruction* instruction) {
+  PlacedHostOp placed{.context = InstructionContext(*instruction)};
+  HILO_ASSIGN_OR_RETURN(placed.op, MakeHostOp(*instruction, options_));
+  std::vector<llvm::Value*> pointers;
+  auto pass = [&](const HloInstruction* owner) {
+    const int64_t leaves = LeafCount(owner->shape());
+    for (int64_t leaf = 0; leaf < leaves; ++leaf) pointers.push_back(f.PointerTo(owner, leaf));
+    return static_cast<size_t>(leaves);
+  };
+  for (const HloInstruction* operand : instruction->operands()) placed.operand_leaves += pass(operand);
+  placed.result_leaves = pass(instruction);
+  for (const HloComputation* computation : instruction->called_computations()) {
+    if (!MapsScalars(*computation)) continue;
+    HILO_ASSIGN_OR_RETURN(llvm::Function * function, EmitElementFunction(f, *computation));
+    pointers.push_back(function);
+    ++placed.computations;
+  }
+  llvm::IRBuilder<>& b = f.b();
+  llvm::Type* ptr = b.getPtrTy();
+  llvm::Value* table = f.context().EntryAlloca(ptr, std::max<int64_t>(pointers.size(), 1), 8, "arrays");
+  for (size_t i = 0; i < pointers.size(); ++i) {
+    b.CreateAlignedStore(pointers[i], b.CreateConstInBoundsGEP1_64(ptr, table, i), llvm::Align(8));
+  }
+  auto* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, b.getInt64Ty(), ptr}, false);
+  llvm::Value* run_host_op = f.ContextField(offsetof(HiloCpuContext, run_host_op), "run_host_op");
+  f.ReturnIfStopped(b.CreateCall(type, run_host_op, {f.run_context(), b.getInt64(host_ops_.size()), table}));
+  host_ops_.push_back(std::move(placed));
   return absl::OkStatus();
 }
 

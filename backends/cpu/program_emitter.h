@@ -10,17 +10,25 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "backends/cpu/function_emitter.h"
+#include "backends/cpu/host_op.h"
 #include "backends/cpu/piece_plan.h"
 #include "backends/llvm/host_jit.h"
 
 namespace hilo::cpu {
+
+// A host op and how many pointers of each kind the code hands to it.
+struct PlacedHostOp {
+  std::unique_ptr<HostOp> op;
+  std::string context;  // the instruction, for errors
+  size_t operand_leaves = 0, result_leaves = 0, computations = 0;
+};
 
 class ProgramEmitter {
  public:
   static constexpr absl::string_view kEntrySymbol = "hilo_entry";
 
   ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const PiecePlan& plan,
-                 codegen::HostJit* jit, const codegen::NumericOptions& numerics);
+                 codegen::HostJit* jit, const CompileOptions& options);
 
   // The LLVM modules of the program. Errors: Unimplemented naming the instruction.
   absl::StatusOr<std::vector<codegen::HostModule>> Emit();
@@ -28,6 +36,9 @@ class ProgramEmitter {
   // The assignment's constants and those that fused computations hold.
   const std::vector<std::shared_ptr<const Literal>>& constants() const { return constants_; }
   int64_t ConstantIndex(std::shared_ptr<const Literal> literal);
+
+  // The program's host ops, by the index that its code calls them with. Gives them away.
+  std::vector<PlacedHostOp> TakeHostOps() { return std::move(host_ops_); }
 
   const BufferAssignment& assignment() const { return assignment_; }
   const PiecePlan& plan() const { return plan_; }
@@ -59,6 +70,7 @@ class ProgramEmitter {
   absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
   absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
   absl::Status EmitParallel(FunctionEmitter& f, const HloInstruction* instruction);
+  absl::Status EmitHostOp(FunctionEmitter& f, const HloInstruction* instruction);
   // A kernel as a function over ranges of its units; equal kernels share one.
   struct ChunkFunction {
     llvm::Function* function;
@@ -71,6 +83,7 @@ class ProgramEmitter {
   const PiecePlan& plan_;
   codegen::HostJit& jit_;
   codegen::TargetTraits target_;
+  CompileOptions options_;
   codegen::NumericOptions numerics_;
   std::vector<codegen::HostModule> modules_;
   int64_t room_ = 0;  // operations that the last module still takes
@@ -80,6 +93,7 @@ class ProgramEmitter {
   absl::flat_hash_map<const Literal*, int64_t> constant_numbers_;
   absl::flat_hash_map<std::string, int64_t> function_names_;
   absl::flat_hash_map<std::string, ChunkFunction> chunk_functions_;
+  std::vector<PlacedHostOp> host_ops_;
   int64_t parameter_leaves_ = 0;
 };
 

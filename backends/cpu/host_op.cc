@@ -1,0 +1,28 @@
+#include "backends/cpu/host_op.h"
+
+#include "base/errors.h"
+
+namespace hilo::cpu {
+namespace {
+
+using Factory = absl::StatusOr<std::unique_ptr<HostOp>> (*)(const HloInstruction&, const CompileOptions&);
+
+// One line an op: the function that makes it, which its own file declares.
+Factory FactoryOf(HloOpcode opcode) {
+  switch (opcode) {
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+bool IsHostOp(const HloInstruction& instruction) { return FactoryOf(instruction.opcode()) != nullptr; }
+
+absl::StatusOr<std::unique_ptr<HostOp>> MakeHostOp(const HloInstruction& instruction, const CompileOptions& options) {
+  const Factory factory = FactoryOf(instruction.opcode());
+  if (factory == nullptr) return Unimplemented(HloOpcodeString(instruction.opcode()), " is not supported on this platform yet");
+  return factory(instruction, options);
+}
+
+}  // namespace hilo::cpu
