@@ -23,6 +23,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hlo/builder/batch_norm_ops.h"
 #include "hlo/builder/dimension_numbers.h"
 #include "hlo/builder/xla_computation.h"
 #include "hlo/ir/hlo_module.h"

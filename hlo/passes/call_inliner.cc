@@ -4,6 +4,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
+#include "hlo/passes/inline_computation.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -14,32 +15,17 @@ constexpr int64_t kSmall = 24;
 // A caller does not grow beyond this by inlining.
 constexpr int64_t kMaxCaller = 100'000;
 
-// Adds the calls that it makes to `added`, unless that is null.
-absl::Status Inline(HloInstruction* call, std::vector<HloInstruction*>* added = nullptr) {
+// Adds the calls that it makes to `calls`, unless that is null.
+absl::Status Inline(HloInstruction* call, std::vector<HloInstruction*>* calls = nullptr) {
   HloComputation* caller = call->parent();
-  const HloComputation& target = *call->called_computation();
-  absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
-  std::vector<HloInstruction*> operands;
-  for (const HloInstruction* instruction : target.MakePostOrder()) {
-    if (instruction->IsParameter()) {
-      copies[instruction] = call->operand(instruction->parameter_number());
-      continue;
+  std::vector<HloInstruction*> added;
+  HloInstruction* result = InlineComputation(*call->called_computation(), call->operands(), caller, &added);
+  if (calls != nullptr) {
+    for (HloInstruction* instruction : added) {
+      if (instruction->opcode() == HloOpcode::kCall) calls->push_back(instruction);
     }
-    operands.clear();
-    for (const HloInstruction* operand : instruction->operands()) operands.push_back(copies.at(operand));
-    HloInstruction* copy = caller->AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands));
-    for (const HloInstruction* predecessor : instruction->control_predecessors()) {
-      copies.at(predecessor)->AddControlDependencyTo(copy);
-    }
-    if (instruction->opcode() == HloOpcode::kFusion) {
-      HloComputation* fused = caller->parent()->CloneComputation(*instruction->called_computation());
-      fused->set_fusion_instruction(copy);
-      copy->set_called_computation(0, fused);
-    }
-    copies[instruction] = copy;
-    if (added != nullptr && copy->opcode() == HloOpcode::kCall) added->push_back(copy);
   }
-  return caller->ReplaceInstruction(call, copies.at(target.root_instruction()));
+  return caller->ReplaceInstruction(call, result);
 }
 
 class CallInliner : public HloPass {

@@ -14,6 +14,8 @@ std::unique_ptr<HloPass> MakeDce();
 std::unique_ptr<HloPass> MakeCallInliner();
 // "flatten": gives every while and conditional computations of its own. Needed by copy insertion.
 std::unique_ptr<HloPass> MakeFlattenCallGraph();
+// "expand": writes instructions that the target does not emit in others (expand/expansions.h). Needed.
+std::unique_ptr<HloPass> MakeExpander(const Target* target);
 // "check-support": refuses instructions that the target does not emit, by name. Needed.
 std::unique_ptr<HloPass> MakeSupportCheck(const Target* target);
 // "cse": one instruction for equal ones.
