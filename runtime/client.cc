@@ -20,6 +20,19 @@ namespace {
 constexpr int kMaxDevices = 1024;
 constexpr int kMaxThreads = 4096;
 
+absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, const HloModule& module,
+                                               const CompileOptions& options) {
+  const int64_t replicas = module.replica_count(), partitions = module.num_partitions();
+  const auto available = static_cast<int64_t>(core.queues.size());
+  if (replicas < 1 || partitions < 1 || replicas > available || partitions > available / replicas) {
+    return InvalidArgument("the program runs on ", replicas, " replicas and ", partitions, " partitions, but the client has ", available,
+                           available == 1 ? " device" : " devices", " (ClientOptions::device_count)");
+  }
+  if (options.devices.empty()) return DeviceAssignment(replicas, partitions);
+  for (int device : options.devices) HILO_RETURN_IF_ERROR(core.CheckDevice(device));
+  return DeviceAssignment::Create(replicas, partitions, options.devices);
+}
+
 }  // namespace
 
 ClientCore::~ClientCore() {
@@ -88,15 +101,15 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloM
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
     HILO_RETURN_IF_ERROR(core_->CheckProcess());
     if (module == nullptr) return InvalidArgument("there is no module to compile, but null");
-    if (module->replica_count() > 1 || module->num_partitions() > 1) {
-      return Unimplemented("the module wants ", module->replica_count(), " replicas and ",
-                           module->num_partitions(), " partitions; only one of each can run");
-    }
+    if (options.replica_count != 0) module->set_replica_count(options.replica_count);
+    if (options.num_partitions != 0) module->set_num_partitions(options.num_partitions);
+    HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment, AssignDevices(*core_, *module, options));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
                           core_->compiler->Compile(std::move(module), options, core_->pool));
     return std::make_unique<Executable>(core_,
-                                        std::make_shared<const LoadedProgram>(std::move(program)));
+                                        std::make_shared<const LoadedProgram>(
+                                            std::move(program), std::move(assignment)));
   });
 }
 

@@ -3,6 +3,7 @@
 #define HILO_RUNTIME_CLIENT_CORE_H_
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -34,6 +35,8 @@ struct ClientCore {
   std::shared_ptr<HostMemory> memory;
   absl::Duration default_deadline;
   std::unique_ptr<Watchdog> watchdog = std::make_unique<Watchdog>();
+  // Held while work is given to several queues: launches are in the same order on all devices.
+  std::mutex launching;
   std::vector<std::unique_ptr<DeviceQueue>>
       queues;  // one a device; goes first, and so finishes its work
 };

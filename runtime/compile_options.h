@@ -9,6 +9,10 @@
 namespace hilo {
 
 struct CompileOptions {
+  // Devices that run the program together; 0: what the module says. `devices` are the client's numbers for them, that of replica r and
+  // partition p at r * num_partitions + p; empty: 0, 1, 2 ...
+  int64_t replica_count = 0, num_partitions = 0;
+  std::vector<int> devices;
   // Results follow each element type exactly: no contraction of multiply and add, f16 and bf16 rounded after every operation.
   bool strict = false;
   // Denormals count as zero and become zero, as in XLA on CPUs; otherwise they are kept. (docs/numerics.md)

@@ -1,22 +1,13 @@
-// A run is a record that holds everything it uses: the program, its arguments' values, its results'
-// values. It is run in place, or handed to the device's queue; either way nobody has to wait before
-// letting go of executables and buffers.
 #include "runtime/executable.h"
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstring>
-#include <optional>
 #include <utility>
 
-#include "absl/container/inlined_vector.h"
-#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "runtime/client_core.h"
 #include "runtime/guarded.h"
 #include "runtime/loaded_program.h"
+#include "runtime/program_run.h"
 
 namespace hilo {
 namespace {
@@ -24,170 +15,6 @@ namespace {
 // Programs that are guessed to take less run on the calling thread: to hand a run to another thread
 // and back takes some 10 us.
 constexpr int64_t kInlineNanoseconds = 50'000;
-// Leaves for which a run needs no memory beside the stack's.
-constexpr size_t kFewLeaves = 8;
-
-template <typename T>
-using FewLeaves = absl::InlinedVector<T, kFewLeaves>;
-
-struct Argument {
-  std::shared_ptr<BufferValue> value;
-  bool donated = false;
-};
-
-struct Run {
-  const LoadedProgram& program;
-  ClientCore& core;
-  FewLeaves<Argument> arguments;
-  FewLeaves<BufferValue*> results;
-  CancellationToken* cancellation = nullptr;
-};
-
-// The argument's memory if it may become a result's: given up, ours, and used by this run alone.
-std::shared_ptr<MemoryBlock> TakeMemory(Argument& argument) {
-  if (!argument.donated || argument.value.use_count() != 1) return nullptr;
-  std::shared_ptr<MemoryBlock>& memory = argument.value->memory;
-  if (!memory->writable() || memory.use_count() != 1) return nullptr;
-  // Whoever held it before has let go; see all that it wrote.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return std::move(memory);
-}
-
-// Counts a program's frame while it runs.
-class TemporaryMemory {
- public:
-  explicit TemporaryMemory(HostMemory* memory) : memory_(memory) {}
-  TemporaryMemory(const TemporaryMemory&) = delete;
-  TemporaryMemory& operator=(const TemporaryMemory&) = delete;
-  ~TemporaryMemory() {
-    if (bytes_ > 0) memory_->Unreserve(bytes_);
-  }
-  absl::Status Reserve(int64_t bytes) {
-    if (bytes == 0) return absl::OkStatus();
-    HILO_RETURN_IF_ERROR(memory_->Reserve(bytes));
-    bytes_ = bytes;
-    return absl::OkStatus();
-  }
-
- private:
-  HostMemory* memory_;
-  int64_t bytes_ = 0;
-};
-
-// A run on defined arguments. Results get their memory, and then their elements.
-absl::Status RunNow(Run& run) {
-  const LoadedProgram& program = run.program;
-  if (run.cancellation != nullptr) HILO_RETURN_IF_ERROR(run.cancellation->status());
-  FewLeaves<const void*> inputs;
-  for (const Argument& argument : run.arguments) {
-    const MemoryBlock* memory = argument.value->memory.get();
-    inputs.push_back(memory == nullptr ? nullptr : memory->data());
-  }
-  FewLeaves<std::shared_ptr<MemoryBlock>> blocks;
-  FewLeaves<void*> outputs;
-  for (const LoadedProgram::Leaf& leaf : program.outputs) {
-    std::shared_ptr<MemoryBlock> block;
-    if (leaf.shape->IsArray()) {
-      if (leaf.donor >= 0) block = TakeMemory(run.arguments[leaf.donor]);
-      if (block == nullptr) {
-        HILO_ASSIGN_OR_RETURN(block, run.core.memory->Allocate(leaf.bytes));
-        if (leaf.donor >= 0 && leaf.bytes > 0)
-          std::memcpy(block->data(), inputs[leaf.donor], leaf.bytes);
-      }
-      if (leaf.donor >= 0) inputs[leaf.donor] = block->data();
-    }
-    outputs.push_back(block == nullptr ? nullptr : block->data());
-    blocks.push_back(std::move(block));
-  }
-  TemporaryMemory temporary(run.core.memory.get());
-  HILO_RETURN_IF_ERROR(temporary.Reserve(program.compiled->temp_bytes()));
-  HILO_RETURN_IF_ERROR(program.compiled->Run(
-      {.thread_pool = run.core.pool, .cancellation = run.cancellation}, inputs, outputs));
-  for (size_t i = 0; i < blocks.size(); ++i) run.results[i]->memory = std::move(blocks[i]);
-  return absl::OkStatus();
-}
-
-// The value in the layout of `wanted`.
-absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(const ClientCore& core,
-                                                      const BufferValue& value, const Shape& shape,
-                                                      const Shape& wanted) {
-  HILO_RETURN_IF_ERROR(value.Await());
-  auto result = std::make_shared<BufferValue>();
-  HILO_ASSIGN_OR_RETURN(result->memory, core.memory->Allocate(ShapeUtil::ByteSizeOf(wanted)));
-  if (result->memory->size() > 0) {
-    HILO_ASSIGN_OR_RETURN(Literal literal, LiteralFromBytes(value.memory->data(), shape));
-    LiteralToBytes(literal, wanted, result->memory->data());
-  }
-  return result;
-}
-
-// Takes the values of all arguments, and those that are donated from their buffers.
-absl::Status TakeArguments(const ClientCore& core, const LoadedProgram& program,
-                           absl::Span<Buffer* const> buffers, const ExecuteOptions& options,
-                           FewLeaves<Argument>* arguments) {
-  if (buffers.size() != program.parameters.size()) {
-    return InvalidArgument("the program takes ", program.parameters.size(),
-                           " arguments (leaves of its parameters), but got ", buffers.size());
-  }
-  arguments->resize(buffers.size());
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i] == nullptr) return InvalidArgument("argument ", i, " is null");
-    const Buffer& buffer = *buffers[i];
-    if (buffer.device() != options.device) {
-      return InvalidArgument("argument ", i, " is on device ", buffer.device(),
-                             ", but the run is on device ", options.device);
-    }
-    const Shape& wanted = *program.parameters[i].shape;
-    const bool same = &buffer.shape() == &wanted || ShapeUtil::Equal(buffer.shape(), wanted);
-    if (!same && !ShapeUtil::Compatible(buffer.shape(), wanted)) {
-      return InvalidArgument("argument ", i, ": expected ", wanted.ToString(), ", got ",
-                             buffer.shape().ToString());
-    }
-    absl::StatusOr<std::shared_ptr<BufferValue>> value = buffer.Share();
-    if (value.ok() && !same) value = Relayout(core, **value, buffer.shape(), wanted);
-    if (!value.ok()) return AddContext(value.status(), absl::StrCat("; argument ", i));
-    (*arguments)[i].value = *std::move(value);
-  }
-  for (int64_t i : options.donate) {
-    if (i < 0 || i >= static_cast<int64_t>(buffers.size())) {
-      return InvalidArgument("donate: expected numbers of arguments below ", buffers.size(),
-                             ", got ", i);
-    }
-    // A buffer that is given twice is a value that others use too.
-    if (buffers[i]->Donate().ok()) (*arguments)[i].donated = true;
-  }
-  return absl::OkStatus();
-}
-
-// The token of a run and the deadline that watches it.
-class RunLimits {
- public:
-  RunLimits(ClientCore* core, const ExecuteOptions& options)
-      : core_(core), token_(options.cancellation) {
-    const absl::Duration deadline = std::min(options.deadline, core->default_deadline);
-    if (deadline == absl::InfiniteDuration()) return;
-    if (token_ == nullptr) token_ = std::make_shared<CancellationToken>();
-    if (deadline <= absl::ZeroDuration()) {
-      token_->Expire();
-      return;
-    }
-    // A century is long enough for the clock's arithmetic and for any run.
-    const absl::Duration bounded = std::min(deadline, absl::Hours(24 * 365 * 100));
-    watch_ =
-        core->watchdog->Arm(token_, Watchdog::Clock::now() + absl::ToChronoNanoseconds(bounded));
-  }
-  RunLimits(const RunLimits&) = delete;
-  RunLimits& operator=(const RunLimits&) = delete;
-  ~RunLimits() {
-    if (watch_.has_value()) core_->watchdog->Disarm(*watch_);
-  }
-  CancellationToken* token() const { return token_.get(); }
-
- private:
-  ClientCore* core_;
-  std::shared_ptr<CancellationToken> token_;
-  std::optional<Watchdog::Watch> watch_;
-};
 
 absl::StatusOr<Literal> Assemble(const Shape& shape,
                                  absl::Span<const std::unique_ptr<Buffer>> leaves, size_t* next) {
@@ -214,8 +41,8 @@ void AddLeaves(const Shape& shape, std::vector<LoadedProgram::Leaf>* leaves) {
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program)
-    : compiled(std::move(program)) {
+LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment)
+    : compiled(std::move(program)), assignment(std::move(assignment)) {
   for (const Shape& parameter : compiled->program_shape().parameters)
     AddLeaves(parameter, &parameters);
   AddLeaves(compiled->program_shape().result, &outputs);
@@ -230,6 +57,7 @@ const ProgramShape& Executable::program_shape() const {
   return program_->compiled->program_shape();
 }
 const CompiledProgram& Executable::program() const { return *program_->compiled; }
+const DeviceAssignment& Executable::assignment() const { return program_->assignment; }
 
 absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::Execute(
     absl::Span<Buffer* const> arguments, const ExecuteOptions& options) const {
@@ -240,8 +68,12 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
     absl::Span<Buffer* const> arguments, const ExecuteOptions& options) const {
   HILO_RETURN_IF_ERROR(core_->CheckProcess());
   HILO_RETURN_IF_ERROR(core_->CheckDevice(options.device));
-  Run run{.program = *program_, .core = *core_};
-  HILO_RETURN_IF_ERROR(TakeArguments(*core_, *program_, arguments, options, &run.arguments));
+  if (assignment().device_count() > 1) {
+    return InvalidArgument("the program runs on ", assignment().replica_count(), " replicas and ",
+                           assignment().partition_count(), " partitions at once: use ExecuteReplicated");
+  }
+  ProgramRun run{.program = *program_, .core = *core_, .context = {.thread_pool = core_->pool, .device = options.device}};
+  HILO_RETURN_IF_ERROR(run.TakeArguments(arguments, options));
   bool ready = true;
   for (const Argument& argument : run.arguments) {
     if (options.synchronous || argument.value->defined()) {
@@ -250,38 +82,25 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
       ready = false;
     }
   }
-  const bool in_place = options.synchronous ||
-                        (ready && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds);
-  std::shared_ptr<Event> done = in_place ? nullptr : std::make_shared<Event>();
-  std::vector<std::unique_ptr<Buffer>> results;
-  results.reserve(program_->outputs.size());
-  FewLeaves<std::shared_ptr<BufferValue>> values;
-  for (const LoadedProgram::Leaf& leaf : program_->outputs) {
-    auto value = std::make_shared<BufferValue>();
-    value->definition = done;
-    run.results.push_back(value.get());
-    if (!in_place) values.push_back(value);
-    results.push_back(std::make_unique<Buffer>(leaf.shape, options.device, std::move(value)));
-  }
-  if (in_place) {
+  if (options.synchronous || (ready && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds)) {
+    std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(nullptr, nullptr);
     const RunLimits limits(core_.get(), options);
-    run.cancellation = limits.token();
-    HILO_RETURN_IF_ERROR(RunNow(run));
+    run.context.cancellation = limits.token();
+    HILO_RETURN_IF_ERROR(run.RunNow());
     return results;
   }
+  auto done = std::make_shared<Event>();
+  FewLeaves<std::shared_ptr<BufferValue>> values;
+  std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(done, &values);
   // The core outlives the queue's work; a shared reference from here could make the queue wait for
   // itself.
   auto limits = std::make_shared<RunLimits>(core_.get(), options);
-  auto later = std::make_shared<Run>(std::move(run));
-  later->cancellation = limits->token();
+  auto later = std::make_shared<ProgramRun>(std::move(run));
+  later->context.cancellation = limits->token();
   core_->queues[options.device]->Enqueue([program = program_, limits = std::move(limits),
                                           later = std::move(later), values = std::move(values),
                                           done = std::move(done)]() mutable {
-    absl::Status status = Guarded([&]() -> absl::Status {
-      for (const Argument& argument : later->arguments)
-        HILO_RETURN_IF_ERROR(argument.value->Await());
-      return RunNow(*later);
-    });
+    absl::Status status = Guarded([&] { return later->AwaitAndRun(); });
     later.reset();  // arguments are free before anybody hears of the results
     limits.reset();
     done->Set(std::move(status));

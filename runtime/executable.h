@@ -12,6 +12,7 @@
 #include "base/cancellation.h"
 #include "runtime/buffer.h"
 #include "runtime/compiler.h"
+#include "runtime/device_assignment.h"
 
 namespace hilo {
 
@@ -40,6 +41,8 @@ class Executable {
   // Parameters and result with their layouts.
   const ProgramShape& program_shape() const;
   const CompiledProgram& program() const;
+  // The devices that the program runs on; one unless the module or CompileOptions says otherwise.
+  const DeviceAssignment& assignment() const;
 
   // Runs on the leaves of the parameters, depth first over all of them, and returns the leaves of
   // the result. A program that is short runs on the calling thread if its arguments are ready;
@@ -51,7 +54,14 @@ class Executable {
   absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(
       absl::Span<Buffer* const> arguments, const ExecuteOptions& options = {}) const;
 
-  // The same on literals, one a parameter (tuples as tuple literals), synchronously.
+  // Runs on all devices of assignment() at once, with a list of arguments for each, in the order of assignment().devices(). Each device runs
+  // on its queue. options.device is not looked at; donations are the same on all devices. When one device fails, options.cancellation ends
+  // the others, and all report that device's error. Errors: as Execute.
+  using ReplicatedResults = std::vector<std::vector<std::unique_ptr<Buffer>>>;
+  absl::StatusOr<ReplicatedResults> ExecuteReplicated(absl::Span<const std::vector<Buffer*>> arguments,
+                                                      const ExecuteOptions& options = {}) const;
+
+  // The same as Execute on literals, one a parameter (tuples as tuple literals), synchronously.
   absl::StatusOr<Literal> ExecuteLiterals(absl::Span<const Literal* const> arguments,
                                           const ExecuteOptions& options = {}) const;
 

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "runtime/compiler.h"
+#include "runtime/device_assignment.h"
 
 namespace hilo {
 
 struct LoadedProgram {
-  explicit LoadedProgram(std::unique_ptr<CompiledProgram> program);
+  LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment);
 
   struct Leaf {
     std::shared_ptr<const Shape> shape;
@@ -20,6 +21,7 @@ struct LoadedProgram {
     int64_t donor = -1;
   };
   std::unique_ptr<CompiledProgram> compiled;
+  DeviceAssignment assignment;
   std::vector<Leaf> parameters, outputs;
 };
 

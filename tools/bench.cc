@@ -23,7 +23,7 @@ constexpr int64_t kMostRuns = 10000;
 absl::StatusOr<std::vector<double>> TimeRuns(const Session& session, int64_t iterations) {
   const auto one = [&]() -> absl::StatusOr<double> {
     const int64_t start = NowNanoseconds();
-    HILO_RETURN_IF_ERROR(session.executable->Execute(session.arguments, session.options).status());
+    HILO_RETURN_IF_ERROR(session.Run().status());
     return MillisecondsSince(start);
   };
   HILO_ASSIGN_OR_RETURN(const double first, one());  // pages, caches and threads are cold

@@ -13,33 +13,46 @@ namespace {
 // Results with more elements than this are elided on the terminal.
 constexpr int64_t kMaxPrintedElements = 1024;
 
-absl::Status Print(const Shape& shape, const std::vector<Literal>& leaves) {
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    const std::string text = leaves[i].ToString(true, kMaxPrintedElements);
-    if (shape.IsTuple()) std::printf("out%zu: ", i);
-    std::printf("%s\n", text.c_str());
+// The leaves of the result on each device.
+using Results = std::vector<std::vector<Literal>>;
+
+// "_r2" if there are several devices.
+std::string DeviceSuffix(const Results& results, size_t device) {
+  return results.size() > 1 ? absl::StrCat("_r", device) : "";
+}
+
+absl::Status Print(const Shape& shape, const Results& results) {
+  for (size_t device = 0; device < results.size(); ++device) {
+    for (size_t i = 0; i < results[device].size(); ++i) {
+      const std::string text = results[device][i].ToString(true, kMaxPrintedElements);
+      if (shape.IsTuple() || results.size() > 1) std::printf("out%zu%s: ", i, DeviceSuffix(results, device).c_str());
+      std::printf("%s\n", text.c_str());
+    }
   }
   if (std::fflush(stdout) != 0) return Unavailable("cannot write to standard output");
   return absl::OkStatus();
 }
 
-absl::Status Write(const Flags& flags, std::vector<Literal> leaves) {
+absl::Status Write(const Flags& flags, Results results) {
   if (flags.Has("outputs")) {
     std::vector<NamedLiteral> arrays;
-    for (Literal& leaf : leaves) {
-      if (leaf.shape().IsArray())
-        arrays.push_back({absl::StrCat("out", arrays.size()), std::move(leaf)});
+    for (size_t device = 0; device < results.size(); ++device) {
+      int64_t number = 0;
+      for (Literal& leaf : results[device]) {
+        if (!leaf.shape().IsArray()) continue;
+        arrays.push_back({absl::StrCat("out", number++, DeviceSuffix(results, device)), std::move(leaf)});
+      }
     }
     return WriteNpz(flags.Get("outputs"), arrays);
   }
   const std::string path = flags.Get("output");
   if (path.size() < 2 || path[0] != '@')
     return InvalidArgument("--output: expected @FILE.npy, got '", path, "'");
-  if (leaves.size() != 1) {
-    return InvalidArgument("--output writes one array, but the result has ", leaves.size(),
+  if (results.size() != 1 || results[0].size() != 1) {
+    return InvalidArgument("--output writes one array, but the result has ", results.size() * results[0].size(),
                            "; use --outputs=OUT.npz");
   }
-  return WriteNpy(path.substr(1), leaves[0]);
+  return WriteNpy(path.substr(1), results[0][0]);
 }
 
 absl::Status Run(const Flags& flags) {
@@ -47,17 +60,18 @@ absl::Status Run(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(Session session,
                         OpenSession(std::move(module), flags.Get("platform", "cpu"), flags));
   const int64_t start = NowNanoseconds();
-  HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Buffer>> results,
-                        session.executable->Execute(session.arguments, session.options));
+  HILO_ASSIGN_OR_RETURN(Executable::ReplicatedResults buffers, session.Run());
   std::fprintf(stderr, "compile %.1f ms, run %.3g ms\n", session.compile_ms,
                MillisecondsSince(start));
-  std::vector<Literal> leaves;
-  for (const auto& result : results) {
-    HILO_ASSIGN_OR_RETURN(Literal literal, result->ToLiteral());
-    leaves.push_back(std::move(literal));
+  Results results(buffers.size());
+  for (size_t device = 0; device < buffers.size(); ++device) {
+    for (const auto& buffer : buffers[device]) {
+      HILO_ASSIGN_OR_RETURN(Literal literal, buffer->ToLiteral());
+      results[device].push_back(std::move(literal));
+    }
   }
-  if (flags.Has("outputs") || flags.Has("output")) return Write(flags, std::move(leaves));
-  return Print(session.executable->program_shape().result, leaves);
+  if (flags.Has("outputs") || flags.Has("output")) return Write(flags, std::move(results));
+  return Print(session.executable->program_shape().result, results);
 }
 
 }  // namespace
@@ -69,11 +83,12 @@ Command RunCommand() {
       .summary = "compile a module and run it once",
       .details =
           "Results go to standard output as literals, or to the files that --outputs or --output "
-          "name.\n"
+          "name. On several devices, outI_rD is result I of device D = replica * partitions + partition.\n"
           "\n"
           "Examples:\n"
           "  hilo run add.hlo --input='f32[2]{1, 2}' --input='{3, 4}'\n"
           "  hilo run step.hlo --inputs=in.npz --outputs=out.npz\n"
+          "  hilo run step.hlo --inputs=in.npz --replicas=4\n"
           "  hilo run step.hlo --input=random --input=@weights.npy --platform=interpreter\n",
       .flags = Join(Join(RunFlags(), {{"outputs", "OUT.npz", "write the results out0, out1 ..."},
                                       {"output", "@FILE.npy", "write the only result"}}),

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/interpreter/interpreter_compiler.h"
@@ -15,6 +16,8 @@
 
 namespace hilo::tools {
 namespace {
+
+constexpr int64_t kMaxDevices = 1024;
 
 // What a file is, judged by its first bytes; empty: HLO text, or nothing that is known.
 absl::string_view ForeignKind(absl::string_view bytes) {
@@ -83,9 +86,16 @@ absl::Status CheckFits(const ParameterLeaf& leaf, const Literal& literal) {
                          literal.shape().ToString());
 }
 
-absl::StatusOr<std::vector<Literal>> LoadArchive(const std::vector<ParameterLeaf>& leaves,
-                                                 const std::string& path) {
+// What is empty of memory but has a place: tokens.
+absl::StatusOr<std::shared_ptr<const Literal>> Placeholder(const Shape& shape) {
+  HILO_ASSIGN_OR_RETURN(Literal literal, Literal::Create(shape));
+  return std::make_shared<const Literal>(std::move(literal));
+}
+
+absl::StatusOr<std::vector<Arguments>> LoadArchive(const std::vector<ParameterLeaf>& leaves,
+                                                   const std::string& path, int64_t device_count) {
   const auto leaf_named = [&](absl::string_view name) -> const ParameterLeaf* {
+    name = name.substr(0, name.find('_'));
     for (const ParameterLeaf& leaf : leaves) {
       if (leaf.name == name) return &leaf;
     }
@@ -96,24 +106,26 @@ absl::StatusOr<std::vector<Literal>> LoadArchive(const std::vector<ParameterLeaf
         const ParameterLeaf* leaf = leaf_named(name);
         return leaf == nullptr ? PRIMITIVE_TYPE_INVALID : leaf->shape.element_type();
       }));
-  std::vector<Literal> literals;
-  for (const ParameterLeaf& leaf : leaves) {
-    if (leaf.name.empty()) {
-      HILO_ASSIGN_OR_RETURN(Literal token, Literal::Create(leaf.shape));
-      literals.push_back(std::move(token));
-      continue;
+  absl::flat_hash_map<std::string, std::shared_ptr<const Literal>> by_name;
+  for (NamedLiteral& array : arrays) by_name[array.name] = std::make_shared<const Literal>(std::move(array.literal));
+  std::vector<Arguments> arguments(device_count);
+  for (int64_t device = 0; device < device_count; ++device) {
+    for (const ParameterLeaf& leaf : leaves) {
+      if (leaf.name.empty()) {
+        HILO_ASSIGN_OR_RETURN(arguments[device].emplace_back(), Placeholder(leaf.shape));
+        continue;
+      }
+      auto found = by_name.find(absl::StrCat(leaf.name, "_r", device));
+      if (found == by_name.end()) found = by_name.find(leaf.name);
+      if (found == by_name.end()) {
+        return InvalidArgument(path, " has no ", leaf.name, device_count > 1 ? absl::StrCat(" or ", leaf.name, "_r", device) : "",
+                               "; the parameters are", ListLeaves(leaves));
+      }
+      HILO_RETURN_IF_ERROR(CheckFits(leaf, *found->second));
+      arguments[device].push_back(found->second);
     }
-    NamedLiteral* found = nullptr;
-    for (NamedLiteral& array : arrays) {
-      if (array.name == leaf.name) found = &array;
-    }
-    if (found == nullptr)
-      return InvalidArgument(path, " has no ", leaf.name, "; the parameters are",
-                             ListLeaves(leaves));
-    HILO_RETURN_IF_ERROR(CheckFits(leaf, found->literal));
-    literals.push_back(std::move(found->literal));
   }
-  return literals;
+  return arguments;
 }
 
 absl::StatusOr<Literal> LoadOne(const ParameterLeaf& leaf, const std::string& text,
@@ -126,12 +138,6 @@ absl::StatusOr<Literal> LoadOne(const ParameterLeaf& leaf, const std::string& te
     return AddContext(literal.status(), absl::StrCat("; in --input for ", leaf.name));
   HILO_RETURN_IF_ERROR(CheckFits(leaf, *literal));
   return literal;
-}
-
-absl::Status CheckCount(const std::string& flag, const Flags& flags) {
-  HILO_ASSIGN_OR_RETURN(const int64_t count, flags.Integer(flag, 1, 1));
-  if (count > 1) return Unimplemented("--", flag, "=", count, ": programs run on one device only");
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -164,12 +170,12 @@ std::vector<FlagSpec> CompileFlags() {
 
 std::vector<FlagSpec> RunFlags() {
   return {{"inputs", "IN.npz",
-           "arguments arg0, arg1 ... in parameter order, tuples flattened depth first"},
+           "arguments arg0, arg1 ... in parameter order, tuples flattened depth first; on several devices also arg0_rD for device D"},
           {"input", "VALUE",
            "next argument: a literal such as f32[2]{1,2} or {1,2}, @FILE.npy, or random"},
           {"deadline", "SECONDS", "end a run that takes longer"},
-          {"replicas", "R", "devices that run the program on data of their own"},
-          {"partitions", "N", "devices that share one program"},
+          {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},
+          {"partitions", "N", "devices that share one program; device D = replica * N + partition"},
           {"infeed", "FILE", "what infeed instructions read"}};
 }
 
@@ -204,9 +210,9 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform,
-                                                     const Flags& flags) {
-  ClientOptions options{.platform = platform};
+absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
+                                                     int64_t device_count) {
+  ClientOptions options{.platform = platform, .device_count = static_cast<int>(device_count)};
   HILO_ASSIGN_OR_RETURN(const int64_t threads, flags.Integer("threads", 0, 1));
   if (threads > INT32_MAX) return InvalidArgument("--threads: ", threads, " are too many");
   options.num_threads = static_cast<int>(threads);
@@ -219,19 +225,18 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform
   return Client::Create(options, CreateInterpreterCompiler({.assigned_buffers = true}));
 }
 
-absl::StatusOr<std::vector<Literal>> LoadArguments(const ProgramShape& shape, const Flags& flags) {
+absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, const Flags& flags, int64_t device_count) {
   const std::vector<ParameterLeaf> leaves = ParameterLeaves(shape);
   const std::vector<std::string>& texts = flags.All("input");
   if (flags.Has("inputs")) {
     if (!texts.empty()) return InvalidArgument("give --inputs or --input, not both");
-    return LoadArchive(leaves, flags.Get("inputs"));
+    return LoadArchive(leaves, flags.Get("inputs"), device_count);
   }
-  std::vector<Literal> literals;
+  Arguments arguments;
   size_t next = 0;
   for (const ParameterLeaf& leaf : leaves) {
     if (leaf.name.empty()) {
-      HILO_ASSIGN_OR_RETURN(Literal token, Literal::Create(leaf.shape));
-      literals.push_back(std::move(token));
+      HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), Placeholder(leaf.shape));
       continue;
     }
     if (next == texts.size()) {
@@ -242,28 +247,32 @@ absl::StatusOr<std::vector<Literal>> LoadArguments(const ProgramShape& shape, co
     if (texts[next].empty()) return InvalidArgument("--input for ", leaf.name, " is empty");
     HILO_ASSIGN_OR_RETURN(Literal literal, LoadOne(leaf, texts[next], static_cast<int64_t>(next)));
     ++next;
-    literals.push_back(std::move(literal));
+    arguments.push_back(std::make_shared<const Literal>(std::move(literal)));
   }
   if (next < texts.size()) {
     return InvalidArgument("got ", texts.size(), " inputs for ", next, " parameters",
                            ListLeaves(leaves));
   }
-  return literals;
+  return std::vector<Arguments>(device_count, arguments);
 }
 
 absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std::string& platform,
                                     const Flags& flags) {
-  HILO_RETURN_IF_ERROR(CheckCount("replicas", flags));
-  HILO_RETURN_IF_ERROR(CheckCount("partitions", flags));
   if (flags.Has("infeed")) return Unimplemented("--infeed: infeed instructions cannot run yet");
   Session session;
   HILO_ASSIGN_OR_RETURN(const double deadline, flags.Seconds("deadline", 0));
   session.options.synchronous = true;
   if (flags.Has("deadline")) session.options.deadline = absl::Seconds(deadline);
-  HILO_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
-                        LoadArguments(module->EntryProgramShape(), flags));
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
-  HILO_ASSIGN_OR_RETURN(session.client, CreateClient(platform, flags));
+  HILO_ASSIGN_OR_RETURN(options.replica_count, flags.Integer("replicas", module->replica_count(), 1));
+  HILO_ASSIGN_OR_RETURN(options.num_partitions, flags.Integer("partitions", module->num_partitions(), 1));
+  if (options.replica_count > kMaxDevices || options.num_partitions > kMaxDevices / options.replica_count) {
+    return InvalidArgument(options.replica_count, " replicas and ", options.num_partitions, " partitions: at most ", kMaxDevices,
+                           " devices can run a program");
+  }
+  const int64_t device_count = options.replica_count * options.num_partitions;
+  HILO_ASSIGN_OR_RETURN(session.client, CreateClient(platform, flags, device_count));
+  HILO_ASSIGN_OR_RETURN(const std::vector<Arguments> arguments, LoadArguments(module->EntryProgramShape(), flags, device_count));
   const int64_t start = NowNanoseconds();
   HILO_ASSIGN_OR_RETURN(session.executable, session.client->Compile(std::move(module), options));
   session.compile_ms = MillisecondsSince(start);
@@ -272,14 +281,25 @@ absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std
   for (const Shape& parameter : shape.parameters) {
     for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(parameter)) layouts.push_back(leaf.shape);
   }
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> buffer,
-                          session.client->BufferFromLiteral(arguments[i], 0, layouts[i]));
-    session.arguments.push_back(buffer.get());
-    session.buffers.push_back(std::move(buffer));
+  session.arguments.resize(device_count);
+  for (int64_t device = 0; device < device_count; ++device) {
+    for (size_t i = 0; i < layouts.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> buffer,
+                            session.client->BufferFromLiteral(*arguments[device][i], static_cast<int>(device), layouts[i]));
+      session.arguments[device].push_back(buffer.get());
+      session.buffers.push_back(std::move(buffer));
+    }
   }
   session.options.cancellation = InterruptToken();  // until here Ctrl-C ends the process
   return session;
+}
+
+absl::StatusOr<Executable::ReplicatedResults> Session::Run() const {
+  if (arguments.size() > 1) return executable->ExecuteReplicated(arguments, options);
+  HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Buffer>> results, executable->Execute(arguments[0], options));
+  Executable::ReplicatedResults all;
+  all.push_back(std::move(results));
+  return all;
 }
 
 }  // namespace hilo::tools

@@ -25,20 +25,26 @@ std::vector<FlagSpec> Join(std::vector<FlagSpec> a, const std::vector<FlagSpec>&
 absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags);
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags);
-absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform,
-                                                     const Flags& flags);
+absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
+                                                     int64_t device_count = 1);
 
-// The arguments that --inputs or --input give, one a leaf of the parameters, depth first.
+// The arguments of one device, one a leaf of the parameters, depth first. Devices may share them.
+using Arguments = std::vector<std::shared_ptr<const Literal>>;
+
+// The arguments that --inputs or --input give to each of `device_count` devices. In an archive, argI_rD is for device D, argI for all.
 // Errors: InvalidArgument listing the parameters if there are too few or too many, or naming the
 // one that does not fit.
-absl::StatusOr<std::vector<Literal>> LoadArguments(const ProgramShape& shape, const Flags& flags);
+absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, const Flags& flags, int64_t device_count);
 
-// A compiled module with its arguments on the device.
+// A compiled module with its arguments on its devices.
 struct Session {
+  // One run on all devices; waits for it.
+  absl::StatusOr<Executable::ReplicatedResults> Run() const;
+
   std::unique_ptr<Client> client;
   std::unique_ptr<Executable> executable;
   std::vector<std::unique_ptr<Buffer>> buffers;
-  std::vector<Buffer*> arguments;
+  std::vector<std::vector<Buffer*>> arguments;  // of each device
   ExecuteOptions options;
   double compile_ms = 0;
 };

@@ -1,0 +1,167 @@
+#include "runtime/program_run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace hilo {
+namespace {
+
+// The argument's memory if it may become a result's: given up, ours, and used by this run alone.
+std::shared_ptr<MemoryBlock> TakeMemory(Argument& argument) {
+  if (!argument.donated || argument.value.use_count() != 1) return nullptr;
+  std::shared_ptr<MemoryBlock>& memory = argument.value->memory;
+  if (!memory->writable() || memory.use_count() != 1) return nullptr;
+  // Whoever held it before has let go; see all that it wrote.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return std::move(memory);
+}
+
+// Counts a program's frame while it runs.
+class TemporaryMemory {
+ public:
+  explicit TemporaryMemory(HostMemory* memory) : memory_(memory) {}
+  TemporaryMemory(const TemporaryMemory&) = delete;
+  TemporaryMemory& operator=(const TemporaryMemory&) = delete;
+  ~TemporaryMemory() {
+    if (bytes_ > 0) memory_->Unreserve(bytes_);
+  }
+  absl::Status Reserve(int64_t bytes) {
+    if (bytes == 0) return absl::OkStatus();
+    HILO_RETURN_IF_ERROR(memory_->Reserve(bytes));
+    bytes_ = bytes;
+    return absl::OkStatus();
+  }
+
+ private:
+  HostMemory* memory_;
+  int64_t bytes_ = 0;
+};
+
+// The value in the layout of `wanted`.
+absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(const ClientCore& core,
+                                                      const BufferValue& value, const Shape& shape,
+                                                      const Shape& wanted) {
+  HILO_RETURN_IF_ERROR(value.Await());
+  auto result = std::make_shared<BufferValue>();
+  HILO_ASSIGN_OR_RETURN(result->memory, core.memory->Allocate(ShapeUtil::ByteSizeOf(wanted)));
+  if (result->memory->size() > 0) {
+    HILO_ASSIGN_OR_RETURN(Literal literal, LiteralFromBytes(value.memory->data(), shape));
+    LiteralToBytes(literal, wanted, result->memory->data());
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const ExecuteOptions& options) {
+  if (buffers.size() != program.parameters.size()) {
+    return InvalidArgument("the program takes ", program.parameters.size(),
+                           " arguments (leaves of its parameters), but got ", buffers.size());
+  }
+  arguments.resize(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i] == nullptr) return InvalidArgument("argument ", i, " is null");
+    const Buffer& buffer = *buffers[i];
+    if (buffer.device() != context.device) {
+      return InvalidArgument("argument ", i, " is on device ", buffer.device(),
+                             ", but the run is on device ", context.device);
+    }
+    const Shape& wanted = *program.parameters[i].shape;
+    const bool same = &buffer.shape() == &wanted || ShapeUtil::Equal(buffer.shape(), wanted);
+    if (!same && !ShapeUtil::Compatible(buffer.shape(), wanted)) {
+      return InvalidArgument("argument ", i, ": expected ", wanted.ToString(), ", got ",
+                             buffer.shape().ToString());
+    }
+    absl::StatusOr<std::shared_ptr<BufferValue>> value = buffer.Share();
+    if (value.ok() && !same) value = Relayout(core, **value, buffer.shape(), wanted);
+    if (!value.ok()) return AddContext(value.status(), absl::StrCat("; argument ", i));
+    arguments[i].value = *std::move(value);
+  }
+  for (int64_t i : options.donate) {
+    if (i < 0 || i >= static_cast<int64_t>(buffers.size())) {
+      return InvalidArgument("donate: expected numbers of arguments below ", buffers.size(),
+                             ", got ", i);
+    }
+    // A buffer that is given twice is a value that others use too.
+    if (buffers[i]->Donate().ok()) arguments[i].donated = true;
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::unique_ptr<Buffer>> ProgramRun::MakeResults(std::shared_ptr<Event> done,
+                                                             FewLeaves<std::shared_ptr<BufferValue>>* values) {
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  buffers.reserve(program.outputs.size());
+  for (const LoadedProgram::Leaf& leaf : program.outputs) {
+    auto value = std::make_shared<BufferValue>();
+    value->definition = done;
+    results.push_back(value.get());
+    if (values != nullptr) values->push_back(value);
+    buffers.push_back(std::make_unique<Buffer>(leaf.shape, context.device, std::move(value)));
+  }
+  return buffers;
+}
+
+absl::Status ProgramRun::RunNow() {
+  if (context.cancellation != nullptr) HILO_RETURN_IF_ERROR(context.cancellation->status());
+  FewLeaves<const void*> inputs;
+  for (const Argument& argument : arguments) {
+    const MemoryBlock* memory = argument.value->memory.get();
+    inputs.push_back(memory == nullptr ? nullptr : memory->data());
+  }
+  FewLeaves<std::shared_ptr<MemoryBlock>> blocks;
+  FewLeaves<void*> outputs;
+  for (const LoadedProgram::Leaf& leaf : program.outputs) {
+    std::shared_ptr<MemoryBlock> block;
+    if (leaf.shape->IsArray()) {
+      if (leaf.donor >= 0) block = TakeMemory(arguments[leaf.donor]);
+      if (block == nullptr) {
+        HILO_ASSIGN_OR_RETURN(block, core.memory->Allocate(leaf.bytes));
+        if (leaf.donor >= 0 && leaf.bytes > 0)
+          std::memcpy(block->data(), inputs[leaf.donor], leaf.bytes);
+      }
+      if (leaf.donor >= 0) inputs[leaf.donor] = block->data();
+    }
+    outputs.push_back(block == nullptr ? nullptr : block->data());
+    blocks.push_back(std::move(block));
+  }
+  TemporaryMemory temporary(core.memory.get());
+  HILO_RETURN_IF_ERROR(temporary.Reserve(program.compiled->temp_bytes()));
+  HILO_RETURN_IF_ERROR(program.compiled->Run(context, inputs, outputs));
+  for (size_t i = 0; i < blocks.size(); ++i) results[i]->memory = std::move(blocks[i]);
+  return absl::OkStatus();
+}
+
+absl::Status ProgramRun::AwaitAndRun() {
+  for (const Argument& argument : arguments) HILO_RETURN_IF_ERROR(argument.value->Await());
+  return RunNow();
+}
+
+RunLimits::RunLimits(ClientCore* core, const ExecuteOptions& options, bool always)
+    : core_(core), token_(options.cancellation) {
+  const absl::Duration deadline = std::min(options.deadline, core->default_deadline);
+  if (always && token_ == nullptr) token_ = std::make_shared<CancellationToken>();
+  if (deadline == absl::InfiniteDuration()) return;
+  if (token_ == nullptr) token_ = std::make_shared<CancellationToken>();
+  if (deadline <= absl::ZeroDuration()) {
+    token_->Expire();
+    return;
+  }
+  // A century is long enough for the clock's arithmetic and for any run.
+  const absl::Duration bounded = std::min(deadline, absl::Hours(24 * 365 * 100));
+  watch_ =
+      core->watchdog->Arm(token_, Watchdog::Clock::now() + absl::ToChronoNanoseconds(bounded));
+}
+
+RunLimits::~RunLimits() {
+  if (watch_.has_value()) core_->watchdog->Disarm(*watch_);
+}
+
+}  // namespace hilo

@@ -1,0 +1,112 @@
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "runtime/client.h"
+
+namespace hilo {
+namespace {
+
+constexpr char kDouble[] = R"(HloModule double, replica_count=2, num_partitions=2
+ENTRY main { x = f32[] parameter(0)  ROOT y = f32[] add(x, x) })";
+
+// Counts up to 100 from the argument; never ends for arguments above that.
+constexpr char kCount[] = R"(HloModule count, replica_count=2
+condition { s = s32[] parameter(0)  end = s32[] constant(100)  ROOT t = pred[] compare(s, end), direction=NE }
+body { s = s32[] parameter(0)  one = s32[] constant(1)  most = s32[] constant(1000)  n = s32[] add(s, one)
+       ROOT k = s32[] minimum(n, most) }
+ENTRY main { x = s32[] parameter(0)  ROOT w = s32[] while(x), condition=condition, body=body })";
+
+class ReplicatedRunTest : public testing::Test {
+ protected:
+  void Compile(absl::string_view text, int devices, CompileOptions options = {}) {
+    auto client = Client::Create({.device_count = devices});
+    ASSERT_TRUE(client.ok()) << client.status();
+    client_ = *std::move(client);
+    auto executable = client_->CompileHloText(text, options);
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    executable_ = *std::move(executable);
+  }
+  template <typename T>
+  std::vector<std::vector<Buffer*>> Put(const std::vector<T>& values) {
+    std::vector<std::vector<Buffer*>> arguments;
+    for (size_t i = 0; i < values.size(); ++i) {
+      buffers_.push_back(*client_->BufferFromLiteral(LiteralUtil::CreateR0<T>(values[i]), executable_->assignment().devices()[i]));
+      arguments.push_back({buffers_.back().get()});
+    }
+    return arguments;
+  }
+
+  std::unique_ptr<Client> client_;
+  std::unique_ptr<Executable> executable_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+};
+
+TEST_F(ReplicatedRunTest, EveryDeviceHasArgumentsAndResultsOfItsOwn) {
+  Compile(kDouble, 4);
+  EXPECT_EQ("{{0,1},{2,3}}", executable_->assignment().ToString());
+  for (bool synchronous : {true, false}) {
+    auto results = executable_->ExecuteReplicated(Put<float>({1, 2, 3, 4}), {.synchronous = synchronous});
+    ASSERT_TRUE(results.ok()) << results.status();
+    ASSERT_EQ(4u, results->size());
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(i, (*results)[i][0]->device());
+      EXPECT_EQ(2.0f * static_cast<float>(i + 1), (*results)[i][0]->ToLiteral()->GetFirstElement<float>());
+    }
+  }
+}
+
+TEST_F(ReplicatedRunTest, DevicesCanBeChosen) {
+  Compile(kDouble, 5, {.replica_count = 3, .num_partitions = 1, .devices = {4, 0, 2}});
+  auto results = executable_->ExecuteReplicated(Put<float>({1, 2, 3}));
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(4, (*results)[0][0]->device());
+  EXPECT_EQ(4.0f, (*results)[1][0]->ToLiteral()->GetFirstElement<float>());
+}
+
+TEST_F(ReplicatedRunTest, BadAssignmentsAndArgumentsAreRefused) {
+  auto client = *Client::Create({.device_count = 3});
+  auto error = [&](const CompileOptions& options) { return std::string(client->CompileHloText(kDouble, options).status().message()); };
+  EXPECT_TRUE(absl::StrContains(error({}), "2 replicas and 2 partitions, but the client has 3 devices"));
+  EXPECT_TRUE(absl::StrContains(error({.replica_count = -1}), "-1 replicas"));
+  EXPECT_TRUE(absl::StrContains(error({.replica_count = int64_t{1} << 62, .num_partitions = 4}), "but the client has 3 devices"));
+  EXPECT_TRUE(absl::StrContains(error({.replica_count = 2, .num_partitions = 1, .devices = {1, 1}}), "expected different devices"));
+  EXPECT_TRUE(absl::StrContains(error({.replica_count = 2, .num_partitions = 1, .devices = {1}}), "got 1"));
+  EXPECT_TRUE(absl::StrContains(error({.replica_count = 2, .num_partitions = 1, .devices = {1, 9}}), "no device 9"));
+  Compile(kDouble, 4);
+  auto arguments = Put<float>({1, 2, 3, 4});
+  EXPECT_TRUE(absl::StrContains(executable_->Execute(arguments[0]).status().message(), "use ExecuteReplicated"));
+  std::swap(arguments[1], arguments[2]);
+  EXPECT_TRUE(absl::StrContains(executable_->ExecuteReplicated(arguments).status().message(), "replica 0, partition 1"));
+  arguments.pop_back();
+  EXPECT_TRUE(absl::StrContains(executable_->ExecuteReplicated(arguments).status().message(), "got arguments for 3"));
+}
+
+TEST_F(ReplicatedRunTest, ADeadlineEndsAllDevices) {
+  Compile(kCount, 2);
+  auto results = executable_->ExecuteReplicated(Put<int32_t>({1, 101}), {.deadline = absl::Milliseconds(100)});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(absl::StatusCode::kDeadlineExceeded, (*results)[1][0]->Await().code());
+  // The device that had already ended keeps its result.
+  EXPECT_EQ(100, (*results)[0][0]->ToLiteral()->GetFirstElement<int32_t>());
+  EXPECT_FALSE(executable_->ExecuteReplicated(Put<int32_t>({1, 101}), {.deadline = absl::Milliseconds(50), .synchronous = true}).ok());
+}
+
+TEST_F(ReplicatedRunTest, LaunchesFromManyThreads) {
+  Compile(kDouble, 4);
+  std::vector<std::vector<Buffer*>> arguments = Put<float>({1, 2, 3, 4});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        auto results = executable_->ExecuteReplicated(arguments, {.synchronous = true});
+        ASSERT_TRUE(results.ok()) << results.status();
+        EXPECT_EQ(8.0f, (*results)[3][0]->ToLiteral()->GetFirstElement<float>());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace hilo
