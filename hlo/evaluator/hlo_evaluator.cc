@@ -3,6 +3,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/async_shapes.h"
 
 namespace hilo {
 namespace {
@@ -177,7 +178,30 @@ absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::RunStep(const HloInstruction&
   return leaves;
 }
 
+absl::StatusOr<Literal> HloEvaluator::RunOutside(const HloInstruction& instruction, Operands operands) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kReplicaId:
+      return LiteralUtil::CreateR0(static_cast<uint32_t>(environment_->replica_id()));
+    case HloOpcode::kPartitionId:
+      return LiteralUtil::CreateR0(static_cast<uint32_t>(environment_->partition_id()));
+    case HloOpcode::kAllGatherStart:
+    case HloOpcode::kCollectivePermuteStart: {
+      HILO_ASSIGN_OR_RETURN(Literal result, environment_->Run(instruction, operands, CallbacksOf(instruction)));
+      return StartedLiteral(instruction.shape(), operands, std::move(result));
+    }
+    default:
+      return environment_->Run(instruction, operands, CallbacksOf(instruction));
+  }
+}
+
 absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& instruction, Operands operands) {
+  const bool outside = ReachesOutside(instruction.opcode()) || instruction.opcode() == HloOpcode::kReplicaId ||
+                       instruction.opcode() == HloOpcode::kPartitionId;
+  if (outside && environment_ != nullptr) {
+    auto result = RunOutside(instruction, operands);
+    if (!result.ok()) return AddContext(result.status(), InstructionContext(instruction));
+    return result;
+  }
   std::vector<const Shape*> shapes;
   shapes.reserve(operands.size());
   for (const HloInstruction* operand : instruction.operands()) shapes.push_back(&operand->shape());

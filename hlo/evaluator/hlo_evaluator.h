@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hlo/evaluator/evaluation_environment.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/op.h"
 #include "shape/literal.h"
@@ -18,7 +19,9 @@ namespace hilo {
 class HloEvaluator {
  public:
   // `interrupted` is asked at every instruction of control flow; a status other than OK ends the evaluation with it. May be null.
-  explicit HloEvaluator(std::function<absl::Status()> interrupted = nullptr) : interrupted_(std::move(interrupted)) {}
+  // `environment` runs what reaches outside, and outlives the evaluator; null: there is one device, and nothing outside.
+  explicit HloEvaluator(std::function<absl::Status()> interrupted = nullptr, EvaluationEnvironment* environment = nullptr)
+      : interrupted_(std::move(interrupted)), environment_(environment) {}
 
   // The result of the entry computation; one literal a parameter (tuples as tuple literals).
   // Errors: InvalidArgument if the arguments do not fit; Unimplemented for ops known by name only; each with the instruction named.
@@ -48,10 +51,12 @@ class HloEvaluator {
   absl::StatusOr<Leaves> RunStep(const HloInstruction& instruction, const std::vector<const Leaves*>& operands);
   absl::StatusOr<Leaves> RunWhile(const HloInstruction& loop, const Leaves& init);
   absl::StatusOr<Leaves> RunConditional(const HloInstruction& conditional, const std::vector<const Leaves*>& operands);
+  absl::StatusOr<Literal> RunOutside(const HloInstruction& instruction, Operands operands);
   // The callbacks through which ops call their computations.
   const std::vector<ComputationFn>& CallbacksOf(const HloInstruction& instruction);
 
   std::function<absl::Status()> interrupted_;
+  EvaluationEnvironment* environment_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<Plan>> plans_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ComputationFn>>> callbacks_;
   int depth_ = 0;

@@ -23,6 +23,7 @@ class AttributeReader {
   explicit AttributeReader(absl::string_view text) : text_(text), rest_(text) { SkipSpace(); }
 
   bool AtEnd() const { return rest_.empty(); }
+  bool At(char token) const { return !rest_.empty() && rest_[0] == token; }
   absl::Status Expected(absl::string_view what) const {
     if (AtEnd())
       return absl::InvalidArgumentError(
@@ -32,7 +33,7 @@ class AttributeReader {
   }
   // Takes `token` if it comes next.
   bool Take(char token) {
-    if (rest_.empty() || rest_[0] != token) return false;
+    if (!At(token)) return false;
     rest_.remove_prefix(1);
     SkipSpace();
     return true;

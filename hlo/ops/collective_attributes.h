@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "hlo/ops/attributes.h"
+#include "hlo/ops/replica_groups.h"
 
 namespace hilo {
 
 struct AllGatherAttrs : Attributes<AllGatherAttrs> {
-  Verbatim replica_groups;
+  ReplicaGroups replica_groups;
   std::optional<int64_t> channel_id;
   std::vector<int64_t> dimensions;  // exactly one
   bool constrain_layout = false;
@@ -27,7 +28,7 @@ struct AllGatherAttrs : Attributes<AllGatherAttrs> {
 };
 
 struct AllReduceAttrs : Attributes<AllReduceAttrs> {
-  Verbatim replica_groups;
+  ReplicaGroups replica_groups;
   std::optional<int64_t> channel_id;
   bool constrain_layout = false;
   bool use_global_device_ids = false;
@@ -40,7 +41,7 @@ struct AllReduceAttrs : Attributes<AllReduceAttrs> {
 };
 
 struct AllToAllAttrs : Attributes<AllToAllAttrs> {
-  Verbatim replica_groups;
+  ReplicaGroups replica_groups;
   std::optional<int64_t> channel_id;
   std::vector<int64_t> dimensions;  // one, or none for the form with tuples
   bool constrain_layout = false;
@@ -53,7 +54,7 @@ struct AllToAllAttrs : Attributes<AllToAllAttrs> {
 };
 
 struct CollectiveBroadcastAttrs : Attributes<CollectiveBroadcastAttrs> {
-  Verbatim replica_groups;
+  ReplicaGroups replica_groups;
   std::optional<int64_t> channel_id;
   static constexpr auto Fields() {
     return std::make_tuple(Field("channel_id", &CollectiveBroadcastAttrs::channel_id, Presence::kOptional),
@@ -62,16 +63,18 @@ struct CollectiveBroadcastAttrs : Attributes<CollectiveBroadcastAttrs> {
 };
 
 struct CollectivePermuteAttrs : Attributes<CollectivePermuteAttrs> {
-  Verbatim source_target_pairs;
+  SourceTargetPairs source_target_pairs;
   std::optional<int64_t> channel_id;
+  Verbatim slice_sizes;  // of the form that sends slices of buffers; inference refuses it
   static constexpr auto Fields() {
     return std::make_tuple(Field("channel_id", &CollectivePermuteAttrs::channel_id, Presence::kOptional),
-                           Field("source_target_pairs", &CollectivePermuteAttrs::source_target_pairs, Presence::kOptional));
+                           Field("source_target_pairs", &CollectivePermuteAttrs::source_target_pairs),
+                           Field("slice_sizes", &CollectivePermuteAttrs::slice_sizes, Presence::kOptional));
   }
 };
 
 struct RaggedAllToAllAttrs : Attributes<RaggedAllToAllAttrs> {
-  Verbatim replica_groups;
+  ReplicaGroups replica_groups;
   std::optional<int64_t> channel_id;
   static constexpr auto Fields() {
     return std::make_tuple(Field("channel_id", &RaggedAllToAllAttrs::channel_id, Presence::kOptional),
@@ -80,7 +83,7 @@ struct RaggedAllToAllAttrs : Attributes<RaggedAllToAllAttrs> {
 };
 
 struct ReduceScatterAttrs : Attributes<ReduceScatterAttrs> {
-  Verbatim replica_groups;
+  ReplicaGroups replica_groups;
   std::optional<int64_t> channel_id;
   std::vector<int64_t> dimensions;  // exactly one
   bool constrain_layout = false;
@@ -89,8 +92,8 @@ struct ReduceScatterAttrs : Attributes<ReduceScatterAttrs> {
     return std::make_tuple(Field("channel_id", &ReduceScatterAttrs::channel_id, Presence::kOptional),
                            Field("replica_groups", &ReduceScatterAttrs::replica_groups, Presence::kOptional),
                            Field("constrain_layout", &ReduceScatterAttrs::constrain_layout, Presence::kOptional),
-                           Field("dimensions", &ReduceScatterAttrs::dimensions),
-                           Field("use_global_device_ids", &ReduceScatterAttrs::use_global_device_ids, Presence::kOptional));
+                           Field("use_global_device_ids", &ReduceScatterAttrs::use_global_device_ids, Presence::kOptional),
+                           Field("dimensions", &ReduceScatterAttrs::dimensions));
   }
 };
 

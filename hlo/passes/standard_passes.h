@@ -10,6 +10,8 @@ namespace hilo {
 
 // "dce": removes instructions without effect, unused computations, and loop state that nothing reads.
 std::unique_ptr<HloPass> MakeDce();
+// "async-to-sync": an op in place of each asynchronous pair of it; domains go. Needed.
+std::unique_ptr<HloPass> MakeAsyncToSync();
 // "inline-calls": puts small or only once called computations in the place of their calls.
 std::unique_ptr<HloPass> MakeCallInliner();
 // "flatten": gives every while and conditional computations of its own. Needed by copy insertion.

@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/status_macros.h"
 #include "hlo/ops/op.h"
 #include "hlo/ops/op_attributes.h"
@@ -77,15 +78,19 @@ class HloParser {
   absl::Status CheckSignature(const Signature& signature, const HloComputation& computation);
   absl::Status FinishComputation(Body& body);
   absl::Status ParseInstruction(Body& body);
-  absl::StatusOr<HloOpcode> ParseOpcode();
+  // `wrapped` is set for the start of an asynchronous op that is written by the op's own name.
+  absl::StatusOr<HloOpcode> ParseOpcode(std::optional<HloOpcode>* wrapped);
+  absl::StatusOr<HloComputation*> WrapInstruction(HloOpcode opcode, const Shape& start, size_t opcode_offset);
   absl::Status ParseParameterNumber(const Body& body, ParameterAttrs& attributes);
   absl::Status ParseConstant(const Shape& shape, ConstantAttrs& attributes);
   absl::Status ParseOperands(const Body& body);
   absl::StatusOr<HloInstruction*> ParseOperand(const Body& body);
   absl::Status ParseRawAttributes();
   absl::StatusOr<absl::string_view> ParseAttributeValue(absl::string_view name);
+  absl::Status ReadCallees(HloOpcode opcode, size_t opcode_offset);
+  void NoteCalls(HloInstruction* caller);
   absl::Status ApplyAttributes(HloOpcode opcode, OpAttributes* attributes,
-                               HloInstruction* instruction, Body& body, size_t opcode_offset);
+                               HloInstruction* instruction, Body* body, size_t opcode_offset);
   absl::StatusOr<std::vector<absl::string_view>> ParseNameList(absl::string_view value,
                                                                absl::string_view what);
   absl::StatusOr<bool> ParseCalledRole(const CalledRoles& roles, const RawAttribute& attribute);
@@ -102,6 +107,7 @@ class HloParser {
   absl::flat_hash_map<const HloInstruction*, absl::string_view>
       source_names_;  // where an instruction's name stands
   std::vector<Call> calls_;
+  absl::flat_hash_set<const HloComputation*> wrapped_;  // computations that the text does not write
   // Scratch of the instruction at hand.
   std::vector<HloInstruction*> operands_;
   std::vector<RawAttribute> raw_attributes_;
@@ -269,7 +275,8 @@ absl::Status HloParser::ParseInstruction(Body& body) {
   HILO_ASSIGN_OR_RETURN(Shape shape, cursor_.ReadShape());
   cursor_.SkipSpace();
   const size_t opcode_offset = cursor_.offset();
-  HILO_ASSIGN_OR_RETURN(const HloOpcode opcode, ParseOpcode());
+  std::optional<HloOpcode> wrapped;
+  HILO_ASSIGN_OR_RETURN(const HloOpcode opcode, ParseOpcode(&wrapped));
   std::unique_ptr<OpAttributes> attributes = MakeAttributes(opcode);
   HILO_RETURN_IF_ERROR(cursor_.Expect("(", "before the operands"));
   operands_.clear();
@@ -282,34 +289,96 @@ absl::Status HloParser::ParseInstruction(Body& body) {
   }
   HILO_RETURN_IF_ERROR(ParseRawAttributes());
 
-  const CalledRoles roles(opcode);
-  callees_.assign(roles.is_list ? 0 : roles.names.size(), {});
-  for (const RawAttribute& attribute : raw_attributes_) {
-    HILO_RETURN_IF_ERROR(ParseCalledRole(roles, attribute).status());
+  std::vector<HloComputation*> called;
+  if (wrapped.has_value()) {
+    HILO_ASSIGN_OR_RETURN(called.emplace_back(), WrapInstruction(*wrapped, shape, opcode_offset));
+  } else {
+    HILO_RETURN_IF_ERROR(ReadCallees(opcode, opcode_offset));
+    called.resize(callees_.size(), nullptr);
   }
-  HILO_RETURN_IF_ERROR(CheckRoles(opcode, roles, opcode_offset));
-  const std::vector<HloComputation*> called(callees_.size(), nullptr);
   OpAttributes* known = attributes.get();
   HloInstruction* instruction = body.computation->AddInstruction(
       HloInstruction::Create(opcode, std::move(shape), operands_, std::move(attributes), called),
       name);
-  for (size_t i = 0; i < callees_.size(); ++i) {
-    calls_.push_back({instruction, static_cast<int64_t>(i), callees_[i]});
-  }
+  if (!wrapped.has_value()) NoteCalls(instruction);
   instruction->set_source_text_line(line);
   source_names_[instruction] = name;
   body.names[name] = instruction;
   body.last = instruction;
   if (root) body.root = instruction;
-  return ApplyAttributes(opcode, known, instruction, body, opcode_offset);
+  return ApplyAttributes(opcode, known, instruction, &body, opcode_offset);
 }
 
-absl::StatusOr<HloOpcode> HloParser::ParseOpcode() {
+absl::Status HloParser::ReadCallees(HloOpcode opcode, size_t opcode_offset) {
+  const CalledRoles roles(opcode);
+  callees_.assign(roles.is_list ? 0 : roles.names.size(), {});
+  for (const RawAttribute& attribute : raw_attributes_) {
+    HILO_RETURN_IF_ERROR(ParseCalledRole(roles, attribute).status());
+  }
+  return CheckRoles(opcode, roles, opcode_offset);
+}
+
+void HloParser::NoteCalls(HloInstruction* caller) {
+  for (size_t i = 0; i < callees_.size(); ++i) {
+    calls_.push_back({caller, static_cast<int64_t>(i), callees_[i]});
+  }
+}
+
+// "all-to-all-start(x), <attributes of all-to-all>" stands for an async-start of a computation that
+// is the all-to-all; what the start itself has is left in raw_attributes_.
+absl::StatusOr<HloComputation*> HloParser::WrapInstruction(HloOpcode opcode, const Shape& start,
+                                                           size_t opcode_offset) {
+  if (!start.IsTuple() || start.tuple_shapes_size() < 2) {
+    return source_.Error(opcode_offset,
+                         absl::StrCat("expected the shape (operands, result, ...) of a start; got ",
+                                      start.ToString()));
+  }
+  std::vector<RawAttribute> of_start;
+  auto is_of_start = [](const RawAttribute& attribute) {
+    return attribute.name == "async_execution_thread" || attribute.name == "metadata" ||
+           attribute.name == "control-predecessors";
+  };
+  std::copy_if(raw_attributes_.begin(), raw_attributes_.end(), std::back_inserter(of_start), is_of_start);
+  raw_attributes_.erase(std::remove_if(raw_attributes_.begin(), raw_attributes_.end(), is_of_start),
+                        raw_attributes_.end());
+  HloComputation* computation = module_->AddComputation("async_wrapped");
+  wrapped_.insert(computation);
+  std::vector<HloInstruction*> parameters;
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const std::string name = absl::StrCat("wrapped_parameter.", i);
+    parameters.push_back(computation->AddInstruction(
+        HloInstruction::CreateParameter(i, operands_[i]->shape(), name), name));
+  }
+  HILO_RETURN_IF_ERROR(ReadCallees(opcode, opcode_offset));
+  std::unique_ptr<OpAttributes> attributes = MakeAttributes(opcode);
+  OpAttributes* known = attributes.get();
+  HloInstruction* instruction = computation->AddInstruction(HloInstruction::Create(
+      opcode, start.tuple_shapes(1), parameters, std::move(attributes),
+      std::vector<HloComputation*>(callees_.size(), nullptr)));
+  NoteCalls(instruction);
+  HILO_RETURN_IF_ERROR(ApplyAttributes(opcode, known, instruction, nullptr, opcode_offset));
+  HILO_RETURN_IF_ERROR(computation->set_root_instruction(instruction));
+  raw_attributes_ = std::move(of_start);
+  return computation;
+}
+
+absl::StatusOr<HloOpcode> HloParser::ParseOpcode(std::optional<HloOpcode>* wrapped) {
   const size_t begin = cursor_.offset();
-  const absl::string_view word = cursor_.Word();
+  absl::string_view word = cursor_.Word();
   const std::optional<HloOpcode> opcode = HloOpcodeFromString(word);
-  if (!opcode.has_value()) return source_.Expected(begin, "an opcode");
-  return *opcode;
+  if (opcode.has_value()) return *opcode;
+  for (auto [suffix, asynchronous] : {std::pair("-start", HloOpcode::kAsyncStart),
+                                      std::pair("-update", HloOpcode::kAsyncUpdate),
+                                      std::pair("-done", HloOpcode::kAsyncDone)}) {
+    if (!absl::ConsumeSuffix(&word, suffix)) continue;
+    const std::optional<HloOpcode> inner = HloOpcodeFromString(word);
+    const bool may_be_wrapped = inner.has_value() && *inner != HloOpcode::kParameter &&
+                                *inner != HloOpcode::kConstant && *inner != HloOpcode::kFusion;
+    if (!may_be_wrapped) break;
+    if (asynchronous == HloOpcode::kAsyncStart) *wrapped = inner;
+    return asynchronous;
+  }
+  return source_.Expected(begin, "an opcode");
 }
 
 absl::Status HloParser::ParseParameterNumber(const Body& body, ParameterAttrs& attributes) {
@@ -469,7 +538,7 @@ absl::Status HloParser::CheckRoles(HloOpcode opcode, const CalledRoles& roles,
 }
 
 absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attributes,
-                                        HloInstruction* instruction, Body& body,
+                                        HloInstruction* instruction, Body* body,
                                         size_t opcode_offset) {
   const bool in_parentheses = opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant;
   const CalledRoles roles(opcode);
@@ -484,7 +553,7 @@ absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attribut
     if (attribute.name == "control-predecessors") {
       HILO_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names,
                             ParseNameList(attribute.value, "instruction"));
-      for (absl::string_view name : names) body.control_edges.push_back({name, instruction});
+      for (absl::string_view name : names) body->control_edges.push_back({name, instruction});
       continue;
     }
     HILO_ASSIGN_OR_RETURN(const bool is_role, ParseCalledRole(roles, attribute));
@@ -537,7 +606,7 @@ absl::Status HloParser::ChooseEntry() {
   for (const Call& call : calls_) called.insert(call.callee);
   HloComputation* entry = nullptr;
   for (HloComputation* computation : module_->computations()) {
-    if (called.contains(computation->name())) continue;
+    if (called.contains(computation->name()) || wrapped_.contains(computation)) continue;
     if (entry != nullptr) {
       return cursor_.Error(absl::StrCat("expected an ENTRY computation; both ", entry->name(),
                                         " and ", computation->name(), " could be meant"));

@@ -222,6 +222,29 @@ TEST(RoundTripTest, ScheduledTextKeepsItsOrder) {
   EXPECT_EQ(RoundTrip(text), text);
 }
 
+TEST(RoundTripTest, StartsByTheNameOfTheirOp) {
+  const std::string canonical = RoundTrip(
+      "HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+      "async_wrapped { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }\n"
+      "ENTRY e { x = f32[4] parameter(0) m = f32[4] call(x), to_apply=async_wrapped\n"
+      "s = ((f32[4]), f32[2], u32[]) reduce-scatter-start(m), channel_id=3, "
+      "replica_groups=[1,2]<=[2], dimensions={0}, to_apply=add, async_execution_thread=\"t\", metadata={op_name=\"n\"}\n"
+      "ROOT d = f32[2] reduce-scatter-done(s) }");
+  EXPECT_TRUE(absl::StrContains(
+      canonical, "s = ((f32[4]), f32[2], u32[]) async-start(m), async_execution_thread=\"t\", "
+                 "calls=async_wrapped.1, metadata={op_name=\"n\"}"))
+      << canonical;
+  EXPECT_TRUE(absl::StrContains(canonical,
+                                "reduce-scatter(wrapped_parameter.0), channel_id=3, "
+                                "replica_groups=[1,2]<=[2], dimensions={0}, to_apply=add"))
+      << canonical;
+}
+
+TEST(RoundTripTest, StartsAreNoEntry) {
+  RoundTrip("HloModule m\ne { x = f32[4] parameter(0) s = ((f32[4]), f32[4]) negate-start(x) "
+            "ROOT d = f32[4] negate-done(s) }");
+}
+
 struct Form {
   const char* instruction;
   bool verifies = false;  // ops that Hilo knows by name only, and attributes that do not fit x, are

@@ -1,0 +1,34 @@
+// What lies outside of an evaluation: the device it runs on, and all that it exchanges data with.
+#ifndef HILO_HLO_EVALUATOR_EVALUATION_ENVIRONMENT_H_
+#define HILO_HLO_EVALUATOR_EVALUATION_ENVIRONMENT_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "hlo/ir/hlo_instruction.h"
+#include "hlo/ops/op.h"
+#include "shape/literal.h"
+
+namespace hilo {
+
+// True for the ops that an environment runs: collectives and their starts, custom-call, infeed, outfeed, send, recv
+// and their dones, rng-get-and-update-state. Collectives are known to need nobody where they have one device only.
+bool ReachesOutside(HloOpcode opcode);
+
+// One evaluation runs on one thread and calls its environment from there.
+class EvaluationEnvironment {
+ public:
+  virtual ~EvaluationEnvironment() = default;
+  virtual int64_t replica_id() const = 0;
+  virtual int64_t partition_id() const = 0;
+  // Runs an instruction of which ReachesOutside() is true. `computations` run its called computations. For the start of
+  // an all-gather or a collective-permute the result is that of the done.
+  // Errors: Unimplemented for what the environment does not have; Cancelled, DeadlineExceeded; those of the op.
+  virtual absl::StatusOr<Literal> Run(const HloInstruction& instruction, Operands operands,
+                                      absl::Span<const ComputationFn> computations) = 0;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_EVALUATOR_EVALUATION_ENVIRONMENT_H_

@@ -1,0 +1,134 @@
+// Nothing runs beside a program's own instructions here, so an asynchronous pair is its op at the
+// place of the start:
+//
+//   s = ((f32[4]), f32[4], u32[]) async-start(x), calls=f     c = f32[4] call(x), to_apply=f
+//   d = f32[4] async-done(s)                               => s = tuple(tuple(x), c, 0)
+//                                                             d = get-tuple-element(s), index=1
+//
+// and the rules about tuples do the rest. A copy-start is a copy in the same way, and a domain is
+// its operand.
+#include "base/status_macros.h"
+#include "hlo/ops/collective_attributes.h"
+#include "hlo/ops/op_attributes.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace {
+
+using OwnedInstruction = std::unique_ptr<HloInstruction>;
+
+OwnedInstruction GetElement(HloInstruction* tuple, int64_t index) {
+  auto attributes = std::make_unique<GetTupleElementAttrs>();
+  attributes->index = index;
+  return HloInstruction::Create(HloOpcode::kGetTupleElement, tuple->shape().tuple_shapes(index), {tuple},
+                                std::move(attributes));
+}
+
+// The op that `start` starts, with result `shape`.
+OwnedInstruction Synchronous(const HloInstruction& start, HloOpcode opcode, const Shape& shape) {
+  OwnedInstruction instruction = HloInstruction::Create(
+      opcode, shape, start.operands(),
+      opcode == HloOpcode::kCall ? std::make_unique<CallAttrs>()
+      : opcode == HloOpcode::kCopy ? nullptr : start.attributes()->Clone(),
+      start.called_computations());
+  instruction->CopyOriginFrom(start);
+  return instruction;
+}
+
+// Zeros of any shape.
+absl::StatusOr<HloInstruction*> AddZeros(HloComputation* computation, const Shape& shape) {
+  if (shape.IsTuple()) {
+    std::vector<HloInstruction*> elements;
+    for (const Shape& element : shape.tuple_shapes()) {
+      HILO_ASSIGN_OR_RETURN(elements.emplace_back(), AddZeros(computation, element));
+    }
+    return computation->AddInstruction(HloInstruction::Create(HloOpcode::kTuple, shape, elements));
+  }
+  if (shape.IsToken()) return computation->AddInstruction(HloInstruction::Create(HloOpcode::kAfterAll, shape, {}));
+  HILO_ASSIGN_OR_RETURN(Literal zeros, Literal::Create(shape));
+  return computation->AddConstant(std::move(zeros));
+}
+
+// (operands, result, zeros ...) of the shape of `start`.
+absl::StatusOr<OwnedInstruction> StartTuple(const HloInstruction& start, HloInstruction* result) {
+  HloComputation* computation = start.parent();
+  const Shape& shape = start.shape();
+  HloInstruction* operands = start.operand_count() == 1 ? start.operand(0) : nullptr;
+  if (operands == nullptr || !ShapeUtil::Compatible(operands->shape(), shape.tuple_shapes(0))) {
+    operands = computation->AddInstruction(
+        HloInstruction::Create(HloOpcode::kTuple, shape.tuple_shapes(0), start.operands()));
+  }
+  std::vector<HloInstruction*> elements = {operands, result};
+  for (int64_t i = 2; i < shape.tuple_shapes_size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(elements.emplace_back(), AddZeros(computation, shape.tuple_shapes(i)));
+  }
+  return HloInstruction::Create(HloOpcode::kTuple, shape, elements);
+}
+
+// What takes the place of `instruction`; itself if it stays.
+absl::StatusOr<HloInstruction*> Replacement(HloInstruction* instruction) {
+  HloComputation* computation = instruction->parent();
+  auto add_start = [&](HloOpcode opcode) -> absl::StatusOr<HloInstruction*> {
+    HloInstruction* result = computation->AddInstruction(
+        Synchronous(*instruction, opcode, instruction->shape().tuple_shapes(1)), instruction->name());
+    HILO_ASSIGN_OR_RETURN(OwnedInstruction tuple, StartTuple(*instruction, result));
+    return computation->AddInstruction(std::move(tuple));
+  };
+  switch (instruction->opcode()) {
+    case HloOpcode::kAllReduceStart:
+      return computation->AddInstruction(Synchronous(*instruction, HloOpcode::kAllReduce, instruction->shape()),
+                                         instruction->name());
+    case HloOpcode::kAllGatherStart:
+      return add_start(HloOpcode::kAllGather);
+    case HloOpcode::kCollectivePermuteStart:
+      return add_start(HloOpcode::kCollectivePermute);
+    case HloOpcode::kAsyncStart:
+      return add_start(HloOpcode::kCall);
+    case HloOpcode::kCopyStart: {
+      const Shape& shape = instruction->shape();
+      HloInstruction* copy = computation->AddInstruction(
+          Synchronous(*instruction, HloOpcode::kCopy, shape.tuple_shapes(0)), instruction->name());
+      HILO_ASSIGN_OR_RETURN(HloInstruction * context, AddZeros(computation, shape.tuple_shapes(2)));
+      return computation->AddInstruction(
+          HloInstruction::Create(HloOpcode::kTuple, shape, {copy, instruction->operand(0), context}));
+    }
+    case HloOpcode::kAllReduceDone:
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kDomain:
+      return instruction->operand(0);
+    case HloOpcode::kAllGatherDone:
+    case HloOpcode::kCollectivePermuteDone:
+    case HloOpcode::kAsyncDone:
+      return computation->AddInstruction(GetElement(instruction->operand(0), 1));
+    case HloOpcode::kCopyDone:
+      return computation->AddInstruction(GetElement(instruction->operand(0), 0));
+    default:
+      return instruction;
+  }
+}
+
+class AsyncToSync : public HloPass {
+ public:
+  absl::string_view name() const override { return "async-to-sync"; }
+  bool optional() const override { return false; }
+
+  absl::StatusOr<bool> Run(HloModule* module) override {
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      // Operands first, so that what dies with an instruction has been passed.
+      for (HloInstruction* instruction : computation->MakePostOrder()) {
+        HILO_ASSIGN_OR_RETURN(HloInstruction * replacement, Replacement(instruction));
+        if (replacement == instruction) continue;
+        HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(instruction, replacement));
+        changed = true;
+      }
+    }
+    return changed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeAsyncToSync() { return std::make_unique<AsyncToSync>(); }
+
+}  // namespace hilo
