@@ -69,6 +69,7 @@ class Runner {
   }
 
   void RunFile(const fs::path& path) {
+    files_.insert(path.filename().string());
     absl::StatusOr<std::string> text = ReadFile(path.string());
     if (!text.ok()) return Report(path.string(), text.status());
     fs::path arrays = path;
@@ -87,7 +88,8 @@ class Runner {
   // The number of failures.
   int Finish() {
     for (const std::string& gap : gaps_) {
-      if (seen_.contains(gap)) continue;
+      // Gaps of other folders are none of this run's.
+      if (seen_.contains(gap) || !files_.contains(gap.substr(0, gap.find(':')))) continue;
       if (filter_.empty()) std::cout << "FAILED known gap " << gap << ": there is no such case\n", ++failed_;
     }
     std::cout << passed_ << " passed, " << failed_ << " failed";
@@ -199,7 +201,7 @@ class Runner {
 
   Platform platform_;
   std::string filter_;
-  std::set<std::string> gaps_, seen_;
+  std::set<std::string> gaps_, seen_, files_;
   int passed_ = 0, failed_ = 0, known_ = 0;
 };
 
