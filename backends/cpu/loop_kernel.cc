@@ -1,8 +1,10 @@
 // Loops over the elements of a result: element-wise operations, data movement, and fusions of them, one result or several.
 //
 // When every array is read at the position that is written, the loop is flat: one index over all elements, cut into blocks. Otherwise the rows of the
-// result (its minor-most dimension) are the parts, and the lanes run along a row. Tiny arrays are straight code, which LLVM keeps in registers.
+// result (its minor-most dimension) are the parts, and the lanes run along a row. A row is cut where a concatenation or a padding along it changes its
+// source: masked accesses are slow, most of all those whose inactive lanes lie outside of memory. Tiny arrays are straight code, which LLVM keeps in registers.
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/row_segments.h"
 
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -18,6 +20,8 @@ using codegen::LaneIndex;
 constexpr int64_t kUnrolled = 16;
 // Elements of one part of a flat loop; a multiple of every vector width.
 constexpr int64_t kBlock = 2048;
+// Fewer rows than this are cut, so that all threads have some.
+constexpr int64_t kFewRows = 16;
 
 // What the loop computes, and where to.
 struct Loop {
@@ -137,11 +141,73 @@ Kernel FlatKernel(const Loop& loop, int width) {
   return kernel;
 }
 
+// Elements [from, to) of a row, which lie within [segment, segment_end): full vectors, then a masked tail.
+absl::Status EmitPart(FunctionEmitter& f, const Loop& loop, const std::vector<LaneIndex>& prefix, int width, llvm::Value* from, llvm::Value* to,
+                      int64_t segment, int64_t segment_end) {
+  llvm::IRBuilder<>& b = f.b();
+  auto body = [&](llvm::Value* i) {
+    std::vector<LaneIndex> index = prefix;
+    index.push_back(LaneIndex::Strided(i, 1).WithRange({segment, segment_end - 1}));
+    return EmitAt(f, loop, Index(std::move(index)));
+  };
+  llvm::Value* whole = b.CreateNSWAdd(from, b.CreateNSWMul(b.CreateSDiv(b.CreateNSWSub(to, from), b.getInt64(width)), b.getInt64(width)));
+  {
+    codegen::RegionScope region(f.context());
+    f.context().lanes = {.width = width};
+    HILO_RETURN_IF_ERROR(ForEach(f, "part", from, whole, body, width));
+  }
+  auto tail = [&]() -> absl::StatusOr<codegen::Carried> {
+    std::vector<llvm::Constant*> ramp;
+    for (int lane = 0; lane < width; ++lane) ramp.push_back(b.getInt64(lane));
+    llvm::Value* left = b.CreateVectorSplat(width, b.CreateNSWSub(to, whole));
+    f.context().lanes = {.width = width, .mask = width == 1 ? nullptr : b.CreateICmpSLT(llvm::ConstantVector::get(ramp), left)};
+    HILO_RETURN_IF_ERROR(body(whole));
+    return codegen::Carried();
+  };
+  if (width == 1) return absl::OkStatus();
+  return codegen::EmitBranches(f.context(), "tail", b.CreateICmpSLT(whole, to), tail,
+                               []() -> absl::StatusOr<codegen::Carried> { return codegen::Carried(); })
+      .status();
+}
+
+// Rows, each cut into segments that read from one place; long ones are several parts.
+Kernel SegmentedKernel(const Loop& loop, int width, const std::vector<int64_t>& segments) {
+  const int64_t row = segments.back();
+  const int64_t parts = row < 2 * kBlock ? 1 : (row + kBlock - 1) / kBlock;
+  Kernel kernel;
+  kernel.units = ShapeUtil::ElementsIn(loop.shape) / row * parts;
+  kernel.emit = [loop, width, segments, row, parts](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(loop.instruction));
+    auto outer = loop.shape.dimensions();
+    outer.remove_suffix(1);
+    llvm::IRBuilder<>& b = f.b();
+    return ForEach(f, "rows", begin, end, [&](llvm::Value* unit) -> absl::Status {
+      const std::vector<LaneIndex> prefix = Delinearize(f, b.CreateUDiv(unit, b.getInt64(parts)), outer);
+      llvm::Value* from = b.CreateNSWMul(b.CreateURem(unit, b.getInt64(parts)), b.getInt64(kBlock));
+      llvm::Value* to = parts == 1 ? b.getInt64(row) : b.CreateNSWAdd(from, b.getInt64(kBlock));
+      for (size_t i = 0; i + 1 < segments.size(); ++i) {
+        llvm::Value* first = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, b.getInt64(segments[i]));
+        llvm::Value* last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, b.getInt64(segments[i + 1]));
+        last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, last);
+        codegen::RegionScope region(f.context());
+        HILO_RETURN_IF_ERROR(EmitPart(f, loop, prefix, width, first, last, segments[i], segments[i + 1]));
+      }
+      return absl::OkStatus();
+    });
+  };
+  return kernel;
+}
+
+// Whole rows.
 Kernel RowKernel(const Loop& loop, int width) {
   const auto dimensions = loop.shape.dimensions();
   const int64_t row = dimensions.empty() ? 1 : dimensions.back();
+  const int64_t rows = ShapeUtil::ElementsIn(loop.shape) / row;
+  const std::vector<int64_t> segments = RowSegments(loop.roots, row);
+  // A short row is mostly tails; few rows leave threads without work.
+  if ((segments.size() > 2 && row >= 4 * width) || (rows < kFewRows && row >= 4 * kBlock)) return SegmentedKernel(loop, width, segments);
   Kernel kernel;
-  kernel.units = ShapeUtil::ElementsIn(loop.shape) / row;
+  kernel.units = rows;
   kernel.emit = [loop, width, row](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
     HILO_RETURN_IF_ERROR(f.LoadScalarOperands(loop.instruction));
     auto outer = loop.shape.dimensions();
