@@ -1,5 +1,6 @@
 #include "backends/cpu/host_op.h"
 
+#include "backends/cpu/linear_algebra_ops.h"
 #include "base/errors.h"
 
 namespace hilo::cpu {
@@ -10,6 +11,8 @@ using Factory = absl::StatusOr<std::unique_ptr<HostOp>> (*)(const HloInstruction
 // One line an op: the function that makes it, which its own file declares.
 Factory FactoryOf(HloOpcode opcode) {
   switch (opcode) {
+    case HloOpcode::kFft:
+      return MakeFftOp;
     default:
       return nullptr;
   }

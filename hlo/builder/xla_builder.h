@@ -25,6 +25,7 @@
 #include "absl/types/span.h"
 #include "hlo/builder/batch_norm_ops.h"
 #include "hlo/builder/dimension_numbers.h"
+#include "hlo/builder/linalg_ops.h"
 #include "hlo/builder/xla_computation.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/op_attributes.h"

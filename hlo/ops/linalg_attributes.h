@@ -41,7 +41,7 @@ struct TriangularSolveAttrs : Attributes<TriangularSolveAttrs> {
   bool left_side = false;
   bool lower = false;
   bool unit_diagonal = false;
-  TransposeKind transpose_a = TransposeKind::kNoTranspose;
+  TransposeKind transpose_a = TransposeKind::kInvalid;  // inference refuses this one
   static constexpr auto Fields() {
     return std::make_tuple(Field("left_side", &TriangularSolveAttrs::left_side, Presence::kOptional),
                            Field("lower", &TriangularSolveAttrs::lower, Presence::kOptional),

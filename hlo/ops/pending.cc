@@ -15,11 +15,9 @@ namespace hilo {
     return Infer<HloOpcode::Opcode>(op).status();                                                    \
   }
 
-HILO_PENDING(kCholesky)
 HILO_PENDING(kConvolution)
 HILO_PENDING(kCustomCall)
 HILO_PENDING(kDynamicReshape)
-HILO_PENDING(kFft)
 HILO_PENDING(kGetDimensionSize)
 HILO_PENDING(kInfeed)
 HILO_PENDING(kOutfeed)
@@ -37,6 +35,5 @@ HILO_PENDING(kSendDone)
 HILO_PENDING(kSetDimensionSize)
 HILO_PENDING(kStochasticConvert)
 HILO_PENDING(kTopK)
-HILO_PENDING(kTriangularSolve)
 
 }  // namespace hilo

@@ -1,0 +1,214 @@
+// Several dimensions are transformed one after the other: the minor-most one as rows, the others as columns of what lies below them.
+//
+// A row of 2h real numbers is h complex ones as it lies in memory; their transform and a pass over its pairs k and h - k give the h + 1 results.
+// Rows of odd length are taken as complex ones whose imaginary part is 0.
+#include "backends/cpu/fft/fft.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace hilo::cpu::fft {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+template <typename T>
+class TypedFft : public Fft {
+ public:
+  absl::Status Run(const Workers& workers, const void* in, void* out) const override {
+    const T* from = static_cast<const T*>(in);
+    T* to = static_cast<T*>(out);
+    switch (type_) {
+      case FftType::kFft:
+      case FftType::kIfft:
+        HILO_RETURN_IF_ERROR(rows_->RunParallel(workers, {from, row_length_, to, row_length_, row_count_}, type_ == FftType::kIfft, scale_));
+        return OtherDimensions(workers, to, to, type_ == FftType::kIfft);
+      case FftType::kRfft:
+        HILO_RETURN_IF_ERROR(RealRows(workers, from, to));
+        return OtherDimensions(workers, to, to, false);
+      case FftType::kIrfft:
+        if (columns_.empty()) return InverseRealRows(workers, from, to);
+        return scratch_.With(2 * row_count_ * spectrum_length() * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
+          T* between = reinterpret_cast<T*>(memory);
+          HILO_RETURN_IF_ERROR(OtherDimensions(workers, from, between, true));
+          return InverseRealRows(workers, between, to);
+        });
+    }
+    return Internal("fft: no such type");
+  }
+
+  absl::Status Init(FftType type, int64_t batch, absl::Span<const int64_t> lengths) {
+    type_ = type;
+    row_length_ = lengths.back();
+    const bool real = type == FftType::kRfft || type == FftType::kIrfft;
+    halved_ = real && row_length_ % 2 == 0;
+    HILO_ASSIGN_OR_RETURN(rows_, RowFft<T>::Create(halved_ ? row_length_ / 2 : row_length_));
+    row_count_ = batch;
+    long double points = static_cast<long double>(row_length_);
+    for (size_t d = 0; d + 1 < lengths.size(); ++d) {
+      HILO_ASSIGN_OR_RETURN(auto column, RowFft<T>::Create(lengths[d]));
+      columns_.push_back(std::move(column));
+      row_count_ *= lengths[d];
+      points *= static_cast<long double>(lengths[d]);
+    }
+    if (type == FftType::kIfft || type == FftType::kIrfft) scale_ = static_cast<T>(1 / points);
+    if (!halved_) return absl::OkStatus();
+    const UnitRoots<T> roots(row_length_);
+    w_re_.resize(row_length_ / 4 + 1);
+    w_im_.resize(w_re_.size());
+    for (size_t k = 0; k < w_re_.size(); ++k) roots.At(static_cast<int64_t>(k), &w_re_[k], &w_im_[k]);
+    return absl::OkStatus();
+  }
+
+ private:
+  // Complex numbers of a row in the frequency domain.
+  int64_t spectrum_length() const {
+    return type_ == FftType::kRfft || type_ == FftType::kIrfft ? row_length_ / 2 + 1 : row_length_;
+  }
+
+  // All but the rows. Each dimension is columns of contiguous blocks; those that are 1 wide are rows themselves.
+  absl::Status OtherDimensions(const Workers& workers, const T* in, T* out, bool inverse) const {
+    int64_t width = spectrum_length();
+    int64_t blocks = row_count_;
+    for (size_t i = columns_.size(); i-- > 0;) {
+      const RowFft<T>& column = *columns_[i];
+      blocks /= column.length();
+      if (width == 1) {
+        HILO_RETURN_IF_ERROR(column.RunParallel(workers, {in, column.length(), out, column.length(), blocks}, inverse, T(1)));
+      } else {
+        HILO_RETURN_IF_ERROR(Columns(workers, column, in, out, blocks, width, inverse));
+      }
+      width *= column.length();
+      in = out;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Columns(const Workers& workers, const RowFft<T>& column, const T* in, T* out, int64_t blocks, int64_t width, bool inverse) const {
+    const int lanes = HostLaneKernels<T>().lanes;
+    const int64_t groups = CeilDiv(width, lanes);
+    return ForParts(workers, blocks * groups, column.cost() * lanes, [&](int64_t begin, int64_t end) -> absl::Status {
+      while (begin < end) {
+        const int64_t block = begin / groups, first = begin % groups;
+        const int64_t last = std::min(groups, first + end - begin);
+        const int64_t offset = 2 * (block * column.length() * width + first * lanes);
+        HILO_RETURN_IF_ERROR(
+            column.RunColumns(in + offset, out + offset, width, std::min(width, last * lanes) - first * lanes, inverse, T(1)));
+        begin += last - first;
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  // Rows in parts of whole vectors; few long ones each by all threads.
+  absl::Status ForRows(const Workers& workers, absl::FunctionRef<absl::Status(const Workers&, int64_t, int64_t)> body) const {
+    constexpr double kLong = 40000;  // nanoseconds
+    if (row_count_ < 16 && rows_->cost() > kLong) {
+      for (int64_t r = 0; r < row_count_; ++r) HILO_RETURN_IF_ERROR(body(workers, r, r + 1));
+      return absl::OkStatus();
+    }
+    const int lanes = HostLaneKernels<T>().lanes;
+    const double cost = (1.3 * rows_->cost() + static_cast<double>(row_length_) * 0.1) * lanes;
+    return ForParts(workers, CeilDiv(row_count_, lanes), cost, [&](int64_t begin, int64_t end) {
+      return body(Workers{}, begin * lanes, std::min(row_count_, end * lanes));
+    });
+  }
+
+  absl::Status RealRows(const Workers& workers, const T* in, T* out) const {
+    const LaneKernels<T>& kernels = HostLaneKernels<T>();
+    const int64_t n = row_length_, half = n / 2, width = half + 1;
+    return ForRows(workers, [&](const Workers& inside, int64_t begin, int64_t end) -> absl::Status {
+      // By vectors of rows, which are still in the cache when they are taken apart.
+      for (int64_t r = begin; r < end; r += kernels.lanes) {
+        const int64_t count = std::min<int64_t>(kernels.lanes, end - r);
+        T* to = out + 2 * r * width;
+        if (halved_) {
+          HILO_RETURN_IF_ERROR(Transform(inside, {in + r * n, half, to, width, count}, false, T(1)));
+          for (int64_t i = 0; i < count; ++i) {
+            kernels.real_from_half(to + 2 * i * width, to + 2 * i * width, half, w_re_.data(), w_im_.data());
+          }
+          continue;
+        }
+        HILO_RETURN_IF_ERROR(scratch_.With(2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
+          T* rows = reinterpret_cast<T*>(memory);
+          for (int64_t i = 0; i < count * n; ++i) {
+            rows[2 * i] = in[r * n + i];
+            rows[2 * i + 1] = 0;
+          }
+          HILO_RETURN_IF_ERROR(Transform(inside, {rows, n, rows, n, count}, false, T(1)));
+          for (int64_t i = 0; i < count; ++i) std::copy_n(rows + 2 * i * n, 2 * width, to + 2 * i * width);
+          return absl::OkStatus();
+        }));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  absl::Status InverseRealRows(const Workers& workers, const T* in, T* out) const {
+    const LaneKernels<T>& kernels = HostLaneKernels<T>();
+    const int64_t n = row_length_, half = n / 2, width = half + 1;
+    return ForRows(workers, [&](const Workers& inside, int64_t begin, int64_t end) -> absl::Status {
+      for (int64_t r = begin; r < end; r += kernels.lanes) {
+        const int64_t count = std::min<int64_t>(kernels.lanes, end - r);
+        const T* from = in + 2 * r * width;
+        T* to = out + r * n;
+        if (halved_) {
+          for (int64_t i = 0; i < count; ++i) kernels.half_from_real(from + 2 * i * width, to + i * n, half, w_re_.data(), w_im_.data());
+          HILO_RETURN_IF_ERROR(Transform(inside, {to, half, to, half, count}, true, scale_));
+          continue;
+        }
+        HILO_RETURN_IF_ERROR(scratch_.With(2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
+          T* rows = reinterpret_cast<T*>(memory);
+          for (int64_t i = 0; i < count; ++i) Mirror(from + 2 * i * width, rows + 2 * i * n);
+          HILO_RETURN_IF_ERROR(Transform(inside, {rows, n, rows, n, count}, true, scale_));
+          for (int64_t i = 0; i < count * n; ++i) to[i] = rows[2 * i];
+          return absl::OkStatus();
+        }));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  // The whole spectrum of a real row of odd length.
+  void Mirror(const T* spectrum, T* row) const {
+    row[0] = spectrum[0];
+    row[1] = 0;
+    for (int64_t k = 1; k <= row_length_ / 2; ++k) {
+      row[2 * k] = row[2 * (row_length_ - k)] = spectrum[2 * k];
+      row[2 * k + 1] = spectrum[2 * k + 1];
+      row[2 * (row_length_ - k) + 1] = -spectrum[2 * k + 1];
+    }
+  }
+
+  absl::Status Transform(const Workers& workers, const typename RowFft<T>::Rows& rows, bool inverse, T scale) const {
+    if (workers.pool != nullptr && rows.count == 1) return rows_->RunOne(workers, rows.in, rows.out, inverse, scale);
+    return rows_->Run(rows, inverse, scale);
+  }
+
+  FftType type_ = FftType::kFft;
+  int64_t row_length_ = 1, row_count_ = 1;
+  bool halved_ = false;  // rows are real and of even length
+  T scale_ = 1;
+  std::unique_ptr<RowFft<T>> rows_;
+  std::vector<std::unique_ptr<RowFft<T>>> columns_;  // of the other dimensions, major to minor
+  std::vector<T> w_re_, w_im_;                       // exp(-2 pi i k / row_length_) up to a quarter
+  mutable ScratchCache scratch_;
+};
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<Fft>> Make(FftType type, int64_t batch, absl::Span<const int64_t> lengths) {
+  auto fft = std::make_unique<TypedFft<T>>();
+  HILO_RETURN_IF_ERROR(fft->Init(type, batch, lengths));
+  return fft;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Fft>> Fft::Create(PrimitiveType part, FftType type, int64_t batch, absl::Span<const int64_t> lengths) {
+  return part == F64 ? Make<double>(type, batch, lengths) : Make<float>(type, batch, lengths);
+}
+
+}  // namespace hilo::cpu::fft

@@ -1,0 +1,3 @@
+#define HILO_FFT_NAMESPACE baseline
+#define HILO_FFT_BYTES 16
+#include "backends/cpu/fft/lane_kernels.inc"

@@ -1,0 +1,106 @@
+// Plans for one-dimensional Fourier transforms of any length, and of many rows or columns of that length at once.
+#ifndef HILO_BACKENDS_CPU_FFT_ROW_FFT_H_
+#define HILO_BACKENDS_CPU_FFT_ROW_FFT_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "backends/cpu/fft/lane_fft.h"
+#include "base/aligned_buffer.h"
+#include "base/cancellation.h"
+#include "base/thread_pool.h"
+
+namespace hilo::cpu::fft {
+
+// What a run works with.
+struct Workers {
+  ThreadPool* pool = nullptr;                  // null: the calling thread alone
+  const CancellationToken* cancellation = nullptr;  // null: never stopped
+};
+
+// Memory for the parts of a run, kept for the next one unless it is large. Thread-safe.
+class ScratchCache {
+ public:
+  // Calls body(memory of at least `bytes`, aligned to 64 bytes). Errors: ResourceExhausted; what body returns.
+  absl::Status With(int64_t bytes, absl::FunctionRef<absl::Status(uint8_t*)> body);
+
+ private:
+  std::mutex mutex_;
+  std::vector<AlignedBuffer> idle_;
+};
+
+// Calls body(begin, end) for parts of [0, count) on the threads of the pool. `work` is the cost of one of the count, in nanoseconds: parts are
+// made so large that handing them out does not show. Returns the first error; a run that is stopped returns its status.
+absl::Status ForParts(const Workers& workers, int64_t count, double work, absl::FunctionRef<absl::Status(int64_t begin, int64_t end)> body);
+
+// A transform of `length` points. T is float or double; complex numbers lie as two of them, real part first.
+template <typename T>
+class RowFft {
+ public:
+  // Errors: ResourceExhausted if tables or work space would be beyond reason or memory is short.
+  static absl::StatusOr<std::unique_ptr<RowFft>> Create(int64_t length);
+  ~RowFft();
+
+  int64_t length() const { return length_; }
+  // A guess of the time for one row, in nanoseconds.
+  double cost() const { return cost_; }
+
+  // Row r of the input starts at in + r * in_stride (strides in complex numbers), its result at out + r * out_stride. In place if both are the same.
+  struct Rows {
+    const T* in;
+    int64_t in_stride;
+    T* out;
+    int64_t out_stride;
+    int64_t count;
+  };
+  // On the calling thread. The inverse is exp(+...), multiplied by `scale` alone.
+  absl::Status Run(const Rows& rows, bool inverse, T scale) const;
+  // One row, by many threads.
+  absl::Status RunOne(const Workers& workers, const T* in, T* out, bool inverse, T scale) const;
+  // The rows on the threads of the pool: rows in parts if there are many, each by all threads if they are few and long.
+  absl::Status RunParallel(const Workers& workers, const Rows& rows, bool inverse, T scale) const;
+
+  // Columns: point i of column c is at 2 * (i * stride + c), of `count` columns, in place or not.
+  absl::Status RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse, T scale) const;
+
+ private:
+  struct Tables;
+  struct TwoSteps;
+  struct Bluestein;
+
+  RowFft() = default;
+  void RunLanes(const Rows& rows, bool inverse, T scale, T* scratch) const;
+  void FirstStep(const T* in, T* out, int64_t group, bool inverse, T* scratch) const;
+  void SecondStep(const T* in, T* out, int64_t group, bool inverse, T scale, T* scratch) const;
+  absl::Status RunBluestein(const Workers& workers, const T* in, T* out, bool inverse, T scale) const;
+  bool StepsPay(int64_t rows) const;
+
+  int64_t length_ = 1;
+  double cost_ = 0;
+  double lane_cost_ = 0;  // of a vector of rows by lanes
+  std::unique_ptr<Tables> tables_;        // lanes over rows or columns; null if the length has a large prime factor
+  std::unique_ptr<TwoSteps> steps_;       // null if the length does not split well
+  std::unique_ptr<Bluestein> bluestein_;  // null unless there is a large prime factor
+  mutable ScratchCache scratch_;
+};
+
+// exp(-2 pi i k / n) for 0 <= k < n, to the last bit but one of T.
+template <typename T>
+class UnitRoots {
+ public:
+  explicit UnitRoots(int64_t n);
+  void At(int64_t k, T* re, T* im) const;
+
+ private:
+  // Roots are products of two from short tables, computed in a type with bits to spare.
+  int64_t block_;
+  std::vector<long double> coarse_, fine_;  // pairs
+};
+
+}  // namespace hilo::cpu::fft
+
+#endif  // HILO_BACKENDS_CPU_FFT_ROW_FFT_H_
