@@ -173,6 +173,17 @@ Value* EmitBfloatToFloat(llvm::IRBuilderBase& b, Value* x) {
 }
 
 Value* EmitFloatToInt(llvm::IRBuilderBase& b, Value* x, llvm::Type* to, bool is_signed) {
+  const unsigned bits = to->getScalarSizeInBits();
+  if (bits < 32) {
+    // LLVM takes vectors of narrow saturating conversions apart; within its bounds the number is an i32, for which there is an instruction.
+    const double low = is_signed ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
+    const double high = static_cast<double>((int64_t{1} << (is_signed ? bits - 1 : bits)) - 1);
+    auto constant = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
+    Value* inside = b.CreateSelect(b.CreateFCmpOGT(x, constant(high)), constant(high), x);
+    inside = b.CreateSelect(b.CreateFCmpOLT(inside, constant(low)), constant(low), inside);
+    inside = b.CreateSelect(b.CreateFCmpUNO(x, x), constant(0), inside);
+    return b.CreateTrunc(b.CreateFPToSI(inside, LikeLanesOf(x, b.getInt32Ty())), to);
+  }
   const auto id = is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   return b.CreateIntrinsic(id, {to, x->getType()}, {x});
 }
