@@ -49,6 +49,7 @@ class CpuTarget : public Target {
       case HloOpcode::kCall:
       case HloOpcode::kFusion:
       case HloOpcode::kReduce:
+      case HloOpcode::kConvolution:
       case HloOpcode::kDot:
       case HloOpcode::kScatter:
       case HloOpcode::kSort:

@@ -1,6 +1,7 @@
 #include "backends/cpu/host_op.h"
 
 #include "backends/cpu/linear_algebra_ops.h"
+#include "backends/cpu/ragged_dot_op.h"
 #include "base/errors.h"
 
 namespace hilo::cpu {
@@ -13,6 +14,8 @@ Factory FactoryOf(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kFft:
       return MakeFftOp;
+    case HloOpcode::kRaggedDot:
+      return MakeRaggedDotOp;
     default:
       return nullptr;
   }

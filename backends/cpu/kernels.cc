@@ -31,6 +31,8 @@ absl::StatusOr<Kernel> MakeKernel(FunctionEmitter& f, const HloInstruction* inst
     case HloOpcode::kCopy:
       if (hero == instruction) return CopyKernel(f, instruction);
       return LoopKernel(f, instruction);
+    case HloOpcode::kConvolution:
+      return LoopKernel(f, instruction);
     default:
       break;
   }

@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/memory/scheduler.h"
+#include "hlo/ops/convolution_attributes.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::cpu {
@@ -94,6 +95,14 @@ double DotFlops(const HloInstruction& dot) {
   return flops;
 }
 
+double ConvolutionFlops(const HloInstruction& convolution) {
+  const ConvolutionAttrs& attrs = convolution.attrs<ConvolutionAttrs>();
+  const int64_t features = convolution.operand(1)->shape().dimensions(attrs.dim_labels.kernel_output_feature_dimension());
+  // Every result feature has its own part of the kernel.
+  return features == 0 ? 0 : 2.0 * static_cast<double>(ShapeUtil::ElementsIn(convolution.shape())) *
+                                 static_cast<double>(ShapeUtil::ElementsIn(convolution.operand(1)->shape()) / features);
+}
+
 // The trip count of a counted loop (i < constant, from a constant, by one), or kUnknownTrips.
 double TripCount(const HloInstruction& loop) {
   const HloInstruction* condition = loop.called_computation(0)->root_instruction();
@@ -118,6 +127,7 @@ int64_t CodeWeight(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kDot && elements <= kUnrolledElements) {
     return 4 + static_cast<int64_t>(std::min(DotFlops(instruction), 1000.0));
   }
+  if (instruction.opcode() == HloOpcode::kConvolution) return 300;
   if (elements <= kUnrolledElements) return (body + 2) * elements;
   // A loop: its frame, a vector body and a tail.
   return 40 + 3 * body;
@@ -126,6 +136,7 @@ int64_t CodeWeight(const HloInstruction& instruction) {
 double RunCost(const HloInstruction& instruction) {
   if (instruction.IsParameter() || instruction.IsConstant() || IsForwarding(instruction)) return 0;
   if (instruction.opcode() == HloOpcode::kDot) return DotFlops(instruction) / 50.0 + 5;
+  if (instruction.opcode() == HloOpcode::kConvolution) return ConvolutionFlops(instruction) / 50.0 + 5;
   double bytes = static_cast<double>(ShapeUtil::ByteSizeOf(instruction.shape()));
   double elements = static_cast<double>(LargestLeaf(instruction));
   for (const HloInstruction* operand : instruction.operands()) {

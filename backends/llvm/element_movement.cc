@@ -238,6 +238,7 @@ LaneIndex ClampedIndex(EmitterContext& context, PrimitiveType type, ElementValue
 
 absl::StatusOr<ElementValues> EmitMovement(ElementEmitter& emitter, const HloInstruction* instruction, const Index& index) {
   switch (instruction->opcode()) {
+    case HloOpcode::kConvolution: return EmitConvolutionElement(emitter, instruction, index);
     case HloOpcode::kDot: return EmitDotElement(emitter, instruction, index);
     case HloOpcode::kGather: return EmitGatherElement(emitter, instruction, index);
     case HloOpcode::kReduce: return EmitReduceElement(emitter, instruction, index);

@@ -14,6 +14,7 @@ absl::StatusOr<ElementValues> EmitMovement(ElementEmitter& emitter, const HloIns
 absl::StatusOr<ElementValues> EmitReduceElement(ElementEmitter& emitter, const HloInstruction* reduce, const Index& index);
 absl::StatusOr<ElementValues> EmitReduceWindowElement(ElementEmitter& emitter, const HloInstruction* reduce_window, const Index& index);
 absl::StatusOr<ElementValues> EmitDotElement(ElementEmitter& emitter, const HloInstruction* dot, const Index& index);
+absl::StatusOr<ElementValues> EmitConvolutionElement(ElementEmitter& emitter, const HloInstruction* convolution, const Index& index);
 absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const HloInstruction* gather, const Index& index);
 
 // The conditions under which an element comes from one place and not from another: some equal for all lanes, some not.

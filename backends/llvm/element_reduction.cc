@@ -1,9 +1,11 @@
-// Reductions and dots as producers: the lanes stay on the result, and loops over the reduced positions carry the running values in registers.
+// Reductions, dots and convolutions as producers: the lanes stay on the result, and loops over the reduced positions carry the running values in registers.
 #include "absl/algorithm/container.h"
 #include "backends/llvm/element_movement.h"
 #include "backends/llvm/element_ops.h"
 #include "backends/llvm/scalar_computation.h"
 #include "base/status_macros.h"
+#include "hlo/ops/convolution_attributes.h"
+#include "hlo/ops/sum_type.h"
 
 namespace hilo::codegen {
 namespace {
@@ -159,6 +161,71 @@ absl::StatusOr<ElementValues> EmitDotElement(ElementEmitter& emitter, const HloI
   };
   std::vector<int64_t> sizes;
   for (int64_t d : attrs.lhs_contracting_dims) sizes.push_back(lhs->shape().dimensions(d));
+  Accumulation loops{context, std::move(sizes), {sum_type}, index.IsUniform(), step};
+  HILO_ASSIGN_OR_RETURN(ElementValues sums, loops.Run({}, loops.Settled({EmitZero(context, sum_type)})));
+  sums[0] = EmitConvert(context, sum_type, type, sums[0]);
+  return sums;
+}
+
+absl::StatusOr<ElementValues> EmitConvolutionElement(ElementEmitter& emitter, const HloInstruction* convolution, const Index& index) {
+  EmitterContext& context = emitter.context();
+  const auto& attrs = convolution->attrs<ConvolutionAttrs>();
+  const ConvolutionDimensionNumbers& numbers = attrs.dim_labels;
+  const HloInstruction *lhs = convolution->operand(0), *rhs = convolution->operand(1);
+  const PrimitiveType type = convolution->shape().element_type();
+  const PrimitiveType sum_type = SumType(lhs->shape().element_type(), rhs->shape().element_type(), type);
+  const std::vector<LaneIndex> out = index.Dims(context);
+  const LaneIndex& feature = out[numbers.output_feature_dimension()];
+  const int64_t in = rhs->shape().dimensions(numbers.kernel_input_feature_dimension());
+  const int64_t groups = attrs.feature_group_count * attrs.batch_group_count;
+  const int64_t group_size = rhs->shape().dimensions(numbers.kernel_output_feature_dimension()) / groups;
+  const LaneIndex group = feature.DivConstant(context, group_size);
+  std::vector<LaneIndex> lhs_at(lhs->shape().rank()), rhs_at(rhs->shape().rank());
+  LaneIndex& batch = lhs_at[numbers.input_batch_dimension()];
+  batch = out[numbers.output_batch_dimension()];
+  if (attrs.batch_group_count > 1) {
+    batch = group.MulConstant(context, convolution->shape().dimensions(numbers.output_batch_dimension())).Add(context, batch);
+  }
+  rhs_at[numbers.kernel_output_feature_dimension()] = feature;
+
+  auto element = [&](const HloInstruction* side, const std::vector<LaneIndex>& at) -> absl::StatusOr<ElementValue> {
+    HILO_ASSIGN_OR_RETURN(ElementValue value, emitter.Generate(side, Index(at)));
+    return EmitConvert(context, side->shape().element_type(), sum_type, value);
+  };
+  // Positions of the window, then the input feature.
+  auto step = [&](const std::vector<LaneIndex>& position, const ElementValues& running) -> absl::StatusOr<ElementValues> {
+    Guard guard;
+    for (size_t s = 0; s + 1 < position.size(); ++s) {
+      const Window::Dimension& w = attrs.window.dimensions[s];
+      const int64_t input = numbers.input_spatial_dimensions()[s];
+      const LaneIndex dilated = out[numbers.output_spatial_dimensions()[s]]
+                                    .MulConstant(context, w.stride)
+                                    .Add(context, position[s].MulConstant(context, w.window_dilation))
+                                    .AddConstant(-w.padding_low);
+      const int64_t size = lhs->shape().dimensions(input);
+      const int64_t limit = size == 0 ? 0 : (size - 1) * w.base_dilation + 1;
+      guard.Add(context, dilated.InRange(context, 0, limit));
+      const LaneIndex inside = dilated.WithRange({0, limit - 1});
+      guard.Add(context, inside.RemConstant(context, w.base_dilation).InRange(context, 0, 1));
+      lhs_at[input] = inside.DivConstant(context, w.base_dilation);
+      rhs_at[numbers.kernel_spatial_dimensions()[s]] =
+          w.window_reversal ? position[s].MulConstant(context, -1).AddConstant(w.size - 1).WithRange({0, w.size - 1}) : position[s];
+    }
+    lhs_at[numbers.input_feature_dimension()] =
+        attrs.feature_group_count > 1 ? group.MulConstant(context, in).Add(context, position.back()) : position.back();
+    rhs_at[numbers.kernel_input_feature_dimension()] = position.back();
+    auto add = [&]() -> absl::StatusOr<ElementValues> {
+      HILO_ASSIGN_OR_RETURN(ElementValue x, element(lhs, lhs_at));
+      HILO_ASSIGN_OR_RETURN(ElementValue y, element(rhs, rhs_at));
+      HILO_ASSIGN_OR_RETURN(ElementValue product, EmitBinaryOp(context, HloOpcode::kMultiply, sum_type, x, y));
+      HILO_ASSIGN_OR_RETURN(ElementValue sum, EmitBinaryOp(context, HloOpcode::kAdd, sum_type, running[0], product));
+      return ElementValues{sum};
+    };
+    return guard.Choose(context, "tap", index.IsUniform(), {&sum_type, 1}, add, [&]() -> absl::StatusOr<ElementValues> { return running; });
+  };
+  std::vector<int64_t> sizes;
+  for (const Window::Dimension& w : attrs.window.dimensions) sizes.push_back(w.size);
+  sizes.push_back(in);
   Accumulation loops{context, std::move(sizes), {sum_type}, index.IsUniform(), step};
   HILO_ASSIGN_OR_RETURN(ElementValues sums, loops.Run({}, loops.Settled({EmitZero(context, sum_type)})));
   sums[0] = EmitConvert(context, sum_type, type, sums[0]);

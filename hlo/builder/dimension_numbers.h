@@ -1,23 +1,10 @@
-// Dimension numbers of dot, gather and scatter, with the accessors that XLA's protos have.
+// Dimension numbers of dots, gather and scatter, with the accessors that XLA's protos have.
 #ifndef HILO_HLO_BUILDER_DIMENSION_NUMBERS_H_
 #define HILO_HLO_BUILDER_DIMENSION_NUMBERS_H_
 
-#include <cstdint>
-#include <vector>
+#include "hlo/ops/dimension_number_fields.h"
 
 namespace hilo {
-
-#define HILO_REPEATED_FIELD(name)                                      \
-  const std::vector<int64_t>& name() const { return name##_; }         \
-  std::vector<int64_t>* mutable_##name() { return &name##_; }          \
-  int name##_size() const { return static_cast<int>(name##_.size()); } \
-  int64_t name(int i) const { return name##_[i]; }                     \
-  void add_##name(int64_t value) { name##_.push_back(value); }         \
-  std::vector<int64_t> name##_
-#define HILO_SINGLE_FIELD(name)                       \
-  int64_t name() const { return name##_; }            \
-  void set_##name(int64_t value) { name##_ = value; } \
-  int64_t name##_ = 0
 
 // (specification: DotGeneral)
 struct DotDimensionNumbers {
@@ -47,8 +34,14 @@ struct ScatterDimensionNumbers {
   HILO_SINGLE_FIELD(index_vector_dim);
 };
 
-#undef HILO_REPEATED_FIELD
-#undef HILO_SINGLE_FIELD
+// (XLA: one ragged dimension; group dimensions only when it is neither a batch nor a contracting dimension)
+struct RaggedDotDimensionNumbers {
+  const DotDimensionNumbers& dot_dimension_numbers() const { return dot_dimension_numbers_; }
+  DotDimensionNumbers* mutable_dot_dimension_numbers() { return &dot_dimension_numbers_; }
+  DotDimensionNumbers dot_dimension_numbers_;
+  HILO_REPEATED_FIELD(lhs_ragged_dimensions);
+  HILO_REPEATED_FIELD(rhs_group_dimensions);
+};
 
 }  // namespace hilo
 

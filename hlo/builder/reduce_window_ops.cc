@@ -1,6 +1,4 @@
 // ReduceWindow and its paddings.
-#include <algorithm>
-
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -40,32 +38,6 @@ absl::StatusOr<Window> MakeWindow(absl::Span<const int64_t> sizes,
                           Entry("window dilations", window_dilations, d, sizes.size()));
   }
   return window;
-}
-
-// Padding::kSame makes ceil(size / stride) windows; what they lack is added half in front, the odd
-// one behind.
-absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> MakePadding(
-    const Shape& shape, absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
-    Padding padding) {
-  if (!shape.IsArray() || shape.rank() != static_cast<int64_t>(sizes.size())) {
-    return InvalidArgument("reduce-window: expected a window of the rank of ", shape.ToString(),
-                           "; got {", absl::StrJoin(sizes, ","), "}");
-  }
-  std::vector<std::pair<int64_t, int64_t>> result(sizes.size(), {0, 0});
-  if (padding == Padding::kValid) return result;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    HILO_ASSIGN_OR_RETURN(const int64_t stride, Entry("window strides", strides, d, sizes.size()));
-    if (stride < 1 || sizes[d] < 1) {
-      return InvalidArgument("reduce-window: expected window sizes and strides of at least 1; got ",
-                             sizes[d], " and ", stride);
-    }
-    const int64_t size = shape.dimensions(d);
-    if (size == 0) continue;
-    const int64_t last_start = (size - 1) / stride * stride;
-    const int64_t lacking = std::max<int64_t>(0, sizes[d] - (size - last_start));
-    result[d] = {lacking / 2, lacking - lacking / 2};
-  }
-  return result;
 }
 
 XlaBuilder* BuilderOf(absl::Span<const XlaOp> operands) {
@@ -113,11 +85,18 @@ XlaOp ReduceWindow(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> ini
   if (builder == nullptr) return XlaOp();
   const absl::StatusOr<Shape> shape = builder->GetShape(operands[0]);
   if (!shape.ok()) return builder->ReportError(shape.status());
-  const auto pairs = MakePadding(*shape, window_dimensions, window_strides, padding);
-  if (!pairs.ok()) return builder->ReportError(pairs.status());
+  if (!shape->IsArray()) {
+    return builder->ReportError(
+        InvalidArgument("reduce-window: expected an array; got ", shape->ToString()));
+  }
+  const std::vector<int64_t> ones(window_dimensions.size(), 1);
+  const absl::Span<const int64_t> strides = window_strides.empty() ? absl::MakeConstSpan(ones) : window_strides;
+  const absl::Status valid = ValidatePaddingValues(shape->dimensions(), window_dimensions, strides);
+  if (!valid.ok()) return builder->ReportError(valid);
+  const auto pairs = MakePadding(shape->dimensions(), window_dimensions, strides, padding);
   return ReduceWindowWithGeneralPadding(operands, init_values, computation, window_dimensions,
                                         window_strides,
-                                        /*base_dilations=*/{}, /*window_dilations=*/{}, *pairs);
+                                        /*base_dilations=*/{}, /*window_dilations=*/{}, pairs);
 }
 
 XlaOp ReduceWindow(XlaOp operand, XlaOp init_value, const XlaComputation& computation,

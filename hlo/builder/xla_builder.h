@@ -26,6 +26,7 @@
 #include "hlo/builder/batch_norm_ops.h"
 #include "hlo/builder/dimension_numbers.h"
 #include "hlo/builder/linalg_ops.h"
+#include "hlo/builder/padding.h"
 #include "hlo/builder/xla_computation.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/op_attributes.h"
@@ -251,7 +252,6 @@ XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands,
              absl::Span<const int64_t> dimensions_to_reduce);
 XlaOp ReduceAll(XlaOp operand, XlaOp init_value, const XlaComputation& computation);
 
-enum class Padding { kSame, kValid };
 // Empty strides and dilations are all 1.
 XlaOp ReduceWindow(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
                    absl::Span<const int64_t> window_dimensions,
@@ -300,5 +300,7 @@ XlaOp CreateToken(XlaBuilder* builder);
 XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens);
 
 }  // namespace hilo
+
+#include "hlo/builder/convolution_ops.h"
 
 #endif  // HILO_HLO_BUILDER_XLA_BUILDER_H_

@@ -7,13 +7,36 @@
 #include <vector>
 
 #include "hlo/ops/attributes.h"
+#include "hlo/ops/dimension_number_fields.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo {
 
+// What each dimension of the two operands and of the result is. Spatial dimension i of the three belong together.
+// Text: "bf01_oi01->bf01", a letter or digit a dimension; "?" is a dimension without a meaning, which inference refuses.
+// At first those of no spatial dimension, "bf_oi->bf".
+struct ConvolutionDimensionNumbers {
+  ConvolutionDimensionNumbers()
+      : input_feature_dimension_(1), kernel_input_feature_dimension_(1), output_feature_dimension_(1) {}
+  HILO_SINGLE_FIELD(input_batch_dimension);
+  HILO_SINGLE_FIELD(input_feature_dimension);
+  HILO_REPEATED_FIELD(input_spatial_dimensions);
+  HILO_SINGLE_FIELD(kernel_input_feature_dimension);
+  HILO_SINGLE_FIELD(kernel_output_feature_dimension);
+  HILO_REPEATED_FIELD(kernel_spatial_dimensions);
+  HILO_SINGLE_FIELD(output_batch_dimension);
+  HILO_SINGLE_FIELD(output_feature_dimension);
+  HILO_REPEATED_FIELD(output_spatial_dimensions);
+  bool operator==(const ConvolutionDimensionNumbers&) const = default;
+};
+// A digit says which spatial dimension one is, so there are at most this many.
+inline constexpr int64_t kMaxSpatialDimensions = 10;
+std::string FieldToText(const ConvolutionDimensionNumbers& value);
+absl::Status FieldFromText(absl::string_view text, ConvolutionDimensionNumbers* value);
+
 struct ConvolutionAttrs : Attributes<ConvolutionAttrs> {
   Window window;
-  Verbatim dim_labels;
+  ConvolutionDimensionNumbers dim_labels;
   int64_t feature_group_count = 1;
   int64_t batch_group_count = 1;
   std::vector<Precision> operand_precision;

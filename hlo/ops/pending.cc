@@ -15,19 +15,16 @@ namespace hilo {
     return Infer<HloOpcode::Opcode>(op).status();                                                    \
   }
 
-HILO_PENDING(kConvolution)
 HILO_PENDING(kCustomCall)
 HILO_PENDING(kDynamicReshape)
 HILO_PENDING(kGetDimensionSize)
 HILO_PENDING(kInfeed)
 HILO_PENDING(kOutfeed)
-HILO_PENDING(kRaggedDot)
 HILO_PENDING(kRecv)
 HILO_PENDING(kRecvDone)
 HILO_PENDING(kRng)
 HILO_PENDING(kRngBitGenerator)
 HILO_PENDING(kRngGetAndUpdateState)
-HILO_PENDING(kScaledDot)
 HILO_PENDING(kScan)
 HILO_PENDING(kSelectAndScatter)
 HILO_PENDING(kSend)

@@ -55,7 +55,10 @@ class ConstantFolding : public HloPass {
       case HloOpcode::kScatter:
       case HloOpcode::kReduceWindow:
         return false;  // work that does not show in the sizes, or called computations that are not worth it
+      case HloOpcode::kConvolution:
       case HloOpcode::kDot:
+      case HloOpcode::kRaggedDot:
+      case HloOpcode::kScaledDot:
         return result * largest <= limit_;
       default:
         return result <= largest;  // what grows (broadcast, pad, iota) stays computed

@@ -1,0 +1,31 @@
+// Paddings by name, for convolution and reduce-window.
+#ifndef HILO_HLO_BUILDER_PADDING_H_
+#define HILO_HLO_BUILDER_PADDING_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+namespace hilo {
+
+// kValid: none. kSame: as many places for the window as the input has elements, divided by the stride and rounded up; what is lacking for that is
+// added half in front, the odd one behind (specification: Conv).
+enum class Padding { kSame, kValid };
+
+// Errors: InvalidArgument unless there are as many sizes of input and window and strides, all of at least 1 but for the input's.
+absl::Status ValidatePaddingValues(absl::Span<const int64_t> input_dimensions,
+                                   absl::Span<const int64_t> window_dimensions,
+                                   absl::Span<const int64_t> window_strides);
+
+// Elements to add in front and behind, a pair a dimension; for values that ValidatePaddingValues accepts.
+std::vector<std::pair<int64_t, int64_t>> MakePadding(absl::Span<const int64_t> input_dimensions,
+                                                     absl::Span<const int64_t> window_dimensions,
+                                                     absl::Span<const int64_t> window_strides,
+                                                     Padding padding);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_BUILDER_PADDING_H_
