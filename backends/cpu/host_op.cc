@@ -12,10 +12,14 @@ using Factory = absl::StatusOr<std::unique_ptr<HostOp>> (*)(const HloInstruction
 // One line an op: the function that makes it, which its own file declares.
 Factory FactoryOf(HloOpcode opcode) {
   switch (opcode) {
+    case HloOpcode::kCholesky:
+      return MakeCholeskyOp;
     case HloOpcode::kFft:
       return MakeFftOp;
     case HloOpcode::kRaggedDot:
       return MakeRaggedDotOp;
+    case HloOpcode::kTriangularSolve:
+      return MakeTriangularSolveOp;
     default:
       return nullptr;
   }

@@ -10,17 +10,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "backends/cpu/fft/lane_fft.h"
+#include "backends/cpu/parallel_parts.h"
 #include "base/aligned_buffer.h"
-#include "base/cancellation.h"
-#include "base/thread_pool.h"
 
 namespace hilo::cpu::fft {
-
-// What a run works with.
-struct Workers {
-  ThreadPool* pool = nullptr;                  // null: the calling thread alone
-  const CancellationToken* cancellation = nullptr;  // null: never stopped
-};
 
 // Memory for the parts of a run, kept for the next one unless it is large. Thread-safe.
 class ScratchCache {
@@ -32,10 +25,6 @@ class ScratchCache {
   std::mutex mutex_;
   std::vector<AlignedBuffer> idle_;
 };
-
-// Calls body(begin, end) for parts of [0, count) on the threads of the pool. `work` is the cost of one of the count, in nanoseconds: parts are
-// made so large that handing them out does not show. Returns the first error; a run that is stopped returns its status.
-absl::Status ForParts(const Workers& workers, int64_t count, double work, absl::FunctionRef<absl::Status(int64_t begin, int64_t end)> body);
 
 // A transform of `length` points. T is float or double; complex numbers lie as two of them, real part first.
 template <typename T>

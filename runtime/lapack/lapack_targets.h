@@ -1,0 +1,50 @@
+// The custom calls that JAX lowers linear algebra to on host memory: lapack_sgetrf_ffi and the like.
+#ifndef HILO_RUNTIME_LAPACK_LAPACK_TARGETS_H_
+#define HILO_RUNTIME_LAPACK_LAPACK_TARGETS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "shape/primitive_type.h"
+
+namespace hilo::lapack {
+
+// An array of matrices, vectors or numbers, all of whose dimensions but the last two, one or none are batch dimensions. Matrices lie column by
+// column (the minor-most dimension in memory is the last but one), vectors densely, batches major to minor.
+struct Array {
+  PrimitiveType type;
+  absl::Span<const int64_t> dimensions;
+  void* data;
+};
+
+struct Call {
+  absl::Span<const Array> operands;  // not written
+  absl::Span<const Array> results;   // may share memory with the operand that they replace
+  // The numbers of backend_config, by name; characters of LAPACK (uplo = 76 : ui8) by their code.
+  absl::Span<const std::pair<absl::string_view, int64_t>> attributes;
+};
+
+// Errors: InvalidArgument if operands, results or attributes are not what the routine takes; Unavailable without a LAPACK library;
+// ResourceExhausted. What the data does (a singular matrix) is told in the result `info`, as LAPACK does.
+using Function = absl::Status (*)(const Call& call);
+
+struct Target {
+  std::string name;  // "lapack_spotrf_ffi"
+  Function function;
+};
+
+// All of them.
+const std::vector<Target>& Targets();
+
+// The parts of the list.
+void AddSolverTargets(std::vector<Target>* targets);
+void AddEigenTargets(std::vector<Target>* targets);
+
+}  // namespace hilo::lapack
+
+#endif  // HILO_RUNTIME_LAPACK_LAPACK_TARGETS_H_
