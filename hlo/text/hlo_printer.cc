@@ -10,6 +10,19 @@
 namespace hilo {
 namespace {
 
+// True if operands stand before their users.
+bool IsTopological(absl::Span<HloInstruction* const> order) {
+  absl::flat_hash_set<const HloInstruction*> seen;
+  seen.reserve(order.size());
+  for (const HloInstruction* instruction : order) {
+    for (const HloInstruction* operand : instruction->operands()) {
+      if (!seen.contains(operand)) return false;
+    }
+    seen.insert(instruction);
+  }
+  return true;
+}
+
 // Appends to one string, so that a module's text grows in place.
 class Printer {
  public:
@@ -44,30 +57,6 @@ void Printer::NameList(absl::string_view attribute, const List& list) {
     separator = ", ";
   }
   out_ += "}";
-}
-
-// True if operands and control predecessors stand before their users.
-bool IsTopological(absl::Span<HloInstruction* const> order) {
-  absl::flat_hash_set<const HloInstruction*> seen;
-  seen.reserve(order.size());
-  for (const HloInstruction* instruction : order) {
-    for (const HloInstruction* operand : instruction->operands()) {
-      if (!seen.contains(operand)) return false;
-    }
-    seen.insert(instruction);
-  }
-  return true;
-}
-
-// The order of addition of a module that was read as a schedule is that schedule, until passes
-// change it.
-std::vector<HloInstruction*> TextOrder(const HloComputation& computation) {
-  const HloModule& module = *computation.parent();
-  if (module.is_scheduled() && !module.schedule().contains(&computation)) {
-    std::vector<HloInstruction*> order = computation.instructions();
-    if (IsTopological(order)) return order;
-  }
-  return module.OrderOf(computation);
 }
 
 void Printer::Computation(const HloComputation& computation) {
@@ -162,6 +151,15 @@ void Printer::CalledComputations(const HloInstruction& instruction) {
 }
 
 }  // namespace
+
+std::vector<HloInstruction*> TextOrder(const HloComputation& computation) {
+  const HloModule& module = *computation.parent();
+  if (module.is_scheduled() && !module.schedule().contains(&computation)) {
+    std::vector<HloInstruction*> order = computation.instructions();
+    if (IsTopological(order)) return order;
+  }
+  return module.OrderOf(computation);
+}
 
 std::string PrintHloModule(const HloModule& module, const PrintOptions& options) {
   std::string text = PrintHeader(module, options.metadata);

@@ -25,6 +25,10 @@ struct PrintOptions {
   static PrintOptions Full() { return {.operand_types = true, .percent = true}; }
 };
 
+// The order in which text lists the instructions: a module that was read as a schedule is in the order of addition, which is that schedule,
+// until passes change it; otherwise HloModule::OrderOf.
+std::vector<HloInstruction*> TextOrder(const HloComputation& computation);
+
 // The module's text. Deterministic: callees before callers, operands before users, attributes in
 // the order of their fields, numbers in the shortest form that reads back equal. With the default
 // options it is canonical, and ParseHloModule(PrintHloModule(m)) is m again.

@@ -1,0 +1,50 @@
+// HloModule from and to the bytes of XLA's HloModuleProto (hlo_module.proto in this folder says which fields).
+#ifndef HILO_HLO_IMPORT_HLO_PROTO_H_
+#define HILO_HLO_IMPORT_HLO_PROTO_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hlo/builder/xla_computation.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/ir/hlo_verifier.h"
+
+namespace hilo {
+
+struct HloProtoOptions {
+  bool verify = true;  // VerifyHloModule(kInput) after reading
+  HloLimits limits = {};
+};
+
+// Reads a serialised HloModuleProto, or an HloProto, as dumps have it, with the module in its field 1.
+//
+// - Instructions stand behind their operands, as XLA writes them; computations may stand in any order.
+// - Names are made unique, as in text; what no name in text can hold becomes '_'.
+// - Fields that neither HLO text nor Hilo has (profiles, original values, host shapes ...) are read over.
+//
+// Errors: InvalidArgument, or what the verifier returns, naming the instruction; ResourceExhausted beyond the limits. Any bytes may be
+// given. Takes time and memory linear in them.
+absl::StatusOr<std::unique_ptr<HloModule>> HloModuleFromProto(absl::string_view bytes, const HloProtoOptions& options = {});
+
+// A serialised HloModuleProto that HloModuleFromProto and XLA read: the module's text, with these exceptions, as the message has no room for
+// them: header attributes about the propagation of shardings are left out; layouts with padding and attributes that XLA does not know are
+// errors. More than one replica or partition is written as a device assignment, replica r of partition p on device p + r * partitions.
+// Errors: Unimplemented naming what the message cannot say.
+absl::StatusOr<std::string> HloModuleToProto(const HloModule& module);
+
+// The same in field 1 of an HloProto, as XLA's dumps have it.
+absl::StatusOr<std::string> HloModuleToHloProto(const HloModule& module);
+
+// True if `bytes` look like an HloModuleProto or HloProto rather than text: they begin with the tag of field 1, a length that they hold,
+// and, behind it, the tag of another field of bytes.
+bool LooksLikeHloProto(absl::string_view bytes);
+
+// XlaComputation's proto. Errors: InvalidArgument if it is null; as above.
+absl::StatusOr<std::string> SerializeAsHloModuleProto(const XlaComputation& computation);
+absl::StatusOr<XlaComputation> XlaComputationFromProto(absl::string_view bytes);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_IMPORT_HLO_PROTO_H_

@@ -1,0 +1,408 @@
+// The attributes that are messages of their own: windows, paddings, dimension labels, aliases ...
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/import/hlo_proto_shape.h"
+#include "hlo/import/hlo_proto_text.h"
+#include "hlo/ops/op_attributes.h"
+
+namespace hilo {
+namespace {
+
+using OptionalText = std::optional<std::string>;
+
+// ---- windows, paddings, slices, precisions: their structs have codecs ----
+
+absl::Status EncodeWindow(absl::string_view text, int field, WireWriter* out) {
+  Window window;
+  HILO_RETURN_IF_ERROR(FieldFromText(text, &window));
+  WireWriter message;
+  for (const Window::Dimension& dimension : window.dimensions) {
+    WireWriter written;
+    written.Int(1, dimension.size);
+    written.Int(2, dimension.stride);
+    written.Int(3, dimension.padding_low);
+    written.Int(4, dimension.padding_high);
+    written.Int(5, dimension.window_dilation);
+    written.Int(6, dimension.base_dilation);
+    written.Bool(7, dimension.window_reversal);
+    message.Message(1, written);
+  }
+  out->Message(field, message);
+  return absl::OkStatus();
+}
+absl::StatusOr<OptionalText> DecodeWindow(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const WireMessage proto, message.Message(field));
+  HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> dimensions, proto.Messages(1));
+  if (dimensions.empty()) return OptionalText();
+  Window window;
+  for (const WireMessage& dimension : dimensions) {
+    window.dimensions.push_back({.size = dimension.Int(1),
+                                 .stride = dimension.Int(2),
+                                 .padding_low = dimension.Int(3),
+                                 .padding_high = dimension.Int(4),
+                                 .base_dilation = dimension.Int(6),
+                                 .window_dilation = dimension.Int(5),
+                                 .window_reversal = dimension.Bool(7)});
+  }
+  return FieldToText(window);
+}
+
+absl::Status EncodePadding(absl::string_view text, int field, WireWriter* out) {
+  PaddingConfig padding;
+  HILO_RETURN_IF_ERROR(FieldFromText(text, &padding));
+  WireWriter message;
+  for (const PaddingConfig::Dimension& dimension : padding.dimensions) {
+    WireWriter written;
+    written.Int(1, dimension.edge_padding_low);
+    written.Int(2, dimension.edge_padding_high);
+    written.Int(3, dimension.interior_padding);
+    message.Message(1, written);
+  }
+  out->Message(field, message);
+  return absl::OkStatus();
+}
+absl::StatusOr<OptionalText> DecodePadding(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const WireMessage proto, message.Message(field));
+  HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> dimensions, proto.Messages(1));
+  if (dimensions.empty()) return OptionalText();
+  PaddingConfig padding;
+  for (const WireMessage& dimension : dimensions) {
+    padding.dimensions.push_back({dimension.Int(1), dimension.Int(2), dimension.Int(3)});
+  }
+  return FieldToText(padding);
+}
+
+absl::Status EncodeSlice(absl::string_view text, int field, WireWriter* out) {
+  std::vector<SliceRange> ranges;
+  HILO_RETURN_IF_ERROR(FieldFromText(text, &ranges));
+  for (const SliceRange& range : ranges) {
+    WireWriter written;
+    written.Int(1, range.start);
+    written.Int(2, range.limit);
+    written.Int(3, range.stride);
+    out->Message(field, written);
+  }
+  return absl::OkStatus();
+}
+absl::StatusOr<OptionalText> DecodeSlice(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> protos, message.Messages(field));
+  std::vector<SliceRange> ranges;
+  for (const WireMessage& proto : protos) ranges.push_back({proto.Int(1), proto.Int(2), proto.Int(3)});
+  return ranges.empty() ? OptionalText() : FieldToText(ranges);
+}
+
+absl::Status EncodePrecision(absl::string_view text, int field, WireWriter* out) {
+  std::vector<Precision> precisions;
+  HILO_RETURN_IF_ERROR(FieldFromText(text, &precisions));
+  std::vector<int64_t> values;
+  for (const Precision precision : precisions) values.push_back(static_cast<int64_t>(precision));
+  out->Ints(field, values);
+  return absl::OkStatus();
+}
+absl::StatusOr<OptionalText> DecodePrecision(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> values, message.Ints(field));
+  std::vector<Precision> precisions;
+  bool all_default = true;
+  for (const int64_t value : values) {
+    HILO_RETURN_IF_ERROR(EnumText(value, EnumNames<Precision>::names).status());
+    precisions.push_back(static_cast<Precision>(value));
+    all_default &= value == 0;
+  }
+  return all_default ? OptionalText() : FieldToText(precisions);
+}
+
+// ---- dimension labels ----
+
+// One of the three parts of "b01f_01io->b01f": the places of its two letters and of the spatial dimensions.
+struct Labels {
+  int64_t first = -1, second = -1;  // b and f; i and o for the kernel
+  std::vector<int64_t> spatial;
+};
+
+absl::StatusOr<Labels> LabelsFromText(absl::string_view text, char first, char second) {
+  Labels labels;
+  labels.spatial.assign(text.size() < 2 ? 0 : text.size() - 2, -1);
+  const auto bad = [&] {
+    return InvalidArgument("expected ", absl::string_view(&first, 1), ", ", absl::string_view(&second, 1),
+                           " and the digits from 0, each once; got ", text);
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    int64_t* place = text[i] == first ? &labels.first : text[i] == second ? &labels.second : nullptr;
+    const size_t spatial = absl::ascii_isdigit(text[i]) ? static_cast<size_t>(text[i] - '0') : labels.spatial.size();
+    if (place == nullptr && spatial < labels.spatial.size()) place = &labels.spatial[spatial];
+    if (place == nullptr || *place >= 0) return bad();
+    *place = static_cast<int64_t>(i);
+  }
+  return labels.first < 0 || labels.second < 0 ? absl::StatusOr<Labels>(bad()) : labels;
+}
+
+absl::StatusOr<std::string> LabelsToText(const Labels& labels, char first, char second) {
+  std::string text(labels.spatial.size() + 2, '?');
+  const auto put = [&](int64_t place, char letter) {
+    if (place < 0 || place >= static_cast<int64_t>(text.size()) || text[place] != '?') return false;
+    text[place] = letter;
+    return true;
+  };
+  bool ok = labels.spatial.size() < 10 && put(labels.first, first) && put(labels.second, second);
+  for (size_t i = 0; ok && i < labels.spatial.size(); ++i) ok = put(labels.spatial[i], static_cast<char>('0' + i));
+  if (!ok) return InvalidArgument("expected each dimension of a convolution once in its dimension numbers");
+  return text;
+}
+
+struct LabelFields {
+  char first, second;
+  int first_field, second_field, spatial_field;
+};
+constexpr LabelFields kInputLabels = {'b', 'f', 7, 8, 11};
+constexpr LabelFields kKernelLabels = {'i', 'o', 3, 4, 6};
+constexpr LabelFields kOutputLabels = {'b', 'f', 9, 10, 12};
+
+absl::Status EncodeLabels(absl::string_view text, const LabelFields& fields, WireWriter* out) {
+  HILO_ASSIGN_OR_RETURN(const Labels labels, LabelsFromText(text, fields.first, fields.second));
+  out->Int(fields.first_field, labels.first);
+  out->Int(fields.second_field, labels.second);
+  out->Ints(fields.spatial_field, labels.spatial);
+  return absl::OkStatus();
+}
+absl::StatusOr<std::string> DecodeLabels(const WireMessage& message, const LabelFields& fields) {
+  HILO_ASSIGN_OR_RETURN(std::vector<int64_t> spatial, message.Ints(fields.spatial_field));
+  return LabelsToText({message.Int(fields.first_field), message.Int(fields.second_field), std::move(spatial)}, fields.first, fields.second);
+}
+
+absl::Status EncodeDimLabels(absl::string_view text, int field, WireWriter* out) {
+  const size_t underscore = text.find('_'), arrow = text.find("->");
+  if (underscore == absl::string_view::npos || arrow == absl::string_view::npos || arrow < underscore) {
+    return InvalidArgument("expected dimension labels such as b01f_01io->b01f; got ", text);
+  }
+  WireWriter message;
+  HILO_RETURN_IF_ERROR(EncodeLabels(text.substr(0, underscore), kInputLabels, &message));
+  HILO_RETURN_IF_ERROR(EncodeLabels(text.substr(underscore + 1, arrow - underscore - 1), kKernelLabels, &message));
+  HILO_RETURN_IF_ERROR(EncodeLabels(text.substr(arrow + 2), kOutputLabels, &message));
+  out->Message(field, message);
+  return absl::OkStatus();
+}
+absl::StatusOr<OptionalText> DecodeDimLabels(const WireMessage& message, int field) {
+  if (!message.Has(field)) return OptionalText();
+  HILO_ASSIGN_OR_RETURN(const WireMessage proto, message.Message(field));
+  HILO_ASSIGN_OR_RETURN(const std::string input, DecodeLabels(proto, kInputLabels));
+  HILO_ASSIGN_OR_RETURN(const std::string kernel, DecodeLabels(proto, kKernelLabels));
+  HILO_ASSIGN_OR_RETURN(const std::string output, DecodeLabels(proto, kOutputLabels));
+  return absl::StrCat(input, "_", kernel, "->", output);
+}
+
+// ---- aliases: "{{0}: (1, {})}" ----
+
+absl::Status EncodeOutputAliasing(absl::string_view text, int field, WireWriter* out) {
+  ValueCursor cursor(text);
+  HILO_RETURN_IF_ERROR(cursor.Expect("{", "before the aliases"));
+  if (!cursor.Consume("}")) {
+    do {
+      WireWriter alias;
+      HILO_ASSIGN_OR_RETURN(const ShapeIndex output, cursor.ReadShapeIndex());
+      HILO_RETURN_IF_ERROR(cursor.Expect(":", "after an output index"));
+      HILO_RETURN_IF_ERROR(cursor.Expect("(", "before an operand"));
+      HILO_ASSIGN_OR_RETURN(const int64_t operand, cursor.Integer("an operand's number"));
+      HILO_RETURN_IF_ERROR(cursor.Expect(",", "after an operand's number"));
+      HILO_ASSIGN_OR_RETURN(const ShapeIndex index, cursor.ReadShapeIndex());
+      HILO_RETURN_IF_ERROR(cursor.Expect(")", "after an operand"));
+      alias.Ints(1, output);
+      alias.Int(2, operand);
+      alias.Ints(3, index);
+      out->Message(field, alias);
+    } while (cursor.Consume(","));
+    HILO_RETURN_IF_ERROR(cursor.Expect("}", "after the aliases"));
+  }
+  return cursor.End();
+}
+absl::StatusOr<OptionalText> DecodeOutputAliasing(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> protos, message.Messages(field));
+  std::vector<std::string> aliases;
+  for (const WireMessage& proto : protos) {
+    HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> output, proto.Ints(1));
+    HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> index, proto.Ints(3));
+    aliases.push_back(absl::StrCat(FieldToText(output), ": (", proto.Int(2), ", ", FieldToText(index), ")"));
+  }
+  return aliases.empty() ? OptionalText() : absl::StrCat("{", absl::StrJoin(aliases, ", "), "}");
+}
+
+// ---- shapes and literals ----
+
+absl::Status EncodeShape(absl::string_view text, int field, WireWriter* out) {
+  HILO_ASSIGN_OR_RETURN(const Shape shape, ParseShape(text));
+  HILO_ASSIGN_OR_RETURN(const WireWriter written, ShapeToProto(shape));
+  out->Message(field, written);
+  return absl::OkStatus();
+}
+absl::StatusOr<OptionalText> DecodeShape(const WireMessage& message, int field) {
+  if (!message.Has(field)) return OptionalText();
+  HILO_ASSIGN_OR_RETURN(const WireMessage proto, message.Message(field));
+  HILO_ASSIGN_OR_RETURN(const Shape shape, ShapeFromProto(proto));
+  return shape.ToString(/*print_layout=*/true);
+}
+
+absl::Status EncodeShapes(absl::string_view text, int field, WireWriter* out) {
+  ValueCursor cursor(text);
+  HILO_RETURN_IF_ERROR(cursor.Expect("{", "before a list of shapes"));
+  if (!cursor.Consume("}")) {
+    do {
+      HILO_ASSIGN_OR_RETURN(const Shape shape, cursor.ReadShape());
+      HILO_ASSIGN_OR_RETURN(const WireWriter written, ShapeToProto(shape));
+      out->Message(field, written);
+    } while (cursor.Consume(","));
+    HILO_RETURN_IF_ERROR(cursor.Expect("}", "after a list of shapes"));
+  }
+  return cursor.End();
+}
+absl::StatusOr<OptionalText> DecodeShapes(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> protos, message.Messages(field));
+  std::vector<std::string> shapes;
+  for (const WireMessage& proto : protos) {
+    HILO_ASSIGN_OR_RETURN(const Shape shape, ShapeFromProto(proto));
+    shapes.push_back(shape.ToString(/*print_layout=*/true));
+  }
+  return shapes.empty() ? OptionalText() : absl::StrCat("{", absl::StrJoin(shapes, ", "), "}");
+}
+
+absl::Status EncodeLiteral(absl::string_view text, int field, WireWriter* out) {
+  HILO_ASSIGN_OR_RETURN(const Literal literal, ParseLiteral(text));
+  HILO_ASSIGN_OR_RETURN(const WireWriter written, LiteralToProto(literal, literal.shape()));
+  out->Message(field, written);
+  return absl::OkStatus();
+}
+absl::StatusOr<OptionalText> DecodeLiteral(const WireMessage& message, int field) {
+  if (!message.Has(field)) return OptionalText();
+  HILO_ASSIGN_OR_RETURN(const WireMessage proto, message.Message(field));
+  HILO_ASSIGN_OR_RETURN(const Literal literal, LiteralFromProto(proto));
+  return absl::StrCat(literal.shape().ToString(/*print_layout=*/true), " ", literal.ToString(/*with_shape=*/false));
+}
+
+// ---- notes ----
+
+// {name="value",other={x = 1}}: a value that is a dictionary stands without quotes.
+absl::Status EncodeFrontendAttributes(absl::string_view text, int field, WireWriter* out) {
+  ValueCursor cursor(text);
+  WireWriter map;
+  HILO_RETURN_IF_ERROR(cursor.Expect("{", "before the frontend's attributes"));
+  if (!cursor.Consume("}")) {
+    do {
+      WireWriter entry;
+      HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor.Name("a frontend attribute"));
+      HILO_RETURN_IF_ERROR(cursor.Expect("=", "after the name of a frontend attribute"));
+      HILO_ASSIGN_OR_RETURN(const absl::string_view value, cursor.RawValue());
+      entry.PutBytes(1, name);
+      HILO_RETURN_IF_ERROR(kConfigCodec.encode(value, 2, &entry));
+      map.Message(1, entry);
+    } while (cursor.Consume(","));
+    HILO_RETURN_IF_ERROR(cursor.Expect("}", "after the frontend's attributes"));
+  }
+  out->Message(field, map);
+  return cursor.End();
+}
+absl::StatusOr<OptionalText> DecodeFrontendAttributes(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const WireMessage proto, message.Message(field));
+  HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> entries, proto.Messages(1));
+  std::vector<std::string> texts;
+  for (const WireMessage& entry : entries) {
+    HILO_ASSIGN_OR_RETURN(const OptionalText value, kConfigCodec.decode(entry, 2));
+    texts.push_back(absl::StrCat(entry.Bytes(1), "=", value.value_or("\"\"")));
+  }
+  return texts.empty() ? OptionalText() : absl::StrCat("{", absl::StrJoin(texts, ","), "}");
+}
+
+// {visualizing_index=0,name=1.5,other=2}
+absl::Status EncodeStatistics(absl::string_view text, int field, WireWriter* out) {
+  ValueCursor cursor(text);
+  WireWriter message;
+  HILO_RETURN_IF_ERROR(cursor.Expect("{", "before statistics"));
+  do {
+    HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor.Name("a statistic"));
+    HILO_RETURN_IF_ERROR(cursor.Expect("=", "after the name of a statistic"));
+    HILO_ASSIGN_OR_RETURN(const absl::string_view value, cursor.RawValue());
+    if (name == "visualizing_index") {
+      HILO_RETURN_IF_ERROR(kIntCodec.encode(value, 1, &message));
+      continue;
+    }
+    double number = 0;
+    HILO_RETURN_IF_ERROR(FieldFromText(value, &number));
+    WireWriter statistic;
+    statistic.PutBytes(1, name);
+    statistic.Double(2, number);
+    message.Message(2, statistic);
+  } while (cursor.Consume(","));
+  HILO_RETURN_IF_ERROR(cursor.Expect("}", "after statistics"));
+  out->Message(field, message);
+  return cursor.End();
+}
+absl::StatusOr<OptionalText> DecodeStatistics(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const WireMessage proto, message.Message(field));
+  HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> statistics, proto.Messages(2));
+  if (statistics.empty()) return OptionalText();
+  std::string text = absl::StrCat("{visualizing_index=", proto.Int(1));
+  for (const WireMessage& statistic : statistics) {
+    absl::StrAppend(&text, ",", statistic.Bytes(1), "=", FieldToText(statistic.Double(2)));
+  }
+  return text + "}";
+}
+
+constexpr absl::string_view kAccuracyModes[] = {"default", "highest"};
+
+// {mode=highest} or {tolerance={atol=0.1,rtol=0.2,ulps=3}}
+absl::Status EncodeResultAccuracy(absl::string_view text, int field, WireWriter* out) {
+  ValueCursor cursor(text);
+  WireWriter message;
+  HILO_RETURN_IF_ERROR(cursor.Expect("{", "before the accuracy"));
+  if (cursor.Consume("mode=")) {
+    HILO_ASSIGN_OR_RETURN(const int64_t mode, EnumValue(cursor.Word(), kAccuracyModes));
+    message.PutInt(1, mode);
+  } else {
+    WireWriter tolerance;
+    HILO_RETURN_IF_ERROR(cursor.Expect("tolerance={", "or mode= in an accuracy"));
+    do {
+      const absl::string_view name = cursor.Word();
+      const int part = name == "atol" ? 1 : name == "rtol" ? 2 : 3;
+      if (part == 3 && name != "ulps") return cursor.Expected("atol, rtol or ulps");
+      HILO_RETURN_IF_ERROR(cursor.Expect("=", "in a tolerance"));
+      HILO_ASSIGN_OR_RETURN(const absl::string_view value, cursor.RawValue());
+      double number = 0;
+      HILO_RETURN_IF_ERROR(part == 3 ? kIntCodec.encode(value, part, &tolerance) : FieldFromText(value, &number));
+      if (part != 3) tolerance.Double(part, number);
+    } while (cursor.Consume(","));
+    HILO_RETURN_IF_ERROR(cursor.Expect("}", "after a tolerance"));
+    message.Message(2, tolerance);
+  }
+  HILO_RETURN_IF_ERROR(cursor.Expect("}", "after the accuracy"));
+  out->Message(field, message);
+  return cursor.End();
+}
+absl::StatusOr<OptionalText> DecodeResultAccuracy(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const WireMessage proto, message.Message(field));
+  if (proto.Has(2)) {
+    HILO_ASSIGN_OR_RETURN(const WireMessage tolerance, proto.Message(2));
+    return absl::StrCat("{tolerance={atol=", FieldToText(tolerance.Double(1)), ",rtol=", FieldToText(tolerance.Double(2)),
+                        ",ulps=", tolerance.Int(3), "}}");
+  }
+  if (proto.Int(1) == 0) return OptionalText();
+  HILO_ASSIGN_OR_RETURN(const std::string mode, EnumText(proto.Int(1), kAccuracyModes));
+  return absl::StrCat("{mode=", mode, "}");
+}
+
+}  // namespace
+
+const AttributeCodec kWindowCodec = {&EncodeWindow, &DecodeWindow};
+const AttributeCodec kPaddingCodec = {&EncodePadding, &DecodePadding};
+const AttributeCodec kSliceCodec = {&EncodeSlice, &DecodeSlice};
+const AttributeCodec kPrecisionCodec = {&EncodePrecision, &DecodePrecision};
+const AttributeCodec kDimLabelsCodec = {&EncodeDimLabels, &DecodeDimLabels};
+const AttributeCodec kOutputAliasingCodec = {&EncodeOutputAliasing, &DecodeOutputAliasing};
+const AttributeCodec kShapeCodec = {&EncodeShape, &DecodeShape};
+const AttributeCodec kShapesCodec = {&EncodeShapes, &DecodeShapes};
+const AttributeCodec kLiteralCodec = {&EncodeLiteral, &DecodeLiteral};
+const AttributeCodec kFrontendAttributesCodec = {&EncodeFrontendAttributes, &DecodeFrontendAttributes};
+const AttributeCodec kStatisticsCodec = {&EncodeStatistics, &DecodeStatistics};
+const AttributeCodec kResultAccuracyCodec = {&EncodeResultAccuracy, &DecodeResultAccuracy};
+
+}  // namespace hilo
