@@ -8,6 +8,7 @@
 #include "base/log_sink.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "hlo/import/hlo_proto.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client_core.h"
 #include "runtime/fork_guard.h"
@@ -125,6 +126,15 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloText(absl::string_
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module,
                           ParseHloModule(text, {.verify = false}));
+    return Compile(std::move(module), options);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloProto(absl::string_view bytes,
+                                                                    const CompileOptions& options) {
+  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module,
+                          HloModuleFromProto(bytes, {.verify = false}));
     return Compile(std::move(module), options);
   });
 }

@@ -66,6 +66,9 @@ class Client {
                                                       const CompileOptions& options = {});
   absl::StatusOr<std::unique_ptr<Executable>> CompileHloText(absl::string_view text,
                                                              const CompileOptions& options = {});
+  // A serialised HloModuleProto or HloProto (hlo/import/hlo_proto.h).
+  absl::StatusOr<std::unique_ptr<Executable>> CompileHloProto(absl::string_view bytes,
+                                                              const CompileOptions& options = {});
 
   // A copy of an array (or token), in the layout of `layout` if given, else row-major.
   // Errors: InvalidArgument for tuples, and layouts that do not fit; ResourceExhausted.

@@ -7,6 +7,7 @@
 #include "backends/cpu/cpu_compiler.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/import/hlo_proto.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"
@@ -88,6 +89,12 @@ absl::StatusOr<HloStage> StageNamed(const std::string& name) {
                          absl::StrJoin(names, ", "));
 }
 
+absl::StatusOr<std::string> Serialize(const HloModule& module, const std::string& format) {
+  if (format == "text") return PrintHloModule(module);
+  if (format == "proto") return HloModuleToProto(module);
+  return InvalidArgument("--format: expected text or proto, got '", format, "'");
+}
+
 absl::Status Opt(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
   const std::unique_ptr<Target> target = cpu::CreateCpuTarget(options);
@@ -105,7 +112,7 @@ absl::Status Opt(const Flags& flags) {
     HILO_ASSIGN_OR_RETURN(const HloStage stage, StageNamed(flags.Get("stage")));
     HILO_RETURN_IF_ERROR(RunToStage(pipeline, stage, module.get()));
   }
-  const std::string text = PrintHloModule(*module);
+  HILO_ASSIGN_OR_RETURN(const std::string text, Serialize(*module, flags.Get("format", "text")));
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
     return Unavailable("cannot write to standard output");
   return absl::OkStatus();
@@ -123,9 +130,11 @@ Command OptCommand() {
               "Examples:\n"
               "  hilo opt step.hlo --passes=inline-calls,simplify,dce\n"
               "  hilo opt step.hlo --stage=fused\n"
+              "  hilo opt step.hlo --stage=input --format=proto > step.pb\n"
               "  hilo opt --list-passes\n",
           .flags = {{"passes", "A,B", "these passes, in this order"},
                     {"stage", "NAME", "all passes up to this stage"},
+                    {"format", "NAME", "text (default), or proto: a serialised HloModuleProto"},
                     {"strict", "", "only what keeps every bit"},
                     {"list-passes", "", "the passes, stage by stage"}},
           .run = &Opt};

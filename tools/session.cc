@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/status_macros.h"
+#include "hlo/import/hlo_proto.h"
 #include "hlo/text/hlo_parser.h"
 #include "tools/literal_input.h"
 
@@ -32,9 +33,6 @@ absl::string_view ForeignKind(absl::string_view bytes) {
   const absl::string_view head = bytes.substr(0, 65536);
   if (absl::StrContains(head, "stablehlo.") || absl::StrContains(head, "func.func"))
     return "StableHLO text";
-  // A proto starts with the tag of field 1, a string: the name.
-  if (absl::StartsWith(bytes, "\n") && head.find('\0') != absl::string_view::npos)
-    return "an HloModuleProto";
   if (head.find('\0') != absl::string_view::npos) return "a binary file of no known kind";
   return "";
 }
@@ -191,9 +189,14 @@ absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
   const std::string path = flags.positional()[0] == "-" ? "/dev/stdin" : flags.positional()[0];
   HILO_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
   if (bytes.empty()) return InvalidArgument(path, " is empty; expected a module in HLO text");
+  if (LooksLikeHloProto(bytes)) {
+    absl::StatusOr<std::unique_ptr<HloModule>> module = HloModuleFromProto(bytes);
+    if (!module.ok()) return AddContext(module.status(), absl::StrCat("; in ", path));
+    return module;
+  }
   const absl::string_view kind = ForeignKind(bytes);
   if (!kind.empty())
-    return Unimplemented(path, " is ", kind, "; modules are read as HLO text only");
+    return Unimplemented(path, " is ", kind, "; modules are read as HLO text or HloModuleProto");
   return ParseHloModule(bytes, {.file_name = path});
 }
 

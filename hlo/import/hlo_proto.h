@@ -28,9 +28,10 @@ struct HloProtoOptions {
 // given. Takes time and memory linear in them.
 absl::StatusOr<std::unique_ptr<HloModule>> HloModuleFromProto(absl::string_view bytes, const HloProtoOptions& options = {});
 
-// A serialised HloModuleProto that HloModuleFromProto and XLA read: the module's text, with these exceptions, as the message has no room for
-// them: header attributes about the propagation of shardings are left out; layouts with padding and attributes that XLA does not know are
-// errors. More than one replica or partition is written as a device assignment, replica r of partition p on device p + r * partitions.
+// A serialised HloModuleProto that HloModuleFromProto and XLA read: all that the module's text says, but for what the message has no room
+// for: header attributes about the propagation of shardings and original values are left out; layouts with padding and attributes that XLA
+// does not know are errors. Arrays without layout get the default one. More than one replica or partition is written as a device assignment,
+// replica r of partition p on device p + r * partitions.
 // Errors: Unimplemented naming what the message cannot say.
 absl::StatusOr<std::string> HloModuleToProto(const HloModule& module);
 

@@ -112,7 +112,7 @@ const Row kCustomCallRows[] = {{"window", {15}, kWindowCodec},
                                {"schedule", {76}, kEnumCodec<kSchedules>},
                                {"api_version", {77}, kEnumCodec<kApiVersions>, "API_VERSION_ORIGINAL"}};
 const Row kCollectiveRows[] = {kChannelId, kReplicaGroups, kConstrainLayout, kDimensions, kGlobalIds};
-const Row kPermuteRows[] = {kChannelId, {"source_target_pairs", {52}, kSourceTargetPairsCodec}, {"slice_sizes", {20}, kIntsCodec}};
+const Row kPermuteRows[] = {kChannelId, {"source_target_pairs", {52}, kSourceTargetPairsCodec}, {"slice_sizes", {20}, kNestedIntsCodec}};
 const Row kTransferRows[] = {kChannelId, {"is_host_transfer", {47}, kBoolCodec}};
 const Row kAsyncRows[] = {kThread};
 const Row kParameterRows[] = {{"parameter_replication", {61, 1}, kBoolsCodec}};
@@ -266,10 +266,10 @@ absl::Status EncodeDomain(absl::string_view text, WireWriter* out) {
   HILO_RETURN_IF_ERROR(cursor.Expect("}", "after a domain"));
   return cursor.End();
 }
-absl::StatusOr<std::string> DecodeDomain(const WireMessage& proto) {
+absl::StatusOr<std::optional<std::string>> DecodeDomain(const WireMessage& proto) {
   HILO_ASSIGN_OR_RETURN(const std::optional<std::string> entry, kShardingCodec.decode(proto, 55));
   HILO_ASSIGN_OR_RETURN(const std::optional<std::string> exit, kShardingCodec.decode(proto, 54));
-  if (!entry.has_value() || !exit.has_value()) return InvalidArgument("expected two shardings in a domain");
+  if (!entry.has_value() || !exit.has_value()) return std::optional<std::string>();
   return absl::StrCat("{kind=\"sharding\", entry=", *entry, ", exit=", *exit, "}");
 }
 
@@ -316,8 +316,8 @@ absl::StatusOr<AttributeText> AttributesFromProto(HloOpcode opcode, const WireMe
     }
   }
   if (opcode == HloOpcode::kDomain) {
-    HILO_ASSIGN_OR_RETURN(std::string domain, DecodeDomain(proto));
-    attributes.emplace_back("domain", std::move(domain));
+    HILO_ASSIGN_OR_RETURN(std::optional<std::string> domain, DecodeDomain(proto));
+    if (domain.has_value()) attributes.emplace_back("domain", *std::move(domain));
   }
   return attributes;
 }

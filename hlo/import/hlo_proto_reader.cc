@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/hlo_proto.h"
@@ -38,6 +39,16 @@ bool FollowsFromOperands(HloOpcode opcode, absl::string_view name, absl::string_
   return text == (IsSignedIntegralType(type)                           ? "SIGNED"
                   : IsUnsignedIntegralType(type) || type == PRED       ? "UNSIGNED"
                                                                        : "FLOAT");
+}
+
+// The slice sizes of a collective permutation are one list on the wire; each slice has the rank of its operand.
+absl::StatusOr<std::string> SliceSizesText(const WireMessage& proto, absl::Span<HloInstruction* const> operands) {
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, proto.Ints(20));
+  const size_t rank = operands.empty() ? 0 : static_cast<size_t>(operands[0]->shape().rank());
+  if (rank == 0 || sizes.size() % rank != 0) return Unimplemented("slices of a collective-permute of other than one array");
+  std::vector<std::string> slices;
+  for (size_t i = 0; i < sizes.size(); i += rank) slices.push_back(absl::StrCat("{", absl::StrJoin(absl::MakeSpan(sizes).subspan(i, rank), ","), "}"));
+  return absl::StrCat("{", absl::StrJoin(slices, ","), "}");
 }
 
 class HloProtoReader {
@@ -248,6 +259,9 @@ absl::Status HloProtoReader::ReadAttributes(const WireMessage& proto, OpAttribut
   }
   for (auto& [name, text] : texts) {
     if (FollowsFromOperands(instruction->opcode(), name, text, instruction->operands())) continue;
+    if (name == "slice_sizes" && instruction->opcode() != HloOpcode::kGather) {
+      HILO_ASSIGN_OR_RETURN(text, SliceSizesText(proto, instruction->operands()));
+    }
     bool found = false;
     if (attributes != nullptr) {
       HILO_ASSIGN_OR_RETURN(found, attributes->ParseField(name, text));

@@ -50,7 +50,7 @@ absl::StatusOr<Shape> ArrayShapeFromProto(const WireMessage& proto, PrimitiveTyp
   if (proto.Has(5)) {
     HILO_ASSIGN_OR_RETURN(const WireMessage layout, proto.Message(5));
     HILO_ASSIGN_OR_RETURN(Layout read, LayoutFromProto(layout));
-    shape.set_layout(std::move(read));
+    if (!shape.IsScalar() || read != Layout()) shape.set_layout(std::move(read));
   }
   return shape;
 }
@@ -97,8 +97,9 @@ absl::StatusOr<WireWriter> ShapeToProto(const Shape& shape) {
     HILO_ASSIGN_OR_RETURN(const WireWriter written, ShapeToProto(element));
     out.Message(4, written);
   }
-  if (shape.has_layout()) {
-    HILO_ASSIGN_OR_RETURN(const WireWriter layout, LayoutToProto(shape.layout()));
+  if (shape.IsArray()) {  // XLA wants a layout of every array
+    HILO_ASSIGN_OR_RETURN(const WireWriter layout,
+                          LayoutToProto(shape.has_layout() ? shape.layout() : LayoutUtil::MakeDescendingLayout(shape.rank())));
     out.Message(5, layout);
   }
   std::vector<int64_t> dynamic;

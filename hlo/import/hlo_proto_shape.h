@@ -9,12 +9,12 @@
 
 namespace hilo {
 
-// Arrays without layout stay so. Notes of a layout that Shape does not keep are read over.
+// Notes of a layout that Shape does not keep are read over.
 // Errors: InvalidArgument for element types that Hilo does not know, sparse layouts and what ShapeUtil::Validate refuses.
 absl::StatusOr<Shape> ShapeFromProto(const WireMessage& proto);
 absl::StatusOr<ProgramShape> ProgramShapeFromProto(const WireMessage& proto);
 
-// Errors: Unimplemented for layouts with padding, which the message cannot say.
+// Arrays without layout are written with the default one. Errors: Unimplemented for layouts with padding, which the message cannot say.
 absl::StatusOr<WireWriter> ShapeToProto(const Shape& shape);
 absl::StatusOr<WireWriter> ProgramShapeToProto(const ProgramShape& shape);
 

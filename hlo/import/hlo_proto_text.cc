@@ -73,6 +73,26 @@ absl::StatusOr<OptionalText> DecodeInts(const WireMessage& message, int field) {
   return values.empty() ? OptionalText() : FieldToText(values);
 }
 
+absl::Status EncodeNestedInts(absl::string_view text, int field, WireWriter* out) {
+  ValueCursor cursor(text);
+  std::vector<int64_t> all;
+  HILO_RETURN_IF_ERROR(cursor.Expect("{", "before lists of numbers"));
+  if (!cursor.Consume("}")) {
+    do {
+      HILO_RETURN_IF_ERROR(cursor.Expect("{", "before a list of numbers"));
+      HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> values, ReadIntegersUntil("}", cursor));
+      all.insert(all.end(), values.begin(), values.end());
+    } while (cursor.Consume(","));
+    HILO_RETURN_IF_ERROR(cursor.Expect("}", "after lists of numbers"));
+  }
+  out->Ints(field, all);
+  return cursor.End();
+}
+absl::StatusOr<OptionalText> DecodeNestedInts(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> values, message.Ints(field));
+  return values.empty() ? OptionalText() : absl::StrCat("{", FieldToText(values), "}");
+}
+
 absl::Status EncodeSingleInt(absl::string_view text, int field, WireWriter* out) {
   HILO_ASSIGN_OR_RETURN(const int64_t value, ReadField<int64_t>(text));
   out->Ints(field, {value});
@@ -137,6 +157,7 @@ const AttributeCodec kPresentIntCodec = {&EncodePresentInt, &DecodePresentInt};
 const AttributeCodec kBoolCodec = {&EncodeBool, &DecodeBool};
 const AttributeCodec kFloatCodec = {&EncodeFloat, &DecodeFloat};
 const AttributeCodec kIntsCodec = {&EncodeInts, &DecodeInts};
+const AttributeCodec kNestedIntsCodec = {&EncodeNestedInts, &DecodeNestedInts};
 const AttributeCodec kSingleIntCodec = {&EncodeSingleInt, &DecodeSingleInt};
 const AttributeCodec kBoolsCodec = {&EncodeBools, &DecodeBools};
 const AttributeCodec kWordCodec = {&EncodeWord, &DecodeWord};

@@ -132,7 +132,9 @@ absl::StatusOr<WireWriter> HloProtoWriter::WriteInstruction(const HloInstruction
 }
 
 absl::Status HloProtoWriter::WriteHeader(WireWriter* out) {
-  HILO_ASSIGN_OR_RETURN(const WireWriter shape, ProgramShapeToProto(module_.EntryProgramShape()));
+  ProgramShape entry = module_.EntryProgramShape();
+  entry.parameter_names = module_.entry_computation()->ComputeProgramShape().parameter_names;
+  HILO_ASSIGN_OR_RETURN(const WireWriter shape, ProgramShapeToProto(entry));
   out->Message(4, shape);
   if (module_.is_scheduled()) out->Message(7, schedule_);
   WireWriter aliases, donors, frames;

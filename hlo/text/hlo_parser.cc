@@ -460,6 +460,11 @@ absl::Status HloParser::ParseRawAttributes() {
 
 absl::StatusOr<absl::string_view> HloParser::ParseAttributeValue(absl::string_view name) {
   HILO_ASSIGN_OR_RETURN(const absl::string_view value, cursor_.RawValue());
+  if (name == "literal" && cursor_.Peek() != ',') {
+    // s32[2]{0} {1, 2}: a shape and elements.
+    HILO_ASSIGN_OR_RETURN(const absl::string_view elements, cursor_.RawValue());
+    return source_.text.substr(source_.OffsetOf(value), elements.end() - value.begin());
+  }
   if (name != "replica_groups" || value.substr(0, 5) != "mesh[") return value;
   // mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'b'}: one value in spite of its comma and its
   // spaces.
