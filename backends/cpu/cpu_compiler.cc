@@ -52,14 +52,11 @@ class CpuTarget : public Target {
       case HloOpcode::kConvolution:
       case HloOpcode::kDot:
       case HloOpcode::kScatter:
+      case HloOpcode::kSelectAndScatter:
       case HloOpcode::kSort:
       case HloOpcode::kDynamicUpdateSlice:
       case HloOpcode::kCopy:
         return true;
-      case HloOpcode::kReduceWindow: {
-        const auto& dimensions = instruction.attrs<ReduceWindowAttrs>().window.dimensions;
-        return std::none_of(dimensions.begin(), dimensions.end(), [](const auto& d) { return d.window_reversal; });
-      }
       default:
         return IsHostOp(instruction) || codegen::IsElementGenerated(instruction.opcode());
     }

@@ -28,6 +28,10 @@ absl::StatusOr<Kernel> MakeKernel(FunctionEmitter& f, const HloInstruction* inst
       return ScatterKernel(f, instruction);
     case HloOpcode::kSort:
       return SortKernel(f, instruction);
+    case HloOpcode::kReduceWindow:
+      return ReduceWindowKernel(f, instruction);
+    case HloOpcode::kSelectAndScatter:
+      return SelectAndScatterKernel(f, instruction);
     case HloOpcode::kCopy:
       if (hero == instruction) return CopyKernel(f, instruction);
       return LoopKernel(f, instruction);

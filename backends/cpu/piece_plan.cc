@@ -4,11 +4,13 @@
 #include <cmath>
 
 #include "backends/cpu/host_op.h"
+#include "backends/cpu/running_reduction.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/ops/convolution_attributes.h"
 #include "hlo/ops/op_attributes.h"
+#include "hlo/ops/search_attributes.h"
 
 namespace hilo::cpu {
 namespace {
@@ -87,6 +89,18 @@ int64_t BodyWeight(const HloInstruction& instruction) {
   return weight;
 }
 
+// Of instructions that look at every element under every window.
+const Window* WindowOf(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kReduceWindow:
+      return IsRunningReduction(instruction) ? nullptr : &instruction.attrs<ReduceWindowAttrs>().window;
+    case HloOpcode::kSelectAndScatter:
+      return &instruction.attrs<SelectAndScatterAttrs>().window;
+    default:
+      return nullptr;
+  }
+}
+
 double DotFlops(const HloInstruction& dot) {
   double flops = 2.0 * static_cast<double>(ShapeUtil::ElementsIn(dot.shape()));
   for (int64_t dimension : dot.attrs<DotAttrs>().lhs_contracting_dims) {
@@ -144,10 +158,8 @@ double RunCost(const HloInstruction& instruction) {
       elements = std::max(elements, static_cast<double>(ShapeUtil::ElementsIn(operand->shape())));
     }
   }
-  if (instruction.opcode() == HloOpcode::kReduceWindow) {
-    for (const auto& dimension : instruction.attrs<ReduceWindowAttrs>().window.dimensions) {
-      elements *= static_cast<double>(dimension.size);
-    }
+  if (const Window* window = WindowOf(instruction)) {
+    for (const auto& dimension : window->dimensions) elements *= static_cast<double>(dimension.size);
   }
   if (instruction.opcode() == HloOpcode::kSort) elements *= 8 * (1 + std::log2(1 + elements));
   if (instruction.opcode() == HloOpcode::kFusion) {

@@ -5,6 +5,7 @@
 // minor-most dimension is kept; the lanes are neighbouring results, and each adds up its elements in row-major order, as the specification's loop
 // does. *Scalar*: everything else. Floating-point rows are reordered, always in the same way for a shape; in strict mode they are scalar.
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/reduction.h"
 
 #include "backends/llvm/element_ops.h"
 #include "backends/llvm/scalar_computation.h"
@@ -34,39 +35,6 @@ struct Reduction {
   const HloComputation* computation;
 };
 
-// The one operation that `computation` applies to its two parameters, if that is all that it does.
-std::optional<HloOpcode> SingleOperation(const HloComputation& computation) {
-  const HloInstruction* root = computation.root_instruction();
-  if (computation.num_parameters() != 2 || root->operand_count() != 2) return std::nullopt;
-  const HloInstruction* a = computation.parameter_instruction(0);
-  const HloInstruction* b = computation.parameter_instruction(1);
-  const bool both = (root->operand(0) == a && root->operand(1) == b) || (root->operand(0) == b && root->operand(1) == a);
-  if (!both || !HasTrait(root->opcode(), kAssociative) || !HasTrait(root->opcode(), kCommutative)) return std::nullopt;
-  return root->opcode();
-}
-
-// What leaves the other operand of `opcode` as it is. -0 for a floating-point sum: adding +0 would turn -0 into +0.
-std::optional<Literal> Identity(HloOpcode opcode, PrimitiveType type) {
-  switch (opcode) {
-    case HloOpcode::kAdd:
-      return IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0) : LiteralUtil::Zero(type);
-    case HloOpcode::kOr:
-    case HloOpcode::kXor:
-      return LiteralUtil::Zero(type);
-    case HloOpcode::kMultiply:
-      return LiteralUtil::One(type);
-    case HloOpcode::kMaximum:
-      return LiteralUtil::MinValue(type);
-    case HloOpcode::kMinimum:
-      return LiteralUtil::MaxValue(type);
-    case HloOpcode::kAnd:
-      if (type == PRED) return LiteralUtil::One(type);
-      return std::nullopt;
-    default:
-      return std::nullopt;
-  }
-}
-
 Reduction Describe(const HloInstruction* instruction) {
   const HloInstruction* reduce = HeroOf(instruction);
   Reduction r{.instruction = instruction, .reduce = reduce, .count = reduce->operand_count() / 2};
@@ -81,12 +49,6 @@ Reduction Describe(const HloInstruction* instruction) {
   return r;
 }
 
-int64_t Product(absl::Span<const int64_t> sizes) {
-  int64_t product = 1;
-  for (int64_t size : sizes) product *= size;
-  return product;
-}
-
 Index InputIndex(const Reduction& r, const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {
   std::vector<LaneIndex> index(r.input.rank());
   for (size_t i = 0; i < kept.size(); ++i) index[r.kept[i]] = kept[i];
@@ -94,62 +56,15 @@ Index InputIndex(const Reduction& r, const std::vector<LaneIndex>& kept, const s
   return Index(std::move(index));
 }
 
-absl::StatusOr<std::vector<ElementValue>> Inits(FunctionEmitter& f, const Reduction& r) {
-  std::vector<ElementValue> inits;
-  for (int64_t i = 0; i < r.count; ++i) {
-    HILO_ASSIGN_OR_RETURN(ElementValue init, f.elements().Generate(r.reduce->operand(r.count + i), Index()));
-    inits.push_back(init);
-  }
-  return inits;
-}
-
-absl::StatusOr<std::vector<ElementValue>> Elements(FunctionEmitter& f, const Reduction& r, const Index& index) {
-  std::vector<ElementValue> elements;
-  for (int64_t i = 0; i < r.count; ++i) {
-    HILO_ASSIGN_OR_RETURN(ElementValue element, f.elements().Generate(r.reduce->operand(i), index));
-    elements.push_back(element);
-  }
-  return elements;
-}
-
-void Store(FunctionEmitter& f, const Reduction& r, const Index& index, const std::vector<ElementValue>& values) {
+void Store(FunctionEmitter& f, const Reduction& r, const Index& index, const Elements& values) {
   for (int64_t i = 0; i < r.count; ++i) f.ArrayOf(r.instruction, i).Store(f.context(), index, values[i]);
 }
 
-// running = computation(running, element).
-absl::StatusOr<std::vector<ElementValue>> Step(FunctionEmitter& f, const Reduction& r,
-                                               std::vector<ElementValue> running,
-                                               const std::vector<ElementValue>& elements) {
-  running.insert(running.end(), elements.begin(), elements.end());
-  return codegen::EmitComputation(f.context(), *r.computation, running);
-}
-
-// Loop-carried values and back. Values are brought to vectors of the current lanes so that their types stay the same.
-Carried Pack(FunctionEmitter& f, const std::vector<ElementValue>& values) {
-  Carried carried;
-  for (const ElementValue& value : values) {
-    carried.push_back(f.context().Splat(value.re));
-    if (value.im != nullptr) carried.push_back(f.context().Splat(value.im));
-  }
-  return carried;
-}
-
-std::vector<ElementValue> Unpack(const Carried& carried, const std::vector<ElementValue>& like) {
-  std::vector<ElementValue> values;
-  size_t next = 0;
-  for (const ElementValue& value : like) {
-    ElementValue out{.re = carried[next++]};
-    if (value.im != nullptr) out.im = carried[next++];
-    values.push_back(out);
-  }
-  return values;
-}
-
 absl::Status EmitUnrolled(FunctionEmitter& f, const Reduction& r) {
-  HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> inits, Inits(f, r));
+  HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
   std::vector<int64_t> kept(r.kept.size(), 0);
   do {
-    std::vector<ElementValue> running = inits;
+    Elements running = inits;
     std::vector<LaneIndex> kept_index;
     for (int64_t i : kept) kept_index.push_back(LaneIndex::Constant(i));
     std::vector<int64_t> reduced(r.reduced.size(), 0);
@@ -157,8 +72,8 @@ absl::Status EmitUnrolled(FunctionEmitter& f, const Reduction& r) {
       do {
         std::vector<LaneIndex> reduced_index;
         for (int64_t i : reduced) reduced_index.push_back(LaneIndex::Constant(i));
-        HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> elements, Elements(f, r, InputIndex(r, kept_index, reduced_index)));
-        HILO_ASSIGN_OR_RETURN(running, Step(f, r, std::move(running), elements));
+        HILO_ASSIGN_OR_RETURN(Elements elements, ElementsOf(f, r.reduce, InputIndex(r, kept_index, reduced_index)));
+        HILO_ASSIGN_OR_RETURN(running, Combine(f, *r.computation, std::move(running), elements));
       } while (IndexUtil::BumpIndices(r.reduced_sizes, absl::MakeSpan(reduced)));
     }
     Store(f, r, Index(kept_index), running);
@@ -167,12 +82,12 @@ absl::Status EmitUnrolled(FunctionEmitter& f, const Reduction& r) {
 }
 
 // Adds up all elements for one place of the kept dimensions, in row-major order, under the current lanes. `places` are reduced side by side.
-absl::StatusOr<std::vector<std::vector<ElementValue>>> InOrder(FunctionEmitter& f, const Reduction& r,
+absl::StatusOr<std::vector<Elements>> InOrder(FunctionEmitter& f, const Reduction& r,
                                                                const std::vector<std::vector<LaneIndex>>& places) {
-  HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> inits, Inits(f, r));
+  HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
   Carried start;
   for (size_t p = 0; p < places.size(); ++p) {
-    for (llvm::Value* value : Pack(f, inits)) start.push_back(value);
+    for (llvm::Value* value : PackLanes(f, inits)) start.push_back(value);
   }
   const size_t stride = start.size() / places.size();
   llvm::IRBuilder<>& b = f.b();
@@ -184,17 +99,17 @@ absl::StatusOr<std::vector<std::vector<ElementValue>>> InOrder(FunctionEmitter& 
                           Carried next;
                           for (size_t p = 0; p < places.size(); ++p) {
                             const Carried mine(carried.begin() + p * stride, carried.begin() + (p + 1) * stride);
-                            HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> elements,
-                                                  Elements(f, r, InputIndex(r, places[p], reduced)));
-                            HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> stepped,
-                                                  Step(f, r, Unpack(mine, inits), elements));
-                            for (llvm::Value* value : Pack(f, stepped)) next.push_back(value);
+                            HILO_ASSIGN_OR_RETURN(Elements elements,
+                                                  ElementsOf(f, r.reduce, InputIndex(r, places[p], reduced)));
+                            HILO_ASSIGN_OR_RETURN(Elements stepped,
+                                                  Combine(f, *r.computation, UnpackLanes(mine, inits), elements));
+                            for (llvm::Value* value : PackLanes(f, stepped)) next.push_back(value);
                           }
                           return next;
                         }));
-  std::vector<std::vector<ElementValue>> results;
+  std::vector<Elements> results;
   for (size_t p = 0; p < places.size(); ++p) {
-    results.push_back(Unpack(Carried(done.begin() + p * stride, done.begin() + (p + 1) * stride), inits));
+    results.push_back(UnpackLanes(Carried(done.begin() + p * stride, done.begin() + (p + 1) * stride), inits));
   }
   return results;
 }
@@ -299,7 +214,7 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
       const ElementValue neutral = codegen::EmitLiteral(f.context(), *identity);
       Carried start;
       for (int a = 0; a < accumulators; ++a) {
-        for (llvm::Value* value : Pack(f, {neutral})) start.push_back(value);
+        for (llvm::Value* value : PackLanes(f, {neutral})) start.push_back(value);
       }
       const size_t parts = start.size() / accumulators;
       // One step: accumulator `a` takes the elements of the row at `i`.
@@ -312,8 +227,8 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
         }
         const Carried mine(carried->begin() + a * parts, carried->begin() + (a + 1) * parts);
         HILO_ASSIGN_OR_RETURN(ElementValue sum,
-                              codegen::EmitBinaryOp(f.context(), opcode, type, Unpack(mine, {neutral})[0], element));
-        const Carried packed = Pack(f, {sum});
+                              codegen::EmitBinaryOp(f.context(), opcode, type, UnpackLanes(mine, {neutral})[0], element));
+        const Carried packed = PackLanes(f, {sum});
         std::copy(packed.begin(), packed.end(), carried->begin() + a * parts);
         return absl::OkStatus();
       };
@@ -348,14 +263,14 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
         HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "reduce", b.getInt64(0), b.getInt64(Product(outer)), 1, start,
             [&](llvm::Value* i, const Carried& carried) { return along_row(Delinearize(f, i, outer), carried); }));
       }
-      ElementValue total = Unpack(Carried(sums.begin(), sums.begin() + parts), {neutral})[0];
+      ElementValue total = UnpackLanes(Carried(sums.begin(), sums.begin() + parts), {neutral})[0];
       for (int a = 1; a < accumulators; ++a) {
-        const ElementValue other = Unpack(Carried(sums.begin() + a * parts, sums.begin() + (a + 1) * parts), {neutral})[0];
+        const ElementValue other = UnpackLanes(Carried(sums.begin() + a * parts, sums.begin() + (a + 1) * parts), {neutral})[0];
         HILO_ASSIGN_OR_RETURN(total, codegen::EmitBinaryOp(f.context(), opcode, type, total, other));
       }
       HILO_ASSIGN_OR_RETURN(total, CombineLanes(f, opcode, type, total, width));
       f.context().lanes = {.width = 1};
-      HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> inits, Inits(f, r));
+      HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
       HILO_ASSIGN_OR_RETURN(ElementValue result, codegen::EmitBinaryOp(f.context(), opcode, type, inits[0], total));
       Store(f, r, Index(place), {result});
       return absl::OkStatus();
@@ -397,8 +312,7 @@ absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* in
   }
   const std::optional<HloOpcode> opcode = SingleOperation(*r.computation);
   const PrimitiveType type = r.input.element_type();
-  const bool reorder = opcode.has_value() && r.count == 1 && !IsSmallFloatType(type) &&
-                       (!f.context().numerics().strict || IsIntegralType(type) || type == PRED);
+  const bool reorder = opcode.has_value() && r.count == 1 && !IsSmallFloatType(type) && MayReorder(f.context().numerics(), type);
   if (reorder && !r.reduced_sizes.empty()) {
     std::optional<Literal> identity = Identity(*opcode, type);
     while (width > 1 && width > 2 * r.reduced_sizes.back()) width /= 2;

@@ -274,6 +274,20 @@ XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands,
                                      absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
                                      absl::Span<const std::pair<int64_t, int64_t>> padding);
+XlaOp SelectAndScatter(XlaOp operand, const XlaComputation& select,
+                       absl::Span<const int64_t> window_dimensions,
+                       absl::Span<const int64_t> window_strides, Padding padding, XlaOp source,
+                       XlaOp init_value, const XlaComputation& scatter);
+XlaOp SelectAndScatterWithGeneralPadding(XlaOp operand, const XlaComputation& select,
+                                         absl::Span<const int64_t> window_dimensions,
+                                         absl::Span<const int64_t> window_strides,
+                                         absl::Span<const std::pair<int64_t, int64_t>> padding,
+                                         XlaOp source, XlaOp init_value,
+                                         const XlaComputation& scatter);
+// `to_apply` takes a slice of each input, without the scan dimension, and the carries; it returns an element of each output and the carries.
+XlaOp Scan(absl::Span<const XlaOp> inputs, absl::Span<const XlaOp> inits,
+           const XlaComputation& to_apply, int64_t scan_dimension, bool is_reverse = false,
+           bool is_associative = false);
 
 XlaOp Dot(XlaOp lhs, XlaOp rhs, std::optional<PrimitiveType> preferred_element_type = std::nullopt);
 XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numbers,

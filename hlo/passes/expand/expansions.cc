@@ -14,6 +14,7 @@ constexpr Row kRows[] = {
     {HloOpcode::kBatchNormInference, ExpandBatchNormInference},
     {HloOpcode::kBatchNormTraining, ExpandBatchNormTraining},
     {HloOpcode::kScaledDot, ExpandScaledDot},
+    {HloOpcode::kScan, ExpandScan},
 };
 
 }  // namespace

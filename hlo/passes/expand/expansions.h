@@ -27,6 +27,7 @@ absl::StatusOr<XlaOp> ExpandBatchNormGrad(const HloInstruction& instruction, Xla
 absl::StatusOr<XlaOp> ExpandBatchNormInference(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandBatchNormTraining(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandScaledDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandScan(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 
 }  // namespace hilo
 

@@ -5,6 +5,7 @@ namespace hilo {
 namespace {
 
 using Strings = std::vector<std::string>;
+using CalledShapes = std::pair<Strings, std::string>;
 
 InferenceCase Reduce(std::string name, Strings operands, std::string dimensions,
                      std::string expected, Strings parameters = {"f32[]", "f32[]"},
@@ -78,14 +79,55 @@ const std::vector<InferenceCase> kReduceWindow = {
                  "error: reduce-window: the window's base dilation"),
     ReduceWindow("reduce_window_c11", "f32[4]", "{size=2 rhs_dilate=-1}",
                  "error: reduce-window: the window's window dilation"),
-    ReduceWindow("reversal", "f32[4]", "{size=2 rhs_reversal=1}",
-                 "error: reduce-window: the window is reversed"),
+    ReduceWindow("reversal", "f32[4]", "{size=2 rhs_reversal=1}", "f32[3]"),
     ReduceWindow("overflow", "f32[4]", "{size=2 lhs_dilate=9223372036854775807}",
                  "error: reduce-window: the window's extent"),
     ReduceWindow("result_too_large", "f32[4]", "{size=1 pad=0_4611686018427387904}",
                  "error: reduce-window: "),
 };
 HILO_INFERENCE_TESTS(ReduceWindowTest, HloOpcode::kReduceWindow, kReduceWindow);
+
+InferenceCase SelectAndScatter(std::string name, Strings operands, std::string window,
+                               std::string expected, CalledShapes select = {{"f32[]", "f32[]"}, "pred[]"},
+                               CalledShapes scatter = {{"f32[]", "f32[]"}, "f32[]"}) {
+  return {std::move(name), std::move(operands), {{"window", window}}, {select, scatter}, expected, ""};
+}
+
+const std::vector<InferenceCase> kSelectAndScatter = {
+    SelectAndScatter("blocks", {"f32[4,6]{0,1}", "f32[2,2]", "f32[]"}, "{size=2x3 stride=2x3}", "f32[4,6]"),
+    SelectAndScatter("same", {"f32[5]", "f32[3]", "f32[]"}, "{size=3 stride=2 pad=1_1}", "f32[5]"),
+    SelectAndScatter("tuple_operand", {"(f32[4])", "f32[3]", "f32[]"}, "{size=2}",
+                     "error: select-and-scatter: operand must be an array"),
+    SelectAndScatter("tuple_source", {"f32[4]", "(f32[3])", "f32[]"}, "{size=2}",
+                     "error: select-and-scatter: source must be an array"),
+    SelectAndScatter("select_and_scatter_c1", {"f32[4]", "f64[3]", "f32[]"}, "{size=2}",
+                     "error: select-and-scatter: source must have the operand's element type f32"),
+    SelectAndScatter("select_and_scatter_c2", {"f32[4]", "f32[4]", "f32[]"}, "{size=2}",
+                     "error: select-and-scatter: source must have an element for each window, f32[3]"),
+    SelectAndScatter("select_and_scatter_c3_type", {"f32[4]", "f32[3]", "s32[]"}, "{size=2}",
+                     "error: select-and-scatter: the initial value must be f32[]"),
+    SelectAndScatter("select_and_scatter_c3_rank", {"f32[4]", "f32[3]", "f32[1]"}, "{size=2}",
+                     "error: select-and-scatter: the initial value must be f32[]"),
+    SelectAndScatter("select_and_scatter_c4", {"f32[4,4]", "f32[3,3]", "f32[]"}, "{size=2}",
+                     "error: select-and-scatter: the window has 1 dimensions"),
+    SelectAndScatter("select_and_scatter_c5", {"f32[4]", "f32[3]", "f32[]"}, "{size=0}",
+                     "error: select-and-scatter: the window's size in dimension 0 is 0"),
+    SelectAndScatter("select_and_scatter_c7", {"f32[4]", "f32[3]", "f32[]"}, "{size=2 stride=0}",
+                     "error: select-and-scatter: the window's stride"),
+    SelectAndScatter("select_and_scatter_c9_parameters", {"f32[4]", "f32[3]", "f32[]"}, "{size=2}",
+                     "error: select-and-scatter: parameter 1 of called computation 0 is f64[]",
+                     {{"f32[]", "f64[]"}, "pred[]"}),
+    SelectAndScatter("select_and_scatter_c9_result", {"f32[4]", "f32[3]", "f32[]"}, "{size=2}",
+                     "error: select-and-scatter: select must return pred[]",
+                     {{"f32[]", "f32[]"}, "f32[]"}),
+    SelectAndScatter("select_and_scatter_c10_parameters", {"f32[4]", "f32[3]", "f32[]"}, "{size=2}",
+                     "error: select-and-scatter: called computation 1 takes 1 parameters",
+                     {{"f32[]", "f32[]"}, "pred[]"}, {{"f32[]"}, "f32[]"}),
+    SelectAndScatter("select_and_scatter_c10_result", {"f32[4]", "f32[3]", "f32[]"}, "{size=2}",
+                     "error: select-and-scatter: scatter must return f32[]",
+                     {{"f32[]", "f32[]"}, "pred[]"}, {{"f32[]", "f32[]"}, "f64[]"}),
+};
+HILO_INFERENCE_TESTS(SelectAndScatterTest, HloOpcode::kSelectAndScatter, kSelectAndScatter);
 
 TEST(WindowedOutputSizeTest, RefusesWhatIsNoWindow) {
   EXPECT_EQ(WindowedOutputSize(5, {.size = 3, .stride = 2}), 2);

@@ -1,0 +1,93 @@
+#include "backends/cpu/reduction.h"
+
+#include "backends/llvm/scalar_computation.h"
+#include "base/status_macros.h"
+
+namespace hilo::cpu {
+
+using codegen::Carried;
+using codegen::ElementValue;
+
+std::optional<HloOpcode> SingleOperation(const HloComputation& computation) {
+  const HloInstruction* root = computation.root_instruction();
+  if (computation.num_parameters() != 2 || root->operand_count() != 2) return std::nullopt;
+  const HloInstruction* a = computation.parameter_instruction(0);
+  const HloInstruction* b = computation.parameter_instruction(1);
+  const bool both = (root->operand(0) == a && root->operand(1) == b) || (root->operand(0) == b && root->operand(1) == a);
+  if (!both || !HasTrait(root->opcode(), kAssociative) || !HasTrait(root->opcode(), kCommutative)) return std::nullopt;
+  return root->opcode();
+}
+
+std::optional<Literal> Identity(HloOpcode opcode, PrimitiveType type) {
+  switch (opcode) {
+    case HloOpcode::kAdd:
+      return IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0) : LiteralUtil::Zero(type);
+    case HloOpcode::kOr:
+    case HloOpcode::kXor:
+      return LiteralUtil::Zero(type);
+    case HloOpcode::kMultiply:
+      return LiteralUtil::One(type);
+    case HloOpcode::kMaximum:
+      return LiteralUtil::MinValue(type);
+    case HloOpcode::kMinimum:
+      return LiteralUtil::MaxValue(type);
+    case HloOpcode::kAnd:
+      if (type == PRED) return LiteralUtil::One(type);
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool MayReorder(const codegen::NumericOptions& numerics, PrimitiveType type) {
+  return !numerics.strict || IsIntegralType(type) || type == PRED;
+}
+
+absl::StatusOr<Elements> InitsOf(FunctionEmitter& f, const HloInstruction* reduce) {
+  Elements inits;
+  for (int64_t i = reduce->operand_count() / 2; i < reduce->operand_count(); ++i) {
+    HILO_ASSIGN_OR_RETURN(inits.emplace_back(), f.elements().Generate(reduce->operand(i), codegen::Index()));
+  }
+  return inits;
+}
+
+absl::StatusOr<Elements> ElementsOf(FunctionEmitter& f, const HloInstruction* reduce, const codegen::Index& index) {
+  Elements elements;
+  for (int64_t i = 0; i < reduce->operand_count() / 2; ++i) {
+    HILO_ASSIGN_OR_RETURN(elements.emplace_back(), f.elements().Generate(reduce->operand(i), index));
+  }
+  return elements;
+}
+
+absl::StatusOr<Elements> Combine(FunctionEmitter& f, const HloComputation& computation, Elements running, const Elements& elements) {
+  running.insert(running.end(), elements.begin(), elements.end());
+  return codegen::EmitComputation(f.context(), computation, running);
+}
+
+Carried PackLanes(FunctionEmitter& f, const Elements& values) {
+  Carried carried;
+  for (const ElementValue& value : values) {
+    carried.push_back(f.context().Splat(value.re));
+    if (value.im != nullptr) carried.push_back(f.context().Splat(value.im));
+  }
+  return carried;
+}
+
+Elements UnpackLanes(const Carried& carried, const Elements& like) {
+  Elements values;
+  size_t next = 0;
+  for (const ElementValue& value : like) {
+    ElementValue& out = values.emplace_back();
+    out.re = carried[next++];
+    if (value.im != nullptr) out.im = carried[next++];
+  }
+  return values;
+}
+
+int64_t Product(absl::Span<const int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes) product *= size;
+  return product;
+}
+
+}  // namespace hilo::cpu

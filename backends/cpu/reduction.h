@@ -1,0 +1,38 @@
+// What the kernels of reduce and reduce-window share: N running values, N elements in, N new running values out.
+#ifndef HILO_BACKENDS_CPU_REDUCTION_H_
+#define HILO_BACKENDS_CPU_REDUCTION_H_
+
+#include <optional>
+#include <vector>
+
+#include "backends/cpu/function_emitter.h"
+
+namespace hilo::cpu {
+
+using Elements = std::vector<codegen::ElementValue>;
+
+// The one operation that `computation` applies to its two parameters, if that is all that it does and the operation is associative and commutative.
+std::optional<HloOpcode> SingleOperation(const HloComputation& computation);
+
+// What leaves the other operand of `opcode` as it is. -0 for a floating-point sum: adding +0 would turn -0 into +0.
+std::optional<Literal> Identity(HloOpcode opcode, PrimitiveType type);
+
+// True if values of `type` may be combined by `opcode` in any order: always where that changes nothing, and where numerics are not strict.
+bool MayReorder(const codegen::NumericOptions& numerics, PrimitiveType type);
+
+// Of `reduce`, a reduce or reduce-window: its initial values, and the elements of its arrays at `index`.
+absl::StatusOr<Elements> InitsOf(FunctionEmitter& f, const HloInstruction* reduce);
+absl::StatusOr<Elements> ElementsOf(FunctionEmitter& f, const HloInstruction* reduce, const codegen::Index& index);
+
+// computation(running, elements).
+absl::StatusOr<Elements> Combine(FunctionEmitter& f, const HloComputation& computation, Elements running, const Elements& elements);
+
+// Loop-carried values and back. Values are brought to vectors of the current lanes so that their types stay the same.
+codegen::Carried PackLanes(FunctionEmitter& f, const Elements& values);
+Elements UnpackLanes(const codegen::Carried& carried, const Elements& like);
+
+int64_t Product(absl::Span<const int64_t> sizes);
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_REDUCTION_H_
