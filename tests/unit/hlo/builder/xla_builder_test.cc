@@ -188,10 +188,9 @@ TEST(XlaBuilderTest, ReductionsAndProducts) {
     Ge(Parameter(&ge, 0, F32Shape({}), "a"), Parameter(&ge, 1, F32Shape({}), "b"));
     return *ge.Build();
   }();
-  const XlaOp blocks = Slice(x, {0, 0}, {2, 2}, {1, 1});
-  EXPECT_SHAPE("f32[4,6]", SelectAndScatter(x, select, {2, 3}, {2, 3}, Padding::kValid, blocks, s, AddF32()));
+  EXPECT_SHAPE("f32[4,6]", SelectAndScatter(x, select, {2, 3}, {2, 3}, Padding::kValid, Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
   EXPECT_SHAPE("f32[4,6]", SelectAndScatter(x, select, {3, 2}, {1, 1}, Padding::kSame, x, s, AddF32()));
-  EXPECT_SHAPE("f32[4,6]", SelectAndScatterWithGeneralPadding(x, select, {4, 6}, {2, 3}, {{1, 1}, {3, 0}}, blocks, s, AddF32()));
+  EXPECT_SHAPE("f32[4,6]", SelectAndScatterWithGeneralPadding(x, select, {4, 6}, {2, 3}, {{1, 1}, {3, 0}}, Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
   EXPECT_SHAPE("f32[4,4]", Dot(x, Transpose(x, {1, 0})));
   EXPECT_SHAPE("f64[4,4]", Dot(x, Transpose(x, {1, 0}), F64));
   DotDimensionNumbers numbers;
@@ -208,8 +207,8 @@ TEST(XlaBuilderTest, ReductionsAndProducts) {
   EXPECT_REFUSED(ReduceWindow(x, s, AddF32(), {2, 0}, {1, 1}, Padding::kSame));
   EXPECT_REFUSED(ReduceWindow(x, s, AddF32(), {2, 2}, {1}, Padding::kValid));
   EXPECT_REFUSED(SelectAndScatter(x, select, {2}, {1}, Padding::kSame, x, s, AddF32()));
-  EXPECT_REFUSED(SelectAndScatterWithGeneralPadding(x, select, {2, 3}, {2, 3}, {{0, 0}}, blocks, s, AddF32()));
-  EXPECT_REFUSED(SelectAndScatterWithGeneralPadding(x, AddF32(), {2, 3}, {2, 3}, {{0, 0}, {0, 0}}, blocks, s, AddF32()));
+  EXPECT_REFUSED(SelectAndScatterWithGeneralPadding(x, select, {2, 3}, {2, 3}, {{0, 0}}, Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
+  EXPECT_REFUSED(SelectAndScatterWithGeneralPadding(x, AddF32(), {2, 3}, {2, 3}, {{0, 0}, {0, 0}}, Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
 }
 
 TEST(XlaBuilderTest, SamePaddingPutsTheOddOneBehind) {
