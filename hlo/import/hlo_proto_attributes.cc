@@ -142,7 +142,7 @@ const Row kTopKRows[] = {{"k", {81}, kIntCodec}, {"largest", {85}, kBoolCodec}};
 const Row kTriangularSolveRows[] = {{"left_side", {kTriangularSolve, 1}, kBoolCodec},
                                     {"lower", {kTriangularSolve, 2}, kBoolCodec},
                                     {"unit_diagonal", {kTriangularSolve, 3}, kBoolCodec},
-                                    {"transpose_a", {kTriangularSolve, 4}, kEnumCodec<kTransposes>, "NO_TRANSPOSE"}};
+                                    {"transpose_a", {kTriangularSolve, 4}, kEnumCodec<kTransposes>}};
 
 // Attributes of any op, behind its own.
 const Row kCommonRows[] = {{"sharding", {40}, kShardingCodec},

@@ -1,12 +1,12 @@
 // The attributes that are messages of their own: windows, paddings, dimension labels, aliases ...
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/hlo_proto_shape.h"
 #include "hlo/import/hlo_proto_text.h"
+#include "hlo/ops/convolution_attributes.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo {
@@ -117,81 +117,36 @@ absl::StatusOr<OptionalText> DecodePrecision(const WireMessage& message, int fie
 
 // ---- dimension labels ----
 
-// One of the three parts of "b01f_01io->b01f": the places of its two letters and of the spatial dimensions.
-struct Labels {
-  int64_t first = -1, second = -1;  // b and f; i and o for the kernel
-  std::vector<int64_t> spatial;
-};
-
-absl::StatusOr<Labels> LabelsFromText(absl::string_view text, char first, char second) {
-  Labels labels;
-  labels.spatial.assign(text.size() < 2 ? 0 : text.size() - 2, -1);
-  const auto bad = [&] {
-    return InvalidArgument("expected ", absl::string_view(&first, 1), ", ", absl::string_view(&second, 1),
-                           " and the digits from 0, each once; got ", text);
-  };
-  for (size_t i = 0; i < text.size(); ++i) {
-    int64_t* place = text[i] == first ? &labels.first : text[i] == second ? &labels.second : nullptr;
-    const size_t spatial = absl::ascii_isdigit(text[i]) ? static_cast<size_t>(text[i] - '0') : labels.spatial.size();
-    if (place == nullptr && spatial < labels.spatial.size()) place = &labels.spatial[spatial];
-    if (place == nullptr || *place >= 0) return bad();
-    *place = static_cast<int64_t>(i);
-  }
-  return labels.first < 0 || labels.second < 0 ? absl::StatusOr<Labels>(bad()) : labels;
-}
-
-absl::StatusOr<std::string> LabelsToText(const Labels& labels, char first, char second) {
-  std::string text(labels.spatial.size() + 2, '?');
-  const auto put = [&](int64_t place, char letter) {
-    if (place < 0 || place >= static_cast<int64_t>(text.size()) || text[place] != '?') return false;
-    text[place] = letter;
-    return true;
-  };
-  bool ok = labels.spatial.size() < 10 && put(labels.first, first) && put(labels.second, second);
-  for (size_t i = 0; ok && i < labels.spatial.size(); ++i) ok = put(labels.spatial[i], static_cast<char>('0' + i));
-  if (!ok) return InvalidArgument("expected each dimension of a convolution once in its dimension numbers");
-  return text;
-}
-
-struct LabelFields {
-  char first, second;
-  int first_field, second_field, spatial_field;
-};
-constexpr LabelFields kInputLabels = {'b', 'f', 7, 8, 11};
-constexpr LabelFields kKernelLabels = {'i', 'o', 3, 4, 6};
-constexpr LabelFields kOutputLabels = {'b', 'f', 9, 10, 12};
-
-absl::Status EncodeLabels(absl::string_view text, const LabelFields& fields, WireWriter* out) {
-  HILO_ASSIGN_OR_RETURN(const Labels labels, LabelsFromText(text, fields.first, fields.second));
-  out->Int(fields.first_field, labels.first);
-  out->Int(fields.second_field, labels.second);
-  out->Ints(fields.spatial_field, labels.spatial);
-  return absl::OkStatus();
-}
-absl::StatusOr<std::string> DecodeLabels(const WireMessage& message, const LabelFields& fields) {
-  HILO_ASSIGN_OR_RETURN(std::vector<int64_t> spatial, message.Ints(fields.spatial_field));
-  return LabelsToText({message.Int(fields.first_field), message.Int(fields.second_field), std::move(spatial)}, fields.first, fields.second);
-}
-
 absl::Status EncodeDimLabels(absl::string_view text, int field, WireWriter* out) {
-  const size_t underscore = text.find('_'), arrow = text.find("->");
-  if (underscore == absl::string_view::npos || arrow == absl::string_view::npos || arrow < underscore) {
-    return InvalidArgument("expected dimension labels such as b01f_01io->b01f; got ", text);
-  }
+  ConvolutionDimensionNumbers numbers;
+  HILO_RETURN_IF_ERROR(FieldFromText(text, &numbers));
   WireWriter message;
-  HILO_RETURN_IF_ERROR(EncodeLabels(text.substr(0, underscore), kInputLabels, &message));
-  HILO_RETURN_IF_ERROR(EncodeLabels(text.substr(underscore + 1, arrow - underscore - 1), kKernelLabels, &message));
-  HILO_RETURN_IF_ERROR(EncodeLabels(text.substr(arrow + 2), kOutputLabels, &message));
+  message.Int(7, numbers.input_batch_dimension());
+  message.Int(8, numbers.input_feature_dimension());
+  message.Ints(11, numbers.input_spatial_dimensions());
+  message.Int(3, numbers.kernel_input_feature_dimension());
+  message.Int(4, numbers.kernel_output_feature_dimension());
+  message.Ints(6, numbers.kernel_spatial_dimensions());
+  message.Int(9, numbers.output_batch_dimension());
+  message.Int(10, numbers.output_feature_dimension());
+  message.Ints(12, numbers.output_spatial_dimensions());
   out->Message(field, message);
   return absl::OkStatus();
 }
 absl::StatusOr<OptionalText> DecodeDimLabels(const WireMessage& message, int field) {
   if (!message.Has(field)) return OptionalText();
   HILO_ASSIGN_OR_RETURN(const WireMessage proto, message.Message(field));
-  HILO_ASSIGN_OR_RETURN(const std::string input, DecodeLabels(proto, kInputLabels));
-  HILO_ASSIGN_OR_RETURN(const std::string kernel, DecodeLabels(proto, kKernelLabels));
-  HILO_ASSIGN_OR_RETURN(const std::string output, DecodeLabels(proto, kOutputLabels));
-  return absl::StrCat(input, "_", kernel, "->", output);
+  ConvolutionDimensionNumbers numbers;
+  numbers.set_input_batch_dimension(proto.Int(7));
+  numbers.set_input_feature_dimension(proto.Int(8));
+  HILO_ASSIGN_OR_RETURN(*numbers.mutable_input_spatial_dimensions(), proto.Ints(11));
+  numbers.set_kernel_input_feature_dimension(proto.Int(3));
+  numbers.set_kernel_output_feature_dimension(proto.Int(4));
+  HILO_ASSIGN_OR_RETURN(*numbers.mutable_kernel_spatial_dimensions(), proto.Ints(6));
+  numbers.set_output_batch_dimension(proto.Int(9));
+  numbers.set_output_feature_dimension(proto.Int(10));
+  HILO_ASSIGN_OR_RETURN(*numbers.mutable_output_spatial_dimensions(), proto.Ints(12));
+  return FieldToText(numbers);
 }
 
 // ---- aliases: "{{0}: (1, {})}" ----
