@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "collectives/in_process.h"
 #include "runtime/client_core.h"
 #include "runtime/executable.h"
 #include "runtime/guarded.h"
@@ -18,16 +19,23 @@ namespace {
 // What the devices of one launch share.
 class Launch {
  public:
-  Launch(ClientCore* core, const ExecuteOptions& options) : limits_(core, options, /*always=*/true) {}
+  Launch(ClientCore* core, const ExecuteOptions& options, int64_t devices)
+      : limits_(core, options, /*always=*/true), communicators_(MakeInProcessCommunicators(devices)) {}
 
   CancellationToken* token() const { return limits_.token(); }
 
-  // What a device that ended with `status` reports.
-  absl::Status Ended(absl::Status status, int device) {
-    if (status.ok()) return status;
+  Communicator* communicator(int64_t rank) const { return communicators_[rank].get(); }
+
+  // What the device of rank `rank` reports when it has ended with `status`.
+  absl::Status Ended(absl::Status status, int64_t rank, int device) {
+    if (status.ok()) {
+      communicators_[rank]->Finish(status);
+      return status;
+    }
     std::lock_guard<std::mutex> lock(mutex_);
     if (first_error_.ok()) {
       first_error_ = AddContext(status, absl::StrCat("; on device ", device));
+      communicators_[rank]->Finish(first_error_);
       token()->Cancel();
     }
     return first_error_;
@@ -35,6 +43,7 @@ class Launch {
 
  private:
   RunLimits limits_;
+  const std::vector<std::unique_ptr<Communicator>> communicators_;  // by rank
   std::mutex mutex_;
   absl::Status first_error_;
 };
@@ -50,7 +59,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
       return InvalidArgument("the program runs on ", devices.device_count(), " devices (", devices.replica_count(), " replicas, ",
                              devices.partition_count(), " partitions), but got arguments for ", arguments.size());
     }
-    auto launch = std::make_shared<Launch>(core_.get(), options);
+    auto launch = std::make_shared<Launch>(core_.get(), options, devices.device_count());
     ReplicatedResults results;
     struct Prepared {
       std::shared_ptr<ProgramRun> run;
@@ -69,7 +78,8 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
                                  .replica_id = replica,
                                  .partition_id = partition,
                                  .replica_count = devices.replica_count(),
-                                 .partition_count = devices.partition_count()}};
+                                 .partition_count = devices.partition_count(),
+                                 .communicator = launch->communicator(i)}};
       if (absl::Status taken = run.TakeArguments(arguments[i], options); !taken.ok()) {
         return AddContext(taken, absl::StrCat("; replica ", replica, ", partition ", partition));
       }
@@ -78,11 +88,12 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
     }
     {
       std::lock_guard<std::mutex> lock(core_->launching);
-      for (Prepared& one : prepared) {
+      for (size_t rank = 0; rank < prepared.size(); ++rank) {
+        Prepared& one = prepared[rank];
         const int device = one.run->context.device;
-        core_->queues[device]->Enqueue([program = program_, launch, device, run = std::move(one.run),
+        core_->queues[device]->Enqueue([program = program_, launch, rank, device, run = std::move(one.run),
                                         values = std::move(one.values), done = one.done]() mutable {
-          absl::Status status = launch->Ended(Guarded([&] { return run->AwaitAndRun(); }), device);
+          absl::Status status = launch->Ended(Guarded([&] { return run->AwaitAndRun(); }), rank, device);
           run.reset();  // arguments are free before anybody hears of the results
           launch.reset();
           done->Set(std::move(status));

@@ -1,5 +1,6 @@
 #include "backends/cpu/host_op.h"
 
+#include "backends/cpu/collective_ops.h"
 #include "backends/cpu/linear_algebra_ops.h"
 #include "backends/cpu/ragged_dot_op.h"
 #include "base/errors.h"
@@ -12,6 +13,17 @@ using Factory = absl::StatusOr<std::unique_ptr<HostOp>> (*)(const HloInstruction
 // One line an op: the function that makes it, which its own file declares.
 Factory FactoryOf(HloOpcode opcode) {
   switch (opcode) {
+    case HloOpcode::kAllGather:
+    case HloOpcode::kAllReduce:
+    case HloOpcode::kAllToAll:
+    case HloOpcode::kCollectiveBroadcast:
+    case HloOpcode::kCollectivePermute:
+    case HloOpcode::kRaggedAllToAll:
+    case HloOpcode::kReduceScatter:
+      return MakeCollectiveOp;
+    case HloOpcode::kPartitionId:
+    case HloOpcode::kReplicaId:
+      return MakeDeviceIdOp;
     case HloOpcode::kCholesky:
       return MakeCholeskyOp;
     case HloOpcode::kFft:

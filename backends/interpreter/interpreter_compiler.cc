@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "backends/interpreter/device_environment.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/evaluator/hlo_evaluator.h"
@@ -114,9 +115,10 @@ class InterpreterProgram : public CompiledProgram {
                                    absl::Span<const Literal* const> arguments) const {
     if (assignment_.has_value())
       return EvaluateInAssignedBuffers(*module_, *assignment_, arguments);
-    HloEvaluator evaluator([token = context.cancellation] {
-      return token == nullptr ? absl::OkStatus() : token->status();
-    });
+    DeviceEnvironment environment(context);
+    HloEvaluator evaluator(
+        [token = context.cancellation] { return token == nullptr ? absl::OkStatus() : token->status(); },
+        &environment);
     return evaluator.Evaluate(*module_, arguments);
   }
 

@@ -41,9 +41,9 @@ absl::StatusOr<Shape> Infer<HloOpcode::kRaggedAllToAll>(const OpView& op) {
   for (int64_t i = 2; i < 6; ++i) {
     const Shape& sizes = op.operand(i);
     const PrimitiveType type = sizes.element_type();
-    if ((type != S32 && type != S64) || sizes.rank() != 1 ||
+    if ((type != S32 && type != S64) || type != op.operand(2).element_type() || sizes.rank() != 1 ||
         sizes.dimensions(0) != op.operand(2).dimensions(0)) {
-      return InvalidOp(op, "offsets and sizes must be s32 or s64 vectors of one length, but operand ",
+      return InvalidOp(op, "offsets and sizes must be s32 or s64 vectors of one type and length, but operand ",
                        i, " is ", sizes.ToString());
     }
   }

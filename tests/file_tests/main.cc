@@ -2,7 +2,7 @@
 //
 //   hilo_file_tests --platform=cpu tests/ops tests/programs
 //
-// X.hlo with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0, out1 ... its results; `// tolerance: f32 1e-5 relative` lines say
+// X.hlo with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0, out1 ... its results (arg0_r2, out0_r2 those of device 2); `// tolerance: f32 1e-5 relative` lines say
 // how far each element may be away: |got - want| <= t * (|want| + root mean square of want); types without a line must match exactly.
 // Cases listed in tests/known_gaps/<platform>.txt as "file:module reason" must fail; one that passes fails the run, so the list only shrinks.
 #include <algorithm>
@@ -25,12 +25,15 @@
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client.h"
 #include "shape/npy.h"
+#include "tests/file_tests/run_on_devices.h"
 #include "tests/file_tests/test_file.h"
 
 namespace hilo::testing {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kDevices = 8;  // as many as a test may ask for
 
 struct Platform {
   std::unique_ptr<Client> client;
@@ -49,7 +52,7 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name) {
   } else {
     return InvalidArgument("--platform is one of cpu, cpu-strict, interpreter, assigned; got '", name, "'");
   }
-  HILO_ASSIGN_OR_RETURN(platform.client, Client::Create({}, std::move(compiler)));
+  HILO_ASSIGN_OR_RETURN(platform.client, Client::Create({.device_count = kDevices}, std::move(compiler)));
   return platform;
 }
 
@@ -128,15 +131,35 @@ class Runner {
     }
     if (!module.ok()) return module.status();
     if (test.runs.empty()) return InvalidArgument("line ", test.line, ": a module without run: or error: line");
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
-                          platform_.client->Compile(*std::move(module), platform_.options));
+    auto executable = platform_.client->Compile(*std::move(module), platform_.options);
     for (const RunLine& run : test.runs) {
-      std::vector<const Literal*> arguments;
-      for (const Literal& argument : run.arguments) arguments.push_back(&argument);
-      auto result = executable->ExecuteLiterals(arguments);
-      if (!result.ok()) return AddContext(result.status(), absl::StrCat("; line ", run.line));
-      absl::Status same = CompareLiterals(run.expected, *result, run.spec);
-      if (!same.ok()) return AddContext(same, absl::StrCat("; line ", run.line));
+      if (!executable.ok() && !run.error.empty() && absl::StrContains(executable.status().message(), run.error)) continue;
+      if (!executable.ok()) return executable.status();
+      if (absl::Status status = RunCase(**executable, run); !status.ok()) return AddContext(status, absl::StrCat("; line ", run.line));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RunCase(const Executable& executable, const RunLine& run) {
+    const size_t devices = executable.assignment().device_count();
+    if ((run.arguments.size() != devices && run.arguments.size() != 1) || (run.expected.size() != devices && run.expected.size() > 1)) {
+      return InvalidArgument("expected arguments and results for ", devices, " devices or for all, got ", run.arguments.size(), " and ",
+                             run.expected.size());
+    }
+    std::vector<std::vector<const Literal*>> arguments(devices);
+    for (size_t device = 0; device < devices; ++device) {
+      for (const Literal& argument : run.arguments[run.arguments.size() == 1 ? 0 : device]) arguments[device].push_back(&argument);
+    }
+    auto results = RunOnDevices(*platform_.client, executable, arguments);
+    if (!run.error.empty()) {
+      if (!results.ok() && absl::StrContains(results.status().message(), run.error)) return absl::OkStatus();
+      return InvalidArgument("expected an error with '", run.error, "', got ", results.status().ToString());
+    }
+    if (!results.ok()) return results.status();
+    for (size_t device = 0; device < devices; ++device) {
+      const Literal& expected = run.expected[run.expected.size() == 1 ? 0 : device];
+      HILO_RETURN_IF_ERROR(AddContext(CompareLiterals(expected, (*results)[device], run.spec),
+                                      devices == 1 ? "" : absl::StrCat("; on device ", device)));
     }
     return absl::OkStatus();
   }
@@ -154,37 +177,58 @@ class Runner {
 
   absl::Status RunProgram(const std::string& path, const std::string& text, const std::string& arrays) {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.file_name = path}));
-    std::map<std::string, PrimitiveType> types;
     const ProgramShape program = module->EntryProgramShape();
-    for (size_t i = 0; i < program.parameters.size(); ++i) types[absl::StrCat("arg", i)] = program.parameters[i].element_type();
     const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(program.result);
-    for (size_t i = 0; i < leaves.size(); ++i) types[absl::StrCat("out", i)] = leaves[i].shape->element_type();
     HILO_ASSIGN_OR_RETURN(std::vector<NamedLiteral> stored, ReadNpz(arrays, [&](absl::string_view name) {
-                            return types[std::string(name)];
+                            const int64_t number = NumberIn(name);
+                            if (absl::StartsWith(name, "arg")) {
+                              return number < static_cast<int64_t>(program.parameters.size()) ? program.parameters[number].element_type()
+                                                                                              : PRIMITIVE_TYPE_INVALID;
+                            }
+                            return number < static_cast<int64_t>(leaves.size()) ? leaves[number].shape->element_type()
+                                                                                : PRIMITIVE_TYPE_INVALID;
                           }));
     std::map<std::string, const Literal*> by_name;
     for (const NamedLiteral& array : stored) by_name[array.name] = &array.literal;
-    std::vector<const Literal*> arguments;
-    for (size_t i = 0; i < program.parameters.size(); ++i) {
-      arguments.push_back(by_name[absl::StrCat("arg", i)]);
-      if (arguments.back() == nullptr) return InvalidArgument(arrays, " lacks arg", i);
-    }
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
                           platform_.client->Compile(std::move(module), platform_.options));
-    HILO_ASSIGN_OR_RETURN(Literal result, executable->ExecuteLiterals(arguments));
-    const std::map<std::string, double> tolerances = Tolerances(text);
-    for (size_t i = 0; i < leaves.size(); ++i) {
-      const Literal* want = by_name[absl::StrCat("out", i)];
-      if (want == nullptr) return InvalidArgument(arrays, " lacks out", i);
-      auto it = tolerances.find(std::string(PrimitiveTypeName(want->shape().element_type())));
-      ErrorSpec spec;
-      if (it != tolerances.end()) {
-        spec.relative = it->second;
-        spec.absolute = it->second * RootMeanSquare(*want);
+    const int64_t devices = executable->assignment().device_count();
+    // argI_rD or outI_rD of device D; argI or outI is of all.
+    auto find = [&](absl::string_view kind, size_t i, int64_t device) -> absl::StatusOr<const Literal*> {
+      for (const std::string& name : {absl::StrCat(kind, i, "_r", device), absl::StrCat(kind, i)}) {
+        if (by_name.contains(name)) return by_name[name];
       }
-      HILO_RETURN_IF_ERROR(AddContext(CompareLiterals(*want, result.at(leaves[i].index), spec), absl::StrCat("; out", i)));
+      return InvalidArgument(arrays, " lacks ", kind, i, " of device ", device);
+    };
+    std::vector<std::vector<const Literal*>> arguments(devices);
+    for (int64_t device = 0; device < devices; ++device) {
+      for (size_t i = 0; i < program.parameters.size(); ++i) {
+        HILO_ASSIGN_OR_RETURN(arguments[device].emplace_back(), find("arg", i, device));
+      }
+    }
+    HILO_ASSIGN_OR_RETURN(const std::vector<Literal> results, RunOnDevices(*platform_.client, *executable, arguments));
+    const std::map<std::string, double> tolerances = Tolerances(text);
+    for (int64_t device = 0; device < devices; ++device) {
+      for (size_t i = 0; i < leaves.size(); ++i) {
+        HILO_ASSIGN_OR_RETURN(const Literal* want, find("out", i, device));
+        auto it = tolerances.find(std::string(PrimitiveTypeName(want->shape().element_type())));
+        ErrorSpec spec;
+        if (it != tolerances.end()) {
+          spec.relative = it->second;
+          spec.absolute = it->second * RootMeanSquare(*want);
+        }
+        HILO_RETURN_IF_ERROR(AddContext(CompareLiterals(*want, results[device].at(leaves[i].index), spec),
+                                        absl::StrCat("; out", i, devices == 1 ? "" : absl::StrCat(" of device ", device))));
+      }
     }
     return absl::OkStatus();
+  }
+
+  // I of "argI" or "outI_rD".
+  static int64_t NumberIn(absl::string_view name) {
+    int64_t number;
+    const absl::string_view digits = name.substr(3, name.find('_') == absl::string_view::npos ? name.npos : name.find('_') - 3);
+    return name.size() > 3 && absl::SimpleAtoi(digits, &number) ? number : INT64_MAX;
   }
 
   static double RootMeanSquare(const Literal& literal) {

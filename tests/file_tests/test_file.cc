@@ -11,15 +11,15 @@
 namespace hilo::testing {
 namespace {
 
-// Parts of `text` between commas that stand in no brackets.
-std::vector<absl::string_view> SplitTopLevel(absl::string_view text) {
+// Parts of `text` between separators that stand in no brackets.
+std::vector<absl::string_view> SplitTopLevel(absl::string_view text, char separator = ',') {
   std::vector<absl::string_view> parts;
   int depth = 0;
   size_t start = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     if (absl::StrContains("({[", text[i])) ++depth;
     if (absl::StrContains(")}]", text[i])) --depth;
-    if (text[i] == ',' && depth == 0) {
+    if (text[i] == separator && depth == 0) {
       parts.push_back(text.substr(start, i - start));
       start = i + 1;
     }
@@ -74,14 +74,22 @@ absl::StatusOr<ErrorSpec> TakeOptions(absl::string_view* text) {
 
 absl::StatusOr<RunLine> ParseRun(absl::string_view text, int line) {
   RunLine run{.line = line};
-  text = absl::StripAsciiWhitespace(text);
-  const size_t end = absl::StartsWith(text, "(") ? Closing(text) : absl::string_view::npos;
-  if (end == absl::string_view::npos) return InvalidArgument("expected '(arguments) == result'");
-  HILO_ASSIGN_OR_RETURN(run.arguments, ParseList(text.substr(1, end - 2)));
-  text = absl::StripLeadingAsciiWhitespace(text.substr(end));
-  if (!absl::ConsumePrefix(&text, "==")) return InvalidArgument("expected '==' behind the arguments, got '", text.substr(0, 20), "'");
+  const size_t equals = text.find(") ==");
+  if (equals == absl::string_view::npos) return InvalidArgument("expected '(arguments) == result'");
+  for (absl::string_view part : SplitTopLevel(text.substr(0, equals + 1), '|')) {
+    part = absl::StripAsciiWhitespace(part);
+    if (!absl::StartsWith(part, "(") || Closing(part) != part.size()) return InvalidArgument("expected '(arguments)', got '", part.substr(0, 60), "'");
+    HILO_ASSIGN_OR_RETURN(run.arguments.emplace_back(), ParseList(part.substr(1, part.size() - 2)));
+  }
+  text = absl::StripAsciiWhitespace(text.substr(equals + 4));
+  if (absl::ConsumePrefix(&text, "error:")) {
+    run.error = std::string(absl::StripAsciiWhitespace(text));
+    return run;
+  }
   HILO_ASSIGN_OR_RETURN(run.spec, TakeOptions(&text));
-  HILO_ASSIGN_OR_RETURN(run.expected, ParseArgument(text));
+  for (absl::string_view part : SplitTopLevel(text, '|')) {
+    HILO_ASSIGN_OR_RETURN(run.expected.emplace_back(), ParseArgument(part));
+  }
   return run;
 }
 

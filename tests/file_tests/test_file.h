@@ -7,6 +7,12 @@
 //   // error: transpose: dimensions
 //   HloModule wrong ...
 //
+// A module with replica_count or num_partitions runs on as many devices. Then arguments and results are those of all devices, or one list
+// and one result a device, with | between them:
+//
+//   // run: (f32[1]{1}) | (f32[1]{2}) == f32[1]{3}
+//   // run: (f32[1]{1}) | (f32[1]{2}) == error: text that the error contains
+//
 // Arguments and results are literals: a shape and its elements, "(...)" for tuples. Options behind a result: ulps=N, rel=X, abs=X.
 #ifndef HILO_TESTS_FILE_TESTS_TEST_FILE_H_
 #define HILO_TESTS_FILE_TESTS_TEST_FILE_H_
@@ -21,11 +27,13 @@
 
 namespace hilo::testing {
 
+// Lists are by device, or hold one entry for all.
 struct RunLine {
   int line;
-  std::vector<Literal> arguments;
-  Literal expected;
+  std::vector<std::vector<Literal>> arguments;
+  std::vector<Literal> expected;
   ErrorSpec spec;
+  std::string error;  // if not empty: instead of a result, compilation or the run must end with an error that contains this
 };
 
 struct TestModule {

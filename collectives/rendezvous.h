@@ -1,0 +1,79 @@
+// Rendezvous of the ranks of one run: where those of a group meet for a collective, and where it is found out that they never will.
+// Private to collectives.
+#ifndef HILO_COLLECTIVES_RENDEZVOUS_H_
+#define HILO_COLLECTIVES_RENDEZVOUS_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "collectives/communicator.h"
+
+namespace hilo {
+
+// What a rank brings. Lies on its stack for as long as it takes part; derived classes add the addresses.
+struct Arrival {
+  const CollectiveCall* call = nullptr;
+  std::string signature;  // what ranks must agree on beside op and group, as text: "of 16 and 4 bytes"
+};
+
+// The work of a collective, cut into parts that any of the ranks may do.
+struct CollectiveWork {
+  int64_t parts = 0;
+  // Does part `i` on the thread of the rank that `worker` is of; thread-safe.
+  std::function<absl::Status(int64_t i, const Arrival& worker)> run;
+};
+
+class RunState {
+ public:
+  // `arrivals` in the order of the group. Errors: InvalidArgument if the ranks do not fit together.
+  using MakeWork = std::function<absl::StatusOr<CollectiveWork>(absl::Span<const Arrival* const> arrivals)>;
+
+  explicit RunState(int64_t size) : size_(size), waiting_(size, nullptr), ended_(size, false) {}
+  int64_t size() const { return size_; }
+
+  // Meets the others of the group and does the work together with them. All ranks give the same `make_work`, which is called once, by the last to come.
+  absl::Status Meet(int64_t rank, const Arrival& arrival, const MakeWork& make_work);
+  void Finish(int64_t rank, const absl::Status& status);
+
+ private:
+  enum class Phase { kGathering, kWorking, kDone };
+  struct Rendezvous {
+    std::vector<int64_t> group;
+    std::vector<const Arrival*> arrivals;  // by place in the group; null: not here yet
+    int64_t missing = 0;
+    Phase phase = Phase::kGathering;
+    absl::Status status;
+    CollectiveWork work;
+    std::atomic<int64_t> next_part{0}, parts_done{0};
+    std::condition_variable changed;
+  };
+
+  absl::Status CheckCall(int64_t rank, const CollectiveCall& call) const;
+  absl::StatusOr<std::shared_ptr<Rendezvous>> Arrive(int64_t rank, const Arrival& arrival);
+  absl::Status AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting, int64_t rank, const CollectiveCall& call);
+  void StartWork(Rendezvous& meeting, const MakeWork& make_work);
+  absl::Status Work(Rendezvous& meeting, const Arrival& worker);
+  // Why `meeting` can never be complete; OK if it may.
+  absl::Status Hopeless(const Rendezvous& meeting, const CollectiveCall& call) const;
+  // Ends the run with `status`, unless failure_ says that it has ended already.
+  void Fail(const absl::Status& status);
+
+  const int64_t size_;
+  std::mutex mutex_;
+  absl::Status failure_;
+  absl::flat_hash_map<std::vector<int64_t>, std::shared_ptr<Rendezvous>> gathering_;  // by group
+  std::vector<const Rendezvous*> waiting_;                                             // by rank
+  std::vector<bool> ended_;                                                            // by rank
+};
+
+}  // namespace hilo
+
+#endif  // HILO_COLLECTIVES_RENDEZVOUS_H_

@@ -1,0 +1,365 @@
+#include "collectives/in_process.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+namespace hilo {
+namespace {
+
+using RankFunction = std::function<absl::Status(int64_t rank, Communicator& communicator)>;
+
+// Runs `f` on a thread for each rank; a rank finishes with what `f` returns.
+std::vector<absl::Status> RunRanks(int64_t size, const RankFunction& f) {
+  auto communicators = MakeInProcessCommunicators(size);
+  std::vector<absl::Status> results(size);
+  std::vector<std::thread> threads;
+  for (int64_t rank = 0; rank < size; ++rank) {
+    threads.emplace_back([&, rank] {
+      results[rank] = f(rank, *communicators[rank]);
+      communicators[rank]->Finish(results[rank]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+void ExpectAllOk(const std::vector<absl::Status>& results) {
+  for (size_t rank = 0; rank < results.size(); ++rank) EXPECT_EQ(results[rank], absl::OkStatus()) << "rank " << rank;
+}
+void ExpectAll(const std::vector<absl::Status>& results, absl::StatusCode code, absl::string_view part) {
+  for (size_t rank = 0; rank < results.size(); ++rank) {
+    EXPECT_EQ(results[rank].code(), code) << "rank " << rank << ": " << results[rank];
+    EXPECT_TRUE(absl::StrContains(results[rank].message(), part)) << "rank " << rank << ": " << results[rank];
+  }
+}
+
+std::vector<int64_t> AllOf(int64_t size) {
+  std::vector<int64_t> group(size);
+  std::iota(group.begin(), group.end(), 0);
+  return group;
+}
+
+template <typename T>
+Reduction Sum() {
+  return {.element_bytes = sizeof(T), .combine = [](void* accumulator, const void* operand, int64_t count) {
+            for (int64_t i = 0; i < count; ++i) static_cast<T*>(accumulator)[i] += static_cast<const T*>(operand)[i];
+            return absl::OkStatus();
+          }};
+}
+
+template <typename T>
+CollectiveBuffer Buffer(const std::vector<T>& send, std::vector<T>& receive, size_t elements) {
+  return {send.data(), receive.data(), static_cast<int64_t>(elements * sizeof(T))};
+}
+
+// Element i of what `rank` brings in round `round`.
+int64_t Value(int64_t rank, int64_t round, int64_t i) { return (rank + 1) * 1'000'003 + round * 1009 + i * (rank + 7); }
+
+// One collective of a random kind and size, and its check.
+absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_t size, int64_t round) {
+  std::mt19937 random(static_cast<uint32_t>(round * 31 + size));  // the same on all ranks
+  const int64_t kind = random() % 7;
+  // Mostly small; sometimes several pieces.
+  const int64_t count = random() % 50 == 0 ? 3000 + random() % 300'000 : random() % 40;
+  // A random half of the ranks, in random order, or everybody.
+  std::vector<int64_t> group = AllOf(size);
+  std::shuffle(group.begin(), group.end(), random);
+  std::vector<int64_t> rest(group.begin() + size / 2, group.end());
+  if (random() % 3 == 0) {
+    group.resize(size / 2);
+    if (std::find(group.begin(), group.end(), rank) == group.end()) group = rest;
+  }
+  const int64_t n = static_cast<int64_t>(group.size());
+  const int64_t place = std::find(group.begin(), group.end(), rank) - group.begin();
+  const CollectiveCall call = {.name = "round", .key = round, .group = group};
+  auto sent = [&](int64_t from, int64_t elements) {
+    std::vector<int64_t> values(elements);
+    for (int64_t i = 0; i < elements; ++i) values[i] = Value(from, round, i);
+    return values;
+  };
+  std::vector<int64_t> expected, receive;
+  auto compare = [&] {
+    return receive == expected ? absl::OkStatus() : absl::InternalError(absl::StrCat("wrong values in round ", round, " of kind ", kind));
+  };
+  switch (kind) {
+    case 0: {  // in place half of the time
+      std::vector<int64_t> send = sent(rank, count);
+      expected.assign(count, 0);
+      for (int64_t from : group) {
+        for (int64_t i = 0; i < count; ++i) expected[i] += Value(from, round, i);
+      }
+      const bool in_place = random() % 2 == 0;
+      receive.resize(count);
+      CollectiveBuffer buffer = Buffer(send, receive, count);
+      if (in_place) buffer.receive = send.data();
+      absl::Status status = communicator.AllReduce(call, {buffer}, Sum<int64_t>());
+      if (!status.ok()) return status;
+      if (in_place) receive = send;
+      return compare();
+    }
+    case 1: {
+      const std::vector<int64_t> send = sent(rank, n * count);
+      receive.resize(count);
+      expected.assign(count, 0);
+      for (int64_t from : group) {
+        for (int64_t i = 0; i < count; ++i) expected[i] += Value(from, round, place * count + i);
+      }
+      absl::Status status = communicator.ReduceScatter(call, {Buffer(send, receive, count)}, Sum<int64_t>());
+      return status.ok() ? compare() : status;
+    }
+    case 2: {
+      const std::vector<int64_t> send = sent(rank, count);
+      receive.resize(n * count);
+      for (int64_t from : group) {
+        for (int64_t value : sent(from, count)) expected.push_back(value);
+      }
+      absl::Status status = communicator.AllGather(call, {Buffer(send, receive, count)});
+      return status.ok() ? compare() : status;
+    }
+    case 3: {
+      const std::vector<int64_t> send = sent(rank, n * count);
+      receive.resize(n * count);
+      std::vector<const void*> sends;
+      std::vector<void*> receives;
+      for (int64_t i = 0; i < n; ++i) {
+        sends.push_back(send.data() + i * count);
+        receives.push_back(receive.data() + i * count);
+        for (int64_t k = 0; k < count; ++k) expected.push_back(Value(group[i], round, place * count + k));
+      }
+      absl::Status status = communicator.AllToAll(call, sends, receives, count * 8);
+      return status.ok() ? compare() : status;
+    }
+    case 4: {  // a ring with one link missing
+      const std::vector<int64_t> send = sent(rank, count);
+      receive.assign(count, -1);
+      const int64_t source = place == 0 ? -1 : group[place - 1], target = place + 1 == n ? -1 : group[place + 1];
+      expected = source < 0 ? std::vector<int64_t>(count, 0) : sent(source, count);
+      absl::Status status = communicator.CollectivePermute(call, {Buffer(send, receive, count)}, source, target);
+      return status.ok() ? compare() : status;
+    }
+    case 5: {
+      const std::vector<int64_t> send = sent(rank, count);
+      receive.resize(count);
+      expected = sent(group[0], count);
+      absl::Status status = communicator.CollectiveBroadcast(call, {Buffer(send, receive, count)});
+      return status.ok() ? compare() : status;
+    }
+    default: {  // rank sends its first element to place `its place` of everybody
+      const std::vector<int64_t> send = sent(rank, 1);
+      receive.assign(n, -1);
+      const std::vector<RaggedUpdate> updates(n, {0, place * 8, 8});
+      for (int64_t from : group) expected.push_back(Value(from, round, 0));
+      absl::Status status = communicator.RaggedAllToAll(call, send.data(), 8, receive.data(), n * 8, updates);
+      return status.ok() ? compare() : status;
+    }
+  }
+}
+
+class RandomRoundsTest : public testing::TestWithParam<int64_t> {};
+
+TEST_P(RandomRoundsTest, ThousandsOfCollectives) {
+  const int64_t size = GetParam();
+  ExpectAllOk(RunRanks(size, [&](int64_t rank, Communicator& communicator) -> absl::Status {
+    for (int64_t round = 0; round < 2000; ++round) {
+      if (absl::Status status = RandomRound(rank, communicator, size, round); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, RandomRoundsTest, testing::Values(2, 3, 4, 5, 8));
+
+TEST(InProcessTest, SumsAreTheSameBitsOnAllRanksAndInEveryRun) {
+  constexpr int64_t kSize = 5, kCount = 20'000;
+  std::vector<std::vector<float>> results(2 * kSize, std::vector<float>(kCount));
+  auto value = [](int64_t rank, int64_t i) { return std::ldexp(1.0f + static_cast<float>(i % 97), static_cast<int>(rank * 7 % 23)); };
+  for (int64_t run = 0; run < 2; ++run) {
+    ExpectAllOk(RunRanks(kSize, [&](int64_t rank, Communicator& communicator) {
+      std::vector<float> send(kCount);
+      for (int64_t i = 0; i < kCount; ++i) send[i] = value(rank, i);
+      const std::vector<int64_t> group = AllOf(kSize);
+      return communicator.AllReduce({.name = "sum", .group = group}, {Buffer(send, results[run * kSize + rank], kCount)}, Sum<float>());
+    }));
+  }
+  std::vector<float> expected(kCount);
+  for (int64_t i = 0; i < kCount; ++i) {
+    expected[i] = value(0, i);
+    for (int64_t rank = 1; rank < kSize; ++rank) expected[i] += value(rank, i);
+  }
+  for (const std::vector<float>& result : results) EXPECT_EQ(std::memcmp(result.data(), expected.data(), kCount * 4), 0);
+}
+
+TEST(InProcessTest, SeveralArraysAtOnce) {
+  ExpectAllOk(RunRanks(2, [](int64_t rank, Communicator& communicator) -> absl::Status {
+    const std::vector<int64_t> group = {0, 1};
+    std::vector<int32_t> a = {static_cast<int32_t>(rank)}, b(3, 10), a_sum(1), b_sum(3);
+    absl::Status status =
+        communicator.AllReduce({.name = "sums", .group = group}, {Buffer(a, a_sum, 1), Buffer(b, b_sum, 3)}, Sum<int32_t>());
+    EXPECT_EQ(a_sum[0], 1);
+    EXPECT_EQ(b_sum, std::vector<int32_t>(3, 20));
+    return status;
+  }));
+}
+
+// A gather of `count` bytes in a group.
+absl::Status Gather(Communicator& communicator, absl::string_view name, int64_t key, std::vector<int64_t> group, size_t count = 4,
+                    const CancellationToken* cancellation = nullptr, absl::Time deadline = absl::InfiniteFuture()) {
+  std::vector<uint8_t> send(count), receive(count * group.size());
+  return communicator.AllGather({.name = name, .key = key, .group = group, .deadline = deadline, .cancellation = cancellation},
+                                {Buffer(send, receive, count)});
+}
+
+TEST(InProcessErrorTest, DisagreementOnTheSize) {
+  ExpectAll(RunRanks(4, [](int64_t rank, Communicator& c) { return Gather(c, "all-gather %g", 1, {0, 1, 2, 3}, rank == 2 ? 8 : 4); }),
+            absl::StatusCode::kInvalidArgument,
+            "ranks of the group {0,1,2,3} disagree: ranks 0, 1, 3 at all-gather %g gathered, of 4 bytes, but rank 2 at all-gather %g "
+            "gathered, of 8 bytes");
+}
+
+TEST(InProcessErrorTest, DisagreementOnTheOp) {
+  ExpectAll(RunRanks(2,
+                     [](int64_t rank, Communicator& c) {
+                       if (rank == 0) return Gather(c, "all-gather %g", 1, {0, 1});
+                       std::vector<int32_t> a(1), b(1);
+                       const std::vector<int64_t> group = {0, 1};
+                       return c.AllReduce({.name = "all-reduce %r", .key = 2, .group = group}, {Buffer(a, b, 1)}, Sum<int32_t>());
+                     }),
+            absl::StatusCode::kInvalidArgument, "rank 0 at all-gather %g gathered, of 4 bytes, but rank 1 at all-reduce %r reduced");
+}
+
+TEST(InProcessErrorTest, DisagreementOnTheGroup) {
+  ExpectAll(RunRanks(3,
+                     [](int64_t rank, Communicator& c) {
+                       return Gather(c, "all-gather %g", 1, rank == 0 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{1, 0, 2});
+                     }),
+            absl::StatusCode::kInvalidArgument, "disagree on the group");
+}
+
+TEST(InProcessErrorTest, PairsThatDoNotMatch) {
+  ExpectAll(RunRanks(2,
+                     [](int64_t rank, Communicator& c) {
+                       std::vector<int32_t> a(1), b(1);
+                       const std::vector<int64_t> group = {0, 1};
+                       return c.CollectivePermute({.name = "permute", .group = group}, {Buffer(a, b, 1)}, /*source=*/1 - rank,
+                                                  /*target=*/rank == 0 ? 1 : -1);
+                     }),
+            absl::StatusCode::kInvalidArgument, "which do not agree");
+}
+
+TEST(InProcessErrorTest, GroupsThatCannotBe) {
+  ExpectAll(RunRanks(2, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 2}); }), absl::StatusCode::kInvalidArgument,
+            "must hold ranks below 2");
+  ExpectAll(RunRanks(2, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 0}); }), absl::StatusCode::kInvalidArgument, "twice");
+  ExpectAll(RunRanks(2, [](int64_t rank, Communicator& c) { return Gather(c, "g", 1, {1 - rank}); }), absl::StatusCode::kInvalidArgument,
+            "lacks its caller");
+}
+
+TEST(InProcessErrorTest, ARankThatFailsEndsAll) {
+  ExpectAll(RunRanks(4,
+                     [](int64_t rank, Communicator& c) {
+                       if (rank == 3) return absl::DataLossError("rank 3 lost it");
+                       return Gather(c, "all-gather %g", 1, {0, 1, 2, 3});
+                     }),
+            absl::StatusCode::kDataLoss, "rank 3 lost it");
+}
+
+TEST(InProcessErrorTest, ARankThatEndsEarly) {
+  const auto results = RunRanks(3, [](int64_t rank, Communicator& c) {
+    return rank == 1 ? absl::OkStatus() : Gather(c, "all-gather %g", 1, {0, 1, 2});
+  });
+  EXPECT_TRUE(results[1].ok());
+  for (int64_t rank : {0, 2}) {
+    EXPECT_EQ(results[rank].code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(results[rank].message(), "all-gather %g: rank 1 has ended its run without it");
+  }
+}
+
+TEST(InProcessErrorTest, Deadline) {
+  const absl::Time start = absl::Now();
+  const auto results = RunRanks(3, [&](int64_t rank, Communicator& c) {
+    if (rank != 1) return Gather(c, "all-gather %g", 1, {0, 1, 2}, 4, nullptr, start + absl::Milliseconds(50));
+    absl::SleepFor(absl::Milliseconds(300));
+    return Gather(c, "all-gather %g", 1, {0, 1, 2});
+  });
+  ExpectAll(results, absl::StatusCode::kDeadlineExceeded, "all-gather %g: the deadline has passed while waiting for rank");
+  EXPECT_TRUE(absl::StrContains(results[0].message(), "1 of the group {0,1,2}")) << results[0];
+}
+
+TEST(InProcessErrorTest, Cancellation) {
+  CancellationToken token;
+  std::thread canceller([&] {
+    absl::SleepFor(absl::Milliseconds(30));
+    token.Cancel();
+  });
+  const auto results = RunRanks(2, [&](int64_t rank, Communicator& c) {
+    if (rank == 0) return Gather(c, "all-gather %g", 1, {0, 1}, 4, &token);
+    while (!token.stopped()) absl::SleepFor(absl::Milliseconds(1));
+    absl::SleepFor(absl::Milliseconds(60));
+    return Gather(c, "all-gather %g", 1, {0, 1});
+  });
+  canceller.join();
+  ExpectAll(results, absl::StatusCode::kCancelled, "while waiting for rank 1 of the group {0,1}");
+}
+
+// Each waits where another has yet to come: nobody ever would.
+TEST(InProcessErrorTest, CrosswiseWaits) {
+  ExpectAll(RunRanks(3,
+                     [](int64_t rank, Communicator& c) {
+                       return Gather(c, absl::StrCat("gather.", rank), rank, {rank, (rank + 1) % 3});
+                     }),
+            absl::StatusCode::kFailedPrecondition, "a deadlock");
+}
+
+TEST(InProcessErrorTest, AReductionThatFails) {
+  ExpectAll(RunRanks(3,
+                     [](int64_t, Communicator& c) {
+                       std::vector<int32_t> a(50'000), b(50'000);
+                       const std::vector<int64_t> group = {0, 1, 2};
+                       const Reduction bad = {4, [](void*, const void*, int64_t) { return absl::OutOfRangeError("bad sum"); }};
+                       return c.AllReduce({.name = "r", .group = group}, {Buffer(a, b, a.size())}, bad);
+                     }),
+            absl::StatusCode::kOutOfRange, "bad sum");
+}
+
+TEST(InProcessErrorTest, RaggedUpdatesBeyondTheArrays) {
+  for (const RaggedUpdate& update : {RaggedUpdate{-1, 0, 4}, RaggedUpdate{0, 5, 4}, RaggedUpdate{0, 0, -1}, RaggedUpdate{4, 0, INT64_MAX}}) {
+    ExpectAll(RunRanks(2,
+                       [&](int64_t rank, Communicator& c) {
+                         std::vector<uint8_t> send(8), receive(8);
+                         const std::vector<int64_t> group = {0, 1};
+                         const std::vector<RaggedUpdate> updates(2, rank == 0 ? update : RaggedUpdate{0, 0, 4});
+                         return c.RaggedAllToAll({.name = "ragged", .group = group}, send.data(), 8, receive.data(), 8, updates);
+                       }),
+              absl::StatusCode::kInvalidArgument, "ragged: update 0 of rank 0");
+  }
+}
+
+// Every call after the failure has the failure's status, and other runs know nothing of it.
+TEST(InProcessErrorTest, AFailureStaysInItsRun) {
+  for (int round = 0; round < 200; ++round) {
+    ExpectAll(RunRanks(4,
+                       [&](int64_t rank, Communicator& c) -> absl::Status {
+                         for (int64_t i = 0; i < 5; ++i) {
+                           if (rank == round % 4 && i == round % 5) return absl::AbortedError("enough");
+                           if (absl::Status status = Gather(c, "g", i, {0, 1, 2, 3}); !status.ok()) {
+                             EXPECT_EQ(Gather(c, "h", i, {0, 1, 2, 3}), status);
+                             return status;
+                           }
+                         }
+                         return absl::OkStatus();
+                       }),
+              absl::StatusCode::kAborted, "enough");
+  }
+}
+
+}  // namespace
+}  // namespace hilo
