@@ -57,6 +57,8 @@ class CpuTarget : public Target {
       case HloOpcode::kDynamicUpdateSlice:
       case HloOpcode::kCopy:
         return true;
+      case HloOpcode::kStochasticConvert:
+        return false;
       default:
         return IsHostOp(instruction) || codegen::IsElementGenerated(instruction.opcode());
     }

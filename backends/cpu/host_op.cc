@@ -3,6 +3,7 @@
 #include "backends/cpu/collective_ops.h"
 #include "backends/cpu/linear_algebra_ops.h"
 #include "backends/cpu/ragged_dot_op.h"
+#include "backends/cpu/random_state_op.h"
 #include "base/errors.h"
 
 namespace hilo::cpu {
@@ -30,6 +31,8 @@ Factory FactoryOf(HloOpcode opcode) {
       return MakeFftOp;
     case HloOpcode::kRaggedDot:
       return MakeRaggedDotOp;
+    case HloOpcode::kRngGetAndUpdateState:
+      return MakeRandomStateOp;
     case HloOpcode::kTriangularSolve:
       return MakeTriangularSolveOp;
     default:

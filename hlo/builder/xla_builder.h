@@ -27,6 +27,8 @@
 #include "hlo/builder/dimension_numbers.h"
 #include "hlo/builder/linalg_ops.h"
 #include "hlo/builder/padding.h"
+#include "hlo/builder/random_ops.h"
+#include "hlo/builder/top_k.h"
 #include "hlo/builder/xla_computation.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/op_attributes.h"

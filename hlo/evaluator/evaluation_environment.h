@@ -13,7 +13,7 @@
 namespace hilo {
 
 // True for the ops that an environment runs: collectives and their starts, custom-call, infeed, outfeed, send, recv
-// and their dones, rng-get-and-update-state. Collectives are known to need nobody where they have one device only.
+// and their dones. Collectives are known to need nobody where they have one device only.
 bool ReachesOutside(HloOpcode opcode);
 
 // One evaluation runs on one thread and calls its environment from there.

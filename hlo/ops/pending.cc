@@ -22,13 +22,8 @@ HILO_PENDING(kInfeed)
 HILO_PENDING(kOutfeed)
 HILO_PENDING(kRecv)
 HILO_PENDING(kRecvDone)
-HILO_PENDING(kRng)
-HILO_PENDING(kRngBitGenerator)
-HILO_PENDING(kRngGetAndUpdateState)
 HILO_PENDING(kSend)
 HILO_PENDING(kSendDone)
 HILO_PENDING(kSetDimensionSize)
-HILO_PENDING(kStochasticConvert)
-HILO_PENDING(kTopK)
 
 }  // namespace hilo

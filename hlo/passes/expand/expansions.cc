@@ -13,8 +13,12 @@ constexpr Row kRows[] = {
     {HloOpcode::kBatchNormGrad, ExpandBatchNormGrad},
     {HloOpcode::kBatchNormInference, ExpandBatchNormInference},
     {HloOpcode::kBatchNormTraining, ExpandBatchNormTraining},
+    {HloOpcode::kRng, ExpandRng},
+    {HloOpcode::kRngBitGenerator, ExpandRngBitGenerator},
     {HloOpcode::kScaledDot, ExpandScaledDot},
     {HloOpcode::kScan, ExpandScan},
+    {HloOpcode::kStochasticConvert, ExpandStochasticConvert},
+    {HloOpcode::kTopK, ExpandTopK},
 };
 
 }  // namespace

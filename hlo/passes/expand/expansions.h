@@ -26,8 +26,12 @@ absl::StatusOr<XlaComputation> CalledComputation(const HloInstruction& instructi
 absl::StatusOr<XlaOp> ExpandBatchNormGrad(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandBatchNormInference(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandBatchNormTraining(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandRng(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandRngBitGenerator(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandScaledDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandScan(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandStochasticConvert(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandTopK(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 
 }  // namespace hilo
 

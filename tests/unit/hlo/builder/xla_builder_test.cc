@@ -211,6 +211,24 @@ TEST(XlaBuilderTest, ReductionsAndProducts) {
   EXPECT_REFUSED(SelectAndScatterWithGeneralPadding(x, AddF32(), {2, 3}, {2, 3}, {{0, 0}, {0, 0}}, Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
 }
 
+TEST(XlaBuilderTest, NormalisationsAndRandomNumbers) {
+  const auto column = [](XlaOp x) { return Reshape(SliceInDim(x, 0, 1, 1, 1), {4}); };
+  EXPECT_SHAPE("(f32[4,6], f32[4], f32[4])", BatchNormTraining(x, column(x), column(x), 0.5, 0));
+  EXPECT_SHAPE("f32[4,6]",
+               BatchNormInference(x, column(x), column(x), column(x), column(x), 0.5, 0));
+  EXPECT_SHAPE("(f32[4,6], f32[4], f32[4])",
+               BatchNormGrad(x, column(x), column(x), column(x), x, 0.5, 0));
+  EXPECT_SHAPE("f32[3,2]", RngNormal(s, s, F32Shape({3, 2})));
+  EXPECT_SHAPE("f32[]", RngUniform(s, s, F32Shape({})));
+  EXPECT_SHAPE("(u64[2], u8[5])",
+               RngBitGenerator(RandomAlgorithm::kThreeFry, RngGetAndUpdateState(b, 3),
+                               ShapeUtil::MakeShape(U8, {5})));
+  EXPECT_SHAPE("s8[4,6]", StochasticConvertType(x, BitcastConvertType(x, U32), S8));
+  EXPECT_SHAPE("(f32[4,2], s32[4,2])", TopK(x, 2, /*largest=*/false));
+  EXPECT_SHAPE("(f32[4,2], s32[4,2])", TopK(x, 2));
+  EXPECT_SHAPE("(f32[4,2], u64[4,2])", TopK(x, 2, U64));
+}
+
 TEST(XlaBuilderTest, SamePaddingPutsTheOddOneBehind) {
   XlaBuilder b("same");
   ReduceWindow(Parameter(&b, 0, F32Shape({5}), "x"), ConstantR0<float>(&b, 0), AddF32(), {4}, {2},

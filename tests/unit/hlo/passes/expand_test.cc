@@ -124,6 +124,32 @@ ENTRY main {
   EXPECT_TRUE(CompareLiterals(*want, *got, {.absolute = 1e-5, .relative = 1e-5}).ok());
 }
 
+TEST(Expand, WhatIsMadeIsExpandedInTurn) {
+  auto module = Parse(R"(HloModule m
+ENTRY main {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[7] rng(a, b), distribution=rng_normal
+}
+)");
+  EXPECT_TRUE(Expand(module.get()));
+  EXPECT_EQ(0, Count(*module, HloOpcode::kRng));
+  EXPECT_EQ(0, Count(*module, HloOpcode::kRngBitGenerator));
+  EXPECT_EQ(1, Count(*module, HloOpcode::kRngGetAndUpdateState));
+}
+
+TEST(Expand, ComputationsThatItBringsBelongToTheModule) {
+  auto module = Parse(R"(HloModule m
+ENTRY main {
+  x = f32[9] parameter(0)
+  ROOT r = (f32[2], s32[2]) topk(x), k=2, largest=true
+}
+)");
+  EXPECT_TRUE(Expand(module.get()));
+  EXPECT_EQ(1, Count(*module, HloOpcode::kSort));
+  EXPECT_EQ(2u, module->computations().size());
+}
+
 TEST(Expand, TheResultKeepsItsLayout) {
   auto module = Parse(R"(HloModule m
 ENTRY main {
