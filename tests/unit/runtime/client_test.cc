@@ -8,6 +8,8 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
+#include "hlo/import/hlo_proto.h"
+#include "hlo/text/hlo_parser.h"
 
 namespace hilo {
 namespace {
@@ -117,6 +119,17 @@ TEST(RuntimeTest, ResultsAndErrorsFlowThroughTheQueue) {
   auto after = big->Execute({(*failed)[0].get()});
   const absl::Status status = after.ok() ? (*after)[0]->Await() : after.status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+}
+
+TEST(RuntimeTest, ProtosCompileAsTextDoes) {
+  auto client = MakeClient();
+  auto bytes = HloModuleToProto(**ParseHloModule(kAdd));
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  auto executable = client->CompileHloProto(*bytes);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const Literal two = Filled(4, 2);
+  EXPECT_EQ(*(*executable)->ExecuteLiterals({&two, &two}), Filled(4, 4));
+  EXPECT_EQ(client->CompileHloProto("\x08").status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(RuntimeTest, ResultsOutliveTheClient) {
