@@ -8,7 +8,7 @@ stored as raw |V2. The results are jaxlib's. Comments at the head of a module sa
 "tolerance: f32 1e-5 relative" means |got - want| <= 1e-5 * (|want| + root mean square of the finite values of that
 result), with NaN equal to NaN and infinities equal to themselves. Types without such a line are exact.
 
-Needs JAX. The programs are in learning.py, dynamics.py and indexing.py.
+Needs JAX. The programs are in learning.py, dynamics.py, indexing.py and linear_algebra.py.
 """
 
 import pathlib
@@ -27,9 +27,10 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent / "examples")]
 import dynamics
 import indexing
 import learning
+import linear_algebra
 from hlo_text import lower
 
-PROGRAMS = learning.PROGRAMS + dynamics.PROGRAMS + indexing.PROGRAMS
+PROGRAMS = learning.PROGRAMS + dynamics.PROGRAMS + indexing.PROGRAMS + linear_algebra.PROGRAMS
 TYPE_NAMES = {"float32": "f32", "float64": "f64", "bfloat16": "bf16", "complex64": "c64", "complex128": "c128"}
 
 
