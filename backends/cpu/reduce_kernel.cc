@@ -5,6 +5,7 @@
 // minor-most dimension is kept; the lanes are neighbouring results, and each adds up its elements in row-major order, as the specification's loop
 // does. *Scalar*: everything else. Floating-point rows are reordered, always in the same way for a shape; in strict mode they are scalar.
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/choice_reduction.h"
 #include "backends/cpu/reduction.h"
 
 #include "backends/llvm/element_ops.h"
@@ -173,21 +174,9 @@ Kernel ScalarKernel(const Reduction& r) {
 // Combines the lanes of `value` in halves.
 absl::StatusOr<ElementValue> CombineLanes(FunctionEmitter& f, HloOpcode opcode, PrimitiveType type, ElementValue value,
                                           int width) {
-  llvm::IRBuilder<>& b = f.b();
   codegen::RegionScope region(f.context());
   for (int half = width / 2; half >= 1; half /= 2) {
-    std::vector<int> low, high;
-    for (int i = 0; i < half; ++i) {
-      low.push_back(i);
-      high.push_back(i + half);
-    }
-    ElementValue a = value, c = value;
-    for (llvm::Value** part : {&a.re, &a.im}) {
-      if (*part != nullptr) *part = half == 1 ? b.CreateExtractElement(*part, uint64_t{0}) : b.CreateShuffleVector(*part, low);
-    }
-    for (llvm::Value** part : {&c.re, &c.im}) {
-      if (*part != nullptr) *part = half == 1 ? b.CreateExtractElement(*part, uint64_t{1}) : b.CreateShuffleVector(*part, high);
-    }
+    const ElementValue a = Lanes(f, {value}, 0, half)[0], c = Lanes(f, {value}, half, half)[0];
     f.context().lanes = {.width = half};
     HILO_ASSIGN_OR_RETURN(value, codegen::EmitBinaryOp(f.context(), opcode, type, a, c));
   }
@@ -309,6 +298,9 @@ absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* in
     while (width > 1 && width > 2 * r.kept_sizes.back()) width /= 2;
     if (width > 1 && codegen::CanEmitComputation(*r.computation)) return ColumnKernel(r, width);
     return ScalarKernel(r);
+  }
+  if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !f.context().numerics().strict && IsChoiceReduction(*r.reduce)) {
+    return ChoiceKernel(f, instruction, width);
   }
   const std::optional<HloOpcode> opcode = SingleOperation(*r.computation);
   const PrimitiveType type = r.input.element_type();

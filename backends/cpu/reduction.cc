@@ -84,6 +84,19 @@ Elements UnpackLanes(const Carried& carried, const Elements& like) {
   return values;
 }
 
+Elements Lanes(FunctionEmitter& f, const Elements& values, int first, int count) {
+  std::vector<int> lanes;
+  for (int lane = 0; lane < count; ++lane) lanes.push_back(first + lane);
+  Elements result = values;
+  for (ElementValue& value : result) {
+    for (llvm::Value** part : {&value.re, &value.im}) {
+      if (*part == nullptr) continue;
+      *part = count == 1 ? f.b().CreateExtractElement(*part, static_cast<uint64_t>(first)) : f.b().CreateShuffleVector(*part, lanes);
+    }
+  }
+  return result;
+}
+
 int64_t Product(absl::Span<const int64_t> sizes) {
   int64_t product = 1;
   for (int64_t size : sizes) product *= size;

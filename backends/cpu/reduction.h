@@ -31,6 +31,9 @@ absl::StatusOr<Elements> Combine(FunctionEmitter& f, const HloComputation& compu
 codegen::Carried PackLanes(FunctionEmitter& f, const Elements& values);
 Elements UnpackLanes(const codegen::Carried& carried, const Elements& like);
 
+// Lanes [first, first + count) of vectors; a scalar when count is 1.
+Elements Lanes(FunctionEmitter& f, const Elements& values, int first, int count);
+
 int64_t Product(absl::Span<const int64_t> sizes);
 
 }  // namespace hilo::cpu
