@@ -1,6 +1,7 @@
 // Computations are made first, each with its instructions, which stand behind their operands. Called computations and control
 // dependencies are by number and are resolved afterwards, so the order of the computations does not matter. The verifier then checks what
 // was read, as it does for text.
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"

@@ -3,6 +3,7 @@
 // A list of devices is written in one of three ways: number by number; as an iota, "[2,4]<=[4,2]T(1,0)", which is 0, 1, 2 ... in an array
 // of the second dimensions, transposed and read as an array of the first; or by the axes of a mesh that has names,
 // "mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'b':(2)2}".
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -105,7 +106,9 @@ absl::StatusOr<Mesh> ReadMesh(TextCursor& cursor) {
 absl::StatusOr<std::vector<std::string>> AxisNames(const WireMessage& mesh) {
   std::vector<std::string> names;
   HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> axes, mesh.Messages(1));
-  for (const WireMessage& axis : axes) names.emplace_back(axis.Bytes(1));
+  for (const WireMessage& axis : axes) {
+    HILO_ASSIGN_OR_RETURN(names.emplace_back(), WordFromProto(axis.Bytes(1)));
+  }
   return names;
 }
 

@@ -263,7 +263,8 @@ absl::StatusOr<OptionalText> DecodeFrontendAttributes(const WireMessage& message
   std::vector<std::string> texts;
   for (const WireMessage& entry : entries) {
     HILO_ASSIGN_OR_RETURN(const OptionalText value, kConfigCodec.decode(entry, 2));
-    texts.push_back(absl::StrCat(entry.Bytes(1), "=", value.value_or("\"\"")));
+    HILO_ASSIGN_OR_RETURN(const std::string name, WordFromProto(entry.Bytes(1)));
+    texts.push_back(absl::StrCat(name, "=", value.value_or("\"\"")));
   }
   return texts.empty() ? OptionalText() : absl::StrCat("{", absl::StrJoin(texts, ","), "}");
 }
@@ -298,7 +299,8 @@ absl::StatusOr<OptionalText> DecodeStatistics(const WireMessage& message, int fi
   if (statistics.empty()) return OptionalText();
   std::string text = absl::StrCat("{visualizing_index=", proto.Int(1));
   for (const WireMessage& statistic : statistics) {
-    absl::StrAppend(&text, ",", statistic.Bytes(1), "=", FieldToText(statistic.Double(2)));
+    HILO_ASSIGN_OR_RETURN(const std::string name, WordFromProto(statistic.Bytes(1)));
+    absl::StrAppend(&text, ",", name, "=", FieldToText(statistic.Double(2)));
   }
   return text + "}";
 }

@@ -174,6 +174,12 @@ absl::StatusOr<std::vector<int64_t>> ReadIntegersUntil(absl::string_view close, 
   return values;
 }
 
+absl::StatusOr<std::string> WordFromProto(absl::string_view name) {
+  ValueCursor cursor(name);
+  if (name.empty() || cursor.Word().size() != name.size()) return InvalidArgument("expected a name of letters, digits, '_', '.' and '-'");
+  return std::string(name);
+}
+
 absl::StatusOr<int64_t> EnumValue(absl::string_view text, absl::Span<const absl::string_view> names) {
   const auto name = std::find(names.begin(), names.end(), text);
   if (name == names.end()) return InvalidArgument("expected one of ", absl::StrJoin(names, ", "), "; got ", text);

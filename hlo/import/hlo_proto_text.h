@@ -25,6 +25,9 @@ struct ValueCursor : TextCursor {
 // "{1,2}" without its brackets: integers up to `close`, which is passed; the opening bracket has been passed.
 absl::StatusOr<std::vector<int64_t>> ReadIntegersUntil(absl::string_view close, TextCursor& cursor);
 
+// `name`, if text can hold it as it is. Errors: InvalidArgument if it is no word of letters, digits, '_', '.' and '-'.
+absl::StatusOr<std::string> WordFromProto(absl::string_view name);
+
 // How one kind of value is written and read. `encode` adds the value to a message as field `field`; `decode` returns nullopt if the field is
 // not there, so that the attribute keeps its default.
 // Errors: InvalidArgument for text or bytes that are no such value.

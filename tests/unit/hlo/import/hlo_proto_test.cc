@@ -1,6 +1,7 @@
 // text -> proto -> module -> text, and protos that are wrong.
 #include "hlo/import/hlo_proto.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "absl/strings/match.h"
@@ -340,6 +341,15 @@ TEST(HloProtoTest, WrongProtos) {
   payload.instruction.Ints(36, {1});
   payload.instruction.Message(99, [] { WireWriter id; id.Int(2, 3); return id; }());
   ExpectRefused(ModuleOf({parameter, payload}, 2), "no payload 3");
+}
+
+TEST(HloProtoTest, NamesThatTextCannotHoldAreRefused) {
+  WireWriter entry, map;
+  entry.Bytes(1, "a}\"");
+  map.Message(1, entry);
+  Piece parameter("x", "parameter", 1);
+  parameter.instruction.Message(68, map);
+  ExpectRefused(ModuleOf({parameter}, 1), "expected a name of letters");
 }
 
 TEST(HloProtoTest, ALiteralsElementsAreCounted) {
