@@ -43,10 +43,11 @@ class BatchCall {
     int rank;
   };
 
-  // Errors: InvalidArgument if arrays are not as described, batches differ, or a size is beyond LAPACK's integers; Unavailable without a library.
-  static absl::StatusOr<BatchCall> Create(const Call& call, absl::Span<const Part> operands, absl::Span<const Part> results) {
+  // Errors: InvalidArgument if arrays are not as described, batches differ, or a size is beyond LAPACK's integers; Unavailable if a library is needed and there is none.
+  static absl::StatusOr<BatchCall> Create(const Call& call, absl::Span<const Part> operands, absl::Span<const Part> results,
+                                          bool needs_library = true) {
     BatchCall batch(call);
-    if (Library<T>() == nullptr) {
+    if (needs_library && Library<T>() == nullptr) {
       return Unavailable("there is no LAPACK library: expected OpenBLAS (libopenblas.so.0, in Debian the package libopenblas0-serial)");
     }
     HILO_RETURN_IF_ERROR(batch.CheckAll("operand", call.operands, operands));

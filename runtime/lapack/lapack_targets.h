@@ -44,6 +44,7 @@ const std::vector<Target>& Targets();
 // The parts of the list.
 void AddSolverTargets(std::vector<Target>* targets);
 void AddEigenTargets(std::vector<Target>* targets);
+void AddTridiagonalTarget(std::vector<Target>* targets);
 
 }  // namespace hilo::lapack
 

@@ -1,4 +1,4 @@
-// Factorisations and solutions: potrf, getrf, geqrf, geqp3, orgqr, ormqr, trsm, gtsv, and the tridiagonal solve.
+// Factorisations and solutions: potrf, getrf, geqrf, geqp3, orgqr, ormqr, trsm, gtsv.
 #include "runtime/lapack/batch_call.h"
 
 namespace hilo::lapack {
@@ -155,6 +155,7 @@ const std::vector<Target>& Targets() {
     auto* list = new std::vector<Target>;
     AddSolverTargets(list);
     AddEigenTargets(list);
+    AddTridiagonalTarget(list);
     return list;
   }();
   return *targets;

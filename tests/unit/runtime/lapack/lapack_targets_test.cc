@@ -350,6 +350,38 @@ TYPED_TEST(LapackTargetsTest, Tridiagonal) {
   ExpectNear(Product(a, x), b);
 }
 
+// A singular system has a large solution; one that is not is solved as ever, with exchanged rows.
+TEST(PerturbedTridiagonalTest, FiniteResults) {
+  const Function solve = Find("tridiagonal_solve_perturbed_ffi");
+  ASSERT_NE(solve, nullptr);
+  Matrices<float> b(3, 3, 1), x(3, 3, 1);
+  Vectors<float> lower(3, 3), diagonal(3, 3), upper(3, 3);
+  const float lowers[] = {0, 1, 1}, diagonals[] = {1, 1, 0}, uppers[] = {1, 0, 0};
+  for (int64_t i = 0; i < 3; ++i) {
+    b(0, i, 0) = static_cast<float>(i + 1);
+    lower(0, i) = lowers[i];
+    diagonal(0, i) = diagonals[i];
+    upper(0, i) = uppers[i];
+    b(1, i, 0) = 1;
+    diagonal(1, i) = i == 1 ? 0.0f : 2.0f;
+    b(2, i, 0) = static_cast<float>(i);
+    lower(2, i) = 4;
+    diagonal(2, i) = 1;
+    upper(2, i) = 2;
+  }
+  const Array operands[] = {lower.array(), diagonal.array(), upper.array(), b.array()}, results[] = {x.array()};
+  ASSERT_TRUE(solve({operands, results, {}}).ok());
+  EXPECT_EQ(x.data[0], -2);
+  EXPECT_EQ(x.data[1], 3);
+  EXPECT_EQ(x.data[2], 8388608);
+  EXPECT_EQ(x.data[3], 0.5);
+  EXPECT_EQ(x.data[4], 4194304);
+  for (int64_t i = 0; i < 3; ++i) {
+    const float sum = (i > 0 ? 4 * x(2, i - 1, 0) : 0) + x(2, i, 0) + (i < 2 ? 2 * x(2, i + 1, 0) : 0);
+    EXPECT_NEAR(sum, b(2, i, 0), 1e-5);
+  }
+}
+
 TYPED_TEST(LapackTargetsTest, EmptyArrays) {
   using T = TypeParam;
   Matrices<T> none(0, 3, 3), small(2, 0, 0), out(0, 3, 3), small_out(2, 0, 0);
