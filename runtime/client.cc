@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/import/hlo_proto.h"
+#include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client_core.h"
 #include "runtime/fork_guard.h"
@@ -106,6 +107,8 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloM
     if (options.num_partitions != 0) module->set_num_partitions(options.num_partitions);
     HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment, AssignDevices(*core_, *module, options));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
+    HILO_ASSIGN_OR_RETURN(const bool partitioned, MakePartitioner()->Run(module.get()));
+    if (partitioned) HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
                           core_->compiler->Compile(std::move(module), options, core_->pool));
     return std::make_unique<Executable>(core_,

@@ -275,12 +275,12 @@ absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std
   }
   const int64_t device_count = options.replica_count * options.num_partitions;
   HILO_ASSIGN_OR_RETURN(session.client, CreateClient(platform, flags, device_count));
-  HILO_ASSIGN_OR_RETURN(const std::vector<Arguments> arguments, LoadArguments(module->EntryProgramShape(), flags, device_count));
   const int64_t start = NowNanoseconds();
   HILO_ASSIGN_OR_RETURN(session.executable, session.client->Compile(std::move(module), options));
   session.compile_ms = MillisecondsSince(start);
   std::vector<const Shape*> layouts;
   const ProgramShape& shape = session.executable->program_shape();
+  HILO_ASSIGN_OR_RETURN(const std::vector<Arguments> arguments, LoadArguments(shape, flags, device_count));
   for (const Shape& parameter : shape.parameters) {
     for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(parameter)) layouts.push_back(leaf.shape);
   }

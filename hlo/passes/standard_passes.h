@@ -10,6 +10,8 @@ namespace hilo {
 
 // "dce": removes instructions without effect, unused computations, and loop state that nothing reads.
 std::unique_ptr<HloPass> MakeDce();
+// "partition": the program that each partition of a sharded one runs; manual computations stay divided. Needed.
+std::unique_ptr<HloPass> MakePartitioner();
 // "async-to-sync": an op in place of each asynchronous pair of it; domains go. Needed.
 std::unique_ptr<HloPass> MakeAsyncToSync();
 // "inline-calls": puts small or only once called computations in the place of their calls.

@@ -1,0 +1,57 @@
+// Shardings: how the devices of a partitioned program share an array.
+//
+// Two notations come in. HLO's `sharding=` attribute lays the devices out over the dimensions of the array; Shardy's axes (#sdy.sharding) name a
+// mesh and say which of its axes cut which dimension. Both mean the same thing, a tile for every device.
+#ifndef HILO_HLO_IR_TILE_ASSIGNMENT_H_
+#define HILO_HLO_IR_TILE_ASSIGNMENT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hlo/ir/hlo_instruction.h"
+
+namespace hilo {
+
+// An array cut into counts[0] x counts[1] x ... tiles of equal sizes. Devices with equal tiles hold copies of the same.
+struct TileAssignment {
+  std::vector<int64_t> counts;                 // tiles along each dimension; empty: every device has the whole array
+  std::vector<std::vector<int64_t>> tile_of;   // [device][dimension]: which of them the device has
+
+  bool IsWhole() const;
+};
+
+// One sharding of HLO text for each of `leaf_count` leaves: "{replicated}", "{devices=[2,1,2]<=[4] last_tile_dim_replicate}",
+// "{devices=[2,2]0,1,2,3}", "{maximal device=0}", "{manual}", "{unknown}", or a tuple of them. What has no tiles is whole.
+// Errors: InvalidArgument if the text is none, or there are fewer or more shardings than leaves.
+absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_view text, int64_t leaf_count);
+
+// Named axes of devices, in the order of their numbers unless `devices` permutes them.
+struct Mesh {
+  std::vector<std::string> axes;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> devices;
+};
+// "{mesh = #sdy.mesh<["a"=2, "b"=2]>, other = ...}", as the module's attribute xla.sdy.meshes has it.
+absl::StatusOr<absl::flat_hash_map<std::string, Mesh>> MeshesFromText(absl::string_view text);
+
+// "#sdy.sharding<@mesh, [{"a"}, {}]>" or "#sdy.sharding_per_value<[<@mesh, [{"a"}, {}]>, ...]>". Only the axes of `manual_axes` cut, unless it is
+// nullopt.
+absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromSdy(absl::string_view text,
+                                                                   const absl::flat_hash_map<std::string, Mesh>& meshes,
+                                                                   const std::optional<std::vector<std::string>>& manual_axes);
+// "#sdy<manual_axes{"a", "b"}>".
+absl::StatusOr<std::vector<std::string>> ManualAxesFromText(absl::string_view text);
+
+// The attribute `name` among an instruction's or module's extra attributes; empty if it is not there.
+absl::string_view ExtraAttribute(const AttributeText& attributes, absl::string_view name);
+// The entry `key` of frontend attributes "{key="...",other={...}}", unquoted; empty if it is not there.
+std::string FrontendAttribute(absl::string_view frontend_attributes, absl::string_view key);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_IR_TILE_ASSIGNMENT_H_
