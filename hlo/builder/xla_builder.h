@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "hlo/builder/batch_norm_ops.h"
+#include "hlo/builder/collective_ops.h"
 #include "hlo/builder/dimension_numbers.h"
 #include "hlo/builder/linalg_ops.h"
 #include "hlo/builder/padding.h"
