@@ -111,10 +111,10 @@ def transposed_exchange(x):
 
 
 def partitioned(name):
-    """The text of the module after partitioning, without the tables of source lines."""
+    """The text of the module after partitioning, without what was done with (sharding) and the tables of source lines."""
     path, = pathlib.Path(DUMP).glob(f"*.jit_{name}.*.after_spmd-partitioning.*")
     text = path.read_text()
-    text = re.sub(r", metadata=\{[^}]*\}", "", text)
+    text = re.sub(r", (sharding|metadata)=\{(?:[^{}]|\{[^{}]*\})*\}", "", text)
     text = re.sub(r"\n(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+\n)*", "\n", text)
     return re.sub(r"\n{3,}", "\n\n", text)
 
