@@ -104,8 +104,12 @@ class TileEmitter {
     auto gather = std::make_unique<AllGatherAttrs>();
     gather->channel_id = (*next_channel_)++;
     gather->dimensions = {0};
-    gather->replica_groups.groups.emplace_back();
-    for (int64_t i = 0; i < partitions_; ++i) gather->replica_groups.groups[0].push_back(i);
+    // Partitions meet within each replica.
+    gather->use_global_device_ids = true;
+    for (int64_t replica = 0; replica < computation_->parent()->replica_count(); ++replica) {
+      std::vector<int64_t>& group = gather->replica_groups.groups.emplace_back();
+      for (int64_t i = 0; i < partitions_; ++i) group.push_back(replica * partitions_ + i);
+    }
     with_device[0] = partitions_;
     const Shape gathered = ShapeUtil::MakeShape(tile->shape().element_type(), with_device);
     HILO_ASSIGN_OR_RETURN(value, computation_->AddOp(HloOpcode::kAllGather, {value}, std::move(gather), {}, &gathered));
