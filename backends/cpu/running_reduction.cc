@@ -3,8 +3,9 @@
 // value is to the bit what they compute. With the padding behind, windows cover the elements from i on; running from the back relies on associativity.
 //
 // Three loop shapes. *Columns*: the dimension is not the minor-most; the lanes are neighbouring columns, whose running values wait in registers, or in a
-// block of the stack if there are more. *Lines*: it is the minor-most; several lines run side by side, as each is a chain of dependent steps (in lanes if
-// a step is expensive). *Line*: too few lines for that, and the computation is one operation; a vector is reduced in itself by halves, which reorders.
+// block of the stack if there are more. *Line*: it is the minor-most, and the computation is one operation that may be reordered; a vector is reduced in
+// itself by halves. *Lines*: otherwise several lines run side by side, as each is a chain of dependent steps (in lanes if a step is expensive). Lines that
+// lie a power of two apart meet in the same places of the cache: in 8192 lines of 1024 floats, side by side took 68 ms where one by one takes 1.8.
 #include "backends/cpu/running_reduction.h"
 
 #include "backends/cpu/reduction.h"
@@ -381,7 +382,7 @@ absl::StatusOr<Kernel> RunningKernel(FunctionEmitter& f, const HloInstruction* i
     while (width > 1 && width >= 2 * r.inner) width /= 2;
     return ColumnKernel(r, width);
   }
-  if (r.outer < kLines && r.opcode.has_value() && width > 1 && r.size >= 2 * width && MayReorder(f.context().numerics(), r.type(0))) {
+  if (r.opcode.has_value() && width > 1 && r.size >= 2 * width && MayReorder(f.context().numerics(), r.type(0))) {
     std::optional<Literal> identity = Identity(*r.opcode, r.type(0));
     if (identity.has_value()) return LineKernel(r, std::make_shared<const Literal>(*std::move(identity)), width);
   }

@@ -83,18 +83,12 @@ struct ScatterPlan {
   std::vector<int64_t> batch_positions;  // update dimensions that choose an index vector
 };
 
-// Applies the update element at `at` (uniform, one index an update dimension).
-absl::Status ScatterOne(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& at) {
+// Where the window of index number `batch` begins in the operand, one coordinate a dimension.
+absl::StatusOr<std::vector<llvm::Value*>> OriginOf(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch) {
   llvm::IRBuilder<>& b = f.b();
-  const HloInstruction* scatter = plan.scatter;
-  const Shape& operand = scatter->operand(0)->shape();
-  const HloInstruction* indices = scatter->operand(plan.count);
-  const Shape& updates = scatter->operand(plan.count + 1)->shape();
   const ScatterAttrs& attrs = *plan.attrs;
-
-  std::vector<LaneIndex> batch;
-  for (int64_t position : plan.batch_positions) batch.push_back(at[position]);
-  std::vector<llvm::Value*> place(operand.rank(), b.getInt64(0));
+  const HloInstruction* indices = plan.scatter->operand(plan.count);
+  std::vector<llvm::Value*> origin(plan.scatter->operand(0)->shape().rank(), b.getInt64(0));
   const bool is_signed = IsSignedIntegralType(indices->shape().element_type());
   for (size_t k = 0; k < attrs.scatter_dims_to_operand_dims.size(); ++k) {
     std::vector<LaneIndex> index;
@@ -103,50 +97,97 @@ absl::Status ScatterOne(FunctionEmitter& f, const ScatterPlan& plan, const std::
       index.push_back(d == attrs.index_vector_dim ? LaneIndex::Constant(static_cast<int64_t>(k)) : batch[next++]);
     }
     HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(indices, Index(index)));
-    place[attrs.scatter_dims_to_operand_dims[k]] = b.CreateIntCast(value.re, b.getInt64Ty(), is_signed);
+    origin[attrs.scatter_dims_to_operand_dims[k]] = b.CreateIntCast(value.re, b.getInt64Ty(), is_signed);
   }
   for (size_t k = 0; k < attrs.input_batching_dims.size(); ++k) {
     int64_t dimension = attrs.scatter_indices_batching_dims[k];
     if (dimension > attrs.index_vector_dim) --dimension;
-    place[attrs.input_batching_dims[k]] = batch[dimension].Base(f.context());
+    origin[attrs.input_batching_dims[k]] = batch[dimension].Base(f.context());
   }
-  for (size_t k = 0; k < plan.window_dims.size(); ++k) {
-    llvm::Value*& coordinate = place[plan.window_dims[k]];
-    coordinate = b.CreateAdd(coordinate, at[attrs.update_window_dims[k]].Base(f.context()));
-  }
-  // The whole window must lie inside, or the update is dropped; element by element that is each coordinate's own bound, as the window's ends are updates too.
-  // A window that sticks out is dropped whole: its origin decides.
+  return origin;
+}
+
+// Whether the whole window lies inside the operand: a window that sticks out is dropped whole.
+llvm::Value* IsInside(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<llvm::Value*>& origin) {
+  llvm::IRBuilder<>& b = f.b();
+  const Shape& operand = plan.scatter->operand(0)->shape();
+  const Shape& updates = plan.scatter->operand(plan.count + 1)->shape();
   llvm::Value* inside = b.getTrue();
   for (int64_t d = 0; d < operand.rank(); ++d) {
     int64_t window = 1;
-    llvm::Value* origin = place[d];
     for (size_t k = 0; k < plan.window_dims.size(); ++k) {
-      if (plan.window_dims[k] != d) continue;
-      window = updates.dimensions(attrs.update_window_dims[k]);
-      origin = b.CreateSub(place[d], at[attrs.update_window_dims[k]].Base(f.context()));
+      if (plan.window_dims[k] == d) window = updates.dimensions(plan.attrs->update_window_dims[k]);
     }
-    inside = b.CreateAnd(inside, b.CreateICmpULE(origin, b.getInt64(operand.dimensions(d) - window)));
-    if (operand.dimensions(d) < window) inside = b.getFalse();
+    if (operand.dimensions(d) < window) return b.getFalse();
+    inside = b.CreateAnd(inside, b.CreateICmpULE(origin[d], b.getInt64(operand.dimensions(d) - window)));
   }
+  return inside;
+}
+
+// Applies the updates of index number `batch` at `window`, an index a dimension of the window; the lanes are on the last.
+absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch, const std::vector<llvm::Value*>& origin,
+                       const std::vector<LaneIndex>& window) {
+  const HloInstruction* scatter = plan.scatter;
+  const Shape& operand = scatter->operand(0)->shape();
+  std::vector<LaneIndex> target, at(scatter->operand(plan.count + 1)->shape().rank());
+  for (int64_t d = 0; d < operand.rank(); ++d) target.push_back(LaneIndex::Uniform(origin[d], 1, operand.dimensions(d)));
+  for (size_t k = 0; k < window.size(); ++k) {
+    LaneIndex& coordinate = target[plan.window_dims[k]];
+    coordinate = coordinate.Add(f.context(), window[k]).WithRange({0, operand.dimensions(plan.window_dims[k]) - 1});
+    at[plan.attrs->update_window_dims[k]] = window[k];
+  }
+  for (size_t k = 0; k < batch.size(); ++k) at[plan.batch_positions[k]] = batch[k];
+  const Index place(std::move(target)), from(std::move(at));
+  std::vector<ElementValue> arguments;
+  for (int64_t i = 0; i < plan.count; ++i) arguments.push_back(f.ArrayOf(plan.instruction, i).Load(f.context(), place));
+  for (int64_t i = 0; i < plan.count; ++i) {
+    HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), f.elements().Generate(scatter->operand(plan.count + 1 + i), from));
+  }
+  HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> combined, codegen::EmitComputation(f.context(), *scatter->called_computation(), arguments));
+  for (int64_t i = 0; i < plan.count; ++i) f.ArrayOf(plan.instruction, i).Store(f.context(), place, f.context().Splat(combined[i]));
+  return absl::OkStatus();
+}
+
+// The lanes for the last dimension of the window, in which no two updates meet: 1 unless it is the minor-most of the operand.
+int ScatterWidth(FunctionEmitter& f, const ScatterPlan& plan) {
+  const Shape& operand = plan.scatter->operand(0)->shape();
+  if (plan.window_dims.empty() || plan.window_dims.back() != operand.rank() - 1) return 1;
+  if (!codegen::CanEmitComputation(*plan.scatter->called_computation())) return 1;
+  const int64_t row = plan.scatter->operand(plan.count + 1)->shape().dimensions(plan.attrs->update_window_dims.back());
+  int bits = 32;
+  for (int64_t i = 0; i < plan.count; ++i) {
+    bits = std::max(bits, 8 * PrimitiveTypeByteSize(ComplexComponentType(plan.scatter->operand(i)->shape().element_type())));
+  }
+  int width = std::max(1, f.context().target().vector_bits / bits);
+  while (width > 1 && width > row) width /= 2;
+  return width;
+}
+
+// All updates of index number `batch`.
+absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch) {
+  llvm::IRBuilder<>& b = f.b();
+  HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, OriginOf(f, plan, batch));
+  std::vector<int64_t> outer;
+  for (int64_t dimension : plan.attrs->update_window_dims) {
+    outer.push_back(plan.scatter->operand(plan.count + 1)->shape().dimensions(dimension));
+  }
+  const int64_t row = outer.empty() ? 1 : outer.back();
+  if (!outer.empty()) outer.pop_back();
+  int64_t rows = 1;
+  for (int64_t size : outer) rows *= size;
   auto apply = [&]() -> absl::StatusOr<Carried> {
-    std::vector<LaneIndex> target;
-    for (int64_t d = 0; d < operand.rank(); ++d) target.push_back(LaneIndex::Uniform(place[d], 1, operand.dimensions(d)));
-    const Index index(target);
-    std::vector<ElementValue> arguments;
-    for (int64_t i = 0; i < plan.count; ++i) {
-      arguments.push_back(f.ArrayOf(plan.instruction, i).Load(f.context(), index));
-    }
-    for (int64_t i = 0; i < plan.count; ++i) {
-      HILO_ASSIGN_OR_RETURN(ElementValue update, f.elements().Generate(scatter->operand(plan.count + 1 + i), Index(at)));
-      arguments.push_back(update);
-    }
-    HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> combined,
-                          codegen::EmitComputation(f.context(), *scatter->called_computation(), arguments));
-    for (int64_t i = 0; i < plan.count; ++i) f.ArrayOf(plan.instruction, i).Store(f.context(), index, combined[i]);
+    HILO_RETURN_IF_ERROR(ForEach(f, "window", b.getInt64(0), b.getInt64(rows), [&](llvm::Value* r) {
+      const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+      return ForEachVector(f, "row", row, ScatterWidth(f, plan), [&](const LaneIndex& i) {
+        std::vector<LaneIndex> window = prefix;
+        if (!plan.window_dims.empty()) window.push_back(i);
+        return ScatterAt(f, plan, batch, origin, window);
+      });
+    }));
     return Carried();
   };
-  return codegen::EmitBranches(f.context(), "inside", inside, apply, []() -> absl::StatusOr<Carried> { return Carried(); })
-      .status();
+  return codegen::EmitBranches(f.context(), "inside", IsInside(f, plan, origin), apply,
+                               []() -> absl::StatusOr<Carried> { return Carried(); }).status();
 }
 
 }  // namespace
@@ -214,15 +255,15 @@ absl::StatusOr<Kernel> ScatterKernel(FunctionEmitter&, const HloInstruction* ins
     }
     // Index by index, and each index's window whole: where windows overlap, the last index wins.
     const Shape& updates = plan.scatter->operand(plan.count + 1)->shape();
-    std::vector<int64_t> order = plan.batch_positions, dimensions;
-    order.insert(order.end(), plan.attrs->update_window_dims.begin(), plan.attrs->update_window_dims.end());
-    for (int64_t position : order) dimensions.push_back(updates.dimensions(position));
-    return ForEach(f, "updates", f.b().getInt64(0), f.b().getInt64(ShapeUtil::ElementsIn(updates)), [&](llvm::Value* i) {
-      const std::vector<LaneIndex> ordered = Delinearize(f, i, dimensions);
-      std::vector<LaneIndex> at = ordered;
-      for (size_t k = 0; k < order.size(); ++k) at[order[k]] = ordered[k];
-      return ScatterOne(f, plan, at);
-    });
+    if (ShapeUtil::IsZeroElementArray(updates)) return absl::OkStatus();
+    std::vector<int64_t> dimensions;
+    int64_t count = 1;
+    for (int64_t position : plan.batch_positions) {
+      dimensions.push_back(updates.dimensions(position));
+      count *= updates.dimensions(position);
+    }
+    return ForEach(f, "updates", f.b().getInt64(0), f.b().getInt64(count),
+                   [&](llvm::Value* i) { return ScatterWindow(f, plan, Delinearize(f, i, dimensions)); });
   };
   return kernel;
 }
