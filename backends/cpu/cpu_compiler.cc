@@ -15,6 +15,7 @@
 #include "backends/llvm/element_emitter.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "hlo/memory/copy_insertion.h"
@@ -73,6 +74,8 @@ class CpuTarget : public Target {
         return false;  // as a producer each would be computed anew for every element that reads it
       case HloOpcode::kGetTupleElement:
         return false;  // no work, and a fusion that takes its place would have a tuple for a parameter
+      case HloOpcode::kBitcastConvert:
+        return !IsReinterpretation(instruction);  // no code at all outside
       default:
         return codegen::IsElementGenerated(instruction.opcode());
     }

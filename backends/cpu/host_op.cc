@@ -4,6 +4,7 @@
 #include "backends/cpu/linear_algebra_ops.h"
 #include "backends/cpu/ragged_dot_op.h"
 #include "backends/cpu/random_state_op.h"
+#include "backends/cpu/top_k_op.h"
 #include "base/errors.h"
 
 namespace hilo::cpu {
@@ -33,6 +34,8 @@ Factory FactoryOf(HloOpcode opcode) {
       return MakeRaggedDotOp;
     case HloOpcode::kRngGetAndUpdateState:
       return MakeRandomStateOp;
+    case HloOpcode::kTopK:
+      return MakeTopKOp;
     case HloOpcode::kTriangularSolve:
       return MakeTriangularSolveOp;
     default:
@@ -42,7 +45,10 @@ Factory FactoryOf(HloOpcode opcode) {
 
 }  // namespace
 
-bool IsHostOp(const HloInstruction& instruction) { return FactoryOf(instruction.opcode()) != nullptr; }
+bool IsHostOp(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kTopK) return SelectsFew(instruction);
+  return FactoryOf(instruction.opcode()) != nullptr;
+}
 
 absl::StatusOr<std::unique_ptr<HostOp>> MakeHostOp(const HloInstruction& instruction, const CompileOptions& options) {
   const Factory factory = FactoryOf(instruction.opcode());

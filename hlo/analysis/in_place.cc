@@ -137,8 +137,22 @@ std::vector<InPlacePair> InPlacePairs(const HloInstruction& instruction) {
 
 bool IsForwarding(const HloInstruction& instruction) {
   if (HasTrait(instruction.opcode(), kForwarding)) return true;
-  return (instruction.opcode() == HloOpcode::kReshape || instruction.opcode() == HloOpcode::kBitcast) &&
-         !instruction.parent()->IsFusion();
+  if (instruction.parent()->IsFusion()) return false;
+  switch (instruction.opcode()) {
+    case HloOpcode::kReshape:
+    case HloOpcode::kBitcast:
+      return true;
+    case HloOpcode::kBitcastConvert:
+      return IsReinterpretation(instruction);
+    default:
+      return false;
+  }
+}
+
+bool IsReinterpretation(const HloInstruction& bitcast_convert) {
+  const Shape& from = bitcast_convert.operand(0)->shape();
+  const Shape& to = bitcast_convert.shape();
+  return from.rank() != to.rank() && ShapeUtil::ByteSizeOf(from) == ShapeUtil::ByteSizeOf(to);
 }
 
 }  // namespace hilo

@@ -21,8 +21,11 @@ struct InPlacePair {
 std::vector<InPlacePair> InPlacePairs(const HloInstruction& instruction);
 
 // True for instructions whose result leaves are operand leaves, without code: tuple, get-tuple-element, opt-barrier, add-dependency, and
-// outside fusions reshape and bitcast (arrays are row-major).
+// outside fusions reshape, bitcast and reinterpretations (arrays are row-major).
 bool IsForwarding(const HloInstruction& instruction);
+
+// True for a bitcast-convert that cuts elements into parts or joins them, of the same bytes: u64[4] to u32[4,2].
+bool IsReinterpretation(const HloInstruction& bitcast_convert);
 
 }  // namespace hilo
 

@@ -21,7 +21,7 @@ namespace hilo {
 namespace {
 
 // Instructions of one group: code size, and the depth to which its emission recurses.
-constexpr int64_t kMaxGroup = 100;
+constexpr int64_t kMaxGroup = 256;
 // Groups that a cheap instruction is copied into.
 constexpr size_t kMaxCopies = 4;
 // Arrays of at most this many elements are in registers already.
