@@ -76,7 +76,8 @@ def difference(ours, theirs):
         if sorted(got.files) != sorted(want.files):
             return np.inf
         for name in want.files:
-            a, b = got[name].astype(np.float64), want[name].astype(np.float64)
+            wide = np.complex128 if np.iscomplexobj(want[name]) else np.float64
+            a, b = got[name].astype(wide), want[name].astype(wide)
             if a.shape != b.shape:
                 return np.inf
             distance = np.abs(a - b).max(initial=0) / max(np.abs(b).max(initial=0), 1e-300)

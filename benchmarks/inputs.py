@@ -14,6 +14,10 @@ def _normal(seed, *shape, scale=1.0, dtype=np.float32):
     return (np.random.default_rng(seed).standard_normal(shape) * scale).astype(dtype)
 
 
+def _complex(seed, *shape):
+    return (_normal(seed, *shape) + 1j * _normal(seed + 100, *shape)).astype(np.complex64)
+
+
 def _minilm():
     from weights import VOCABULARY, random_weights
     ids = np.random.default_rng(0).integers(0, VOCABULARY, (8, 128)).astype(np.int32)
@@ -46,6 +50,20 @@ INPUTS = {
     "softmax_rows": lambda: [_normal(0, 4096, 1024)],
     "layer_norm_rows": lambda: [_normal(0, 4096, 1024), _normal(1, 1024), _normal(2, 1024)],
     "argsort_axis0": lambda: [_normal(0, 100, 10000)],
+    "conv_3x3": lambda: [_normal(0, 4, 56, 56, 64), _normal(1, 3, 3, 64, 64)],
+    "conv_3x3_deep": lambda: [_normal(0, 8, 14, 14, 256), _normal(1, 3, 3, 256, 256)],
+    "conv_stem": lambda: [_normal(0, 1, 224, 224, 3), _normal(1, 7, 7, 3, 64)],
+    "conv_pointwise": lambda: [_normal(0, 4, 28, 28, 256), _normal(1, 1, 1, 256, 512)],
+    "conv_depthwise": lambda: [_normal(0, 4, 56, 56, 144), _normal(1, 3, 3, 1, 144)],
+    "conv_grouped": lambda: [_normal(0, 4, 28, 28, 128), _normal(1, 3, 3, 4, 128)],
+    "conv_nchw": lambda: [_normal(0, 4, 64, 56, 56), _normal(1, 64, 64, 3, 3)],
+    "conv_1d": lambda: [_normal(0, 4, 4096, 64), _normal(1, 3, 64, 64)],
+    "conv_transposed": lambda: [_normal(0, 4, 16, 16, 128), _normal(1, 4, 4, 128, 64)],
+    "conv_kernel_gradient": lambda: [_normal(0, 8, 28, 28, 64), _normal(1, 8, 28, 28, 64)],
+    "conv_input_gradient": lambda: [_normal(0, 4, 28, 28, 128), _normal(1, 3, 3, 64, 128)],
+    "conv_few_features": lambda: [_normal(0, 1, 128, 128, 32), _normal(1, 3, 3, 32, 3)],
+    "conv_f64": lambda: [_normal(0, 2, 28, 28, 64, dtype=F64), _normal(1, 3, 3, 64, 64, dtype=F64)],
+    "conv_complex": lambda: [_complex(0, 2, 28, 28, 32), _complex(1, 3, 3, 32, 32)],
 }
 
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "backends/cpu/convolution_plan.h"
 #include "backends/cpu/cpu_program.h"
 #include "backends/cpu/cpu_runtime.h"
 #include "backends/cpu/dot_kernel.h"
@@ -50,7 +51,6 @@ class CpuTarget : public Target {
       case HloOpcode::kCall:
       case HloOpcode::kFusion:
       case HloOpcode::kReduce:
-      case HloOpcode::kConvolution:
       case HloOpcode::kDot:
       case HloOpcode::kScatter:
       case HloOpcode::kSelectAndScatter:
@@ -58,6 +58,8 @@ class CpuTarget : public Target {
       case HloOpcode::kDynamicUpdateSlice:
       case HloOpcode::kCopy:
         return true;
+      case HloOpcode::kConvolution:
+        return IsKernelConvolution(instruction);
       case HloOpcode::kStochasticConvert:
         return false;
       default:

@@ -36,7 +36,7 @@ absl::StatusOr<Kernel> MakeKernel(FunctionEmitter& f, const HloInstruction* inst
       if (hero == instruction) return CopyKernel(f, instruction);
       return LoopKernel(f, instruction);
     case HloOpcode::kConvolution:
-      return LoopKernel(f, instruction);
+      return ConvolutionKernel(f, instruction);
     default:
       break;
   }

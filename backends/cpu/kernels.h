@@ -21,6 +21,7 @@ absl::StatusOr<Kernel> MakeKernel(FunctionEmitter& f, const HloInstruction* inst
 // Each in a file of its own.
 absl::StatusOr<Kernel> LoopKernel(FunctionEmitter& f, const HloInstruction* instruction);
 absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* instruction);
+absl::StatusOr<Kernel> ConvolutionKernel(FunctionEmitter& f, const HloInstruction* instruction);
 absl::StatusOr<Kernel> ReduceWindowKernel(FunctionEmitter& f, const HloInstruction* instruction);
 absl::StatusOr<Kernel> SelectAndScatterKernel(FunctionEmitter& f, const HloInstruction* instruction);
 absl::StatusOr<Kernel> DotKernel(FunctionEmitter& f, const HloInstruction* instruction);

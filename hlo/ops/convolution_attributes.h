@@ -34,6 +34,12 @@ inline constexpr int64_t kMaxSpatialDimensions = 10;
 std::string FieldToText(const ConvolutionDimensionNumbers& value);
 absl::Status FieldFromText(absl::string_view text, ConvolutionDimensionNumbers* value);
 
+// Change `numbers` to those of a convolution of a transposed operand, and return how: permutation[i] is the old number of the new dimension i;
+// empty if the operand is in that order already. TurnKernel puts the kernel's output features behind all others, TurnInput the input's last
+// spatial dimension.
+std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers);
+std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers);
+
 struct ConvolutionAttrs : Attributes<ConvolutionAttrs> {
   Window window;
   ConvolutionDimensionNumbers dim_labels;

@@ -65,7 +65,37 @@ absl::Status LabelsFromText(const Part& part, absl::string_view labels, int64_t*
   return absl::OkStatus();
 }
 
+// Moves dimension `from` of `rank` behind all others, in the numbers that are given.
+std::vector<int64_t> MoveBehind(int64_t from, int64_t rank, int64_t* first, int64_t* second,
+                                std::vector<int64_t>* spatial) {
+  if (from == rank - 1) return {};
+  std::vector<int64_t> permutation;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (d != from) permutation.push_back(d);
+  }
+  permutation.push_back(from);
+  const auto moved = [&](int64_t d) { return d == from ? rank - 1 : d - (d > from ? 1 : 0); };
+  *first = moved(*first);
+  *second = moved(*second);
+  for (int64_t& d : *spatial) d = moved(d);
+  return permutation;
+}
+
 }  // namespace
+
+std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers) {
+  return MoveBehind(numbers->kernel_output_feature_dimension_,
+                    numbers->kernel_spatial_dimensions_size() + 2,
+                    &numbers->kernel_input_feature_dimension_,
+                    &numbers->kernel_output_feature_dimension_, &numbers->kernel_spatial_dimensions_);
+}
+
+std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers) {
+  if (numbers->input_spatial_dimensions_.empty()) return {};
+  return MoveBehind(numbers->input_spatial_dimensions_.back(),
+                    numbers->input_spatial_dimensions_size() + 2, &numbers->input_batch_dimension_,
+                    &numbers->input_feature_dimension_, &numbers->input_spatial_dimensions_);
+}
 
 std::string FieldToText(const ConvolutionDimensionNumbers& value) {
   return absl::StrCat(

@@ -13,6 +13,7 @@ constexpr Row kRows[] = {
     {HloOpcode::kBatchNormGrad, ExpandBatchNormGrad},
     {HloOpcode::kBatchNormInference, ExpandBatchNormInference},
     {HloOpcode::kBatchNormTraining, ExpandBatchNormTraining},
+    {HloOpcode::kConvolution, ExpandConvolution},
     {HloOpcode::kRng, ExpandRng},
     {HloOpcode::kRngBitGenerator, ExpandRngBitGenerator},
     {HloOpcode::kScaledDot, ExpandScaledDot},

@@ -1,0 +1,145 @@
+// Random convolutions: strict code gives the interpreter's bits, other code its values up to roundings.
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "gtest/gtest.h"
+#include "hlo/ops/convolution_attributes.h"
+#include "hlo/ops/op.h"
+#include "runtime/client.h"
+#include "tests/fuzz/random_numbers.h"
+
+namespace hilo {
+namespace {
+
+using fuzz::Random;
+
+struct Case {
+  Shape lhs, rhs;
+  ConvolutionAttrs attrs;
+  PrimitiveType type = F32;
+};
+
+// Puts sizes into the dimensions that `order` gives the roles.
+Shape Ordered(PrimitiveType type, const std::vector<int64_t>& sizes, const std::vector<int64_t>& order) {
+  std::vector<int64_t> dimensions(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i) dimensions[order[i]] = sizes[i];
+  return Shape(type, dimensions);
+}
+
+std::vector<int64_t> RandomOrder(Random& random, int64_t rank) {
+  std::vector<int64_t> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  if (random.Chance(30)) return order;  // batch or feature first
+  if (random.Chance(40)) {              // features last
+    order[1] = rank - 1;
+    for (int64_t i = 2; i < rank; ++i) order[i] = i - 1;
+    return order;
+  }
+  for (int64_t i = rank - 1; i > 0; --i) std::swap(order[i], order[random.Below(i + 1)]);
+  return order;
+}
+
+Case RandomCase(Random& random) {
+  static constexpr PrimitiveType kTypes[] = {F32, F32, F32, F64, C64, S32, BF16, S8};
+  Case c;
+  c.type = random.Of(kTypes);
+  const int64_t spatial = random.Below(4);
+  const int64_t widest = spatial <= 1 ? 40 : spatial == 2 ? 17 : 6;
+  const bool wide_features = random.Chance(40);
+  const auto features = [&] { return 1 + random.Below(wide_features ? 37 : 4); };
+  int64_t groups = random.Chance(30) ? 1 + random.Below(5) : 1;
+  const bool of_batch = random.Chance(40);
+  if (!of_batch && random.Chance(30)) groups = features();  // depthwise, often
+  const int64_t in = random.Chance(30) ? 1 : features();
+  const int64_t out = groups * (random.Chance(40) ? 1 : features());
+  std::vector<int64_t> lhs_sizes = {(1 + random.Below(3)) * (of_batch ? groups : 1), in * (of_batch ? 1 : groups)};
+  std::vector<int64_t> rhs_sizes = {out, in};
+  (of_batch ? c.attrs.batch_group_count : c.attrs.feature_group_count) = groups;
+  for (int64_t s = 0; s < spatial; ++s) {
+    Window::Dimension window;
+    window.size = 1 + random.Below(random.Chance(20) ? 11 : 3);
+    if (random.Chance(40)) window.stride = 1 + random.Below(3);
+    if (random.Chance(30)) window.base_dilation = 1 + random.Below(4);
+    if (random.Chance(30)) window.window_dilation = 1 + random.Below(3);
+    window.window_reversal = random.Chance(20);
+    if (random.Chance(60)) {
+      window.padding_low = random.Below(6) - 2;
+      window.padding_high = random.Below(6) - 2;
+    }
+    c.attrs.window.dimensions.push_back(window);
+    lhs_sizes.push_back(random.Below(20) == 0 ? random.Below(2) : 1 + random.Below(widest));
+    rhs_sizes.push_back(window.size);
+  }
+  const std::vector<int64_t> lhs = RandomOrder(random, spatial + 2), rhs = RandomOrder(random, spatial + 2), result = RandomOrder(random, spatial + 2);
+  ConvolutionDimensionNumbers& numbers = c.attrs.dim_labels;
+  numbers.set_input_batch_dimension(lhs[0]);
+  numbers.set_input_feature_dimension(lhs[1]);
+  numbers.set_kernel_output_feature_dimension(rhs[0]);
+  numbers.set_kernel_input_feature_dimension(rhs[1]);
+  numbers.set_output_batch_dimension(result[0]);
+  numbers.set_output_feature_dimension(result[1]);
+  for (int64_t s = 0; s < spatial; ++s) {
+    numbers.add_input_spatial_dimensions(lhs[s + 2]);
+    numbers.add_kernel_spatial_dimensions(rhs[s + 2]);
+    numbers.add_output_spatial_dimensions(result[s + 2]);
+  }
+  c.lhs = Ordered(c.type, lhs_sizes, lhs);
+  c.rhs = Ordered(c.type, rhs_sizes, rhs);
+  return c;
+}
+
+Literal RandomLiteral(Random& random, const Shape& shape) {
+  Literal wide = *Literal::Create(Shape(F64, shape.dimensions()));
+  for (double& value : wide.data<double>()) value = IsIntegralType(shape.element_type()) ? static_cast<double>(random.Below(200) - 100) : random.Uniform(-1, 1);
+  return *wide.Convert(shape.element_type());
+}
+
+absl::StatusOr<std::string> TextOf(const Case& c) {
+  const Shape* shapes[] = {&c.lhs, &c.rhs};
+  HILO_ASSIGN_OR_RETURN(const Shape result, InferShape({.opcode = HloOpcode::kConvolution, .operands = shapes, .attributes = &c.attrs}));
+  std::string attributes;
+  for (const auto& [name, value] : c.attrs.ToText()) absl::StrAppend(&attributes, ", ", name, "=", value);
+  return absl::StrCat("HloModule random\nENTRY main { x = ", c.lhs.ToString(), " parameter(0)  k = ", c.rhs.ToString(),
+                      " parameter(1)  ROOT y = ", result.ToString(), " convolution(x, k)", attributes, " }");
+}
+
+Literal RunOn(Client* client, const std::string& text, bool strict, absl::Span<const Literal* const> arguments) {
+  CompileOptions options;
+  options.strict = strict;
+  auto executable = client->CompileHloText(text, options);
+  EXPECT_TRUE(executable.ok()) << executable.status() << "\n" << text;
+  if (!executable.ok()) return Literal();
+  auto result = (*executable)->ExecuteLiterals(arguments);
+  EXPECT_TRUE(result.ok()) << result.status() << "\n" << text;
+  return result.ok() ? *std::move(result) : Literal();
+}
+
+TEST(ConvolutionTest, RandomOnesGiveTheInterpretersResults) {
+  ClientOptions options;
+  options.platform = "interpreter";
+  const std::unique_ptr<Client> interpreter = *Client::Create(options);
+  options.platform = "cpu";
+  const std::unique_ptr<Client> cpu = *Client::Create(options);
+  for (int seed = 0; seed < 150; ++seed) {
+    Random random(seed);
+    const Case c = RandomCase(random);
+    const absl::StatusOr<std::string> text = TextOf(c);
+    ASSERT_TRUE(text.ok()) << text.status();
+    const Literal lhs = RandomLiteral(random, c.lhs), rhs = RandomLiteral(random, c.rhs);
+    const Literal* arguments[] = {&lhs, &rhs};
+    const Literal expected = RunOn(interpreter.get(), *text, true, arguments);
+    const Literal strict = RunOn(cpu.get(), *text, true, arguments);
+    const absl::Status same = CompareLiterals(expected, strict, {});
+    EXPECT_TRUE(same.ok()) << same << "\nseed " << seed << ", strict\n" << *text;
+    const Literal fast = RunOn(cpu.get(), *text, false, arguments);
+    const double tolerance = c.type == BF16 ? 2e-2 : c.type == F64 ? 1e-12 : 1e-4;
+    const absl::Status near = CompareLiterals(expected, fast, {.absolute = IsIntegralType(c.type) ? 0 : tolerance, .relative = IsIntegralType(c.type) ? 0 : tolerance});
+    EXPECT_TRUE(near.ok()) << near << "\nseed " << seed << "\n" << *text;
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace hilo
