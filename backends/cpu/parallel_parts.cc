@@ -8,7 +8,8 @@
 
 namespace hilo::cpu {
 
-absl::Status ForParts(const Workers& workers, int64_t count, double work, absl::FunctionRef<absl::Status(int64_t, int64_t)> body) {
+absl::Status ForParts(const Workers& workers, int64_t count, double work,
+                      absl::FunctionRef<absl::Status(int64_t, int64_t)> body) {
   const auto stopped = [&] {
     return workers.cancellation == nullptr ? absl::OkStatus() : workers.cancellation->status();
   };

@@ -17,10 +17,12 @@ struct Workers {
   const CancellationToken* cancellation = nullptr;  // null: never stopped
 };
 
-// Calls body(begin, end) for parts of [0, count) on the threads of the pool. `work` is the cost of one of the count, in nanoseconds: parts are made
-// so large that handing them out does not show. Parts do not depend on the number of threads. Returns the first error; a run that is stopped
+// Calls body(begin, end) for parts of [0, count) on the threads of the pool. `work` is the cost of
+// one of the count, in nanoseconds: parts are made so large that handing them out does not show.
+// Parts do not depend on the number of threads. Returns the first error; a run that is stopped
 // returns its status.
-absl::Status ForParts(const Workers& workers, int64_t count, double work, absl::FunctionRef<absl::Status(int64_t begin, int64_t end)> body);
+absl::Status ForParts(const Workers& workers, int64_t count, double work,
+                      absl::FunctionRef<absl::Status(int64_t begin, int64_t end)> body);
 
 }  // namespace hilo::cpu
 

@@ -1,6 +1,7 @@
 // cholesky and triangular-solve, by substitution; sums are kept in double.
 //
-// A matrix that is not positive definite has no Cholesky factor: all elements of its result are then NaN. The other triangle is 0.
+// A matrix that is not positive definite has no Cholesky factor: all elements of its result are
+// then NaN. The other triangle is 0.
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -61,7 +62,8 @@ T Narrowed(W value) {
   }
 }
 
-// The lower factor of the matrix whose lower triangle is a(i, j). False if it is not positive definite.
+// The lower factor of the matrix whose lower triangle is a(i, j). False if it is not positive
+// definite.
 template <typename W, typename A>
 bool Factor(int64_t n, const A& a, std::vector<W>* l) {
   for (int64_t j = 0; j < n; ++j) {
@@ -89,13 +91,15 @@ void Cholesky(int64_t n, bool lower, const T* a, T* result) {
   };
   if (!Factor<W>(n, element, &l)) l.assign(n * n, W(std::numeric_limits<double>::quiet_NaN()));
   for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = 0; j < n; ++j) result[i * n + j] = Narrowed<T>(lower ? l[i * n + j] : Conjugate(l[j * n + i]));
+    for (int64_t j = 0; j < n; ++j)
+      result[i * n + j] = Narrowed<T>(lower ? l[i * n + j] : Conjugate(l[j * n + i]));
   }
 }
 
 // Solves t x = b for `count` columns; t(i, j) is a triangle, b and x are at(i, column).
 template <typename W, typename Triangle, typename At>
-void Substitute(int64_t n, int64_t count, bool lower, bool unit_diagonal, const Triangle& t, const At& at) {
+void Substitute(int64_t n, int64_t count, bool lower, bool unit_diagonal, const Triangle& t,
+                const At& at) {
   for (int64_t c = 0; c < count; ++c) {
     for (int64_t step = 0; step < n; ++step) {
       const int64_t i = lower ? step : n - 1 - step;
@@ -107,7 +111,8 @@ void Substitute(int64_t n, int64_t count, bool lower, bool unit_diagonal, const 
 }
 
 template <typename T>
-void Solve(const TriangularSolveAttrs& attrs, int64_t n, int64_t count, const T* a, const T* b, T* x) {
+void Solve(const TriangularSolveAttrs& attrs, int64_t n, int64_t count, const T* a, const T* b,
+           T* x) {
   using W = WideNumberOf<T>;
   std::vector<W> values(n * count);
   for (int64_t i = 0; i < n * count; ++i) values[i] = Widened<W>(b[i]);
@@ -118,7 +123,9 @@ void Solve(const TriangularSolveAttrs& attrs, int64_t n, int64_t count, const T*
     const W value = Widened<W>(turned ? a[j * n + i] : a[i * n + j]);
     return attrs.transpose_a == TransposeKind::kAdjoint ? Conjugate(value) : value;
   };
-  const auto at = [&](int64_t i, int64_t c) -> W& { return attrs.left_side ? values[i * count + c] : values[c * n + i]; };
+  const auto at = [&](int64_t i, int64_t c) -> W& {
+    return attrs.left_side ? values[i * count + c] : values[c * n + i];
+  };
   Substitute<W>(n, count, attrs.lower != turned, attrs.unit_diagonal, t, at);
   for (int64_t i = 0; i < n * count; ++i) x[i] = Narrowed<T>(values[i]);
 }
@@ -136,20 +143,22 @@ void NumberTypeSwitch(PrimitiveType type, const F& f) {
 
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kCholesky>(const OpView& op) {
-  HILO_RETURN_IF_ERROR(CheckMatrices(op, 0, "a"));         // cholesky_c2
-  HILO_RETURN_IF_ERROR(CheckSquare(op, op.operand(0)));    // cholesky_c3
-  return WithoutLayouts(op.operand(0));                    // cholesky_c1
+  HILO_RETURN_IF_ERROR(CheckMatrices(op, 0, "a"));       // cholesky_c2
+  HILO_RETURN_IF_ERROR(CheckSquare(op, op.operand(0)));  // cholesky_c3
+  return WithoutLayouts(op.operand(0));                  // cholesky_c1
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCholesky>(const OpView& op, const Shape& shape, Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCholesky>(const OpView& op, const Shape& shape,
+                                                       Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (result.element_count() == 0) return result;
   const int64_t n = shape.dimensions(shape.rank() - 1);
   NumberTypeSwitch(shape.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t at = 0; at < result.element_count(); at += n * n) {
-      Cholesky<T>(n, op.attrs<CholeskyAttrs>().lower, operands[0]->data<T>().data() + at, result.data<T>().data() + at);
+      Cholesky<T>(n, op.attrs<CholeskyAttrs>().lower, operands[0]->data<T>().data() + at,
+                  result.data<T>().data() + at);
     }
   });
   return result;
@@ -164,15 +173,19 @@ absl::StatusOr<Shape> Infer<HloOpcode::kTriangularSolve>(const OpView& op) {
   const Shape& a = op.operand(0);
   const Shape& b = op.operand(1);
   HILO_RETURN_IF_ERROR(CheckSquare(op, a));  // triangular_solve_c3
-  if (a.rank() != b.rank()) return InvalidOp(op, "a and b must have equal ranks, got ", a.ToString(), " and ", b.ToString());
+  if (a.rank() != b.rank())
+    return InvalidOp(op, "a and b must have equal ranks, got ", a.ToString(), " and ",
+                     b.ToString());
   for (int64_t d = 0; d < a.rank() - 2; ++d) {
     if (a.dimensions(d) == b.dimensions(d)) continue;
-    return InvalidOp(op, "a and b must have equal batch dimensions, got ", a.ToString(), " and ", b.ToString());
+    return InvalidOp(op, "a and b must have equal batch dimensions, got ", a.ToString(), " and ",
+                     b.ToString());
   }
   const int64_t shared = b.rank() - (attrs.left_side ? 2 : 1);
   if (b.dimensions(shared) != a.dimensions(a.rank() - 1)) {
-    return InvalidOp(op, "with left_side=", attrs.left_side ? "true" : "false", " dimension ", shared, " of b must be as large as a, got ",
-                     a.ToString(), " and ", b.ToString());
+    return InvalidOp(op, "with left_side=", attrs.left_side ? "true" : "false", " dimension ",
+                     shared, " of b must be as large as a, got ", a.ToString(), " and ",
+                     b.ToString());
   }
   if (attrs.transpose_a == TransposeKind::kInvalid) {
     return InvalidOp(op, "transpose_a must be NO_TRANSPOSE, TRANSPOSE or ADJOINT");
@@ -181,7 +194,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kTriangularSolve>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kTriangularSolve>(const OpView& op, const Shape& shape, Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kTriangularSolve>(const OpView& op, const Shape& shape,
+                                                              Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (result.element_count() == 0) return result;
   const TriangularSolveAttrs& attrs = op.attrs<TriangularSolveAttrs>();
@@ -191,7 +205,8 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kTriangularSolve>(const OpView& op, 
   NumberTypeSwitch(shape.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < result.element_count() / (n * count); ++i) {
-      Solve<T>(attrs, n, count, operands[0]->data<T>().data() + i * n * n, operands[1]->data<T>().data() + i * n * count,
+      Solve<T>(attrs, n, count, operands[0]->data<T>().data() + i * n * n,
+               operands[1]->data<T>().data() + i * n * count,
                result.data<T>().data() + i * n * count);
     }
   });

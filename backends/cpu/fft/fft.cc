@@ -1,7 +1,9 @@
-// Several dimensions are transformed one after the other: the minor-most one as rows, the others as columns of what lies below them.
+// Several dimensions are transformed one after the other: the minor-most one as rows, the others as
+// columns of what lies below them.
 //
-// A row of 2h real numbers is h complex ones as it lies in memory; their transform and a pass over its pairs k and h - k give the h + 1 results.
-// Rows of odd length are taken as complex ones whose imaginary part is 0.
+// A row of 2h real numbers is h complex ones as it lies in memory; their transform and a pass over
+// its pairs k and h - k give the h + 1 results. Rows of odd length are taken as complex ones whose
+// imaginary part is 0.
 #include "backends/cpu/fft/fft.h"
 
 #include <algorithm>
@@ -24,18 +26,21 @@ class TypedFft : public Fft {
     switch (type_) {
       case FftType::kFft:
       case FftType::kIfft:
-        HILO_RETURN_IF_ERROR(rows_->RunParallel(workers, {from, row_length_, to, row_length_, row_count_}, type_ == FftType::kIfft, scale_));
+        HILO_RETURN_IF_ERROR(rows_->RunParallel(workers,
+                                                {from, row_length_, to, row_length_, row_count_},
+                                                type_ == FftType::kIfft, scale_));
         return OtherDimensions(workers, to, to, type_ == FftType::kIfft);
       case FftType::kRfft:
         HILO_RETURN_IF_ERROR(RealRows(workers, from, to));
         return OtherDimensions(workers, to, to, false);
       case FftType::kIrfft:
         if (columns_.empty()) return InverseRealRows(workers, from, to);
-        return scratch_.With(2 * row_count_ * spectrum_length() * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
-          T* between = reinterpret_cast<T*>(memory);
-          HILO_RETURN_IF_ERROR(OtherDimensions(workers, from, between, true));
-          return InverseRealRows(workers, between, to);
-        });
+        return scratch_.With(2 * row_count_ * spectrum_length() * static_cast<int64_t>(sizeof(T)),
+                             [&](uint8_t* memory) -> absl::Status {
+                               T* between = reinterpret_cast<T*>(memory);
+                               HILO_RETURN_IF_ERROR(OtherDimensions(workers, from, between, true));
+                               return InverseRealRows(workers, between, to);
+                             });
     }
     return Internal("fft: no such type");
   }
@@ -57,9 +62,12 @@ class TypedFft : public Fft {
     if (type == FftType::kIfft || type == FftType::kIrfft) scale_ = static_cast<T>(1 / points);
     if (!halved_) return absl::OkStatus();
     const UnitRoots<T> roots(row_length_);
-    w_re_.resize(row_length_ / 4 + 1);
-    w_im_.resize(w_re_.size());
-    for (size_t k = 0; k < w_re_.size(); ++k) roots.At(static_cast<int64_t>(k), &w_re_[k], &w_im_[k]);
+    const int64_t count = row_length_ / 4 + 1;
+    HILO_ASSIGN_OR_RETURN(roots_memory_,
+                          AlignedBuffer::Create(2 * count * static_cast<int64_t>(sizeof(T))));
+    w_re_ = reinterpret_cast<T*>(roots_memory_.data());
+    w_im_ = w_re_ + count;
+    for (int64_t k = 0; k < count; ++k) roots.At(k, &w_re_[k], &w_im_[k]);
     return absl::OkStatus();
   }
 
@@ -69,7 +77,8 @@ class TypedFft : public Fft {
     return type_ == FftType::kRfft || type_ == FftType::kIrfft ? row_length_ / 2 + 1 : row_length_;
   }
 
-  // All but the rows. Each dimension is columns of contiguous blocks; those that are 1 wide are rows themselves.
+  // All but the rows. Each dimension is columns of contiguous blocks; those that are 1 wide are
+  // rows themselves.
   absl::Status OtherDimensions(const Workers& workers, const T* in, T* out, bool inverse) const {
     int64_t width = spectrum_length();
     int64_t blocks = row_count_;
@@ -77,7 +86,8 @@ class TypedFft : public Fft {
       const RowFft<T>& column = *columns_[i];
       blocks /= column.length();
       if (width == 1) {
-        HILO_RETURN_IF_ERROR(column.RunParallel(workers, {in, column.length(), out, column.length(), blocks}, inverse, T(1)));
+        HILO_RETURN_IF_ERROR(column.RunParallel(
+            workers, {in, column.length(), out, column.length(), blocks}, inverse, T(1)));
       } else {
         HILO_RETURN_IF_ERROR(Columns(workers, column, in, out, blocks, width, inverse));
       }
@@ -87,24 +97,30 @@ class TypedFft : public Fft {
     return absl::OkStatus();
   }
 
-  absl::Status Columns(const Workers& workers, const RowFft<T>& column, const T* in, T* out, int64_t blocks, int64_t width, bool inverse) const {
+  absl::Status Columns(const Workers& workers, const RowFft<T>& column, const T* in, T* out,
+                       int64_t blocks, int64_t width, bool inverse) const {
     const int lanes = HostLaneKernels<T>().lanes;
     const int64_t groups = CeilDiv(width, lanes);
-    return ForParts(workers, blocks * groups, column.cost() * lanes, [&](int64_t begin, int64_t end) -> absl::Status {
-      while (begin < end) {
-        const int64_t block = begin / groups, first = begin % groups;
-        const int64_t last = std::min(groups, first + end - begin);
-        const int64_t offset = 2 * (block * column.length() * width + first * lanes);
-        HILO_RETURN_IF_ERROR(
-            column.RunColumns(in + offset, out + offset, width, std::min(width, last * lanes) - first * lanes, inverse, T(1)));
-        begin += last - first;
-      }
-      return absl::OkStatus();
-    });
+    return ForParts(workers, blocks * groups, column.cost() * lanes,
+                    [&](int64_t begin, int64_t end) -> absl::Status {
+                      while (begin < end) {
+                        const int64_t block = begin / groups, first = begin % groups;
+                        const int64_t last = std::min(groups, first + end - begin);
+                        const int64_t offset =
+                            2 * (block * column.length() * width + first * lanes);
+                        HILO_RETURN_IF_ERROR(column.RunColumns(
+                            in + offset, out + offset, width,
+                            std::min(width, last * lanes) - first * lanes, inverse, T(1)));
+                        begin += last - first;
+                      }
+                      return absl::OkStatus();
+                    });
   }
 
   // Rows in parts of whole vectors; few long ones each by all threads.
-  absl::Status ForRows(const Workers& workers, absl::FunctionRef<absl::Status(const Workers&, int64_t, int64_t)> body) const {
+  absl::Status ForRows(
+      const Workers& workers,
+      absl::FunctionRef<absl::Status(const Workers&, int64_t, int64_t)> body) const {
     constexpr double kLong = 40000;  // nanoseconds
     if (row_count_ < 16 && rows_->cost() > kLong) {
       for (int64_t r = 0; r < row_count_; ++r) HILO_RETURN_IF_ERROR(body(workers, r, r + 1));
@@ -126,22 +142,25 @@ class TypedFft : public Fft {
         const int64_t count = std::min<int64_t>(kernels.lanes, end - r);
         T* to = out + 2 * r * width;
         if (halved_) {
-          HILO_RETURN_IF_ERROR(Transform(inside, {in + r * n, half, to, width, count}, false, T(1)));
+          HILO_RETURN_IF_ERROR(
+              Transform(inside, {in + r * n, half, to, width, count}, false, T(1)));
           for (int64_t i = 0; i < count; ++i) {
-            kernels.real_from_half(to + 2 * i * width, to + 2 * i * width, half, w_re_.data(), w_im_.data());
+            kernels.real_from_half(to + 2 * i * width, to + 2 * i * width, half, w_re_, w_im_);
           }
           continue;
         }
-        HILO_RETURN_IF_ERROR(scratch_.With(2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
-          T* rows = reinterpret_cast<T*>(memory);
-          for (int64_t i = 0; i < count * n; ++i) {
-            rows[2 * i] = in[r * n + i];
-            rows[2 * i + 1] = 0;
-          }
-          HILO_RETURN_IF_ERROR(Transform(inside, {rows, n, rows, n, count}, false, T(1)));
-          for (int64_t i = 0; i < count; ++i) std::copy_n(rows + 2 * i * n, 2 * width, to + 2 * i * width);
-          return absl::OkStatus();
-        }));
+        HILO_RETURN_IF_ERROR(scratch_.With(
+            2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
+              T* rows = reinterpret_cast<T*>(memory);
+              for (int64_t i = 0; i < count * n; ++i) {
+                rows[2 * i] = in[r * n + i];
+                rows[2 * i + 1] = 0;
+              }
+              HILO_RETURN_IF_ERROR(Transform(inside, {rows, n, rows, n, count}, false, T(1)));
+              for (int64_t i = 0; i < count; ++i)
+                std::copy_n(rows + 2 * i * n, 2 * width, to + 2 * i * width);
+              return absl::OkStatus();
+            }));
       }
       return absl::OkStatus();
     });
@@ -156,17 +175,19 @@ class TypedFft : public Fft {
         const T* from = in + 2 * r * width;
         T* to = out + r * n;
         if (halved_) {
-          for (int64_t i = 0; i < count; ++i) kernels.half_from_real(from + 2 * i * width, to + i * n, half, w_re_.data(), w_im_.data());
+          for (int64_t i = 0; i < count; ++i)
+            kernels.half_from_real(from + 2 * i * width, to + i * n, half, w_re_, w_im_);
           HILO_RETURN_IF_ERROR(Transform(inside, {to, half, to, half, count}, true, scale_));
           continue;
         }
-        HILO_RETURN_IF_ERROR(scratch_.With(2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
-          T* rows = reinterpret_cast<T*>(memory);
-          for (int64_t i = 0; i < count; ++i) Mirror(from + 2 * i * width, rows + 2 * i * n);
-          HILO_RETURN_IF_ERROR(Transform(inside, {rows, n, rows, n, count}, true, scale_));
-          for (int64_t i = 0; i < count * n; ++i) to[i] = rows[2 * i];
-          return absl::OkStatus();
-        }));
+        HILO_RETURN_IF_ERROR(scratch_.With(
+            2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
+              T* rows = reinterpret_cast<T*>(memory);
+              for (int64_t i = 0; i < count; ++i) Mirror(from + 2 * i * width, rows + 2 * i * n);
+              HILO_RETURN_IF_ERROR(Transform(inside, {rows, n, rows, n, count}, true, scale_));
+              for (int64_t i = 0; i < count * n; ++i) to[i] = rows[2 * i];
+              return absl::OkStatus();
+            }));
       }
       return absl::OkStatus();
     });
@@ -183,8 +204,10 @@ class TypedFft : public Fft {
     }
   }
 
-  absl::Status Transform(const Workers& workers, const typename RowFft<T>::Rows& rows, bool inverse, T scale) const {
-    if (workers.pool != nullptr && rows.count == 1) return rows_->RunOne(workers, rows.in, rows.out, inverse, scale);
+  absl::Status Transform(const Workers& workers, const typename RowFft<T>::Rows& rows, bool inverse,
+                         T scale) const {
+    if (workers.pool != nullptr && rows.count == 1)
+      return rows_->RunOne(workers, rows.in, rows.out, inverse, scale);
     return rows_->Run(rows, inverse, scale);
   }
 
@@ -194,12 +217,15 @@ class TypedFft : public Fft {
   T scale_ = 1;
   std::unique_ptr<RowFft<T>> rows_;
   std::vector<std::unique_ptr<RowFft<T>>> columns_;  // of the other dimensions, major to minor
-  std::vector<T> w_re_, w_im_;                       // exp(-2 pi i k / row_length_) up to a quarter
+  AlignedBuffer roots_memory_;
+  T* w_re_ = nullptr;
+  T* w_im_ = nullptr;  // exp(-2 pi i k / row_length_), up to a quarter
   mutable ScratchCache scratch_;
 };
 
 template <typename T>
-absl::StatusOr<std::unique_ptr<Fft>> Make(FftType type, int64_t batch, absl::Span<const int64_t> lengths) {
+absl::StatusOr<std::unique_ptr<Fft>> Make(FftType type, int64_t batch,
+                                          absl::Span<const int64_t> lengths) {
   auto fft = std::make_unique<TypedFft<T>>();
   HILO_RETURN_IF_ERROR(fft->Init(type, batch, lengths));
   return fft;
@@ -207,7 +233,8 @@ absl::StatusOr<std::unique_ptr<Fft>> Make(FftType type, int64_t batch, absl::Spa
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Fft>> Fft::Create(PrimitiveType part, FftType type, int64_t batch, absl::Span<const int64_t> lengths) {
+absl::StatusOr<std::unique_ptr<Fft>> Fft::Create(PrimitiveType part, FftType type, int64_t batch,
+                                                 absl::Span<const int64_t> lengths) {
   return part == F64 ? Make<double>(type, batch, lengths) : Make<float>(type, batch, lengths);
 }
 

@@ -17,12 +17,16 @@ namespace hilo::cpu::fft {
 class Fft {
  public:
   virtual ~Fft() = default;
-  // `in` and `out` are dense row-major arrays that do not overlap. Errors: ResourceExhausted; Cancelled, DeadlineExceeded.
+  // `in` and `out` are dense row-major arrays that do not overlap. Errors: ResourceExhausted;
+  // Cancelled, DeadlineExceeded.
   virtual absl::Status Run(const Workers& workers, const void* in, void* out) const = 0;
 
-  // `part` is F32 or F64, the type of real and imaginary parts; `lengths` are the time-domain sizes of the transformed dimensions, major to minor,
-  // of which there are `batch` arrays. All are at least 1. Errors: ResourceExhausted.
-  static absl::StatusOr<std::unique_ptr<Fft>> Create(PrimitiveType part, FftType type, int64_t batch, absl::Span<const int64_t> lengths);
+  // `part` is F32 or F64, the type of real and imaginary parts; `lengths` are the time-domain sizes
+  // of the transformed dimensions, major to minor, of which there are `batch` arrays. All are at
+  // least 1. Errors: ResourceExhausted.
+  static absl::StatusOr<std::unique_ptr<Fft>> Create(PrimitiveType part, FftType type,
+                                                     int64_t batch,
+                                                     absl::Span<const int64_t> lengths);
 };
 
 }  // namespace hilo::cpu::fft

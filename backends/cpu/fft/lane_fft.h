@@ -1,7 +1,9 @@
-// The innermost part of the fast Fourier transform: W transforms of one length at once, one a lane of the vector registers.
+// The innermost part of the fast Fourier transform: W transforms of one length at once, one a lane
+// of the vector registers.
 //
-// This header is what the planner (row_fft.h) and the kernels (lane_kernels.inc, compiled once an instruction set) share; it names no
-// vector type and includes nothing that could be compiled differently on the two sides.
+// This header is what the planner (row_fft.h) and the kernels (lane_kernels.inc, compiled once an
+// instruction set) share; it names no vector type and includes nothing that could be compiled
+// differently on the two sides.
 #ifndef HILO_BACKENDS_CPU_FFT_LANE_FFT_H_
 #define HILO_BACKENDS_CPU_FFT_LANE_FFT_H_
 
@@ -13,14 +15,17 @@ inline constexpr int kMaxStages = 64;
 // Prime factors above this go another way (Bluestein's).
 inline constexpr int kMaxRadix = 47;
 
-// One pass of Stockham's algorithm. `stride` is the product of the radices before, `groups` that of the radices behind.
+// One pass of Stockham's algorithm. `stride` is the product of the radices before, `groups` that of
+// the radices behind.
 template <typename T>
 struct Stage {
   int radix = 0;
   int64_t stride = 0;
   int64_t groups = 0;
-  const T* twiddles = nullptr;  // [groups][radix - 1][2]: exp(-2 pi i p j / (groups * radix)), j from 1
-  const T* roots = nullptr;     // [radix][2]: cosine and sine of 2 pi k / radix; for radices without code of their own
+  const T* twiddles =
+      nullptr;  // [groups][radix - 1][2]: exp(-2 pi i p j / (groups * radix)), j from 1
+  const T* roots = nullptr;  // [radix][2]: cosine and sine of 2 pi k / radix; for radices without
+                             // code of their own
 };
 
 // A transform of `length` points, in `stage_count` passes; 0 of them for length 1.
@@ -31,7 +36,8 @@ struct LaneFft {
   Stage<T> stages[kMaxStages];
 };
 
-// Complex numbers in memory, real part first; strides count complex numbers. Point i of lane l is at i * point_stride + l * lane_stride.
+// Complex numbers in memory, real part first; strides count complex numbers. Point i of lane l is
+// at i * point_stride + l * lane_stride.
 template <typename T>
 struct LaneArray {
   T* data = nullptr;
@@ -43,24 +49,30 @@ template <typename T>
 struct LaneJob {
   const LaneFft<T>* fft = nullptr;
   LaneArray<const T> in;
-  LaneArray<T> out;            // may be the same memory as `in`
-  int lanes = 0;               // 1 .. LaneKernels::lanes
-  bool inverse = false;        // exp(+2 pi i jk / n); not divided by anything
-  T scale = 1;                 // of the result
-  const T* twiddles = nullptr;  // [length][2][W] or null: what the results are multiplied by (conjugated for an inverse); aligned as scratch
-  T* scratch = nullptr;        // 4 * length * W numbers, aligned to the vector
+  LaneArray<T> out;             // may be the same memory as `in`
+  int lanes = 0;                // 1 .. LaneKernels::lanes
+  bool inverse = false;         // exp(+2 pi i jk / n); not divided by anything
+  T scale = 1;                  // of the result
+  const T* twiddles = nullptr;  // [length][2][W] or null: what the results are multiplied by
+                                // (conjugated for an inverse); aligned as scratch
+  T* scratch = nullptr;         // 4 * length * W numbers, aligned to the vector
 };
 
 template <typename T>
 struct LaneKernels {
   int lanes = 0;  // W
   void (*run)(const LaneJob<T>& job) = nullptr;
-  // Between `half` complex numbers of a transform of real data taken as complex, z, and its half + 1 results. Both may be the same memory.
-  // w_re and w_im: exp(-2 pi i k / (2 half)), k up to half / 2.
-  void (*real_from_half)(const T* z, T* result, int64_t half, const T* w_re, const T* w_im) = nullptr;
-  void (*half_from_real)(const T* spectrum, T* z, int64_t half, const T* w_re, const T* w_im) = nullptr;
-  // out[k] = a[k] * b[k] * scale, complex; with the real and imaginary parts of a (or of the product) swapped if asked.
-  void (*multiply)(const T* a, bool swap_a, const T* b, T* out, bool swap_out, T scale, int64_t n) = nullptr;
+  // Between `half` complex numbers of a transform of real data taken as complex, z, and its half +
+  // 1 results. Both may be the same memory. w_re and w_im: exp(-2 pi i k / (2 half)), k up to half
+  // / 2.
+  void (*real_from_half)(const T* z, T* result, int64_t half, const T* w_re,
+                         const T* w_im) = nullptr;
+  void (*half_from_real)(const T* spectrum, T* z, int64_t half, const T* w_re,
+                         const T* w_im) = nullptr;
+  // out[k] = a[k] * b[k] * scale, complex; with the real and imaginary parts of a (or of the
+  // product) swapped if asked.
+  void (*multiply)(const T* a, bool swap_a, const T* b, T* out, bool swap_out, T scale,
+                   int64_t n) = nullptr;
 };
 
 // The kernels for the best instruction set of this machine.

@@ -1,12 +1,15 @@
 // A length without large prime factors is done by lanes (lane_fft.h) in one of two ways.
 //
-// Rows in lanes: a vector's worth of rows is transposed into a buffer and transformed together. Best for short rows.
+// Rows in lanes: a vector's worth of rows is transposed into a buffer and transformed together.
+// Best for short rows.
 //
-// Two steps: n = n1 * n2, and a row is taken as a matrix of n1 rows. Its columns are transformed, a vector of neighbouring columns at a time,
-// the results multiplied by exp(-2 pi i j k / n), and then its rows, whose results are stored as columns. Everything stays in the first caches
-// and no row needs company; the steps of a long row can be shared by threads.
+// Two steps: n = n1 * n2, and a row is taken as a matrix of n1 rows. Its columns are transformed, a
+// vector of neighbouring columns at a time, the results multiplied by exp(-2 pi i j k / n), and
+// then its rows, whose results are stored as columns. Everything stays in the first caches and no
+// row needs company; the steps of a long row can be shared by threads.
 //
-// With a large prime factor a transform is a convolution with exp(pi i k^2 / n) (Bluestein), done by transforms of a longer smooth length.
+// With a large prime factor a transform is a convolution with exp(pi i k^2 / n) (Bluestein), done
+// by transforms of a longer smooth length.
 #include "backends/cpu/fft/row_fft.h"
 
 #include <algorithm>
@@ -21,8 +24,13 @@
 namespace hilo::cpu::fft {
 namespace {
 
-constexpr int64_t kKeptScratch = int64_t{64} << 20;  // bytes
-constexpr int64_t kMaxLength = int64_t{1} << 40;    // beyond any memory; keeps sizes far from overflow
+constexpr int64_t kMaxLength = int64_t{1} << 30;
+// Longer transforms have no tables for lanes that are whole rows or columns.
+constexpr int64_t kMaxLaneLength = int64_t{1} << 16;
+
+// Nanoseconds a point of a vector of lanes and pass, on a Zen 4.
+template <typename T>
+constexpr double kPassCost = 0.15 * sizeof(T);
 
 // The radices of the passes for n; empty optional if a prime factor is too large.
 std::optional<std::vector<int>> RadicesOf(int64_t n) {
@@ -97,7 +105,8 @@ struct OwnedLaneFft {
       auto circle = std::make_unique<T[]>(2 * radix);
       for (int k = 0; k < radix; ++k) {
         circle[2 * k] = static_cast<T>(std::cos(2 * std::numbers::pi_v<long double> * k / radix));
-        circle[2 * k + 1] = static_cast<T>(std::sin(2 * std::numbers::pi_v<long double> * k / radix));
+        circle[2 * k + 1] =
+            static_cast<T>(std::sin(2 * std::numbers::pi_v<long double> * k / radix));
       }
       stage.roots = circle.get();
       tables.push_back(std::move(circle));
@@ -112,63 +121,14 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
 template <typename T>
-UnitRoots<T>::UnitRoots(int64_t n) : block_(std::max<int64_t>(1, static_cast<int64_t>(std::sqrt(static_cast<double>(n))))) {
-  const auto fill = [&](std::vector<long double>* table, int64_t count, int64_t step) {
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t k = i * step % n;
-      const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
-      table->push_back(std::cos(angle));
-      table->push_back(-std::sin(angle));
-    }
-  };
-  fill(&fine_, block_, 1);
-  fill(&coarse_, CeilDiv(n, block_), block_);
-}
-
-template <typename T>
-void UnitRoots<T>::At(int64_t k, T* re, T* im) const {
-  const long double* a = &coarse_[2 * (k / block_)];
-  const long double* b = &fine_[2 * (k % block_)];
-  *re = static_cast<T>(a[0] * b[0] - a[1] * b[1]);
-  *im = static_cast<T>(a[0] * b[1] + a[1] * b[0]);
-}
-template class UnitRoots<float>;
-template class UnitRoots<double>;
-
-absl::Status ScratchCache::With(int64_t bytes, absl::FunctionRef<absl::Status(uint8_t*)> body) {
-  AlignedBuffer buffer;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    // The smallest one that is large enough.
-    auto best = idle_.end();
-    for (auto it = idle_.begin(); it != idle_.end(); ++it) {
-      if (it->size() >= bytes && (best == idle_.end() || it->size() < best->size())) best = it;
-    }
-    if (best != idle_.end()) {
-      std::swap(*best, idle_.back());
-      buffer = std::move(idle_.back());
-      idle_.pop_back();
-    }
-  }
-  if (buffer.size() < bytes) {
-    HILO_ASSIGN_OR_RETURN(buffer, AlignedBuffer::Create(bytes));
-  }
-  const absl::Status status = body(buffer.data());
-  if (bytes <= kKeptScratch) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (idle_.size() < 64) idle_.push_back(std::move(buffer));
-  }
-  return status;
-}
-
-template <typename T>
 struct RowFft<T>::Tables : OwnedLaneFft<T> {
   using OwnedLaneFft<T>::OwnedLaneFft;
 };
 
 template <typename T>
 struct RowFft<T>::TwoSteps {
-  TwoSteps(int64_t n1, const std::vector<int>& r1, int64_t n2, const std::vector<int>& r2) : first(n1, r1), second(n2, r2) {}
+  TwoSteps(int64_t n1, const std::vector<int>& r1, int64_t n2, const std::vector<int>& r2)
+      : first(n1, r1), second(n2, r2) {}
   OwnedLaneFft<T> first, second;
   AlignedBuffer memory;
   T* twiddles = nullptr;  // [group][point of first][2][lane]
@@ -179,8 +139,9 @@ struct RowFft<T>::TwoSteps {
 template <typename T>
 struct RowFft<T>::Bluestein {
   std::unique_ptr<RowFft> inner;
-  std::vector<T> chirp;   // exp(-pi i k^2 / n), n of them
-  std::vector<T> filter;  // the transform of the conjugated chirp, wrapped around, over the inner length
+  AlignedBuffer chirp_memory, filter_memory;
+  T* chirp = nullptr;   // exp(-pi i k^2 / n), n of them
+  T* filter = nullptr;  // the transform of the conjugated chirp, wrapped around, of inner length
 };
 
 template <typename T>
@@ -188,82 +149,103 @@ RowFft<T>::~RowFft() = default;
 
 template <typename T>
 absl::StatusOr<std::unique_ptr<RowFft<T>>> RowFft<T>::Create(int64_t length) {
-  if (length < 1 || length > kMaxLength) return ResourceExhausted("fft: a transform of ", length, " points is beyond what Hilo can do");
-  const int lanes = HostLaneKernels<T>().lanes;
-  const double unit = 0.6 * static_cast<double>(sizeof(T)) / 4;  // nanoseconds a point of a lane vector and pass
+  if (length < 1 || length > kMaxLength) {
+    return ResourceExhausted("fft: a transform of ", length, " points is beyond what Hilo can do");
+  }
   std::unique_ptr<RowFft> plan(new RowFft());
   plan->length_ = length;
-  if (auto radices = RadicesOf(length)) {
+  const auto radices = RadicesOf(length);
+  if (!radices) {
+    HILO_RETURN_IF_ERROR(plan->PlanBluestein());
+    return plan;
+  }
+  const int lanes = HostLaneKernels<T>().lanes;
+  if (length <= kMaxLaneLength) {
     plan->tables_ = std::make_unique<Tables>(length, *radices);
     const int64_t bytes = plan->tables_->scratch() * static_cast<int64_t>(sizeof(T));
     const double cache = bytes <= (32 << 10) ? 1 : bytes <= (512 << 10) ? 1.5 : 4;
-    plan->lane_cost_ = unit * cache * plan->tables_->pass_cost * static_cast<double>(length);
+    plan->lane_cost_ =
+        kPassCost<T> * cache * plan->tables_->pass_cost * static_cast<double>(length);
     plan->cost_ = plan->lane_cost_ / lanes;
-    // The split with the least work, lanes that idle included.
-    double best = std::numeric_limits<double>::infinity();
-    int64_t best_n1 = 0;
-    for (int64_t n1 = 2; n1 <= length / n1 * 4 && n1 < length; ++n1) {
-      if (length % n1 != 0) continue;
-      const int64_t n2 = length / n1;
-      const double cost = static_cast<double>(CeilDiv(n2, lanes) * n1) * (PassCost(*RadicesOf(n1)) + 1) +
-                          static_cast<double>(CeilDiv(n1, lanes) * n2) * (PassCost(*RadicesOf(n2)) + 1);
-      const double spread = std::abs(std::log2(static_cast<double>(n1) / static_cast<double>(n2)));
-      if (cost * (1 + 0.02 * spread) < best) {
-        best = cost * (1 + 0.02 * spread);
-        best_n1 = n1;
-      }
-    }
-    if (best_n1 > 0 && length >= 4 * lanes) {
-      const int64_t n2 = length / best_n1;
-      auto steps = std::make_unique<TwoSteps>(best_n1, *RadicesOf(best_n1), n2, *RadicesOf(n2));
-      steps->cost = unit * best;
-      plan->steps_ = std::move(steps);
-      if (plan->StepsPay(lanes)) plan->cost_ = plan->steps_->cost;
-      const int64_t groups = CeilDiv(n2, lanes);
-      const int64_t bytes = groups * best_n1 * 2 * lanes * static_cast<int64_t>(sizeof(T));
-      HILO_ASSIGN_OR_RETURN(plan->steps_->memory, AlignedBuffer::Create(bytes));
-      T* at = plan->steps_->twiddles = reinterpret_cast<T*>(plan->steps_->memory.data());
-      std::fill_n(at, groups * best_n1 * 2 * lanes, T(0));
-      const UnitRoots<T> roots(length);
-      for (int64_t g = 0; g < groups; ++g) {
-        for (int64_t k = 0; k < best_n1; ++k, at += 2 * lanes) {
-          for (int l = 0; l < lanes; ++l) {
-            const int64_t column = g * lanes + l;
-            if (column < n2) roots.At(column * k, at + l, at + lanes + l);
-          }
-        }
-      }
-    }
-    return plan;
   }
+  if (length >= 4 * lanes) HILO_RETURN_IF_ERROR(plan->PlanSteps());
+  if (plan->StepsPay(lanes)) plan->cost_ = plan->steps_->cost;
+  return plan;
+}
+
+template <typename T>
+absl::Status RowFft<T>::PlanSteps() {
+  const int lanes = HostLaneKernels<T>().lanes;
+  // The split with the least work, lanes that idle included.
+  double best = std::numeric_limits<double>::infinity();
+  int64_t n1 = 0;
+  for (int64_t a = 2; a <= length_ / a * 4 && a < length_; ++a) {
+    if (length_ % a != 0) continue;
+    const int64_t b = length_ / a;
+    const double cost = static_cast<double>(CeilDiv(b, lanes) * a) * (PassCost(*RadicesOf(a)) + 1) +
+                        static_cast<double>(CeilDiv(a, lanes) * b) * (PassCost(*RadicesOf(b)) + 1);
+    const double skew = std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
+    if (cost * (1 + 0.02 * skew) >= best) continue;
+    best = cost * (1 + 0.02 * skew);
+    n1 = a;
+  }
+  if (n1 == 0) return absl::OkStatus();
+  const int64_t n2 = length_ / n1, groups = CeilDiv(n2, lanes);
+  steps_ = std::make_unique<TwoSteps>(n1, *RadicesOf(n1), n2, *RadicesOf(n2));
+  steps_->cost = kPassCost<T> * best;
+  const int64_t numbers = groups * n1 * 2 * lanes;
+  HILO_ASSIGN_OR_RETURN(steps_->memory,
+                        AlignedBuffer::Create(numbers * static_cast<int64_t>(sizeof(T))));
+  T* at = steps_->twiddles = reinterpret_cast<T*>(steps_->memory.data());
+  std::fill_n(at, numbers, T(0));
+  const UnitRoots<T> roots(length_);
+  for (int64_t g = 0; g < groups; ++g) {
+    for (int64_t k = 0; k < n1; ++k, at += 2 * lanes) {
+      for (int l = 0; l < lanes && g * lanes + l < n2; ++l) {
+        roots.At((g * lanes + l) * k, at + l, at + lanes + l);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status RowFft<T>::PlanBluestein() {
   auto bluestein = std::make_unique<Bluestein>();
-  const int64_t inner_length = NextSmooth(2 * length - 1);
+  const int64_t inner_length = NextSmooth(2 * length_ - 1);
   HILO_ASSIGN_OR_RETURN(bluestein->inner, Create(inner_length));
-  bluestein->chirp.resize(2 * length);
-  std::vector<T> wrapped(2 * inner_length, T(0));
-  const UnitRoots<T> roots(2 * length);
+  constexpr int64_t kBytes = 2 * sizeof(T);  // of a complex number
+  HILO_ASSIGN_OR_RETURN(bluestein->chirp_memory, AlignedBuffer::Create(length_ * kBytes));
+  HILO_ASSIGN_OR_RETURN(bluestein->filter_memory, AlignedBuffer::Create(inner_length * kBytes));
+  bluestein->chirp = reinterpret_cast<T*>(bluestein->chirp_memory.data());
+  bluestein->filter = reinterpret_cast<T*>(bluestein->filter_memory.data());
+  std::fill_n(bluestein->filter, 2 * inner_length, T(0));
+  const UnitRoots<T> roots(2 * length_);
   int64_t square = 0;  // k^2 mod 2n
-  for (int64_t k = 0; k < length; ++k) {
-    T* at = &bluestein->chirp[2 * k];
+  for (int64_t k = 0; k < length_; ++k) {
+    T* at = bluestein->chirp + 2 * k;
     roots.At(square, at, at + 1);
     for (int64_t place : {k, (inner_length - k) % inner_length}) {
-      wrapped[2 * place] = at[0];
-      wrapped[2 * place + 1] = -at[1];
+      bluestein->filter[2 * place] = at[0];
+      bluestein->filter[2 * place + 1] = -at[1];
     }
-    square = (square + 2 * k + 1) % (2 * length);
+    square = (square + 2 * k + 1) % (2 * length_);
   }
-  bluestein->filter.resize(2 * inner_length);
-  HILO_RETURN_IF_ERROR(bluestein->inner->Run({wrapped.data(), 0, bluestein->filter.data(), 0, 1}, false, T(1)));
-  plan->cost_ = 2 * bluestein->inner->cost() + static_cast<double>(2 * inner_length) / lanes;
-  plan->bluestein_ = std::move(bluestein);
-  return plan;
+  HILO_RETURN_IF_ERROR(
+      bluestein->inner->Run({bluestein->filter, 0, bluestein->filter, 0, 1}, false, T(1)));
+  cost_ = 2 * bluestein->inner->cost() +
+          static_cast<double>(2 * inner_length) / HostLaneKernels<T>().lanes;
+  bluestein_ = std::move(bluestein);
+  return absl::OkStatus();
 }
 
 template <typename T>
 bool RowFft<T>::StepsPay(int64_t rows) const {
   if (steps_ == nullptr) return false;
+  if (tables_ == nullptr) return true;
   const int lanes = HostLaneKernels<T>().lanes;
-  return steps_->cost * static_cast<double>(rows) < lane_cost_ * static_cast<double>(CeilDiv(rows, lanes));
+  return steps_->cost * static_cast<double>(rows) <
+         lane_cost_ * static_cast<double>(CeilDiv(rows, lanes));
 }
 
 template <typename T>
@@ -301,7 +283,8 @@ void RowFft<T>::FirstStep(const T* in, T* out, int64_t group, bool inverse, T* s
 
 // Rows [group * W, ...) of in[n1][n2], into columns of out[n2][n1].
 template <typename T>
-void RowFft<T>::SecondStep(const T* in, T* out, int64_t group, bool inverse, T scale, T* scratch) const {
+void RowFft<T>::SecondStep(const T* in, T* out, int64_t group, bool inverse, T scale,
+                           T* scratch) const {
   const LaneKernels<T>& kernels = HostLaneKernels<T>();
   const int64_t n1 = steps_->first.fft.length, n2 = steps_->second.fft.length;
   const int64_t row = group * kernels.lanes;
@@ -320,7 +303,8 @@ template <typename T>
 absl::Status RowFft<T>::Run(const Rows& rows, bool inverse, T scale) const {
   if (bluestein_ != nullptr) {
     for (int64_t r = 0; r < rows.count; ++r) {
-      HILO_RETURN_IF_ERROR(RunBluestein({}, rows.in + 2 * r * rows.in_stride, rows.out + 2 * r * rows.out_stride, inverse, scale));
+      HILO_RETURN_IF_ERROR(RunBluestein({}, rows.in + 2 * r * rows.in_stride,
+                                        rows.out + 2 * r * rows.out_stride, inverse, scale));
     }
     return absl::OkStatus();
   }
@@ -347,76 +331,91 @@ absl::Status RowFft<T>::Run(const Rows& rows, bool inverse, T scale) const {
 }
 
 template <typename T>
-absl::Status RowFft<T>::RunOne(const Workers& workers, const T* in, T* out, bool inverse, T scale) const {
+absl::Status RowFft<T>::RunOne(const Workers& workers, const T* in, T* out, bool inverse,
+                               T scale) const {
   if (bluestein_ != nullptr) return RunBluestein(workers, in, out, inverse, scale);
   if (!StepsPay(1)) return Run({in, 0, out, 0, 1}, inverse, scale);
   const int lanes = HostLaneKernels<T>().lanes;
-  const int64_t first_groups = CeilDiv(steps_->second.fft.length, lanes), second_groups = CeilDiv(steps_->first.fft.length, lanes);
+  const int64_t first_groups = CeilDiv(steps_->second.fft.length, lanes),
+                second_groups = CeilDiv(steps_->first.fft.length, lanes);
   return scratch_.With(2 * length_ * sizeof(T), [&](uint8_t* memory) -> absl::Status {
     T* between = reinterpret_cast<T*>(memory);
     const auto step = [&](int64_t groups, auto&& body) {
-      return ForParts(workers, groups, cost_ / 2 / static_cast<double>(groups), [&](int64_t begin, int64_t end) {
-        return scratch_.With(steps_->scratch() * sizeof(T), [&](uint8_t* own) {
-          for (int64_t g = begin; g < end; ++g) body(g, reinterpret_cast<T*>(own));
-          return absl::OkStatus();
-        });
-      });
+      return ForParts(workers, groups, cost_ / 2 / static_cast<double>(groups),
+                      [&](int64_t begin, int64_t end) {
+                        return scratch_.With(steps_->scratch() * sizeof(T), [&](uint8_t* own) {
+                          for (int64_t g = begin; g < end; ++g) body(g, reinterpret_cast<T*>(own));
+                          return absl::OkStatus();
+                        });
+                      });
     };
-    HILO_RETURN_IF_ERROR(step(first_groups, [&](int64_t g, T* scratch) { FirstStep(in, between, g, inverse, scratch); }));
-    return step(second_groups, [&](int64_t g, T* scratch) { SecondStep(between, out, g, inverse, scale, scratch); });
+    HILO_RETURN_IF_ERROR(step(
+        first_groups, [&](int64_t g, T* scratch) { FirstStep(in, between, g, inverse, scratch); }));
+    return step(second_groups, [&](int64_t g, T* scratch) {
+      SecondStep(between, out, g, inverse, scale, scratch);
+    });
   });
 }
 
 template <typename T>
-absl::Status RowFft<T>::RunBluestein(const Workers& workers, const T* in, T* out, bool inverse, T scale) const {
+absl::Status RowFft<T>::RunBluestein(const Workers& workers, const T* in, T* out, bool inverse,
+                                     T scale) const {
   const LaneKernels<T>& kernels = HostLaneKernels<T>();
   const RowFft& inner = *bluestein_->inner;
   const int64_t n = length_, m = inner.length();
   return scratch_.With(4 * m * sizeof(T), [&](uint8_t* memory) -> absl::Status {
     T* a = reinterpret_cast<T*>(memory);
     T* b = a + 2 * m;
-    kernels.multiply(in, inverse, bluestein_->chirp.data(), a, false, T(1), n);
+    kernels.multiply(in, inverse, bluestein_->chirp, a, false, T(1), n);
     std::fill(a + 2 * n, a + 2 * m, T(0));
     HILO_RETURN_IF_ERROR(inner.RunOne(workers, a, b, false, T(1)));
-    kernels.multiply(b, false, bluestein_->filter.data(), b, false, T(1) / static_cast<T>(m), m);
+    kernels.multiply(b, false, bluestein_->filter, b, false, T(1) / static_cast<T>(m), m);
     HILO_RETURN_IF_ERROR(inner.RunOne(workers, b, a, true, T(1)));
-    kernels.multiply(a, false, bluestein_->chirp.data(), out, inverse, scale, n);
+    kernels.multiply(a, false, bluestein_->chirp, out, inverse, scale, n);
     return absl::OkStatus();
   });
 }
 
 template <typename T>
-absl::Status RowFft<T>::RunParallel(const Workers& workers, const Rows& rows, bool inverse, T scale) const {
+absl::Status RowFft<T>::RunParallel(const Workers& workers, const Rows& rows, bool inverse,
+                                    T scale) const {
   constexpr double kLong = 40000;  // nanoseconds from which a row is worth sharing
   if (rows.count < 16 && cost_ > kLong) {
     for (int64_t r = 0; r < rows.count; ++r) {
-      HILO_RETURN_IF_ERROR(RunOne(workers, rows.in + 2 * r * rows.in_stride, rows.out + 2 * r * rows.out_stride, inverse, scale));
+      HILO_RETURN_IF_ERROR(RunOne(workers, rows.in + 2 * r * rows.in_stride,
+                                  rows.out + 2 * r * rows.out_stride, inverse, scale));
     }
     return absl::OkStatus();
   }
-  // Parts are whole vectors of rows, so that each row is transformed in the same way however many threads there are.
+  // Parts are whole vectors of rows, so that each row is transformed in the same way however many
+  // threads there are.
   const int lanes = HostLaneKernels<T>().lanes;
-  if (rows.count <= lanes && !StepsPay(rows.count) && bluestein_ == nullptr) return Run(rows, inverse, scale);
-  return ForParts(workers, CeilDiv(rows.count, lanes), cost_ * lanes, [&](int64_t begin, int64_t end) {
-    Rows part = rows;
-    part.in += 2 * begin * lanes * rows.in_stride;
-    part.out += 2 * begin * lanes * rows.out_stride;
-    part.count = std::min(rows.count, end * lanes) - begin * lanes;
-    return Run(part, inverse, scale);
-  });
+  if (rows.count <= lanes && !StepsPay(rows.count) && bluestein_ == nullptr)
+    return Run(rows, inverse, scale);
+  return ForParts(workers, CeilDiv(rows.count, lanes), cost_ * lanes,
+                  [&](int64_t begin, int64_t end) {
+                    Rows part = rows;
+                    part.in += 2 * begin * lanes * rows.in_stride;
+                    part.out += 2 * begin * lanes * rows.out_stride;
+                    part.count = std::min(rows.count, end * lanes) - begin * lanes;
+                    return Run(part, inverse, scale);
+                  });
 }
 
 template <typename T>
-absl::Status RowFft<T>::RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse, T scale) const {
+absl::Status RowFft<T>::RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse,
+                                   T scale) const {
   const LaneKernels<T>& kernels = HostLaneKernels<T>();
-  if (bluestein_ != nullptr) {
+  if (tables_ == nullptr) {
     // A column after the other, through a row of its own.
     return scratch_.With(2 * length_ * sizeof(T), [&](uint8_t* memory) -> absl::Status {
       T* row = reinterpret_cast<T*>(memory);
       for (int64_t c = 0; c < count; ++c) {
-        for (int64_t i = 0; i < length_; ++i) std::copy_n(in + 2 * (i * stride + c), 2, row + 2 * i);
-        HILO_RETURN_IF_ERROR(RunBluestein({}, row, row, inverse, scale));
-        for (int64_t i = 0; i < length_; ++i) std::copy_n(row + 2 * i, 2, out + 2 * (i * stride + c));
+        for (int64_t i = 0; i < length_; ++i)
+          std::copy_n(in + 2 * (i * stride + c), 2, row + 2 * i);
+        HILO_RETURN_IF_ERROR(Run({row, 0, row, 0, 1}, inverse, scale));
+        for (int64_t i = 0; i < length_; ++i)
+          std::copy_n(row + 2 * i, 2, out + 2 * (i * stride + c));
       }
       return absl::OkStatus();
     });
@@ -439,28 +438,5 @@ absl::Status RowFft<T>::RunColumns(const T* in, T* out, int64_t stride, int64_t 
 
 template class RowFft<float>;
 template class RowFft<double>;
-
-template <typename T>
-const LaneKernels<T>& HostLaneKernels() {
-  const auto choose = [](const LaneKernels<float>& f, const LaneKernels<double>& d) -> const LaneKernels<T>& {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      (void)d;
-      return f;
-    } else {
-      (void)f;
-      return d;
-    }
-  };
-#if defined(__x86_64__)
-  static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_avx512) return choose(avx512::kFloat, avx512::kDouble);
-  if (has_avx2) return choose(avx2::kFloat, avx2::kDouble);
-#endif
-  return choose(baseline::kFloat, baseline::kDouble);
-}
-template const LaneKernels<float>& HostLaneKernels<float>();
-template const LaneKernels<double>& HostLaneKernels<double>();
 
 }  // namespace hilo::cpu::fft

@@ -1,36 +1,25 @@
-// Plans for one-dimensional Fourier transforms of any length, and of many rows or columns of that length at once.
+// Plans for one-dimensional Fourier transforms of any length, and of many rows or columns of that
+// length at once.
 #ifndef HILO_BACKENDS_CPU_FFT_ROW_FFT_H_
 #define HILO_BACKENDS_CPU_FFT_ROW_FFT_H_
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "backends/cpu/fft/lane_fft.h"
+#include "backends/cpu/fft/scratch_cache.h"
+#include "backends/cpu/fft/unit_roots.h"
 #include "backends/cpu/parallel_parts.h"
-#include "base/aligned_buffer.h"
 
 namespace hilo::cpu::fft {
 
-// Memory for the parts of a run, kept for the next one unless it is large. Thread-safe.
-class ScratchCache {
- public:
-  // Calls body(memory of at least `bytes`, aligned to 64 bytes). Errors: ResourceExhausted; what body returns.
-  absl::Status With(int64_t bytes, absl::FunctionRef<absl::Status(uint8_t*)> body);
-
- private:
-  std::mutex mutex_;
-  std::vector<AlignedBuffer> idle_;
-};
-
-// A transform of `length` points. T is float or double; complex numbers lie as two of them, real part first.
+// A transform of `length` points. T is float or double; complex numbers lie as two of them, real
+// part first.
 template <typename T>
 class RowFft {
  public:
-  // Errors: ResourceExhausted if tables or work space would be beyond reason or memory is short.
+  // Errors: ResourceExhausted for more than 2^30 points, or if memory is short.
   static absl::StatusOr<std::unique_ptr<RowFft>> Create(int64_t length);
   ~RowFft();
 
@@ -38,7 +27,8 @@ class RowFft {
   // A guess of the time for one row, in nanoseconds.
   double cost() const { return cost_; }
 
-  // Row r of the input starts at in + r * in_stride (strides in complex numbers), its result at out + r * out_stride. In place if both are the same.
+  // Row r of the input starts at in + r * in_stride (strides in complex numbers), its result at out
+  // + r * out_stride. In place if both are the same.
   struct Rows {
     const T* in;
     int64_t in_stride;
@@ -50,11 +40,13 @@ class RowFft {
   absl::Status Run(const Rows& rows, bool inverse, T scale) const;
   // One row, by many threads.
   absl::Status RunOne(const Workers& workers, const T* in, T* out, bool inverse, T scale) const;
-  // The rows on the threads of the pool: rows in parts if there are many, each by all threads if they are few and long.
+  // The rows on the threads of the pool: rows in parts if there are many, each by all threads if
+  // they are few and long.
   absl::Status RunParallel(const Workers& workers, const Rows& rows, bool inverse, T scale) const;
 
   // Columns: point i of column c is at 2 * (i * stride + c), of `count` columns, in place or not.
-  absl::Status RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse, T scale) const;
+  absl::Status RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse,
+                          T scale) const;
 
  private:
   struct Tables;
@@ -62,32 +54,23 @@ class RowFft {
   struct Bluestein;
 
   RowFft() = default;
+  absl::Status PlanSteps();
+  absl::Status PlanBluestein();
   void RunLanes(const Rows& rows, bool inverse, T scale, T* scratch) const;
   void FirstStep(const T* in, T* out, int64_t group, bool inverse, T* scratch) const;
   void SecondStep(const T* in, T* out, int64_t group, bool inverse, T scale, T* scratch) const;
-  absl::Status RunBluestein(const Workers& workers, const T* in, T* out, bool inverse, T scale) const;
+  absl::Status RunBluestein(const Workers& workers, const T* in, T* out, bool inverse,
+                            T scale) const;
   bool StepsPay(int64_t rows) const;
 
   int64_t length_ = 1;
   double cost_ = 0;
   double lane_cost_ = 0;  // of a vector of rows by lanes
-  std::unique_ptr<Tables> tables_;        // lanes over rows or columns; null if the length has a large prime factor
+  std::unique_ptr<Tables>
+      tables_;  // lanes over rows or columns; null for long ones and Bluestein's
   std::unique_ptr<TwoSteps> steps_;       // null if the length does not split well
   std::unique_ptr<Bluestein> bluestein_;  // null unless there is a large prime factor
   mutable ScratchCache scratch_;
-};
-
-// exp(-2 pi i k / n) for 0 <= k < n, to the last bit but one of T.
-template <typename T>
-class UnitRoots {
- public:
-  explicit UnitRoots(int64_t n);
-  void At(int64_t k, T* re, T* im) const;
-
- private:
-  // Roots are products of two from short tables, computed in a type with bits to spare.
-  int64_t block_;
-  std::vector<long double> coarse_, fine_;  // pairs
 };
 
 }  // namespace hilo::cpu::fft

@@ -88,7 +88,9 @@ void ExpectSolved(const TriangularSystem& s, int64_t count) {
     const int64_t middle = count / 2;
     SolveTriangular(code, s, a.data(), triangle.data(), x.data(), count, 0, middle);
     SolveTriangular(code, s, a.data(), triangle.data(), x.data(), count, middle, count);
-    const auto at = [&](const std::vector<T>& v, int64_t i, int64_t c) { return s.left_side ? v[i * count + c] : v[c * s.n + i]; };
+    const auto at = [&](const std::vector<T>& v, int64_t i, int64_t c) {
+      return s.left_side ? v[i * count + c] : v[c * s.n + i];
+    };
     for (int64_t c = 0; c < count; ++c) {
       for (int64_t i = 0; i < s.n; ++i) {
         T sum = 0;
@@ -97,8 +99,9 @@ void ExpectSolved(const TriangularSystem& s, int64_t count) {
           if (entry != T(0)) sum += entry * at(x, j, c);
         }
         ASSERT_LT(std::abs(sum - at(b, i, c)), Tolerance<T>())
-            << "n " << s.n << " count " << count << " left " << s.left_side << " lower " << s.lower << " unit " << s.unit_diagonal << " op "
-            << static_cast<int>(s.transpose_a) << " code " << static_cast<int>(code);
+            << "n " << s.n << " count " << count << " left " << s.left_side << " lower " << s.lower
+            << " unit " << s.unit_diagonal << " op " << static_cast<int>(s.transpose_a) << " code "
+            << static_cast<int>(code);
       }
     }
   }
@@ -108,8 +111,10 @@ TYPED_TEST(TriangularKernelsTest, SystemsOfAllForms) {
   for (int64_t n : {1, 2, 5, 17, 40}) {
     for (int64_t count : {1, 3, 20}) {
       for (int form = 0; form < 8; ++form) {
-        for (TransposeKind op : {TransposeKind::kNoTranspose, TransposeKind::kTranspose, TransposeKind::kAdjoint}) {
-          ExpectSolved<TypeParam>({n, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0, op}, count);
+        for (TransposeKind op :
+             {TransposeKind::kNoTranspose, TransposeKind::kTranspose, TransposeKind::kAdjoint}) {
+          ExpectSolved<TypeParam>({n, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0, op},
+                                  count);
         }
       }
     }
@@ -141,7 +146,8 @@ TYPED_TEST(TriangularKernelsTest, FactorsOfBothForms) {
           for (int64_t j = 0; j < n; ++j) {
             T sum = 0;
             for (int64_t k = 0; k < n; ++k) {
-              sum += lower ? f[i * n + k] * Conjugate(f[j * n + k]) : Conjugate(f[k * n + i]) * f[k * n + j];
+              sum += lower ? f[i * n + k] * Conjugate(f[j * n + k])
+                           : Conjugate(f[k * n + i]) * f[k * n + j];
             }
             ASSERT_LT(std::abs(sum - a[i * n + j]), static_cast<double>(n) * Tolerance<T>());
           }

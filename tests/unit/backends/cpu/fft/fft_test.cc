@@ -1,4 +1,5 @@
-// Transforms of many lengths against the definition in long double. The error is that of the whole result: |got - want| / |want|.
+// Transforms of many lengths against the definition in long double. The error is that of the whole
+// result: |got - want| / |want|.
 #include "backends/cpu/fft/fft.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@ std::vector<Number> Definition(const std::vector<Number>& x, bool inverse) {
   const size_t n = x.size();
   std::vector<Number> roots(n), result(n);
   for (size_t k = 0; k < n; ++k) {
-    const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
+    const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) /
+                              static_cast<long double>(n);
     roots[k] = {std::cos(angle), inverse ? std::sin(angle) : -std::sin(angle)};
   }
   for (size_t k = 0; k < n; ++k) {
@@ -40,8 +42,12 @@ std::vector<T> Noise(int64_t count, int64_t seed) {
 }
 
 // Numbers of T in a row of the input and of the result.
-int64_t InputWidth(FftType type, int64_t n) { return type == FftType::kRfft ? n : type == FftType::kIrfft ? 2 * (n / 2 + 1) : 2 * n; }
-int64_t ResultWidth(FftType type, int64_t n) { return type == FftType::kIrfft ? n : type == FftType::kRfft ? 2 * (n / 2 + 1) : 2 * n; }
+int64_t InputWidth(FftType type, int64_t n) {
+  return type == FftType::kRfft ? n : type == FftType::kIrfft ? 2 * (n / 2 + 1) : 2 * n;
+}
+int64_t ResultWidth(FftType type, int64_t n) {
+  return type == FftType::kIrfft ? n : type == FftType::kRfft ? 2 * (n / 2 + 1) : 2 * n;
+}
 
 // The row as complex numbers in all n places.
 template <typename T>
@@ -71,12 +77,16 @@ double ErrorOf(FftType type, int64_t n, int64_t rows, ThreadPool* pool = nullptr
   std::vector<T> out(rows * ResultWidth(type, n), T(NAN));
   if (!(*fft)->Run({pool}, in.data(), out.data()).ok()) return INFINITY;
   double worst = 0;
-  for (int64_t r = 0; r < rows; r += std::max<int64_t>(1, rows - 1)) {  // the first and the last one
-    const std::vector<Number> want = Definition(Expanded(type, n, in.data() + r * InputWidth(type, n)), IsInverse(type));
+  for (int64_t r = 0; r < rows;
+       r += std::max<int64_t>(1, rows - 1)) {  // the first and the last one
+    const std::vector<Number> want =
+        Definition(Expanded(type, n, in.data() + r * InputWidth(type, n)), IsInverse(type));
     const T* got = out.data() + r * ResultWidth(type, n);
     long double error = 0, size = 0;
     for (int64_t k = 0; k < (type == FftType::kRfft ? n / 2 + 1 : n); ++k) {
-      error += std::norm((type == FftType::kIrfft ? Number(got[k]) : Number(got[2 * k], got[2 * k + 1])) - want[k]);
+      error += std::norm(
+          (type == FftType::kIrfft ? Number(got[k]) : Number(got[2 * k], got[2 * k + 1])) -
+          want[k]);
       size += std::norm(want[k]);
     }
     worst = std::max(worst, static_cast<double>(std::sqrt(error / size)));
@@ -87,8 +97,10 @@ double ErrorOf(FftType type, int64_t n, int64_t rows, ThreadPool* pool = nullptr
 void ExpectAccurate(int64_t n, int64_t rows) {
   const double passes = std::max(1.0, std::log2(static_cast<double>(n)));
   for (FftType type : {FftType::kFft, FftType::kIfft, FftType::kRfft, FftType::kIrfft}) {
-    EXPECT_LT(ErrorOf<float>(type, n, rows), 1e-7 * passes) << n << " x " << rows << ", type " << static_cast<int>(type);
-    EXPECT_LT(ErrorOf<double>(type, n, rows), 2e-16 * passes) << n << " x " << rows << ", type " << static_cast<int>(type);
+    EXPECT_LT(ErrorOf<float>(type, n, rows), 1e-7 * passes)
+        << n << " x " << rows << ", type " << static_cast<int>(type);
+    EXPECT_LT(ErrorOf<double>(type, n, rows), 2e-16 * passes)
+        << n << " x " << rows << ", type " << static_cast<int>(type);
   }
 }
 
@@ -97,16 +109,19 @@ TEST(FftTest, EveryShortLength) {
 }
 TEST(FftTest, RowsThatDoNotFillVectors) {
   for (int64_t rows : {2, 15, 16, 17, 37}) {
-    for (int64_t n : {1, 2, 3, 4, 6, 7, 8, 11, 16, 30, 47, 53, 64, 100, 121, 128}) ExpectAccurate(n, rows);
+    for (int64_t n : {1, 2, 3, 4, 6, 7, 8, 11, 16, 30, 47, 53, 64, 100, 121, 128})
+      ExpectAccurate(n, rows);
   }
 }
 TEST(FftTest, LongerLengths) {
-  for (int64_t n : {256, 343, 500, 512, 625, 729, 961, 1000, 1009, 1024, 2000, 2003, 2048}) ExpectAccurate(n, 2);
+  for (int64_t n : {256, 343, 500, 512, 625, 729, 961, 1000, 1009, 1024, 2000, 2003, 2048})
+    ExpectAccurate(n, 2);
 }
 
 // Several dimensions are the cascade of the transforms of each.
 TEST(FftTest, DimensionsAreACascade) {
-  for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{{5, 6}, {64, 48}, {53, 8}, {3, 1}, {6, 5, 7}, {4, 59, 2}, {100, 1, 1}}) {
+  for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{
+           {5, 6}, {64, 48}, {53, 8}, {3, 1}, {6, 5, 7}, {4, 59, 2}, {100, 1, 1}, {3, 70000, 2}}) {
     const int64_t batch = 3;
     int64_t points = 1;
     for (int64_t size : sizes) points *= size;
@@ -128,7 +143,8 @@ TEST(FftTest, DimensionsAreACascade) {
       long double turns = 0;
       int64_t rest = p;
       for (size_t d = sizes.size(); d-- > 0;) {
-        turns += static_cast<long double>(rest % sizes[d] * at[d]) / static_cast<long double>(sizes[d]);
+        turns +=
+            static_cast<long double>(rest % sizes[d] * at[d]) / static_cast<long double>(sizes[d]);
         rest /= sizes[d];
       }
       const long double angle = -2 * std::numbers::pi_v<long double> * (turns - std::floor(turns));
@@ -141,7 +157,8 @@ TEST(FftTest, DimensionsAreACascade) {
 }
 
 TEST(FftTest, RealDimensionsComeBack) {
-  for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{{8, 8}, {7, 9}, {5, 40, 22}, {59, 106}}) {
+  for (const std::vector<int64_t>& sizes :
+       std::vector<std::vector<int64_t>>{{8, 8}, {7, 9}, {5, 40, 22}, {59, 106}}) {
     const int64_t batch = 2;
     int64_t points = batch, spectrum = batch;
     for (size_t d = 0; d < sizes.size(); ++d) {
@@ -159,7 +176,8 @@ TEST(FftTest, RealDimensionsComeBack) {
   }
 }
 
-// Bits are the same whatever the number of threads; long rows are shared by threads, many are handed out.
+// Bits are the same whatever the number of threads; long rows are shared by threads, many are
+// handed out.
 TEST(FftTest, ThreadsDoNotChangeResults) {
   const auto run = [](FftType type, int64_t batch, std::vector<int64_t> sizes, ThreadPool* pool) {
     auto fft = Fft::Create(F32, type, batch, sizes);
@@ -189,11 +207,13 @@ TEST(FftTest, StopsWhenCancelled) {
   CancellationToken token;
   token.Cancel();
   std::vector<float> in(2 << 16), out(2 << 16);
-  EXPECT_EQ((*fft)->Run({nullptr, &token}, in.data(), out.data()).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ((*fft)->Run({nullptr, &token}, in.data(), out.data()).code(),
+            absl::StatusCode::kCancelled);
 }
 
 TEST(FftTest, LengthsBeyondReasonAreRefused) {
-  EXPECT_EQ(Fft::Create(F32, FftType::kFft, 1, {int64_t{1} << 41}).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Fft::Create(F32, FftType::kFft, 1, {int64_t{1} << 41}).status().code(),
+            absl::StatusCode::kResourceExhausted);
 }
 
 // All kernels that this machine can run, not only those that it would choose.
@@ -206,7 +226,8 @@ void ExpectKernelsAgree(const LaneKernels<T>& kernels) {
   const UnitRoots<T> roots(n);
   std::vector<T> first(2 * 3 * 7), second(2 * 2);
   for (int64_t p = 0; p < 3; ++p) {
-    for (int64_t j = 1; j < 8; ++j) roots.At(p * j, &first[2 * (p * 7 + j - 1)], &first[2 * (p * 7 + j - 1) + 1]);
+    for (int64_t j = 1; j < 8; ++j)
+      roots.At(p * j, &first[2 * (p * 7 + j - 1)], &first[2 * (p * 7 + j - 1) + 1]);
   }
   fft.stages[0] = {8, 1, 3, first.data(), nullptr};
   fft.stages[1] = {3, 8, 1, second.data(), nullptr};
@@ -224,7 +245,8 @@ void ExpectKernelsAgree(const LaneKernels<T>& kernels) {
     kernels.run(job);
     for (int l = 0; l < lanes; ++l) {
       std::vector<Number> x(n);
-      for (int64_t i = 0; i < n; ++i) x[i] = Number(in[2 * (i * lanes + l)], in[2 * (i * lanes + l) + 1]);
+      for (int64_t i = 0; i < n; ++i)
+        x[i] = Number(in[2 * (i * lanes + l)], in[2 * (i * lanes + l) + 1]);
       const std::vector<Number> want = Definition(x, false);
       for (int64_t k = 0; k < n; ++k) {
         EXPECT_NEAR(out[2 * (l * n + k)], static_cast<double>(want[k].real()), 1e-5);
