@@ -8,6 +8,7 @@
 #include "backends/llvm/element_families.h"
 #include "backends/llvm/ir_array.h"
 #include "backends/llvm/small_float_emit.h"
+#include "llvm/IR/PatternMatch.h"
 
 namespace hilo::codegen {
 namespace {
@@ -124,10 +125,20 @@ llvm::Value* FromMemory(EmitterContext& context, PrimitiveType type, llvm::Value
   return IsNarrowFloat(type) ? Decode(context, type, stored) : stored;
 }
 
+// The pattern that `value` was decoded from, if it is a bfloat that was only moved, or null. It is stored as it was, NaNs too.
+static llvm::Value* StoredBfloat(PrimitiveType type, llvm::Value* value) {
+  using namespace llvm::PatternMatch;
+  llvm::Value* bits;
+  if (type != BF16 || !match(value, m_BitCast(m_Shl(m_ZExt(m_Value(bits)), m_SpecificInt(16))))) return nullptr;
+  return bits->getType()->getScalarSizeInBits() == 16 ? bits : nullptr;
+}
+
 llvm::Value* ToMemory(EmitterContext& context, PrimitiveType type, llvm::Value* value) {
   type = ComplexComponentType(type);
   if (type == PRED) return context.b().CreateZExt(value, Like(value, context.b().getInt8Ty()));
-  return IsNarrowFloat(type) ? Encode(context, type, value) : value;
+  if (!IsNarrowFloat(type)) return value;
+  llvm::Value* stored = StoredBfloat(type, value);
+  return stored != nullptr ? stored : Encode(context, type, value);
 }
 
 ElementValue RoundToType(EmitterContext& context, PrimitiveType type, ElementValue x) {

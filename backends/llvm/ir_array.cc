@@ -125,8 +125,19 @@ class Access {
 
   llvm::Value* Gather(const LaneIndex& at) {
     llvm::Type* type = llvm::FixedVectorType::get(type_, width());
+    // There are no gathers of less than 32 bits.
+    if (bytes_ < 4 && context_.lanes.mask == nullptr) return LoadEach(at.Value(context_));
     return Tag(b_.CreateMaskedGather(type, Pointer(at.Value(context_)), llvm::Align(ElementAlignment()),
                                      context_.MaskValue(), llvm::Constant::getNullValue(type)));
+  }
+
+  llvm::Value* LoadEach(llvm::Value* positions) {
+    llvm::Value* result = llvm::PoisonValue::get(llvm::FixedVectorType::get(type_, width()));
+    for (int lane = 0; lane < width(); ++lane) {
+      llvm::Value* pointer = Pointer(b_.CreateExtractElement(positions, static_cast<uint64_t>(lane)));
+      result = b_.CreateInsertElement(result, Tag(b_.CreateAlignedLoad(type_, pointer, llvm::Align(ElementAlignment()))), lane);
+    }
+    return result;
   }
 
   llvm::Value* LoadLanes(const LaneIndex& at) {

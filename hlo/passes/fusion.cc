@@ -149,8 +149,9 @@ class FusionPass : public HloPass {
       case HloOpcode::kScatter:
         return operand > user->operand_count() / 2;  // the updates; not the indices, which are read again and again
       case HloOpcode::kDynamicSlice:
-      case HloOpcode::kGather:
         return operand == 0 && target_.IsFusible(*user);
+      case HloOpcode::kGather:  // the indices too where each is read once
+        return (operand == 0 || Elements(user) <= Elements(user->operand(1))) && target_.IsFusible(*user);
       default:
         return target_.IsFusible(*user);
     }
