@@ -9,6 +9,9 @@
 // What the window meets outside of the input is passed over by the bounds of the loops over its taps. Rows that differ from others in their bounds
 // go one by one; where they would be too many of all, their tiles are emitted for their very place: the taps along the rows are unrolled, each
 // with the rows that it meets. Only where lanes differ are there masks.
+#include <algorithm>
+#include <memory>
+
 #include "backends/cpu/convolution_plan.h"
 #include "backends/cpu/kernels.h"
 #include "backends/llvm/element_ops.h"
@@ -189,7 +192,7 @@ class PhaseEmitter {
       for (int v = 0; v < plan_.vectors; ++v) {
         if (!live_.empty()) context.lanes.mask = live_[v];
         context.lanes.first_lane_active = live_.empty();
-        array.Store(context, At(f, tile.out, lanes_.out, r * tile_.out + v * plan_.width * lanes_.out, convolution_->shape()), ValueAt(sums, r, v));
+        array.Store(context, At(tile.out, lanes_.out, r * tile_.out + v * plan_.width * lanes_.out, convolution_->shape()), ValueAt(sums, r, v));
       }
     }
     return absl::OkStatus();
@@ -259,7 +262,7 @@ class PhaseEmitter {
       llvm::Value* mask = lane_stride == 0 ? nullptr : !tile.met.empty() ? tile.met[v] : lanes_.window < 0 && !live_.empty() ? live_[v] : nullptr;
       context.lanes.mask = mask;
       context.lanes.first_lane_active = mask == nullptr;
-      return f.elements().Generate(operand, At(f, position, lane_stride, offset, operand->shape()));
+      return f.elements().Generate(operand, At(position, lane_stride, offset, operand->shape()));
     };
     std::vector<ElementValue> y(plan_.vectors);
     for (int r = tile.first_row; r < tile.last_row; ++r) {
@@ -297,7 +300,7 @@ class PhaseEmitter {
   static llvm::Value* Moved(llvm::IRBuilder<>& b, llvm::Value* position, llvm::Value* by, int64_t stride) {
     return stride == 0 ? position : b.CreateAdd(position, b.CreateMul(by, b.getInt64(stride)));
   }
-  static Index At(FunctionEmitter&, llvm::Value* position, int64_t lane_stride, int64_t offset, const Shape& shape) {
+  static Index At(llvm::Value* position, int64_t lane_stride, int64_t offset, const Shape& shape) {
     return Index::FromLinear(LaneIndex::Strided(position, lane_stride).AddConstant(offset), shape.dimensions());
   }
 
