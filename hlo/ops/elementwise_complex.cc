@@ -113,6 +113,12 @@ UnaryKernel<W> FindComplexUnary(HloOpcode opcode) {
   }
 }
 
+// The textbook's product: an infinity that meets a NaN is not recovered, as operator* would.
+template <typename W>
+W Product(W x, W y) {
+  return W(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());
+}
+
 template <typename W>
 BinaryKernel<W> FindComplexBinary(HloOpcode opcode) {
   switch (opcode) {
@@ -127,7 +133,7 @@ BinaryKernel<W> FindComplexBinary(HloOpcode opcode) {
     case HloOpcode::kMinimum:
       return LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); });
     case HloOpcode::kMultiply:
-      return LoopOver2<W>([](W x, W y) { return x * y; });
+      return LoopOver2<W>([](W x, W y) { return Product(x, y); });
     case HloOpcode::kPower:
       return LoopOver2<W>([](W x, W y) { return Power(x, y); });
     case HloOpcode::kSubtract:
