@@ -1,4 +1,5 @@
-// CollectiveOp: a collective instruction made ready to run on arrays in memory, for any backend whose arrays a communicator can read.
+// CollectiveOp: a collective instruction made ready to run on arrays in memory, for any backend
+// whose arrays a communicator can read.
 #ifndef HILO_COLLECTIVES_COLLECTIVE_OP_H_
 #define HILO_COLLECTIVES_COLLECTIVE_OP_H_
 
@@ -18,21 +19,27 @@ namespace hilo {
 // The instruction may go once this is made. Immutable: any number of runs at once.
 class CollectiveOp {
  public:
-  // all-reduce, all-gather, reduce-scatter, all-to-all, collective-permute, collective-broadcast, ragged-all-to-all; and the starts of
-  // all-reduce, all-gather and collective-permute, whose results are then those of their dones.
+  // all-reduce, all-gather, reduce-scatter, all-to-all, collective-permute, collective-broadcast,
+  // ragged-all-to-all; and the starts of all-reduce, all-gather and collective-permute, whose
+  // results are then those of their dones.
   static bool Is(HloOpcode opcode);
-  // Of a verified instruction for which Is() is true. Errors: InvalidArgument if its groups do not fit the devices of its module.
+  // Of a verified instruction for which Is() is true. Errors: InvalidArgument if its groups do not
+  // fit the devices of its module.
   static absl::StatusOr<CollectiveOp> Create(const HloInstruction& instruction);
 
-  // Runs as the device at `place`. Arrays are dense and row-major, one an operand and one a result; no result overlaps an operand.
-  // `communicator` may be null if the device is alone; `cancellation` may be null; `combine` is to_apply, for ops that have it.
-  // Errors: InvalidArgument if the groups do not fit the devices; ResourceExhausted; those of communicators.
-  absl::Status Run(const Place& place, Communicator* communicator, const CancellationToken* cancellation,
-                   const decltype(Reduction::combine)& combine, absl::Span<const void* const> operands,
-                   absl::Span<void* const> results) const;
+  // Runs as the device at `place`. Arrays are dense and row-major, one an operand and one a result;
+  // no result overlaps an operand. `communicator` may be null if the device is alone;
+  // `cancellation` may be null; `combine` is to_apply, for ops that have it. Errors:
+  // InvalidArgument if the groups do not fit the devices; ResourceExhausted; those of
+  // communicators.
+  absl::Status Run(const Place& place, Communicator* communicator,
+                   const CancellationToken* cancellation,
+                   const decltype(Reduction::combine)& combine,
+                   absl::Span<const void* const> operands, absl::Span<void* const> results) const;
 
  private:
-  // An array as rows of blocks: all-gather, reduce-scatter and all-to-all cut or join the blocks of each row, one a rank.
+  // An array as rows of blocks: all-gather, reduce-scatter and all-to-all cut or join the blocks of
+  // each row, one a rank.
   struct Array {
     int64_t rows = 1;
     int64_t row_bytes = 0;  // of the operand
@@ -61,9 +68,9 @@ class CollectiveOp {
   bool along_dimension_ = false;  // all-to-all of one array
   int64_t element_bytes_ = 0;     // of operand 0
   std::vector<Array> operands_, results_;
-  int64_t updates_ = 0;           // ragged: offsets that each rank has
+  int64_t updates_ = 0;  // ragged: offsets that each rank has
   int64_t ragged_row_bytes_ = 0;
-  bool wide_offsets_ = false;     // s64
+  bool wide_offsets_ = false;  // s64
 };
 
 }  // namespace hilo

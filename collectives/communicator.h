@@ -1,9 +1,11 @@
 // Communicator: one rank's door to the other ranks of a run. It moves bytes between addresses.
 //
-// Ranks are numbered from 0; in a run on replicas and partitions, a device's rank is replica_id * partition_count + partition_id. All ranks of a group
-// call the same collectives in the same order, each on a thread of its own; a call returns when its results are there. A call never
-// hangs: it ends with an error when its deadline passes, when it is cancelled, when a rank that it needs fails, has ended, or can never come, and when
-// ranks do not agree on what they do. An error ends the run for all ranks: every call of the run from then on returns that error.
+// Ranks are numbered from 0; in a run on replicas and partitions, a device's rank is replica_id *
+// partition_count + partition_id. All ranks of a group call the same collectives in the same order,
+// each on a thread of its own; a call returns when its results are there. A call never hangs: it
+// ends with an error when its deadline passes, when it is cancelled, when a rank that it needs
+// fails, has ended, or can never come, and when ranks do not agree on what they do. An error ends
+// the run for all ranks: every call of the run from then on returns that error.
 #ifndef HILO_COLLECTIVES_COMMUNICATOR_H_
 #define HILO_COLLECTIVES_COMMUNICATOR_H_
 
@@ -27,14 +29,17 @@ struct CollectiveCall {
   const CancellationToken* cancellation = nullptr;  // null: the call cannot be cancelled
 };
 
-// One array that travels. No operand of a call may overlap a result of it but for all-reduce, whose `send` and `receive` may be equal.
+// One array that travels. No operand of a call may overlap a result of it but for all-reduce, whose
+// `send` and `receive` may be equal.
 struct CollectiveBuffer {
   const void* send = nullptr;
   void* receive = nullptr;
-  int64_t bytes = 0;  // of the piece that one rank brings (all-reduce, all-gather, ...) or gets (reduce-scatter)
+  int64_t bytes = 0;  // of the piece that one rank brings (all-reduce, all-gather, ...) or gets
+                      // (reduce-scatter)
 };
 
-// accumulator[i] = f(accumulator[i], operand[i]) for `count` dense elements. A rank's is called on the thread of the rank only.
+// accumulator[i] = f(accumulator[i], operand[i]) for `count` dense elements. A rank's is called on
+// the thread of the rank only.
 struct Reduction {
   int64_t element_bytes = 0;
   std::function<absl::Status(void* accumulator, const void* operand, int64_t count)> combine;
@@ -51,27 +56,40 @@ class Communicator {
   virtual int64_t rank() const = 0;
   virtual int64_t size() const = 0;
 
-  // Errors of all of them: DeadlineExceeded and Cancelled, naming the ranks that are missing; InvalidArgument, naming those that
-  // disagree; FailedPrecondition for ranks that cannot come; the error of a rank that has failed, and of a reduction.
+  // Errors of all of them: DeadlineExceeded and Cancelled, naming the ranks that are missing;
+  // InvalidArgument, naming those that disagree; FailedPrecondition for ranks that cannot come; the
+  // error of a rank that has failed, and of a reduction.
 
-  // Every rank receives the elements of all, combined in the order of the group, so that all get the same bits in every run.
-  virtual absl::Status AllReduce(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers, const Reduction& reduction) = 0;
-  // `send` holds a piece for each rank of the group; the i-th rank receives the i-th pieces of all, combined in the order of the group.
-  virtual absl::Status ReduceScatter(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
+  // Every rank receives the elements of all, combined in the order of the group, so that all get
+  // the same bits in every run.
+  virtual absl::Status AllReduce(const CollectiveCall& call,
+                                 absl::Span<const CollectiveBuffer> buffers,
+                                 const Reduction& reduction) = 0;
+  // `send` holds a piece for each rank of the group; the i-th rank receives the i-th pieces of all,
+  // combined in the order of the group.
+  virtual absl::Status ReduceScatter(const CollectiveCall& call,
+                                     absl::Span<const CollectiveBuffer> buffers,
                                      const Reduction& reduction) = 0;
   // Every rank receives the pieces of all, in the order of the group.
-  virtual absl::Status AllGather(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers) = 0;
-  // The i-th rank of the group receives sends[i] of each rank, receives[j] being of the j-th. All are of `bytes` bytes.
-  virtual absl::Status AllToAll(const CollectiveCall& call, absl::Span<const void* const> sends, absl::Span<void* const> receives,
-                                int64_t bytes) = 0;
-  // Receives what rank `source` sends, zeros if that is -1; what this rank sends goes to rank `target`, or nowhere (-1).
-  virtual absl::Status CollectivePermute(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers, int64_t source,
+  virtual absl::Status AllGather(const CollectiveCall& call,
+                                 absl::Span<const CollectiveBuffer> buffers) = 0;
+  // The i-th rank of the group receives sends[i] of each rank, receives[j] being of the j-th. All
+  // are of `bytes` bytes.
+  virtual absl::Status AllToAll(const CollectiveCall& call, absl::Span<const void* const> sends,
+                                absl::Span<void* const> receives, int64_t bytes) = 0;
+  // Receives what rank `source` sends, zeros if that is -1; what this rank sends goes to rank
+  // `target`, or nowhere (-1).
+  virtual absl::Status CollectivePermute(const CollectiveCall& call,
+                                         absl::Span<const CollectiveBuffer> buffers, int64_t source,
                                          int64_t target) = 0;
   // Every rank receives what the first rank of the group sends.
-  virtual absl::Status CollectiveBroadcast(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers) = 0;
-  // Updates of `receive` (of `receive_bytes` bytes, on all ranks) of the ranks of the group: as many to each, those to the first rank come first. They are
-  // applied in the order of their senders. An update beyond an array is an error of its sender.
-  virtual absl::Status RaggedAllToAll(const CollectiveCall& call, const void* send, int64_t send_bytes, void* receive, int64_t receive_bytes,
+  virtual absl::Status CollectiveBroadcast(const CollectiveCall& call,
+                                           absl::Span<const CollectiveBuffer> buffers) = 0;
+  // Updates of `receive` (of `receive_bytes` bytes, on all ranks) of the ranks of the group: as
+  // many to each, those to the first rank come first. They are applied in the order of their
+  // senders. An update beyond an array is an error of its sender.
+  virtual absl::Status RaggedAllToAll(const CollectiveCall& call, const void* send,
+                                      int64_t send_bytes, void* receive, int64_t receive_bytes,
                                       absl::Span<const RaggedUpdate> updates) = 0;
 
   // This rank's run is over, well or not: others that need it learn so at once.

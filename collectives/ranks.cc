@@ -40,7 +40,8 @@ std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const Place
     case CollectiveOpGroupMode::kCrossPartition:
       return {place.replica_id * place.partition_count + id};
     case CollectiveOpGroupMode::kCrossReplicaAndPartition:
-      for (int64_t p = 0; p < place.partition_count; ++p) ranks.push_back(id * place.partition_count + p);
+      for (int64_t p = 0; p < place.partition_count; ++p)
+        ranks.push_back(id * place.partition_count + p);
       return ranks;
     case CollectiveOpGroupMode::kFlattenedID:
       return {id};
@@ -48,14 +49,17 @@ std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const Place
   return ranks;
 }
 
-absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups, CollectiveOpGroupMode mode, const Place& place) {
+absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups,
+                                             CollectiveOpGroupMode mode, const Place& place) {
   const int64_t count = IdCount(mode, place), own = IdOf(mode, place);
   std::vector<int64_t> ids;
   if (groups.groups.empty()) {
     for (int64_t id = 0; id < count; ++id) ids.push_back(id);
   } else if (groups.id_count() != count) {
-    return InvalidArgument("replica_groups must hold ", count, " ids (", CollectiveOpGroupModeName(mode), " on ", place.replica_count,
-                           " replicas and ", place.partition_count, " partitions), but hold ", groups.id_count());
+    return InvalidArgument("replica_groups must hold ", count, " ids (",
+                           CollectiveOpGroupModeName(mode), " on ", place.replica_count,
+                           " replicas and ", place.partition_count, " partitions), but hold ",
+                           groups.id_count());
   }
   for (const std::vector<int64_t>& group : groups.groups) {
     if (std::find(group.begin(), group.end(), own) != group.end()) ids = group;

@@ -24,12 +24,15 @@ struct Place {
 int64_t IdCount(CollectiveOpGroupMode mode, const Place& place);
 // The id of the device at `place`.
 int64_t IdOf(CollectiveOpGroupMode mode, const Place& place);
-// The ranks that the id names, for the device at `place`: one, but for kCrossReplicaAndPartition, where it is one for each partition.
+// The ranks that the id names, for the device at `place`: one, but for kCrossReplicaAndPartition,
+// where it is one for each partition.
 std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const Place& place);
 
-// The ranks of the group that the device at `place` is in, in order. Without groups it is everybody that the mode lets take part. Errors:
-// InvalidArgument if the groups do not hold each of the ids once.
-absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups, CollectiveOpGroupMode mode, const Place& place);
+// The ranks of the group that the device at `place` is in, in order. Without groups it is everybody
+// that the mode lets take part. Errors: InvalidArgument if the groups do not hold each of the ids
+// once.
+absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups,
+                                             CollectiveOpGroupMode mode, const Place& place);
 
 }  // namespace hilo
 

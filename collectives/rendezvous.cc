@@ -1,13 +1,17 @@
-// All ranks of a run share one lock, which guards who waits where; the work itself is done outside of it. A collective goes through three phases.
-// Gathering: ranks come, leave a pointer to what they bring, and wait. The last one compares what all have brought and opens the
-// work. Working: every rank that is awake takes parts until there are none, and waits for those that others have taken; nothing here can
-// block, so nobody may leave while others might still read or write its arrays. Done: all leave with the same status.
+// All ranks of a run share one lock, which guards who waits where; the work itself is done outside
+// of it. A collective goes through three phases. Gathering: ranks come, leave a pointer to what
+// they bring, and wait. The last one compares what all have brought and opens the work. Working:
+// every rank that is awake takes parts until there are none, and waits for those that others have
+// taken; nothing here can block, so nobody may leave while others might still read or write its
+// arrays. Done: all leave with the same status.
 //
-// There is at most one gathering rendezvous a group, since a rank that takes part in it cannot come to the next. So there are no
-// sequence numbers: ranks that are at different ops of their programs meet, and are told so.
+// There is at most one gathering rendezvous a group, since a rank that takes part in it cannot come
+// to the next. So there are no sequence numbers: ranks that are at different ops of their programs
+// meet, and are told so.
 //
-// Whether a gathering rendezvous is hopeless is found out by looking at where its missing ranks are: one that has ended will not come, and one that waits
-// at another rendezvous comes only after that. A circle of such waits is a deadlock, and the rank that closes it reports it.
+// Whether a gathering rendezvous is hopeless is found out by looking at where its missing ranks
+// are: one that has ended will not come, and one that waits at another rendezvous comes only after
+// that. A circle of such waits is a deadlock, and the rank that closes it reports it.
 #include "collectives/rendezvous.h"
 
 #include <algorithm>
@@ -29,9 +33,12 @@ std::string RankList(absl::Span<const int64_t> ranks) {
   return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", absl::StrJoin(ranks, ", "));
 }
 
-std::string GroupText(absl::Span<const int64_t> group) { return absl::StrCat("{", absl::StrJoin(group, ","), "}"); }
+std::string GroupText(absl::Span<const int64_t> group) {
+  return absl::StrCat("{", absl::StrJoin(group, ","), "}");
+}
 
-std::vector<int64_t> MissingRanks(absl::Span<const int64_t> group, absl::Span<const Arrival* const> arrivals) {
+std::vector<int64_t> MissingRanks(absl::Span<const int64_t> group,
+                                  absl::Span<const Arrival* const> arrivals) {
   std::vector<int64_t> missing;
   for (size_t i = 0; i < group.size(); ++i) {
     if (arrivals[i] == nullptr) missing.push_back(group[i]);
@@ -39,22 +46,27 @@ std::vector<int64_t> MissingRanks(absl::Span<const int64_t> group, absl::Span<co
   return missing;
 }
 
-std::string Describe(const Arrival& arrival) { return absl::StrCat(arrival.call->name, " ", arrival.signature); }
+std::string Describe(const Arrival& arrival) {
+  return absl::StrCat(arrival.call->name, " ", arrival.signature);
+}
 
 // All bring what the first of them brings, or an error that says who brings what.
-absl::Status CheckAgreement(absl::Span<const int64_t> group, absl::Span<const Arrival* const> arrivals) {
+absl::Status CheckAgreement(absl::Span<const int64_t> group,
+                            absl::Span<const Arrival* const> arrivals) {
   std::vector<int64_t> same, others;
   const Arrival& first = *arrivals[0];
   const Arrival* other = nullptr;
   for (size_t i = 0; i < group.size(); ++i) {
-    const bool agrees = arrivals[i]->call->key == first.call->key && arrivals[i]->call->name == first.call->name &&
+    const bool agrees = arrivals[i]->call->key == first.call->key &&
+                        arrivals[i]->call->name == first.call->name &&
                         arrivals[i]->signature == first.signature;
     (agrees ? same : others).push_back(group[i]);
     if (!agrees && other == nullptr) other = arrivals[i];
   }
   if (other == nullptr) return absl::OkStatus();
-  return InvalidArgument("ranks of the group ", GroupText(group), " disagree: ", RankList(same), " at ", Describe(first), ", but ",
-                         RankList(others), " at ", Describe(*other));
+  return InvalidArgument("ranks of the group ", GroupText(group), " disagree: ", RankList(same),
+                         " at ", Describe(first), ", but ", RankList(others), " at ",
+                         Describe(*other));
 }
 
 }  // namespace
@@ -63,11 +75,16 @@ absl::Status RunState::CheckCall(int64_t rank, const CollectiveCall& call) const
   absl::flat_hash_set<int64_t> seen;
   for (int64_t member : call.group) {
     if (member < 0 || member >= size_) {
-      return InvalidArgument(call.name, ": the group ", GroupText(call.group), " must hold ranks below ", size_);
+      return InvalidArgument(call.name, ": the group ", GroupText(call.group),
+                             " must hold ranks below ", size_);
     }
-    if (!seen.insert(member).second) return InvalidArgument(call.name, ": the group ", GroupText(call.group), " holds rank ", member, " twice");
+    if (!seen.insert(member).second)
+      return InvalidArgument(call.name, ": the group ", GroupText(call.group), " holds rank ",
+                             member, " twice");
   }
-  if (!seen.contains(rank)) return InvalidArgument(call.name, ": the group ", GroupText(call.group), " lacks its caller, rank ", rank);
+  if (!seen.contains(rank))
+    return InvalidArgument(call.name, ": the group ", GroupText(call.group),
+                           " lacks its caller, rank ", rank);
   return absl::OkStatus();
 }
 
@@ -82,11 +99,13 @@ void RunState::Fail(const absl::Status& status) {
   gathering_.clear();
 }
 
-absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t rank, const Arrival& arrival) {
+absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t rank,
+                                                                       const Arrival& arrival) {
   const CollectiveCall& call = *arrival.call;
   if (!failure_.ok()) return failure_;
   HILO_RETURN_IF_ERROR(CheckCall(rank, call));
-  std::shared_ptr<Rendezvous>& slot = gathering_[std::vector<int64_t>(call.group.begin(), call.group.end())];
+  std::shared_ptr<Rendezvous>& slot =
+      gathering_[std::vector<int64_t>(call.group.begin(), call.group.end())];
   if (slot == nullptr) {
     slot = std::make_shared<Rendezvous>();
     slot->group.assign(call.group.begin(), call.group.end());
@@ -94,7 +113,8 @@ absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t r
     slot->missing = static_cast<int64_t>(call.group.size());
   }
   const size_t place = std::find(call.group.begin(), call.group.end(), rank) - call.group.begin();
-  if (slot->arrivals[place] != nullptr) return Internal(call.name, ": rank ", rank, " takes part twice at the same time");
+  if (slot->arrivals[place] != nullptr)
+    return Internal(call.name, ": rank ", rank, " takes part twice at the same time");
   slot->arrivals[place] = &arrival;
   --slot->missing;
   // Ranks that are at the same op with different groups that overlap would wait for each other.
@@ -102,9 +122,12 @@ absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t r
     if (meeting == slot) continue;
     for (size_t i = 0; i < group.size(); ++i) {
       const Arrival* other = meeting->arrivals[i];
-      if (other == nullptr || other->call->key != call.key || std::find(group.begin(), group.end(), rank) == group.end()) continue;
-      return InvalidArgument(call.name, ": ranks disagree on the group: rank ", rank, " is in ", GroupText(call.group), ", but for rank ",
-                             group[i], " it is in ", GroupText(group));
+      if (other == nullptr || other->call->key != call.key ||
+          std::find(group.begin(), group.end(), rank) == group.end())
+        continue;
+      return InvalidArgument(call.name, ": ranks disagree on the group: rank ", rank, " is in ",
+                             GroupText(call.group), ", but for rank ", group[i], " it is in ",
+                             GroupText(group));
     }
   }
   return slot;
@@ -117,7 +140,8 @@ absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall&
     const Rendezvous* next = work.back();
     work.pop_back();
     for (int64_t rank : MissingRanks(next->group, next->arrivals)) {
-      if (ended_[rank]) return FailedPrecondition(call.name, ": rank ", rank, " has ended its run without it");
+      if (ended_[rank])
+        return FailedPrecondition(call.name, ": rank ", rank, " has ended its run without it");
       const Rendezvous* at = waiting_[rank];
       if (at == nullptr || at->phase != Phase::kGathering) continue;
       if (at == &meeting) {
@@ -125,10 +149,13 @@ absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall&
         for (int64_t member : MissingRanks(meeting.group, meeting.arrivals)) {
           if (waiting_[member] == nullptr) continue;
           const auto& arrivals = waiting_[member]->arrivals;
-          const auto here = std::find_if(arrivals.begin(), arrivals.end(), [](const Arrival* a) { return a != nullptr; });
-          places.push_back(absl::StrCat("rank ", member, " at ", (*here)->call->name, " of the group ", GroupText(waiting_[member]->group)));
+          const auto here = std::find_if(arrivals.begin(), arrivals.end(),
+                                         [](const Arrival* a) { return a != nullptr; });
+          places.push_back(absl::StrCat("rank ", member, " at ", (*here)->call->name,
+                                        " of the group ", GroupText(waiting_[member]->group)));
         }
-        return FailedPrecondition(call.name, " of the group ", GroupText(meeting.group), " waits for ", absl::StrJoin(places, ", "),
+        return FailedPrecondition(call.name, " of the group ", GroupText(meeting.group),
+                                  " waits for ", absl::StrJoin(places, ", "),
                                   ", which waits for it: a deadlock");
       }
       if (seen.insert(at).second) work.push_back(at);
@@ -137,18 +164,22 @@ absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall&
   return absl::OkStatus();
 }
 
-absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting, int64_t rank, const CollectiveCall& call) {
+absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting,
+                                   int64_t rank, const CollectiveCall& call) {
   waiting_[rank] = &meeting;
   if (absl::Status hopeless = Hopeless(meeting, call); !hopeless.ok()) Fail(hopeless);
   while (meeting.phase == Phase::kGathering) {
     meeting.changed.wait_for(lock, kPoll);
     if (meeting.phase != Phase::kGathering) break;
-    absl::Status status = call.cancellation == nullptr ? absl::OkStatus() : call.cancellation->status();
-    if (status.ok() && absl::Now() >= call.deadline) status = DeadlineExceeded("the deadline has passed");
+    absl::Status status =
+        call.cancellation == nullptr ? absl::OkStatus() : call.cancellation->status();
+    if (status.ok() && absl::Now() >= call.deadline)
+      status = DeadlineExceeded("the deadline has passed");
     if (status.ok()) continue;
-    Fail(absl::Status(status.code(), absl::StrCat(call.name, ": ", status.message(), " while waiting for ",
-                                                  RankList(MissingRanks(meeting.group, meeting.arrivals)), " of the group ",
-                                                  GroupText(meeting.group))));
+    Fail(absl::Status(status.code(),
+                      absl::StrCat(call.name, ": ", status.message(), " while waiting for ",
+                                   RankList(MissingRanks(meeting.group, meeting.arrivals)),
+                                   " of the group ", GroupText(meeting.group))));
   }
   waiting_[rank] = nullptr;
   return meeting.phase == Phase::kDone ? meeting.status : absl::OkStatus();
@@ -203,7 +234,8 @@ absl::Status RunState::Meet(int64_t rank, const Arrival& arrival, const MakeWork
     }
     meeting = *std::move(arrived);
     if (meeting->missing == 0) StartWork(*meeting, make_work);
-    if (meeting->phase == Phase::kGathering) HILO_RETURN_IF_ERROR(AwaitOthers(lock, *meeting, rank, *arrival.call));
+    if (meeting->phase == Phase::kGathering)
+      HILO_RETURN_IF_ERROR(AwaitOthers(lock, *meeting, rank, *arrival.call));
     if (meeting->phase == Phase::kDone) return meeting->status;
   }
   return Work(*meeting, arrival);
@@ -218,7 +250,8 @@ void RunState::Finish(int64_t rank, const absl::Status& status) {
   }
   for (const auto& [group, meeting] : gathering_) {
     if (std::find(group.begin(), group.end(), rank) == group.end()) continue;
-    const auto here = std::find_if(meeting->arrivals.begin(), meeting->arrivals.end(), [](const Arrival* a) { return a != nullptr; });
+    const auto here = std::find_if(meeting->arrivals.begin(), meeting->arrivals.end(),
+                                   [](const Arrival* a) { return a != nullptr; });
     Fail(FailedPrecondition((*here)->call->name, ": rank ", rank, " has ended its run without it"));
     return;
   }

@@ -1,5 +1,5 @@
-// Rendezvous of the ranks of one run: where those of a group meet for a collective, and where it is found out that they never will.
-// Private to collectives.
+// Rendezvous of the ranks of one run: where those of a group meet for a collective, and where it is
+// found out that they never will. Private to collectives.
 #ifndef HILO_COLLECTIVES_RENDEZVOUS_H_
 #define HILO_COLLECTIVES_RENDEZVOUS_H_
 
@@ -18,10 +18,12 @@
 
 namespace hilo {
 
-// What a rank brings. Lies on its stack for as long as it takes part; derived classes add the addresses.
+// What a rank brings. Lies on its stack for as long as it takes part; derived classes add the
+// addresses.
 struct Arrival {
   const CollectiveCall* call = nullptr;
-  std::string signature;  // what ranks must agree on beside op and group, as text: "of 16 and 4 bytes"
+  std::string
+      signature;  // what ranks must agree on beside op and group, as text: "of 16 and 4 bytes"
 };
 
 // The work of a collective, cut into parts that any of the ranks may do.
@@ -34,12 +36,14 @@ struct CollectiveWork {
 class RunState {
  public:
   // `arrivals` in the order of the group. Errors: InvalidArgument if the ranks do not fit together.
-  using MakeWork = std::function<absl::StatusOr<CollectiveWork>(absl::Span<const Arrival* const> arrivals)>;
+  using MakeWork =
+      std::function<absl::StatusOr<CollectiveWork>(absl::Span<const Arrival* const> arrivals)>;
 
   explicit RunState(int64_t size) : size_(size), waiting_(size, nullptr), ended_(size, false) {}
   int64_t size() const { return size_; }
 
-  // Meets the others of the group and does the work together with them. All ranks give the same `make_work`, which is called once, by the last to come.
+  // Meets the others of the group and does the work together with them. All ranks give the same
+  // `make_work`, which is called once, by the last to come.
   absl::Status Meet(int64_t rank, const Arrival& arrival, const MakeWork& make_work);
   void Finish(int64_t rank, const absl::Status& status);
 
@@ -58,7 +62,8 @@ class RunState {
 
   absl::Status CheckCall(int64_t rank, const CollectiveCall& call) const;
   absl::StatusOr<std::shared_ptr<Rendezvous>> Arrive(int64_t rank, const Arrival& arrival);
-  absl::Status AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting, int64_t rank, const CollectiveCall& call);
+  absl::Status AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting, int64_t rank,
+                           const CollectiveCall& call);
   void StartWork(Rendezvous& meeting, const MakeWork& make_work);
   absl::Status Work(Rendezvous& meeting, const Arrival& worker);
   // Why `meeting` can never be complete; OK if it may.
@@ -70,8 +75,8 @@ class RunState {
   std::mutex mutex_;
   absl::Status failure_;
   absl::flat_hash_map<std::vector<int64_t>, std::shared_ptr<Rendezvous>> gathering_;  // by group
-  std::vector<const Rendezvous*> waiting_;                                             // by rank
-  std::vector<bool> ended_;                                                            // by rank
+  std::vector<const Rendezvous*> waiting_;                                            // by rank
+  std::vector<bool> ended_;                                                           // by rank
 };
 
 }  // namespace hilo

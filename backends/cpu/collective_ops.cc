@@ -1,5 +1,6 @@
 // Collectives, and the questions who one is, as host ops.
 #include "backends/cpu/collective_ops.h"
+
 #include "base/status_macros.h"
 #include "collectives/collective_op.h"
 
@@ -12,7 +13,8 @@ class CollectiveHostOp : public HostOp {
 
   absl::Status Run(const RunContext& run, const HostOpArrays& arrays) const override {
     auto combine = [&](void* accumulator, const void* operand, int64_t count) {
-      const uint8_t* operands[] = {static_cast<const uint8_t*>(accumulator), static_cast<const uint8_t*>(operand)};
+      const uint8_t* operands[] = {static_cast<const uint8_t*>(accumulator),
+                                   static_cast<const uint8_t*>(operand)};
       uint8_t* results[] = {static_cast<uint8_t*>(accumulator)};
       arrays.computations[0](operands, results, count);
       return absl::OkStatus();
@@ -32,7 +34,8 @@ class DeviceIdHostOp : public HostOp {
   explicit DeviceIdHostOp(bool partition) : partition_(partition) {}
 
   absl::Status Run(const RunContext& run, const HostOpArrays& arrays) const override {
-    *reinterpret_cast<uint32_t*>(arrays.results[0]) = static_cast<uint32_t>(partition_ ? run.partition_id : run.replica_id);
+    *reinterpret_cast<uint32_t*>(arrays.results[0]) =
+        static_cast<uint32_t>(partition_ ? run.partition_id : run.replica_id);
     return absl::OkStatus();
   }
 
@@ -42,12 +45,14 @@ class DeviceIdHostOp : public HostOp {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeCollectiveOp(const HloInstruction& instruction, const CompileOptions&) {
+absl::StatusOr<std::unique_ptr<HostOp>> MakeCollectiveOp(const HloInstruction& instruction,
+                                                         const CompileOptions&) {
   HILO_ASSIGN_OR_RETURN(CollectiveOp op, CollectiveOp::Create(instruction));
   return std::make_unique<CollectiveHostOp>(std::move(op));
 }
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeDeviceIdOp(const HloInstruction& instruction, const CompileOptions&) {
+absl::StatusOr<std::unique_ptr<HostOp>> MakeDeviceIdOp(const HloInstruction& instruction,
+                                                       const CompileOptions&) {
   return std::make_unique<DeviceIdHostOp>(instruction.opcode() == HloOpcode::kPartitionId);
 }
 

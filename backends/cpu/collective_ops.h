@@ -9,8 +9,10 @@
 
 namespace hilo::cpu {
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeCollectiveOp(const HloInstruction& instruction, const CompileOptions& options);
-absl::StatusOr<std::unique_ptr<HostOp>> MakeDeviceIdOp(const HloInstruction& instruction, const CompileOptions& options);
+absl::StatusOr<std::unique_ptr<HostOp>> MakeCollectiveOp(const HloInstruction& instruction,
+                                                         const CompileOptions& options);
+absl::StatusOr<std::unique_ptr<HostOp>> MakeDeviceIdOp(const HloInstruction& instruction,
+                                                       const CompileOptions& options);
 
 }  // namespace hilo::cpu
 

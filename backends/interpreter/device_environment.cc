@@ -12,22 +12,25 @@ namespace hilo {
 namespace {
 
 absl::StatusOr<Literal> RunCollective(const HloInstruction& instruction, Operands operands,
-                                      absl::Span<const ComputationFn> computations, const RunContext& run) {
+                                      absl::Span<const ComputationFn> computations,
+                                      const RunContext& run) {
   HILO_ASSIGN_OR_RETURN(const CollectiveOp op, CollectiveOp::Create(instruction));
   // The start of a pair states more than its result.
   const bool starts = instruction.opcode() == HloOpcode::kAllGatherStart ||
                       instruction.opcode() == HloOpcode::kCollectivePermuteStart;
-  HILO_ASSIGN_OR_RETURN(Literal result,
-                        Literal::Create(starts ? instruction.shape().tuple_shapes(1) : instruction.shape()));
+  HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(starts ? instruction.shape().tuple_shapes(1)
+                                                               : instruction.shape()));
   std::vector<const void*> sends;
   for (const Literal* operand : operands) sends.push_back(operand->untyped_data().data());
   std::vector<void*> receives;
   if (!result.shape().IsTuple()) receives.push_back(result.untyped_data().data());
-  for (int64_t i = 0; i < result.tuple_size(); ++i) receives.push_back(result.element(i).untyped_data().data());
+  for (int64_t i = 0; i < result.tuple_size(); ++i)
+    receives.push_back(result.element(i).untyped_data().data());
   const PrimitiveType type = operands[0]->shape().element_type();
   std::unique_ptr<ScalarComputation> reducer;
   if (!computations.empty()) {
-    reducer = std::make_unique<ScalarComputation>(computations[0], std::vector<PrimitiveType>{type, type});
+    reducer = std::make_unique<ScalarComputation>(computations[0],
+                                                  std::vector<PrimitiveType>{type, type});
   }
   auto combine = [&](void* accumulator, const void* operand, int64_t count) -> absl::Status {
     const int64_t size = PrimitiveTypeByteSize(type);
@@ -50,8 +53,10 @@ absl::StatusOr<Literal> RunCollective(const HloInstruction& instruction, Operand
 
 absl::StatusOr<Literal> DeviceEnvironment::Run(const HloInstruction& instruction, Operands operands,
                                                absl::Span<const ComputationFn> computations) {
-  if (CollectiveOp::Is(instruction.opcode())) return RunCollective(instruction, operands, computations, run_);
-  return Unimplemented(HloOpcodeString(instruction.opcode()), " is not supported on this platform yet");
+  if (CollectiveOp::Is(instruction.opcode()))
+    return RunCollective(instruction, operands, computations, run_);
+  return Unimplemented(HloOpcodeString(instruction.opcode()),
+                       " is not supported on this platform yet");
 }
 
 }  // namespace hilo

@@ -1,4 +1,5 @@
-// What the interpreter's evaluations find outside: the run's device and the others that it works with.
+// What the interpreter's evaluations find outside: the run's device and the others that it works
+// with.
 #ifndef HILO_BACKENDS_INTERPRETER_DEVICE_ENVIRONMENT_H_
 #define HILO_BACKENDS_INTERPRETER_DEVICE_ENVIRONMENT_H_
 

@@ -1,4 +1,5 @@
-// ChannelHandle: the number of a channel between devices, or a device and the host. XLA's names and accessors.
+// ChannelHandle: the number of a channel between devices, or a device and the host. XLA's names and
+// accessors.
 #ifndef HILO_HLO_BUILDER_CHANNEL_HANDLE_H_
 #define HILO_HLO_BUILDER_CHANNEL_HANDLE_H_
 
@@ -8,7 +9,12 @@ namespace hilo {
 
 class ChannelHandle {
  public:
-  enum ChannelType { CHANNEL_TYPE_INVALID = 0, DEVICE_TO_DEVICE = 1, DEVICE_TO_HOST = 2, HOST_TO_DEVICE = 3 };
+  enum ChannelType {
+    CHANNEL_TYPE_INVALID = 0,
+    DEVICE_TO_DEVICE = 1,
+    DEVICE_TO_HOST = 2,
+    HOST_TO_DEVICE = 3
+  };
 
   int64_t handle() const { return handle_; }
   void set_handle(int64_t handle) { handle_ = handle; }

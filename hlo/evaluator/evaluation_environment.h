@@ -12,8 +12,9 @@
 
 namespace hilo {
 
-// True for the ops that an environment runs: collectives and their starts, custom-call, infeed, outfeed, send, recv
-// and their dones. Collectives are known to need nobody where they have one device only.
+// True for the ops that an environment runs: collectives and their starts, custom-call, infeed,
+// outfeed, send, recv and their dones. Collectives are known to need nobody where they have one
+// device only.
 bool ReachesOutside(HloOpcode opcode);
 
 // One evaluation runs on one thread and calls its environment from there.
@@ -22,9 +23,10 @@ class EvaluationEnvironment {
   virtual ~EvaluationEnvironment() = default;
   virtual int64_t replica_id() const = 0;
   virtual int64_t partition_id() const = 0;
-  // Runs an instruction of which ReachesOutside() is true. `computations` run its called computations. For the start of
-  // an all-gather or a collective-permute the result is that of the done.
-  // Errors: Unimplemented for what the environment does not have; Cancelled, DeadlineExceeded; those of the op.
+  // Runs an instruction of which ReachesOutside() is true. `computations` run its called
+  // computations. For the start of an all-gather or a collective-permute the result is that of the
+  // done. Errors: Unimplemented for what the environment does not have; Cancelled,
+  // DeadlineExceeded; those of the op.
   virtual absl::StatusOr<Literal> Run(const HloInstruction& instruction, Operands operands,
                                       absl::Span<const ComputationFn> computations) = 0;
 };

@@ -28,8 +28,9 @@ absl::StatusOr<Shape> InferGathered(const OpView& op, const Shape* stated) {
   std::vector<Shape> results;
   for (size_t i = 0; i < count; ++i) {
     const Shape& operand = op.operand(i);
-    const Shape* result =
-        stated == nullptr ? nullptr : count == 1 ? stated : &stated->tuple_shapes(i);
+    const Shape* result = stated == nullptr ? nullptr
+                          : count == 1      ? stated
+                                            : &stated->tuple_shapes(i);
     std::optional<int64_t> shards = facts.size;
     if (!shards.has_value()) {
       if (!result->IsArray() || result->rank() != operand.rank()) {
@@ -67,15 +68,15 @@ template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kAllGatherStart>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckStartShape(op));
   HILO_ASSIGN_OR_RETURN(
-      Shape result, InferGathered(op, op.stated == nullptr ? nullptr : &op.stated->tuple_shapes(1)));
+      Shape result,
+      InferGathered(op, op.stated == nullptr ? nullptr : &op.stated->tuple_shapes(1)));
   return StartShape(op, OperandShapes(op), std::move(result));
 }
 template <>
 absl::StatusOr<Literal> Evaluate<HloOpcode::kAllGatherStart>(const OpView& op, const Shape& shape,
                                                              Operands operands) {
-  HILO_ASSIGN_OR_RETURN(
-      Literal result,
-      Evaluate<HloOpcode::kAllGather>(op, shape.tuple_shapes(1), operands));
+  HILO_ASSIGN_OR_RETURN(Literal result,
+                        Evaluate<HloOpcode::kAllGather>(op, shape.tuple_shapes(1), operands));
   return StartedLiteral(shape, operands, std::move(result));
 }
 

@@ -10,9 +10,9 @@ absl::StatusOr<Shape> Infer<HloOpcode::kAllReduce>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckReplicaGroups(op, attributes.replica_groups,
                                           attributes.channel_id.has_value(),
                                           attributes.use_global_device_ids)
-                           .status());         // all_reduce_c1 .. c4
+                           .status());               // all_reduce_c1 .. c4
   HILO_RETURN_IF_ERROR(CheckCollectiveReducer(op));  // all_reduce_c5
-  return OperandShapes(op);                    // all_reduce_c6, c7
+  return OperandShapes(op);                          // all_reduce_c6, c7
 }
 template <>
 absl::StatusOr<Literal> Evaluate<HloOpcode::kAllReduce>(const OpView& op, const Shape& shape,

@@ -8,10 +8,10 @@ template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kAllToAll>(const OpView& op) {
   const auto& attributes = op.attrs<AllToAllAttrs>();
   HILO_RETURN_IF_ERROR(CheckCollectiveOperands(op));
-  HILO_ASSIGN_OR_RETURN(const GroupFacts facts,
-                        CheckReplicaGroups(op, attributes.replica_groups,
-                                           attributes.channel_id.has_value(),
-                                           std::nullopt));  // all_to_all_c5, c7, c8
+  HILO_ASSIGN_OR_RETURN(
+      const GroupFacts facts,
+      CheckReplicaGroups(op, attributes.replica_groups, attributes.channel_id.has_value(),
+                         std::nullopt));  // all_to_all_c5, c7, c8
   HILO_RETURN_IF_ERROR(CheckUniformGroups(op, attributes.replica_groups));
   if (!attributes.dimensions.empty()) {
     HILO_ASSIGN_OR_RETURN(const int64_t dimension,

@@ -21,7 +21,8 @@ Shape StartShape(const OpView& op, Shape operands, Shape result) {
 absl::StatusOr<Shape> InferDone(const OpView& op) {
   const Shape& start = op.operand(0);
   if (!start.IsTuple() || start.tuple_shapes_size() < 2) {
-    return InvalidOp(op, "the operand must be what a start returns, (operands, result, ...), but is ",
+    return InvalidOp(op,
+                     "the operand must be what a start returns, (operands, result, ...), but is ",
                      start.ToString());
   }
   return WithoutLayouts(start.tuple_shapes(1));
@@ -33,7 +34,8 @@ absl::StatusOr<Literal> StartedLiteral(const Shape& shape, Operands operands, Li
     HILO_ASSIGN_OR_RETURN(copies.emplace_back(), CopyOf(*operand));
   }
   // One operand may stand for itself.
-  const bool itself = copies.size() == 1 && ShapeUtil::Compatible(copies[0].shape(), shape.tuple_shapes(0));
+  const bool itself =
+      copies.size() == 1 && ShapeUtil::Compatible(copies[0].shape(), shape.tuple_shapes(0));
   elements.push_back(itself ? std::move(copies[0]) : Literal::MakeTuple(std::move(copies)));
   elements.push_back(std::move(result));
   for (int64_t i = 2; i < shape.tuple_shapes_size(); ++i) {

@@ -58,8 +58,7 @@ absl::StatusOr<int64_t> CheckTheDimension(const OpView& op, absl::Span<const int
   if (dimensions.size() != 1)
     return InvalidOp(op, "expected one dimension, got dimensions = ", ListText(dimensions));
   for (const Shape* operand : op.operands) {
-    HILO_RETURN_IF_ERROR(
-        CheckDimensions(op, "dimensions", dimensions, operand->rank(), "operand"));
+    HILO_RETURN_IF_ERROR(CheckDimensions(op, "dimensions", dimensions, operand->rank(), "operand"));
   }
   return dimensions[0];
 }

@@ -62,8 +62,7 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kCollectivePermuteStart>(const OpVie
                                                                      const Shape& shape,
                                                                      Operands operands) {
   HILO_ASSIGN_OR_RETURN(
-      Literal result,
-      Evaluate<HloOpcode::kCollectivePermute>(op, shape.tuple_shapes(1), operands));
+      Literal result, Evaluate<HloOpcode::kCollectivePermute>(op, shape.tuple_shapes(1), operands));
   return StartedLiteral(shape, operands, std::move(result));
 }
 

@@ -23,8 +23,9 @@ template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kCopyDone>(const OpView& op) {
   const Shape& start = op.operand(0);
   if (!start.IsTuple() || start.tuple_shapes_size() != 3) {
-    return InvalidOp(op, "the operand must be what copy-start returns, (copy, operand, context), but is ",
-                     start.ToString());
+    return InvalidOp(
+        op, "the operand must be what copy-start returns, (copy, operand, context), but is ",
+        start.ToString());
   }
   return WithoutLayouts(start.tuple_shapes(0));
 }

@@ -1,8 +1,8 @@
 // Ragged all-to-all: each device sends slices of rows of its input to each device of its group, and
 // says at which rows of that device's output they go.
 //
-// Operands: input, output, input_offsets, send_sizes, output_offsets, recv_sizes. Entry i * k + j of
-// the last four is about update j of the k that go to, or for recv_sizes come from, device i.
+// Operands: input, output, input_offsets, send_sizes, output_offsets, recv_sizes. Entry i * k + j
+// of the last four is about update j of the k that go to, or for recv_sizes come from, device i.
 #include <algorithm>
 
 #include "hlo/ops/collective_checks.h"
@@ -43,8 +43,9 @@ absl::StatusOr<Shape> Infer<HloOpcode::kRaggedAllToAll>(const OpView& op) {
     const PrimitiveType type = sizes.element_type();
     if ((type != S32 && type != S64) || type != op.operand(2).element_type() || sizes.rank() != 1 ||
         sizes.dimensions(0) != op.operand(2).dimensions(0)) {
-      return InvalidOp(op, "offsets and sizes must be s32 or s64 vectors of one type and length, but operand ",
-                       i, " is ", sizes.ToString());
+      return InvalidOp(
+          op, "offsets and sizes must be s32 or s64 vectors of one type and length, but operand ",
+          i, " is ", sizes.ToString());
     }
   }
   if (facts.size.has_value() && op.operand(2).dimensions(0) % *facts.size != 0) {
@@ -58,9 +59,9 @@ absl::StatusOr<Shape> Infer<HloOpcode::kRaggedAllToAll>(const OpView& op) {
 template <>
 absl::StatusOr<Literal> Evaluate<HloOpcode::kRaggedAllToAll>(const OpView& op, const Shape& shape,
                                                              Operands operands) {
-  HILO_ASSIGN_OR_RETURN(
-      Literal result,
-      EvaluateAlone(op, shape, operands.subspan(1, 1), op.attrs<RaggedAllToAllAttrs>().replica_groups));
+  HILO_ASSIGN_OR_RETURN(Literal result,
+                        EvaluateAlone(op, shape, operands.subspan(1, 1),
+                                      op.attrs<RaggedAllToAllAttrs>().replica_groups));
   const Literal& input = *operands[0];
   const int64_t rows = std::max<int64_t>(input.shape().dimensions(0), 1);
   const int64_t row = static_cast<int64_t>(input.untyped_data().size()) / rows;

@@ -207,8 +207,7 @@ absl::StatusOr<std::vector<AxisPart>> ReadAxisParts(AttributeReader* reader, Mes
 
 // Cuts every axis into the parts that are named and what lies between; the parts become the last
 // dimensions, in the order in which they are named.
-absl::StatusOr<std::vector<Ids>> GroupsAlong(const Mesh& mesh,
-                                             const std::vector<AxisPart>& parts) {
+absl::StatusOr<std::vector<Ids>> GroupsAlong(const Mesh& mesh, const std::vector<AxisPart>& parts) {
   std::vector<size_t> order(parts.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {

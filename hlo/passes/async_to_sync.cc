@@ -20,17 +20,18 @@ using OwnedInstruction = std::unique_ptr<HloInstruction>;
 OwnedInstruction GetElement(HloInstruction* tuple, int64_t index) {
   auto attributes = std::make_unique<GetTupleElementAttrs>();
   attributes->index = index;
-  return HloInstruction::Create(HloOpcode::kGetTupleElement, tuple->shape().tuple_shapes(index), {tuple},
-                                std::move(attributes));
+  return HloInstruction::Create(HloOpcode::kGetTupleElement, tuple->shape().tuple_shapes(index),
+                                {tuple}, std::move(attributes));
 }
 
 // The op that `start` starts, with result `shape`.
 OwnedInstruction Synchronous(const HloInstruction& start, HloOpcode opcode, const Shape& shape) {
-  OwnedInstruction instruction = HloInstruction::Create(
-      opcode, shape, start.operands(),
-      opcode == HloOpcode::kCall ? std::make_unique<CallAttrs>()
-      : opcode == HloOpcode::kCopy ? nullptr : start.attributes()->Clone(),
-      start.called_computations());
+  OwnedInstruction instruction =
+      HloInstruction::Create(opcode, shape, start.operands(),
+                             opcode == HloOpcode::kCall   ? std::make_unique<CallAttrs>()
+                             : opcode == HloOpcode::kCopy ? nullptr
+                                                          : start.attributes()->Clone(),
+                             start.called_computations());
   instruction->CopyOriginFrom(start);
   return instruction;
 }
@@ -44,7 +45,8 @@ absl::StatusOr<HloInstruction*> AddZeros(HloComputation* computation, const Shap
     }
     return computation->AddInstruction(HloInstruction::Create(HloOpcode::kTuple, shape, elements));
   }
-  if (shape.IsToken()) return computation->AddInstruction(HloInstruction::Create(HloOpcode::kAfterAll, shape, {}));
+  if (shape.IsToken())
+    return computation->AddInstruction(HloInstruction::Create(HloOpcode::kAfterAll, shape, {}));
   HILO_ASSIGN_OR_RETURN(Literal zeros, Literal::Create(shape));
   return computation->AddConstant(std::move(zeros));
 }
@@ -70,14 +72,16 @@ absl::StatusOr<HloInstruction*> Replacement(HloInstruction* instruction) {
   HloComputation* computation = instruction->parent();
   auto add_start = [&](HloOpcode opcode) -> absl::StatusOr<HloInstruction*> {
     HloInstruction* result = computation->AddInstruction(
-        Synchronous(*instruction, opcode, instruction->shape().tuple_shapes(1)), instruction->name());
+        Synchronous(*instruction, opcode, instruction->shape().tuple_shapes(1)),
+        instruction->name());
     HILO_ASSIGN_OR_RETURN(OwnedInstruction tuple, StartTuple(*instruction, result));
     return computation->AddInstruction(std::move(tuple));
   };
   switch (instruction->opcode()) {
     case HloOpcode::kAllReduceStart:
-      return computation->AddInstruction(Synchronous(*instruction, HloOpcode::kAllReduce, instruction->shape()),
-                                         instruction->name());
+      return computation->AddInstruction(
+          Synchronous(*instruction, HloOpcode::kAllReduce, instruction->shape()),
+          instruction->name());
     case HloOpcode::kAllGatherStart:
       return add_start(HloOpcode::kAllGather);
     case HloOpcode::kCollectivePermuteStart:
@@ -89,8 +93,8 @@ absl::StatusOr<HloInstruction*> Replacement(HloInstruction* instruction) {
       HloInstruction* copy = computation->AddInstruction(
           Synchronous(*instruction, HloOpcode::kCopy, shape.tuple_shapes(0)), instruction->name());
       HILO_ASSIGN_OR_RETURN(HloInstruction * context, AddZeros(computation, shape.tuple_shapes(2)));
-      return computation->AddInstruction(
-          HloInstruction::Create(HloOpcode::kTuple, shape, {copy, instruction->operand(0), context}));
+      return computation->AddInstruction(HloInstruction::Create(
+          HloOpcode::kTuple, shape, {copy, instruction->operand(0), context}));
     }
     case HloOpcode::kAllReduceDone:
     case HloOpcode::kAsyncUpdate:

@@ -1,5 +1,6 @@
 // Instructions whose operands are all constants are evaluated. Neither the result nor the work may be large: a broadcast of a constant, or an iota,
 // is cheaper to compute than to read, so these stay as they are, and so does what would grow by folding.
+#include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/ops/op_attributes.h"
@@ -32,6 +33,24 @@ class ConstantFolding : public HloPass {
   }
 
  private:
+  // True if what the instruction calls, at any depth, is the same on all devices and has no effect.
+  static bool CallsArePure(const HloInstruction& instruction) {
+    const auto called = instruction.called_computations();
+    std::vector<const HloComputation*> work(called.begin(), called.end());
+    absl::flat_hash_set<const HloComputation*> seen(called.begin(), called.end());
+    while (!work.empty()) {
+      const HloComputation* computation = work.back();
+      work.pop_back();
+      for (const HloInstruction* inner : computation->instructions()) {
+        if (inner->HasSideEffect() || HasTrait(inner->opcode(), kPerDevice)) return false;
+        for (const HloComputation* next : inner->called_computations()) {
+          if (seen.insert(next).second) work.push_back(next);
+        }
+      }
+    }
+    return true;
+  }
+
   bool MayFold(const HloInstruction& instruction) const {
     if (instruction.operand_count() == 0 || !instruction.shape().IsArray()) return false;
     if (instruction.HasSideEffect() || HasTrait(instruction.opcode(), kPerDevice)) return false;
@@ -48,7 +67,7 @@ class ConstantFolding : public HloPass {
       largest = std::max(largest, elements);
     }
     const int64_t result = ShapeUtil::ElementsIn(instruction.shape());
-    if (result > limit_ || work > limit_) return false;
+    if (result > limit_ || work > limit_ || !CallsArePure(instruction)) return false;
     switch (instruction.opcode()) {
       case HloOpcode::kFusion:
       case HloOpcode::kSort:

@@ -11,7 +11,8 @@ using Buffers = std::vector<std::unique_ptr<Buffer>>;
 
 absl::Status Put(Client& client, const Literal& literal, int device, Buffers* buffers) {
   if (literal.shape().IsTuple()) {
-    for (int64_t i = 0; i < literal.tuple_size(); ++i) HILO_RETURN_IF_ERROR(Put(client, literal.element(i), device, buffers));
+    for (int64_t i = 0; i < literal.tuple_size(); ++i)
+      HILO_RETURN_IF_ERROR(Put(client, literal.element(i), device, buffers));
     return absl::OkStatus();
   }
   HILO_ASSIGN_OR_RETURN(buffers->emplace_back(), client.BufferFromLiteral(literal, device));
@@ -29,8 +30,9 @@ absl::StatusOr<Literal> Get(const Shape& shape, const Buffers& buffers, size_t* 
 
 }  // namespace
 
-absl::StatusOr<std::vector<Literal>> RunOnDevices(Client& client, const Executable& executable,
-                                                  const std::vector<std::vector<const Literal*>>& arguments) {
+absl::StatusOr<std::vector<Literal>> RunOnDevices(
+    Client& client, const Executable& executable,
+    const std::vector<std::vector<const Literal*>>& arguments) {
   std::vector<Literal> results;
   if (arguments.size() == 1) {
     HILO_ASSIGN_OR_RETURN(results.emplace_back(), executable.ExecuteLiterals(arguments[0]));
@@ -44,11 +46,13 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(Client& client, const Executab
     }
     for (const auto& buffer : buffers[device]) pointers[device].push_back(buffer.get());
   }
-  HILO_ASSIGN_OR_RETURN(const Executable::ReplicatedResults outputs,
-                        executable.ExecuteReplicated(pointers, {.deadline = absl::Seconds(60), .synchronous = true}));
+  HILO_ASSIGN_OR_RETURN(
+      const Executable::ReplicatedResults outputs,
+      executable.ExecuteReplicated(pointers, {.deadline = absl::Seconds(60), .synchronous = true}));
   for (const Buffers& output : outputs) {
     size_t next = 0;
-    HILO_ASSIGN_OR_RETURN(results.emplace_back(), Get(executable.program_shape().result, output, &next));
+    HILO_ASSIGN_OR_RETURN(results.emplace_back(),
+                          Get(executable.program_shape().result, output, &next));
   }
   return results;
 }

@@ -33,12 +33,15 @@ std::vector<absl::Status> RunRanks(int64_t size, const RankFunction& f) {
 }
 
 void ExpectAllOk(const std::vector<absl::Status>& results) {
-  for (size_t rank = 0; rank < results.size(); ++rank) EXPECT_EQ(results[rank], absl::OkStatus()) << "rank " << rank;
+  for (size_t rank = 0; rank < results.size(); ++rank)
+    EXPECT_EQ(results[rank], absl::OkStatus()) << "rank " << rank;
 }
-void ExpectAll(const std::vector<absl::Status>& results, absl::StatusCode code, absl::string_view part) {
+void ExpectAll(const std::vector<absl::Status>& results, absl::StatusCode code,
+               absl::string_view part) {
   for (size_t rank = 0; rank < results.size(); ++rank) {
     EXPECT_EQ(results[rank].code(), code) << "rank " << rank << ": " << results[rank];
-    EXPECT_TRUE(absl::StrContains(results[rank].message(), part)) << "rank " << rank << ": " << results[rank];
+    EXPECT_TRUE(absl::StrContains(results[rank].message(), part))
+        << "rank " << rank << ": " << results[rank];
   }
 }
 
@@ -50,8 +53,10 @@ std::vector<int64_t> AllOf(int64_t size) {
 
 template <typename T>
 Reduction Sum() {
-  return {.element_bytes = sizeof(T), .combine = [](void* accumulator, const void* operand, int64_t count) {
-            for (int64_t i = 0; i < count; ++i) static_cast<T*>(accumulator)[i] += static_cast<const T*>(operand)[i];
+  return {.element_bytes = sizeof(T),
+          .combine = [](void* accumulator, const void* operand, int64_t count) {
+            for (int64_t i = 0; i < count; ++i)
+              static_cast<T*>(accumulator)[i] += static_cast<const T*>(operand)[i];
             return absl::OkStatus();
           }};
 }
@@ -62,7 +67,9 @@ CollectiveBuffer Buffer(const std::vector<T>& send, std::vector<T>& receive, siz
 }
 
 // Element i of what `rank` brings in round `round`.
-int64_t Value(int64_t rank, int64_t round, int64_t i) { return (rank + 1) * 1'000'003 + round * 1009 + i * (rank + 7); }
+int64_t Value(int64_t rank, int64_t round, int64_t i) {
+  return (rank + 1) * 1'000'003 + round * 1009 + i * (rank + 7);
+}
 
 // One collective of a random kind and size, and its check.
 absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_t size, int64_t round) {
@@ -88,7 +95,9 @@ absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_t size,
   };
   std::vector<int64_t> expected, receive;
   auto compare = [&] {
-    return receive == expected ? absl::OkStatus() : absl::InternalError(absl::StrCat("wrong values in round ", round, " of kind ", kind));
+    return receive == expected ? absl::OkStatus()
+                               : absl::InternalError(absl::StrCat("wrong values in round ", round,
+                                                                  " of kind ", kind));
   };
   switch (kind) {
     case 0: {  // in place half of the time
@@ -113,7 +122,8 @@ absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_t size,
       for (int64_t from : group) {
         for (int64_t i = 0; i < count; ++i) expected[i] += Value(from, round, place * count + i);
       }
-      absl::Status status = communicator.ReduceScatter(call, {Buffer(send, receive, count)}, Sum<int64_t>());
+      absl::Status status =
+          communicator.ReduceScatter(call, {Buffer(send, receive, count)}, Sum<int64_t>());
       return status.ok() ? compare() : status;
     }
     case 2: {
@@ -133,7 +143,8 @@ absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_t size,
       for (int64_t i = 0; i < n; ++i) {
         sends.push_back(send.data() + i * count);
         receives.push_back(receive.data() + i * count);
-        for (int64_t k = 0; k < count; ++k) expected.push_back(Value(group[i], round, place * count + k));
+        for (int64_t k = 0; k < count; ++k)
+          expected.push_back(Value(group[i], round, place * count + k));
       }
       absl::Status status = communicator.AllToAll(call, sends, receives, count * 8);
       return status.ok() ? compare() : status;
@@ -141,9 +152,11 @@ absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_t size,
     case 4: {  // a ring with one link missing
       const std::vector<int64_t> send = sent(rank, count);
       receive.assign(count, -1);
-      const int64_t source = place == 0 ? -1 : group[place - 1], target = place + 1 == n ? -1 : group[place + 1];
+      const int64_t source = place == 0 ? -1 : group[place - 1],
+                    target = place + 1 == n ? -1 : group[place + 1];
       expected = source < 0 ? std::vector<int64_t>(count, 0) : sent(source, count);
-      absl::Status status = communicator.CollectivePermute(call, {Buffer(send, receive, count)}, source, target);
+      absl::Status status =
+          communicator.CollectivePermute(call, {Buffer(send, receive, count)}, source, target);
       return status.ok() ? compare() : status;
     }
     case 5: {
@@ -158,7 +171,8 @@ absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_t size,
       receive.assign(n, -1);
       const std::vector<RaggedUpdate> updates(n, {0, place * 8, 8});
       for (int64_t from : group) expected.push_back(Value(from, round, 0));
-      absl::Status status = communicator.RaggedAllToAll(call, send.data(), 8, receive.data(), n * 8, updates);
+      absl::Status status =
+          communicator.RaggedAllToAll(call, send.data(), 8, receive.data(), n * 8, updates);
       return status.ok() ? compare() : status;
     }
   }
@@ -170,7 +184,8 @@ TEST_P(RandomRoundsTest, ThousandsOfCollectives) {
   const int64_t size = GetParam();
   ExpectAllOk(RunRanks(size, [&](int64_t rank, Communicator& communicator) -> absl::Status {
     for (int64_t round = 0; round < 2000; ++round) {
-      if (absl::Status status = RandomRound(rank, communicator, size, round); !status.ok()) return status;
+      if (absl::Status status = RandomRound(rank, communicator, size, round); !status.ok())
+        return status;
     }
     return absl::OkStatus();
   }));
@@ -181,13 +196,17 @@ INSTANTIATE_TEST_SUITE_P(Sizes, RandomRoundsTest, testing::Values(2, 3, 4, 5, 8)
 TEST(InProcessTest, SumsAreTheSameBitsOnAllRanksAndInEveryRun) {
   constexpr int64_t kSize = 5, kCount = 20'000;
   std::vector<std::vector<float>> results(2 * kSize, std::vector<float>(kCount));
-  auto value = [](int64_t rank, int64_t i) { return std::ldexp(1.0f + static_cast<float>(i % 97), static_cast<int>(rank * 7 % 23)); };
+  auto value = [](int64_t rank, int64_t i) {
+    return std::ldexp(1.0f + static_cast<float>(i % 97), static_cast<int>(rank * 7 % 23));
+  };
   for (int64_t run = 0; run < 2; ++run) {
     ExpectAllOk(RunRanks(kSize, [&](int64_t rank, Communicator& communicator) {
       std::vector<float> send(kCount);
       for (int64_t i = 0; i < kCount; ++i) send[i] = value(rank, i);
       const std::vector<int64_t> group = AllOf(kSize);
-      return communicator.AllReduce({.name = "sum", .group = group}, {Buffer(send, results[run * kSize + rank], kCount)}, Sum<float>());
+      return communicator.AllReduce({.name = "sum", .group = group},
+                                    {Buffer(send, results[run * kSize + rank], kCount)},
+                                    Sum<float>());
     }));
   }
   std::vector<float> expected(kCount);
@@ -195,7 +214,8 @@ TEST(InProcessTest, SumsAreTheSameBitsOnAllRanksAndInEveryRun) {
     expected[i] = value(0, i);
     for (int64_t rank = 1; rank < kSize; ++rank) expected[i] += value(rank, i);
   }
-  for (const std::vector<float>& result : results) EXPECT_EQ(std::memcmp(result.data(), expected.data(), kCount * 4), 0);
+  for (const std::vector<float>& result : results)
+    EXPECT_EQ(std::memcmp(result.data(), expected.data(), kCount * 4), 0);
 }
 
 TEST(InProcessTest, SeveralArraysAtOnce) {
@@ -203,7 +223,8 @@ TEST(InProcessTest, SeveralArraysAtOnce) {
     const std::vector<int64_t> group = {0, 1};
     std::vector<int32_t> a = {static_cast<int32_t>(rank)}, b(3, 10), a_sum(1), b_sum(3);
     absl::Status status =
-        communicator.AllReduce({.name = "sums", .group = group}, {Buffer(a, a_sum, 1), Buffer(b, b_sum, 3)}, Sum<int32_t>());
+        communicator.AllReduce({.name = "sums", .group = group},
+                               {Buffer(a, a_sum, 1), Buffer(b, b_sum, 3)}, Sum<int32_t>());
     EXPECT_EQ(a_sum[0], 1);
     EXPECT_EQ(b_sum, std::vector<int32_t>(3, 20));
     return status;
@@ -211,17 +232,27 @@ TEST(InProcessTest, SeveralArraysAtOnce) {
 }
 
 // A gather of `count` bytes in a group.
-absl::Status Gather(Communicator& communicator, absl::string_view name, int64_t key, std::vector<int64_t> group, size_t count = 4,
-                    const CancellationToken* cancellation = nullptr, absl::Time deadline = absl::InfiniteFuture()) {
+absl::Status Gather(Communicator& communicator, absl::string_view name, int64_t key,
+                    std::vector<int64_t> group, size_t count = 4,
+                    const CancellationToken* cancellation = nullptr,
+                    absl::Time deadline = absl::InfiniteFuture()) {
   std::vector<uint8_t> send(count), receive(count * group.size());
-  return communicator.AllGather({.name = name, .key = key, .group = group, .deadline = deadline, .cancellation = cancellation},
+  return communicator.AllGather({.name = name,
+                                 .key = key,
+                                 .group = group,
+                                 .deadline = deadline,
+                                 .cancellation = cancellation},
                                 {Buffer(send, receive, count)});
 }
 
 TEST(InProcessErrorTest, DisagreementOnTheSize) {
-  ExpectAll(RunRanks(4, [](int64_t rank, Communicator& c) { return Gather(c, "all-gather %g", 1, {0, 1, 2, 3}, rank == 2 ? 8 : 4); }),
+  ExpectAll(RunRanks(4,
+                     [](int64_t rank, Communicator& c) {
+                       return Gather(c, "all-gather %g", 1, {0, 1, 2, 3}, rank == 2 ? 8 : 4);
+                     }),
             absl::StatusCode::kInvalidArgument,
-            "ranks of the group {0,1,2,3} disagree: ranks 0, 1, 3 at all-gather %g gathered, of 4 bytes, but rank 2 at all-gather %g "
+            "ranks of the group {0,1,2,3} disagree: ranks 0, 1, 3 at all-gather %g gathered, of 4 "
+            "bytes, but rank 2 at all-gather %g "
             "gathered, of 8 bytes");
 }
 
@@ -231,15 +262,19 @@ TEST(InProcessErrorTest, DisagreementOnTheOp) {
                        if (rank == 0) return Gather(c, "all-gather %g", 1, {0, 1});
                        std::vector<int32_t> a(1), b(1);
                        const std::vector<int64_t> group = {0, 1};
-                       return c.AllReduce({.name = "all-reduce %r", .key = 2, .group = group}, {Buffer(a, b, 1)}, Sum<int32_t>());
+                       return c.AllReduce({.name = "all-reduce %r", .key = 2, .group = group},
+                                          {Buffer(a, b, 1)}, Sum<int32_t>());
                      }),
-            absl::StatusCode::kInvalidArgument, "rank 0 at all-gather %g gathered, of 4 bytes, but rank 1 at all-reduce %r reduced");
+            absl::StatusCode::kInvalidArgument,
+            "rank 0 at all-gather %g gathered, of 4 bytes, but rank 1 at all-reduce %r reduced");
 }
 
 TEST(InProcessErrorTest, DisagreementOnTheGroup) {
   ExpectAll(RunRanks(3,
                      [](int64_t rank, Communicator& c) {
-                       return Gather(c, "all-gather %g", 1, rank == 0 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{1, 0, 2});
+                       return Gather(c, "all-gather %g", 1,
+                                     rank == 0 ? std::vector<int64_t>{0, 1, 2}
+                                               : std::vector<int64_t>{1, 0, 2});
                      }),
             absl::StatusCode::kInvalidArgument, "disagree on the group");
 }
@@ -249,18 +284,27 @@ TEST(InProcessErrorTest, PairsThatDoNotMatch) {
                      [](int64_t rank, Communicator& c) {
                        std::vector<int32_t> a(1), b(1);
                        const std::vector<int64_t> group = {0, 1};
-                       return c.CollectivePermute({.name = "permute", .group = group}, {Buffer(a, b, 1)}, /*source=*/1 - rank,
+                       return c.CollectivePermute({.name = "permute", .group = group},
+                                                  {Buffer(a, b, 1)}, /*source=*/1 - rank,
                                                   /*target=*/rank == 0 ? 1 : -1);
                      }),
             absl::StatusCode::kInvalidArgument, "which do not agree");
 }
 
 TEST(InProcessErrorTest, GroupsThatCannotBe) {
-  ExpectAll(RunRanks(2, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 2}); }), absl::StatusCode::kInvalidArgument,
-            "must hold ranks below 2");
-  ExpectAll(RunRanks(2, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 0}); }), absl::StatusCode::kInvalidArgument, "twice");
-  ExpectAll(RunRanks(2, [](int64_t rank, Communicator& c) { return Gather(c, "g", 1, {1 - rank}); }), absl::StatusCode::kInvalidArgument,
-            "lacks its caller");
+  ExpectAll(RunRanks(2,
+                     [](int64_t, Communicator& c) {
+                       return Gather(c, "g", 1, {0, 2});
+                     }),
+            absl::StatusCode::kInvalidArgument, "must hold ranks below 2");
+  ExpectAll(RunRanks(2,
+                     [](int64_t, Communicator& c) {
+                       return Gather(c, "g", 1, {0, 0});
+                     }),
+            absl::StatusCode::kInvalidArgument, "twice");
+  ExpectAll(
+      RunRanks(2, [](int64_t rank, Communicator& c) { return Gather(c, "g", 1, {1 - rank}); }),
+      absl::StatusCode::kInvalidArgument, "lacks its caller");
 }
 
 TEST(InProcessErrorTest, ARankThatFailsEndsAll) {
@@ -286,11 +330,13 @@ TEST(InProcessErrorTest, ARankThatEndsEarly) {
 TEST(InProcessErrorTest, Deadline) {
   const absl::Time start = absl::Now();
   const auto results = RunRanks(3, [&](int64_t rank, Communicator& c) {
-    if (rank != 1) return Gather(c, "all-gather %g", 1, {0, 1, 2}, 4, nullptr, start + absl::Milliseconds(50));
+    if (rank != 1)
+      return Gather(c, "all-gather %g", 1, {0, 1, 2}, 4, nullptr, start + absl::Milliseconds(50));
     absl::SleepFor(absl::Milliseconds(300));
     return Gather(c, "all-gather %g", 1, {0, 1, 2});
   });
-  ExpectAll(results, absl::StatusCode::kDeadlineExceeded, "all-gather %g: the deadline has passed while waiting for rank");
+  ExpectAll(results, absl::StatusCode::kDeadlineExceeded,
+            "all-gather %g: the deadline has passed while waiting for rank");
   EXPECT_TRUE(absl::StrContains(results[0].message(), "1 of the group {0,1,2}")) << results[0];
 }
 
@@ -312,11 +358,12 @@ TEST(InProcessErrorTest, Cancellation) {
 
 // Each waits where another has yet to come: nobody ever would.
 TEST(InProcessErrorTest, CrosswiseWaits) {
-  ExpectAll(RunRanks(3,
-                     [](int64_t rank, Communicator& c) {
-                       return Gather(c, absl::StrCat("gather.", rank), rank, {rank, (rank + 1) % 3});
-                     }),
-            absl::StatusCode::kFailedPrecondition, "a deadlock");
+  ExpectAll(
+      RunRanks(3,
+               [](int64_t rank, Communicator& c) {
+                 return Gather(c, absl::StrCat("gather.", rank), rank, {rank, (rank + 1) % 3});
+               }),
+      absl::StatusCode::kFailedPrecondition, "a deadlock");
 }
 
 TEST(InProcessErrorTest, AReductionThatFails) {
@@ -324,20 +371,26 @@ TEST(InProcessErrorTest, AReductionThatFails) {
                      [](int64_t, Communicator& c) {
                        std::vector<int32_t> a(50'000), b(50'000);
                        const std::vector<int64_t> group = {0, 1, 2};
-                       const Reduction bad = {4, [](void*, const void*, int64_t) { return absl::OutOfRangeError("bad sum"); }};
-                       return c.AllReduce({.name = "r", .group = group}, {Buffer(a, b, a.size())}, bad);
+                       const Reduction bad = {4, [](void*, const void*, int64_t) {
+                                                return absl::OutOfRangeError("bad sum");
+                                              }};
+                       return c.AllReduce({.name = "r", .group = group}, {Buffer(a, b, a.size())},
+                                          bad);
                      }),
             absl::StatusCode::kOutOfRange, "bad sum");
 }
 
 TEST(InProcessErrorTest, RaggedUpdatesBeyondTheArrays) {
-  for (const RaggedUpdate& update : {RaggedUpdate{-1, 0, 4}, RaggedUpdate{0, 5, 4}, RaggedUpdate{0, 0, -1}, RaggedUpdate{4, 0, INT64_MAX}}) {
+  for (const RaggedUpdate& update : {RaggedUpdate{-1, 0, 4}, RaggedUpdate{0, 5, 4},
+                                     RaggedUpdate{0, 0, -1}, RaggedUpdate{4, 0, INT64_MAX}}) {
     ExpectAll(RunRanks(2,
                        [&](int64_t rank, Communicator& c) {
                          std::vector<uint8_t> send(8), receive(8);
                          const std::vector<int64_t> group = {0, 1};
-                         const std::vector<RaggedUpdate> updates(2, rank == 0 ? update : RaggedUpdate{0, 0, 4});
-                         return c.RaggedAllToAll({.name = "ragged", .group = group}, send.data(), 8, receive.data(), 8, updates);
+                         const std::vector<RaggedUpdate> updates(
+                             2, rank == 0 ? update : RaggedUpdate{0, 0, 4});
+                         return c.RaggedAllToAll({.name = "ragged", .group = group}, send.data(), 8,
+                                                 receive.data(), 8, updates);
                        }),
               absl::StatusCode::kInvalidArgument, "ragged: update 0 of rank 0");
   }
@@ -346,18 +399,19 @@ TEST(InProcessErrorTest, RaggedUpdatesBeyondTheArrays) {
 // Every call after the failure has the failure's status, and other runs know nothing of it.
 TEST(InProcessErrorTest, AFailureStaysInItsRun) {
   for (int round = 0; round < 200; ++round) {
-    ExpectAll(RunRanks(4,
-                       [&](int64_t rank, Communicator& c) -> absl::Status {
-                         for (int64_t i = 0; i < 5; ++i) {
-                           if (rank == round % 4 && i == round % 5) return absl::AbortedError("enough");
-                           if (absl::Status status = Gather(c, "g", i, {0, 1, 2, 3}); !status.ok()) {
-                             EXPECT_EQ(Gather(c, "h", i, {0, 1, 2, 3}), status);
-                             return status;
-                           }
-                         }
-                         return absl::OkStatus();
-                       }),
-              absl::StatusCode::kAborted, "enough");
+    ExpectAll(
+        RunRanks(4,
+                 [&](int64_t rank, Communicator& c) -> absl::Status {
+                   for (int64_t i = 0; i < 5; ++i) {
+                     if (rank == round % 4 && i == round % 5) return absl::AbortedError("enough");
+                     if (absl::Status status = Gather(c, "g", i, {0, 1, 2, 3}); !status.ok()) {
+                       EXPECT_EQ(Gather(c, "h", i, {0, 1, 2, 3}), status);
+                       return status;
+                     }
+                   }
+                   return absl::OkStatus();
+                 }),
+        absl::StatusCode::kAborted, "enough");
   }
 }
 

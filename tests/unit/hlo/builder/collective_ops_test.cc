@@ -10,7 +10,8 @@ namespace {
 
 XlaComputation Adder(PrimitiveType type = F32) {
   XlaBuilder b("add");
-  const XlaOp x = Parameter(&b, 0, ShapeUtil::MakeScalarShape(type), "x"), y = Parameter(&b, 1, ShapeUtil::MakeScalarShape(type), "y");
+  const XlaOp x = Parameter(&b, 0, ShapeUtil::MakeScalarShape(type), "x"),
+              y = Parameter(&b, 1, ShapeUtil::MakeScalarShape(type), "y");
   return *b.Build(Add(x, y));
 }
 
@@ -27,7 +28,8 @@ ChannelHandle Channel(int64_t handle) {
 
 class CollectiveOpsTest : public testing::Test {
  protected:
-  CollectiveOpsTest() : b_("main"), x_(Parameter(&b_, 0, ShapeUtil::MakeShape(F32, {4, 16}), "x")) {}
+  CollectiveOpsTest()
+      : b_("main"), x_(Parameter(&b_, 0, ShapeUtil::MakeShape(F32, {4, 16}), "x")) {}
   // The module, or the error behind "error: ".
   std::string Text() {
     auto computation = b_.Build();
@@ -46,7 +48,9 @@ class CollectiveOpsTest : public testing::Test {
 
 TEST_F(CollectiveOpsTest, AllReduce) {
   AllReduce(x_, Adder(), pairs_, Channel(7), std::nullopt, /*use_global_device_ids=*/true);
-  ExpectText("f32[4,16]{1,0} all-reduce(x), channel_id=7, replica_groups={{0,2},{1,3}}, use_global_device_ids=true, to_apply=add");
+  ExpectText(
+      "f32[4,16]{1,0} all-reduce(x), channel_id=7, replica_groups={{0,2},{1,3}}, "
+      "use_global_device_ids=true, to_apply=add");
 }
 TEST_F(CollectiveOpsTest, AllReduceOfATuple) {
   AllReduce(Tuple(&b_, {x_, x_}), Adder());
@@ -129,8 +133,13 @@ TEST_F(CollectiveOpsTest, Permutes) {
   CollectivePermute(x_, {{0, 1}, {1, 0}}, Channel(2));
   MultiCollectivePermute({x_, x_}, {{0, 1}});
   const std::string text = Text();
-  EXPECT_TRUE(absl::StrContains(text, "collective-permute(x), channel_id=2, source_target_pairs={{0,1},{1,0}}")) << text;
-  EXPECT_TRUE(absl::StrContains(text, "(f32[4,16]{1,0}, f32[4,16]{1,0}) collective-permute(x, x), source_target_pairs={{0,1}}")) << text;
+  EXPECT_TRUE(absl::StrContains(
+      text, "collective-permute(x), channel_id=2, source_target_pairs={{0,1},{1,0}}"))
+      << text;
+  EXPECT_TRUE(absl::StrContains(
+      text,
+      "(f32[4,16]{1,0}, f32[4,16]{1,0}) collective-permute(x, x), source_target_pairs={{0,1}}"))
+      << text;
 }
 TEST_F(CollectiveOpsTest, CollectiveBroadcast) {
   CollectiveBroadcast(x_, {Group({1, 0})});
@@ -142,7 +151,9 @@ TEST_F(CollectiveOpsTest, RaggedAllToAll) {
   RaggedAllToAll(x_, n, n, output, n, n, {Group({0, 1})});
   ExpectText("f32[9,16]{1,0} ragged-all-to-all(x, o, n, n, n, n), replica_groups={{0,1}}");
 }
-TEST_F(CollectiveOpsTest, ReplicaId) { EXPECT_EQ(b_.GetShape(ReplicaId(&b_))->ToString(), "u32[]"); }
+TEST_F(CollectiveOpsTest, ReplicaId) {
+  EXPECT_EQ(b_.GetShape(ReplicaId(&b_))->ToString(), "u32[]");
+}
 
 TEST(CollectiveOpsErrorTest, EmptyOperands) {
   EXPECT_FALSE(AllReduce(XlaOp(), Adder()).valid());

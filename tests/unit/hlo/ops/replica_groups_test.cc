@@ -27,19 +27,18 @@ TEST_P(ReplicaGroupFormTest, ExpandsAndPrintsAsRead) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ReplicaGroupFormTest,
-    testing::Values(
-        FormCase{"{}", {}}, FormCase{"{{0,1},{2}}", {{0, 1}, {2}}},
-        FormCase{"[2,4]<=[8]", {{0, 1, 2, 3}, {4, 5, 6, 7}}},
-        FormCase{"[2,4]<=[4,2]T(1,0)", {{0, 2, 4, 6}, {1, 3, 5, 7}}},
-        FormCase{"[4,2]<=[2,2,2]T(2,0,1)", {{0, 2}, {4, 6}, {1, 3}, {5, 7}}},
-        FormCase{"mesh['a'=2,'b'=2] {'a'}", {{0, 2}, {1, 3}}},
-        FormCase{"mesh['a'=2,'b'=2] {'b','a'}", {{0, 2, 1, 3}}},
-        FormCase{"mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'b'}", {{0, 2}, {1, 3}}},
-        FormCase{"mesh['a'=2,'b'=2], device_ids=(3,2,1,0) {'b'}", {{3, 2}, {1, 0}}},
-        FormCase{"mesh['a'=8] {'a':(1)2}", {{0, 4}, {1, 5}, {2, 6}, {3, 7}}},
-        FormCase{"mesh['a'=8] {'a':(2)2}", {{0, 2}, {1, 3}, {4, 6}, {5, 7}}},
-        FormCase{"mesh['a'=8] {'a':(4)2,'a':(1)2}", {{0, 4, 1, 5}, {2, 6, 3, 7}}},
-        FormCase{"mesh['a'=2,'b'=4] {'a','b':(1)2}", {{0, 2, 4, 6}, {1, 3, 5, 7}}}));
+    testing::Values(FormCase{"{}", {}}, FormCase{"{{0,1},{2}}", {{0, 1}, {2}}},
+                    FormCase{"[2,4]<=[8]", {{0, 1, 2, 3}, {4, 5, 6, 7}}},
+                    FormCase{"[2,4]<=[4,2]T(1,0)", {{0, 2, 4, 6}, {1, 3, 5, 7}}},
+                    FormCase{"[4,2]<=[2,2,2]T(2,0,1)", {{0, 2}, {4, 6}, {1, 3}, {5, 7}}},
+                    FormCase{"mesh['a'=2,'b'=2] {'a'}", {{0, 2}, {1, 3}}},
+                    FormCase{"mesh['a'=2,'b'=2] {'b','a'}", {{0, 2, 1, 3}}},
+                    FormCase{"mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'b'}", {{0, 2}, {1, 3}}},
+                    FormCase{"mesh['a'=2,'b'=2], device_ids=(3,2,1,0) {'b'}", {{3, 2}, {1, 0}}},
+                    FormCase{"mesh['a'=8] {'a':(1)2}", {{0, 4}, {1, 5}, {2, 6}, {3, 7}}},
+                    FormCase{"mesh['a'=8] {'a':(2)2}", {{0, 2}, {1, 3}, {4, 6}, {5, 7}}},
+                    FormCase{"mesh['a'=8] {'a':(4)2,'a':(1)2}", {{0, 4, 1, 5}, {2, 6, 3, 7}}},
+                    FormCase{"mesh['a'=2,'b'=4] {'a','b':(1)2}", {{0, 2, 4, 6}, {1, 3, 5, 7}}}));
 
 struct BadForm {
   const char* text;

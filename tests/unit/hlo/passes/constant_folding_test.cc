@@ -33,6 +33,15 @@ TEST(ConstantFolding, LeavesControlDependencies) {
             Folded("a = s32[] constant(3)  n = s32[] negate(a)  m = s32[] negate(a), control-predecessors={n}  ROOT r = s32[] add(n, m)"));
 }
 
+TEST(ConstantFolding, LeavesComputationsThatAskForTheDevice) {
+  auto module = Parse(
+      "HloModule m\n"
+      "g { r = u32[] replica-id()  ROOT c = u32[] convert(r) }\n"
+      "f { a = u32[] parameter(0)  r = u32[] call(), to_apply=g  ROOT s = u32[] add(a, r) }\n"
+      "ENTRY main { a = u32[] constant(1)  ROOT r = u32[] map(a), dimensions={}, to_apply=f }\n");
+  EXPECT_FALSE(RunPasses(module.get(), {"fold-constants"}));
+}
+
 TEST(ConstantFolding, RespectsItsLimit) {
   std::string elements = "0";
   for (int i = 1; i < 5000; ++i) absl::StrAppend(&elements, ",", i);
