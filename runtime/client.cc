@@ -12,6 +12,7 @@
 #include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client_core.h"
+#include "runtime/dynamic_program.h"
 #include "runtime/fork_guard.h"
 #include "runtime/guarded.h"
 #include "runtime/loaded_program.h"
@@ -110,7 +111,7 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloM
     HILO_ASSIGN_OR_RETURN(const bool partitioned, MakePartitioner()->Run(module.get()));
     if (partitioned) HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
-                          core_->compiler->Compile(std::move(module), options, core_->pool));
+                          CompileProgram(core_->compiler.get(), std::move(module), options, core_->pool));
     return std::make_unique<Executable>(core_,
                                         std::make_shared<const LoadedProgram>(
                                             std::move(program), std::move(assignment)));

@@ -57,6 +57,8 @@ class Compiler {
  public:
   virtual ~Compiler() = default;
   virtual std::string platform() const = 0;
+  // Whether Compile takes modules with dynamic dimensions, and Run buffers with sizes. Others get them expanded (runtime/dynamic_program.h).
+  virtual bool TakesDynamicShapes() const { return false; }
   // Takes a verified module at HloStage::kInput.
   // Errors: Unimplemented naming the instruction; ResourceExhausted past a limit; InvalidArgument for bad options.
   virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,

@@ -76,6 +76,7 @@ Literal Literal::Clone() const {
   absl::StatusOr<Literal> clone = Create(shape_);
   if (!clone.ok()) return Literal();
   if (size_ > 0) std::memcpy(clone->data_.get(), data_.get(), size_);
+  clone->dynamic_sizes_ = dynamic_sizes_;
   for (size_t i = 0; i < elements_.size(); ++i) clone->elements_[i] = elements_[i].Clone();
   return *std::move(clone);
 }
@@ -118,7 +119,7 @@ std::vector<Literal> Literal::DecomposeTuple() && {
 }
 
 bool Literal::operator==(const Literal& other) const {
-  if (!ShapeUtil::Compatible(shape_, other.shape_) || size_ != other.size_ ||
+  if (!ShapeUtil::Compatible(shape_, other.shape_) || size_ != other.size_ || ActualDimensions() != other.ActualDimensions() ||
       elements_.size() != other.elements_.size()) {
     return false;
   }

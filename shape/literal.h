@@ -2,7 +2,8 @@
 //
 // Elements lie densely in row-major order of their logical index, whatever the layout in the shape says: layouts are
 // applied where bytes meet a device (LiteralToBytes, LiteralFromBytes). PRED is one byte, 0 or 1; types of fewer than
-// 8 bits take one byte each, signed ones sign-extended.
+// 8 bits take one byte each, signed ones sign-extended. An array with dynamic dimensions lies at its bounds; the elements
+// whose index is below its sizes count, the rest is padding of any value.
 #ifndef HILO_SHAPE_LITERAL_H_
 #define HILO_SHAPE_LITERAL_H_
 
@@ -71,6 +72,18 @@ class Literal {
   // Any real type; the real part of complex ones.
   double GetAsDouble(int64_t linear) const;
 
+  // Arrays. The number of elements along dimension `d` that count: the bound, unless another has been set. Setting one makes
+  // the dimension dynamic; sizes outside [0, bound] are kept as they are, and mean the nearer end.
+  int64_t GetDynamicSize(int64_t d) const { return dynamic_sizes_.empty() ? shape_.dimensions(d) : dynamic_sizes_[d]; }
+  void SetDynamicSize(int64_t d, int64_t size);
+  // The sizes of all dimensions, each in [0, bound].
+  std::vector<int64_t> ActualDimensions() const;
+  // The elements that count, as an array without dynamic dimensions (also in the elements of a tuple).
+  absl::StatusOr<Literal> ToStatic() const;
+  // The array at the bounds of `bounded`, its sizes those of this one; the padding is zero.
+  // Errors: InvalidArgument unless each size is `bounded`'s or, in a dynamic dimension, less.
+  absl::StatusOr<Literal> ToBoundedDynamic(const Shape& bounded) const;
+
   // Tuples.
   int64_t tuple_size() const { return static_cast<int64_t>(elements_.size()); }
   const Literal& element(int64_t i) const { return elements_[i]; }
@@ -79,11 +92,11 @@ class Literal {
   // Takes the elements out of a tuple.
   std::vector<Literal> DecomposeTuple() &&;
 
-  // Same bits and compatible shape (NaNs with equal bits are equal).
+  // Same bits, sizes and compatible shape (NaNs with equal bits are equal).
   bool operator==(const Literal& other) const;
   size_t Hash() const;
 
-  // "f32[2,2] { { 1, 2 }, { 3, 4 } }": HLO constant text with (or without) the shape in front. Floats are the shortest text that reads back
+  // "f32[2,2] { { 1, 2 }, { 3, 4 } }", "f32[<=5](2) {1, 2}" with the sizes if some are dynamic: HLO constant text with (or without) the shape in front. Floats are the shortest text that reads back
   // to the same bits; NaNs with a payload are nan(0x...). Elements beyond `max_elements` are elided as "{...}" (-1: never).
   std::string ToString(bool with_shape = true, int64_t max_elements = -1) const;
 
@@ -102,6 +115,7 @@ class Literal {
   };
   std::unique_ptr<uint8_t[], Free> data_;
   int64_t size_ = 0;
+  std::vector<int64_t> dynamic_sizes_;  // empty: all at their bounds
   std::vector<Literal> elements_;
 };
 
@@ -129,6 +143,7 @@ struct LiteralUtil {
 };
 
 // Parses the element text of a constant ("{ { 1, 2 }, ... }", "5", "(1, 2)", tuples) of the given shape; comments allowed.
+// Where the shape has dynamic dimensions, "(3,2)" in front of the elements says how many there are along each dimension.
 // Errors: InvalidArgument with the offset of the offending text; a value out of the type's range; "{...}" is an error that says so.
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape);
 // Parses "f32[2]{0} {1, 2}": shape, then elements.
@@ -136,11 +151,12 @@ absl::StatusOr<Literal> ParseLiteral(absl::string_view text);
 
 // The bytes of an array under `layout_shape`'s layout and padding, and back. Sizes as ShapeUtil::ByteSizeOf(layout_shape),
 // which must be valid; the literal must have its dimensions and element type. Reading makes PRED 0 or 1 and drops the
-// unused bits of types of fewer than 8 bits. Errors: ResourceExhausted if memory is short.
+// unused bits of types of fewer than 8 bits. Sizes of dynamic dimensions are behind the elements (ShapeUtil::DynamicSizesOffset); those
+// read are brought into [0, bound]. Errors: ResourceExhausted if memory is short.
 void LiteralToBytes(const Literal& literal, const Shape& layout_shape, uint8_t* out);
 absl::StatusOr<Literal> LiteralFromBytes(const uint8_t* bytes, const Shape& layout_shape);
 
-// Comparison. A mismatch is an InvalidArgument status that names the first and the worst element: index, expected, actual, difference in ulps.
+// Comparison, of sizes first and then of the elements that count. A mismatch is an InvalidArgument status that names the first and the worst element: index, expected, actual, difference in ulps.
 // An element passes if any of the given tolerances admits it; with none, bits must be equal (-0 is not 0), but for NaNs. Complex
 // numbers pass by parts. Integers and PRED must be equal.
 struct ErrorSpec {

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/status_macros.h"
 #include "shape/literal.h"
 #include "shape/number_text.h"
 
@@ -143,6 +144,16 @@ std::string DescribeElement(const Literal& expected, const Literal& actual, int6
 
 absl::Status CompareArrays(const Literal& expected, const Literal& actual, const ErrorSpec& spec,
                            const std::string& where) {
+  if (!expected.shape().is_static() || !actual.shape().is_static()) {
+    const std::vector<int64_t> wanted = expected.ActualDimensions(), got = actual.ActualDimensions();
+    if (wanted != got) {
+      return absl::InvalidArgumentError(absl::StrCat(where, "sizes of ", expected.shape().ToString(), " differ: expected (",
+                                                     absl::StrJoin(wanted, ","), "), actual (", absl::StrJoin(got, ","), ")"));
+    }
+    HILO_ASSIGN_OR_RETURN(const Literal e, expected.ToStatic());
+    HILO_ASSIGN_OR_RETURN(const Literal a, actual.ToStatic());
+    return CompareArrays(e, a, spec, where);
+  }
   const Mismatches found =
       ArrayTypeSwitch(expected.shape().element_type(), [&](auto tag) -> Mismatches {
         return FindMismatches<typename decltype(tag)::type>(expected, actual, spec);

@@ -3,6 +3,7 @@
 // Elements are walked in row-major order, one row (the last dimension) at a time, while the
 // position in the laid-out buffer follows by strides. Padding is written first, over the whole
 // buffer.
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -86,7 +87,7 @@ void CopyElements(const Shape& shape, Dense* dense, LaidOut* laid_out) {
 }
 
 void FillPadding(const Shape& shape, uint8_t* out) {
-  const int64_t bytes = ShapeUtil::ByteSizeOf(shape);
+  const int64_t bytes = ShapeUtil::ElementBytesOf(shape);
   const Literal value = LiteralUtil::FromDouble(shape.element_type(), shape.layout().padding_value);
   const auto element = value.untyped_data();
   for (int64_t at = 0; at < bytes; at += static_cast<int64_t>(element.size())) {
@@ -112,10 +113,28 @@ void Canonicalize(Literal* literal) {
   });
 }
 
+void WriteSizes(const Literal& literal, uint8_t* out) {
+  for (int64_t size : literal.ActualDimensions()) {
+    const auto word = static_cast<int32_t>(size);
+    std::memcpy(out, &word, sizeof(word));
+    out += sizeof(word);
+  }
+}
+
+void ReadSizes(const uint8_t* sizes, Literal* literal) {
+  for (int64_t d = 0; d < literal->shape().rank(); ++d) {
+    int32_t size;
+    std::memcpy(&size, sizes + d * sizeof(size), sizeof(size));
+    if (!literal->shape().is_dynamic_dimension(d)) continue;
+    literal->SetDynamicSize(d, std::clamp<int64_t>(size, 0, literal->shape().dimensions(d)));
+  }
+}
+
 }  // namespace
 
 void LiteralToBytes(const Literal& literal, const Shape& layout_shape, uint8_t* out) {
   const auto data = literal.untyped_data();
+  if (!layout_shape.is_static()) WriteSizes(literal, out + ShapeUtil::DynamicSizesOffset(layout_shape));
   if (IsDense(layout_shape)) {
     if (!data.empty()) std::memcpy(out, data.data(), data.size());
     return;
@@ -128,6 +147,7 @@ absl::StatusOr<Literal> LiteralFromBytes(const uint8_t* bytes, const Shape& layo
   absl::StatusOr<Literal> literal = Literal::Create(layout_shape);
   if (!literal.ok()) return literal;
   const auto data = literal->untyped_data();
+  if (!layout_shape.is_static()) ReadSizes(bytes + ShapeUtil::DynamicSizesOffset(layout_shape), &*literal);
   if (data.empty()) return literal;
   if (IsDense(layout_shape)) {
     std::memcpy(data.data(), bytes, data.size());

@@ -93,7 +93,27 @@ absl::Status ParseBraces(TextScanner* scanner, Literal* literal) {
   }
 }
 
+absl::StatusOr<Literal> ParseArray(TextScanner* scanner, const Shape& shape);
+
+// "(3,2)": how many elements there are along each dimension of `shape`; then the elements.
+absl::StatusOr<Literal> ParseSized(TextScanner* scanner, const Shape& shape) {
+  std::vector<int64_t> sizes;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (d > 0) HILO_RETURN_IF_ERROR(scanner->Expect(","));
+    int64_t size = 0;
+    HILO_RETURN_IF_ERROR(ParseReal(scanner, S64, reinterpret_cast<uint8_t*>(&size)));
+    if (size < 0 || size > shape.dimensions(d) || (size < shape.dimensions(d) && !shape.is_dynamic_dimension(d))) {
+      return scanner->Expected(absl::StrCat("a size that dimension ", d, " of ", shape.ToString(), " can have, not ", size));
+    }
+    sizes.push_back(size);
+  }
+  HILO_RETURN_IF_ERROR(scanner->Expect(")"));
+  HILO_ASSIGN_OR_RETURN(const Literal elements, ParseArray(scanner, Shape(shape.element_type(), sizes)));
+  return elements.ToBoundedDynamic(shape);
+}
+
 absl::StatusOr<Literal> ParseArray(TextScanner* scanner, const Shape& shape) {
+  if (!shape.is_static() && scanner->TryConsume("(")) return ParseSized(scanner, shape);
   // Each element takes a character, and a comma but for the last.
   if (ShapeUtil::ElementsIn(shape) / 2 > static_cast<int64_t>(scanner->rest().size())) {
     TextScanner ahead = *scanner;

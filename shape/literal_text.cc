@@ -1,6 +1,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "shape/literal.h"
 #include "shape/number_text.h"
 
@@ -61,6 +62,12 @@ bool IsHugeAndEmpty(const Shape& shape) {
   return false;
 }
 
+// Elements that count: sizes are known to fit.
+void AppendDynamic(const Literal& literal, std::string* out) {
+  absl::StatusOr<Literal> elements = literal.ToStatic();
+  if (elements.ok()) AppendElements(*elements, out);
+}
+
 void AppendLiteral(const Literal& literal, int64_t max_elements, std::string* out) {
   const Shape& shape = literal.shape();
   if (shape.IsTuple()) {
@@ -78,6 +85,8 @@ void AppendLiteral(const Literal& literal, int64_t max_elements, std::string* ou
     *out += "{...}";
   } else if (IsHugeAndEmpty(shape)) {
     *out += "{}";
+  } else if (!shape.is_static()) {
+    AppendDynamic(literal, out);
   } else {
     AppendElements(literal, out);
   }
@@ -87,7 +96,9 @@ void AppendLiteral(const Literal& literal, int64_t max_elements, std::string* ou
 
 std::string Literal::ToString(bool with_shape, int64_t max_elements) const {
   std::string out;
-  if (with_shape) absl::StrAppend(&out, shape_.ToString(), " ");
+  if (with_shape) out += shape_.ToString();
+  if (shape_.IsArray() && !shape_.is_static()) absl::StrAppend(&out, "(", absl::StrJoin(ActualDimensions(), ","), ")");
+  if (!out.empty()) out += " ";
   AppendLiteral(*this, max_elements, &out);
   return out;
 }

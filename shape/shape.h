@@ -95,8 +95,14 @@ struct ShapeUtil {
 
   // Elements of an array (product of sizes; bounds where dynamic); 1 for scalars. A validated shape cannot overflow.
   static int64_t ElementsIn(const Shape& shape);
-  // Bytes of an array in memory, padding included; 0 for tokens; the sum over the leaves of a tuple.
+  // Bytes of an array in memory, padding included; 0 for tokens; the sum over the leaves of a tuple. An array with dynamic
+  // dimensions lies in memory at its bounds, and behind that, at DynamicSizesOffset, the sizes of all its dimensions as s32.
   static int64_t ByteSizeOf(const Shape& shape);
+  // The bytes of an array's elements and padding alone, and those rounded up to a multiple of 4.
+  static int64_t ElementBytesOf(const Shape& shape);
+  static int64_t DynamicSizesOffset(const Shape& shape);
+  // The same shape with every dynamic dimension at its bound.
+  static Shape MakeStaticShape(const Shape& shape);
   static bool IsZeroElementArray(const Shape& shape);
   static int64_t TrueRank(const Shape& shape);  // dimensions of size > 1
   // Takes negative numbers: -1 is the last dimension. Errors: InvalidArgument if out of range.
@@ -105,7 +111,7 @@ struct ShapeUtil {
 
   static bool SameDimensions(const Shape& a, const Shape& b);
   static bool SameElementType(const Shape& a, const Shape& b) { return a.element_type() == b.element_type(); }
-  // Equal but for layouts; dynamic flags count.
+  // Equal but for layouts and for which dimensions are dynamic.
   static bool Compatible(const Shape& a, const Shape& b);
   // Compatible but for the element type.
   static bool CompatibleIgnoringElementType(const Shape& a, const Shape& b);

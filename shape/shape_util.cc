@@ -117,16 +117,9 @@ void ForEachArray(Shape* shape, const F& f) {
   }
 }
 
-bool SameDynamism(const Shape& a, const Shape& b) {
-  for (int64_t d = 0; d < a.rank(); ++d) {
-    if (a.is_dynamic_dimension(d) != b.is_dynamic_dimension(d)) return false;
-  }
-  return true;
-}
-
 bool CompatibleLeaves(const Shape& a, const Shape& b) {
   return a.IsArray() == b.IsArray() && (a.IsArray() || a.element_type() == b.element_type()) &&
-         ShapeUtil::SameDimensions(a, b) && SameDynamism(a, b);
+         ShapeUtil::SameDimensions(a, b);
 }
 
 void AppendLeaves(const Shape& shape, ShapeIndex* index, std::vector<ShapeUtil::Leaf>* leaves) {
@@ -188,12 +181,31 @@ int64_t ShapeUtil::ByteSizeOf(const Shape& shape) {
     }
     return bytes;
   }
+  if (shape.is_static()) return ElementBytesOf(shape);
+  return SaturatingAdd(DynamicSizesOffset(shape), SaturatingMultiply(shape.rank(), sizeof(int32_t)));
+}
+
+int64_t ShapeUtil::ElementBytesOf(const Shape& shape) {
   int64_t bytes = PrimitiveTypeByteSize(shape.element_type());
   for (int64_t size : MemoryDimensions(shape)) {
     if (size == 0) return 0;
     bytes = SaturatingMultiply(bytes, size);
   }
   return bytes;
+}
+
+int64_t ShapeUtil::DynamicSizesOffset(const Shape& shape) {
+  return SaturatingAdd(ElementBytesOf(shape), 3) / 4 * 4;
+}
+
+Shape ShapeUtil::MakeStaticShape(const Shape& shape) {
+  Shape result = shape;
+  ForEachArray(&result, [](Shape* array) {
+    for (int64_t d = 0; d < array->rank(); ++d) {
+      if (array->is_dynamic_dimension(d)) array->set_dynamic_dimension(d, false);
+    }
+  });
+  return result;
 }
 
 bool ShapeUtil::IsZeroElementArray(const Shape& shape) {

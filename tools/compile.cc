@@ -5,6 +5,7 @@
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/status_macros.h"
+#include "runtime/dynamic_program.h"
 #include "tools/command.h"
 #include "tools/session.h"
 
@@ -25,6 +26,7 @@ absl::Status Compile(const Flags& flags) {
   if (kinds.empty()) kinds.push_back("hlo");
   if (kinds.size() > 1 && !path.empty())
     return InvalidArgument("-o takes one kind of output, but --emit names ", kinds.size());
+  HILO_ASSIGN_OR_RETURN(module, PrepareModule(*client->compiler(), std::move(module)));
   for (const std::string& kind : kinds) {
     HILO_ASSIGN_OR_RETURN(const std::string text,
                           client->compiler()->Emit(module->Clone(), options, kind));

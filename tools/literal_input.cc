@@ -54,7 +54,11 @@ absl::StatusOr<Literal> ConsumeNested(absl::string_view* text, int depth) {
     ShapeUtil::SetToDefaultLayout(&shape);
     text->remove_prefix(bracket + 1);
     if (!shape.IsArray()) return Literal::Create(shape);
-    return ParseLiteral(ConsumeValue(text), shape);
+    const absl::string_view start = *text;
+    const absl::string_view first = ConsumeValue(text);
+    if (shape.is_static() || !absl::StartsWith(first, "(")) return ParseLiteral(first, shape);
+    ConsumeValue(text);  // behind the sizes
+    return ParseLiteral(start.substr(0, start.size() - text->size()), shape);
   }
   std::vector<Literal> elements;
   for (SkipSpace(text); !absl::ConsumePrefix(text, ")"); SkipSpace(text)) {
@@ -80,7 +84,7 @@ absl::StatusOr<Literal> ParseLiteralOf(absl::string_view text, const Shape& shap
   HILO_ASSIGN_OR_RETURN(Literal literal, ConsumeLiteral(&text));
   if (!absl::StripAsciiWhitespace(text).empty())
     return InvalidArgument("unexpected text after a literal: '", text, "'");
-  if (!ShapeUtil::Compatible(literal.shape(), shape)) {
+  if (shape.is_static() && !ShapeUtil::Compatible(literal.shape(), shape)) {
     return InvalidArgument("expected ", shape.ToString(), ", got ", literal.shape().ToString());
   }
   return literal;

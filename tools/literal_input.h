@@ -12,7 +12,7 @@ namespace hilo::tools {
 // after a shape are always elements, never a layout.
 absl::StatusOr<Literal> ConsumeLiteral(absl::string_view* text);
 
-// All of `text`, the shape written or not; it must have the elements of `shape`.
+// All of `text`, the shape written or not; it must have the elements of `shape`, if that has no dynamic dimensions.
 absl::StatusOr<Literal> ParseLiteralOf(absl::string_view text, const Shape& shape);
 
 // Numbers that depend on `seed` only: floats in [-1, 1), integers 0 to 9 as far as the type goes,

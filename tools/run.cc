@@ -40,6 +40,7 @@ absl::Status Write(const Flags& flags, Results results) {
       int64_t number = 0;
       for (Literal& leaf : results[device]) {
         if (!leaf.shape().IsArray()) continue;
+        HILO_ASSIGN_OR_RETURN(leaf, leaf.ToStatic());
         arrays.push_back({absl::StrCat("out", number++, DeviceSuffix(results, device)), std::move(leaf)});
       }
     }
@@ -52,7 +53,8 @@ absl::Status Write(const Flags& flags, Results results) {
     return InvalidArgument("--output writes one array, but the result has ", results.size() * results[0].size(),
                            "; use --outputs=OUT.npz");
   }
-  return WriteNpy(path.substr(1), results[0][0]);
+  HILO_ASSIGN_OR_RETURN(const Literal array, results[0][0].ToStatic());
+  return WriteNpy(path.substr(1), array);
 }
 
 absl::Status Run(const Flags& flags) {

@@ -78,8 +78,12 @@ std::string ListLeaves(const std::vector<ParameterLeaf>& leaves) {
   return list;
 }
 
-absl::Status CheckFits(const ParameterLeaf& leaf, const Literal& literal) {
-  if (ShapeUtil::Compatible(leaf.shape, literal.shape())) return absl::OkStatus();
+// The literal as an argument: an array within the bounds of a parameter with dynamic dimensions says how many elements there are.
+absl::StatusOr<Literal> Fit(const ParameterLeaf& leaf, Literal literal) {
+  if (ShapeUtil::Compatible(leaf.shape, literal.shape())) return literal;
+  if (!leaf.shape.is_static()) {
+    if (auto bounded = literal.ToBoundedDynamic(leaf.shape); bounded.ok()) return bounded;
+  }
   return InvalidArgument(leaf.name, ": expected ", leaf.shape.ToString(), ", got ",
                          literal.shape().ToString());
 }
@@ -119,8 +123,12 @@ absl::StatusOr<std::vector<Arguments>> LoadArchive(const std::vector<ParameterLe
         return InvalidArgument(path, " has no ", leaf.name, device_count > 1 ? absl::StrCat(" or ", leaf.name, "_r", device) : "",
                                "; the parameters are", ListLeaves(leaves));
       }
-      HILO_RETURN_IF_ERROR(CheckFits(leaf, *found->second));
-      arguments[device].push_back(found->second);
+      if (ShapeUtil::Compatible(leaf.shape, found->second->shape())) {
+        arguments[device].push_back(found->second);
+        continue;
+      }
+      HILO_ASSIGN_OR_RETURN(Literal fitted, Fit(leaf, found->second->Clone()));
+      arguments[device].push_back(std::make_shared<const Literal>(std::move(fitted)));
     }
   }
   return arguments;
@@ -134,8 +142,7 @@ absl::StatusOr<Literal> LoadOne(const ParameterLeaf& leaf, const std::string& te
                                         : ParseLiteralOf(text, leaf.shape);
   if (!literal.ok())
     return AddContext(literal.status(), absl::StrCat("; in --input for ", leaf.name));
-  HILO_RETURN_IF_ERROR(CheckFits(leaf, *literal));
-  return literal;
+  return Fit(leaf, *std::move(literal));
 }
 
 }  // namespace

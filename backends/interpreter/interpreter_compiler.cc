@@ -133,6 +133,7 @@ class InterpreterCompiler : public Compiler {
  public:
   explicit InterpreterCompiler(const InterpreterOptions& options) : options_(options) {}
   std::string platform() const override { return "interpreter"; }
+  bool TakesDynamicShapes() const override { return !options_.assigned_buffers; }
 
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
                                                            const CompileOptions& options,

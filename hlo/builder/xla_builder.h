@@ -26,6 +26,7 @@
 #include "hlo/builder/batch_norm_ops.h"
 #include "hlo/builder/collective_ops.h"
 #include "hlo/builder/dimension_numbers.h"
+#include "hlo/builder/dynamic_shape_ops.h"
 #include "hlo/builder/linalg_ops.h"
 #include "hlo/builder/padding.h"
 #include "hlo/builder/random_ops.h"

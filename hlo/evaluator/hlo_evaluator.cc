@@ -2,6 +2,7 @@
 
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/evaluator/dynamic_evaluation.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/async_shapes.h"
 
@@ -210,7 +211,7 @@ absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& 
             .attributes = instruction.attributes(),
             .stated = &instruction.shape()};
   if (!instruction.called_computations().empty()) op.computations = CallbacksOf(instruction);
-  auto result = EvaluateOp(op, instruction.shape(), operands);
+  auto result = AnyDynamic(operands) ? EvaluateDynamic(instruction, op, operands) : EvaluateOp(op, instruction.shape(), operands);
   if (!result.ok()) return AddContext(result.status(), InstructionContext(instruction));
   return result;
 }

@@ -16,14 +16,11 @@ namespace hilo {
   }
 
 HILO_PENDING(kCustomCall)
-HILO_PENDING(kDynamicReshape)
-HILO_PENDING(kGetDimensionSize)
 HILO_PENDING(kInfeed)
 HILO_PENDING(kOutfeed)
 HILO_PENDING(kRecv)
 HILO_PENDING(kRecvDone)
 HILO_PENDING(kSend)
 HILO_PENDING(kSendDone)
-HILO_PENDING(kSetDimensionSize)
 
 }  // namespace hilo

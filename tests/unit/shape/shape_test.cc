@@ -54,7 +54,7 @@ TEST(Shape, NewShapesAreRowMajor) {
             (std::vector<int64_t>{2, 1, 0}));
 }
 
-TEST(Shape, CompatibleIgnoresLayoutsAndEqualDoesNot) {
+TEST(Shape, CompatibleIgnoresLayoutsAndDynamismAndEqualDoesNot) {
   const Shape row_major = ShapeUtil::MakeShape(F32, {2, 3});
   const Shape column_major = ShapeUtil::MakeShapeWithDenseLayout(F32, {2, 3}, {0, 1});
   const Shape without(F32, {2, 3});
@@ -67,7 +67,8 @@ TEST(Shape, CompatibleIgnoresLayoutsAndEqualDoesNot) {
   EXPECT_TRUE(
       ShapeUtil::CompatibleIgnoringElementType(row_major, ShapeUtil::MakeShape(S32, {2, 3})));
   EXPECT_FALSE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeTupleShape({row_major})));
-  EXPECT_FALSE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeShape(F32, {2, 3}, {true, false})));
+  EXPECT_TRUE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeShape(F32, {2, 3}, {true, false})));
+  EXPECT_FALSE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeShape(F32, {3, 3}, {true, false})));
 }
 
 TEST(Shape, LeavesAndSubshapesOfTuples) {

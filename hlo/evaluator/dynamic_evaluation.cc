@@ -1,0 +1,267 @@
+// A program with dynamic dimensions means what the program of the actual sizes means. So an op that combines elements (a reduction, a product, a
+// sort ...) is evaluated on its operands cut down to their sizes, and its result is put back under the bounds. An op that only moves or maps
+// elements is evaluated at the bounds, padding and all, and passes the sizes on: so the padding keeps what set-dimension-size can bring back.
+#include "hlo/evaluator/dynamic_evaluation.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/analysis/dynamic_dimensions.h"
+#include "hlo/ops/op_attributes.h"
+
+namespace hilo {
+namespace {
+
+// An operand list that owns what was made for it.
+struct OwnedOperands {
+  std::vector<Literal> literals;
+  std::vector<const Literal*> pointers;
+  std::vector<Shape> shapes;
+  std::vector<const Shape*> shape_pointers;
+
+  void Finish() {
+    for (const Literal& literal : literals) pointers.push_back(&literal);
+    for (const Literal& literal : literals) shapes.push_back(literal.shape());
+    for (const Shape& shape : shapes) shape_pointers.push_back(&shape);
+  }
+};
+
+absl::StatusOr<OwnedOperands> CutDown(Operands operands) {
+  OwnedOperands cut;
+  for (const Literal* operand : operands) {
+    HILO_ASSIGN_OR_RETURN(Literal literal, operand->ToStatic());
+    cut.literals.push_back(std::move(literal));
+  }
+  cut.Finish();
+  return cut;
+}
+
+// Gives dimension `b` of one operand the size of dimension `a` of another, or the other way round, where one of them is dynamic.
+void ShareSize(Literal* x, int64_t a, Literal* y, int64_t b) {
+  const int64_t bound = x->shape().dimensions(a), size = std::min(x->GetDynamicSize(a), y->GetDynamicSize(b));
+  if (x->GetDynamicSize(a) != size && x->GetDynamicSize(a) == bound) x->SetDynamicSize(a, size);
+  if (y->GetDynamicSize(b) != size && y->GetDynamicSize(b) == bound) y->SetDynamicSize(b, size);
+}
+
+// The operands, with one size for dimensions that the op walks together: a static one beside a dynamic one is cut like it.
+std::vector<Literal> WithSharedSizes(const HloInstruction& instruction, Operands operands) {
+  std::vector<Literal> shared;
+  for (const Literal* operand : operands) shared.push_back(operand->Clone());
+  const auto share = [&](size_t arrays, int64_t except) {
+    for (size_t i = 1; i < arrays; ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        for (int64_t d = 0; d < shared[i].shape().rank(); ++d) {
+          if (d != except) ShareSize(&shared[j], d, &shared[i], d);
+        }
+      }
+    }
+  };
+  switch (instruction.opcode()) {
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+      share(operands.size() / 2, -1);
+      break;
+    case HloOpcode::kSort:
+      share(operands.size(), -1);
+      break;
+    case HloOpcode::kConcatenate:
+      share(operands.size(), instruction.attrs<ConcatenateAttrs>().dimensions[0]);
+      break;
+    case HloOpcode::kDot: {
+      const auto& attrs = instruction.attrs<DotAttrs>();
+      for (size_t i = 0; i < attrs.lhs_contracting_dims.size(); ++i) {
+        ShareSize(&shared[0], attrs.lhs_contracting_dims[i], &shared[1], attrs.rhs_contracting_dims[i]);
+      }
+      for (size_t i = 0; i < attrs.lhs_batch_dims.size(); ++i) {
+        ShareSize(&shared[0], attrs.lhs_batch_dims[i], &shared[1], attrs.rhs_batch_dims[i]);
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  return shared;
+}
+
+// `literal` under the bounds of `shape`, with the sizes that it has.
+absl::StatusOr<Literal> PutBack(Literal literal, const Shape& shape) {
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements = std::move(literal).DecomposeTuple();
+    for (size_t i = 0; i < elements.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(elements[i], PutBack(std::move(elements[i]), shape.tuple_shapes(static_cast<int64_t>(i))));
+    }
+    return Literal::MakeTuple(std::move(elements));
+  }
+  if (!shape.IsArray() || ShapeUtil::SameDimensions(literal.shape(), shape)) return literal;
+  Shape bounded = shape;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (literal.shape().dimensions(d) != shape.dimensions(d)) bounded.set_dynamic_dimension(d, true);
+  }
+  return literal.ToBoundedDynamic(bounded);
+}
+
+void PassSizesOn(const HloInstruction& instruction, Operands operands, Literal* result) {
+  for (const DimensionFlow& flow : DimensionFlows(instruction)) {
+    const Literal& operand = *operands[flow.operand];
+    Literal& leaf = result->shape().IsTuple() ? result->element(flow.leaf) : *result;
+    const int64_t size = operand.GetDynamicSize(flow.operand_dimension), bound = leaf.shape().dimensions(flow.dimension);
+    if (size != operand.shape().dimensions(flow.operand_dimension) && leaf.GetDynamicSize(flow.dimension) == bound) {
+      leaf.SetDynamicSize(flow.dimension, size);
+    }
+  }
+}
+
+absl::StatusOr<Literal> EvaluateAtBounds(const HloInstruction& instruction, const OpView& op, Operands operands) {
+  HILO_ASSIGN_OR_RETURN(Literal result, EvaluateOp(op, instruction.shape(), operands));
+  PassSizesOn(instruction, operands, &result);
+  return result;
+}
+
+absl::StatusOr<Literal> EvaluateCutDown(const HloInstruction& instruction, const OpView& op, Operands operands) {
+  const std::vector<Literal> shared = WithSharedSizes(instruction, operands);
+  std::vector<const Literal*> pointers;
+  for (const Literal& literal : shared) pointers.push_back(&literal);
+  HILO_ASSIGN_OR_RETURN(const OwnedOperands cut, CutDown(pointers));
+  std::vector<ProgramShape> programs;
+  for (const HloComputation* computation : instruction.called_computations()) programs.push_back(computation->ComputeProgramShape());
+  std::vector<const ProgramShape*> called;
+  for (const ProgramShape& program : programs) called.push_back(&program);
+  OpView small = op;
+  small.operands = cut.shape_pointers;
+  small.called = called;
+  HILO_ASSIGN_OR_RETURN(const Shape shape, InferShape(small));
+  HILO_ASSIGN_OR_RETURN(Literal result, EvaluateOp(small, shape, cut.pointers));
+  return PutBack(std::move(result), ShapeUtil::MakeStaticShape(instruction.shape()));
+}
+
+// The elements that count, in order, under the sizes that follow from the operand's.
+absl::StatusOr<Literal> EvaluateReshape(const HloInstruction& reshape, Operands operands) {
+  const Literal& operand = *operands[0];
+  const std::vector<int64_t> sizes = operand.ActualDimensions();
+  std::vector<bool> is_dynamic;
+  for (int64_t d = 0; d < operand.shape().rank(); ++d) is_dynamic.push_back(sizes[d] != operand.shape().dimensions(d));
+  HILO_ASSIGN_OR_RETURN(const std::vector<ReshapedDimension> dimensions, ReshapedDimensions(reshape, is_dynamic));
+  Shape shape(operand.shape().element_type(), reshape.shape().dimensions());
+  for (const ReshapedDimension& dimension : dimensions) {
+    int64_t product = 1;
+    for (int64_t d = dimension.operand_begin; d < dimension.operand_end; ++d) product *= sizes[d];
+    shape.set_dimensions(dimension.dimension, product / dimension.divisor);
+  }
+  HILO_ASSIGN_OR_RETURN(const Literal elements, operand.ToStatic());
+  HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
+  const auto from = elements.untyped_data();
+  std::copy_n(from.begin(), std::min(from.size(), result.untyped_data().size()), result.untyped_data().begin());
+  return PutBack(std::move(result), ShapeUtil::MakeStaticShape(reshape.shape()));
+}
+
+// At the bounds, the operand's padding being the value that pads: negative padding may take away more than there is.
+absl::StatusOr<Literal> EvaluatePad(const HloInstruction& pad, const OpView& op, Operands operands) {
+  Literal filled = operands[0]->Clone();
+  const Shape& shape = filled.shape();
+  const std::vector<int64_t> sizes = filled.ActualDimensions();
+  const auto value = operands[1]->untyped_data();
+  std::vector<int64_t> index(shape.rank(), 0);
+  bool more = filled.element_count() > 0;
+  while (more) {
+    bool counts = true;
+    for (size_t d = 0; d < index.size(); ++d) counts = counts && index[d] < sizes[d];
+    if (!counts) {
+      std::copy(value.begin(), value.end(), filled.untyped_data().begin() + filled.LinearIndex(index) * static_cast<int64_t>(value.size()));
+    }
+    more = IndexUtil::BumpIndices(shape.dimensions(), absl::MakeSpan(index));
+  }
+  HILO_ASSIGN_OR_RETURN(Literal result, EvaluateAtBounds(pad, op, {&filled, operands[1]}));
+  const auto& padding = pad.attrs<PadAttrs>().padding.dimensions;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (padding[d] == PaddingConfig::Dimension() || sizes[d] == shape.dimensions(static_cast<int64_t>(d))) continue;
+    const int64_t spread = sizes[d] == 0 ? 0 : (sizes[d] - 1) * (padding[d].interior_padding + 1) + 1;
+    result.SetDynamicSize(static_cast<int64_t>(d), std::max<int64_t>(0, spread + padding[d].edge_padding_low + padding[d].edge_padding_high));
+  }
+  return result;
+}
+
+// The part of the update that counts, laid over what the operand has there: where the block starts is decided at the bounds.
+absl::StatusOr<Literal> EvaluateUpdate(const HloInstruction& update, const OpView& op, Operands operands) {
+  DynamicSliceAttrs sizes;
+  const auto dimensions = operands[1]->shape().dimensions();
+  sizes.dynamic_slice_sizes.assign(dimensions.begin(), dimensions.end());
+  std::vector<const Literal*> sliced(operands.begin(), operands.end());
+  sliced.erase(sliced.begin() + 1);
+  const Shape shape(operands[1]->shape().element_type(), dimensions);
+  const OpView slice{.opcode = HloOpcode::kDynamicSlice, .operands = {}, .attributes = &sizes};
+  HILO_ASSIGN_OR_RETURN(Literal block, EvaluateOp(slice, shape, sliced));
+  const std::vector<int64_t> actual = operands[1]->ActualDimensions();
+  const int width = PrimitiveTypeByteSize(shape.element_type());
+  std::vector<int64_t> index(actual.size(), 0);
+  if (std::find(actual.begin(), actual.end(), 0) == actual.end()) {
+    do {
+      const int64_t at = block.LinearIndex(index) * width;
+      std::copy_n(operands[1]->untyped_data().begin() + at, width, block.untyped_data().begin() + at);
+    } while (IndexUtil::BumpIndices(actual, absl::MakeSpan(index)));
+  }
+  std::vector<const Literal*> replaced(operands.begin(), operands.end());
+  replaced[1] = &block;
+  return EvaluateAtBounds(update, op, replaced);
+}
+
+// Indices and updates are cut down; the operands, operand i being result i, keep their padding.
+absl::StatusOr<Literal> EvaluateScatter(const HloInstruction& scatter, const OpView& op, Operands operands) {
+  const size_t arrays = operands.size() / 2;
+  HILO_ASSIGN_OR_RETURN(const OwnedOperands cut, CutDown(operands));
+  std::vector<const Literal*> mixed = cut.pointers;
+  for (size_t i = 0; i < arrays; ++i) mixed[i] = operands[i];
+  std::vector<const Shape*> shapes;
+  for (const Literal* operand : mixed) shapes.push_back(&operand->shape());
+  OpView small = op;
+  small.operands = shapes;
+  HILO_ASSIGN_OR_RETURN(Literal result, EvaluateOp(small, scatter.shape(), mixed));
+  PassSizesOn(scatter, operands, &result);
+  return result;
+}
+
+}  // namespace
+
+bool AnyDynamic(Operands operands) {
+  return std::any_of(operands.begin(), operands.end(),
+                     [](const Literal* operand) { return operand->shape().IsArray() && !operand->shape().is_static(); });
+}
+
+absl::StatusOr<Literal> EvaluateDynamic(const HloInstruction& instruction, const OpView& op, Operands operands) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kGetDimensionSize:
+    case HloOpcode::kSetDimensionSize:
+    case HloOpcode::kDynamicReshape:
+      return EvaluateOp(op, instruction.shape(), operands);
+    case HloOpcode::kReshape:
+      return EvaluateReshape(instruction, operands);
+    case HloOpcode::kDynamicUpdateSlice:
+      return EvaluateUpdate(instruction, op, operands);
+    case HloOpcode::kPad:
+      return EvaluatePad(instruction, op, operands);
+    case HloOpcode::kScatter:
+      return EvaluateScatter(instruction, op, operands);
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kTranspose:
+    case HloOpcode::kSlice:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kGather:
+    case HloOpcode::kBitcastConvert:
+      return EvaluateAtBounds(instruction, op, operands);
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+    case HloOpcode::kDot:
+    case HloOpcode::kConvolution:
+    case HloOpcode::kSort:
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kReverse:
+    case HloOpcode::kCholesky:
+    case HloOpcode::kTriangularSolve:
+      return EvaluateCutDown(instruction, op, operands);
+    default:
+      if (IsElementwise(instruction.opcode())) return EvaluateAtBounds(instruction, op, operands);
+      return Unimplemented(HloOpcodeString(instruction.opcode()), " does not take arrays with dynamic dimensions");
+  }
+}
+
+}  // namespace hilo

@@ -1,0 +1,33 @@
+// Writes a program with dynamic dimensions as one without: arrays at their bounds, their sizes as s32 scalars beside them, and masks where
+// padding would count.
+#ifndef HILO_HLO_PASSES_DYNAMIC_EXPAND_DYNAMIC_H_
+#define HILO_HLO_PASSES_DYNAMIC_EXPAND_DYNAMIC_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/hlo_module.h"
+
+namespace hilo {
+
+// Dimension `dimension` of leaf `leaf`, counted depth first.
+struct DynamicDimension {
+  int64_t leaf, dimension;
+  auto operator<=>(const DynamicDimension&) const = default;
+};
+
+// What the entry computation takes and returns beside the leaves that it had, in this order: one s32[] each.
+struct DynamicInterface {
+  std::vector<DynamicDimension> parameters;  // more parameters; leaves are counted over all parameters
+  std::vector<DynamicDimension> results;     // if there are any, the result is a tuple of the former one and these
+};
+
+// Dimensions of the entry's parameters and result are dynamic where HloModule::EntryProgramShape() says so. A dimension whose size nobody sets has
+// its bound; an array added to (multiplied with ...) one of other sizes takes those of the first operand that has some; what stands in the
+// padding is unspecified. Errors: Unimplemented naming the instruction; ResourceExhausted for calls nested too deep.
+absl::StatusOr<DynamicInterface> ExpandDynamicShapes(HloModule* module);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_PASSES_DYNAMIC_EXPAND_DYNAMIC_H_

@@ -1,0 +1,433 @@
+// How each op is written on arrays at their bounds. An op that moves or maps elements is itself, and its sizes are its operands'
+// (DimensionFlows); one that combines elements along a dynamic dimension gets operands whose padding does not count.
+#include <algorithm>
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/analysis/dynamic_dimensions.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/dimension_size_attributes.h"
+#include "hlo/passes/dynamic/sized_value.h"
+#include "shape/literal.h"
+
+namespace hilo {
+namespace {
+
+using SizedOperands = absl::Span<const SizedValue* const>;
+
+std::vector<HloInstruction*> DataOf(SizedOperands operands) {
+  std::vector<HloInstruction*> data;
+  for (const SizedValue* operand : operands) data.push_back(operand->data);
+  return data;
+}
+
+std::vector<int64_t> AllDimensions(const Shape& shape) {
+  std::vector<int64_t> all;
+  for (int64_t d = 0; d < shape.rank(); ++d) all.push_back(d);
+  return all;
+}
+
+bool Contains(const std::vector<int64_t>& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+
+absl::Status NotWritten(const HloInstruction& instruction, absl::string_view what) {
+  return Unimplemented(HloOpcodeString(instruction.opcode()), " ", what, InstructionContext(instruction));
+}
+
+// The result with the sizes that flow into it.
+SizedValue WithFlows(const HloInstruction& instruction, SizedOperands operands, HloInstruction* data) {
+  SizedValue result{.data = data};
+  for (const DimensionFlow& flow : DimensionFlows(instruction)) {
+    HloInstruction* size = operands[flow.operand]->size(flow.operand_dimension);
+    if (size != nullptr) result.sizes.try_emplace({flow.leaf, flow.dimension}, size);
+  }
+  return result;
+}
+
+SizedValue WriteSetDimensionSize(const HloInstruction& instruction, SizedOperands operands) {
+  SizedValue result = *operands[0];
+  const int64_t dimension = instruction.attrs<DimensionSizeAttrs>().dimensions[0];
+  const HloInstruction* size = operands[1]->data;
+  const bool whole = size->IsConstant() && size->literal().GetAsInt64(0) == result.data->shape().dimensions(dimension);
+  if (whole) {
+    result.sizes.erase({0, dimension});
+  } else {
+    result.sizes[{0, dimension}] = operands[1]->data;
+  }
+  return result;
+}
+
+// Arrays that are walked together have the sizes of the first that has some.
+std::vector<SizedValue> WithSharedSizes(SizedOperands operands, size_t arrays) {
+  std::vector<SizedValue> shared;
+  for (size_t i = 0; i < arrays; ++i) shared.push_back(*operands[i]);
+  for (SizedValue& array : shared) {
+    for (size_t i = 0; i < arrays; ++i) array.sizes.insert(operands[i]->sizes.begin(), operands[i]->sizes.end());
+  }
+  return shared;
+}
+
+// What may meet a reduction's values any number of times: the identity of its computation where that is one op, else (as in XLA) its initial
+// value.
+HloInstruction* NeutralElement(const HloInstruction& reduction, HloInstruction* init, GraphWriter* writer) {
+  const HloInstruction* root = reduction.called_computation()->root_instruction();
+  const PrimitiveType type = init->shape().element_type();
+  const bool is_binary = root->operand_count() == 2 && root->operand(0)->IsParameter() && root->operand(1)->IsParameter() &&
+                         root->operand(0) != root->operand(1);
+  if (!is_binary) return init;
+  const bool is_pred = type == PRED;
+  switch (root->opcode()) {
+    case HloOpcode::kAdd:
+    case HloOpcode::kOr:
+    case HloOpcode::kXor:
+      return writer->Zero(type);
+    case HloOpcode::kMultiply:
+      return writer->computation()->AddConstant(LiteralUtil::One(type));
+    case HloOpcode::kAnd:
+      return writer->Op(HloOpcode::kNot, {writer->Zero(type)});
+    case HloOpcode::kMaximum:
+      return writer->computation()->AddConstant(is_pred ? LiteralUtil::Zero(type) : LiteralUtil::MinValue(type));
+    case HloOpcode::kMinimum:
+      return writer->computation()->AddConstant(is_pred ? LiteralUtil::One(type) : LiteralUtil::MaxValue(type));
+    default:
+      return init;
+  }
+}
+
+// Reductions meet elements that change nothing in the padding.
+SizedValue WriteReduce(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  std::vector<HloInstruction*> data = DataOf(operands);
+  const size_t arrays = operands.size() / 2;
+  const std::vector<SizedValue> shared = WithSharedSizes(operands, arrays);
+  for (size_t i = 0; i < arrays; ++i) {
+    HloInstruction* neutral = NeutralElement(instruction, data[arrays + i], writer);
+    data[i] = writer->Mask(shared[i], instruction.attrs<ReduceAttrs>().dimensions, neutral);
+  }
+  return WithFlows(instruction, operands, writer->Copy(instruction, data));
+}
+
+// Size of one dimension after a window has passed over `size` elements.
+HloInstruction* WindowedSize(HloInstruction* size, const Window::Dimension& window, GraphWriter* writer) {
+  const auto s32 = [&](int64_t value) { return writer->S32(value); };
+  HloInstruction* dilated = writer->Maximum(
+      s32(0), writer->Add(writer->Multiply(writer->Subtract(size, s32(1)), s32(window.base_dilation)), s32(1)));
+  HloInstruction* padded = writer->Add(dilated, s32(window.padding_low + window.padding_high));
+  HloInstruction* rest = writer->Subtract(padded, s32((window.size - 1) * window.window_dilation + 1));
+  // Rounds down, also below zero.
+  HloInstruction* steps = writer->Divide(writer->Add(rest, s32(window.stride)), s32(window.stride));
+  return writer->Maximum(s32(0), steps);
+}
+
+SizedValue WriteReduceWindow(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const auto& window = instruction.attrs<ReduceWindowAttrs>().window.dimensions;
+  std::vector<int64_t> windowed;
+  for (size_t d = 0; d < window.size(); ++d) {
+    if (window[d] != Window::Dimension()) windowed.push_back(static_cast<int64_t>(d));
+  }
+  std::vector<HloInstruction*> data = DataOf(operands);
+  const size_t arrays = operands.size() / 2;
+  const std::vector<SizedValue> shared = WithSharedSizes(operands, arrays);
+  for (size_t i = 0; i < arrays; ++i) {
+    data[i] = writer->Mask(shared[i], windowed, NeutralElement(instruction, data[arrays + i], writer));
+  }
+  SizedValue result = WithFlows(instruction, operands, writer->Copy(instruction, data));
+  for (int64_t d : windowed) {
+    for (size_t i = 0; i < arrays; ++i) {
+      if (operands[i]->size(d) == nullptr) continue;
+      HloInstruction* size = WindowedSize(writer->SizeWithinBound(*operands[i], d), window[d], writer);
+      for (size_t leaf = 0; leaf < arrays; ++leaf) result.sizes.try_emplace({static_cast<int64_t>(leaf), d}, size);
+    }
+  }
+  return result;
+}
+
+// Both sides are zero where products are summed that do not count: zero times infinity would.
+SizedValue WriteDot(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const auto& attrs = instruction.attrs<DotAttrs>();
+  std::vector<SizedValue> sides = {*operands[0], *operands[1]};
+  for (size_t i = 0; i < attrs.lhs_contracting_dims.size(); ++i) {
+    const DynamicDimension lhs{0, attrs.lhs_contracting_dims[i]}, rhs{0, attrs.rhs_contracting_dims[i]};
+    HloInstruction* size = operands[0]->size(lhs.dimension);
+    if (size == nullptr) size = operands[1]->size(rhs.dimension);
+    if (size == nullptr) continue;
+    sides[0].sizes[lhs] = size;
+    sides[1].sizes[rhs] = size;
+  }
+  std::vector<HloInstruction*> data = DataOf(operands);
+  data[0] = writer->Mask(sides[0], attrs.lhs_contracting_dims, writer->Zero(data[0]->shape().element_type()));
+  data[1] = writer->Mask(sides[1], attrs.rhs_contracting_dims, writer->Zero(data[1]->shape().element_type()));
+  return WithFlows(instruction, operands, writer->Copy(instruction, data));
+}
+
+// Operands are written one behind the other, each over the padding of the one before.
+SizedValue WriteConcatenate(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const int64_t dimension = instruction.attrs<ConcatenateAttrs>().dimensions[0];
+  const bool simple = std::all_of(operands.begin(), operands.end() - 1,
+                                  [&](const SizedValue* operand) { return operand->size(dimension) == nullptr; });
+  const Shape& shape = instruction.shape();
+  HloInstruction* end = writer->S32(0);
+  HloInstruction* data = simple ? writer->Copy(instruction, DataOf(operands))
+                                : writer->Broadcast(writer->Zero(shape.element_type()), shape.dimensions());
+  for (const SizedValue* operand : operands) {
+    if (!simple) {
+      std::vector<HloInstruction*> update = {data, operand->data};
+      for (int64_t d = 0; d < shape.rank(); ++d) update.push_back(d == dimension ? end : writer->S32(0));
+      data = writer->Op(HloOpcode::kDynamicUpdateSlice, update);
+    }
+    end = writer->Add(end, writer->SizeWithinBound(*operand, dimension));
+  }
+  SizedValue result = WithFlows(instruction, operands, data);
+  const bool dynamic = !simple || operands.back()->size(dimension) != nullptr;
+  if (dynamic) result.sizes[{0, dimension}] = end;
+  return result;
+}
+
+// The padding of the operand becomes that of pad.
+SizedValue WritePad(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const auto& padding = instruction.attrs<PadAttrs>().padding.dimensions;
+  std::vector<int64_t> padded;
+  for (size_t d = 0; d < padding.size(); ++d) {
+    if (padding[d] != PaddingConfig::Dimension()) padded.push_back(static_cast<int64_t>(d));
+  }
+  HloInstruction* masked = writer->Mask(*operands[0], padded, operands[1]->data);
+  SizedValue result = WithFlows(instruction, operands, writer->Copy(instruction, {masked, operands[1]->data}));
+  for (int64_t d : padded) {
+    if (operands[0]->size(d) == nullptr) continue;
+    HloInstruction* size = writer->SizeWithinBound(*operands[0], d);
+    HloInstruction* gaps = writer->Maximum(writer->Subtract(size, writer->S32(1)), writer->S32(0));
+    HloInstruction* spread = writer->Add(size, writer->Multiply(gaps, writer->S32(padding[d].interior_padding)));
+    HloInstruction* total = writer->Add(spread, writer->S32(padding[d].edge_padding_low + padding[d].edge_padding_high));
+    result.sizes[{0, d}] = writer->Maximum(total, writer->S32(0));
+  }
+  return result;
+}
+
+// Reversed at the bounds the padding comes first: the array begins behind it.
+SizedValue WriteReverse(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const std::vector<int64_t>& dimensions = instruction.attrs<ReverseAttrs>().dimensions;
+  HloInstruction* data = writer->Copy(instruction, DataOf(operands));
+  const std::vector<int64_t> bounds(data->shape().dimensions().begin(), data->shape().dimensions().end());
+  const bool moved = std::any_of(dimensions.begin(), dimensions.end(), [&](int64_t d) { return operands[0]->size(d) != nullptr; });
+  if (moved) {
+    auto longer = std::make_unique<PadAttrs>();
+    longer->padding.dimensions.resize(bounds.size());
+    std::vector<HloInstruction*> starts;
+    for (int64_t d = 0; d < static_cast<int64_t>(bounds.size()); ++d) {
+      const bool moves = Contains(dimensions, d) && operands[0]->size(d) != nullptr;
+      if (moves) longer->padding.dimensions[d].edge_padding_high = bounds[d];
+      starts.push_back(moves ? writer->Subtract(writer->S32(bounds[d]), writer->SizeWithinBound(*operands[0], d)) : writer->S32(0));
+    }
+    data = writer->Op(HloOpcode::kPad, {data, writer->Zero(data->shape().element_type())}, std::move(longer));
+    data = writer->DynamicSlice(data, starts, bounds);
+  }
+  return WithFlows(instruction, operands, data);
+}
+
+absl::StatusOr<SizedValue> WriteReshape(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const SizedValue& operand = *operands[0];
+  const Shape& from = operand.data->shape();
+  const Shape& to = instruction.shape();
+  std::vector<bool> is_dynamic;
+  for (int64_t d = 0; d < from.rank(); ++d) is_dynamic.push_back(operand.size(d) != nullptr);
+  HILO_ASSIGN_OR_RETURN(const std::vector<ReshapedDimension> dimensions, ReshapedDimensions(instruction, is_dynamic));
+  SizedValue result;
+  bool in_place = true;  // the elements that count lie where they would in the result
+  for (const ReshapedDimension& dimension : dimensions) {
+    HloInstruction* product = nullptr;
+    for (int64_t d = dimension.operand_begin; d < dimension.operand_end; ++d) {
+      HloInstruction* size = writer->SizeWithinBound(operand, d);
+      product = product == nullptr ? size : writer->Multiply(product, size);
+      // Padding may only stand at the end of the group: behind its first dimension greater than 1.
+      for (int64_t before = dimension.operand_begin; before < d; ++before) {
+        if (is_dynamic[d] && from.dimensions(before) > 1) in_place = false;
+      }
+    }
+    result.sizes[{0, dimension.dimension}] = writer->Divide(product, writer->S32(dimension.divisor));
+    int64_t outer = 1;
+    for (int64_t d = dimension.operand_begin; d < dimension.operand_end; ++d) outer *= from.dimensions(d);
+    // So too in the result: everything before its dynamic dimension in the group has size 1.
+    int64_t inner = 1;
+    for (int64_t d = dimension.dimension; inner * to.dimensions(d) <= outer && inner < outer; ++d) {
+      inner *= to.dimensions(d);
+      if (d + 1 == to.rank()) break;
+    }
+    if (inner != outer) in_place = false;
+  }
+  if (in_place) {
+    result.data = writer->Copy(instruction, {operand.data});
+    return result;
+  }
+  std::vector<HloInstruction*> sizes;
+  for (int64_t d = 0; d < to.rank(); ++d) {
+    HloInstruction* size = result.size(d);
+    sizes.push_back(size == nullptr ? writer->S32(to.dimensions(d)) : size);
+  }
+  result.data = writer->Repack(operand, to.dimensions(), sizes);
+  return result;
+}
+
+SizedValue WriteDynamicReshape(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const Shape& shape = instruction.shape();
+  SizedValue result;
+  std::vector<HloInstruction*> sizes;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    HloInstruction* bound = writer->S32(shape.dimensions(d));
+    if (!shape.is_dynamic_dimension(d)) {
+      sizes.push_back(bound);
+      continue;
+    }
+    sizes.push_back(writer->Maximum(writer->S32(0), writer->Minimum(operands[1 + d]->data, bound)));
+    result.sizes[{0, d}] = sizes.back();
+  }
+  result.data = writer->Repack(*operands[0], shape.dimensions(), sizes);
+  return result;
+}
+
+// What does not count of the update is what the operand has there.
+SizedValue WriteUpdate(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  std::vector<HloInstruction*> data = DataOf(operands);
+  if (operands[1]->is_dynamic()) {
+    const Shape& shape = data[1]->shape();
+    HloInstruction* present = writer->DynamicSlice(data[0], absl::MakeSpan(data).subspan(2), shape.dimensions());
+    HloInstruction* counts = nullptr;
+    for (const auto& [dimension, size] : operands[1]->sizes) {
+      HloInstruction* below = writer->IsBelow(shape.dimensions(), dimension.dimension, size);
+      counts = counts == nullptr ? below : writer->Op(HloOpcode::kAnd, {counts, below});
+    }
+    data[1] = writer->Op(HloOpcode::kSelect, {counts, data[1], present});
+  }
+  return WithFlows(instruction, operands, writer->Copy(instruction, data));
+}
+
+// The comparator for arrays with one more pred array each: padding comes behind all that counts.
+absl::StatusOr<HloComputation*> PaddingLast(const HloInstruction& sort) {
+  HloComputation* comparator = sort.module()->CloneComputation(*sort.called_computation());
+  GraphWriter writer(comparator);
+  const int64_t count = comparator->num_parameters();
+  const Shape pred = ShapeUtil::MakeScalarShape(PRED);
+  HloInstruction* left = comparator->AddInstruction(HloInstruction::CreateParameter(count, pred, "left_is_padding"));
+  HloInstruction* right = comparator->AddInstruction(HloInstruction::CreateParameter(count + 1, pred, "right_is_padding"));
+  HloInstruction* differ = writer.Op(HloOpcode::kXor, {left, right});
+  HloInstruction* before = writer.Op(HloOpcode::kSelect, {differ, right, comparator->root_instruction()});
+  HILO_RETURN_IF_ERROR(writer.status());
+  HILO_RETURN_IF_ERROR(comparator->set_root_instruction(before));
+  return comparator;
+}
+
+absl::StatusOr<SizedValue> WriteSort(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const int64_t dimension = instruction.attrs<SortAttrs>().dimensions[0];
+  std::vector<HloInstruction*> data = DataOf(operands);
+  HloInstruction* size = nullptr;
+  for (const SizedValue* operand : operands) {
+    if (size == nullptr) size = operand->size(dimension);
+  }
+  if (size == nullptr) return WithFlows(instruction, operands, writer->Copy(instruction, data));
+  const auto dimensions = data[0]->shape().dimensions();
+  data.push_back(writer->Op(HloOpcode::kNot, {writer->IsBelow(dimensions, dimension, size)}));
+  HILO_ASSIGN_OR_RETURN(HloComputation* const comparator, PaddingLast(instruction));
+  HloComputation* const called[] = {comparator};
+  HloInstruction* sorted = writer->Op(HloOpcode::kSort, data, instruction.attributes()->Clone(), called);
+  HILO_RETURN_IF_ERROR(writer->status());
+  sorted->CopyOriginFrom(instruction);
+  HloInstruction* first = writer->Element(sorted, 0);
+  if (operands.size() == 1) return WithFlows(instruction, operands, first);
+  std::vector<HloInstruction*> others;
+  for (size_t i = 1; i < operands.size(); ++i) others.push_back(writer->Element(sorted, static_cast<int64_t>(i)));
+  return WithFlows(instruction, operands, writer->Tuple(first, others));
+}
+
+// Updates that do not count go where no element is.
+absl::StatusOr<SizedValue> WriteScatter(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const auto& attrs = instruction.attrs<ScatterAttrs>();
+  const size_t arrays = operands.size() / 2;
+  SizedValue indices = *operands[arrays];
+  const Shape& shape = indices.data->shape();
+  for (size_t i = arrays + 1; i < operands.size(); ++i) {
+    int64_t next_window = 0, next_index = 0;
+    for (int64_t d = 0; d < operands[i]->data->shape().rank(); ++d) {
+      const bool in_window = Contains(attrs.update_window_dims, d);
+      while (in_window && (Contains(attrs.inserted_window_dims, next_window) || Contains(attrs.input_batching_dims, next_window))) ++next_window;
+      if (!in_window && next_index == attrs.index_vector_dim) ++next_index;
+      HloInstruction* size = operands[i]->size(d);
+      if (size != nullptr && in_window) {
+        // Harmless only where what is written beyond the size is padding.
+        const SizedValue& target = *operands[i - arrays - 1];
+        const bool padding = target.size(next_window) != nullptr && target.data->shape().dimensions(next_window) == operands[i]->data->shape().dimensions(d);
+        if (!padding) return NotWritten(instruction, "with a window of dynamic size is not supported");
+      } else if (size != nullptr) {
+        indices.sizes.try_emplace({0, next_index}, size);
+      }
+      ++(in_window ? next_window : next_index);
+    }
+  }
+  std::vector<HloInstruction*> data = DataOf(operands);
+  indices.sizes.erase({0, attrs.index_vector_dim});
+  data[arrays] = writer->Mask(indices, AllDimensions(shape),
+                              writer->computation()->AddConstant(InTypeClass(shape.element_type(), kSignedInt)
+                                                                     ? LiteralUtil::FromDouble(shape.element_type(), -1)
+                                                                     : LiteralUtil::MaxValue(shape.element_type())));
+  return WithFlows(instruction, operands, writer->Copy(instruction, data));
+}
+
+}  // namespace
+
+absl::StatusOr<SizedValue> WriteStatic(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const bool dynamic = std::any_of(operands.begin(), operands.end(), [](const SizedValue* operand) { return operand->is_dynamic(); });
+  switch (instruction.opcode()) {
+    case HloOpcode::kGetDimensionSize: {
+      const int64_t dimension = instruction.attrs<DimensionSizeAttrs>().dimensions[0];
+      HloInstruction* size = operands[0]->size(dimension);
+      return SizedValue{.data = size == nullptr ? writer->S32(operands[0]->data->shape().dimensions(dimension)) : size};
+    }
+    case HloOpcode::kSetDimensionSize:
+      return WriteSetDimensionSize(instruction, operands);
+    case HloOpcode::kDynamicReshape:
+      return WriteDynamicReshape(instruction, operands, writer);
+    default:
+      if (!dynamic) return SizedValue{.data = writer->Copy(instruction, DataOf(operands))};
+  }
+  switch (instruction.opcode()) {
+    case HloOpcode::kReduce:
+      return WriteReduce(instruction, operands, writer);
+    case HloOpcode::kReduceWindow:
+      return WriteReduceWindow(instruction, operands, writer);
+    case HloOpcode::kDot:
+      return WriteDot(instruction, operands, writer);
+    case HloOpcode::kConcatenate:
+      return WriteConcatenate(instruction, operands, writer);
+    case HloOpcode::kPad:
+      return WritePad(instruction, operands, writer);
+    case HloOpcode::kReverse:
+      return WriteReverse(instruction, operands, writer);
+    case HloOpcode::kReshape:
+      return WriteReshape(instruction, operands, writer);
+    case HloOpcode::kDynamicUpdateSlice:
+      return WriteUpdate(instruction, operands, writer);
+    case HloOpcode::kSort:
+      return WriteSort(instruction, operands, writer);
+    case HloOpcode::kScatter:
+      return WriteScatter(instruction, operands, writer);
+    case HloOpcode::kCholesky:
+    case HloOpcode::kTriangularSolve:
+      for (const SizedValue* operand : operands) {
+        const int64_t rank = operand->data->shape().rank();
+        if (operand->size(rank - 1) != nullptr || operand->size(rank - 2) != nullptr) {
+          return NotWritten(instruction, "of matrices of dynamic size is not supported");
+        }
+      }
+      return WithFlows(instruction, operands, writer->Copy(instruction, DataOf(operands)));
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kTranspose:
+    case HloOpcode::kSlice:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kGather:
+    case HloOpcode::kBitcastConvert:
+      return WithFlows(instruction, operands, writer->Copy(instruction, DataOf(operands)));
+    default:
+      if (IsElementwise(instruction.opcode()) && instruction.shape().IsArray()) {
+        return WithFlows(instruction, operands, writer->Copy(instruction, DataOf(operands)));
+      }
+      return NotWritten(instruction, "does not take arrays with dynamic dimensions");
+  }
+}
+
+}  // namespace hilo
