@@ -1,8 +1,10 @@
 #include "runtime/client.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "base/cpu_count.h"
 #include "base/errors.h"
 #include "base/log_sink.h"
@@ -16,6 +18,7 @@
 #include "runtime/fork_guard.h"
 #include "runtime/guarded.h"
 #include "runtime/loaded_program.h"
+#include "runtime/transfer_ops.h"
 
 namespace hilo {
 namespace {
@@ -39,6 +42,11 @@ absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, const Hlo
 }  // namespace
 
 ClientCore::~ClientCore() {
+  // Runs that still wait for the host would wait forever.
+  for (auto& queues_of_device : transfers) {
+    queues_of_device->infeed.Fail(absl::CancelledError("the client is gone"));
+    queues_of_device->outfeed.Fail(absl::CancelledError("the client is gone"));
+  }
   if (ForkGeneration() == fork_generation) return;
   own_pool.release();
   watchdog.release();
@@ -88,8 +96,10 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
         LogWarning("the system gave ", core->pool->num_threads(), " of ", threads, " threads");
       }
     }
-    for (int i = 0; i < options.device_count; ++i)
+    for (int i = 0; i < options.device_count; ++i) {
+      core->transfers.push_back(std::make_unique<TransferQueues>());
       core->queues.push_back(std::make_unique<DeviceQueue>());
+    }
     return std::unique_ptr<Client>(new Client(std::move(core)));
   });
 }
@@ -110,11 +120,12 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloM
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
     HILO_ASSIGN_OR_RETURN(const bool partitioned, MakePartitioner()->Run(module.get()));
     if (partitioned) HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
+    const bool waits_for_host = WaitsForHost(*module);
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
                           CompileProgram(core_->compiler.get(), std::move(module), options, core_->pool));
     return std::make_unique<Executable>(core_,
                                         std::make_shared<const LoadedProgram>(
-                                            std::move(program), std::move(assignment)));
+                                            std::move(program), std::move(assignment), waits_for_host));
   });
 }
 
@@ -195,6 +206,39 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(
       if (release != nullptr) release();
     }
     return buffer;
+  });
+}
+
+namespace {
+
+absl::Time DeadlineOf(const TransferOptions& options) { return absl::Now() + options.deadline; }
+
+}  // namespace
+
+absl::Status Client::TransferToInfeed(const Literal& literal, int device, const TransferOptions& options) {
+  return Guarded([&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
+    const Shape& shape = literal.shape();
+    const bool is_flat = shape.IsTuple() && std::all_of(shape.tuple_shapes().begin(), shape.tuple_shapes().end(),
+                                                        [](const Shape& element) { return element.IsArray(); });
+    if (!shape.IsArray() && !is_flat) return InvalidArgument("an infeed takes an array or a tuple of arrays, not ", shape.ToString());
+    Literal copy = literal.Clone();
+    if (!ShapeUtil::Compatible(copy.shape(), shape)) return ResourceExhausted("no memory for an item of the infeed: ", shape.ToString());
+    return core_->transfers[device]->infeed.Push(std::move(copy), DeadlineOf(options), options.cancellation.get());
+  });
+}
+
+absl::StatusOr<Literal> Client::TransferFromOutfeed(const Shape& shape, int device, const TransferOptions& options) {
+  return Guarded([&]() -> absl::StatusOr<Literal> {
+    HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
+    return core_->transfers[device]->outfeed.Pop(&shape, DeadlineOf(options), options.cancellation.get());
+  });
+}
+
+absl::StatusOr<Literal> Client::TransferFromOutfeed(int device, const TransferOptions& options) {
+  return Guarded([&]() -> absl::StatusOr<Literal> {
+    HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
+    return core_->transfers[device]->outfeed.Pop(nullptr, DeadlineOf(options), options.cancellation.get());
   });
 }
 

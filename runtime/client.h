@@ -23,6 +23,7 @@
 #include "runtime/compiler.h"
 #include "runtime/executable.h"
 #include "runtime/host_memory.h"
+#include "runtime/transfer_queue.h"
 
 namespace hilo {
 
@@ -81,6 +82,16 @@ class Client {
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHostMemory(
       const void* data, const Shape& shape, int device = 0,
       std::function<void()> release = nullptr);
+
+  // Puts an item, an array or a tuple of arrays, into the device's infeed, from which programs take one with each infeed. Waits while the items
+  // there have more than 1 GiB. When a run that uses the queues of a device fails, they are emptied, and calls that wait fail with its error.
+  // Errors: InvalidArgument for other shapes; DeadlineExceeded; Cancelled; ResourceExhausted.
+  absl::Status TransferToInfeed(const Literal& literal, int device = 0, const TransferOptions& options = {});
+  // Waits for the next item that a program has put into the device's outfeed, and takes it. Errors: InvalidArgument if it is not of a shape
+  // compatible with `shape` (it is taken all the same); DeadlineExceeded; Cancelled; the error of the last run, if that used the queues and failed.
+  absl::StatusOr<Literal> TransferFromOutfeed(const Shape& shape, int device = 0, const TransferOptions& options = {});
+  // Of any shape.
+  absl::StatusOr<Literal> TransferFromOutfeed(int device = 0, const TransferOptions& options = {});
 
  private:
   explicit Client(std::shared_ptr<ClientCore> core) : core_(std::move(core)) {}

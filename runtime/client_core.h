@@ -12,6 +12,7 @@
 #include "runtime/compiler.h"
 #include "runtime/device_queue.h"
 #include "runtime/host_memory.h"
+#include "runtime/transfer_queue.h"
 #include "runtime/watchdog.h"
 
 namespace hilo {
@@ -35,6 +36,7 @@ struct ClientCore {
   std::shared_ptr<HostMemory> memory;
   absl::Duration default_deadline;
   std::unique_ptr<Watchdog> watchdog = std::make_unique<Watchdog>();
+  std::vector<std::unique_ptr<TransferQueues>> transfers;  // one a device
   // Held while work is given to several queues: launches are in the same order on all devices.
   std::mutex launching;
   std::vector<std::unique_ptr<DeviceQueue>>

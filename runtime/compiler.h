@@ -18,6 +18,8 @@
 namespace hilo {
 
 class Communicator;
+struct HostCallbacks;
+struct TransferQueues;
 
 // What one run on one device gets from the runtime.
 struct RunContext {
@@ -28,6 +30,8 @@ struct RunContext {
   int64_t replica_id = 0, partition_id = 0;
   int64_t replica_count = 1, partition_count = 1;
   Communicator* communicator = nullptr;       // to the others; null if there are none
+  TransferQueues* transfers = nullptr;        // the device's infeed and outfeed
+  const HostCallbacks* host_callbacks = nullptr;  // null: the host has given none
 };
 
 // A compiled module. Thread-safe: any number of runs at once.

@@ -41,8 +41,8 @@ void AddLeaves(const Shape& shape, std::vector<LoadedProgram::Leaf>* leaves) {
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment)
-    : compiled(std::move(program)), assignment(std::move(assignment)) {
+LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment, bool waits_for_host)
+    : compiled(std::move(program)), assignment(std::move(assignment)), waits_for_host(waits_for_host) {
   for (const Shape& parameter : compiled->program_shape().parameters)
     AddLeaves(parameter, &parameters);
   AddLeaves(compiled->program_shape().result, &outputs);
@@ -82,7 +82,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
       ready = false;
     }
   }
-  if (options.synchronous || (ready && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds)) {
+  if (options.synchronous || (ready && !program_->waits_for_host && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds)) {
     std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(nullptr, nullptr);
     const RunLimits limits(core_.get(), options);
     run.context.cancellation = limits.token();

@@ -13,6 +13,7 @@
 #include "runtime/buffer.h"
 #include "runtime/compiler.h"
 #include "runtime/device_assignment.h"
+#include "runtime/host_callbacks.h"
 
 namespace hilo {
 
@@ -29,6 +30,8 @@ struct ExecuteOptions {
   // that alias them (input_output_alias) take their memory if nobody else uses it. Aliased
   // arguments that are kept are copied.
   absl::Span<const int64_t> donate;
+  // What send and recv instructions that are host transfers call (runtime/host_callbacks.h).
+  std::shared_ptr<const HostCallbacks> host_callbacks;
   // The run ends before Execute returns, and its error is Execute's.
   bool synchronous = false;
 };
@@ -45,7 +48,7 @@ class Executable {
   const DeviceAssignment& assignment() const;
 
   // Runs on the leaves of the parameters, depth first over all of them, and returns the leaves of
-  // the result. A program that is short runs on the calling thread if its arguments are ready;
+  // the result. A program that is short, and does not wait for the host (infeed, outfeed, send, recv), runs on the calling thread if its arguments are ready;
   // others run on the thread of their device, in order, and the results become ready later.
   // Arguments in other layouts than the program's are converted. Errors: InvalidArgument if the
   // arguments do not fit; FailedPrecondition for deleted buffers and in a forked child; Cancelled,

@@ -12,7 +12,7 @@
 namespace hilo {
 
 struct LoadedProgram {
-  LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment);
+  LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment, bool waits_for_host);
 
   struct Leaf {
     std::shared_ptr<const Shape> shape;
@@ -22,6 +22,7 @@ struct LoadedProgram {
   };
   std::unique_ptr<CompiledProgram> compiled;
   DeviceAssignment assignment;
+  bool waits_for_host = false;  // see transfer_ops.h
   std::vector<Leaf> parameters, outputs;
 };
 

@@ -92,6 +92,13 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
     // A buffer that is given twice is a value that others use too.
     if (buffers[i]->Donate().ok()) arguments[i].donated = true;
   }
+  host_callbacks = options.host_callbacks;
+  context.host_callbacks = host_callbacks.get();
+  context.transfers = core.transfers[context.device].get();
+  if (program.waits_for_host) {
+    context.transfers->infeed.Restart();
+    context.transfers->outfeed.Restart();
+  }
   return absl::OkStatus();
 }
 
@@ -109,7 +116,17 @@ std::vector<std::unique_ptr<Buffer>> ProgramRun::MakeResults(std::shared_ptr<Eve
   return buffers;
 }
 
-absl::Status ProgramRun::RunNow() {
+absl::Status ProgramRun::Ended(absl::Status status) {
+  if (!status.ok() && program.waits_for_host) {
+    context.transfers->infeed.Fail(status);
+    context.transfers->outfeed.Fail(status);
+  }
+  return status;
+}
+
+absl::Status ProgramRun::RunNow() { return Ended(RunProgram()); }
+
+absl::Status ProgramRun::RunProgram() {
   if (context.cancellation != nullptr) HILO_RETURN_IF_ERROR(context.cancellation->status());
   FewLeaves<const void*> inputs;
   for (const Argument& argument : arguments) {
@@ -140,7 +157,9 @@ absl::Status ProgramRun::RunNow() {
 }
 
 absl::Status ProgramRun::AwaitAndRun() {
-  for (const Argument& argument : arguments) HILO_RETURN_IF_ERROR(argument.value->Await());
+  for (const Argument& argument : arguments) {
+    if (absl::Status ready = argument.value->Await(); !ready.ok()) return Ended(std::move(ready));
+  }
   return RunNow();
 }
 

@@ -32,6 +32,7 @@ struct ProgramRun {
   FewLeaves<Argument> arguments;
   FewLeaves<BufferValue*> results;
   RunContext context;
+  std::shared_ptr<const HostCallbacks> host_callbacks;
 
   // Takes the values of all arguments, and those that are donated from their buffers.
   // Errors: InvalidArgument if they do not fit; what Buffer::Share returns.
@@ -43,6 +44,11 @@ struct ProgramRun {
   absl::Status RunNow();
   // Waits for the arguments first.
   absl::Status AwaitAndRun();
+
+ private:
+  absl::Status RunProgram();
+  // What a run that failed leaves in the queues to and from the host is for nobody.
+  absl::Status Ended(absl::Status status);
 };
 
 // The token of a run and the deadline that watches it.

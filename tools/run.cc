@@ -1,11 +1,13 @@
 // hilo run: compiles a module, runs it once, and shows or writes its results.
 #include <cstdio>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "tools/command.h"
 #include "tools/session.h"
+#include "tools/transfers.h"
 
 namespace hilo::tools {
 namespace {
@@ -57,10 +59,35 @@ absl::Status Write(const Flags& flags, Results results) {
   return WriteNpy(path.substr(1), array);
 }
 
+// Item I of a device as outfeedI; a tuple, in a file, as outfeedI_J.
+absl::Status ShowOutfeed(const Flags& flags, std::vector<std::vector<Literal>> outfeed) {
+  std::vector<NamedLiteral> arrays;
+  for (size_t device = 0; device < outfeed.size(); ++device) {
+    for (size_t i = 0; i < outfeed[device].size(); ++i) {
+      Literal& item = outfeed[device][i];
+      const std::string name = absl::StrCat("outfeed", i);
+      if (!flags.Has("outfeed")) {
+        std::printf("%s%s: %s\n", name.c_str(), DeviceSuffix(outfeed, device).c_str(), item.ToString(true, kMaxPrintedElements).c_str());
+      } else if (item.shape().IsTuple()) {
+        for (int64_t j = 0; j < item.tuple_size(); ++j) {
+          arrays.push_back({absl::StrCat(name, "_", j, DeviceSuffix(outfeed, device)), std::move(item.element(j))});
+        }
+      } else {
+        arrays.push_back({absl::StrCat(name, DeviceSuffix(outfeed, device)), std::move(item)});
+      }
+    }
+  }
+  return flags.Has("outfeed") ? WriteNpz(flags.Get("outfeed"), arrays) : absl::OkStatus();
+}
+
 absl::Status Run(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
   HILO_ASSIGN_OR_RETURN(Session session,
                         OpenSession(std::move(module), flags.Get("platform", "cpu"), flags));
+  if (!session.infeed_shapes.empty() && !flags.Has("infeed")) return InvalidArgument("the program reads an infeed; give --infeed=FILE.npz");
+  HILO_ASSIGN_OR_RETURN(std::vector<Literal> items, LoadInfeed(flags, session.infeed_shapes));
+  std::optional<Transfers> transfers;
+  if (session.uses_transfers) transfers.emplace(session.client.get(), static_cast<int64_t>(session.arguments.size()), std::move(items));
   const int64_t start = NowNanoseconds();
   HILO_ASSIGN_OR_RETURN(Executable::ReplicatedResults buffers, session.Run());
   std::fprintf(stderr, "compile %.1f ms, run %.3g ms\n", session.compile_ms,
@@ -72,6 +99,7 @@ absl::Status Run(const Flags& flags) {
       results[device].push_back(std::move(literal));
     }
   }
+  if (transfers.has_value()) HILO_RETURN_IF_ERROR(ShowOutfeed(flags, transfers->Finish()));
   if (flags.Has("outputs") || flags.Has("output")) return Write(flags, std::move(results));
   return Print(session.executable->program_shape().result, results);
 }
@@ -86,6 +114,9 @@ Command RunCommand() {
       .details =
           "Results go to standard output as literals, or to the files that --outputs or --output "
           "name. On several devices, outI_rD is result I of device D = replica * partitions + partition.\n"
+          "Infeeds take the arrays in0, in1 ... of the archive that --infeed names (given repeatedly: one archive\n"
+          "after the other), tuples being inI_0, inI_1 ...; every device gets all of them. What programs put into the\n"
+          "outfeed is printed as outfeed0, outfeed1 ..., or written to the archive that --outfeed names.\n"
           "\n"
           "Examples:\n"
           "  hilo run add.hlo --input='f32[2]{1, 2}' --input='{3, 4}'\n"
@@ -93,7 +124,9 @@ Command RunCommand() {
           "  hilo run step.hlo --inputs=in.npz --replicas=4\n"
           "  hilo run step.hlo --input=random --input=@weights.npy --platform=interpreter\n",
       .flags = Join(Join(RunFlags(), {{"outputs", "OUT.npz", "write the results out0, out1 ..."},
-                                      {"output", "@FILE.npy", "write the only result"}}),
+                                      {"output", "@FILE.npy", "write the only result"},
+                                      {"infeed", "IN.npz", "what infeed instructions read: in0, in1 ..."},
+                                      {"outfeed", "OUT.npz", "write what outfeed instructions put out: outfeed0, outfeed1 ..."}}),
                     CompileFlags()),
       .run = &Run};
 }

@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/text/hlo_parser.h"
+#include "runtime/transfer_ops.h"
 #include "tools/literal_input.h"
 
 namespace hilo::tools {
@@ -180,8 +181,7 @@ std::vector<FlagSpec> RunFlags() {
            "next argument: a literal such as f32[2]{1,2} or {1,2}, @FILE.npy, or random"},
           {"deadline", "SECONDS", "end a run that takes longer"},
           {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},
-          {"partitions", "N", "devices that share one program; device D = replica * N + partition"},
-          {"infeed", "FILE", "what infeed instructions read"}};
+          {"partitions", "N", "devices that share one program; device D = replica * N + partition"}};
 }
 
 std::vector<FlagSpec> Join(std::vector<FlagSpec> a, const std::vector<FlagSpec>& b) {
@@ -268,7 +268,6 @@ absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, 
 
 absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std::string& platform,
                                     const Flags& flags) {
-  if (flags.Has("infeed")) return Unimplemented("--infeed: infeed instructions cannot run yet");
   Session session;
   HILO_ASSIGN_OR_RETURN(const double deadline, flags.Seconds("deadline", 0));
   session.options.synchronous = true;
@@ -282,6 +281,12 @@ absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std
   }
   const int64_t device_count = options.replica_count * options.num_partitions;
   HILO_ASSIGN_OR_RETURN(session.client, CreateClient(platform, flags, device_count));
+  for (const HloComputation* computation : module->computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kInfeed) session.infeed_shapes.push_back(instruction->shape().tuple_shapes(0));
+      if (IsTransfer(instruction->opcode())) session.uses_transfers = true;
+    }
+  }
   const int64_t start = NowNanoseconds();
   HILO_ASSIGN_OR_RETURN(session.executable, session.client->Compile(std::move(module), options));
   session.compile_ms = MillisecondsSince(start);

@@ -43,6 +43,8 @@ struct Session {
 
   std::unique_ptr<Client> client;
   std::unique_ptr<Executable> executable;
+  std::vector<Shape> infeed_shapes;  // of the module's infeeds
+  bool uses_transfers = false;       // infeed or outfeed
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<std::vector<Buffer*>> arguments;  // of each device
   ExecuteOptions options;

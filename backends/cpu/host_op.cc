@@ -5,6 +5,7 @@
 #include "backends/cpu/ragged_dot_op.h"
 #include "backends/cpu/random_state_op.h"
 #include "backends/cpu/top_k_op.h"
+#include "backends/cpu/transfer_op.h"
 #include "base/errors.h"
 
 namespace hilo::cpu {
@@ -30,6 +31,13 @@ Factory FactoryOf(HloOpcode opcode) {
       return MakeCholeskyOp;
     case HloOpcode::kFft:
       return MakeFftOp;
+    case HloOpcode::kInfeed:
+    case HloOpcode::kOutfeed:
+    case HloOpcode::kRecv:
+    case HloOpcode::kRecvDone:
+    case HloOpcode::kSend:
+    case HloOpcode::kSendDone:
+      return MakeTransferOp;
     case HloOpcode::kRaggedDot:
       return MakeRaggedDotOp;
     case HloOpcode::kRngGetAndUpdateState:

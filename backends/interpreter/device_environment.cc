@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "collectives/collective_op.h"
 #include "hlo/ops/scalar_computation.h"
+#include "runtime/transfer_ops.h"
 
 namespace hilo {
 namespace {
@@ -49,14 +50,22 @@ absl::StatusOr<Literal> RunCollective(const HloInstruction& instruction, Operand
   return result;
 }
 
+// The data, if there is any, in the place that the result has for it.
+absl::StatusOr<Literal> RunTransfer(const HloInstruction& instruction, Operands operands, const RunContext& run) {
+  HILO_ASSIGN_OR_RETURN(const TransferOp op, TransferOp::Create(instruction));
+  HILO_ASSIGN_OR_RETURN(Literal data, op.Run(run, op.takes_data() ? operands[0] : nullptr));
+  HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(instruction.shape()));
+  if (op.yields_data()) result.element(0) = std::move(data);
+  return result;
+}
+
 }  // namespace
 
 absl::StatusOr<Literal> DeviceEnvironment::Run(const HloInstruction& instruction, Operands operands,
                                                absl::Span<const ComputationFn> computations) {
-  if (CollectiveOp::Is(instruction.opcode()))
-    return RunCollective(instruction, operands, computations, run_);
-  return Unimplemented(HloOpcodeString(instruction.opcode()),
-                       " is not supported on this platform yet");
+  if (CollectiveOp::Is(instruction.opcode())) return RunCollective(instruction, operands, computations, run_);
+  if (IsTransfer(instruction.opcode())) return RunTransfer(instruction, operands, run_);
+  return Unimplemented(HloOpcodeString(instruction.opcode()), " is not supported on this platform yet");
 }
 
 }  // namespace hilo

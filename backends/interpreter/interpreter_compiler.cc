@@ -113,12 +113,10 @@ class InterpreterProgram : public CompiledProgram {
  private:
   absl::StatusOr<Literal> Evaluate(const RunContext& context,
                                    absl::Span<const Literal* const> arguments) const {
-    if (assignment_.has_value())
-      return EvaluateInAssignedBuffers(*module_, *assignment_, arguments);
     DeviceEnvironment environment(context);
+    if (assignment_.has_value()) return EvaluateInAssignedBuffers(*module_, *assignment_, arguments, &environment);
     HloEvaluator evaluator(
-        [token = context.cancellation] { return token == nullptr ? absl::OkStatus() : token->status(); },
-        &environment);
+        [token = context.cancellation] { return token == nullptr ? absl::OkStatus() : token->status(); }, &environment);
     return evaluator.Evaluate(*module_, arguments);
   }
 

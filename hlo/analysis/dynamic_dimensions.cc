@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/convolution_attributes.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo {
@@ -164,6 +165,15 @@ std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
     case HloOpcode::kDot:
       flows.Dot();
       break;
+    case HloOpcode::kConvolution: {
+      const auto& attrs = instruction.attrs<ConvolutionAttrs>();
+      const auto& labels = attrs.dim_labels;
+      if (attrs.batch_group_count == 1) flows.Add(0, labels.input_batch_dimension(), labels.output_batch_dimension());
+      if (attrs.feature_group_count == 1 && attrs.batch_group_count == 1) {
+        flows.Add(1, labels.kernel_output_feature_dimension(), labels.output_feature_dimension());
+      }
+      break;
+    }
     case HloOpcode::kReduce:
       flows.Reduce();
       break;

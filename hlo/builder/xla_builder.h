@@ -31,6 +31,7 @@
 #include "hlo/builder/padding.h"
 #include "hlo/builder/random_ops.h"
 #include "hlo/builder/top_k.h"
+#include "hlo/builder/transfer_ops.h"
 #include "hlo/builder/xla_computation.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/op_attributes.h"

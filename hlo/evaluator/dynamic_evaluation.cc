@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
+#include "hlo/ops/convolution_attributes.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo {
@@ -68,6 +69,13 @@ std::vector<Literal> WithSharedSizes(const HloInstruction& instruction, Operands
     case HloOpcode::kConcatenate:
       share(operands.size(), instruction.attrs<ConcatenateAttrs>().dimensions[0]);
       break;
+    case HloOpcode::kConvolution: {
+      const auto& labels = instruction.attrs<ConvolutionAttrs>().dim_labels;
+      if (instruction.attrs<ConvolutionAttrs>().feature_group_count == 1) {
+        ShareSize(&shared[0], labels.input_feature_dimension(), &shared[1], labels.kernel_input_feature_dimension());
+      }
+      break;
+    }
     case HloOpcode::kDot: {
       const auto& attrs = instruction.attrs<DotAttrs>();
       for (size_t i = 0; i < attrs.lhs_contracting_dims.size(); ++i) {

@@ -198,6 +198,9 @@ absl::StatusOr<Literal> HloEvaluator::RunOutside(const HloInstruction& instructi
 absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& instruction, Operands operands) {
   const bool outside = ReachesOutside(instruction.opcode()) || instruction.opcode() == HloOpcode::kReplicaId ||
                        instruction.opcode() == HloOpcode::kPartitionId;
+  if (outside && AnyDynamic(operands)) {
+    return Unimplemented(HloOpcodeString(instruction.opcode()), " does not take arrays with dynamic dimensions", InstructionContext(instruction));
+  }
   if (outside && environment_ != nullptr) {
     auto result = RunOutside(instruction, operands);
     if (!result.ok()) return AddContext(result.status(), InstructionContext(instruction));

@@ -22,7 +22,8 @@ struct Memory {
 
 class Machine {
  public:
-  Machine(const HloModule& module, const BufferAssignment& assignment) : module_(module), assignment_(assignment) {}
+  Machine(const HloModule& module, const BufferAssignment& assignment, EvaluationEnvironment* environment)
+      : module_(module), assignment_(assignment), evaluator_(nullptr, environment) {}
 
   absl::Status RunScope(const HloComputation& computation, std::vector<uint8_t*> parameters,
                         std::vector<uint8_t*> outputs) {
@@ -179,7 +180,7 @@ absl::StatusOr<Literal> Assemble(const Shape& shape, const std::vector<std::vect
 }  // namespace
 
 absl::StatusOr<Literal> EvaluateInAssignedBuffers(const HloModule& module, const BufferAssignment& assignment,
-                                                  absl::Span<const Literal* const> arguments) {
+                                                  absl::Span<const Literal* const> arguments, EvaluationEnvironment* environment) {
   const HloComputation& entry = *module.entry_computation();
   if (static_cast<int64_t>(arguments.size()) != entry.num_parameters()) {
     return InvalidArgument("the entry has ", entry.num_parameters(), " parameters, but got ", arguments.size(),
@@ -203,7 +204,7 @@ absl::StatusOr<Literal> EvaluateInAssignedBuffers(const HloModule& module, const
   std::vector<uint8_t*> parameter_pointers, output_pointers;
   for (auto& bytes : parameters) parameter_pointers.push_back(bytes.data());
   for (auto& bytes : outputs) output_pointers.push_back(bytes.data());
-  Machine machine(module, assignment);
+  Machine machine(module, assignment, environment);
   HILO_RETURN_IF_ERROR(machine.RunScope(entry, parameter_pointers, output_pointers));
   size_t next = 0;
   return Assemble(entry.root_instruction()->shape(), outputs, &next);

@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "hlo/ir/hlo_module.h"
+#include "hlo/evaluator/evaluation_environment.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "shape/literal.h"
 
@@ -13,7 +14,7 @@ namespace hilo {
 // As HloEvaluator::Evaluate, but every value is written to and read from its slice, and memory that has not been written, frames of finished
 // calls included, holds a poison pattern. A sharing that destroys a needed value shows as a wrong result.
 absl::StatusOr<Literal> EvaluateInAssignedBuffers(const HloModule& module, const BufferAssignment& assignment,
-                                                  absl::Span<const Literal* const> arguments);
+                                                  absl::Span<const Literal* const> arguments, EvaluationEnvironment* environment = nullptr);
 
 }  // namespace hilo
 

@@ -16,11 +16,5 @@ namespace hilo {
   }
 
 HILO_PENDING(kCustomCall)
-HILO_PENDING(kInfeed)
-HILO_PENDING(kOutfeed)
-HILO_PENDING(kRecv)
-HILO_PENDING(kRecvDone)
-HILO_PENDING(kSend)
-HILO_PENDING(kSendDone)
 
 }  // namespace hilo

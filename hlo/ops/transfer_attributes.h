@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hlo/ops/attributes.h"
+#include "shape/shape.h"
 
 namespace hilo {
 
@@ -18,10 +19,16 @@ struct InfeedAttrs : Attributes<InfeedAttrs> {
   }
 };
 
+using OptionalShape = std::optional<Shape>;
+std::string FieldToText(const OptionalShape& value);
+absl::Status FieldFromText(absl::string_view text, OptionalShape* value);
+
 struct OutfeedAttrs : Attributes<OutfeedAttrs> {
+  OptionalShape outfeed_shape;  // the operand's, with its layout
   std::string outfeed_config;
   static constexpr auto Fields() {
-    return std::make_tuple(Field("outfeed_config", &OutfeedAttrs::outfeed_config, Presence::kOptional));
+    return std::make_tuple(Field("outfeed_shape", &OutfeedAttrs::outfeed_shape, Presence::kOptional),
+                           Field("outfeed_config", &OutfeedAttrs::outfeed_config, Presence::kOptional));
   }
 };
 

@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/convolution_attributes.h"
 #include "hlo/ops/dimension_size_attributes.h"
 #include "hlo/passes/dynamic/sized_value.h"
 #include "shape/literal.h"
@@ -156,6 +157,36 @@ SizedValue WriteDot(const HloInstruction& instruction, SizedOperands operands, G
   data[0] = writer->Mask(sides[0], attrs.lhs_contracting_dims, writer->Zero(data[0]->shape().element_type()));
   data[1] = writer->Mask(sides[1], attrs.rhs_contracting_dims, writer->Zero(data[1]->shape().element_type()));
   return WithFlows(instruction, operands, writer->Copy(instruction, data));
+}
+
+// As a product over the features of the input; its image is zero beyond its size, like the padding of a convolution.
+absl::StatusOr<SizedValue> WriteConvolution(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const auto& attrs = instruction.attrs<ConvolutionAttrs>();
+  const auto& labels = attrs.dim_labels;
+  const bool grouped = attrs.feature_group_count != 1 || attrs.batch_group_count != 1;
+  std::vector<SizedValue> sides = {*operands[0], *operands[1]};
+  const DynamicDimension feature{0, labels.input_feature_dimension()}, kernel_feature{0, labels.kernel_input_feature_dimension()};
+  HloInstruction* features = sides[0].size(feature.dimension);
+  if (features == nullptr) features = sides[1].size(kernel_feature.dimension);
+  const bool dynamic_groups = features != nullptr || sides[0].size(labels.input_batch_dimension()) != nullptr ||
+                              sides[1].size(labels.kernel_output_feature_dimension()) != nullptr;
+  if (grouped && dynamic_groups) return NotWritten(instruction, "of groups of dynamic size is not supported");
+  for (int64_t d : labels.kernel_spatial_dimensions()) {
+    if (sides[1].size(d) != nullptr) return NotWritten(instruction, "with a window of dynamic size is not supported");
+  }
+  if (features != nullptr) sides[0].sizes[feature] = sides[1].sizes[kernel_feature] = features;
+  std::vector<int64_t> masked(labels.input_spatial_dimensions().begin(), labels.input_spatial_dimensions().end());
+  masked.push_back(feature.dimension);
+  std::vector<HloInstruction*> data = DataOf(operands);
+  data[0] = writer->Mask(sides[0], masked, writer->Zero(data[0]->shape().element_type()));
+  data[1] = writer->Mask(sides[1], {kernel_feature.dimension}, writer->Zero(data[1]->shape().element_type()));
+  SizedValue result = WithFlows(instruction, operands, writer->Copy(instruction, data));
+  for (size_t i = 0; i < attrs.window.dimensions.size(); ++i) {
+    const int64_t d = labels.input_spatial_dimensions()[i];
+    if (sides[0].size(d) == nullptr) continue;
+    result.sizes[{0, labels.output_spatial_dimensions()[i]}] = WindowedSize(writer->SizeWithinBound(sides[0], d), attrs.window.dimensions[i], writer);
+  }
+  return result;
 }
 
 // Operands are written one behind the other, each over the padding of the one before.
@@ -390,6 +421,8 @@ absl::StatusOr<SizedValue> WriteStatic(const HloInstruction& instruction, SizedO
       return WriteReduce(instruction, operands, writer);
     case HloOpcode::kReduceWindow:
       return WriteReduceWindow(instruction, operands, writer);
+    case HloOpcode::kConvolution:
+      return WriteConvolution(instruction, operands, writer);
     case HloOpcode::kDot:
       return WriteDot(instruction, operands, writer);
     case HloOpcode::kConcatenate:
