@@ -47,7 +47,7 @@ def main():
             "made synchronous": set(re.findall(r"case HloOpcode::(k\w+)", read("hlo/passes/async_to_sync.cc"))),
             "control flow": {"kWhile", "kConditional", "kCall"},
             "no code": {"kParameter", "kAfterAll", "kAddDependency", "kDomain"}}
-    dynamic = ROOT / "hlo/passes/expand"
+    dynamic = ROOT / "hlo/passes/dynamic"
     ways["made static"] = set().union(*(re.findall(r"HloOpcode::(k(?:Set|Get)DimensionSize|kDynamicReshape)", p.read_text(encoding="utf-8"))
                                         for p in sorted(dynamic.rglob("*.cc")) if "dynamic" in str(p)) or [set()])
     fields, problems, lines = fields_of(), [], []
