@@ -116,8 +116,15 @@ XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size) {
 
 // --- other element-wise ops ---
 
+// Arrays are chosen element by element. Between tuples, which the op does not take, a conditional chooses.
 XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false) {
-  return Emit(HloOpcode::kSelect, {pred, on_true, on_false});
+  return WithShape(on_true, [&](const Shape& shape) -> absl::StatusOr<XlaOp> {
+    if (!shape.IsTuple()) return Emit(HloOpcode::kSelect, {pred, on_true, on_false});
+    XlaBuilder same("same");
+    Parameter(&same, 0, shape, "x");
+    HILO_ASSIGN_OR_RETURN(const XlaComputation identity, same.Build());
+    return Conditional(pred, on_true, identity, on_false, identity);
+  });
 }
 XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max) {
   return Emit(HloOpcode::kClamp, {min, operand, max});
@@ -226,14 +233,14 @@ XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions) {
 XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices,
             absl::Span<const int64_t> limit_indices, absl::Span<const int64_t> strides) {
   return WithShape(operand, [&](const Shape&) -> absl::StatusOr<XlaOp> {
-    if (limit_indices.size() != start_indices.size() || strides.size() != start_indices.size()) {
+    if (limit_indices.size() != start_indices.size() || (!strides.empty() && strides.size() != start_indices.size())) {
       return InvalidArgument(
-          "slice: expected as many start indices, limit indices and strides; got ",
+          "slice: expected as many start indices, limit indices and strides, or no strides; got ",
           ListText(start_indices), ", ", ListText(limit_indices), " and ", ListText(strides));
     }
     auto attributes = std::make_unique<SliceAttrs>();
     for (size_t d = 0; d < start_indices.size(); ++d) {
-      attributes->slice.push_back({start_indices[d], limit_indices[d], strides[d]});
+      attributes->slice.push_back({start_indices[d], limit_indices[d], strides.empty() ? 1 : strides[d]});
     }
     return Emit(HloOpcode::kSlice, {operand}, std::move(attributes));
   });

@@ -205,6 +205,7 @@ XlaOp operator<<(XlaOp x, XlaOp y);
 XlaOp operator>>(XlaOp x, XlaOp y);  // arithmetic for signed integers, else logical
 
 // --- other element-wise ops ---
+// Tuples of one shape can be chosen between too, by a scalar.
 XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false);
 XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max);
 XlaOp ConvertElementType(XlaOp operand, PrimitiveType new_element_type);
@@ -222,8 +223,9 @@ XlaOp Reshape(XlaOp operand, absl::Span<const int64_t> new_sizes);
 XlaOp Collapse(XlaOp operand, absl::Span<const int64_t> dimensions);
 XlaOp Transpose(XlaOp operand, absl::Span<const int64_t> permutation);
 XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions);
+// No strides are all 1.
 XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices,
-            absl::Span<const int64_t> limit_indices, absl::Span<const int64_t> strides);
+            absl::Span<const int64_t> limit_indices, absl::Span<const int64_t> strides = {});
 XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_t stride,
                  int64_t dimension);
 // Start indices are scalars, one a dimension, or one vector.

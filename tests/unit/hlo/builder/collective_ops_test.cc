@@ -103,6 +103,10 @@ TEST_F(CollectiveOpsTest, ReduceScatter) {
   ReduceScatter(x_, Adder(), 1, 8);
   ExpectText("f32[4,2]{1,0} reduce-scatter(x), dimensions={1}, to_apply=add");
 }
+TEST_F(CollectiveOpsTest, ReduceScatterShardCountMustBeTheGroups) {
+  ReduceScatter(x_, Adder(), 1, 4, pairs_);
+  ExpectText("error: reduce-scatter: expected as many shards as a group has devices, 2; got 4");
+}
 TEST_F(CollectiveOpsTest, ReduceScatterNotDivisible) {
   ReduceScatter(x_, Adder(), 1, 3);
   ExpectText("error: reduce-scatter: dimension 1 of f32[4,16] does not go with 3 shards");
@@ -124,6 +128,10 @@ TEST_F(CollectiveOpsTest, AllToAllSplitCountMustBeTheGroups) {
 TEST_F(CollectiveOpsTest, AllToAllNotDivisible) {
   AllToAll(x_, 1, 0, 3);
   ExpectText("error: all-to-all: dimension 1 of f32[4,16] does not go with 3 shards");
+}
+TEST_F(CollectiveOpsTest, AllToAllBeyondTheDimensions) {
+  AllToAll(x_, 1, 2, 4);
+  ExpectText("error: all-to-all: concat_dimension = 2 is no dimension of");
 }
 TEST_F(CollectiveOpsTest, AllToAllOfATuple) {
   AllToAll(Tuple(&b_, {x_}), 1, 0, 4);
