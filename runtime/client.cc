@@ -108,6 +108,7 @@ std::string Client::platform() const { return core_->compiler->platform(); }
 int Client::device_count() const { return static_cast<int>(core_->queues.size()); }
 MemoryStats Client::memory_stats() const { return core_->memory->stats(); }
 Compiler* Client::compiler() const { return core_->compiler.get(); }
+CustomCallRegistry* Client::custom_call_registry() const { return &core_->custom_calls; }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloModule> module,
                                                             const CompileOptions& options) {
@@ -120,9 +121,11 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloM
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
     HILO_ASSIGN_OR_RETURN(const bool partitioned, MakePartitioner()->Run(module.get()));
     if (partitioned) HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
+    CompileOptions complete = options;
+    if (complete.custom_calls == nullptr) complete.custom_calls = &core_->custom_calls;
     const bool waits_for_host = WaitsForHost(*module);
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
-                          CompileProgram(core_->compiler.get(), std::move(module), options, core_->pool));
+                          CompileProgram(core_->compiler.get(), std::move(module), complete, core_->pool));
     return std::make_unique<Executable>(core_,
                                         std::make_shared<const LoadedProgram>(
                                             std::move(program), std::move(assignment), waits_for_host));

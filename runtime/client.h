@@ -22,6 +22,7 @@
 #include "runtime/compile_options.h"
 #include "runtime/compiler.h"
 #include "runtime/executable.h"
+#include "runtime/ffi/custom_call_registry.h"
 #include "runtime/host_memory.h"
 #include "runtime/transfer_queue.h"
 
@@ -58,6 +59,8 @@ class Client {
   int device_count() const;
   MemoryStats memory_stats() const;
   Compiler* compiler() const;
+  // The functions of custom calls that this client knows beside those of CustomCallRegistry::Default().
+  CustomCallRegistry* custom_call_registry() const;
 
   // Errors: InvalidArgument if the program is wrong; Unimplemented naming what the platform lacks;
   // ResourceExhausted past a limit; FailedPrecondition in a forked child.

@@ -11,6 +11,7 @@
 #include "runtime/buffer.h"
 #include "runtime/compiler.h"
 #include "runtime/device_queue.h"
+#include "runtime/ffi/custom_call_registry.h"
 #include "runtime/host_memory.h"
 #include "runtime/transfer_queue.h"
 #include "runtime/watchdog.h"
@@ -30,6 +31,7 @@ struct ClientCore {
                                                             const Shape& shape) const;
 
   int fork_generation = 0;
+  CustomCallRegistry custom_calls{&CustomCallRegistry::Default()};
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<ThreadPool> own_pool;
   ThreadPool* pool = nullptr;  // null: one thread

@@ -8,6 +8,8 @@
 
 namespace hilo {
 
+class CustomCallRegistry;
+
 struct CompileOptions {
   // Devices that run the program together; 0: what the module says. `devices` are the client's numbers for them, that of replica r and
   // partition p at r * num_partitions + p; empty: 0, 1, 2 ...
@@ -29,6 +31,8 @@ struct CompileOptions {
   bool perf_jitdump = false;
   // Arrays larger than this many elements are not computed at compile time.
   int64_t constant_folding_limit = 1 << 16;
+  // Where the functions of custom calls are found; must last until the compilation ends. Null: the client's.
+  const CustomCallRegistry* custom_calls = nullptr;
 };
 
 }  // namespace hilo

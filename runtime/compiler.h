@@ -20,6 +20,9 @@ namespace hilo {
 class Communicator;
 struct HostCallbacks;
 struct TransferQueues;
+namespace ffi {
+class ExecutionContext;
+}
 
 // What one run on one device gets from the runtime.
 struct RunContext {
@@ -32,6 +35,9 @@ struct RunContext {
   Communicator* communicator = nullptr;       // to the others; null if there are none
   TransferQueues* transfers = nullptr;        // the device's infeed and outfeed
   const HostCallbacks* host_callbacks = nullptr;  // null: the host has given none
+  // Of this run, the same on all devices of it.
+  int64_t run_id = 0;
+  const ffi::ExecutionContext* ffi_context = nullptr;  // what the caller has for handlers of custom calls; null: nothing
 };
 
 // A compiled module. Thread-safe: any number of runs at once.

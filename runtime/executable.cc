@@ -72,7 +72,12 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
     return InvalidArgument("the program runs on ", assignment().replica_count(), " replicas and ",
                            assignment().partition_count(), " partitions at once: use ExecuteReplicated");
   }
-  ProgramRun run{.program = *program_, .core = *core_, .context = {.thread_pool = core_->pool, .device = options.device}};
+  ProgramRun run{.program = *program_,
+                 .core = *core_,
+                 .context = {.thread_pool = core_->pool,
+                             .device = options.device,
+                             .run_id = NextRunId(),
+                             .ffi_context = options.ffi_context}};
   HILO_RETURN_IF_ERROR(run.TakeArguments(arguments, options));
   bool ready = true;
   for (const Argument& argument : run.arguments) {

@@ -32,6 +32,8 @@ struct ExecuteOptions {
   absl::Span<const int64_t> donate;
   // What send and recv instructions that are host transfers call (runtime/host_callbacks.h).
   std::shared_ptr<const HostCallbacks> host_callbacks;
+  // Objects for handlers of typed FFI calls; must last until the run has ended. Null: none.
+  const ffi::ExecutionContext* ffi_context = nullptr;
   // The run ends before Execute returns, and its error is Execute's.
   bool synchronous = false;
 };

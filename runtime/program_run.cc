@@ -60,6 +60,11 @@ absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(const ClientCore& core,
 
 }  // namespace
 
+int64_t NextRunId() {
+  static std::atomic<int64_t> last{0};
+  return ++last;
+}
+
 absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const ExecuteOptions& options) {
   if (buffers.size() != program.parameters.size()) {
     return InvalidArgument("the program takes ", program.parameters.size(),

@@ -26,6 +26,9 @@ struct Argument {
   bool donated = false;
 };
 
+// Another number at every call.
+int64_t NextRunId();
+
 struct ProgramRun {
   const LoadedProgram& program;
   ClientCore& core;

@@ -67,6 +67,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
       FewLeaves<std::shared_ptr<BufferValue>> values;
     };
     std::vector<Prepared> prepared(arguments.size());
+    const int64_t run_id = NextRunId();
     for (size_t i = 0; i < arguments.size(); ++i) {
       const int64_t replica = static_cast<int64_t>(i) / devices.partition_count();
       const int64_t partition = static_cast<int64_t>(i) % devices.partition_count();
@@ -79,7 +80,9 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
                                  .partition_id = partition,
                                  .replica_count = devices.replica_count(),
                                  .partition_count = devices.partition_count(),
-                                 .communicator = launch->communicator(i)}};
+                                 .communicator = launch->communicator(i),
+                                 .run_id = run_id,
+                                 .ffi_context = options.ffi_context}};
       if (absl::Status taken = run.TakeArguments(arguments[i], options); !taken.ok()) {
         return AddContext(taken, absl::StrCat("; replica ", replica, ", partition ", partition));
       }

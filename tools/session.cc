@@ -13,6 +13,8 @@
 #include "base/status_macros.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/text/hlo_parser.h"
+#include "runtime/ffi/custom_call_library.h"
+#include "runtime/ffi/custom_call_registry.h"
 #include "runtime/transfer_ops.h"
 #include "tools/literal_input.h"
 
@@ -171,7 +173,9 @@ std::vector<FlagSpec> CompileFlags() {
           {"disable-passes", "A,B", "passes to leave out (hilo opt --list-passes)"},
           {"verify-each-pass", "", "check the module after every pass"},
           {"dump", "DIR", "write every stage to DIR; the variable HILO_DUMP does the same"},
-          {"perf", "", "tell perf of the generated code (jitdump)"}};
+          {"perf", "", "tell perf of the generated code (jitdump)"},
+          {"ffi-library", "FILE.so",
+           "a library with functions for custom calls, which exports HiloRegisterCustomCalls (runtime/ffi/custom_call_library.h); may be repeated"}};
 }
 
 std::vector<FlagSpec> RunFlags() {
@@ -217,6 +221,9 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
   options.perf_jitdump = flags.Has("perf");
   const char* dump = std::getenv("HILO_DUMP");
   options.dump_dir = flags.Get("dump", dump == nullptr ? "" : dump);
+  for (const std::string& library : flags.All("ffi-library")) {
+    HILO_RETURN_IF_ERROR(LoadCustomCallLibrary(library, &CustomCallRegistry::Default()));
+  }
   return options;
 }
 

@@ -1,17 +1,25 @@
 #include "backends/cpu/host_op.h"
 
 #include "backends/cpu/collective_ops.h"
+#include "backends/cpu/custom_call_op.h"
 #include "backends/cpu/linear_algebra_ops.h"
 #include "backends/cpu/ragged_dot_op.h"
 #include "backends/cpu/random_state_op.h"
 #include "backends/cpu/top_k_op.h"
 #include "backends/cpu/transfer_op.h"
 #include "base/errors.h"
+#include "hlo/ops/custom_call.h"
 
 namespace hilo::cpu {
 namespace {
 
 using Factory = absl::StatusOr<std::unique_ptr<HostOp>> (*)(const HloInstruction&, const CompileOptions&);
+
+// Custom calls that are ops of XLA's own are expanded.
+bool IsOwnOp(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kCustomCall &&
+         MeaningOfCustomCall(instruction.attrs<CustomCallAttrs>().custom_call_target) != CustomCallMeaning::kFunction;
+}
 
 // One line an op: the function that makes it, which its own file declares.
 Factory FactoryOf(HloOpcode opcode) {
@@ -29,6 +37,8 @@ Factory FactoryOf(HloOpcode opcode) {
       return MakeDeviceIdOp;
     case HloOpcode::kCholesky:
       return MakeCholeskyOp;
+    case HloOpcode::kCustomCall:
+      return MakeCustomCallOp;
     case HloOpcode::kFft:
       return MakeFftOp;
     case HloOpcode::kInfeed:
@@ -55,7 +65,7 @@ Factory FactoryOf(HloOpcode opcode) {
 
 bool IsHostOp(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kTopK) return SelectsFew(instruction);
-  return FactoryOf(instruction.opcode()) != nullptr;
+  return FactoryOf(instruction.opcode()) != nullptr && !IsOwnOp(instruction);
 }
 
 absl::StatusOr<std::unique_ptr<HostOp>> MakeHostOp(const HloInstruction& instruction, const CompileOptions& options) {

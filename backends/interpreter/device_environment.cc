@@ -61,10 +61,20 @@ absl::StatusOr<Literal> RunTransfer(const HloInstruction& instruction, Operands 
 
 }  // namespace
 
+absl::StatusOr<Literal> DeviceEnvironment::RunCustomCall(const HloInstruction& instruction, Operands operands) {
+  const auto call = custom_calls_.find(&instruction);
+  if (call != custom_calls_.end()) return call->second->Run(run_, operands);
+  std::vector<const Shape*> shapes;
+  for (const HloInstruction* operand : instruction.operands()) shapes.push_back(&operand->shape());
+  const OpView op{.opcode = instruction.opcode(), .operands = shapes, .attributes = instruction.attributes(), .stated = &instruction.shape()};
+  return EvaluateOp(op, instruction.shape(), operands);
+}
+
 absl::StatusOr<Literal> DeviceEnvironment::Run(const HloInstruction& instruction, Operands operands,
                                                absl::Span<const ComputationFn> computations) {
   if (CollectiveOp::Is(instruction.opcode())) return RunCollective(instruction, operands, computations, run_);
   if (IsTransfer(instruction.opcode())) return RunTransfer(instruction, operands, run_);
+  if (instruction.opcode() == HloOpcode::kCustomCall) return RunCustomCall(instruction, operands);
   return Unimplemented(HloOpcodeString(instruction.opcode()), " is not supported on this platform yet");
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "backends/interpreter/custom_call_table.h"
 #include "backends/interpreter/device_environment.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -73,8 +74,9 @@ ProgramShape OwnShape(const HloComputation& computation) {
 class InterpreterProgram : public CompiledProgram {
  public:
   InterpreterProgram(std::unique_ptr<HloModule> module, ProgramShape shape,
-                     std::optional<BufferAssignment> assignment)
+                     CustomCallTable custom_calls, std::optional<BufferAssignment> assignment)
       : module_(std::move(module)),
+        custom_calls_(std::move(custom_calls)),
         shape_(std::move(shape)),
         inner_(assignment.has_value() ? OwnShape(*module_->entry_computation()) : shape_),
         assignment_(std::move(assignment)) {
@@ -113,7 +115,7 @@ class InterpreterProgram : public CompiledProgram {
  private:
   absl::StatusOr<Literal> Evaluate(const RunContext& context,
                                    absl::Span<const Literal* const> arguments) const {
-    DeviceEnvironment environment(context);
+    DeviceEnvironment environment(context, custom_calls_);
     if (assignment_.has_value()) return EvaluateInAssignedBuffers(*module_, *assignment_, arguments, &environment);
     HloEvaluator evaluator(
         [token = context.cancellation] { return token == nullptr ? absl::OkStatus() : token->status(); }, &environment);
@@ -121,6 +123,7 @@ class InterpreterProgram : public CompiledProgram {
   }
 
   std::unique_ptr<HloModule> module_;
+  CustomCallTable custom_calls_;
   ProgramShape shape_;  // as callers see it
   ProgramShape inner_;  // as the evaluator does
   std::optional<BufferAssignment> assignment_;
@@ -142,8 +145,9 @@ class InterpreterCompiler : public Compiler {
       HILO_RETURN_IF_ERROR(PrepareForAssignment(module.get(), options));
       HILO_ASSIGN_OR_RETURN(assignment, BufferAssignment::Create(*module, {}));
     }
+    HILO_ASSIGN_OR_RETURN(CustomCallTable custom_calls, FindCustomCalls(*module, options));
     return std::make_unique<InterpreterProgram>(std::move(module), std::move(shape),
-                                                std::move(assignment));
+                                                std::move(custom_calls), std::move(assignment));
   }
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,

@@ -25,6 +25,7 @@
 #include "absl/types/span.h"
 #include "hlo/builder/batch_norm_ops.h"
 #include "hlo/builder/collective_ops.h"
+#include "hlo/builder/custom_call_ops.h"
 #include "hlo/builder/dimension_numbers.h"
 #include "hlo/builder/dynamic_shape_ops.h"
 #include "hlo/builder/linalg_ops.h"

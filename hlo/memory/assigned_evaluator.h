@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hlo/evaluator/evaluation_environment.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/evaluator/evaluation_environment.h"
 #include "hlo/memory/buffer_assignment.h"

@@ -4,32 +4,23 @@
 //   entry layout (f32[4,3]{0,1}) -> ...      =>      p = f32[3,4] parameter(0),  t = f32[4,3] transpose(p), dimensions={1,0}
 //
 // and the transpose fuses like any other. Layouts written on other instructions mean nothing to the values and are dropped, except under
-// bitcast, which speaks of memory: it becomes transpose, reshape, transpose.
+// bitcast, which speaks of memory: it becomes transpose, reshape, transpose. A custom call speaks of memory too. Its function wants certain
+// layouts, so the call gets the row-major arrays that are the same memory, and remembers what the function must see:
+//
+//   r = f32[4,3]{0,1} custom-call(x), operand_layout_constraints={f32[4,3]{0,1}}
+//   =>  t = f32[3,4] transpose(x)  c = f32[3,4] custom-call(t), signature={(f32[4,3]{0,1})->f32[4,3]{0,1}}  r = f32[4,3] transpose(c)
 #include <algorithm>
 
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/custom_call.h"
 #include "hlo/ops/op_attributes.h"
+#include "hlo/ops/physical_shape.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
 namespace {
-
-// Dimensions in memory order, most major first.
-std::vector<int64_t> MajorToMinor(const Layout& layout) {
-  return {layout.minor_to_major.rbegin(), layout.minor_to_major.rend()};
-}
-
-bool IsRowMajor(const Shape& shape) {
-  return !shape.IsArray() || !shape.has_layout() || LayoutUtil::IsMonotonicWithDim0Major(shape.layout());
-}
-
-Shape Physical(const Shape& shape) {
-  std::vector<int64_t> sizes;
-  for (int64_t dimension : MajorToMinor(shape.layout())) sizes.push_back(shape.dimensions(dimension));
-  return ShapeUtil::MakeShape(shape.element_type(), sizes);
-}
 
 absl::StatusOr<HloInstruction*> Transpose(HloInstruction* operand, std::vector<int64_t> permutation) {
   auto attributes = std::make_unique<TransposeAttrs>();
@@ -66,15 +57,18 @@ class LayoutNormalization : public HloPass {
 
   absl::StatusOr<bool> Run(HloModule* module) override {
     bool changed = false;
+    const ProgramShape entry = module->EntryProgramShape();  // before a new root shows another layout
     for (HloComputation* computation : module->computations()) {
       for (HloInstruction* instruction : computation->instructions()) {
         if (instruction->opcode() == HloOpcode::kBitcast) {
           HILO_RETURN_IF_ERROR(RewriteBitcast(instruction));
           changed = true;
+        } else if (instruction->opcode() == HloOpcode::kCustomCall) {
+          HILO_ASSIGN_OR_RETURN(const bool here, RewriteCustomCall(instruction));
+          changed |= here;
         }
       }
     }
-    const ProgramShape entry = module->EntryProgramShape();
     for (HloComputation* computation : module->computations()) {
       for (HloInstruction* instruction : computation->instructions()) {
         Shape before = instruction->shape();
@@ -115,7 +109,7 @@ class LayoutNormalization : public HloPass {
       const Shape converted = ShapeUtil::ChangeElementType(value->shape(), type);
       HILO_ASSIGN_OR_RETURN(value, computation->AddOp(HloOpcode::kBitcastConvert, {value}, nullptr, {}, &converted));
     }
-    const Shape target = IsRowMajor(bitcast->shape()) ? bitcast->shape() : Physical(bitcast->shape());
+    const Shape target = PhysicalShape(bitcast->shape());
     HILO_ASSIGN_OR_RETURN(value, computation->AddOp(HloOpcode::kReshape, {value}, nullptr, {}, &target));
     if (!IsRowMajor(bitcast->shape())) {
       HILO_ASSIGN_OR_RETURN(value, ToLogical(value, bitcast->shape().layout()));
@@ -123,33 +117,51 @@ class LayoutNormalization : public HloPass {
     return computation->ReplaceInstruction(bitcast, value);
   }
 
-  // Gives the parameter its physical shape; users see the logical one.
-  absl::StatusOr<bool> Parameter(HloInstruction* parameter, const Shape& wanted) {
-    if (AllRowMajor(wanted)) return false;
-    const std::vector<HloInstruction*> users(parameter->users().begin(), parameter->users().end());
-    HloComputation* computation = parameter->parent();
-    const bool was_root = parameter->IsRoot();
-    *parameter->mutable_shape() = PhysicalTuple(wanted);
-    HILO_ASSIGN_OR_RETURN(HloInstruction * logical, Unpack(parameter, wanted));
-    for (HloInstruction* user : users) {
-      for (int64_t i = 0; i < user->operand_count(); ++i) {
-        if (user->operand(i) == parameter) computation->ReplaceOperand(user, i, logical);
-      }
+  static absl::StatusOr<bool> RewriteCustomCall(HloInstruction* call) {
+    auto& attributes = call->mutable_attrs<CustomCallAttrs>();
+    if (attributes.signature.present) return false;
+    std::vector<const Shape*> operands;
+    for (const HloInstruction* operand : call->operands()) operands.push_back(&operand->shape());
+    CallSignature signature = SignatureOf(attributes, operands, call->shape());
+    attributes.operand_layout_constraints = {};
+    const auto row_major = [](const Shape& shape) { return IsRowMajor(shape); };
+    if (row_major(signature.result) && std::all_of(signature.operands.begin(), signature.operands.end(), row_major)) return false;
+    HloComputation* computation = call->parent();
+    for (int64_t i = 0; i < call->operand_count(); ++i) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * physical, Result(call->mutable_operand(i), signature.operands[i]));
+      computation->ReplaceOperand(call, i, physical);
     }
-    if (was_root) HILO_RETURN_IF_ERROR(computation->set_root_instruction(logical, true));
+    const std::vector<HloInstruction*> users(call->users().begin(), call->users().end());
+    const bool was_root = call->IsRoot();
+    *call->mutable_shape() = PhysicalShape(signature.result);
+    HILO_ASSIGN_OR_RETURN(HloInstruction * logical, Unpack(call, signature.result));
+    HILO_RETURN_IF_ERROR(ReplaceIn(users, call, logical));
+    if (was_root) HILO_RETURN_IF_ERROR(computation->set_root_instruction(logical, /*allow_shape_change=*/true));
+    attributes.signature = std::move(signature);
     return true;
   }
 
-  static bool AllRowMajor(const Shape& shape) {
-    if (!shape.IsTuple()) return IsRowMajor(shape);
-    return std::all_of(shape.tuple_shapes().begin(), shape.tuple_shapes().end(), AllRowMajor);
+  static absl::Status ReplaceIn(absl::Span<HloInstruction* const> users, HloInstruction* value, HloInstruction* with) {
+    if (value == with) return absl::OkStatus();
+    for (HloInstruction* user : users) {
+      for (int64_t i = 0; i < user->operand_count(); ++i) {
+        if (user->operand(i) == value) user->parent()->ReplaceOperand(user, i, with);
+      }
+    }
+    return absl::OkStatus();
   }
 
-  static Shape PhysicalTuple(const Shape& shape) {
-    if (!shape.IsTuple()) return IsRowMajor(shape) ? shape : Physical(shape);
-    std::vector<Shape> elements;
-    for (const Shape& element : shape.tuple_shapes()) elements.push_back(PhysicalTuple(element));
-    return ShapeUtil::MakeTupleShape(elements);
+  // Gives the parameter its physical shape; users see the logical one.
+  absl::StatusOr<bool> Parameter(HloInstruction* parameter, const Shape& wanted) {
+    if (IsRowMajor(wanted)) return false;
+    const std::vector<HloInstruction*> users(parameter->users().begin(), parameter->users().end());
+    HloComputation* computation = parameter->parent();
+    const bool was_root = parameter->IsRoot();
+    *parameter->mutable_shape() = PhysicalShape(wanted);
+    HILO_ASSIGN_OR_RETURN(HloInstruction * logical, Unpack(parameter, wanted));
+    HILO_RETURN_IF_ERROR(ReplaceIn(users, parameter, logical));
+    if (was_root) HILO_RETURN_IF_ERROR(computation->set_root_instruction(logical, true));
+    return true;
   }
 
   static absl::StatusOr<HloInstruction*> Element(HloInstruction* tuple, int64_t index) {
@@ -159,7 +171,7 @@ class LayoutNormalization : public HloPass {
   }
 
   static absl::StatusOr<HloInstruction*> Unpack(HloInstruction* value, const Shape& wanted) {
-    if (AllRowMajor(wanted)) return value;
+    if (IsRowMajor(wanted)) return value;
     if (!wanted.IsTuple()) return ToLogical(value, wanted.layout());
     std::vector<HloInstruction*> elements;
     for (int64_t i = 0; i < wanted.tuple_shapes_size(); ++i) {
@@ -171,7 +183,7 @@ class LayoutNormalization : public HloPass {
   }
 
   static absl::StatusOr<HloInstruction*> Result(HloInstruction* value, const Shape& wanted) {
-    if (AllRowMajor(wanted)) return value;
+    if (IsRowMajor(wanted)) return value;
     if (!wanted.IsTuple()) return ToPhysical(value, wanted.layout());
     std::vector<HloInstruction*> elements;
     for (int64_t i = 0; i < wanted.tuple_shapes_size(); ++i) {

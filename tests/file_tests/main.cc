@@ -27,6 +27,7 @@
 #include "shape/npy.h"
 #include "tests/file_tests/run_on_devices.h"
 #include "tests/file_tests/test_file.h"
+#include "tests/file_tests/test_targets.h"
 
 namespace hilo::testing {
 namespace {
@@ -53,6 +54,7 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name) {
     return InvalidArgument("--platform is one of cpu, cpu-strict, interpreter, assigned; got '", name, "'");
   }
   HILO_ASSIGN_OR_RETURN(platform.client, Client::Create({.device_count = kDevices}, std::move(compiler)));
+  HILO_RETURN_IF_ERROR(RegisterTestTargets(platform.client->custom_call_registry()));
   return platform;
 }
 

@@ -17,6 +17,7 @@ constexpr Row kRows[] = {
     {HloOpcode::kRng, ExpandRng},
     {HloOpcode::kRngBitGenerator, ExpandRngBitGenerator},
     {HloOpcode::kScaledDot, ExpandScaledDot},
+    {HloOpcode::kCustomCall, ExpandCustomCall},
     {HloOpcode::kScan, ExpandScan},
     {HloOpcode::kStochasticConvert, ExpandStochasticConvert},
     {HloOpcode::kTopK, ExpandTopK},

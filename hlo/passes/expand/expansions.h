@@ -30,6 +30,7 @@ absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBu
 absl::StatusOr<XlaOp> ExpandRng(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandRngBitGenerator(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandScaledDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandCustomCall(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandScan(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandStochasticConvert(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandTopK(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);

@@ -163,11 +163,10 @@ TEST(ParseErrorTest, HeaderAndComputations) {
                         "lists 0 parameters; f has 1"));
 }
 
-TEST(ParseErrorTest, PendingOpsAreUnimplementedWithTheirPlace) {
+TEST(ParseErrorTest, ErrorsOfInferenceHaveTheirPlace) {
   const std::string message = Error(Entry("  x = f32[] parameter(0)\n  y = f32[] custom-call(x), "
-                                          "custom_call_target=\"t\", backend_config=\"[x=1}\""),
-                                    absl::StatusCode::kUnimplemented);
-  EXPECT_TRUE(absl::StartsWith(message, "a.hlo:4:3: ")) << message;
+                                          "custom_call_target=\"t\", api_version=API_VERSION_UNSPECIFIED"));
+  EXPECT_TRUE(absl::StartsWith(message, "a.hlo:4:3: custom-call: api_version may not be")) << message;
 }
 
 TEST(ParseErrorTest, DepthIsNoDanger) {

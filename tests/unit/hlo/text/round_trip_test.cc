@@ -309,11 +309,19 @@ INSTANTIATE_TEST_SUITE_P(
         Form{"f32[4,4] negate(x), sharding={{replicated}, {maximal device=0}, {manual}}", true},
         Form{"f32[4,4] negate(x), origin={{\"w\"}}, statistics={visualizing_index=1}", true},
         Form{"f32[4,4] negate(x), frontend_attributes={a=it's,url=http://x/y}", true},
-        Form{
-            "f32[] custom-call(x), custom_call_target=\"a\\\"b\", custom_call_has_side_effect=true, "
-            "api_version=API_VERSION_TYPED_FFI, called_computations={add, add}, backend_config={uplo = 76 : ui8}, "
-            "output_to_operand_aliasing={{}: (1, {})}, operand_layout_constraints={f32[4,4]{1,0}}, "
-            "schedule=SCHEDULE_LATEST"},
+        Form{"f32[] custom-call(x), window={size=3x3}, dim_labels=b01f_01io->b01f, feature_group_count=2, "
+             "batch_group_count=3, padding_type=PADDING_SAME, custom_call_target=\"a\\\"b\", "
+             "operand_layout_constraints={f32[4,4]{1,0}}, custom_call_has_side_effect=true, literal=s32[] 5, "
+             "output_to_operand_aliasing={{}: (1, {})}, schedule=SCHEDULE_LATEST, "
+             "api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}, "
+             "called_computations={add, add}"},
+        Form{"(f32[4,4], f32[4,4]) custom-call(x), custom_call_target=\"a\", "
+             "operand_layout_constraints={f32[4,4]{1,0}}, output_to_operand_aliasing={{1}: (0, {})}",
+             true},
+        Form{"f32[4,4] custom-call(x), custom_call_target=\"a\", signature={(f32[4,4]{0,1})->f32[4,4]{0,1}}", true},
+        Form{"f32[4,4] custom-call(x), custom_call_target=\"a\", backend_config=\"{x // }\"", true},
+        Form{"f32[4,4] custom-call(x), custom_call_target=\"a\", backend_config=\"{\\\"}\"", true},
+        Form{"f32[4,4] custom-call(x), custom_call_target=\"a\", backend_config=\"{}{}\"", true},
         Form{"f32[] custom-call(x), custom_call_target=\"a\", backend_config=\"[x=1}\""},
         Form{"f32[] custom-call(x), custom_call_target=\"a\", "
              "backend_config={\"k\":[1,{\"b\":\"}\"}]}"}));

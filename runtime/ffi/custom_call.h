@@ -1,0 +1,67 @@
+// A custom call of a program: its function, found, and all about its arrays that does not change from run to run.
+#ifndef HILO_RUNTIME_FFI_CUSTOM_CALL_H_
+#define HILO_RUNTIME_FFI_CUSTOM_CALL_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "hlo/ir/hlo_instruction.h"
+#include "runtime/compiler.h"
+#include "runtime/ffi/custom_call_registry.h"
+#include "shape/literal.h"
+#include "shape/shape.h"
+
+namespace hilo::ffi {
+
+class LapackCall;
+class TypedCall;
+
+// Thread-safe.
+class CustomCall {
+ public:
+  // Finds the target of a custom-call instruction that calls a function (hlo/ops/custom_call.h): in `registry` (null: the default one), else among
+  // LAPACK's routines. Handlers of typed FFI are asked for their version here, and instantiated.
+  // Errors: those of CustomCallRegistry::Find; InvalidArgument if the backend_config of a typed call is no dictionary; Unimplemented for padded
+  // layouts and newer FFI versions; what an instantiate handler returns.
+  static absl::StatusOr<std::unique_ptr<CustomCall>> Create(const HloInstruction& instruction, const CustomCallRegistry* registry,
+                                                            absl::Span<const absl::string_view> platforms);
+  ~CustomCall();
+
+  // Calls the function. One pointer a leaf, depth first over all operands, and over the result; results overlap no operand.
+  // Errors: what the function returns or throws, with the target named.
+  absl::Status Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const;
+  // The same on literals, one an operand.
+  absl::StatusOr<Literal> Run(const RunContext& run, absl::Span<const Literal* const> operands) const;
+
+ private:
+  // A result that starts as a copy of an operand.
+  struct Copy {
+    size_t result, operand;
+    int64_t bytes;
+  };
+  CustomCall() = default;
+  // What `body` returns or throws, with the target named.
+  absl::Status Guarded(absl::FunctionRef<absl::Status()> body) const;
+  absl::Status FindCopies(const std::vector<OutputOperandAlias>& aliases, const CallSignature& signature);
+  absl::Status CallUntyped(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const;
+
+  std::string name_;
+  CustomCallApiVersion api_version_ = API_VERSION_ORIGINAL;
+  void* function_ = nullptr;
+  std::string opaque_;
+  bool tuple_result_ = false;
+  std::vector<Copy> copies_;
+  std::vector<Shape> operands_;  // leaves, as they lie in memory
+  Shape result_;
+  // One of them, or function_.
+  std::unique_ptr<TypedCall> typed_;
+  std::unique_ptr<LapackCall> lapack_;
+};
+
+}  // namespace hilo::ffi
+
+#endif  // HILO_RUNTIME_FFI_CUSTOM_CALL_H_

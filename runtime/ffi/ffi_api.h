@@ -1,0 +1,62 @@
+// Our side of XLA's FFI: the table of functions that handlers call, and what stands behind the opaque types of its C API.
+#ifndef HILO_RUNTIME_FFI_FFI_API_H_
+#define HILO_RUNTIME_FFI_FFI_API_H_
+
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "runtime/compiler.h"
+
+struct XLA_FFI_Api;
+struct XLA_FFI_Error;
+struct XLA_FFI_Future;
+
+namespace hilo::ffi {
+
+// For code that wants XLA_FFI_GetApi(): the one table of the process.
+const XLA_FFI_Api* GetXlaFfiApi();
+
+// What a handler keeps from one stage to the next: an object of a registered type, which is deleted with this.
+class State {
+ public:
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+  // Takes `object`. Errors: FailedPrecondition if there is one (both are kept by whom they were); InvalidArgument for unknown types.
+  absl::Status Set(int64_t type_id, void* object);
+  // Errors: NotFound if there is none; InvalidArgument if it is of another type.
+  absl::Status Get(int64_t type_id, void** object) const;
+
+ private:
+  int64_t type_id_ = 0;
+  void* object_ = nullptr;
+  void (*deleter_)(void*) = nullptr;
+};
+
+// Turns an error that a handler gave away into a status; null is OK.
+absl::Status TakeError(XLA_FFI_Error* error);
+// Waits until a future that a handler gave away is complete.
+absl::Status AwaitFuture(XLA_FFI_Future* future);
+
+}  // namespace hilo::ffi
+
+// The context of one call of a handler: of the stages of a run, or of instantiation (run is null).
+struct XLA_FFI_ExecutionContext {
+  const hilo::RunContext* run = nullptr;
+  int stage = 0;
+  // Of instantiate, prepare and initialize.
+  std::array<hilo::ffi::State*, 3> states = {};
+  // Scratch memory that has not been freed; goes with the context.
+  std::mutex mutex;
+  absl::flat_hash_map<void*, size_t> scratch;
+
+  ~XLA_FFI_ExecutionContext();
+};
+
+#endif  // HILO_RUNTIME_FFI_FFI_API_H_
