@@ -152,6 +152,24 @@ TEST_P(TransferTest, EffectsStayInOrderThoughNobodyLooksAtTheirResults) {
   }
 }
 
+TEST_P(TransferTest, WhatTakesAJoinedTokenComesAfterAllThatGaveIt) {
+  Compile(R"(HloModule joined
+ENTRY main {
+  x = s32[] parameter(0)
+  t = token[] after-all()
+  one = token[] outfeed(x, t), outfeed_shape=s32[]
+  two = token[] outfeed(x, t), outfeed_shape=s32[]
+  both = token[] after-all(two, one)
+  y = s32[] negate(x)
+  last = token[] outfeed(y, both), outfeed_shape=s32[]
+  ROOT r = s32[] add-dependency(x, last)
+})");
+  const Literal three = LiteralUtil::CreateR0<int32_t>(3);
+  auto result = Run({&three});
+  ASSERT_TRUE(result.ok()) << result.status();
+  for (int32_t x : {3, 3, -3}) EXPECT_EQ(x, client_->TransferFromOutfeed()->GetFirstElement<int32_t>());
+}
+
 TEST_P(TransferTest, TuplesAndEveryTypeOfElementTravel) {
   Compile(R"(HloModule tuples
 ENTRY main {
