@@ -3,11 +3,17 @@
 #include "absl/strings/ascii.h"
 #include "base/errors.h"
 #include "hlo/ops/custom_call.h"
+#include "runtime/lapack/lapack_targets.h"
 
 namespace hilo {
 
 CustomCallRegistry& CustomCallRegistry::Default() {
-  static auto* registry = new CustomCallRegistry();  // never destroyed: programs may run while the process ends
+  // Never destroyed: programs may run while the process ends. What Hilo brings along stands behind it, so that others can take its names.
+  static auto* registry = [] {
+    auto* own = new CustomCallRegistry();
+    lapack::RegisterTargets(own);
+    return new CustomCallRegistry(own);
+  }();
   return *registry;
 }
 

@@ -1,4 +1,5 @@
-// What the functions behind LAPACK's custom calls share: checks of their arrays, walks over batches, work space.
+// What the functions behind LAPACK's custom calls share: checks of their arrays, walks over
+// batches, work space.
 #ifndef HILO_RUNTIME_LAPACK_BATCH_CALL_H_
 #define HILO_RUNTIME_LAPACK_BATCH_CALL_H_
 
@@ -36,19 +37,24 @@ inline constexpr bool kIsComplex = !std::is_same_v<T, RealOf<T>>;
 template <typename T>
 class BatchCall {
  public:
-  // What stands in an array: T, the real numbers of T, the complex ones, or s32; and how many of its dimensions are no batch.
+  // What stands in an array: T, the real numbers of T, the complex ones, or s32; and how many of
+  // its dimensions are no batch.
   enum Kind { kNumber, kReal, kComplex, kIndex };
   struct Part {
     Kind kind;
     int rank;
   };
 
-  // Errors: InvalidArgument if arrays are not as described, batches differ, or a size is beyond LAPACK's integers; Unavailable if a library is needed and there is none.
-  static absl::StatusOr<BatchCall> Create(const Call& call, absl::Span<const Part> operands, absl::Span<const Part> results,
+  // Errors: InvalidArgument if arrays are not as described, batches differ, or a size is beyond
+  // LAPACK's integers; Unavailable if a library is needed and there is none.
+  static absl::StatusOr<BatchCall> Create(const Call& call, absl::Span<const Part> operands,
+                                          absl::Span<const Part> results,
                                           bool needs_library = true) {
     BatchCall batch(call);
     if (needs_library && Library<T>() == nullptr) {
-      return Unavailable("there is no LAPACK library: expected OpenBLAS (libopenblas.so.0, in Debian the package libopenblas0-serial)");
+      return Unavailable(
+          "there is no LAPACK library: expected OpenBLAS (libopenblas.so.0, in Debian the package "
+          "libopenblas0-serial)");
     }
     HILO_RETURN_IF_ERROR(batch.CheckAll("operand", call.operands, operands));
     HILO_RETURN_IF_ERROR(batch.CheckAll("result", call.results, results));
@@ -80,7 +86,8 @@ class BatchCall {
       return InvalidArgument("result ", result, " must have the shape of operand ", operand);
     }
     const int64_t elements = Elements(from);
-    if (from.data != to.data && elements > 0) std::memcpy(to.data, from.data, elements * PrimitiveTypeByteSize(from.type));
+    if (from.data != to.data && elements > 0)
+      std::memcpy(to.data, from.data, elements * PrimitiveTypeByteSize(from.type));
     return absl::OkStatus();
   }
 
@@ -97,7 +104,8 @@ class BatchCall {
     for (char letter : allowed) {
       if (code == letter) return letter;
     }
-    return InvalidArgument("expected attribute ", name, " to be one of the characters ", allowed, "; got the code ", code);
+    return InvalidArgument("expected attribute ", name, " to be one of the characters ", allowed,
+                           "; got the code ", code);
   }
   // Errors: InvalidArgument, saying what was expected, if `holds` is false.
   static absl::Status Expect(bool holds, absl::string_view what) {
@@ -121,18 +129,24 @@ class BatchCall {
     return PRIMITIVE_TYPE_INVALID;
   }
 
-  absl::Status CheckAll(absl::string_view what, absl::Span<const Array> arrays, absl::Span<const Part> parts) {
-    if (arrays.size() != parts.size()) return InvalidArgument("expected ", parts.size(), " ", what, "s; got ", arrays.size());
+  absl::Status CheckAll(absl::string_view what, absl::Span<const Array> arrays,
+                        absl::Span<const Part> parts) {
+    if (arrays.size() != parts.size())
+      return InvalidArgument("expected ", parts.size(), " ", what, "s; got ", arrays.size());
     for (size_t i = 0; i < parts.size(); ++i) {
       const Array& array = arrays[i];
       const PrimitiveType type = TypeOf(parts[i].kind);
       if (array.type != type) {
-        return InvalidArgument("expected ", what, " ", i, " to be of type ", PrimitiveTypeName(type), "; got ", PrimitiveTypeName(array.type));
+        return InvalidArgument("expected ", what, " ", i, " to be of type ",
+                               PrimitiveTypeName(type), "; got ", PrimitiveTypeName(array.type));
       }
       const int64_t rank = static_cast<int64_t>(array.dimensions.size());
-      if (rank < parts[i].rank) return InvalidArgument("expected ", what, " ", i, " to have rank ", parts[i].rank, " or more; got ", rank);
+      if (rank < parts[i].rank)
+        return InvalidArgument("expected ", what, " ", i, " to have rank ", parts[i].rank,
+                               " or more; got ", rank);
       for (int64_t size : array.dimensions) {
-        if (size > std::numeric_limits<Int>::max()) return InvalidArgument(what, " ", i, " has size ", size, ", beyond LAPACK's integers");
+        if (size > std::numeric_limits<Int>::max())
+          return InvalidArgument(what, " ", i, " has size ", size, ", beyond LAPACK's integers");
       }
       const auto batch = array.dimensions.first(rank - parts[i].rank);
       if (count_ < 0) {
@@ -146,7 +160,9 @@ class BatchCall {
     return absl::OkStatus();
   }
 
-  static int64_t Size(const Array& array, int d) { return array.dimensions[array.dimensions.size() - d]; }
+  static int64_t Size(const Array& array, int d) {
+    return array.dimensions[array.dimensions.size() - d];
+  }
   static int64_t Elements(const Array& array) {
     int64_t elements = 1;
     for (int64_t size : array.dimensions) elements *= size;
@@ -167,18 +183,24 @@ template <typename E>
 absl::StatusOr<std::unique_ptr<E[]>> Work(int64_t count) {
   static_assert(std::is_trivially_destructible_v<E>);
   std::unique_ptr<E[]> memory(new (std::nothrow) E[std::max<int64_t>(1, count)]);
-  if (memory == nullptr) return ResourceExhausted("no memory for ", count * static_cast<int64_t>(sizeof(E)), " bytes of LAPACK's work space");
+  if (memory == nullptr)
+    return ResourceExhausted("no memory for ", count * static_cast<int64_t>(sizeof(E)),
+                             " bytes of LAPACK's work space");
   return memory;
 }
 
-// The size that a routine's query left in work[0]: a floating-point number, which may have been rounded down.
+// The size that a routine's query left in work[0]: a floating-point number, which may have been
+// rounded down.
 template <typename T>
 Int QueriedSize(T answer) {
-  const double size = std::ceil(static_cast<double>(std::real(answer)) * (1 + 2 * std::numeric_limits<RealOf<T>>::epsilon()));
-  return static_cast<Int>(std::clamp(size, 1.0, static_cast<double>(std::numeric_limits<Int>::max())));
+  const double size = std::ceil(static_cast<double>(std::real(answer)) *
+                                (1 + 2 * std::numeric_limits<RealOf<T>>::epsilon()));
+  return static_cast<Int>(
+      std::clamp(size, 1.0, static_cast<double>(std::numeric_limits<Int>::max())));
 }
 
-// Calls routine(b, work, lwork), first to ask for the size of its work space, then for each b of the batch that accept(b) lets pass.
+// Calls routine(b, work, lwork), first to ask for the size of its work space, then for each b of
+// the batch that accept(b) lets pass.
 template <typename T, typename Routine, typename Accept>
 absl::Status WithWork(int64_t count, const Routine& routine, const Accept& accept) {
   if (count == 0) return absl::OkStatus();
@@ -198,13 +220,24 @@ absl::Status WithWork(int64_t count, const Routine& routine) {
   return WithWork<T>(count, routine, [](int64_t) { return true; });
 }
 
+// Calls `function` with what stands in the frame of a typed FFI call.
+XLA_FFI_Error* HandleCall(Function function, int rank, XLA_FFI_CallFrame* frame);
+template <Function kFunction, int kRank>
+XLA_FFI_Error* Handler(XLA_FFI_CallFrame* frame) {
+  return HandleCall(kFunction, kRank, frame);
+}
+template <Function kFunction, int kRank>
+void AddTarget(std::vector<Target>* targets, std::string name) {
+  targets->push_back({std::move(name), kFunction, kRank, &Handler<kFunction, kRank>});
+}
+
 // The four instances of a function template, under the names lapack_{s,d,c,z}NAME_ffi.
-#define HILO_LAPACK_TARGET(targets, name, complex_name, Function)                                   \
-  do {                                                                                              \
-    (targets)->push_back({"lapack_s" name "_ffi", &Function<float>});                               \
-    (targets)->push_back({"lapack_d" name "_ffi", &Function<double>});                              \
-    (targets)->push_back({"lapack_c" complex_name "_ffi", &Function<std::complex<float>>});         \
-    (targets)->push_back({"lapack_z" complex_name "_ffi", &Function<std::complex<double>>});        \
+#define HILO_LAPACK_TARGET(targets, name, complex_name, Function, rank)                        \
+  do {                                                                                         \
+    AddTarget<&Function<float>, rank>(targets, "lapack_s" name "_ffi");                        \
+    AddTarget<&Function<double>, rank>(targets, "lapack_d" name "_ffi");                       \
+    AddTarget<&Function<std::complex<float>>, rank>(targets, "lapack_c" complex_name "_ffi");  \
+    AddTarget<&Function<std::complex<double>>, rank>(targets, "lapack_z" complex_name "_ffi"); \
   } while (false)
 
 }  // namespace hilo::lapack

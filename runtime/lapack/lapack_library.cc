@@ -1,5 +1,6 @@
-// The serial build of OpenBLAS is asked for first: it guards its work space, so threads of ours may call it, and it starts none of its own. A build
-// with threads is told to use one. The library is bound to itself (RTLD_DEEPBIND), so that another BLAS in the process does not replace its parts.
+// The serial build of OpenBLAS is asked for first: it guards its work space, so threads of ours may
+// call it, and it starts none of its own. A build with threads is told to use one. The library is
+// bound to itself (RTLD_DEEPBIND), so that another BLAS in the process does not replace its parts.
 #include "runtime/lapack/lapack_library.h"
 
 #include <dlfcn.h>
@@ -51,14 +52,17 @@ std::optional<Routines> Load(char letter, bool is_complex) {
     complete = complete && routine != nullptr;
     return routine;
   };
-#define HILO_LAPACK_ROUTINE(name, complex_name) routines.name = find(is_complex ? #complex_name : #name);
+#define HILO_LAPACK_ROUTINE(name, complex_name) \
+  routines.name = find(is_complex ? #complex_name : #name);
 #include "runtime/lapack/lapack_routines.def"
 #undef HILO_LAPACK_ROUTINE
   if (!complete) return std::nullopt;
   return routines;
 }
 
-const Routines* AddressOf(const std::optional<Routines>& routines) { return routines ? &*routines : nullptr; }
+const Routines* AddressOf(const std::optional<Routines>& routines) {
+  return routines ? &*routines : nullptr;
+}
 
 }  // namespace
 

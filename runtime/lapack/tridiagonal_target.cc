@@ -1,5 +1,6 @@
-// tridiagonal_solve_perturbed_ffi: tridiagonal systems that may be singular, as inverse iteration makes them. A pivot by which a division would overflow
-// is moved by about eps times the largest element of U, so that results are large but finite.
+// tridiagonal_solve_perturbed_ffi: tridiagonal systems that may be singular, as inverse iteration
+// makes them. A pivot by which a division would overflow is moved by about eps times the largest
+// element of U, so that results are large but finite.
 #include "runtime/lapack/batch_call.h"
 
 namespace hilo::lapack {
@@ -16,7 +17,8 @@ RealOf<T> Size(T x) {
   return std::abs(std::real(x)) + std::abs(std::imag(x));
 }
 
-// Elimination with partial pivoting, on the right-hand sides x[columns][n] at once. Returns the largest element of U.
+// Elimination with partial pivoting, on the right-hand sides x[columns][n] at once. Returns the
+// largest element of U.
 template <typename T>
 RealOf<T> Eliminate(int64_t n, int64_t columns, const T* lower, Diagonals<T>& u, T* x) {
   for (int64_t i = 0; i + 1 < n; ++i) {
@@ -46,7 +48,8 @@ RealOf<T> Eliminate(int64_t n, int64_t columns, const T* lower, Diagonals<T>& u,
   }
   RealOf<T> largest = 0;
   for (int64_t i = 0; i < n; ++i) {
-    largest = std::max({largest, Size(u.main[i]), i + 1 < n ? Size(u.upper[i]) : 0, i + 2 < n ? Size(u.second[i]) : 0});
+    largest = std::max({largest, Size(u.main[i]), i + 1 < n ? Size(u.upper[i]) : 0,
+                        i + 2 < n ? Size(u.second[i]) : 0});
   }
   return largest;
 }
@@ -67,11 +70,16 @@ template <typename T>
 absl::Status Solve(const Call& call) {
   using B = BatchCall<T>;
   using R = RealOf<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 2}}, {{B::kNumber, 2}},
-                                                 /*needs_library=*/false));
+  HILO_ASSIGN_OR_RETURN(
+      const B batch,
+      B::Create(call, {{B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 2}},
+                {{B::kNumber, 2}},
+                /*needs_library=*/false));
   HILO_RETURN_IF_ERROR(batch.Start(0, 3));
   const int64_t n = batch.ResultSize(0, 2), columns = batch.ResultSize(0, 1);
-  for (int i = 0; i < 3; ++i) HILO_RETURN_IF_ERROR(B::Expect(batch.OperandSize(i, 1) == n, "diagonals as long as the right-hand side"));
+  for (int i = 0; i < 3; ++i)
+    HILO_RETURN_IF_ERROR(
+        B::Expect(batch.OperandSize(i, 1) == n, "diagonals as long as the right-hand side"));
   Diagonals<T> u;
   HILO_ASSIGN_OR_RETURN(u.main, Work<T>(n));
   HILO_ASSIGN_OR_RETURN(u.upper, Work<T>(n));
@@ -80,7 +88,9 @@ absl::Status Solve(const Call& call) {
     std::copy_n(batch.Operand(1, b), n, u.main.get());
     std::copy_n(batch.Operand(2, b), n, u.upper.get());
     T* x = batch.Result(0, b);
-    const R step = std::max(std::numeric_limits<R>::min(), std::numeric_limits<R>::epsilon() * Eliminate(n, columns, batch.Operand(0, b), u, x));
+    const R step = std::max(
+        std::numeric_limits<R>::min(),
+        std::numeric_limits<R>::epsilon() * Eliminate(n, columns, batch.Operand(0, b), u, x));
     for (int64_t c = 0; c < columns; ++c, x += n) {
       for (int64_t i = n - 1; i >= 0; --i) {
         if (i + 1 < n) x[i] -= u.upper[i] * x[i + 1];
@@ -104,12 +114,15 @@ absl::Status SolvePerturbed(const Call& call) {
     case C128:
       return Solve<std::complex<double>>(call);
     default:
-      return InvalidArgument("expected operand 0 to be f32, f64, c64 or c128; got ", PrimitiveTypeName(call.operands[0].type));
+      return InvalidArgument("expected operand 0 to be f32, f64, c64 or c128; got ",
+                             PrimitiveTypeName(call.operands[0].type));
   }
 }
 
 }  // namespace
 
-void AddTridiagonalTarget(std::vector<Target>* targets) { targets->push_back({"tridiagonal_solve_perturbed_ffi", &SolvePerturbed}); }
+void AddTridiagonalTarget(std::vector<Target>* targets) {
+  AddTarget<&SolvePerturbed, 1>(targets, "tridiagonal_solve_perturbed_ffi");
+}
 
 }  // namespace hilo::lapack
