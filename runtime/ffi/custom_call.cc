@@ -12,7 +12,6 @@
 #include "base/status_macros.h"
 #include "hlo/ops/custom_call.h"
 #include "hlo/ops/custom_call_attributes.h"
-#include "runtime/ffi/lapack_call.h"
 #include "runtime/ffi/typed_call.h"
 
 namespace hilo::ffi {
@@ -59,14 +58,12 @@ absl::StatusOr<std::unique_ptr<CustomCall>> CustomCall::Create(const HloInstruct
                                                                absl::Span<const absl::string_view> platforms) {
   const auto& attributes = instruction.attrs<CustomCallAttrs>();
   if (registry == nullptr) registry = &CustomCallRegistry::Default();
-  const absl::StatusOr<CustomCallTarget> target = registry->Find(attributes.custom_call_target, platforms, attributes.api_version);
+  HILO_ASSIGN_OR_RETURN(const CustomCallTarget target, registry->Find(attributes.custom_call_target, platforms, attributes.api_version));
   const bool typed = attributes.api_version == API_VERSION_TYPED_FFI;
-  const bool lapack = !target.ok() && target.status().code() == absl::StatusCode::kNotFound && typed && LapackCall::IsTarget(attributes.custom_call_target);
-  if (!target.ok() && !lapack) return target.status();
   std::unique_ptr<CustomCall> call(new CustomCall());
   call->name_ = attributes.custom_call_target;
   call->api_version_ = attributes.api_version;
-  if (!lapack) call->function_ = target->function;
+  call->function_ = target.function;
   call->opaque_ = attributes.backend_config.text;
   call->tuple_result_ = instruction.shape().IsTuple();
   std::vector<const Shape*> operands;
@@ -85,11 +82,7 @@ absl::StatusOr<std::unique_ptr<CustomCall>> CustomCall::Create(const HloInstruct
   HILO_RETURN_IF_ERROR(call->FindCopies(attributes.output_to_operand_aliasing, signature));
   if (!typed) return call;
   const absl::Status made = call->Guarded([&]() -> absl::Status {
-    if (lapack) {
-      HILO_ASSIGN_OR_RETURN(call->lapack_, LapackCall::Create(call->name_, call->opaque_, signature));
-    } else {
-      HILO_ASSIGN_OR_RETURN(call->typed_, TypedCall::Create(target->handlers, call->opaque_, signature));
-    }
+    HILO_ASSIGN_OR_RETURN(call->typed_, TypedCall::Create(target.handlers, call->opaque_, signature));
     return absl::OkStatus();
   });
   if (!made.ok()) return made;
@@ -164,7 +157,6 @@ absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* co
     }
   }
   return Guarded([&] {
-    if (lapack_ != nullptr) return lapack_->Run(operands, results);
     return typed_ == nullptr ? CallUntyped(operands, results) : typed_->Run(run, operands, results);
   });
 }

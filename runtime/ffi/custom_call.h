@@ -17,7 +17,6 @@
 
 namespace hilo::ffi {
 
-class LapackCall;
 class TypedCall;
 
 // Thread-safe.
@@ -59,7 +58,6 @@ class CustomCall {
   Shape result_;
   // One of them, or function_.
   std::unique_ptr<TypedCall> typed_;
-  std::unique_ptr<LapackCall> lapack_;
 };
 
 }  // namespace hilo::ffi
