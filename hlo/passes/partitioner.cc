@@ -77,9 +77,9 @@ class TileEmitter {
     HILO_ASSIGN_OR_RETURN(HloInstruction * partition, computation_->AddOp(HloOpcode::kPartitionId, {}));
     std::vector<HloInstruction*> operands = {whole};
     for (int64_t d = 0; d < shape.rank(); ++d) {
-      std::vector<int32_t> starts(partitions_, 0);
-      for (int64_t i = 0; i < partitions_; ++i) starts[i] = static_cast<int32_t>(tiles.tile_of[i][d] * shape.dimensions(d));
-      HloInstruction* table = computation_->AddConstant(LiteralUtil::CreateR1<int32_t>(starts));
+      std::vector<int64_t> starts(partitions_, 0);
+      for (int64_t i = 0; i < partitions_; ++i) starts[i] = tiles.tile_of[i][d] * shape.dimensions(d);
+      HloInstruction* table = computation_->AddConstant(LiteralUtil::CreateR1<int64_t>(starts));
       auto one = std::make_unique<DynamicSliceAttrs>();
       one->dynamic_slice_sizes = {1};
       HILO_ASSIGN_OR_RETURN(HloInstruction * start, computation_->AddOp(HloOpcode::kDynamicSlice, {table, partition}, std::move(one)));
