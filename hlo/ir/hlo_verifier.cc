@@ -26,6 +26,7 @@ class Verifier {
       : module_(module), stage_(stage), limits_(limits) {}
 
   absl::Status Run() {
+    HILO_RETURN_IF_ERROR(CheckDevices());
     HILO_RETURN_IF_ERROR(CheckComputations());
     for (const HloComputation* computation : order_) HILO_RETURN_IF_ERROR(CheckGraph(*computation));
     for (const HloComputation* computation : order_) HILO_RETURN_IF_ERROR(CheckUsers(*computation));
@@ -39,6 +40,15 @@ class Verifier {
   }
 
   const HloInstruction* culprit() const { return culprit_; }
+
+  absl::Status CheckDevices() const {
+    const int64_t replicas = module_.replica_count(), partitions = module_.num_partitions();
+    if (replicas >= 1 && partitions >= 1 && replicas <= limits_.max_devices && partitions <= limits_.max_devices / replicas) {
+      return absl::OkStatus();
+    }
+    return InvalidArgument("module ", module_.name(), ": expected at least 1 replica and partition, and at most ", limits_.max_devices,
+                           " of both together, got ", replicas, " replicas and ", partitions, " partitions");
+  }
 
  private:
   template <typename... Parts>

@@ -13,6 +13,7 @@ struct HloLimits {
   int64_t max_parameters = 100'000;
   int64_t max_call_depth = 20'000;
   int64_t max_array_bytes = int64_t{1} << 46;
+  int64_t max_devices = int64_t{1} << 18;  // replicas times partitions
 };
 
 // Structure (operands in the same computation, no cycles, users in step, parameters numbered 0..n-1, a root, no recursion, names unique),
