@@ -56,12 +56,17 @@ class ComplexOps {
     return {b_.CreateFMul(scale, M(F::kCos, x.im)), im};
   }
 
-  C Expm1(C x) {
-    Value* half_sine = M(F::kSin, b_.CreateFMul(x.im, Like(x.im, 0.5)));
-    Value* re = b_.CreateFSub(b_.CreateFMul(M(F::kExpm1, x.re), M(F::kCos, x.im)),
-                              b_.CreateFMul(Like(x.re, 2), b_.CreateFMul(half_sine, half_sine)));
-    return {re, Exp(x).im};
+  // e^x + sign, sign +1 or -1, in the plane: without cancellation as (expm1(a) cos b) +- 2 f(b/2)^2, f the sine or cosine; directly where that adds up
+  // numbers of one sign.
+  C ExpPlus(C x, double sign) {
+    C e = Exp(x);
+    Value* half = M(sign > 0 ? F::kCos : F::kSin, b_.CreateFMul(x.im, Like(x.im, 0.5)));
+    Value* close = b_.CreateFAdd(b_.CreateFMul(M(F::kExpm1, x.re), M(F::kCos, x.im)),
+                                 b_.CreateFMul(Like(x.re, 2 * sign), b_.CreateFMul(half, half)));
+    Value* cancels = sign > 0 ? b_.CreateFCmpOLT(e.re, Like(x.re, -0.5)) : b_.CreateFCmpOGT(e.re, Like(x.re, 0.5));
+    return {b_.CreateSelect(cancels, close, b_.CreateFAdd(e.re, Like(x.re, sign))), e.im};
   }
+  C Expm1(C x) { return ExpPlus(x, -1); }
 
   // log|x|: near the unit circle from |x|^2 - 1 = (large - 1)(large + 1) + small^2.
   Value* LogModulus(C x) {
@@ -128,12 +133,17 @@ class ComplexOps {
     C below = Sqrt({b_.CreateFSub(x.re, Like(x.re, 1)), x.im}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
     return {M(F::kAsinh, Mul(Conj(below), above).re), b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.im, above.re))};
   }
+  // log(|1 + x|^2 / |1 - x|^2) / 4, of the x right of zero: 1 + 4a / |1 - x|^2 is a sum of positive numbers. Next to 1, where the square may vanish,
+  // log(2 / |1 - x|) / 2.
   C Atanh(C x) {
-    Value *one = Like(x.re, 1), *below = b_.CreateFSub(one, x.re), *above = b_.CreateFAdd(one, x.re), *im2 = b_.CreateFMul(x.im, x.im);
+    Value *one = Like(x.re, 1), *a = Abs(x.re), *below = b_.CreateFSub(one, a), *above = b_.CreateFAdd(one, a), *im2 = b_.CreateFMul(x.im, x.im);
     Value* distance = b_.CreateFAdd(b_.CreateFMul(below, below), im2);
-    Value* re = b_.CreateFMul(Like(x.re, 0.25), M(F::kLog1p, b_.CreateFDiv(b_.CreateFMul(Like(x.re, 4), x.re), distance)));
-    Value* im = M2(F::kAtan2, b_.CreateFMul(Like(x.re, 2), x.im), b_.CreateFSub(b_.CreateFMul(below, above), im2));
-    return {re, b_.CreateFMul(Like(x.re, 0.5), im)};
+    Value* away = b_.CreateFMul(Like(a, 0.25), M(F::kLog1p, b_.CreateFDiv(b_.CreateFMul(Like(a, 4), a), distance)));
+    C rest{below, x.im};
+    Value* next = b_.CreateFMul(Like(a, 0.5), b_.CreateFSub(Like(a, 0.69314718055994530942), M(F::kLog, Modulus(rest))));
+    Value* re = b_.CreateSelect(b_.CreateFCmpOLT(Larger(rest), Like(a, 0x1p-30)), next, away);
+    Value* im = M2(F::kAtan2, b_.CreateFMul(Like(a, 2), x.im), b_.CreateFSub(b_.CreateFMul(below, above), im2));
+    return {CopySign(re, x.re), b_.CreateFMul(Like(a, 0.5), im)};
   }
 
   C Sign(C x) {
@@ -146,7 +156,8 @@ class ComplexOps {
     Value* right = b_.CreateFCmpOGE(x.re, Like(x.re, 0));
     C one{Like(x.re, 1), Like(x.re, 0)};
     C e = Exp(Select(right, Neg(x), x));
-    return Div(Select(right, one, e), Add(one, e));
+    C shifted = ExpPlus(Select(right, Neg(x), x), 1);
+    return Div(Select(right, one, e), shifted);
   }
 
   C Power(C x, C y) {

@@ -133,11 +133,20 @@ Value* EmitBinary(MathFunction function, llvm::IRBuilderBase& b, Value* lhs, Val
   return nullptr;
 }
 
+namespace {
+
+// The library's double functions lose bits of huge arguments that are close to a multiple of pi / 2.
+double Circular(double x, double (*function)(double), long double (*wide)(long double)) {
+  return std::fabs(x) < 0x1p30 ? function(x) : static_cast<double>(wide(x));
+}
+
+}  // namespace
+
 absl::Span<const MathSymbol> MathSymbols() {
   static const auto* const symbols = new std::vector<MathSymbol>{
-      Row<D1>("hilo_math_sin", std::sin),
-      Row<D1>("hilo_math_cos", std::cos),
-      Row<D1>("hilo_math_tan", std::tan),
+      Row<D1>("hilo_math_sin", [](double x) { return Circular(x, std::sin, std::sin); }),
+      Row<D1>("hilo_math_cos", [](double x) { return Circular(x, std::cos, std::cos); }),
+      Row<D1>("hilo_math_tan", [](double x) { return Circular(x, std::tan, std::tan); }),
       Row<D2>("hilo_math_pow", std::pow),
       Row<F2>("hilo_math_fmodf", std::fmod),
       Row<D2>("hilo_math_fmod", std::fmod),

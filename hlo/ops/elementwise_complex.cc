@@ -1,6 +1,7 @@
 // Element-wise ops on complex numbers. std::complex has most of them, right at the edges
 // (infinities, zeros, branch cuts) as C's Annex G asks; the others are written so that they neither
-// cancel nor overflow early.
+// cancel nor overflow early. Functions are computed in the next wider precision and rounded once: the
+// library's own are off by up to 5 units of the last place.
 #include <cmath>
 #include <complex>
 
@@ -11,6 +12,13 @@ namespace {
 
 template <typename W>
 using Real = typename W::value_type;
+template <typename W>
+using Wider = std::complex<std::conditional_t<std::is_same_v<W, complex64>, double, long double>>;
+
+template <typename W, typename F>
+UnaryKernel<W> InWider(F) {
+  return LoopOver1<W>([](W x) { return static_cast<W>(F{}(Wider<W>(x))); });
+}
 
 template <typename W>
 W Cbrt(W x) {
@@ -31,7 +39,7 @@ W Expm1(W x) {
 template <typename W>
 W Log1p(W x) {
   const Real<W> a = x.real(), b = x.imag();
-  if (std::fabs(a) > Real<W>(0.5) || std::fabs(b) > Real<W>(0.5) || HasNan(x))
+  if (std::fabs(a) > Real<W>(0.5) || std::fabs(b) > Real<W>(0.5) || a != a || b != b)
     return std::log(W(1 + a, b));
   return W(std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a));
 }
@@ -67,47 +75,47 @@ template <typename W>
 UnaryKernel<W> FindComplexUnary(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAcos:
-      return LoopOver1<W>([](W x) { return std::acos(x); });
+      return InWider<W>([](Wider<W> x) { return std::acos(x); });
     case HloOpcode::kAcosh:
-      return LoopOver1<W>([](W x) { return std::acosh(x); });
+      return InWider<W>([](Wider<W> x) { return std::acosh(x); });
     case HloOpcode::kAsin:
-      return LoopOver1<W>([](W x) { return std::asin(x); });
+      return InWider<W>([](Wider<W> x) { return std::asin(x); });
     case HloOpcode::kAsinh:
-      return LoopOver1<W>([](W x) { return std::asinh(x); });
+      return InWider<W>([](Wider<W> x) { return std::asinh(x); });
     case HloOpcode::kAtanh:
-      return LoopOver1<W>([](W x) { return std::atanh(x); });
+      return InWider<W>([](Wider<W> x) { return std::atanh(x); });
     case HloOpcode::kCbrt:
-      return LoopOver1<W>([](W x) { return Cbrt(x); });
+      return InWider<W>([](Wider<W> x) { return Cbrt(x); });
     case HloOpcode::kCos:
-      return LoopOver1<W>([](W x) { return std::cos(x); });
+      return InWider<W>([](Wider<W> x) { return std::cos(x); });
     case HloOpcode::kCosh:
-      return LoopOver1<W>([](W x) { return std::cosh(x); });
+      return InWider<W>([](Wider<W> x) { return std::cosh(x); });
     case HloOpcode::kExp:
-      return LoopOver1<W>([](W x) { return std::exp(x); });
+      return InWider<W>([](Wider<W> x) { return std::exp(x); });
     case HloOpcode::kExpm1:
-      return LoopOver1<W>([](W x) { return Expm1(x); });
+      return InWider<W>([](Wider<W> x) { return Expm1(x); });
     case HloOpcode::kLog:
-      return LoopOver1<W>([](W x) { return std::log(x); });
+      return InWider<W>([](Wider<W> x) { return std::log(x); });
     case HloOpcode::kLog1p:
-      return LoopOver1<W>([](W x) { return Log1p(x); });
+      return InWider<W>([](Wider<W> x) { return Log1p(x); });
     case HloOpcode::kLogistic:
-      return LoopOver1<W>([](W x) { return Logistic(x); });
+      return InWider<W>([](Wider<W> x) { return Logistic(x); });
     case HloOpcode::kNegate:
       return LoopOver1<W>([](W x) { return -x; });
     case HloOpcode::kRsqrt:
-      return LoopOver1<W>([](W x) { return W(1) / std::sqrt(x); });
+      return InWider<W>([](Wider<W> x) { return Wider<W>(1) / std::sqrt(x); });
     case HloOpcode::kSign:
-      return LoopOver1<W>([](W x) { return Sign(x); });
+      return InWider<W>([](Wider<W> x) { return Sign(x); });
     case HloOpcode::kSin:
-      return LoopOver1<W>([](W x) { return std::sin(x); });
+      return InWider<W>([](Wider<W> x) { return std::sin(x); });
     case HloOpcode::kSinh:
-      return LoopOver1<W>([](W x) { return std::sinh(x); });
+      return InWider<W>([](Wider<W> x) { return std::sinh(x); });
     case HloOpcode::kSqrt:
-      return LoopOver1<W>([](W x) { return std::sqrt(x); });
+      return InWider<W>([](Wider<W> x) { return std::sqrt(x); });
     case HloOpcode::kTan:
-      return LoopOver1<W>([](W x) { return std::tan(x); });
+      return InWider<W>([](Wider<W> x) { return std::tan(x); });
     case HloOpcode::kTanh:
-      return LoopOver1<W>([](W x) { return std::tanh(x); });
+      return InWider<W>([](Wider<W> x) { return std::tanh(x); });
     default:
       return nullptr;
   }
@@ -125,7 +133,7 @@ BinaryKernel<W> FindComplexBinary(HloOpcode opcode) {
     case HloOpcode::kAdd:
       return LoopOver2<W>([](W x, W y) { return x + y; });
     case HloOpcode::kAtan2:
-      return LoopOver2<W>([](W x, W y) { return Atan2(x, y); });
+      return LoopOver2<W>([](W x, W y) { return static_cast<W>(Atan2(Wider<W>(x), Wider<W>(y))); });
     case HloOpcode::kDivide:
       return LoopOver2<W>([](W x, W y) { return x / y; });
     case HloOpcode::kMaximum:
@@ -135,7 +143,7 @@ BinaryKernel<W> FindComplexBinary(HloOpcode opcode) {
     case HloOpcode::kMultiply:
       return LoopOver2<W>([](W x, W y) { return Product(x, y); });
     case HloOpcode::kPower:
-      return LoopOver2<W>([](W x, W y) { return Power(x, y); });
+      return LoopOver2<W>([](W x, W y) { return static_cast<W>(Power(Wider<W>(x), Wider<W>(y))); });
     case HloOpcode::kSubtract:
       return LoopOver2<W>([](W x, W y) { return x - y; });
     default:

@@ -1,5 +1,6 @@
 // Element-wise ops in float and double, in the words of <cmath>.
 #include <cmath>
+#include <type_traits>
 
 #include "hlo/ops/elementwise_kernels.h"
 
@@ -10,6 +11,18 @@ template <typename W>
 W Sign(W x) {
   return x > 0 ? W(1) : x < 0 ? W(-1) : x;  // zeros keep their sign, NaN stays
 }
+
+// 1 / (1 + e^-x), in the form whose exponential does not overflow.
+template <typename W>
+W Logistic(W x) {
+  if (x >= 0) return 1 / (1 + std::exp(-x));
+  const W e = std::exp(x);
+  return e / (1 + e);
+}
+
+// The library's double functions lose bits for huge arguments that are close to a multiple of pi / 2.
+template <typename W>
+using Circular = std::conditional_t<std::is_same_v<W, double>, long double, W>;
 
 template <typename W>
 UnaryKernel<W> FindFloatUnary(HloOpcode opcode) {
@@ -31,7 +44,7 @@ UnaryKernel<W> FindFloatUnary(HloOpcode opcode) {
     case HloOpcode::kCeil:
       return LoopOver1<W>([](W x) { return std::ceil(x); });
     case HloOpcode::kCos:
-      return LoopOver1<W>([](W x) { return std::cos(x); });
+      return LoopOver1<W>([](W x) { return static_cast<W>(std::cos(Circular<W>(x))); });
     case HloOpcode::kCosh:
       return LoopOver1<W>([](W x) { return std::cosh(x); });
     case HloOpcode::kErf:
@@ -49,7 +62,7 @@ UnaryKernel<W> FindFloatUnary(HloOpcode opcode) {
     case HloOpcode::kLog1p:
       return LoopOver1<W>([](W x) { return std::log1p(x); });
     case HloOpcode::kLogistic:
-      return LoopOver1<W>([](W x) { return 1 / (1 + std::exp(-x)); });
+      return LoopOver1<W>([](W x) { return Logistic(x); });
     case HloOpcode::kNegate:
       return LoopOver1<W>([](W x) { return -x; });
     case HloOpcode::kReal:
@@ -63,13 +76,13 @@ UnaryKernel<W> FindFloatUnary(HloOpcode opcode) {
     case HloOpcode::kSign:
       return LoopOver1<W>([](W x) { return Sign(x); });
     case HloOpcode::kSin:
-      return LoopOver1<W>([](W x) { return std::sin(x); });
+      return LoopOver1<W>([](W x) { return static_cast<W>(std::sin(Circular<W>(x))); });
     case HloOpcode::kSinh:
       return LoopOver1<W>([](W x) { return std::sinh(x); });
     case HloOpcode::kSqrt:
       return LoopOver1<W>([](W x) { return std::sqrt(x); });
     case HloOpcode::kTan:
-      return LoopOver1<W>([](W x) { return std::tan(x); });
+      return LoopOver1<W>([](W x) { return static_cast<W>(std::tan(Circular<W>(x))); });
     case HloOpcode::kTanh:
       return LoopOver1<W>([](W x) { return std::tanh(x); });
     default:
