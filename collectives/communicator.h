@@ -23,7 +23,7 @@ namespace hilo {
 // What every collective needs to know beside its data. All of it is read during the call only.
 struct CollectiveCall {
   absl::string_view name;           // for messages: "all-reduce %sum"
-  int64_t key = 0;                  // the number of the op in its program: equal on all ranks
+  int64_t key = 0;                  // the number of the op in its program, or of the channel: equal on all ranks
   absl::Span<const int64_t> group;  // ranks in order, each once; the caller is one of them
   absl::Time deadline = absl::InfiniteFuture();
   const CancellationToken* cancellation = nullptr;  // null: the call cannot be cancelled
@@ -91,6 +91,15 @@ class Communicator {
   virtual absl::Status RaggedAllToAll(const CollectiveCall& call, const void* send,
                                       int64_t send_bytes, void* receive, int64_t receive_bytes,
                                       absl::Span<const RaggedUpdate> updates) = 0;
+
+  // Leaves `bytes` bytes for the rank `target` on the channel `call.key`, and returns without
+  // waiting for it. call.group is not looked at.
+  virtual absl::Status Send(const CollectiveCall& call, const void* data, int64_t bytes,
+                            int64_t target) = 0;
+  // Takes what the rank `source` has left for this one on the channel, the oldest first; waits for
+  // it. InvalidArgument if it is not of `bytes` bytes.
+  virtual absl::Status Receive(const CollectiveCall& call, void* data, int64_t bytes,
+                               int64_t source) = 0;
 
   // This rank's run is over, well or not: others that need it learn so at once.
   virtual void Finish(const absl::Status& status) = 0;

@@ -284,6 +284,22 @@ class InProcessCommunicator : public Communicator {
     });
   }
 
+  absl::Status Send(const CollectiveCall& call, const void* data, int64_t bytes,
+                    int64_t target) override {
+    return run_->Send(rank_, call, target, std::string(static_cast<const char*>(data), bytes));
+  }
+
+  absl::Status Receive(const CollectiveCall& call, void* data, int64_t bytes,
+                       int64_t source) override {
+    HILO_ASSIGN_OR_RETURN(const std::string message, run_->Receive(rank_, call, source));
+    if (static_cast<int64_t>(message.size()) != bytes) {
+      return Refuse(InvalidArgument(call.name, ": rank ", source, " has sent ", message.size(),
+                                    " bytes to rank ", rank_, ", which expects ", bytes));
+    }
+    std::copy(message.begin(), message.end(), static_cast<char*>(data));
+    return absl::OkStatus();
+  }
+
   void Finish(const absl::Status& status) override { run_->Finish(rank_, status); }
 
  private:

@@ -9,6 +9,9 @@
 // to the next. So there are no sequence numbers: ranks that are at different ops of their programs
 // meet, and are told so.
 //
+// A message between two ranks waits in a mailbox. A rank that waits for one is at a rendezvous of
+// the two that nobody else comes to: it ends when the message is there.
+//
 // Whether a gathering rendezvous is hopeless is found out by looking at where its missing ranks
 // are: one that has ended will not come, and one that waits at another rendezvous comes only after
 // that. A circle of such waits is a deadlock, and the rank that closes it reports it.
@@ -88,15 +91,21 @@ absl::Status RunState::CheckCall(int64_t rank, const CollectiveCall& call) const
   return absl::OkStatus();
 }
 
+void RunState::Wake(Rendezvous& meeting, const absl::Status& status) {
+  meeting.phase = Phase::kDone;
+  meeting.status = status;
+  meeting.changed.notify_all();
+}
+
 void RunState::Fail(const absl::Status& status) {
   if (!failure_.ok()) return;
   failure_ = status;
-  for (const auto& [group, meeting] : gathering_) {
-    meeting->phase = Phase::kDone;
-    meeting->status = status;
-    meeting->changed.notify_all();
-  }
+  for (const auto& [group, meeting] : gathering_) Wake(*meeting, status);
   gathering_.clear();
+  for (const auto& [channel, mailbox] : mail_) {
+    if (mailbox.receiver != nullptr) Wake(*mailbox.receiver, status);
+  }
+  mail_.clear();
 }
 
 absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t rank,
@@ -241,6 +250,57 @@ absl::Status RunState::Meet(int64_t rank, const Arrival& arrival, const MakeWork
   return Work(*meeting, arrival);
 }
 
+absl::Status RunState::CheckPeer(const CollectiveCall& call, int64_t peer) const {
+  if (!failure_.ok()) return failure_;
+  if (peer >= 0 && peer < size_) return absl::OkStatus();
+  return InvalidArgument(call.name, ": expected a rank below ", size_, ", got ", peer);
+}
+
+absl::Status RunState::Send(int64_t rank, const CollectiveCall& call, int64_t target,
+                            std::string message) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (absl::Status status = CheckPeer(call, target); !status.ok()) {
+    Fail(status);
+    return failure_;
+  }
+  Mailbox& mailbox = mail_[{call.key, rank, target}];
+  mailbox.messages.push_back(std::move(message));
+  if (mailbox.receiver != nullptr) Wake(*mailbox.receiver, absl::OkStatus());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> RunState::Receive(int64_t rank, const CollectiveCall& call,
+                                              int64_t source) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  absl::Status status = CheckPeer(call, source);
+  const Channel channel = {call.key, source, rank};
+  if (status.ok() && mail_[channel].messages.empty()) {
+    if (source == rank) {
+      status = FailedPrecondition(call.name, ": rank ", rank,
+                                  " waits for what it has not sent to itself");
+    } else {
+      Arrival arrival;
+      arrival.call = &call;
+      auto meeting = std::make_shared<Rendezvous>();
+      meeting->group = {source, rank};
+      meeting->arrivals = {nullptr, &arrival};
+      meeting->missing = 1;
+      mail_[channel].receiver = meeting;
+      HILO_RETURN_IF_ERROR(AwaitOthers(lock, *meeting, rank, call));
+      mail_[channel].receiver = nullptr;
+    }
+  }
+  if (!status.ok()) {
+    Fail(status);
+    return failure_;
+  }
+  std::deque<std::string>& messages = mail_[channel].messages;
+  std::string message = std::move(messages.front());
+  messages.pop_front();
+  if (messages.empty()) mail_.erase(channel);
+  return message;
+}
+
 void RunState::Finish(int64_t rank, const absl::Status& status) {
   std::lock_guard<std::mutex> lock(mutex_);
   ended_[rank] = true;
@@ -248,8 +308,13 @@ void RunState::Finish(int64_t rank, const absl::Status& status) {
     Fail(status);
     return;
   }
-  for (const auto& [group, meeting] : gathering_) {
-    if (std::find(group.begin(), group.end(), rank) == group.end()) continue;
+  std::vector<const Rendezvous*> waiting;
+  for (const auto& [group, meeting] : gathering_) waiting.push_back(meeting.get());
+  for (const auto& [channel, mailbox] : mail_) {
+    if (mailbox.receiver != nullptr && mailbox.messages.empty()) waiting.push_back(mailbox.receiver.get());
+  }
+  for (const Rendezvous* meeting : waiting) {
+    if (std::find(meeting->group.begin(), meeting->group.end(), rank) == meeting->group.end()) continue;
     const auto here = std::find_if(meeting->arrivals.begin(), meeting->arrivals.end(),
                                    [](const Arrival* a) { return a != nullptr; });
     Fail(FailedPrecondition((*here)->call->name, ": rank ", rank, " has ended its run without it"));

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -45,6 +47,10 @@ class RunState {
   // Meets the others of the group and does the work together with them. All ranks give the same
   // `make_work`, which is called once, by the last to come.
   absl::Status Meet(int64_t rank, const Arrival& arrival, const MakeWork& make_work);
+  // Leaves a message on the channel `call.key`.
+  absl::Status Send(int64_t rank, const CollectiveCall& call, int64_t target, std::string message);
+  // Waits for the next message on the channel.
+  absl::StatusOr<std::string> Receive(int64_t rank, const CollectiveCall& call, int64_t source);
   void Finish(int64_t rank, const absl::Status& status);
 
  private:
@@ -60,6 +66,19 @@ class RunState {
     std::condition_variable changed;
   };
 
+  struct Channel {
+    int64_t key, source, target;
+    template <typename H>
+    friend H AbslHashValue(H h, const Channel& c) {
+      return H::combine(std::move(h), c.key, c.source, c.target);
+    }
+    bool operator==(const Channel&) const = default;
+  };
+  struct Mailbox {
+    std::deque<std::string> messages;
+    std::shared_ptr<Rendezvous> receiver;  // who waits for the next one; null: nobody
+  };
+
   absl::Status CheckCall(int64_t rank, const CollectiveCall& call) const;
   absl::StatusOr<std::shared_ptr<Rendezvous>> Arrive(int64_t rank, const Arrival& arrival);
   absl::Status AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting, int64_t rank,
@@ -68,6 +87,8 @@ class RunState {
   absl::Status Work(Rendezvous& meeting, const Arrival& worker);
   // Why `meeting` can never be complete; OK if it may.
   absl::Status Hopeless(const Rendezvous& meeting, const CollectiveCall& call) const;
+  absl::Status CheckPeer(const CollectiveCall& call, int64_t peer) const;
+  void Wake(Rendezvous& meeting, const absl::Status& status);
   // Ends the run with `status`, unless failure_ says that it has ended already.
   void Fail(const absl::Status& status);
 
@@ -75,6 +96,7 @@ class RunState {
   std::mutex mutex_;
   absl::Status failure_;
   absl::flat_hash_map<std::vector<int64_t>, std::shared_ptr<Rendezvous>> gathering_;  // by group
+  absl::flat_hash_map<Channel, Mailbox> mail_;
   std::vector<const Rendezvous*> waiting_;                                            // by rank
   std::vector<bool> ended_;                                                           // by rank
 };

@@ -1,7 +1,12 @@
 #include "runtime/transfer_ops.h"
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "collectives/communicator.h"
+#include "collectives/ranks.h"
+#include "hlo/ir/tile_assignment.h"
+#include "hlo/ops/replica_groups.h"
 #include "hlo/ops/transfer_attributes.h"
 #include "runtime/host_callbacks.h"
 #include "runtime/transfer_queue.h"
@@ -17,6 +22,24 @@ absl::StatusOr<const Callback*> FindCallback(const std::vector<Callback>* callba
     }
   }
   return FailedPrecondition("the run was given no callback for channel ", channel_id, " (ExecuteOptions::host_callbacks)");
+}
+
+constexpr char kPairsAttribute[] = "_xla_send_recv_source_target_pairs";
+
+// The pairs that `instruction` says itself; empty if it says none.
+std::string PairsText(const HloInstruction& instruction) {
+  return FrontendAttribute(ExtraAttribute(instruction.extra_attributes(), "frontend_attributes"), kPairsAttribute);
+}
+
+// Depth first.
+std::vector<const Literal*> ArraysOf(const Literal& literal) {
+  if (!literal.shape().IsTuple()) return {&literal};
+  std::vector<const Literal*> arrays;
+  for (int64_t i = 0; i < literal.tuple_size(); ++i) {
+    const std::vector<const Literal*> inner = ArraysOf(literal.element(i));
+    arrays.insert(arrays.end(), inner.begin(), inner.end());
+  }
+  return arrays;
 }
 
 absl::StatusOr<Literal> Nothing() { return Literal::MakeTuple({}); }
@@ -54,11 +77,54 @@ absl::StatusOr<TransferOp> TransferOp::Create(const HloInstruction& instruction)
   ShapeUtil::SetToDefaultLayout(&op.data_shape_);
   if (op.opcode_ == HloOpcode::kInfeed || op.opcode_ == HloOpcode::kOutfeed) return op;
   const auto& attrs = instruction.attrs<TransferAttrs>();
-  if (!attrs.is_host_transfer) {
-    return Unimplemented(HloOpcodeString(op.opcode_), " between devices is not supported; host transfers (is_host_transfer=true) are");
-  }
   op.channel_id_ = attrs.channel_id.value_or(0);
+  op.is_host_transfer_ = attrs.is_host_transfer;
+  op.name_ = absl::StrCat(HloOpcodeString(op.opcode_), " %", instruction.name());
+  if (op.is_host_transfer_ || op.opcode_ == HloOpcode::kSendDone || op.opcode_ == HloOpcode::kRecv) return op;
+  std::string pairs = PairsText(instruction);
+  if (pairs.empty() && op.opcode_ == HloOpcode::kRecvDone) pairs = PairsText(*instruction.operand(0));
+  if (pairs.empty()) {
+    return Unimplemented(HloOpcodeString(op.opcode_), " between devices needs the frontend attribute ", kPairsAttribute);
+  }
+  SourceTargetPairs parsed;
+  HILO_RETURN_IF_ERROR(FieldFromText(pairs, &parsed));
+  op.pairs_ = std::move(parsed.pairs);
   return op;
+}
+
+int64_t TransferOp::Peer(const RunContext& run) const {
+  const Place place{run.replica_id, run.partition_id, run.replica_count, run.partition_count};
+  const auto mode = channel_id_ > 0 && run.partition_count > 1 ? CollectiveOpGroupMode::kCrossPartition : CollectiveOpGroupMode::kCrossReplica;
+  const int64_t own = IdOf(mode, place);
+  for (const auto& [source, target] : pairs_) {
+    if ((takes_data() ? source : target) == own) return RanksOf(mode, takes_data() ? target : source, place)[0];
+  }
+  return -1;
+}
+
+absl::Status TransferOp::SendToDevice(const RunContext& run, const Literal& data) const {
+  const int64_t target = Peer(run);
+  if (target < 0) return absl::OkStatus();
+  if (run.communicator == nullptr) return InvalidArgument(name_, " names other devices, but the program runs on one alone");
+  const CollectiveCall call{.name = name_, .key = channel_id_, .group = {}, .cancellation = run.cancellation};
+  for (const Literal* leaf : ArraysOf(data)) {
+    const auto bytes = leaf->untyped_data();
+    HILO_RETURN_IF_ERROR(run.communicator->Send(call, bytes.data(), static_cast<int64_t>(bytes.size()), target));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Literal> TransferOp::ReceiveFromDevice(const RunContext& run) const {
+  HILO_ASSIGN_OR_RETURN(Literal received, Literal::Create(data_shape_));
+  const int64_t source = Peer(run);
+  if (source < 0) return received;
+  if (run.communicator == nullptr) return InvalidArgument(name_, " names other devices, but the program runs on one alone");
+  const CollectiveCall call{.name = name_, .key = channel_id_, .group = {}, .cancellation = run.cancellation};
+  for (const Literal* leaf : ArraysOf(received)) {
+    const auto bytes = const_cast<Literal*>(leaf)->untyped_data();
+    HILO_RETURN_IF_ERROR(run.communicator->Receive(call, bytes.data(), static_cast<int64_t>(bytes.size()), source));
+  }
+  return received;
 }
 
 absl::StatusOr<Literal> TransferOp::Run(const RunContext& run, const Literal* data) const {
@@ -76,12 +142,17 @@ absl::StatusOr<Literal> TransferOp::Run(const RunContext& run, const Literal* da
       return Nothing();
     }
     case HloOpcode::kSend: {
+      if (!is_host_transfer_) {
+        HILO_RETURN_IF_ERROR(SendToDevice(run, *data));
+        return Nothing();
+      }
       HILO_ASSIGN_OR_RETURN(const SendCallback* send,
                             FindCallback(run.host_callbacks == nullptr ? nullptr : &run.host_callbacks->sends, channel_id_));
       HILO_RETURN_IF_ERROR(send->callback(run.device, *data));
       return Nothing();
     }
     case HloOpcode::kRecvDone: {
+      if (!is_host_transfer_) return ReceiveFromDevice(run);
       HILO_ASSIGN_OR_RETURN(const RecvCallback* recv,
                             FindCallback(run.host_callbacks == nullptr ? nullptr : &run.host_callbacks->recvs, channel_id_));
       HILO_ASSIGN_OR_RETURN(Literal received, recv->callback(run.device, data_shape_));

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/hlo_instruction.h"
@@ -21,11 +24,13 @@ bool WaitsForHost(const HloModule& module);
 // An instruction of which IsTransfer(), without the instruction.
 class TransferOp {
  public:
-  // Errors: Unimplemented for transfers between devices.
+  // Transfers between devices say with the frontend attribute _xla_send_recv_source_target_pairs (of the done or of its start), as XLA's do, who
+  // sends to whom: partitions of a replica if there is a channel_id above 0 and more than one partition, else replicas.
+  // Errors: Unimplemented for transfers between devices without that; InvalidArgument if it is no list of pairs.
   static absl::StatusOr<TransferOp> Create(const HloInstruction& instruction);
 
   // `data` is operand 0 of outfeed and send, null for the others. Returns the array or tuple that infeed and recv-done yield in front of the
-  // token, and an empty tuple for the others. Errors: those of TransferQueue; of callbacks; FailedPrecondition if there is no callback for the channel.
+  // token (zeros from a device if none sends to this one), and an empty tuple for the others. Errors: those of TransferQueue; of Communicator; of callbacks; FailedPrecondition if there is no callback for the channel.
   absl::StatusOr<Literal> Run(const RunContext& run, const Literal* data) const;
   // Shape of operand 0 of outfeed and send; of what infeed and recv-done yield in front of the token.
   const Shape& data_shape() const { return data_shape_; }
@@ -33,9 +38,17 @@ class TransferOp {
   bool yields_data() const { return opcode_ == HloOpcode::kInfeed || opcode_ == HloOpcode::kRecvDone; }
 
  private:
+  // Of the channel's pairs, the other end for the device of `run`; -1: none.
+  int64_t Peer(const RunContext& run) const;
+  absl::Status SendToDevice(const RunContext& run, const Literal& data) const;
+  absl::StatusOr<Literal> ReceiveFromDevice(const RunContext& run) const;
+
   HloOpcode opcode_;
+  std::string name_;
   Shape data_shape_;
   int64_t channel_id_ = 0;
+  bool is_host_transfer_ = true;
+  std::vector<std::pair<int64_t, int64_t>> pairs_;  // between devices
 };
 
 }  // namespace hilo

@@ -10,6 +10,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
 #include "gtest/gtest.h"
 
 namespace hilo {
@@ -413,6 +415,55 @@ TEST(InProcessErrorTest, AFailureStaysInItsRun) {
                  }),
         absl::StatusCode::kAborted, "enough");
   }
+}
+
+// Messages of a channel arrive in order, whoever comes first, and channels know nothing of each other.
+TEST(InProcessTest, MessagesBetweenTwoRanks) {
+  for (int round = 0; round < 100; ++round) {
+    ExpectAllOk(RunRanks(3, [&](int64_t rank, Communicator& c) -> absl::Status {
+      const int64_t next = (rank + 1) % 3, previous = (rank + 2) % 3;
+      for (int64_t channel : {5, 6}) {
+        for (int64_t i = 0; i < 4; ++i) {
+          const int64_t value = 100 * channel + 10 * rank + i;
+          HILO_RETURN_IF_ERROR(c.Send({.name = "send", .key = channel, .group = {}}, &value, 8, next));
+        }
+      }
+      for (int64_t channel : {6, 5}) {
+        for (int64_t i = 0; i < 4; ++i) {
+          int64_t value = 0;
+          HILO_RETURN_IF_ERROR(c.Receive({.name = "receive", .key = channel, .group = {}}, &value, 8, previous));
+          EXPECT_EQ(100 * channel + 10 * previous + i, value);
+        }
+      }
+      return absl::OkStatus();
+    }));
+  }
+}
+
+TEST(InProcessErrorTest, MessagesThatNeverCome) {
+  const auto receive = [](Communicator& c, int64_t source, absl::Time deadline = absl::InfiniteFuture()) {
+    int64_t value;
+    return c.Receive({.name = "receive", .key = 1, .group = {}, .deadline = deadline}, &value, 8, source);
+  };
+  ExpectAll(RunRanks(2, [&](int64_t rank, Communicator& c) { return receive(c, 1 - rank); }),
+            absl::StatusCode::kFailedPrecondition, "a deadlock");
+  ExpectAll(RunRanks(2, [&](int64_t rank, Communicator& c) { return rank == 0 ? Gather(c, "gather", 3, {0, 1}) : receive(c, 0); }),
+            absl::StatusCode::kFailedPrecondition, "a deadlock");
+  ExpectAll(RunRanks(1, [&](int64_t, Communicator& c) { return receive(c, 0); }), absl::StatusCode::kFailedPrecondition,
+            "has not sent to itself");
+  ExpectAll(RunRanks(1, [&](int64_t, Communicator& c) { return receive(c, 4); }), absl::StatusCode::kInvalidArgument,
+            "expected a rank below 1, got 4");
+  auto late = RunRanks(2, [&](int64_t rank, Communicator& c) {
+    if (rank == 1) return receive(c, 0, absl::Now() + absl::Milliseconds(50));
+    absl::SleepFor(absl::Milliseconds(300));
+    return absl::OkStatus();
+  });
+  EXPECT_EQ(absl::StatusCode::kDeadlineExceeded, late[1].code()) << late[1];
+  auto sizes = RunRanks(2, [&](int64_t rank, Communicator& c) {
+    const int32_t value = 3;
+    return rank == 0 ? c.Send({.name = "send", .key = 1, .group = {}}, &value, 4, 1) : receive(c, 0);
+  });
+  EXPECT_EQ("receive: rank 0 has sent 4 bytes to rank 1, which expects 8", sizes[1].message());
 }
 
 }  // namespace

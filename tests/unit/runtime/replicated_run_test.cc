@@ -1,3 +1,4 @@
+#include <string>
 #include <thread>
 
 #include "absl/strings/match.h"
@@ -80,6 +81,55 @@ TEST_F(ReplicatedRunTest, BadAssignmentsAndArgumentsAreRefused) {
   EXPECT_TRUE(absl::StrContains(executable_->ExecuteReplicated(arguments).status().message(), "replica 0, partition 1"));
   arguments.pop_back();
   EXPECT_TRUE(absl::StrContains(executable_->ExecuteReplicated(arguments).status().message(), "got arguments for 3"));
+}
+
+// Everybody gets ready to receive, sends, and then waits; rank 0 gets nothing from anybody.
+constexpr char kPassOn[] = R"(HloModule pass_on, replica_count=3
+ENTRY main {
+  x = f32[] parameter(0)
+  t = token[] after-all()
+  r = (f32[], u32[], token[]) recv(t), channel_id=0, frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,2}}}
+  s = (f32[], u32[], token[]) send(x, t), channel_id=0, control-predecessors={r},
+      frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,2}}}
+  rd = (f32[], token[]) recv-done(r), channel_id=0, control-predecessors={s}
+  sd = token[] send-done(s), channel_id=0
+  ROOT y = f32[] get-tuple-element(rd), index=0
+})";
+
+TEST_F(ReplicatedRunTest, SendAndRecvBetweenDevices) {
+  for (const char* platform : {"cpu", "interpreter"}) {
+    client_ = *Client::Create({.platform = platform, .device_count = 3});
+    executable_ = *client_->CompileHloText(kPassOn);
+    for (int round = 0; round < 20; ++round) {
+      auto results = executable_->ExecuteReplicated(Put<float>({1, 2, 3}));
+      ASSERT_TRUE(results.ok()) << results.status();
+      const float expected[] = {0, 1, 2};
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(expected[i], (*results)[i][0]->ToLiteral()->GetFirstElement<float>()) << platform;
+    }
+  }
+}
+
+TEST_F(ReplicatedRunTest, PartitionsSendToPartitionsOfTheirReplica) {
+  std::string text = kPassOn;
+  for (size_t at; (at = text.find("channel_id=0")) != std::string::npos;) text.replace(at, 12, "channel_id=7");
+  text.replace(text.find("replica_count=3"), 15, "replica_count=2, num_partitions=3");
+  Compile(text, 6);
+  auto results = executable_->ExecuteReplicated(Put<float>({1, 2, 3, 4, 5, 6}));
+  ASSERT_TRUE(results.ok()) << results.status();
+  const float expected[] = {0, 1, 2, 0, 4, 5};
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(expected[i], (*results)[i][0]->ToLiteral()->GetFirstElement<float>());
+}
+
+TEST_F(ReplicatedRunTest, ARecvThatNobodySendsToEndsWithAnError) {
+  // Only the recv names a pair.
+  std::string text = kPassOn;
+  const size_t send = text.find("send(x");
+  text.replace(text.find("{{0,1},{1,2}}", send), 13, "{}");
+  Compile(text, 3);
+  auto results = executable_->ExecuteReplicated(Put<float>({1, 2, 3}));
+  const absl::Status status = results.ok() ? (*results)[1][0]->Await() : results.status();
+  EXPECT_EQ(absl::StatusCode::kFailedPrecondition, status.code()) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "recv-done %rd: rank 0 has ended its run without it")) << status;
 }
 
 TEST_F(ReplicatedRunTest, ADeadlineEndsAllDevices) {
