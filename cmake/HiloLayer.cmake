@@ -1,9 +1,9 @@
-# hilo_layer(NAME FOLDER [FILES_ONLY] [SYSTEM_INCLUDES DIR...])
+# hilo_layer(NAME FOLDER [FILES_ONLY] [INTO TARGET...] [SYSTEM_INCLUDES DIR...])
 #
 # Makes the OBJECT library NAME of every .cc below FOLDER (FILES_ONLY: of the files directly in it) and puts its objects
-# into libhilo. A folder without sources makes no library. SYSTEM_INCLUDES are header folders that only this layer sees.
+# into the libraries TARGET, by default libhilo and the PJRT plugin. A folder without sources makes no library. SYSTEM_INCLUDES are header folders that only this layer sees.
 function(hilo_layer name folder)
-  cmake_parse_arguments(arg "FILES_ONLY" "" "SYSTEM_INCLUDES" ${ARGN})
+  cmake_parse_arguments(arg "FILES_ONLY" "" "INTO;SYSTEM_INCLUDES" ${ARGN})
   if(arg_FILES_ONLY)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
   else()
@@ -12,11 +12,16 @@ function(hilo_layer name folder)
   if(NOT sources)
     return()
   endif()
+  if(NOT arg_INTO)
+    set(arg_INTO hilo pjrt_hilo)
+  endif()
   add_library(${name} OBJECT ${sources})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_include_directories(${name} SYSTEM PRIVATE ${arg_SYSTEM_INCLUDES})
   hilo_precompile_headers(${name})
-  target_sources(hilo PRIVATE $<TARGET_OBJECTS:${name}>)
+  foreach(target ${arg_INTO})
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${name}>)
+  endforeach()
 endfunction()
 
 # The first layer builds the precompiled header, the others use it.
@@ -33,10 +38,10 @@ function(hilo_precompile_headers name)
   endif()
 endfunction()
 
-# Exports namespace hilo and GetPjrtApi from TARGET and nothing else, so that an LLVM or a oneDNN of the host process
-# and ours never meet.
-function(hilo_hide_symbols target)
-  set(script ${CMAKE_SOURCE_DIR}/cmake/hilo.map)
+# Exports from TARGET what the version script cmake/MAP names and nothing else, so that an LLVM or a oneDNN of the host
+# process and ours never meet.
+function(hilo_hide_symbols target map)
+  set(script ${CMAKE_SOURCE_DIR}/cmake/${map})
   target_link_options(${target} PRIVATE
     -Wl,--version-script=${script} -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions)
   set_target_properties(${target} PROPERTIES LINK_DEPENDS ${script})

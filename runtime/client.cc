@@ -212,6 +212,19 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(
   });
 }
 
+absl::StatusOr<std::unique_ptr<Buffer>> Client::UninitializedBuffer(const Shape& given, int device) {
+  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Buffer>> {
+    HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
+    auto shape = std::make_shared<Shape>(given);
+    ShapeUtil::AddMissingLayouts(shape.get());
+    HILO_RETURN_IF_ERROR(ShapeUtil::Validate(*shape));
+    if (!shape->IsArray()) return InvalidArgument("a buffer to be filled is an array, not ", shape->ToString());
+    auto value = std::make_shared<BufferValue>();
+    HILO_ASSIGN_OR_RETURN(value->memory, core_->memory->Allocate(ShapeUtil::ByteSizeOf(*shape)));
+    return std::make_unique<Buffer>(std::move(shape), device, std::move(value));
+  });
+}
+
 namespace {
 
 absl::Time DeadlineOf(const TransferOptions& options) { return absl::Now() + options.deadline; }

@@ -85,6 +85,9 @@ class Client {
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHostMemory(
       const void* data, const Shape& shape, int device = 0,
       std::function<void()> release = nullptr);
+  // Memory for an array in the layout of `shape`, for its maker to fill (Buffer::Bytes) before anybody else gets to see it. Errors:
+  // InvalidArgument if `shape` is no array; ResourceExhausted.
+  absl::StatusOr<std::unique_ptr<Buffer>> UninitializedBuffer(const Shape& shape, int device = 0);
 
   // Puts an item, an array or a tuple of arrays, into the device's infeed, from which programs take one with each infeed. Waits while the items
   // there have more than 1 GiB. When a run that uses the queues of a device fails, they are emptied, and calls that wait fail with its error.

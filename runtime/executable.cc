@@ -92,9 +92,11 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
     const RunLimits limits(core_.get(), options);
     run.context.cancellation = limits.token();
     HILO_RETURN_IF_ERROR(run.RunNow());
+    if (options.ends != nullptr) options.ends->push_back(nullptr);
     return results;
   }
   auto done = std::make_shared<Event>();
+  if (options.ends != nullptr) options.ends->push_back(done);
   FewLeaves<std::shared_ptr<BufferValue>> values;
   std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(done, &values);
   // The core outlives the queue's work; a shared reference from here could make the queue wait for

@@ -36,6 +36,8 @@ struct ExecuteOptions {
   const ffi::ExecutionContext* ffi_context = nullptr;
   // The run ends before Execute returns, and its error is Execute's.
   bool synchronous = false;
+  // If given, takes the event of the run's end for each device; null: it has ended already. Results become ready at it.
+  std::vector<std::shared_ptr<Event>>* ends = nullptr;
 };
 
 // Thread-safe: any number of runs at once. Keeps what it needs of its client alive.

@@ -88,6 +88,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
       }
       prepared[i].run = std::make_shared<ProgramRun>(std::move(run));
       results.push_back(prepared[i].run->MakeResults(prepared[i].done, &prepared[i].values));
+      if (options.ends != nullptr) options.ends->push_back(prepared[i].done);
     }
     {
       std::lock_guard<std::mutex> lock(core_->launching);

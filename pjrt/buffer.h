@@ -1,0 +1,43 @@
+// Buffers of the PJRT C API: a handle of the runtime's, and who else looks into its memory.
+#ifndef HILO_PJRT_BUFFER_H_
+#define HILO_PJRT_BUFFER_H_
+
+#include <memory>
+#include <mutex>
+
+#include "absl/status/statusor.h"
+#include "pjrt/client.h"
+#include "pjrt/element_type.h"
+#include "runtime/buffer.h"
+
+// A token looks like an empty array of booleans.
+struct PJRT_Buffer {
+  PJRT_Buffer(std::shared_ptr<PJRT_Client> client, PJRT_Memory* memory, std::unique_ptr<hilo::Buffer> value)
+      : client(std::move(client)), memory(memory), value(std::move(value)) {}
+
+  const std::shared_ptr<PJRT_Client> client;
+  PJRT_Memory* const memory;
+  const std::unique_ptr<hilo::Buffer> value;
+
+  std::mutex mutex;
+  int64_t external_references = 0;
+  std::shared_ptr<const hilo::MemoryBlock> held;  // while there are external references
+
+  absl::Span<const int64_t> dimensions() const;
+  PJRT_Buffer_Type element_type() const;
+};
+
+namespace hilo::pjrt {
+
+// A buffer's memory is `memory` or, where that is null, the default one of `device`. Errors: InvalidArgument if there is neither.
+absl::StatusOr<PJRT_Memory*> MemoryFor(PJRT_Memory* memory, PJRT_Device* device);
+
+// The array of these dimensions in the default layout. Errors: InvalidArgument.
+absl::StatusOr<Shape> ShapeFromDims(PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims);
+
+// Waits. The bytes of a buffer, kept alive by the result. Errors: as hilo::Buffer::Bytes.
+absl::StatusOr<std::shared_ptr<const MemoryBlock>> BytesOf(PJRT_Buffer* buffer);
+
+}  // namespace hilo::pjrt
+
+#endif  // HILO_PJRT_BUFFER_H_

@@ -1,0 +1,167 @@
+#include "pjrt/client.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "pjrt/error.h"
+#include "pjrt/named_values.h"
+
+namespace {
+
+void AddDevice(int number, PJRT_Client* client) {
+  using hilo::pjrt::kMemoryKinds;
+  auto device = std::make_unique<PJRT_Device>();
+  device->client = client;
+  device->description = {.id = number,
+                         .kind = absl::StrCat("hilo_", client->client->platform()),
+                         .text = absl::StrCat("HiloDevice(id=", number, ")"),
+                         .debug_text = absl::StrCat(client->platform_name, ":", number)};
+  for (size_t kind = 0; kind < kMemoryKinds.size(); ++kind) {
+    PJRT_Memory& memory = device->memories[kind];
+    memory.device = device.get();
+    memory.id = static_cast<int>(number * kMemoryKinds.size() + kind);
+    memory.kind = static_cast<int>(kind);
+    memory.text = absl::StrCat(kMemoryKinds[kind], " memory of ", device->description.debug_text);
+    device->memory_list[kind] = &memory;
+    client->memory_list.push_back(&memory);
+  }
+  client->device_list.push_back(device.get());
+  client->topology.descriptions.push_back(&device->description);
+  client->devices.push_back(std::move(device));
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<PJRT_Client>> PJRT_Client::Create(const hilo::pjrt::PluginOptions& options) {
+  auto made = std::make_shared<PJRT_Client>();
+  HILO_ASSIGN_OR_RETURN(made->client, hilo::Client::Create(options.client));
+  made->platform_name = options.platform_name;
+  made->platform_version = absl::StrCat("hilo ", HILO_VERSION, " on ", made->client->platform());
+  made->topology.client = made.get();
+  for (int i = 0; i < made->client->device_count(); ++i) AddDevice(i, made.get());
+  return made;
+}
+
+namespace hilo::pjrt {
+
+absl::StatusOr<int> MemoryKindFromName(absl::string_view name) {
+  for (size_t i = 0; i < kMemoryKinds.size(); ++i) {
+    if (kMemoryKinds[i] == name) return static_cast<int>(i);
+  }
+  return InvalidArgument("there is no memory of kind '", name, "'; there are ", absl::StrJoin(kMemoryKinds, ", "));
+}
+
+absl::Status Plugin_Initialize(PJRT_Plugin_Initialize_Args*) { return absl::OkStatus(); }
+
+absl::Status Plugin_Attributes(PJRT_Plugin_Attributes_Args* args) {
+  // The version that the framework writes programs in: the newest whose operations the importer knows.
+  static constexpr int64_t kNewestStablehlo[] = {1, 17, 0}, kOldestStablehlo[] = {0, 9, 0};
+  static const PJRT_NamedValue attributes[] = {NamedInt("xla_version", 2), NamedInts("stablehlo_current_version", kNewestStablehlo),
+                                               NamedInts("stablehlo_minimum_version", kOldestStablehlo)};
+  args->attributes = attributes;
+  args->num_attributes = std::size(attributes);
+  return absl::OkStatus();
+}
+
+absl::Status Client_Create(PJRT_Client_Create_Args* args) {
+  HILO_ASSIGN_OR_RETURN(const PluginOptions options, ReadClientOptions({args->create_options, args->num_options}));
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<PJRT_Client> client, PJRT_Client::Create(options));
+  client->self = client;
+  args->client = client.get();
+  return absl::OkStatus();
+}
+
+absl::Status Client_Destroy(PJRT_Client_Destroy_Args* args) {
+  if (args->client != nullptr) std::exchange(args->client->self, nullptr).reset();
+  return absl::OkStatus();
+}
+
+absl::Status Client_PlatformName(PJRT_Client_PlatformName_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  args->platform_name = args->client->platform_name.data();
+  args->platform_name_size = args->client->platform_name.size();
+  return absl::OkStatus();
+}
+
+absl::Status Client_PlatformVersion(PJRT_Client_PlatformVersion_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  args->platform_version = args->client->platform_version.data();
+  args->platform_version_size = args->client->platform_version.size();
+  return absl::OkStatus();
+}
+
+absl::Status Client_ProcessIndex(PJRT_Client_ProcessIndex_Args* args) {
+  args->process_index = 0;
+  return absl::OkStatus();
+}
+
+absl::Status Client_Devices(PJRT_Client_Devices_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  args->devices = args->client->device_list.data();
+  args->num_devices = args->client->device_list.size();
+  return absl::OkStatus();
+}
+
+absl::Status Client_AddressableDevices(PJRT_Client_AddressableDevices_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  args->addressable_devices = args->client->device_list.data();
+  args->num_addressable_devices = args->client->device_list.size();
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::StatusOr<PJRT_Device*> LookupDevice(const PJRT_Client* client, int number) {
+  HILO_RETURN_IF_ERROR(CheckHandle(client, "PJRT_Client"));
+  const auto count = static_cast<int>(client->device_list.size());
+  if (number < 0 || number >= count) return InvalidArgument("there is no device ", number, "; the client has ", count);
+  return client->device_list[number];
+}
+
+}  // namespace
+
+absl::Status Client_LookupDevice(PJRT_Client_LookupDevice_Args* args) {
+  HILO_ASSIGN_OR_RETURN(args->device, LookupDevice(args->client, args->id));
+  return absl::OkStatus();
+}
+
+absl::Status Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args* args) {
+  HILO_ASSIGN_OR_RETURN(args->addressable_device, LookupDevice(args->client, args->local_hardware_id));
+  return absl::OkStatus();
+}
+
+absl::Status Client_AddressableMemories(PJRT_Client_AddressableMemories_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  args->addressable_memories = args->client->memory_list.data();
+  args->num_addressable_memories = args->client->memory_list.size();
+  return absl::OkStatus();
+}
+
+absl::Status Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  const int64_t wanted = int64_t{args->num_replicas} * args->num_partitions;
+  const auto devices = static_cast<int64_t>(args->client->device_list.size());
+  if (args->num_replicas < 1 || args->num_partitions < 1 || wanted > devices) {
+    return InvalidArgument(args->num_replicas, " replicas and ", args->num_partitions, " partitions do not fit on ", devices, " devices");
+  }
+  if (args->default_assignment_size < static_cast<size_t>(wanted)) {
+    return InvalidArgument("expected room for ", wanted, " numbers of devices, got ", args->default_assignment_size);
+  }
+  for (int64_t i = 0; i < wanted; ++i) args->default_assignment[i] = static_cast<int>(i);
+  return absl::OkStatus();
+}
+
+// There is one process; the framework ends it if this fails.
+absl::Status Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args*) { return absl::OkStatus(); }
+
+// Memory of the host is what devices use.
+absl::Status Client_DmaMap(PJRT_Client_DmaMap_Args*) { return absl::OkStatus(); }
+absl::Status Client_DmaUnmap(PJRT_Client_DmaUnmap_Args*) { return absl::OkStatus(); }
+
+absl::Status Client_TopologyDescription(PJRT_Client_TopologyDescription_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  args->topology = &args->client->topology;
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::pjrt

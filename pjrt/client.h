@@ -1,0 +1,74 @@
+// Clients with their devices and memories.
+//
+// A client lives until its handle is destroyed and the last of its buffers and executables is gone: at the end of a process they go in any order.
+#ifndef HILO_PJRT_CLIENT_H_
+#define HILO_PJRT_CLIENT_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "pjrt/abi.h"
+#include "pjrt/client_options.h"
+#include "runtime/client.h"
+
+namespace hilo::pjrt {
+
+// Kinds of memories; their numbers are their kind ids and their places in a device's list. All of them are memory of the device: programs that
+// move arrays between kinds run, and nothing is copied.
+inline constexpr std::array<absl::string_view, 3> kMemoryKinds = {"device", "unpinned_host", "pinned_host"};
+inline constexpr int kDefaultMemory = 0;
+
+// The number of a kind. Errors: InvalidArgument listing the kinds.
+absl::StatusOr<int> MemoryKindFromName(absl::string_view name);
+
+}  // namespace hilo::pjrt
+
+struct PJRT_Memory {
+  const void* functions = nullptr;  // API 0.113 and later look here
+  PJRT_Device* device = nullptr;
+  int id = 0, kind = 0;
+  std::string text;
+};
+
+struct PJRT_DeviceDescription {
+  int id = 0;
+  std::string kind, text, debug_text;
+};
+
+struct PJRT_Device {
+  PJRT_Client* client = nullptr;
+  PJRT_DeviceDescription description;
+  std::array<PJRT_Memory, hilo::pjrt::kMemoryKinds.size()> memories;
+  std::array<PJRT_Memory*, hilo::pjrt::kMemoryKinds.size()> memory_list;
+  PJRT_Device* self = this;  // the list of devices that its memories belong to
+  PJRT_Device() = default;
+  PJRT_Device(const PJRT_Device&) = delete;
+  PJRT_Device& operator=(const PJRT_Device&) = delete;
+
+  int number() const { return description.id; }
+};
+
+// The devices of a client as a description.
+struct PJRT_TopologyDescription {
+  PJRT_Client* client = nullptr;
+  std::vector<PJRT_DeviceDescription*> descriptions;
+};
+
+struct PJRT_Client {
+  std::string platform_name, platform_version;
+  std::unique_ptr<hilo::Client> client;
+  std::vector<std::unique_ptr<PJRT_Device>> devices;
+  std::vector<PJRT_Device*> device_list;
+  std::vector<PJRT_Memory*> memory_list;
+  PJRT_TopologyDescription topology;
+  bool memory_is_host = true;         // the host can read and write buffers where they lie
+  std::shared_ptr<PJRT_Client> self;  // the reference of the handle
+
+  static absl::StatusOr<std::shared_ptr<PJRT_Client>> Create(const hilo::pjrt::PluginOptions& options);
+};
+
+#endif  // HILO_PJRT_CLIENT_H_

@@ -1,0 +1,33 @@
+// What a PJRT client is made with.
+#ifndef HILO_PJRT_CLIENT_OPTIONS_H_
+#define HILO_PJRT_CLIENT_OPTIONS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "pjrt/abi.h"
+#include "runtime/client.h"
+
+namespace hilo::pjrt {
+
+struct PluginOptions {
+  // What PJRT_Client_PlatformName says: JAX chooses its lowering rules by it.
+  std::string platform_name = "hilo";
+  ClientOptions client;
+};
+
+// Options of PJRT_Client_Create, and what they leave open from the environment:
+//
+//   platform_name  string                         HILO_PLATFORM_NAME
+//   backend        string, a platform of Hilo's   HILO_BACKEND
+//   num_devices    int                            HILO_NUM_DEVICES, XLA_FLAGS=--xla_force_host_platform_device_count=N
+//   num_threads    int, 0: all processors         HILO_NUM_THREADS
+//   memory_limit   int, bytes                     HILO_MEMORY_LIMIT
+//
+// Errors: InvalidArgument naming an option that there is not, or whose value is of another type; Unimplemented for more than one process.
+absl::StatusOr<PluginOptions> ReadClientOptions(absl::Span<const PJRT_NamedValue> options);
+
+}  // namespace hilo::pjrt
+
+#endif  // HILO_PJRT_CLIENT_OPTIONS_H_

@@ -1,0 +1,34 @@
+// The CompileOptionsProto that frameworks send with a program.
+#ifndef HILO_PJRT_COMPILE_OPTIONS_H_
+#define HILO_PJRT_COMPILE_OPTIONS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/compile_options.h"
+#include "runtime/device_assignment.h"
+
+namespace hilo::pjrt {
+
+struct PluginCompileOptions {
+  CompileOptions compile;
+  // Runs on whichever device each run names.
+  bool portable = false;
+};
+
+// Counts of replicas and partitions, the devices, and the user's own options (JAX: compiler_options=), by name:
+//
+//   hilo_strict, hilo_flush_denormals, hilo_dump_to   fields of CompileOptions
+//   xla_dump_to, xla_allow_excess_precision           the same as hilo_dump_to and the opposite of hilo_strict
+//
+// and flags of XLA's that have nothing to change here, which are read over. Flags in debug_options are the process's, not the program's; they too
+// are read over. Errors: InvalidArgument for bytes that are no such message, and naming options that there are not.
+absl::StatusOr<PluginCompileOptions> ReadCompileOptions(absl::string_view bytes);
+
+// A serialised DeviceAssignmentProto.
+std::string DeviceAssignmentToProto(const DeviceAssignment& assignment);
+
+}  // namespace hilo::pjrt
+
+#endif  // HILO_PJRT_COMPILE_OPTIONS_H_

@@ -1,0 +1,207 @@
+// Devices, their memories, and the topology that describes them. The framework ends the process when one of these fails, so valid handles always do.
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "pjrt/client.h"
+#include "pjrt/error.h"
+
+namespace hilo::pjrt {
+namespace {
+
+void Set(const std::string& value, const char** data, size_t* size) {
+  *data = value.data();
+  *size = value.size();
+}
+
+}  // namespace
+
+// --- descriptions ---
+
+absl::Status DeviceDescription_Id(PJRT_DeviceDescription_Id_Args* args) {
+  args->id = args->device_description->id;
+  return absl::OkStatus();
+}
+
+absl::Status DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args* args) {
+  args->process_index = 0;
+  return absl::OkStatus();
+}
+
+absl::Status DeviceDescription_Attributes(PJRT_DeviceDescription_Attributes_Args* args) {
+  args->num_attributes = 0;
+  args->attributes = nullptr;
+  return absl::OkStatus();
+}
+
+absl::Status DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args* args) {
+  Set(args->device_description->kind, &args->device_kind, &args->device_kind_size);
+  return absl::OkStatus();
+}
+
+absl::Status DeviceDescription_DebugString(PJRT_DeviceDescription_DebugString_Args* args) {
+  Set(args->device_description->debug_text, &args->debug_string, &args->debug_string_size);
+  return absl::OkStatus();
+}
+
+absl::Status DeviceDescription_ToString(PJRT_DeviceDescription_ToString_Args* args) {
+  Set(args->device_description->text, &args->to_string, &args->to_string_size);
+  return absl::OkStatus();
+}
+
+// --- devices ---
+
+absl::Status Device_GetDescription(PJRT_Device_GetDescription_Args* args) {
+  args->device_description = &args->device->description;
+  return absl::OkStatus();
+}
+
+absl::Status Device_IsAddressable(PJRT_Device_IsAddressable_Args* args) {
+  args->is_addressable = true;
+  return absl::OkStatus();
+}
+
+absl::Status Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args* args) {
+  args->local_hardware_id = args->device->number();
+  return absl::OkStatus();
+}
+
+absl::Status Device_AddressableMemories(PJRT_Device_AddressableMemories_Args* args) {
+  args->memories = args->device->memory_list.data();
+  args->num_memories = args->device->memory_list.size();
+  return absl::OkStatus();
+}
+
+absl::Status Device_DefaultMemory(PJRT_Device_DefaultMemory_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device, "PJRT_Device"));
+  args->memory = &args->device->memories[kDefaultMemory];
+  return absl::OkStatus();
+}
+
+// The devices of a client share its memory, and so its figures.
+absl::Status Device_MemoryStats(PJRT_Device_MemoryStats_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device, "PJRT_Device"));
+  const MemoryStats stats = args->device->client->client->memory_stats();
+  PJRT_Device_MemoryStats_Args result = {};
+  result.struct_size = args->struct_size;
+  result.extension_start = args->extension_start;
+  result.device = args->device;
+  result.bytes_in_use = stats.bytes_in_use;
+  result.peak_bytes_in_use = stats.peak_bytes;
+  result.peak_bytes_in_use_is_set = true;
+  result.bytes_limit = stats.limit;
+  result.bytes_limit_is_set = stats.limit != 0;
+  *args = result;
+  return absl::OkStatus();
+}
+
+absl::Status Device_ClearMemoryStats(PJRT_Device_ClearMemoryStats_Args*) {
+  return Unimplemented("PJRT_Device_ClearMemoryStats: the peak is that of the client's life");
+}
+
+absl::Status Device_GetAttributes(PJRT_Device_GetAttributes_Args* args) {
+  args->attributes = nullptr;
+  args->num_attributes = 0;
+  args->device_attributes = nullptr;
+  args->attributes_deleter = [](PJRT_Device_AttributesOwner*) {};
+  return absl::OkStatus();
+}
+
+// --- memories ---
+
+absl::Status Memory_Id(PJRT_Memory_Id_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->memory, "PJRT_Memory"));
+  args->id = args->memory->id;
+  return absl::OkStatus();
+}
+
+absl::Status Memory_Kind(PJRT_Memory_Kind_Args* args) {
+  const absl::string_view kind = kMemoryKinds[args->memory->kind];
+  args->kind = kind.data();
+  args->kind_size = kind.size();
+  return absl::OkStatus();
+}
+
+absl::Status Memory_Kind_Id(PJRT_Memory_Kind_Id_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->memory, "PJRT_Memory"));
+  args->kind_id = args->memory->kind;
+  return absl::OkStatus();
+}
+
+absl::Status Memory_DebugString(PJRT_Memory_DebugString_Args* args) {
+  Set(args->memory->text, &args->debug_string, &args->debug_string_size);
+  return absl::OkStatus();
+}
+
+absl::Status Memory_ToString(PJRT_Memory_ToString_Args* args) {
+  Set(args->memory->text, &args->to_string, &args->to_string_size);
+  return absl::OkStatus();
+}
+
+absl::Status Memory_AddressableByDevices(PJRT_Memory_AddressableByDevices_Args* args) {
+  args->devices = &args->memory->device->self;
+  args->num_devices = 1;
+  return absl::OkStatus();
+}
+
+// --- topologies: those of clients ---
+
+absl::Status TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args*) { return absl::OkStatus(); }
+
+absl::Status TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->topology, "PJRT_TopologyDescription"));
+  Set(args->topology->client->platform_name, &args->platform_name, &args->platform_name_size);
+  return absl::OkStatus();
+}
+
+absl::Status TopologyDescription_PlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->topology, "PJRT_TopologyDescription"));
+  Set(args->topology->client->platform_version, &args->platform_version, &args->platform_version_size);
+  return absl::OkStatus();
+}
+
+absl::Status TopologyDescription_GetDeviceDescriptions(PJRT_TopologyDescription_GetDeviceDescriptions_Args* args) {
+  args->descriptions = args->topology->descriptions.data();
+  args->num_descriptions = args->topology->descriptions.size();
+  return absl::OkStatus();
+}
+
+absl::Status TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_Args* args) {
+  args->attributes = nullptr;
+  args->num_attributes = 0;
+  return absl::OkStatus();
+}
+
+namespace {
+
+// Equal for topologies on which the same executables run.
+std::string TopologyText(const PJRT_TopologyDescription& topology) {
+  return absl::StrCat(topology.client->platform_name, " ", topology.client->platform_version, " ", topology.descriptions.size());
+}
+
+}  // namespace
+
+absl::Status TopologyDescription_Serialize(PJRT_TopologyDescription_Serialize_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->topology, "PJRT_TopologyDescription"));
+  auto* text = new std::string(TopologyText(*args->topology));
+  args->serialized_bytes = text->data();
+  args->serialized_bytes_size = text->size();
+  args->serialized_topology = reinterpret_cast<PJRT_SerializedTopology*>(text);
+  args->serialized_topology_deleter = [](PJRT_SerializedTopology* owner) { delete reinterpret_cast<std::string*>(owner); };
+  return absl::OkStatus();
+}
+
+absl::Status TopologyDescription_Fingerprint(PJRT_TopologyDescription_Fingerprint_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->topology, "PJRT_TopologyDescription"));
+  uint64_t fingerprint = 14695981039346656037u;  // FNV-1a: the same in every process
+  for (const char c : TopologyText(*args->topology)) fingerprint = (fingerprint ^ static_cast<uint8_t>(c)) * 1099511628211u;
+  args->fingerprint = fingerprint;
+  return absl::OkStatus();
+}
+
+absl::Status TopologyDescription_GetMemorySpaceKindIds(PJRT_TopologyDescription_GetMemorySpaceKindIds_Args* args) {
+  static constexpr int kIds[kMemoryKinds.size()] = {0, 1, 2};
+  args->memory_space_kind_ids = kIds;
+  args->num_memory_space_kind_ids = kMemoryKinds.size();
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::pjrt

@@ -1,0 +1,17 @@
+#ifndef HILO_PJRT_ELEMENT_TYPE_H_
+#define HILO_PJRT_ELEMENT_TYPE_H_
+
+#include "absl/status/statusor.h"
+#include "pjrt/abi.h"
+#include "shape/primitive_type.h"
+
+namespace hilo::pjrt {
+
+// PJRT_Buffer_Type_INVALID for what is no type of a buffer.
+PJRT_Buffer_Type BufferTypeOf(PrimitiveType type);
+// Errors: InvalidArgument for numbers that are no type of arrays.
+absl::StatusOr<PrimitiveType> PrimitiveTypeOf(PJRT_Buffer_Type type);
+
+}  // namespace hilo::pjrt
+
+#endif  // HILO_PJRT_ELEMENT_TYPE_H_

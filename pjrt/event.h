@@ -1,0 +1,21 @@
+#ifndef HILO_PJRT_EVENT_H_
+#define HILO_PJRT_EVENT_H_
+
+#include <memory>
+
+#include "pjrt/abi.h"
+#include "runtime/event.h"
+
+// A handle. Null: it has happened, and well.
+struct PJRT_Event {
+  std::shared_ptr<hilo::Event> event;
+};
+
+namespace hilo::pjrt {
+
+// An event that has happened with `status`.
+std::shared_ptr<Event> HappenedWith(absl::Status status);
+
+}  // namespace hilo::pjrt
+
+#endif  // HILO_PJRT_EVENT_H_

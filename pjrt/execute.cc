@@ -1,0 +1,145 @@
+// Runs.
+#include <algorithm>
+
+#include "absl/container/inlined_vector.h"
+#include "base/status_macros.h"
+#include "pjrt/buffer.h"
+#include "pjrt/error.h"
+#include "pjrt/event.h"
+#include "pjrt/execute_context.h"
+#include "pjrt/program.h"
+
+namespace hilo::pjrt {
+namespace {
+
+// What one device is given. Tokens come as whatever array the framework holds for them; its definition is what the program waits for.
+class DeviceArguments {
+ public:
+  absl::Status Take(const Program& program, int device, PJRT_Buffer* const* given) {
+    buffers_.reserve(program.parameters.shapes.size());
+    for (size_t i = 0; i < program.parameters.shapes.size(); ++i) {
+      HILO_RETURN_IF_ERROR(CheckHandle(given[i], "PJRT_Buffer as an argument"));
+      buffers_.push_back(given[i]->value.get());
+    }
+    for (const int64_t i : program.tokens) {
+      if (buffers_[i]->shape().IsToken()) continue;
+      HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> given_value, buffers_[i]->Share());
+      auto value = std::make_shared<BufferValue>();
+      value->definition = given_value->definition;
+      tokens_.push_back(std::make_unique<Buffer>(std::make_shared<const Shape>(TOKEN), device, std::move(value)));
+      buffers_[i] = tokens_.back().get();
+    }
+    return absl::OkStatus();
+  }
+  absl::Span<Buffer* const> buffers() const { return buffers_; }
+
+ private:
+  absl::InlinedVector<Buffer*, 16> buffers_;
+  std::vector<std::unique_ptr<Buffer>> tokens_;
+};
+
+// The errors of deleted arguments are the caller's.
+absl::Status RunError(const absl::Status& status, const PJRT_LoadedExecutable_Execute_Args& args) {
+  if (status.code() != absl::StatusCode::kFailedPrecondition) return status;
+  for (size_t d = 0; d < args.num_devices; ++d) {
+    for (size_t i = 0; i < args.num_args; ++i) {
+      if (args.argument_lists[d][i]->value->IsDeleted()) return InvalidArgument(status.message());
+    }
+  }
+  return status;
+}
+
+absl::Status CheckCall(const Program& program, const PJRT_LoadedExecutable_Execute_Args& args, const PJRT_ExecuteOptions& options) {
+  if (args.executable->deleted) return InvalidArgument("the executable ", program.name, " has been deleted");
+  const size_t devices = args.execute_device == nullptr ? program.devices.size() : 1;
+  if (args.num_devices != devices) return InvalidArgument(program.name, " runs on ", devices, " devices, but got arguments for ", args.num_devices);
+  if (args.execute_device != nullptr && program.devices.size() != 1) {
+    return InvalidArgument(program.name, " runs on ", program.devices.size(), " devices and cannot be run on one");
+  }
+  if (args.num_args != program.parameters.shapes.size()) {
+    return InvalidArgument(program.name, " takes ", program.parameters.shapes.size(), " arguments, but got ", args.num_args);
+  }
+  if (options.num_send_ops != 0 || options.num_recv_ops != 0) return Unimplemented("send and recv callbacks of a run");
+  return absl::OkStatus();
+}
+
+std::vector<int64_t> Donations(const Program& program, const PJRT_ExecuteOptions& options) {
+  std::vector<int64_t> donate = program.donated;
+  const absl::Span<const int64_t> kept(options.non_donatable_input_indices, options.num_non_donatable_input_indices);
+  donate.erase(std::remove_if(donate.begin(), donate.end(), [&](int64_t i) { return std::find(kept.begin(), kept.end(), i) != kept.end(); }),
+               donate.end());
+  return donate;
+}
+
+// Hands results out; from here on nothing fails but for want of memory.
+void GiveResults(const Program& program, absl::Span<PJRT_Device* const> devices, Executable::ReplicatedResults results,
+                 absl::Span<const std::shared_ptr<Event>> ends, PJRT_LoadedExecutable_Execute_Args* args) {
+  std::vector<std::unique_ptr<PJRT_Buffer>> buffers;
+  for (size_t d = 0; d < devices.size(); ++d) {
+    for (size_t i = 0; i < results[d].size(); ++i) {
+      buffers.push_back(
+          std::make_unique<PJRT_Buffer>(program.client, &devices[d]->memories[program.results.memory_kinds[i]], std::move(results[d][i])));
+    }
+  }
+  std::vector<std::unique_ptr<PJRT_Event>> events;
+  if (args->device_complete_events != nullptr) {
+    for (const std::shared_ptr<Event>& end : ends) events.push_back(std::make_unique<PJRT_Event>(PJRT_Event{end}));
+  }
+  for (size_t d = 0, next = 0; d < devices.size(); ++d) {
+    for (size_t i = 0; i < results[d].size(); ++i) args->output_lists[d][i] = buffers[next++].release();
+    if (!events.empty()) args->device_complete_events[d] = events[d].release();
+  }
+}
+
+}  // namespace
+
+absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->executable, "PJRT_LoadedExecutable"));
+  HILO_RETURN_IF_ERROR(CheckHandle(args->options, "PJRT_ExecuteOptions"));
+  const PJRT_ExecuteOptions given = Whole(args->options);
+  const Program& program = *args->executable->program;
+  HILO_RETURN_IF_ERROR(CheckCall(program, *args, given));
+  absl::Span<PJRT_Device* const> devices = program.devices;
+  if (args->execute_device != nullptr) devices = absl::MakeConstSpan(&args->execute_device, 1);
+
+  std::vector<int64_t> donate;
+  if (!program.donated.empty()) donate = Donations(program, given);
+  std::vector<std::shared_ptr<Event>> ends;
+  ExecuteOptions options{.device = devices[0]->number(), .donate = donate, .ends = &ends};
+  if (given.context != nullptr) {
+    options.ffi_context = &given.context->objects;
+    options.synchronous = true;  // the context is the caller's
+  }
+  Executable::ReplicatedResults results;
+  if (program.devices.size() == 1) {
+    DeviceArguments arguments;
+    HILO_RETURN_IF_ERROR(arguments.Take(program, options.device, args->argument_lists[0]));
+    auto run = program.executable->Execute(arguments.buffers(), options);
+    if (!run.ok()) return RunError(run.status(), *args);
+    results.push_back(*std::move(run));
+  } else {
+    std::vector<DeviceArguments> arguments(devices.size());
+    std::vector<std::vector<Buffer*>> lists;
+    for (size_t d = 0; d < devices.size(); ++d) {
+      HILO_RETURN_IF_ERROR(arguments[d].Take(program, devices[d]->number(), args->argument_lists[d]));
+      lists.emplace_back(arguments[d].buffers().begin(), arguments[d].buffers().end());
+    }
+    auto run = program.executable->ExecuteReplicated(lists, options);
+    if (!run.ok()) return RunError(run.status(), *args);
+    results = *std::move(run);
+  }
+  GiveResults(program, devices, std::move(results), ends, args);
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteContext_Create(PJRT_ExecuteContext_Create_Args* args) {
+  args->context = new PJRT_ExecuteContext;
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteContext_Destroy(PJRT_ExecuteContext_Destroy_Args* args) {
+  delete args->context;
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::pjrt

@@ -1,0 +1,12 @@
+#ifndef HILO_PJRT_EXECUTE_CONTEXT_H_
+#define HILO_PJRT_EXECUTE_CONTEXT_H_
+
+#include "pjrt/abi.h"
+#include "runtime/ffi/execution_context.h"
+
+// What the framework gives a run for its handlers of custom calls.
+struct PJRT_ExecuteContext {
+  hilo::ffi::ExecutionContext objects;
+};
+
+#endif  // HILO_PJRT_EXECUTE_CONTEXT_H_

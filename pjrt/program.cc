@@ -1,0 +1,193 @@
+// From the framework's program to an executable.
+#include "pjrt/program.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "hlo/import/hlo_proto.h"
+#include "hlo/import/hlo_proto_text.h"
+#include "hlo/import/stablehlo/stablehlo_import.h"
+#include "hlo/ir/tile_assignment.h"
+#include "hlo/text/hlo_parser.h"
+#include "pjrt/element_type.h"
+#include "pjrt/error.h"
+
+namespace hilo::pjrt {
+namespace {
+
+// As StableHLO tells it; of the other formats the module knows all but the memories.
+StablehloProgram FromHlo(std::unique_ptr<HloModule> module) {
+  StablehloProgram program;
+  const HloComputation& entry = *module->entry_computation();
+  for (int64_t i = 0; i < entry.num_parameters(); ++i) {
+    StablehloArgumentInfo info;
+    info.sharding = std::string(ExtraAttribute(entry.parameter_instruction(i)->extra_attributes(), "sharding"));
+    program.arguments.push_back(info);
+  }
+  program.module = std::move(module);
+  return program;
+}
+
+absl::StatusOr<StablehloProgram> Import(const ProgramSource& source) {
+  if (source.format == "mlir") return ImportStablehlo(source.code);
+  std::unique_ptr<HloModule> module;
+  if (source.format == "hlo") {
+    HILO_ASSIGN_OR_RETURN(module, HloModuleFromProto(source.code));
+  } else if (source.format == "hlo_text") {
+    HILO_ASSIGN_OR_RETURN(module, ParseHloModule(source.code, {}));
+  } else {
+    return InvalidArgument("there are no programs of format '", source.format, "'; there are mlir, hlo and hlo_text");
+  }
+  return FromHlo(std::move(module));
+}
+
+// A parameter that its caller gives up without naming a result gets one of its shape that is not taken yet.
+void PairDonors(HloModule* module) {
+  const ProgramShape shape = module->EntryProgramShape();
+  std::vector<InputOutputAlias>& aliases = module->input_output_aliases();
+  const std::vector<ShapeUtil::Leaf> results = ShapeUtil::Leaves(shape.result);
+  for (const BufferDonor& donor : module->buffer_donors()) {
+    const Shape& given = ShapeUtil::GetSubshape(shape.parameters[donor.parameter_number], donor.parameter_index);
+    const auto fits = [&](const ShapeUtil::Leaf& leaf) {
+      return ShapeUtil::Equal(*leaf.shape, given) &&
+             std::none_of(aliases.begin(), aliases.end(), [&](const InputOutputAlias& alias) { return alias.output_index == leaf.index; });
+    };
+    const auto result = std::find_if(results.begin(), results.end(), fits);
+    if (result == results.end()) continue;
+    aliases.push_back({.output_index = result->index, .parameter_number = donor.parameter_number, .parameter_index = donor.parameter_index});
+  }
+}
+
+// Numbers of the leaves of parameters that aliases and donors name.
+std::vector<int64_t> DonatedLeaves(const HloModule& module) {
+  std::vector<std::pair<int64_t, ShapeIndex>> given;
+  for (const InputOutputAlias& alias : module.input_output_aliases()) given.emplace_back(alias.parameter_number, alias.parameter_index);
+  for (const BufferDonor& donor : module.buffer_donors()) given.emplace_back(donor.parameter_number, donor.parameter_index);
+  std::vector<int64_t> donated;
+  int64_t number = 0;
+  const ProgramShape shape = module.EntryProgramShape();
+  for (size_t parameter = 0; parameter < shape.parameters.size(); ++parameter) {
+    for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape.parameters[parameter])) {
+      const std::pair<int64_t, ShapeIndex> here(parameter, leaf.index);
+      if (std::find(given.begin(), given.end(), here) != given.end()) donated.push_back(number);
+      ++number;
+    }
+  }
+  return donated;
+}
+
+// A serialised OpSharding. What nothing was said of is whole on every device.
+absl::StatusOr<std::string> ShardingToProto(absl::string_view text) {
+  if (text.empty()) text = "{replicated}";
+  WireWriter writer;
+  HILO_RETURN_IF_ERROR(kShardingCodec.encode(text, 1, &writer));
+  HILO_ASSIGN_OR_RETURN(const WireMessage message, WireMessage::Parse(writer.bytes()));
+  return std::string(message.Bytes(1));
+}
+
+absl::Status AddValue(const Shape& shape, const StablehloValueInfo& info, bool sharded, ProgramValues* values) {
+  const bool token = !shape.IsArray();
+  values->shapes.push_back(shape);
+  values->types.push_back(token ? PJRT_Buffer_Type_PRED : BufferTypeOf(shape.element_type()));
+  if (token) values->dimensions.push_back(0);
+  values->dimensions.insert(values->dimensions.end(), shape.dimensions().begin(), shape.dimensions().end());
+  values->ranks.push_back(token ? 1 : shape.rank());
+  int kind = kDefaultMemory;
+  if (!info.memory_kind.empty()) {
+    HILO_ASSIGN_OR_RETURN(kind, MemoryKindFromName(info.memory_kind));
+  }
+  values->memory_kinds.push_back(kind);
+  values->layouts.push_back({token ? "{0}" : absl::StrCat("{", absl::StrJoin(shape.layout().minor_to_major, ","), "}")});
+  if (sharded) {
+    HILO_ASSIGN_OR_RETURN(values->shardings.emplace_back(), ShardingToProto(info.sharding));
+  }
+  return absl::OkStatus();
+}
+
+// Lists of what lies in other lists, once these do not move any more.
+void MakeLists(ProgramValues* values) {
+  for (const int kind : values->memory_kinds) {
+    values->memory_kind_names.push_back(kMemoryKinds[kind].data());
+    values->memory_kind_sizes.push_back(kMemoryKinds[kind].size());
+  }
+  for (const std::string& sharding : values->shardings) {
+    values->sharding_data.push_back(sharding.data());
+    values->sharding_sizes.push_back(sharding.size());
+  }
+  for (PJRT_Layouts_MemoryLayout& layout : values->layouts) values->layout_list.push_back(&layout);
+}
+
+// Infos are one a parameter or result; leaves of a tuple have that of their parameter.
+template <typename Info>
+Info InfoOf(const std::vector<Info>& infos, size_t i) {
+  return i < infos.size() ? infos[i] : Info{};
+}
+
+absl::Status Describe(const StablehloProgram& source, Program* program) {
+  const ProgramShape& shape = program->executable->program_shape();
+  const DeviceAssignment& assignment = program->executable->assignment();
+  const bool sharded = assignment.partition_count() > 1;
+  for (size_t i = 0; i < shape.parameters.size(); ++i) {
+    for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape.parameters[i])) {
+      if (leaf.shape->IsToken()) program->tokens.push_back(static_cast<int64_t>(program->parameters.shapes.size()));
+      HILO_RETURN_IF_ERROR(AddValue(*leaf.shape, InfoOf(source.arguments, i), sharded, &program->parameters));
+    }
+  }
+  size_t result = 0;
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape.result)) {
+    HILO_RETURN_IF_ERROR(AddValue(*leaf.shape, InfoOf(source.results, result++), sharded, &program->results));
+  }
+  MakeLists(&program->parameters);
+  MakeLists(&program->results);
+  for (int64_t replica = 0; replica < assignment.replica_count(); ++replica) {
+    for (int64_t partition = 0; partition < assignment.partition_count(); ++partition) {
+      program->devices.push_back(program->client->device_list[assignment(replica, partition)]);
+      program->logical_ids.push_back({static_cast<int>(replica), static_cast<int>(partition)});
+    }
+  }
+  if (!program->portable) program->device_assignment = DeviceAssignmentToProto(assignment);
+  return absl::OkStatus();
+}
+
+// FNV-1a: the same in every process.
+std::string Fingerprint(const ProgramSource& source) {
+  uint64_t hash = 14695981039346656037u;
+  for (const std::string* part : {&source.format, &source.code, &source.options}) {
+    for (const char c : *part) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211u;
+  }
+  return absl::StrFormat("%016x", hash);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client, ProgramSource source) {
+  auto program = std::make_shared<Program>();
+  HILO_ASSIGN_OR_RETURN(const PluginCompileOptions options, ReadCompileOptions(source.options));
+  HILO_ASSIGN_OR_RETURN(StablehloProgram imported, Import(source));
+  PairDonors(imported.module.get());
+  program->client = client;
+  program->name = imported.module->name();
+  program->fingerprint = Fingerprint(source);
+  program->portable = options.portable;
+  program->donated = DonatedLeaves(*imported.module);
+  HILO_ASSIGN_OR_RETURN(program->executable, client->client->Compile(std::move(imported.module), options.compile));
+  program->source = std::move(source);
+  HILO_RETURN_IF_ERROR(Describe(imported, program.get()));
+  return program;
+}
+
+absl::Status Client_Compile(PJRT_Client_Compile_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  HILO_RETURN_IF_ERROR(CheckHandle(args->program, "PJRT_Program"));
+  const PJRT_Program given = Whole(args->program);
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                        CompileProgram(args->client->self, {.format = std::string(given.format, given.format_size),
+                                                            .code = std::string(given.code, given.code_size),
+                                                            .options = std::string(args->compile_options, args->compile_options_size)}));
+  args->executable = new PJRT_LoadedExecutable{std::move(program)};
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::pjrt

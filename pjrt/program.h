@@ -1,0 +1,75 @@
+// A compiled program and all that frameworks ask about it.
+#ifndef HILO_PJRT_PROGRAM_H_
+#define HILO_PJRT_PROGRAM_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "pjrt/client.h"
+#include "pjrt/compile_options.h"
+#include "runtime/executable.h"
+
+// A layout of the layouts extension, in the form in which it is serialised.
+struct PJRT_Layouts_MemoryLayout {
+  std::string text;
+};
+
+namespace hilo::pjrt {
+
+// What the framework has handed in, in words of its own.
+struct ProgramSource {
+  std::string format;   // "mlir", "hlo" (HloModuleProto), "hlo_text"
+  std::string code;
+  std::string options;  // CompileOptionsProto
+};
+
+// Parameters or results, one entry for each leaf, as the lists that the framework reads.
+struct ProgramValues {
+  std::vector<Shape> shapes;  // of what one device holds
+  std::vector<PJRT_Buffer_Type> types;
+  std::vector<int64_t> dimensions;  // of all, one after the other
+  std::vector<size_t> ranks;
+  std::vector<int> memory_kinds;
+  std::vector<const char*> memory_kind_names;
+  std::vector<size_t> memory_kind_sizes;
+  std::vector<std::string> shardings;  // OpSharding; empty: unknown
+  std::vector<const char*> sharding_data;
+  std::vector<size_t> sharding_sizes;
+  std::vector<PJRT_Layouts_MemoryLayout> layouts;
+  std::vector<PJRT_Layouts_MemoryLayout*> layout_list;
+};
+
+struct Program {
+  std::shared_ptr<PJRT_Client> client;
+  ProgramSource source;
+  std::unique_ptr<Executable> executable;
+  std::string name, fingerprint;
+  bool portable = false;
+  std::vector<PJRT_Device*> devices;  // in the order of the lists of arguments
+  std::vector<PJRT_LogicalDeviceIds> logical_ids;
+  std::string device_assignment;
+  ProgramValues parameters, results;
+  std::vector<int64_t> donated;  // parameters that are given up by a run
+  std::vector<int64_t> tokens;   // parameters that are tokens
+};
+
+// Errors: InvalidArgument for formats that there are not, and what import and compilation return.
+absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client, ProgramSource source);
+
+}  // namespace hilo::pjrt
+
+// Two handles on the same program, which are destroyed in any order.
+struct PJRT_Executable {
+  const std::shared_ptr<const hilo::pjrt::Program> program;
+};
+struct PJRT_LoadedExecutable {
+  const std::shared_ptr<const hilo::pjrt::Program> program;
+  std::atomic<bool> deleted = false;
+};
+
+#endif  // HILO_PJRT_PROGRAM_H_

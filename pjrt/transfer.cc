@@ -1,0 +1,182 @@
+// Arrays between the host and buffers, and between buffers.
+//
+// Buffers never change, so a copy to another device or memory of the same host is a second handle on the same bytes: no program writes to bytes that
+// two values share. Memory of the host is used as it is when the caller lets us, it is aligned as Hilo's own, and it lies as the buffer shall lie.
+#include <cstring>
+
+#include "base/status_macros.h"
+#include "pjrt/buffer.h"
+#include "pjrt/error.h"
+#include "pjrt/event.h"
+#include "pjrt/strided_copy.h"
+
+namespace hilo::pjrt {
+namespace {
+
+PJRT_Buffer* NewBuffer(const std::shared_ptr<PJRT_Client>& client, PJRT_Memory* memory, std::unique_ptr<Buffer> value) {
+  return new PJRT_Buffer(client, memory, std::move(value));
+}
+
+// Errors: InvalidArgument if the memory is another client's.
+absl::Status CheckMemory(const PJRT_Client* client, const PJRT_Memory* memory) {
+  HILO_RETURN_IF_ERROR(CheckHandle(client, "PJRT_Client"));
+  if (memory->device->client == client) return absl::OkStatus();
+  return Unimplemented("transfers between two clients");
+}
+
+// A second handle on the same value.
+absl::StatusOr<PJRT_Buffer*> ShareWith(PJRT_Buffer* source, PJRT_Memory* memory) {
+  HILO_RETURN_IF_ERROR(CheckMemory(source->client.get(), memory));
+  absl::StatusOr<std::shared_ptr<BufferValue>> value = source->value->Share();
+  if (!value.ok()) return InvalidArgument(value.status().message());
+  return NewBuffer(source->client, memory, std::make_unique<Buffer>(source->value->shared_shape(), memory->device->number(), *std::move(value)));
+}
+
+// Calls `copy` with the bytes of `source` once they are there, and returns the event of its end.
+template <typename Copy>
+absl::StatusOr<PJRT_Event*> CopyWhenReady(PJRT_Buffer* source, Copy copy) {
+  absl::StatusOr<std::shared_ptr<BufferValue>> shared = source->value->Share();
+  if (!shared.ok()) return InvalidArgument(shared.status().message());
+  std::shared_ptr<BufferValue> value = *std::move(shared);
+  if (value->defined()) {
+    HILO_RETURN_IF_ERROR(value->Await());
+    copy(value->memory.get());
+    return new PJRT_Event{};
+  }
+  auto done = std::make_shared<Event>();
+  Event& definition = *value->definition;
+  definition.OnDone([value = std::move(value), done, copy](const absl::Status& status) {
+    done->Set(!status.ok() ? status : Guarded([&] {
+      copy(value->memory.get());
+      return absl::OkStatus();
+    }));
+  });
+  return new PJRT_Event{std::move(done)};
+}
+
+}  // namespace
+
+absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* args) {
+  HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->memory, args->device));
+  HILO_RETURN_IF_ERROR(CheckMemory(args->client, memory));
+  Client& client = *args->client->client;
+  const int device = memory->device->number();
+  HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->type, args->dims, args->num_dims));
+  const std::vector<int64_t> row_major = DenseByteStrides(shape);
+  HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->device_layout));
+  absl::Span<const int64_t> strides(args->byte_strides, args->byte_strides == nullptr ? 0 : args->num_byte_strides);
+  if (args->byte_strides == nullptr) strides = row_major;
+  if (strides.size() != args->num_dims) return InvalidArgument(strides.size(), " strides do not fit ", shape.ToString());
+  std::unique_ptr<Buffer> value;
+  std::shared_ptr<Event> done;
+  if (!IsDense(shape, strides)) {
+    HILO_ASSIGN_OR_RETURN(value, client.UninitializedBuffer(shape, device));
+    HILO_ASSIGN_OR_RETURN(const auto bytes, value->Bytes());
+    StridedCopy(shape.dimensions(), PrimitiveTypeByteSize(shape.element_type()), args->data, strides, bytes->data(), DenseByteStrides(shape));
+  } else if (args->host_buffer_semantics >= PJRT_HostBufferSemantics_kImmutableZeroCopy) {
+    done = std::make_shared<Event>();
+    HILO_ASSIGN_OR_RETURN(value, client.BufferFromHostMemory(args->data, shape, device, [done] { done->Set(absl::OkStatus()); }));
+  } else {
+    HILO_ASSIGN_OR_RETURN(value, client.BufferFromHostMemory(args->data, shape, device));
+  }
+  auto event = std::make_unique<PJRT_Event>(PJRT_Event{std::move(done)});
+  args->buffer = NewBuffer(args->client->self, memory, std::move(value));
+  args->done_with_host_buffer = event.release();
+  return absl::OkStatus();
+}
+
+absl::Status Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Args* args) {
+  HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->memory, args->device));
+  HILO_RETURN_IF_ERROR(CheckMemory(args->client, memory));
+  HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->element_type, args->dims, args->num_dims));
+  HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->layout));
+  std::function<void()> release = [] {};
+  if (args->on_delete_callback != nullptr) {
+    release = [callback = args->on_delete_callback, data = args->device_buffer_ptr, user_arg = args->on_delete_callback_arg] { callback(data, user_arg); };
+  }
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> value,
+                        args->client->client->BufferFromHostMemory(args->device_buffer_ptr, shape, memory->device->number(), std::move(release)));
+  args->buffer = NewBuffer(args->client->self, memory, std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args* args) {
+  HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->memory, args->device));
+  HILO_RETURN_IF_ERROR(CheckMemory(args->client, memory));
+  HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->shape_element_type, args->shape_dims, args->shape_num_dims));
+  HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->shape_layout));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> value, args->client->client->UninitializedBuffer(shape, memory->device->number()));
+  args->buffer = NewBuffer(args->client->self, memory, std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args* args) {
+  HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->memory, nullptr));
+  HILO_RETURN_IF_ERROR(CheckMemory(args->client, memory));
+  HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->shape_element_type, args->shape_dims, args->shape_num_dims));
+  HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->shape_layout));
+  auto value = std::make_shared<BufferValue>();
+  value->definition = HappenedWith(
+      absl::Status(static_cast<absl::StatusCode>(args->error_code), absl::string_view(args->error_message, args->error_message_size)));
+  if (value->definition == nullptr) return InvalidArgument("expected the code of an error, got OK");
+  args->buffer = NewBuffer(args->client->self, memory,
+                           std::make_unique<Buffer>(std::make_shared<const Shape>(std::move(shape)), memory->device->number(), std::move(value)));
+  return absl::OkStatus();
+}
+
+absl::Status Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
+  HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(nullptr, args->dst_device));
+  HILO_ASSIGN_OR_RETURN(args->dst_buffer, ShareWith(args->buffer, memory));
+  return absl::OkStatus();
+}
+
+absl::Status Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
+  HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->dst_memory, nullptr));
+  HILO_ASSIGN_OR_RETURN(args->dst_buffer, ShareWith(args->buffer, memory));
+  return absl::OkStatus();
+}
+
+absl::Status Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->src, "PJRT_Buffer"));
+  const Shape& shape = args->src->value->shape();
+  const int64_t size = ShapeUtil::ByteSizeOf(shape);
+  if (args->dst == nullptr) {
+    args->dst_size = size;
+    return absl::OkStatus();
+  }
+  if (args->dst_size < static_cast<size_t>(size)) return InvalidArgument("expected room for ", size, " bytes, got ", args->dst_size);
+  if (!shape.IsArray()) {
+    HILO_ASSIGN_OR_RETURN(args->event, CopyWhenReady(args->src, [](const MemoryBlock*) {}));
+    return absl::OkStatus();
+  }
+  HILO_ASSIGN_OR_RETURN(const Shape wanted, ShapeWithLayout(ShapeUtil::MakeStaticShape(shape), args->host_layout));
+  HILO_ASSIGN_OR_RETURN(args->event, CopyWhenReady(args->src, [target = args->dst, size, from = args->src->value->shared_shape(), wanted](const MemoryBlock* bytes) {
+                          if (size == 0) return;
+                          const std::vector<int64_t> strides = DenseByteStrides(wanted);
+                          if (IsDense(*from, strides)) {
+                            std::memcpy(target, bytes->data(), size);
+                          } else {
+                            StridedCopy(from->dimensions(), PrimitiveTypeByteSize(from->element_type()), bytes->data(), DenseByteStrides(*from), target,
+                                        strides);
+                          }
+                        }));
+  return absl::OkStatus();
+}
+
+absl::Status Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
+  const int64_t size = ShapeUtil::ByteSizeOf(args->buffer->value->shape());
+  if (args->offset < 0 || args->transfer_size < 0 || args->offset > size || args->transfer_size > size - args->offset) {
+    return InvalidArgument(args->transfer_size, " bytes at ", args->offset, " are not within the buffer's ", size);
+  }
+  if (args->transfer_size > 0 && args->dst == nullptr) return InvalidArgument("expected memory of the host, got null");
+  HILO_ASSIGN_OR_RETURN(args->event,
+                        CopyWhenReady(args->buffer, [target = args->dst, offset = args->offset, count = args->transfer_size](const MemoryBlock* bytes) {
+                          if (count > 0) std::memcpy(target, bytes->data() + offset, count);
+                        }));
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::pjrt
