@@ -1,13 +1,16 @@
-# hilo_layer(NAME FOLDER [FILES_ONLY] [INTO TARGET...] [SYSTEM_INCLUDES DIR...])
+# hilo_layer(NAME FOLDER [FILES_ONLY] [EXCLUDE FOLDER] [INTO TARGET...] [SYSTEM_INCLUDES DIR...])
 #
-# Makes the OBJECT library NAME of every .cc below FOLDER (FILES_ONLY: of the files directly in it) and puts its objects
+# Makes the OBJECT library NAME of every .cc below FOLDER (FILES_ONLY: of the files directly in it; EXCLUDE: but those below one folder) and puts its objects
 # into the libraries TARGET, by default libhilo and the PJRT plugin. A folder without sources makes no library. SYSTEM_INCLUDES are header folders that only this layer sees.
 function(hilo_layer name folder)
-  cmake_parse_arguments(arg "FILES_ONLY" "" "INTO;SYSTEM_INCLUDES" ${ARGN})
+  cmake_parse_arguments(arg "FILES_ONLY" "EXCLUDE" "INTO;SYSTEM_INCLUDES" ${ARGN})
   if(arg_FILES_ONLY)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
   else()
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
+  endif()
+  if(arg_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${arg_EXCLUDE}")
   endif()
   if(NOT sources)
     return()

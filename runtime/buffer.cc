@@ -54,7 +54,11 @@ void Buffer::OnReady(std::function<void(const absl::Status&)> callback) const {
 absl::StatusOr<std::shared_ptr<const MemoryBlock>> Buffer::Bytes() const {
   HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, Share());
   HILO_RETURN_IF_ERROR(value->Await());
-  return std::shared_ptr<const MemoryBlock>(value->memory);
+  if (value->memory == nullptr || value->memory->on_host()) return std::shared_ptr<const MemoryBlock>(value->memory);
+  static const auto* const host = new std::shared_ptr<HostMemory>(std::make_shared<HostMemory>(nullptr, 0));
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<MemoryBlock> copy, (*host)->Allocate(value->memory->size()));
+  HILO_RETURN_IF_ERROR(value->memory->CopyToHost(copy->data()));
+  return std::shared_ptr<const MemoryBlock>(std::move(copy));
 }
 
 absl::StatusOr<Literal> Buffer::ToLiteral() const {

@@ -48,7 +48,7 @@ class Buffer {
 
   // Waits. Errors: as Await; ResourceExhausted.
   absl::StatusOr<Literal> ToLiteral() const;
-  // Waits; the bytes in the layout of shape(), for as long as the result lives. Errors: as Await.
+  // Waits; the bytes in the layout of shape() on the host, for as long as the result lives: those of the buffer, or a copy if it is not on the host. Errors: as ToLiteral.
   absl::StatusOr<std::shared_ptr<const MemoryBlock>> Bytes() const;
 
   // Gives the value up; memory goes when the last run that uses it is done.

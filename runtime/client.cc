@@ -1,7 +1,6 @@
 #include "runtime/client.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -85,7 +84,11 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
     auto core = std::make_shared<ClientCore>();
     core->fork_generation = ForkGeneration();
     core->compiler = std::move(compiler);
-    core->memory = std::make_shared<HostMemory>(options.host_allocator, options.memory_limit);
+    const auto host = std::make_shared<HostMemory>(options.host_allocator, options.memory_limit);
+    for (int device = 0; device < options.device_count; ++device) {
+      HILO_ASSIGN_OR_RETURN(std::shared_ptr<DeviceMemory> memory, core->compiler->OpenDevice(device));
+      core->memories.push_back(memory == nullptr ? host : std::make_shared<HostMemory>(std::move(memory), options.memory_limit));
+    }
     core->default_deadline = options.default_deadline;
     core->pool = options.thread_pool;
     const int threads = options.num_threads == 0 ? UsableCpuCount() : options.num_threads;
@@ -106,7 +109,9 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
 
 std::string Client::platform() const { return core_->compiler->platform(); }
 int Client::device_count() const { return static_cast<int>(core_->queues.size()); }
-MemoryStats Client::memory_stats() const { return core_->memory->stats(); }
+MemoryStats Client::memory_stats(int device) const {
+  return core_->CheckDevice(device).ok() ? core_->memories[device]->stats() : MemoryStats();
+}
 Compiler* Client::compiler() const { return core_->compiler.get(); }
 CustomCallRegistry* Client::custom_call_registry() const { return &core_->custom_calls; }
 
@@ -157,6 +162,19 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloProto(absl::string
   });
 }
 
+absl::StatusOr<std::shared_ptr<MemoryBlock>> MakeBlock(const Literal& literal, const Shape& shape, HostMemory* memory) {
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<MemoryBlock> block, memory->Allocate(ShapeUtil::ByteSizeOf(shape)));
+  if (block->size() == 0) return block;
+  if (block->on_host()) {
+    LiteralToBytes(literal, shape, block->data());
+    return block;
+  }
+  std::vector<uint8_t> bytes(block->size());
+  LiteralToBytes(literal, shape, bytes.data());
+  HILO_RETURN_IF_ERROR(block->CopyFromHost(bytes.data()));
+  return block;
+}
+
 absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Literal& literal,
                                                                       int device,
                                                                       const Shape& shape) const {
@@ -171,8 +189,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Lite
   }
   auto value = std::make_shared<BufferValue>();
   if (shape.IsArray()) {
-    HILO_ASSIGN_OR_RETURN(value->memory, memory->Allocate(ShapeUtil::ByteSizeOf(shape)));
-    if (value->memory->size() > 0) LiteralToBytes(literal, shape, value->memory->data());
+    HILO_ASSIGN_OR_RETURN(value->memory, MakeBlock(literal, shape, memories[device].get()));
   }
   return std::make_unique<Buffer>(std::make_shared<const Shape>(shape), device, std::move(value));
 }
@@ -201,11 +218,12 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(
       return InvalidArgument("expected ", bytes, " bytes of host memory, got null");
     auto value = std::make_shared<BufferValue>();
     auto buffer = std::make_unique<Buffer>(std::move(shape), device, value);
-    if (release != nullptr && reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0) {
+    HostMemory* const memory = core_->memories[device].get();
+    if (memory->device() == nullptr && release != nullptr && reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0) {
       value->memory = HostMemory::Lend(data, bytes, std::move(release));
     } else {
-      HILO_ASSIGN_OR_RETURN(value->memory, core_->memory->Allocate(bytes));
-      if (bytes > 0) std::memcpy(value->memory->data(), data, bytes);
+      HILO_ASSIGN_OR_RETURN(value->memory, memory->Allocate(bytes));
+      HILO_RETURN_IF_ERROR(value->memory->CopyFromHost(data));
       if (release != nullptr) release();
     }
     return buffer;
@@ -219,8 +237,10 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::UninitializedBuffer(const Shape&
     ShapeUtil::AddMissingLayouts(shape.get());
     HILO_RETURN_IF_ERROR(ShapeUtil::Validate(*shape));
     if (!shape->IsArray()) return InvalidArgument("a buffer to be filled is an array, not ", shape->ToString());
+    HostMemory* const memory = core_->memories[device].get();
+    if (memory->device() != nullptr) return Unimplemented("a buffer on a device with memory of its own, to be filled by the host in place");
     auto value = std::make_shared<BufferValue>();
-    HILO_ASSIGN_OR_RETURN(value->memory, core_->memory->Allocate(ShapeUtil::ByteSizeOf(*shape)));
+    HILO_ASSIGN_OR_RETURN(value->memory, memory->Allocate(ShapeUtil::ByteSizeOf(*shape)));
     return std::make_unique<Buffer>(std::move(shape), device, std::move(value));
   });
 }

@@ -39,7 +39,7 @@ struct ClientOptions {
   ThreadPool* thread_pool = nullptr;
   // Where buffers come from; null: the system. Must outlive the client and its buffers.
   HostAllocator* host_allocator = nullptr;
-  // Bytes of buffers and temporary memory; 0: no limit.
+  // Bytes of buffers and temporary memory, on each device that has memory of its own, or on the host; 0: no limit.
   int64_t memory_limit = 0;
   // Of every run that has no other.
   absl::Duration default_deadline = absl::InfiniteDuration();
@@ -57,7 +57,8 @@ class Client {
 
   std::string platform() const;
   int device_count() const;
-  MemoryStats memory_stats() const;
+  // Of the device's memory; devices on the host have one together.
+  MemoryStats memory_stats(int device = 0) const;
   Compiler* compiler() const;
   // The functions of custom calls that this client knows beside those of CustomCallRegistry::Default().
   CustomCallRegistry* custom_call_registry() const;

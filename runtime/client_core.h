@@ -18,6 +18,9 @@
 
 namespace hilo {
 
+// A new block of `memory` with the literal's elements in the layout of `shape`.
+absl::StatusOr<std::shared_ptr<MemoryBlock>> MakeBlock(const Literal& literal, const Shape& shape, HostMemory* memory);
+
 struct ClientCore {
   ClientCore() = default;
   // In a forked child the threads are gone, and what waits for them is left behind.
@@ -35,7 +38,7 @@ struct ClientCore {
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<ThreadPool> own_pool;
   ThreadPool* pool = nullptr;  // null: one thread
-  std::shared_ptr<HostMemory> memory;
+  std::vector<std::shared_ptr<HostMemory>> memories;  // one a device; on the host it is the same for all
   absl::Duration default_deadline;
   std::unique_ptr<Watchdog> watchdog = std::make_unique<Watchdog>();
   std::vector<std::unique_ptr<TransferQueues>> transfers;  // one a device

@@ -18,6 +18,7 @@
 namespace hilo {
 
 class Communicator;
+class DeviceMemory;
 struct HostCallbacks;
 struct TransferQueues;
 namespace ffi {
@@ -29,6 +30,7 @@ struct RunContext {
   ThreadPool* thread_pool = nullptr;          // null: everything on the calling thread
   CancellationToken* cancellation = nullptr;  // null: the run cannot be stopped
   int device = 0;                             // the client's number of the device
+  DeviceMemory* memory = nullptr;             // the device's own memory; null: parameters and results are on the host
   // The device's place among those that run the program together.
   int64_t replica_id = 0, partition_id = 0;
   int64_t replica_count = 1, partition_count = 1;
@@ -69,6 +71,9 @@ class Compiler {
   virtual std::string platform() const = 0;
   // Whether Compile takes modules with dynamic dimensions, and Run buffers with sizes. Others get them expanded (runtime/dynamic_program.h).
   virtual bool TakesDynamicShapes() const { return false; }
+  // Makes device `device` (from 0) ready for programs of this compiler, and gives its memory; null: programs run on the host's. The client calls it once for each of
+  // its devices before anything else. Errors: Unavailable, saying what is missing.
+  virtual absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int /*device*/) { return std::shared_ptr<DeviceMemory>(); }
   // Takes a verified module at HloStage::kInput.
   // Errors: Unimplemented naming the instruction; ResourceExhausted past a limit; InvalidArgument for bad options.
   virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,

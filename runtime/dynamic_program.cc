@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
 #include "hlo/passes/dynamic/expand_dynamic.h"
+#include "runtime/device_memory.h"
 
 namespace hilo {
 namespace {
@@ -15,6 +16,48 @@ namespace {
 // The memory of one s32, aligned as buffers are.
 struct alignas(64) SizeSlot {
   int32_t value = 0;
+};
+
+// The s32 scalars beside the arrays of one run, where the run's memory is.
+class SizeSlots {
+ public:
+  SizeSlots(DeviceMemory* device, size_t count) : device_(device), count_(count), host_(device == nullptr ? count : 0) {}
+  SizeSlots(const SizeSlots&) = delete;
+  SizeSlots& operator=(const SizeSlots&) = delete;
+  ~SizeSlots() {
+    if (memory_ != nullptr) device_->Free(memory_, Bytes());
+  }
+
+  absl::Status Allocate() {
+    if (device_ == nullptr || count_ == 0) return absl::OkStatus();
+    HILO_ASSIGN_OR_RETURN(memory_, device_->Allocate(Bytes()));
+    return absl::OkStatus();
+  }
+  void* at(size_t i) { return device_ == nullptr ? static_cast<void*>(&host_[i]) : static_cast<SizeSlot*>(memory_) + i; }
+
+  // Single numbers anywhere in the run's memory.
+  absl::StatusOr<int32_t> Load(const void* from) const {
+    int32_t size = 0;
+    if (device_ != nullptr) {
+      HILO_RETURN_IF_ERROR(device_->CopyToHost(&size, from, sizeof(size)));
+    } else {
+      std::memcpy(&size, from, sizeof(size));
+    }
+    return size;
+  }
+  absl::Status Store(int32_t size, void* to) const {
+    if (device_ != nullptr) return device_->CopyFromHost(to, &size, sizeof(size));
+    std::memcpy(to, &size, sizeof(size));
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t Bytes() const { return static_cast<int64_t>(count_ * sizeof(SizeSlot)); }
+
+  DeviceMemory* const device_;
+  const size_t count_;
+  absl::InlinedVector<SizeSlot, 4> host_;
+  void* memory_ = nullptr;
 };
 
 class DynamicProgram : public CompiledProgram {
@@ -27,27 +70,31 @@ class DynamicProgram : public CompiledProgram {
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
                    absl::Span<void* const> outputs) const override {
-    absl::InlinedVector<SizeSlot, 4> given(interface_.parameters.size()), returned(interface_.results.size());
+    SizeSlots given(context.memory, interface_.parameters.size()), returned(context.memory, interface_.results.size());
+    HILO_RETURN_IF_ERROR(given.Allocate());
+    HILO_RETURN_IF_ERROR(returned.Allocate());
     absl::InlinedVector<const void*, 16> inputs(parameters.begin(), parameters.end());
     absl::InlinedVector<void*, 16> results(outputs.begin(), outputs.end());
-    for (size_t i = 0; i < given.size(); ++i) {
-      const DynamicDimension& dimension = interface_.parameters[i];
-      const Shape& shape = parameters_[dimension.leaf];
-      std::memcpy(&given[i].value, SizeOf(static_cast<const uint8_t*>(parameters[dimension.leaf]), shape, dimension.dimension), sizeof(int32_t));
-      given[i].value = WithinBound(given[i].value, shape, dimension.dimension);
-      inputs.push_back(&given[i]);
+    for (size_t i = 0; i < interface_.parameters.size(); ++i) {
+      const auto& [leaf, dimension] = interface_.parameters[i];
+      const Shape& shape = parameters_[leaf];
+      HILO_ASSIGN_OR_RETURN(const int32_t size, given.Load(SizeOf(static_cast<const uint8_t*>(parameters[leaf]), shape, dimension)));
+      HILO_RETURN_IF_ERROR(given.Store(WithinBound(size, shape, dimension), given.at(i)));
+      inputs.push_back(given.at(i));
     }
-    for (SizeSlot& slot : returned) results.push_back(&slot);
+    for (size_t i = 0; i < interface_.results.size(); ++i) results.push_back(returned.at(i));
     HILO_RETURN_IF_ERROR(program_->Run(context, inputs, results));
     for (size_t leaf = 0; leaf < results_.size(); ++leaf) {
       const Shape& shape = results_[leaf];
       for (int64_t d = 0; !shape.is_static() && d < shape.rank(); ++d) {
-        StoreSize(static_cast<int32_t>(shape.dimensions(d)), outputs[leaf], shape, d);
+        HILO_RETURN_IF_ERROR(returned.Store(static_cast<int32_t>(shape.dimensions(d)), SizeOf(static_cast<uint8_t*>(outputs[leaf]), shape, d)));
       }
     }
-    for (size_t i = 0; i < returned.size(); ++i) {
+    for (size_t i = 0; i < interface_.results.size(); ++i) {
       const auto& [leaf, dimension] = interface_.results[i];
-      StoreSize(WithinBound(returned[i].value, results_[leaf], dimension), outputs[leaf], results_[leaf], dimension);
+      HILO_ASSIGN_OR_RETURN(const int32_t size, returned.Load(returned.at(i)));
+      const Shape& shape = results_[leaf];
+      HILO_RETURN_IF_ERROR(returned.Store(WithinBound(size, shape, dimension), SizeOf(static_cast<uint8_t*>(outputs[leaf]), shape, dimension)));
     }
     return absl::OkStatus();
   }
@@ -65,9 +112,6 @@ class DynamicProgram : public CompiledProgram {
   template <typename Byte>
   static Byte* SizeOf(Byte* buffer, const Shape& shape, int64_t dimension) {
     return buffer + ShapeUtil::DynamicSizesOffset(shape) + dimension * static_cast<int64_t>(sizeof(int32_t));
-  }
-  static void StoreSize(int32_t size, void* buffer, const Shape& shape, int64_t dimension) {
-    std::memcpy(SizeOf(static_cast<uint8_t*>(buffer), shape, dimension), &size, sizeof(size));
   }
   static int32_t WithinBound(int32_t size, const Shape& shape, int64_t dimension) {
     return static_cast<int32_t>(std::clamp<int64_t>(size, 0, shape.dimensions(dimension)));

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -33,13 +34,36 @@ MemoryBlock::~MemoryBlock() {
   }
   if (memory_ == nullptr) return;
   if (data_ != small_ && data_ != nullptr) {
-    if (memory_->allocator_ != nullptr) {
+    if (memory_->device_ != nullptr) {
+      memory_->device_->Free(data_, size_);
+    } else if (memory_->allocator_ != nullptr) {
       memory_->allocator_->Free(data_, size_);
     } else {
       memory_->cache_.Give(data_, size_);
     }
   }
   memory_->Unreserve(size_);
+}
+
+bool MemoryBlock::on_host() const { return memory_ == nullptr || memory_->device_ == nullptr; }
+
+absl::Status MemoryBlock::CopyFromHost(const void* from) {
+  if (size_ == 0) return absl::OkStatus();
+  if (!on_host()) return memory_->device_->CopyFromHost(data_, from, size_);
+  std::memcpy(data_, from, size_);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryBlock::CopyToHost(void* to) const {
+  if (size_ == 0) return absl::OkStatus();
+  if (!on_host()) return memory_->device_->CopyToHost(to, data_, size_);
+  std::memcpy(to, data_, size_);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryBlock::CopyFrom(const MemoryBlock& from) {
+  if (on_host()) return from.CopyToHost(data_);
+  return size_ == 0 ? absl::OkStatus() : memory_->device_->CopyWithin(data_, from.data_, size_);
 }
 
 absl::StatusOr<std::shared_ptr<MemoryBlock>> HostMemory::Allocate(int64_t size) {
@@ -54,6 +78,11 @@ absl::StatusOr<std::shared_ptr<MemoryBlock>> HostMemory::Allocate(int64_t size) 
   block->memory_ = shared_from_this();
   block->size_ = size;
   if (size == 0) return block;
+  if (device_ != nullptr) {
+    HILO_ASSIGN_OR_RETURN(void* memory, device_->Allocate(size));
+    block->data_ = static_cast<uint8_t*>(memory);
+    return block;
+  }
   if (size <= MemoryBlock::kSmall && allocator_ == nullptr) {
     block->data_ = block->small_;
     return block;

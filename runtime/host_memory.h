@@ -1,4 +1,4 @@
-// Memory of host devices: where it comes from, how much is in use, and how much may be.
+// Memory of buffers: where it comes from, how much is in use, and how much may be. It is the host's, or a device's that has its own (runtime/device_memory.h).
 #ifndef HILO_RUNTIME_HOST_MEMORY_H_
 #define HILO_RUNTIME_HOST_MEMORY_H_
 
@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/block_cache.h"
+#include "runtime/device_memory.h"
 
 namespace hilo {
 
@@ -42,8 +43,15 @@ class MemoryBlock {
   MemoryBlock& operator=(const MemoryBlock&) = delete;
   ~MemoryBlock();
 
+  // An address of the host if on_host(), else of the device.
   uint8_t* data() const { return data_; }
   int64_t size() const { return size_; }
+  bool on_host() const;
+  // All bytes of the block from or to the host's memory. Errors: those of a device's copies.
+  absl::Status CopyFromHost(const void* from);
+  absl::Status CopyToHost(void* to) const;
+  // From a block of the same device and size.
+  absl::Status CopyFrom(const MemoryBlock& from);
   // False for memory that the embedder lent: nothing may write to it.
   bool writable() const { return release_ == nullptr; }
 
@@ -63,6 +71,11 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
  public:
   // Null: memory of the system. Limit in bytes; 0: none.
   HostMemory(HostAllocator* allocator, int64_t limit) : allocator_(allocator), limit_(limit) {}
+  // Blocks lie in a device's own memory.
+  HostMemory(std::shared_ptr<DeviceMemory> device, int64_t limit) : allocator_(nullptr), device_(std::move(device)), limit_(limit) {}
+
+  // Null: blocks are on the host.
+  DeviceMemory* device() const { return device_.get(); }
 
   // `size` bytes, not initialised. Errors: ResourceExhausted with asked, free and peak.
   absl::StatusOr<std::shared_ptr<MemoryBlock>> Allocate(int64_t size);
@@ -82,6 +95,7 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   absl::Status Exhausted(int64_t asked) const;
 
   HostAllocator* const allocator_;
+  const std::shared_ptr<DeviceMemory> device_;
   BlockCache cache_;  // of memory from the system
   const int64_t limit_;
   std::atomic<int64_t> in_use_{0}, peak_{0};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -45,16 +44,11 @@ class TemporaryMemory {
 };
 
 // The value in the layout of `wanted`.
-absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(const ClientCore& core,
-                                                      const BufferValue& value, const Shape& shape,
+absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(HostMemory* memory, const Buffer& buffer,
                                                       const Shape& wanted) {
-  HILO_RETURN_IF_ERROR(value.Await());
+  HILO_ASSIGN_OR_RETURN(const Literal literal, buffer.ToLiteral());
   auto result = std::make_shared<BufferValue>();
-  HILO_ASSIGN_OR_RETURN(result->memory, core.memory->Allocate(ShapeUtil::ByteSizeOf(wanted)));
-  if (result->memory->size() > 0) {
-    HILO_ASSIGN_OR_RETURN(Literal literal, LiteralFromBytes(value.memory->data(), shape));
-    LiteralToBytes(literal, wanted, result->memory->data());
-  }
+  HILO_ASSIGN_OR_RETURN(result->memory, MakeBlock(literal, wanted, memory));
   return result;
 }
 
@@ -85,7 +79,7 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
                              buffer.shape().ToString());
     }
     absl::StatusOr<std::shared_ptr<BufferValue>> value = buffer.Share();
-    if (value.ok() && !same) value = Relayout(core, **value, buffer.shape(), wanted);
+    if (value.ok() && !same) value = Relayout(core.memories[context.device].get(), buffer, wanted);
     if (!value.ok()) return AddContext(value.status(), absl::StrCat("; argument ", i));
     arguments[i].value = *std::move(value);
   }
@@ -138,6 +132,8 @@ absl::Status ProgramRun::RunProgram() {
     const MemoryBlock* memory = argument.value->memory.get();
     inputs.push_back(memory == nullptr ? nullptr : memory->data());
   }
+  HostMemory* const memory = core.memories[context.device].get();
+  context.memory = memory->device();
   FewLeaves<std::shared_ptr<MemoryBlock>> blocks;
   FewLeaves<void*> outputs;
   for (const LoadedProgram::Leaf& leaf : program.outputs) {
@@ -145,16 +141,15 @@ absl::Status ProgramRun::RunProgram() {
     if (leaf.shape->IsArray()) {
       if (leaf.donor >= 0) block = TakeMemory(arguments[leaf.donor]);
       if (block == nullptr) {
-        HILO_ASSIGN_OR_RETURN(block, core.memory->Allocate(leaf.bytes));
-        if (leaf.donor >= 0 && leaf.bytes > 0)
-          std::memcpy(block->data(), inputs[leaf.donor], leaf.bytes);
+        HILO_ASSIGN_OR_RETURN(block, memory->Allocate(leaf.bytes));
+        if (leaf.donor >= 0) HILO_RETURN_IF_ERROR(block->CopyFrom(*arguments[leaf.donor].value->memory));
       }
       if (leaf.donor >= 0) inputs[leaf.donor] = block->data();
     }
     outputs.push_back(block == nullptr ? nullptr : block->data());
     blocks.push_back(std::move(block));
   }
-  TemporaryMemory temporary(core.memory.get());
+  TemporaryMemory temporary(memory);
   HILO_RETURN_IF_ERROR(temporary.Reserve(program.compiled->temp_bytes()));
   HILO_RETURN_IF_ERROR(program.compiled->Run(context, inputs, outputs));
   for (size_t i = 0; i < blocks.size(); ++i) results[i]->memory = std::move(blocks[i]);

@@ -1,0 +1,31 @@
+// Memory of a device that the host can reach by copies alone.
+#ifndef HILO_RUNTIME_DEVICE_MEMORY_H_
+#define HILO_RUNTIME_DEVICE_MEMORY_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace hilo {
+
+// A backend whose device has memory of its own gives one of these for each device (Compiler::OpenDevice). Addresses are the device's. Thread-safe.
+//
+// Copies return when they are done: the source may change then, and runs that begin later see the result.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+
+  // `size` > 0 bytes, not initialised, aligned for any array. Errors: ResourceExhausted with asked, free and total.
+  virtual absl::StatusOr<void*> Allocate(int64_t size) = 0;
+  virtual void Free(void* memory, int64_t size) = 0;
+
+  virtual absl::Status CopyFromHost(void* to, const void* from, int64_t size) = 0;
+  virtual absl::Status CopyToHost(void* to, const void* from, int64_t size) = 0;
+  // From one place on the device to another.
+  virtual absl::Status CopyWithin(void* to, const void* from, int64_t size) = 0;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_RUNTIME_DEVICE_MEMORY_H_
