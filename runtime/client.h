@@ -87,7 +87,7 @@ class Client {
       const void* data, const Shape& shape, int device = 0,
       std::function<void()> release = nullptr);
   // Memory for an array in the layout of `shape`, for its maker to fill (Buffer::Bytes) before anybody else gets to see it. Errors:
-  // InvalidArgument if `shape` is no array; ResourceExhausted.
+  // InvalidArgument if `shape` is no array; ResourceExhausted; Unimplemented on devices with memory of their own.
   absl::StatusOr<std::unique_ptr<Buffer>> UninitializedBuffer(const Shape& shape, int device = 0);
 
   // Puts an item, an array or a tuple of arrays, into the device's infeed, from which programs take one with each infeed. Waits while the items
