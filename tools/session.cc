@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "hlo/import/hlo_proto.h"
+#include "hlo/import/stablehlo/stablehlo_import.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/ffi/custom_call_library.h"
 #include "runtime/ffi/custom_call_registry.h"
@@ -204,6 +205,11 @@ absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
     absl::StatusOr<std::unique_ptr<HloModule>> module = HloModuleFromProto(bytes);
     if (!module.ok()) return AddContext(module.status(), absl::StrCat("; in ", path));
     return module;
+  }
+  if (LooksLikeMlirBytecode(bytes) || LooksLikeMlirText(bytes)) {
+    absl::StatusOr<StablehloProgram> program = ImportStablehlo(bytes);
+    if (!program.ok()) return AddContext(program.status(), absl::StrCat("; in ", path));
+    return std::move(program->module);
   }
   const absl::string_view kind = ForeignKind(bytes);
   if (!kind.empty())

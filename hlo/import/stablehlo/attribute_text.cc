@@ -1,0 +1,126 @@
+#include "hlo/import/stablehlo/attribute_text.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/import/stablehlo/dense_literal.h"
+#include "hlo/ops/attributes.h"
+#include "shape/number_text.h"
+
+namespace hilo::stablehlo {
+namespace {
+
+// Dictionaries in dictionaries; a damaged program may close a circle.
+constexpr int kMaxDepth = 32;
+
+// MLIR's names of element types: i32 where XLA says s32.
+std::string ElementText(const Type& type) {
+  if (type.is_index) return "index";
+  const PrimitiveType element = type.element;
+  if (element == PRED) return "i1";
+  if (IsSignedIntegralType(element)) return absl::StrCat("i", std::string(PrimitiveTypeName(element)).substr(1));
+  if (IsUnsignedIntegralType(element)) return absl::StrCat("ui", std::string(PrimitiveTypeName(element)).substr(1));
+  return std::string(PrimitiveTypeName(element));
+}
+
+std::string FloatText(double value) {
+  std::string text;
+  AppendNumber(F64, reinterpret_cast<const uint8_t*>(&value), &text);
+  return text;
+}
+
+// In MLIR what is not printable is two hexadecimal digits.
+std::string Quoted(absl::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (absl::ascii_isprint(c) && c != '"' && c != '\\') {
+      quoted += c;
+    } else {
+      absl::StrAppend(&quoted, "\\", absl::Hex(static_cast<uint8_t>(c), absl::kZeroPad2));
+    }
+  }
+  return quoted + "\"";
+}
+
+std::string KeyText(absl::string_view name) {
+  bool bare = !name.empty() && (absl::ascii_isalpha(name[0]) || name[0] == '_');
+  for (char c : name) bare &= absl::ascii_isalnum(c) || c == '_' || c == '$' || c == '.';
+  return bare ? std::string(name) : Quoted(name);
+}
+
+absl::StatusOr<std::string> ElementsText(const Attribute& dense) {
+  HILO_ASSIGN_OR_RETURN(const Literal elements, DenseElements(dense));
+  const PrimitiveType type = elements.shape().element_type();
+  std::string text;
+  const bool is_number = type == PRED || IsIntegralType(type) || IsFloatingPointType(type);
+  if (!is_number) return Unimplemented("an array of ", PrimitiveTypeName(type), " as attribute of a custom call");
+  const bool is_splat = elements.shape().IsScalar();
+  for (int64_t i = 0; i < elements.element_count(); ++i) {
+    if (i > 0) text += ", ";
+    if (type == PRED) {
+      text += elements.data<bool>()[i] ? "true" : "false";
+    } else if (type == U64) {
+      absl::StrAppend(&text, elements.data<uint64_t>()[i]);
+    } else if (IsIntegralType(type)) {
+      absl::StrAppend(&text, elements.GetAsInt64(i));
+    } else {
+      absl::StrAppend(&text, FloatText(elements.GetAsDouble(i)));
+    }
+  }
+  return is_splat ? text : absl::StrCat("[", text, "]");
+}
+
+absl::StatusOr<std::string> ValueText(const Attribute& value, int depth);
+
+absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary, int depth) {
+  if (depth > kMaxDepth) return InvalidArgument("attributes are nested too deeply");
+  std::string text = "{";
+  for (const NamedAttribute& entry : dictionary.entries) {
+    absl::StatusOr<std::string> value = ValueText(*entry.value, depth + 1);
+    if (!value.ok()) return AddContext(value.status(), absl::StrCat("; attribute ", entry.name));
+    absl::StrAppend(&text, text.size() > 1 ? ", " : "", KeyText(entry.name), " = ", *value);
+  }
+  return absl::StrCat(text, "}");
+}
+
+absl::StatusOr<std::string> ValueText(const Attribute& value, int depth) {
+  switch (value.kind) {
+    case Attribute::Kind::kUnit: return std::string("unit");
+    case Attribute::Kind::kBool: return std::string(value.integer != 0 ? "true" : "false");
+    case Attribute::Kind::kInteger:
+      if (value.type->kind != Type::Kind::kElement) break;
+      return absl::StrCat(value.type->element == U64 ? absl::StrCat(static_cast<uint64_t>(value.integer)) : absl::StrCat(value.integer), " : ",
+                          ElementText(*value.type));
+    case Attribute::Kind::kFloat:
+      return absl::StrCat(FloatText(value.number), " : ", ElementText(*value.type));
+    case Attribute::Kind::kString:
+    case Attribute::Kind::kEnum: return Quoted(value.text);
+    case Attribute::Kind::kDictionary: return DictionaryText(value, depth);
+    case Attribute::Kind::kDense: {
+      HILO_ASSIGN_OR_RETURN(const std::string elements, ElementsText(value));
+      std::string dimensions;
+      for (int64_t size : value.type->shape.dimensions()) absl::StrAppend(&dimensions, size, "x");
+      Type element = {.kind = Type::Kind::kElement, .element = value.type->element};
+      // One after another: the reader of such text takes lists of any rank as flat.
+      return absl::StrCat("dense<", elements, "> : tensor<", dimensions, ElementText(element), ">");
+    }
+    default: break;
+  }
+  return Unimplemented("an attribute of a custom call of a kind that is no number, string, array or dictionary");
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary) { return DictionaryText(dictionary, 0); }
+
+std::string FrontendAttributesText(const Attribute& dictionary) {
+  std::string text = "{";
+  for (const NamedAttribute& entry : dictionary.entries) {
+    if (entry.value->kind != Attribute::Kind::kString) continue;
+    absl::StrAppend(&text, text.size() > 1 ? "," : "", entry.name, "=", FieldToText(std::string(entry.value->text)));
+  }
+  return absl::StrCat(text, "}");
+}
+
+}  // namespace hilo::stablehlo

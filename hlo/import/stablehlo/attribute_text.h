@@ -1,0 +1,21 @@
+// Attributes of MLIR as text.
+#ifndef HILO_HLO_IMPORT_STABLEHLO_ATTRIBUTE_TEXT_H_
+#define HILO_HLO_IMPORT_STABLEHLO_ATTRIBUTE_TEXT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "hlo/import/stablehlo/mlir_module.h"
+
+namespace hilo::stablehlo {
+
+// A dictionary as the backend_config of a typed FFI call has it: `{b = true, i = 3 : i64, a = dense<[1, 2]> : tensor<2xi64>}`.
+// Errors: Unimplemented for attributes that such calls cannot have; InvalidArgument for a constant that is none.
+absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary);
+
+// `{name="text",...}` of the entries that are strings: the frontend_attributes of HLO.
+std::string FrontendAttributesText(const Attribute& dictionary);
+
+}  // namespace hilo::stablehlo
+
+#endif  // HILO_HLO_IMPORT_STABLEHLO_ATTRIBUTE_TEXT_H_

@@ -1,0 +1,77 @@
+// The tables of attributes and types in MLIR bytecode.
+#ifndef HILO_HLO_IMPORT_STABLEHLO_BYTECODE_ENTRIES_H_
+#define HILO_HLO_IMPORT_STABLEHLO_BYTECODE_ENTRIES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "hlo/import/stablehlo/bytecode_cursor.h"
+#include "hlo/import/stablehlo/mlir_module.h"
+
+namespace hilo::stablehlo {
+
+// Where an attribute or type lies, and which dialect's code it is in.
+struct EncodedEntry {
+  absl::string_view dialect;
+  size_t begin = 0, end = 0;
+  bool has_encoding = false;  // else MLIR text
+};
+
+// Entries by number. Every attribute and type has its place in the module before any is decoded; so entries may name each other in any order,
+// and decoding follows no reference.
+class BytecodeEntries {
+ public:
+  BytecodeEntries(absl::string_view bytes, const std::vector<absl::string_view>& strings, MlirModule* module)
+      : bytes_(bytes), strings_(strings), module_(*module) {}
+
+  // Decodes all entries. Errors: InvalidArgument naming the byte. Kinds of attributes and types that are not known become kForeign.
+  absl::Status Decode(const std::vector<EncodedEntry>& attributes, const std::vector<EncodedEntry>& types);
+
+  // The entry whose number `cursor` reads. Null, and an error kept in the cursor, if there is none.
+  const Attribute* ReadAttribute(BytecodeCursor& cursor) const { return AttributeAt(cursor.Varint(), cursor); }
+  const Attribute* AttributeAt(uint64_t number, BytecodeCursor& cursor) const;
+  const Type* ReadType(BytecodeCursor& cursor) const { return TypeAt(cursor.Varint(), cursor); }
+  const Type* TypeAt(uint64_t number, BytecodeCursor& cursor) const;
+  absl::string_view ReadString(BytecodeCursor& cursor) const;
+
+ private:
+  // What a type says before the types and attributes that it names are looked up.
+  struct RawType {
+    enum class Form { kDone, kComplex, kTensor, kTuple, kFunction, kFuture } form = Form::kDone;
+    int bits = 0;               // of an element type
+    bool is_unsigned = false;
+    std::vector<int64_t> dimensions;
+    int64_t encoding = -1;      // an attribute's number
+    std::vector<uint64_t> inputs, results;
+    size_t begin = 0;
+  };
+
+  RawType RawTypeOf(const EncodedEntry& entry, Type* type, BytecodeCursor& cursor) const;
+  void VhloType(uint64_t code, Type* type, RawType* raw, BytecodeCursor& cursor) const;
+  void BuiltinType(uint64_t code, Type* type, RawType* raw, BytecodeCursor& cursor) const;
+  absl::Status ResolveType(size_t number);
+  absl::Status ResolveTuples();
+
+  absl::Status DecodeAttribute(const EncodedEntry& entry, bool strings_only, Attribute* attribute);
+  void VhloAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
+  void BuiltinAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
+  void SdyAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
+  std::vector<const Attribute*> ReadAttributes(BytecodeCursor& cursor) const;
+  std::vector<NamedAttribute> ReadEntries(BytecodeCursor& cursor) const;
+  // A number whose type comes first.
+  void ReadInteger(Attribute* attribute, BytecodeCursor& cursor) const;
+  void ReadFloat(Attribute* attribute, BytecodeCursor& cursor) const;
+
+  absl::string_view bytes_;
+  const std::vector<absl::string_view>& strings_;
+  MlirModule& module_;
+  std::vector<Attribute*> attributes_;
+  std::vector<Type*> types_;
+  std::vector<RawType> raw_types_;
+};
+
+}  // namespace hilo::stablehlo
+
+#endif  // HILO_HLO_IMPORT_STABLEHLO_BYTECODE_ENTRIES_H_

@@ -1,0 +1,32 @@
+// Which values the regions of a program use that are defined outside of them.
+#ifndef HILO_HLO_IMPORT_STABLEHLO_CAPTURES_H_
+#define HILO_HLO_IMPORT_STABLEHLO_CAPTURES_H_
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "hlo/import/stablehlo/mlir_module.h"
+
+namespace hilo::stablehlo {
+
+// In the order of first use, each once. Constants are not among them: they are made anew wherever they are used.
+class Captures {
+ public:
+  // Errors: ResourceExhausted if deeply nested regions capture too much.
+  static absl::StatusOr<Captures> Of(const MlirModule& program);
+
+  absl::Span<Value* const> operator[](const Region* region) const;
+  // Of all regions of an operation together.
+  std::vector<Value*> OfAll(const Operation& op) const;
+
+ private:
+  absl::flat_hash_map<const Region*, std::vector<Value*>> values_;
+};
+
+bool IsConstant(const Value& value);
+
+}  // namespace hilo::stablehlo
+
+#endif  // HILO_HLO_IMPORT_STABLEHLO_CAPTURES_H_

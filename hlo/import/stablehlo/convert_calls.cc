@@ -1,0 +1,153 @@
+// Custom calls, and composites that are an HLO opcode.
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/import/stablehlo/attribute_text.h"
+#include "hlo/import/stablehlo/dense_literal.h"
+#include "hlo/import/stablehlo/op_conversion.h"
+#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/search_attributes.h"
+
+namespace hilo::stablehlo {
+namespace {
+
+// Gives each array of `shapes` its layout: lists of dimensions, minor first. Errors: InvalidArgument unless they fit.
+absl::Status SetLayouts(const Attribute& layouts, absl::string_view name, std::vector<Shape>* shapes) {
+  if (layouts.elements.size() != shapes->size()) {
+    return InvalidArgument("expected ", shapes->size(), " layouts as ", name, ", got ", layouts.elements.size());
+  }
+  for (size_t i = 0; i < shapes->size(); ++i) {
+    Shape& shape = (*shapes)[i];
+    if (!shape.IsArray()) continue;
+    HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> order, IntegersOf(*layouts.elements[i]));
+    shape.clear_layout();
+    shape.mutable_layout()->minor_to_major.assign(order.begin(), order.end());
+    HILO_RETURN_IF_ERROR(AddContext(ShapeUtil::ValidateWithLayout(shape), absl::StrCat("; in ", name)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetAliases(const OpConversion& c, CustomCallAttrs* attributes) {
+  const Attribute* aliases = c.op.Find("output_operand_aliases");
+  if (aliases == nullptr) return absl::OkStatus();
+  for (const Attribute* alias : aliases->elements) {
+    if (alias->kind != Attribute::Kind::kAlias) return InvalidArgument("expected aliases as output_operand_aliases");
+    attributes->output_to_operand_aliasing.push_back(
+        {.output_index = alias->integers, .operand = alias->integer, .operand_index = alias->more_integers});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetConfig(const OpConversion& c, CustomCallAttrs* attributes) {
+  const Attribute* dictionary = c.op.Find("mhlo.backend_config");
+  const Attribute* config = c.op.Find("backend_config");
+  if (dictionary == nullptr && config != nullptr && config->kind == Attribute::Kind::kDictionary) dictionary = config;
+  const Attribute* version = c.op.Find("api_version");
+  if (version != nullptr && version->kind == Attribute::Kind::kInteger) {
+    if (version->integer < 0 || version->integer > API_VERSION_TYPED_FFI) return InvalidArgument("there is no api_version ", version->integer);
+    attributes->api_version = static_cast<CustomCallApiVersion>(version->integer);
+  } else if (version != nullptr) {
+    HILO_RETURN_IF_ERROR(FieldFromText(version->text, &attributes->api_version));
+  }
+  // A dictionary says that the call is a typed one, whatever version stands beside it.
+  if (dictionary != nullptr) {
+    attributes->api_version = API_VERSION_TYPED_FFI;
+    HILO_ASSIGN_OR_RETURN(attributes->backend_config.text, DictionaryText(*dictionary));
+  } else {
+    attributes->backend_config.text = std::string(c.Text("backend_config"));
+  }
+  return absl::OkStatus();
+}
+
+// An assertion about sizes holds, or it does not: there is nothing to do when the program runs.
+absl::StatusOr<Results> ShapeAssertion(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectAtLeast(1));
+  HILO_ASSIGN_OR_RETURN(const Literal holds, c.ConstantValue(c.operands[0], "conditions on sizes"));
+  if (holds.shape().element_type() != PRED || !holds.shape().IsScalar()) return InvalidArgument("a shape_assertion of ", holds.shape().ToString());
+  if (!holds.GetFirstElement<bool>()) return InvalidArgument("the program's condition on its sizes does not hold: ", c.Text("error_message"));
+  return Results();
+}
+
+absl::StatusOr<Results> CustomCall(OpConversion& c) {
+  const absl::string_view target = c.Text("call_target_name");
+  if (target.empty()) return InvalidArgument("expected call_target_name");
+  if (target == "shape_assertion") return ShapeAssertion(c);
+  auto attributes = std::make_unique<CustomCallAttrs>();
+  attributes->custom_call_target = std::string(target);
+  attributes->custom_call_has_side_effect = c.Flag("has_side_effect");
+  HILO_RETURN_IF_ERROR(SetConfig(c, attributes.get()));
+  HILO_RETURN_IF_ERROR(SetAliases(c, attributes.get()));
+  std::vector<Shape> results;
+  for (size_t i = 0; i < c.op.results.size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(results.emplace_back(), c.ResultShape(i));
+  }
+  const Attribute* operand_layouts = c.op.Find("operand_layouts");
+  const Attribute* result_layouts = c.op.Find("result_layouts");
+  const bool has_layouts = (operand_layouts != nullptr && !operand_layouts->elements.empty()) ||
+                           (result_layouts != nullptr && !result_layouts->elements.empty());
+  if (has_layouts) {
+    std::vector<Shape>& operands = attributes->operand_layout_constraints.shapes.emplace();
+    for (const HloInstruction* operand : c.operands) operands.push_back(operand->shape());
+    if (operand_layouts != nullptr && !operand_layouts->elements.empty()) HILO_RETURN_IF_ERROR(SetLayouts(*operand_layouts, "operand_layouts", &operands));
+    if (result_layouts != nullptr && !result_layouts->elements.empty()) {
+      // One result that is a tuple has a layout an element.
+      const bool is_tuple = results.size() == 1 && results[0].IsTuple();
+      std::vector<Shape> elements = is_tuple ? results[0].tuple_shapes() : results;
+      HILO_RETURN_IF_ERROR(SetLayouts(*result_layouts, "result_layouts", &elements));
+      results = is_tuple ? std::vector<Shape>{Shape(std::move(elements))} : std::move(elements);
+    }
+  }
+  Shape shape = results.size() == 1 ? results[0] : Shape(std::move(results));
+  ShapeUtil::AddMissingLayouts(&shape);
+  if (const Attribute* called = c.op.Find("called_computations"); called != nullptr && !called->elements.empty()) {
+    return Unimplemented("custom calls with called_computations");
+  }
+  HILO_ASSIGN_OR_RETURN(HloInstruction * call, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {}, &shape));
+  *call->mutable_shape() = shape;  // with its layouts
+  if (const Attribute* sharding = c.op.Find("mhlo.sharding"); sharding != nullptr && sharding->kind == Attribute::Kind::kString) {
+    call->add_extra_attribute("sharding", std::string(sharding->text));
+  }
+  if (const Attribute* frontend = c.op.Find("mhlo.frontend_attributes"); frontend != nullptr && !frontend->entries.empty()) {
+    call->add_extra_attribute("frontend_attributes", FrontendAttributesText(*frontend));
+  }
+  if (c.op.results.size() == 1) return Results{call};
+  Results elements;
+  for (size_t i = 0; i < c.op.results.size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction * element, c.Element(call, static_cast<int64_t>(i)));
+    *element->mutable_shape() = shape.tuple_shapes(static_cast<int64_t>(i));
+    elements.push_back(element);
+  }
+  return elements;
+}
+
+// Attributes of a composite stand in a dictionary, those of the operation of the same name do not.
+absl::StatusOr<int64_t> CompositeInteger(const OpConversion& c, absl::string_view name) {
+  const Attribute* attributes = c.op.Find("composite_attributes");
+  if (attributes == nullptr) return c.Integer(name);
+  for (const NamedAttribute& entry : attributes->entries) {
+    if (entry.name == name && entry.value->kind == Attribute::Kind::kInteger) return entry.value->integer;
+  }
+  return InvalidArgument("expected an integer as ", name);
+}
+
+absl::StatusOr<Results> TopK(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+  HILO_RETURN_IF_ERROR(c.ExpectResults(2));
+  auto attributes = std::make_unique<TopKAttrs>();
+  HILO_ASSIGN_OR_RETURN(attributes->k, CompositeInteger(c, "k"));
+  attributes->largest = true;
+  return c.Split(c.Add(HloOpcode::kTopK, c.operands, std::move(attributes)));
+}
+
+constexpr ConversionRule kRules[] = {
+    {"chlo.top_k", TopK},
+    {"stablehlo.custom_call", CustomCall},
+};
+
+}  // namespace
+
+absl::Span<const ConversionRule> CallRules() { return kRules; }
+
+Converter FindCompositeConverter(absl::string_view name) { return name.substr(0, 5) == "chlo." ? FindConverter(name) : nullptr; }
+
+}  // namespace hilo::stablehlo

@@ -1,0 +1,125 @@
+// Operations whose sizes are operands. HLO's are not, so the sizes must be known here: constants, or computed from constants. What the
+// operation's type leaves open is then what inference finds.
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/import/stablehlo/op_conversion.h"
+#include "hlo/import/stablehlo/op_movement.h"
+#include "hlo/ops/dimension_size_attributes.h"
+
+namespace hilo::stablehlo {
+namespace {
+
+// The result's shape: as stated, or of the sizes in `operand`.
+absl::StatusOr<Shape> SizedShape(const OpConversion& c, HloInstruction* operand) {
+  HILO_RETURN_IF_ERROR(c.ExpectResults(1));
+  const Type& type = c.ResultType();
+  if (type.kind != Type::Kind::kTensor || type.IsStatic()) return c.ResultShape();
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.ConstantIntegers(operand, "sizes"));
+  Shape shape(type.element, sizes);
+  HILO_RETURN_IF_ERROR(ShapeUtil::Validate(shape));
+  return shape;
+}
+
+absl::StatusOr<Results> DynamicBroadcastInDim(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
+  HILO_ASSIGN_OR_RETURN(const Shape shape, SizedShape(c, c.operands[1]));
+  HILO_ASSIGN_OR_RETURN(std::vector<int64_t> dimensions, c.Integers("broadcast_dimensions"));
+  return c.Split(BroadcastInDim(c, c.operands[0], shape, std::move(dimensions)));
+}
+
+absl::StatusOr<Results> DynamicReshape(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
+  HILO_ASSIGN_OR_RETURN(const Shape shape, SizedShape(c, c.operands[1]));
+  return c.Split(c.Add(HloOpcode::kReshape, {c.operands[0]}, nullptr, {}, &shape));
+}
+
+absl::StatusOr<Results> DynamicIota(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+  HILO_ASSIGN_OR_RETURN(const Shape shape, SizedShape(c, c.operands[0]));
+  return c.Split(Iota(c, shape));
+}
+
+absl::StatusOr<Results> DynamicGather(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(3));
+  HILO_ASSIGN_OR_RETURN(std::vector<int64_t> slice_sizes, c.ConstantIntegers(c.operands[2], "slice sizes"));
+  return c.Split(Gather(c, std::move(slice_sizes)));
+}
+
+absl::StatusOr<Results> DynamicPad(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(5));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> low, c.ConstantIntegers(c.operands[2], "paddings"));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> high, c.ConstantIntegers(c.operands[3], "paddings"));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> interior, c.ConstantIntegers(c.operands[4], "paddings"));
+  return c.Split(Pad(c, low, high, interior));
+}
+
+absl::StatusOr<Results> DynamicConvolution(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(3));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> flat, c.ConstantIntegers(c.operands[2], "paddings"));
+  if (flat.size() % 2 != 0) return InvalidArgument("expected pairs as padding, got ", flat.size(), " integers");
+  std::vector<std::pair<int64_t, int64_t>> padding;
+  for (size_t i = 0; i < flat.size(); i += 2) padding.emplace_back(flat[i], flat[i + 1]);
+  return c.Split(Convolve(c, padding));
+}
+
+// Where the size of the result is stated and the strides are 1, the start may be anything.
+absl::StatusOr<Results> RealDynamicSlice(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(4));
+  HILO_RETURN_IF_ERROR(c.ExpectResults(1));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, c.ConstantIntegers(c.operands[3], "strides"));
+  absl::StatusOr<std::vector<int64_t>> starts = c.ConstantIntegers(c.operands[1], "starts of slices");
+  absl::StatusOr<std::vector<int64_t>> limits = c.ConstantIntegers(c.operands[2], "limits of slices");
+  if (starts.ok() && limits.ok()) return c.Split(Slice(c, c.operands[0], *starts, *limits, strides));
+  const Type& type = c.ResultType();
+  for (int64_t stride : strides) {
+    if (stride != 1 || !type.IsStatic()) return starts.ok() ? limits.status() : starts.status();
+  }
+  HILO_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  std::vector<HloInstruction*> operands = {c.operands[0]};
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction * start, Slice(c, c.operands[1], {d}, {d + 1}, {1}));
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), c.Reshape(start, {}));
+  }
+  auto attributes = std::make_unique<DynamicSliceAttrs>();
+  attributes->dynamic_slice_sizes.assign(shape.dimensions().begin(), shape.dimensions().end());
+  return c.Split(c.Add(HloOpcode::kDynamicSlice, operands, std::move(attributes)));
+}
+
+// A size that is known is a constant, so that others can be computed from it.
+absl::StatusOr<Results> GetDimensionSize(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+  HILO_ASSIGN_OR_RETURN(const int64_t dimension, c.Integer("dimension"));
+  const Shape& shape = c.operands[0]->shape();
+  if (dimension >= 0 && dimension < shape.rank() && !shape.is_dynamic_dimension(dimension) && shape.dimensions(dimension) <= INT32_MAX) {
+    const auto size = static_cast<int32_t>(shape.dimensions(dimension));
+    return c.Split(c.AddConstant(std::make_shared<const Literal>(LiteralUtil::CreateR0<int32_t>(size))));
+  }
+  auto attributes = std::make_unique<DimensionSizeAttrs>();
+  attributes->dimensions = {dimension};
+  return c.Split(c.Add(HloOpcode::kGetDimensionSize, c.operands, std::move(attributes)));
+}
+
+absl::StatusOr<Results> SetDimensionSize(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
+  auto attributes = std::make_unique<DimensionSizeAttrs>();
+  HILO_ASSIGN_OR_RETURN(attributes->dimensions.emplace_back(), c.Integer("dimension"));
+  return c.Split(c.Add(HloOpcode::kSetDimensionSize, c.operands, std::move(attributes)));
+}
+
+constexpr ConversionRule kRules[] = {
+    {"stablehlo.dynamic_broadcast_in_dim", DynamicBroadcastInDim},
+    {"stablehlo.dynamic_conv", DynamicConvolution},
+    {"stablehlo.dynamic_gather", DynamicGather},
+    {"stablehlo.dynamic_iota", DynamicIota},
+    {"stablehlo.dynamic_pad", DynamicPad},
+    {"stablehlo.dynamic_reshape", DynamicReshape},
+    {"stablehlo.get_dimension_size", GetDimensionSize},
+    {"stablehlo.real_dynamic_slice", RealDynamicSlice},
+    {"stablehlo.set_dimension_size", SetDimensionSize},
+};
+
+}  // namespace
+
+absl::Span<const ConversionRule> DynamicShapeRules() { return kRules; }
+
+}  // namespace hilo::stablehlo

@@ -1,0 +1,171 @@
+#include "hlo/import/stablehlo/entry_conversion.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/import/stablehlo/dense_literal.h"
+#include "hlo/ops/op_attributes.h"
+
+namespace hilo::stablehlo {
+namespace {
+
+using Kind = Attribute::Kind;
+
+// The dictionary of argument or result `i`; null if there is none.
+const Attribute* EntryOf(const Attribute* list, size_t i) {
+  if (list == nullptr || i >= list->elements.size() || list->elements[i]->kind != Kind::kDictionary) return nullptr;
+  return list->elements[i];
+}
+
+const Attribute* Find(const Attribute* dictionary, absl::string_view name) {
+  if (dictionary == nullptr) return nullptr;
+  for (const NamedAttribute& entry : dictionary->entries) {
+    if (entry.name == name) return entry.value;
+  }
+  return nullptr;
+}
+
+std::string StringIn(const Attribute* dictionary, absl::string_view name) {
+  const Attribute* value = Find(dictionary, name);
+  return value == nullptr ? "" : std::string(value->text);
+}
+
+absl::Status ReadInfo(const Attribute* dictionary, const Type& type, const Shardings& shardings, StablehloValueInfo* info) {
+  info->memory_kind = StringIn(dictionary, "mhlo.memory_kind");
+  info->layout_mode = StringIn(dictionary, "mhlo.layout_mode");
+  info->sharding = StringIn(dictionary, "mhlo.sharding");
+  if (const Attribute* sharding = Find(dictionary, "sdy.sharding"); sharding != nullptr) {
+    HILO_ASSIGN_OR_RETURN(info->sharding, shardings.HloText(*sharding));
+  }
+  info->is_token = type.kind == Type::Kind::kToken || Find(dictionary, "jax.token") != nullptr;
+  return absl::OkStatus();
+}
+
+// A result that says nothing has the sharding that the program gives to the value itself, if it does.
+absl::StatusOr<std::string> ShardingOfValue(const Value& value, const Shardings& shardings) {
+  const Operation* op = value.defined_by;
+  while (op != nullptr && op->name == "builtin.unrealized_conversion_cast" && op->operands.size() == 1) op = op->operands[0]->defined_by;
+  if (op == nullptr) return std::string();
+  if (op->name == "sdy.sharding_constraint") {
+    const Attribute* sharding = op->Find("sharding");
+    return sharding == nullptr ? std::string() : shardings.HloText(*sharding);
+  }
+  const Attribute* out = op->name == "sdy.manual_computation" ? op->Find("out_shardings") : nullptr;
+  const auto number = static_cast<size_t>(value.result_number);
+  if (out == nullptr || out->kind != Kind::kPerValue || number >= out->elements.size()) return std::string();
+  return shardings.HloText(*out->elements[number]);
+}
+
+// Layout "{0,1}": dimensions, minor first. Other modes leave the layout as it is.
+absl::Status SetLayout(const std::string& mode, Shape* shape) {
+  if (mode.empty() || mode[0] != '{' || !shape->IsArray()) return absl::OkStatus();
+  Shape with_layout = *shape;
+  with_layout.clear_layout();
+  HILO_ASSIGN_OR_RETURN(with_layout, ParseShape(absl::StrCat(with_layout.ToString(), mode)));
+  *shape = std::move(with_layout);
+  return absl::OkStatus();
+}
+
+absl::Status SetEntryLayout(StablehloProgram* program) {
+  ProgramShape shape = program->module->EntryProgramShape();
+  bool changed = false;
+  for (size_t i = 0; i < program->arguments.size(); ++i) {
+    HILO_RETURN_IF_ERROR(SetLayout(program->arguments[i].layout_mode, &shape.parameters[i]));
+    changed |= !program->arguments[i].layout_mode.empty();
+  }
+  for (size_t i = 0; i < program->results.size(); ++i) {
+    Shape* result = program->results.size() == 1 ? &shape.result : shape.result.mutable_tuple_shapes(static_cast<int64_t>(i));
+    HILO_RETURN_IF_ERROR(SetLayout(program->results[i].layout_mode, result));
+    changed |= !program->results[i].layout_mode.empty();
+  }
+  if (changed) program->module->set_entry_computation_layout(std::move(shape));
+  return absl::OkStatus();
+}
+
+absl::Status SetDonation(StablehloProgram* program) {
+  for (size_t i = 0; i < program->arguments.size(); ++i) {
+    const StablehloArgumentInfo& argument = program->arguments[i];
+    const auto number = static_cast<int64_t>(i);
+    if (argument.buffer_donor) program->module->buffer_donors().push_back({.parameter_number = number});
+    if (!argument.aliasing_output.has_value()) continue;
+    const int64_t output = *argument.aliasing_output;
+    if (output < 0 || output >= static_cast<int64_t>(program->results.size())) {
+      return InvalidArgument("argument ", i, " of main: there is no result ", output, " for tf.aliasing_output");
+    }
+    const ShapeIndex index = program->results.size() == 1 ? ShapeIndex{} : ShapeIndex{output};
+    program->module->input_output_aliases().push_back({.output_index = index, .parameter_number = number, .must_alias = true});
+  }
+  return absl::OkStatus();
+}
+
+// The root says the shardings of all results. A result that is a parameter, or is given twice, gets a name of its own first.
+absl::Status SetShardings(StablehloProgram* program) {
+  HloComputation* entry = program->module->entry_computation();
+  for (size_t i = 0; i < program->arguments.size(); ++i) {
+    const std::string& sharding = program->arguments[i].sharding;
+    if (!sharding.empty()) entry->parameter_instruction(static_cast<int64_t>(i))->add_extra_attribute("sharding", sharding);
+  }
+  const bool any = std::any_of(program->results.begin(), program->results.end(), [](const auto& result) { return !result.sharding.empty(); });
+  if (!any) return absl::OkStatus();
+  std::vector<std::string> texts;
+  for (const StablehloValueInfo& result : program->results) texts.push_back(result.sharding.empty() ? "{replicated}" : result.sharding);
+  HloInstruction* root = entry->root_instruction();
+  if (texts.size() == 1) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction * tuple, entry->AddOp(HloOpcode::kTuple, {root}));
+    HILO_ASSIGN_OR_RETURN(root, entry->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::make_unique<GetTupleElementAttrs>()));
+    HILO_RETURN_IF_ERROR(entry->set_root_instruction(root));
+    root->add_extra_attribute("sharding", texts[0]);
+  } else {
+    root->add_extra_attribute("sharding", absl::StrCat("{", absl::StrJoin(texts, ", "), "}"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetDevices(const Operation& module, HloModule* hlo) {
+  struct Count {
+    absl::string_view name;
+    void (HloModule::*set)(int64_t);
+  };
+  for (const Count& count : {Count{"mhlo.num_replicas", &HloModule::set_replica_count}, Count{"mhlo.num_partitions", &HloModule::set_num_partitions}}) {
+    const Attribute* value = module.Find(count.name);
+    if (value == nullptr) continue;
+    if (value->kind != Kind::kInteger || value->integer < 1) return InvalidArgument("expected a positive integer as ", count.name);
+    (hlo->*count.set)(value->integer);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status DescribeEntry(const Operation& module, const Operation& main, const Shardings& shardings, StablehloProgram* program) {
+  HILO_RETURN_IF_ERROR(SetDevices(module, program->module.get()));
+  if (!shardings.meshes_text().empty()) {
+    program->module->extra_attributes().emplace_back("frontend_attributes", absl::StrCat("{xla.sdy.meshes=", shardings.meshes_text(), "}"));
+  }
+  const Block& body = main.regions[0]->blocks[0];
+  for (size_t i = 0; i < body.arguments.size(); ++i) {
+    const Attribute* dictionary = EntryOf(main.Find("arg_attrs"), i);
+    StablehloArgumentInfo& info = program->arguments.emplace_back();
+    HILO_RETURN_IF_ERROR(AddContext(ReadInfo(dictionary, *body.arguments[i]->type, shardings, &info), absl::StrCat("; argument ", i, " of main")));
+    if (const Attribute* output = Find(dictionary, "tf.aliasing_output"); output != nullptr) info.aliasing_output = output->integer;
+    const Attribute* donor = Find(dictionary, "jax.buffer_donor");
+    info.buffer_donor = donor != nullptr && (donor->kind == Kind::kUnit || donor->integer != 0);
+  }
+  const std::vector<Value*>& returned = body.operations.back()->operands;
+  for (size_t i = 0; i < returned.size(); ++i) {
+    StablehloValueInfo& info = program->results.emplace_back();
+    HILO_RETURN_IF_ERROR(AddContext(ReadInfo(EntryOf(main.Find("res_attrs"), i), *returned[i]->type, shardings, &info),
+                                    absl::StrCat("; result ", i, " of main")));
+    if (info.sharding.empty()) {
+      HILO_ASSIGN_OR_RETURN(info.sharding, ShardingOfValue(*returned[i], shardings));
+    }
+  }
+  HILO_RETURN_IF_ERROR(SetDonation(program));
+  HILO_RETURN_IF_ERROR(SetShardings(program));
+  return SetEntryLayout(program);
+}
+
+}  // namespace hilo::stablehlo

@@ -1,0 +1,454 @@
+// Functions and regions become computations.
+//
+// MLIR's regions see the values around them; HLO's computations see their parameters. So what a region captures is handed in:
+//
+//   %r = while(%i = %init) { use of %x }        =>   w = (s32[], f32[8]) while((init, x)), and the body hands x on as it came
+//   %r = case(%k) ({ use of %x }, { ... })      =>   c = conditional(k, x, ...)
+//   %r = sdy.manual_computation(%a) { ... }     =>   a call, between custom calls that cut arrays and join them
+//
+// Regions of reductions, sorts and the like capture constants only. The walk keeps a stack of its own: a frame is a computation in the making,
+// and one that meets an operation with regions, or a call of a function not yet converted, waits for another on top of it.
+#include "hlo/import/stablehlo/graph_conversion.h"
+
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/ascii.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/import/stablehlo/attribute_text.h"
+#include "hlo/import/stablehlo/captures.h"
+#include "hlo/import/stablehlo/entry_conversion.h"
+#include "hlo/import/stablehlo/op_conversion.h"
+#include "hlo/import/stablehlo/shardings.h"
+#include "hlo/ops/custom_call_attributes.h"
+
+namespace hilo::stablehlo {
+namespace {
+
+bool IsTerminator(const Operation& op) { return op.name == "stablehlo.return" || op.name == "func.return" || op.name == "sdy.return"; }
+
+// How a region's values come into its computation.
+enum class RegionForm {
+  kLoop,      // one parameter: the loop's values, then what it captures, as a tuple if they are several
+  kBranch,    // one parameter: what it captures, likewise
+  kFunction,  // a parameter for each argument, then for each captured value
+};
+RegionForm FormOf(const Operation& op) {
+  if (op.name == "stablehlo.while") return RegionForm::kLoop;
+  if (op.name == "stablehlo.case" || op.name == "stablehlo.if") return RegionForm::kBranch;
+  return RegionForm::kFunction;
+}
+// Whether captured values can be handed to a region of `op`.
+bool MayCapture(const Operation& op) {
+  return FormOf(op) != RegionForm::kFunction || op.name == "sdy.manual_computation" || op.name == "sdy.named_computation" ||
+         op.name == "stablehlo.async_start";
+}
+
+// " in stablehlo.add at model.py:12".
+std::string OperationContext(const Operation& op) {
+  std::string text = absl::StrCat("; in ", op.name);
+  if (op.line != 0) absl::StrAppend(&text, ", line ", op.line);
+  const OpMetadata metadata = MetadataOf(op.location);
+  if (!metadata.op_name.empty()) absl::StrAppend(&text, " (", metadata.op_name, ")");
+  if (!metadata.source_file.empty()) absl::StrAppend(&text, " at ", metadata.source_file, ":", metadata.source_line);
+  return text;
+}
+
+class GraphConversion {
+ public:
+  GraphConversion(const MlirModule& program, const StablehloOptions& options) : program_(program), options_(options) {}
+
+  absl::StatusOr<StablehloProgram> Run() {
+    if (program_.root == nullptr || program_.root->name != "builtin.module") return InvalidArgument("expected a builtin.module");
+    const Attribute* name = program_.root->Find("sym_name");
+    StablehloProgram result{.module = std::make_unique<HloModule>(name == nullptr || name->text.empty() ? "main" : std::string(name->text))};
+    state_.module = result.module.get();
+    HILO_ASSIGN_OR_RETURN(captures_, Captures::Of(program_));
+    HILO_ASSIGN_OR_RETURN(shardings_, Shardings::Of(*program_.root));
+    HILO_ASSIGN_OR_RETURN(const Operation* main, FindFunctions());
+    HILO_ASSIGN_OR_RETURN(HloComputation * entry, ConvertMain(*main));
+    state_.module->set_entry_computation(entry);
+    HILO_RETURN_IF_ERROR(DescribeEntry(*program_.root, *main, shardings_, &result));
+    if (options_.verify) HILO_RETURN_IF_ERROR(VerifyHloModule(*result.module, HloStage::kInput, options_.limits));
+    return result;
+  }
+
+ private:
+  struct Frame {
+    const Operation* owner;  // of the region: a function or an operation of the frame below
+    const Region* region;
+    HloComputation* computation;
+    absl::flat_hash_map<const Value*, HloInstruction*> values;
+    std::vector<HloInstruction*> passed;  // of a loop: captured values, to be handed on
+    size_t next = 0;                      // operation
+    std::vector<HloComputation*> regions;  // converted, of the operation `next`
+  };
+
+  // The functions by name; the one to start with.
+  absl::StatusOr<const Operation*> FindFunctions() {
+    const Operation* only = nullptr;
+    int64_t count = 0;
+    for (const Region* region : program_.root->regions) {
+      for (const Block& block : region->blocks) {
+        for (const Operation* op : block.operations) {
+          if (op->name != "func.func") continue;
+          const Attribute* name = op->Find("sym_name");
+          if (name == nullptr || name->text.empty()) return InvalidArgument("a function without sym_name");
+          if (!functions_.emplace(name->text, op).second) return InvalidArgument("there are two functions @", name->text);
+          only = op;
+          ++count;
+        }
+      }
+    }
+    const auto main = functions_.find("main");
+    if (main != functions_.end()) return main->second;
+    if (count == 1) return only;
+    return InvalidArgument("expected a function @main; the program has ", count, " functions");
+  }
+
+  absl::StatusOr<HloComputation*> ConvertMain(const Operation& main) {
+    HILO_RETURN_IF_ERROR(PushFunction(main));
+    HloComputation* done = nullptr;
+    while (!frames_.empty()) {
+      if (state_.module->NextUniqueId() > options_.limits.max_instructions) {
+        return ResourceExhausted("more than ", options_.limits.max_instructions, " instructions");
+      }
+      Frame& frame = frames_.back();
+      const std::vector<Operation*>& operations = frame.region->blocks[0].operations;
+      if (frame.next == operations.size()) return InvalidArgument("a region without return", OperationContext(*frame.owner));
+      const Operation& op = *operations[frame.next];
+      if (IsTerminator(op)) {
+        absl::Status status = Return(frame, op);
+        if (!status.ok()) return AddContext(status, OperationContext(op));
+        done = frame.computation;
+        const Operation* owner = frame.owner;
+        frames_.pop_back();
+        if (owner->name == "func.func") {
+          converted_[owner] = done;
+        } else {
+          frames_.back().regions.push_back(done);
+        }
+        continue;
+      }
+      absl::StatusOr<bool> advanced = Step(op);
+      if (!advanced.ok()) return AddContext(advanced.status(), OperationContext(op));
+    }
+    return done;
+  }
+
+  // Converts `op`, or pushes a frame that must come first and returns false. Frames move when one is pushed.
+  absl::StatusOr<bool> Step(const Operation& op) {
+    if (op.name == "func.call" || op.name == "stablehlo.composite") {
+      HILO_ASSIGN_OR_RETURN(const Operation* callee, Callee(op));
+      if (callee != nullptr && !converted_.contains(callee)) {
+        HILO_RETURN_IF_ERROR(PushFunction(*callee));
+        return false;
+      }
+    } else if (frames_.back().regions.size() < op.regions.size()) {
+      HILO_RETURN_IF_ERROR(PushRegion(op, *op.regions[frames_.back().regions.size()]));
+      return false;
+    }
+    HILO_RETURN_IF_ERROR(ConvertOperation(op));
+    frames_.back().regions.clear();
+    ++frames_.back().next;
+    return true;
+  }
+
+  // The function that a call or composite runs; null for a composite that is an opcode.
+  absl::StatusOr<const Operation*> Callee(const Operation& op) const {
+    const bool is_call = op.name == "func.call";
+    const Attribute* native = is_call ? nullptr : op.Find("name");
+    if (native != nullptr && FindCompositeConverter(native->text) != nullptr) return nullptr;
+    const Attribute* name = op.Find(is_call ? "callee" : "decomposition");
+    const auto callee = functions_.find(name == nullptr ? "" : name->text);
+    if (callee != functions_.end()) return callee->second;
+    return InvalidArgument("there is no function @", name == nullptr ? "" : name->text);
+  }
+
+  absl::Status CheckOneBlock(const Region& region) const {
+    if (region.blocks.size() == 1) return absl::OkStatus();
+    if (region.blocks.empty()) return InvalidArgument("a region or function without a body");
+    return Unimplemented("control flow between ", region.blocks.size(), " blocks of a region");
+  }
+
+  absl::Status PushFunction(const Operation& function) {
+    const std::string name(function.Find("sym_name")->text);
+    for (const Frame& frame : frames_) {
+      if (frame.owner == &function) return InvalidArgument("function @", name, " calls itself");
+    }
+    if (static_cast<int64_t>(frames_.size()) > options_.limits.max_call_depth) {
+      return ResourceExhausted("calls and regions nested more than ", options_.limits.max_call_depth, " deep");
+    }
+    if (function.regions.size() != 1) return InvalidArgument("function @", name, " has ", function.regions.size(), " regions");
+    const Region& region = *function.regions[0];
+    HILO_RETURN_IF_ERROR(CheckOneBlock(region));
+    if (!captures_[&region].empty()) return InvalidArgument("function @", name, " uses values from outside of it");
+    Frame& frame = frames_.emplace_back();
+    frame.owner = &function;
+    frame.region = &region;
+    frame.computation = state_.module->AddComputation(ComputationName(name));
+    return AddParameters(frame, region.blocks[0].arguments, {});
+  }
+
+  static std::string ComputationName(absl::string_view name) {
+    std::string valid(name);
+    for (char& c : valid) {
+      if (!absl::ascii_isalnum(c) && c != '_' && c != '.' && c != '-') c = '_';
+    }
+    return valid;
+  }
+
+  static absl::StatusOr<Shape> ShapeOf(const Type& type) {
+    if (type.kind == Type::Kind::kForeign) return Unimplemented("a value of ", type.name);
+    if (!type.IsValue()) return InvalidArgument("a value of type ", TypeText(type));
+    if (!type.IsStatic()) return Unimplemented("an argument of type ", TypeText(type), ", whose sizes nothing gives");
+    return type.shape;
+  }
+
+  HloInstruction* AddParameter(HloComputation* computation, Shape shape) {
+    ShapeUtil::AddMissingLayouts(&shape);
+    const int64_t number = computation->num_parameters();
+    return computation->AddInstruction(HloInstruction::CreateParameter(number, std::move(shape), absl::StrCat("arg", number)));
+  }
+
+  // `captured`: values and what stands for them outside.
+  absl::Status AddParameters(Frame& frame, absl::Span<Value* const> arguments, absl::Span<Value* const> captured) {
+    for (Value* argument : arguments) {
+      HILO_ASSIGN_OR_RETURN(Shape shape, ShapeOf(*argument->type));
+      frame.values[argument] = AddParameter(frame.computation, std::move(shape));
+    }
+    for (Value* value : captured) {
+      HILO_ASSIGN_OR_RETURN(const HloInstruction* outside, ValueIn(frames_[frames_.size() - 2], *value));
+      frame.values[value] = AddParameter(frame.computation, outside->shape());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status PushRegion(const Operation& op, const Region& region) {
+    HILO_RETURN_IF_ERROR(CheckOneBlock(region));
+    if (static_cast<int64_t>(frames_.size()) > options_.limits.max_call_depth) {
+      return ResourceExhausted("calls and regions nested more than ", options_.limits.max_call_depth, " deep");
+    }
+    if (!MayCapture(op) && !captures_[&region].empty()) return Unimplemented("a computation that uses values from outside of it");
+    const RegionForm form = FormOf(op);
+    const std::vector<Value*>& arguments = region.blocks[0].arguments;
+    Frame& frame = frames_.emplace_back();
+    frame.owner = &op;
+    frame.region = &region;
+    frame.computation = state_.module->AddComputation(absl::StrCat("region_", next_region_++));
+    if (form == RegionForm::kFunction) return AddParameters(frame, arguments, captures_[&region]);
+
+    const std::vector<Value*> captured = form == RegionForm::kLoop ? captures_.OfAll(op)
+                                                                   : std::vector<Value*>(captures_[&region].begin(), captures_[&region].end());
+    const Frame& outside = frames_[frames_.size() - 2];
+    std::vector<const Value*> values(arguments.begin(), arguments.end());
+    if (form == RegionForm::kBranch && !arguments.empty()) return InvalidArgument("a branch with arguments");
+    if (form == RegionForm::kLoop && arguments.size() != op.operands.size()) {
+      return InvalidArgument("a loop over ", op.operands.size(), " values has a region of ", arguments.size(), " arguments");
+    }
+    // Loops of no stated sizes have those of their first values.
+    std::vector<Shape> shapes;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(const HloInstruction* first, ValueIn(outside, *op.operands[i]));
+      shapes.push_back(first->shape());
+    }
+    for (const Value* value : captured) {
+      HILO_ASSIGN_OR_RETURN(const HloInstruction* instruction, ValueIn(outside, *value));
+      shapes.push_back(instruction->shape());
+      values.push_back(value);
+    }
+    if (values.size() == 1) {
+      frame.values[values[0]] = AddParameter(frame.computation, shapes[0]);
+    } else {
+      HloInstruction* parameter = AddParameter(frame.computation, Shape(std::move(shapes)));
+      for (size_t i = 0; i < values.size(); ++i) {
+        auto attributes = std::make_unique<GetTupleElementAttrs>();
+        attributes->index = static_cast<int64_t>(i);
+        HILO_ASSIGN_OR_RETURN(frame.values[values[i]],
+                              frame.computation->AddOp(HloOpcode::kGetTupleElement, {parameter}, std::move(attributes)));
+      }
+    }
+    for (const Value* value : captured) frame.passed.push_back(frame.values[value]);
+    return absl::OkStatus();
+  }
+
+  // The value in the frame's computation. A constant from outside is made there.
+  absl::StatusOr<HloInstruction*> ValueIn(Frame& frame, const Value& value) {
+    const auto found = frame.values.find(&value);
+    if (found != frame.values.end()) return found->second;
+    if (!IsConstant(value)) return InvalidArgument("a value is used that is not defined here");
+    OpConversion conversion(*value.defined_by, frame.computation, {}, {}, &state_);
+    HILO_ASSIGN_OR_RETURN(const Results results, FindConverter("stablehlo.constant")(conversion));
+    return frame.values[&value] = results[0];
+  }
+  absl::StatusOr<HloInstruction*> ValueIn(const Frame& frame, const Value& value) { return ValueIn(const_cast<Frame&>(frame), value); }
+
+  absl::StatusOr<std::vector<HloInstruction*>> ValuesIn(Frame& frame, absl::Span<Value* const> values) {
+    std::vector<HloInstruction*> instructions;
+    for (const Value* value : values) {
+      HILO_ASSIGN_OR_RETURN(instructions.emplace_back(), ValueIn(frame, *value));
+    }
+    return instructions;
+  }
+
+  absl::Status Return(Frame& frame, const Operation& op) {
+    HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> values, ValuesIn(frame, op.operands));
+    const bool is_body = frame.owner->name == "stablehlo.while" && frame.owner->regions.size() > 1 && frame.region == frame.owner->regions[1];
+    if (is_body) values.insert(values.end(), frame.passed.begin(), frame.passed.end());
+    OpConversion conversion(op, frame.computation, values, {}, &state_);
+    HILO_ASSIGN_OR_RETURN(HloInstruction * root, conversion.Joined(values));
+    return frame.computation->set_root_instruction(root);
+  }
+
+  absl::Status ConvertOperation(const Operation& op) {
+    Frame& frame = frames_.back();
+    HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> operands, ValuesIn(frame, op.operands));
+    OpConversion conversion(op, frame.computation, std::move(operands), frame.regions, &state_);
+    HILO_ASSIGN_OR_RETURN(const Results results, Convert(frame, conversion));
+    HILO_RET_CHECK(results.size() == op.results.size()) << op.name;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Type& type = *op.results[i]->type;
+      if (type.IsValue() && type.IsStatic() && !ShapeUtil::Compatible(type.shape, results[i]->shape())) {
+        return InvalidArgument("the program says that result ", i, " is ", type.shape.ToString(), ", but it is ", results[i]->shape().ToString());
+      }
+      if (type.kind == Type::Kind::kForeign) return Unimplemented("a result of ", type.name);
+      frame.values[op.results[i]] = results[i];
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Results> Convert(Frame& frame, OpConversion& c) {
+    const Operation& op = c.op;
+    if (op.name == "func.call") return Call(c);
+    if (op.name == "stablehlo.composite") {
+      const Attribute* name = op.Find("name");
+      Converter native = name == nullptr ? nullptr : FindCompositeConverter(name->text);
+      return native == nullptr ? Call(c) : native(c);
+    }
+    if (op.name == "stablehlo.while") return While(frame, c);
+    if (op.name == "stablehlo.case" || op.name == "stablehlo.if") return Conditional(frame, c);
+    if (op.name == "sdy.manual_computation") return ManualComputation(frame, c);
+    if (op.name == "sdy.named_computation" || op.name == "stablehlo.async_start") return CallRegion(frame, c, c.operands);
+    if (op.name == "stablehlo.async_done") return AsyncDone(c);
+    Converter convert = FindConverter(op.name);
+    if (convert == nullptr) return Unimplemented("operation ", op.name);
+    return convert(c);
+  }
+
+  absl::StatusOr<Results> Call(OpConversion& c) {
+    HILO_ASSIGN_OR_RETURN(const Operation* callee, Callee(c.op));
+    HloComputation* computation = converted_.at(callee);
+    const size_t results = callee->regions[0]->blocks[0].operations.back()->operands.size();
+    HILO_RETURN_IF_ERROR(c.ExpectResults(results));
+    return c.Split(c.Add(HloOpcode::kCall, c.operands, nullptr, {computation}));
+  }
+
+  absl::StatusOr<Results> While(Frame& frame, OpConversion& c) {
+    if (c.regions.size() != 2) return InvalidArgument("expected a condition and a body");
+    HILO_RETURN_IF_ERROR(c.ExpectResults(c.operands.size()));
+    std::vector<HloInstruction*> values = c.operands;
+    HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> captured, ValuesIn(frame, captures_.OfAll(c.op)));
+    values.insert(values.end(), captured.begin(), captured.end());
+    HILO_ASSIGN_OR_RETURN(HloInstruction * first, c.Joined(values));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * loop, c.Add(HloOpcode::kWhile, {first}, nullptr, c.regions));
+    if (values.size() == 1) return c.op.results.empty() ? Results() : Results{loop};
+    Results results;
+    for (size_t i = 0; i < c.op.results.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(results.emplace_back(), c.Element(loop, static_cast<int64_t>(i)));
+    }
+    return results;
+  }
+
+  absl::StatusOr<Results> Conditional(Frame& frame, OpConversion& c) {
+    HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+    std::vector<HloInstruction*> operands = c.operands;
+    for (const Region* region : c.op.regions) {
+      HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> captured, ValuesIn(frame, captures_[region]));
+      HILO_ASSIGN_OR_RETURN(operands.emplace_back(), c.Joined(captured));
+    }
+    return c.Split(c.Add(HloOpcode::kConditional, operands, nullptr, c.regions));
+  }
+
+  // A region that is called where it stands.
+  absl::StatusOr<Results> CallRegion(Frame& frame, OpConversion& c, std::vector<HloInstruction*> operands) {
+    if (c.regions.size() != 1) return InvalidArgument("expected one region");
+    HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> captured, ValuesIn(frame, captures_[c.op.regions[0]]));
+    operands.insert(operands.end(), captured.begin(), captured.end());
+    return c.Split(c.Add(HloOpcode::kCall, operands, nullptr, {c.regions[0]}));
+  }
+
+  // What has been started runs where it starts; the future is its results.
+  static absl::StatusOr<Results> AsyncDone(OpConversion& c) {
+    HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+    return c.Split(c.operands[0]);
+  }
+
+  // Cut, call, join. The call hands on only what Split would take apart again.
+  absl::StatusOr<Results> ManualComputation(Frame& frame, OpConversion& c) {
+    if (c.regions.size() != 1) return InvalidArgument("expected one region");
+    const Attribute* axes = c.op.Find("manual_axes");
+    const Attribute* in = c.op.Find("in_shardings");
+    const Attribute* out = c.op.Find("out_shardings");
+    if (axes == nullptr || in == nullptr || out == nullptr) return InvalidArgument("expected manual_axes, in_shardings and out_shardings");
+    HILO_ASSIGN_OR_RETURN(const std::string manual, shardings_.ManualAxesText(*axes));
+    std::vector<Shape> local;
+    for (const Value* argument : c.op.regions[0]->blocks[0].arguments) {
+      HILO_ASSIGN_OR_RETURN(local.emplace_back(), ShapeOf(*argument->type));
+    }
+    if (local.size() != c.operands.size()) return InvalidArgument("a region of ", local.size(), " arguments for ", c.operands.size(), " operands");
+    HILO_ASSIGN_OR_RETURN(const std::string in_text, shardings_.PerValueText(*in));
+    HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> values,
+                          CutOrJoin(c, "xla.sdy.GlobalToLocalShape", "xla.sdy.in_shardings", in_text, manual, c.operands, local));
+    HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> captured, ValuesIn(frame, captures_[c.op.regions[0]]));
+    values.insert(values.end(), captured.begin(), captured.end());
+    HILO_ASSIGN_OR_RETURN(HloInstruction * call, c.Add(HloOpcode::kCall, values, nullptr, {c.regions[0]}));
+    call->add_extra_attribute("frontend_attributes", "{inlineable=\"false\"}");
+    HILO_ASSIGN_OR_RETURN(const Results parts, c.Split(call));
+    std::vector<Shape> global;
+    for (size_t i = 0; i < c.op.results.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(global.emplace_back(), c.ResultShape(i));
+    }
+    HILO_ASSIGN_OR_RETURN(const std::string out_text, shardings_.PerValueText(*out));
+    return CutOrJoin(c, "xla.sdy.LocalToGlobalShape", "xla.sdy.out_shardings", out_text, manual, parts, global);
+  }
+
+  absl::StatusOr<std::vector<HloInstruction*>> CutOrJoin(OpConversion& c, absl::string_view target, absl::string_view key, const std::string& text,
+                                                         const std::string& manual, const std::vector<HloInstruction*>& values,
+                                                         const std::vector<Shape>& shapes) {
+    if (values.empty()) return values;
+    auto attributes = std::make_unique<CustomCallAttrs>();
+    attributes->custom_call_target = std::string(target);
+    attributes->custom_call_has_side_effect = true;
+    Shape shape = shapes.size() == 1 ? shapes[0] : Shape(shapes);
+    HILO_ASSIGN_OR_RETURN(HloInstruction * call, c.Add(HloOpcode::kCustomCall, values, std::move(attributes), {}, &shape));
+    call->add_extra_attribute("frontend_attributes",
+                              absl::StrCat("{", key, "=", FieldToText(text), ",xla.sdy.manual_axes=", FieldToText(manual), "}"));
+    if (shapes.size() == 1) return std::vector<HloInstruction*>{call};
+    std::vector<HloInstruction*> elements;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(elements.emplace_back(), c.Element(call, static_cast<int64_t>(i)));
+    }
+    return elements;
+  }
+
+  const MlirModule& program_;
+  const StablehloOptions& options_;
+  ConversionState state_;
+  Captures captures_;
+  Shardings shardings_;
+  absl::flat_hash_map<absl::string_view, const Operation*> functions_;
+  absl::flat_hash_map<const Operation*, HloComputation*> converted_;
+  std::vector<Frame> frames_;
+  int64_t next_region_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<StablehloProgram> ConvertProgram(const MlirModule& program, const StablehloOptions& options) {
+  return GraphConversion(program, options).Run();
+}
+
+}  // namespace hilo::stablehlo

@@ -1,0 +1,16 @@
+// A program of MLIR to an HloModule.
+#ifndef HILO_HLO_IMPORT_STABLEHLO_GRAPH_CONVERSION_H_
+#define HILO_HLO_IMPORT_STABLEHLO_GRAPH_CONVERSION_H_
+
+#include "absl/status/statusor.h"
+#include "hlo/import/stablehlo/mlir_module.h"
+#include "hlo/import/stablehlo/stablehlo_import.h"
+
+namespace hilo::stablehlo {
+
+// What ImportStablehlo does behind the reading. The HloModule keeps nothing of `program`.
+absl::StatusOr<StablehloProgram> ConvertProgram(const MlirModule& program, const StablehloOptions& options);
+
+}  // namespace hilo::stablehlo
+
+#endif  // HILO_HLO_IMPORT_STABLEHLO_GRAPH_CONVERSION_H_

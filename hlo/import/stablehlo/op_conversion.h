@@ -1,0 +1,119 @@
+// One operation of a program on its way to HLO instructions.
+#ifndef HILO_HLO_IMPORT_STABLEHLO_OP_CONVERSION_H_
+#define HILO_HLO_IMPORT_STABLEHLO_OP_CONVERSION_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "hlo/import/stablehlo/mlir_module.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/ops/op_attributes.h"
+
+namespace hilo::stablehlo {
+
+// The value of each result.
+using Results = std::vector<HloInstruction*>;
+
+// What conversions of operations share.
+struct ConversionState {
+  HloModule* module = nullptr;
+  // Constants by their attribute: several may share one.
+  absl::flat_hash_map<const Attribute*, std::shared_ptr<const Literal>> literals;
+  // Where instructions come from, by location.
+  absl::flat_hash_map<const Attribute*, OpMetadata> metadata;
+};
+
+// Attributes are asked for by name. A list that is missing is empty, a flag false; errors name the attribute.
+class OpConversion {
+ public:
+  OpConversion(const Operation& op, HloComputation* computation, std::vector<HloInstruction*> operands, std::vector<HloComputation*> regions,
+               ConversionState* state)
+      : op(op), computation(computation), operands(std::move(operands)), regions(std::move(regions)), state(*state) {}
+
+  const Operation& op;
+  HloComputation* const computation;
+  const std::vector<HloInstruction*> operands;
+  const std::vector<HloComputation*> regions;  // converted
+  ConversionState& state;
+
+  bool Has(absl::string_view name) const { return op.Find(name) != nullptr; }
+  absl::StatusOr<int64_t> Integer(absl::string_view name) const;
+  absl::StatusOr<int64_t> IntegerOr(absl::string_view name, int64_t otherwise) const;
+  absl::StatusOr<double> Number(absl::string_view name) const;
+  absl::StatusOr<std::vector<int64_t>> Integers(absl::string_view name) const;
+  // `count` integers; `otherwise` each if the list is missing or empty.
+  absl::StatusOr<std::vector<int64_t>> Integers(absl::string_view name, int64_t count, int64_t otherwise) const;
+  // A list of pairs, flat or of shape [n, 2].
+  absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> Pairs(absl::string_view name) const;
+  bool Flag(absl::string_view name) const;
+  // A string, symbol or enumeration value; empty if it is missing.
+  absl::string_view Text(absl::string_view name) const;
+
+  // Errors: InvalidArgument unless there are `count` operands, or results, or regions.
+  absl::Status ExpectOperands(size_t count) const;
+  absl::Status ExpectAtLeast(size_t count) const;
+  absl::Status ExpectResults(size_t count) const;
+  const Type& ResultType(size_t i = 0) const { return *op.results[i]->type; }
+  // The shape that the program states. Errors: Unimplemented for a type that leaves sizes open, or that HLO lacks.
+  absl::StatusOr<Shape> ResultShape(size_t i = 0) const;
+  // The same, of all results: a shape if there is one, else a tuple.
+  absl::StatusOr<Shape> ResultShapes() const;
+  // Dimensions of an operand with the element type of result i: what a result of open sizes is for most operations.
+  absl::StatusOr<Shape> ResultShapeLike(const HloInstruction& operand, size_t i = 0) const;
+
+  // Adds an instruction with the operation's metadata. `stated`: where inference cannot tell. Errors: inference's.
+  absl::StatusOr<HloInstruction*> Add(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
+                                      std::unique_ptr<OpAttributes> attributes = nullptr, absl::Span<HloComputation* const> called = {},
+                                      const Shape* stated = nullptr);
+  HloInstruction* AddConstant(std::shared_ptr<const Literal> literal);
+  absl::StatusOr<HloInstruction*> Reshape(HloInstruction* operand, std::vector<int64_t> dimensions);
+  absl::StatusOr<HloInstruction*> Transpose(HloInstruction* operand, std::vector<int64_t> permutation);
+  absl::StatusOr<HloInstruction*> Element(HloInstruction* tuple, int64_t index);
+  // One operand as it is, or several as a tuple.
+  absl::StatusOr<HloInstruction*> Joined(absl::Span<HloInstruction* const> values);
+  // The results of an instruction: itself if the operation has one, else the elements of the tuple that it is.
+  absl::StatusOr<Results> Split(HloInstruction* instruction);
+  absl::StatusOr<Results> Split(absl::StatusOr<HloInstruction*> instruction);
+
+  // The value of an instruction that depends on constants only. Errors: Unimplemented if it does not, saying what for.
+  absl::StatusOr<Literal> ConstantValue(HloInstruction* instruction, absl::string_view what) const;
+  absl::StatusOr<std::vector<int64_t>> ConstantIntegers(HloInstruction* instruction, absl::string_view what) const;
+
+ private:
+  const OpMetadata& Metadata();
+};
+
+using Converter = absl::StatusOr<Results> (*)(OpConversion&);
+struct ConversionRule {
+  absl::string_view name;
+  Converter convert;
+};
+// A file each.
+absl::Span<const ConversionRule> ElementwiseRules();
+absl::Span<const ConversionRule> MovementRules();
+absl::Span<const ConversionRule> ReductionRules();
+absl::Span<const ConversionRule> ContractionRules();
+absl::Span<const ConversionRule> CollectiveRules();
+absl::Span<const ConversionRule> TransferRules();
+absl::Span<const ConversionRule> DynamicShapeRules();
+absl::Span<const ConversionRule> CallRules();
+
+// The rule of an operation. Null if there is none.
+Converter FindConverter(absl::string_view name);
+
+// The native conversion of a composite, such as "chlo.erf". Null if its decomposition must be called.
+Converter FindCompositeConverter(absl::string_view name);
+
+// What of `location` HLO keeps: the innermost name, file and line.
+OpMetadata MetadataOf(const Attribute* location);
+
+}  // namespace hilo::stablehlo
+
+#endif  // HILO_HLO_IMPORT_STABLEHLO_OP_CONVERSION_H_

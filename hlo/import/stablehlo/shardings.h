@@ -1,0 +1,40 @@
+// Shardings of Shardy (dialect sdy) in the forms that HLO knows: Shardy's own text inside frontend attributes, and HLO's `sharding=`.
+#ifndef HILO_HLO_IMPORT_STABLEHLO_SHARDINGS_H_
+#define HILO_HLO_IMPORT_STABLEHLO_SHARDINGS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "hlo/import/stablehlo/mlir_module.h"
+#include "hlo/ir/tile_assignment.h"
+
+namespace hilo::stablehlo {
+
+class Shardings {
+ public:
+  // The meshes that the operations of the module's body define. Errors: InvalidArgument for meshes that are none.
+  static absl::StatusOr<Shardings> Of(const Operation& module);
+
+  // "{mesh = #sdy.mesh<["a"=2]>}"; empty without meshes.
+  const std::string& meshes_text() const { return meshes_text_; }
+
+  // `<@mesh, [{"a"}, {}]>`. Errors: InvalidArgument for what is no sharding; Unimplemented for a mesh without a name.
+  absl::StatusOr<std::string> Text(const Attribute& sharding) const;
+  // `#sdy.sharding_per_value<[...]>` of an attribute with a sharding for each value.
+  absl::StatusOr<std::string> PerValueText(const Attribute& shardings) const;
+  // `#sdy<manual_axes{"a"}>`.
+  absl::StatusOr<std::string> ManualAxesText(const Attribute& axes) const;
+  // `{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}`, `{replicated}`, `{maximal device=0}`.
+  absl::StatusOr<std::string> HloText(const Attribute& sharding) const;
+
+ private:
+  absl::flat_hash_map<std::string, Mesh> meshes_;
+  absl::flat_hash_map<std::string, int64_t> maximal_;  // meshes of one device, by name
+  std::string meshes_text_;
+};
+
+}  // namespace hilo::stablehlo
+
+#endif  // HILO_HLO_IMPORT_STABLEHLO_SHARDINGS_H_
