@@ -51,13 +51,14 @@ class CpuTarget : public Target {
       case HloOpcode::kCall:
       case HloOpcode::kFusion:
       case HloOpcode::kReduce:
-      case HloOpcode::kDot:
       case HloOpcode::kScatter:
       case HloOpcode::kSelectAndScatter:
       case HloOpcode::kSort:
       case HloOpcode::kDynamicUpdateSlice:
       case HloOpcode::kCopy:
         return true;
+      case HloOpcode::kDot:
+        return strict_ || !IsWidenedDot(instruction);
       case HloOpcode::kConvolution:
         return IsKernelConvolution(instruction);
       case HloOpcode::kStochasticConvert:

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "backends/cpu/floating_point_mode.h"
+#include "backends/cpu/gemm/gemm.h"
 #include "base/thread_pool.h"
 
 #ifdef HILO_HAVE_ONEDNN
@@ -130,27 +131,41 @@ void Gather(const uint8_t* array, int64_t length, int64_t stride, int64_t size, 
   for (int64_t i = 0; i < length; ++i) std::memcpy(list + i * size, array + i * stride * size, size);
 }
 
+template <typename T>
+int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b, int64_t ldb, int64_t transpose_b, T* c,
+                 int64_t ldc) {
+  using hilo::cpu::gemm::Strides;
+  const Strides a_strides = transpose_a != 0 ? Strides{1, lda} : Strides{lda, 1}, b_strides = transpose_b != 0 ? Strides{1, ldb} : Strides{ldb, 1};
+  return hilo::cpu::gemm::Multiply(m, n, k, a, a_strides, b, b_strides, c, ldc).ok() ? HILO_OK : HILO_OUT_OF_MEMORY;
+}
+
 }  // namespace
 
 extern "C" {
 
-void hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
-                       const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
+int32_t hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
+                          const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
 #ifdef HILO_HAVE_ONEDNN
   // The library's own threads would fight with ours; the setting belongs to the calling thread and is the embedder's.
   const int threads = omp_get_max_threads();
   omp_set_num_threads(1);
-  dnnl_sgemm(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
+  const dnnl_status_t status =
+      dnnl_sgemm(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
   omp_set_num_threads(threads);
+  return status == dnnl_success ? HILO_OK : HILO_OUT_OF_MEMORY;  // the only reason it has: the arguments are ours
 #else
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n; ++j) c[i * ldc + j] = 0;
-    for (int64_t l = 0; l < k; ++l) {
-      const float x = transpose_a != 0 ? a[l * lda + i] : a[i * lda + l];
-      for (int64_t j = 0; j < n; ++j) c[i * ldc + j] += x * (transpose_b != 0 ? b[j * ldb + l] : b[l * ldb + j]);
-    }
-  }
+  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 #endif
+}
+
+int32_t hilo_cpu_gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, int64_t transpose_a,
+                          const double* b, int64_t ldb, int64_t transpose_b, double* c, int64_t ldc) {
+  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
+}
+
+int32_t hilo_cpu_gemm_u32(int64_t m, int64_t n, int64_t k, const uint32_t* a, int64_t lda, int64_t transpose_a,
+                          const uint32_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
+  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 }
 
 int32_t hilo_cpu_sort(int64_t array_count, uint8_t* const* arrays, const int64_t* sizes, int64_t first_list,
@@ -198,17 +213,11 @@ int32_t hilo_cpu_sort(int64_t array_count, uint8_t* const* arrays, const int64_t
 
 namespace hilo::cpu {
 
-bool HasGemmLibrary() {
-#ifdef HILO_HAVE_ONEDNN
-  return true;
-#else
-  return false;
-#endif
-}
-
 absl::Span<const codegen::HostSymbol> RuntimeSymbols() {
   static const codegen::HostSymbol symbols[] = {
       {"hilo_cpu_gemm_f32", reinterpret_cast<void*>(&hilo_cpu_gemm_f32)},
+      {"hilo_cpu_gemm_f64", reinterpret_cast<void*>(&hilo_cpu_gemm_f64)},
+      {"hilo_cpu_gemm_u32", reinterpret_cast<void*>(&hilo_cpu_gemm_u32)},
       {"hilo_cpu_sort", reinterpret_cast<void*>(&hilo_cpu_sort)},
   };
   return symbols;

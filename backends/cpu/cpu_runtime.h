@@ -11,8 +11,13 @@
 extern "C" {
 
 // c[m, n] = a[m, k] * b[k, n], row strides in elements; a transposed operand is stored as [k, m] or [n, k]. Columns are dense. Runs on the calling thread.
-void hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
-                       const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc);
+// Returns a HiloStatus.
+int32_t hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
+                          const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc);
+int32_t hilo_cpu_gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, int64_t transpose_a,
+                          const double* b, int64_t ldb, int64_t transpose_b, double* c, int64_t ldc);
+int32_t hilo_cpu_gemm_u32(int64_t m, int64_t n, int64_t k, const uint32_t* a, int64_t lda, int64_t transpose_a,
+                          const uint32_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
 
 // The computation of a sort: operands 2i and 2i+1 point to the two elements of array i. 1 if the first comes before the second.
 typedef int32_t (*HiloLess)(const uint8_t* const* operands);
@@ -28,9 +33,6 @@ int32_t hilo_cpu_sort(int64_t array_count, uint8_t* const* arrays, const int64_t
 }  // extern "C"
 
 namespace hilo::cpu {
-
-// True if big f32 matrix products have a library here.
-bool HasGemmLibrary();
 
 // All functions above, by name.
 absl::Span<const codegen::HostSymbol> RuntimeSymbols();

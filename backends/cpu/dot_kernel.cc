@@ -1,6 +1,6 @@
-// A dot is a batch of matrix products. Big ones in f32 go to the library, in blocks of rows that threads share; the operands' free and contracting
-// dimensions must each have one stride, of which one is 1, which covers every order of dimensions that attention and its gradient use. All others
-// are loops: each result element adds up its products in order, with the lanes along the minor-most dimension of the result.
+// A dot is a batch of matrix products. Big ones in f32 go to the library, in f64 and integers of 32 bits to gemm/, in blocks of rows that threads share; the operands' free and
+// contracting dimensions must each have one stride, of which one is 1, which covers every order of dimensions that attention and its gradient use. Narrower floats
+// become such a product in f32 (hlo/passes/expand/dot.cc). All others are loops: each result element adds up its products in order, with the lanes along the minor-most dimension of the result.
 #include "backends/cpu/dot_kernel.h"
 
 #include <algorithm>
@@ -102,6 +102,22 @@ std::optional<Gemm> GemmOf(const HloInstruction& dot) {
   return gemm;
 }
 
+// Null if there are no products of this type.
+const char* GemmSymbol(PrimitiveType type) {
+  switch (type) {
+    case F32: return "hilo_cpu_gemm_f32";
+    case F64: return "hilo_cpu_gemm_f64";
+    case S32: case U32: return "hilo_cpu_gemm_u32";
+    default: return nullptr;
+  }
+}
+
+bool IsLarge(const HloInstruction& dot) {
+  const std::optional<Gemm> gemm = GemmOf(dot);
+  if (!gemm || gemm->m < 2 || gemm->n < 2 || gemm->k < 2) return false;
+  return static_cast<double>(gemm->m) * static_cast<double>(gemm->n) * static_cast<double>(gemm->k) >= kLibraryWork;
+}
+
 Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
   const int64_t block = gemm.m >= 2 * kRowBlock ? kRowBlock
                         : gemm.batch < 8 && gemm.m >= 64 ? (gemm.m / 2 + 15) / 16 * 16
@@ -113,8 +129,8 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
     llvm::IRBuilder<>& b = f.b();
     llvm::Type* ptr = b.getPtrTy();
     llvm::Type* i64 = b.getInt64Ty();
-    auto* type = llvm::FunctionType::get(b.getVoidTy(), {i64, i64, i64, ptr, i64, i64, ptr, i64, i64, ptr, i64}, false);
-    llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), "hilo_cpu_gemm_f32", type);
+    auto* type = llvm::FunctionType::get(b.getInt32Ty(), {i64, i64, i64, ptr, i64, i64, ptr, i64, i64, ptr, i64}, false);
+    llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), GemmSymbol(dot->shape().element_type()), type);
     llvm::Value* lhs = f.PointerTo(dot->operand(0));
     llvm::Value* rhs = f.PointerTo(dot->operand(1));
     llvm::Value* out = f.PointerTo(dot);
@@ -131,11 +147,12 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
         b_offset = b.CreateAdd(b_offset, b.CreateMul(at, b.getInt64(gemm.b_batch_strides[i])));
       }
       llvm::Value* c_offset = b.CreateMul(b.CreateAdd(b.CreateMul(batch, b.getInt64(gemm.m)), first_row), b.getInt64(gemm.n));
-      llvm::Type* f32 = b.getFloatTy();
-      b.CreateCall(callee, {rows, b.getInt64(gemm.n), b.getInt64(gemm.k), b.CreateInBoundsGEP(f32, lhs, a_offset),
-                            b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed), b.CreateInBoundsGEP(f32, rhs, b_offset),
-                            b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed), b.CreateInBoundsGEP(f32, out, c_offset),
-                            b.getInt64(gemm.n)});
+      // The integers are as wide as the smaller float.
+      llvm::Type* element = dot->shape().element_type() == F64 ? b.getDoubleTy() : b.getFloatTy();
+      f.ReturnIfStopped(b.CreateCall(callee, {rows, b.getInt64(gemm.n), b.getInt64(gemm.k), b.CreateInBoundsGEP(element, lhs, a_offset),
+                            b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed), b.CreateInBoundsGEP(element, rhs, b_offset),
+                            b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed), b.CreateInBoundsGEP(element, out, c_offset),
+                            b.getInt64(gemm.n)}));
       return absl::OkStatus();
     });
   };
@@ -144,15 +161,16 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
 
 }  // namespace
 
+bool IsWidenedDot(const HloInstruction& dot) {
+  const auto is_narrow = [](const Shape& shape) { return IsFloatingPointType(shape.element_type()) && PrimitiveTypeBitWidth(shape.element_type()) < 32; };
+  return dot.opcode() == HloOpcode::kDot && is_narrow(dot.operand(0)->shape()) && is_narrow(dot.operand(1)->shape()) &&
+         (is_narrow(dot.shape()) || dot.shape().element_type() == F32) && IsLarge(dot);
+}
+
 bool IsLibraryDot(const HloInstruction& dot) {
-  if (!HasGemmLibrary() || dot.opcode() != HloOpcode::kDot) return false;
-  if (dot.shape().element_type() != F32 || dot.operand(0)->shape().element_type() != F32 ||
-      dot.operand(1)->shape().element_type() != F32) {
-    return false;
-  }
-  const std::optional<Gemm> gemm = GemmOf(dot);
-  if (!gemm || gemm->m < 2 || gemm->n < 2 || gemm->k < 2) return false;
-  return static_cast<double>(gemm->m) * static_cast<double>(gemm->n) * static_cast<double>(gemm->k) >= kLibraryWork;
+  if (dot.opcode() != HloOpcode::kDot) return false;
+  const PrimitiveType type = dot.shape().element_type();
+  return GemmSymbol(type) != nullptr && dot.operand(0)->shape().element_type() == type && dot.operand(1)->shape().element_type() == type && IsLarge(dot);
 }
 
 absl::StatusOr<Kernel> DotKernel(FunctionEmitter& f, const HloInstruction* instruction) {

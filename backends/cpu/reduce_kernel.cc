@@ -25,6 +25,9 @@ using codegen::LaneIndex;
 // Reductions that read at most this many elements are straight code.
 constexpr int64_t kUnrolled = 32;
 constexpr int kAccumulators = 4;
+// Columns of one part, where there are too few rows of results to be the parts.
+constexpr int64_t kColumns = 512;
+constexpr int64_t kFewRows = 16;
 
 struct Reduction {
   const HloInstruction* instruction;  // the reduce or the fusion around it
@@ -115,18 +118,29 @@ absl::StatusOr<std::vector<Elements>> InOrder(FunctionEmitter& f, const Reductio
   return results;
 }
 
+// Results along rows of them; few long rows are several parts each.
 Kernel ColumnKernel(const Reduction& r, int width) {
   Kernel kernel;
-  const int64_t row = r.kept_sizes.back();
-  kernel.units = Product(r.kept_sizes) / row;
-  kernel.emit = [r, width, row](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+  const int64_t row = r.kept_sizes.back(), rows = Product(r.kept_sizes) / row;
+  const int64_t group = int64_t{width} * kAccumulators;
+  const int64_t grouped = row / group * group;
+  const int64_t block = rows < kFewRows && row >= 2 * kColumns ? (kColumns + group - 1) / group * group : std::max<int64_t>(row, 1);
+  const int64_t parts = (row + block - 1) / block;
+  kernel.units = rows * parts;
+  kernel.emit = [r, width, row, group, grouped, block, parts](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
     HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
     llvm::IRBuilder<>& b = f.b();
     absl::Span<const int64_t> outer = absl::MakeConstSpan(r.kept_sizes).first(r.kept_sizes.size() - 1);
-    const int64_t group = int64_t{width} * kAccumulators;
-    const int64_t grouped = row / group * group;
     return ForEach(f, "rows", begin, end, [&](llvm::Value* unit) -> absl::Status {
-      const std::vector<LaneIndex> prefix = Delinearize(f, unit, outer);
+      llvm::Value *place = unit, *from = b.getInt64(0), *to = b.getInt64(grouped), *is_last = b.getTrue();
+      if (parts > 1) {
+        llvm::Value* part = b.CreateURem(unit, b.getInt64(parts));
+        place = b.CreateUDiv(unit, b.getInt64(parts));
+        from = b.CreateNUWMul(part, b.getInt64(block));
+        to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(from, b.getInt64(block)), to);
+        is_last = b.CreateICmpEQ(part, b.getInt64(parts - 1));
+      }
+      const std::vector<LaneIndex> prefix = Delinearize(f, place, outer);
       auto emit = [&](const std::vector<LaneIndex>& columns) -> absl::Status {
         std::vector<std::vector<LaneIndex>> places;
         for (const LaneIndex& column : columns) {
@@ -140,7 +154,7 @@ Kernel ColumnKernel(const Reduction& r, int width) {
       if (grouped > 0) {
         codegen::RegionScope region(f.context());
         f.context().lanes = {.width = width};
-        HILO_RETURN_IF_ERROR(ForEach(f, "groups", b.getInt64(0), b.getInt64(grouped), [&](llvm::Value* i) {
+        HILO_RETURN_IF_ERROR(ForEach(f, "groups", from, to, [&](llvm::Value* i) {
           std::vector<LaneIndex> columns;
           for (int a = 0; a < kAccumulators; ++a) {
             columns.push_back(LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row));
@@ -148,9 +162,15 @@ Kernel ColumnKernel(const Reduction& r, int width) {
           return emit(columns);
         }, group));
       }
-      return ForEachVector(f, "columns", row - grouped, width, [&](const LaneIndex& i) {
-        return emit({i.AddConstant(grouped).WithRange({0, row - 1})});
-      });
+      auto rest = [&]() -> absl::StatusOr<Carried> {
+        HILO_RETURN_IF_ERROR(ForEachVector(f, "columns", row - grouped, width, [&](const LaneIndex& i) {
+          return emit({i.AddConstant(grouped).WithRange({0, row - 1})});
+        }));
+        return Carried();
+      };
+      if (parts == 1) return rest().status();
+      if (row == grouped) return absl::OkStatus();
+      return codegen::EmitBranches(f.context(), "rest", is_last, rest, []() -> absl::StatusOr<Carried> { return Carried(); }).status();
     });
   };
   return kernel;

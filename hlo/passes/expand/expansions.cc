@@ -16,6 +16,7 @@ constexpr Row kRows[] = {
     {HloOpcode::kConvolution, ExpandConvolution},
     {HloOpcode::kRng, ExpandRng},
     {HloOpcode::kRngBitGenerator, ExpandRngBitGenerator},
+    {HloOpcode::kDot, ExpandDot},
     {HloOpcode::kScaledDot, ExpandScaledDot},
     {HloOpcode::kCustomCall, ExpandCustomCall},
     {HloOpcode::kScan, ExpandScan},

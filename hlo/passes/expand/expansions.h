@@ -27,6 +27,7 @@ absl::StatusOr<XlaOp> ExpandBatchNormGrad(const HloInstruction& instruction, Xla
 absl::StatusOr<XlaOp> ExpandBatchNormInference(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandBatchNormTraining(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandRng(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandRngBitGenerator(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandScaledDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);

@@ -27,6 +27,7 @@ struct Rule {
 absl::Span<const Rule> ArithmeticRules();
 absl::Span<const Rule> MovementRules();
 absl::Span<const Rule> StructureRules();
+absl::Span<const Rule> ReductionRules();
 // For every element-wise opcode, whatever their `opcode` says.
 absl::Span<const Rule> ElementwiseRules();
 

@@ -1,0 +1,117 @@
+// A tile of the result stays in registers while it takes all products of one section of k. For that both operands are copied ("packed") into the order in
+// which the tile reads them: blocks of b of kDepth x kWidth into strips of the tile's columns, which stay in the last-level cache, blocks of a of
+// kHeight x kDepth into strips of its rows, which stay in the second-level one. Packing pads strips with zeros, so tiles are always whole; those at the
+// edges are computed beside c and copied.
+#include "backends/cpu/gemm/gemm.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "backends/cpu/gemm/gemm_kernels.h"
+#include "base/aligned_buffer.h"
+#include "base/status_macros.h"
+
+namespace hilo::cpu::gemm {
+namespace {
+
+constexpr int64_t kDepth = 256, kHeight = 128, kWidth = 1008;
+constexpr int64_t kLargestTile = 8 * 48;
+
+template <typename T>
+const TileKernel<T>& HostTile() {
+  const auto choose = [](const TileKernel<float>& f, const TileKernel<double>& d, const TileKernel<uint32_t>& u) -> const TileKernel<T>& {
+    return std::get<const TileKernel<T>&>(std::tie(f, d, u));
+  };
+#if defined(__x86_64__)
+  static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                                 __builtin_cpu_supports("avx512bw");
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (has_avx512) return choose(avx512::kFloat, avx512::kDouble, avx512::kUint32);
+  if (has_avx2) return choose(avx2::kFloat, avx2::kDouble, avx2::kUint32);
+#endif
+  return choose(baseline::kFloat, baseline::kDouble, baseline::kUint32);
+}
+
+int64_t RoundUp(int64_t size, int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
+
+// Copies a matrix of `across` x `along` elements into strips of `strip` across: element (i, l) of a strip at l * strip + i.
+template <typename T>
+void Pack(const T* from, int64_t across, int64_t across_stride, int64_t along, int64_t along_stride, int64_t strip, T* to) {
+  for (int64_t first = 0; first < across; first += strip, to += strip * along) {
+    const int64_t count = std::min(strip, across - first);
+    const T* source = from + first * across_stride;
+    if (across_stride == 1) {
+      for (int64_t l = 0; l < along; ++l) {
+        const T* line = source + l * along_stride;
+        for (int64_t i = 0; i < count; ++i) to[l * strip + i] = line[i];
+      }
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        const T* line = source + i * across_stride;
+        for (int64_t l = 0; l < along; ++l) to[l * strip + i] = line[l * along_stride];
+      }
+    }
+    if (count == strip) continue;
+    for (int64_t l = 0; l < along; ++l) std::fill(to + l * strip + count, to + (l + 1) * strip, T(0));
+  }
+}
+
+// A block of c out of packed blocks.
+template <typename T>
+void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, int64_t depth, const T* a, const T* b, T* c, int64_t ldc, bool accumulate) {
+  for (int64_t j = 0; j < columns; j += tile.columns) {
+    for (int64_t i = 0; i < rows; i += tile.rows) {
+      const T* strip_a = a + i * depth;
+      const T* strip_b = b + j * depth;
+      T* to = c + i * ldc + j;
+      if (i + tile.rows <= rows && j + tile.columns <= columns) {
+        tile.run(depth, strip_a, strip_b, to, ldc, accumulate);
+        continue;
+      }
+      T edge[kLargestTile];
+      tile.run(depth, strip_a, strip_b, edge, tile.columns, false);
+      for (int64_t r = 0; r < std::min(tile.rows, rows - i); ++r) {
+        for (int64_t s = 0; s < std::min(tile.columns, columns - j); ++s) {
+          const T sum = edge[r * tile.columns + s];
+          to[r * ldc + s] = accumulate ? to[r * ldc + s] + sum : sum;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T>
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides, T* c, int64_t ldc) {
+  const TileKernel<T>& tile = HostTile<T>();
+  const int64_t depth = std::min(k, kDepth), height = RoundUp(std::min(m, kHeight), tile.rows), width = RoundUp(std::min(n, kWidth), tile.columns);
+  // Kept by the thread for its next product.
+  thread_local AlignedBuffer space;
+  const int64_t bytes = (height + width) * depth * static_cast<int64_t>(sizeof(T));
+  if (space.size() < bytes) {
+    space = AlignedBuffer();
+    HILO_ASSIGN_OR_RETURN(space, AlignedBuffer::Create(bytes));
+  }
+  T* packed_b = reinterpret_cast<T*>(space.data());
+  T* packed_a = packed_b + width * depth;
+  for (int64_t j = 0; j < n; j += kWidth) {
+    const int64_t columns = std::min(kWidth, n - j);
+    for (int64_t l = 0; l < k; l += kDepth) {
+      const int64_t section = std::min(kDepth, k - l);
+      Pack(b + l * b_strides.row + j * b_strides.column, columns, b_strides.column, section, b_strides.row, tile.columns, packed_b);
+      for (int64_t i = 0; i < m; i += kHeight) {
+        const int64_t rows = std::min(kHeight, m - i);
+        Pack(a + i * a_strides.row + l * a_strides.column, rows, a_strides.row, section, a_strides.column, tile.rows, packed_a);
+        MultiplyPacked(tile, rows, columns, section, packed_a, packed_b, c + i * ldc + j, ldc, l > 0);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+template absl::Status Multiply<float>(int64_t, int64_t, int64_t, const float*, Strides, const float*, Strides, float*, int64_t);
+template absl::Status Multiply<uint32_t>(int64_t, int64_t, int64_t, const uint32_t*, Strides, const uint32_t*, Strides, uint32_t*, int64_t);
+template absl::Status Multiply<double>(int64_t, int64_t, int64_t, const double*, Strides, const double*, Strides, double*, int64_t);
+
+}  // namespace hilo::cpu::gemm

@@ -1,0 +1,23 @@
+// Products of big matrices on the calling thread, for the types that no library here multiplies.
+#ifndef HILO_BACKENDS_CPU_GEMM_GEMM_H_
+#define HILO_BACKENDS_CPU_GEMM_GEMM_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+
+namespace hilo::cpu::gemm {
+
+// Where the elements of a matrix are, in elements.
+struct Strides {
+  int64_t row, column;
+};
+
+// c[m, n] = a[m, k] b[k, n], T float, double or uint32_t; rows of c are dense and `ldc` apart. Every element adds up its products in ascending order, in sections of
+// 256 of which each begins at zero; the shape alone decides. Errors: ResourceExhausted for work space.
+template <typename T>
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides, T* c, int64_t ldc);
+
+}  // namespace hilo::cpu::gemm
+
+#endif  // HILO_BACKENDS_CPU_GEMM_GEMM_H_

@@ -1,0 +1,37 @@
+// The innermost part of a matrix product, once an instruction set.
+#ifndef HILO_BACKENDS_CPU_GEMM_GEMM_KERNELS_H_
+#define HILO_BACKENDS_CPU_GEMM_GEMM_KERNELS_H_
+
+#include <cstdint>
+
+namespace hilo::cpu::gemm {
+
+// c (+)= a b for a tile of `rows` x `columns` elements that stays in registers. `a` holds k columns of `rows` elements, `b` k rows of `columns` elements, both
+// dense, `b` aligned to 64 bytes. Rows of c are `ldc` elements apart.
+template <typename T>
+struct TileKernel {
+  int64_t rows, columns;
+  void (*run)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, bool accumulate);
+};
+
+namespace baseline {
+extern const TileKernel<float> kFloat;
+extern const TileKernel<double> kDouble;
+extern const TileKernel<uint32_t> kUint32;
+}  // namespace baseline
+#if defined(__x86_64__)
+namespace avx2 {
+extern const TileKernel<float> kFloat;
+extern const TileKernel<double> kDouble;
+extern const TileKernel<uint32_t> kUint32;
+}  // namespace avx2
+namespace avx512 {
+extern const TileKernel<float> kFloat;
+extern const TileKernel<double> kDouble;
+extern const TileKernel<uint32_t> kUint32;
+}  // namespace avx512
+#endif
+
+}  // namespace hilo::cpu::gemm
+
+#endif  // HILO_BACKENDS_CPU_GEMM_GEMM_KERNELS_H_

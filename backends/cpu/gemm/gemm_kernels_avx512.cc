@@ -1,0 +1,6 @@
+#if defined(__x86_64__)
+#define HILO_GEMM_NAMESPACE avx512
+#define HILO_GEMM_BYTES 64
+#define HILO_GEMM_ROWS 8
+#include "backends/cpu/gemm/gemm_kernels.inc"
+#endif

@@ -1,0 +1,176 @@
+// Dots that are sums and sums that are two: what loops over rows do well.
+//
+//   dot(f32[1000,1000] m, f32[1000] v)     =>  reduce(multiply(m, broadcast(v))), whose lanes run along a row
+//   reduce(f32[1000,1000] x), to a scalar  =>  reduce(reduce(x, dimensions={1}), dimensions={0}), whose rows are parts for threads
+#include <algorithm>
+
+#include "hlo/passes/simplify/rules.h"
+
+namespace hilo::simplify {
+namespace {
+
+using Result = absl::StatusOr<HloInstruction*>;
+
+// Products that are worth a loop of their own.
+constexpr int64_t kManyProducts = 1024;
+// Elements of a sum that is worth threads, and how many partial sums they give.
+constexpr int64_t kManyElements = int64_t{1} << 18;
+constexpr int64_t kFewParts = 8, kManyParts = 1 << 14, kFewElements = 256;
+
+bool Contains(const std::vector<int64_t>& numbers, int64_t number) { return std::find(numbers.begin(), numbers.end(), number) != numbers.end(); }
+
+Result MakeConvert(HloInstruction* x, PrimitiveType type) {
+  if (x->shape().element_type() == type) return x;
+  Shape shape = x->shape();
+  shape.set_element_type(type);
+  return x->parent()->AddOp(HloOpcode::kConvert, {x}, nullptr, {}, &shape);
+}
+
+// The computation of `opcode` on two scalars.
+HloComputation* MakeScalarComputation(HloModule* module, HloOpcode opcode, PrimitiveType type) {
+  HloComputation* computation = module->AddComputation(HloOpcodeString(opcode));
+  const Shape scalar = ShapeUtil::MakeShape(type, {});
+  HloInstruction* x = computation->AddInstruction(HloInstruction::CreateParameter(0, scalar, "x"));
+  HloInstruction* y = computation->AddInstruction(HloInstruction::CreateParameter(1, scalar, "y"));
+  auto root = computation->AddOp(opcode, {x, y});
+  if (root.ok()) computation->set_root_instruction(*root).IgnoreError();
+  return computation;
+}
+
+Result MakeReduce(HloInstruction* x, HloInstruction* init, std::vector<int64_t> dimensions, HloComputation* computation) {
+  auto attributes = std::make_unique<ReduceAttrs>();
+  attributes->dimensions = std::move(dimensions);
+  return x->parent()->AddOp(HloOpcode::kReduce, {x, init}, std::move(attributes), {computation});
+}
+
+// One side of a dot.
+struct Side {
+  HloInstruction* operand;
+  const std::vector<int64_t>* batch;
+  const std::vector<int64_t>* contracting;
+
+  bool IsFree(int64_t d) const { return !Contains(*batch, d) && !Contains(*contracting, d); }
+};
+
+// The dot of `matrix` with `vector`, which has no free dimension longer than 1: null if it has, or if the order of dimensions is not that of the result.
+Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector) {
+  const Shape& shape = vector.operand->shape();
+  const Shape& whole = matrix.operand->shape();
+  // The matrix's dimensions: batch ones in order, then free ones, contracting ones anywhere.
+  size_t next_batch = 0;
+  bool free_seen = false;
+  for (int64_t d = 0; d < whole.rank(); ++d) {
+    if (Contains(*matrix.contracting, d)) continue;
+    if (matrix.IsFree(d)) {
+      free_seen = true;
+    } else if (free_seen || (*matrix.batch)[next_batch++] != d) {
+      return nullptr;
+    }
+  }
+  std::vector<int64_t> kept, places;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (vector.IsFree(d)) {
+      if (shape.dimensions(d) != 1) return nullptr;
+      continue;
+    }
+    const std::vector<int64_t>& own = Contains(*vector.batch, d) ? *vector.batch : *vector.contracting;
+    const std::vector<int64_t>& theirs = Contains(*vector.batch, d) ? *matrix.batch : *matrix.contracting;
+    places.push_back(theirs[std::find(own.begin(), own.end(), d) - own.begin()]);
+    kept.push_back(shape.dimensions(d));
+  }
+  if (!std::is_sorted(places.begin(), places.end())) return nullptr;
+  // Narrow numbers are added up as wider ones, as the dot adds them up.
+  const PrimitiveType type = dot->shape().element_type();
+  const PrimitiveType sum_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
+  Shape product_shape = whole;
+  product_shape.set_element_type(sum_type);
+  HloInstruction* result = nullptr;
+  const auto build = [&]() -> absl::Status {
+    Result wide = MakeConvert(matrix.operand, sum_type);
+    if (!wide.ok()) return wide.status();
+    Result narrow = MakeReshape(vector.operand, ShapeUtil::MakeShape(shape.element_type(), kept));
+    if (narrow.ok()) narrow = MakeConvert(*narrow, sum_type);
+    if (narrow.ok()) narrow = MakeBroadcast(*narrow, product_shape, places);
+    if (narrow.ok()) narrow = MakeBinary(HloOpcode::kMultiply, *wide, *narrow);
+    if (!narrow.ok()) return narrow.status();
+    HloInstruction* zero = dot->parent()->AddConstant(LiteralUtil::Zero(sum_type));
+    std::vector<int64_t> reduced = *matrix.contracting;
+    std::sort(reduced.begin(), reduced.end());
+    Result sum = MakeReduce(*narrow, zero, std::move(reduced), MakeScalarComputation(dot->parent()->parent(), HloOpcode::kAdd, sum_type));
+    if (sum.ok()) sum = MakeConvert(*sum, type);
+    if (sum.ok()) sum = MakeReshape(*sum, dot->shape());
+    if (!sum.ok()) return sum.status();
+    result = *sum;
+    return absl::OkStatus();
+  };
+  if (absl::Status status = build(); !status.ok()) return status;
+  return result;
+}
+
+Result DotWithVector(HloInstruction* dot) {
+  const DotAttrs& attrs = dot->attrs<DotAttrs>();
+  const PrimitiveType type = dot->shape().element_type();
+  if (attrs.lhs_contracting_dims.empty() || IsComplexType(type) || PrimitiveTypeBitWidth(type) < 8 || type == PRED) return nullptr;
+  const Side lhs{dot->operand(0), &attrs.lhs_batch_dims, &attrs.lhs_contracting_dims};
+  const Side rhs{dot->operand(1), &attrs.rhs_batch_dims, &attrs.rhs_contracting_dims};
+  for (bool swapped : {false, true}) {
+    const Side& matrix = swapped ? rhs : lhs;
+    if (ShapeUtil::ElementsIn(matrix.operand->shape()) < kManyProducts) continue;
+    Result result = SumOfProducts(dot, matrix, swapped ? lhs : rhs);
+    if (!result.ok() || *result != nullptr) return result;
+  }
+  return nullptr;
+}
+
+// A sum of many elements to one: of the trailing dimensions first. A flat array is cut into rows if its size has a divisor for that.
+Result ReduceInTwo(HloInstruction* reduce) {
+  if (reduce->operand_count() != 2 || reduce->called_computation()->num_parameters() != 2) return nullptr;
+  HloInstruction* x = reduce->operand(0);
+  const PrimitiveType type = x->shape().element_type();
+  const HloInstruction* step = reduce->called_computation()->root_instruction();
+  const int64_t count = ShapeUtil::ElementsIn(x->shape());
+  if (count < kManyElements || ShapeUtil::ElementsIn(reduce->shape()) != 1 || !HasTrait(step->opcode(), kAssociative) ||
+      !HasTrait(step->opcode(), kCommutative) || !step->operand(0)->IsParameter() || !step->operand(1)->IsParameter() ||
+      step->operand(0) == step->operand(1) || PrimitiveTypeBitWidth(type) < 32 || step->shape().element_type() != type) {
+    return nullptr;
+  }
+  int64_t parts = 1, split = 0;
+  while (split < x->shape().rank() && parts < kFewParts) parts *= x->shape().dimensions(split++);
+  if (parts < kFewParts || parts > kManyParts || count / parts < kFewElements) {
+    if (x->shape().rank() != 1) return nullptr;
+    for (parts = 512; parts >= kFewParts && (count % parts != 0 || count / parts < kFewElements);) --parts;
+    if (parts < kFewParts) return nullptr;
+    Result rows = MakeReshape(x, ShapeUtil::MakeShape(type, {parts, count / parts}));
+    if (!rows.ok()) return rows;
+    x = *rows;
+    split = 1;
+  }
+  // Each partial sum begins with the neutral element, of which only those of sums and products are sure.
+  HloInstruction* init = reduce->operand(1);
+  if (step->opcode() == HloOpcode::kAdd) {
+    init = x->parent()->AddConstant(IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0) : LiteralUtil::Zero(type));
+  } else if (step->opcode() == HloOpcode::kMultiply) {
+    init = x->parent()->AddConstant(LiteralUtil::One(type));
+  } else if (step->opcode() != HloOpcode::kMaximum && step->opcode() != HloOpcode::kMinimum && step->opcode() != HloOpcode::kAnd &&
+             step->opcode() != HloOpcode::kOr) {
+    return nullptr;  // the others may take the initial value twice
+  }
+  std::vector<int64_t> trailing, leading;
+  for (int64_t d = 0; d < x->shape().rank(); ++d) (d < split ? leading : trailing).push_back(d);
+  Result rows = MakeReduce(x, init, std::move(trailing), reduce->called_computation());
+  if (!rows.ok()) return rows;
+  Result all = MakeReduce(*rows, reduce->operand(1), std::move(leading), reduce->called_computation());
+  if (!all.ok()) return all;
+  return MakeReshape(*all, reduce->shape());
+}
+
+const Rule kRules[] = {
+    {HloOpcode::kDot, "dot(x, vector) => reduce(x * broadcast(vector))", DotWithVector, /*exact=*/false},
+    {HloOpcode::kReduce, "reduce(x), of many elements to one => reduce(reduce(x))", ReduceInTwo, /*exact=*/false},
+};
+
+}  // namespace
+
+absl::Span<const Rule> ReductionRules() { return kRules; }
+
+}  // namespace hilo::simplify

@@ -1,0 +1,103 @@
+// Dots and reductions that are big enough for library calls, for parts that threads share and for sums in two steps: all forms give what the interpreter gives.
+// Arguments are small whole numbers, so every order of adding up is exact.
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "hlo/text/hlo_parser.h"
+#include "runtime/client.h"
+
+namespace hilo {
+namespace {
+
+Literal SmallNumbers(const Shape& shape, uint32_t seed) {
+  absl::StatusOr<Literal> literal = Literal::Create(ShapeUtil::MakeShape(S32, shape.dimensions()));
+  EXPECT_TRUE(literal.ok()) << literal.status();
+  for (int32_t& value : literal->data<int32_t>()) {
+    seed = seed * 1664525 + 1013904223;
+    value = static_cast<int32_t>(seed >> 29) - 3;
+  }
+  return *std::move(literal);
+}
+
+// `text` takes s32 parameters and converts them as it likes.
+void ExpectSameResults(const std::string& text) {
+  absl::StatusOr<Literal> results[2];
+  const char* platforms[] = {"interpreter", "cpu"};
+  for (int i = 0; i < 2; ++i) {
+    absl::StatusOr<std::unique_ptr<Client>> client = Client::Create({.platform = platforms[i], .num_threads = 3});
+    ASSERT_TRUE(client.ok()) << client.status();
+    absl::StatusOr<std::unique_ptr<HloModule>> module = ParseHloModule(text);
+    ASSERT_TRUE(module.ok()) << module.status() << text;
+    std::vector<Literal> arguments;
+    for (int64_t p = 0; p < (*module)->entry_computation()->num_parameters(); ++p) {
+      arguments.push_back(SmallNumbers((*module)->entry_computation()->parameter_instruction(p)->shape(), static_cast<uint32_t>(p)));
+    }
+    std::vector<const Literal*> pointers;
+    for (const Literal& argument : arguments) pointers.push_back(&argument);
+    auto executable = (*client)->Compile(*std::move(module));
+    ASSERT_TRUE(executable.ok()) << executable.status() << text;
+    results[i] = (*executable)->ExecuteLiterals(pointers);
+    ASSERT_TRUE(results[i].ok()) << results[i].status() << text;
+  }
+  EXPECT_TRUE(*results[0] == *results[1]) << text;
+}
+
+class LargeDotsTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LargeDotsTest, Dots) {
+  struct Case {
+    const char *lhs, *rhs, *result, *attributes;
+  };
+  for (const Case& c : {
+           Case{"70,90", "90,50", "70,50", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
+           Case{"90,70", "50,90", "70,50", "lhs_contracting_dims={0}, rhs_contracting_dims={1}"},
+           Case{"3,40,30", "3,30,20", "3,40,20", "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}"},
+           Case{"40,3,30", "30,3,20", "3,40,20", "lhs_batch_dims={1}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={0}"},
+           Case{"45,37", "37", "45", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
+           Case{"37", "37,1200", "1200", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"},
+           Case{"1,37", "37,1203", "1,1203", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
+           Case{"1050", "1050", "", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"},
+           Case{"4,33,17", "4,17", "4,33", "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}"},
+           Case{"33,4,17", "4,17", "4,33", "lhs_batch_dims={1}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}"},
+           Case{"30,20,17", "17,30", "20", "lhs_contracting_dims={0,2}, rhs_contracting_dims={1,0}"},
+       }) {
+    ExpectSameResults(absl::Substitute(
+        "HloModule dot\nENTRY main {\n  a = s32[$0] parameter(0)\n  b = s32[$1] parameter(1)\n  x = $4[$0] convert(a)\n  y = $4[$1] convert(b)\n"
+        "  ROOT r = $4[$2] dot(x, y), $3\n}\n",
+        c.lhs, c.rhs, c.result, c.attributes, GetParam()));
+  }
+}
+
+TEST(LargeReductionTest, ToOneAndToRows) {
+  struct Case {
+    const char *operand, *result, *dimensions, *op;
+  };
+  for (const Case& c : {Case{"600,500", "", "0,1", "add"}, Case{"300000", "", "0", "add"}, Case{"2,262144", "", "0,1", "maximum"},
+                        Case{"1,524288,1", "", "0,1,2", "minimum"}, Case{"262147", "", "0", "add"}, Case{"5,1500", "1500", "0", "add"},
+                        Case{"5,3,1024", "3,1024", "0", "maximum"}, Case{"2,7,1100", "2,1100", "1", "add"}}) {
+    for (const char* type : {"f32", "s64"}) ExpectSameResults(absl::Substitute(
+        "HloModule reduce\nstep { p = $3[] parameter(0)  q = $3[] parameter(1)  ROOT r = $3[] $4(p, q) }\nENTRY main {\n  a = s32[$0] parameter(0)\n"
+        "  x = $3[$0] convert(a)\n  seven = $3[] constant(7)\n  ROOT r = $3[$1] reduce(x, seven), dimensions={$2}, to_apply=step\n}\n",
+        c.operand, c.result, c.dimensions, type, c.op));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, LargeDotsTest, ::testing::Values("f32", "f64", "s32", "u32", "s64"), [](const auto& info) { return std::string(info.param); });
+
+// Sums that round once, at the end.
+TEST(LargeDotTest, NarrowFloatsAreSummedInF32) {
+  for (const char* type : {"bf16", "f16", "f8e4m3fn"}) {
+    for (const char* result : {"bf16", "f16", "f32"}) {
+      for (absl::string_view columns : {"50", "1"}) {
+        ExpectSameResults(absl::Substitute(
+            "HloModule dot\nENTRY main {\n  a = s32[70,90] parameter(0)\n  b = s32[90,$2] parameter(1)\n  x = $0[70,90] convert(a)\n  y = $0[90,$2] convert(b)\n"
+            "  ROOT r = $1[70,$2] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+            type, result, columns));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hilo
