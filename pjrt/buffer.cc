@@ -33,12 +33,14 @@ absl::StatusOr<Shape> ShapeFromDims(PJRT_Buffer_Type type, const int64_t* dims, 
   return shape;
 }
 
-absl::StatusOr<std::shared_ptr<const MemoryBlock>> BytesOf(PJRT_Buffer* buffer) {
+absl::StatusOr<std::shared_ptr<const MemoryBlock>> MemoryOf(PJRT_Buffer* buffer) {
   {
     std::lock_guard<std::mutex> lock(buffer->mutex);
     if (buffer->held != nullptr) return buffer->held;
   }
-  return buffer->value->Bytes();
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, buffer->value->Share());
+  HILO_RETURN_IF_ERROR(value->Await());
+  return std::shared_ptr<const MemoryBlock>(value->memory);
 }
 
 namespace {
@@ -48,8 +50,8 @@ alignas(kBufferAlignment) uint8_t no_bytes[kBufferAlignment];
 
 absl::StatusOr<void*> PointerOf(PJRT_Buffer* buffer) {
   HILO_RETURN_IF_ERROR(CheckHandle(buffer, "PJRT_Buffer"));
-  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const MemoryBlock> bytes, BytesOf(buffer));
-  return bytes == nullptr || bytes->data() == nullptr ? no_bytes : bytes->data();
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const MemoryBlock> memory, MemoryOf(buffer));
+  return memory == nullptr || memory->data() == nullptr ? no_bytes : memory->data();
 }
 
 }  // namespace
@@ -127,7 +129,7 @@ absl::Status Buffer_IsDeleted(PJRT_Buffer_IsDeleted_Args* args) {
 }
 
 absl::Status Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args* args) {
-  args->is_on_cpu = args->buffer->client->memory_is_host;
+  args->is_on_cpu = args->buffer->client->client->memory_is_on_host();
   return absl::OkStatus();
 }
 
@@ -150,9 +152,9 @@ absl::Status Buffer_OpaqueDeviceMemoryDataPointer(PJRT_Buffer_OpaqueDeviceMemory
 
 absl::Status Buffer_IncreaseExternalReferenceCount(PJRT_Buffer_IncreaseExternalReferenceCount_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
-  HILO_ASSIGN_OR_RETURN(std::shared_ptr<const MemoryBlock> bytes, BytesOf(args->buffer));
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<const MemoryBlock> memory, MemoryOf(args->buffer));
   std::lock_guard<std::mutex> lock(args->buffer->mutex);
-  args->buffer->held = std::move(bytes);
+  args->buffer->held = std::move(memory);
   ++args->buffer->external_references;
   return absl::OkStatus();
 }

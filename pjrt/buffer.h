@@ -35,8 +35,8 @@ absl::StatusOr<PJRT_Memory*> MemoryFor(PJRT_Memory* memory, PJRT_Device* device)
 // The array of these dimensions in the default layout. Errors: InvalidArgument.
 absl::StatusOr<Shape> ShapeFromDims(PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims);
 
-// Waits. The bytes of a buffer, kept alive by the result. Errors: as hilo::Buffer::Bytes.
-absl::StatusOr<std::shared_ptr<const MemoryBlock>> BytesOf(PJRT_Buffer* buffer);
+// Waits. The memory of a buffer, which stays as it is for as long as the result lives; null for tokens. Errors: as hilo::Buffer::Await.
+absl::StatusOr<std::shared_ptr<const MemoryBlock>> MemoryOf(PJRT_Buffer* buffer);
 
 }  // namespace hilo::pjrt
 

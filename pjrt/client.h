@@ -65,7 +65,6 @@ struct PJRT_Client {
   std::vector<PJRT_Device*> device_list;
   std::vector<PJRT_Memory*> memory_list;
   PJRT_TopologyDescription topology;
-  bool memory_is_host = true;         // the host can read and write buffers where they lie
   std::shared_ptr<PJRT_Client> self;  // the reference of the handle
 
   static absl::StatusOr<std::shared_ptr<PJRT_Client>> Create(const hilo::pjrt::PluginOptions& options);

@@ -76,10 +76,9 @@ absl::Status Device_DefaultMemory(PJRT_Device_DefaultMemory_Args* args) {
   return absl::OkStatus();
 }
 
-// The devices of a client share its memory, and so its figures.
 absl::Status Device_MemoryStats(PJRT_Device_MemoryStats_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->device, "PJRT_Device"));
-  const MemoryStats stats = args->device->client->client->memory_stats();
+  const MemoryStats stats = args->device->client->client->memory_stats(args->device->number());
   PJRT_Device_MemoryStats_Args result = {};
   result.struct_size = args->struct_size;
   result.extension_start = args->extension_start;

@@ -1,7 +1,7 @@
 // Arrays between the host and buffers, and between buffers.
 //
 // Buffers never change, so a copy to another device or memory of the same host is a second handle on the same bytes: no program writes to bytes that
-// two values share. Memory of the host is used as it is when the caller lets us, it is aligned as Hilo's own, and it lies as the buffer shall lie.
+// two values share. Between devices that have memory of their own a copy goes through the host. Memory of the host is used as it is when the caller lets us, it is aligned as Hilo's own, and it lies as the buffer shall lie.
 #include <cstring>
 
 #include "base/status_macros.h"
@@ -29,7 +29,26 @@ absl::StatusOr<PJRT_Buffer*> ShareWith(PJRT_Buffer* source, PJRT_Memory* memory)
   HILO_RETURN_IF_ERROR(CheckMemory(source->client.get(), memory));
   absl::StatusOr<std::shared_ptr<BufferValue>> value = source->value->Share();
   if (!value.ok()) return InvalidArgument(value.status().message());
+  if (!source->client->client->memory_is_on_host() && memory->device != source->memory->device) {
+    HILO_ASSIGN_OR_RETURN(const Literal literal, source->value->ToLiteral());
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy,
+                          source->client->client->BufferFromLiteral(literal, memory->device->number(), &source->value->shape()));
+    return NewBuffer(source->client, memory, std::move(copy));
+  }
   return NewBuffer(source->client, memory, std::make_unique<Buffer>(source->value->shared_shape(), memory->device->number(), *std::move(value)));
+}
+
+// Calls `copy` with the bytes of `memory` on the host (null: none).
+template <typename Copy>
+absl::Status CopyFromBlock(const MemoryBlock* memory, const Copy& copy) {
+  if (memory == nullptr || memory->size() == 0 || memory->on_host()) {
+    copy(memory == nullptr ? nullptr : memory->data());
+    return absl::OkStatus();
+  }
+  std::vector<uint8_t> bytes(memory->size());
+  HILO_RETURN_IF_ERROR(memory->CopyToHost(bytes.data()));
+  copy(bytes.data());
+  return absl::OkStatus();
 }
 
 // Calls `copy` with the bytes of `source` once they are there, and returns the event of its end.
@@ -40,16 +59,13 @@ absl::StatusOr<PJRT_Event*> CopyWhenReady(PJRT_Buffer* source, Copy copy) {
   std::shared_ptr<BufferValue> value = *std::move(shared);
   if (value->defined()) {
     HILO_RETURN_IF_ERROR(value->Await());
-    copy(value->memory.get());
+    HILO_RETURN_IF_ERROR(CopyFromBlock(value->memory.get(), copy));
     return new PJRT_Event{};
   }
   auto done = std::make_shared<Event>();
   Event& definition = *value->definition;
   definition.OnDone([value = std::move(value), done, copy](const absl::Status& status) {
-    done->Set(!status.ok() ? status : Guarded([&] {
-      copy(value->memory.get());
-      return absl::OkStatus();
-    }));
+    done->Set(!status.ok() ? status : Guarded([&] { return CopyFromBlock(value->memory.get(), copy); }));
   });
   return new PJRT_Event{std::move(done)};
 }
@@ -70,9 +86,16 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
   std::unique_ptr<Buffer> value;
   std::shared_ptr<Event> done;
   if (!IsDense(shape, strides)) {
-    HILO_ASSIGN_OR_RETURN(value, client.UninitializedBuffer(shape, device));
-    HILO_ASSIGN_OR_RETURN(const auto bytes, value->Bytes());
-    StridedCopy(shape.dimensions(), PrimitiveTypeByteSize(shape.element_type()), args->data, strides, bytes->data(), DenseByteStrides(shape));
+    const int width = PrimitiveTypeByteSize(shape.element_type());
+    if (client.memory_is_on_host()) {
+      HILO_ASSIGN_OR_RETURN(value, client.UninitializedBuffer(shape, device));
+      HILO_ASSIGN_OR_RETURN(const auto bytes, value->Bytes());
+      StridedCopy(shape.dimensions(), width, args->data, strides, bytes->data(), DenseByteStrides(shape));
+    } else {
+      std::vector<uint8_t> bytes(ShapeUtil::ByteSizeOf(shape));
+      StridedCopy(shape.dimensions(), width, args->data, strides, bytes.data(), DenseByteStrides(shape));
+      HILO_ASSIGN_OR_RETURN(value, client.BufferFromHostMemory(bytes.data(), shape, device));
+    }
   } else if (args->host_buffer_semantics >= PJRT_HostBufferSemantics_kImmutableZeroCopy) {
     done = std::make_shared<Event>();
     HILO_ASSIGN_OR_RETURN(value, client.BufferFromHostMemory(args->data, shape, device, [done] { done->Set(absl::OkStatus()); }));
@@ -90,6 +113,10 @@ absl::Status Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffe
   HILO_RETURN_IF_ERROR(CheckMemory(args->client, memory));
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->element_type, args->dims, args->num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->layout));
+  if (!args->client->client->memory_is_on_host()) return Unimplemented("views of memory of devices that have their own");
+  if (reinterpret_cast<uintptr_t>(args->device_buffer_ptr) % kBufferAlignment != 0) {
+    return InvalidArgument("a view is of memory aligned to ", kBufferAlignment, " bytes");
+  }
   std::function<void()> release = [] {};
   if (args->on_delete_callback != nullptr) {
     release = [callback = args->on_delete_callback, data = args->device_buffer_ptr, user_arg = args->on_delete_callback_arg] { callback(data, user_arg); };
@@ -148,17 +175,17 @@ absl::Status Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args* args) {
   }
   if (args->dst_size < static_cast<size_t>(size)) return InvalidArgument("expected room for ", size, " bytes, got ", args->dst_size);
   if (!shape.IsArray()) {
-    HILO_ASSIGN_OR_RETURN(args->event, CopyWhenReady(args->src, [](const MemoryBlock*) {}));
+    HILO_ASSIGN_OR_RETURN(args->event, CopyWhenReady(args->src, [](const uint8_t*) {}));
     return absl::OkStatus();
   }
   HILO_ASSIGN_OR_RETURN(const Shape wanted, ShapeWithLayout(ShapeUtil::MakeStaticShape(shape), args->host_layout));
-  HILO_ASSIGN_OR_RETURN(args->event, CopyWhenReady(args->src, [target = args->dst, size, from = args->src->value->shared_shape(), wanted](const MemoryBlock* bytes) {
+  HILO_ASSIGN_OR_RETURN(args->event, CopyWhenReady(args->src, [target = args->dst, size, from = args->src->value->shared_shape(), wanted](const uint8_t* bytes) {
                           if (size == 0) return;
                           const std::vector<int64_t> strides = DenseByteStrides(wanted);
                           if (IsDense(*from, strides)) {
-                            std::memcpy(target, bytes->data(), size);
+                            std::memcpy(target, bytes, size);
                           } else {
-                            StridedCopy(from->dimensions(), PrimitiveTypeByteSize(from->element_type()), bytes->data(), DenseByteStrides(*from), target,
+                            StridedCopy(from->dimensions(), PrimitiveTypeByteSize(from->element_type()), bytes, DenseByteStrides(*from), target,
                                         strides);
                           }
                         }));
@@ -173,8 +200,8 @@ absl::Status Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
   }
   if (args->transfer_size > 0 && args->dst == nullptr) return InvalidArgument("expected memory of the host, got null");
   HILO_ASSIGN_OR_RETURN(args->event,
-                        CopyWhenReady(args->buffer, [target = args->dst, offset = args->offset, count = args->transfer_size](const MemoryBlock* bytes) {
-                          if (count > 0) std::memcpy(target, bytes->data() + offset, count);
+                        CopyWhenReady(args->buffer, [target = args->dst, offset = args->offset, count = args->transfer_size](const uint8_t* bytes) {
+                          if (count > 0) std::memcpy(target, bytes + offset, count);
                         }));
   return absl::OkStatus();
 }

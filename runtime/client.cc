@@ -109,6 +109,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
 
 std::string Client::platform() const { return core_->compiler->platform(); }
 int Client::device_count() const { return static_cast<int>(core_->queues.size()); }
+bool Client::memory_is_on_host() const { return core_->memories[0]->device() == nullptr; }
 MemoryStats Client::memory_stats(int device) const {
   return core_->CheckDevice(device).ok() ? core_->memories[device]->stats() : MemoryStats();
 }

@@ -59,6 +59,8 @@ class Client {
   int device_count() const;
   // Of the device's memory; devices on the host have one together.
   MemoryStats memory_stats(int device = 0) const;
+  // Buffers lie where the host can read them.
+  bool memory_is_on_host() const;
   Compiler* compiler() const;
   // The functions of custom calls that this client knows beside those of CustomCallRegistry::Default().
   CustomCallRegistry* custom_call_registry() const;

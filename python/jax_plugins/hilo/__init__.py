@@ -1,0 +1,43 @@
+"""JAX on Hilo: JAX imports this module by itself and calls initialize().
+
+    JAX_PLATFORMS=hilo python program.py
+
+Environment: HILO_NUM_DEVICES, HILO_NUM_THREADS, HILO_MEMORY_LIMIT (bytes), HILO_BACKEND (a platform of Hilo's), HILO_PLATFORM_NAME (what
+jax.default_backend() says), HILO_PJRT_LIBRARY (another libpjrt_hilo.so).
+"""
+
+import logging
+import os
+import pathlib
+
+_logger = logging.getLogger(__name__)
+
+# Above JAX's own CPU client, which is 0: who installs Hilo and sets no JAX_PLATFORMS gets it.
+_PRIORITY = 500
+
+
+def library_path():
+    """The plugin: HILO_PJRT_LIBRARY, or the one that was installed with this package, or that of the source tree's build."""
+    here = pathlib.Path(__file__).resolve().parent
+    places = [here / "libpjrt_hilo.so", here.parents[2] / "build" / "lib" / "libpjrt_hilo.so"]
+    if os.environ.get("HILO_PJRT_LIBRARY"):
+        places = [pathlib.Path(os.environ["HILO_PJRT_LIBRARY"])]
+    for place in places:
+        if place.is_file():
+            return place
+    _logger.warning("Hilo is not available to JAX: there is no %s", " nor ".join(map(str, places)))
+    return None
+
+
+def initialize():
+    """Registers the plugin; called by JAX. Clients are made when they are first asked for."""
+    path = library_path()
+    if path is None:
+        return
+    from jax._src import xla_bridge
+
+    xla_bridge._nonexperimental_plugins.add("hilo")
+    api = xla_bridge.register_plugin("hilo", priority=_PRIORITY, library_path=str(path))
+    from . import _jax_rules
+
+    _jax_rules.install(api)

@@ -1,0 +1,148 @@
+"""Python functions that programs call: jax.pure_callback, io_callback, jax.debug.
+
+JAX lowers such a call to a custom call that its own client knows how to serve. For Hilo it is the custom call `hilo_python_callback`, whose handler is
+a function of this module: it looks the Python function up by the number that the call carries, and hands arrays to and fro. A function is kept as long
+as the program that calls it.
+"""
+
+import ctypes
+import functools
+import itertools
+import threading
+import traceback
+import weakref
+
+import numpy as np
+
+from . import _ffi
+
+_TARGET = "hilo_python_callback"
+_TOKEN = 17
+
+_numbers = itertools.count(1)
+_lock = threading.Lock()
+_functions = weakref.WeakValueDictionary()  # by number
+
+
+class _Function:
+    """A Python function on arrays, alive as long as a program holds it."""
+
+    def __init__(self, call):
+        self.call = call
+        with _lock:
+            self.number = next(_numbers)
+            _functions[self.number] = self
+
+    def __call__(self, *args):
+        return self.call(*args)
+
+
+@functools.cache
+def _dtypes():
+    """NumPy's types by the numbers of XLA's."""
+    import ml_dtypes
+
+    names = {1: "bool", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "uint8", 7: "uint16", 8: "uint32", 9: "uint64", 10: "float16", 11: "float32",
+             12: "float64", 15: "complex64", 16: "bfloat16", 18: "complex128", 19: "float8_e5m2", 20: "float8_e4m3fn", 21: "int4", 22: "uint4",
+             23: "float8_e4m3b11fnuz", 24: "float8_e5m2fnuz", 25: "float8_e4m3fnuz", 26: "int2", 27: "uint2", 28: "float8_e4m3", 29: "float8_e3m4",
+             32: "float4_e2m1fn", 33: "float8_e8m0fnu"}
+    return {number: np.dtype(getattr(ml_dtypes, name, None) or name) for number, name in names.items()}
+
+
+def _view(buffer):
+    """The array at a buffer's address."""
+    dtype = _dtypes()[buffer.dtype]
+    shape = tuple(buffer.dims[i] for i in range(buffer.rank))
+    count = int(np.prod(shape, dtype=np.int64))
+    if count == 0:
+        return np.empty(shape, dtype)
+    memory = (ctypes.c_byte * (count * dtype.itemsize)).from_address(buffer.data)
+    return np.frombuffer(memory, dtype).reshape(shape)
+
+
+def _answer_metadata(frame):
+    extension = frame.head.extension_start
+    while extension:
+        if extension.contents.type == 1:
+            metadata = ctypes.cast(extension, ctypes.POINTER(_ffi.MetadataExtension)).contents.metadata.contents
+            metadata.major, metadata.minor, metadata.traits = 0, 3, 0
+            return True
+        extension = extension.contents.next
+    return False
+
+
+@_ffi.Handler
+def _handler(frame_pointer):
+    frame = frame_pointer.contents
+    if _answer_metadata(frame):
+        return None
+    try:
+        function = _functions.get(frame.integer_attribute("number"))
+        if function is None:
+            return frame.error("the Python function of this program is gone", code=9)
+        arguments = []
+        for buffer in frame.arguments():
+            if buffer.dtype == _TOKEN:
+                continue
+            array = _view(buffer).copy()
+            array.flags.writeable = False
+            arguments.append(array)
+        values = function(*arguments)
+        for buffer, value in zip((b for b in frame.results() if b.dtype != _TOKEN), values, strict=True):
+            if value.size:
+                _view(buffer)[...] = value
+        return None
+    except BaseException:  # it must not get lost on its way through the program
+        return frame.error("CpuCallback error calling callback: " + traceback.format_exc())
+
+
+def install(plugin):
+    """Makes JAX lower callbacks to calls of the handler above where the backend is Hilo."""
+    from jax._src import callback as jax_callback
+    from jax._src import dtypes, ffi
+    from jax._src.interpreters import mlir
+
+    from ._jax_rules import is_hilo
+
+    original = jax_callback.emit_python_callback
+    plugin.register_handler(_TARGET, ctypes.cast(_handler, ctypes.c_void_p).value)
+
+    def checked(call, result_avals):
+        """`call` with results of the promised types."""
+        def run(*args):
+            values = tuple(dtypes.canonicalize_value(np.asarray(value)) for value in call(*args))
+            if len(values) != len(result_avals):
+                raise RuntimeError(f"Mismatched number of outputs from callback. Expected: {len(result_avals)}, Actual: {len(values)}")
+            for i, (value, aval) in enumerate(zip(values, result_avals)):
+                if value.shape != aval.shape:
+                    raise RuntimeError(f"Incorrect output shape for return value #{i}: Expected: {aval.shape}, Actual: {value.shape}")
+                if value.dtype != aval.dtype:
+                    raise RuntimeError(f"Incorrect output dtype for return value #{i}: Expected: {aval.dtype}, Actual: {value.dtype}")
+            return values
+        return run
+
+    @functools.wraps(original)
+    def emit_python_callback(ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, returns_token=True, partitioned=False,
+                             sharding=None):
+        if len(ctx.module_context.platforms) > 1 or not is_hilo(ctx.module_context.get_backend()):
+            return original(ctx, callback, token, operands, operand_avals, result_avals, has_side_effect=has_side_effect, returns_token=returns_token,
+                            partitioned=partitioned, sharding=sharding)
+        if partitioned and result_avals:
+            raise ValueError("Partitioned callback not supported with return values.")
+        from jax._src import core
+
+        function = _Function(checked(callback, result_avals))
+        ctx.module_context.add_host_callback(function)
+        if token:
+            operands = [token, *operands]
+            ctx = ctx.replace(avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out])
+        lower = ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
+        call = lower(ctx, *operands, number=np.uint64(function.number))
+        if sharding is not None:
+            mlir.set_sharding(ctx.module_context, call, sharding)
+        results = list(call.results)
+        if token:
+            token, *results = results
+        return results, token, function
+
+    jax_callback.emit_python_callback = emit_python_callback

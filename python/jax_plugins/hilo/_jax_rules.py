@@ -1,0 +1,113 @@
+"""What JAX knows of platforms by their names, said of the name `hilo`.
+
+JAX asks for a platform's name in five places: which lowering rules there are, whether arguments can be donated, how Python functions are called from
+within programs, where their arguments are put, and whether compiled programs can be kept. Hilo's answers are those of JAX's own CPU platform, so that
+programs that run there run here. None of the places is part of JAX's public interface; one that a version of JAX does not have is left alone.
+"""
+
+import collections
+import functools
+import logging
+
+_logger = logging.getLogger(__name__)
+_NAME = "hilo"
+
+
+def install(api):
+    """Installs all of them. `api` is the capsule of the plugin's table of functions."""
+    from . import _callbacks, _ffi
+
+    plugin = _ffi.Plugin(api)
+    for rule in (_lower_as_on_cpu, _allow_donation, _place_callback_arguments, _keep_compiled_programs):
+        _try(rule)
+    _try(functools.partial(_callbacks.install, plugin))
+    _try(functools.partial(_register_handlers, plugin))
+
+
+def _try(rule):
+    try:
+        rule()
+    except (AttributeError, ImportError, TypeError) as error:
+        _logger.warning("this version of JAX does without one of Hilo's rules: %s", error)
+
+
+def is_hilo(backend):
+    return "hilo " in getattr(backend, "platform_version", "")
+
+
+def _lower_as_on_cpu():
+    """Rules that are registered for the CPU, now and later, stand behind those for Hilo."""
+    from jax._src.interpreters import mlir
+
+    rules = mlir._platform_specific_lowerings
+    rules[_NAME] = collections.ChainMap(rules[_NAME], rules["cpu"])
+
+
+def _allow_donation():
+    from jax._src.interpreters import mlir
+
+    if _NAME not in mlir._platforms_with_donation:
+        mlir._platforms_with_donation.append(_NAME)
+
+
+def _place_callback_arguments():
+    """Callbacks want their arguments on a CPU device. With JAX_PLATFORMS=hilo there is none but ours."""
+    from jax._src import xla_bridge
+
+    original = xla_bridge.local_devices
+
+    @functools.wraps(original)
+    def local_devices(process_index=None, backend=None, host_id=None):
+        if backend == "cpu" and "cpu" not in xla_bridge.backends() and _NAME in xla_bridge.backends():
+            backend = _NAME
+        return original(process_index, backend, host_id)
+
+    xla_bridge.local_devices = local_devices
+
+
+def _keep_compiled_programs():
+    """jax_compilation_cache_dir."""
+    from jax._src import compilation_cache
+
+    original = compilation_cache.is_cache_used
+
+    @functools.wraps(original)
+    def is_cache_used(backend):
+        if is_hilo(backend) and backend.platform == _NAME:
+            return compilation_cache._is_cache_enabled()
+        return original(backend)
+
+    compilation_cache.is_cache_used = is_cache_used
+
+
+def _register_handlers(plugin):
+    """Typed FFI handlers that are registered for the CPU, in jaxlib and by users, now and later. Hilo has LAPACK of its own."""
+    from jaxlib import xla_client
+
+    platform = xla_client.xla_platform_names.get("cpu", "cpu")
+    with xla_client._custom_callback_lock:
+        known = list(xla_client._custom_callback.get(platform, ()))
+
+    def register(name, handler, platform, api_version=0, traits=0):
+        name = name.decode() if isinstance(name, bytes) else name
+        if api_version != 1 or name.startswith(("lapack_", "xla_ffi_")):
+            return
+        if isinstance(handler, dict):
+            if set(handler) - {"execute"}:
+                _logger.info("the custom call %s has handlers of other stages than execute and stays unknown to Hilo", name)
+                return
+            handler = handler["execute"]
+        plugin.register_handler(name, handler)
+
+    for name, handler, api_version, traits in known:
+        register(name, handler, platform, api_version, traits)
+    original = xla_client.register_custom_call_target
+
+    @functools.wraps(original)
+    def register_custom_call_target(name, fn, platform="cpu", api_version=0, traits=0):
+        result = original(name, fn, platform, api_version, traits)
+        if platform in ("cpu", "Host", "host", _NAME):
+            register(name, fn, platform, api_version, traits)
+        return result
+
+    xla_client.register_custom_call_target = register_custom_call_target

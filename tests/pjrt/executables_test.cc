@@ -1,0 +1,275 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hlo/import/hlo_proto.h"
+#include "hlo/text/hlo_parser.h"
+#include "runtime/ffi/xla_ffi_abi.h"
+#include "tests/pjrt/plugin.h"
+
+namespace hilo::pjrt_test {
+namespace {
+
+constexpr char kAdd[] = R"(HloModule add_two
+ENTRY main { x = f32[3] parameter(0)  y = f32[3] parameter(1)  sum = f32[3] add(x, y)  product = f32[3] multiply(x, y)
+  ROOT both = (f32[3], f32[3]) tuple(sum, product) })";
+
+// 1,024 floats, so that they are not within the buffer's own object.
+constexpr char kDonate[] = R"(HloModule step, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY main { x = f32[1024] parameter(0)  y = f32[1024] parameter(1)  ROOT sum = f32[1024] add(x, y) })";
+
+using ExecutablesTest = PluginTest;
+
+TEST_F(ExecutablesTest, Runs) {
+  PJRT_LoadedExecutable* const loaded = Compile(kAdd);
+  PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+  EXPECT_EQ(PJRT_CALL(Executable_NumOutputs, .executable = executable).num_outputs, 2u);
+  const auto name = PJRT_CALL(Executable_Name, .executable = executable);
+  EXPECT_EQ(std::string(name.executable_name, name.executable_name_size), "add_two");
+  const auto kinds = PJRT_CALL(Executable_OutputMemoryKinds, .executable = executable);
+  EXPECT_EQ(std::string(kinds.memory_kinds[1], kinds.memory_kind_sizes[1]), "device");
+  const auto sizes = PJRT_CALL(Executable_OutputDimensions, .executable = executable);
+  EXPECT_EQ(sizes.dim_sizes[1], 1u);
+  EXPECT_EQ(sizes.dims[1], 3);
+  EXPECT_EQ(PJRT_CALL(Executable_GetCompiledMemoryStats, .executable = executable).argument_size_in_bytes, 24);
+  const auto devices = PJRT_CALL(LoadedExecutable_AddressableDevices, .executable = loaded);
+  ASSERT_EQ(devices.num_addressable_devices, 1u);
+  EXPECT_EQ(devices.addressable_devices[0], devices_[0]);
+  PJRT_CALL(Executable_Destroy, .executable = executable);
+
+  PJRT_Buffer* const x = Floats({1, 2, 3});
+  PJRT_Buffer* const y = Floats({4, 5, 6});
+  std::vector<PJRT_Buffer*> results;
+  ASSERT_EQ(Run(loaded, {x, y}, &results), "");
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(ToHost(results[0]), (std::vector<float>{5, 7, 9}));
+  EXPECT_EQ(ToHost(results[1]), (std::vector<float>{4, 10, 18}));
+  for (PJRT_Buffer* result : results) Destroy(result);
+
+  EXPECT_EQ(Run(loaded, {x}, &results), "3: add_two takes 2 arguments, but got 1");
+  PJRT_Buffer* const wrong = Floats({1});
+  EXPECT_EQ(Run(loaded, {x, wrong}, &results), "3: argument 1: expected f32[3], got f32[1]");
+  PJRT_CALL(Buffer_Delete, .buffer = y);
+  EXPECT_EQ(Run(loaded, {x, y}, &results).substr(0, 2), "3:");
+  EXPECT_EQ(Run(loaded, {x, nullptr}, &results), "3: expected a PJRT_Buffer as an argument, got null");
+  PJRT_CALL(LoadedExecutable_Delete, .executable = loaded);
+  EXPECT_TRUE(PJRT_CALL(LoadedExecutable_IsDeleted, .executable = loaded).is_deleted);
+  EXPECT_EQ(Run(loaded, {x, x}, &results), "3: the executable add_two has been deleted");
+  for (PJRT_Buffer* buffer : {x, y, wrong}) Destroy(buffer);
+  Destroy(loaded);
+}
+
+TEST_F(ExecutablesTest, DonationReusesMemoryUnlessSomebodyLooks) {
+  PJRT_LoadedExecutable* const loaded = Compile(kDonate);
+  const std::vector<float> ones(1024, 1);
+  std::vector<PJRT_Buffer*> results;
+  PJRT_Buffer* x = Floats(ones);
+  PJRT_Buffer* const y = Floats(ones);
+  const void* memory = PointerOf(x);
+  ASSERT_EQ(Run(loaded, {x, y}, &results), "");
+  EXPECT_EQ(PointerOf(results[0]), memory);
+  EXPECT_TRUE(IsDeleted(x));
+  EXPECT_FALSE(IsDeleted(y));
+  EXPECT_EQ(ToHost(results[0])[7], 2);
+  Destroy(results[0]);
+  Destroy(x);
+
+  // Kept by the caller's wish.
+  x = Floats(ones);
+  ASSERT_EQ(Run(loaded, {x, y}, &results, {0}), "");
+  EXPECT_FALSE(IsDeleted(x));
+  EXPECT_EQ(ToHost(x)[0], 1);
+  Destroy(results[0]);
+
+  // Given twice.
+  ASSERT_EQ(Run(loaded, {x, x}, &results), "");
+  EXPECT_TRUE(IsDeleted(x));
+  EXPECT_EQ(ToHost(results[0])[0], 2);
+  Destroy(results[0]);
+  Destroy(x);
+
+  // Looked at from outside.
+  x = Floats(ones);
+  PJRT_CALL(Buffer_IncreaseExternalReferenceCount, .buffer = x);
+  const auto* seen = static_cast<const float*>(PointerOf(x));
+  ASSERT_EQ(Run(loaded, {x, y}, &results), "");
+  EXPECT_TRUE(IsDeleted(x));
+  EXPECT_EQ(seen[5], 1);
+  EXPECT_EQ(ToHost(results[0])[5], 2);
+  PJRT_CALL(Buffer_DecreaseExternalReferenceCount, .buffer = x);
+  for (PJRT_Buffer* buffer : {x, y, results[0]}) Destroy(buffer);
+  Destroy(loaded);
+}
+
+TEST_F(ExecutablesTest, LongRunsAreLater) {
+  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule slow
+body { s = (s32[], f32[1000]) parameter(0)  i = s32[] get-tuple-element(s), index=0  v = f32[1000] get-tuple-element(s), index=1
+  one = s32[] constant(1)  n = s32[] add(i, one)  w = f32[1000] cosine(v)  ROOT r = (s32[], f32[1000]) tuple(n, w) }
+condition { s = (s32[], f32[1000]) parameter(0)  i = s32[] get-tuple-element(s), index=0  limit = s32[] constant(20000)
+  ROOT c = pred[] compare(i, limit), direction=LT }
+ENTRY main { v = f32[1000] parameter(0)  zero = s32[] constant(0)  s = (s32[], f32[1000]) tuple(zero, v)
+  w = (s32[], f32[1000]) while(s), condition=condition, body=body  ROOT r = f32[1000] get-tuple-element(w), index=1 })");
+  PJRT_Buffer* const v = Floats(std::vector<float>(1000, 1));
+  PJRT_ExecuteOptions options = Make<PJRT_ExecuteOptions>();
+  PJRT_Buffer* const* lists[] = {&v};
+  PJRT_Buffer* result = nullptr;
+  PJRT_Buffer** outputs[] = {&result};
+  PJRT_Event* end = nullptr;
+  PJRT_CALL(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists, .num_devices = 1, .num_args = 1,
+            .output_lists = outputs, .device_complete_events = &end);
+  EXPECT_FALSE(PJRT_CALL(Event_IsReady, .event = end).is_ready);
+  // Everything may go before the run has ended.
+  Destroy(loaded);
+  Destroy(v);
+  std::vector<float> values(1000);
+  const auto copy = PJRT_CALL(Buffer_ToHostBuffer, .src = result, .dst = values.data(), .dst_size = 4000);
+  Await(copy.event);
+  EXPECT_NEAR(values[0], 0.739085f, 1e-5);
+  Await(end);
+  Destroy(result);
+}
+
+TEST_F(ExecutablesTest, ReplicasMeet) {
+  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule sum
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main { x = f32[2] parameter(0)  ROOT s = f32[2] all-reduce(x), to_apply=add, replica_groups={} })",
+                                                Options(2));
+  PJRT_Buffer* const given[] = {Floats({1, 2}), Floats({10, 20}, 1)};
+  PJRT_Buffer* const* lists[] = {&given[0], &given[1]};
+  PJRT_Buffer* results[2] = {};
+  PJRT_Buffer** outputs[] = {&results[0], &results[1]};
+  PJRT_Event* ends[2] = {};
+  PJRT_ExecuteOptions options = Make<PJRT_ExecuteOptions>();
+  PJRT_CALL(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists, .num_devices = 2, .num_args = 1,
+            .output_lists = outputs, .device_complete_events = ends);
+  for (int d = 0; d < 2; ++d) {
+    Await(ends[d]);
+    EXPECT_EQ(ToHost(results[d]), (std::vector<float>{11, 22}));
+    EXPECT_EQ(PJRT_CALL(Buffer_Device, .buffer = results[d]).device, devices_[d]);
+    Destroy(results[d]);
+    Destroy(given[d]);
+  }
+  const auto ids = PJRT_CALL(LoadedExecutable_AddressableDeviceLogicalIds, .executable = loaded);
+  EXPECT_EQ(ids.addressable_device_logical_ids[1].replica, 1);
+  const auto assignment = PJRT_CALL(LoadedExecutable_GetDeviceAssignment, .executable = loaded);
+  EXPECT_EQ(std::string(assignment.serialized_bytes, assignment.serialized_bytes_size), std::string("\x08\x02\x10\x01\x1a\x04\x0a\x02\x00\x01", 10));
+  Destroy(loaded);
+}
+
+TEST_F(ExecutablesTest, RefusesByName) {
+  EXPECT_EQ(CompileError(kAdd, "c++"), "3: there are no programs of format 'c++'; there are mlir, hlo and hlo_text");
+  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_magic")).substr(0, 40), "3: there is no compiler option 'xla_magi");
+  Destroy(Compile(kAdd, Options(1, 1, "hilo_strict")));
+  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(4)).substr(0, 60), "3: the program runs on 4 replicas and 1 partitions, but the ");
+  EXPECT_NE(CompileError("not a program", "mlir"), "");
+  EXPECT_NE(CompileError("not a program", "hlo"), "");
+  EXPECT_NE(CompileError(kAdd, "hlo_text", "\x1a\xff"), "");
+}
+
+TEST_F(ExecutablesTest, Protos) {
+  const auto module = ParseHloModule(kAdd, {});
+  ASSERT_TRUE(module.ok());
+  const auto bytes = HloModuleToProto(**module);
+  ASSERT_TRUE(bytes.ok());
+  Destroy(Compile(*bytes, Options(), "hlo"));
+}
+
+TEST_F(ExecutablesTest, SerializedExecutablesAreLoaded) {
+  PJRT_LoadedExecutable* const loaded = Compile(kAdd);
+  PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+  Destroy(loaded);
+  const auto serialized = PJRT_CALL(Executable_Serialize, .executable = executable);
+  const std::string bytes(serialized.serialized_bytes, serialized.serialized_bytes_size);
+  serialized.serialized_executable_deleter(serialized.serialized_executable);
+  PJRT_CALL(Executable_Destroy, .executable = executable);
+  PJRT_LoadedExecutable* const again =
+      PJRT_CALL(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(), .serialized_executable_size = bytes.size())
+          .loaded_executable;
+  std::vector<PJRT_Buffer*> results;
+  PJRT_Buffer* const x = Floats({1, 2, 3});
+  ASSERT_EQ(Run(again, {x, x}, &results), "");
+  EXPECT_EQ(ToHost(results[1]), (std::vector<float>{1, 4, 9}));
+  for (PJRT_Buffer* buffer : {x, results[0], results[1]}) Destroy(buffer);
+  Destroy(again);
+  for (size_t size = 0; size < bytes.size(); size += 37) {
+    EXPECT_NE(PJRT_ERROR(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(), .serialized_executable_size = size), "")
+        << size;
+  }
+}
+
+TEST_F(ExecutablesTest, LayoutsAndShardings) {
+  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule m, entry_computation_layout={(f32[2,4]{0,1})->f32[2,4]{1,0}}
+ENTRY main { x = f32[2,4] parameter(0), sharding={devices=[2,1]<=[2]}  ROOT y = f32[2,4] negate(x), sharding={replicated} })",
+                                                Options(1, 2));
+  PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+  const auto* layouts = FindExtension<PJRT_Layouts_Extension>(PJRT_Extension_Type_Layouts);
+  ASSERT_NE(layouts, nullptr);
+  auto list = Make<PJRT_Layouts_PJRT_Executable_GetLayouts_Args>();
+  list.executable = executable;
+  ASSERT_EQ(TextOf(layouts->executable_get_parameter_layouts(&list)), "");
+  ASSERT_EQ(list.num_layouts, 1u);
+  auto text = Make<PJRT_Layouts_MemoryLayout_Serialize_Args>();
+  text.layout = list.layouts[0];
+  ASSERT_EQ(TextOf(layouts->memory_layout_serialize(&text)), "");
+  EXPECT_EQ(std::string(text.serialized_bytes, text.serialized_bytes_size), "{0,1}");
+  text.serialized_layout_deleter(text.serialized_layout);
+  const auto* shardings = FindExtension<PJRT_Shardings_Extension>(PJRT_Extension_Type_Shardings);
+  ASSERT_NE(shardings, nullptr);
+  auto given = Make<PJRT_Shardings_PJRT_Executable_Shardings_Args>();
+  given.executable = executable;
+  ASSERT_EQ(TextOf(shardings->executable_parameter_shardings(&given)), "");
+  ASSERT_EQ(given.num_shardings, 1u);
+  EXPECT_EQ(std::string(given.shardings[0], given.sharding_sizes[0]).substr(0, 6), "\x08\x03\x1a\x02\x02\x01");
+  ASSERT_EQ(TextOf(shardings->executable_output_shardings(&given)), "");
+  EXPECT_EQ(given.sharding_sizes[0], 0u);
+  EXPECT_NE(given.shardings[0], nullptr);
+  PJRT_CALL(Executable_Destroy, .executable = executable);
+  Destroy(loaded);
+}
+
+XLA_FFI_Error* Twice(XLA_FFI_CallFrame* frame) {
+  if (frame->extension_start != nullptr) {
+    auto* metadata = reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame->extension_start)->metadata;
+    metadata->api_version = {sizeof(XLA_FFI_Api_Version), nullptr, XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR};
+    return nullptr;
+  }
+  const auto* in = static_cast<const XLA_FFI_Buffer*>(frame->args.args[0]);
+  const auto* out = static_cast<const XLA_FFI_Buffer*>(frame->rets.rets[0]);
+  for (int64_t i = 0; i < in->dims[0]; ++i) static_cast<float*>(out->data)[i] = 2 * static_cast<const float*>(in->data)[i];
+  return nullptr;
+}
+
+TEST_F(ExecutablesTest, HandlersAreRegistered) {
+  const auto* extension = FindExtension<PJRT_FFI_Extension>(PJRT_Extension_Type_FFI);
+  ASSERT_NE(extension, nullptr);
+  const std::string name = "twice", platform = "Host";
+  PJRT_FFI_Register_Handler_Args args = {PJRT_STRUCT_SIZE(PJRT_FFI_Register_Handler_Args, traits), name.data(), name.size(),
+                                         reinterpret_cast<void*>(&Twice), platform.data(), platform.size(), 0};
+  ASSERT_EQ(TextOf(extension->register_handler(&args)), "");
+  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule call
+ENTRY main { x = f32[2] parameter(0)  ROOT y = f32[2] custom-call(x), custom_call_target="twice", api_version=API_VERSION_TYPED_FFI })");
+  PJRT_Buffer* const x = Floats({1, 2});
+  std::vector<PJRT_Buffer*> results;
+  ASSERT_EQ(Run(loaded, {x}, &results), "");
+  EXPECT_EQ(ToHost(results[0]), (std::vector<float>{2, 4}));
+  Destroy(results[0]);
+  Destroy(x);
+  Destroy(loaded);
+}
+
+TEST_F(ExecutablesTest, ForkedChildrenAreTold) {
+  PJRT_LoadedExecutable* const loaded = Compile(kAdd);
+  PJRT_Buffer* const x = Floats({1, 2, 3});
+  const pid_t child = fork();
+  if (child == 0) {
+    std::vector<PJRT_Buffer*> results;
+    _exit(Run(loaded, {x, x}, &results).substr(0, 2) == "9:" ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  Destroy(x);
+  Destroy(loaded);
+}
+
+}  // namespace
+}  // namespace hilo::pjrt_test

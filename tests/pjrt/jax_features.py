@@ -1,0 +1,255 @@
+"""What JAX does with a platform beside running programs; jax_test.py runs these on four devices of Hilo."""
+
+import functools
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P, SingleDeviceSharding
+
+FEATURES = {}
+
+
+def feature(function):
+    FEATURES[function.__name__] = function
+    return function
+
+
+def mesh(*shape, names="ab"):
+    return Mesh(np.array(jax.devices("hilo")).reshape(shape), tuple(names[:len(shape)]))
+
+
+@feature
+def default_platform():
+    assert jax.default_backend() == "hilo" and len(jax.devices()) == 4
+    assert jnp.ones(3).devices() == {jax.devices("hilo")[0]}
+
+
+@feature
+def transfers():
+    for dtype in (bool, "int8", "uint16", "int32", "float16", "float32", "complex64", jnp.bfloat16, jnp.int4, jnp.float8_e5m2):
+        given = np.arange(24).reshape(4, 6).astype(dtype)
+        for view in (given, given.T, given[::-1, 1::2], given[:0], np.broadcast_to(given[:1], (3, 6)), given[2, 3]):
+            np.testing.assert_array_equal(np.asarray(jax.device_put(view)), view)
+    x = jnp.arange(5)
+    np.testing.assert_array_equal(np.asarray(jax.device_put(x, jax.devices()[2])), np.arange(5))
+
+
+@feature
+def donation():
+    step = jax.jit(lambda x, y: x + y, donate_argnums=0)
+    x, y = jnp.ones(10000), jnp.ones(10000)
+    place = x.unsafe_buffer_pointer()
+    z = step(x, y)
+    assert x.is_deleted() and not y.is_deleted() and z.unsafe_buffer_pointer() == place
+    held = jnp.ones(10000)
+    seen = np.asarray(held)
+    step(held, y).block_until_ready()
+    assert seen[0] == 1
+
+
+@feature
+def errors_reach_python():
+    try:
+        jax.jit(lambda x: x, compiler_options={"xla_no_such_flag": True})(1.0)
+    except Exception as error:
+        assert "no compiler option" in str(error), error
+    else:
+        raise AssertionError("an unknown option was taken")
+
+
+@feature
+def ahead_of_time():
+    lowered = jax.jit(lambda x, y: jnp.dot(x, y)).lower(jax.ShapeDtypeStruct((4, 4), jnp.float32), jax.ShapeDtypeStruct((4, 4), jnp.float32))
+    compiled = lowered.compile()
+    np.testing.assert_allclose(compiled(jnp.eye(4), 2 * jnp.eye(4)), 2 * np.eye(4))
+    assert compiled.memory_analysis().argument_size_in_bytes == 128
+    assert compiled.cost_analysis()["flops"] >= 4 * 4 * 4
+    assert compiled.as_text()
+
+
+@feature
+def export():
+    from jax import export as jax_export
+
+    exported = jax_export.export(jax.jit(lambda x: jnp.sin(x).sum()), platforms=["hilo"])(jax.ShapeDtypeStruct((3,), jnp.float32))
+    np.testing.assert_allclose(exported.call(jnp.zeros(3)), 0)
+    if importlib.util.find_spec("flatbuffers") is not None:
+        np.testing.assert_allclose(jax_export.deserialize(exported.serialize()).call(jnp.zeros(3)), 0)
+    a, = jax_export.symbolic_shape("a")
+    exported = jax_export.export(jax.jit(lambda x: x.reshape(-1).sum() * x.shape[0]), platforms=["hilo"])(jax.ShapeDtypeStruct((a, 2), jnp.float32))
+    np.testing.assert_allclose(exported.call(jnp.ones((5, 2))), 50)
+
+
+@feature
+def serialized_executables():
+    from jax.experimental import serialize_executable
+
+    compiled = jax.jit(lambda x: x * 3 + 1).lower(jnp.ones(4)).compile()
+    again = serialize_executable.deserialize_and_load(*serialize_executable.serialize(compiled), execution_devices=jax.devices()[:1])
+    np.testing.assert_allclose(again(jnp.ones(4)), 4)
+
+
+@feature
+def compilation_cache():
+    program = """
+import jax, jax.numpy as jnp
+jax.config.update("jax_compilation_cache_dir", {folder!r})
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+print(jax.jit(lambda x: jnp.sin(x) @ x.T)(jnp.ones((8, 8))).sum())
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+        for _ in range(2):
+            subprocess.run([sys.executable, "-c", program.format(folder=folder)], check=True, capture_output=True, env=environment)
+            entries = [name for name in os.listdir(folder) if name.endswith("-cache")]
+            assert entries
+        assert len(entries) == len(set(entries))
+
+
+@feature
+def pure_callback():
+    result = jax.ShapeDtypeStruct((3,), jnp.float32)
+    double = jax.jit(lambda x: jax.pure_callback(lambda v: np.asarray(v) * 2, result, x) + 1)
+    np.testing.assert_allclose(double(jnp.arange(3.)), [1, 3, 5])
+    batched = jax.vmap(lambda x: jax.pure_callback(lambda v: np.sin(v), jax.ShapeDtypeStruct((), jnp.float32), x, vmap_method="sequential"))
+    np.testing.assert_allclose(batched(jnp.arange(4.)), np.sin(np.arange(4.)), rtol=1e-6)
+
+    def fails(_):
+        raise ValueError("no such thing")
+    try:
+        jax.block_until_ready(jax.jit(lambda x: jax.pure_callback(fails, result, x))(jnp.arange(3.)))
+    except Exception as error:
+        assert "no such thing" in str(error), error
+    else:
+        raise AssertionError("an exception was lost")
+
+
+@feature
+def io_callbacks_and_prints():
+    from jax.experimental import io_callback
+
+    seen = []
+    jax.jit(lambda x: [io_callback(lambda v, k=k: seen.append((k, float(v))), None, x + k, ordered=True) for k in range(3)] and x)(1.0)
+    jax.effects_barrier()
+    assert seen == [(0, 1.0), (1, 2.0), (2, 3.0)], seen
+    lines = []
+    jax.jit(lambda x: (jax.debug.callback(lambda v: lines.append(float(v)), x), jax.debug.print("x is {}", x), x)[-1])(4.0)
+    jax.effects_barrier()
+    assert lines == [4.0]
+
+    def body(i, x):
+        io_callback(lambda v: seen.append(int(v)), None, i, ordered=True)
+        return x + i
+    seen.clear()
+    jax.block_until_ready(jax.jit(lambda x: lax.fori_loop(0, 4, body, x))(0))
+    jax.effects_barrier()
+    assert seen == [0, 1, 2, 3], seen
+
+
+@feature
+def sharded_jit():
+    m = mesh(2, 2)
+    x = np.arange(64., dtype=np.float32).reshape(8, 8)
+    for spec_in, spec_out in [(P("a", "b"), P("b", "a")), (P("a"), P()), (P(None, ("a", "b")), P("b")), (P(), P(("b", "a"), None))]:
+        given = jax.device_put(x, NamedSharding(m, spec_in))
+        result = jax.jit(lambda v: jnp.sin(v) @ v.T, out_shardings=NamedSharding(m, spec_out))(given)
+        assert result.sharding.is_equivalent_to(NamedSharding(m, spec_out), 2)
+        np.testing.assert_allclose(np.asarray(result), np.sin(x) @ x.T, rtol=1e-5)
+    free = jax.jit(lambda v: v * 2)(jax.device_put(x, NamedSharding(m, P("a", "b"))))
+    np.testing.assert_allclose(np.asarray(free), 2 * x)
+    constrained = jax.jit(lambda v: lax.with_sharding_constraint(v + 1, NamedSharding(m, P("b"))).sum(0))(jax.device_put(x, NamedSharding(m, P("a"))))
+    np.testing.assert_allclose(np.asarray(constrained), (x + 1).sum(0))
+    np.testing.assert_allclose(np.asarray(jax.grad(lambda v: jnp.sum(v ** 3))(jax.device_put(x, NamedSharding(m, P("a", "b"))))), 3 * x ** 2, rtol=1e-5)
+
+
+@feature
+def shard_map():
+    m = mesh(4)
+    x = np.arange(16., dtype=np.float32).reshape(8, 2)
+
+    @functools.partial(jax.shard_map, mesh=m, in_specs=P("a"), out_specs=(P(), P("a"), P("a"), P("a")))
+    def run(v):
+        neighbours = lax.ppermute(v, "a", [(i, (i + 1) % 4) for i in range(4)])
+        return lax.psum(v, "a"), lax.all_gather(v, "a").sum(0), neighbours, v * lax.axis_index("a")
+
+    total, gathered, moved, scaled = jax.jit(run)(x)
+    np.testing.assert_allclose(np.asarray(total), x.reshape(4, 2, 2).sum(0))
+    np.testing.assert_allclose(np.asarray(gathered), np.tile(x.reshape(4, 2, 2).sum(0), (4, 1)))
+    np.testing.assert_allclose(np.asarray(moved), np.roll(x, 2, 0))
+    np.testing.assert_allclose(np.asarray(scaled), x * np.repeat(np.arange(4), 2)[:, None])
+    scattered = jax.jit(jax.shard_map(lambda v: lax.psum_scatter(v, "a", tiled=True), mesh=m, in_specs=P(None), out_specs=P("a")))(x)
+    np.testing.assert_allclose(np.asarray(scattered), 4 * x)
+    swapped = jax.jit(jax.shard_map(lambda v: lax.all_to_all(v, "a", 1, 0, tiled=True), mesh=m, in_specs=P("a", None), out_specs=P(None, "a")))(
+        np.arange(64.).reshape(8, 8).astype(np.float32))
+    np.testing.assert_allclose(np.asarray(swapped), np.arange(64.).reshape(8, 8))
+
+
+@feature
+def pmap():
+    x = np.arange(8., dtype=np.float32).reshape(4, 2)
+    np.testing.assert_allclose(jax.pmap(lambda v: v / lax.psum(v, "i"), axis_name="i")(x), x / x.sum(0))
+    np.testing.assert_allclose(jax.pmap(lambda v: v * 2)(x), 2 * x)
+
+
+@feature
+def open_shardings():
+    m = mesh(4)
+    compiled = jax.jit(lambda x, y: x @ y, in_shardings=(NamedSharding(m, P("a")), None)).lower(
+        jax.ShapeDtypeStruct((8, 8), jnp.float32), jax.ShapeDtypeStruct((8, 8), jnp.float32)).compile()
+    assert compiled.output_shardings is not None
+    x = np.ones((8, 8), np.float32)
+    np.testing.assert_allclose(np.asarray(compiled(*jax.device_put((x, x), tuple(compiled.input_shardings[0])))), x @ x)
+
+
+@feature
+def memory_kinds():
+    pinned = SingleDeviceSharding(jax.devices()[0], memory_kind="pinned_host")
+    x = jax.device_put(jnp.arange(4.), pinned)
+    assert x.sharding.memory_kind == "pinned_host"
+    y = jax.jit(lambda v: v + 1, out_shardings=pinned)(jnp.arange(4.))
+    assert y.sharding.memory_kind == "pinned_host"
+    np.testing.assert_allclose(np.asarray(y), np.arange(4.) + 1)
+
+
+@feature
+def layouts():
+    from jax.experimental.layout import Format, Layout
+
+    columns = Format(Layout(major_to_minor=(1, 0)), SingleDeviceSharding(jax.devices()[0]))
+    y = jax.jit(lambda x: x * 2, out_shardings=columns)(jnp.arange(6.).reshape(2, 3))
+    assert y.format.layout.major_to_minor == (1, 0)
+    np.testing.assert_allclose(np.asarray(y), 2 * np.arange(6.).reshape(2, 3))
+    np.testing.assert_allclose(np.asarray(jax.jit(lambda x: x.sum(0))(y)), (2 * np.arange(6.)).reshape(2, 3).sum(0))
+
+
+@feature
+def many_threads():
+    import concurrent.futures
+
+    def work(k):
+        return float(jax.jit(lambda x: (x * k).sum())(jnp.ones(100)))
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(24))) == [100.0 * k for k in range(24)]
+
+
+@feature
+def doubles():
+    with jax.enable_x64(True):
+        x = jnp.arange(5, dtype=jnp.float64)
+        assert jnp.sin(x).dtype == jnp.float64
+        np.testing.assert_allclose(np.asarray(jnp.sin(x)), np.sin(np.arange(5.)), rtol=1e-15)
+        np.testing.assert_allclose(np.asarray(jnp.linalg.eigvalsh(jnp.diag(x))), np.arange(5.), atol=1e-12)
+
+
+@feature
+def compiled_programs_without_arguments_or_use():
+    assert jax.jit(lambda x, y: x)(1, 2) == 1
+    assert jax.jit(lambda: 3)() == 3
