@@ -1,0 +1,346 @@
+// The runtime library keeps a current device for each thread, so every call that depends on it sets it first, which costs some ten nanoseconds. Memory comes from the
+// device's stream-ordered pool, which is told to keep what is freed: an allocation is then a host operation. A library of kernels belongs to no context.
+#include "backends/gpu/cuda/cuda_driver.h"
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "backends/gpu/cuda/cuda_status.h"
+#include "backends/gpu/ptx.h"
+#include "base/status_macros.h"
+
+namespace hilo::gpu {
+namespace {
+
+// From here on a kernel must ask for its shared memory before the launch.
+constexpr uint32_t kSharedWithoutOptIn = 48 << 10;
+
+std::string Version(int number) { return absl::StrCat(number / 1000, ".", number % 1000 / 10); }
+
+class CudaKernel : public GpuKernel {
+ public:
+  CudaKernel(std::string name, cudaKernel_t kernel) : name_(std::move(name)), kernel_(kernel) {}
+  const std::string& name() const override { return name_; }
+  cudaKernel_t kernel() const { return kernel_; }
+
+  absl::Status AllowShared(uint32_t bytes, int device) {
+    if (bytes <= kSharedWithoutOptIn || bytes <= allowed_.load(std::memory_order_relaxed)) return absl::OkStatus();
+    HILO_CUDA_RETURN_IF_ERROR(cudaKernelSetAttributeForDevice(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes), device));
+    allowed_.store(bytes, std::memory_order_relaxed);
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string name_;
+  const cudaKernel_t kernel_;
+  std::atomic<uint32_t> allowed_{0};
+};
+
+class CudaModule : public GpuModule {
+ public:
+  explicit CudaModule(cudaLibrary_t library) : library_(library) {}
+  CudaModule(const CudaModule&) = delete;
+  CudaModule& operator=(const CudaModule&) = delete;
+  ~CudaModule() override { cudaLibraryUnload(library_); }
+
+  absl::StatusOr<GpuKernel*> GetKernel(absl::string_view name) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_ptr<CudaKernel>& kernel = kernels_[name];
+    if (kernel == nullptr) {
+      cudaKernel_t found;
+      const std::string terminated(name);
+      HILO_RETURN_IF_ERROR(CudaStatus(cudaLibraryGetKernel(&found, library_, terminated.c_str()), absl::StrCat("kernel '", name, "'")));
+      kernel = std::make_unique<CudaKernel>(terminated, found);
+    }
+    return kernel.get();
+  }
+
+ private:
+  const cudaLibrary_t library_;
+  std::mutex mutex_;
+  absl::flat_hash_map<std::string, std::unique_ptr<CudaKernel>> kernels_;
+};
+
+class CudaEvent : public GpuEvent {
+ public:
+  explicit CudaEvent(cudaEvent_t event) : event_(event) {}
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+  ~CudaEvent() override { cudaEventDestroy(event_); }
+
+  absl::StatusOr<bool> IsDone() override {
+    const cudaError_t error = cudaEventQuery(event_);
+    if (error == cudaErrorNotReady) return false;
+    HILO_RETURN_IF_ERROR(CudaStatus(error, "cudaEventQuery"));
+    return true;
+  }
+  absl::Status Synchronize() override { return CudaStatus(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
+  absl::StatusOr<double> MillisecondsSince(const GpuEvent& start) override {
+    float milliseconds = 0;
+    HILO_CUDA_RETURN_IF_ERROR(cudaEventElapsedTime(&milliseconds, static_cast<const CudaEvent&>(start).event_, event_));
+    return milliseconds;
+  }
+  cudaEvent_t event() const { return event_; }
+
+ private:
+  const cudaEvent_t event_;
+};
+
+class CudaGraph : public GpuGraph {
+ public:
+  explicit CudaGraph(cudaGraphExec_t graph) : graph_(graph) {}
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
+  ~CudaGraph() override { cudaGraphExecDestroy(graph_); }
+  cudaGraphExec_t graph() const { return graph_; }
+
+ private:
+  const cudaGraphExec_t graph_;
+};
+
+// What host functions of a stream return; the first error comes out of Synchronize. Calls that the driver still holds keep it.
+struct HostErrors {
+  std::mutex mutex;
+  absl::Status first;
+};
+struct HostCall {
+  std::function<absl::Status()> function;
+  std::shared_ptr<HostErrors> errors;
+};
+void CUDART_CB RunHostCall(void* data) {
+  const std::unique_ptr<HostCall> call(static_cast<HostCall*>(data));
+  absl::Status status = call->function();
+  if (status.ok()) return;
+  std::lock_guard<std::mutex> lock(call->errors->mutex);
+  if (call->errors->first.ok()) call->errors->first = std::move(status);
+}
+
+class CudaStream : public GpuStream {
+ public:
+  CudaStream(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+  ~CudaStream() override {
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+  }
+  cudaStream_t stream() const { return stream_; }
+
+  absl::Status Launch(GpuKernel* kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments, absl::Span<const GpuSlice>) override {
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    auto* const cuda = static_cast<CudaKernel*>(kernel);
+    HILO_RETURN_IF_ERROR(cuda->AllowShared(dimensions.dynamic_shared_bytes, device_));
+    absl::InlinedVector<void*, 16> pointers;
+    for (const uint64_t& argument : arguments) pointers.push_back(const_cast<uint64_t*>(&argument));
+    cudaLaunchConfig_t config{};
+    config.gridDim = {dimensions.grid.x, dimensions.grid.y, dimensions.grid.z};
+    config.blockDim = {dimensions.block.x, dimensions.block.y, dimensions.block.z};
+    config.dynamicSmemBytes = dimensions.dynamic_shared_bytes;
+    config.stream = stream_;
+    cudaLaunchAttribute overlap{};
+    if (dimensions.overlaps_previous) {
+      overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      overlap.val.programmaticStreamSerializationAllowed = 1;
+      config.attrs = &overlap;
+      config.numAttrs = 1;
+    }
+    return CudaStatus(cudaLaunchKernelExC(&config, cuda->kernel(), pointers.data()), absl::StrCat("launch of ", kernel->name()));
+  }
+
+  absl::Status Copy(void* to, const void* from, int64_t bytes) override {
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    if (bytes < 0) return InvalidArgument("copy: expected a number of bytes, got ", bytes);
+    return CudaStatus(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+  }
+
+  // The runtime fills with bytes alone; wider patterns are rows of a single element, whose pitch is the element.
+  absl::Status Fill(void* to, uint32_t pattern, int width, int64_t bytes) override {
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    if ((width != 1 && width != 2 && width != 4) || bytes < 0 || bytes % width != 0) {
+      return InvalidArgument("fill: expected a width of 1, 2 or 4 that divides the bytes, got ", width, " and ", bytes);
+    }
+    bool uniform = true;
+    for (int byte = 1; byte < width; ++byte) uniform &= (pattern >> 8 * byte & 0xff) == (pattern & 0xff);
+    if (uniform) return CudaStatus(cudaMemsetAsync(to, static_cast<int>(pattern & 0xff), bytes, stream_), "cudaMemsetAsync");
+    for (int byte = 0; byte < width; ++byte) {
+      HILO_RETURN_IF_ERROR(CudaStatus(cudaMemset2DAsync(static_cast<uint8_t*>(to) + byte, width, static_cast<int>(pattern >> 8 * byte & 0xff), 1, bytes / width, stream_),
+                                      "cudaMemset2DAsync"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Host(std::function<absl::Status()> function, absl::Span<const GpuSlice>) override {
+    auto call = std::make_unique<HostCall>(HostCall{std::move(function), errors_});
+    HILO_CUDA_RETURN_IF_ERROR(cudaLaunchHostFunc(stream_, &RunHostCall, call.get()));
+    call.release();  // RunHostCall's now
+    return absl::OkStatus();
+  }
+
+  absl::Status Call(std::function<absl::Status(void*)> function, absl::Span<const GpuSlice>) override {
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    return function(stream_);
+  }
+
+  absl::Status Record(GpuEvent* event) override {
+    return CudaStatus(cudaEventRecord(static_cast<CudaEvent*>(event)->event(), stream_), "cudaEventRecord");
+  }
+  absl::Status Wait(const GpuEvent& event) override {
+    return CudaStatus(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).event(), 0), "cudaStreamWaitEvent");
+  }
+  absl::Status Synchronize() override {
+    HILO_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_));
+    std::lock_guard<std::mutex> lock(errors_->mutex);
+    return errors_->first;
+  }
+
+  absl::Status BeginCapture() override { return CudaStatus(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture"); }
+  absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture() override {
+    cudaGraph_t graph = nullptr;
+    HILO_CUDA_RETURN_IF_ERROR(cudaStreamEndCapture(stream_, &graph));
+    cudaGraphExec_t executable = nullptr;
+    const cudaError_t error = cudaGraphInstantiate(&executable, graph, 0);
+    cudaGraphDestroy(graph);
+    HILO_RETURN_IF_ERROR(CudaStatus(error, "cudaGraphInstantiate"));
+    return std::make_unique<CudaGraph>(executable);
+  }
+  absl::Status LaunchGraph(GpuGraph* graph) override { return CudaStatus(cudaGraphLaunch(static_cast<CudaGraph*>(graph)->graph(), stream_), "cudaGraphLaunch"); }
+
+ private:
+  const int device_;
+  const cudaStream_t stream_;
+  const std::shared_ptr<HostErrors> errors_ = std::make_shared<HostErrors>();
+};
+
+class CudaDriver : public GpuDriver {
+ public:
+  CudaDriver(int device, GpuProperties properties, GpuImageFormat format) : device_(device), properties_(std::move(properties)), format_(format) {}
+
+  const GpuProperties& properties() const override { return properties_; }
+  GpuImageFormat image_format() const override { return format_; }
+
+  absl::StatusOr<void*> Allocate(int64_t bytes, GpuStream* stream) override {
+    if (bytes == 0) return nullptr;
+    if (bytes < 0) return InvalidArgument("expected a number of bytes, got ", bytes);
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    void* memory = nullptr;
+    cudaError_t error = stream != nullptr ? cudaMallocAsync(&memory, bytes, static_cast<CudaStream*>(stream)->stream()) : cudaMalloc(&memory, bytes);
+    if (error == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // out of memory is no fault of the device
+      HILO_ASSIGN_OR_RETURN(const GpuMemoryInfo info, MemoryInfo());
+      return ResourceExhausted("cannot allocate ", bytes, " bytes: ", info.free_bytes, " of the device's ", info.total_bytes, " are free");
+    }
+    HILO_RETURN_IF_ERROR(CudaStatus(error, "cudaMalloc"));
+    return memory;
+  }
+
+  absl::Status Free(void* memory, GpuStream* stream) override {
+    if (memory == nullptr) return absl::OkStatus();
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    if (stream != nullptr) return CudaStatus(cudaFreeAsync(memory, static_cast<CudaStream*>(stream)->stream()), "cudaFreeAsync");
+    return CudaStatus(cudaFree(memory), "cudaFree");
+  }
+
+  absl::StatusOr<GpuMemoryInfo> MemoryInfo() override {
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    size_t free = 0, total = 0;
+    HILO_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
+    return GpuMemoryInfo{.free_bytes = static_cast<int64_t>(free), .total_bytes = static_cast<int64_t>(total)};
+  }
+
+  absl::StatusOr<void*> AllocateHost(int64_t bytes) override {
+    if (bytes == 0) return nullptr;
+    if (bytes < 0) return InvalidArgument("expected a number of bytes, got ", bytes);
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    void* memory = nullptr;
+    HILO_CUDA_RETURN_IF_ERROR(cudaMallocHost(&memory, bytes));
+    return memory;
+  }
+  void FreeHost(void* memory) override { cudaFreeHost(memory); }
+
+  absl::StatusOr<std::unique_ptr<GpuModule>> LoadModule(absl::string_view image) override {
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    const std::string bytes(image);  // PTX must end with a zero
+    cudaLibrary_t library = nullptr;
+    HILO_CUDA_RETURN_IF_ERROR(cudaLibraryLoadData(&library, bytes.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+    return std::make_unique<CudaModule>(library);
+  }
+
+  absl::StatusOr<std::unique_ptr<GpuStream>> CreateStream(int priority) override {
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    cudaStream_t stream = nullptr;
+    HILO_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
+    return std::make_unique<CudaStream>(device_, stream);
+  }
+
+  absl::StatusOr<std::unique_ptr<GpuEvent>> CreateEvent() override {
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    cudaEvent_t event = nullptr;
+    HILO_CUDA_RETURN_IF_ERROR(cudaEventCreateWithFlags(&event, cudaEventDefault));
+    return std::make_unique<CudaEvent>(event);
+  }
+
+ private:
+  const int device_;
+  const GpuProperties properties_;
+  const GpuImageFormat format_;
+};
+
+absl::StatusOr<GpuProperties> ReadProperties(int device) {
+  cudaDeviceProp read;
+  HILO_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties(&read, device));
+  return GpuProperties{.name = read.name,
+                       .compute_major = read.major,
+                       .compute_minor = read.minor,
+                       .multiprocessors = read.multiProcessorCount,
+                       .max_threads_per_block = read.maxThreadsPerBlock,
+                       .max_shared_bytes_per_block = static_cast<int64_t>(read.sharedMemPerBlockOptin),
+                       .l2_bytes = read.l2CacheSize,
+                       .memory_bytes = static_cast<int64_t>(read.totalGlobalMem)};
+}
+
+// The pool gives memory back to the system by itself otherwise, at every synchronisation.
+absl::Status KeepFreedMemory(int device) {
+  cudaMemPool_t pool = nullptr;
+  HILO_CUDA_RETURN_IF_ERROR(cudaDeviceGetDefaultMemPool(&pool, device));
+  uint64_t everything = UINT64_MAX;
+  HILO_CUDA_RETURN_IF_ERROR(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<int> CudaDeviceCount() {
+  int driver = 0, runtime = 0;
+  HILO_CUDA_RETURN_IF_ERROR(cudaRuntimeGetVersion(&runtime));
+  const cudaError_t asked = cudaDriverGetVersion(&driver);
+  if (asked == cudaSuccess && driver == 0) {
+    return Unavailable("platform 'cuda': there is no NVIDIA driver on this machine (libcuda.so.1 was not found); this library was built with CUDA ", Version(runtime));
+  }
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaErrorInsufficientDriver) {
+    return Unavailable("platform 'cuda': the NVIDIA driver is too old: it supports CUDA ", Version(driver), ", and this library was built with CUDA ", Version(runtime));
+  }
+  if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) return Unavailable("platform 'cuda': the NVIDIA driver sees no device");
+  HILO_RETURN_IF_ERROR(CudaStatus(error, "platform 'cuda'"));
+  return count;
+}
+
+absl::StatusOr<std::unique_ptr<GpuDriver>> CreateCudaDriver(int device) {
+  HILO_ASSIGN_OR_RETURN(const int count, CudaDeviceCount());
+  if (device < 0 || device >= count) return InvalidArgument("platform 'cuda': there is no device ", device, "; this machine has ", count);
+  HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device));
+  HILO_ASSIGN_OR_RETURN(GpuProperties properties, ReadProperties(device));
+  HILO_RETURN_IF_ERROR(KeepFreedMemory(device));
+  const GpuImageFormat format = CheckAssembler().ok() ? GpuImageFormat::kCubin : GpuImageFormat::kPtx;
+  return std::make_unique<CudaDriver>(device, std::move(properties), format);
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,98 @@
+// Checks every access of a kernel to memory against CUDA's rules: the proof that a kernel has no races, whatever order it happened to run in.
+//
+// Two accesses to a byte, at least one writing and not both atomic, are ordered by: being of one thread; a block barrier between them (within a block); a warp barrier
+// between them (within a warp; a shuffle is none). Different blocks of a launch are never ordered. What is reported is a fault for these inputs in any order of threads,
+// with one approximation: several readers of a byte collapse into "many", which are nobody's warp.
+#ifndef HILO_BACKENDS_GPU_EMULATED_ACCESS_CHECKER_H_
+#define HILO_BACKENDS_GPU_EMULATED_ACCESS_CHECKER_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "backends/gpu/emulated/emulated_driver.h"
+#include "backends/gpu/emulated/emulated_memory.h"
+#include "backends/gpu/emulated/thread_context.h"
+
+namespace hilo::gpu {
+
+// The reports of one launch, at most four of a kind.
+class LaunchReports {
+ public:
+  void Add(const char* kind, std::string text);
+  const std::vector<EmulatedReport>& all() const { return all_; }
+
+ private:
+  std::vector<EmulatedReport> all_;
+};
+
+// "block (1,0,0) thread (3,0,0)".
+std::string Who(const ThreadContext& thread);
+
+// The sectors and bank passes of a block: the n-th time that the lanes of a warp run an instruction is one request.
+class AccessCounter {
+ public:
+  void Note(const ThreadContext& thread, uint64_t address, int64_t bytes, AccessKind kind, uint32_t site, bool shared);
+  // Adds what was noted to `counts`, by site.
+  void FinishBlock(std::map<uint32_t, AccessCount>* counts);
+
+ private:
+  struct Request {
+    uint64_t address[kWarpSize];
+    uint32_t lanes = 0;
+    int64_t bytes = 0;
+    AccessKind kind = AccessKind::kLoad;
+    bool shared = false;
+  };
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns_;                         // of (site, thread)
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Request> requests_;  // of (site, warp, turn)
+};
+
+// Of one launch.
+class AccessChecker {
+ public:
+  AccessChecker(EmulatedMemory* memory, absl::Span<const GpuSlice> slices, uint32_t launch, LaunchReports* reports)
+      : memory_(*memory), slices_(slices), launch_(launch), reports_(*reports) {}
+
+  // Before each block: its number, and its shared memory.
+  void BeginBlock(uint32_t block, uint8_t* shared, int64_t shared_bytes, AccessCounter* counter);
+  // At each block barrier.
+  void NextEpoch() { ++epoch_; }
+
+  // The address to use.
+  void* Access(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t alignment, AccessKind kind, uint32_t site);
+  int64_t Range(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
+
+ private:
+  struct SharedShadow {
+    uint32_t write_thread, write_epoch, write_warp_epoch;
+    uint32_t read_thread, read_epoch, read_warp_epoch;
+    bool atomic_write, written;
+  };
+
+  bool IsInBounds(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
+  bool IsShared(const uint8_t* address) const;
+  bool CheckShared(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
+  bool CheckGlobal(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
+  bool IsDeclared(const uint8_t* address, int64_t bytes, AccessKind kind);
+  bool Ordered(const ThreadContext& thread, uint32_t other, uint32_t epoch, uint32_t warp_epoch) const;
+
+  EmulatedMemory& memory_;
+  const absl::Span<const GpuSlice> slices_;
+  const uint32_t launch_;
+  LaunchReports& reports_;
+  EmulatedAllocation* last_allocation_ = nullptr;
+  const GpuSlice* last_slice_ = nullptr;
+  // Of the block.
+  uint32_t block_ = 0, epoch_ = 1;
+  uint8_t* shared_ = nullptr;
+  int64_t shared_bytes_ = 0;
+  std::vector<SharedShadow> shadow_;
+  AccessCounter* counter_ = nullptr;
+  alignas(256) uint8_t harmless_[512] = {};
+};
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_EMULATED_ACCESS_CHECKER_H_

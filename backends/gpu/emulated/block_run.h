@@ -1,0 +1,80 @@
+// Runs the threads of a block, and all blocks of a launch.
+#ifndef HILO_BACKENDS_GPU_EMULATED_BLOCK_RUN_H_
+#define HILO_BACKENDS_GPU_EMULATED_BLOCK_RUN_H_
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "backends/gpu/emulated/access_checker.h"
+#include "backends/gpu/emulated/emulated_driver.h"
+#include "backends/gpu/emulated/kernel_transform.h"
+#include "backends/gpu/emulated/thread_context.h"
+#include "backends/gpu/gpu_driver.h"
+#include "base/thread_pool.h"
+
+namespace hilo::gpu {
+
+struct EmulatedLaunch {
+  const EmulatedKernelInfo* kernel = nullptr;
+  KernelFunction* function = nullptr;
+  LaunchDimensions dimensions;
+  absl::Span<const uint64_t> arguments;
+  absl::Span<const GpuSlice> slices;
+  uint32_t seed = 0;             // as EmulatedOptions
+  EmulatedMemory* memory = nullptr;  // null: unchecked
+  uint32_t number = 1;           // of the launch, from 1
+  bool count_accesses = false;
+  ThreadPool* pool = nullptr;    // for blocks of unchecked launches; null: this thread
+};
+
+// Runs the launch to its end, and adds up accesses by site. Faults of the kernel are in `reports`.
+void RunLaunch(const EmulatedLaunch& launch, LaunchReports* reports, std::map<uint32_t, AccessCount>* counts);
+
+// One worker's blocks, one after the other. Kernels call it back through ThreadContext::run.
+class BlockRun {
+ public:
+  BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessCounter* counter, LaunchReports* reports);
+  BlockRun(const BlockRun&) = delete;
+  BlockRun& operator=(const BlockRun&) = delete;
+
+  void Run(int64_t block);
+
+  AccessChecker* checker() const { return checker_; }
+  LaunchReports* reports() const { return reports_; }
+  // Of the running thread: leaves it until it may go on.
+  void Yield(ThreadContext* thread);
+
+ private:
+  static void Entry();
+  void SetBlock(int64_t block, ThreadContext* thread) const;
+  void SetThread(int64_t linear, ThreadContext* thread) const;
+  bool StartThreads();
+  void RunAlone(int64_t block);
+  void RunTogether(int64_t block);
+  bool RunReady();
+  void ReleaseWarp(ThreadContext& waiting);
+  uint32_t WarpResult(const ThreadContext* warp, int lane, uint32_t members);
+  bool ReleaseBarrier();
+
+  const EmulatedLaunch& launch_;
+  AccessChecker* const checker_;
+  AccessCounter* const counter_;
+  LaunchReports* const reports_;
+  const int64_t thread_count_;
+  const int64_t shared_bytes_;
+  std::vector<uint8_t> shared_storage_;
+  uint8_t* shared_ = nullptr;
+  std::vector<ThreadContext> threads_;
+  std::vector<uint32_t> order_;
+  std::minstd_rand random_;
+  void* scheduler_ = nullptr;
+  ThreadContext* running_ = nullptr;
+};
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_EMULATED_BLOCK_RUN_H_

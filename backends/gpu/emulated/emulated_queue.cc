@@ -1,0 +1,158 @@
+#include "backends/gpu/emulated/emulated_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.h"
+
+namespace hilo::gpu {
+
+int EmulatedQueue::AddStream() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  streams_[next_stream_];
+  return next_stream_++;
+}
+
+void EmulatedQueue::RemoveStream(int stream) {
+  Synchronize(stream).IgnoreError();
+  std::lock_guard<std::mutex> lock(mutex_);
+  streams_.erase(stream);
+  order_.Forget(stream);
+}
+
+void EmulatedQueue::Queue(int stream, QueuedWork work) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Stream& to = streams_[stream];
+  std::vector<EmulatedReport> races;
+  const uint64_t sequence = order_.Queue(stream, work.what, work.slices, &races);
+  to.pending.push_back({std::move(work), sequence, std::exchange(to.waits, {})});
+  for (EmulatedReport& race : races) Fail(std::move(race));
+}
+
+StreamPoint EmulatedQueue::Record(int stream) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return order_.Record(stream);
+}
+
+void EmulatedQueue::Wait(int stream, const StreamPoint& point) {
+  if (point.stream < 0) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  streams_[stream].waits.emplace_back(point.stream, point.sequence);
+  order_.Wait(stream, point);
+}
+
+bool EmulatedQueue::IsDone(int stream, uint64_t sequence) const {
+  const auto it = streams_.find(stream);
+  return it == streams_.end() || it->second.done >= sequence;
+}
+
+std::vector<int> EmulatedQueue::Ready() const {
+  std::vector<int> ready;
+  for (const auto& [number, stream] : streams_) {
+    if (stream.running || stream.pending.empty()) continue;
+    const auto& waits = stream.pending.front().waits;
+    if (std::all_of(waits.begin(), waits.end(), [&](const auto& wait) { return IsDone(wait.first, wait.second); })) ready.push_back(number);
+  }
+  return ready;
+}
+
+bool EmulatedQueue::AnyRunning() const {
+  return std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) { return entry.second.running; });
+}
+
+bool EmulatedQueue::RunOne(std::unique_lock<std::mutex>& lock) {
+  const std::vector<int> ready = Ready();
+  if (ready.empty()) return false;
+  Stream& stream = streams_[ready[random_() % ready.size()]];
+  Pending pending = std::move(stream.pending.front());
+  stream.pending.pop_front();
+  stream.running = true;
+  if (status_.ok() || pending.work.always) {
+    lock.unlock();
+    absl::Status status = pending.work.run();
+    pending.work.run = nullptr;  // what it holds goes outside of the lock
+    lock.lock();
+    if (!status.ok() && status_.ok()) status_ = std::move(status);
+  }
+  stream.running = false;
+  stream.done = pending.sequence;
+  changed_.notify_all();
+  return true;
+}
+
+absl::Status EmulatedQueue::Reach(const StreamPoint& point) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!IsDone(point.stream, point.sequence)) {
+    if (RunOne(lock)) continue;
+    if (AnyRunning()) {
+      changed_.wait(lock);
+      continue;
+    }
+    Fail({"stream-deadlock", "streams wait for each other, or for an event that is not reached"});
+    for (auto& [number, stream] : streams_) {
+      if (!stream.pending.empty()) stream.done = stream.pending.back().sequence;
+      stream.pending.clear();
+    }
+  }
+  order_.HostKnows(point);
+  return status_;
+}
+
+bool EmulatedQueue::Poll(const StreamPoint& point) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!IsDone(point.stream, point.sequence)) RunOne(lock);
+  if (!IsDone(point.stream, point.sequence)) return false;
+  order_.HostKnows(point);
+  return true;
+}
+
+void EmulatedQueue::Drain() {
+  std::vector<int> streams;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [number, stream] : streams_) streams.push_back(number);
+  }
+  for (int stream : streams) Synchronize(stream).IgnoreError();
+}
+
+void EmulatedQueue::Fail(EmulatedReport report) {
+  if (status_.ok()) status_ = Internal(report.kind, ": ", report.text);
+  reports_.push_back(std::move(report));
+}
+
+void EmulatedQueue::Report(EmulatedReport report) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Fail(std::move(report));
+}
+
+std::vector<EmulatedReport> EmulatedQueue::TakeReports() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::exchange(reports_, {});
+}
+
+absl::Status EmulatedQueue::status() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return status_;
+}
+
+absl::Status EmulatedQueue::RunCaptured(const CapturedWork& captured) {
+  const size_t count = captured.nodes.size();
+  std::vector<bool> done(count, false);
+  for (size_t left = count; left > 0; --left) {
+    std::vector<size_t> ready;
+    for (size_t i = 0; i < count; ++i) {
+      const std::vector<size_t>& after = captured.nodes[i].after;
+      if (!done[i] && std::all_of(after.begin(), after.end(), [&](size_t before) { return done[before]; })) ready.push_back(i);
+    }
+    size_t node;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      node = ready[random_() % ready.size()];
+    }
+    if (absl::Status status = captured.nodes[node].work.run(); !status.ok()) return status;
+    done[node] = true;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::gpu

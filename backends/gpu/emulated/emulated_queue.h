@@ -1,0 +1,95 @@
+// The work of an emulated device's streams: queued without running, run in a random legal order when somebody waits.
+#ifndef HILO_BACKENDS_GPU_EMULATED_EMULATED_QUEUE_H_
+#define HILO_BACKENDS_GPU_EMULATED_EMULATED_QUEUE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "backends/gpu/emulated/stream_order.h"
+
+namespace hilo::gpu {
+
+struct QueuedWork {
+  std::string what;
+  std::vector<GpuSlice> slices;
+  std::function<absl::Status()> run;
+  bool always = false;  // also after a fault
+};
+
+// Work captured on several streams, with its order.
+struct CapturedWork {
+  struct Node {
+    QueuedWork work;
+    std::vector<size_t> after;  // nodes before this one
+  };
+  std::vector<Node> nodes;
+};
+
+// Thread-safe. A stream's operations are run by whoever waits, one at a time and outside of the lock.
+class EmulatedQueue {
+ public:
+  explicit EmulatedQueue(uint32_t seed) : random_(seed) {}
+
+  int AddStream();
+  // Waits for it first.
+  void RemoveStream(int stream);
+  void Queue(int stream, QueuedWork work);
+  StreamPoint Record(int stream);
+  void Wait(int stream, const StreamPoint& point);
+  // Runs work until the point is reached. Errors: the device's first fault.
+  absl::Status Reach(const StreamPoint& point);
+  absl::Status Synchronize(int stream) { return Reach(Record(stream)); }
+  // Runs one piece of work if the point is not reached; whether it is now.
+  bool Poll(const StreamPoint& point);
+  // Runs everything.
+  void Drain();
+
+  void Report(EmulatedReport report);
+  std::vector<EmulatedReport> TakeReports();
+  absl::Status status();
+
+  // Runs the nodes in a random legal order. For use within queued work.
+  absl::Status RunCaptured(const CapturedWork& captured);
+
+ private:
+  struct Pending {
+    QueuedWork work;
+    uint64_t sequence = 0;
+    std::vector<std::pair<int, uint64_t>> waits;  // (stream, sequence) that must be done
+  };
+  struct Stream {
+    std::deque<Pending> pending;
+    std::vector<std::pair<int, uint64_t>> waits;  // of the next operation
+    uint64_t done = 0;
+    bool running = false;
+  };
+
+  bool IsDone(int stream, uint64_t sequence) const;
+  std::vector<int> Ready() const;
+  bool AnyRunning() const;
+  // Runs one ready operation; false if there is none.
+  bool RunOne(std::unique_lock<std::mutex>& lock);
+  void Fail(EmulatedReport report);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<int, Stream> streams_;
+  int next_stream_ = 0;
+  StreamOrder order_;
+  std::minstd_rand random_;
+  std::vector<EmulatedReport> reports_;
+  absl::Status status_;
+};
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_EMULATED_EMULATED_QUEUE_H_

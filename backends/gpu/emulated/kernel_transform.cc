@@ -1,0 +1,399 @@
+// What NVPTX has beyond plain LLVM IR is little: special registers become loads from the thread's context, shared variables places in the block's memory, barriers and
+// warp operations calls at which the thread waits, and the rest of the intrinsics functions of the same meaning. Address spaces stay: the host ignores them.
+#include "backends/gpu/emulated/kernel_transform.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "backends/gpu/emulated/device_math.h"
+#include "backends/llvm/llvm_compat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
+
+namespace hilo::gpu {
+namespace {
+
+using codegen::ToStringView;
+using llvm::Value;
+
+constexpr unsigned kSharedSpace = 3;
+constexpr int64_t kSharedAlignment = 16;
+
+struct WarpIntrinsic {
+  absl::string_view prefix;
+  WarpOperation operation;
+};
+// llvm.nvvm.* by prefix; the operand after the mask is the value.
+constexpr WarpIntrinsic kWarpIntrinsics[] = {
+    {"shfl.sync.down.", WarpOperation::kShuffleDown}, {"shfl.sync.up.", WarpOperation::kShuffleUp},
+    {"shfl.sync.bfly.", WarpOperation::kShuffleButterfly}, {"shfl.sync.idx.", WarpOperation::kShuffleIndex},
+    {"vote.ballot.sync", WarpOperation::kBallot}, {"vote.all.sync", WarpOperation::kAll}, {"vote.any.sync", WarpOperation::kAny},
+};
+// redux.sync.*: the value comes first.
+constexpr WarpIntrinsic kReductions[] = {
+    {"redux.sync.add", WarpOperation::kAdd}, {"redux.sync.min", WarpOperation::kMin}, {"redux.sync.max", WarpOperation::kMax},
+    {"redux.sync.umin", WarpOperation::kUnsignedMin}, {"redux.sync.umax", WarpOperation::kUnsignedMax}, {"redux.sync.and", WarpOperation::kAnd},
+    {"redux.sync.or", WarpOperation::kOr}, {"redux.sync.xor", WarpOperation::kXor},
+};
+
+struct SpecialRegister {
+  absl::string_view name;
+  size_t offset;
+};
+constexpr SpecialRegister kSpecialRegisters[] = {
+    {"tid.", kThreadOffset}, {"ctaid.", kBlockOffset}, {"ntid.", kBlockSizeOffset}, {"nctaid.", kGridSizeOffset},
+};
+
+class Transform {
+ public:
+  Transform(llvm::Module* module, bool checked) : module_(*module), context_(module->getContext()), b_(context_), checked_(checked) {}
+
+  absl::StatusOr<std::vector<EmulatedKernelInfo>> Run() {
+    if (llvm::NamedMDNode* annotations = module_.getNamedMetadata("nvvm.annotations")) annotations->eraseFromParent();
+    PlaceShared();
+    std::vector<llvm::Function*> kernels, helpers;
+    for (llvm::Function& function : module_) {
+      if (function.isDeclaration()) continue;
+      (function.getCallingConv() == llvm::CallingConv::PTX_Kernel ? kernels : helpers).push_back(&function);
+    }
+    std::vector<EmulatedKernelInfo> infos;
+    for (llvm::Function* kernel : kernels) {
+      HILO_ASSIGN_OR_RETURN(EmulatedKernelInfo info, Kernel(kernel));
+      infos.push_back(std::move(info));
+    }
+    for (llvm::Function* kernel : kernels) kernel->eraseFromParent();
+    for (llvm::Function* helper : helpers) HILO_RETURN_IF_ERROR(Helper(helper));
+    HILO_RETURN_IF_ERROR(DropShared());
+    return infos;
+  }
+
+ private:
+  // ---- shared memory ------------------------------------------------------------------------------------------
+
+  void PlaceShared() {
+    for (llvm::GlobalVariable& global : module_.globals()) {
+      if (global.getAddressSpace() != kSharedSpace) continue;
+      shared_.push_back({&global, 0});
+      if (global.isDeclaration()) continue;  // the launch says how large it is; it comes last
+      const int64_t alignment = std::max<int64_t>(global.getAlign().valueOrOne().value(), 1);
+      shared_bytes_ = (shared_bytes_ + alignment - 1) / alignment * alignment;
+      shared_.back().second = shared_bytes_;
+      shared_bytes_ += module_.getDataLayout().getTypeAllocSize(global.getValueType());
+    }
+    const int64_t dynamic = (shared_bytes_ + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+    for (auto& [global, offset] : shared_) {
+      if (!global->isDeclaration()) continue;
+      offset = dynamic;
+      shared_bytes_ = dynamic;
+    }
+    std::vector<llvm::Constant*> constants;
+    for (auto& [global, offset] : shared_) constants.push_back(global);
+    llvm::convertUsersOfConstantsToInstructions(constants);
+  }
+
+  absl::Status DropShared() {
+    for (auto& [global, offset] : shared_) {
+      global->removeDeadConstantUsers();
+      if (!global->use_empty()) return Unimplemented("shared memory in a function that is not inlined: ", ToStringView(global->getName()));
+      global->eraseFromParent();
+    }
+    return absl::OkStatus();
+  }
+
+  std::optional<int64_t> SharedOffset(const Value* value) const {
+    for (const auto& [global, offset] : shared_) {
+      if (global == value) return offset;
+    }
+    return std::nullopt;
+  }
+
+  void UseSharedAddresses(llvm::Instruction* instruction) {
+    for (llvm::Use& use : instruction->operands()) {
+      const std::optional<int64_t> offset = SharedOffset(use.get());
+      if (!offset.has_value()) continue;
+      auto* phi = llvm::dyn_cast<llvm::PHINode>(instruction);
+      b_.SetInsertPoint(phi != nullptr ? phi->getIncomingBlock(use)->getTerminator() : instruction);
+      use.set(b_.CreateAddrSpaceCast(b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), shared_base_, *offset), use->getType()));
+    }
+  }
+
+  // ---- functions ----------------------------------------------------------------------------------------------
+
+  absl::StatusOr<EmulatedKernelInfo> Kernel(llvm::Function* kernel) {
+    EmulatedKernelInfo info{.name = kernel->getName().str(), .parameter_count = static_cast<int64_t>(kernel->arg_size()), .shared_bytes = shared_bytes_};
+    const llvm::Attribute most = kernel->getFnAttribute("nvvm.maxntid");
+    if (most.isValid()) info.max_threads = std::atoi(most.getValueAsString().str().c_str());
+    info_ = &info;
+
+    auto* function = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false), llvm::GlobalValue::ExternalLinkage,
+                                            info.name + kEmulatedSuffix, module_);
+    auto* entry = llvm::BasicBlock::Create(context_, "arguments", function);
+    thread_ = function->getArg(1);
+    b_.SetInsertPoint(entry);
+    llvm::ValueToValueMapTy values;
+    for (llvm::Argument& argument : kernel->args()) {
+      values[&argument] = b_.CreateLoad(argument.getType(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), function->getArg(0), argument.getArgNo()));
+    }
+    shared_base_ = Field(kSharedOffset, b_.getPtrTy());
+    llvm::SmallVector<llvm::ReturnInst*, 4> returns;
+    llvm::CloneFunctionInto(function, kernel, values, llvm::CloneFunctionChangeType::LocalChangesOnly, returns);
+    function->setCallingConv(llvm::CallingConv::C);
+    function->setAttributes(llvm::AttributeList().addFnAttribute(context_, llvm::Attribute::NoUnwind));
+    b_.SetInsertPoint(entry);
+    b_.CreateBr(entry->getNextNode());
+
+    std::vector<llvm::Instruction*> work;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (instruction.getParent() != entry) work.push_back(&instruction);
+    }
+    for (llvm::Instruction* instruction : work) {
+      if (const auto* variable = llvm::dyn_cast<llvm::AllocaInst>(instruction)) {
+        info.stack_bytes += module_.getDataLayout().getTypeAllocSize(variable->getAllocatedType()) * (variable->isArrayAllocation() ? 64 : 1);
+      }
+      UseSharedAddresses(instruction);
+      b_.SetInsertPoint(instruction);
+      HILO_ASSIGN_OR_RETURN(const bool replaced, ReplaceCall(instruction));
+      if (!replaced && checked_) Check(instruction);
+    }
+    info_ = nullptr;
+    return info;
+  }
+
+  // A function that is not inlined: arithmetic alone, as libdevice's slow paths.
+  absl::Status Helper(llvm::Function* function) {
+    thread_ = nullptr;
+    std::vector<llvm::Instruction*> work;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) work.push_back(&instruction);
+    for (llvm::Instruction* instruction : work) {
+      b_.SetInsertPoint(instruction);
+      HILO_RETURN_IF_ERROR(ReplaceCall(instruction).status());
+    }
+    function->removeFnAttr("target-cpu");
+    function->removeFnAttr("target-features");
+    return absl::OkStatus();
+  }
+
+  // ---- calls --------------------------------------------------------------------------------------------------
+
+  absl::StatusOr<bool> ReplaceCall(llvm::Instruction* instruction) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(instruction);
+    if (call == nullptr) return false;
+    Value* result = nullptr;
+    if (const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand())) {
+      HILO_ASSIGN_OR_RETURN(result, Assembly(call, assembly->getAsmString()));
+    } else if (call->getCalledFunction() != nullptr && call->getCalledFunction()->getName().starts_with("llvm.nvvm.")) {
+      HILO_ASSIGN_OR_RETURN(result, Intrinsic(call, absl::StripPrefix(ToStringView(call->getCalledFunction()->getName()), "llvm.nvvm.")));
+    } else {
+      return false;
+    }
+    if (result != nullptr) call->replaceAllUsesWith(result);
+    call->eraseFromParent();
+    return true;
+  }
+
+  // The value in place of the call; null for none.
+  absl::StatusOr<Value*> Intrinsic(llvm::CallInst* call, absl::string_view name) {
+    if (absl::ConsumePrefix(&name, "read.ptx.sreg.")) return Register(name);
+    if (absl::StartsWith(name, "membar.")) {
+      b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+      return nullptr;
+    }
+    if (absl::StartsWith(name, "ldg.global.")) {
+      auto* load = b_.CreateAlignedLoad(call->getType(), call->getArgOperand(0), llvm::cast<llvm::ConstantInt>(call->getArgOperand(1))->getAlignValue());
+      if (checked_) Check(load);
+      return load;
+    }
+    if (name == "barrier0" || absl::StartsWith(name, "barrier.cta.sync")) {
+      HILO_RETURN_IF_ERROR(NeedsThread(name));
+      Call(kBarrierFunction, b_.getVoidTy(), {thread_, NextSite()});
+      return nullptr;
+    }
+    Value* zero = b_.getInt32(0);
+    if (name == "bar.warp.sync") {
+      HILO_RETURN_IF_ERROR(Warp(name, WarpOperation::kBarrier, call->getArgOperand(0), zero, zero, zero).status());
+      return nullptr;
+    }
+    for (const auto& [prefix, operation] : kReductions) {
+      if (name == prefix) return Warp(name, operation, call->getArgOperand(1), call->getArgOperand(0), zero, zero);
+    }
+    for (const auto& [prefix, operation] : kWarpIntrinsics) {
+      if (absl::StartsWith(name, prefix) && (call->getType()->isFloatTy() || call->getType()->isIntegerTy())) return VoteOrShuffle(call, name, operation);
+    }
+    const std::string function = DeviceMathFunction(absl::StrCat("llvm.nvvm.", name));
+    if (function.empty()) return Unimplemented("the emulated device has no llvm.nvvm.", name);
+    const llvm::SmallVector<Value*, 3> arguments(call->args());
+    return b_.CreateCall(module_.getOrInsertFunction(function, call->getFunctionType()), arguments);
+  }
+
+  absl::StatusOr<Value*> VoteOrShuffle(llvm::CallInst* call, absl::string_view name, WarpOperation operation) {
+    Value* zero = b_.getInt32(0);
+    Value* value = call->getArgOperand(1);
+    value = value->getType()->isIntegerTy(1) ? b_.CreateZExt(value, b_.getInt32Ty()) : b_.CreateBitCast(value, b_.getInt32Ty());
+    const bool is_shuffle = call->arg_size() == 4;
+    HILO_ASSIGN_OR_RETURN(Value * result, Warp(name, operation, call->getArgOperand(0), value, is_shuffle ? call->getArgOperand(2) : zero,
+                                               is_shuffle ? call->getArgOperand(3) : zero));
+    return call->getType()->isIntegerTy(1) ? b_.CreateTrunc(result, b_.getInt1Ty()) : b_.CreateBitCast(result, call->getType());
+  }
+
+  absl::StatusOr<Value*> Warp(absl::string_view name, WarpOperation operation, Value* mask, Value* value, Value* operand, Value* clamp) {
+    HILO_RETURN_IF_ERROR(NeedsThread(name));
+    return Call(kWarpFunction, b_.getInt32Ty(), {thread_, b_.getInt32(static_cast<uint32_t>(operation)), mask, value, operand, clamp, NextSite()});
+  }
+
+  absl::Status NeedsThread(absl::string_view name) {
+    if (info_ == nullptr || thread_ == nullptr) return Unimplemented("llvm.nvvm.", name, " in a function that is not inlined");
+    info_->has_barriers = true;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Value*> Register(absl::string_view name) {
+    if (name == "warpsize") return b_.getInt32(32);
+    if (thread_ == nullptr) return Unimplemented("llvm.nvvm.read.ptx.sreg.", name, " in a function that is not inlined");
+    if (name == "laneid") return Field(kLaneOffset, b_.getInt32Ty());
+    for (const auto& [prefix, offset] : kSpecialRegisters) {
+      if (absl::StartsWith(name, prefix) && name.size() == prefix.size() + 1) return Field(offset + 4 * (name.back() - 'x'), b_.getInt32Ty());
+    }
+    return Unimplemented("the emulated device has no llvm.nvvm.read.ptx.sreg.", name);
+  }
+
+  // libdevice's few templates, by what is peculiar to each. Pairs of words carry from one to the other.
+  absl::StatusOr<Value*> Assembly(llvm::CallInst* call, llvm::StringRef text) {
+    const auto operand = [&](unsigned i) { return call->getArgOperand(i); };
+    const auto function = [&](const char* name) -> Value* {
+      const llvm::SmallVector<Value*, 3> arguments(call->args());
+      return b_.CreateCall(module_.getOrInsertFunction(name, call->getFunctionType()), arguments);
+    };
+    if (text.starts_with("rcp.approx.ftz.f32")) return function("hilo_nvvm_rcp.approx.ftz.f");
+    if (text.starts_with("rsqrt.approx.ftz.f64")) return function("hilo_nvvm_rsqrt.approx.d");
+    if (text.starts_with("sub.rn")) return b_.CreateFSub(operand(0), operand(1));
+    if (text.contains("setp.equ.f64")) return b_.CreateSelect(b_.CreateFCmpUEQ(operand(0), operand(1)), operand(2), operand(3));
+    const auto halves = [&](Value* wide, unsigned bits) {
+      llvm::Type* part = b_.getIntNTy(bits);
+      Value* low = b_.CreateInsertValue(llvm::PoisonValue::get(call->getType()), b_.CreateTrunc(wide, part), 0);
+      return b_.CreateInsertValue(low, b_.CreateTrunc(b_.CreateLShr(wide, bits), part), 1);
+    };
+    const auto product = [&](unsigned bits) {
+      llvm::Type* wide = b_.getIntNTy(2 * bits);
+      Value* result = b_.CreateMul(b_.CreateZExt(operand(0), wide), b_.CreateZExt(operand(1), wide));
+      return halves(call->arg_size() == 3 ? b_.CreateAdd(result, b_.CreateZExt(operand(2), wide)) : result, bits);
+    };
+    const auto pair = [&](unsigned first) {
+      llvm::Type* wide = b_.getIntNTy(128);
+      return b_.CreateOr(b_.CreateZExt(operand(first), wide), b_.CreateShl(b_.CreateZExt(operand(first + 1), wide), 64));
+    };
+    if (text.contains("mad.lo.cc.u32   $0, $2, $3, $4")) return product(32);
+    if (text.contains("mul.hi.u32      r1, alo, blo") || text.contains("mad.lo.cc.u32   r0, alo, blo, clo")) return product(64);
+    if (text.contains("sub.cc.u32      r0, a0, b0")) return halves(b_.CreateSub(pair(0), pair(2)), 64);
+    if (text.contains("add.cc.u32      r0, a0, b0")) return halves(b_.CreateAdd(pair(0), pair(2)), 64);
+    return Unimplemented("the emulated device has no assembly \"", ToStringView(text), "\"");
+  }
+
+  // ---- checks -------------------------------------------------------------------------------------------------
+
+  struct Access {
+    unsigned operand = 0;
+    llvm::Type* type = nullptr;
+    llvm::Align alignment;
+    AccessKind kind = AccessKind::kLoad;
+  };
+
+  static std::optional<Access> AccessOf(const llvm::Instruction* instruction) {
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction)) {
+      return Access{load->getPointerOperandIndex(), load->getType(), load->getAlign(), load->isAtomic() ? AccessKind::kAtomic : AccessKind::kLoad};
+    }
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(instruction)) {
+      return Access{store->getPointerOperandIndex(), store->getValueOperand()->getType(), store->getAlign(),
+                    store->isAtomic() ? AccessKind::kAtomic : AccessKind::kStore};
+    }
+    if (const auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(instruction)) {
+      return Access{atomic->getPointerOperandIndex(), atomic->getType(), atomic->getAlign(), AccessKind::kAtomic};
+    }
+    if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(instruction)) {
+      return Access{exchange->getPointerOperandIndex(), exchange->getNewValOperand()->getType(), exchange->getAlign(), AccessKind::kAtomic};
+    }
+    return std::nullopt;
+  }
+
+  static bool IsPrivate(const Value* pointer) {
+    const Value* object = llvm::getUnderlyingObject(pointer);
+    return llvm::isa<llvm::AllocaInst>(object) || llvm::isa<llvm::GlobalVariable>(object);
+  }
+
+  Value* Generic(Value* pointer) { return pointer->getType()->getPointerAddressSpace() == 0 ? pointer : b_.CreateAddrSpaceCast(pointer, b_.getPtrTy()); }
+
+  void Check(llvm::Instruction* instruction) {
+    b_.SetInsertPoint(instruction);
+    if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(instruction)) return CheckRange(memory);
+    const std::optional<Access> access = AccessOf(instruction);
+    if (!access.has_value()) return;
+    Value* pointer = instruction->getOperand(access->operand);
+    if (IsPrivate(pointer)) return;
+    Value* checked = Call(kAccessFunction, b_.getPtrTy(),
+                          {thread_, Generic(pointer), b_.getInt64(module_.getDataLayout().getTypeStoreSize(access->type)),
+                           b_.getInt32(static_cast<uint32_t>(access->alignment.value())), b_.getInt32(static_cast<uint32_t>(access->kind)), NextSite()});
+    instruction->setOperand(access->operand, checked->getType() == pointer->getType() ? checked : b_.CreateAddrSpaceCast(checked, pointer->getType()));
+  }
+
+  void CheckRange(llvm::MemIntrinsic* memory) {
+    const auto check = [&](Value* pointer, AccessKind kind) {
+      if (IsPrivate(pointer)) return;
+      Value* bytes = b_.CreateZExtOrTrunc(memory->getLength(), b_.getInt64Ty());
+      Value* checked = Call(kRangeFunction, b_.getInt64Ty(), {thread_, Generic(pointer), bytes, b_.getInt32(static_cast<uint32_t>(kind)), NextSite()});
+      memory->setLength(b_.CreateZExtOrTrunc(checked, memory->getLength()->getType()));
+    };
+    if (auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(memory)) check(transfer->getRawSource(), AccessKind::kLoad);
+    check(memory->getRawDest(), AccessKind::kStore);
+  }
+
+  // ---- small things -------------------------------------------------------------------------------------------
+
+  Value* NextSite() { return b_.getInt32(++site_); }
+
+  Value* Field(size_t offset, llvm::Type* type) {
+    llvm::LoadInst* load = b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), thread_, offset));
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+    return load;
+  }
+
+  Value* Call(const char* name, llvm::Type* result, llvm::ArrayRef<Value*> arguments) {
+    llvm::SmallVector<llvm::Type*, 8> types;
+    for (Value* argument : arguments) types.push_back(argument->getType());
+    llvm::FunctionCallee callee = module_.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
+    auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    function->addFnAttr(llvm::Attribute::Convergent);
+    return b_.CreateCall(callee, arguments);
+  }
+
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  llvm::IRBuilder<> b_;
+  const bool checked_;
+  std::vector<std::pair<llvm::GlobalVariable*, int64_t>> shared_;
+  int64_t shared_bytes_ = 0;
+  uint32_t site_ = 0;
+  // Of the kernel at work.
+  EmulatedKernelInfo* info_ = nullptr;
+  Value* thread_ = nullptr;
+  Value* shared_base_ = nullptr;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<EmulatedKernelInfo>> TransformKernels(codegen::HostModule* module, bool checked) {
+  return Transform(module->module.get(), checked).Run();
+}
+
+}  // namespace hilo::gpu

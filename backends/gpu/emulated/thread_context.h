@@ -1,0 +1,60 @@
+// The contract between emulated kernels and what runs them: one context a thread, and the functions that kernels call.
+#ifndef HILO_BACKENDS_GPU_EMULATED_THREAD_CONTEXT_H_
+#define HILO_BACKENDS_GPU_EMULATED_THREAD_CONTEXT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "backends/llvm/host_jit.h"
+
+namespace hilo::gpu {
+
+class BlockRun;
+
+enum class AccessKind : uint32_t { kLoad, kStore, kAtomic };
+
+// How a warp operation computes a lane's result out of all lanes' values.
+enum class WarpOperation : uint32_t {
+  kBarrier, kShuffleDown, kShuffleUp, kShuffleButterfly, kShuffleIndex, kBallot, kAll, kAny, kAdd, kMin, kMax, kUnsignedMin, kUnsignedMax, kAnd, kOr, kXor,
+};
+
+enum class ThreadState : uint8_t { kReady, kAtBarrier, kInWarpOperation, kDone };
+
+struct ThreadContext {
+  // What the code reads, at fixed places.
+  uint32_t thread[3], block[3], block_size[3], grid_size[3];
+  uint32_t lane;    // within its warp
+  uint32_t linear;  // within its block
+  uint8_t* shared;  // the block's memory
+
+  // The runtime's own.
+  BlockRun* run;
+  void* stack_pointer;
+  ThreadState state;
+  uint32_t site;        // where it waits
+  uint32_t warp_epoch;  // warp barriers passed
+  WarpOperation operation;
+  uint32_t mask, value, operand, clamp;  // of the operation
+  uint32_t result;
+};
+
+inline constexpr size_t kThreadOffset = offsetof(ThreadContext, thread), kBlockOffset = offsetof(ThreadContext, block),
+                        kBlockSizeOffset = offsetof(ThreadContext, block_size), kGridSizeOffset = offsetof(ThreadContext, grid_size),
+                        kLaneOffset = offsetof(ThreadContext, lane), kSharedOffset = offsetof(ThreadContext, shared);
+
+// void kernel(const uint64_t* arguments, ThreadContext* thread)
+using KernelFunction = void(const uint64_t*, ThreadContext*);
+
+// Names of the functions that kernels call:
+//   void barrier(ThreadContext*, u32 site)
+//   u32 warp(ThreadContext*, u32 operation, u32 mask, u32 value, u32 operand, u32 clamp, u32 site)
+//   void* access(ThreadContext*, void* address, u64 bytes, u32 alignment, u32 kind, u32 site): the address, or one that does no harm if the access is out of bounds
+//   u64 range(ThreadContext*, void* address, u64 bytes, u32 kind, u32 site): the bytes, or 0 if they are out of bounds
+inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kWarpFunction[] = "hilo_emulated_warp", kAccessFunction[] = "hilo_emulated_access",
+                      kRangeFunction[] = "hilo_emulated_range";
+std::vector<codegen::HostSymbol> ThreadSymbols();
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_EMULATED_THREAD_CONTEXT_H_
