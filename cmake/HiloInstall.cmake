@@ -6,7 +6,7 @@ install(TARGETS hilo EXPORT HiloTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBD
 if(TARGET hilo_tool)
   install(TARGETS hilo_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-foreach(folder base shape hlo runtime)
+foreach(folder base shape hlo runtime pjrt)
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
     install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilo
             FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
@@ -19,3 +19,15 @@ configure_package_config_file(cmake/HiloConfig.cmake.in ${CMAKE_CURRENT_BINARY_D
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/HiloConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HiloConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/HiloConfigVersion.cmake
         DESTINATION ${hilo_package_dir})
+
+# The JAX plugin (pyproject.toml): the library with those of its libraries that not every Linux has beside it. An RPATH, unlike a RUNPATH, also serves
+# the libraries' own libraries.
+if(HILO_BUILD_PYTHON_PACKAGE)
+  set_target_properties(pjrt_hilo PROPERTIES INSTALL_RPATH "$ORIGIN")
+  target_link_options(pjrt_hilo PRIVATE -Wl,--disable-new-dtags)
+  install(TARGETS pjrt_hilo RUNTIME_DEPENDENCY_SET hilo_plugin_libraries LIBRARY DESTINATION jax_plugins/hilo COMPONENT python)
+  install(RUNTIME_DEPENDENCY_SET hilo_plugin_libraries DESTINATION jax_plugins/hilo COMPONENT python
+          PRE_INCLUDE_REGEXES "absl" "dnnl" "OpenCL" "gomp" PRE_EXCLUDE_REGEXES ".*")
+else()
+  install(TARGETS pjrt_hilo LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()

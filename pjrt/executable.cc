@@ -1,7 +1,6 @@
 // What frameworks ask about executables, and the lives of their handles.
 #include "base/status_macros.h"
 #include "pjrt/error.h"
-#include "pjrt/named_values.h"
 #include "pjrt/program.h"
 
 namespace hilo::pjrt {
@@ -148,6 +147,13 @@ absl::Status Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKind
 }
 
 // --- what it costs ---
+
+absl::Status Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args* args) {
+  HILO_ASSIGN_OR_RETURN(const Program* const program, ProgramOf(args->executable));
+  args->num_properties = program->costs.size();
+  args->properties = program->costs.data();
+  return absl::OkStatus();
+}
 
 absl::Status Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args* args) {
   HILO_ASSIGN_OR_RETURN(const Program* const program, ProgramOf(args->executable));

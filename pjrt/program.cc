@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/program_cost.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
@@ -13,6 +14,7 @@
 #include "hlo/text/hlo_parser.h"
 #include "pjrt/element_type.h"
 #include "pjrt/error.h"
+#include "pjrt/named_values.h"
 
 namespace hilo::pjrt {
 namespace {
@@ -172,7 +174,11 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   program->fingerprint = Fingerprint(source);
   program->portable = options.portable;
   program->donated = DonatedLeaves(*imported.module);
+  HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*imported.module));
   HILO_ASSIGN_OR_RETURN(program->executable, client->client->Compile(std::move(imported.module), options.compile));
+  program->costs = {NamedFloat("flops", static_cast<float>(cost.flops)), NamedFloat("transcendentals", static_cast<float>(cost.transcendentals)),
+                    NamedFloat("bytes accessed", static_cast<float>(cost.bytes_accessed)),
+                    NamedFloat("optimal_seconds", 1e-9f * static_cast<float>(program->executable->program().estimated_nanoseconds()))};
   program->source = std::move(source);
   HILO_RETURN_IF_ERROR(Describe(imported, program.get()));
   return program;

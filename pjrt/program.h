@@ -2,6 +2,7 @@
 #ifndef HILO_PJRT_PROGRAM_H_
 #define HILO_PJRT_PROGRAM_H_
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -54,6 +55,7 @@ struct Program {
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::string device_assignment;
   ProgramValues parameters, results;
+  std::array<PJRT_NamedValue, 4> costs;
   std::vector<int64_t> donated;  // parameters that are given up by a run
   std::vector<int64_t> tokens;   // parameters that are tokens
 };

@@ -9,6 +9,7 @@
 #include "pjrt/error.h"
 #include "pjrt/event.h"
 #include "pjrt/strided_copy.h"
+#include "shape/canonical.h"
 
 namespace hilo::pjrt {
 namespace {
@@ -85,15 +86,18 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
   if (strides.size() != args->num_dims) return InvalidArgument(strides.size(), " strides do not fit ", shape.ToString());
   std::unique_ptr<Buffer> value;
   std::shared_ptr<Event> done;
-  if (!IsDense(shape, strides)) {
-    const int width = PrimitiveTypeByteSize(shape.element_type());
+  const PrimitiveType type = shape.element_type();
+  if (!IsDense(shape, strides) || IsSubByteType(type)) {
+    const int width = PrimitiveTypeByteSize(type);
     if (client.memory_is_on_host()) {
       HILO_ASSIGN_OR_RETURN(value, client.UninitializedBuffer(shape, device));
       HILO_ASSIGN_OR_RETURN(const auto bytes, value->Bytes());
       StridedCopy(shape.dimensions(), width, args->data, strides, bytes->data(), DenseByteStrides(shape));
+      Canonicalize(type, absl::MakeSpan(bytes->data(), bytes->size()));
     } else {
       std::vector<uint8_t> bytes(ShapeUtil::ByteSizeOf(shape));
       StridedCopy(shape.dimensions(), width, args->data, strides, bytes.data(), DenseByteStrides(shape));
+      Canonicalize(type, absl::MakeSpan(bytes));
       HILO_ASSIGN_OR_RETURN(value, client.BufferFromHostMemory(bytes.data(), shape, device));
     }
   } else if (args->host_buffer_semantics >= PJRT_HostBufferSemantics_kImmutableZeroCopy) {

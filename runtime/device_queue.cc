@@ -6,6 +6,14 @@
 #include "runtime/signals_blocked.h"
 
 namespace hilo {
+namespace {
+
+// The state of the queue whose thread this is.
+thread_local const void* thread_of_state = nullptr;
+
+}  // namespace
+
+bool DeviceQueue::IsCurrent() const { return thread_of_state == state_.get(); }
 
 DeviceQueue::~DeviceQueue() {
   {
@@ -32,6 +40,7 @@ void DeviceQueue::Enqueue(std::function<void()> work) {
       try {
         const SignalsBlocked blocked;  // the embedder's handlers run on the embedder's threads
         thread_ = std::thread([state = state_] {
+          thread_of_state = state.get();
           while (std::function<void()> work = Next(*state)) work();
         });
         started = true;

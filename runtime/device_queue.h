@@ -23,6 +23,9 @@ class DeviceQueue {
   // `work` must not throw. Without threads in the system it runs here and now.
   void Enqueue(std::function<void()> work);
 
+  // True on the queue's thread, within a piece of work. Who waits there for later work of the queue waits forever.
+  bool IsCurrent() const;
+
  private:
   // Shared with the thread, which may outlive the queue if the queue dies on it.
   struct State {

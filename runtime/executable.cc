@@ -79,15 +79,17 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
                              .run_id = NextRunId(),
                              .ffi_context = options.ffi_context}};
   HILO_RETURN_IF_ERROR(run.TakeArguments(arguments, options));
+  // A program that a custom call runs, on the thread of its own device, cannot wait for its turn there.
+  const bool synchronous = options.synchronous || core_->queues[options.device]->IsCurrent();
   bool ready = true;
   for (const Argument& argument : run.arguments) {
-    if (options.synchronous || argument.value->defined()) {
+    if (synchronous || argument.value->defined()) {
       HILO_RETURN_IF_ERROR(argument.value->Await());
     } else {
       ready = false;
     }
   }
-  if (options.synchronous || (ready && !program_->waits_for_host && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds)) {
+  if (synchronous || (ready && !program_->waits_for_host && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds)) {
     std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(nullptr, nullptr);
     const RunLimits limits(core_.get(), options);
     run.context.cancellation = limits.token();

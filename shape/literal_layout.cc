@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "shape/canonical.h"
 #include "shape/literal.h"
 
 namespace hilo {
@@ -95,24 +96,6 @@ void FillPadding(const Shape& shape, uint8_t* out) {
   }
 }
 
-// Foreign bytes may hold any pattern; types of fewer than 8 bits have one pattern a value.
-void Canonicalize(Literal* literal) {
-  ArrayTypeSwitch(literal->shape().element_type(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    for (uint8_t& byte : literal->untyped_data()) {
-      if constexpr (std::is_same_v<T, bool>) {
-        byte = byte != 0;
-      } else if constexpr (is_small_int<T>) {
-        byte = static_cast<uint8_t>(T(byte).value);
-      } else if constexpr (std::is_same_v<T, f4e2m1fn>) {
-        byte &= 0xf;
-      } else {
-        return;
-      }
-    }
-  });
-}
-
 void WriteSizes(const Literal& literal, uint8_t* out) {
   for (int64_t size : literal.ActualDimensions()) {
     const auto word = static_cast<int32_t>(size);
@@ -131,6 +114,22 @@ void ReadSizes(const uint8_t* sizes, Literal* literal) {
 }
 
 }  // namespace
+
+void Canonicalize(PrimitiveType type, absl::Span<uint8_t> bytes) {
+  if (type != PRED && !IsSubByteType(type)) return;
+  ArrayTypeSwitch(type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (uint8_t& byte : bytes) {
+      if constexpr (std::is_same_v<T, bool>) {
+        byte = byte != 0;
+      } else if constexpr (is_small_int<T>) {
+        byte = static_cast<uint8_t>(T(byte).value);
+      } else if constexpr (std::is_same_v<T, f4e2m1fn>) {
+        byte &= 0xf;
+      }
+    }
+  });
+}
 
 void LiteralToBytes(const Literal& literal, const Shape& layout_shape, uint8_t* out) {
   const auto data = literal.untyped_data();
@@ -154,7 +153,7 @@ absl::StatusOr<Literal> LiteralFromBytes(const uint8_t* bytes, const Shape& layo
   } else {
     CopyElements<false>(layout_shape, data.data(), bytes);
   }
-  Canonicalize(&*literal);
+  Canonicalize(literal->shape().element_type(), data);
   return literal;
 }
 

@@ -69,11 +69,22 @@ llvm::Value* ConvertFloats(EmitterContext& context, PrimitiveType from, Primitiv
 
 llvm::Value* IntegerToFloat(EmitterContext& context, PrimitiveType from, PrimitiveType to, llvm::Value* x) {
   llvm::IRBuilder<>& b = context.b();
-  // Integers of 24 bits are floats already, those of 53 bits doubles; of longer ones the evaluator, too, makes doubles first.
-  const bool through_double = IsNarrowFloat(to) && PrimitiveTypeBitWidth(from) > 16;
-  llvm::Type* real = Like(x, to == F64 || through_double ? b.getDoubleTy() : b.getFloatTy());
-  llvm::Value* value = IsSignedIntegralType(from) ? b.CreateSIToFP(x, real) : b.CreateUIToFP(x, real);
-  return ConvertFloats(context, through_double ? F64 : F32, to == F64 ? F32 : to, value);
+  const bool is_signed = IsSignedIntegralType(from);
+  const int bits = PrimitiveTypeBitWidth(from);
+  const auto real = [&](llvm::Type* type) { return is_signed ? b.CreateSIToFP(x, Like(x, type)) : b.CreateUIToFP(x, Like(x, type)); };
+  if (to == F64) return real(b.getDoubleTy());
+  if (IsNarrowFloat(to) && bits == 32) {
+    // Rounded to odd as an integer, where 24 bits do not hold it: the last of those that a float keeps remembers the eight below it.
+    llvm::Value* low = b.CreateAnd(x, IntLike(x, 255));
+    llvm::Value* sticky = b.CreateShl(b.CreateZExt(b.CreateIsNotNull(low), x->getType()), IntLike(x, 8));
+    llvm::Value* odd = b.CreateOr(b.CreateXor(x, low), sticky);
+    llvm::Value* magnitude = is_signed ? b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b.getFalse()) : x;
+    x = b.CreateSelect(b.CreateICmpULT(magnitude, IntLike(x, 1 << 24)), x, odd);
+    return Round(context, to, real(b.getFloatTy()));
+  }
+  // Integers of 16 bits are floats already; of 64 bits the evaluator, too, makes doubles first.
+  if (IsNarrowFloat(to) && bits > 16) return ConvertFloats(context, F64, to, real(b.getDoubleTy()));
+  return ConvertFloats(context, F32, to, real(b.getFloatTy()));
 }
 
 llvm::Value* FloatToInteger(EmitterContext& context, PrimitiveType to, llvm::Value* x) {

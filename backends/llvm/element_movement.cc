@@ -113,6 +113,13 @@ class Movement {
 
   absl::StatusOr<ElementValue> Iota() {
     const LaneIndex at = index_.Dims(context_)[instruction_.attrs<IotaAttrs>().iota_dimension];
+    // Indices that are floats exactly are made such, of which narrower floats are rounded once.
+    const int64_t dimension = instruction_.attrs<IotaAttrs>().iota_dimension;
+    if (IsFloatingPointType(shape().element_type()) && shape().element_type() != F64 && shape().dimensions(dimension) <= 1 << 24) {
+      if (llvm::Value* narrow = at.Value32(context_)) {
+        return EmitConvert(context_, F32, shape().element_type(), EmitConvert(context_, S32, F32, {narrow}));
+      }
+    }
     if (llvm::Value* narrow = at.Value32(context_)) return EmitConvert(context_, S32, shape().element_type(), {narrow});
     return EmitConvert(context_, S64, shape().element_type(), {at.Value(context_)});
   }

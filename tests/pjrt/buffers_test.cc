@@ -108,6 +108,22 @@ TEST_F(BuffersTest, StridedSources) {
   Destroy(empty.buffer);
 }
 
+// The int4 of ml_dtypes has zeros above its four bits.
+TEST_F(BuffersTest, ValuesOfFewBitsAreSignExtended) {
+  alignas(64) const uint8_t values[] = {0x0f, 0x07, 0x08, 0xf1};
+  for (auto semantics : {PJRT_HostBufferSemantics_kImmutableOnlyDuringCall, PJRT_HostBufferSemantics_kImmutableZeroCopy}) {
+    const auto args = FromHost(values, PJRT_Buffer_Type_S4, {4}, semantics);
+    PJRT_CALL(Event_Destroy, .event = args.done_with_host_buffer);
+    int8_t back[4] = {};
+    Await(PJRT_CALL(Buffer_ToHostBuffer, .src = args.buffer, .dst = back, .dst_size = 4).event);
+    EXPECT_EQ(back[0], -1);
+    EXPECT_EQ(back[1], 7);
+    EXPECT_EQ(back[2], -8);
+    EXPECT_EQ(back[3], 1);
+    PJRT_CALL(Buffer_Destroy, .buffer = args.buffer);
+  }
+}
+
 TEST_F(BuffersTest, AlignedMemoryIsUsedAsItIs) {
   alignas(64) float data[64] = {1, 2, 3};
   const auto args = FromHost(data, PJRT_Buffer_Type_F32, {64}, PJRT_HostBufferSemantics_kImmutableZeroCopy);

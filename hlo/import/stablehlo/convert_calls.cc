@@ -68,6 +68,12 @@ absl::StatusOr<Results> ShapeAssertion(OpConversion& c) {
   return Results();
 }
 
+// Layouts that a function asks for go no further than its call.
+absl::StatusOr<HloInstruction*> InDefaultLayout(OpConversion& c, HloInstruction* value) {
+  if (!value->shape().IsArray() || LayoutUtil::IsDefault(value->shape().layout())) return value;
+  return c.Add(HloOpcode::kCopy, {value});
+}
+
 absl::StatusOr<Results> CustomCall(OpConversion& c) {
   const absl::string_view target = c.Text("call_target_name");
   if (target.empty()) return InvalidArgument("expected call_target_name");
@@ -110,12 +116,15 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   if (const Attribute* frontend = c.op.Find("mhlo.frontend_attributes"); frontend != nullptr && !frontend->entries.empty()) {
     call->add_extra_attribute("frontend_attributes", FrontendAttributesText(*frontend));
   }
-  if (c.op.results.size() == 1) return Results{call};
+  if (c.op.results.size() == 1) {
+    HILO_ASSIGN_OR_RETURN(call, InDefaultLayout(c, call));
+    return Results{call};
+  }
   Results elements;
   for (size_t i = 0; i < c.op.results.size(); ++i) {
     HILO_ASSIGN_OR_RETURN(HloInstruction * element, c.Element(call, static_cast<int64_t>(i)));
     *element->mutable_shape() = shape.tuple_shapes(static_cast<int64_t>(i));
-    elements.push_back(element);
+    HILO_ASSIGN_OR_RETURN(elements.emplace_back(), InDefaultLayout(c, element));
   }
   return elements;
 }

@@ -42,9 +42,9 @@ absl::StatusOr<Word> Algorithm(const OpConversion& c) {
   static constexpr Row kRows[] = {
       {"f16", "f16", 1, 1, false, "dot_f16_f16_f16"},          {"f16", "f32", 1, 1, false, "dot_f16_f16_f32"},
       {"bf16", "bf16", 1, 1, false, "dot_bf16_bf16_bf16"},     {"bf16", "f32", 1, 1, false, "dot_bf16_bf16_f32"},
-      {"bf16", "f32", 2, 3, false, "dot_bf16_bf16_f32_x3"},    {"bf16", "f32", 3, 6, false, "dot_bf16_bf16_f32_x6"},
-      {"bf16", "f32", 3, 9, false, "dot_bf16_bf16_f32_x9"},    {"tf32", "f32", 1, 1, false, "dot_tf32_tf32_f32"},
-      {"tf32", "f32", 2, 3, false, "dot_tf32_tf32_f32_x3"},    {"f32", "f32", 1, 1, false, "dot_f32_f32_f32"},
+      {"bf16", "f32", 1, 3, false, "dot_bf16_bf16_f32_x3"},    {"bf16", "f32", 1, 6, false, "dot_bf16_bf16_f32_x6"},
+      {"bf16", "f32", 1, 9, false, "dot_bf16_bf16_f32_x9"},    {"tf32", "f32", 1, 1, false, "dot_tf32_tf32_f32"},
+      {"tf32", "f32", 1, 3, false, "dot_tf32_tf32_f32_x3"},    {"f32", "f32", 1, 1, false, "dot_f32_f32_f32"},
       {"f64", "f64", 1, 1, false, "dot_f64_f64_f64"},          {"f8", "f32", 1, 1, false, "dot_any_f8_any_f8_f32"},
       {"f8", "f32", 1, 1, true, "dot_any_f8_any_f8_f32_fast_accum"},
   };

@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/import/stablehlo/dense_literal.h"
+#include "hlo/import/stablehlo/attribute_text.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::stablehlo {
@@ -45,16 +45,18 @@ absl::Status ReadInfo(const Attribute* dictionary, const Type& type, const Shard
 }
 
 // A result that says nothing has the sharding that the program gives to the value itself, if it does.
-absl::StatusOr<std::string> ShardingOfValue(const Value& value, const Shardings& shardings) {
-  const Operation* op = value.defined_by;
-  while (op != nullptr && op->name == "builtin.unrealized_conversion_cast" && op->operands.size() == 1) op = op->operands[0]->defined_by;
+absl::StatusOr<std::string> ShardingOfValue(const Value* value, const Shardings& shardings) {
+  const Operation* op = value->defined_by;
+  for (; op != nullptr && op->name == "builtin.unrealized_conversion_cast" && op->operands.size() == 1; op = value->defined_by) {
+    value = op->operands[0];
+  }
   if (op == nullptr) return std::string();
   if (op->name == "sdy.sharding_constraint") {
     const Attribute* sharding = op->Find("sharding");
     return sharding == nullptr ? std::string() : shardings.HloText(*sharding);
   }
   const Attribute* out = op->name == "sdy.manual_computation" ? op->Find("out_shardings") : nullptr;
-  const auto number = static_cast<size_t>(value.result_number);
+  const auto number = static_cast<size_t>(value->result_number);
   if (out == nullptr || out->kind != Kind::kPerValue || number >= out->elements.size()) return std::string();
   return shardings.HloText(*out->elements[number]);
 }
@@ -69,19 +71,19 @@ absl::Status SetLayout(const std::string& mode, Shape* shape) {
   return absl::OkStatus();
 }
 
+// Callers see default layouts but where the program asks for others, whatever layouts the root's computation prefers.
 absl::Status SetEntryLayout(StablehloProgram* program) {
   ProgramShape shape = program->module->EntryProgramShape();
-  bool changed = false;
+  for (Shape& parameter : shape.parameters) ShapeUtil::SetToDefaultLayout(&parameter);
+  ShapeUtil::SetToDefaultLayout(&shape.result);
   for (size_t i = 0; i < program->arguments.size(); ++i) {
     HILO_RETURN_IF_ERROR(SetLayout(program->arguments[i].layout_mode, &shape.parameters[i]));
-    changed |= !program->arguments[i].layout_mode.empty();
   }
   for (size_t i = 0; i < program->results.size(); ++i) {
     Shape* result = program->results.size() == 1 ? &shape.result : shape.result.mutable_tuple_shapes(static_cast<int64_t>(i));
     HILO_RETURN_IF_ERROR(SetLayout(program->results[i].layout_mode, result));
-    changed |= !program->results[i].layout_mode.empty();
   }
-  if (changed) program->module->set_entry_computation_layout(std::move(shape));
+  program->module->set_entry_computation_layout(std::move(shape));
   return absl::OkStatus();
 }
 
@@ -142,8 +144,12 @@ absl::Status SetDevices(const Operation& module, HloModule* hlo) {
 
 absl::Status DescribeEntry(const Operation& module, const Operation& main, const Shardings& shardings, StablehloProgram* program) {
   HILO_RETURN_IF_ERROR(SetDevices(module, program->module.get()));
+  // Meshes are operations, or attributes of a program that went through HLO's notation of shardings.
+  const Attribute* frontend = module.Find("mhlo.frontend_attributes");
   if (!shardings.meshes_text().empty()) {
     program->module->extra_attributes().emplace_back("frontend_attributes", absl::StrCat("{xla.sdy.meshes=", shardings.meshes_text(), "}"));
+  } else if (frontend != nullptr && !frontend->entries.empty()) {
+    program->module->extra_attributes().emplace_back("frontend_attributes", FrontendAttributesText(*frontend));
   }
   const Block& body = main.regions[0]->blocks[0];
   for (size_t i = 0; i < body.arguments.size(); ++i) {
@@ -160,7 +166,7 @@ absl::Status DescribeEntry(const Operation& module, const Operation& main, const
     HILO_RETURN_IF_ERROR(AddContext(ReadInfo(EntryOf(main.Find("res_attrs"), i), *returned[i]->type, shardings, &info),
                                     absl::StrCat("; result ", i, " of main")));
     if (info.sharding.empty()) {
-      HILO_ASSIGN_OR_RETURN(info.sharding, ShardingOfValue(*returned[i], shardings));
+      HILO_ASSIGN_OR_RETURN(info.sharding, ShardingOfValue(returned[i], shardings));
     }
   }
   HILO_RETURN_IF_ERROR(SetDonation(program));

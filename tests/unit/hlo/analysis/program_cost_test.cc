@@ -1,0 +1,39 @@
+#include "hlo/analysis/program_cost.h"
+
+#include "gtest/gtest.h"
+#include "hlo/text/hlo_parser.h"
+
+namespace hilo {
+namespace {
+
+ProgramCost CostOfText(const char* text) {
+  auto module = ParseHloModule(text, {});
+  EXPECT_TRUE(module.ok()) << module.status();
+  auto cost = CostOfProgram(**module);
+  EXPECT_TRUE(cost.ok()) << cost.status();
+  return *cost;
+}
+
+TEST(ProgramCostTest, CountsOperationsAndBytes) {
+  const ProgramCost cost = CostOfText(R"(HloModule m
+ENTRY main { x = f32[4,8] parameter(0)  y = f32[8,3] parameter(1)  d = f32[4,3] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  e = f32[4,3] exponential(d)  ROOT s = f32[4,3] add(e, d) })");
+  EXPECT_EQ(cost.flops, 2 * 4 * 8 * 3 + 12);
+  EXPECT_EQ(cost.transcendentals, 12);
+  EXPECT_EQ(cost.bytes_accessed, 4 * (32 + 24 + 12 + 2 * 12 + 3 * 12));
+}
+
+TEST(ProgramCostTest, CountsCalledComputations) {
+  const ProgramCost cost = CostOfText(R"(HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+double { a = f32[10] parameter(0)  ROOT c = f32[10] add(a, a) }
+root { a = f32[10] parameter(0)  ROOT c = f32[10] sqrt(a) }
+ENTRY main { p = pred[] parameter(0)  x = f32[10] parameter(1)
+  c = f32[10] conditional(p, x, x), true_computation=double, false_computation=root
+  zero = f32[] constant(0)  ROOT r = f32[] reduce(c, zero), dimensions={0}, to_apply=add })");
+  EXPECT_EQ(cost.flops, 10 + 10);
+  EXPECT_EQ(cost.transcendentals, 0);
+}
+
+}  // namespace
+}  // namespace hilo
