@@ -106,7 +106,7 @@ absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) 
   if (!program.donated.empty()) donate = Donations(program, given);
   std::vector<std::shared_ptr<Event>> ends;
   ExecuteOptions options{.device = devices[0]->number(), .donate = donate, .ends = &ends};
-  if (given.context != nullptr) {
+  if (given.context != nullptr && !given.context->is_empty) {
     options.ffi_context = &given.context->objects;
     options.synchronous = true;  // the context is the caller's
   }

@@ -7,6 +7,7 @@
 // What the framework gives a run for its handlers of custom calls.
 struct PJRT_ExecuteContext {
   hilo::ffi::ExecutionContext objects;
+  bool is_empty = true;
 };
 
 #endif  // HILO_PJRT_EXECUTE_CONTEXT_H_

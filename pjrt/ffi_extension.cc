@@ -18,7 +18,11 @@ absl::Status RegisterFfiType(PJRT_FFI_Type_Register_Args* args) {
 
 absl::Status AddUserData(PJRT_FFI_UserData_Add_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->context, "PJRT_ExecuteContext"));
-  return args->context->objects.Insert(args->user_data.type_id, args->user_data.data);
+  // Objects of types that nobody has registered here are for the framework's own handlers, which Hilo does not call.
+  if (!ffi::FindType(args->user_data.type_id).has_value()) return absl::OkStatus();
+  HILO_RETURN_IF_ERROR(args->context->objects.Insert(args->user_data.type_id, args->user_data.data));
+  args->context->is_empty = false;
+  return absl::OkStatus();
 }
 
 absl::Status RegisterHandler(PJRT_FFI_Register_Handler_Args* args) {

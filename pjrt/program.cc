@@ -45,11 +45,12 @@ absl::StatusOr<StablehloProgram> Import(const ProgramSource& source) {
   return FromHlo(std::move(module));
 }
 
-// A parameter that its caller gives up without naming a result gets one of its shape that is not taken yet.
+// A parameter that its caller gives up without naming a result takes the place of one of its shape that is still free. Others stay donors.
 void PairDonors(HloModule* module) {
   const ProgramShape shape = module->EntryProgramShape();
   std::vector<InputOutputAlias>& aliases = module->input_output_aliases();
   const std::vector<ShapeUtil::Leaf> results = ShapeUtil::Leaves(shape.result);
+  std::vector<BufferDonor> unpaired;
   for (const BufferDonor& donor : module->buffer_donors()) {
     const Shape& given = ShapeUtil::GetSubshape(shape.parameters[donor.parameter_number], donor.parameter_index);
     const auto fits = [&](const ShapeUtil::Leaf& leaf) {
@@ -57,9 +58,13 @@ void PairDonors(HloModule* module) {
              std::none_of(aliases.begin(), aliases.end(), [&](const InputOutputAlias& alias) { return alias.output_index == leaf.index; });
     };
     const auto result = std::find_if(results.begin(), results.end(), fits);
-    if (result == results.end()) continue;
-    aliases.push_back({.output_index = result->index, .parameter_number = donor.parameter_number, .parameter_index = donor.parameter_index});
+    if (result == results.end()) {
+      unpaired.push_back(donor);
+    } else {
+      aliases.push_back({.output_index = result->index, .parameter_number = donor.parameter_number, .parameter_index = donor.parameter_index});
+    }
   }
+  module->buffer_donors() = std::move(unpaired);
 }
 
 // Numbers of the leaves of parameters that aliases and donors name.

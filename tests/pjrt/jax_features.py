@@ -155,6 +155,41 @@ def io_callbacks_and_prints():
 
 
 @feature
+def callbacks_of_sharded_programs():
+    lines = []
+    x = jax.device_put(jnp.arange(8.), NamedSharding(mesh(4), P("a")))
+    jax.block_until_ready(jax.jit(lambda v: (jax.debug.callback(lambda s: lines.append(float(s)), v.sum()), v + 1)[1])(x))
+    jax.effects_barrier()
+    assert lines == [28.0], lines
+    doubled = jax.jit(lambda v: jax.pure_callback(lambda a: np.asarray(a) * 2, jax.ShapeDtypeStruct(v.shape, v.dtype), v))(x)
+    np.testing.assert_allclose(np.asarray(doubled), 2 * np.arange(8.))
+
+
+@feature
+def dlpack():
+    x = jnp.arange(6.).reshape(2, 3)
+    shared = np.from_dlpack(x)
+    np.testing.assert_allclose(shared, np.arange(6.).reshape(2, 3))
+    assert shared.ctypes.data == x.unsafe_buffer_pointer()
+
+
+@feature
+def approximate_top_k():
+    values, indices = jax.jit(lambda v: lax.approx_max_k(v, 3))(jnp.array([3., 1., 4., 1., 5., 9.]))
+    np.testing.assert_allclose(values, [9, 5, 4])
+    np.testing.assert_array_equal(indices, [5, 4, 2])
+
+
+@feature
+def donation_of_shards():
+    m = mesh(4)
+    x = jax.device_put(jnp.zeros((8, 8)), NamedSharding(m, P("a")))
+    y = jax.jit(lambda v: v + 1, donate_argnums=0)(x)
+    assert x.is_deleted()
+    np.testing.assert_allclose(np.asarray(y), 1)
+
+
+@feature
 def sharded_jit():
     m = mesh(2, 2)
     x = np.arange(64., dtype=np.float32).reshape(8, 8)

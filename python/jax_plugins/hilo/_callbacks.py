@@ -3,6 +3,9 @@
 JAX lowers such a call to a custom call that its own client knows how to serve. For Hilo it is the custom call `hilo_python_callback`, whose handler is
 a function of this module: it looks the Python function up by the number that the call carries, and hands arrays to and fro. A function is kept as long
 as the program that calls it.
+
+A program on several devices computes everywhere what is not divided among them. Calls for their effects alone, as jax.debug.print, then carry the
+number of the partition, and only the first one makes them.
 """
 
 import ctypes
@@ -87,6 +90,8 @@ def _handler(frame_pointer):
             array = _view(buffer).copy()
             array.flags.writeable = False
             arguments.append(array)
+        if frame.integer_attribute("first_partition_only") and arguments.pop() != 0:
+            return None
         values = function(*arguments)
         for buffer, value in zip((b for b in frame.results() if b.dtype != _TOKEN), values, strict=True):
             if value.size:
@@ -99,8 +104,9 @@ def _handler(frame_pointer):
 def install(plugin):
     """Makes JAX lower callbacks to calls of the handler above where the backend is Hilo."""
     from jax._src import callback as jax_callback
-    from jax._src import dtypes, ffi
+    from jax._src import core, dtypes, ffi, sharding_impls
     from jax._src.interpreters import mlir
+    from jax._src.lib.mlir.dialects import hlo
 
     from ._jax_rules import is_hilo
 
@@ -129,15 +135,18 @@ def install(plugin):
                             partitioned=partitioned, sharding=sharding)
         if partitioned and result_avals:
             raise ValueError("Partitioned callback not supported with return values.")
-        from jax._src import core
-
         function = _Function(checked(callback, result_avals))
         ctx.module_context.add_host_callback(function)
         if token:
             operands = [token, *operands]
             ctx = ctx.replace(avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out])
+        axes = ctx.module_context.axis_context
+        first_only = not result_avals and isinstance(axes, sharding_impls.ShardingContext) and axes.num_devices > 1
+        if first_only:
+            operands = [*operands, hlo.PartitionIdOp().result]
+            ctx = ctx.replace(avals_in=[*ctx.avals_in, core.ShapedArray((), np.dtype("uint32"))])
         lower = ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
-        call = lower(ctx, *operands, number=np.uint64(function.number))
+        call = lower(ctx, *operands, number=np.uint64(function.number), first_partition_only=np.uint64(first_only))
         if sharding is not None:
             mlir.set_sharding(ctx.module_context, call, sharding)
         results = list(call.results)

@@ -1,13 +1,15 @@
 """What JAX knows of platforms by their names, said of the name `hilo`.
 
-JAX asks for a platform's name in five places: which lowering rules there are, whether arguments can be donated, how Python functions are called from
-within programs, where their arguments are put, and whether compiled programs can be kept. Hilo's answers are those of JAX's own CPU platform, so that
+JAX asks for a platform's name in several places: which lowering rules there are, whether arguments can be donated, how Python functions are called from
+within programs, where their arguments are put, whether compiled programs can be kept, and whether arrays are shared by DLPack. Hilo's answers are those of JAX's own CPU platform, so that
 programs that run there run here. None of the places is part of JAX's public interface; one that a version of JAX does not have is left alone.
 """
 
 import collections
 import functools
 import logging
+
+import numpy as np
 
 _logger = logging.getLogger(__name__)
 _NAME = "hilo"
@@ -18,7 +20,7 @@ def install(api):
     from . import _callbacks, _ffi
 
     plugin = _ffi.Plugin(api)
-    for rule in (_lower_as_on_cpu, _allow_donation, _place_callback_arguments, _keep_compiled_programs):
+    for rule in (_lower_as_on_cpu, _lower_approx_top_k, _allow_donation, _place_callback_arguments, _keep_compiled_programs, _share_by_dlpack):
         _try(rule)
     _try(functools.partial(_callbacks.install, plugin))
     _try(functools.partial(_register_handlers, plugin))
@@ -41,6 +43,25 @@ def _lower_as_on_cpu():
 
     rules = mlir._platform_specific_lowerings
     rules[_NAME] = collections.ChainMap(rules[_NAME], rules["cpu"])
+
+
+def _lower_approx_top_k():
+    """jax.lax.approx_max_k and approx_min_k are exact here."""
+    from jax import lax
+    from jax._src.interpreters import mlir
+    from jax._src.lax import ann
+
+    def rule(ctx, operand, *, k, reduction_dimension, is_max_k, **_):
+        reduction_dimension %= ctx.avals_in[0].ndim
+        size = ctx.avals_out[0].shape[reduction_dimension]
+
+        def exact(x):
+            indices = lax.broadcasted_iota(np.int32, x.shape, reduction_dimension)
+            _, values, indices = lax.sort((-x if is_max_k else x, x, indices), dimension=reduction_dimension, num_keys=1)
+            return [lax.slice_in_dim(array, 0, size, axis=reduction_dimension) for array in (values, indices)]
+        return mlir.lower_fun(exact, multiple_results=True)(ctx, operand)
+
+    mlir.register_lowering(ann.approx_top_k_p, rule, platform=_NAME)
 
 
 def _allow_donation():
@@ -78,6 +99,36 @@ def _keep_compiled_programs():
         return original(backend)
 
     compilation_cache.is_cache_used = is_cache_used
+
+
+class _Writable:
+    """The memory of an array as DLPack wants it: without the mark that it must not be written to."""
+
+    def __init__(self, array):
+        self._array = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.__array_interface__["data"][0], False)}
+
+
+def _share_by_dlpack():
+    """numpy.from_dlpack, torch.from_dlpack of JAX's arrays: as of NumPy's arrays of the same memory."""
+    from jax._src.array import ArrayImpl
+
+    original, original_device = ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__
+
+    def is_ours(array):
+        return len(array.sharding.device_set) == 1 and array.platform() == _NAME
+
+    @functools.wraps(original)
+    def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if not is_ours(self):
+            return original(self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        return np.asarray(_Writable(np.asarray(self))).__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+
+    @functools.wraps(original_device)
+    def dlpack_device(self):
+        return (1, 0) if is_ours(self) else original_device(self)
+
+    ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__ = dlpack, dlpack_device
 
 
 def _register_handlers(plugin):
