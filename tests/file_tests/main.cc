@@ -2,7 +2,7 @@
 //
 //   hilo_file_tests --platform=cpu tests/ops tests/programs
 //
-// X.hlo with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0, out1 ... its results (arg0_r2, out0_r2 those of device 2); `// tolerance: f32 1e-5 relative` lines say
+// X.hlo, X.mlir or X.mlirbc (StableHLO) with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0, out1 ... its results (arg0_r2, out0_r2 those of device 2); `// tolerance: f32 1e-5 relative` lines say
 // how far each element may be away: |got - want| <= t * (|want| + root mean square of want); types without a line must match exactly.
 // Cases listed in tests/known_gaps/<platform>.txt as "file:module reason" must fail; one that passes fails the run, so the list only shrinks.
 #include <algorithm>
@@ -22,6 +22,7 @@
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/status_macros.h"
+#include "hlo/import/stablehlo/stablehlo_import.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client.h"
 #include "shape/npy.h"
@@ -178,7 +179,7 @@ class Runner {
   }
 
   absl::Status RunProgram(const std::string& path, const std::string& text, const std::string& arrays) {
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.file_name = path}));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ReadModule(path, text));
     const ProgramShape program = module->EntryProgramShape();
     const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(program.result);
     HILO_ASSIGN_OR_RETURN(std::vector<NamedLiteral> stored, ReadNpz(arrays, [&](absl::string_view name) {
@@ -209,7 +210,9 @@ class Runner {
       }
     }
     HILO_ASSIGN_OR_RETURN(const std::vector<Literal> results, RunOnDevices(*platform_.client, *executable, arguments));
-    const std::map<std::string, double> tolerances = Tolerances(text);
+    // Bytecode has no comments; the text beside it says.
+    const std::string head = LooksLikeMlirBytecode(text) ? ReadFile(fs::path(path).replace_extension(".mlir").string()).value_or("") : text;
+    const std::map<std::string, double> tolerances = Tolerances(head);
     for (int64_t device = 0; device < devices; ++device) {
       for (size_t i = 0; i < leaves.size(); ++i) {
         HILO_ASSIGN_OR_RETURN(const Literal* want, find("out", i, device));
@@ -224,6 +227,12 @@ class Runner {
       }
     }
     return absl::OkStatus();
+  }
+
+  static absl::StatusOr<std::unique_ptr<HloModule>> ReadModule(const std::string& path, const std::string& text) {
+    if (!LooksLikeMlirBytecode(text) && !LooksLikeMlirText(text)) return ParseHloModule(text, {.file_name = path});
+    HILO_ASSIGN_OR_RETURN(StablehloProgram program, ImportStablehlo(text));
+    return std::move(program.module);
   }
 
   // I of "argI" or "outI_rD".
@@ -262,7 +271,8 @@ int Main(int argc, char** argv) {
       filter = std::string(argument);
     } else if (fs::is_directory(argv[i])) {
       for (const auto& entry : fs::directory_iterator(argv[i])) {
-        if (entry.path().extension() == ".hlo") files.push_back(entry.path());
+        const std::string extension = entry.path().extension().string();
+        if (extension == ".hlo" || extension == ".mlirbc") files.push_back(entry.path());
       }
     } else {
       files.push_back(argv[i]);

@@ -47,6 +47,16 @@ bool MayCapture(const Operation& op) {
          op.name == "stablehlo.async_start";
 }
 
+// A name as HLO text can have it.
+std::string NameText(absl::string_view name) {
+  std::string valid(name.empty() ? "main" : name);
+  for (char& c : valid) {
+    if (!absl::ascii_isalnum(c) && c != '_' && c != '.' && c != '-') c = '_';
+  }
+  if (!absl::ascii_isalpha(valid[0]) && valid[0] != '_') valid.insert(0, 1, '_');
+  return valid;
+}
+
 // " in stablehlo.add at model.py:12".
 std::string OperationContext(const Operation& op) {
   std::string text = absl::StrCat("; in ", op.name);
@@ -64,7 +74,7 @@ class GraphConversion {
   absl::StatusOr<StablehloProgram> Run() {
     if (program_.root == nullptr || program_.root->name != "builtin.module") return InvalidArgument("expected a builtin.module");
     const Attribute* name = program_.root->Find("sym_name");
-    StablehloProgram result{.module = std::make_unique<HloModule>(name == nullptr || name->text.empty() ? "main" : std::string(name->text))};
+    StablehloProgram result{.module = std::make_unique<HloModule>(NameText(name == nullptr ? "" : name->text))};
     state_.module = result.module.get();
     HILO_ASSIGN_OR_RETURN(captures_, Captures::Of(program_));
     HILO_ASSIGN_OR_RETURN(shardings_, Shardings::Of(*program_.root));
@@ -189,16 +199,8 @@ class GraphConversion {
     Frame& frame = frames_.emplace_back();
     frame.owner = &function;
     frame.region = &region;
-    frame.computation = state_.module->AddComputation(ComputationName(name));
+    frame.computation = state_.module->AddComputation(NameText(name));
     return AddParameters(frame, region.blocks[0].arguments, {});
-  }
-
-  static std::string ComputationName(absl::string_view name) {
-    std::string valid(name);
-    for (char& c : valid) {
-      if (!absl::ascii_isalnum(c) && c != '_' && c != '.' && c != '-') c = '_';
-    }
-    return valid;
   }
 
   static absl::StatusOr<Shape> ShapeOf(const Type& type) {
