@@ -56,9 +56,12 @@ std::vector<std::string> FoldersOf(const std::vector<std::string>& roots) {
   return folders;
 }
 
+bool FindsNothing() { return Environment("HILO_CUDA_PATH") == std::vector<std::string>{"none"}; }
+
 std::vector<std::string> OwnFolders() { return FoldersOf(Environment("HILO_CUDA_PATH")); }
 
 std::vector<std::string> SystemFolders() {
+  if (FindsNothing()) return {};
   std::vector<std::string> roots = Environment("CUDA_HOME");
   for (const std::string& root : Environment("CUDA_PATH")) roots.push_back(root);
   roots.push_back("/usr/local/cuda");
@@ -89,6 +92,7 @@ absl::StatusOr<std::string> FindCudaFile(absl::string_view name) {
 }
 
 absl::StatusOr<void*> LoadCudaLibrary(absl::Span<const absl::string_view> sonames) {
+  if (FindsNothing()) return Unavailable("cannot load ", absl::StrJoin(sonames, " or "), ", as HILO_CUDA_PATH is none");
   std::string words;
   const auto open = [&](const std::string& path) -> void* {
     void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);

@@ -1,7 +1,7 @@
 // CUDA's files and libraries, found and loaded when they are first needed: one binary works with them and without.
 //
 // Looked for in this order: the folders of HILO_CUDA_PATH (colons between them); what the process itself finds (libraries); $CUDA_HOME, $CUDA_PATH, /usr/local/cuda;
-// the nvidia/*/ folders of Python environments ($VIRTUAL_ENV, then the system's), where NVIDIA's packages put them.
+// the nvidia/*/ folders of Python environments ($VIRTUAL_ENV, then the system's), where NVIDIA's packages put them. HILO_CUDA_PATH=none finds nothing at all.
 #ifndef HILO_BACKENDS_GPU_CUDA_LIBRARY_H_
 #define HILO_BACKENDS_GPU_CUDA_LIBRARY_H_
 

@@ -1,0 +1,243 @@
+// What every device must do, over the emulated one and, where there is one, a real one: the same kernels, compiled to what it takes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "absl/strings/match.h"
+#include "backends/gpu/gpu_platform.h"
+#include "tests/unit/backends/gpu/test_kernels.h"
+
+namespace hilo::gpu {
+namespace {
+
+uint64_t Bits(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+class GpuDriverTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    auto opened = OpenGpuDriver(GetParam(), 0);
+    if (absl::IsUnavailable(opened.status())) {
+      EXPECT_TRUE(absl::StrContains(opened.status().message(), "driver") || absl::StrContains(opened.status().message(), "built without")) << opened.status();
+      GTEST_SKIP() << opened.status();
+    }
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    driver_ = *std::move(opened);
+    stream_ = *driver_->CreateStream();
+  }
+
+  GpuKernel* Load(const std::string& text, const std::string& name) {
+    const GpuImageFormat format = driver_->image_format();
+    const auto code = CompileText(text, {.arch = driver_->properties().arch(),
+                                         .bitcode = format == GpuImageFormat::kBitcode,
+                                         .ptx = format == GpuImageFormat::kPtx,
+                                         .cubin = format == GpuImageFormat::kCubin});
+    EXPECT_TRUE(code.ok()) << code.status();
+    if (!code.ok()) return nullptr;
+    auto module = driver_->LoadModule(code->image(format));
+    EXPECT_TRUE(module.ok()) << module.status();
+    if (!module.ok()) return nullptr;
+    modules_.push_back(*std::move(module));
+    return *modules_.back()->GetKernel(name);
+  }
+
+  template <typename T>
+  T* ToDevice(const std::vector<T>& values) {
+    void* memory = *driver_->Allocate(Bytes(values));
+    EXPECT_TRUE(stream_->Copy(memory, values.data(), Bytes(values)).ok());
+    EXPECT_TRUE(stream_->Synchronize().ok());
+    return static_cast<T*>(memory);
+  }
+  template <typename T>
+  std::vector<T> ToHost(const T* memory, size_t count) {
+    std::vector<T> values(count);
+    EXPECT_TRUE(stream_->Copy(values.data(), memory, Bytes(values)).ok());
+    const absl::Status status = stream_->Synchronize();
+    EXPECT_TRUE(status.ok()) << status;
+    return values;
+  }
+  template <typename T>
+  static int64_t Bytes(const std::vector<T>& values) {
+    return static_cast<int64_t>(values.size() * sizeof(T));
+  }
+
+  std::unique_ptr<GpuDriver> driver_;
+  std::vector<std::unique_ptr<GpuModule>> modules_;
+  std::unique_ptr<GpuStream> stream_;
+};
+
+std::vector<float> Numbers(int64_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 1.0f);
+  return values;
+}
+
+TEST_P(GpuDriverTest, Properties) {
+  const GpuProperties& properties = driver_->properties();
+  EXPECT_FALSE(properties.name.empty());
+  EXPECT_GE(properties.compute_major, 7);
+  EXPECT_GE(properties.max_threads_per_block, 512);
+  EXPECT_GE(properties.max_shared_bytes_per_block, 48 << 10);
+  EXPECT_GE(driver_->MemoryInfo()->total_bytes, driver_->MemoryInfo()->free_bytes);
+}
+
+TEST_P(GpuDriverTest, CopiesAndFills) {
+  const std::vector<float> values = Numbers(1000);
+  float* memory = ToDevice(values);
+  EXPECT_EQ(ToHost(memory, 1000), values);
+  ASSERT_TRUE(stream_->Fill(memory + 1, 0x3f800000, 4, 8).ok());
+  ASSERT_TRUE(stream_->Fill(memory + 4, 0, 1, 4).ok());
+  ASSERT_TRUE(stream_->Fill(memory + 5, 0x1234, 2, 4).ok());
+  const std::vector<float> filled = ToHost(memory, 7);
+  EXPECT_EQ(filled[0], 1.0f);
+  EXPECT_EQ(filled[1], 1.0f);
+  EXPECT_EQ(filled[2], 1.0f);
+  EXPECT_EQ(filled[3], 4.0f);
+  EXPECT_EQ(filled[4], 0.0f);
+  uint32_t bits;
+  std::memcpy(&bits, &filled[5], 4);
+  EXPECT_EQ(bits, 0x12341234u);
+  EXPECT_EQ(filled[6], 7.0f);
+  EXPECT_TRUE(driver_->Free(memory).ok());
+}
+
+TEST_P(GpuDriverTest, Multiply) {
+  GpuKernel* kernel = Load(MultiplyKernel(), "multiply");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_EQ(kernel->name(), "multiply");
+  const std::vector<float> values = Numbers(1000);
+  float *a = ToDevice(values), *b = ToDevice(values), *c = ToDevice(values);
+  ASSERT_TRUE(stream_->Launch(kernel, {{4}, {256}}, {Bits(a), Bits(b), Bits(c), 1000},
+                              {GpuSlice::Read(a, 4000), GpuSlice::Read(b, 4000), GpuSlice::Write(c, 4000)}).ok());
+  const std::vector<float> result = ToHost(c, 1000);
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(result[i], values[i] * values[i]);
+}
+
+TEST_P(GpuDriverTest, BlockSum) {
+  GpuKernel* kernel = Load(BlockSumKernel(), "block_sum");
+  float *a = ToDevice(Numbers(1024)), *out = ToDevice(Numbers(4));
+  ASSERT_TRUE(stream_->Launch(kernel, {{4}, {256}}, {Bits(a), Bits(out)}, {GpuSlice::Read(a, 4096), GpuSlice::Write(out, 16)}).ok());
+  EXPECT_EQ(ToHost(out, 4), std::vector<float>({32896, 98432, 163968, 229504}));
+}
+
+TEST_P(GpuDriverTest, Reverse) {
+  GpuKernel* kernel = Load(ReverseKernel(), "reverse");
+  float *a = ToDevice(Numbers(512)), *out = ToDevice(Numbers(256));
+  ASSERT_TRUE(stream_->Launch(kernel, {{1}, {256}}, {Bits(a), Bits(out), 2}, {GpuSlice::Read(a, 2048), GpuSlice::Write(out, 1024)}).ok());
+  const std::vector<float> result = ToHost(out, 256);
+  EXPECT_EQ(result[0], 256.0f + 512.0f);
+  EXPECT_EQ(result[255], 1.0f + 257.0f);
+}
+
+TEST_P(GpuDriverTest, Histogram) {
+  GpuKernel* kernel = Load(HistogramKernel(), "histogram");
+  std::vector<uint8_t> bytes(10000);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7 / 3);
+  std::vector<int32_t> expected(256, 0);
+  for (uint8_t byte : bytes) ++expected[byte];
+  uint8_t* a = ToDevice(bytes);
+  int32_t* out = ToDevice(std::vector<int32_t>(256, 0));
+  ASSERT_TRUE(stream_->Launch(kernel, {{3}, {256}}, {Bits(a), Bits(out), bytes.size()}, {GpuSlice::Read(a, Bytes(bytes)), GpuSlice::Write(out, 1024)}).ok());
+  EXPECT_EQ(ToHost(out, 256), expected);
+}
+
+TEST_P(GpuDriverTest, Transpose) {
+  GpuKernel* kernel = Load(TransposeKernel(), "transpose");
+  const std::vector<float> values = Numbers(4096);
+  float *a = ToDevice(values), *out = ToDevice(values);
+  ASSERT_TRUE(stream_->Launch(kernel, {{2, 2}, {32, 8}}, {Bits(a), Bits(out)}, {GpuSlice::Read(a, 16384), GpuSlice::Write(out, 16384)}).ok());
+  const std::vector<float> result = ToHost(out, 4096);
+  for (int r = 0; r < 64; ++r) {
+    for (int c = 0; c < 64; ++c) ASSERT_EQ(result[c * 64 + r], values[r * 64 + c]);
+  }
+}
+
+TEST_P(GpuDriverTest, Sine) {
+  GpuKernel* kernel = Load(KernelText("sine", "ptr noalias align 256 %out", R"(
+  %index = zext nneg i32 %t to i64
+  %po = getelementptr inbounds double, ptr %out, i64 %index
+  %x = load double, ptr %po
+  %y = call double @hilo_math_sin(double %x)
+  store double %y, ptr %po
+  ret void)"),
+                           "sine");
+  const std::vector<double> values = {0.5, -3.0, 1e10, 1e300};
+  double* x = ToDevice(values);
+  ASSERT_TRUE(stream_->Launch(kernel, {{1}, {4}}, {Bits(x)}, {GpuSlice::Write(x, 32)}).ok());
+  const std::vector<double> result = ToHost(x, 4);
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(result[i], std::sin(values[i]), 1e-15);
+}
+
+TEST_P(GpuDriverTest, EventsOrderStreams) {
+  auto second = *driver_->CreateStream();
+  auto start = *driver_->CreateEvent(), event = *driver_->CreateEvent(), end = *driver_->CreateEvent();
+  const std::vector<float> values = Numbers(1 << 16);
+  float *memory = ToDevice(values), *other = ToDevice(values);
+  std::vector<float> result(values.size());
+  EXPECT_TRUE(*event->IsDone());
+  ASSERT_TRUE(stream_->Record(start.get()).ok());
+  ASSERT_TRUE(stream_->Fill(memory, 0, 1, Bytes(values)).ok());
+  ASSERT_TRUE(stream_->Record(event.get()).ok());
+  ASSERT_TRUE(second->Wait(*event).ok());
+  ASSERT_TRUE(second->Copy(other, memory, Bytes(values)).ok());
+  ASSERT_TRUE(second->Copy(result.data(), other, Bytes(values)).ok());
+  ASSERT_TRUE(second->Record(end.get()).ok());
+  ASSERT_TRUE(end->Synchronize().ok());
+  EXPECT_TRUE(*end->IsDone());
+  EXPECT_TRUE(*event->IsDone());
+  EXPECT_EQ(result, std::vector<float>(values.size(), 0.0f));
+  EXPECT_GE(*end->MillisecondsSince(*start), 0.0);
+}
+
+TEST_P(GpuDriverTest, HostFunctionsAndCalls) {
+  int order = 0, host = 0, call = 0;
+  ASSERT_TRUE(stream_->Call([&](void*) { return call = 1, absl::OkStatus(); }, {}).ok());
+  ASSERT_TRUE(stream_->Host([&] { return host = ++order, absl::OkStatus(); }, {}).ok());
+  ASSERT_TRUE(stream_->Synchronize().ok());
+  EXPECT_EQ(host, 1);
+  EXPECT_EQ(call, 1);
+  ASSERT_TRUE(stream_->Host([] { return absl::CancelledError("the host says no"); }, {}).ok());
+  EXPECT_EQ(stream_->Synchronize().message(), "the host says no");
+}
+
+TEST_P(GpuDriverTest, GraphsReplay) {
+  GpuKernel* kernel = Load(MultiplyKernel(), "multiply");
+  const std::vector<float> values = Numbers(256);
+  float *a = ToDevice(values), *b = ToDevice(values), *c = ToDevice(values);
+  ASSERT_TRUE(stream_->BeginCapture().ok());
+  ASSERT_TRUE(stream_->Launch(kernel, {{1}, {256}}, {Bits(a), Bits(b), Bits(c), 256},
+                              {GpuSlice::Read(a, 1024), GpuSlice::Read(b, 1024), GpuSlice::Write(c, 1024)}).ok());
+  ASSERT_TRUE(stream_->Copy(a, c, 1024).ok());
+  auto graph = stream_->EndCapture();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(stream_->LaunchGraph(graph->get()).ok());
+  EXPECT_EQ(ToHost(a, 4), std::vector<float>({1, 8, 27, 64}));
+}
+
+TEST_P(GpuDriverTest, MemoryRunsOut) {
+  const absl::Status status = driver_->Allocate(int64_t{1} << 50).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(absl::StrContains(status.message(), "1125899906842624 bytes")) << status;
+  EXPECT_EQ(*driver_->Allocate(0), nullptr);
+  void* memory = *driver_->Allocate(1000, stream_.get());
+  EXPECT_EQ(Bits(memory) % kDeviceAlignment, 0u);
+  EXPECT_TRUE(stream_->Fill(memory, 1, 1, 1000).ok());
+  EXPECT_TRUE(driver_->Free(memory, stream_.get()).ok());
+  EXPECT_TRUE(stream_->Synchronize().ok());
+  void* pinned = *driver_->AllocateHost(100);
+  std::memset(pinned, 1, 100);
+  driver_->FreeHost(pinned);
+}
+
+TEST_P(GpuDriverTest, MissingKernel) {
+  ASSERT_NE(Load(MultiplyKernel(), "multiply"), nullptr);
+  EXPECT_EQ(modules_.back()->GetKernel("divide").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(driver_->LoadModule("nothing that a device knows").ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpu, GpuDriverTest, testing::Values(kEmulatedPlatform, kCudaPlatform),
+                         [](const auto& info) { return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated"; });
+
+}  // namespace
+}  // namespace hilo::gpu
