@@ -1,6 +1,7 @@
 #include "runtime/client.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -17,6 +18,7 @@
 #include "runtime/fork_guard.h"
 #include "runtime/guarded.h"
 #include "runtime/loaded_program.h"
+#include "runtime/saved_program.h"
 #include "runtime/transfer_ops.h"
 
 namespace hilo {
@@ -25,20 +27,28 @@ namespace {
 constexpr int kMaxDevices = 1024;
 constexpr int kMaxThreads = 4096;
 
-absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, const HloModule& module,
-                                               const CompileOptions& options) {
-  const int64_t replicas = module.replica_count(), partitions = module.num_partitions();
+// A verified module to a program.
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileModule(const ClientCore& core, std::unique_ptr<HloModule> module,
+                                                                   DeviceAssignment assignment, const CompileOptions& options) {
+  HILO_ASSIGN_OR_RETURN(const bool partitioned, MakePartitioner()->Run(module.get()));
+  if (partitioned) HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
+  HostTransfers transfers = FindHostTransfers(*module);
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, CompileProgram(core.compiler.get(), std::move(module), options, core.pool));
+  return std::make_shared<const LoadedProgram>(std::move(program), std::move(assignment), std::move(transfers));
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, int64_t replicas, int64_t partitions, absl::Span<const int> devices) {
   const auto available = static_cast<int64_t>(core.queues.size());
   if (replicas < 1 || partitions < 1 || replicas > available || partitions > available / replicas) {
     return InvalidArgument("the program runs on ", replicas, " replicas and ", partitions, " partitions, but the client has ", available,
                            available == 1 ? " device" : " devices", " (ClientOptions::device_count)");
   }
-  if (options.devices.empty()) return DeviceAssignment(replicas, partitions);
-  for (int device : options.devices) HILO_RETURN_IF_ERROR(core.CheckDevice(device));
-  return DeviceAssignment::Create(replicas, partitions, options.devices);
+  if (devices.empty()) return DeviceAssignment(replicas, partitions);
+  for (int device : devices) HILO_RETURN_IF_ERROR(core.CheckDevice(device));
+  return DeviceAssignment::Create(replicas, partitions, devices);
 }
-
-}  // namespace
 
 ClientCore::~ClientCore() {
   // Runs that still wait for the host would wait forever.
@@ -77,6 +87,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
       return InvalidArgument("num_threads: expected 0 (as many as there are processors) to ",
                              kMaxThreads, ", got ", options.num_threads);
     }
+    if (options.cache_limit < 0) return InvalidArgument("cache_limit: expected a number of bytes, got ", options.cache_limit);
     if (options.memory_limit < 0) {
       return InvalidArgument("memory_limit: expected a number of bytes, or 0 for none, got ",
                              options.memory_limit);
@@ -91,6 +102,9 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
     }
     core->default_deadline = options.default_deadline;
     core->pool = options.thread_pool;
+    const char* variable = std::getenv("HILO_CACHE_DIR");
+    const std::string cache_dir = options.cache_dir.value_or(variable == nullptr ? "" : variable);
+    if (!cache_dir.empty()) core->cache = std::make_unique<DiskCache>(cache_dir, options.cache_limit);
     const int threads = options.num_threads == 0 ? UsableCpuCount() : options.num_threads;
     if (core->pool == nullptr && threads > 1) {
       HILO_ASSIGN_OR_RETURN(core->own_pool, CreateThreadPool(threads));
@@ -114,6 +128,7 @@ MemoryStats Client::memory_stats(int device) const {
   return core_->CheckDevice(device).ok() ? core_->memories[device]->stats() : MemoryStats();
 }
 Compiler* Client::compiler() const { return core_->compiler.get(); }
+DiskCacheStats Client::cache_stats() const { return core_->cache == nullptr ? DiskCacheStats() : core_->cache->stats(); }
 CustomCallRegistry* Client::custom_call_registry() const { return &core_->custom_calls; }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloModule> module,
@@ -123,18 +138,28 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloM
     if (module == nullptr) return InvalidArgument("there is no module to compile, but null");
     if (options.replica_count != 0) module->set_replica_count(options.replica_count);
     if (options.num_partitions != 0) module->set_num_partitions(options.num_partitions);
-    HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment, AssignDevices(*core_, *module, options));
+    HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment, AssignDevices(*core_, module->replica_count(), module->num_partitions(), options.devices));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
-    HILO_ASSIGN_OR_RETURN(const bool partitioned, MakePartitioner()->Run(module.get()));
-    if (partitioned) HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
     CompileOptions complete = options;
     if (complete.custom_calls == nullptr) complete.custom_calls = &core_->custom_calls;
-    const bool waits_for_host = WaitsForHost(*module);
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
-                          CompileProgram(core_->compiler.get(), std::move(module), complete, core_->pool));
-    return std::make_unique<Executable>(core_,
-                                        std::make_shared<const LoadedProgram>(
-                                            std::move(program), std::move(assignment), waits_for_host));
+    HILO_ASSIGN_OR_RETURN(const std::string key, CacheKey(*core_, *module, assignment, complete));
+    std::shared_ptr<const LoadedProgram> program = FindInCache(core_.get(), key, complete);
+    if (program == nullptr) {
+      HILO_ASSIGN_OR_RETURN(program, CompileModule(*core_, std::move(module), std::move(assignment), complete));
+      PutIntoCache(core_.get(), key, *program);
+    }
+    return std::make_unique<Executable>(core_, std::move(program));
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::Load(absl::string_view bytes, const LoadOptions& options) {
+  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
+    HILO_RETURN_IF_ERROR(core_->CheckProcess());
+    HILO_ASSIGN_OR_RETURN(const Artifact artifact, DecodeArtifact(bytes));
+    CompileOptions complete{.devices = options.devices, .perf_jitdump = options.perf_jitdump, .custom_calls = options.custom_calls};
+    if (complete.custom_calls == nullptr) complete.custom_calls = &core_->custom_calls;
+    HILO_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedProgram> program, LoadArtifact(*core_, artifact, complete));
+    return std::make_unique<Executable>(core_, std::move(program));
   });
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -21,6 +22,7 @@
 #include "runtime/buffer.h"
 #include "runtime/compile_options.h"
 #include "runtime/compiler.h"
+#include "runtime/disk_cache.h"
 #include "runtime/executable.h"
 #include "runtime/ffi/custom_call_registry.h"
 #include "runtime/host_memory.h"
@@ -43,6 +45,19 @@ struct ClientOptions {
   int64_t memory_limit = 0;
   // Of every run that has no other.
   absl::Duration default_deadline = absl::InfiniteDuration();
+  // Folder in which compiled programs are kept for later processes (runtime/disk_cache.h), made if it is missing; empty: none. Whoever can write
+  // there can run code here. Without a value: what the variable HILO_CACHE_DIR says.
+  std::optional<std::string> cache_dir;
+  // Bytes that the folder may hold; what was not used for the longest time goes first.
+  int64_t cache_limit = int64_t{1} << 30;
+};
+
+// How a serialised executable is loaded.
+struct LoadOptions {
+  // As in CompileOptions; empty: the devices that the executable was compiled for.
+  std::vector<int> devices;
+  const CustomCallRegistry* custom_calls = nullptr;
+  bool perf_jitdump = false;
 };
 
 // Thread-safe. Executables and buffers may outlive it.
@@ -76,6 +91,16 @@ class Client {
   // A serialised HloModuleProto or HloProto (hlo/import/hlo_proto.h).
   absl::StatusOr<std::unique_ptr<Executable>> CompileHloProto(absl::string_view bytes,
                                                               const CompileOptions& options = {});
+
+  // Makes an executable of what Executable::Serialize returned. The bytes may be anything: what is damaged is refused. But what is whole is native code that
+  // runs with the rights of this process. Custom calls are looked up again, and handlers instantiated.
+  // Errors: InvalidArgument, with the place, for bytes that are no serialised executable or a damaged one, and if the client lacks the devices;
+  // FailedPrecondition saying what it was made for, if that is another platform, version or machine; NotFound for custom calls that nobody has
+  // registered; ResourceExhausted.
+  absl::StatusOr<std::unique_ptr<Executable>> Load(absl::string_view bytes, const LoadOptions& options = {});
+
+  // What the cache folder has done for this client.
+  DiskCacheStats cache_stats() const;
 
   // A copy of an array (or token), in the layout of `layout` if given, else row-major.
   // Errors: InvalidArgument for tuples, and layouts that do not fit; ResourceExhausted.

@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "runtime/buffer.h"
 #include "runtime/compiler.h"
+#include "runtime/disk_cache.h"
 #include "runtime/device_queue.h"
 #include "runtime/ffi/custom_call_registry.h"
 #include "runtime/host_memory.h"
@@ -40,6 +41,7 @@ struct ClientCore {
   ThreadPool* pool = nullptr;  // null: one thread
   std::vector<std::shared_ptr<HostMemory>> memories;  // one a device; on the host it is the same for all
   absl::Duration default_deadline;
+  std::unique_ptr<DiskCache> cache;  // null: none
   std::unique_ptr<Watchdog> watchdog = std::make_unique<Watchdog>();
   std::vector<std::unique_ptr<TransferQueues>> transfers;  // one a device
   // Held while work is given to several queues: launches are in the same order on all devices.

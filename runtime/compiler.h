@@ -17,6 +17,7 @@
 
 namespace hilo {
 
+struct Artifact;
 class Communicator;
 class DeviceMemory;
 struct HostCallbacks;
@@ -63,6 +64,8 @@ class CompiledProgram {
   virtual int64_t code_bytes() const = 0;
   // A guess of the time of a run, in nanoseconds; the runtime runs short programs on the calling thread.
   virtual int64_t estimated_nanoseconds() const = 0;
+  // Adds the sections that Compiler::Load makes the program of, and sets the target. Errors: Unimplemented.
+  virtual absl::Status Serialize(Artifact* artifact) const;
 };
 
 class Compiler {
@@ -79,6 +82,14 @@ class Compiler {
   virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
                                                                    const CompileOptions& options,
                                                                    ThreadPool* pool) = 0;
+  // What machine Compile makes code for, precisely: modules compiled for one target with one set of options are one program. Empty: for none, so
+  // that there is nothing to win by keeping it. Errors: InvalidArgument for bad options.
+  virtual absl::StatusOr<std::string> TargetOf(const CompileOptions&) const { return std::string(); }
+  // Makes a program of what Serialize wrote; of the options, those about running count (custom_calls, perf_jitdump). The artifact may hold anything:
+  // parts that contradict each other are refused, but its code is believed.
+  // Errors: FailedPrecondition naming the machine that it was made for, if it cannot run on this one; InvalidArgument; NotFound for custom calls;
+  // ResourceExhausted; Unimplemented.
+  virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options);
   // Text of what compilation makes, for `hilo compile --emit=`: "hlo", "llvm", "asm", "buffers" ...
   // Errors: InvalidArgument listing the kinds that this backend has.
   virtual absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,

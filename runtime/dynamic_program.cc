@@ -5,13 +5,19 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "base/byte_stream.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
 #include "hlo/passes/dynamic/expand_dynamic.h"
+#include "runtime/artifact.h"
 #include "runtime/device_memory.h"
+#include "runtime/shape_bytes.h"
 
 namespace hilo {
 namespace {
+
+constexpr char kSection[] = "dynamic";
 
 // The memory of one s32, aligned as buffers are.
 struct alignas(64) SizeSlot {
@@ -99,6 +105,20 @@ class DynamicProgram : public CompiledProgram {
     return absl::OkStatus();
   }
 
+  absl::Status Serialize(Artifact* artifact) const override {
+    ByteWriter out;
+    WriteProgramShape(shape_, &out);
+    for (const std::vector<DynamicDimension>* list : {&interface_.parameters, &interface_.results}) {
+      out.U64(list->size());
+      for (const DynamicDimension& one : *list) {
+        out.I64(one.leaf);
+        out.I64(one.dimension);
+      }
+    }
+    artifact->sections.push_back({kSection, out.Take()});
+    return program_->Serialize(artifact);
+  }
+
   const ProgramShape& program_shape() const override { return shape_; }
   absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return program_->donations(); }
   int64_t temp_bytes() const override { return program_->temp_bytes(); }
@@ -123,7 +143,52 @@ class DynamicProgram : public CompiledProgram {
   std::vector<Shape> parameters_, results_;  // leaves
 };
 
+std::vector<DynamicDimension> ReadDimensions(absl::Span<const ShapeUtil::Leaf> leaves, ByteReader* in) {
+  std::vector<DynamicDimension> list;
+  for (uint64_t count = in->Count(16); count > 0 && in->ok(); --count) {
+    const int64_t leaf = in->I64();
+    if (leaf < 0 || leaf >= static_cast<int64_t>(leaves.size())) in->Fail(absl::StrCat("one of ", leaves.size(), " leaves"));
+    const int64_t dimension = in->I64();
+    if (in->ok() && (dimension < 0 || dimension >= leaves[leaf].shape->rank() || !leaves[leaf].shape->is_dynamic_dimension(dimension))) {
+      in->Fail(absl::StrCat("a dynamic dimension of ", leaves[leaf].shape->ToString()));
+    }
+    list.push_back({leaf, dimension});
+  }
+  return list;
+}
+
+// The leaves of `inner` are those of `outer` at their bounds, and a size for each of `sizes`.
+bool Wraps(absl::Span<const ShapeUtil::Leaf> outer, absl::Span<const ShapeUtil::Leaf> inner, size_t sizes) {
+  if (inner.size() != outer.size() + sizes) return false;
+  for (size_t i = 0; i < inner.size(); ++i) {
+    const Shape& expected = i < outer.size() ? *outer[i].shape : ShapeUtil::MakeScalarShape(S32);
+    if (!ShapeUtil::Compatible(*inner[i].shape, expected) || !inner[i].shape->is_static()) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact, const CompileOptions& options) {
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, compiler->Load(artifact, options));
+  const absl::StatusOr<absl::string_view> section = artifact.Find(kSection);
+  if (!section.ok()) return program;
+  ByteReader in(*section, kSection);
+  ProgramShape shape = ReadProgramShape(&in);
+  HILO_RETURN_IF_ERROR(in.status());
+  const Shape parameters = ShapeUtil::MakeTupleShape(shape.parameters), inner = ShapeUtil::MakeTupleShape(program->program_shape().parameters);
+  const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(parameters), results = ShapeUtil::Leaves(shape.result);
+  DynamicInterface interface;
+  interface.parameters = ReadDimensions(leaves, &in);
+  interface.results = ReadDimensions(results, &in);
+  HILO_RETURN_IF_ERROR(in.Finish());
+  if (!Wraps(leaves, ShapeUtil::Leaves(inner), interface.parameters.size()) ||
+      !Wraps(results, ShapeUtil::Leaves(program->program_shape().result), interface.results.size())) {
+    return InvalidArgument("serialised executable: a program ", shape.ToString(), " was expected to stand on one with its sizes beside it, got ",
+                           program->program_shape().ToString());
+  }
+  return std::make_unique<DynamicProgram>(std::move(program), std::move(shape), std::move(interface));
+}
 
 absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compiler, std::unique_ptr<HloModule> module,
                                                                 const CompileOptions& options, ThreadPool* pool) {

@@ -17,6 +17,9 @@ namespace hilo {
 absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compiler, std::unique_ptr<HloModule> module,
                                                                 const CompileOptions& options, ThreadPool* pool);
 
+// As Compiler::Load, for what CompileProgram's programs have serialised.
+absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact, const CompileOptions& options);
+
 // What CompileProgram would hand to the compiler, for those that show it.
 absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module);
 

@@ -41,8 +41,8 @@ void AddLeaves(const Shape& shape, std::vector<LoadedProgram::Leaf>* leaves) {
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment, bool waits_for_host)
-    : compiled(std::move(program)), assignment(std::move(assignment)), waits_for_host(waits_for_host) {
+LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment, HostTransfers transfers)
+    : compiled(std::move(program)), assignment(std::move(assignment)), transfers(std::move(transfers)) {
   for (const Shape& parameter : compiled->program_shape().parameters)
     AddLeaves(parameter, &parameters);
   AddLeaves(compiled->program_shape().result, &outputs);
@@ -58,6 +58,7 @@ const ProgramShape& Executable::program_shape() const {
 }
 const CompiledProgram& Executable::program() const { return *program_->compiled; }
 const DeviceAssignment& Executable::assignment() const { return program_->assignment; }
+const HostTransfers& Executable::host_transfers() const { return program_->transfers; }
 
 absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::Execute(
     absl::Span<Buffer* const> arguments, const ExecuteOptions& options) const {
@@ -89,7 +90,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
       ready = false;
     }
   }
-  if (synchronous || (ready && !program_->waits_for_host && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds)) {
+  if (synchronous || (ready && !program_->transfers.any && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds)) {
     std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(nullptr, nullptr);
     const RunLimits limits(core_.get(), options);
     run.context.cancellation = limits.token();

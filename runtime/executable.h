@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "base/cancellation.h"
@@ -18,6 +20,7 @@
 namespace hilo {
 
 struct ClientCore;
+struct HostTransfers;
 struct LoadedProgram;
 
 struct ExecuteOptions {
@@ -40,6 +43,17 @@ struct ExecuteOptions {
   std::vector<std::shared_ptr<Event>>* ends = nullptr;
 };
 
+// What a serialised executable says of itself.
+struct ExecutableInfo {
+  std::string platform;
+  std::string target;  // what machine it is for, in the platform's words; empty: any
+  int64_t replica_count = 1, partition_count = 1;
+};
+// True if `bytes` begin as Executable::Serialize's do.
+bool LooksLikeExecutable(absl::string_view bytes);
+// Looks at the beginning alone: whether the rest is whole, Client::Load finds out. Errors: InvalidArgument, FailedPrecondition, as Client::Load's.
+absl::StatusOr<ExecutableInfo> ReadExecutableInfo(absl::string_view bytes);
+
 // Thread-safe: any number of runs at once. Keeps what it needs of its client alive.
 class Executable {
  public:
@@ -50,6 +64,15 @@ class Executable {
   const CompiledProgram& program() const;
   // The devices that the program runs on; one unless the module or CompileOptions says otherwise.
   const DeviceAssignment& assignment() const;
+  // Infeeds and other transfers of the program.
+  const HostTransfers& host_transfers() const;
+
+  // The program as bytes, from which Client::Load makes it again, here or in another process of the same version of Hilo on a machine that has all that
+  // this one's processor has. They hold native code: whoever loads them trusts them like a shared library (docs/executables.md). Equal programs
+  // give equal bytes. Errors: Unimplemented if the platform has no serialised form.
+  absl::StatusOr<std::string> Serialize() const;
+  // A name for what Serialize returns: SHA-256, in hexadecimal digits. Errors: as Serialize.
+  absl::StatusOr<std::string> fingerprint() const;
 
   // Runs on the leaves of the parameters, depth first over all of them, and returns the leaves of
   // the result. A program that is short, and does not wait for the host (infeed, outfeed, send, recv), runs on the calling thread if its arguments are ready;

@@ -8,11 +8,12 @@
 
 #include "runtime/compiler.h"
 #include "runtime/device_assignment.h"
+#include "runtime/transfer_ops.h"
 
 namespace hilo {
 
 struct LoadedProgram {
-  LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment, bool waits_for_host);
+  LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment, HostTransfers transfers);
 
   struct Leaf {
     std::shared_ptr<const Shape> shape;
@@ -22,7 +23,7 @@ struct LoadedProgram {
   };
   std::unique_ptr<CompiledProgram> compiled;
   DeviceAssignment assignment;
-  bool waits_for_host = false;  // see transfer_ops.h
+  HostTransfers transfers;
   std::vector<Leaf> parameters, outputs;
 };
 

@@ -94,7 +94,7 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
   host_callbacks = options.host_callbacks;
   context.host_callbacks = host_callbacks.get();
   context.transfers = core.transfers[context.device].get();
-  if (program.waits_for_host) {
+  if (program.transfers.any) {
     context.transfers->infeed.Restart();
     context.transfers->outfeed.Restart();
   }
@@ -116,7 +116,7 @@ std::vector<std::unique_ptr<Buffer>> ProgramRun::MakeResults(std::shared_ptr<Eve
 }
 
 absl::Status ProgramRun::Ended(absl::Status status) {
-  if (!status.ok() && program.waits_for_host) {
+  if (!status.ok() && program.transfers.any) {
     context.transfers->infeed.Fail(status);
     context.transfers->outfeed.Fail(status);
   }

@@ -60,13 +60,15 @@ bool IsTransfer(HloOpcode opcode) {
   }
 }
 
-bool WaitsForHost(const HloModule& module) {
+HostTransfers FindHostTransfers(const HloModule& module) {
+  HostTransfers transfers;
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (IsTransfer(instruction->opcode())) return true;
+      if (IsTransfer(instruction->opcode())) transfers.any = true;
+      if (instruction->opcode() == HloOpcode::kInfeed) transfers.infeeds.push_back(instruction->shape().tuple_shapes(0));
     }
   }
-  return false;
+  return transfers;
 }
 
 absl::StatusOr<TransferOp> TransferOp::Create(const HloInstruction& instruction) {

@@ -18,8 +18,13 @@ namespace hilo {
 
 // True for infeed, outfeed, send, recv and their dones.
 bool IsTransfer(HloOpcode opcode);
-// True if a run of the module may wait for the host: it must not hold up the thread that launches it.
-bool WaitsForHost(const HloModule& module);
+// What a program exchanges with the host while it runs.
+struct HostTransfers {
+  // Whether there are such instructions: a run may wait for the host, and must not hold up the thread that launches it.
+  bool any = false;
+  std::vector<Shape> infeeds;  // what each infeed takes, in the order of the module
+};
+HostTransfers FindHostTransfers(const HloModule& module);
 
 // An instruction of which IsTransfer(), without the instruction.
 class TransferOp {

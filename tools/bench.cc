@@ -59,11 +59,11 @@ std::string Quoted(const std::string& text) {
 }
 
 absl::Status Bench(const Flags& flags) {
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
+  HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(flags));
   HILO_ASSIGN_OR_RETURN(const int64_t iterations, flags.Integer("iterations", 0, 1));
-  const std::vector<std::string> platforms = absl::StrSplit(flags.Get("platform", "cpu"), ',');
+  const std::vector<std::string> platforms = absl::StrSplit(flags.Get("platform", program.platform), ',');
   for (const std::string& platform : platforms) {
-    HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(module->Clone(), platform, flags));
+    HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(program, platform, flags));
     HILO_ASSIGN_OR_RETURN(const std::vector<double> times, TimeRuns(session, iterations));
     const double least = times.front(), median = Quantile(times, 0.5), p90 = Quantile(times, 0.9),
                  p99 = Quantile(times, 0.99);
@@ -71,12 +71,12 @@ absl::Status Bench(const Flags& flags) {
       absl::PrintF(
           "{\"module\": %s, \"platform\": %s, \"iterations\": %d, \"compile_ms\": %.4g, "
           "\"run_ms\": {\"min\": %.6g, \"median\": %.6g, \"p90\": %.6g, \"p99\": %.6g}}\n",
-          Quoted(module->name()), Quoted(platform), times.size(), session.compile_ms, least, median,
+          Quoted(program.name), Quoted(platform), times.size(), session.compile_ms, least, median,
           p90, p99);
     } else {
       absl::PrintF(
           "%s on %s: compile %.4g ms; run min %.4g, median %.4g, p90 %.4g, p99 %.4g ms (%d runs)\n",
-          module->name(), platform, session.compile_ms, least, median, p90, p99, times.size());
+          program.name, platform, session.compile_ms, least, median, p90, p99, times.size());
     }
   }
   return absl::OkStatus();
@@ -90,7 +90,7 @@ Command BenchCommand() {
           .summary = "time the compilation and the runs of a module",
           .details =
               "Arguments are on the device before the clock starts; results stay there. --platform "
-              "takes a list.\n"
+              "takes a list. MODULE may be an executable that hilo compile -o wrote; what is called compilation is then loading.\n"
               "\n"
               "Examples:\n"
               "  hilo bench step.hlo --inputs=in.npz\n"

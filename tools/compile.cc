@@ -12,17 +12,25 @@
 namespace hilo::tools {
 namespace {
 
+absl::Status WriteExecutable(std::unique_ptr<HloModule> module, const std::string& platform, const CompileOptions& options, const Flags& flags,
+                             const std::string& path) {
+  HILO_ASSIGN_OR_RETURN(const int64_t devices, DeviceCount(options));
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, CreateClient(platform, flags, devices));
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, client->Compile(std::move(module), options));
+  HILO_ASSIGN_OR_RETURN(const std::string bytes, executable->Serialize());
+  return WriteFile(path, bytes);
+}
+
 absl::Status Compile(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client,
-                        CreateClient(flags.Get("platform", "cpu"), flags));
+  HILO_ASSIGN_OR_RETURN(options.replica_count, flags.Integer("replicas", module->replica_count(), 1));
+  HILO_ASSIGN_OR_RETURN(options.num_partitions, flags.Integer("partitions", module->num_partitions(), 1));
+  const std::string platform = flags.Get("platform", "cpu");
   std::vector<std::string> kinds = flags.List("emit");
   const std::string path = flags.Get("o");
-  if (kinds.empty() && !path.empty()) {
-    return Unimplemented(
-        "executables cannot be written to a file; --emit=hlo, llvm, asm, obj or buffers can");
-  }
+  if (kinds.empty() && !path.empty()) return WriteExecutable(std::move(module), platform, options, flags, path);
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(platform, flags));
   if (kinds.empty()) kinds.push_back("hlo");
   if (kinds.size() > 1 && !path.empty())
     return InvalidArgument("-o takes one kind of output, but --emit names ", kinds.size());
@@ -44,15 +52,21 @@ absl::Status Compile(const Flags& flags) {
 Command CompileCommand() {
   return {.name = "compile",
           .arguments = "MODULE",
-          .summary = "show what a platform makes of a module",
+          .summary = "compile a module to a file, or show what a platform makes of it",
           .details =
+              "-o without --emit writes an executable for hilo run, hilo bench and Client::Load: native code for the processor\n"
+              "that --cpu names (default: this one's), which only this version of Hilo reads.\n"
+              "\n"
               "Examples:\n"
+              "  hilo compile step.hlo -o step.hilo\n"
               "  hilo compile step.hlo --emit=hlo\n"
               "  hilo compile step.hlo --emit=asm --cpu=x86-64-v3 -o step.s\n"
               "  hilo compile step.hlo --emit=buffers --dump=stages\n",
           .flags = Join(
               {{"emit", "KINDS", "cpu: hlo, buffers, llvm, asm, obj; interpreter: hlo, buffers"},
-               {"o", "FILE", "where to; default: standard output"}},
+               {"o", "FILE", "where to; default: standard output"},
+               {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},
+               {"partitions", "N", "devices that share one program"}},
               CompileFlags()),
           .run = &Compile};
 }

@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/registry.h"
+#include "base/log_sink.h"
+#include "base/version.h"
 #include "tools/command.h"
 
 namespace hilo::tools {
 namespace {
-
-constexpr char kVersion[] = HILO_VERSION;
 
 std::vector<Command> Commands() {
   return {RunCommand(), BenchCommand(), CompileCommand(), OptCommand()};
@@ -72,7 +72,7 @@ int Main(std::vector<std::string> arguments) {
     return arguments.empty() ? 2 : 0;
   }
   if (arguments[0] == "--version" || arguments[0] == "version") {
-    std::printf("hilo %s; platforms: %s\n", kVersion, absl::StrJoin(PlatformNames(), ", ").c_str());
+    std::printf("hilo %s; platforms: %s\n", std::string(Version()).c_str(), absl::StrJoin(PlatformNames(), ", ").c_str());
     return 0;
   }
   const std::string name = arguments[0];
@@ -103,5 +103,8 @@ int Main(std::vector<std::string> arguments) {
 }  // namespace hilo::tools
 
 int main(int argc, char** argv) {
+  hilo::SetLogSink([](hilo::LogSeverity severity, absl::string_view message) {
+    if (severity == hilo::LogSeverity::kWarning) std::fprintf(stderr, "hilo: warning: %.*s\n", static_cast<int>(message.size()), message.data());
+  });
   return hilo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
 }

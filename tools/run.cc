@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "runtime/transfer_ops.h"
 #include "tools/command.h"
 #include "tools/session.h"
 #include "tools/transfers.h"
@@ -81,17 +82,16 @@ absl::Status ShowOutfeed(const Flags& flags, std::vector<std::vector<Literal>> o
 }
 
 absl::Status Run(const Flags& flags) {
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
-  HILO_ASSIGN_OR_RETURN(Session session,
-                        OpenSession(std::move(module), flags.Get("platform", "cpu"), flags));
-  if (!session.infeed_shapes.empty() && !flags.Has("infeed")) return InvalidArgument("the program reads an infeed; give --infeed=FILE.npz");
-  HILO_ASSIGN_OR_RETURN(std::vector<Literal> items, LoadInfeed(flags, session.infeed_shapes));
+  HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(flags));
+  HILO_ASSIGN_OR_RETURN(Session session, OpenSession(program, flags.Get("platform", program.platform), flags));
+  const HostTransfers& wanted = session.executable->host_transfers();
+  if (!wanted.infeeds.empty() && !flags.Has("infeed")) return InvalidArgument("the program reads an infeed; give --infeed=FILE.npz");
+  HILO_ASSIGN_OR_RETURN(std::vector<Literal> items, LoadInfeed(flags, wanted.infeeds));
   std::optional<Transfers> transfers;
-  if (session.uses_transfers) transfers.emplace(session.client.get(), static_cast<int64_t>(session.arguments.size()), std::move(items));
+  if (wanted.any) transfers.emplace(session.client.get(), static_cast<int64_t>(session.arguments.size()), std::move(items));
   const int64_t start = NowNanoseconds();
   HILO_ASSIGN_OR_RETURN(Executable::ReplicatedResults buffers, session.Run());
-  std::fprintf(stderr, "compile %.1f ms, run %.3g ms\n", session.compile_ms,
-               MillisecondsSince(start));
+  std::fprintf(stderr, "%s %.1f ms, run %.3g ms\n", program.module == nullptr ? "load" : "compile", session.compile_ms, MillisecondsSince(start));
   Results results(buffers.size());
   for (size_t device = 0; device < buffers.size(); ++device) {
     for (const auto& buffer : buffers[device]) {
@@ -110,10 +110,11 @@ Command RunCommand() {
   return {
       .name = "run",
       .arguments = "MODULE",
-      .summary = "compile a module and run it once",
+      .summary = "compile a module, or load a compiled one, and run it once",
       .details =
           "Results go to standard output as literals, or to the files that --outputs or --output "
           "name. On several devices, outI_rD is result I of device D = replica * partitions + partition.\n"
+          "MODULE may be an executable that hilo compile -o wrote: native code, to be trusted like a program.\n"
           "Infeeds take the arrays in0, in1 ... of the archive that --infeed names (given repeatedly: one archive\n"
           "after the other), tuples being inI_0, inI_1 ...; every device gets all of them. What programs put into the\n"
           "outfeed is printed as outfeed0, outfeed1 ..., or written to the archive that --outfeed names.\n"
@@ -122,6 +123,7 @@ Command RunCommand() {
           "  hilo run add.hlo --input='f32[2]{1, 2}' --input='{3, 4}'\n"
           "  hilo run step.hlo --inputs=in.npz --outputs=out.npz\n"
           "  hilo run step.hlo --inputs=in.npz --replicas=4\n"
+          "  hilo compile step.hlo -o step.hilo && hilo run step.hilo --inputs=in.npz\n"
           "  hilo run step.hlo --input=random --input=@weights.npy --platform=interpreter\n",
       .flags = Join(Join(RunFlags(), {{"outputs", "OUT.npz", "write the results out0, out1 ..."},
                                       {"output", "@FILE.npy", "write the only result"},

@@ -16,7 +16,6 @@
 #include "hlo/text/hlo_parser.h"
 #include "runtime/ffi/custom_call_library.h"
 #include "runtime/ffi/custom_call_registry.h"
-#include "runtime/transfer_ops.h"
 #include "tools/literal_input.h"
 
 namespace hilo::tools {
@@ -174,6 +173,7 @@ std::vector<FlagSpec> CompileFlags() {
           {"disable-passes", "A,B", "passes to leave out (hilo opt --list-passes)"},
           {"verify-each-pass", "", "check the module after every pass"},
           {"dump", "DIR", "write every stage to DIR; the variable HILO_DUMP does the same"},
+          {"cache-dir", "DIR", "keep compiled programs in DIR for the next time; the variable HILO_CACHE_DIR does the same"},
           {"perf", "", "tell perf of the generated code (jitdump)"},
           {"ffi-library", "FILE.so",
            "a library with functions for custom calls, which exports HiloRegisterCustomCalls (runtime/ffi/custom_call_library.h); may be repeated"}};
@@ -194,12 +194,18 @@ std::vector<FlagSpec> Join(std::vector<FlagSpec> a, const std::vector<FlagSpec>&
   return a;
 }
 
-absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
+namespace {
+
+// The bytes of the file that the command line names.
+absl::StatusOr<std::string> ReadInput(const Flags& flags, std::string* path) {
   if (flags.positional().size() != 1) {
     return InvalidArgument("expected one module file, got ", flags.positional().size());
   }
-  const std::string path = flags.positional()[0] == "-" ? "/dev/stdin" : flags.positional()[0];
-  HILO_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+  *path = flags.positional()[0] == "-" ? "/dev/stdin" : flags.positional()[0];
+  return ReadFile(*path);
+}
+
+absl::StatusOr<std::unique_ptr<HloModule>> ParseModule(const std::string& bytes, const std::string& path) {
   if (bytes.empty()) return InvalidArgument(path, " is empty; expected a module in HLO text");
   if (LooksLikeHloProto(bytes)) {
     absl::StatusOr<std::unique_ptr<HloModule>> module = HloModuleFromProto(bytes);
@@ -215,6 +221,33 @@ absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
   if (!kind.empty())
     return Unimplemented(path, " is ", kind, "; modules are read as HLO text or HloModuleProto");
   return ParseHloModule(bytes, {.file_name = path});
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
+  std::string path;
+  HILO_ASSIGN_OR_RETURN(const std::string bytes, ReadInput(flags, &path));
+  if (LooksLikeExecutable(bytes)) return InvalidArgument(path, " is a compiled executable; this command takes a module");
+  return ParseModule(bytes, path);
+}
+
+absl::StatusOr<Program> LoadProgram(const Flags& flags) {
+  std::string path;
+  Program program{.platform = "cpu"};
+  HILO_ASSIGN_OR_RETURN(program.executable, ReadInput(flags, &path));
+  program.name = path;
+  if (!LooksLikeExecutable(program.executable)) {
+    HILO_ASSIGN_OR_RETURN(program.module, ParseModule(std::exchange(program.executable, ""), path));
+    program.name = program.module->name();
+    return program;
+  }
+  for (const char* flag : {"strict", "flush-denormals", "cpu", "disable-passes", "verify-each-pass", "dump", "replicas", "partitions"}) {
+    if (flags.Has(flag)) return InvalidArgument("--", flag, " is for compilation, and ", path, " is compiled already");
+  }
+  HILO_ASSIGN_OR_RETURN(const ExecutableInfo info, ReadExecutableInfo(program.executable));
+  program.platform = info.platform;
+  return program;
 }
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
@@ -233,9 +266,18 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
   return options;
 }
 
+absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options) {
+  if (options.replica_count > kMaxDevices || options.num_partitions > kMaxDevices / options.replica_count) {
+    return InvalidArgument(options.replica_count, " replicas and ", options.num_partitions, " partitions: at most ", kMaxDevices,
+                           " devices can run a program");
+  }
+  return options.replica_count * options.num_partitions;
+}
+
 absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
                                                      int64_t device_count) {
   ClientOptions options{.platform = platform, .device_count = static_cast<int>(device_count)};
+  if (flags.Has("cache-dir")) options.cache_dir = flags.Get("cache-dir");
   HILO_ASSIGN_OR_RETURN(const int64_t threads, flags.Integer("threads", 0, 1));
   if (threads > INT32_MAX) return InvalidArgument("--threads: ", threads, " are too many");
   options.num_threads = static_cast<int>(threads);
@@ -279,30 +321,47 @@ absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, 
   return std::vector<Arguments>(device_count, arguments);
 }
 
-absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std::string& platform,
-                                    const Flags& flags) {
+namespace {
+
+// The client, with as many devices as the program wants, and the executable.
+absl::Status CompileInto(Session* session, std::unique_ptr<HloModule> module, const std::string& platform, const Flags& flags) {
+  HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
+  HILO_ASSIGN_OR_RETURN(options.replica_count, flags.Integer("replicas", module->replica_count(), 1));
+  HILO_ASSIGN_OR_RETURN(options.num_partitions, flags.Integer("partitions", module->num_partitions(), 1));
+  HILO_ASSIGN_OR_RETURN(const int64_t devices, DeviceCount(options));
+  HILO_ASSIGN_OR_RETURN(session->client, CreateClient(platform, flags, devices));
+  const int64_t start = NowNanoseconds();
+  HILO_ASSIGN_OR_RETURN(session->executable, session->client->Compile(std::move(module), options));
+  session->compile_ms = MillisecondsSince(start);
+  return absl::OkStatus();
+}
+
+absl::Status LoadInto(Session* session, const std::string& executable, const std::string& platform, const Flags& flags) {
+  HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
+  HILO_ASSIGN_OR_RETURN(const ExecutableInfo info, ReadExecutableInfo(executable));
+  HILO_ASSIGN_OR_RETURN(const int64_t devices, DeviceCount({.replica_count = info.replica_count, .num_partitions = info.partition_count}));
+  HILO_ASSIGN_OR_RETURN(session->client, CreateClient(platform, flags, devices));
+  LoadOptions load{.perf_jitdump = options.perf_jitdump};
+  for (int device = 0; device < devices; ++device) load.devices.push_back(device);
+  const int64_t start = NowNanoseconds();
+  HILO_ASSIGN_OR_RETURN(session->executable, session->client->Load(executable, load));
+  session->compile_ms = MillisecondsSince(start);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Session> OpenSession(const Program& program, const std::string& platform, const Flags& flags) {
   Session session;
   HILO_ASSIGN_OR_RETURN(const double deadline, flags.Seconds("deadline", 0));
   session.options.synchronous = true;
   if (flags.Has("deadline")) session.options.deadline = absl::Seconds(deadline);
-  HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
-  HILO_ASSIGN_OR_RETURN(options.replica_count, flags.Integer("replicas", module->replica_count(), 1));
-  HILO_ASSIGN_OR_RETURN(options.num_partitions, flags.Integer("partitions", module->num_partitions(), 1));
-  if (options.replica_count > kMaxDevices || options.num_partitions > kMaxDevices / options.replica_count) {
-    return InvalidArgument(options.replica_count, " replicas and ", options.num_partitions, " partitions: at most ", kMaxDevices,
-                           " devices can run a program");
+  if (program.module != nullptr) {
+    HILO_RETURN_IF_ERROR(CompileInto(&session, program.module->Clone(), platform, flags));
+  } else {
+    HILO_RETURN_IF_ERROR(LoadInto(&session, program.executable, platform, flags));
   }
-  const int64_t device_count = options.replica_count * options.num_partitions;
-  HILO_ASSIGN_OR_RETURN(session.client, CreateClient(platform, flags, device_count));
-  for (const HloComputation* computation : module->computations()) {
-    for (const HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kInfeed) session.infeed_shapes.push_back(instruction->shape().tuple_shapes(0));
-      if (IsTransfer(instruction->opcode())) session.uses_transfers = true;
-    }
-  }
-  const int64_t start = NowNanoseconds();
-  HILO_ASSIGN_OR_RETURN(session.executable, session.client->Compile(std::move(module), options));
-  session.compile_ms = MillisecondsSince(start);
+  const int64_t device_count = session.executable->assignment().device_count();
   std::vector<const Shape*> layouts;
   const ProgramShape& shape = session.executable->program_shape();
   HILO_ASSIGN_OR_RETURN(const std::vector<Arguments> arguments, LoadArguments(shape, flags, device_count));

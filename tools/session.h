@@ -24,7 +24,19 @@ std::vector<FlagSpec> Join(std::vector<FlagSpec> a, const std::vector<FlagSpec>&
 // Errors: NotFound; the parser's; Unimplemented for kinds of files that cannot be read yet.
 absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags);
 
+// What `run` and `bench` take: a module, or an executable that `compile -o` wrote.
+struct Program {
+  std::unique_ptr<HloModule> module;  // null: `executable` it is
+  std::string executable;
+  std::string name;
+  std::string platform;  // that it is for; a module: "cpu"
+};
+// Errors: as LoadModule; those of Client::Load; InvalidArgument for flags of compilation together with an executable.
+absl::StatusOr<Program> LoadProgram(const Flags& flags);
+
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags);
+// Replicas times partitions. Errors: InvalidArgument for more than there can be.
+absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options);
 absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
                                                      int64_t device_count = 1);
 
@@ -43,15 +55,12 @@ struct Session {
 
   std::unique_ptr<Client> client;
   std::unique_ptr<Executable> executable;
-  std::vector<Shape> infeed_shapes;  // of the module's infeeds
-  bool uses_transfers = false;       // infeed or outfeed
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<std::vector<Buffer*>> arguments;  // of each device
   ExecuteOptions options;
-  double compile_ms = 0;
+  double compile_ms = 0;  // or what loading took
 };
-absl::StatusOr<Session> OpenSession(std::unique_ptr<HloModule> module, const std::string& platform,
-                                    const Flags& flags);
+absl::StatusOr<Session> OpenSession(const Program& program, const std::string& platform, const Flags& flags);
 
 double MillisecondsSince(int64_t start_nanoseconds);
 int64_t NowNanoseconds();

@@ -11,6 +11,7 @@
 #include "backends/cpu/cpu_runtime.h"
 #include "backends/cpu/dot_kernel.h"
 #include "backends/cpu/host_op.h"
+#include "backends/cpu/host_op_text.h"
 #include "backends/cpu/piece_plan.h"
 #include "backends/cpu/program_emitter.h"
 #include "backends/llvm/element_emitter.h"
@@ -24,6 +25,7 @@
 #include "hlo/ops/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_printer.h"
+#include "runtime/artifact.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -139,17 +141,47 @@ class CpuCompiler : public Compiler {
         pool->ParallelFor(static_cast<int64_t>(count), [&](int64_t i) { body(static_cast<size_t>(i)); });
       };
     }
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code,
-                          jit->CompileModules(std::move(modules), RuntimeSymbols(), parallel));
     const BufferAssignment::Scope& entry = lowered.assignment.scope(lowered.module->entry_computation());
-    ProgramFacts facts{.shape = std::move(lowered.shape),
-                       .donations = entry.donations,
-                       .frame_bytes = entry.frame_bytes,
-                       .parameter_leaves = entry.parameter_leaves,
-                       .output_leaves = entry.output_leaves,
-                       .estimated_nanoseconds = lowered.plan.estimated_nanoseconds(),
-                       .flush_denormals = options.flush_denormals};
-    return CpuProgram::Create(std::move(facts), std::move(code), emitter.constants(), emitter.TakeHostOps());
+    ProgramImage image{.facts = {.shape = std::move(lowered.shape),
+                                 .donations = entry.donations,
+                                 .frame_bytes = entry.frame_bytes,
+                                 .parameter_leaves = entry.parameter_leaves,
+                                 .output_leaves = entry.output_leaves,
+                                 .estimated_nanoseconds = lowered.plan.estimated_nanoseconds(),
+                                 .flush_denormals = options.flush_denormals},
+                       .target = jit->cpu().ToText()};
+    std::vector<std::unique_ptr<HostOp>> host_ops;
+    std::vector<const HloInstruction*> instructions;
+    for (PlacedHostOp& placed : emitter.TakeHostOps()) {
+      host_ops.push_back(std::move(placed.op));
+      image.host_ops.push_back(std::move(placed.facts));
+      instructions.push_back(placed.instruction);
+    }
+    image.host_op_text = HostOpsToText(*lowered.module, instructions);
+    HILO_ASSIGN_OR_RETURN(image.objects, jit->CompileToObjects(std::move(modules), parallel));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code, jit->LinkObjects(image.objects, RuntimeSymbols()));
+    std::vector<absl::string_view> constants;
+    for (const auto& constant : emitter.constants()) {
+      const auto data = constant->untyped_data();
+      constants.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
+    }
+    return CpuProgram::Create(std::move(image), std::move(code), constants, std::move(host_ops));
+  }
+
+  absl::StatusOr<std::string> TargetOf(const CompileOptions& options) const override {
+    HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(options.cpu));
+    return features.ToText();
+  }
+
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options) override {
+    if (absl::Status runs = codegen::CheckTextRunsOnHost(artifact.target); !runs.ok()) {
+      return AddContext(runs, absl::StrCat("; the serialised executable was made for ", artifact.target));
+    }
+    HILO_ASSIGN_OR_RETURN(DecodedProgram program, DecodeProgram(artifact));
+    HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<HostOp>> host_ops, MakeHostOps(program.image, options));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, codegen::HostJit::Create({.perf_jitdump = options.perf_jitdump}));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code, jit->LinkObjects(program.image.objects, RuntimeSymbols()));
+    return CpuProgram::Create(std::move(program.image), std::move(code), program.constants, std::move(host_ops));
   }
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,

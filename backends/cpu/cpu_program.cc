@@ -5,6 +5,7 @@
 #include "absl/container/inlined_vector.h"
 #include "backends/cpu/cpu_runtime.h"
 #include "backends/cpu/floating_point_mode.h"
+#include "backends/cpu/program_emitter.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 
@@ -17,28 +18,37 @@ constexpr size_t kMaxIdleFrames = 4;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CpuProgram>> CpuProgram::Create(
-    ProgramFacts facts, std::unique_ptr<codegen::CompiledCode> code,
-    absl::Span<const std::shared_ptr<const Literal>> constants, std::vector<PlacedHostOp> host_ops) {
+    ProgramImage image, std::unique_ptr<codegen::CompiledCode> code, absl::Span<const absl::string_view> constants,
+    std::vector<std::unique_ptr<HostOp>> host_ops) {
   auto program = std::unique_ptr<CpuProgram>(new CpuProgram());
-  program->facts_ = std::move(facts);
+  program->image_ = std::move(image);
   program->entry_ = reinterpret_cast<HiloScopeFunction>(code->Lookup(ProgramEmitter::kEntrySymbol));
   if (program->entry_ == nullptr) return Internal("the compiled program has no entry");
   program->code_ = std::move(code);
   program->host_ops_ = std::move(host_ops);
   int64_t bytes = 0;
   std::vector<int64_t> offsets;
-  for (const auto& constant : constants) {
+  for (const absl::string_view constant : constants) {
     offsets.push_back(bytes);
-    bytes += (static_cast<int64_t>(constant->untyped_data().size()) + 63) / 64 * 64;
+    bytes += (static_cast<int64_t>(constant.size()) + 63) / 64 * 64;
   }
   HILO_ASSIGN_OR_RETURN(program->constant_memory_, AlignedBuffer::Create(bytes));
   for (size_t i = 0; i < constants.size(); ++i) {
     uint8_t* place = program->constant_memory_.data() + offsets[i];
-    const auto data = constants[i]->untyped_data();
-    if (!data.empty()) std::memcpy(place, data.data(), data.size());
+    if (!constants[i].empty()) std::memcpy(place, constants[i].data(), constants[i].size());
     program->constants_.push_back(place);
+    program->constant_sizes_.push_back(constants[i].size());
   }
   return program;
+}
+
+absl::Status CpuProgram::Serialize(Artifact* artifact) const {
+  std::vector<absl::string_view> constants;
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    constants.emplace_back(reinterpret_cast<const char*>(constants_[i]), constant_sizes_[i]);
+  }
+  EncodeProgram(image_, constants, artifact);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<AlignedBuffer> CpuProgram::TakeFrame() const {
@@ -50,7 +60,7 @@ absl::StatusOr<AlignedBuffer> CpuProgram::TakeFrame() const {
       return frame;
     }
   }
-  return AlignedBuffer::Create(facts_.frame_bytes);
+  return AlignedBuffer::Create(facts().frame_bytes);
 }
 
 void CpuProgram::ReturnFrame(AlignedBuffer frame) const {
@@ -59,23 +69,25 @@ void CpuProgram::ReturnFrame(AlignedBuffer frame) const {
 }
 
 int32_t CpuProgram::RunHostOp(HiloCpuContext* context, int64_t index, uint8_t** pointers) {
-  const PlacedHostOp& placed = static_cast<const CpuProgram*>(context->program)->host_ops_[index];
-  uint8_t** results = pointers + placed.operand_leaves;
-  auto* computations = reinterpret_cast<HiloElementFunction*>(results + placed.result_leaves);
-  const absl::Status status = placed.op->Run(*static_cast<const RunContext*>(context->run),
-                                             {.operands = {pointers, placed.operand_leaves},
-                                              .results = {results, placed.result_leaves},
-                                              .computations = {computations, placed.computations}});
+  const auto* program = static_cast<const CpuProgram*>(context->program);
+  const HostOpFacts& facts = program->image_.host_ops[index];
+  uint8_t** results = pointers + facts.operand_leaves;
+  auto* computations = reinterpret_cast<HiloElementFunction*>(results + facts.result_leaves);
+  const absl::Status status =
+      program->host_ops_[index]->Run(*static_cast<const RunContext*>(context->run),
+                                     {.operands = {pointers, static_cast<size_t>(facts.operand_leaves)},
+                                      .results = {results, static_cast<size_t>(facts.result_leaves)},
+                                      .computations = {computations, static_cast<size_t>(facts.computations)}});
   if (status.ok()) return HILO_OK;
-  *static_cast<absl::Status*>(context->error) = AddContext(status, placed.context);
+  *static_cast<absl::Status*>(context->error) = AddContext(status, facts.context);
   return HILO_FAILED;
 }
 
 absl::Status CpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters,
                              absl::Span<void* const> outputs) const {
-  if (static_cast<int64_t>(parameters.size()) != facts_.parameter_leaves ||
-      static_cast<int64_t>(outputs.size()) != facts_.output_leaves) {
-    return InvalidArgument("the program takes ", facts_.parameter_leaves, " parameter and ", facts_.output_leaves,
+  if (static_cast<int64_t>(parameters.size()) != facts().parameter_leaves ||
+      static_cast<int64_t>(outputs.size()) != facts().output_leaves) {
+    return InvalidArgument("the program takes ", facts().parameter_leaves, " parameter and ", facts().output_leaves,
                            " output leaves, but got ", parameters.size(), " and ", outputs.size());
   }
   absl::InlinedVector<uint8_t*, 16> buffers;
@@ -91,10 +103,10 @@ absl::Status CpuProgram::Run(const RunContext& context, absl::Span<const void* c
                      .run = &context,
                      .error = &error,
                      .thread_pool = context.thread_pool,
-                     .flush_denormals = facts_.flush_denormals};
+                     .flush_denormals = facts().flush_denormals};
   int32_t status;
-  FloatingPointMode mode(facts_.flush_denormals);
-  if (facts_.frame_bytes == 0) {
+  FloatingPointMode mode(facts().flush_denormals);
+  if (facts().frame_bytes == 0) {
     alignas(64) uint8_t empty[64];
     status = entry_(&run, empty, buffers.data());
   } else {

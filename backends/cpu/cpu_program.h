@@ -7,39 +7,30 @@
 #include <vector>
 
 #include "backends/cpu/cpu_abi.h"
-#include "backends/cpu/program_emitter.h"
+#include "backends/cpu/host_op.h"
+#include "backends/cpu/program_image.h"
 #include "backends/llvm/host_jit.h"
 #include "base/aligned_buffer.h"
 #include "runtime/compiler.h"
-#include "shape/literal.h"
 
 namespace hilo::cpu {
 
-// The facts of a compiled module beside its code.
-struct ProgramFacts {
-  ProgramShape shape;
-  std::vector<std::pair<int64_t, int64_t>> donations;
-  int64_t frame_bytes = 0;
-  int64_t parameter_leaves = 0;
-  int64_t output_leaves = 0;
-  double estimated_nanoseconds = 0;
-  bool flush_denormals = false;
-};
-
 class CpuProgram : public CompiledProgram {
  public:
-  // Copies the constants to aligned memory. Errors: ResourceExhausted; Internal if the code lacks its entry.
-  static absl::StatusOr<std::unique_ptr<CpuProgram>> Create(
-      ProgramFacts facts, std::unique_ptr<codegen::CompiledCode> code,
-      absl::Span<const std::shared_ptr<const Literal>> constants, std::vector<PlacedHostOp> host_ops);
+  // Copies the bytes of the constants to aligned memory. `code` is the image's objects, linked; `host_ops` are its host ops, made.
+  // Errors: ResourceExhausted; Internal if the code lacks its entry.
+  static absl::StatusOr<std::unique_ptr<CpuProgram>> Create(ProgramImage image, std::unique_ptr<codegen::CompiledCode> code,
+                                                            absl::Span<const absl::string_view> constants,
+                                                            std::vector<std::unique_ptr<HostOp>> host_ops);
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
                    absl::Span<void* const> outputs) const override;
-  const ProgramShape& program_shape() const override { return facts_.shape; }
-  absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return facts_.donations; }
-  int64_t temp_bytes() const override { return facts_.frame_bytes; }
+  absl::Status Serialize(Artifact* artifact) const override;
+  const ProgramShape& program_shape() const override { return facts().shape; }
+  absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return facts().donations; }
+  int64_t temp_bytes() const override { return facts().frame_bytes; }
   int64_t code_bytes() const override { return static_cast<int64_t>(code_->code_bytes()); }
-  int64_t estimated_nanoseconds() const override { return static_cast<int64_t>(facts_.estimated_nanoseconds); }
+  int64_t estimated_nanoseconds() const override { return static_cast<int64_t>(facts().estimated_nanoseconds); }
 
  private:
   CpuProgram() = default;
@@ -48,12 +39,15 @@ class CpuProgram : public CompiledProgram {
   absl::StatusOr<AlignedBuffer> TakeFrame() const;
   void ReturnFrame(AlignedBuffer frame) const;
 
-  ProgramFacts facts_;
+  const ProgramFacts& facts() const { return image_.facts; }
+
+  ProgramImage image_;  // kept to be serialised, objects too: they are some 1.5 times the linked code
   std::unique_ptr<codegen::CompiledCode> code_;
-  std::vector<PlacedHostOp> host_ops_;
+  std::vector<std::unique_ptr<HostOp>> host_ops_;
   HiloScopeFunction entry_ = nullptr;
   AlignedBuffer constant_memory_;
   std::vector<const uint8_t*> constants_;
+  std::vector<size_t> constant_sizes_;
   mutable std::mutex mutex_;
   mutable std::vector<AlignedBuffer> frames_;  // idle ones
 };

@@ -198,21 +198,21 @@ absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstructi
 }
 
 absl::Status ProgramEmitter::EmitHostOp(FunctionEmitter& f, const HloInstruction* instruction) {
-  PlacedHostOp placed{.context = InstructionContext(*instruction)};
+  PlacedHostOp placed{.instruction = instruction, .facts = {.name = instruction->name(), .context = InstructionContext(*instruction)}};
   HILO_ASSIGN_OR_RETURN(placed.op, MakeHostOp(*instruction, options_));
   std::vector<llvm::Value*> pointers;
   auto pass = [&](const HloInstruction* owner) {
     const int64_t leaves = LeafCount(owner->shape());
     for (int64_t leaf = 0; leaf < leaves; ++leaf) pointers.push_back(f.PointerTo(owner, leaf));
-    return static_cast<size_t>(leaves);
+    return leaves;
   };
-  for (const HloInstruction* operand : instruction->operands()) placed.operand_leaves += pass(operand);
-  placed.result_leaves = pass(instruction);
+  for (const HloInstruction* operand : instruction->operands()) placed.facts.operand_leaves += pass(operand);
+  placed.facts.result_leaves = pass(instruction);
   for (const HloComputation* computation : instruction->called_computations()) {
     if (!MapsScalars(*computation)) continue;
     HILO_ASSIGN_OR_RETURN(llvm::Function * function, EmitElementFunction(f, *computation));
     pointers.push_back(function);
-    ++placed.computations;
+    ++placed.facts.computations;
   }
   llvm::IRBuilder<>& b = f.b();
   llvm::Type* ptr = b.getPtrTy();

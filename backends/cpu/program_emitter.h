@@ -12,15 +12,16 @@
 #include "backends/cpu/function_emitter.h"
 #include "backends/cpu/host_op.h"
 #include "backends/cpu/piece_plan.h"
+#include "backends/cpu/program_image.h"
 #include "backends/llvm/host_jit.h"
 
 namespace hilo::cpu {
 
-// A host op and how many pointers of each kind the code hands to it.
+// A host op, and what the code hands to it.
 struct PlacedHostOp {
+  const HloInstruction* instruction;
   std::unique_ptr<HostOp> op;
-  std::string context;  // the instruction, for errors
-  size_t operand_leaves = 0, result_leaves = 0, computations = 0;
+  HostOpFacts facts;
 };
 
 class ProgramEmitter {

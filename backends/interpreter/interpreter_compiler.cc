@@ -16,10 +16,14 @@
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/passes/standard_passes.h"
+#include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"
+#include "runtime/artifact.h"
 
 namespace hilo {
 namespace {
+
+constexpr char kModuleSection[] = "module";  // its text
 
 // Evaluates anything; fuses what is element-wise, so that assigned buffers meet fusions too.
 class InterpreterTarget : public Target {
@@ -74,8 +78,9 @@ ProgramShape OwnShape(const HloComputation& computation) {
 class InterpreterProgram : public CompiledProgram {
  public:
   InterpreterProgram(std::unique_ptr<HloModule> module, ProgramShape shape,
-                     CustomCallTable custom_calls, std::optional<BufferAssignment> assignment)
+                     CustomCallTable custom_calls, std::optional<BufferAssignment> assignment, std::string source)
       : module_(std::move(module)),
+        source_(std::move(source)),
         custom_calls_(std::move(custom_calls)),
         shape_(std::move(shape)),
         inner_(assignment.has_value() ? OwnShape(*module_->entry_computation()) : shape_),
@@ -106,6 +111,11 @@ class InterpreterProgram : public CompiledProgram {
     return absl::OkStatus();
   }
 
+  absl::Status Serialize(Artifact* artifact) const override {
+    artifact->sections.push_back({kModuleSection, assignment_.has_value() ? source_ : PrintHloModule(*module_)});
+    return absl::OkStatus();
+  }
+
   const ProgramShape& program_shape() const override { return shape_; }
   absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return {}; }
   int64_t temp_bytes() const override { return 0; }
@@ -123,6 +133,7 @@ class InterpreterProgram : public CompiledProgram {
   }
 
   std::unique_ptr<HloModule> module_;
+  std::string source_;  // with assigned memory: the module as it came
   CustomCallTable custom_calls_;
   ProgramShape shape_;  // as callers see it
   ProgramShape inner_;  // as the evaluator does
@@ -141,13 +152,21 @@ class InterpreterCompiler : public Compiler {
                                                            ThreadPool*) override {
     ProgramShape shape = module->EntryProgramShape();
     std::optional<BufferAssignment> assignment;
+    std::string source;
     if (options_.assigned_buffers) {
+      source = PrintHloModule(*module);
       HILO_RETURN_IF_ERROR(PrepareForAssignment(module.get(), options));
       HILO_ASSIGN_OR_RETURN(assignment, BufferAssignment::Create(*module, {}));
     }
     HILO_ASSIGN_OR_RETURN(CustomCallTable custom_calls, FindCustomCalls(*module, options));
     return std::make_unique<InterpreterProgram>(std::move(module), std::move(shape),
-                                                std::move(custom_calls), std::move(assignment));
+                                                std::move(custom_calls), std::move(assignment), std::move(source));
+  }
+
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options) override {
+    HILO_ASSIGN_OR_RETURN(const absl::string_view text, artifact.Find(kModuleSection));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.file_name = "serialised executable"}));
+    return Compile(std::move(module), options, nullptr);
   }
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,

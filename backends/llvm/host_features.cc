@@ -5,8 +5,11 @@
 #include <mutex>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "backends/llvm/llvm_compat.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -16,12 +19,6 @@
 
 namespace hilo::codegen {
 namespace {
-
-// FNV-1a: stable across processes and builds, which std::hash and absl::Hash are not.
-uint64_t HashText(absl::string_view text, uint64_t hash = 0xcbf29ce484222325u) {
-  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
-  return hash;
-}
 
 absl::StatusOr<const llvm::Target*> HostTarget(const std::string& triple) {
   static std::once_flag once;
@@ -49,7 +46,6 @@ void FillIsaBits(const llvm::MCSubtargetInfo& subtarget, CpuFeatures* cpu) {
   cpu->has_avx512 = has("+avx512f,+avx512bw,+avx512dq,+avx512vl");
   const bool wide = cpu->has_avx512 && !has("+prefer-256-bit");
   cpu->vector_bits = wide ? 512 : has("+avx2") ? 256 : 128;
-  cpu->isa_hash = HashText(cpu->features, HashText(cpu->cpu, HashText(cpu->triple)));
 }
 
 CpuFeatures DetectHost() {
@@ -88,18 +84,44 @@ absl::StatusOr<CpuFeatures> FeaturesOf(absl::string_view cpu) {
   return named;
 }
 
+std::string CpuFeatures::ToText() const { return absl::StrCat(triple, " ", cpu, " ", features); }
+
 absl::Status CheckRunsOnHost(const CpuFeatures& target) {
-  std::unique_ptr<llvm::MCSubtargetInfo> wanted = Subtarget(target), host = Subtarget(HostFeatures());
-  if (wanted == nullptr || host == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", target.triple));
-  for (const char* feature : {"sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "avx512f", "avx512bw",
-                              "avx512dq", "avx512vl", "avx512cd", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile"}) {
-    const std::string text = absl::StrCat("+", feature);
-    if (wanted->checkFeatures(text) && !host->checkFeatures(text)) {
-      return absl::FailedPreconditionError(absl::StrCat("code for ", target.cpu, " needs ", feature, ", which this machine (",
-                                                        HostFeatures().cpu, ") lacks"));
+  const CpuFeatures& host = HostFeatures();
+  if (target.triple != host.triple) {
+    return absl::FailedPreconditionError(absl::StrCat("code for ", target.triple, " cannot run on this machine, which is ", host.triple));
+  }
+  std::vector<std::string> missing;
+  if (target.features.empty()) {  // the name says it all
+    std::unique_ptr<llvm::MCSubtargetInfo> wanted = Subtarget(target), here = Subtarget(host);
+    if (wanted == nullptr || here == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", target.triple));
+    for (const char* feature : {"sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "avx512f", "avx512bw",
+                                "avx512dq", "avx512vl", "avx512cd", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile"}) {
+      const std::string text = absl::StrCat("+", feature);
+      if (wanted->checkFeatures(text) && !here->checkFeatures(text)) missing.push_back(feature);
+    }
+  } else {
+    const std::vector<absl::string_view> list = absl::StrSplit(host.features, ',');
+    const absl::flat_hash_set<absl::string_view> has(list.begin(), list.end());
+    for (const absl::string_view feature : absl::StrSplit(target.features, ',')) {
+      if (absl::StartsWith(feature, "+") && !has.contains(feature)) missing.emplace_back(feature.substr(1));
     }
   }
-  return absl::OkStatus();
+  if (missing.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("code for ", target.cpu, " needs ", absl::StrJoin(missing, ", "), ", which this machine (",
+                                                    host.cpu, ") lacks"));
+}
+
+absl::Status CheckTextRunsOnHost(absl::string_view text) {
+  const std::vector<std::string> parts = absl::StrSplit(text, ' ');
+  if (parts.size() != 3) {
+    return absl::InvalidArgumentError(absl::StrCat("expected a triple, the name of a processor and its features, came '", text, "'"));
+  }
+  const CpuFeatures target{.triple = parts[0], .cpu = parts[1], .features = parts[2]};
+  if (target.triple == HostFeatures().triple && target.features.empty()) {
+    if (absl::Status known = FeaturesOf(target.cpu).status(); !known.ok()) return known;
+  }
+  return CheckRunsOnHost(target);
 }
 
 }  // namespace hilo::codegen

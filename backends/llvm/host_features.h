@@ -2,7 +2,6 @@
 #ifndef HILO_BACKENDS_LLVM_HOST_FEATURES_H_
 #define HILO_BACKENDS_LLVM_HOST_FEATURES_H_
 
-#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -19,7 +18,9 @@ struct CpuFeatures {
   bool has_sse41 = false;
   bool has_avx512 = false;     // the F, BW, DQ and VL parts together
   int vector_bits = 128;       // the widest registers that it pays to use: 512, 256 or 128
-  uint64_t isa_hash = 0;       // of triple, cpu and features: part of the key under which code is cached
+
+  // "x86_64-pc-linux-gnu znver4 +avx2,+fma,-sse4a": all that decides what code is made.
+  std::string ToText() const;
 };
 
 // The processor this process runs on. Detected once.
@@ -30,8 +31,10 @@ const CpuFeatures& HostFeatures();
 // Errors: InvalidArgument for an unknown name; the message lists some that are known.
 absl::StatusOr<CpuFeatures> FeaturesOf(absl::string_view cpu);
 
-// OK when code made for `target` can run on this machine. Errors: FailedPrecondition, naming the first missing feature.
+// OK when code made for `target` can run on this machine. Errors: FailedPrecondition, naming what is missing.
 absl::Status CheckRunsOnHost(const CpuFeatures& target);
+// The same for what ToText has written. Errors: also InvalidArgument for other text.
+absl::Status CheckTextRunsOnHost(absl::string_view target);
 
 }  // namespace hilo::codegen
 

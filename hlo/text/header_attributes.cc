@@ -144,8 +144,8 @@ absl::Status ParseHeaderTable(absl::string_view name, TextCursor& cursor, HloMod
   return absl::OkStatus();
 }
 
-std::string PrintHeader(const HloModule& module, bool with_tables) {
-  std::string text = absl::StrCat("HloModule ", module.name());
+std::string PrintHeader(const HloModule& module, absl::string_view name, bool with_tables) {
+  std::string text = absl::StrCat("HloModule ", name);
   if (module.is_scheduled()) absl::StrAppend(&text, ", is_scheduled=true");
   if (!module.input_output_aliases().empty()) {
     absl::StrAppend(&text, ", input_output_alias={ ",

@@ -22,7 +22,7 @@ absl::Status ParseHeaderAttribute(absl::string_view name, TextCursor& cursor, Hl
 absl::Status ParseHeaderTable(absl::string_view name, TextCursor& cursor, HloModule* module);
 
 // "HloModule name, attribute=value, ...", and the tables, a blank line before each.
-std::string PrintHeader(const HloModule& module, bool with_tables);
+std::string PrintHeader(const HloModule& module, absl::string_view name, bool with_tables);
 
 }  // namespace hilo
 

@@ -1,5 +1,6 @@
 #include "hlo/text/hlo_printer.h"
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/ops/op_attributes.h"
@@ -32,7 +33,15 @@ class Printer {
   void Instruction(const HloInstruction& instruction);
 
  private:
-  void Name(absl::string_view name) { absl::StrAppend(&out_, options_.percent ? "%" : "", name); }
+  template <typename Named>
+  void Name(const Named& named) {
+    out_ += options_.percent ? "%" : "";
+    if (options_.numbered_names) {
+      absl::StrAppend(&out_, numbers_.try_emplace(&named, numbers_.size()).first->second);
+    } else {
+      out_ += named.name();
+    }
+  }
   void Type(const Shape& shape) { out_ += shape.ToString(options_.layouts); }
   void Attribute(absl::string_view name, absl::string_view value) {
     absl::StrAppend(&out_, ", ", name, "=", value);
@@ -45,6 +54,7 @@ class Printer {
 
   const PrintOptions& options_;
   std::string& out_;
+  absl::flat_hash_map<const void*, size_t> numbers_;  // of instructions and computations
 };
 
 template <typename List>
@@ -53,7 +63,7 @@ void Printer::NameList(absl::string_view attribute, const List& list) {
   absl::string_view separator = "";
   for (const auto* item : list) {
     out_.append(separator.data(), separator.size());
-    Name(item->name());
+    Name(*item);
     separator = ", ";
   }
   out_ += "}";
@@ -61,7 +71,7 @@ void Printer::NameList(absl::string_view attribute, const List& list) {
 
 void Printer::Computation(const HloComputation& computation) {
   if (computation.IsEntry()) out_ += "ENTRY ";
-  Name(computation.name());
+  Name(computation);
   if (options_.percent && computation.root_instruction() != nullptr) {
     out_ += " (";
     absl::string_view separator = "";
@@ -83,7 +93,7 @@ void Printer::Computation(const HloComputation& computation) {
 }
 
 void Printer::Instruction(const HloInstruction& instruction) {
-  Name(instruction.name());
+  Name(instruction);
   out_ += " = ";
   Type(instruction.shape());
   absl::StrAppend(&out_, " ", HloOpcodeString(instruction.opcode()), "(");
@@ -125,7 +135,7 @@ void Printer::Parentheses(const HloInstruction& instruction) {
       Type(operand->shape());
       out_ += " ";
     }
-    Name(operand->name());
+    Name(*operand);
     separator = ", ";
   }
 }
@@ -146,7 +156,7 @@ void Printer::CalledComputations(const HloInstruction& instruction) {
   }
   for (size_t i = 0; i < roles.names.size() && i < called.size(); ++i) {
     absl::StrAppend(&out_, ", ", roles.names[i], "=");
-    Name(called[i]->name());
+    Name(*called[i]);
   }
 }
 
@@ -162,7 +172,7 @@ std::vector<HloInstruction*> TextOrder(const HloComputation& computation) {
 }
 
 std::string PrintHloModule(const HloModule& module, const PrintOptions& options) {
-  std::string text = PrintHeader(module, options.metadata);
+  std::string text = PrintHeader(module, options.numbered_names ? "" : module.name(), options.metadata);
   Printer printer(options, &text);
   // A module whose computations call each other in a circle cannot run, but can be shown.
   auto order = module.MakeComputationPostOrder();

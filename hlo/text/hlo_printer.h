@@ -14,6 +14,7 @@ struct PrintOptions {
   bool operand_types = false;  // f32[2]{0} x rather than x
   bool percent = false;        // %x rather than x, and signatures of computations
   bool layouts = true;
+  bool numbered_names = false;  // 0, 1 ... for names, in the order of the text: modules that differ in names alone have one text
   int64_t max_constant_elements =
       -1;  // longer constants are elided as {...} (and then do not parse again); -1: never
 

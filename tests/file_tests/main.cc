@@ -2,12 +2,15 @@
 //
 //   hilo_file_tests --platform=cpu tests/ops tests/programs
 //
+// With --serialize every executable is serialised, and what is run is what another client has loaded.
+//
 // X.hlo, X.mlir or X.mlirbc (StableHLO) with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0, out1 ... its results (arg0_r2, out0_r2 those of device 2); `// tolerance: f32 1e-5 relative` lines say
 // how far each element may be away: |got - want| <= t * (|want| + root mean square of want); types without a line must match exactly.
 // Cases listed in tests/known_gaps/<platform>.txt as "file:module reason" must fail; one that passes fails the run, so the list only shrinks.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <set>
@@ -38,24 +41,44 @@ namespace fs = std::filesystem;
 constexpr int kDevices = 8;  // as many as a test may ask for
 
 struct Platform {
-  std::unique_ptr<Client> client;
+  // Compiles, and what is compiled is run on the same client, or serialised and run on `loader`.
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<HloModule> module) const {
+    if (loader == nullptr) return client->Compile(std::move(module), options);
+    HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> compiled, client->Compile(std::move(module), options));
+    HILO_ASSIGN_OR_RETURN(const std::string bytes, compiled->Serialize());
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> loaded, loader->Load(bytes));
+    HILO_ASSIGN_OR_RETURN(const std::string again, loaded->Serialize());
+    if (again != bytes) return InvalidArgument("serialised, loaded and serialised again the executable is another");
+    return loaded;
+  }
+  Client& runner() const { return loader == nullptr ? *client : *loader; }
+
+  std::unique_ptr<Client> client, loader;
   CompileOptions options;
 };
 
-absl::StatusOr<Platform> MakePlatform(const std::string& name) {
+absl::StatusOr<std::unique_ptr<Client>> MakeClient(std::unique_ptr<Compiler> compiler) {
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create({.device_count = kDevices}, std::move(compiler)));
+  HILO_RETURN_IF_ERROR(RegisterTestTargets(client->custom_call_registry()));
+  return client;
+}
+
+absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
   Platform platform;
-  std::unique_ptr<Compiler> compiler;
+  std::function<std::unique_ptr<Compiler>()> compiler;
   if (name == "cpu" || name == "cpu-strict") {
-    compiler = cpu::CreateCpuCompiler();
+    compiler = cpu::CreateCpuCompiler;
     platform.options.strict = name == "cpu-strict";
     platform.options.verify_each_pass = true;
   } else if (name == "interpreter" || name == "assigned") {
-    compiler = CreateInterpreterCompiler({.assigned_buffers = name == "assigned"});
+    compiler = [&] { return CreateInterpreterCompiler({.assigned_buffers = name == "assigned"}); };
   } else {
     return InvalidArgument("--platform is one of cpu, cpu-strict, interpreter, assigned; got '", name, "'");
   }
-  HILO_ASSIGN_OR_RETURN(platform.client, Client::Create({.device_count = kDevices}, std::move(compiler)));
-  HILO_RETURN_IF_ERROR(RegisterTestTargets(platform.client->custom_call_registry()));
+  HILO_ASSIGN_OR_RETURN(platform.client, MakeClient(compiler()));
+  if (serialize) {
+    HILO_ASSIGN_OR_RETURN(platform.loader, MakeClient(compiler()));
+  }
   return platform;
 }
 
@@ -134,7 +157,7 @@ class Runner {
     }
     if (!module.ok()) return module.status();
     if (test.runs.empty()) return InvalidArgument("line ", test.line, ": a module without run: or error: line");
-    auto executable = platform_.client->Compile(*std::move(module), platform_.options);
+    auto executable = platform_.Compile(*std::move(module));
     for (const RunLine& run : test.runs) {
       if (!executable.ok() && !run.error.empty() && absl::StrContains(executable.status().message(), run.error)) continue;
       if (!executable.ok()) return executable.status();
@@ -153,7 +176,7 @@ class Runner {
     for (size_t device = 0; device < devices; ++device) {
       for (const Literal& argument : run.arguments[run.arguments.size() == 1 ? 0 : device]) arguments[device].push_back(&argument);
     }
-    auto results = RunOnDevices(*platform_.client, executable, arguments);
+    auto results = RunOnDevices(platform_.runner(), executable, arguments);
     if (!run.error.empty()) {
       if (!results.ok() && absl::StrContains(results.status().message(), run.error)) return absl::OkStatus();
       return InvalidArgument("expected an error with '", run.error, "', got ", results.status().ToString());
@@ -193,8 +216,7 @@ class Runner {
                           }));
     std::map<std::string, const Literal*> by_name;
     for (const NamedLiteral& array : stored) by_name[array.name] = &array.literal;
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
-                          platform_.client->Compile(std::move(module), platform_.options));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable, platform_.Compile(std::move(module)));
     const int64_t devices = executable->assignment().device_count();
     // argI_rD or outI_rD of device D; argI or outI is of all.
     auto find = [&](absl::string_view kind, size_t i, int64_t device) -> absl::StatusOr<const Literal*> {
@@ -209,7 +231,7 @@ class Runner {
         HILO_ASSIGN_OR_RETURN(arguments[device].emplace_back(), find("arg", i, device));
       }
     }
-    HILO_ASSIGN_OR_RETURN(const std::vector<Literal> results, RunOnDevices(*platform_.client, *executable, arguments));
+    HILO_ASSIGN_OR_RETURN(const std::vector<Literal> results, RunOnDevices(platform_.runner(), *executable, arguments));
     // Bytecode has no comments; the text beside it says.
     const std::string head = LooksLikeMlirBytecode(text) ? ReadFile(fs::path(path).replace_extension(".mlir").string()).value_or("") : text;
     const std::map<std::string, double> tolerances = Tolerances(head);
@@ -262,6 +284,7 @@ class Runner {
 
 int Main(int argc, char** argv) {
   std::string platform = "cpu", filter;
+  bool serialize = false;
   std::vector<fs::path> files;
   for (int i = 1; i < argc; ++i) {
     absl::string_view argument = argv[i];
@@ -269,6 +292,8 @@ int Main(int argc, char** argv) {
       platform = std::string(argument);
     } else if (absl::ConsumePrefix(&argument, "--filter=")) {
       filter = std::string(argument);
+    } else if (argument == "--serialize") {
+      serialize = true;
     } else if (fs::is_directory(argv[i])) {
       for (const auto& entry : fs::directory_iterator(argv[i])) {
         const std::string extension = entry.path().extension().string();
@@ -279,9 +304,9 @@ int Main(int argc, char** argv) {
     }
   }
   std::sort(files.begin(), files.end());
-  absl::StatusOr<Platform> made = MakePlatform(platform);
+  absl::StatusOr<Platform> made = MakePlatform(platform, serialize);
   if (!made.ok() || files.empty()) {
-    std::cerr << (made.ok() ? "usage: hilo_file_tests [--platform=P] [--filter=TEXT] FILE-OR-FOLDER..." : made.status().ToString()) << "\n";
+    std::cerr << (made.ok() ? "usage: hilo_file_tests [--platform=P] [--serialize] [--filter=TEXT] FILE-OR-FOLDER..." : made.status().ToString()) << "\n";
     return 2;
   }
   Runner runner(*std::move(made), filter);

@@ -1,0 +1,19 @@
+// Which Hilo this is.
+#ifndef HILO_BASE_VERSION_H_
+#define HILO_BASE_VERSION_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace hilo {
+
+// "0.1.0".
+absl::string_view Version();
+
+// Another text for every build whose code differs: the linker's build id of libhilo in hexadecimal digits. Empty if it was linked without one.
+const std::string& BuildId();
+
+}  // namespace hilo
+
+#endif  // HILO_BASE_VERSION_H_
