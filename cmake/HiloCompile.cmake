@@ -12,6 +12,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_FUZZ "-O1 -gline-tables-only -DNDEBUG")  # small code that can name its lines
 
 add_compile_options(-Wall -Wextra -fno-semantic-interposition
   # Errors name our files as the repository does, wherever it lies.
@@ -25,11 +26,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 is wrong about these on optional, StatusOr and std::string operator+.
   add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-array-bounds -Wno-free-nonheap-object)
+else()
+  add_compile_options(-Wno-deprecated-declarations)  # in libstdc++ 12's own std::stable_sort
 endif()
 
 if(HILO_SANITIZE)
   add_compile_options(-fsanitize=${HILO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HILO_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    add_compile_options(-fno-sanitize=function)  # compiled programs do not say their types in front of their code
+  endif()
   if(HILO_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-tsan)  # a fence that the sanitizer does not see
   endif()

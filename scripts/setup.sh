@@ -25,20 +25,23 @@ step() {
   fi
 }
 
+# hilo_missing_packages PACKAGE...: those of them that are not installed.
 hilo_missing_packages() {
   local package
-  for package in "${HILO_PACKAGES[@]}"; do
+  for package in "$@"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || echo "$package"
   done
 }
 
+# hilo_setup [PACKAGE...]: installs what is missing of HILO_PACKAGES and of these.
 hilo_setup() {
+  local needed=("${HILO_PACKAGES[@]}" "$@")
   if ! command -v dpkg-query >/dev/null; then
-    echo "This is no Debian; what Hilo needs must be installed already: ${HILO_PACKAGES[*]}"
+    echo "This is no Debian; what Hilo needs must be installed already: ${needed[*]}"
     return 0
   fi
   local missing=()
-  mapfile -t missing < <(hilo_missing_packages)
+  mapfile -t missing < <(hilo_missing_packages "${needed[@]}")
   if ((${#missing[@]} == 0)); then
     echo "nothing to install"
     return 0

@@ -20,7 +20,7 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   // What the target emits, with as little of it as possible. Expansion comes first, so that the rules see what it makes; then inlining: they
   // look across it.
   pipeline.AddStage(HloStage::kCore,
-                    List(MakeAsyncToSync(), MakeExpander(target), MakeCallInliner(), MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
+                    List(MakeAsyncToSync(), MakeExpander(target), MakeFusionInliner(), MakeCallInliner(), MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
                          MakeCse(), MakeDce(), MakeSupportCheck(target)),
                     /*max_rounds=*/6);
   // Row-major from here on; the transposes that this brings are simplified like any other.

@@ -11,9 +11,11 @@
 #include "base/thread_pool.h"
 
 #ifdef HILO_HAVE_ONEDNN
-#include <omp.h>
-
 #include "oneapi/dnnl/dnnl.h"
+
+// Of the OpenMP library that oneDNN runs on; <omp.h> comes with GCC only.
+extern "C" int omp_get_max_threads(void);
+extern "C" void omp_set_num_threads(int count);
 #endif
 
 namespace {

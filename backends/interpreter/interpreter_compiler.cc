@@ -188,6 +188,7 @@ class InterpreterCompiler : public Compiler {
     const InterpreterTarget target;
     std::vector<std::unique_ptr<HloPass>> core, laid_out, fused;
     core.push_back(MakeAsyncToSync());
+    core.push_back(MakeFusionInliner());
     core.push_back(MakeCallInliner());
     core.push_back(MakeDce());
     laid_out.push_back(MakeLayoutNormalization());

@@ -14,7 +14,7 @@ using llvm::Intrinsic::ID;
 class IntegerOps {
  public:
   IntegerOps(EmitterContext& context, PrimitiveType type)
-      : context_(context), b_(context.b()), type_(type), bits_(PrimitiveTypeBitWidth(type)), is_signed_(IsSignedIntegralType(type)) {}
+      : context_(context), b_(context.b()), bits_(PrimitiveTypeBitWidth(type)), is_signed_(IsSignedIntegralType(type)) {}
 
   // The value without the copies of its sign bit beyond `bits_`.
   llvm::Value* Logical(llvm::Value* x) {
@@ -121,7 +121,6 @@ class IntegerOps {
 
   EmitterContext& context_;
   llvm::IRBuilder<>& b_;
-  PrimitiveType type_;
   int bits_;
   bool is_signed_;
 };

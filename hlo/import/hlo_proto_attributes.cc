@@ -327,6 +327,10 @@ absl::StatusOr<WireWriter> AttributesToProto(HloOpcode opcode, const AttributeTe
   absl::flat_hash_map<absl::string_view, const std::string*> texts;
   for (const auto& [name, text] : attributes) texts[name] = &text;
   texts.erase("origin");  // a note on where a value comes from, for debuggers
+  // A field of 0 is one that is not there.
+  if (const auto channel = texts.find("channel_id"); channel != texts.end() && *channel->second == "0") {
+    return Unimplemented("HloInstructionProto has no channel_id of 0, as ", HloOpcodeString(opcode), " has");
+  }
   // A custom call with layouts for its operands says so.
   if (opcode == HloOpcode::kCustomCall) tree.fields.Bool(56, texts.contains("operand_layout_constraints"));
   for (const absl::Span<const Row> rows : {RowsOf(opcode), absl::Span<const Row>(kCommonRows)}) {

@@ -1,5 +1,6 @@
 // Every element type has a field of its own in LiteralProto. Most hold the elements' bytes as they lie in memory; those of 32 and 64 bits
 // and PRED are lists of numbers. Elements follow the order of the literal's layout.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -110,7 +111,12 @@ absl::StatusOr<Literal> ArrayFromProto(const WireMessage& proto, const Shape& sh
   if (static_cast<int64_t>(bytes.size()) != expected) {
     return InvalidArgument("expected ", expected, " bytes of elements in a literal of ", shape.ToString(), "; got ", bytes.size());
   }
-  return LiteralFromBytes(reinterpret_cast<const uint8_t*>(bytes.data()), shape);
+  HILO_ASSIGN_OR_RETURN(Literal elements, LiteralFromBytes(reinterpret_cast<const uint8_t*>(bytes.data()), ShapeUtil::MakeStaticShape(shape)));
+  if (shape.is_static()) return elements;
+  // The message has no sizes of dynamic dimensions: they are at their bounds.
+  HILO_ASSIGN_OR_RETURN(Literal literal, Literal::Create(shape));
+  std::copy(elements.untyped_data().begin(), elements.untyped_data().end(), literal.untyped_data().begin());
+  return literal;
 }
 
 absl::StatusOr<Literal> NestedLiteralFromProto(const WireMessage& proto, const Shape& shape) {
@@ -135,7 +141,7 @@ void ClearUnusedBits(PrimitiveType type, std::string* bytes) {
 
 void PutElements(const Literal& literal, const Shape& shape, WireWriter* out) {
   std::string bytes(literal.untyped_data().size(), '\0');
-  LiteralToBytes(literal, shape, reinterpret_cast<uint8_t*>(bytes.data()));
+  LiteralToBytes(literal, ShapeUtil::MakeStaticShape(shape), reinterpret_cast<uint8_t*>(bytes.data()));
   ClearUnusedBits(shape.element_type(), &bytes);
   const ElementField field = FieldOf(shape.element_type());
   if (field.coding == Coding::kVarints) {
@@ -157,7 +163,12 @@ absl::StatusOr<WireWriter> LiteralToProto(const Literal& literal, const Shape& s
   WireWriter out;
   HILO_ASSIGN_OR_RETURN(const WireWriter written, ShapeToProto(shape));
   out.Message(1, written);
-  if (shape.IsArray()) PutElements(literal, shape, &out);
+  if (shape.IsArray()) {
+    if (literal.ActualDimensions() != std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end())) {
+      return Unimplemented("a proto has no room for the sizes of dynamic dimensions, as in a literal of ", shape.ToString());
+    }
+    PutElements(literal, shape, &out);
+  }
   for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
     HILO_ASSIGN_OR_RETURN(const WireWriter element, LiteralToProto(literal.element(i), shape.tuple_shapes(i)));
     out.Message(10, element);

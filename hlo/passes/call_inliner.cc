@@ -1,6 +1,6 @@
 // A call whose target is small, or that is the only one of its target, is replaced by the target's instructions. Targets that stay are compiled
-// once, so thirty levels that each call the next one twice stay small. Fusions that the module brings along are taken apart too: they were made
-// for another machine.
+// once, so thirty levels that each call the next one twice stay small. Fusions that the module brings along are taken apart in a pass of its
+// own, which a backend cannot do without: they were made for another machine.
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
@@ -46,15 +46,15 @@ class CallInliner : public HloPass {
     return call->parent()->instruction_count() + call->called_computation()->instruction_count() <= kMaxCaller;
   }
 
-  // Fusions, and calls of small targets: callees first, so that a target's size is what it has become.
+  // Calls of small targets: callees first, so that a target's size is what it has become.
   static absl::StatusOr<bool> InlineSmall(HloModule* module) {
     bool changed = false;
     HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> order, module->MakeComputationPostOrder());
     for (HloComputation* computation : order) {
       for (HloInstruction* instruction : computation->instructions()) {
-        const bool small = instruction->opcode() == HloOpcode::kCall &&
-                           instruction->called_computation()->instruction_count() <= kSmall && MayInline(instruction);
-        if (!small && instruction->opcode() != HloOpcode::kFusion) continue;
+        if (instruction->opcode() != HloOpcode::kCall || instruction->called_computation()->instruction_count() > kSmall ||
+            !MayInline(instruction))
+          continue;
         HILO_RETURN_IF_ERROR(Inline(instruction));
         changed = true;
       }
@@ -91,8 +91,29 @@ class CallInliner : public HloPass {
   }
 };
 
+class FusionInliner : public HloPass {
+ public:
+  absl::string_view name() const override { return "inline-fusions"; }
+  bool optional() const override { return false; }
+
+  absl::StatusOr<bool> Run(HloModule* module) override {
+    bool changed = false;
+    HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> order, module->MakeComputationPostOrder());
+    for (HloComputation* computation : order) {
+      for (HloInstruction* instruction : computation->instructions()) {
+        if (instruction->opcode() != HloOpcode::kFusion) continue;
+        HILO_RETURN_IF_ERROR(Inline(instruction));
+        changed = true;
+      }
+    }
+    if (changed) HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
+    return changed;
+  }
+};
+
 }  // namespace
 
+std::unique_ptr<HloPass> MakeFusionInliner() { return std::make_unique<FusionInliner>(); }
 std::unique_ptr<HloPass> MakeCallInliner() { return std::make_unique<CallInliner>(); }
 
 }  // namespace hilo

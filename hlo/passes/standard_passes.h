@@ -14,6 +14,8 @@ std::unique_ptr<HloPass> MakeDce();
 std::unique_ptr<HloPass> MakePartitioner();
 // "async-to-sync": an op in place of each asynchronous pair of it; domains go. Needed.
 std::unique_ptr<HloPass> MakeAsyncToSync();
+// "inline-fusions": puts the instructions of fusions that the module brings along in their place. Needed where no fusions were made before.
+std::unique_ptr<HloPass> MakeFusionInliner();
 // "inline-calls": puts small or only once called computations in the place of their calls.
 std::unique_ptr<HloPass> MakeCallInliner();
 // "flatten": gives every while and conditional computations of its own. Needed by copy insertion.

@@ -1,9 +1,6 @@
-// Any bytes through everything that reads HloModuleProto: an entry for libFuzzer.
-//
-//   clang++ -fsanitize=fuzzer,address ... tests/fuzz/hlo_proto_fuzzer.cc -lhilo;  ./fuzzer tests/programs/proto
-//
-// What is accepted must print as text that parses, and go through a proto of its own.
+// Any bytes through everything that reads HloModuleProto. What is accepted must print as text that parses, and go through a proto of its own.
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -12,16 +9,25 @@
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"
 
+namespace {
+
+void Expect(const absl::Status& status, const char* what, const std::string& text) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s: %s\n%s\n", what, status.ToString().c_str(), text.c_str());
+  std::abort();
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
   hilo::LooksLikeHloProto(bytes);
   const auto module = hilo::HloModuleFromProto(bytes);
   if (!module.ok()) return 0;
   const std::string text = hilo::PrintHloModule(**module);
-  if (!hilo::ParseHloModule(text).ok()) std::abort();
+  Expect(hilo::ParseHloModule(text).status(), "the text of a module is refused", text);
   const auto written = hilo::HloModuleToProto(**module);
   if (!written.ok()) return 0;
-  const auto again = hilo::HloModuleFromProto(*written);
-  if (!again.ok()) std::abort();
+  Expect(hilo::HloModuleFromProto(*written).status(), "the proto of a module is refused", text);
   return 0;
 }

@@ -15,23 +15,19 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "backends/cpu/cpu_compiler.h"
-#include "base/aligned_buffer.h"
+#include "base/file.h"
+#include "hlo/ops/hlo_opcode.h"
 #include "hlo/text/hlo_parser.h"
-#include "hlo/text/hlo_printer.h"
+#include "tests/fuzz/digest.h"
+#include "tests/fuzz/flags.h"
 #include "tests/fuzz/random_numbers.h"
 
 namespace hilo::fuzz {
@@ -39,8 +35,6 @@ namespace {
 
 constexpr int kSecondsPerMutant = 10;
 constexpr int kBatch = 50;
-constexpr int64_t kMaxRunBytes = 1 << 20;      // of parameters, results and temporaries
-constexpr int64_t kMaxCompileBytes = 1 << 26;  // of constants and arrays that folding may make
 
 // --- texts ---
 
@@ -212,11 +206,8 @@ Corpus ReadCorpus(const std::vector<std::string>& paths) {
   }
   std::sort(files.begin(), files.end());
   for (const std::string& file : files) {
-    std::ifstream in(file);
-    std::stringstream content;
-    content << in.rdbuf();
+    const std::string text = ReadFile(file).value_or("");
     // Files of cases hold several modules.
-    const std::string text = content.str();
     for (size_t begin = 0; begin < text.size();) {
       size_t end = text.find("// ----", begin);
       if (end == std::string::npos) end = text.size();
@@ -233,81 +224,23 @@ Corpus ReadCorpus(const std::vector<std::string>& paths) {
   return corpus;
 }
 
-// --- what a mutant goes through ---
-
+// What the processes share.
 struct Tally {
-  std::atomic<int64_t> next, mutants, parsed, compiled, ran, failures;
+  std::atomic<int64_t> next, mutants, parsed, compiled, failures;
 };
-
-int64_t LargestArray(const HloModule& module) {
-  int64_t bytes = 0;
-  for (const HloComputation* computation : module.computations()) {
-    for (const HloInstruction* instruction : computation->instructions())
-      bytes = std::max(bytes, ShapeUtil::ByteSizeOf(instruction->shape()));
-  }
-  return bytes;
-}
-
-// Runs on arguments of small numbers and drops the results.
-void RunOnce(const CompiledProgram& program) {
-  int64_t bytes = program.temp_bytes() + ShapeUtil::ByteSizeOf(program.program_shape().result);
-  for (const Shape& shape : program.program_shape().parameters)
-    bytes += ShapeUtil::ByteSizeOf(shape);
-  if (bytes > kMaxRunBytes) return;
-  std::vector<AlignedBuffer> buffers;
-  std::vector<const void*> parameters;
-  std::vector<void*> results;
-  const auto add = [&](const Shape& shape, auto& list) {
-    for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape)) {
-      auto buffer = AlignedBuffer::Create(ShapeUtil::ByteSizeOf(*leaf.shape));
-      if (!buffer.ok()) return;
-      std::memset(buffer->data(), 1, buffer->size());
-      list.push_back(buffer->data());
-      buffers.push_back(*std::move(buffer));
-    }
-  };
-  for (const Shape& shape : program.program_shape().parameters) add(shape, parameters);
-  add(program.program_shape().result, results);
-  for (const auto& [output, parameter] : program.donations())
-    results[output] = const_cast<void*>(parameters[parameter]);
-  CancellationToken token;
-  std::atomic<bool> done = false;
-  std::thread watch([&] {
-    for (int i = 0; i < 300 && !done; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    token.Expire();
-  });
-  (void)program.Run({.cancellation = &token}, parameters, results);
-  done = true;
-  watch.join();
-}
-
-void Digest(const std::string& text, Tally* tally) {
-  const ParseOptions options{.limits = {.max_array_bytes = int64_t{1} << 40}};
-  auto module = ParseHloModule(text, options);
-  if (!module.ok()) return;
-  ++tally->parsed;
-  (void)ParseHloModule(PrintHloModule(**module), options);
-  if (LargestArray(**module) > kMaxCompileBytes) return;
-  auto program = cpu::CreateCpuCompiler()->Compile(*std::move(module), {}, nullptr);
-  if (!program.ok()) return;
-  ++tally->compiled;
-  RunOnce(**program);
-  ++tally->ran;
-}
 
 // --- the run ---
 
-struct Flags {
+struct Options {
   uint64_t first = 0, count = 1000;
   int workers = 2;
   std::string out = "mutation_failures", file;
   std::vector<std::string> paths;
 };
 
-void RunBatch(const Corpus& corpus, const Flags& flags, uint64_t begin, Tally* tally,
+void RunBatch(const Corpus& corpus, const Options& options, uint64_t begin, Tally* tally,
               std::atomic<uint64_t>* current) {
-  const uint64_t end = std::min(begin + kBatch, flags.count);
+  const uint64_t end = std::min(begin + kBatch, options.count);
   for (uint64_t i = begin; i < end;) {
     *current = i;
     std::fflush(nullptr);
@@ -316,8 +249,10 @@ void RunBatch(const Corpus& corpus, const Flags& flags, uint64_t begin, Tally* t
       for (; i < end; ++i) {
         *current = i;
         alarm(kSecondsPerMutant);
-        Digest(Mutator(corpus, flags.first + i).Make(), tally);
+        const Digested how_far = Digest(Mutator(corpus, options.first + i).Make());
         ++tally->mutants;
+        tally->parsed += how_far != Digested::kRefused;
+        tally->compiled += how_far == Digested::kCompiled;
       }
       _exit(0);
     }
@@ -325,8 +260,8 @@ void RunBatch(const Corpus& corpus, const Flags& flags, uint64_t begin, Tally* t
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
     ++tally->failures;
-    const uint64_t seed = flags.first + *current;
-    const std::string path = absl::StrCat(flags.out, "/", seed, ".hlo");
+    const uint64_t seed = options.first + *current;
+    const std::string path = absl::StrCat(options.out, "/", seed, ".hlo");
     std::ofstream(path) << Mutator(corpus, seed).Make();
     std::fprintf(stderr, "mutant %lu: %s\n  repeat: hilo_mutate --file=%s\n", seed,
                  WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit", path.c_str());
@@ -335,58 +270,40 @@ void RunBatch(const Corpus& corpus, const Flags& flags, uint64_t begin, Tally* t
 }
 
 int Main(int argc, char** argv) {
-  Flags flags;
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view word = argv[i];
-    bool good = true;
-    if (absl::ConsumePrefix(&word, "--first="))
-      good = absl::SimpleAtoi(word, &flags.first);
-    else if (absl::ConsumePrefix(&word, "--count="))
-      good = absl::SimpleAtoi(word, &flags.count);
-    else if (absl::ConsumePrefix(&word, "--workers="))
-      good = absl::SimpleAtoi(word, &flags.workers);
-    else if (absl::ConsumePrefix(&word, "--out="))
-      flags.out = std::string(word);
-    else if (absl::ConsumePrefix(&word, "--file="))
-      flags.file = std::string(word);
-    else if (absl::StartsWith(word, "--"))
-      good = false;
-    else
-      flags.paths.emplace_back(word);
-    if (!good)
-      return std::fprintf(stderr,
-                          "usage: hilo_mutate [--first=N] [--count=N] [--workers=N] [--out=DIR] "
-                          "[--file=F] PATH ...\n"),
-             2;
+  Options options;
+  Flags flags("hilo_mutate [--first=N] [--count=N] [--workers=N] [--out=DIR] FOLDER or FILE ... | --file=F");
+  flags.Number("--first", &options.first);
+  flags.Number("--count", &options.count);
+  flags.Number("--workers", &options.workers);
+  flags.Text("--out", &options.out);
+  flags.Text("--file", &options.file);
+  flags.Words(&options.paths);
+  if (!flags.Parse(argc, argv)) return 2;
+  if (!options.file.empty()) {
+    const auto text = ReadFile(options.file);
+    if (!text.ok()) return std::fprintf(stderr, "%s\n", text.status().ToString().c_str()), 2;
+    Digest(*text);
+    std::fprintf(stderr, "%s\n", ParseHloModule(*text).status().ToString().c_str());
+    return 0;
   }
   void* shared = mmap(nullptr, sizeof(Tally) + 64 * sizeof(std::atomic<uint64_t>),
                       PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return std::perror("mmap"), 2;
   auto* tally = new (shared) Tally{};
   auto* current = reinterpret_cast<std::atomic<uint64_t>*>(tally + 1);
-  if (!flags.file.empty()) {
-    std::ifstream in(flags.file);
-    std::stringstream content;
-    content << in.rdbuf();
-    Digest(content.str(), tally);
-    auto module = ParseHloModule(content.str());
-    std::fprintf(stderr, "%s\n",
-                 module.ok() ? "accepted" : std::string(module.status().message()).c_str());
-    return 0;
-  }
-  const Corpus corpus = ReadCorpus(flags.paths);
-  if (corpus.texts.empty() || flags.workers > 64)
+  const Corpus corpus = ReadCorpus(options.paths);
+  if (corpus.texts.empty() || options.workers > 64)
     return std::fprintf(stderr, "hilo_mutate: no .hlo files\n"), 2;
-  std::filesystem::create_directories(flags.out);
+  std::filesystem::create_directories(options.out);
   const auto begin = std::chrono::steady_clock::now();
   std::vector<pid_t> workers;
-  for (int w = 0; w < flags.workers; ++w) {
+  for (int w = 0; w < options.workers; ++w) {
     const pid_t worker = fork();
     if (worker == 0) {
       while (true) {
         const uint64_t batch = static_cast<uint64_t>(tally->next++) * kBatch;
-        if (batch >= flags.count) _exit(0);
-        RunBatch(corpus, flags, batch, tally, current + w);
+        if (batch >= options.count) _exit(0);
+        RunBatch(corpus, options, batch, tally, current + w);
       }
     }
     workers.push_back(worker);
@@ -395,10 +312,9 @@ int Main(int argc, char** argv) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::fprintf(stderr,
-               "%ld mutants of %zu texts in %.0f s: %ld accepted, %ld compiled, %ld run; %ld "
-               "crashes or hangs\n",
+               "%ld mutants of %zu texts in %.0f s: %ld accepted, %ld compiled; %ld crashes or hangs\n",
                tally->mutants.load(), corpus.texts.size(), seconds, tally->parsed.load(),
-               tally->compiled.load(), tally->ran.load(), tally->failures.load());
+               tally->compiled.load(), tally->failures.load());
   return tally->failures == 0 ? 0 : 1;
 }
 

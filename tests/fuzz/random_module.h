@@ -13,7 +13,7 @@ namespace hilo::fuzz {
 
 struct RandomProgram {
   std::unique_ptr<HloModule> module;
-  std::vector<Literal> arguments;  // one a parameter
+  std::vector<Literal> arguments;  // one a parameter, of the first replica, then of the next
 };
 
 struct RandomOptions {
@@ -26,6 +26,10 @@ struct RandomOptions {
 // hold: values stay below 1e7 and rounding errors small against them, and what a rounding could
 // decide (comparisons of inexact values ...) is left out again.
 RandomProgram MakeRandomProgram(uint64_t seed, const RandomOptions& options = {});
+
+// Collectives between replicas, on values that every order of evaluation gives the same bits. Some of the seeds of MakeRandomProgram are such
+// programs.
+RandomProgram MakeReplicatedProgram(uint64_t seed);
 
 }  // namespace hilo::fuzz
 

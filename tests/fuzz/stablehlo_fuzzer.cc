@@ -1,8 +1,4 @@
-// Any bytes through everything that reads StableHLO: an entry for libFuzzer.
-//
-//   clang++ -fsanitize=fuzzer,address ... tests/fuzz/stablehlo_fuzzer.cc -lhilo;  ./fuzzer tests/programs/stablehlo
-//
-// What is accepted must print as text that parses.
+// Any bytes through everything that reads StableHLO. What is accepted must print as text that parses.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

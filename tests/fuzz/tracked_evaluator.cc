@@ -9,7 +9,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/ops/convolution_attributes.h"
+#include "hlo/ops/linalg_attributes.h"
 #include "hlo/ops/op_attributes.h"
+#include "hlo/ops/search_attributes.h"
 
 namespace hilo::fuzz {
 namespace {
@@ -155,14 +158,11 @@ double CombinedError(const HloComputation& computation, absl::Span<const Tracked
   return kUnknown;
 }
 
-double DotError(const HloInstruction& dot, const Tracked& lhs, const Tracked& rhs,
-                const Literal& result) {
+// Sums of `count` products.
+double DotError(double count, const Tracked& lhs, const Tracked& rhs, const Literal& result) {
   const PrimitiveType type = result.shape().element_type();
-  if (!IsInexactType(type)) return 0;
+  if (!IsInexactType(type)) return lhs.error == 0 && rhs.error == 0 ? 0 : kUnknown;
   if (HasNonFinite(*lhs.value) || HasNonFinite(*rhs.value) || HasNonFinite(result)) return kUnknown;
-  double count = 1;
-  for (int64_t d : dot.attrs<DotAttrs>().lhs_contracting_dims)
-    count *= dot.operand(0)->shape().dimensions(d);
   if (IsComplexType(type)) count *= 2;
   const double a = MaxFinite(*lhs.value), b = MaxFinite(*rhs.value), u = UnitRoundoff(type);
   if (lhs.error == 0 && rhs.error == 0 && AllIntegral(*lhs.value) && AllIntegral(*rhs.value) &&
@@ -170,6 +170,53 @@ double DotError(const HloInstruction& dot, const Tracked& lhs, const Tracked& rh
     return 0;
   return count * (a * rhs.error + b * lhs.error + lhs.error * rhs.error) +
          u * count * count * a * b;
+}
+
+double SizeOf(const Shape& shape, absl::Span<const int64_t> dimensions) {
+  double size = 1;
+  for (int64_t d : dimensions) size *= static_cast<double>(shape.dimensions(d));
+  return size;
+}
+
+// How many products an element of the result of a contraction adds up.
+double ProductCount(const HloInstruction& instruction) {
+  const Shape& lhs = instruction.operand(0)->shape();
+  switch (instruction.opcode()) {
+    case HloOpcode::kRaggedDot:
+      return SizeOf(lhs, instruction.attrs<RaggedDotAttrs>().lhs_contracting_dims);
+    case HloOpcode::kConvolution: {
+      const auto& labels = instruction.attrs<ConvolutionAttrs>().dim_labels;
+      const Shape& kernel = instruction.operand(1)->shape();
+      const double images = static_cast<double>(lhs.dimensions(labels.input_batch_dimension()));  // batch groups add up over them
+      return images * static_cast<double>(ShapeUtil::ElementsIn(kernel)) /
+             std::max<double>(1, kernel.dimensions(labels.kernel_output_feature_dimension()));
+    }
+    default:
+      return SizeOf(lhs, instruction.attrs<DotAttrs>().lhs_contracting_dims);
+  }
+}
+
+double FftError(const HloInstruction& fft, const Tracked& operand, const Literal& result) {
+  if (HasNonFinite(*operand.value) || HasNonFinite(result)) return kUnknown;
+  const auto& attributes = fft.attrs<FftAttrs>();
+  double points = 1;
+  for (int64_t n : attributes.fft_length) points *= static_cast<double>(n);
+  const bool forward = attributes.fft_type == FftType::kFft || attributes.fft_type == FftType::kRfft;
+  const double scale = forward ? points : 2;
+  return scale * (2 * operand.error + 8 * (std::log2(points + 1) + 1) * UnitRoundoff(result.shape().element_type()) * MaxFinite(*operand.value));
+}
+
+// Of a running combination of exact values.
+double ScanError(const HloInstruction& scan, absl::Span<const Tracked* const> operands, const Literal& result) {
+  if (!IsInexactType(result.shape().element_type())) return 0;
+  const HloInstruction& combined = *scan.called_computation()->root_instruction()->operand(0);
+  if (combined.opcode() == HloOpcode::kMaximum || combined.opcode() == HloOpcode::kMinimum) return 0;
+  if (combined.opcode() != HloOpcode::kAdd || HasNonFinite(result)) return kUnknown;
+  const double count = 1.0 + SizeOf(scan.operand(0)->shape(), scan.attrs<ScanAttrs>().dimensions);
+  const double size = std::max(MaxFinite(*operands[0]->value), MaxFinite(*operands[1]->value));
+  const double u = UnitRoundoff(result.shape().element_type());
+  if (AllIntegral(*operands[0]->value) && AllIntegral(*operands[1]->value) && count * size <= 0.5 / u) return 0;
+  return u * count * count * size;
 }
 
 // Roundings of an elementary function, in units of UnitRoundoff; 0 for ops that do not round.
@@ -379,15 +426,61 @@ absl::StatusOr<double> TrackedEvaluator::ErrorOf(const HloInstruction& instructi
     case HloOpcode::kConstant:
     case HloOpcode::kIota:
       return 0;
-    case HloOpcode::kSelect:
+    case HloOpcode::kDynamicReshape:
     case HloOpcode::kDynamicUpdateSlice:
+    case HloOpcode::kSelect:
+    case HloOpcode::kSetDimensionSize:
       return largest;
+    case HloOpcode::kGetDimensionSize:
+      return 0;
     case HloOpcode::kBitcast:
     case HloOpcode::kBitcastConvert:
     case HloOpcode::kSort:
       return largest == 0 ? 0 : kUnknown;
+    case HloOpcode::kRngBitGenerator:
+    case HloOpcode::kStochasticConvert:
+    case HloOpcode::kTopK:
+      return largest == 0 ? 0 : kUnknown;
+    case HloOpcode::kConvolution:
     case HloOpcode::kDot:
-      return DotError(instruction, *operands[0], *operands[1], result);
+    case HloOpcode::kRaggedDot:
+      return DotError(ProductCount(instruction), *operands[0], *operands[1], result);
+    case HloOpcode::kScaledDot: {
+      double size = 1;
+      for (const Tracked* operand : operands) {
+        if (HasNonFinite(*operand->value)) return kUnknown;
+        size *= std::max(1.0, MaxFinite(*operand->value));
+      }
+      if (largest > 0 || HasNonFinite(result)) return kUnknown;
+      const double count = 1 + ProductCount(instruction);
+      return 4 * UnitRoundoff(result.shape().element_type()) * count * count * size;
+    }
+    case HloOpcode::kFft:
+      return FftError(instruction, *operands[0], result);
+    case HloOpcode::kCholesky:
+    case HloOpcode::kTriangularSolve: {
+      // The generator's matrices are small and well conditioned.
+      if (largest > 0 || HasNonFinite(result) || HasNonFinite(*operands.back()->value)) return kUnknown;
+      const double size = std::max({1.0, MaxFinite(result), MaxFinite(*operands.back()->value)});
+      return 1000 * UnitRoundoff(result.shape().element_type()) * size;
+    }
+    case HloOpcode::kBatchNormGrad:
+    case HloOpcode::kBatchNormInference:
+    case HloOpcode::kBatchNormTraining: {
+      if (largest > 0 || HasNonFinite(result)) return kUnknown;
+      double size = 1;
+      for (const Tracked* operand : operands) {
+        if (HasNonFinite(*operand->value)) return kUnknown;
+        size = std::max(size, MaxFinite(*operand->value));
+      }
+      const double count = static_cast<double>(operands[0]->value->element_count());
+      return 64 * UnitRoundoff(result.shape().element_type()) * (count + 1) * size * size * size;
+    }
+    case HloOpcode::kScan:
+      return largest == 0 ? ScanError(instruction, operands, result) : kUnknown;
+    case HloOpcode::kSelectAndScatter:
+      if (operands[0]->error > 0) return kUnknown;
+      return CombinedError(*instruction.called_computation(1), operands.subspan(1), 1.0 + operands[1]->value->element_count(), result);
     case HloOpcode::kReduce:
       return CombinedError(
           *instruction.called_computation(), operands,
@@ -423,6 +516,8 @@ absl::StatusOr<double> TrackedEvaluator::ErrorOf(const HloInstruction& instructi
       instruction.attrs<CompareAttrs>().type == ComparisonType::kTotalOrder &&
       (HasNonFinite(*operands[0]->value) || HasNonFinite(*operands[1]->value)))
     return kUnknown;
+  // What rounds to zero here may be the other zero there.
+  if (largest > 0 && IsInexactType(result.shape().element_type())) error = std::max(error, 1e-300);
   return error == 0 && HasNonFinite(result) && UnitsOf(instruction.opcode()) > 0 ? 1e-300 : error;
 }
 
@@ -443,8 +538,34 @@ absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(
       const auto begin = operands[0]->begin() + first;
       return TrackedLeaves(begin, begin + LeafCount(instruction.shape()));
     }
+    case HloOpcode::kAddDependency:
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kCopy:
+    case HloOpcode::kDomain:
     case HloOpcode::kOptimizationBarrier:
       return *operands[0];
+    case HloOpcode::kAfterAll: {
+      HILO_ASSIGN_OR_RETURN(Literal token, HloEvaluator().EvaluateInstruction(instruction, {}));
+      return ExactLeaves(std::move(token));
+    }
+    case HloOpcode::kCopyStart:
+      return TrackedLeaves{operands[0]->front(), operands[0]->front(), {std::make_shared<const Literal>(LiteralUtil::Zero(U32))}};
+    case HloOpcode::kCopyDone:
+      return TrackedLeaves{operands[0]->front()};
+    case HloOpcode::kAsyncStart: {  // the operands, then the results
+      TrackedLeaves state;
+      std::vector<TrackedLeaves> arguments;
+      for (const TrackedLeaves* operand : operands) {
+        arguments.push_back(*operand);
+        state.insert(state.end(), operand->begin(), operand->end());
+      }
+      HILO_ASSIGN_OR_RETURN(const TrackedLeaves results, Run(*instruction.called_computation(), arguments));
+      state.insert(state.end(), results.begin(), results.end());
+      return state;
+    }
+    case HloOpcode::kAsyncDone:
+      return TrackedLeaves(operands[0]->end() - LeafCount(instruction.shape()), operands[0]->end());
+    case HloOpcode::kFusion:
     case HloOpcode::kCall: {
       std::vector<TrackedLeaves> arguments;
       for (const TrackedLeaves* operand : operands) arguments.push_back(*operand);

@@ -19,6 +19,7 @@
 #include "hlo/analysis/dynamic_dimensions.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/passes/dynamic/sized_value.h"
+#include "hlo/passes/standard_passes.h"
 
 namespace hilo {
 namespace {
@@ -312,6 +313,7 @@ void AdaptHeader(const ProgramShape& before, const DynamicInterface& interface, 
 }  // namespace
 
 absl::StatusOr<DynamicInterface> ExpandDynamicShapes(HloModule* module) {
+  HILO_RETURN_IF_ERROR(MakeAsyncToSync()->Run(module).status());  // leaves no other calls than those that are handled here
   const ProgramShape before = module->EntryProgramShape();
   DynamicInterface interface;
   Variant entry{.computation = module->entry_computation(), .packed = false, .forced = true, .results = StatedDimensions(before.result)};

@@ -99,6 +99,7 @@ HloInstruction* GraphWriter::Mask(const SizedValue& value, absl::Span<const int6
 HloInstruction* GraphWriter::Repack(const SizedValue& value, absl::Span<const int64_t> bounds, absl::Span<HloInstruction* const> sizes) {
   const Shape shape = value.data->shape();
   const int64_t count = ShapeUtil::ElementsIn(shape);
+  if (count == 0) return Broadcast(Zero(shape.element_type()), bounds);  // nothing can count
   S32(count);  // fails where indices would not fit
   // The position of each element of the result among those that count.
   const auto spread = [&](HloInstruction* scalar) { return Broadcast(scalar, bounds); };

@@ -126,7 +126,7 @@ TEST_P(TransferTest, ALoopTakesAndGivesInOrder) {
 TEST_P(TransferTest, ALaunchDoesNotWaitForTheHost) {
   Compile(kRunningSum);
   auto two = *client_->BufferFromLiteral(LiteralUtil::CreateR0<int32_t>(2));
-  auto results = executable_->Execute({{two.get()}});
+  auto results = executable_->Execute({two.get()});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_FALSE((*results)[0]->IsReady());
   for (float x : {5.0f, 6.0f}) {
@@ -229,7 +229,7 @@ TEST_P(TransferTest, AWaitingRunEndsAtItsDeadlineAndWhenItIsCancelled) {
 TEST_P(TransferTest, AClientThatGoesEndsRunsThatWait) {
   Compile(kRunningSum);
   auto two = *client_->BufferFromLiteral(LiteralUtil::CreateR0<int32_t>(2));
-  auto results = executable_->Execute({{two.get()}});
+  auto results = executable_->Execute({two.get()});
   ASSERT_TRUE(results.ok());
   executable_.reset();
   client_.reset();
@@ -307,7 +307,7 @@ TEST_P(TransferTest, TransfersBetweenDevicesAreRefusedByName) {
   absl::Status status = executable.status();
   if (status.ok()) {
     const Literal x = LiteralUtil::CreateR1<float>({1, 2});
-    status = (*executable)->ExecuteLiterals({{&x}}).status();
+    status = (*executable)->ExecuteLiterals({&x}).status();
   }
   EXPECT_EQ(absl::StatusCode::kUnimplemented, status.code()) << status;
   EXPECT_TRUE(absl::StrContains(status.message(), "between devices")) << status;

@@ -94,6 +94,23 @@ TEST(HloProtoTest, AllModulesOfTheTests) {
   EXPECT_GT(modules, 200);
 }
 
+TEST(HloProtoTest, ChannelsAreNotZero) {
+  const auto module = MustParse("HloModule m\nENTRY main { x = f32[2] parameter(0)  ROOT c = f32[2] collective-permute(x), channel_id=0, source_target_pairs={{0,0}} }");
+  ASSERT_NE(module, nullptr);
+  const absl::Status status = HloModuleToProto(*module).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(absl::StrContains(status.message(), "no channel_id of 0, as collective-permute has")) << status;
+}
+
+TEST(HloProtoTest, ConstantsWithDynamicDimensionsAreAtTheirBounds) {
+  ExpectTextRoundTrip("HloModule m\nENTRY main { ROOT c = f32[2,<=3] constant({{1,2,3},{4,5,6}}) }");
+  const auto smaller = MustParse("HloModule m\nENTRY main { ROOT c = f32[<=4] constant((2) {1,2}) }");
+  ASSERT_NE(smaller, nullptr);
+  const absl::Status status = HloModuleToProto(*smaller).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(absl::StrContains(status.message(), "sizes of dynamic dimensions, as in a literal of f32[<=4]")) << status;
+}
+
 // A module of one instruction, which need not be verified.
 std::string Instruction(absl::string_view instruction) {
   return absl::StrCat(

@@ -1,0 +1,212 @@
+// Many elements to one, or to their order.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/ops/search_attributes.h"
+#include "tests/fuzz/random_grower.h"
+
+namespace hilo::fuzz {
+namespace {
+
+// The largest value with its place, the first of equal ones: (value, index, value, index) ->
+// (value, index).
+HloComputation* ArgMax(Grower& g, PrimitiveType type, PrimitiveType index) {
+  HloComputation* c = g.module->AddComputation("arg_max");
+  std::vector<HloInstruction*> p;
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = absl::StrCat("p", i);
+    p.push_back(
+        c->AddInstruction(HloInstruction::CreateParameter(
+                              i, ShapeUtil::MakeShape(i % 2 == 0 ? type : index, {}), name),
+                          name));
+  }
+  const auto compare = [&](HloInstruction* a, HloInstruction* b, ComparisonDirection direction) {
+    auto attributes = std::make_unique<CompareAttrs>();
+    attributes->direction = direction;
+    return *c->AddOp(HloOpcode::kCompare, {a, b}, std::move(attributes));
+  };
+  HloInstruction* greater = compare(p[0], p[2], ComparisonDirection::kGt);
+  HloInstruction* tie =
+      *c->AddOp(HloOpcode::kAnd, {compare(p[0], p[2], ComparisonDirection::kEq),
+                                  compare(p[1], p[3], ComparisonDirection::kLt)});
+  HloInstruction* first = *c->AddOp(HloOpcode::kOr, {greater, tie});
+  HloInstruction* value = *c->AddOp(HloOpcode::kSelect, {first, p[0], p[2]});
+  HloInstruction* place = *c->AddOp(HloOpcode::kSelect, {first, p[1], p[3]});
+  (void)c->set_root_instruction(*c->AddOp(HloOpcode::kTuple, {value, place}), true);
+  return c;
+}
+
+bool HasNan(const Value& value) {
+  if (!IsFloatingPointType(value.type())) return false;
+  for (int64_t i = 0; i < value.leaves[0].value->element_count(); ++i) {
+    if (std::isnan(value.leaves[0].value->GetAsDouble(i))) return true;
+  }
+  return false;
+}
+
+bool ReduceOp(Grower& g, Scope& scope) {
+  const Value* x =
+      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+  if (x == nullptr) return false;
+  auto attributes = std::make_unique<ReduceAttrs>();
+  attributes->dimensions = g.Subset(x->shape().rank(), 1);
+  HloInstruction* operand = x->instruction;
+  const PrimitiveType type = operand->shape().element_type();
+  const bool integral = IsIntegralType(type);
+  if (g.random.Chance(20) && (integral || type == F32 || type == F64) && x->exact() &&
+      !HasNan(*x)) {
+    const Dims dims = DimsOf(operand->shape());
+    const Shape shape = ShapeUtil::MakeShape(S32, dims);
+    auto iota_attributes = std::make_unique<IotaAttrs>();
+    iota_attributes->iota_dimension = attributes->dimensions[0];
+    const Value* iota = g.Add(scope, HloOpcode::kIota, {}, std::move(iota_attributes), {}, &shape);
+    if (iota == nullptr) return false;
+    HloInstruction* index = iota->instruction;
+    HloInstruction* low = scope.computation->AddConstant(LiteralUtil::MinValue(type));
+    scope.values.push_back({low, ExactLeaves(LiteralUtil::MinValue(type))});
+    HloInstruction* none = scope.computation->AddConstant(LiteralUtil::MaxValue(S32));
+    scope.values.push_back({none, ExactLeaves(LiteralUtil::MaxValue(S32))});
+    return g.TakeApart(scope, g.Add(scope, HloOpcode::kReduce, {operand, index, low, none},
+                                std::move(attributes), {ArgMax(g, type, S32)}));
+  }
+  HloInstruction* init = g.Like(scope, {}, type);
+  return g.Add(scope, HloOpcode::kReduce, {operand, init}, std::move(attributes),
+             {g.Combiner(type, g.CombinerOpcode(type))});
+}
+
+bool ReduceWindowOp(Grower& g, Scope& scope) {
+  const Value* x =
+      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+  if (x == nullptr) return false;
+  auto attributes = std::make_unique<ReduceWindowAttrs>();
+  HloInstruction* operand = x->instruction;
+  for (int64_t size : operand->shape().dimensions()) {
+    Window::Dimension d;
+    if (g.random.Chance(60)) {
+      d.size = 1 + g.random.Below(std::min<int64_t>(size + 1, 5));
+      d.stride = 1 + g.random.Below(3);
+      d.padding_low = g.random.Below(3);
+      d.padding_high = g.random.Below(3);
+      if (g.random.Chance(25)) d.base_dilation = 1 + g.random.Below(3);
+      if (g.random.Chance(25)) d.window_dilation = 1 + g.random.Below(3);
+    }
+    attributes->window.dimensions.push_back(d);
+  }
+  const PrimitiveType type = operand->shape().element_type();
+  return g.Add(scope, HloOpcode::kReduceWindow, {operand, g.Like(scope, {}, type)},
+             std::move(attributes), {g.Combiner(type, g.CombinerOpcode(type))});
+}
+
+bool SortOp(Grower& g, Scope& scope) {
+  const Value* x = g.Pick(scope, [](const Value& v) {
+    return v.shape().IsArray() && v.shape().rank() >= 1 && v.exact() && !IsComplexType(v.type());
+  });
+  if (x == nullptr) return false;
+  std::vector<HloInstruction*> operands = {x->instruction};
+  const Shape shape = x->shape();
+  for (int i = g.random.Below(3); i > 0; --i)
+    operands.push_back(g.Like(scope, DimsOf(shape), g.RandomType(), true));
+  HloComputation* less = g.module->AddComputation("less");
+  for (size_t i = 0; i < operands.size() * 2; ++i) {
+    if (operands[i / 2] == nullptr) return false;
+    const std::string name = absl::StrCat("p", i);
+    less->AddInstruction(
+        HloInstruction::CreateParameter(
+            i, ShapeUtil::MakeShape(operands[i / 2]->shape().element_type(), {}), name),
+        name);
+  }
+  auto compare = std::make_unique<CompareAttrs>();
+  compare->direction = g.random.Chance(60) ? ComparisonDirection::kLt : ComparisonDirection::kGt;
+  // Only the total order sorts NaNs the same way everywhere.
+  if (IsFloatingPointType(shape.element_type())) compare->type = ComparisonType::kTotalOrder;
+  auto root = less->AddOp(HloOpcode::kCompare,
+                          {less->parameter_instruction(0), less->parameter_instruction(1)},
+                          std::move(compare));
+  if (!root.ok() || !less->set_root_instruction(*root, true).ok()) return false;
+  auto attributes = std::make_unique<SortAttrs>();
+  attributes->dimensions = {g.random.Below(shape.rank())};
+  attributes->is_stable = true;
+  const Value* sorted = g.Add(scope, HloOpcode::kSort, operands, std::move(attributes), {less});
+  return sorted != nullptr && (operands.size() == 1 || g.TakeApart(scope, sorted));
+}
+
+// Windows that select by GE or LE, with sums of what is scattered.
+bool SelectAndScatterOp(Grower& g, Scope& scope) {
+  const Value* x = g.Pick(scope, [](const Value& v) {
+    return v.shape().IsArray() && v.shape().rank() >= 1 && v.exact() && v.type() != PRED && !IsComplexType(v.type());
+  });
+  if (x == nullptr) return false;
+  HloInstruction* operand = x->instruction;
+  const PrimitiveType type = operand->shape().element_type();
+  auto attributes = std::make_unique<SelectAndScatterAttrs>();
+  Dims source_dims;
+  for (int64_t size : operand->shape().dimensions()) {
+    Window::Dimension d;
+    if (g.random.Chance(60)) {
+      d.size = 1 + g.random.Below(std::min<int64_t>(size + 1, 4));
+      d.stride = 1 + g.random.Below(3);
+      d.padding_low = g.random.Below(2);
+      d.padding_high = g.random.Below(2);
+    }
+    source_dims.push_back(WindowedOutputSize(size, d).value_or(0));
+    attributes->window.dimensions.push_back(d);
+  }
+  HloComputation* select = g.Combiner(type, HloOpcode::kAdd);
+  auto compare = std::make_unique<CompareAttrs>();
+  compare->direction = g.random.Chance(70) ? ComparisonDirection::kGe : ComparisonDirection::kLe;
+  auto chosen = select->AddOp(HloOpcode::kCompare, {select->parameter_instruction(0), select->parameter_instruction(1)}, std::move(compare));
+  if (!chosen.ok() || !select->set_root_instruction(*chosen, true).ok()) return false;
+  HloInstruction* source = g.Like(scope, source_dims, type);
+  HloInstruction* init = g.Like(scope, {}, type);
+  return g.Add(scope, HloOpcode::kSelectAndScatter, {operand, source, init}, std::move(attributes),
+               {select, g.Combiner(type, HloOpcode::kAdd)});
+}
+
+// (x, carry) -> (combined, combined), along one dimension.
+bool ScanOp(Grower& g, Scope& scope) {
+  const Value* x = g.Pick(scope, [](const Value& v) {
+    return v.shape().IsArray() && v.shape().rank() >= 1 && v.exact() && !IsComplexType(v.type());
+  });
+  if (x == nullptr) return false;
+  HloInstruction* operand = x->instruction;
+  const PrimitiveType type = operand->shape().element_type();
+  auto attributes = std::make_unique<ScanAttrs>();
+  attributes->dimensions = {g.random.Below(operand->shape().rank())};
+  attributes->num_carries = 1;
+  attributes->is_reverse = g.random.Chance(40);
+  attributes->is_associative = g.random.Chance(50);
+  Dims dims = DimsOf(operand->shape());
+  dims.erase(dims.begin() + attributes->dimensions[0]);
+  HloComputation* f = g.module->AddComputation("scan");
+  const Shape slice = ShapeUtil::MakeShape(type, dims);
+  HloInstruction* element = f->AddInstruction(HloInstruction::CreateParameter(0, slice, "x"), "x");
+  HloInstruction* carry = f->AddInstruction(HloInstruction::CreateParameter(1, slice, "carry"), "carry");
+  auto combined = f->AddOp(g.CombinerOpcode(type), {carry, element});
+  if (!combined.ok()) return false;
+  auto both = f->AddOp(HloOpcode::kTuple, {*combined, *combined});
+  if (!both.ok() || !f->set_root_instruction(*both, true).ok()) return false;
+  HloInstruction* init = g.Like(scope, dims, type, true);
+  return g.TakeApart(scope, g.Add(scope, HloOpcode::kScan, {operand, init}, std::move(attributes), {f}));
+}
+
+bool TopKOp(Grower& g, Scope& scope) {
+  const Value* x = g.Pick(scope, [](const Value& v) {
+    return v.shape().IsArray() && v.shape().rank() >= 1 && v.exact() && !IsComplexType(v.type()) && v.type() != PRED;
+  });
+  if (x == nullptr) return false;
+  auto attributes = std::make_unique<TopKAttrs>();
+  attributes->k = g.random.Below(x->shape().dimensions(x->shape().rank() - 1) + 1);
+  attributes->largest = g.random.Chance(60);
+  return g.TakeApart(scope, g.Add(scope, HloOpcode::kTopK, {x->instruction}, std::move(attributes)));
+}
+
+}  // namespace
+
+absl::Span<const Kind> ReductionKinds() {
+  static constexpr Kind kKinds[] = {{6, &ReduceOp}, {3, &ReduceWindowOp}, {3, &SortOp}, {2, &SelectAndScatterOp}, {2, &ScanOp}, {1, &TopKOp}};
+  return kKinds;
+}
+
+}  // namespace hilo::fuzz
