@@ -60,7 +60,9 @@ class CpuTarget : public Target {
       case HloOpcode::kCopy:
         return true;
       case HloOpcode::kDot:
-        return strict_ || !IsWidenedDot(instruction);
+        return strict_ || !(IsWidenedDot(instruction) || IsTransposedDot(instruction));
+      case HloOpcode::kRaggedDot:
+        return strict_ || !HasNarrowOperands(instruction);
       case HloOpcode::kConvolution:
         return IsKernelConvolution(instruction);
       case HloOpcode::kStochasticConvert:

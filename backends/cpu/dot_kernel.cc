@@ -112,10 +112,21 @@ const char* GemmSymbol(PrimitiveType type) {
   }
 }
 
-bool IsLarge(const HloInstruction& dot) {
-  const std::optional<Gemm> gemm = GemmOf(dot);
-  if (!gemm || gemm->m < 2 || gemm->n < 2 || gemm->k < 2) return false;
-  return static_cast<double>(gemm->m) * static_cast<double>(gemm->n) * static_cast<double>(gemm->k) >= kLibraryWork;
+// Whether a product of m x k and k x n numbers is worth a call.
+bool IsLarge(int64_t m, int64_t n, int64_t k) {
+  return m >= 2 && n >= 2 && k >= 2 && static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= kLibraryWork;
+}
+bool IsLarge(const std::optional<Gemm>& gemm) { return gemm.has_value() && IsLarge(gemm->m, gemm->n, gemm->k); }
+
+bool HasGemmTypes(const HloInstruction& dot) {
+  const PrimitiveType type = dot.shape().element_type();
+  return GemmSymbol(type) != nullptr && dot.operand(0)->shape().element_type() == type && dot.operand(1)->shape().element_type() == type;
+}
+
+int64_t Volume(const Shape& shape, const std::vector<int64_t>& dimensions) {
+  int64_t volume = 1;
+  for (int64_t d : dimensions) volume *= shape.dimensions(d);
+  return volume;
 }
 
 Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
@@ -161,17 +172,24 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
 
 }  // namespace
 
-bool IsWidenedDot(const HloInstruction& dot) {
+bool HasNarrowOperands(const HloInstruction& dot) {
   const auto is_narrow = [](const Shape& shape) { return IsFloatingPointType(shape.element_type()) && PrimitiveTypeBitWidth(shape.element_type()) < 32; };
-  return dot.opcode() == HloOpcode::kDot && is_narrow(dot.operand(0)->shape()) && is_narrow(dot.operand(1)->shape()) &&
-         (is_narrow(dot.shape()) || dot.shape().element_type() == F32) && IsLarge(dot);
+  return is_narrow(dot.operand(0)->shape()) && is_narrow(dot.operand(1)->shape()) && (is_narrow(dot.shape()) || dot.shape().element_type() == F32);
 }
 
-bool IsLibraryDot(const HloInstruction& dot) {
-  if (dot.opcode() != HloOpcode::kDot) return false;
-  const PrimitiveType type = dot.shape().element_type();
-  return GemmSymbol(type) != nullptr && dot.operand(0)->shape().element_type() == type && dot.operand(1)->shape().element_type() == type && IsLarge(dot);
+bool IsWidenedDot(const HloInstruction& dot) {
+  return dot.opcode() == HloOpcode::kDot && HasNarrowOperands(dot) && IsLarge(GemmOf(dot));
 }
+
+bool IsTransposedDot(const HloInstruction& dot) {
+  if (dot.opcode() != HloOpcode::kDot || !HasGemmTypes(dot) || GemmOf(dot).has_value()) return false;
+  const DotAttrs& attrs = dot.attrs<DotAttrs>();
+  const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
+  return IsLarge(Volume(lhs, FreeDimensions(lhs, attrs.lhs_batch_dims, attrs.lhs_contracting_dims)),
+                 Volume(rhs, FreeDimensions(rhs, attrs.rhs_batch_dims, attrs.rhs_contracting_dims)), Volume(lhs, attrs.lhs_contracting_dims));
+}
+
+bool IsLibraryDot(const HloInstruction& dot) { return dot.opcode() == HloOpcode::kDot && HasGemmTypes(dot) && IsLarge(GemmOf(dot)); }
 
 absl::StatusOr<Kernel> DotKernel(FunctionEmitter& f, const HloInstruction* instruction) {
   if (HeroOf(instruction) == instruction && !f.context().numerics().strict && IsLibraryDot(*instruction)) {

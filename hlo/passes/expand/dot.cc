@@ -1,16 +1,69 @@
-// dot of bf16, f16 and narrower floats => the dot in f32 and its result rounded, which is what the op means. Backends ask for it where the f32 dot has a
-// library.
+// dot and ragged-dot of bf16, f16 and narrower floats => the same in f32 and its result rounded, which is what they mean.
+// Other dots => the dot of operands transposed to batch, free and contracting dimensions, each kind together.
+// Backends ask for either where what comes out is fast.
+#include <algorithm>
+#include <numeric>
+
 #include "hlo/ops/op_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
 namespace hilo {
+namespace {
 
-absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+bool IsNarrowFloat(const Shape& shape) { return IsFloatingPointType(shape.element_type()) && PrimitiveTypeBitWidth(shape.element_type()) < 32; }
+
+absl::StatusOr<XlaOp> InF32(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
   Shape shape = instruction.shape();
   shape.set_element_type(F32);
-  const XlaOp dot = builder->AddOp(HloOpcode::kDot, {ConvertElementType(operands[0], F32), ConvertElementType(operands[1], F32)},
-                                   instruction.attributes()->Clone(), {}, &shape);
+  std::vector<XlaOp> wide(operands.begin(), operands.end());
+  for (int64_t side : {0, 1}) wide[side] = ConvertElementType(wide[side], F32);
+  const XlaOp dot = builder->AddOp(instruction.opcode(), wide, instruction.attributes()->Clone(), {}, &shape);
   return ConvertElementType(dot, instruction.shape().element_type());
+}
+
+// The dimensions of `shape` that are in neither list.
+std::vector<int64_t> Free(const Shape& shape, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+  std::vector<int64_t> free;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (std::find(batch.begin(), batch.end(), d) == batch.end() && std::find(contracting.begin(), contracting.end(), d) == contracting.end()) free.push_back(d);
+  }
+  return free;
+}
+
+std::vector<int64_t> Count(int64_t first, size_t count) {
+  std::vector<int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
+absl::StatusOr<XlaOp> InOrder(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+  const DotAttrs& attrs = instruction.attrs<DotAttrs>();
+  // Products are added up in the order of the rhs, which so may stay as it is.
+  const size_t batch = attrs.lhs_batch_dims.size(), contracting = attrs.lhs_contracting_dims.size();
+  std::vector<int64_t> order = Count(0, contracting);
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return attrs.rhs_contracting_dims[a] < attrs.rhs_contracting_dims[b]; });
+  std::vector<int64_t> lhs = attrs.lhs_batch_dims, rhs = attrs.rhs_batch_dims;
+  const std::vector<int64_t> lhs_free = Free(instruction.operand(0)->shape(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
+  const std::vector<int64_t> rhs_free = Free(instruction.operand(1)->shape(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  lhs.insert(lhs.end(), lhs_free.begin(), lhs_free.end());
+  for (int64_t i : order) {
+    lhs.push_back(attrs.lhs_contracting_dims[i]);
+    rhs.push_back(attrs.rhs_contracting_dims[i]);
+  }
+  rhs.insert(rhs.end(), rhs_free.begin(), rhs_free.end());
+  auto ordered = std::make_unique<DotAttrs>(attrs);
+  ordered->lhs_batch_dims = ordered->rhs_batch_dims = Count(0, batch);
+  ordered->lhs_contracting_dims = Count(static_cast<int64_t>(batch + lhs_free.size()), contracting);
+  ordered->rhs_contracting_dims = Count(static_cast<int64_t>(batch), contracting);
+  return builder->AddOp(HloOpcode::kDot, {Transpose(operands[0], lhs), Transpose(operands[1], rhs)}, std::move(ordered), {}, &instruction.shape());
+}
+
+}  // namespace
+
+absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+  const bool narrow = IsNarrowFloat(instruction.operand(0)->shape()) && IsNarrowFloat(instruction.operand(1)->shape());
+  if (narrow || instruction.opcode() != HloOpcode::kDot) return InF32(instruction, builder, operands);
+  return InOrder(instruction, builder, operands);
 }
 
 }  // namespace hilo

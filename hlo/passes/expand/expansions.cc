@@ -17,6 +17,7 @@ constexpr Row kRows[] = {
     {HloOpcode::kRng, ExpandRng},
     {HloOpcode::kRngBitGenerator, ExpandRngBitGenerator},
     {HloOpcode::kDot, ExpandDot},
+    {HloOpcode::kRaggedDot, ExpandDot},
     {HloOpcode::kScaledDot, ExpandScaledDot},
     {HloOpcode::kCustomCall, ExpandCustomCall},
     {HloOpcode::kScan, ExpandScan},

@@ -163,6 +163,10 @@ Result DotOfTranspose(HloInstruction* i) {
     const std::vector<int64_t>& permutation = transpose->attrs<TransposeAttrs>().dimensions;
     for (int64_t& dimension : batch) dimension = permutation[dimension];
     for (int64_t& dimension : contracting) dimension = permutation[dimension];
+    // Several contracting dimensions are one only while they follow each other, and a product wants rows or columns that are dense.
+    if (std::find(batch.begin(), batch.end(), transpose->shape().rank() - 1) != batch.end()) continue;
+    const auto follow = [](int64_t a, int64_t b) { return b != a + 1; };
+    if (std::adjacent_find(contracting.begin(), contracting.end(), follow) != contracting.end()) continue;
     std::vector<HloInstruction*> operands = {i->operand(0), i->operand(1)};
     operands[side] = transpose->operand(0);
     return i->parent()->AddOp(HloOpcode::kDot, operands, std::move(attributes), {}, &i->shape());

@@ -54,6 +54,9 @@ TEST_P(LargeDotsTest, Dots) {
            Case{"90,70", "50,90", "70,50", "lhs_contracting_dims={0}, rhs_contracting_dims={1}"},
            Case{"3,40,30", "3,30,20", "3,40,20", "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}"},
            Case{"40,3,30", "30,3,20", "3,40,20", "lhs_batch_dims={1}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={0}"},
+           Case{"4,70,30", "4,30,50", "70,50", "lhs_contracting_dims={2,0}, rhs_contracting_dims={1,0}"},
+           Case{"30,70,3,4", "50,4,30,3", "3,70,50", "lhs_batch_dims={2}, rhs_batch_dims={3}, lhs_contracting_dims={3,0}, rhs_contracting_dims={1,2}"},
+           Case{"7,30,10", "30,50", "7,10,50", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
            Case{"45,37", "37", "45", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
            Case{"37", "37,1200", "1200", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"},
            Case{"1,37", "37,1203", "1,1203", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
@@ -84,6 +87,24 @@ TEST(LargeReductionTest, ToOneAndToRows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, LargeDotsTest, ::testing::Values("f32", "f64", "s32", "u32", "s64"), [](const auto& info) { return std::string(info.param); });
+
+TEST(RaggedDotTest, RowsInGroups) {
+  struct Case {
+    const char *lhs, *rhs, *attributes;
+  };
+  for (const Case& c : {Case{"300,20", "5,20,33", "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}"},
+                        Case{"20,300", "33,5,20", "lhs_contracting_dims={0}, rhs_contracting_dims={2}, lhs_ragged_dims={1}, rhs_group_dims={1}"}}) {
+    // Groups that end before the last row, behind it, and one of a negative size.
+    for (const char* sizes : {"7,0,150,1,100", "2,3,4,5,6", "100,100,0,50,1000", "200,-100,90,0,3"}) {
+      for (const char* type : {"f32", "f64", "s32", "bf16"}) {
+        ExpectSameResults(absl::Substitute(
+            "HloModule ragged\nENTRY main {\n  a = s32[$0] parameter(0)\n  b = s32[$1] parameter(1)\n  x = $2[$0] convert(a)\n  y = $2[$1] convert(b)\n"
+            "  g = s64[5] constant({$3})\n  ROOT r = $2[300,33] ragged-dot(x, y, g), $4\n}\n",
+            c.lhs, c.rhs, type, sizes, c.attributes));
+      }
+    }
+  }
+}
 
 // Sums that round once, at the end.
 TEST(LargeDotTest, NarrowFloatsAreSummedInF32) {
