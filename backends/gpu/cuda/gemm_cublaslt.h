@@ -1,0 +1,18 @@
+// backends/gpu/lib/gemm.h by cuBLASLt, which is loaded when the first product is wanted.
+#ifndef HILO_BACKENDS_GPU_CUDA_GEMM_CUBLASLT_H_
+#define HILO_BACKENDS_GPU_CUDA_GEMM_CUBLASLT_H_
+
+#include "absl/status/status.h"
+#include "backends/gpu/lib/gemm.h"
+
+namespace hilo::gpu {
+
+// On a stream of the current device. The library's first choice of algorithm is kept for each descriptor and device. Errors: as RunGemm.
+absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace);
+
+// Makes the library's descriptors for a product and drops them; needs no device. Errors: Unavailable without the library; Unimplemented with its words.
+absl::Status CheckCublasLtDescriptors(const GemmDescriptor& gemm);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_CUDA_GEMM_CUBLASLT_H_

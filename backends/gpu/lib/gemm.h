@@ -1,0 +1,68 @@
+// Matrix products by the platform's library: cuBLASLt on CUDA; on the emulated device a plain loop that refuses what cuBLASLt refuses.
+//
+//   D = epilogue(alpha op(A) op(B) + beta C + bias),   op(A) m x k, op(B) k x n, C and D m x n, a batch of them
+//
+// Matrices are column-major, as BLAS has them: element (i, j) of A lies at i + j lda, or, transposed, at j + i lda. A row-major product is this one with the operands
+// exchanged: D' = B' A'. Sums are of f32 for the small floats, f64 for f64 and s32 for s8.
+#ifndef HILO_BACKENDS_GPU_LIB_GEMM_H_
+#define HILO_BACKENDS_GPU_LIB_GEMM_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "backends/gpu/gpu_driver.h"
+#include "shape/primitive_type.h"
+
+namespace hilo::gpu {
+
+// What is done to a result, after the bias (m elements of D's type, one a row) if there is one. kGelu is the form with tanh.
+enum class GemmActivation { kNone, kRelu, kGelu };
+
+struct GemmDescriptor {
+  PrimitiveType a_type = F32, b_type = F32;
+  PrimitiveType d_type = F32;  // also C's and the bias's
+  bool transpose_a = false, transpose_b = false;
+  int64_t m = 0, n = 0, k = 0;
+  int64_t lda = 0, ldb = 0, ldd = 0;  // leading dimensions in elements; C's is D's
+  int64_t batch = 1;
+  int64_t stride_a = 0, stride_b = 0, stride_d = 0;  // elements between the matrices of a batch
+  double alpha = 1, beta = 0;                        // exact in the type of the sums
+  bool has_bias = false;
+  GemmActivation activation = GemmActivation::kNone;
+  bool allow_tf32 = false;  // f32 factors may be rounded to 10 bits of mantissa
+
+  // One line, for caches and messages.
+  std::string ToString() const;
+};
+
+struct GemmOperands {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* c = nullptr;  // may be d; not read if beta is 0
+  void* d = nullptr;
+  const void* bias = nullptr;
+};
+
+// Memory of the device that the library may use meanwhile.
+struct GemmWorkspace {
+  void* memory = nullptr;
+  int64_t bytes = 0;
+};
+
+// What is worth giving on large devices.
+inline constexpr int64_t kGemmWorkspaceBytes = int64_t{32} << 20;
+
+// The rules of cuBLASLt. Errors: InvalidArgument for sizes, leading dimensions, null and misaligned pointers; Unimplemented for types that do not go together and for
+// what the kernels of 8-bit types ask of alignment.
+absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands);
+
+// Queues the product. Errors: as CheckGemm; Unavailable if the library cannot be loaded; Unimplemented if it has no kernel for it.
+absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace);
+
+// The product on the host, on memory of the host.
+absl::Status GemmOnHost(const GemmDescriptor& gemm, const GemmOperands& operands);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_LIB_GEMM_H_

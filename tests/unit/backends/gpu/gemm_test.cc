@@ -1,0 +1,169 @@
+// Matrix products by the library: what is refused, and on every device that is there the results.
+#include "backends/gpu/lib/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/match.h"
+#include "backends/gpu/gpu_platform.h"
+#include "shape/number_types.h"
+
+#ifdef HILO_HAVE_CUDA
+#include "backends/gpu/cuda/gemm_cublaslt.h"
+#endif
+
+namespace hilo::gpu {
+namespace {
+
+GemmDescriptor Plain(PrimitiveType type, int64_t m, int64_t n, int64_t k) {
+  return {.a_type = type, .b_type = type, .d_type = type, .m = m, .n = n, .k = k, .lda = m, .ldb = k, .ldd = m};
+}
+
+alignas(16) float memory[64];
+const GemmOperands kSome = {.a = memory, .b = memory, .c = memory, .d = memory, .bias = memory};
+
+absl::StatusCode Refusal(const GemmDescriptor& gemm, const GemmOperands& operands = kSome) { return CheckGemm(gemm, operands).code(); }
+
+TEST(GemmTest, Refusals) {
+  const auto ok = absl::StatusCode::kOk, invalid = absl::StatusCode::kInvalidArgument, unimplemented = absl::StatusCode::kUnimplemented;
+  const auto with = [](auto change) {
+    GemmDescriptor gemm = Plain(F32, 4, 3, 2);
+    change(gemm);
+    return Refusal(gemm);
+  };
+  EXPECT_EQ(with([](GemmDescriptor&) {}), ok);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.m = -1; }), invalid);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.batch = 0; }), invalid);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.lda = 3; }), invalid);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.transpose_a = true, g.lda = 2; }), ok);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.ldb = 1; }), invalid);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.transpose_b = true; }), invalid);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.ldd = 3; }), invalid);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.batch = 2, g.stride_d = 11; }), invalid);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.batch = 2, g.stride_d = 12; }), ok);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.b_type = F64; }), unimplemented);
+  EXPECT_EQ(Refusal(Plain(S16, 4, 4, 4)), unimplemented);
+  EXPECT_EQ(Refusal(Plain(F32, 4, 3, 2), {.a = memory, .b = memory}), invalid);
+  EXPECT_EQ(Refusal(Plain(F32, 4, 3, 2), {.a = reinterpret_cast<char*>(memory) + 2, .b = memory, .d = memory}), invalid);
+  EXPECT_EQ(Refusal(Plain(F32, 4, 0, 2), {}), ok);
+  GemmDescriptor bytes = Plain(S8, 4, 4, 6);
+  EXPECT_EQ(Refusal(bytes), unimplemented);
+  bytes.d_type = S32;
+  EXPECT_EQ(Refusal(bytes), unimplemented);
+  bytes.ldb = 8;
+  EXPECT_EQ(Refusal(bytes), ok);
+  GemmDescriptor eight = Plain(F8E4M3FN, 16, 16, 16);
+  eight.d_type = BF16;
+  EXPECT_EQ(Refusal(eight), unimplemented);
+  eight.transpose_a = true;
+  EXPECT_EQ(Refusal(eight), ok);
+  eight.b_type = F8E5M2;
+  EXPECT_EQ(Refusal(eight), ok);
+  eight.a_type = F8E5M2;
+  EXPECT_EQ(Refusal(eight), unimplemented);
+  GemmDescriptor wide = Plain(F64, 4, 4, 4);
+  wide.has_bias = true;
+  EXPECT_EQ(Refusal(wide), unimplemented);
+}
+
+#ifdef HILO_HAVE_CUDA
+// The real library makes its descriptors without a device.
+TEST(GemmTest, CublasLtTakesTheDescriptors) {
+  for (PrimitiveType type : {F16, BF16, F32, F64, C64, C128}) {
+    GemmDescriptor gemm = Plain(type, 8, 8, 8);
+    gemm.transpose_b = true;
+    gemm.batch = 3;
+    gemm.stride_a = gemm.stride_b = gemm.stride_d = 64;
+    gemm.has_bias = type == F32;
+    const absl::Status status = CheckCublasLtDescriptors(gemm);
+    EXPECT_TRUE(status.ok() || absl::IsUnavailable(status)) << status;
+  }
+}
+#endif
+
+class GpuGemmTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    auto opened = OpenGpuDriver(GetParam(), 0);
+    if (absl::IsUnavailable(opened.status())) GTEST_SKIP() << opened.status();
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    driver_ = *std::move(opened);
+    stream_ = *driver_->CreateStream();
+  }
+  template <typename T>
+  T* ToDevice(const std::vector<T>& values) {
+    const auto bytes = static_cast<int64_t>(values.size() * sizeof(T));
+    void* memory = *driver_->Allocate(bytes);
+    EXPECT_TRUE(stream_->Copy(memory, values.data(), bytes).ok());
+    EXPECT_TRUE(stream_->Synchronize().ok());
+    return static_cast<T*>(memory);
+  }
+  template <typename T>
+  std::vector<T> Run(const GemmDescriptor& gemm, const GemmOperands& operands, size_t count) {
+    const GemmWorkspace workspace{*driver_->Allocate(kGemmWorkspaceBytes), kGemmWorkspaceBytes};
+    const absl::Status status = RunGemm(stream_.get(), gemm, operands, workspace);
+    EXPECT_TRUE(status.ok()) << status;
+    std::vector<T> result(count);
+    EXPECT_TRUE(stream_->Copy(result.data(), operands.d, static_cast<int64_t>(count * sizeof(T))).ok());
+    EXPECT_TRUE(stream_->Synchronize().ok());
+    return result;
+  }
+  std::unique_ptr<GpuDriver> driver_;
+  std::unique_ptr<GpuStream> stream_;
+};
+
+// Column-major: A = [1 3; 2 4], B = [5 7; 6 8].
+TEST_P(GpuGemmTest, Transposes) {
+  float *a = ToDevice<float>({1, 2, 3, 4}), *b = ToDevice<float>({5, 6, 7, 8}), *d = ToDevice<float>({0, 0, 0, 0});
+  GemmDescriptor gemm = Plain(F32, 2, 2, 2);
+  const GemmOperands operands{.a = a, .b = b, .d = d};
+  EXPECT_EQ(Run<float>(gemm, operands, 4), std::vector<float>({23, 34, 31, 46}));
+  gemm.transpose_a = true;
+  EXPECT_EQ(Run<float>(gemm, operands, 4), std::vector<float>({17, 39, 23, 53}));
+  gemm.transpose_b = true;
+  EXPECT_EQ(Run<float>(gemm, operands, 4), std::vector<float>({19, 43, 22, 50}));
+}
+
+TEST_P(GpuGemmTest, BatchScalesBiasAndRelu) {
+  float *a = ToDevice<float>({1, -2, 3, 4}), *b = ToDevice<float>({1, 1}), *d = ToDevice<float>({10, 20, 30, 40}), *bias = ToDevice<float>({0.5f, -100});
+  const GemmDescriptor gemm = {.m = 2, .n = 1, .k = 1, .lda = 2, .ldb = 1, .ldd = 2, .batch = 2, .stride_a = 2, .stride_b = 1, .stride_d = 2,
+                               .alpha = 2, .beta = 1, .has_bias = true, .activation = GemmActivation::kRelu};
+  EXPECT_EQ(Run<float>(gemm, {.a = a, .b = b, .c = d, .d = d, .bias = bias}, 4), std::vector<float>({12.5f, 0, 36.5f, 0}));
+}
+
+TEST_P(GpuGemmTest, SmallFloatsAndIntegers) {
+  std::vector<bfloat16> values(64 * 64);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<bfloat16>(static_cast<float>(i % 7) - 3);
+  bfloat16 *a = ToDevice(values), *b = ToDevice(values);
+  GemmDescriptor gemm = Plain(BF16, 64, 64, 64);
+  gemm.d_type = F32;
+  const std::vector<float> result = Run<float>(gemm, {.a = a, .b = b, .d = ToDevice(std::vector<float>(64 * 64))}, 64 * 64);
+  float expected = 0;
+  for (int l = 0; l < 64; ++l) expected += static_cast<float>(values[5 + l * 64]) * static_cast<float>(values[l + 9 * 64]);
+  EXPECT_EQ(result[5 + 9 * 64], expected);
+
+  std::vector<int8_t> bytes(64 * 64);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<int8_t>(i % 251 - 125);
+  GemmDescriptor integers = Plain(S8, 64, 64, 64);
+  integers.d_type = S32;
+  integers.transpose_a = true;
+  const std::vector<int32_t> products = Run<int32_t>(integers, {.a = ToDevice(bytes), .b = ToDevice(bytes), .d = ToDevice(std::vector<int32_t>(64 * 64))}, 64 * 64);
+  int32_t sum = 0;
+  for (int l = 0; l < 64; ++l) sum += bytes[l + 5 * 64] * bytes[l + 9 * 64];
+  EXPECT_EQ(products[5 + 9 * 64], sum);
+}
+
+TEST_P(GpuGemmTest, ComplexAndDouble) {
+  complex64 *a = ToDevice<complex64>({{1, 2}}), *b = ToDevice<complex64>({{3, -1}}), *d = ToDevice<complex64>({{0, 0}});
+  EXPECT_EQ(Run<complex64>(Plain(C64, 1, 1, 1), {.a = a, .b = b, .d = d}, 1)[0], complex64(5, 5));
+  double *x = ToDevice<double>({1, 1e-12}), *y = ToDevice<double>({1, 1}), *z = ToDevice<double>({0});
+  EXPECT_EQ(Run<double>(Plain(F64, 1, 1, 2), {.a = x, .b = y, .d = z}, 1)[0], 1 + 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpu, GpuGemmTest, testing::Values(kEmulatedPlatform, kCudaPlatform),
+                         [](const auto& info) { return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated"; });
+
+}  // namespace
+}  // namespace hilo::gpu
