@@ -1,5 +1,6 @@
 #include "runtime/transfer_queue.h"
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -97,10 +98,17 @@ TEST(TransferQueue, AFailureEmptiesTheQueueAndEndsThoseWhoWait) {
   EXPECT_EQ("broken", queue.Pop(nullptr, kForever, nullptr).status().message());
   queue.Restart();
   absl::Status seen;
-  std::thread waiter([&] { seen = queue.Pop(nullptr, kForever, nullptr).status(); });
-  absl::SleepFor(absl::Milliseconds(20));
-  queue.Fail(absl::InternalError("broken again"));
-  queue.Restart();
+  std::atomic<bool> ended = false;
+  std::thread waiter([&] {
+    seen = queue.Pop(nullptr, kForever, nullptr).status();
+    ended = true;
+  });
+  // Nothing tells when the other thread waits, so it is failed until it has been.
+  while (!ended) {
+    absl::SleepFor(absl::Milliseconds(20));
+    queue.Fail(absl::InternalError("broken again"));
+    queue.Restart();
+  }
   waiter.join();
   EXPECT_EQ("broken again", seen.message());
   EXPECT_EQ(absl::StatusCode::kDeadlineExceeded, queue.Pop(nullptr, Soon(), nullptr).status().code());
