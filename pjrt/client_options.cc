@@ -49,6 +49,8 @@ absl::Status Apply(const PJRT_NamedValue& option, PluginOptions* options) {
     HILO_ASSIGN_OR_RETURN(options->platform_name, StringOf(option));
   } else if (name == "backend") {
     HILO_ASSIGN_OR_RETURN(options->client.platform, StringOf(option));
+  } else if (name == "cache_dir") {
+    HILO_ASSIGN_OR_RETURN(options->client.cache_dir, StringOf(option));
   } else if (name == "num_devices" || name == "num_threads") {
     HILO_ASSIGN_OR_RETURN(const int64_t count, IntOf(option));
     if (count != static_cast<int>(count)) return InvalidArgument("option ", name, ": ", count, " is out of range");
@@ -62,7 +64,7 @@ absl::Status Apply(const PJRT_NamedValue& option, PluginOptions* options) {
     return IntOf(option).status();
   } else {
     return InvalidArgument("there is no client option '", name,
-                           "'; there are platform_name, backend, num_devices, num_threads, memory_limit, num_nodes and node_id");
+                           "'; there are platform_name, backend, num_devices, num_threads, memory_limit, cache_dir, num_nodes and node_id");
   }
   return absl::OkStatus();
 }

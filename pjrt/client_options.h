@@ -24,6 +24,7 @@ struct PluginOptions {
 //   num_devices    int                            HILO_NUM_DEVICES, XLA_FLAGS=--xla_force_host_platform_device_count=N
 //   num_threads    int, 0: all processors         HILO_NUM_THREADS
 //   memory_limit   int, bytes                     HILO_MEMORY_LIMIT
+//   cache_dir      string, ClientOptions'         HILO_CACHE_DIR
 //
 // Errors: InvalidArgument naming an option that there is not, or whose value is of another type; Unimplemented for more than one process.
 absl::StatusOr<PluginOptions> ReadClientOptions(absl::Span<const PJRT_NamedValue> options);

@@ -167,9 +167,19 @@ std::string Fingerprint(const ProgramSource& source) {
   return absl::StrFormat("%016x", hash);
 }
 
+// Null if the code is for another machine, or for other counts of devices.
+absl::StatusOr<std::unique_ptr<Executable>> LoadNative(Client& client, absl::string_view native, const CompileOptions& options) {
+  if (native.empty()) return std::unique_ptr<Executable>();
+  const absl::StatusOr<ExecutableInfo> info = ReadExecutableInfo(native);
+  if (info.ok() && (info->replica_count != options.replica_count || info->partition_count != options.num_partitions)) return std::unique_ptr<Executable>();
+  auto loaded = client.Load(native, {.devices = options.devices});
+  if (loaded.status().code() == absl::StatusCode::kFailedPrecondition) return std::unique_ptr<Executable>();
+  return loaded;
+}
+
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client, ProgramSource source) {
+absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client, ProgramSource source, absl::string_view native) {
   auto program = std::make_shared<Program>();
   HILO_ASSIGN_OR_RETURN(const PluginCompileOptions options, ReadCompileOptions(source.options));
   HILO_ASSIGN_OR_RETURN(StablehloProgram imported, Import(source));
@@ -180,7 +190,10 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   program->portable = options.portable;
   program->donated = DonatedLeaves(*imported.module);
   HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*imported.module));
-  HILO_ASSIGN_OR_RETURN(program->executable, client->client->Compile(std::move(imported.module), options.compile));
+  HILO_ASSIGN_OR_RETURN(program->executable, LoadNative(*client->client, native, options.compile));
+  if (program->executable == nullptr) {
+    HILO_ASSIGN_OR_RETURN(program->executable, client->client->Compile(std::move(imported.module), options.compile));
+  }
   program->costs = {NamedFloat("flops", static_cast<float>(cost.flops)), NamedFloat("transcendentals", static_cast<float>(cost.transcendentals)),
                     NamedFloat("bytes accessed", static_cast<float>(cost.bytes_accessed)),
                     NamedFloat("optimal_seconds", 1e-9f * static_cast<float>(program->executable->program().estimated_nanoseconds()))};

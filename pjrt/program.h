@@ -60,8 +60,10 @@ struct Program {
   std::vector<int64_t> tokens;   // parameters that are tokens
 };
 
-// Errors: InvalidArgument for formats that there are not, and what import and compilation return.
-absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client, ProgramSource source);
+// With `native`, what Executable::Serialize made of the same program, nothing is compiled if that can be loaded here.
+// Errors: InvalidArgument for formats that there are not; what import and compilation return; what Client::Load returns for damaged bytes.
+absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client, ProgramSource source,
+                                                              absl::string_view native = "");
 
 }  // namespace hilo::pjrt
 

@@ -23,7 +23,7 @@ TEST(TableTest, RefusesNull) {
 TEST(ClientTest, OptionsAreRefusedByName) {
   const PJRT_NamedValue option = IntOption("speed", 11);
   EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &option, .num_options = 1),
-            "3: there is no client option 'speed'; there are platform_name, backend, num_devices, num_threads, memory_limit, num_nodes and node_id");
+            "3: there is no client option 'speed'; there are platform_name, backend, num_devices, num_threads, memory_limit, cache_dir, num_nodes and node_id");
   const PJRT_NamedValue nodes = IntOption("num_nodes", 2);
   EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &nodes, .num_options = 1), "12: clients that span 2 processes");
   const PJRT_NamedValue backend = IntOption("backend", 2);
@@ -85,9 +85,9 @@ TEST_F(BuffersTest, StridedSources) {
   const float matrix[] = {0, 1, 2, 3, 4, 5};
   const auto check = [&](const float* data, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, const std::vector<float>& expected) {
     const auto args = FromHost(data, PJRT_Buffer_Type_F32, dims, PJRT_HostBufferSemantics_kImmutableZeroCopy, strides);
-    Await(args.done_with_host_buffer);
     EXPECT_EQ(ToHost(args.buffer), expected);
     Destroy(args.buffer);
+    Await(args.done_with_host_buffer);  // the memory may have been used as it was
   };
   check(matrix, {3, 2}, {4, 12}, {0, 3, 1, 4, 2, 5});           // transposed
   check(matrix + 5, {2, 3}, {-12, -4}, {5, 4, 3, 2, 1, 0});     // from its end
@@ -103,9 +103,9 @@ TEST_F(BuffersTest, StridedSources) {
   check(big.data(), {3, 50, 70}, {4, 12, 600}, expected);
   const auto empty = FromHost(matrix, PJRT_Buffer_Type_F32, {0, 3}, PJRT_HostBufferSemantics_kImmutableZeroCopy, {12, 4});
   EXPECT_EQ(PJRT_CALL(Buffer_ToHostBuffer, .src = empty.buffer).dst_size, 0u);
-  Await(empty.done_with_host_buffer);
   EXPECT_NE(PointerOf(empty.buffer), nullptr);
   Destroy(empty.buffer);
+  Await(empty.done_with_host_buffer);
 }
 
 // The int4 of ml_dtypes has zeros above its four bits.
