@@ -2,6 +2,7 @@
 // in time linear in its size, or be refused with a status; what is refused must not have been
 // touched.
 #include <array>
+#include <chrono>
 #include <ctime>
 #include <cstring>
 #include <string>
@@ -209,17 +210,19 @@ TEST(Adversarial, HugeReduction) {
   ExpectHandled(program.status());
   if (!program.ok()) return;
   CancellationToken token;
+  std::clock_t cancelled = 0;
   std::thread stop([&] {
     std::this_thread::sleep_for(std::chrono::seconds(5));
+    cancelled = std::clock();
     token.Cancel();
   });
-  const auto begin = std::clock();
   const auto sum = RunScalars<float>(**program, 1, &token);
   EXPECT_TRUE(sum.ok() || absl::IsCancelled(sum.status()) ||
               absl::IsResourceExhausted(sum.status()))
       << sum.status();
-  EXPECT_LT(SecondsSince(begin), 6);
+  const std::clock_t end = std::clock();
   stop.join();
+  EXPECT_LT(end - cancelled, CLOCKS_PER_SEC);
 }
 
 TEST(Adversarial, FourTebibyteArrays) {
@@ -285,7 +288,7 @@ TEST(Adversarial, EndlessLoopIsCancelled) {
                      "condition=condition, body=body }"));
     ASSERT_TRUE(program.ok()) << program.status();
     CancellationToken token;
-    std::chrono::steady_clock::time_point cancelled;
+    std::clock_t cancelled = 0;
     std::thread stop([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       cancelled = std::clock();
