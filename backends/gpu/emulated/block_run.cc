@@ -234,10 +234,13 @@ uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t memb
     }
     return result;
   };
-  uint32_t ballot = 0;
-  for (int other = 0; other < kWarpSize; ++other) {
-    if (members >> other & 1) ballot |= static_cast<uint32_t>(warp[other].value != 0) << other;
-  }
+  const auto ballot = [&] {
+    uint32_t votes = 0;
+    for (int other = 0; other < kWarpSize; ++other) {
+      if (members >> other & 1) votes |= static_cast<uint32_t>(warp[other].value != 0) << other;
+    }
+    return votes;
+  };
   // As PTX defines shfl: the clamp's upper bits cut the warp into segments, its lower ones bound the lane that is read.
   const int segment = self.clamp >> 8 & 31, bound = self.clamp & 31, first = lane & segment, last = first | (bound & ~segment), operand = static_cast<int>(self.operand & 31);
   int source = lane;
@@ -246,11 +249,11 @@ uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t memb
     case WarpOperation::kBarrier:
       return 0;
     case WarpOperation::kBallot:
-      return ballot;
+      return ballot();
     case WarpOperation::kAll:
-      return ballot == members;
+      return ballot() == members;
     case WarpOperation::kAny:
-      return ballot != 0;
+      return ballot() != 0;
     case WarpOperation::kAdd:
       return fold([](uint32_t a, uint32_t b) { return a + b; });
     case WarpOperation::kMin:
