@@ -15,7 +15,8 @@ constexpr int64_t kSmall = 24;
 // A caller does not grow beyond this by inlining.
 constexpr int64_t kMaxCaller = 100'000;
 
-// Adds the calls that it makes to `calls`, unless that is null.
+// Adds the calls that it makes to `calls`, unless that is null. Operands that nothing uses any more stay, for dce: they may be in the lists of
+// those who call this.
 absl::Status Inline(HloInstruction* call, std::vector<HloInstruction*>* calls = nullptr) {
   HloComputation* caller = call->parent();
   std::vector<HloInstruction*> added;
@@ -25,7 +26,11 @@ absl::Status Inline(HloInstruction* call, std::vector<HloInstruction*>* calls = 
       if (instruction->opcode() == HloOpcode::kCall) calls->push_back(instruction);
     }
   }
-  return caller->ReplaceInstruction(call, result);
+  HILO_RETURN_IF_ERROR(caller->ReplaceAllUsesWith(call, result));
+  if (!result->IsParameter()) result->CopyOriginFrom(*call);
+  for (HloInstruction* predecessor : call->control_predecessors()) predecessor->AddControlDependencyTo(result);
+  for (HloInstruction* successor : call->control_successors()) result->AddControlDependencyTo(successor);
+  return caller->RemoveInstruction(call);
 }
 
 class CallInliner : public HloPass {

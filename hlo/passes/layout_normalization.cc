@@ -59,7 +59,8 @@ class LayoutNormalization : public HloPass {
     bool changed = false;
     const ProgramShape entry = module->EntryProgramShape();  // before a new root shows another layout
     for (HloComputation* computation : module->computations()) {
-      for (HloInstruction* instruction : computation->instructions()) {
+      // Operands first, so that what dies with an instruction has been passed.
+      for (HloInstruction* instruction : computation->MakePostOrder()) {
         if (instruction->opcode() == HloOpcode::kBitcast) {
           HILO_RETURN_IF_ERROR(RewriteBitcast(instruction));
           changed = true;

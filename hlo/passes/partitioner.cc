@@ -188,7 +188,8 @@ class Partitioner : public HloPass {
       // What cuts an array reads the mark on its operand.
       for (HloInstruction* instruction : computation->instructions()) {
         if (!CutsOrJoins(TargetOf(*instruction))) continue;
-        HILO_RETURN_IF_ERROR(AddContext(CutOrJoin(instruction), InstructionContext(*instruction)));
+        // Only an error leaves the instruction where it is.
+        if (const absl::Status done = CutOrJoin(instruction); !done.ok()) return AddContext(done, InstructionContext(*instruction));
         changed = true;
       }
       for (HloInstruction* instruction : computation->instructions()) {

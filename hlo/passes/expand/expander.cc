@@ -78,7 +78,8 @@ class Expander : public HloPass {
   absl::StatusOr<bool> RunRound(HloModule* module) {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
-      for (HloInstruction* instruction : computation->instructions()) {
+      // Operands first, so that what dies with an instruction has been passed.
+      for (HloInstruction* instruction : computation->MakePostOrder()) {
         const Expansion expansion = FindExpansion(instruction->opcode());
         if (expansion == nullptr || target_.Supports(*instruction)) continue;
         const absl::StatusOr<XlaComputation> built = BuildExpansion(*instruction, expansion);

@@ -32,6 +32,16 @@ TEST(CallInliner, ATargetThatReturnsItsParameter) {
   EXPECT_EQ("x", RootExpression(*module));
 }
 
+// The first call that goes is the last one, and with it the use of the one before.
+TEST(CallInliner, ATargetThatDoesNotLookAtItsOperand) {
+  auto module = Parse("HloModule m\nf { p = f32[4] parameter(0)  ROOT r = f32[4] negate(p) }\n"
+                      "g { q = f32[4] parameter(0)  z = f32[] constant(0)  ROOT s = f32[4] broadcast(z), dimensions={} }\n"
+                      "ENTRY main { x = f32[4] parameter(0)  a = f32[4] call(x), to_apply=f  ROOT b = f32[4] call(a), to_apply=g }\n");
+  EXPECT_TRUE(RunPasses(module.get(), {"inline-calls"}));
+  EXPECT_EQ("broadcast(0)", RootExpression(*module));
+  EXPECT_EQ(0, Count(*module, HloOpcode::kCall));
+}
+
 std::string BigTarget() {
   std::string text = "HloModule m\nf { p0 = f32[4] parameter(0)\n";
   for (int i = 0; i < 40; ++i) absl::StrAppend(&text, "  p", i + 1, " = f32[4] negate(p", i, ")\n");
