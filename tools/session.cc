@@ -25,7 +25,6 @@ constexpr int64_t kMaxDevices = 1024;
 
 // What a file is, judged by its first bytes; empty: HLO text, or nothing that is known.
 absl::string_view ForeignKind(absl::string_view bytes) {
-  if (absl::StartsWith(bytes, "ML\xEFR")) return "StableHLO bytecode";
   if (absl::StartsWith(bytes, "PK")) return "a zip archive (arrays are given with --inputs=FILE)";
   if (absl::StartsWith(bytes, "\x93NUMPY"))
     return "a NumPy array (arrays are given with --input=@FILE)";
@@ -35,7 +34,7 @@ absl::string_view ForeignKind(absl::string_view bytes) {
     return "machine code";
   const absl::string_view head = bytes.substr(0, 65536);
   if (absl::StrContains(head, "stablehlo.") || absl::StrContains(head, "func.func"))
-    return "StableHLO text";
+    return "MLIR text that does not begin with a module";
   if (head.find('\0') != absl::string_view::npos) return "a binary file of no known kind";
   return "";
 }
@@ -219,7 +218,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ParseModule(const std::string& bytes,
   }
   const absl::string_view kind = ForeignKind(bytes);
   if (!kind.empty())
-    return Unimplemented(path, " is ", kind, "; modules are read as HLO text or HloModuleProto");
+    return Unimplemented(path, " is ", kind, "; modules are read as HLO text, HloModuleProto or StableHLO");
   return ParseHloModule(bytes, {.file_name = path});
 }
 

@@ -297,7 +297,7 @@ int Main(int argc, char** argv) {
     } else if (fs::is_directory(argv[i])) {
       for (const auto& entry : fs::directory_iterator(argv[i])) {
         const std::string extension = entry.path().extension().string();
-        if (extension == ".hlo" || extension == ".mlirbc") files.push_back(entry.path());
+        if (extension == ".hlo" || extension == ".mlir" || extension == ".mlirbc") files.push_back(entry.path());
       }
     } else {
       files.push_back(argv[i]);

@@ -1,4 +1,5 @@
 // Custom calls, and composites that are an HLO opcode.
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -157,6 +158,12 @@ constexpr ConversionRule kRules[] = {
 
 absl::Span<const ConversionRule> CallRules() { return kRules; }
 
-Converter FindCompositeConverter(absl::string_view name) { return name.substr(0, 5) == "chlo." ? FindConverter(name) : nullptr; }
+// Only what is one instruction; else the program's own decomposition is as good.
+Converter FindCompositeConverter(absl::string_view name) {
+  for (const ConversionRule& rule : SpecialFunctionRules()) {
+    if (rule.name == name) return nullptr;
+  }
+  return absl::StartsWith(name, "chlo.") ? FindConverter(name) : nullptr;
+}
 
 }  // namespace hilo::stablehlo

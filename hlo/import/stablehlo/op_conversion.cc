@@ -227,7 +227,7 @@ Converter FindConverter(absl::string_view name) {
   static const auto* const rules = [] {
     auto* all = new absl::flat_hash_map<absl::string_view, Converter>;
     for (auto list : {ElementwiseRules(), MovementRules(), ReductionRules(), ContractionRules(), CollectiveRules(), TransferRules(),
-                      DynamicShapeRules(), CallRules()}) {
+                      DynamicShapeRules(), CallRules(), SpecialFunctionRules()}) {
       for (const ConversionRule& rule : list) all->emplace(rule.name, rule.convert);
     }
     return all;

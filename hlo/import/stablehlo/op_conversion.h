@@ -104,6 +104,7 @@ absl::Span<const ConversionRule> CollectiveRules();
 absl::Span<const ConversionRule> TransferRules();
 absl::Span<const ConversionRule> DynamicShapeRules();
 absl::Span<const ConversionRule> CallRules();
+absl::Span<const ConversionRule> SpecialFunctionRules();
 
 // The rule of an operation. Null if there is none.
 Converter FindConverter(absl::string_view name);

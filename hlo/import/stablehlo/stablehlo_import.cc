@@ -1,23 +1,30 @@
 #include "hlo/import/stablehlo/stablehlo_import.h"
 
 #include "absl/strings/match.h"
-#include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/bytecode_reader.h"
 #include "hlo/import/stablehlo/graph_conversion.h"
+#include "hlo/import/stablehlo/mlir_cursor.h"
+#include "hlo/import/stablehlo/mlir_text_reader.h"
 
 namespace hilo {
 
 bool LooksLikeMlirBytecode(absl::string_view bytes) { return absl::StartsWith(bytes, "ML\xefR"); }
 
-bool LooksLikeMlirText(absl::string_view) { return false; }
+bool LooksLikeMlirText(absl::string_view bytes) {
+  stablehlo::MlirCursor cursor(bytes.substr(0, 1 << 16));
+  while (cursor.Peek() == '#') {
+    if (!cursor.Sigil('#').ok() || !cursor.Take("=") || cursor.Word() != "loc" || !cursor.SkipBrackets().ok()) return false;
+  }
+  return cursor.TakeWord("module") || cursor.At("\"builtin.module\"") || cursor.TakeWord("builtin.module");
+}
 
 absl::StatusOr<StablehloProgram> ImportStablehlo(absl::string_view bytes, const StablehloOptions& options) {
   stablehlo::MlirModule program;
   if (LooksLikeMlirBytecode(bytes)) {
     HILO_RETURN_IF_ERROR(stablehlo::ReadBytecode(bytes, &program));
   } else {
-    return InvalidArgument("expected MLIR bytecode");
+    HILO_RETURN_IF_ERROR(stablehlo::ReadMlirText(bytes, &program));
   }
   return stablehlo::ConvertProgram(program, options);
 }

@@ -2,7 +2,7 @@
 // Written by tests/programs/stablehlo/generate.py.
 // tolerance: f32 2e-5 relative
 module @jit_functions attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
-  func.func public @main(%arg0: tensor<4x7xf32>) -> (tensor<4x7xf32> {jax.result_info = "result[0]"}, tensor<4x7xf32> {jax.result_info = "result[1]"}, tensor<4x7xf32> {jax.result_info = "result[2]"}, tensor<4x7xf32> {jax.result_info = "result[3]"}, tensor<4x7xf32> {jax.result_info = "result[4]"}, tensor<4x7xf32> {jax.result_info = "result[5]"}, tensor<4x7xf32> {jax.result_info = "result[6]"}, tensor<4x7xf32> {jax.result_info = "result[7]"}, tensor<4x7xf32> {jax.result_info = "result[8]"}, tensor<4x7xf32> {jax.result_info = "result[9]"}, tensor<4x7xf32> {jax.result_info = "result[10]"}, tensor<4x7xf32> {jax.result_info = "result[11]"}, tensor<4x7xf32> {jax.result_info = "result[12]"}, tensor<4x7xf32> {jax.result_info = "result[13]"}, tensor<4x7xf32> {jax.result_info = "result[14]"}) {
+  func.func public @main(%arg0: tensor<4x7xf32>) -> (tensor<4x7xf32> {jax.result_info = "result[0]"}, tensor<4x7xf32> {jax.result_info = "result[1]"}, tensor<4x7xf32> {jax.result_info = "result[2]"}, tensor<4x7xf32> {jax.result_info = "result[3]"}, tensor<4x7xf32> {jax.result_info = "result[4]"}, tensor<4x7xf32> {jax.result_info = "result[5]"}, tensor<4x7xf32> {jax.result_info = "result[6]"}, tensor<4x7xf32> {jax.result_info = "result[7]"}, tensor<4x7xf32> {jax.result_info = "result[8]"}, tensor<4x7xf32> {jax.result_info = "result[9]"}, tensor<4x7xf32> {jax.result_info = "result[10]"}, tensor<4x7xf32> {jax.result_info = "result[11]"}, tensor<4x7xf32> {jax.result_info = "result[12]"}, tensor<4x7xf32> {jax.result_info = "result[13]"}, tensor<4x7xf32> {jax.result_info = "result[14]"}, tensor<4x7xf32> {jax.result_info = "result[15]"}, tensor<4x7xf32> {jax.result_info = "result[16]"}, tensor<4x7xf32> {jax.result_info = "result[17]"}, tensor<4x7xf32> {jax.result_info = "result[18]"}, tensor<4x7xf32> {jax.result_info = "result[19]"}) {
     %0 = stablehlo.tanh %arg0 : tensor<4x7xf32>
     %cst = stablehlo.constant dense<0.899999976> : tensor<f32>
     %1 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<4x7xf32>
@@ -50,7 +50,24 @@ module @jit_functions attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replic
     %36 = stablehlo.atan2 %arg0, %2 : tensor<4x7xf32>
     %37 = chlo.next_after %arg0, %2 : tensor<4x7xf32>, tensor<4x7xf32> -> tensor<4x7xf32>
     %38 = chlo.asinh %arg0 : tensor<4x7xf32> -> tensor<4x7xf32>
-    return %3, %7, %8, %9, %10, %11, %12, %13, %14, %18, %22, %35, %36, %37, %38 : tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>
+    %cst_7 = stablehlo.constant dense<3.000000e+00> : tensor<f32>
+    %39 = stablehlo.broadcast_in_dim %cst_7, dims = [] : (tensor<f32>) -> tensor<4x7xf32>
+    %40 = stablehlo.multiply %arg0, %39 : tensor<4x7xf32>
+    %41 = chlo.erfc %40 : tensor<4x7xf32> -> tensor<4x7xf32>
+    %42 = chlo.atan %arg0 : tensor<4x7xf32> -> tensor<4x7xf32>
+    %cst_8 = stablehlo.constant dense<2.000000e+00> : tensor<f32>
+    %43 = stablehlo.broadcast_in_dim %cst_8, dims = [] : (tensor<f32>) -> tensor<4x7xf32>
+    %44 = stablehlo.subtract %arg0, %43 : tensor<4x7xf32>
+    %45 = chlo.lgamma %44 : tensor<4x7xf32> -> tensor<4x7xf32>
+    %cst_9 = stablehlo.constant dense<2.000000e+00> : tensor<f32>
+    %46 = stablehlo.broadcast_in_dim %cst_9, dims = [] : (tensor<f32>) -> tensor<4x7xf32>
+    %47 = stablehlo.subtract %arg0, %46 : tensor<4x7xf32>
+    %48 = chlo.digamma %47 : tensor<4x7xf32> -> tensor<4x7xf32>
+    %cst_10 = stablehlo.constant dense<1.000000e-03> : tensor<f32>
+    %49 = stablehlo.broadcast_in_dim %cst_10, dims = [] : (tensor<f32>) -> tensor<4x7xf32>
+    %50 = stablehlo.multiply %arg0, %49 : tensor<4x7xf32>
+    %51 = chlo.erf_inv %50 : tensor<4x7xf32> -> tensor<4x7xf32>
+    return %3, %7, %8, %9, %10, %11, %12, %13, %14, %18, %22, %35, %36, %37, %38, %41, %42, %45, %48, %51 : tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>
   }
   func.func private @arccosh(%arg0: tensor<4x7xf32>) -> tensor<4x7xf32> {
     %0 = chlo.acosh %arg0 : tensor<4x7xf32> -> tensor<4x7xf32>

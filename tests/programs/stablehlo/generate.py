@@ -103,7 +103,8 @@ def functions(x):
     """Composites that are an opcode of HLO, and others that are called."""
     y = jnp.tanh(x) * 0.9
     return lax.erf(x), jnp.arccosh(jnp.abs(x) + 1), jnp.arcsin(y), jnp.sinh(x), jnp.cosh(x), jnp.arctanh(y), jnp.arccos(y), jnp.tan(y), lax.erf_inv(y), \
-        lax.lgamma(jnp.abs(x) + 1), lax.digamma(jnp.abs(x) + 1), jax.nn.gelu(x), jnp.arctan2(x, y), jnp.nextafter(x, y), jnp.arcsinh(x)
+        lax.lgamma(jnp.abs(x) + 1), lax.digamma(jnp.abs(x) + 1), jax.nn.gelu(x), jnp.arctan2(x, y), jnp.nextafter(x, y), jnp.arcsinh(x), lax.erfc(x * 3), jnp.arctan(x), \
+        lax.lgamma(x - 2), lax.digamma(x - 2), lax.erf_inv(x * 1e-3)
 
 
 @program(normal(9, 3, 4))

@@ -109,7 +109,7 @@ TEST(StablehloImportTest, DamagedBytesDoNoHarm) {
   std::mt19937 random(7);
   int accepted = 0;
   for (const std::string& bytes : AllArtifacts()) {
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < 300; ++i) {
       std::string damaged = bytes;
       for (uint32_t flips = random() % 3 + 1; flips > 0; --flips) damaged[random() % damaged.size()] ^= static_cast<char>(1 << random() % 8);
       const auto program = ImportStablehlo(damaged);
@@ -124,6 +124,97 @@ TEST(StablehloImportTest, DamagedBytesDoNoHarm) {
     }
   }
   EXPECT_GT(accepted, 0);
+}
+
+// A module with a function of one argument.
+std::string Module(absl::string_view body, absl::string_view argument = "tensor<4xf32>", absl::string_view result = "tensor<4xf32>") {
+  return absl::StrCat("module {\n  func.func @main(%x: ", argument, ") -> ", result, " {\n", body, "\n  }\n}\n");
+}
+
+TEST(StablehloTextTest, BothFormsOfTextGiveTheSameModule) {
+  const std::string pretty = Module(R"(
+    %c = stablehlo.constant dense<[1.0, 2.5, -0.0, 0x7FC00000]> : tensor<4xf32>
+    %s = stablehlo.slice %c [1:4:2] : (tensor<4xf32>) -> tensor<2xf32>
+    %p = stablehlo.compare GT, %x, %c, TOTALORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    %r = stablehlo.select %p, %x, %c : tensor<4xi1>, tensor<4xf32>
+    return %r : tensor<4xf32>)");
+  const std::string generic = R"("builtin.module"() ({
+  "func.func"() <{function_type = (tensor<4xf32>) -> tensor<4xf32>, sym_name = "main"}> ({
+  ^bb0(%x: tensor<4xf32> loc("here")):
+    %c = "stablehlo.constant"() <{value = dense<"0x0000803F0000204000000080 0000C07F"> : tensor<4xf32>}> : () -> tensor<4xf32> loc(#loc1)
+    %s = "stablehlo.slice"(%c) <{limit_indices = array<i64: 4>, start_indices = array<i64: 1>, strides = array<i64: 2>}> : (tensor<4xf32>) -> tensor<2xf32>
+    %p = "stablehlo.compare"(%x, %c) <{compare_type = #stablehlo<comparison_type TOTALORDER>, comparison_direction = #stablehlo<comparison_direction GT>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    %r = "stablehlo.select"(%p, %x, %c) : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "func.return"(%r) : (tensor<4xf32>) -> ()
+  }) : () -> ()
+}) : () -> ()
+#loc1 = loc("a name"("file.py":3:4))
+)";
+  const auto a = ImportStablehlo(pretty);
+  const auto b = ImportStablehlo(absl::StrReplaceAll(generic, {{"80 00", "8000"}}));
+  ASSERT_TRUE(a.ok()) << a.status();
+  ASSERT_TRUE(b.ok()) << b.status();
+  EXPECT_EQ(PrintHloModule(*a->module), PrintHloModule(*b->module));
+}
+
+TEST(StablehloTextTest, ErrorsSayWhere) {
+  ExpectError(Module("    %y = stablehlo.add %x, %z : tensor<4xf32>"), absl::StatusCode::kInvalidArgument, "line 3, column 30: %z is not defined");
+  ExpectError(Module("    %y = stablehlo.add %x, %x : tensor<5xf32>\n    return %y : tensor<5xf32>"), absl::StatusCode::kInvalidArgument,
+              "result 0 is f32[5], but it is f32[4]; in stablehlo.add, line 3");
+  ExpectError(Module("    %y = stablehlo.iota dims = 0 : tensor<4xf32>"), absl::StatusCode::kInvalidArgument, "'dims' is no word of stablehlo.iota");
+  ExpectError(Module("    %y = stablehlo.einsum %x, %x, config = \"a,a->a\""), absl::StatusCode::kInvalidArgument, "'config' is no word");
+  ExpectError(Module("    %y = \"stablehlo.einsum\"(%x, %x) <{einsum_config = \"a,a->a\"}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n    return %y : tensor<4xf32>"),
+              absl::StatusCode::kUnimplemented, "operation stablehlo.einsum");
+  ExpectError(Module("    return %x : tensor<4x!quant.uniform<i8:f32, 0.1>>", "tensor<4x!quant.uniform<i8:f32, 0.1>>"), absl::StatusCode::kUnimplemented,
+              "tensor of !quant.uniform");
+  ExpectError(Module("    return %x : tensor<?xf32>", "tensor<?xf32>"), absl::StatusCode::kUnimplemented, "tensor<?xf32>");
+  ExpectError("module { func.func @main() { func.call @main() : () -> ()\n return } }", absl::StatusCode::kInvalidArgument, "@main calls itself");
+  ExpectError("module {", absl::StatusCode::kInvalidArgument, "expected an operation, got the end");
+}
+
+// What is nested deeply is an error, and what stands in a long row is none.
+TEST(StablehloTextTest, DepthIsBoundedAndLengthIsNot) {
+  std::string deep = "    ", close, row;
+  for (int i = 0; i < 100'000; ++i) {
+    deep += "%r = \"stablehlo.if\"(%x) ({ ";
+    close += " stablehlo.return %x : tensor<i1> }, { stablehlo.return %x : tensor<i1> }) : (tensor<i1>) -> tensor<i1>";
+    absl::StrAppend(&row, "    %", i, " = stablehlo.not %", i == 0 ? "x" : absl::StrCat(i - 1), " : tensor<i1>\n");
+  }
+  ExpectError(Module(deep + close + " return %r : tensor<i1>", "tensor<i1>", "tensor<i1>"), absl::StatusCode::kResourceExhausted, "nested more than");
+  EXPECT_TRUE(ImportStablehlo(Module(row + "    return %99999 : tensor<i1>", "tensor<i1>", "tensor<i1>")).ok());
+  ExpectError(Module(absl::StrCat("    %c = stablehlo.constant ", std::string(100'000, '['), " : tensor<f32>")), absl::StatusCode::kInvalidArgument, "nested too deeply");
+  ExpectError(Module(absl::StrCat("    %c = \"stablehlo.constant\"() <{value = ", std::string(100'000, '{'))), absl::StatusCode::kInvalidArgument, "expected");
+}
+
+TEST(StablehloTextTest, DamagedTextDoesNoHarm) {
+  std::mt19937 random(11);
+  for (absl::string_view name : {"control_flow", "manual_collectives", "products", "windows"}) {
+    const std::string text = ReadFile(absl::StrCat("tests/programs/stablehlo/", name, ".mlir")).value_or("");
+    ASSERT_TRUE(ImportStablehlo(text).ok());
+    for (int i = 0; i < 500; ++i) {
+      std::string damaged = text;
+      const size_t at = random() % damaged.size();
+      if (i % 2 == 0) damaged[at] = damaged[random() % damaged.size()];
+      if (i % 2 == 1) damaged.erase(at, random() % 20);
+      const auto program = ImportStablehlo(damaged);
+      EXPECT_NE(program.status().code(), absl::StatusCode::kInternal) << program.status();
+    }
+    for (size_t size = 0; size + 4 < text.size(); size += 37) EXPECT_FALSE(ImportStablehlo(absl::string_view(text).substr(0, size)).ok());
+  }
+}
+
+TEST(StablehloTextTest, TypedCustomCallsAndLayouts) {
+  const auto program = ImportStablehlo(Module(R"(
+    %y = stablehlo.custom_call @f(%x) {backend_config = "", has_side_effect = true, mhlo.backend_config = {a = 3 : i64, "b c" = "t\22", d = dense<[1, 2]> : tensor<2xi32>, e = true, g = 2.5 : f32},
+         operand_layouts = [dense<[0, 1]> : tensor<2xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>],
+         result_layouts = [dense<[0, 1]> : tensor<2xindex>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    return %y : tensor<2x3xf32>)", "tensor<2x3xf32>", "tensor<2x3xf32>"));
+  ASSERT_TRUE(program.ok()) << program.status();
+  const std::string text = PrintHloModule(*program->module);
+  EXPECT_TRUE(absl::StrContains(text, "f32[2,3]{0,1} custom-call(arg0), custom_call_target=\"f\", operand_layout_constraints={f32[2,3]{0,1}}, "
+                                      "custom_call_has_side_effect=true, output_to_operand_aliasing={{}: (0, {})}, api_version=API_VERSION_TYPED_FFI, "
+                                      "backend_config={a = 3 : i64, \"b c\" = \"t\\22\", d = dense<[1, 2]> : tensor<2xi32>, e = true, g = 2.5 : f32}"))
+      << text;
 }
 
 }  // namespace

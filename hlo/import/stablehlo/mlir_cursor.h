@@ -1,0 +1,57 @@
+// Characters and tokens of MLIR text.
+#ifndef HILO_HLO_IMPORT_STABLEHLO_MLIR_CURSOR_H_
+#define HILO_HLO_IMPORT_STABLEHLO_MLIR_CURSOR_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace hilo::stablehlo {
+
+// Every function skips white space and comments (// to the end of the line) first.
+class MlirCursor {
+ public:
+  explicit MlirCursor(absl::string_view text) : text_(text) {}
+
+  bool AtEnd();
+  char Peek();  // '\0' at the end
+  bool At(absl::string_view token);
+  bool Take(absl::string_view token);
+  // Like Take, of a token that must not go on as a word: "dim" is not at "dims".
+  bool TakeWord(absl::string_view word);
+  absl::Status Expect(absl::string_view token);
+  // Letters, digits, and _ $ . (also - if asked); empty if there are none.
+  absl::string_view Word();
+  // %name, %name#1, ^bb0, @name, @"name", #name: what stands behind the sign, which is taken too. Errors: InvalidArgument if it is not there.
+  absl::StatusOr<std::string> Sigil(char sign);
+  // "..." with its escapes.
+  absl::StatusOr<std::string> String();
+  // Decimal, with a sign.
+  absl::StatusOr<int64_t> Integer();
+  // A number as it is written: -1, 2.5e-3, 0x7FC00000, nan.
+  absl::string_view Number();
+  // One dimension of a shape, such as the "4x" or "?x" of tensor<4x?xf32>; false, and nothing taken, if there is none.
+  bool TakeDimension(int64_t* size);
+  // From an opening bracket to its closing one, strings and all kinds of brackets inside; -> is none.
+  absl::Status SkipBrackets();
+
+  int64_t line() const { return line_; }
+  // InvalidArgument: "line L, column C: expected WHAT, got ..."
+  absl::Status Expected(absl::string_view what);
+  absl::Status Error(absl::string_view message) const;
+
+ private:
+  void SkipSpace();
+  void Advance(size_t count);
+
+  absl::string_view text_;
+  size_t at_ = 0, line_start_ = 0;
+  int64_t line_ = 1;
+};
+
+}  // namespace hilo::stablehlo
+
+#endif  // HILO_HLO_IMPORT_STABLEHLO_MLIR_CURSOR_H_

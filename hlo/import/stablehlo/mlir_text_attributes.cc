@@ -1,0 +1,496 @@
+// Attributes of MLIR text.
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "hlo/import/stablehlo/mlir_text_values.h"
+#include "shape/literal.h"
+#include "shape/number_text.h"
+
+namespace hilo::stablehlo {
+
+using Kind = Attribute::Kind;
+
+const Attribute* MlirValueReader::Enum(absl::string_view text) { return String(std::string(text), Kind::kEnum); }
+
+const Attribute* MlirValueReader::String(std::string text, Kind kind) {
+  Attribute* attribute = module_.AddAttribute();
+  attribute->kind = kind;
+  attribute->text = module_.AddString(std::move(text));
+  return attribute;
+}
+
+const Attribute* MlirValueReader::Integer(int64_t value) {
+  Type* type = module_.AddType();
+  type->kind = Type::Kind::kElement;
+  type->element = S64;
+  Attribute* attribute = module_.AddAttribute();
+  attribute->kind = Kind::kInteger;
+  attribute->type = type;
+  attribute->integer = value;
+  return attribute;
+}
+
+// A handle of a channel is its number, the dimension numbers and algorithms the lists and types in them.
+void MlirValueReader::AddEntry(absl::string_view name, const Attribute* value, std::vector<NamedAttribute>* entries) {
+  const bool is_channel = name == "channel_handle";
+  const bool is_structure = is_channel || name == "algorithm" || absl::EndsWith(name, "dimension_numbers");
+  if (!is_structure || value->kind != Kind::kDictionary) {
+    entries->push_back({name, value});
+    return;
+  }
+  for (const NamedAttribute& entry : value->entries) {
+    entries->push_back({is_channel ? (entry.name == "handle" ? "channel_id" : "channel_type") : entry.name, entry.value});
+  }
+}
+
+absl::Status MlirValueReader::ReadEntries(absl::string_view close, std::vector<NamedAttribute>* entries) { return ReadEntries(close, 0, entries); }
+
+absl::Status MlirValueReader::ReadEntries(absl::string_view close, int depth, std::vector<NamedAttribute>* entries) {
+  while (!cursor_.Take(close)) {
+    std::string name;
+    if (cursor_.Peek() == '"') {
+      HILO_ASSIGN_OR_RETURN(name, cursor_.String());
+    } else {
+      name = std::string(cursor_.Word());
+    }
+    if (name.empty()) return cursor_.Expected("the name of an attribute");
+    const Attribute* value;
+    if (cursor_.Take("=")) {
+      HILO_ASSIGN_OR_RETURN(value, ReadAttribute(depth + 1));
+    } else {
+      Attribute* unit = module_.AddAttribute();
+      unit->kind = Kind::kUnit;
+      value = unit;
+    }
+    AddEntry(module_.AddString(std::move(name)), value, entries);
+    if (!cursor_.Take(",") && !cursor_.At(close)) return cursor_.Expected(absl::StrCat("',' or '", close, "'"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MlirValueReader::ReadOptionalDictionary(std::vector<NamedAttribute>* entries) {
+  return cursor_.Take("{") ? ReadEntries("}", entries) : absl::OkStatus();
+}
+
+absl::Status MlirValueReader::ReadStructure(std::vector<NamedAttribute>* entries) {
+  HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+  return ReadEntries(">", entries);
+}
+
+absl::Status MlirValueReader::SkipLocation() {
+  return cursor_.TakeWord("loc") ? cursor_.SkipBrackets() : absl::OkStatus();
+}
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadAttribute() { return ReadAttribute(0); }
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadList() {
+  if (cursor_.Peek() != '[') return cursor_.Expected("'['");
+  return ReadAttribute();
+}
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadAttribute(int depth) {
+  HILO_RETURN_IF_ERROR(CheckDepth(depth));
+  const char next = cursor_.Peek();
+  if (next == '"') {
+    HILO_ASSIGN_OR_RETURN(std::string text, cursor_.String());
+    if (cursor_.Take(":")) HILO_RETURN_IF_ERROR(ReadType(depth).status());
+    return String(std::move(text));
+  }
+  if (next == '@') {
+    HILO_ASSIGN_OR_RETURN(std::string name, cursor_.Sigil('@'));
+    return String(std::move(name), Kind::kSymbol);
+  }
+  if (next == '#') return ReadDialectAttribute(depth);
+  Attribute* attribute = module_.AddAttribute();
+  if (cursor_.Take("[")) {
+    attribute->kind = Kind::kArray;
+    while (!cursor_.Take("]")) {
+      HILO_ASSIGN_OR_RETURN(attribute->elements.emplace_back(), ReadAttribute(depth + 1));
+      if (!cursor_.Take(",") && !cursor_.At("]")) return cursor_.Expected("',' or ']'");
+    }
+    return attribute;
+  }
+  if (cursor_.Take("{")) {
+    attribute->kind = Kind::kDictionary;
+    HILO_RETURN_IF_ERROR(ReadEntries("}", depth, &attribute->entries));
+    return attribute;
+  }
+  if (cursor_.TakeWord("true") || cursor_.At("false")) {
+    attribute->kind = Kind::kBool;
+    attribute->integer = cursor_.TakeWord("false") ? 0 : 1;
+    return attribute;
+  }
+  if (cursor_.TakeWord("unit")) {
+    attribute->kind = Kind::kUnit;
+    return attribute;
+  }
+  if (cursor_.Take("dense<")) return ReadDense();
+  if (cursor_.Take("array<")) return ReadArray();
+  if (cursor_.At("loc(")) {
+    attribute->kind = Kind::kLocation;
+    HILO_RETURN_IF_ERROR(SkipLocation());
+    return attribute;
+  }
+  if (next == '-' || next == '+' || absl::ascii_isdigit(next)) return ReadNumber();
+  // A type, or a word such as a value of an enumeration.
+  if (absl::ascii_isupper(next)) return Enum(cursor_.Word());
+  attribute->kind = Kind::kType;
+  HILO_ASSIGN_OR_RETURN(attribute->type, ReadType(depth));
+  return attribute;
+}
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadNumber() {
+  const std::string word(cursor_.Number());
+  const bool is_hex = absl::StrContains(word, "0x");
+  const bool looks_float = !is_hex && word.find_first_of(".eE") != std::string::npos;
+  const Type* type = nullptr;
+  if (cursor_.Take(":")) {
+    HILO_ASSIGN_OR_RETURN(type, ReadType());
+  } else {
+    Type* implied = module_.AddType();
+    implied->kind = Type::Kind::kElement;
+    implied->element = looks_float ? F64 : S64;
+    type = implied;
+  }
+  Attribute* attribute = module_.AddAttribute();
+  attribute->type = type;
+  if (type->kind != Type::Kind::kElement) return cursor_.Error("a number of what is no element type");
+  std::string bytes;
+  HILO_RETURN_IF_ERROR(AppendElement(word, type->element, &bytes));
+  HILO_ASSIGN_OR_RETURN(Literal value, Literal::Create(ShapeUtil::MakeScalarShape(type->element)));
+  std::memcpy(value.untyped_data().data(), bytes.data(), bytes.size());
+  if (IsFloatingPointType(type->element)) {
+    attribute->kind = Kind::kFloat;
+    attribute->number = value.GetAsDouble(0);
+    return attribute;
+  }
+  if (IsComplexType(type->element)) return cursor_.Error("a complex number alone");
+  attribute->kind = type->element == PRED ? Kind::kBool : Kind::kInteger;
+  attribute->integer = type->element == U64 ? static_cast<int64_t>(value.GetFirstElement<uint64_t>()) : value.GetAsInt64(0);
+  return attribute;
+}
+
+// A number of `type`, as the bytes of a literal's element. Hexadecimal numbers are the bits of floats.
+absl::Status MlirValueReader::AppendElement(absl::string_view word, PrimitiveType type, std::string* bytes) {
+  const size_t width = PrimitiveTypeByteSize(type);
+  uint8_t element[16] = {};
+  uint64_t bits;
+  if (IsComplexType(type)) {
+    return cursor_.Error("expected the two parts of a complex number");
+  } else if (IsFloatingPointType(type) && absl::StartsWith(word, "0x") && absl::SimpleHexAtoi(word, &bits)) {
+    std::memcpy(element, &bits, width);
+  } else if (absl::Status status = ParseNumber(word, type, element); !status.ok()) {
+    return cursor_.Error(status.message());
+  }
+  bytes->append(reinterpret_cast<const char*>(element), width);
+  return absl::OkStatus();
+}
+
+// What stands between the brackets of dense<...>, up to and with the closing one.
+absl::Status MlirValueReader::ReadElements(std::vector<std::string>* words, std::string* raw, bool* listed) {
+  if (cursor_.Peek() == '"') {
+    HILO_ASSIGN_OR_RETURN(*raw, cursor_.String());
+    return cursor_.Expect(">");
+  }
+  int64_t open = 0;
+  while (!cursor_.Take(">")) {
+    if (cursor_.Take("[")) {
+      *listed = true;
+      ++open;
+    } else if (cursor_.Take("]")) {
+      if (--open < 0) return cursor_.Expected("'>'");
+    } else if (!cursor_.Take(",") && !cursor_.Take("(") && !cursor_.Take(")")) {
+      words->emplace_back(cursor_.Number());
+      if (words->back().empty()) return cursor_.Expected("a number");
+    }
+  }
+  return open == 0 ? absl::OkStatus() : cursor_.Expected("']'");
+}
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadDense() {
+  std::vector<std::string> words;
+  std::string raw;
+  bool listed = false;
+  HILO_RETURN_IF_ERROR(ReadElements(&words, &raw, &listed));
+  HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
+  HILO_ASSIGN_OR_RETURN(const Type* type, ReadType());
+  Attribute* attribute = module_.AddAttribute();
+  attribute->kind = Kind::kDense;
+  attribute->type = type;
+  if (type->kind == Type::Kind::kForeign) return attribute;
+  if (type->kind != Type::Kind::kTensor || !type->IsStatic()) return cursor_.Error(absl::StrCat("elements of ", TypeText(*type)));
+  std::string bytes;
+  if (!raw.empty()) {
+    if (!absl::StartsWith(raw, "0x") || raw.size() % 2 != 0 || !std::all_of(raw.begin() + 2, raw.end(), absl::ascii_isxdigit)) {
+      return cursor_.Error("expected 0x and hexadecimal digits");
+    }
+    bytes = absl::HexStringToBytes(raw.substr(2));
+  } else {
+    const bool is_complex = IsComplexType(type->element);
+    const PrimitiveType part = is_complex ? (type->element == C64 ? F32 : F64) : type->element;
+    for (const std::string& word : words) HILO_RETURN_IF_ERROR(AppendElement(word, part, &bytes));
+    const int64_t elements = ShapeUtil::ElementsIn(type->shape);
+    const auto given = static_cast<int64_t>(words.size()) / (is_complex ? 2 : 1);
+    const bool is_splat = !listed && given == 1;
+    if (!is_splat && given != elements) {
+      return cursor_.Error(absl::StrCat("expected ", elements, " elements of ", type->shape.ToString(), ", got ", given));
+    }
+    // Bits are packed, and all ones where one stands for all.
+    if (type->element == PRED && is_splat && elements != 1) bytes[0] = bytes[0] != 0 ? '\xff' : '\0';
+    if (type->element == PRED && !is_splat) {
+      std::string packed((elements + 7) / 8, '\0');
+      for (int64_t i = 0; i < elements; ++i) packed[i / 8] |= static_cast<char>((bytes[i] != 0 ? 1 : 0) << (i % 8));
+      bytes = std::move(packed);
+    }
+  }
+  attribute->text = module_.AddString(std::move(bytes));
+  return attribute;
+}
+
+// "i64: 1, 2>" or "i64>".
+absl::StatusOr<const Attribute*> MlirValueReader::ReadArray() {
+  HILO_ASSIGN_OR_RETURN(const Type* element, ReadType());
+  if (element->kind != Type::Kind::kElement || IsComplexType(element->element)) return cursor_.Error("expected a type of numbers");
+  std::string bytes;
+  int64_t count = 0;
+  if (cursor_.Take(":")) {
+    do {
+      HILO_RETURN_IF_ERROR(AppendElement(cursor_.Number(), element->element, &bytes));
+      ++count;
+    } while (cursor_.Take(","));
+  }
+  HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+  if (element->element == PRED) {
+    std::string packed((count + 7) / 8, '\0');
+    for (int64_t i = 0; i < count; ++i) packed[i / 8] |= static_cast<char>((bytes[i] != 0 ? 1 : 0) << (i % 8));
+    bytes = std::move(packed);
+  }
+  Type* type = module_.AddType();
+  HILO_RETURN_IF_ERROR(SetTensor(element->element, {count}, {}, type));
+  Attribute* attribute = module_.AddAttribute();
+  attribute->kind = Kind::kDense;
+  attribute->type = type;
+  attribute->text = module_.AddString(std::move(bytes));
+  return attribute;
+}
+
+// "[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]": letters are the dimensions that are not spatial, digits number the spatial ones.
+absl::Status MlirValueReader::ReadConvolutionDimensions(std::vector<NamedAttribute>* entries) {
+  struct Part {
+    absl::string_view before, first, second, first_name, second_name, spatial_name;
+  };
+  static constexpr Part kParts[] = {
+      {"", "b", "f", "input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"},
+      {"x", "i", "o", "kernel_input_feature_dimension", "kernel_output_feature_dimension", "kernel_spatial_dimensions"},
+      {"->", "b", "f", "output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"}};
+  for (const Part& part : kParts) {
+    HILO_RETURN_IF_ERROR(cursor_.Expect(part.before));
+    HILO_RETURN_IF_ERROR(cursor_.Expect("["));
+    Attribute* spatial = module_.AddAttribute();
+    spatial->kind = Kind::kIntegers;
+    for (int64_t dimension = 0; !cursor_.Take("]"); ++dimension) {
+      const std::string label(cursor_.Word());
+      int64_t number = 0;
+      if (label == part.first || label == part.second) {
+        entries->push_back({label == part.first ? part.first_name : part.second_name, Integer(dimension)});
+      } else if (absl::SimpleAtoi(label, &number) && number >= 0 && number < 64) {
+        spatial->integers.resize(std::max<size_t>(spatial->integers.size(), number + 1), -1);
+        spatial->integers[number] = dimension;
+      } else {
+        return cursor_.Error(absl::StrCat("expected ", part.first, ", ", part.second, " or a number as a dimension, got '", label, "'"));
+      }
+      if (!cursor_.Take(",") && !cursor_.At("]")) return cursor_.Expected("',' or ']'");
+    }
+    entries->push_back({part.spatial_name, spatial});
+  }
+  return absl::OkStatus();
+}
+
+// "a" or "a":(1)2.
+absl::StatusOr<const Attribute*> MlirValueReader::ReadAxisReference() {
+  HILO_ASSIGN_OR_RETURN(std::string name, cursor_.String());
+  Attribute* axis = module_.AddAttribute();
+  axis->kind = Kind::kAxisRef;
+  axis->text = module_.AddString(std::move(name));
+  if (!cursor_.Take(":")) return axis;
+  Attribute* part = module_.AddAttribute();
+  part->kind = Kind::kSubAxis;
+  HILO_RETURN_IF_ERROR(cursor_.Expect("("));
+  HILO_ASSIGN_OR_RETURN(part->integers.emplace_back(), cursor_.Integer());
+  HILO_RETURN_IF_ERROR(cursor_.Expect(")"));
+  HILO_ASSIGN_OR_RETURN(part->integers.emplace_back(), cursor_.Integer());
+  axis->elements = {part};
+  return axis;
+}
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadSharding() {
+  Attribute* sharding = module_.AddAttribute();
+  sharding->kind = Kind::kTensorSharding;
+  HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+  if (cursor_.Peek() == '@') {
+    HILO_ASSIGN_OR_RETURN(std::string mesh, cursor_.Sigil('@'));
+    sharding->elements = {String(std::move(mesh), Kind::kSymbol)};
+  } else {
+    HILO_RETURN_IF_ERROR(cursor_.Expect("mesh"));
+    HILO_ASSIGN_OR_RETURN(sharding->elements.emplace_back(), ReadMesh());
+  }
+  HILO_RETURN_IF_ERROR(cursor_.Expect(","));
+  HILO_RETURN_IF_ERROR(cursor_.Expect("["));
+  while (!cursor_.Take("]")) {
+    Attribute* dimension = module_.AddAttribute();
+    dimension->kind = Kind::kDimSharding;
+    dimension->integer = 1;
+    HILO_RETURN_IF_ERROR(cursor_.Expect("{"));
+    while (!cursor_.Take("}")) {
+      if (cursor_.Take("?")) {
+        dimension->integer = 0;
+      } else {
+        HILO_ASSIGN_OR_RETURN(dimension->elements.emplace_back(), ReadAxisReference());
+      }
+      if (!cursor_.Take(",") && !cursor_.At("}")) return cursor_.Expected("',' or '}'");
+    }
+    if (cursor_.Peek() == 'p') cursor_.Word();  // a priority
+    sharding->elements.push_back(dimension);
+    if (!cursor_.Take(",") && !cursor_.At("]")) return cursor_.Expected("',' or ']'");
+  }
+  while (cursor_.Take(",")) {
+    const bool replicated = cursor_.TakeWord("replicated");
+    if (!replicated && !cursor_.TakeWord("unreduced")) return cursor_.Expected("replicated or unreduced");
+    HILO_RETURN_IF_ERROR(cursor_.Expect("="));
+    HILO_RETURN_IF_ERROR(cursor_.Expect("{"));
+    while (!cursor_.Take("}")) {
+      HILO_ASSIGN_OR_RETURN(const Attribute* axis, ReadAxisReference());
+      (replicated ? sharding->more_elements : sharding->unreduced_axes).push_back(axis);
+      if (!cursor_.Take(",") && !cursor_.At("}")) return cursor_.Expected("',' or '}'");
+    }
+  }
+  HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+  return sharding;
+}
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadShardings() {
+  Attribute* shardings = module_.AddAttribute();
+  shardings->kind = Kind::kPerValue;
+  HILO_RETURN_IF_ERROR(cursor_.Expect("["));
+  while (!cursor_.Take("]")) {
+    HILO_ASSIGN_OR_RETURN(shardings->elements.emplace_back(), ReadSharding());
+    if (!cursor_.Take(",") && !cursor_.At("]")) return cursor_.Expected("',' or ']'");
+  }
+  return shardings;
+}
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadManualAxes() {
+  Attribute* axes = module_.AddAttribute();
+  axes->kind = Kind::kManualAxes;
+  HILO_RETURN_IF_ERROR(cursor_.Expect("{"));
+  while (!cursor_.Take("}")) {
+    HILO_ASSIGN_OR_RETURN(std::string name, cursor_.String());
+    axes->elements.push_back(String(std::move(name)));
+    if (!cursor_.Take(",") && !cursor_.At("}")) return cursor_.Expected("',' or '}'");
+  }
+  return axes;
+}
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadMesh() {
+  Attribute* mesh = module_.AddAttribute();
+  mesh->kind = Kind::kMesh;
+  HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+  HILO_RETURN_IF_ERROR(cursor_.Expect("["));
+  while (!cursor_.Take("]")) {
+    Attribute* axis = module_.AddAttribute();
+    axis->kind = Kind::kMeshAxis;
+    HILO_ASSIGN_OR_RETURN(std::string name, cursor_.String());
+    axis->text = module_.AddString(std::move(name));
+    HILO_RETURN_IF_ERROR(cursor_.Expect("="));
+    HILO_ASSIGN_OR_RETURN(axis->integer, cursor_.Integer());
+    mesh->elements.push_back(axis);
+    if (!cursor_.Take(",") && !cursor_.At("]")) return cursor_.Expected("',' or ']'");
+  }
+  if (cursor_.Take(",")) {
+    HILO_RETURN_IF_ERROR(cursor_.Expect("device_ids"));
+    HILO_RETURN_IF_ERROR(cursor_.Expect("="));
+    HILO_RETURN_IF_ERROR(cursor_.Expect("["));
+    while (!cursor_.Take("]")) {
+      HILO_ASSIGN_OR_RETURN(mesh->integers.emplace_back(), cursor_.Integer());
+      if (!cursor_.Take(",") && !cursor_.At("]")) return cursor_.Expected("',' or ']'");
+    }
+  }
+  HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+  return mesh;
+}
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadAlias(int depth) {
+  Attribute* attribute = module_.AddAttribute();
+  attribute->kind = Kind::kDictionary;
+  HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+  HILO_RETURN_IF_ERROR(ReadEntries(">", depth, &attribute->entries));
+  Attribute* alias = module_.AddAttribute();
+  alias->kind = Kind::kAlias;
+  for (const NamedAttribute& entry : attribute->entries) {
+    if (entry.name == "operand_index") alias->integer = entry.value->integer;
+    std::vector<int64_t>& indices = entry.name == "output_tuple_indices" ? alias->integers : alias->more_integers;
+    for (const Attribute* index : entry.value->elements) indices.push_back(index->integer);
+  }
+  return alias;
+}
+
+// "#stablehlo<precision HIGH>", "#stablehlo.gather<offset_dims = [1]>", "#sdy.sharding<@mesh, [{}]>", "#name" of an alias.
+absl::StatusOr<const Attribute*> MlirValueReader::ReadDialectAttribute(int depth) {
+  HILO_ASSIGN_OR_RETURN(const std::string name, cursor_.Sigil('#'));
+  if (cursor_.Peek() != '<') {
+    const auto alias = aliases_.find(name);
+    if (alias != aliases_.end()) return alias->second;
+    return cursor_.Error(absl::StrCat("there is no attribute #", name));
+  }
+  if (name == "stablehlo" || name == "chlo") {
+    cursor_.Take("<");
+    cursor_.Word();
+    const Attribute* value = Enum(cursor_.Word());
+    HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+    return value;
+  }
+  if (name == "sdy.sharding") return ReadSharding();
+  if (name == "sdy.mesh") return ReadMesh();
+  if (name == "sdy.sharding_per_value") {
+    HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+    HILO_ASSIGN_OR_RETURN(const Attribute* shardings, ReadShardings());
+    HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+    return shardings;
+  }
+  if (name == "sdy") {
+    HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+    if (cursor_.TakeWord("manual_axes")) {
+      HILO_ASSIGN_OR_RETURN(const Attribute* axes, ReadManualAxes());
+      HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+      return axes;
+    }
+    return cursor_.Expected("manual_axes");
+  }
+  if (name == "stablehlo.output_operand_alias") return ReadAlias(depth);
+  Attribute* attribute = module_.AddAttribute();
+  if (name == "stablehlo.conv") {
+    attribute->kind = Kind::kDictionary;
+    HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+    HILO_RETURN_IF_ERROR(ReadConvolutionDimensions(&attribute->entries));
+    HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+    return attribute;
+  }
+  for (absl::string_view structure : {"stablehlo.gather", "stablehlo.scatter", "stablehlo.dot", "stablehlo.channel_handle", "stablehlo.dot_algorithm"}) {
+    if (name != structure) continue;
+    attribute->kind = Kind::kDictionary;
+    HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+    HILO_RETURN_IF_ERROR(ReadEntries(">", depth, &attribute->entries));
+    return attribute;
+  }
+  attribute->text = module_.AddString(name);
+  HILO_RETURN_IF_ERROR(cursor_.SkipBrackets());
+  return attribute;
+}
+
+}  // namespace hilo::stablehlo

@@ -1,0 +1,79 @@
+// Types and attributes of MLIR text.
+#ifndef HILO_HLO_IMPORT_STABLEHLO_MLIR_TEXT_VALUES_H_
+#define HILO_HLO_IMPORT_STABLEHLO_MLIR_TEXT_VALUES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "hlo/import/stablehlo/mlir_cursor.h"
+#include "hlo/import/stablehlo/mlir_module.h"
+
+namespace hilo::stablehlo {
+
+// Reads from a cursor that it shares with the reader of operations. Errors: InvalidArgument with line and column; nesting is bounded.
+class MlirValueReader {
+ public:
+  MlirValueReader(MlirCursor* cursor, MlirModule* module) : cursor_(*cursor), module_(*module) {}
+
+  absl::StatusOr<const Type*> ReadType();
+  // "(T, T) -> T", "T, T", "T -> (T, T)": those in front of the arrow and those behind it.
+  struct Signature {
+    std::vector<const Type*> operands, results;
+    bool has_arrow = false;
+  };
+  absl::StatusOr<Signature> ReadSignature();
+
+  absl::StatusOr<const Attribute*> ReadAttribute();
+  // "a = 1 : i32, b, \"c\" = {}" up to `close`, which is taken. Structured attributes (channel_handle, dimension_numbers ...) are taken apart into
+  // those of the versioned form.
+  absl::Status ReadEntries(absl::string_view close, std::vector<NamedAttribute>* entries);
+  // An entry "{...}" if there is one.
+  absl::Status ReadOptionalDictionary(std::vector<NamedAttribute>* entries);
+  // "loc(...)", if it is there; what it says is not kept.
+  absl::Status SkipLocation();
+
+  // "[1, 2]" as an attribute; "[b, f, 0]x[...]->[...]" of a convolution as the entries it stands for.
+  absl::StatusOr<const Attribute*> ReadList();
+  absl::Status ReadConvolutionDimensions(std::vector<NamedAttribute>* entries);
+  // "<@mesh, [{"a"}, {}]>", "[<...>, <...>]", "{"a", "b"}", "<["a"=2]>": without the name of the dialect in front.
+  absl::StatusOr<const Attribute*> ReadSharding();
+  absl::StatusOr<const Attribute*> ReadShardings();
+  absl::StatusOr<const Attribute*> ReadManualAxes();
+  absl::StatusOr<const Attribute*> ReadMesh();
+  // "<key = value, ...>" taken apart.
+  absl::Status ReadStructure(std::vector<NamedAttribute>* entries);
+  // Adds an attribute under its name, taken apart if it is structured.
+  void AddEntry(absl::string_view name, const Attribute* value, std::vector<NamedAttribute>* entries);
+  void AddAlias(std::string name, const Attribute* value) { aliases_[std::move(name)] = value; }
+
+  const Attribute* Enum(absl::string_view text);
+  const Attribute* Integer(int64_t value);
+  const Attribute* String(std::string text, Attribute::Kind kind = Attribute::Kind::kString);
+
+ private:
+  absl::StatusOr<const Type*> ReadType(int depth);
+  absl::StatusOr<std::vector<const Type*>> ReadTypeList(int depth);
+  absl::Status ReadTensor(int depth, Type* type);
+  absl::Status ReadElement(absl::string_view word, Type* type);
+  absl::StatusOr<const Attribute*> ReadAttribute(int depth);
+  absl::Status ReadEntries(absl::string_view close, int depth, std::vector<NamedAttribute>* entries);
+  absl::StatusOr<const Attribute*> ReadDense();
+  absl::StatusOr<const Attribute*> ReadArray();
+  absl::StatusOr<const Attribute*> ReadNumber();
+  absl::StatusOr<const Attribute*> ReadDialectAttribute(int depth);
+  absl::StatusOr<const Attribute*> ReadAxisReference();
+  absl::StatusOr<const Attribute*> ReadAlias(int depth);
+  absl::Status ReadElements(std::vector<std::string>* words, std::string* raw, bool* listed);
+  absl::Status AppendElement(absl::string_view word, PrimitiveType type, std::string* bytes);
+  absl::Status CheckDepth(int depth) const;
+
+  MlirCursor& cursor_;
+  MlirModule& module_;
+  absl::flat_hash_map<std::string, const Attribute*> aliases_;
+};
+
+}  // namespace hilo::stablehlo
+
+#endif  // HILO_HLO_IMPORT_STABLEHLO_MLIR_TEXT_VALUES_H_
