@@ -1,6 +1,6 @@
 // Every function at every width against the C library in the next wider precision: arguments over all exponents, over the
 // ranges where functions bend, around multiples of pi / 2, and the values that are special. All widths must agree bit for bit.
-// HILO_PRINT_ULPS=1 prints the table of docs/numerics.md.
+// HILO_PRINT_ULPS=1 prints the errors. (tests/accuracy measures whole programs and keeps docs/numerics.md.)
 #include "backends/llvm/vector_math.h"
 
 #include <gtest/gtest.h>
