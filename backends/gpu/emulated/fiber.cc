@@ -9,6 +9,10 @@
 #include <ucontext.h>
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace hilo::gpu {
 
 #if defined(__x86_64__)
@@ -85,6 +89,10 @@ struct Stacks {
 
 char* ThreadStacks(size_t bytes) {
   static thread_local Stacks stacks;
+#if defined(__SANITIZE_ADDRESS__)
+  // Threads end without returning, and so leave their frames' marks.
+  if (stacks.memory != nullptr) __asan_unpoison_memory_region(stacks.memory, stacks.bytes);
+#endif
   if (bytes <= stacks.bytes) return stacks.memory;
   stacks.Release();
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 #include <type_traits>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
@@ -168,15 +169,12 @@ absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOp
   if (gemm.has_bias) slices.push_back(GpuSlice::Read(operands.bias, gemm.m * PrimitiveTypeByteSize(gemm.d_type)));
   slices.push_back(GpuSlice::Write(operands.d, d_bytes));
   slices.push_back(GpuSlice::Write(workspace.memory, workspace.bytes));
-  const auto run = [gemm, operands, workspace](void* native) -> absl::Status {
-    if (native == nullptr) return GemmOnHost(gemm, operands);
 #ifdef HILO_HAVE_CUDA
-    return GemmByCublasLt(native, gemm, operands, workspace);
+  return stream->Call(
+      [gemm, operands, workspace](void* native) { return native == nullptr ? GemmOnHost(gemm, operands) : GemmByCublasLt(native, gemm, operands, workspace); }, slices);
 #else
-    return Internal("a CUDA stream without CUDA");
+  return stream->Call([gemm, operands](void*) { return GemmOnHost(gemm, operands); }, slices);
 #endif
-  };
-  return stream->Call(run, slices);
 }
 
 }  // namespace hilo::gpu
