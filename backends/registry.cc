@@ -2,6 +2,8 @@
 
 #include "absl/strings/str_join.h"
 #include "backends/cpu/cpu_compiler.h"
+#include "backends/gpu/gpu_compiler.h"
+#include "backends/gpu/gpu_platform.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -19,6 +21,8 @@ struct Backend {
 constexpr Backend kBackends[] = {
     {"interpreter", [] { return CreateInterpreterCompiler(); }},
     {"cpu", [] { return cpu::CreateCpuCompiler(); }},
+    {"cuda", [] { return gpu::CreateGpuCompiler(gpu::kCudaPlatform); }},
+    {"cuda-emulated", [] { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform); }},
 };
 
 }  // namespace
@@ -33,13 +37,8 @@ absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platf
   for (const Backend& backend : kBackends) {
     if (platform == backend.platform) return backend.create();
   }
-  if (platform == "cuda" || platform == "cuda-emulated") {
-    return Unavailable("platform '", platform,
-                       "': this library was built without the GPU backend; platforms it has: ",
-                       absl::StrJoin(PlatformNames(), ", "));
-  }
   return InvalidArgument("there is no platform '", platform, "'; expected one of ",
-                         absl::StrJoin(PlatformNames(), ", "), ", cuda, cuda-emulated");
+                         absl::StrJoin(PlatformNames(), ", "));
 }
 
 // Declared in runtime/client.h; it stands here because the runtime knows no backend.

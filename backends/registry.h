@@ -12,7 +12,7 @@
 
 namespace hilo {
 
-// Platforms that this library was built with, best last.
+// Platforms that this library was built with.
 std::vector<std::string> PlatformNames();
 
 // Errors: InvalidArgument listing the names if there is no such platform; Unavailable, saying what

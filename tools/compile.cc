@@ -30,14 +30,15 @@ absl::Status Compile(const Flags& flags) {
   std::vector<std::string> kinds = flags.List("emit");
   const std::string path = flags.Get("o");
   if (kinds.empty() && !path.empty()) return WriteExecutable(std::move(module), platform, options, flags, path);
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, CreateClient(platform, flags));
+  // No client: what a GPU would get can be seen without one.
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Compiler> compiler, CompilerFrom(platform, flags));
   if (kinds.empty()) kinds.push_back("hlo");
   if (kinds.size() > 1 && !path.empty())
     return InvalidArgument("-o takes one kind of output, but --emit names ", kinds.size());
-  HILO_ASSIGN_OR_RETURN(module, PrepareModule(*client->compiler(), std::move(module)));
+  HILO_ASSIGN_OR_RETURN(module, PrepareModule(*compiler, std::move(module)));
   for (const std::string& kind : kinds) {
     HILO_ASSIGN_OR_RETURN(const std::string text,
-                          client->compiler()->Emit(module->Clone(), options, kind));
+                          compiler->Emit(module->Clone(), options, kind));
     if (!path.empty()) return WriteFile(path, text);
     if (kinds.size() > 1) std::printf("// ---- %s\n", kind.c_str());
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
@@ -61,9 +62,10 @@ Command CompileCommand() {
               "  hilo compile step.hlo -o step.hilo\n"
               "  hilo compile step.hlo --emit=hlo\n"
               "  hilo compile step.hlo --emit=asm --cpu=x86-64-v3 -o step.s\n"
-              "  hilo compile step.hlo --emit=buffers --dump=stages\n",
+              "  hilo compile step.hlo --emit=buffers --dump=stages\n"
+              "  hilo compile step.hlo --platform=cuda --arch=sm_90 --emit=thunks,ptx\n",
           .flags = Join(
-              {{"emit", "KINDS", "cpu: hlo, buffers, llvm, asm, obj; interpreter: hlo, buffers"},
+              {{"emit", "KINDS", "cpu: hlo, buffers, llvm, asm, obj; interpreter: hlo, buffers; cuda: hlo, buffers, thunks, llvm, ptx, resources"},
                {"o", "FILE", "where to; default: standard output"},
                {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},
                {"partitions", "N", "devices that share one program"}},

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/interpreter/interpreter_compiler.h"
+#include "backends/registry.h"
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/status_macros.h"
@@ -165,6 +166,7 @@ std::vector<FlagSpec> CompileFlags() {
            "every operation rounds on its own: no fused multiply-add, no wider intermediates"},
           {"flush-denormals", "", "denormals count as zero and become zero"},
           {"cpu", "NAME", "processor to compile for: LLVM's name, or x86-64, x86-64-v3, x86-64-v4"},
+          {"arch", "NAME", "the same for platforms cuda and cuda-emulated: sm_80, sm_90 ..."},
           {"threads", "N",
            "threads of compilation and runs; default: the processors that this process may use"},
           {"buffers", "assigned",
@@ -253,7 +255,8 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
   CompileOptions options;
   options.strict = flags.Has("strict");
   options.flush_denormals = flags.Has("flush-denormals");
-  options.cpu = flags.Get("cpu");
+  if (flags.Has("cpu") && flags.Has("arch")) return InvalidArgument("give --cpu or --arch, not both");
+  options.cpu = flags.Get("cpu", flags.Get("arch"));
   options.disabled_passes = flags.List("disable-passes");
   options.verify_each_pass = flags.Has("verify-each-pass");
   options.perf_jitdump = flags.Has("perf");
@@ -273,6 +276,16 @@ absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options) {
   return options.replica_count * options.num_partitions;
 }
 
+absl::StatusOr<std::unique_ptr<Compiler>> CompilerFrom(const std::string& platform, const Flags& flags) {
+  const std::string buffers = flags.Get("buffers");
+  if (buffers.empty()) return CreateCompiler(platform);
+  if (buffers != "assigned")
+    return InvalidArgument("--buffers: expected assigned, got '", buffers, "'");
+  if (platform != "interpreter")
+    return InvalidArgument("--buffers=assigned needs --platform=interpreter, not ", platform);
+  return CreateInterpreterCompiler({.assigned_buffers = true});
+}
+
 absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
                                                      int64_t device_count) {
   ClientOptions options{.platform = platform, .device_count = static_cast<int>(device_count)};
@@ -280,13 +293,8 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform
   HILO_ASSIGN_OR_RETURN(const int64_t threads, flags.Integer("threads", 0, 1));
   if (threads > INT32_MAX) return InvalidArgument("--threads: ", threads, " are too many");
   options.num_threads = static_cast<int>(threads);
-  const std::string buffers = flags.Get("buffers");
-  if (buffers.empty()) return Client::Create(options);
-  if (buffers != "assigned")
-    return InvalidArgument("--buffers: expected assigned, got '", buffers, "'");
-  if (platform != "interpreter")
-    return InvalidArgument("--buffers=assigned needs --platform=interpreter, not ", platform);
-  return Client::Create(options, CreateInterpreterCompiler({.assigned_buffers = true}));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, CompilerFrom(platform, flags));
+  return Client::Create(options, std::move(compiler));
 }
 
 absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, const Flags& flags, int64_t device_count) {

@@ -37,6 +37,8 @@ absl::StatusOr<Program> LoadProgram(const Flags& flags);
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags);
 // Replicas times partitions. Errors: InvalidArgument for more than there can be.
 absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options);
+// The compiler of a platform, without devices. Errors: InvalidArgument for other platforms.
+absl::StatusOr<std::unique_ptr<Compiler>> CompilerFrom(const std::string& platform, const Flags& flags);
 absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
                                                      int64_t device_count = 1);
 

@@ -6,11 +6,7 @@
 
 namespace hilo::cpu {
 
-// True if `reduce` goes along its minor-most dimension alone, over pairs of a value and its position, and its computation does nothing but compare
-// and choose, in such a way that the pairs may meet in any order as long as the one that stands first is the first operand.
-bool IsChoiceReduction(const HloInstruction& reduce);
-
-// Of such a reduction of rows of at least `width` elements.
+// Of an IsChoiceReduction() of rows of at least `width` elements.
 absl::StatusOr<Kernel> ChoiceKernel(FunctionEmitter& f, const HloInstruction* instruction, int width);
 
 }  // namespace hilo::cpu

@@ -2,7 +2,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/element_function.h"
+#include "backends/llvm/element_function.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/memory/buffer_assignment.h"
@@ -15,7 +15,7 @@ namespace {
 bool Agrees(const HloInstruction& instruction, const HostOpFacts& facts) {
   int64_t operand_leaves = 0, computations = 0;
   for (const HloInstruction* operand : instruction.operands()) operand_leaves += LeafCount(operand->shape());
-  for (const HloComputation* computation : instruction.called_computations()) computations += MapsScalars(*computation) ? 1 : 0;
+  for (const HloComputation* computation : instruction.called_computations()) computations += codegen::MapsScalars(*computation) ? 1 : 0;
   return operand_leaves == facts.operand_leaves && LeafCount(instruction.shape()) == facts.result_leaves && computations == facts.computations;
 }
 

@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/cpu_abi.h"
-#include "backends/cpu/element_function.h"
 #include "backends/cpu/kernels.h"
+#include "backends/llvm/element_function.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/in_place.h"
@@ -209,8 +209,10 @@ absl::Status ProgramEmitter::EmitHostOp(FunctionEmitter& f, const HloInstruction
   for (const HloInstruction* operand : instruction->operands()) placed.facts.operand_leaves += pass(operand);
   placed.facts.result_leaves = pass(instruction);
   for (const HloComputation* computation : instruction->called_computations()) {
-    if (!MapsScalars(*computation)) continue;
-    HILO_ASSIGN_OR_RETURN(llvm::Function * function, EmitElementFunction(f, *computation));
+    if (!codegen::MapsScalars(*computation)) continue;
+    HILO_ASSIGN_OR_RETURN(llvm::Function * function,
+                          codegen::EmitElementFunction(f.function()->getParent(), absl::StrCat(computation->name(), ".elements"), target_, numerics_, *computation));
+    function->setLinkage(llvm::GlobalValue::InternalLinkage);
     pointers.push_back(function);
     ++placed.facts.computations;
   }

@@ -12,6 +12,7 @@
 #include "backends/llvm/scalar_computation.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/choice_reduction.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::cpu {

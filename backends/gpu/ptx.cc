@@ -41,6 +41,11 @@ void LLVMInitializeNVPTXTargetMC();
 void LLVMInitializeNVPTXAsmPrinter();
 }
 
+namespace llvm {
+// In no installed header. LLVM remembers the annotations of kernels by the module's address, and forgets them only when it has written PTX.
+void clearAnnotationCache(const Module* module);
+}  // namespace llvm
+
 namespace hilo::gpu {
 namespace {
 
@@ -219,9 +224,12 @@ absl::StatusOr<GpuCode> CompileGpuModule(llvm::Module* module, const GpuCompileO
   std::vector<std::string> errors;
   module->getContext().setDiagnosticHandlerCallBack(&KeepErrors, &errors);
   struct Restore {
-    llvm::LLVMContext& context;
-    ~Restore() { context.setDiagnosticHandlerCallBack(nullptr, nullptr); }
-  } restore{module->getContext()};
+    llvm::Module* module;
+    ~Restore() {
+      module->getContext().setDiagnosticHandlerCallBack(nullptr, nullptr);
+      llvm::clearAnnotationCache(module);
+    }
+  } restore{module};
   HILO_RETURN_IF_ERROR(Verify(*module));
   HILO_RETURN_IF_ERROR(LinkLibdevice(module));
   Optimize(module, machine.get(), options.opt_level);

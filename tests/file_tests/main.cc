@@ -21,6 +21,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "backends/cpu/cpu_compiler.h"
+#include "backends/gpu/gpu_compiler.h"
+#include "backends/gpu/gpu_platform.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/errors.h"
 #include "base/file.h"
@@ -58,7 +60,8 @@ struct Platform {
 };
 
 absl::StatusOr<std::unique_ptr<Client>> MakeClient(std::unique_ptr<Compiler> compiler) {
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create({.device_count = kDevices}, std::move(compiler)));
+  const int devices = compiler->platform() == gpu::kCudaPlatform ? 1 : kDevices;
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create({.device_count = devices}, std::move(compiler)));
   HILO_RETURN_IF_ERROR(RegisterTestTargets(client->custom_call_registry()));
   return client;
 }
@@ -72,8 +75,14 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
     platform.options.verify_each_pass = true;
   } else if (name == "interpreter" || name == "assigned") {
     compiler = [&] { return CreateInterpreterCompiler({.assigned_buffers = name == "assigned"}); };
+  } else if (name == gpu::kEmulatedPlatform || name == gpu::kCudaPlatform) {
+    compiler = [&] { return gpu::CreateGpuCompiler(name); };
+    platform.options.verify_each_pass = true;
+  } else if (name == "cuda-emulated-kernels") {
+    // Every instruction a kernel, with groups of elements in small arrays too.
+    compiler = [] { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.sequences = false, .group_elements_from = 1}); };
   } else {
-    return InvalidArgument("--platform is one of cpu, cpu-strict, interpreter, assigned; got '", name, "'");
+    return InvalidArgument("--platform is one of cpu, cpu-strict, interpreter, assigned, cuda, cuda-emulated, cuda-emulated-kernels; got '", name, "'");
   }
   HILO_ASSIGN_OR_RETURN(platform.client, MakeClient(compiler()));
   if (serialize) {

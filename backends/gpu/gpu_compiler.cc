@@ -1,0 +1,196 @@
+#include "backends/gpu/gpu_compiler.h"
+
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/gpu_program.h"
+#include "backends/gpu/ptx.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/memory/copy_insertion.h"
+#include "hlo/memory/scheduler.h"
+#include "hlo/text/hlo_printer.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace hilo::gpu {
+namespace {
+
+// The emulated device is quick with large modules and slow to begin one; an assembler is the other way around, and modules are compiled on all threads.
+constexpr int64_t kEmulatedKernelsPerModule = 64;
+
+std::string IrOf(const EmittedProgram& program) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (const KernelModule& one : program.modules) one.module->print(stream, nullptr);
+  return stream.str();
+}
+
+// Numbered files of what compilation makes of a module; nothing without a folder.
+class Dumper {
+ public:
+  explicit Dumper(const std::string& folder) : folder_(folder) {}
+
+  absl::Status Prepare() {
+    if (folder_.empty()) return absl::OkStatus();
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error) return InvalidArgument("cannot make the dump folder ", folder_, ": ", error.message());
+    return absl::OkStatus();
+  }
+  bool on() const { return !folder_.empty(); }
+  void Write(int number, absl::string_view name, absl::string_view text) {
+    if (on()) std::ofstream(absl::StrFormat("%s/%02d.%s", folder_, number, name)) << text;
+  }
+
+ private:
+  std::string folder_;
+};
+
+// A module on its way through the backend.
+struct Lowered {
+  std::unique_ptr<HloModule> module;
+  ProgramFacts facts;
+  BufferAssignment assignment;
+};
+
+class GpuCompiler : public Compiler {
+ public:
+  GpuCompiler(absl::string_view platform, const GpuCompilerOptions& options)
+      : options_(options), devices_(std::make_shared<GpuDevices>(platform)), is_emulated_(platform == kEmulatedPlatform) {}
+
+  std::string platform() const override { return devices_->platform(); }
+  absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int device) override { return GpuDevices::OpenMemory(devices_, device); }
+
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module, const CompileOptions& options, ThreadPool* pool) override {
+    HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
+    Dumper dumper(options.dump_dir);
+    HILO_RETURN_IF_ERROR(dumper.Prepare());
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
+    const std::string arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, arch, dumper));
+    GpuCompileOptions code_options{.arch = arch, .opt_level = is_emulated_ ? GpuOptLevel::kFast : GpuOptLevel::kThorough};
+    const GpuImageFormat format = driver->image_format();
+    code_options.bitcode = format == GpuImageFormat::kBitcode;
+    code_options.ptx = format == GpuImageFormat::kPtx;
+    code_options.cubin = format == GpuImageFormat::kCubin;
+    HILO_ASSIGN_OR_RETURN(std::vector<GpuCode> codes, CompileAll(&program, code_options, pool));
+    std::vector<KernelImage> images;
+    for (size_t i = 0; i < codes.size(); ++i) images.push_back({codes[i].image(format), std::move(program.modules[i].kernels)});
+    program.modules.clear();
+    lowered.facts.scratch_bytes = program.scratch_bytes;
+    return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images), devices_);
+  }
+
+  absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options, absl::string_view kind) override {
+    Dumper dumper(options.dump_dir);
+    HILO_RETURN_IF_ERROR(dumper.Prepare());
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
+    if (kind == "hlo") return PrintHloModule(*lowered.module);
+    if (kind == "buffers") return lowered.assignment.ToString();
+    if (kind != "llvm" && kind != "thunks" && kind != "ptx" && kind != "resources") {
+      return InvalidArgument("the ", platform(), " platform emits hlo, buffers, thunks, llvm, ptx and resources, not '", kind, "'");
+    }
+    const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, arch, dumper));
+    if (kind == "llvm") return IrOf(program);
+    if (kind == "thunks") return ThunksToString(*program.scopes.back(), "");
+    HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources"}, nullptr));
+    std::string text;
+    for (const GpuCode& code : codes) {
+      if (kind == "ptx") absl::StrAppend(&text, code.ptx);
+      for (const KernelResources& r : code.resources) {
+        absl::StrAppend(&text, r.kernel, ": registers=", r.registers, " stack=", r.stack_bytes, " spill_stores=", r.spill_store_bytes,
+                        " spill_loads=", r.spill_load_bytes, " shared=", r.shared_bytes, "\n");
+      }
+    }
+    return text;
+  }
+
+ private:
+  absl::StatusOr<EmittedProgram> EmitProgram(const Lowered& lowered, const CompileOptions& options, const std::string& arch, Dumper& dumper) const {
+    const EmissionOptions emission{.arch = arch,
+                                   .platform = devices_->platform(),
+                                   .kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1,
+                                   .sequences = options_.sequences,
+                                   .group_elements_from = options_.group_elements_from};
+    ProgramEmitter emitter(*lowered.module, lowered.assignment, options, emission);
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, emitter.Emit());
+    if (dumper.on()) {
+      dumper.Write(60, "kernels.ll", IrOf(program));
+      dumper.Write(70, "thunks.txt", ThunksToString(*program.scopes.back(), ""));
+    }
+    return program;
+  }
+
+  // Modules have a context each, and so a thread each.
+  static absl::StatusOr<std::vector<GpuCode>> CompileAll(EmittedProgram* program, const GpuCompileOptions& options, ThreadPool* pool) {
+    std::vector<GpuCode> codes(program->modules.size());
+    std::mutex mutex;
+    absl::Status first_error;
+    auto compile = [&](int64_t i) {
+      absl::StatusOr<GpuCode> code = CompileGpuModule(program->modules[i].module.get(), options);
+      std::lock_guard<std::mutex> lock(mutex);
+      if (code.ok()) {
+        codes[i] = *std::move(code);
+      } else if (first_error.ok()) {
+        first_error = code.status();
+      }
+    };
+    const int64_t count = static_cast<int64_t>(codes.size());
+    if (pool != nullptr) {
+      pool->ParallelFor(count, compile);
+    } else {
+      for (int64_t i = 0; i < count; ++i) compile(i);
+    }
+    HILO_RETURN_IF_ERROR(first_error);
+    return codes;
+  }
+
+  static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options, Dumper& dumper) {
+    Lowered lowered;
+    lowered.facts.shape = module->EntryProgramShape();
+    dumper.Write(0, "input.hlo", PrintHloModule(*module));
+    const std::unique_ptr<Target> target = CreateGpuTarget();
+    PassPipeline pipeline = GpuPipeline(target.get(), options);
+    PassPipeline::Options pass_options{.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass};
+    if (dumper.on()) {
+      pass_options.observer = [&](absl::string_view, HloStage stage, const HloModule& now) {
+        dumper.Write(10 * static_cast<int>(stage), absl::StrCat(HloStageName(stage), ".hlo"), PrintHloModule(now));
+      };
+    }
+    HILO_RETURN_IF_ERROR(pipeline.Run(module.get(), pass_options));
+    HILO_RETURN_IF_ERROR(ScheduleModule(module.get()));
+    HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
+    HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
+    HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, {.alignment = kDeviceAlignment}));
+    if (dumper.on()) {
+      dumper.Write(50, "aliased.hlo", PrintHloModule(*module));
+      dumper.Write(55, "buffers.txt", lowered.assignment.ToString());
+    }
+    const BufferAssignment::Scope& entry = lowered.assignment.scope(module->entry_computation());
+    lowered.facts.donations = entry.donations;
+    lowered.facts.frame_bytes = entry.frame_bytes;
+    lowered.facts.parameter_leaves = entry.parameter_leaves;
+    lowered.facts.output_leaves = entry.output_leaves;
+    lowered.module = std::move(module);
+    return lowered;
+  }
+
+  GpuCompilerOptions options_;
+  std::shared_ptr<GpuDevices> devices_;
+  bool is_emulated_;
+};
+
+}  // namespace
+
+std::unique_ptr<Compiler> CreateGpuCompiler(absl::string_view platform, const GpuCompilerOptions& options) {
+  return std::make_unique<GpuCompiler>(platform, options);
+}
+
+}  // namespace hilo::gpu

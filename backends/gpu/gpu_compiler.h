@@ -1,0 +1,32 @@
+// The GPU backend: HLO to kernels and thunks, for a CUDA device or for the emulated one.
+#ifndef HILO_BACKENDS_GPU_GPU_COMPILER_H_
+#define HILO_BACKENDS_GPU_GPU_COMPILER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "hlo/passes/hlo_pass.h"
+#include "runtime/compiler.h"
+
+namespace hilo::gpu {
+
+struct GpuCompilerOptions {
+  // See EmissionOptions. Tests set these to reach every emitter with small arrays.
+  bool sequences = true;
+  int64_t group_elements_from = int64_t{1} << 12;
+};
+
+// `platform` is kCudaPlatform or kEmulatedPlatform. CompileOptions::cpu is the architecture, as in sm_90; empty: the device's, and in
+// Emit, which needs no device, kDefaultArch.
+std::unique_ptr<Compiler> CreateGpuCompiler(absl::string_view platform, const GpuCompilerOptions& options = {});
+
+// The passes from kInput to kFused, as a table of contents; `target` outlives the pipeline.
+PassPipeline GpuPipeline(const Target* target, const CompileOptions& options);
+
+std::unique_ptr<Target> CreateGpuTarget();
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_GPU_COMPILER_H_

@@ -1,0 +1,81 @@
+// The way of a module to kernels, as a table of contents: stages, their passes, and why the order matters; and what the target emits.
+#include "backends/gpu/gpu_compiler.h"
+#include "backends/gpu/host_call.h"
+#include "backends/llvm/lane_plan.h"
+#include "hlo/analysis/in_place.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo::gpu {
+namespace {
+
+class GpuTarget : public Target {
+ public:
+  bool Supports(const HloInstruction& instruction) const override {
+    switch (instruction.opcode()) {
+      case HloOpcode::kAfterAll:
+      case HloOpcode::kCall:
+      case HloOpcode::kCholesky:
+      case HloOpcode::kConditional:
+      case HloOpcode::kConvolution:
+      case HloOpcode::kFft:
+      case HloOpcode::kParameter:
+      case HloOpcode::kRaggedDot:
+      case HloOpcode::kScatter:
+      case HloOpcode::kSelectAndScatter:
+      case HloOpcode::kSort:
+      case HloOpcode::kTriangularSolve:
+      case HloOpcode::kWhile:
+        return true;
+      case HloOpcode::kStochasticConvert:
+        return false;
+      default:
+        return IsHostCall(instruction) || codegen::IsElementGenerated(instruction.opcode());
+    }
+  }
+
+  bool IsFusible(const HloInstruction& instruction) const override {
+    switch (instruction.opcode()) {
+      case HloOpcode::kCopy:
+      case HloOpcode::kDot:
+      case HloOpcode::kReduce:
+      case HloOpcode::kReduceWindow:
+        return false;  // as a producer each would be computed anew for every element that reads it
+      case HloOpcode::kGetTupleElement:
+        return false;  // no work, and a fusion that takes its place would have a tuple for a parameter
+      case HloOpcode::kBitcastConvert:
+        return !IsReinterpretation(instruction);  // no code at all outside
+      default:
+        return codegen::IsElementGenerated(instruction.opcode());
+    }
+  }
+
+  bool DotGoesToLibrary(const HloInstruction&) const override { return false; }
+};
+
+template <typename... Passes>
+std::vector<std::unique_ptr<HloPass>> List(Passes... passes) {
+  std::vector<std::unique_ptr<HloPass>> list;
+  (list.push_back(std::move(passes)), ...);
+  return list;
+}
+
+}  // namespace
+
+PassPipeline GpuPipeline(const Target* target, const CompileOptions& options) {
+  PassPipeline pipeline;
+  // What the target emits, with as little of it as possible. Expansion comes first, so that the rules see what it makes; then inlining: they
+  // look across it.
+  pipeline.AddStage(HloStage::kCore,
+                    List(MakeAsyncToSync(), MakeExpander(target), MakeCallInliner(), MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
+                         MakeCse(), MakeDce(), MakeSupportCheck(target)),
+                    /*max_rounds=*/6);
+  // Row-major from here on; the transposes that this brings are simplified like any other.
+  pipeline.AddStage(HloStage::kLaidOut, List(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(), MakeDce()));
+  // Loops and branches must own their computations before anything is placed; then kernels are formed.
+  pipeline.AddStage(HloStage::kFused, List(MakeFlattenCallGraph(), MakeFusion(target), MakeDce()));
+  return pipeline;
+}
+
+std::unique_ptr<Target> CreateGpuTarget() { return std::make_unique<GpuTarget>(); }
+
+}  // namespace hilo::gpu

@@ -1,0 +1,122 @@
+// A run takes a stream and an arena (frame and scratch memory) for itself and gives them back when it is done, so any number of runs go on at once. Kernels are loaded and constants
+// copied when the first run comes to a device.
+#include "backends/gpu/gpu_program.h"
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace hilo::gpu {
+namespace {
+
+constexpr size_t kMaxIdle = 4;
+// Of a run, to begin with: launches cost more than the arithmetic of small programs.
+constexpr int64_t kRunNanoseconds = 20000;
+
+int64_t Aligned(int64_t bytes) { return CeilDiv(bytes, kDeviceAlignment) * kDeviceAlignment; }
+
+}  // namespace
+
+GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images, std::shared_ptr<GpuDevices> devices)
+    : facts_(std::move(facts)), program_(std::move(program)), images_(std::move(images)), devices_(std::move(devices)) {
+  for (const KernelImage& image : images_) code_bytes_ += static_cast<int64_t>(image.bytes.size());
+}
+
+GpuProgram::~GpuProgram() {
+  for (auto& [number, device] : loaded_) {
+    for (OnDevice::Lane& lane : device->idle) {
+      lane.stream.reset();
+      // Nobody is left to tell.
+      (void)device->driver->Free(lane.arena);
+    }
+    (void)device->driver->Free(device->constant_memory);
+  }
+}
+
+int64_t GpuProgram::estimated_nanoseconds() const { return kRunNanoseconds; }
+
+absl::Status GpuProgram::Load(int device, OnDevice* loaded) const {
+  HILO_ASSIGN_OR_RETURN(loaded->driver, devices_->Get(device));
+  loaded->kernels.resize(program_.kernel_names.size());
+  for (const KernelImage& image : images_) {
+    HILO_ASSIGN_OR_RETURN(loaded->modules.emplace_back(), loaded->driver->LoadModule(image.bytes));
+    for (int64_t kernel : image.kernels) {
+      HILO_ASSIGN_OR_RETURN(loaded->kernels[kernel], loaded->modules.back()->GetKernel(program_.kernel_names[kernel]));
+    }
+  }
+  int64_t bytes = 0;
+  std::vector<int64_t> offsets;
+  for (const auto& constant : program_.constants) {
+    offsets.push_back(bytes);
+    bytes += Aligned(static_cast<int64_t>(constant->untyped_data().size()));
+  }
+  HILO_ASSIGN_OR_RETURN(loaded->constant_memory, loaded->driver->Allocate(bytes));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> stream, loaded->driver->CreateStream());
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    uint8_t* place = static_cast<uint8_t*>(loaded->constant_memory) + offsets[i];
+    const absl::Span<const uint8_t> data = program_.constants[i]->untyped_data();
+    if (!data.empty()) HILO_RETURN_IF_ERROR(stream->Copy(place, data.data(), static_cast<int64_t>(data.size())));
+    loaded->constants.push_back(place);
+  }
+  return stream->Synchronize();
+}
+
+absl::StatusOr<GpuProgram::OnDevice*> GpuProgram::DeviceOf(int device) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<OnDevice>& loaded = loaded_[device];
+  if (loaded == nullptr) {
+    auto fresh = std::make_unique<OnDevice>();
+    const absl::Status status = Load(device, fresh.get());
+    if (!status.ok()) {
+      if (fresh->driver != nullptr) (void)fresh->driver->Free(fresh->constant_memory);
+      loaded_.erase(device);
+      return status;
+    }
+    loaded = std::move(fresh);
+  }
+  return loaded.get();
+}
+
+absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device) const {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!device.idle.empty()) {
+      OnDevice::Lane lane = std::move(device.idle.back());
+      device.idle.pop_back();
+      return lane;
+    }
+  }
+  OnDevice::Lane lane;
+  HILO_ASSIGN_OR_RETURN(lane.stream, device.driver->CreateStream());
+  HILO_ASSIGN_OR_RETURN(void* arena, device.driver->Allocate(Aligned(facts_.frame_bytes) + facts_.scratch_bytes));
+  lane.arena = static_cast<uint8_t*>(arena);
+  return lane;
+}
+
+absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters, absl::Span<void* const> outputs) const {
+  if (static_cast<int64_t>(parameters.size()) != facts_.parameter_leaves || static_cast<int64_t>(outputs.size()) != facts_.output_leaves) {
+    return InvalidArgument("the program takes ", facts_.parameter_leaves, " parameter and ", facts_.output_leaves, " output leaves, but got ", parameters.size(),
+                           " and ", outputs.size());
+  }
+  HILO_ASSIGN_OR_RETURN(OnDevice * device, DeviceOf(context.device));
+  HILO_ASSIGN_OR_RETURN(OnDevice::Lane lane, TakeLane(*device));
+  GpuRun run{.context = context, .stream = *lane.stream, .kernels = device->kernels, .constants = device->constants};
+  for (const void* parameter : parameters) run.parameters.push_back(static_cast<uint8_t*>(const_cast<void*>(parameter)));
+  for (void* output : outputs) run.outputs.push_back(static_cast<uint8_t*>(output));
+  run.frame = lane.arena;
+  run.scratch = lane.arena == nullptr ? nullptr : lane.arena + Aligned(facts_.frame_bytes);
+  absl::Status status = RunThunks(*program_.scopes.back(), run);
+  const absl::Status done = lane.stream->Synchronize();
+  if (status.ok()) status = done;
+  if (status.ok()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (device->idle.size() < kMaxIdle) {
+      device->idle.push_back(std::move(lane));
+      return status;
+    }
+  }
+  lane.stream.reset();
+  const absl::Status freed = device->driver->Free(lane.arena);
+  return status.ok() ? freed : status;
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,155 @@
+// What is known of kernels without a GPU: that the assembler takes them, what they ask of a multiprocessor, and how they access memory.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "backends/gpu/gpu_compiler.h"
+#include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/ptx.h"
+#include "hlo/text/hlo_parser.h"
+#include "runtime/compile_options.h"
+
+namespace hilo::gpu {
+namespace {
+
+struct Golden {
+  const char* name;
+  const char* text;
+  int kernels;
+  int registers;                       // at most, a thread
+  std::vector<const char*> ptx;        // is there
+  std::vector<const char*> not_ptx;    // is not
+};
+
+const Golden kGoldens[] = {
+    {"elementwise_f32", R"(
+HloModule m
+ENTRY main { x = f32[1024,1024] parameter(0)  y = f32[1024,1024] parameter(1)  e = f32[1024,1024] exponential(x)  ROOT m = f32[1024,1024] multiply(e, y) }
+)", 1, 40, {"ld.global.nc.v4.f32", "st.global.v4.f32"}, {"div.s64", "rem.u64", ".local"}},
+    {"elementwise_bf16", R"(
+HloModule m
+ENTRY main { x = bf16[4096,512] parameter(0)  y = bf16[4096,512] parameter(1)  ROOT m = bf16[4096,512] add(x, y) }
+)", 1, 40, {"ld.global.nc.v4", "st.global.v4"}, {".local"}},
+    {"elementwise_f64", R"(
+HloModule m
+ENTRY main { x = f64[8192,128] parameter(0)  ROOT m = f64[8192,128] multiply(x, x) }
+)", 1, 40, {"ld.global.nc.v2.f64", "st.global.v2.f64"}, {".local"}},
+    {"bias_and_relu", R"(
+HloModule m
+ENTRY main {
+  x = f32[512,1024] parameter(0)
+  bias = f32[1024] parameter(1)
+  b = f32[512,1024] broadcast(bias), dimensions={1}
+  s = f32[512,1024] add(x, b)
+  zero = f32[] constant(0)
+  z = f32[512,1024] broadcast(zero), dimensions={}
+  ROOT r = f32[512,1024] maximum(s, z)
+}
+)", 1, 40, {"ld.global.nc.v4.f32", "st.global.v4.f32"}, {"div.s64", "rem.u64", ".local"}},
+    {"row_sums", R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main { x = f32[4096,4096] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[4096] reduce(x, zero), dimensions={1}, to_apply=add }
+)", 1, 40, {"shfl.sync.down", "bar.sync"}, {"atom.", ".local"}},
+    {"short_rows", R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main { x = f32[65536,64] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[65536] reduce(x, zero), dimensions={1}, to_apply=add }
+)", 1, 40, {"shfl.sync.down"}, {"bar.sync", "atom.", ".local"}},
+    {"sum_of_all", R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main { x = f32[1048576] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add }
+)", 2, 40, {"shfl.sync.down"}, {"atom.", ".local"}},
+    {"column_sums", R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main { x = f32[4096,1024] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[1024] reduce(x, zero), dimensions={0}, to_apply=add }
+)", 2, 80, {"ld.global.nc.f32"}, {"atom.", ".local"}},
+    {"transpose", R"(
+HloModule m
+ENTRY main { x = f32[2048,1024] parameter(0)  ROOT t = f32[1024,2048] transpose(x), dimensions={1,0} }
+)", 1, 40, {"st.shared", "ld.shared", "bar.sync"}, {".local"}},
+    {"dot", R"(
+HloModule m
+ENTRY main { x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT d = f32[512,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+)", 1, 96, {"ld.shared", "fma.rn.f32", "bar.sync"}, {".local"}},
+    {"histogram", R"(
+HloModule m
+add { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT s = s32[] add(a, b) }
+ENTRY main {
+  bins = s32[256] parameter(0)
+  at = s32[100000,1] parameter(1)
+  one = s32[] constant(1)
+  ones = s32[100000] broadcast(one), dimensions={}
+  ROOT r = s32[256] scatter(bins, at, ones), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+}
+)", 1, 32, {"atom"}, {".local"}},
+};
+
+absl::StatusOr<std::string> Emit(const Golden& golden, const std::string& arch, const char* kind) {
+  auto module = ParseHloModule(golden.text);
+  if (!module.ok()) return module.status();
+  CompileOptions options;
+  options.cpu = arch;
+  return CreateGpuCompiler(kCudaPlatform)->Emit(*std::move(module), options, kind);
+}
+
+class GoldenKernels : public ::testing::TestWithParam<int> {
+ protected:
+  const Golden& golden() const { return kGoldens[GetParam()]; }
+};
+
+TEST_P(GoldenKernels, Ptx) {
+  for (const char* arch : {"sm_80", "sm_90"}) {
+    SCOPED_TRACE(absl::StrCat(golden().name, " for ", arch));
+    const auto ptx = Emit(golden(), arch, "ptx");
+    ASSERT_TRUE(ptx.ok()) << ptx.status();
+    EXPECT_TRUE(absl::StrContains(*ptx, absl::StrCat(".target ", arch)));
+    for (const char* text : golden().ptx) EXPECT_TRUE(absl::StrContains(*ptx, text)) << text << " is not in\n" << *ptx;
+    for (const char* text : golden().not_ptx) EXPECT_FALSE(absl::StrContains(*ptx, text)) << text << " is in\n" << *ptx;
+  }
+}
+
+TEST_P(GoldenKernels, Resources) {
+  if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
+  for (const char* arch : {"sm_80", "sm_90"}) {
+    SCOPED_TRACE(absl::StrCat(golden().name, " for ", arch));
+    const auto text = Emit(golden(), arch, "resources");
+    ASSERT_TRUE(text.ok()) << text.status();
+    int kernels = 0;
+    for (absl::string_view line : absl::StrSplit(*text, '\n', absl::SkipEmpty())) {
+      ++kernels;
+      std::map<std::string, int> values;
+      for (absl::string_view word : absl::StrSplit(line, ' ')) {
+        const std::vector<std::string> parts = absl::StrSplit(word, '=');
+        if (parts.size() != 2) continue;
+        ASSERT_TRUE(absl::SimpleAtoi(parts[1], &values[parts[0]])) << line;
+      }
+      EXPECT_GT(values["registers"], 0) << line;
+      EXPECT_LE(values["registers"], golden().registers) << line;
+      EXPECT_EQ(values["stack"], 0) << line;
+      EXPECT_EQ(values["spill_stores"], 0) << line;
+    }
+    EXPECT_EQ(kernels, golden().kernels) << *text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GoldenKernels, ::testing::Range(0, static_cast<int>(std::size(kGoldens))),
+                         [](const ::testing::TestParamInfo<int>& info) { return std::string(kGoldens[info.param].name); });
+
+TEST(GpuCompiler, SaysWhatItEmits) {
+  const auto text = Emit(kGoldens[0], "sm_90", "asm");
+  EXPECT_EQ(text.status().message(), "the cuda platform emits hlo, buffers, thunks, llvm, ptx and resources, not 'asm'");
+  const auto thunks = Emit(kGoldens[0], "sm_90", "thunks");
+  ASSERT_TRUE(thunks.ok()) << thunks.status();
+  EXPECT_EQ(*thunks, "kernel m_fusion grid=1024 block=256 (&output 0, parameter 0, parameter 1)\n");
+  EXPECT_FALSE(Emit(kGoldens[0], "sm_12345", "ptx").ok());
+}
+
+}  // namespace
+}  // namespace hilo::gpu
