@@ -1,6 +1,4 @@
-// Any bytes through everything that reads serialised executables: an entry for libFuzzer.
-//
-//   clang++ -fsanitize=fuzzer,address ... tests/fuzz/artifact_fuzzer.cc -lhilo;  ./fuzzer CORPUS
+// Any bytes through everything that reads serialised executables.
 //
 // The bytes are taken for a whole file, which the checksums refuse before any code is linked. Then, behind the checksums, all but the first byte is taken for
 // the content of one section of a whole executable (the first byte says which). Of a CPU executable everything is read but nothing linked, for code

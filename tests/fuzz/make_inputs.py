@@ -5,7 +5,7 @@
 
 FOLDER/hlo_text gets the modules of tests/ops, one a file; FOLDER/compile the shortest two of each file, and tests/fuzz/cases;
 FOLDER/hlo_proto those shortest ones as protos, which the program HILO makes, and tests/programs/proto; FOLDER/stablehlo the modules of
-tests/programs/stablehlo; FOLDER/npy the small archives of tests/programs and each array in them. FOLDER/NAME.dict holds words to try.
+tests/programs/stablehlo; FOLDER/npy the small archives of tests/programs and each array in them; FOLDER/artifact serialised executables. FOLDER/NAME.dict holds words to try.
 """
 import pathlib
 import re
@@ -49,7 +49,8 @@ def write(folder, name, content):
 def main():
     out, hilo = pathlib.Path(sys.argv[1]), sys.argv[2]
     shutil.rmtree(out, ignore_errors=True)
-    text, compiled, proto, stablehlo, npy = folders = [out / name for name in ("hlo_text", "compile", "hlo_proto", "stablehlo", "npy")]
+    text, compiled, proto, stablehlo, npy, artifact = folders = [
+        out / name for name in ("hlo_text", "compile", "hlo_proto", "stablehlo", "npy", "artifact")]
     for folder in folders:
         folder.mkdir(parents=True)
         dictionary = words() if folder in (text, compiled) else ["NUMPY", "descr", "PK\\x03\\x04", "ML\\xefR", "stablehlo.add", "tensor<2xf32>", "func.func"]
@@ -70,6 +71,12 @@ def main():
         if made.returncode == 0:
             write(proto, path.stem + ".pb", made.stdout)
         return made.returncode == 0
+
+    for path in shortest[::25]:
+        subprocess.run([hilo, "compile", path, "-o", artifact / f"{path.stem}.hilo"], capture_output=True)
+    # What stands behind the number of a section is taken for its content: texts of operations and of modules.
+    for section in range(8):
+        write(artifact, f"section.{section}", bytes([section]) + (ROOT / "tests/ops/fft.hlo").read_bytes()[:400])
 
     with ThreadPoolExecutor(2) as threads:
         made = sum(threads.map(to_proto, shortest))
