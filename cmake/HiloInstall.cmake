@@ -6,12 +6,13 @@ install(TARGETS hilo EXPORT HiloTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBD
 if(TARGET hilo_tool)
   install(TARGETS hilo_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-foreach(folder base shape hlo runtime pjrt)
+foreach(folder base shape hlo runtime)
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
     install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilo
             FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
   endif()
 endforeach()
+install(FILES pjrt/abi.h pjrt/abi_extensions.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilo/pjrt)
 install(EXPORT HiloTargets NAMESPACE Hilo:: DESTINATION ${hilo_package_dir})
 
 configure_package_config_file(cmake/HiloConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/HiloConfig.cmake
