@@ -131,6 +131,7 @@ class GraphConversion {
       if (frame.next == operations.size()) return InvalidArgument("a region without return", OperationContext(*frame.owner));
       const Operation& op = *operations[frame.next];
       if (IsTerminator(op)) {
+        if (frame.next + 1 != operations.size()) return InvalidArgument("operations behind a return", OperationContext(op));
         absl::Status status = Return(frame, op);
         if (!status.ok()) return AddContext(status, OperationContext(op));
         done = frame.computation;

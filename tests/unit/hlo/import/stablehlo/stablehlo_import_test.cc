@@ -169,6 +169,7 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
               "tensor of !quant.uniform");
   ExpectError(Module("    return %x : tensor<?xf32>", "tensor<?xf32>"), absl::StatusCode::kUnimplemented, "tensor<?xf32>");
   ExpectError("module { func.func @main() { func.call @main() : () -> ()\n return } }", absl::StatusCode::kInvalidArgument, "@main calls itself");
+  ExpectError(Module("    return %x : tensor<4xf32>\n    return"), absl::StatusCode::kInvalidArgument, "operations behind a return");
   ExpectError("module {", absl::StatusCode::kInvalidArgument, "expected an operation, got the end");
 }
 
