@@ -231,6 +231,7 @@ class CpuCompiler : public Compiler {
   static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                        Dumper& dumper) {
     Lowered lowered{.shape = module->EntryProgramShape()};
+    module->set_entry_computation_layout(lowered.shape);  // stays, though another instruction becomes the root
     dumper.Write(0, "input.hlo", PrintHloModule(*module));
     const std::unique_ptr<Target> target = CreateCpuTarget(options);
     PassPipeline pipeline = CpuPipeline(target.get(), options);

@@ -155,6 +155,7 @@ class GpuCompiler : public Compiler {
   static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options, Dumper& dumper) {
     Lowered lowered;
     lowered.facts.shape = module->EntryProgramShape();
+    module->set_entry_computation_layout(lowered.facts.shape);  // stays, though another instruction becomes the root
     dumper.Write(0, "input.hlo", PrintHloModule(*module));
     const std::unique_ptr<Target> target = CreateGpuTarget();
     PassPipeline pipeline = GpuPipeline(target.get(), options);

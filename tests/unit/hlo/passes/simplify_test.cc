@@ -154,7 +154,8 @@ std::vector<Case> MovementCases() {
       {"", "x = f32[3,2] parameter(0)  z = f32[] parameter(1)  ROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=add", "reduce(x, z)"},
       {"", "x = f32[3,1] parameter(0)  z = f32[] parameter(1)  ROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=twice", "reduce(x, z)"},
       {"dot(transpose(x), y) => dot(x, y)", "x = f32[3,2] parameter(0)  y = f32[3,4] parameter(1)  t = f32[2,3] transpose(x), dimensions={1,0}  ROOT r = f32[2,4] dot(t, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "dot(x, y)"},
-      {"dot(transpose(x), y) => dot(x, y)", "x = f32[2,3,5] parameter(0)  y = f32[5,4,3] parameter(1)  t = f32[5,3,4] transpose(y), dimensions={0,2,1}  u = f32[5,2,3] transpose(x), dimensions={2,0,1}  ROOT r = f32[5,2,4] dot(u, t), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}", "dot(x, y)"},
+      {"dot(transpose(x), y) => dot(x, y)", "x = f32[2,5,3] parameter(0)  y = f32[5,4,3] parameter(1)  t = f32[5,3,4] transpose(y), dimensions={0,2,1}  u = f32[5,2,3] transpose(x), dimensions={1,0,2}  ROOT r = f32[5,2,4] dot(u, t), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}", "dot(x, y)"},
+      {"dot(transpose(x), y) => dot(x, y)", "x = f32[2,3,5] parameter(0)  y = f32[5,4,3] parameter(1)  t = f32[5,3,4] transpose(y), dimensions={0,2,1}  u = f32[5,2,3] transpose(x), dimensions={2,0,1}  ROOT r = f32[5,2,4] dot(u, t), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}", "dot(transpose(x), y)"},
       {"", "x = f32[3,2,5] parameter(0)  y = f32[3,4] parameter(1)  t = f32[5,2,3] transpose(x), dimensions={2,1,0}  ROOT r = f32[5,2,4] dot(t, y), lhs_contracting_dims={2}, rhs_contracting_dims={0}", "dot(transpose(x), y)"},
   };
 }
