@@ -3,7 +3,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/signals_blocked.h"
+#include "base/signals_blocked.h"
 
 namespace hilo {
 namespace {

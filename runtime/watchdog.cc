@@ -1,6 +1,6 @@
 #include "runtime/watchdog.h"
 
-#include "runtime/signals_blocked.h"
+#include "base/signals_blocked.h"
 
 namespace hilo {
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "runtime/fork_guard.h"
-#include "runtime/signals_blocked.h"
+#include "base/signals_blocked.h"
 
 namespace hilo::ffi {
 namespace {

@@ -1,6 +1,6 @@
 // Threads that take no signals.
-#ifndef HILO_RUNTIME_SIGNALS_BLOCKED_H_
-#define HILO_RUNTIME_SIGNALS_BLOCKED_H_
+#ifndef HILO_BASE_SIGNALS_BLOCKED_H_
+#define HILO_BASE_SIGNALS_BLOCKED_H_
 
 #include <pthread.h>
 #include <signal.h>
@@ -26,4 +26,4 @@ class SignalsBlocked {
 
 }  // namespace hilo
 
-#endif  // HILO_RUNTIME_SIGNALS_BLOCKED_H_
+#endif  // HILO_BASE_SIGNALS_BLOCKED_H_

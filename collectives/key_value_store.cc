@@ -1,0 +1,153 @@
+#include "collectives/key_value_store.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "collectives/sockets.h"
+#include "collectives/tcp_store.h"
+
+namespace hilo {
+namespace {
+
+class InProcessStore : public KeyValueStore {
+ public:
+  absl::Status Set(absl::string_view key, absl::string_view value) override {
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, value));
+    std::lock_guard<std::mutex> lock(mutex_);
+    values_[std::string(key)] = std::string(value);
+    changed_.notify_all();
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::string> Get(absl::string_view key, absl::Time deadline) override {
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, ""));
+    const std::string name(key);
+    std::unique_lock<std::mutex> lock(mutex_);
+    auto is_there = [&] { return values_.count(name) != 0; };
+    if (deadline == absl::InfiniteFuture()) {
+      changed_.wait(lock, is_there);
+    } else if (!changed_.wait_until(lock, absl::ToChronoTime(deadline), is_there)) {
+      return DeadlineExceeded("the deadline has passed while waiting for the key ", key);
+    }
+    return values_[name];
+  }
+  absl::StatusOr<std::string> TryGet(absl::string_view key) override {
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, ""));
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = values_.find(std::string(key));
+    if (found == values_.end()) return NotFound("there is no key ", key);
+    return found->second;
+  }
+  absl::Status Delete(absl::string_view key) override {
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, ""));
+    std::lock_guard<std::mutex> lock(mutex_);
+    values_.erase(std::string(key));
+    return absl::OkStatus();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::string> values_;
+};
+
+class CallbackStore : public KeyValueStore {
+ public:
+  explicit CallbackStore(KeyValueCallbacks callbacks) : callbacks_(std::move(callbacks)) {}
+
+  absl::Status Set(absl::string_view key, absl::string_view value) override {
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, value));
+    return callbacks_.set ? callbacks_.set(key, value) : Unimplemented("a store without set");
+  }
+  absl::StatusOr<std::string> Get(absl::string_view key, absl::Time deadline) override {
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, ""));
+    if (!callbacks_.get) return Unimplemented("a store without get");
+    return callbacks_.get(key, std::max(deadline - absl::Now(), absl::ZeroDuration()));
+  }
+  absl::StatusOr<std::string> TryGet(absl::string_view key) override {
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, ""));
+    if (callbacks_.try_get) return callbacks_.try_get(key);
+    auto value = Get(key, absl::Now() + absl::Milliseconds(1));
+    if (absl::IsDeadlineExceeded(value.status())) return NotFound("there is no key ", key);
+    return value;
+  }
+  absl::Status Delete(absl::string_view key) override {
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, ""));
+    return callbacks_.erase ? callbacks_.erase(key) : Unimplemented("a store without delete");
+  }
+
+ private:
+  const KeyValueCallbacks callbacks_;
+};
+
+}  // namespace
+
+absl::Status CheckKeyAndValue(absl::string_view key, absl::string_view value) {
+  if (key.empty() || static_cast<int64_t>(key.size()) > kMaxKeyBytes)
+    return InvalidArgument("expected a key of 1 to ", kMaxKeyBytes, " bytes, got ", key.size());
+  if (static_cast<int64_t>(value.size()) > kMaxValueBytes) {
+    return InvalidArgument("the value of the key ", key, " has ", value.size(),
+                           " bytes, more than ", kMaxValueBytes);
+  }
+  return absl::OkStatus();
+}
+
+std::shared_ptr<KeyValueStore> MakeInProcessStore() { return std::make_shared<InProcessStore>(); }
+
+std::shared_ptr<KeyValueStore> MakeCallbackStore(KeyValueCallbacks callbacks) {
+  return std::make_shared<CallbackStore>(std::move(callbacks));
+}
+
+absl::Status Barrier(KeyValueStore& store, absl::string_view name, int64_t process, int64_t count,
+                     absl::Time deadline) {
+  auto key = [&](int64_t member) { return absl::StrCat(name, "/", member); };
+  HILO_RETURN_IF_ERROR(store.Set(key(process), ""));
+  for (int64_t member = 0; member < count; ++member) {
+    auto there = store.Get(key(member), deadline);
+    if (there.ok()) continue;
+    if (!absl::IsDeadlineExceeded(there.status())) return there.status();
+    std::vector<int64_t> missing = {member};
+    for (int64_t later = member + 1; later < count; ++later) {
+      if (!store.TryGet(key(later)).ok()) missing.push_back(later);
+    }
+    return DeadlineExceeded("barrier ", name, ": the deadline has passed while waiting for process",
+                            missing.size() == 1 ? " " : "es ", absl::StrJoin(missing, ", "), " of ",
+                            count);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<KeyValueStore>> OpenStore(absl::string_view address,
+                                                         absl::string_view token, bool serve) {
+  absl::string_view folder = address;
+  if (absl::ConsumePrefix(&folder, "file://")) {
+    if (!absl::StartsWith(folder, "/"))
+      return InvalidArgument("expected file:///FOLDER, got '", address, "'");
+    return MakeFileStore(std::string(folder));
+  }
+  auto endpoint = ParseEndpoint(address);
+  if (!endpoint.ok()) {
+    return InvalidArgument("a coordinator is HOST:PORT or file:///FOLDER, not '", address, "'");
+  }
+  if (token.empty()) {
+    return InvalidArgument("the coordinator ", address,
+                           " needs a secret that all processes of the job know: HILO_JOB_TOKEN");
+  }
+  std::shared_ptr<TcpStoreServer> server;
+  if (serve) {
+    HILO_ASSIGN_OR_RETURN(server, TcpStoreServer::Start(*endpoint, std::string(token)));
+  }
+  return MakeTcpStore(*endpoint, std::string(token), std::move(server));
+}
+
+}  // namespace hilo

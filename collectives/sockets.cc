@@ -1,0 +1,242 @@
+#include "collectives/sockets.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace hilo {
+namespace {
+
+constexpr absl::Duration kRetry = absl::Milliseconds(20);
+
+struct AddressesDeleter {
+  void operator()(addrinfo* addresses) const { freeaddrinfo(addresses); }
+};
+using Addresses = std::unique_ptr<addrinfo, AddressesDeleter>;
+
+absl::StatusOr<Addresses> Resolve(const Endpoint& endpoint, int type, bool passive) {
+  addrinfo hints = {};
+  hints.ai_socktype = type;
+  hints.ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0);
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(endpoint.host.c_str(), absl::StrCat(endpoint.port).c_str(), &hints,
+                                &found);
+  if (error != 0) {
+    return Unavailable("cannot resolve ", endpoint.ToString(), ": ", gai_strerror(error));
+  }
+  return Addresses(found);
+}
+
+FileDescriptor MakeSocket(const addrinfo& address) {
+  return FileDescriptor(socket(address.ai_family,
+                               address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                               address.ai_protocol));
+}
+
+void SendWithoutDelay(const FileDescriptor& socket) {
+  const int one = 1;
+  setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
+// Waits until the socket is ready for `events`.
+absl::Status Await(const FileDescriptor& socket, short events, absl::Time deadline) {
+  while (true) {
+    pollfd one = {.fd = socket.number(), .events = events, .revents = 0};
+    const int ready = poll(&one, 1, PollTimeout(deadline, 1000));
+    if (ready > 0) return absl::OkStatus();
+    if (ready < 0 && errno != EINTR) return Unavailable("poll: ", ErrnoText(errno));
+    if (absl::Now() >= deadline) return DeadlineExceeded("the deadline has passed");
+  }
+}
+
+// 0, or what errno would be.
+int TryConnect(const FileDescriptor& socket, const addrinfo& address, absl::Time deadline) {
+  if (!socket.is_open()) return errno;
+  if (connect(socket.number(), address.ai_addr, address.ai_addrlen) == 0) return 0;
+  if (errno != EINPROGRESS) return errno;
+  if (!Await(socket, POLLOUT, deadline).ok()) return ETIMEDOUT;
+  int error = 0;
+  socklen_t size = sizeof(error);
+  if (getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+  return error;
+}
+
+}  // namespace
+
+FileDescriptor::~FileDescriptor() {
+  if (is_open()) close(number_);
+}
+
+std::string Endpoint::ToString() const {
+  return absl::StrContains(host, ':') ? absl::StrCat("[", host, "]:", port)
+                                      : absl::StrCat(host, ":", port);
+}
+
+absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view text) {
+  const size_t colon = text.rfind(':');
+  Endpoint endpoint;
+  if (colon != absl::string_view::npos && absl::SimpleAtoi(text.substr(colon + 1), &endpoint.port)) {
+    absl::string_view host = text.substr(0, colon);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+      host = host.substr(1, host.size() - 2);
+    } else if (absl::StrContains(host, ':')) {
+      host = "";
+    }
+    endpoint.host = std::string(host);
+  }
+  if (endpoint.host.empty() || endpoint.port < 1 || endpoint.port > 65535) {
+    return InvalidArgument("expected HOST:PORT, got '", text, "'");
+  }
+  return endpoint;
+}
+
+bool IsLoopback(absl::string_view host) {
+  return host == "localhost" || host == "::1" || absl::StartsWith(host, "127.");
+}
+
+absl::StatusOr<FileDescriptor> Listen(const Endpoint& endpoint) {
+  HILO_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(endpoint, SOCK_STREAM, true));
+  int error = 0;
+  for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+    FileDescriptor socket = MakeSocket(*address);
+    const int one = 1;
+    if (socket.is_open() &&
+        setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
+        bind(socket.number(), address->ai_addr, address->ai_addrlen) == 0 &&
+        listen(socket.number(), SOMAXCONN) == 0) {
+      return socket;
+    }
+    error = errno;
+  }
+  return Unavailable("cannot listen at ", endpoint.ToString(), ": ", ErrnoText(error));
+}
+
+absl::StatusOr<int> LocalPort(const FileDescriptor& socket) {
+  sockaddr_storage address = {};
+  socklen_t size = sizeof(address);
+  if (getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    return Unavailable("getsockname: ", ErrnoText(errno));
+  return ntohs(address.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                   : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+
+FileDescriptor Accept(const FileDescriptor& listener) {
+  FileDescriptor socket(accept4(listener.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (socket.is_open()) SendWithoutDelay(socket);
+  return socket;
+}
+
+absl::StatusOr<FileDescriptor> Connect(const Endpoint& endpoint, absl::Time deadline) {
+  HILO_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(endpoint, SOCK_STREAM, false));
+  while (true) {
+    int error = 0;
+    for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+      FileDescriptor socket = MakeSocket(*address);
+      error = TryConnect(socket, *address, deadline);
+      if (error != 0) continue;
+      SendWithoutDelay(socket);
+      return socket;
+    }
+    if (absl::Now() + kRetry >= deadline)
+      return Unavailable("cannot connect to ", endpoint.ToString(), ": ", ErrnoText(error));
+    absl::SleepFor(kRetry);
+  }
+}
+
+absl::StatusOr<std::string> AddressTowards(const Endpoint& endpoint) {
+  HILO_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(endpoint, SOCK_DGRAM, false));
+  // Connecting a datagram socket sends nothing; it only looks up the route.
+  const FileDescriptor socket = MakeSocket(*addresses);
+  sockaddr_storage address = {};
+  socklen_t size = sizeof(address);
+  char host[NI_MAXHOST];
+  if (!socket.is_open() ||
+      connect(socket.number(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
+      getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return Unavailable("there is no route to ", endpoint.ToString(), ": ", ErrnoText(errno));
+  }
+  const int error = getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host, sizeof(host),
+                                nullptr, 0, NI_NUMERICHOST);
+  if (error != 0) return Unavailable("getnameinfo: ", gai_strerror(error));
+  return std::string(host);
+}
+
+absl::Status SendAll(const FileDescriptor& socket, absl::string_view bytes, absl::Time deadline) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(socket.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      bytes.remove_prefix(sent);
+    } else if (errno == EAGAIN) {
+      HILO_RETURN_IF_ERROR(Await(socket, POLLOUT, deadline));
+    } else if (errno != EINTR) {
+      return Unavailable("the connection is lost: ", ErrnoText(errno));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t bytes,
+                                           absl::Time deadline) {
+  std::string result;
+  char piece[1 << 16];
+  while (static_cast<int64_t>(result.size()) < bytes) {
+    const size_t wanted = std::min<size_t>(sizeof(piece), bytes - result.size());
+    const ssize_t got = recv(socket.number(), piece, wanted, 0);
+    if (got > 0) {
+      result.append(piece, got);
+    } else if (got == 0) {
+      return Unavailable("the connection was closed by the other side");
+    } else if (errno == EAGAIN) {
+      HILO_RETURN_IF_ERROR(Await(socket, POLLIN, deadline));
+    } else if (errno != EINTR) {
+      return Unavailable("the connection is lost: ", ErrnoText(errno));
+    }
+  }
+  return result;
+}
+
+int PollTimeout(absl::Time deadline, int most) {
+  const absl::Duration left = deadline - absl::Now();
+  if (left >= absl::Milliseconds(most)) return most;
+  return std::max<int>(0, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1);
+}
+
+std::string ErrnoText(int error) { return std::generic_category().message(error); }
+
+std::string RandomToken() {
+  char bytes[16];
+  // Up to 256 bytes come whole once the system has any (getrandom(2)).
+  while (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
+  }
+  return absl::BytesToHexString(absl::string_view(bytes, sizeof(bytes)));
+}
+
+bool SameSecret(absl::string_view a, absl::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned char difference = 0;
+  for (size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+}  // namespace hilo

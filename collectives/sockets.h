@@ -1,0 +1,70 @@
+// Stream sockets with deadlines. Private to collectives.
+#ifndef HILO_COLLECTIVES_SOCKETS_H_
+#define HILO_COLLECTIVES_SOCKETS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace hilo {
+
+// Owns a file descriptor. Those made here never block, and are closed when the process becomes
+// another program.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int number) : number_(number) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~FileDescriptor();
+  int number() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+
+ private:
+  int number_ = -1;
+};
+
+struct Endpoint {
+  std::string host;
+  int port = 0;
+  std::string ToString() const;  // "host:port", "[v6]:port"
+};
+// Errors: InvalidArgument unless `text` is HOST:PORT, or [HOST]:PORT.
+absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view text);
+bool IsLoopback(absl::string_view host);
+
+// Port 0: one that is free. Errors: Unavailable, naming the endpoint.
+absl::StatusOr<FileDescriptor> Listen(const Endpoint& endpoint);
+absl::StatusOr<int> LocalPort(const FileDescriptor& socket);
+// The next connection that waits there; closed if none does, or it is gone already.
+FileDescriptor Accept(const FileDescriptor& listener);
+// Tries again until the deadline while nobody listens there. Errors: Unavailable, naming the
+// endpoint and the reason.
+absl::StatusOr<FileDescriptor> Connect(const Endpoint& endpoint, absl::Time deadline);
+// The address that this machine has for those that it talks to at `endpoint`.
+absl::StatusOr<std::string> AddressTowards(const Endpoint& endpoint);
+
+// All of `bytes`. Errors: DeadlineExceeded; Unavailable if the other side is gone.
+absl::Status SendAll(const FileDescriptor& socket, absl::string_view bytes, absl::Time deadline);
+absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t bytes,
+                                           absl::Time deadline);
+
+// Milliseconds for poll(), rounded up; at most `most`.
+int PollTimeout(absl::Time deadline, int most);
+// What errno says.
+std::string ErrnoText(int error);
+// 128 random bits as text.
+std::string RandomToken();
+// True if the texts are equal; takes as long for all texts of one length.
+bool SameSecret(absl::string_view a, absl::string_view b);
+
+}  // namespace hilo
+
+#endif  // HILO_COLLECTIVES_SOCKETS_H_

@@ -1,0 +1,41 @@
+// A key-value store that one process serves to the others by TCP. Private to collectives and its
+// tests; others use OpenStore.
+#ifndef HILO_COLLECTIVES_TCP_STORE_H_
+#define HILO_COLLECTIVES_TCP_STORE_H_
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "collectives/key_value_store.h"
+#include "collectives/sockets.h"
+
+namespace hilo {
+
+// Serves from a thread of its own until it is destroyed. A connection carries one request; one
+// without the token, or that says something else, is closed.
+class TcpStoreServer {
+ public:
+  // Port 0: one that is free. Errors: Unavailable, naming the endpoint.
+  static absl::StatusOr<std::shared_ptr<TcpStoreServer>> Start(const Endpoint& endpoint,
+                                                               std::string token);
+  ~TcpStoreServer();
+  int port() const { return port_; }
+
+ private:
+  TcpStoreServer() = default;
+
+  int port_ = 0;
+  FileDescriptor stop_;  // writing to it ends the thread
+  std::thread thread_;
+};
+
+// A client of it. Keeps `server` (may be null) alive. Waits up to `patience` for the server to come.
+std::shared_ptr<KeyValueStore> MakeTcpStore(Endpoint endpoint, std::string token,
+                                            std::shared_ptr<TcpStoreServer> server = nullptr,
+                                            absl::Duration patience = absl::Seconds(30));
+
+}  // namespace hilo
+
+#endif  // HILO_COLLECTIVES_TCP_STORE_H_
