@@ -18,6 +18,7 @@
 #include "hlo/text/called_roles.h"
 #include "hlo/text/header_attributes.h"
 #include "hlo/text/op_metadata_text.h"
+#include "hlo/text/raw_attributes.h"
 #include "hlo/text/text_cursor.h"
 
 namespace hilo {
@@ -43,11 +44,6 @@ struct Body {
   HloInstruction* root = nullptr;
   HloInstruction* last = nullptr;
   size_t offset = 0;  // of its name
-};
-
-// name=value behind an instruction.
-struct RawAttribute {
-  absl::string_view name, value;
 };
 
 // "(x: f32[2]) -> f32[2]" before a computation's body.
@@ -85,16 +81,10 @@ class HloParser {
   absl::Status ParseConstant(const Shape& shape, ConstantAttrs& attributes);
   absl::Status ParseOperands(const Body& body);
   absl::StatusOr<HloInstruction*> ParseOperand(const Body& body);
-  absl::Status ParseRawAttributes();
-  absl::StatusOr<absl::string_view> ParseAttributeValue(absl::string_view name);
   absl::Status ReadCallees(HloOpcode opcode, size_t opcode_offset);
   void NoteCalls(HloInstruction* caller);
   absl::Status ApplyAttributes(HloOpcode opcode, OpAttributes* attributes,
                                HloInstruction* instruction, Body* body, size_t opcode_offset);
-  absl::StatusOr<std::vector<absl::string_view>> ParseNameList(absl::string_view value,
-                                                               absl::string_view what);
-  absl::StatusOr<bool> ParseCalledRole(const CalledRoles& roles, const RawAttribute& attribute);
-  absl::Status CheckRoles(HloOpcode opcode, const CalledRoles& roles, size_t opcode_offset);
   absl::Status ResolveCalls();
   absl::Status ChooseEntry();
   absl::Status Verify();
@@ -287,7 +277,7 @@ absl::Status HloParser::ParseInstruction(Body& body) {
   } else {
     HILO_RETURN_IF_ERROR(ParseOperands(body));
   }
-  HILO_RETURN_IF_ERROR(ParseRawAttributes());
+  HILO_RETURN_IF_ERROR(ParseRawAttributes(source_, cursor_, &raw_attributes_));
 
   std::vector<HloComputation*> called;
   if (wrapped.has_value()) {
@@ -313,9 +303,9 @@ absl::Status HloParser::ReadCallees(HloOpcode opcode, size_t opcode_offset) {
   const CalledRoles roles(opcode);
   callees_.assign(roles.is_list ? 0 : roles.names.size(), {});
   for (const RawAttribute& attribute : raw_attributes_) {
-    HILO_RETURN_IF_ERROR(ParseCalledRole(roles, attribute).status());
+    HILO_RETURN_IF_ERROR(ParseCalledRole(source_, roles, attribute, &callees_).status());
   }
-  return CheckRoles(opcode, roles, opcode_offset);
+  return CheckRoles(source_, opcode, roles, callees_, opcode_offset);
 }
 
 void HloParser::NoteCalls(HloInstruction* caller) {
@@ -437,111 +427,6 @@ absl::StatusOr<HloInstruction*> HloParser::ParseOperand(const Body& body) {
   return it->second;
 }
 
-absl::Status HloParser::ParseRawAttributes() {
-  raw_attributes_.clear();
-  absl::flat_hash_set<absl::string_view> seen;
-  while (true) {
-    if (!cursor_.Consume(",")) {
-      // "sharding={...} metadata={...}": the one place where a comma may be missing.
-      const size_t here = cursor_.offset();
-      if (raw_attributes_.empty() || !cursor_.Consume("metadata={")) return absl::OkStatus();
-      cursor_.set_offset(here);
-    }
-    HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("an attribute"));
-    if (!seen.insert(name).second) {
-      return source_.Error(source_.OffsetOf(name),
-                           absl::StrCat("attribute ", name, " is given twice"));
-    }
-    HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after the name of an attribute"));
-    HILO_ASSIGN_OR_RETURN(const absl::string_view value, ParseAttributeValue(name));
-    raw_attributes_.push_back({name, value});
-  }
-}
-
-absl::StatusOr<absl::string_view> HloParser::ParseAttributeValue(absl::string_view name) {
-  HILO_ASSIGN_OR_RETURN(const absl::string_view value, cursor_.RawValue());
-  if (name == "literal" && cursor_.Peek() != ',') {
-    // s32[2]{0} {1, 2}: a shape and elements.
-    HILO_ASSIGN_OR_RETURN(const absl::string_view elements, cursor_.RawValue());
-    return source_.text.substr(source_.OffsetOf(value), elements.end() - value.begin());
-  }
-  if (name != "replica_groups" || value.substr(0, 5) != "mesh[") return value;
-  // mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'b'}: one value in spite of its comma and its
-  // spaces.
-  const size_t here = cursor_.offset();
-  size_t end = here;
-  if (cursor_.Consume(",") && cursor_.Consume("device_ids=")) {
-    HILO_RETURN_IF_ERROR(cursor_.RawValue().status());
-    end = cursor_.offset();
-  }
-  cursor_.set_offset(end);
-  if (cursor_.Peek() == '{') {
-    HILO_RETURN_IF_ERROR(cursor_.Enclosed().status());
-    end = cursor_.offset();
-  }
-  cursor_.set_offset(end);
-  return source_.text.substr(source_.OffsetOf(value), end - source_.OffsetOf(value));
-}
-
-absl::StatusOr<std::vector<absl::string_view>> HloParser::ParseNameList(absl::string_view value,
-                                                                        absl::string_view what) {
-  std::vector<absl::string_view> names;
-  TextCursor cursor(source_, source_.OffsetOf(value));
-  HILO_RETURN_IF_ERROR(cursor.Expect("{", absl::StrCat("before a list of ", what, "s")));
-  if (cursor.Consume("}")) return names;
-  do {
-    HILO_ASSIGN_OR_RETURN(names.emplace_back(), cursor.Name(absl::StrCat("the name of a ", what)));
-  } while (cursor.Consume(","));
-  HILO_RETURN_IF_ERROR(cursor.Expect("}", absl::StrCat("after a list of ", what, "s")));
-  return names;
-}
-
-absl::StatusOr<bool> HloParser::ParseCalledRole(const CalledRoles& roles,
-                                                const RawAttribute& attribute) {
-  if (roles.names.empty()) return false;
-  auto read_name = [&]() -> absl::StatusOr<absl::string_view> {
-    TextCursor cursor(source_, source_.OffsetOf(attribute.value));
-    HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor.Name("the name of a computation"));
-    if (name.end() != attribute.value.end())
-      return cursor.Expected("the end of a computation's name");
-    return name;
-  };
-  if (roles.is_list) {
-    if (attribute.name == roles.names[0]) {
-      HILO_ASSIGN_OR_RETURN(callees_, ParseNameList(attribute.value, "computation"));
-      return true;
-    }
-    // A list of two branches may be written as true_computation=a, false_computation=b, one of a
-    // custom call as to_apply=a.
-    const bool branches = roles.names[0] == "branch_computations";
-    const size_t index = branches && attribute.name == "false_computation" ? 1 : 0;
-    if (branches ? attribute.name != "true_computation" && attribute.name != "false_computation"
-                 : attribute.name != "to_apply") {
-      return false;
-    }
-    if (callees_.size() <= index) callees_.resize(branches ? 2 : 1);
-    HILO_ASSIGN_OR_RETURN(callees_[index], read_name());
-    return true;
-  }
-  const auto role = std::find(roles.names.begin(), roles.names.end(), attribute.name);
-  if (role == roles.names.end()) return false;
-  HILO_ASSIGN_OR_RETURN(callees_[role - roles.names.begin()], read_name());
-  return true;
-}
-
-absl::Status HloParser::CheckRoles(HloOpcode opcode, const CalledRoles& roles,
-                                   size_t opcode_offset) {
-  for (size_t i = 0; i < callees_.size(); ++i) {
-    if (!callees_[i].empty()) continue;
-    const absl::string_view missing = !roles.is_list ? roles.names[i]
-                                      : i == 0       ? "true_computation"
-                                                     : "false_computation";
-    return source_.Error(opcode_offset, absl::StrCat("expected the attribute ", missing, " of ",
-                                                     HloOpcodeString(opcode), "; it is missing"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attributes,
                                         HloInstruction* instruction, Body* body,
                                         size_t opcode_offset) {
@@ -557,11 +442,11 @@ absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attribut
     }
     if (attribute.name == "control-predecessors") {
       HILO_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names,
-                            ParseNameList(attribute.value, "instruction"));
+                            ParseNameList(source_, attribute.value, "instruction"));
       for (absl::string_view name : names) body->control_edges.push_back({name, instruction});
       continue;
     }
-    HILO_ASSIGN_OR_RETURN(const bool is_role, ParseCalledRole(roles, attribute));
+    HILO_ASSIGN_OR_RETURN(const bool is_role, ParseCalledRole(source_, roles, attribute, &callees_));
     if (is_role) continue;
     if (attributes != nullptr) {
       if (in_parentheses && (attribute.name == "number" || attribute.name == "literal")) {

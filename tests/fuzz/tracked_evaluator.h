@@ -2,31 +2,19 @@
 #ifndef HILO_TESTS_FUZZ_TRACKED_EVALUATOR_H_
 #define HILO_TESTS_FUZZ_TRACKED_EVALUATOR_H_
 
-#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/ir/hlo_module.h"
 #include "shape/literal.h"
+#include "tests/fuzz/error_bounds.h"
 
 namespace hilo::fuzz {
 
-// An array, and the largest absolute difference that another evaluation of the same program may
-// have. 0: none, every bit is given. Infinity: nothing is known (a rounding may have decided a
-// comparison).
-struct Tracked {
-  std::shared_ptr<const Literal> value;
-  double error = 0;
-};
 using TrackedLeaves = std::vector<Tracked>;  // of a value, depth first
 
-// Evaluates instructions by HloEvaluator and follows how rounding errors grow. The rounding of an
-// op is known by its opcode and element type; how it passes on the errors of its operands is
-// measured, by evaluating it on operands moved by their errors, or (sums and products) calculated.
-// Strict programs round every operation as its type says; others may contract, reorder and keep
-// more digits, and there only sums and products of integers are exact.
+// Evaluates instructions by HloEvaluator and follows how rounding errors grow (error_bounds.h).
 class TrackedEvaluator {
  public:
   explicit TrackedEvaluator(bool strict) : strict_(strict) {}
@@ -41,14 +29,6 @@ class TrackedEvaluator {
                                      absl::Span<const TrackedLeaves* const> operands);
 
  private:
-  absl::StatusOr<double> ErrorOf(const HloInstruction& instruction,
-                                 absl::Span<const Tracked* const> operands, const Literal& result);
-  absl::StatusOr<double> Sensitivity(const HloInstruction& instruction,
-                                     absl::Span<const Tracked* const> operands,
-                                     const Literal& result);
-  double Rounding(const HloInstruction& instruction, absl::Span<const Tracked* const> operands,
-                  const Literal& result) const;
-
   bool strict_;
 };
 
@@ -56,12 +36,6 @@ class TrackedEvaluator {
 TrackedLeaves ExactLeaves(Literal literal);
 // The leaves put together again as a value of `shape`.
 Literal Assemble(const Shape& shape, absl::Span<const Tracked> leaves);
-
-// The largest magnitude of a finite element (of either part of complex ones); 0 if there is none.
-double MaxFinite(const Literal& literal);
-// OK if `actual` is within `expected.error` (NaN equals NaN); else says where it is not.
-// `zeros_are_equal`: -0 may stand for 0.
-absl::Status CompareTracked(const Tracked& expected, const Literal& actual, bool zeros_are_equal);
 
 }  // namespace hilo::fuzz
 

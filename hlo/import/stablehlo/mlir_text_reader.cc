@@ -4,28 +4,15 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/mlir_cursor.h"
 #include "hlo/import/stablehlo/mlir_text_values.h"
+#include "hlo/import/stablehlo/mlir_text_words.h"
 
 namespace hilo::stablehlo {
 namespace {
-
-enum class WordForm { kInteger, kList, kTwoLists, kWord, kStructure, kAttribute, kFormat };
-struct PrettyWord {
-  absl::string_view operation, word, attribute;
-  WordForm form;
-};
-constexpr PrettyWord kPrettyWords[] = {
-#define PRETTY_WORD(operation, word, attribute, form) {operation, word, attribute, WordForm::form},
-#include "hlo/import/stablehlo/mlir_text_forms.def"
-#undef PRETTY_WORD
-};
 
 struct Argument {
   std::string name;
@@ -34,7 +21,7 @@ struct Argument {
 
 class TextReader {
  public:
-  TextReader(absl::string_view text, MlirModule* module) : cursor_(text), module_(*module), values_(&cursor_, module) {}
+  TextReader(absl::string_view text, MlirModule* module) : cursor_(text), module_(*module), values_(&cursor_, module), words_(&cursor_, module, &values_) {}
 
   absl::Status Read() {
     HILO_RETURN_IF_ERROR(ReadAliases());
@@ -335,7 +322,7 @@ class TextReader {
       Add(operation, "name", values_.String(std::move(composite)));
     }
     HILO_RETURN_IF_ERROR(ReadOperandsAndWords(operation));
-    HILO_RETURN_IF_ERROR(ReadBehindOperands(operation));
+    HILO_RETURN_IF_ERROR(words_.ReadBehindOperands(operation));
     HILO_RETURN_IF_ERROR(values_.ReadOptionalDictionary(&operation->attributes));
     return FinishTyped(operation, results);
   }
@@ -351,136 +338,11 @@ class TextReader {
       } else if (operation->name == "stablehlo.compare" && !first) {
         Add(operation, "compare_type", values_.Enum(cursor_.Word()));
       } else if (!first || (absl::ascii_isalpha(next) && !cursor_.At("loc("))) {
-        HILO_RETURN_IF_ERROR(ReadWord(operation));
+        HILO_RETURN_IF_ERROR(words_.ReadWord(operation));
       }
       first = false;
     }
     return in_parentheses ? cursor_.Expect(")") : absl::OkStatus();
-  }
-
-  absl::Status ReadWord(Operation* operation) {
-    const absl::string_view word = cursor_.Word();
-    for (const PrettyWord& pretty : kPrettyWords) {
-      if (pretty.operation != operation->name || pretty.word != word) continue;
-      HILO_RETURN_IF_ERROR(cursor_.Expect("="));
-      return ReadWordValue(operation, pretty);
-    }
-    return cursor_.Error(absl::StrCat("'", word, "' is no word of ", operation->name));
-  }
-
-  absl::Status ReadWordValue(Operation* operation, const PrettyWord& pretty) {
-    switch (pretty.form) {
-      case WordForm::kInteger: {
-        HILO_ASSIGN_OR_RETURN(const int64_t value, cursor_.Integer());
-        Add(operation, pretty.attribute, values_.Integer(value));
-        return absl::OkStatus();
-      }
-      case WordForm::kWord: Add(operation, pretty.attribute, values_.Enum(cursor_.Word())); return absl::OkStatus();
-      case WordForm::kList:
-      case WordForm::kAttribute: {
-        HILO_ASSIGN_OR_RETURN(const Attribute* value, values_.ReadAttribute());
-        Add(operation, pretty.attribute, value);
-        return absl::OkStatus();
-      }
-      case WordForm::kTwoLists:
-        for (absl::string_view side : {"lhs_", "rhs_"}) {
-          if (side == "rhs_") HILO_RETURN_IF_ERROR(cursor_.Expect("x"));
-          HILO_ASSIGN_OR_RETURN(const Attribute* list, values_.ReadList());
-          Add(operation, module_.AddString(absl::StrCat(side, pretty.attribute)), list);
-        }
-        return absl::OkStatus();
-      case WordForm::kStructure: return values_.ReadStructure(&operation->attributes);
-      case WordForm::kFormat: {
-        // "e5m10".
-        absl::string_view format = cursor_.Word();
-        const size_t split = format.find('m');
-        int64_t exponent, mantissa;
-        if (!absl::ConsumePrefix(&format, "e") || split == absl::string_view::npos || !absl::SimpleAtoi(format.substr(0, split - 1), &exponent) ||
-            !absl::SimpleAtoi(format.substr(split), &mantissa)) {
-          return cursor_.Error("expected a format such as e5m10");
-        }
-        Add(operation, "exponent_bits", values_.Integer(exponent));
-        Add(operation, "mantissa_bits", values_.Integer(mantissa));
-        return absl::OkStatus();
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  // What some operations have between operands and attributes.
-  absl::Status ReadBehindOperands(Operation* operation) {
-    const absl::string_view name = operation->name;
-    if (name == "stablehlo.slice") return ReadSliceRanges(operation);
-    if (name == "stablehlo.get_tuple_element") {
-      HILO_RETURN_IF_ERROR(cursor_.Expect("["));
-      HILO_ASSIGN_OR_RETURN(const int64_t index, cursor_.Integer());
-      Add(operation, "index", values_.Integer(index));
-      return cursor_.Expect("]");
-    }
-    if (name == "stablehlo.convolution" || name == "stablehlo.dynamic_conv") return ReadConvolution(operation);
-    if (name == "sdy.sharding_constraint" || name == "sdy.reshard") {
-      HILO_ASSIGN_OR_RETURN(const Attribute* sharding, values_.ReadSharding());
-      Add(operation, "sharding", sharding);
-    }
-    return absl::OkStatus();
-  }
-
-  Attribute* NewIntegers() {
-    Attribute* integers = module_.AddAttribute();
-    integers->kind = Attribute::Kind::kIntegers;
-    return integers;
-  }
-
-  // "[1:4:2, 0:5]".
-  absl::Status ReadSliceRanges(Operation* operation) {
-    Attribute* lists[] = {NewIntegers(), NewIntegers(), NewIntegers()};
-    HILO_RETURN_IF_ERROR(cursor_.Expect("["));
-    while (!cursor_.Take("]")) {
-      HILO_ASSIGN_OR_RETURN(lists[0]->integers.emplace_back(), cursor_.Integer());
-      HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
-      HILO_ASSIGN_OR_RETURN(lists[1]->integers.emplace_back(), cursor_.Integer());
-      lists[2]->integers.push_back(1);
-      if (cursor_.Take(":")) {
-        HILO_ASSIGN_OR_RETURN(lists[2]->integers.back(), cursor_.Integer());
-      }
-      if (!cursor_.Take(",") && !cursor_.At("]")) return cursor_.Expected("',' or ']'");
-    }
-    Add(operation, "start_indices", lists[0]);
-    Add(operation, "limit_indices", lists[1]);
-    Add(operation, "strides", lists[2]);
-    return absl::OkStatus();
-  }
-
-  // "dim_numbers = [..]x[..]->[..], window = {stride = [1, 1], pad = [[1, 1], [0, 1]], ...}".
-  absl::Status ReadConvolution(Operation* operation) {
-    HILO_RETURN_IF_ERROR(cursor_.Expect("dim_numbers"));
-    HILO_RETURN_IF_ERROR(cursor_.Expect("="));
-    HILO_RETURN_IF_ERROR(values_.ReadConvolutionDimensions(&operation->attributes));
-    HILO_RETURN_IF_ERROR(cursor_.Expect(","));
-    HILO_RETURN_IF_ERROR(cursor_.Expect("window"));
-    HILO_RETURN_IF_ERROR(cursor_.Expect("="));
-    HILO_RETURN_IF_ERROR(cursor_.Expect("{"));
-    std::vector<NamedAttribute> entries;
-    HILO_RETURN_IF_ERROR(values_.ReadEntries("}", &entries));
-    struct Name {
-      absl::string_view pretty, attribute;
-    };
-    static constexpr Name kNames[] = {{"stride", "window_strides"}, {"pad", "padding"}, {"lhs_dilate", "lhs_dilation"}, {"rhs_dilate", "rhs_dilation"},
-                                      {"reverse", "window_reversal"}};
-    for (const NamedAttribute& entry : entries) {
-      for (const Name& name : kNames) {
-        if (name.pretty != entry.name) continue;
-        // A list of lists is one after another.
-        Attribute* flat = module_.AddAttribute();
-        flat->kind = Attribute::Kind::kArray;
-        for (const Attribute* element : entry.value->elements) {
-          if (element->kind != Attribute::Kind::kArray) flat->elements.push_back(element);
-          for (const Attribute* inner : element->elements) flat->elements.push_back(inner);
-        }
-        Add(operation, name.attribute, flat);
-      }
-    }
-    return absl::OkStatus();
   }
 
   absl::Status ReadModule(Operation* operation) {
@@ -673,6 +535,7 @@ class TextReader {
   MlirCursor cursor_;
   MlirModule& module_;
   MlirValueReader values_;
+  MlirWordReader words_;
   std::vector<Frame> frames_;
   absl::flat_hash_map<std::string, Value*> names_;  // null: out of scope
 };
