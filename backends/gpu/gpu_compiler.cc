@@ -62,7 +62,7 @@ struct Lowered {
 class GpuCompiler : public Compiler {
  public:
   GpuCompiler(absl::string_view platform, const GpuCompilerOptions& options)
-      : options_(options), devices_(std::make_shared<GpuDevices>(platform)), is_emulated_(platform == kEmulatedPlatform) {}
+      : options_(options), devices_(std::make_shared<GpuDevices>(platform, options.communicators)), is_emulated_(platform == kEmulatedPlatform) {}
 
   std::string platform() const override { return devices_->platform(); }
   absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int device) override { return GpuDevices::OpenMemory(devices_, device); }
@@ -84,6 +84,9 @@ class GpuCompiler : public Compiler {
     for (size_t i = 0; i < codes.size(); ++i) images.push_back({codes[i].image(format), std::move(program.modules[i].kernels)});
     program.modules.clear();
     lowered.facts.scratch_bytes = program.scratch_bytes;
+    lowered.facts.overlap_collectives = options_.overlap_collectives;
+    HILO_ASSIGN_OR_RETURN(lowered.facts.collectives,
+                          CollectivePlan::Create(program.collectives, lowered.facts.replica_count, lowered.facts.partition_count));
     return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images), devices_);
   }
 
@@ -179,6 +182,8 @@ class GpuCompiler : public Compiler {
     lowered.facts.frame_bytes = entry.frame_bytes;
     lowered.facts.parameter_leaves = entry.parameter_leaves;
     lowered.facts.output_leaves = entry.output_leaves;
+    lowered.facts.replica_count = module->replica_count();
+    lowered.facts.partition_count = module->num_partitions();
     lowered.module = std::move(module);
     return lowered;
   }

@@ -12,10 +12,16 @@
 
 namespace hilo::gpu {
 
+class DeviceCommunicatorLibrary;
+
 struct GpuCompilerOptions {
   // See EmissionOptions. Tests set these to reach every emitter with small arrays.
   bool sequences = true;
   int64_t group_elements_from = int64_t{1} << 12;
+  // Collectives work on a stream of their own, beside what does not need their results.
+  bool overlap_collectives = true;
+  // Null: the platform's.
+  std::shared_ptr<DeviceCommunicatorLibrary> communicators;
 };
 
 // `platform` is kCudaPlatform or kEmulatedPlatform. CompileOptions::cpu is the architecture, as in sm_90; empty: the device's, and in

@@ -1,7 +1,9 @@
 // The way of a module to kernels, as a table of contents: stages, their passes, and why the order matters; and what the target emits.
+#include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/gpu_compiler.h"
 #include "backends/gpu/host_call.h"
 #include "backends/llvm/lane_plan.h"
+#include "collectives/collective_op.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/passes/standard_passes.h"
 
@@ -29,7 +31,7 @@ class GpuTarget : public Target {
       case HloOpcode::kStochasticConvert:
         return false;
       default:
-        return IsHostCall(instruction) || codegen::IsElementGenerated(instruction.opcode());
+        return IsHostCall(instruction) || CollectiveOp::Is(instruction.opcode()) || codegen::IsElementGenerated(instruction.opcode());
     }
   }
 
@@ -66,7 +68,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options) {
   // What the target emits, with as little of it as possible. Expansion comes first, so that the rules see what it makes; then inlining: they
   // look across it.
   pipeline.AddStage(HloStage::kCore,
-                    List(MakeAsyncToSync(), MakeExpander(target), MakeCallInliner(), MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
+                    List(MakeAsyncToSync(), MakeCollectiveRewriter(), MakeExpander(target), MakeCallInliner(), MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
                          MakeCse(), MakeDce(), MakeSupportCheck(target)),
                     /*max_rounds=*/6);
   // Row-major from here on; the transposes that this brings are simplified like any other.

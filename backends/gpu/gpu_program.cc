@@ -24,6 +24,7 @@ GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<K
 GpuProgram::~GpuProgram() {
   for (auto& [number, device] : loaded_) {
     for (OnDevice::Lane& lane : device->idle) {
+      lane.collectives = {};
       lane.stream.reset();
       // Nobody is left to tell.
       (void)device->driver->Free(lane.arena);
@@ -92,6 +93,15 @@ absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device
   return lane;
 }
 
+absl::StatusOr<std::unique_ptr<CollectiveRun>> GpuProgram::BeginCollectives(const RunContext& context, OnDevice& device, OnDevice::Lane* lane) const {
+  if (context.replica_count != facts_.replica_count || context.partition_count != facts_.partition_count) {
+    return InvalidArgument("the program was compiled for ", facts_.replica_count, " replicas and ", facts_.partition_count, " partitions, but is run on ",
+                           context.replica_count, " and ", context.partition_count);
+  }
+  return CollectiveRun::Create(devices_->collectives(), facts_.collectives, static_cast<int64_t>(program_.collectives.size()), facts_.overlap_collectives, context,
+                               *device.driver, &lane->collectives);
+}
+
 absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters, absl::Span<void* const> outputs) const {
   if (static_cast<int64_t>(parameters.size()) != facts_.parameter_leaves || static_cast<int64_t>(outputs.size()) != facts_.output_leaves) {
     return InvalidArgument("the program takes ", facts_.parameter_leaves, " parameter and ", facts_.output_leaves, " output leaves, but got ", parameters.size(),
@@ -104,7 +114,16 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
   for (void* output : outputs) run.outputs.push_back(static_cast<uint8_t*>(output));
   run.frame = lane.arena;
   run.scratch = lane.arena == nullptr ? nullptr : lane.arena + Aligned(facts_.frame_bytes);
-  absl::Status status = RunThunks(*program_.scopes.back(), run);
+  std::unique_ptr<CollectiveRun> collectives;
+  absl::Status status;
+  if (!program_.collectives.empty()) {
+    absl::StatusOr<std::unique_ptr<CollectiveRun>> begun = BeginCollectives(context, *device, &lane);
+    status = begun.status();
+    if (begun.ok()) collectives = *std::move(begun);
+    run.collectives = collectives.get();
+  }
+  if (status.ok()) status = RunThunks(*program_.scopes.back(), run);
+  if (collectives != nullptr) status = collectives->Finish(status, *lane.stream);
   const absl::Status done = lane.stream->Synchronize();
   if (status.ok()) status = done;
   if (status.ok()) {
@@ -114,6 +133,7 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
       return status;
     }
   }
+  lane.collectives = {};
   lane.stream.reset();
   const absl::Status freed = device->driver->Free(lane.arena);
   return status.ok() ? freed : status;

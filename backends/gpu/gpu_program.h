@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "backends/gpu/collectives/collective_run.h"
 #include "backends/gpu/gpu_devices.h"
 #include "backends/gpu/program_emitter.h"
 #include "backends/gpu/ptx.h"
@@ -22,6 +23,9 @@ struct ProgramFacts {
   int64_t scratch_bytes = 0;
   int64_t parameter_leaves = 0;
   int64_t output_leaves = 0;
+  int64_t replica_count = 1, partition_count = 1;
+  CollectivePlan collectives;
+  bool overlap_collectives = true;
 };
 
 // The kernels of one image, by number of the program's kernels.
@@ -53,6 +57,7 @@ class GpuProgram : public CompiledProgram {
     struct Lane {  // what a run has for itself
       std::unique_ptr<GpuStream> stream;
       uint8_t* arena = nullptr;
+      CollectiveStreams collectives;
     };
     std::vector<Lane> idle;
   };
@@ -60,6 +65,7 @@ class GpuProgram : public CompiledProgram {
   absl::StatusOr<OnDevice*> DeviceOf(int device) const;
   absl::Status Load(int device, OnDevice* loaded) const;
   absl::StatusOr<OnDevice::Lane> TakeLane(OnDevice& device) const;
+  absl::StatusOr<std::unique_ptr<CollectiveRun>> BeginCollectives(const RunContext& context, OnDevice& device, OnDevice::Lane* lane) const;
 
   ProgramFacts facts_;
   EmittedProgram program_;

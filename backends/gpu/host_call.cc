@@ -6,11 +6,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "backends/llvm/element_function.h"
-#include "backends/llvm/host_jit.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "collectives/collective_op.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/custom_call.h"
 #include "hlo/ops/random_attributes.h"
@@ -63,47 +60,6 @@ class HostThunk : public Thunk {
   HostFunction function_;
   std::vector<BufferSlice> operands_, results_;
 };
-
-// to_apply of a collective as code of the host.
-struct HostReduction {
-  std::shared_ptr<codegen::CompiledCode> code;
-  codegen::ElementFunction* function = nullptr;
-};
-
-absl::StatusOr<HostReduction> CompileReduction(const ProgramEmitter& program, const HloComputation& computation) {
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, codegen::HostJit::Create());
-  std::vector<codegen::HostModule> modules;
-  modules.emplace_back("reduction");
-  HILO_RETURN_IF_ERROR(jit->PrepareModule(modules[0].module.get()));
-  HILO_RETURN_IF_ERROR(codegen::EmitElementFunction(modules[0].module.get(), "reduction", codegen::TargetTraits::FromCpu(jit->cpu()), program.numerics(),
-                                                    computation).status());
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code, jit->CompileModules(std::move(modules)));
-  HostReduction reduction;
-  reduction.function = code->LookupFunction<codegen::ElementFunction>("reduction");
-  reduction.code = std::move(code);
-  HILO_RET_CHECK(reduction.function != nullptr) << "the reduction " << computation.name();
-  return reduction;
-}
-
-absl::StatusOr<HostFunction> MakeCollective(const ProgramEmitter& program, const HloInstruction& instruction) {
-  HILO_ASSIGN_OR_RETURN(CollectiveOp op, CollectiveOp::Create(instruction));
-  HostReduction reduction;
-  if (!instruction.called_computations().empty()) {
-    HILO_ASSIGN_OR_RETURN(reduction, CompileReduction(program, *instruction.called_computation()));
-  }
-  return HostFunction([op = std::move(op), reduction](const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) {
-    auto combine = [&](void* accumulator, const void* operand, int64_t count) {
-      const uint8_t* const from[] = {static_cast<const uint8_t*>(accumulator), static_cast<const uint8_t*>(operand)};
-      uint8_t* const to[] = {static_cast<uint8_t*>(accumulator)};
-      reduction.function(from, to, count);
-      return absl::OkStatus();
-    };
-    const std::vector<const void*> inputs(operands.begin(), operands.end());
-    const std::vector<void*> outputs(results.begin(), results.end());
-    const Place place{run.replica_id, run.partition_id, run.replica_count, run.partition_count};
-    return op.Run(place, run.communicator, run.cancellation, combine, inputs, outputs);
-  });
-}
 
 HostFunction MakeDeviceId(bool partition) {
   return [partition](const RunContext& run, absl::Span<const uint8_t* const>, absl::Span<uint8_t* const> results) {
@@ -169,7 +125,7 @@ absl::StatusOr<HostFunction> MakeHostFunction(const ProgramEmitter& program, con
     case HloOpcode::kRngGetAndUpdateState:
       return MakeRandomState(instruction.attrs<RngGetAndUpdateStateAttrs>().delta);
     default:
-      return IsTransfer(instruction.opcode()) ? MakeTransfer(instruction) : MakeCollective(program, instruction);
+      return MakeTransfer(instruction);
   }
 }
 
@@ -184,7 +140,7 @@ bool IsHostCall(const HloInstruction& instruction) {
     case HloOpcode::kRngGetAndUpdateState:
       return true;
     default:
-      return IsTransfer(instruction.opcode()) || CollectiveOp::Is(instruction.opcode());
+      return IsTransfer(instruction.opcode());
   }
 }
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "backends/gpu/collectives/collective_emitter.h"
+#include "backends/gpu/collectives/collective_thunk.h"
 #include "backends/gpu/emitters.h"
 #include "backends/gpu/host_call.h"
 #include "backends/gpu/ptx.h"
@@ -11,6 +14,7 @@
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "collectives/collective_op.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"
@@ -63,6 +67,7 @@ absl::StatusOr<EmittedProgram> ProgramEmitter::Emit() {
 
 absl::Status ProgramEmitter::EmitScope(const BufferAssignment::Scope& scope) {
   frame_bytes_ = scope.frame_bytes;
+  in_entry_ = scope.computation->IsEntry();
   HILO_ASSIGN_OR_RETURN(ThunkSequence thunks, EmitComputation(scope.computation));
   result_.scopes.push_back(std::make_unique<ThunkSequence>(std::move(thunks)));
   scope_thunks_[scope.computation] = result_.scopes.back().get();
@@ -86,6 +91,10 @@ absl::StatusOr<ThunkSequence> ProgramEmitter::EmitComputation(const HloComputati
   }
   HILO_RETURN_IF_ERROR(EmitSequence(&small));
   thunks_ = outer;
+  // Within a call any parameter may lie where an output does; in the entry, what is donated.
+  PlaceAwaits(&mine, [&](int64_t parameter, int64_t output) {
+    return !in_entry_ || absl::c_linear_search(assignment_.scopes().back().donations, std::pair(output, parameter));
+  });
   return mine;
 }
 
@@ -125,6 +134,7 @@ absl::Status ProgramEmitter::EmitInstruction(const HloInstruction* instruction) 
     default:
       break;
   }
+  if (CollectiveOp::Is(instruction->opcode())) return AddContext(EmitCollective(*this, instruction), InstructionContext(*instruction));
   const absl::Status status = IsHostCall(*instruction) ? EmitHostCall(*this, instruction) : EmitKernels(*this, instruction);
   return AddContext(status, InstructionContext(*instruction));
 }
@@ -172,6 +182,11 @@ absl::Status ProgramEmitter::EmitCall(const HloInstruction* call) {
   Add(std::make_unique<CallThunk>(call->called_computation()->name(), scope_thunks_.at(call->called_computation()), assignment_.call_frame_offset(call),
                                   std::move(parameters), std::move(outputs)));
   return absl::OkStatus();
+}
+
+int64_t ProgramEmitter::AddCollective(CollectiveSpec spec) {
+  result_.collectives.push_back(std::move(spec));
+  return static_cast<int64_t>(result_.collectives.size()) - 1;
 }
 
 int64_t ProgramEmitter::ConstantIndex(std::shared_ptr<const Literal> literal) {

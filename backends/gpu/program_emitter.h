@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "backends/gpu/collectives/collective_plan.h"
 #include "backends/gpu/kernel_emitter.h"
 #include "backends/gpu/thunk.h"
 #include "hlo/ir/hlo_module.h"
@@ -38,6 +39,7 @@ struct EmittedProgram {
   std::vector<std::unique_ptr<ThunkSequence>> scopes;  // callees first; the entry is last
   std::vector<std::shared_ptr<const Literal>> constants;
   int64_t scratch_bytes = 0;
+  std::vector<CollectiveSpec> collectives;
 };
 
 class ProgramEmitter {
@@ -55,6 +57,9 @@ class ProgramEmitter {
   // Of the scope that is being emitted.
   int64_t frame_bytes() const { return frame_bytes_; }
   int64_t ConstantIndex(std::shared_ptr<const Literal> literal);
+  // The number of a collective.
+  int64_t AddCollective(CollectiveSpec spec);
+  const std::string& kernel_name(int64_t kernel) const { return result_.kernel_names[kernel]; }
   // Memory of a scalar, which may be a constant.
   absl::StatusOr<BufferSlice> SliceOf(const HloInstruction* scalar);
 
@@ -103,6 +108,7 @@ class ProgramEmitter {
   EmittedProgram result_;
   ThunkSequence* thunks_ = nullptr;  // being filled
   int64_t frame_bytes_ = 0;
+  bool in_entry_ = false;
   int64_t scratch_used_ = 0;
 };
 

@@ -171,6 +171,7 @@ absl::Status CallThunk::Run(GpuRun& run) const {
   for (const BufferSlice& slice : parameters_) inner.parameters.push_back(run.Address(slice));
   for (const BufferSlice& slice : outputs_) inner.outputs.push_back(run.Address(slice));
   inner.frame = run.frame + frame_offset_;
+  inner.collectives = run.collectives;
   return RunThunks(*callee_, inner);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct KernelArgument {
   static KernelArgument Integer(int64_t value) { return {.kind = Kind::kInteger, .slice = {}, .value = value}; }
 };
 
+class CollectiveRun;
+
 // One run of the program, in the scope that is running.
 struct GpuRun {
   const RunContext& context;
@@ -43,6 +46,7 @@ struct GpuRun {
   uint8_t* scratch = nullptr;
   std::vector<uint8_t*> parameters, outputs;
   uint8_t* frame = nullptr;
+  CollectiveRun* collectives = nullptr;  // null: the program has none
 
   uint8_t* Address(const BufferSlice& slice) const;
   uint8_t* Address(const KernelArgument& argument) const;
@@ -55,6 +59,10 @@ class Thunk {
   virtual absl::Status Run(GpuRun& run) const = 0;
   // Lines of text for dumps, each beginning with `indent`.
   virtual std::string ToString(const std::string& indent) const = 0;
+  // The memory that it touches, if it does nothing but queue work that touches just this. Others wait for the host, or run other thunks.
+  virtual std::optional<std::vector<KernelArgument>> Touches() const { return std::nullopt; }
+  // The number of the collective that goes on beside the program's stream when this has run; -1: none.
+  virtual int64_t starts() const { return -1; }
 };
 
 using ThunkSequence = std::vector<std::unique_ptr<Thunk>>;
@@ -69,6 +77,7 @@ class KernelThunk : public Thunk {
       : name_(std::move(name)), kernel_(kernel), kernel_name_(std::move(kernel_name)), dimensions_(dimensions), arguments_(std::move(arguments)) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
+  std::optional<std::vector<KernelArgument>> Touches() const override { return arguments_; }
 
  private:
   std::string name_;
@@ -83,6 +92,9 @@ class CopyThunk : public Thunk {
   CopyThunk(BufferSlice to, BufferSlice from, int64_t bytes) : to_(to), from_(from), bytes_(bytes) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
+  std::optional<std::vector<KernelArgument>> Touches() const override {
+    return std::vector<KernelArgument>{KernelArgument::Slice(to_, true), KernelArgument::Slice(from_, false)};
+  }
 
  private:
   BufferSlice to_, from_;

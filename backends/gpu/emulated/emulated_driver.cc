@@ -404,6 +404,13 @@ absl::Status Stream::Fill(void* to, uint32_t pattern, int width, int64_t bytes) 
 
 }  // namespace
 
+absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices, std::function<bool()> is_ready,
+                            std::function<absl::Status()> run) {
+  auto& emulated = static_cast<Stream&>(stream);
+  if (emulated.is_captured()) return Unimplemented(what, " in a captured stream");
+  return emulated.Add({.what = std::string(what), .slices = {slices.begin(), slices.end()}, .run = std::move(run), .is_ready = std::move(is_ready)});
+}
+
 absl::StatusOr<EmulatedOptions> EmulatedOptions::FromEnvironment() {
   EmulatedOptions options;
   const char* text = std::getenv("HILO_EMULATED");

@@ -58,6 +58,11 @@ class EmulatedDriver : public GpuDriver {
   virtual std::vector<AccessCount> TakeAccessCounts() = 0;
 };
 
+// Queues work on a stream of an emulated device that must wait for other devices: `run` is called once `is_ready`, which is asked again and again, says so. Neither may use
+// the device. Errors: Unimplemented while the stream is being captured.
+absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices, std::function<bool()> is_ready,
+                            std::function<absl::Status()> run);
+
 absl::StatusOr<std::unique_ptr<EmulatedDriver>> CreateEmulatedDriver(const EmulatedOptions& options = {});
 
 }  // namespace hilo::gpu

@@ -1,11 +1,17 @@
 #include "backends/gpu/emulated/emulated_queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/errors.h"
 
 namespace hilo::gpu {
+namespace {
+
+constexpr std::chrono::microseconds kPoll(50);
+
+}  // namespace
 
 int EmulatedQueue::AddStream() {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -46,12 +52,18 @@ bool EmulatedQueue::IsDone(int stream, uint64_t sequence) const {
   return it == streams_.end() || it->second.done >= sequence;
 }
 
-std::vector<int> EmulatedQueue::Ready() const {
+std::vector<int> EmulatedQueue::Ready(bool* others) const {
   std::vector<int> ready;
   for (const auto& [number, stream] : streams_) {
     if (stream.running || stream.pending.empty()) continue;
     const auto& waits = stream.pending.front().waits;
-    if (std::all_of(waits.begin(), waits.end(), [&](const auto& wait) { return IsDone(wait.first, wait.second); })) ready.push_back(number);
+    if (!std::all_of(waits.begin(), waits.end(), [&](const auto& wait) { return IsDone(wait.first, wait.second); })) continue;
+    const auto& is_ready = stream.pending.front().work.is_ready;
+    if (is_ready == nullptr || !status_.ok() || is_ready()) {
+      ready.push_back(number);
+    } else {
+      *others = true;
+    }
   }
   return ready;
 }
@@ -61,7 +73,7 @@ bool EmulatedQueue::AnyRunning() const {
 }
 
 bool EmulatedQueue::RunOne(std::unique_lock<std::mutex>& lock) {
-  const std::vector<int> ready = Ready();
+  const std::vector<int> ready = Ready(&waits_for_others_);
   if (ready.empty()) return false;
   Stream& stream = streams_[ready[random_() % ready.size()]];
   Pending pending = std::move(stream.pending.front());
@@ -83,7 +95,12 @@ bool EmulatedQueue::RunOne(std::unique_lock<std::mutex>& lock) {
 absl::Status EmulatedQueue::Reach(const StreamPoint& point) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!IsDone(point.stream, point.sequence)) {
+    waits_for_others_ = false;
     if (RunOne(lock)) continue;
+    if (waits_for_others_) {
+      changed_.wait_for(lock, kPoll);
+      continue;
+    }
     if (AnyRunning()) {
       changed_.wait(lock);
       continue;

@@ -23,6 +23,8 @@ struct QueuedWork {
   std::vector<GpuSlice> slices;
   std::function<absl::Status()> run;
   bool always = false;  // also after a fault
+  // Asked until it is true before the work runs; null: true. Other streams go on in the meantime.
+  std::function<bool()> is_ready;
 };
 
 // Work captured on several streams, with its order.
@@ -74,7 +76,8 @@ class EmulatedQueue {
   };
 
   bool IsDone(int stream, uint64_t sequence) const;
-  std::vector<int> Ready() const;
+  // Streams whose next operation may run. Sets `others` if some wait for other devices.
+  std::vector<int> Ready(bool* others) const;
   bool AnyRunning() const;
   // Runs one ready operation; false if there is none.
   bool RunOne(std::unique_lock<std::mutex>& lock);
@@ -84,6 +87,7 @@ class EmulatedQueue {
   std::condition_variable changed_;
   std::map<int, Stream> streams_;
   int next_stream_ = 0;
+  bool waits_for_others_ = false;  // seen by the last RunOne
   StreamOrder order_;
   std::minstd_rand random_;
   std::vector<EmulatedReport> reports_;

@@ -1,0 +1,156 @@
+#include "backends/gpu/collectives/cliques.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "collectives/communicator.h"
+
+namespace hilo::gpu {
+namespace {
+
+constexpr char kStart[] = "the start of the run's collectives";
+constexpr int64_t kStartKey = -1;  // no instruction's
+constexpr int64_t kUniqueIdBytes = 256;  // at most; zeros at the end
+
+bool Contains(const CliqueSpec& clique, int64_t rank) { return std::find(clique.ranks.begin(), clique.ranks.end(), rank) != clique.ranks.end(); }
+
+bool Contains(const CliqueSpec& clique, const CliqueSpec& part) {
+  return std::all_of(part.ranks.begin(), part.ranks.end(), [&](int64_t rank) { return Contains(clique, rank); });
+}
+
+}  // namespace
+
+// What one rank goes through.
+struct Cliques::Acquisition {
+  Cliques& cliques;
+  const RunContext& context;
+  GpuDriver& driver;
+  const int64_t rank, size;
+  std::vector<CliqueSpec> specs;  // of the plan, then one of all ranks if the plan has none: others may be split off from it
+  std::vector<std::string> keys;
+  std::vector<uint8_t> alive;
+  std::vector<std::shared_ptr<CliqueMember>> members;
+
+  KeepWaiting keep_waiting() const {
+    return [token = context.cancellation] { return token == nullptr ? absl::OkStatus() : token->status(); };
+  }
+  CollectiveCall Call(absl::Span<const int64_t> group) const {
+    return {.name = kStart, .key = kStartKey, .group = group, .cancellation = context.cancellation};
+  }
+
+  absl::Status Gather(const void* mine, void* all, int64_t bytes) {
+    std::vector<int64_t> everybody(size);
+    std::iota(everybody.begin(), everybody.end(), 0);
+    const CollectiveBuffer buffer{mine, all, bytes};
+    return context.communicator->AllGather(Call(everybody), {&buffer, 1});
+  }
+
+  absl::Status FindKeys() {
+    std::vector<int64_t> devices(size);
+    const int64_t own = context.device;
+    HILO_RETURN_IF_ERROR(Gather(&own, devices.data(), sizeof(own)));
+    for (const CliqueSpec& spec : specs) {
+      std::string& key = keys.emplace_back(spec.kind);
+      for (int64_t member : spec.ranks) absl::StrAppend(&key, " ", devices[member]);
+    }
+    return absl::OkStatus();
+  }
+
+  // A clique is alive if all its members have it.
+  absl::Status FindAlive() {
+    std::vector<uint8_t> mine(specs.size(), 1), all(specs.size() * size);
+    members.resize(specs.size());
+    for (size_t i = 0; i < specs.size(); ++i) {
+      if (!Contains(specs[i], rank)) continue;
+      members[i] = cliques.Find(context.device, keys[i]);
+      mine[i] = members[i] != nullptr;
+    }
+    HILO_RETURN_IF_ERROR(Gather(mine.data(), all.data(), static_cast<int64_t>(mine.size())));
+    alive.assign(specs.size(), 1);
+    for (size_t i = 0; i < specs.size(); ++i) {
+      for (int64_t member : specs[i].ranks) alive[i] &= all[member * specs.size() + i];
+      if (!alive[i] && members[i] != nullptr) {
+        members[i]->Abort(FailedPrecondition("another rank has lost the communicator"));
+        members[i] = nullptr;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Make(size_t i) {
+    const CliqueSpec& spec = specs[i];
+    const bool is_member = Contains(spec, rank);
+    const int64_t index = std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin();
+    size_t parent = specs.size();
+    for (size_t j = 0; j < specs.size(); ++j) {
+      if (alive[j] && Contains(specs[j], spec) && (parent == specs.size() || specs[j].ranks.size() < specs[parent].ranks.size())) parent = j;
+    }
+    std::unique_ptr<DeviceCommunicator> made;
+    if (parent < specs.size()) {
+      if (!Contains(specs[parent], rank)) return absl::OkStatus();
+      absl::StatusOr<std::unique_ptr<DeviceCommunicator>> part = members[parent]->communicator().Split(is_member ? 0 : -1, is_member ? index : 0, keep_waiting());
+      if (!part.ok()) {
+        members[parent]->Abort(part.status());
+        return part.status();
+      }
+      made = *std::move(part);
+    } else if (is_member) {
+      HILO_ASSIGN_OR_RETURN(made, Bootstrap(spec, index));
+    }
+    if (!is_member) return absl::OkStatus();
+    members[i] = std::make_shared<CliqueMember>(std::move(made));
+    std::lock_guard<std::mutex> lock(cliques.mutex_);
+    cliques.members_[{context.device, keys[i]}] = members[i];
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Bootstrap(const CliqueSpec& spec, int64_t index) {
+    std::string id(kUniqueIdBytes, '\0');
+    if (index == 0) {
+      HILO_ASSIGN_OR_RETURN(const std::string made, cliques.library_->MakeUniqueId());
+      HILO_RET_CHECK(made.size() <= id.size()) << "a unique id of " << made.size() << " bytes";
+      std::copy(made.begin(), made.end(), id.begin());
+    }
+    std::string received(kUniqueIdBytes, '\0');
+    const CollectiveBuffer buffer{id.data(), received.data(), kUniqueIdBytes};
+    HILO_RETURN_IF_ERROR(context.communicator->CollectiveBroadcast(Call(spec.ranks), {&buffer, 1}));
+    return cliques.library_->Create(received, static_cast<int64_t>(spec.ranks.size()), index, driver, context.device, keep_waiting());
+  }
+};
+
+std::shared_ptr<CliqueMember> Cliques::Find(int device, const std::string& key) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = members_.find({device, key});
+  if (it == members_.end()) return nullptr;
+  if (!it->second->is_dead()) return it->second;
+  members_.erase(it);
+  return nullptr;
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Cliques::Acquire(const CollectivePlan& plan, const RunContext& context, GpuDriver& driver) {
+  if (plan.cliques().empty()) return std::vector<std::shared_ptr<CliqueMember>>();
+  const int64_t rank = context.replica_id * context.partition_count + context.partition_id, size = context.replica_count * context.partition_count;
+  if (context.communicator == nullptr) return FailedPrecondition("there is no communicator between the ", size, " devices");
+  Acquisition a{.cliques = *this, .context = context, .driver = driver, .rank = rank, .size = size, .specs = plan.cliques()};
+  CliqueSpec everybody;
+  everybody.ranks.resize(size);
+  std::iota(everybody.ranks.begin(), everybody.ranks.end(), 0);
+  if (std::find(a.specs.begin(), a.specs.end(), everybody) == a.specs.end()) a.specs.push_back(everybody);
+  HILO_RETURN_IF_ERROR(a.FindKeys());
+  HILO_RETURN_IF_ERROR(a.FindAlive());
+  for (size_t i = 0; i < plan.cliques().size(); ++i) {
+    if (a.alive[i]) continue;
+    if (absl::Status status = a.Make(i); !status.ok()) {
+      return AddContext(status, absl::StrCat("; making the communicator of ranks ", a.specs[i].ToString()));
+    }
+    a.alive[i] = 1;
+  }
+  a.members.resize(plan.cliques().size());
+  return std::move(a.members);
+}
+
+}  // namespace hilo::gpu

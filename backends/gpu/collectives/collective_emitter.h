@@ -1,0 +1,22 @@
+// From collective instructions to thunks.
+#ifndef HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_EMITTER_H_
+#define HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_EMITTER_H_
+
+#include "backends/gpu/program_emitter.h"
+#include "hlo/passes/hlo_pass.h"
+
+namespace hilo::gpu {
+
+// Adds the thunk of an instruction for which CollectiveOp::Is(). Errors: InvalidArgument if its groups do not fit the devices of its module; Unimplemented.
+absl::Status EmitCollective(ProgramEmitter& program, const HloInstruction* instruction);
+
+// Brings collectives into the form that communicators have: the dimension that is gathered, scattered or split becomes the most major one, with transposes around, and sums,
+// products, minima and maxima of integers that communicators lack are taken in wider ones.
+//
+//   y = f32[4,8] all-gather(f32[4,2] x), dimensions={1}   =>   r = f32[1,4,2] reshape(x)  g = f32[4,4,2] all-gather(r), dimensions={0}
+//                                                              t = f32[4,4,2] transpose(g), dimensions={1,0,2}  y = f32[4,8] reshape(t)
+std::unique_ptr<HloPass> MakeCollectiveRewriter();
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_EMITTER_H_

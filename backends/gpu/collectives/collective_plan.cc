@@ -1,0 +1,181 @@
+#include "backends/gpu/collectives/collective_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ops/collective_attributes.h"
+
+namespace hilo::gpu {
+namespace {
+
+using Form = CollectiveSpec::Form;
+
+template <typename Attributes>
+absl::Status TakeGroups(const Attributes& attributes, std::optional<bool> use_global_device_ids, CollectiveSpec* spec) {
+  spec->groups = attributes.replica_groups;
+  HILO_ASSIGN_OR_RETURN(spec->mode, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), use_global_device_ids));
+  return absl::OkStatus();
+}
+
+// Numbers cliques as roles name them; they are sorted at the end.
+class CliqueTable {
+ public:
+  int64_t Number(CliqueSpec clique) {
+    const auto [it, fresh] = numbers_.try_emplace({clique.ranks, clique.kind}, static_cast<int64_t>(cliques_.size()));
+    if (fresh) cliques_.push_back(std::move(clique));
+    return it->second;
+  }
+
+  // The cliques in order, and for each number the place of its clique.
+  std::vector<CliqueSpec> Sorted(std::vector<int64_t>* places) {
+    std::vector<int64_t> order(cliques_.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      const CliqueSpec &x = cliques_[a], &y = cliques_[b];
+      if (x.ranks.size() != y.ranks.size()) return x.ranks.size() > y.ranks.size();
+      return std::tie(x.ranks, x.kind) < std::tie(y.ranks, y.kind);
+    });
+    std::vector<CliqueSpec> sorted;
+    places->resize(order.size());
+    for (int64_t number : order) {
+      (*places)[number] = static_cast<int64_t>(sorted.size());
+      sorted.push_back(cliques_[number]);
+    }
+    return sorted;
+  }
+
+ private:
+  std::map<std::pair<std::vector<int64_t>, std::string>, int64_t> numbers_;
+  std::vector<CliqueSpec> cliques_;
+};
+
+int64_t PlaceIn(const std::vector<int64_t>& group, int64_t rank) { return std::find(group.begin(), group.end(), rank) - group.begin(); }
+
+absl::StatusOr<std::vector<int64_t>> GroupAt(const CollectiveSpec& spec, const Place& place) {
+  if (spec.form == Form::kGroups) return GroupOf(spec.groups, spec.mode, place);
+  if (spec.form == Form::kPairs || spec.groups.groups.empty()) return GroupOf(ReplicaGroups(), spec.mode, place);
+  const int64_t own = IdOf(spec.mode, place);
+  std::vector<int64_t> ranks;
+  for (const std::vector<int64_t>& group : spec.groups.groups) {
+    if (std::find(group.begin(), group.end(), own) == group.end()) continue;
+    for (int64_t id : group) ranks.push_back(RanksOf(spec.mode, id, place)[0]);
+  }
+  return ranks;
+}
+
+CollectiveRole TransferRole(const CollectiveSpec& spec, const Place& place, CliqueTable* cliques) {
+  CollectiveRole role;
+  const int64_t own = IdOf(spec.mode, place);
+  auto clique = [&](int64_t source, int64_t target) {
+    return cliques->Number({{RanksOf(spec.mode, source, place)[0], RanksOf(spec.mode, target, place)[0]}, absl::StrCat("channel ", spec.channel)});
+  };
+  for (const auto& [source, target] : spec.pairs) {
+    if (source == own && target == own) {
+      role.sends_to_itself = true;
+    } else if (source == own && role.send_clique < 0) {
+      role.send_clique = clique(source, target);
+    } else if (target == own && role.receive_clique < 0) {
+      role.receive_clique = clique(source, target);
+    }
+  }
+  return role;
+}
+
+absl::StatusOr<CollectiveRole> RoleOf(const CollectiveSpec& spec, const Place& place, CliqueTable* cliques) {
+  if (spec.form == Form::kTransfer) return TransferRole(spec, place, cliques);
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> group, GroupAt(spec, place));
+  CollectiveRole role{.size = static_cast<int64_t>(group.size()), .index = PlaceIn(group, place.rank()), .takes_part = !group.empty()};
+  if (group.size() > 1) role.clique = cliques->Number({group, ""});
+  if (spec.form != Form::kPairs) return role;
+  const int64_t own = IdOf(spec.mode, place);
+  for (const auto& [from, to] : spec.pairs) {
+    if (to == own) role.source = PlaceIn(group, RanksOf(spec.mode, from, place)[0]);
+    if (from == own) role.target = PlaceIn(group, RanksOf(spec.mode, to, place)[0]);
+  }
+  return role;
+}
+
+}  // namespace
+
+std::string CliqueSpec::ToString() const { return absl::StrCat("{", absl::StrJoin(ranks, ","), "}", kind.empty() ? "" : " ", kind); }
+
+absl::StatusOr<CollectiveSpec> CollectiveSpecOf(const HloInstruction& instruction) {
+  CollectiveSpec spec{.name = absl::StrCat(HloOpcodeString(instruction.opcode()), " %", instruction.name())};
+  switch (instruction.opcode()) {
+    case HloOpcode::kAllGather: {
+      const auto& attributes = instruction.attrs<AllGatherAttrs>();
+      HILO_RETURN_IF_ERROR(TakeGroups(attributes, attributes.use_global_device_ids, &spec));
+      return spec;
+    }
+    case HloOpcode::kAllReduce: {
+      const auto& attributes = instruction.attrs<AllReduceAttrs>();
+      HILO_RETURN_IF_ERROR(TakeGroups(attributes, attributes.use_global_device_ids, &spec));
+      return spec;
+    }
+    case HloOpcode::kReduceScatter: {
+      const auto& attributes = instruction.attrs<ReduceScatterAttrs>();
+      HILO_RETURN_IF_ERROR(TakeGroups(attributes, attributes.use_global_device_ids, &spec));
+      return spec;
+    }
+    case HloOpcode::kAllToAll:
+      HILO_RETURN_IF_ERROR(TakeGroups(instruction.attrs<AllToAllAttrs>(), std::nullopt, &spec));
+      return spec;
+    case HloOpcode::kRaggedAllToAll:
+      HILO_RETURN_IF_ERROR(TakeGroups(instruction.attrs<RaggedAllToAllAttrs>(), std::nullopt, &spec));
+      return spec;
+    case HloOpcode::kCollectiveBroadcast:
+      spec.form = Form::kSubset;
+      HILO_RETURN_IF_ERROR(TakeGroups(instruction.attrs<CollectiveBroadcastAttrs>(), std::nullopt, &spec));
+      return spec;
+    case HloOpcode::kCollectivePermute: {
+      const auto& attributes = instruction.attrs<CollectivePermuteAttrs>();
+      spec.form = Form::kPairs;
+      spec.pairs = attributes.source_target_pairs.pairs;
+      HILO_ASSIGN_OR_RETURN(spec.mode, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), std::nullopt));
+      return spec;
+    }
+    default:
+      return Internal(spec.name, " is no collective of the GPU backend");
+  }
+}
+
+int64_t LargestGroup(const CollectiveSpec& spec, int64_t replica_count, int64_t partition_count) {
+  const Place place{.replica_count = replica_count, .partition_count = partition_count};
+  int64_t ids = IdCount(spec.mode, place);
+  if (!spec.groups.groups.empty()) {
+    ids = 0;
+    for (const std::vector<int64_t>& group : spec.groups.groups) ids = std::max(ids, static_cast<int64_t>(group.size()));
+  }
+  return spec.mode == CollectiveOpGroupMode::kCrossReplicaAndPartition ? ids * partition_count : ids;
+}
+
+absl::StatusOr<CollectivePlan> CollectivePlan::Create(absl::Span<const CollectiveSpec> specs, int64_t replica_count, int64_t partition_count) {
+  CollectivePlan plan;
+  CliqueTable cliques;
+  for (const CollectiveSpec& spec : specs) {
+    std::vector<CollectiveRole>& roles = plan.roles_.emplace_back();
+    for (int64_t rank = 0; rank < replica_count * partition_count; ++rank) {
+      const Place place{rank / partition_count, rank % partition_count, replica_count, partition_count};
+      absl::StatusOr<CollectiveRole> role = RoleOf(spec, place, &cliques);
+      if (!role.ok()) return AddContext(role.status(), absl::StrCat("; in ", spec.name));
+      roles.push_back(*role);
+    }
+  }
+  std::vector<int64_t> places;
+  plan.cliques_ = cliques.Sorted(&places);
+  for (std::vector<CollectiveRole>& roles : plan.roles_) {
+    for (CollectiveRole& role : roles) {
+      for (int64_t* number : {&role.clique, &role.send_clique, &role.receive_clique}) {
+        if (*number >= 0) *number = places[*number];
+      }
+    }
+  }
+  return plan;
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,225 @@
+#include "backends/gpu/collectives/collective_run.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace hilo::gpu {
+namespace {
+
+// How soon the watchdog sees that a run cannot go on. Looking costs a microsecond.
+constexpr std::chrono::milliseconds kLook(2);
+constexpr int kUrgent = -1;  // the priority of the collectives' stream
+
+std::string RankList(const std::vector<int64_t>& ranks) { return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", absl::StrJoin(ranks, ", ")); }
+
+template <typename Map>
+int64_t CountOf(const Map& counts, int64_t rank) {
+  const auto it = counts.find(rank);
+  return it == counts.end() ? 0 : it->second;
+}
+
+}  // namespace
+
+void CollectiveBoard::Join(int64_t rank) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  here_.insert(rank);
+}
+
+absl::Status CollectiveBoard::Enter(int64_t clique, int64_t rank, const std::string& op) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Progress& progress = progress_[clique];
+  const int64_t number = progress.count[rank]++;
+  if (number - progress.first == static_cast<int64_t>(progress.ops.size())) {
+    progress.ops.push_back(op);
+  } else if (Op(progress, number) != op) {
+    std::vector<int64_t> others;
+    for (int64_t member : cliques_[clique].ranks) {
+      if (member != rank && CountOf(progress.count, member) > number) others.push_back(member);
+    }
+    return InvalidArgument("ranks of the group ", cliques_[clique].ToString(), " disagree: rank ", rank, " is at ", op, ", but ", RankList(others), " at ",
+                           Op(progress, number));
+  }
+  int64_t least = progress.count[rank];
+  for (int64_t member : cliques_[clique].ranks) {
+    if (here_.contains(member)) least = std::min(least, CountOf(progress.count, member));
+  }
+  for (; progress.first < least; ++progress.first) progress.ops.pop_front();
+  return absl::OkStatus();
+}
+
+void CollectiveBoard::Leave(int64_t rank) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  gone_.insert(rank);
+}
+
+absl::Status CollectiveBoard::Hopeless(int64_t rank) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (gone_.empty()) return absl::OkStatus();
+  for (size_t i = 0; i < cliques_.size(); ++i) {
+    const int64_t mine = CountOf(progress_[i].count, rank);
+    for (int64_t member : cliques_[i].ranks) {
+      const int64_t theirs = CountOf(progress_[i].count, member);
+      if (theirs < mine && gone_.contains(member)) {
+        return FailedPrecondition(Op(progress_[i], theirs), ": rank ", member, " has ended its run without it");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CollectiveBoard::Unfinished(int64_t rank, const absl::Status& why) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < cliques_.size(); ++i) {
+    const int64_t mine = CountOf(progress_[i].count, rank);
+    int64_t least = mine;
+    for (int64_t member : cliques_[i].ranks) {
+      if (here_.contains(member)) least = std::min(least, CountOf(progress_[i].count, member));
+    }
+    if (least == mine) continue;
+    std::vector<int64_t> missing;
+    for (int64_t member : cliques_[i].ranks) {
+      if (here_.contains(member) && CountOf(progress_[i].count, member) == least) missing.push_back(member);
+    }
+    return absl::Status(why.code(), absl::StrCat(Op(progress_[i], least), ": ", why.message(), " while waiting for ", RankList(missing), " of the group ",
+                                                 cliques_[i].ToString()));
+  }
+  return why;
+}
+
+void WatchedRun::Fail(const absl::Status& why) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!status_.ok()) return;
+    status_ = why;
+  }
+  for (const auto& member : members_) {
+    if (member != nullptr) member->Abort(why);
+  }
+}
+
+void WatchedRun::Look() {
+  if (!status().ok()) return;
+  if (cancellation_ != nullptr && cancellation_->stopped()) return Fail(board_->Unfinished(rank_, cancellation_->status()));
+  for (const auto& member : members_) {
+    if (member == nullptr) continue;
+    if (absl::Status error = member->communicator().AsyncError(); !error.ok()) return Fail(error);
+  }
+  if (absl::Status hopeless = board_->Hopeless(rank_); !hopeless.ok()) Fail(hopeless);
+}
+
+absl::Status WatchedRun::status() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return status_;
+}
+
+CollectiveWatchdog::~CollectiveWatchdog() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void CollectiveWatchdog::Add(std::shared_ptr<WatchedRun> run) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  runs_.push_back(std::move(run));
+  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
+  changed_.notify_all();
+}
+
+void CollectiveWatchdog::Remove(const std::shared_ptr<WatchedRun>& run) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  runs_.erase(std::remove(runs_.begin(), runs_.end(), run), runs_.end());
+}
+
+void CollectiveWatchdog::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stopping_) {
+    if (runs_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    for (const auto& run : runs_) run->Look();  // under the lock, so that a run that has been removed is looked at no more
+    changed_.wait_for(lock, kLook, [&] { return stopping_; });
+  }
+}
+
+std::shared_ptr<CollectiveBoard> CollectiveContext::BoardOf(int64_t run_id, const CollectivePlan& plan) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<CollectiveBoard> board = boards_[run_id].lock();
+  if (board != nullptr) return board;
+  absl::erase_if(boards_, [](const auto& entry) { return entry.second.expired(); });
+  board = std::make_shared<CollectiveBoard>(plan.cliques());
+  boards_[run_id] = board;
+  return board;
+}
+
+absl::StatusOr<std::unique_ptr<CollectiveRun>> CollectiveRun::Create(CollectiveContext& shared, const CollectivePlan& plan, int64_t specs, bool overlap,
+                                                                     const RunContext& context, GpuDriver& driver, CollectiveStreams* streams) {
+  const int64_t rank = context.replica_id * context.partition_count + context.partition_id;
+  std::shared_ptr<CollectiveBoard> board = shared.BoardOf(context.run_id, plan);
+  board->Join(rank);
+  HILO_ASSIGN_OR_RETURN(std::vector<std::shared_ptr<CliqueMember>> members, shared.cliques.Acquire(plan, context, driver));
+  if (overlap && !plan.cliques().empty() && streams->stream == nullptr) {
+    HILO_ASSIGN_OR_RETURN(streams->stream, driver.CreateStream(kUrgent));
+    HILO_ASSIGN_OR_RETURN(streams->begin, driver.CreateEvent());
+    for (int64_t i = 0; i < specs; ++i) {
+      HILO_ASSIGN_OR_RETURN(streams->done.emplace_back(), driver.CreateEvent());
+    }
+  }
+  auto watched = std::make_shared<WatchedRun>(std::move(board), rank, context.cancellation, std::move(members));
+  std::unique_ptr<CollectiveRun> run(new CollectiveRun(shared, plan, overlap, driver, streams, watched));
+  run->pending_.assign(specs, false);
+  if (!plan.cliques().empty()) shared.watchdog.Add(std::move(watched));
+  return run;
+}
+
+CollectiveRun::~CollectiveRun() { shared_.watchdog.Remove(watched_); }
+
+DeviceCommunicator* CollectiveRun::communicator(int64_t clique) {
+  CliqueMember* member = clique < 0 ? nullptr : watched_->member(clique);
+  return member == nullptr ? nullptr : &member->communicator();
+}
+
+absl::StatusOr<GpuStream*> CollectiveRun::Begin(int64_t spec, const std::string& op, GpuStream& main) {
+  HILO_RETURN_IF_ERROR(watched_->status());
+  const int64_t clique = role(spec).clique;
+  if (clique < 0) return &main;
+  HILO_RETURN_IF_ERROR(watched_->board().Enter(clique, rank(), op));
+  if (!overlap_) return &main;
+  HILO_RETURN_IF_ERROR(main.Record(streams_.begin.get()));
+  HILO_RETURN_IF_ERROR(streams_.stream->Wait(*streams_.begin));
+  return streams_.stream.get();
+}
+
+absl::Status CollectiveRun::End(int64_t spec, GpuStream& stream) {
+  if (&stream != streams_.stream.get()) return absl::OkStatus();
+  pending_[spec] = true;
+  return stream.Record(streams_.done[spec].get());
+}
+
+absl::Status CollectiveRun::Await(int64_t spec, GpuStream& main) {
+  if (!pending_[spec]) return absl::OkStatus();
+  pending_[spec] = false;
+  return main.Wait(*streams_.done[spec]);
+}
+
+absl::Status CollectiveRun::Finish(absl::Status status, GpuStream& main) {
+  if (!status.ok()) watched_->Fail(status);
+  const absl::Status done = main.Synchronize();
+  const absl::Status beside = streams_.stream == nullptr ? absl::OkStatus() : streams_.stream->Synchronize();
+  watched_->board().Leave(rank());
+  // Errors of the watch come first: what the thunks say may only follow from it.
+  for (const absl::Status& other : {watched_->status(), status, done, beside}) {
+    if (!other.ok()) return other;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,158 @@
+// Collectives while a program runs: the communicators of one run on one device, the stream that they work on beside the program's own, and the watch over them.
+//
+// Ranks of one process note on a board which op they have come to, so that an error can name the ranks that are missing, that are at another op, or that have ended their run
+// already. A watchdog looks at every run that goes on: when its deadline has passed, it is cancelled, a rank can never come or a communicator reports an error, it breaks the
+// communicators of the run, so that its streams come to an end.
+#ifndef HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_RUN_H_
+#define HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_RUN_H_
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "backends/gpu/collectives/cliques.h"
+#include "backends/gpu/gpu_driver.h"
+
+namespace hilo::gpu {
+
+// What the ranks of one run that are in this process know of each other. Thread-safe.
+class CollectiveBoard {
+ public:
+  explicit CollectiveBoard(std::vector<CliqueSpec> cliques) : cliques_(std::move(cliques)), progress_(cliques_.size()) {}
+
+  // `rank` joins the run here.
+  void Join(int64_t rank);
+  // `rank` has queued its next op on the clique. Errors: InvalidArgument if others have come to another one.
+  absl::Status Enter(int64_t clique, int64_t rank, const std::string& op);
+  // The run of `rank` is over.
+  void Leave(int64_t rank);
+
+  // Not OK if `rank` has queued an op to which another rank can never come.
+  absl::Status Hopeless(int64_t rank) const;
+  // What `rank` may be waiting for: "all-reduce %x: ... waiting for ranks 2, 3 of the group {0,1,2,3}"; `why` is why it is asked.
+  absl::Status Unfinished(int64_t rank, const absl::Status& why) const;
+
+ private:
+  struct Progress {
+    absl::flat_hash_map<int64_t, int64_t> count;  // of ops, by rank
+    int64_t first = 0;                            // the number of ops[0]
+    std::deque<std::string> ops;                  // that not all ranks here have come to
+  };
+  const std::string& Op(const Progress& progress, int64_t number) const { return progress.ops[number - progress.first]; }
+
+  const std::vector<CliqueSpec> cliques_;
+  mutable std::mutex mutex_;
+  std::vector<Progress> progress_;  // by clique
+  absl::flat_hash_set<int64_t> here_, gone_;
+};
+
+// What is watched of one run on one device. Thread-safe.
+class WatchedRun {
+ public:
+  WatchedRun(std::shared_ptr<CollectiveBoard> board, int64_t rank, const CancellationToken* cancellation, std::vector<std::shared_ptr<CliqueMember>> members)
+      : board_(std::move(board)), rank_(rank), cancellation_(cancellation), members_(std::move(members)) {}
+
+  // Breaks the communicators; the first reason stays.
+  void Fail(const absl::Status& why);
+  // Fails if there is a reason to.
+  void Look();
+  absl::Status status() const;
+  CollectiveBoard& board() { return *board_; }
+  int64_t rank() const { return rank_; }
+  CliqueMember* member(int64_t clique) { return members_[clique].get(); }
+
+ private:
+  const std::shared_ptr<CollectiveBoard> board_;
+  const int64_t rank_;
+  const CancellationToken* const cancellation_;
+  const std::vector<std::shared_ptr<CliqueMember>> members_;  // by clique
+  mutable std::mutex mutex_;
+  absl::Status status_;
+};
+
+// One thread for all runs of a client, started with the first.
+class CollectiveWatchdog {
+ public:
+  ~CollectiveWatchdog();
+  void Add(std::shared_ptr<WatchedRun> run);
+  void Remove(const std::shared_ptr<WatchedRun>& run);
+
+ private:
+  void Work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::shared_ptr<WatchedRun>> runs_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+// What the collectives of a client share.
+struct CollectiveContext {
+  explicit CollectiveContext(std::shared_ptr<DeviceCommunicatorLibrary> library) : cliques(std::move(library)) {}
+  // The board of a run, made by the first of its ranks.
+  std::shared_ptr<CollectiveBoard> BoardOf(int64_t run_id, const CollectivePlan& plan);
+
+  Cliques cliques;
+  CollectiveWatchdog watchdog;
+
+ private:
+  std::mutex mutex_;
+  absl::flat_hash_map<int64_t, std::weak_ptr<CollectiveBoard>> boards_;
+};
+
+// A stream for collectives, and an event for each; kept from run to run.
+struct CollectiveStreams {
+  std::unique_ptr<GpuStream> stream;
+  std::unique_ptr<GpuEvent> begin;
+  std::vector<std::unique_ptr<GpuEvent>> done;  // by collective
+};
+
+class CollectiveRun {
+ public:
+  // Acquires the communicators; all ranks call it before their first thunk. `plan`, `streams` and `driver` outlive it. `overlap`: collectives work beside the program's
+  // stream. Errors: those of Cliques::Acquire, of the driver.
+  static absl::StatusOr<std::unique_ptr<CollectiveRun>> Create(CollectiveContext& shared, const CollectivePlan& plan, int64_t specs, bool overlap, const RunContext& context,
+                                                               GpuDriver& driver, CollectiveStreams* streams);
+  ~CollectiveRun();
+
+  const CollectiveRole& role(int64_t spec) const { return plan_.role(spec, watched_->rank()); }
+  // Null: the rank is alone.
+  DeviceCommunicator* communicator(int64_t clique);
+  int64_t rank() const { return watched_->rank(); }
+
+  // The stream for collective `spec`, which comes after what is on `main`; notes on the board that the rank has come to `op`.
+  absl::StatusOr<GpuStream*> Begin(int64_t spec, const std::string& op, GpuStream& main);
+  absl::Status End(int64_t spec, GpuStream& stream);
+  // What is queued on `main` from here on comes after collective `spec`, if that has run.
+  absl::Status Await(int64_t spec, GpuStream& main);
+
+  GpuDriver& driver() { return driver_; }
+  // Why the communicators have been broken.
+  absl::Status status() const { return watched_->status(); }
+  // The program has queued all its work, or failed: waits for `main` and for what goes on beside it. The status of the run.
+  absl::Status Finish(absl::Status status, GpuStream& main);
+
+ private:
+  CollectiveRun(CollectiveContext& shared, const CollectivePlan& plan, bool overlap, GpuDriver& driver, CollectiveStreams* streams, std::shared_ptr<WatchedRun> watched)
+      : shared_(shared), plan_(plan), overlap_(overlap), driver_(driver), streams_(*streams), watched_(std::move(watched)) {}
+
+  CollectiveContext& shared_;
+  const CollectivePlan& plan_;
+  const bool overlap_;
+  GpuDriver& driver_;
+  CollectiveStreams& streams_;
+  const std::shared_ptr<WatchedRun> watched_;
+  std::vector<bool> pending_;  // by collective
+};
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_RUN_H_
