@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "backends/gpu/program_emitter.h"
+#include "backends/gpu/row_fusion.h"
 
 namespace hilo::gpu {
 
@@ -13,6 +14,7 @@ absl::Status EmitKernels(ProgramEmitter& program, const HloInstruction* instruct
 absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitCopy(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitReduce(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitRows(ProgramEmitter& program, const HloInstruction* instruction, const RowPlan& plan);
 absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitRaggedDot(ProgramEmitter& program, const HloInstruction* instruction);

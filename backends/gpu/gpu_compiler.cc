@@ -62,7 +62,9 @@ struct Lowered {
 class GpuCompiler : public Compiler {
  public:
   GpuCompiler(absl::string_view platform, const GpuCompilerOptions& options)
-      : options_(options), devices_(std::make_shared<GpuDevices>(platform, options.communicators)), is_emulated_(platform == kEmulatedPlatform) {}
+      : options_(options),
+        devices_(options.devices != nullptr ? options.devices : std::make_shared<GpuDevices>(platform, options.communicators)),
+        is_emulated_(platform == kEmulatedPlatform) {}
 
   std::string platform() const override { return devices_->platform(); }
   absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int device) override { return GpuDevices::OpenMemory(devices_, device); }
@@ -74,7 +76,7 @@ class GpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
     const std::string arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, arch, dumper));
-    GpuCompileOptions code_options{.arch = arch, .opt_level = is_emulated_ ? GpuOptLevel::kFast : GpuOptLevel::kThorough};
+    GpuCompileOptions code_options{.arch = arch, .opt_level = is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough};
     const GpuImageFormat format = driver->image_format();
     code_options.bitcode = format == GpuImageFormat::kBitcode;
     code_options.ptx = format == GpuImageFormat::kPtx;

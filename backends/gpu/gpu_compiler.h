@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "backends/gpu/gpu_devices.h"
 #include "hlo/passes/hlo_pass.h"
 #include "runtime/compiler.h"
 
@@ -22,6 +23,10 @@ struct GpuCompilerOptions {
   bool overlap_collectives = true;
   // Null: the platform's.
   std::shared_ptr<DeviceCommunicatorLibrary> communicators;
+  // The emulated device gets code that is optimised as for a GPU, so that its accesses are those of a GPU; otherwise what compiles fast.
+  bool optimize_for_emulation = false;
+  // To run on, for tests that look at them; null: the platform's, opened when they are needed.
+  std::shared_ptr<GpuDevices> devices;
 };
 
 // `platform` is kCudaPlatform or kEmulatedPlatform. CompileOptions::cpu is the architecture, as in sm_90; empty: the device's, and in

@@ -2,6 +2,7 @@
 #include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/gpu_compiler.h"
 #include "backends/gpu/host_call.h"
+#include "backends/gpu/row_fusion.h"
 #include "backends/llvm/lane_plan.h"
 #include "collectives/collective_op.h"
 #include "hlo/analysis/in_place.h"
@@ -73,8 +74,8 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options) {
                     /*max_rounds=*/6);
   // Row-major from here on; the transposes that this brings are simplified like any other.
   pipeline.AddStage(HloStage::kLaidOut, List(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(), MakeDce()));
-  // Loops and branches must own their computations before anything is placed; then kernels are formed.
-  pipeline.AddStage(HloStage::kFused, List(MakeFlattenCallGraph(), MakeFusion(target), MakeDce()));
+  // Loops and branches must own their computations before anything is placed; then kernels are formed: rows first, as the others take what is fused for granted.
+  pipeline.AddStage(HloStage::kFused, List(MakeFlattenCallGraph(), MakeRowFusion(target, options.strict), MakeFusion(target), MakeDce()));
   return pipeline;
 }
 

@@ -194,6 +194,7 @@ bool KernelEmitter::SameMemory(const HloInstruction* a, int64_t a_leaf, const Hl
 }
 
 absl::StatusOr<std::optional<codegen::Materialized>> KernelEmitter::Find(const HloInstruction* instruction, int64_t leaf) {
+  if (const auto known = values_.find(instruction); known != values_.end()) return codegen::Materialized{.array = std::nullopt, .value = known->second};
   if (instruction == current_) return std::nullopt;
   if (instruction->IsConstant()) {
     if (!ConstantSlice(instruction)) return std::nullopt;  // an immediate
@@ -240,14 +241,24 @@ llvm::Value* KernelEmitter::LoadCell(llvm::Value* cells, llvm::Value* index, llv
   return cell == type ? value : b().CreateICmpNE(value, llvm::ConstantInt::get(cell, 0));
 }
 
-// The machine shuffles 32 bits.
 llvm::Value* KernelEmitter::ShuffleDown(llvm::Value* value, int distance) {
+  return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_down_i32, value, distance, kWarp - 1);
+}
+
+llvm::Value* KernelEmitter::ShuffleAcross(llvm::Value* value, int distance) {
+  return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, value, distance, kWarp - 1);
+}
+
+llvm::Value* KernelEmitter::ShuffleUp(llvm::Value* value, int distance) { return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_up_i32, value, distance, 0); }
+
+// The machine shuffles 32 bits.
+llvm::Value* KernelEmitter::Shuffle(unsigned intrinsic, llvm::Value* value, int distance, int clamp) {
   llvm::IRBuilder<>& b = this->b();
   llvm::Type* type = value->getType();
   const int bits = static_cast<int>(type->getPrimitiveSizeInBits());
   llvm::Value* whole = type->isIntegerTy() ? value : b.CreateBitCast(value, b.getIntNTy(bits));
   auto shuffle = [&](llvm::Value* word) -> llvm::Value* {
-    return b.CreateIntrinsic(b.getInt32Ty(), llvm::Intrinsic::nvvm_shfl_sync_down_i32, {b.getInt32(0xFFFFFFFF), word, b.getInt32(distance), b.getInt32(kWarp - 1)});
+    return b.CreateIntrinsic(b.getInt32Ty(), intrinsic, {b.getInt32(0xFFFFFFFF), word, b.getInt32(distance), b.getInt32(clamp)});
   };
   if (bits <= 32) {
     whole = b.CreateTrunc(shuffle(b.CreateZExt(whole, b.getInt32Ty())), b.getIntNTy(bits));

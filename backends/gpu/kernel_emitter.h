@@ -69,11 +69,18 @@ class KernelEmitter : public codegen::OperandSource {
   llvm::Value* LoadCell(llvm::Value* cells, llvm::Value* index, llvm::Type* type);
   // The value of the lane `distance` further on in the warp; all lanes take part. Beyond the last lane: the lane's own.
   llvm::Value* ShuffleDown(llvm::Value* value, int distance);
+  // The value of the lane whose number differs in the bit `distance`; all lanes take part.
+  llvm::Value* ShuffleAcross(llvm::Value* value, int distance);
+  // The value of the lane `distance` before this one; of the first lanes: their own. All lanes take part.
+  llvm::Value* ShuffleUp(llvm::Value* value, int distance);
 
   absl::Status If(absl::string_view name, llvm::Value* condition, absl::FunctionRef<absl::Status()> body);
   absl::Status ForEach(absl::string_view name, llvm::Value* begin, llvm::Value* end, int64_t step, absl::FunctionRef<absl::Status(llvm::Value*)> body);
   // Row-major `linear` as an index a dimension.
   std::vector<codegen::LaneIndex> Delinearize(llvm::Value* linear, absl::Span<const int64_t> dimensions);
+
+  // From here on `instruction` has this value, wherever it is read: an array of which this thread needs one element.
+  void SetValue(const HloInstruction* instruction, const codegen::ElementValue& value) { values_[instruction] = value; }
 
   // Brackets the emission of one of a sequence of instructions.
   void BeginInstruction(const HloInstruction* instruction);
@@ -89,6 +96,7 @@ class KernelEmitter : public codegen::OperandSource {
   void NoteSequence(const HloInstruction* instruction);
   void CreateFunction();
   llvm::Value* PointerTo(const BufferSlice& slice);
+  llvm::Value* Shuffle(unsigned intrinsic, llvm::Value* value, int distance, int clamp);
   std::optional<BufferSlice> ConstantSlice(const HloInstruction* constant);
 
   ProgramEmitter& program_;
@@ -98,6 +106,7 @@ class KernelEmitter : public codegen::OperandSource {
   bool overlaps_ = false;  // frame slices are offsets from one pointer
   std::vector<KernelArgument> arguments_;
   size_t first_extra_ = 0;
+  absl::flat_hash_map<const HloInstruction*, codegen::ElementValue> values_;
   absl::flat_hash_map<std::pair<int, int64_t>, size_t> positions_;  // of slices among the arguments
   std::unique_ptr<llvm::Module> module_;
   std::unique_ptr<llvm::IRBuilder<>> builder_;

@@ -196,6 +196,9 @@ absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* in
 
 absl::Status EmitKernels(ProgramEmitter& program, const HloInstruction* instruction) {
   const HloInstruction* hero = HeroOf(instruction);
+  if (instruction->opcode() == HloOpcode::kFusion && hero->opcode() != HloOpcode::kReduce) {
+    if (const std::optional<RowPlan> plan = PlanRows(instruction, program.numerics().strict)) return EmitRows(program, instruction, *plan);
+  }
   switch (hero->opcode()) {
     case HloOpcode::kReduce:
       return EmitReduce(program, instruction);

@@ -1,5 +1,5 @@
 // The pipeline is LLVM's own: link libdevice, O3 for the target (building it with the TargetMachine is what registers the pass that answers libdevice's questions about
-// the architecture), code generation. The loop vectoriser has nothing to do for one lane a thread; SLP merges neighbouring loads and stores into 16-byte ones.
+// the architecture), code generation. The loop vectoriser has nothing to do for one lane a thread; SLP and the load-store vectoriser merge neighbouring accesses into 16-byte ones.
 //
 // libdevice is wanted only for the rare branches of the element generators' math (arguments too large for the polynomials) and for what emitters call by its own names.
 // It is linked only if the module wants something of it, which saves most kernels a millisecond. Denormals are kept (reflect answer ftz = 0).
@@ -33,6 +33,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Vectorize/LoadStoreVectorizer.h"
 
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
@@ -145,6 +146,12 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, GpuOptLevel le
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
+  if (level == GpuOptLevel::kThorough) {
+    // Code generation would do it too; here it is seen by whatever takes bitcode.
+    builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::LoadStoreVectorizerPass()));
+    });
+  }
   const llvm::OptimizationLevel& effort = level == GpuOptLevel::kThorough ? llvm::OptimizationLevel::O3 : llvm::OptimizationLevel::O1;
   builder.buildPerModuleDefaultPipeline(effort).run(*module, modules);
 }

@@ -2,12 +2,13 @@
 //
 // *Rows*: the minor-most dimension is reduced. The lanes of a part of a warp, of a warp, or of a block share a row; each reduces what it has, then they combine, by shuffles
 // and, between warps, through shared memory. Long rows of which there are few are cut into parts for several blocks, whose results a second launch combines: no atomics, and
-// so always the same result. *Columns*: the minor-most dimension is kept; neighbouring threads have neighbouring results, each thread reduces a part of its column, and a second
-// launch combines the parts. *Serial*: a thread a result, in row-major order, for whatever may not be reordered.
+// so always the same result. *Columns*: the minor-most dimension is kept; neighbouring threads have neighbouring results, the strips of a block take turns along the columns and meet in
+// shared memory, and a second launch combines the parts of several blocks. *Serial*: a thread a result, in row-major order, for whatever may not be reordered. Rows that fit into the registers
+// of a block are the affair of row_emitter.cc.
 //
 // No identity is needed: a thread starts with its first element, and those without one are left out. Lanes combine with neighbours at distance 1, 2, 4 ...; when each lane has
 // had a run of neighbouring elements, this keeps their order, as computations want that are associative but not known to be commutative. The others take turns, which reads
-// memory in whole lines.
+// memory in whole lines, and in groups of neighbours that fill 16 bytes, each of which has a running value of its own.
 #include <algorithm>
 
 #include "backends/gpu/emitters.h"
@@ -30,8 +31,12 @@ constexpr int64_t kWarpRow = 1024;
 // Shorter reductions are serial.
 constexpr int64_t kShort = 8;
 // Threads that a device wants, and the least that a part of a reduction should have to do.
-constexpr int64_t kWantedThreads = int64_t{1} << 16;
+constexpr int64_t kWantedThreads = int64_t{1} << 17;
 constexpr int64_t kMinPart = 2048, kMinColumnPart = 32;
+// Threads of a block that stand side by side over columns, where there are strips.
+constexpr int64_t kColumnLanes = 32;
+
+constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
 
 enum class Order { kSerial, kAssociative, kAny };
 
@@ -44,6 +49,7 @@ struct Reduction {
   std::vector<int64_t> kept_sizes, reduced_sizes;
   std::vector<PrimitiveType> types;
   int64_t rows, columns;               // results, and elements of each
+  int64_t group = 1;                   // neighbours along the minor-most dimension that a thread takes together
 
   const HloComputation& computation() const { return *reduce->called_computation(); }
 };
@@ -60,19 +66,21 @@ Reduction Describe(const HloInstruction* instruction) {
   for (int64_t i = 0; i < r.count; ++i) r.types.push_back(reduce->operand(i)->shape().element_type());
   r.rows = Product(r.kept_sizes);
   r.columns = Product(r.reduced_sizes);
+  int64_t widest = 1;
+  for (const HloInstruction* operand : instruction->operands()) {
+    if (operand->shape().IsArray() && ShapeUtil::ElementsIn(operand->shape()) > 1) {
+      widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(operand->shape().element_type()));
+    }
+  }
+  r.group = std::clamp<int64_t>(kGroupBytes / widest, 1, kMostInGroup);
+  while (r.group > 1 && r.input.dimensions().back() % r.group != 0) r.group /= 2;
   return r;
 }
 
 Order OrderOf(const Reduction& r, bool strict) {
+  if (MayReorder(*r.reduce, strict)) return Order::kAny;
   for (PrimitiveType type : r.types) {
     if (strict && !IsIntegralType(type) && type != PRED) return Order::kSerial;
-  }
-  const HloComputation& computation = r.computation();
-  const HloInstruction* root = computation.root_instruction();
-  if (computation.num_parameters() == 2 && root->operand_count() == 2) {
-    const HloInstruction *a = computation.parameter_instruction(0), *b = computation.parameter_instruction(1);
-    const bool both = (root->operand(0) == a && root->operand(1) == b) || (root->operand(0) == b && root->operand(1) == a);
-    if (both && HasTrait(root->opcode(), kAssociative) && HasTrait(root->opcode(), kCommutative)) return Order::kAny;
   }
   return IsChoiceReduction(*r.reduce) ? Order::kAssociative : Order::kSerial;
 }
@@ -88,18 +96,30 @@ Index InputIndex(const Reduction& r, const std::vector<LaneIndex>& kept, const s
 class ReductionKernel {
  public:
   using Element = absl::FunctionRef<absl::StatusOr<Elements>(llvm::Value* row, llvm::Value* column)>;
+  using Group = absl::FunctionRef<absl::StatusOr<std::vector<Elements>>(llvm::Value* i)>;
   using Result = absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* part, Elements values)>;
 
   ReductionKernel(KernelEmitter& k, const Reduction& r) : k_(k), b_(k.b()), r_(r) {}
 
   // The elements of the instruction's operands.
-  absl::StatusOr<Elements> Input(llvm::Value* row, llvm::Value* column) {
-    const Index at = InputIndex(r_, k_.Delinearize(row, r_.kept_sizes), k_.Delinearize(column, r_.reduced_sizes));
+  absl::StatusOr<Elements> Input(llvm::Value* row, llvm::Value* column) { return InputAt(k_.Delinearize(row, r_.kept_sizes), k_.Delinearize(column, r_.reduced_sizes)); }
+
+  absl::StatusOr<Elements> InputAt(const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {
+    const Index at = InputIndex(r_, kept, reduced);
     Elements elements;
     for (int64_t i = 0; i < r_.count; ++i) {
       HILO_ASSIGN_OR_RETURN(elements.emplace_back(), k_.elements().Generate(r_.reduce->operand(i), at));
     }
     return elements;
+  }
+
+  // Those of group number `i` along `dimensions`, which are the kept or the reduced ones: an index each.
+  std::vector<std::vector<LaneIndex>> GroupIndices(llvm::Value* i, absl::Span<const int64_t> dimensions) {
+    llvm::Value* first = b_.CreateMul(i, Int(r_.group), "", true, true);
+    const std::vector<LaneIndex> base = Index::FromLinear(LaneIndex::Uniform(first, r_.group, Product(dimensions)), dimensions).Dims(k_.context());
+    std::vector<std::vector<LaneIndex>> indices(r_.group, base);
+    for (int64_t j = 0; j < r_.group; ++j) indices[j].back() = base.back().AddConstant(j).WithRange({0, dimensions.back() - 1});
+    return indices;
   }
 
   // Combines with the initial values and stores.
@@ -132,6 +152,52 @@ class ReductionKernel {
     return codegen::Unpack(done, r_.types);
   }
 
+  // What `group` yields for [begin, end), at least one, `step` apart: a running value for each place in the groups.
+  absl::StatusOr<std::vector<Elements>> RunGroups(llvm::Value* begin, llvm::Value* end, int64_t step, Group group) {
+    auto pack = [](const std::vector<Elements>& all) {
+      Carried packed;
+      for (const Elements& one : all) {
+        for (llvm::Value* value : codegen::Pack(one)) packed.push_back(value);
+      }
+      return packed;
+    };
+    auto unpack = [&](const Carried& packed) {
+      const size_t width = packed.size() / static_cast<size_t>(r_.group);
+      std::vector<Elements> all;
+      for (size_t at = 0; at < packed.size(); at += width) all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), r_.types));
+      return all;
+    };
+    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> first, group(begin));
+    auto turn = [&](llvm::Value* i, const Carried& carried) -> absl::StatusOr<Carried> {
+      HILO_ASSIGN_OR_RETURN(const std::vector<Elements> next, group(i));
+      std::vector<Elements> running = unpack(carried);
+      for (size_t j = 0; j < running.size(); ++j) {
+        HILO_ASSIGN_OR_RETURN(running[j], Combine(std::move(running[j]), next[j]));
+      }
+      return pack(running);
+    };
+    llvm::Value* second = b_.CreateAdd(begin, Int(step), "", true, true);
+    HILO_ASSIGN_OR_RETURN(const Carried done, codegen::EmitLoop(k_.context(), "run", second, end, step, pack(first), turn));
+    return unpack(done);
+  }
+
+  // Groups [begin, end) of a row, at least one, `step` apart, all combined.
+  absl::StatusOr<Elements> RunRowGroups(llvm::Value* row, llvm::Value* begin, llvm::Value* end, int64_t step) {
+    const std::vector<LaneIndex> kept = k_.Delinearize(row, r_.kept_sizes);
+    auto group = [&](llvm::Value* i) -> absl::StatusOr<std::vector<Elements>> {
+      std::vector<Elements> elements;
+      for (const std::vector<LaneIndex>& reduced : GroupIndices(i, r_.reduced_sizes)) {
+        HILO_ASSIGN_OR_RETURN(elements.emplace_back(), InputAt(kept, reduced));
+      }
+      return elements;
+    };
+    HILO_ASSIGN_OR_RETURN(std::vector<Elements> running, RunGroups(begin, end, step, group));
+    for (size_t j = 1; j < running.size(); ++j) {
+      HILO_ASSIGN_OR_RETURN(running[0], Combine(std::move(running[0]), running[j]));
+    }
+    return running[0];
+  }
+
   // Lane 0 of each `lanes` gets the combination of the first `valid` of them, in order. Null: of all.
   absl::StatusOr<Elements> CombineLanes(Elements values, int lanes, llvm::Value* lane, llvm::Value* valid) {
     for (int distance = 1; distance < lanes; distance *= 2) {
@@ -149,7 +215,7 @@ class ReductionKernel {
     return values;
   }
 
-  // Rows of `columns` elements, `lanes` threads of a warp each. Lanes is a power of two, at most `columns`.
+  // Rows of `columns` elements, `lanes` threads of a warp each. Lanes is a power of two, at most `columns`. In any order (kAny): `element` is the input, in groups, of which there are `lanes` at least.
   absl::Status WarpRows(int64_t rows, int64_t columns, int lanes, Order order, Element element, Result result) {
     llvm::Value* thread = k_.Thread();
     llvm::Value* lane = b_.CreateAnd(thread, Int(lanes - 1));
@@ -159,7 +225,7 @@ class ReductionKernel {
     Elements values;
     llvm::Value* valid = nullptr;
     if (order == Order::kAny) {
-      HILO_ASSIGN_OR_RETURN(values, Run(own, lane, Int(columns), lanes, element));
+      HILO_ASSIGN_OR_RETURN(values, RunRowGroups(own, lane, Int(columns / r_.group), lanes));
     } else {
       const int64_t run = CeilDiv(columns, lanes), filled = CeilDiv(columns, run);
       llvm::Value* begin = b_.CreateMul(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lane, Int(filled - 1)), Int(run), "", true, true);
@@ -172,7 +238,7 @@ class ReductionKernel {
     return k_.If("writes", writes, [&] { return result(row, Int(0), values); });
   }
 
-  // Rows cut into parts of `part` elements, a block each.
+  // Rows cut into parts of `part` elements, a block each; `part` is a multiple of the block's groups.
   absl::Status BlockRows(int64_t columns, int64_t part, Order order, Element element, Result result) {
     const int64_t parts = CeilDiv(columns, part);
     llvm::Value *thread = k_.Thread(), *block = k_.Block();
@@ -183,9 +249,10 @@ class ReductionKernel {
     Elements values;
     llvm::Value* filled;  // threads that have elements
     if (order == Order::kAny) {
-      filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, Int(kBlockSize));
-      llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, thread, b_.CreateSub(size, Int(1)));
-      HILO_ASSIGN_OR_RETURN(values, Run(row, b_.CreateAdd(begin, own, "", true, true), end, kBlockSize, element));
+      auto groups = [&](llvm::Value* elements) { return b_.CreateUDiv(elements, Int(r_.group), "", true); };
+      filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, groups(size), Int(kBlockSize));
+      llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, thread, b_.CreateSub(groups(size), Int(1)));
+      HILO_ASSIGN_OR_RETURN(values, RunRowGroups(row, b_.CreateAdd(groups(begin), own, "", true, true), groups(end), kBlockSize));
     } else {
       const int64_t run = CeilDiv(part, kBlockSize);
       filled = b_.CreateUDiv(b_.CreateAdd(size, Int(run - 1)), Int(run));
@@ -213,16 +280,79 @@ class ReductionKernel {
     return k_.If("writes", b_.CreateICmpEQ(thread, Int(0)), [&] { return result(row, number, values); });
   }
 
-  // A thread a result and part of its column.
-  absl::Status Columns(int64_t rows, int64_t columns, int64_t part, Element element, Result result) {
-    const int64_t parts = CeilDiv(columns, part);
-    llvm::Value* i = k_.GlobalThread(kBlockSize);
-    return k_.If("in_range", b_.CreateICmpULT(i, Int(rows * parts)), [&]() -> absl::Status {
-      llvm::Value *row = b_.CreateURem(i, Int(rows)), *number = b_.CreateUDiv(i, Int(rows));
-      llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
-      llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(columns));
-      HILO_ASSIGN_OR_RETURN(Elements values, Run(row, begin, end, 1, element));
-      return result(row, number, values);
+  // Columns cut into parts of `part` elements. A block has `lanes` groups of neighbouring columns side by side and `strips` threads for each, which take turns along its part.
+  absl::Status Columns(int64_t part, int64_t lanes, int64_t strips, Result result) {
+    const int64_t groups = r_.rows / r_.group, column_blocks = CeilDiv(groups, lanes);
+    llvm::Value *thread = k_.Thread(), *block = k_.Block();
+    llvm::Value *lane = b_.CreateURem(thread, Int(lanes)), *strip = b_.CreateUDiv(thread, Int(lanes));
+    llvm::Value *number = b_.CreateUDiv(block, Int(column_blocks)), *first_group = b_.CreateMul(b_.CreateURem(block, Int(column_blocks)), Int(lanes), "", true, true);
+    llvm::Value* own = b_.CreateAdd(first_group, lane, "", true, true);
+    llvm::Value* has = groups % lanes == 0 ? nullptr : b_.CreateICmpULT(own, Int(groups));
+    // Threads without a column or an element of their own take the last one, for nobody.
+    if (has != nullptr) own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, own, Int(groups - 1));
+    llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
+    llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(r_.columns));
+    llvm::Value* size = b_.CreateSub(end, begin, "", true, true);
+    llvm::Value* first = b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, strip, b_.CreateSub(size, Int(1))), "", true, true);
+    const std::vector<std::vector<LaneIndex>> kept = GroupIndices(own, r_.kept_sizes);
+    auto group = [&](llvm::Value* column) -> absl::StatusOr<std::vector<Elements>> {
+      const std::vector<LaneIndex> reduced = k_.Delinearize(column, r_.reduced_sizes);
+      std::vector<Elements> elements;
+      for (const std::vector<LaneIndex>& at : kept) {
+        HILO_ASSIGN_OR_RETURN(elements.emplace_back(), InputAt(at, reduced));
+      }
+      return elements;
+    };
+    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> running, RunGroups(first, end, strips, group));
+    if (strips == 1) {
+      auto write = [&]() -> absl::Status {
+        for (int64_t j = 0; j < r_.group; ++j) {
+          HILO_RETURN_IF_ERROR(result(b_.CreateAdd(b_.CreateMul(own, Int(r_.group), "", true, true), Int(j), "", true, true), number, running[j]));
+        }
+        return absl::OkStatus();
+      };
+      return has == nullptr ? write() : k_.If("writes", has, write);
+    }
+    // Column c of the block is place c % group of lane c / group. Lines of cells are one longer than there are lanes, and the places' lines begin 32 / group banks apart, so that
+    // threads hardly meet in a bank on either side.
+    const int64_t lines = strips * (lanes + 1), place = lines + ((kWarp / r_.group - lines) % kWarp + kWarp) % kWarp;
+    std::vector<llvm::Value*> cells;
+    const Carried like = codegen::Pack(running[0]);
+    for (llvm::Value* value : like) cells.push_back(k_.Shared(value->getType(), r_.group * place, "strips"));
+    auto cell = [&](llvm::Value* j, llvm::Value* s, llvm::Value* l) {
+      llvm::Value* line = b_.CreateAdd(b_.CreateMul(j, Int(place), "", true, true), b_.CreateMul(s, Int(lanes + 1), "", true, true), "", true, true);
+      return b_.CreateAdd(line, l, "", true, true);
+    };
+    for (int64_t j = 0; j < r_.group; ++j) {
+      const Carried mine = codegen::Pack(running[j]);
+      for (size_t i = 0; i < mine.size(); ++i) k_.StoreCell(cells[i], cell(Int(j), strip, lane), mine[i]);
+    }
+    k_.Barrier();
+    llvm::Value* row = b_.CreateAdd(b_.CreateMul(first_group, Int(r_.group), "", true, true), thread, "", true, true);
+    llvm::Value* writes = b_.CreateAnd(b_.CreateICmpULT(thread, Int(lanes * r_.group)), b_.CreateICmpULT(row, Int(r_.rows)));
+    return k_.If("writes", writes, [&]() -> absl::Status {
+      llvm::Value *j = b_.CreateURem(thread, Int(r_.group)), *l = b_.CreateUDiv(thread, Int(r_.group));
+      auto load = [&](llvm::Value* s) {
+        Carried loaded;
+        for (size_t i = 0; i < cells.size(); ++i) loaded.push_back(k_.LoadCell(cells[i], cell(j, s, l), like[i]->getType()));
+        return loaded;
+      };
+      llvm::Value* filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, Int(strips));
+      auto turn = [&](llvm::Value* s, const Carried& carried) -> absl::StatusOr<Carried> {
+        HILO_ASSIGN_OR_RETURN(const Elements sum, Combine(codegen::Unpack(carried, r_.types), codegen::Unpack(load(s), r_.types)));
+        return codegen::Pack(sum);
+      };
+      HILO_ASSIGN_OR_RETURN(const Carried sums, codegen::EmitLoop(k_.context(), "strips", Int(1), filled, 1, load(Int(0)), turn));
+      return result(row, number, codegen::Unpack(sums, r_.types));
+    });
+  }
+
+  // A thread a result, which is the combination of its `parts` parts in order.
+  absl::Status Parts(int64_t parts, Element element, Result result) {
+    llvm::Value* row = k_.GlobalThread(kBlockSize);
+    return k_.If("in_range", b_.CreateICmpULT(row, Int(r_.rows)), [&]() -> absl::Status {
+      HILO_ASSIGN_OR_RETURN(const Elements values, Run(row, Int(0), Int(parts), 1, element));
+      return result(row, Int(0), values);
     });
   }
 
@@ -251,9 +381,9 @@ int LanesFor(int64_t columns) {
   return lanes;
 }
 
-// The results of parts in scratch memory: cell row * parts + part of an array each of the running values' components.
+// The results of parts in scratch memory, an array for each of the running values' components: the parts of a row are neighbours, or (columns) the rows of a part are.
 struct Partials {
-  Partials(ProgramEmitter& program, const Reduction& r, int64_t parts) : parts(parts) {
+  Partials(ProgramEmitter& program, const Reduction& r, int64_t parts, bool rows_together) : parts(parts), row_step(rows_together ? 1 : parts), part_step(rows_together ? r.rows : 1) {
     for (llvm::Type* type : PartTypes(program.llvm_context(), r)) {
       const int64_t bytes = KernelEmitter::CellBytes(type) * r.rows * parts;
       memory.push_back(KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true));
@@ -265,7 +395,8 @@ struct Partials {
     return arguments;
   }
   llvm::Value* Cell(KernelEmitter& k, llvm::Value* row, llvm::Value* part) const {
-    return k.b().CreateAdd(k.b().CreateMul(row, k.b().getInt64(static_cast<uint64_t>(parts)), "", true, true), part, "", true, true);
+    auto times = [&](llvm::Value* value, int64_t step) { return k.b().CreateMul(value, k.b().getInt64(static_cast<uint64_t>(step)), "", true, true); };
+    return k.b().CreateAdd(times(row, row_step), times(part, part_step), "", true, true);
   }
   absl::Status Store(KernelEmitter& k, llvm::Value* row, llvm::Value* part, const Elements& values) const {
     const Carried packed = codegen::Pack(values);
@@ -279,7 +410,7 @@ struct Partials {
     return codegen::Unpack(packed, r.types);
   }
 
-  int64_t parts;
+  int64_t parts, row_step, part_step;
   std::vector<KernelArgument> memory;
 };
 
@@ -287,15 +418,17 @@ struct Partials {
 absl::Status EmitCombination(ProgramEmitter& program, const Reduction& r, const Partials& partials) {
   KernelEmitter k(&program, r.instruction, partials.ForReading());
   ReductionKernel kernel(k, r);
-  const int lanes = LanesFor(partials.parts);
+  const bool rows_together = partials.row_step == 1;
+  const int lanes = rows_together ? 1 : LanesFor(partials.parts);
   auto element = [&](llvm::Value* row, llvm::Value* part) -> absl::StatusOr<Elements> { return partials.Load(k, r, row, part); };
   auto result = [&](llvm::Value* row, llvm::Value*, const Elements& values) { return kernel.Output(row, values); };
-  HILO_RETURN_IF_ERROR(kernel.WarpRows(r.rows, partials.parts, lanes, Order::kAssociative, element, result));
+  HILO_RETURN_IF_ERROR(rows_together ? kernel.Parts(partials.parts, element, result)
+                                     : kernel.WarpRows(r.rows, partials.parts, lanes, Order::kAssociative, element, result));
   return program.FinishAndLaunch(r.instruction, k, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
 }
 
 absl::Status EmitWarpRows(ProgramEmitter& program, const Reduction& r, Order order) {
-  const int lanes = LanesFor(r.columns);
+  const int lanes = LanesFor(order == Order::kAny ? r.columns / r.group : r.columns);
   KernelEmitter k(&program, r.instruction);
   ReductionKernel kernel(k, r);
   auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
@@ -307,7 +440,8 @@ absl::Status EmitWarpRows(ProgramEmitter& program, const Reduction& r, Order ord
 absl::Status EmitBlockRows(ProgramEmitter& program, const Reduction& r, Order order) {
   // As many parts as the device has room for blocks.
   const int64_t wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / r.rows, r.columns / kMinPart));
-  const int64_t part = CeilDiv(CeilDiv(r.columns, wanted), kBlockSize) * kBlockSize;
+  const int64_t turn = kBlockSize * r.group;
+  const int64_t part = CeilDiv(CeilDiv(r.columns, wanted), turn) * turn;
   const int64_t parts = CeilDiv(r.columns, part);
   auto emit = [&](KernelEmitter& k, const Partials* partials) {
     ReductionKernel kernel(k, r);
@@ -322,7 +456,7 @@ absl::Status EmitBlockRows(ProgramEmitter& program, const Reduction& r, Order or
     HILO_RETURN_IF_ERROR(emit(k, nullptr));
     return program.FinishAndLaunch(r.instruction, k, r.rows, kBlockSize);
   }
-  const Partials partials(program, r, parts);
+  const Partials partials(program, r, parts, /*rows_together=*/false);
   {
     KernelEmitter k(&program, r.instruction, partials.memory);
     HILO_RETURN_IF_ERROR(emit(k, &partials));
@@ -331,17 +465,29 @@ absl::Status EmitBlockRows(ProgramEmitter& program, const Reduction& r, Order or
   return EmitCombination(program, r, partials);
 }
 
-absl::Status EmitColumns(ProgramEmitter& program, const Reduction& r, int64_t part) {
-  const Partials partials(program, r, CeilDiv(r.columns, part));
+absl::Status EmitColumns(ProgramEmitter& program, const Reduction& r) {
+  const int64_t groups = r.rows / r.group;
+  int64_t lanes = kColumnLanes;
+  while (lanes / 2 >= groups) lanes /= 2;
+  // One strip is enough where there are columns for all threads.
+  int64_t strips = kBlockSize / lanes;
+  if (groups >= kWantedThreads) lanes = kBlockSize, strips = 1;
+  while (strips > r.columns) strips /= 2;
+  const int64_t column_blocks = CeilDiv(groups, lanes), block = std::max<int64_t>(kWarp, lanes * strips);
+  const int64_t wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / column_blocks, r.columns / (strips * kMinColumnPart / 8)));
+  const int64_t part = CeilDiv(r.columns, wanted), parts = CeilDiv(r.columns, part);
+  std::optional<Partials> partials;
+  if (parts > 1) partials.emplace(program, r, parts, /*rows_together=*/true);
   {
-    KernelEmitter k(&program, r.instruction, partials.memory);
+    KernelEmitter k(&program, r.instruction, partials.has_value() ? partials->memory : std::vector<KernelArgument>());
     ReductionKernel kernel(k, r);
-    auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
-    auto result = [&](llvm::Value* row, llvm::Value* number, const Elements& values) { return partials.Store(k, row, number, values); };
-    HILO_RETURN_IF_ERROR(kernel.Columns(r.rows, r.columns, part, element, result));
-    HILO_RETURN_IF_ERROR(program.FinishAndLaunch(r.instruction, k, CeilDiv(r.rows * partials.parts, kBlockSize), kBlockSize));
+    auto result = [&](llvm::Value* row, llvm::Value* number, const Elements& values) {
+      return partials.has_value() ? partials->Store(k, row, number, values) : kernel.Output(row, values);
+    };
+    HILO_RETURN_IF_ERROR(kernel.Columns(part, lanes, block / lanes, result));
+    HILO_RETURN_IF_ERROR(program.FinishAndLaunch(r.instruction, k, column_blocks * parts, static_cast<int>(block)));
   }
-  return EmitCombination(program, r, partials);
+  return partials.has_value() ? EmitCombination(program, r, *partials) : absl::OkStatus();
 }
 
 }  // namespace
@@ -353,9 +499,12 @@ absl::Status EmitReduce(ProgramEmitter& program, const HloInstruction* instructi
   int64_t minor = r.input.rank() - 1;
   while (minor > 0 && r.input.dimensions(minor) == 1) --minor;
   const bool rows = !r.reduced.empty() && std::find(r.reduced.begin(), r.reduced.end(), minor) != r.reduced.end();
+  // Rows in registers, unless they are so few that their parts want blocks of their own.
+  if (kWantedThreads / kBlockSize / r.rows < 2 || r.columns < 2 * kMinPart) {
+    if (const std::optional<RowPlan> plan = PlanRows(instruction, program.numerics().strict)) return EmitRows(program, instruction, *plan);
+  }
   if (rows) return r.columns <= kWarpRow ? EmitWarpRows(program, r, order) : EmitBlockRows(program, r, order);
-  const int64_t parts = std::min(kWantedThreads / r.rows, r.columns / kMinColumnPart);
-  return parts > 1 ? EmitColumns(program, r, CeilDiv(r.columns, parts)) : EmitLoop(program, instruction);
+  return order == Order::kAny ? EmitColumns(program, r) : EmitLoop(program, instruction);
 }
 
 }  // namespace hilo::gpu

@@ -54,22 +54,39 @@ ENTRY main {
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main { x = f32[4096,4096] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[4096] reduce(x, zero), dimensions={1}, to_apply=add }
-)", 1, 40, {"shfl.sync.down", "bar.sync"}, {"atom.", ".local"}},
+)", 1, 40, {"ld.global.nc.v4.f32", "shfl.sync.bfly", "bar.sync"}, {"atom.", ".local"}},
     {"short_rows", R"(
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main { x = f32[65536,64] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[65536] reduce(x, zero), dimensions={1}, to_apply=add }
-)", 1, 40, {"shfl.sync.down"}, {"bar.sync", "atom.", ".local"}},
+)", 1, 40, {"ld.global.nc.v4.f32", "shfl.sync.bfly"}, {"bar.sync", "atom.", ".local"}},
     {"sum_of_all", R"(
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main { x = f32[1048576] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add }
-)", 2, 40, {"shfl.sync.down"}, {"atom.", ".local"}},
+)", 2, 40, {"ld.global.nc.v4.f32", "shfl.sync.bfly"}, {"atom.", ".local"}},
     {"column_sums", R"(
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main { x = f32[4096,1024] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[1024] reduce(x, zero), dimensions={0}, to_apply=add }
-)", 2, 80, {"ld.global.nc.f32"}, {"atom.", ".local"}},
+)", 2, 80, {"ld.global.nc.v4.f32"}, {"atom.", ".local"}},
+    {"softmax", R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] maximum(a, b) }
+ENTRY main {
+  x = f32[4096,1024] parameter(0)
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[4096] reduce(x, low), dimensions={1}, to_apply=max
+  mb = f32[4096,1024] broadcast(m), dimensions={0}
+  d = f32[4096,1024] subtract(x, mb)
+  e = f32[4096,1024] exponential(d)
+  s = f32[4096] reduce(e, zero), dimensions={1}, to_apply=add
+  sb = f32[4096,1024] broadcast(s), dimensions={0}
+  ROOT r = f32[4096,1024] divide(e, sb)
+}
+)", 1, 88, {"ld.global.nc.v4.f32", "st.global.v4.f32", "shfl.sync.bfly", "bar.sync"}, {"ld.global.nc.f32", "ld.global.f32", ".local"}},
     {"transpose", R"(
 HloModule m
 ENTRY main { x = f32[2048,1024] parameter(0)  ROOT t = f32[1024,2048] transpose(x), dimensions={1,0} }

@@ -1,0 +1,200 @@
+// How kernels use memory, counted by the emulated device with every access checked: sectors of global memory against the fewest that hold the bytes, passes over the banks of shared
+// memory, and the bytes that are read at all. The interpreter says what the results are.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "backends/gpu/emulated/emulated_driver.h"
+#include "backends/gpu/gpu_compiler.h"
+#include "backends/gpu/gpu_devices.h"
+#include "backends/gpu/gpu_platform.h"
+#include "backends/interpreter/interpreter_compiler.h"
+#include "base/status_macros.h"
+#include "hlo/text/hlo_parser.h"
+#include "runtime/client.h"
+#include "shape/literal.h"
+
+namespace hilo::gpu {
+namespace {
+
+constexpr char kAdd[] = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }\n";
+constexpr char kMax[] = "max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] maximum(a, b) }\n";
+
+struct Counted {
+  const char* name;
+  std::string text;
+  size_t kernels;         // that touch memory
+  double global = 1.1;    // sectors, times the fewest, of each kind of access
+  double shared = 2;      // passes
+  int64_t width = 0;      // bytes of the widest load of the first kernel; 0: not asked
+};
+
+std::string Softmax(int64_t rows, int64_t columns) {
+  return absl::StrReplaceAll(absl::StrCat("HloModule m\n", kAdd, kMax, R"(
+ENTRY main {
+  x = f32[R,C] parameter(0)
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[R] reduce(x, low), dimensions={1}, to_apply=max
+  mb = f32[R,C] broadcast(m), dimensions={0}
+  d = f32[R,C] subtract(x, mb)
+  e = f32[R,C] exponential(d)
+  s = f32[R] reduce(e, zero), dimensions={1}, to_apply=add
+  sb = f32[R,C] broadcast(s), dimensions={0}
+  ROOT r = f32[R,C] divide(e, sb)
+}
+)"), {{"R,", absl::StrCat(rows, ",")}, {"R]", absl::StrCat(rows, "]")}, {"C]", absl::StrCat(columns, "]")}});
+}
+
+std::string Sum(const char* shape, const char* dimensions, const char* result, const char* type = "f32") {
+  return absl::StrReplaceAll(absl::StrCat("HloModule m\n", kAdd, "ENTRY main { x = T[", shape, "] parameter(0)  c = f32[", shape, "] convert(x)  zero = f32[] constant(0)  ROOT r = f32[", result,
+                                          "] reduce(c, zero), dimensions={", dimensions, "}, to_apply=add }\n"), {{"T[", absl::StrCat(type, "[")}});
+}
+
+std::vector<Counted> Cases() {
+  return {
+      {"softmax", Softmax(4, 512), 1},
+      {"softmax_of_long_rows", Softmax(2, 4096), 1},
+      {"softmax_of_uneven_rows", Softmax(5, 1000), 1},
+      // Rows of an odd length do not begin at sectors.
+      {"softmax_of_odd_rows", Softmax(9, 333), 1, 1.4},
+      {"layer_norm_of_a_sum", absl::StrCat("HloModule m\n", kAdd, R"(
+ENTRY main {
+  x = f32[8,1,256] parameter(0)
+  y = f32[8,1,256] parameter(1)
+  gamma = f32[256] parameter(2)
+  h = f32[8,1,256] add(x, y)
+  zero = f32[] constant(0)
+  scale = f32[] constant(0.00390625)
+  scales = f32[8,1] broadcast(scale), dimensions={}
+  sum = f32[8,1] reduce(h, zero), dimensions={2}, to_apply=add
+  mean = f32[8,1] multiply(sum, scales)
+  squares = f32[8,1,256] multiply(h, h)
+  sum2 = f32[8,1] reduce(squares, zero), dimensions={2}, to_apply=add
+  mean2 = f32[8,1] multiply(sum2, scales)
+  square = f32[8,1] multiply(mean, mean)
+  variance = f32[8,1] subtract(mean2, square)
+  small = f32[] constant(1e-5)
+  smalls = f32[8,1] broadcast(small), dimensions={}
+  more = f32[8,1] add(variance, smalls)
+  rsqrt = f32[8,1] rsqrt(more)
+  means = f32[8,1,256] broadcast(mean), dimensions={0,1}
+  factors = f32[8,1,256] broadcast(rsqrt), dimensions={0,1}
+  g = f32[8,1,256] broadcast(gamma), dimensions={2}
+  centred = f32[8,1,256] subtract(h, means)
+  normal = f32[8,1,256] multiply(centred, factors)
+  result = f32[8,1,256] multiply(normal, g)
+  ROOT all = (f32[8,1,256], f32[8,1,256], f32[8,1]) tuple(h, result, rsqrt)
+}
+)"), 1},
+      {"log_sum_exp", absl::StrCat("HloModule m\n", kAdd, kMax, R"(
+ENTRY main {
+  x = f32[16,512] parameter(0)
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[16] reduce(x, low), dimensions={1}, to_apply=max
+  mb = f32[16,512] broadcast(m), dimensions={0}
+  d = f32[16,512] subtract(x, mb)
+  e = f32[16,512] exponential(d)
+  s = f32[16] reduce(e, zero), dimensions={1}, to_apply=add
+  l = f32[16] log(s)
+  ROOT r = f32[16] add(l, m)
+}
+)"), 1, 1.1, 2, 16},
+      {"rows", Sum("64,1024", "1", "64"), 1, 1.1, 2, 16},
+      {"rows_of_bf16", Sum("64,1024", "1", "64", "bf16"), 1, 1.1, 2, 16},
+      {"short_rows", Sum("512,24", "1", "512"), 1, 1.1, 2, 16},
+      {"long_rows", Sum("2,40000", "1", "2"), 2, 1.1, 2, 16},
+      {"mixed", Sum("4,24,256", "0,2", "24"), 1, 1.1, 2, 16},
+      {"columns", Sum("300,256", "0", "256"), 2, 1.1, 2, 16},
+      {"columns_of_bf16", Sum("64,1024", "0", "1024", "bf16"), 2, 1.1, 2, 16},
+      {"middle", Sum("6,16,128", "1", "6,128"), 1, 1.1, 2, 16},
+      {"few_columns", Sum("2000,8", "0", "8"), 2, 1.1, 2, 16},
+      {"odd_columns", Sum("100,37", "0", "37"), 2, 2.1, 2, 4},
+  };
+}
+
+Literal Numbers(const Shape& shape) {
+  Literal literal = *Literal::Create(shape);
+  const absl::Span<uint8_t> bytes = literal.untyped_data();
+  for (int64_t i = 0; i < ShapeUtil::ElementsIn(shape); ++i) {
+    const float value = static_cast<float>((i * 7919 + 13) % 1009) / 256.0f - 2.0f;
+    if (shape.element_type() == F32) reinterpret_cast<float*>(bytes.data())[i] = value;
+    if (shape.element_type() == S32) reinterpret_cast<int32_t*>(bytes.data())[i] = static_cast<int32_t>((i * 7919 + 13) % 1009);
+    if (shape.element_type() == BF16) reinterpret_cast<uint16_t*>(bytes.data())[i] = static_cast<uint16_t>(0x3f80 + i % 128);
+  }
+  return literal;
+}
+
+absl::StatusOr<Literal> RunOn(std::unique_ptr<Compiler> compiler, const std::string& text) {
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text));
+  std::vector<Literal> arguments;
+  for (const Shape& parameter : module->EntryProgramShape().parameters) arguments.push_back(Numbers(parameter));
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create({.device_count = 1}, std::move(compiler)));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable, client->Compile(std::move(module)));
+  return executable->ExecuteLiterals(pointers);
+}
+
+void ExpectNear(const Literal& got, const Literal& wanted) {
+  if (wanted.shape().IsTuple()) {
+    for (int64_t i = 0; i < wanted.tuple_size(); ++i) ExpectNear(got.element(i), wanted.element(i));
+    return;
+  }
+  ASSERT_EQ(got.untyped_data().size(), wanted.untyped_data().size());
+  if (wanted.shape().element_type() != F32) {
+    EXPECT_TRUE(got.untyped_data() == wanted.untyped_data());
+    return;
+  }
+  const auto *a = reinterpret_cast<const float*>(got.untyped_data().data()), *b = reinterpret_cast<const float*>(wanted.untyped_data().data());
+  for (int64_t i = 0; i < ShapeUtil::ElementsIn(wanted.shape()); ++i) ASSERT_NEAR(a[i], b[i], 2e-5 * std::max(1.0f, std::abs(b[i]))) << i;
+}
+
+class KernelCounters : public ::testing::TestWithParam<int> {};
+
+TEST_P(KernelCounters, AccessesAreWide) {
+  const Counted counted = Cases()[GetParam()];
+  setenv("HILO_EMULATED", "count", 1);
+  auto devices = std::make_shared<GpuDevices>(kEmulatedPlatform);
+  const auto opened = devices->Get(0);
+  unsetenv("HILO_EMULATED");
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  const auto result = RunOn(CreateGpuCompiler(kEmulatedPlatform, {.optimize_for_emulation = true, .devices = devices}), counted.text);
+  ASSERT_TRUE(result.ok()) << result.status();
+  const auto wanted = RunOn(CreateInterpreterCompiler(), counted.text);
+  ASSERT_TRUE(wanted.ok()) << wanted.status();
+  ExpectNear(*result, *wanted);
+
+  auto& driver = static_cast<EmulatedDriver&>(**opened);
+  EXPECT_TRUE(driver.TakeReports().empty());
+  std::map<std::string, std::array<int64_t, 3>> widths;  // of the widest load from global memory, and the numbers of loads and stores
+  for (const AccessCount& count : driver.TakeAccessCounts()) {
+    const double ratio = static_cast<double>(count.units) / static_cast<double>(count.ideal);
+    EXPECT_LE(ratio, count.shared ? counted.shared : counted.global)
+        << count.kernel << " site " << count.site << (count.shared ? " shared " : " global ") << count.bytes << " bytes, kind " << static_cast<int>(count.kind) << ": " << count.units << " of " << count.ideal;
+    auto& [widest, loads, stores] = widths[count.kernel];
+    if (count.shared) continue;
+    if (count.kind == AccessCount::Kind::kLoad) {
+      widest = std::max(widest, count.bytes);
+      ++loads;
+    } else {
+      ++stores;
+    }
+  }
+  EXPECT_EQ(widths.size(), counted.kernels);
+  if (counted.width > 0) {
+    EXPECT_EQ(widths.begin()->second[0], counted.width);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelCounters, ::testing::Range(0, static_cast<int>(Cases().size())),
+                         [](const ::testing::TestParamInfo<int>& info) { return std::string(Cases()[info.param].name); });
+
+}  // namespace
+}  // namespace hilo::gpu
