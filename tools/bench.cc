@@ -1,84 +1,56 @@
-// hilo bench: times compilation and runs of a module, with its arguments on the device.
-#include <algorithm>
-#include <cmath>
+// hilo bench: times compilation, transfers and runs of modules, on one platform or side by side on several.
 #include <cstdio>
+#include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_split.h"
 #include "base/errors.h"
+#include "base/file.h"
 #include "base/status_macros.h"
+#include "tools/bench_report.h"
 #include "tools/command.h"
+#include "tools/measurement.h"
 #include "tools/session.h"
 
 namespace hilo::tools {
 namespace {
 
-// Without --iterations: until this much time has gone by, within these bounds.
-constexpr double kBudgetMs = 1000;
-constexpr int64_t kFewestRuns = 5;
-constexpr int64_t kMostRuns = 10000;
-
-// Milliseconds of each run, sorted.
-absl::StatusOr<std::vector<double>> TimeRuns(const Session& session, int64_t iterations) {
-  const auto one = [&]() -> absl::StatusOr<double> {
-    const int64_t start = NowNanoseconds();
-    HILO_RETURN_IF_ERROR(session.Run().status());
-    return MillisecondsSince(start);
-  };
-  HILO_ASSIGN_OR_RETURN(const double first, one());  // pages, caches and threads are cold
-  const double warm_up_ms = std::min(kBudgetMs / 10, 20 * first);
-  for (const int64_t start = NowNanoseconds(); MillisecondsSince(start) < warm_up_ms;) {
-    HILO_RETURN_IF_ERROR(one().status());
-  }
-  std::vector<double> times;
-  const int64_t start = NowNanoseconds();
-  const int64_t most = iterations > 0 ? iterations : kMostRuns;
-  while (static_cast<int64_t>(times.size()) < most) {
-    const bool enough =
-        static_cast<int64_t>(times.size()) >= kFewestRuns && MillisecondsSince(start) > kBudgetMs;
-    if (iterations == 0 && enough) break;
-    HILO_ASSIGN_OR_RETURN(const double time, one());
-    times.push_back(time);
-  }
-  std::sort(times.begin(), times.end());
-  return times;
-}
-
-double Quantile(const std::vector<double>& sorted, double q) {
-  return sorted[static_cast<size_t>(std::ceil(q * static_cast<double>(sorted.size()))) - 1];
-}
-
-std::string Quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 absl::Status Bench(const Flags& flags) {
-  HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(flags));
+  if (flags.positional().empty()) return InvalidArgument("expected a module file");
+  if (flags.positional().size() > 1 && (flags.Has("input") || flags.Has("inputs")))
+    return InvalidArgument("--input and --inputs are for one module, and ", flags.positional().size(), " are given");
   HILO_ASSIGN_OR_RETURN(const int64_t iterations, flags.Integer("iterations", 0, 1));
-  const std::vector<std::string> platforms = absl::StrSplit(flags.Get("platform", program.platform), ',');
-  for (const std::string& platform : platforms) {
-    HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(program, platform, flags));
-    HILO_ASSIGN_OR_RETURN(const std::vector<double> times, TimeRuns(session, iterations));
-    const double least = times.front(), median = Quantile(times, 0.5), p90 = Quantile(times, 0.9),
-                 p99 = Quantile(times, 0.99);
-    if (flags.Has("json")) {
-      absl::PrintF(
-          "{\"module\": %s, \"platform\": %s, \"iterations\": %d, \"compile_ms\": %.4g, "
-          "\"run_ms\": {\"min\": %.6g, \"median\": %.6g, \"p90\": %.6g, \"p99\": %.6g}}\n",
-          Quoted(program.name), Quoted(platform), times.size(), session.compile_ms, least, median,
-          p90, p99);
-    } else {
-      absl::PrintF(
-          "%s on %s: compile %.4g ms; run min %.4g, median %.4g, p90 %.4g, p99 %.4g ms (%d runs)\n",
-          program.name, platform, session.compile_ms, least, median, p90, p99, times.size());
+  std::vector<Measurement> all;
+  absl::flat_hash_map<std::string, Roofs> roofs;
+  absl::Status missing;
+  for (const std::string& path : flags.positional()) {
+    HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(path, flags));
+    const std::vector<std::string> platforms = absl::StrSplit(flags.Get("platform", program.platform), ',');
+    for (const std::string& platform : platforms) {
+      absl::StatusOr<Measurement> measured = Measure(program, platform, flags, iterations);
+      if (absl::IsUnavailable(measured.status())) {
+        // The other platforms are worth having.
+        std::fprintf(stderr, "hilo: %s\n", std::string(measured.status().message()).c_str());
+        if (platform == "cuda") std::fprintf(stderr, "hilo: --platform=cuda-emulated runs the same kernels without a GPU\n");
+        missing = measured.status();
+        continue;
+      }
+      HILO_RETURN_IF_ERROR(measured.status());
+      if (!IsEmulated(platform) && platform != "interpreter" && !flags.Has("no-roofs")) {
+        if (!roofs.contains(platform)) {
+          HILO_ASSIGN_OR_RETURN(roofs[platform], MeasureRoofs(platform, flags));
+        }
+        measured->roofs = roofs[platform];
+      }
+      const std::string text = flags.Has("json") ? ReportJsonLine(*measured) : ReportText(*measured);
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      std::fflush(stdout);
+      all.push_back(*std::move(measured));
     }
   }
+  if (all.empty()) return missing;
+  if (flags.Has("plot")) HILO_RETURN_IF_ERROR(WriteFile(flags.Get("plot"), ReportHtml(all)));
+  if (flags.Has("benchmark-out")) HILO_RETURN_IF_ERROR(WriteFile(flags.Get("benchmark-out"), ReportGoogleBenchmark(all)));
   return absl::OkStatus();
 }
 
@@ -86,20 +58,24 @@ absl::Status Bench(const Flags& flags) {
 
 Command BenchCommand() {
   return {.name = "bench",
-          .arguments = "MODULE",
-          .summary = "time the compilation and the runs of a module",
+          .arguments = "MODULE...",
+          .summary = "time compilation, transfers and runs, on one platform or several side by side",
           .details =
-              "Arguments are on the device before the clock starts; results stay there. --platform "
-              "takes a list. MODULE may be an executable that hilo compile -o wrote; what is called compilation is then loading.\n"
+              "Arguments are on the device before the clock of a run starts, and results stay there; transfers are timed apart. Without --input and\n"
+              "--inputs the arguments are random. A platform that is not there is named, and the others are measured. MODULE may be an executable\n"
+              "that hilo compile -o wrote; what is called compilation is then loading. The roofs are a sum of two long arrays and a product of two large\n"
+              "matrices, measured on the platform itself.\n"
               "\n"
               "Examples:\n"
               "  hilo bench step.hlo --inputs=in.npz\n"
-              "  hilo bench step.hlo --input=random --platform=cpu,interpreter --iterations=100 "
-              "--json\n",
-          .flags = Join(
-              Join(RunFlags(), {{"iterations", "N", "runs; default: as many as fit into a second"},
-                                {"json", "", "one JSON object a line"}}),
-              CompileFlags()),
+              "  hilo bench step.hlo --platform=cpu,cuda --plot=step.html\n"
+              "  hilo bench step.hlo attention.mlir --iterations=100 --json\n",
+          .flags = Join(Join(RunFlags(), {{"iterations", "N", "runs; default: as many as fit into a second"},
+                                          {"json", "", "one JSON object a line"},
+                                          {"benchmark-out", "F.json", "write a file in Google Benchmark's form"},
+                                          {"plot", "F.html", "write a page with plots"},
+                                          {"no-roofs", "", "do not measure what the platform can do at the most"}}),
+                        CompileFlags()),
           .run = &Bench};
 }
 

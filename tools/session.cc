@@ -197,14 +197,15 @@ std::vector<FlagSpec> Join(std::vector<FlagSpec> a, const std::vector<FlagSpec>&
 
 namespace {
 
-// The bytes of the file that the command line names.
-absl::StatusOr<std::string> ReadInput(const Flags& flags, std::string* path) {
+// The one file that the command line names.
+absl::StatusOr<std::string> ModulePath(const Flags& flags) {
   if (flags.positional().size() != 1) {
     return InvalidArgument("expected one module file, got ", flags.positional().size());
   }
-  *path = flags.positional()[0] == "-" ? "/dev/stdin" : flags.positional()[0];
-  return ReadFile(*path);
+  return flags.positional()[0];
 }
+
+absl::StatusOr<std::string> ReadModuleFile(const std::string& path) { return ReadFile(path == "-" ? "/dev/stdin" : path); }
 
 absl::StatusOr<std::unique_ptr<HloModule>> ParseModule(const std::string& bytes, const std::string& path) {
   if (bytes.empty()) return InvalidArgument(path, " is empty; expected a module in HLO text");
@@ -227,16 +228,20 @@ absl::StatusOr<std::unique_ptr<HloModule>> ParseModule(const std::string& bytes,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
-  std::string path;
-  HILO_ASSIGN_OR_RETURN(const std::string bytes, ReadInput(flags, &path));
+  HILO_ASSIGN_OR_RETURN(const std::string path, ModulePath(flags));
+  HILO_ASSIGN_OR_RETURN(const std::string bytes, ReadModuleFile(path));
   if (LooksLikeExecutable(bytes)) return InvalidArgument(path, " is a compiled executable; this command takes a module");
   return ParseModule(bytes, path);
 }
 
 absl::StatusOr<Program> LoadProgram(const Flags& flags) {
-  std::string path;
+  HILO_ASSIGN_OR_RETURN(const std::string path, ModulePath(flags));
+  return LoadProgram(path, flags);
+}
+
+absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags) {
   Program program{.platform = "cpu"};
-  HILO_ASSIGN_OR_RETURN(program.executable, ReadInput(flags, &path));
+  HILO_ASSIGN_OR_RETURN(program.executable, ReadModuleFile(path));
   program.name = path;
   if (!LooksLikeExecutable(program.executable)) {
     HILO_ASSIGN_OR_RETURN(program.module, ParseModule(std::exchange(program.executable, ""), path));
@@ -330,6 +335,19 @@ absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, 
 
 namespace {
 
+absl::StatusOr<Arguments> RandomArguments(const ProgramShape& shape) {
+  Arguments arguments;
+  for (const ParameterLeaf& leaf : ParameterLeaves(shape)) {
+    if (leaf.name.empty()) {
+      HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), Placeholder(leaf.shape));
+      continue;
+    }
+    HILO_ASSIGN_OR_RETURN(Literal literal, LoadOne(leaf, "random", static_cast<int64_t>(arguments.size())));
+    arguments.push_back(std::make_shared<const Literal>(std::move(literal)));
+  }
+  return arguments;
+}
+
 // The client, with as many devices as the program wants, and the executable.
 absl::Status CompileInto(Session* session, std::unique_ptr<HloModule> module, const std::string& platform, const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
@@ -358,7 +376,7 @@ absl::Status LoadInto(Session* session, const std::string& executable, const std
 
 }  // namespace
 
-absl::StatusOr<Session> OpenSession(const Program& program, const std::string& platform, const Flags& flags) {
+absl::StatusOr<Session> OpenSession(const Program& program, const std::string& platform, const Flags& flags, ArgumentSource source) {
   Session session;
   HILO_ASSIGN_OR_RETURN(const double deadline, flags.Seconds("deadline", 0));
   session.options.synchronous = true;
@@ -371,7 +389,13 @@ absl::StatusOr<Session> OpenSession(const Program& program, const std::string& p
   const int64_t device_count = session.executable->assignment().device_count();
   std::vector<const Shape*> layouts;
   const ProgramShape& shape = session.executable->program_shape();
-  HILO_ASSIGN_OR_RETURN(const std::vector<Arguments> arguments, LoadArguments(shape, flags, device_count));
+  std::vector<Arguments> arguments;
+  if (source == ArgumentSource::kRandom) {
+    HILO_ASSIGN_OR_RETURN(const Arguments random, RandomArguments(shape));
+    arguments.assign(device_count, random);
+  } else {
+    HILO_ASSIGN_OR_RETURN(arguments, LoadArguments(shape, flags, device_count));
+  }
   for (const Shape& parameter : shape.parameters) {
     for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(parameter)) layouts.push_back(leaf.shape);
   }

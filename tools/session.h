@@ -31,7 +31,9 @@ struct Program {
   std::string name;
   std::string platform;  // that it is for; a module: "cpu"
 };
-// Errors: as LoadModule; those of Client::Load; InvalidArgument for flags of compilation together with an executable.
+// From a file ("-": standard input). Errors: as LoadModule; those of Client::Load; InvalidArgument for flags of compilation together with an executable.
+absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags);
+// The one that the command line names.
 absl::StatusOr<Program> LoadProgram(const Flags& flags);
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags);
@@ -62,7 +64,9 @@ struct Session {
   ExecuteOptions options;
   double compile_ms = 0;  // or what loading took
 };
-absl::StatusOr<Session> OpenSession(const Program& program, const std::string& platform, const Flags& flags);
+enum class ArgumentSource { kFlags, kRandom };
+absl::StatusOr<Session> OpenSession(const Program& program, const std::string& platform, const Flags& flags,
+                                    ArgumentSource source = ArgumentSource::kFlags);
 
 double MillisecondsSince(int64_t start_nanoseconds);
 int64_t NowNanoseconds();
