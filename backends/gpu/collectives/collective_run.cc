@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
@@ -33,23 +35,29 @@ void CollectiveBoard::Join(int64_t rank) {
 absl::Status CollectiveBoard::Enter(int64_t clique, int64_t rank, const std::string& op) {
   std::lock_guard<std::mutex> lock(mutex_);
   Progress& progress = progress_[clique];
-  const int64_t number = progress.count[rank]++;
+  const int64_t number = progress.entered[rank]++;
   if (number - progress.first == static_cast<int64_t>(progress.ops.size())) {
     progress.ops.push_back(op);
+    progress.last = op;
   } else if (Op(progress, number) != op) {
     std::vector<int64_t> others;
     for (int64_t member : cliques_[clique].ranks) {
-      if (member != rank && CountOf(progress.count, member) > number) others.push_back(member);
+      if (member != rank && CountOf(progress.entered, member) > number) others.push_back(member);
     }
     return InvalidArgument("ranks of the group ", cliques_[clique].ToString(), " disagree: rank ", rank, " is at ", op, ", but ", RankList(others), " at ",
                            Op(progress, number));
   }
-  int64_t least = progress.count[rank];
+  return absl::OkStatus();
+}
+
+void CollectiveBoard::Queued(int64_t clique, int64_t rank) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Progress& progress = progress_[clique];
+  int64_t least = ++progress.queued[rank];
   for (int64_t member : cliques_[clique].ranks) {
-    if (here_.contains(member)) least = std::min(least, CountOf(progress.count, member));
+    if (here_.contains(member)) least = std::min(least, CountOf(progress.queued, member));
   }
   for (; progress.first < least; ++progress.first) progress.ops.pop_front();
-  return absl::OkStatus();
 }
 
 void CollectiveBoard::Leave(int64_t rank) {
@@ -61,9 +69,9 @@ absl::Status CollectiveBoard::Hopeless(int64_t rank) const {
   std::lock_guard<std::mutex> lock(mutex_);
   if (gone_.empty()) return absl::OkStatus();
   for (size_t i = 0; i < cliques_.size(); ++i) {
-    const int64_t mine = CountOf(progress_[i].count, rank);
+    const int64_t mine = CountOf(progress_[i].entered, rank);
     for (int64_t member : cliques_[i].ranks) {
-      const int64_t theirs = CountOf(progress_[i].count, member);
+      const int64_t theirs = CountOf(progress_[i].queued, member);
       if (theirs < mine && gone_.contains(member)) {
         return FailedPrecondition(Op(progress_[i], theirs), ": rank ", member, " has ended its run without it");
       }
@@ -74,21 +82,27 @@ absl::Status CollectiveBoard::Hopeless(int64_t rank) const {
 
 absl::Status CollectiveBoard::Unfinished(int64_t rank, const absl::Status& why) const {
   std::lock_guard<std::mutex> lock(mutex_);
+  std::string last;
   for (size_t i = 0; i < cliques_.size(); ++i) {
-    const int64_t mine = CountOf(progress_[i].count, rank);
-    int64_t least = mine;
-    for (int64_t member : cliques_[i].ranks) {
-      if (here_.contains(member)) least = std::min(least, CountOf(progress_[i].count, member));
+    const std::vector<int64_t>& ranks = cliques_[i].ranks;
+    if (!absl::c_linear_search(ranks, rank)) continue;
+    const Progress& progress = progress_[i];
+    int64_t most = 0, least = INT64_MAX;
+    for (int64_t member : ranks) {
+      if (!here_.contains(member)) continue;
+      most = std::max(most, CountOf(progress.entered, member));
+      least = std::min(least, CountOf(progress.queued, member));
     }
-    if (least == mine) continue;
+    if (!progress.last.empty()) last = progress.last;
+    if (least >= most) continue;
     std::vector<int64_t> missing;
-    for (int64_t member : cliques_[i].ranks) {
-      if (here_.contains(member) && CountOf(progress_[i].count, member) == least) missing.push_back(member);
+    for (int64_t member : ranks) {
+      if (here_.contains(member) && CountOf(progress.queued, member) == least) missing.push_back(member);
     }
-    return absl::Status(why.code(), absl::StrCat(Op(progress_[i], least), ": ", why.message(), " while waiting for ", RankList(missing), " of the group ",
+    return absl::Status(why.code(), absl::StrCat(Op(progress, least), ": ", why.message(), " while waiting for ", RankList(missing), " of the group ",
                                                  cliques_[i].ToString()));
   }
-  return why;
+  return last.empty() ? why : AddContext(why, absl::StrCat("; the last collective that was queued is ", last));
 }
 
 void WatchedRun::Fail(const absl::Status& why) {
@@ -102,13 +116,18 @@ void WatchedRun::Fail(const absl::Status& why) {
   }
 }
 
-void WatchedRun::Look() {
+void WatchedRun::LookAtCommunicators() {
   if (!status().ok()) return;
-  if (cancellation_ != nullptr && cancellation_->stopped()) return Fail(board_->Unfinished(rank_, cancellation_->status()));
   for (const auto& member : members_) {
     if (member == nullptr) continue;
     if (absl::Status error = member->communicator().AsyncError(); !error.ok()) return Fail(error);
   }
+}
+
+void WatchedRun::Look() {
+  LookAtCommunicators();
+  if (!status().ok()) return;
+  if (cancellation_ != nullptr && cancellation_->stopped()) return Fail(board_->Unfinished(rank_, cancellation_->status()));
   if (absl::Status hopeless = board_->Hopeless(rank_); !hopeless.ok()) Fail(hopeless);
 }
 
@@ -199,6 +218,7 @@ absl::StatusOr<GpuStream*> CollectiveRun::Begin(int64_t spec, const std::string&
 }
 
 absl::Status CollectiveRun::End(int64_t spec, GpuStream& stream) {
+  if (const int64_t clique = role(spec).clique; clique >= 0) watched_->board().Queued(clique, rank());
   if (&stream != streams_.stream.get()) return absl::OkStatus();
   pending_[spec] = true;
   return stream.Record(streams_.done[spec].get());
@@ -210,13 +230,19 @@ absl::Status CollectiveRun::Await(int64_t spec, GpuStream& main) {
   return main.Wait(*streams_.done[spec]);
 }
 
+absl::Status CollectiveRun::status() const {
+  watched_->LookAtCommunicators();
+  return watched_->status();
+}
+
 absl::Status CollectiveRun::Finish(absl::Status status, GpuStream& main) {
+  if (absl::IsCancelled(status) || absl::IsDeadlineExceeded(status)) status = watched_->board().Unfinished(rank(), status);
   if (!status.ok()) watched_->Fail(status);
   const absl::Status done = main.Synchronize();
   const absl::Status beside = streams_.stream == nullptr ? absl::OkStatus() : streams_.stream->Synchronize();
   watched_->board().Leave(rank());
   // Errors of the watch come first: what the thunks say may only follow from it.
-  for (const absl::Status& other : {watched_->status(), status, done, beside}) {
+  for (const absl::Status& other : {this->status(), status, done, beside}) {
     if (!other.ok()) return other;
   }
   return absl::OkStatus();

@@ -29,21 +29,24 @@ class CollectiveBoard {
 
   // `rank` joins the run here.
   void Join(int64_t rank);
-  // `rank` has queued its next op on the clique. Errors: InvalidArgument if others have come to another one.
+  // `rank` comes to its next op on the clique. Errors: InvalidArgument if others have come to another one.
   absl::Status Enter(int64_t clique, int64_t rank, const std::string& op);
+  // It has queued the op.
+  void Queued(int64_t clique, int64_t rank);
   // The run of `rank` is over.
   void Leave(int64_t rank);
 
-  // Not OK if `rank` has queued an op to which another rank can never come.
+  // Not OK if `rank` has come to an op to which another rank can never come.
   absl::Status Hopeless(int64_t rank) const;
-  // What `rank` may be waiting for: "all-reduce %x: ... waiting for ranks 2, 3 of the group {0,1,2,3}"; `why` is why it is asked.
+  // With what the run of `rank` may be waiting for: "all-reduce %x: ... while waiting for ranks 2, 3 of the group {0,1,2,3}"; `why` is why it is asked.
   absl::Status Unfinished(int64_t rank, const absl::Status& why) const;
 
  private:
   struct Progress {
-    absl::flat_hash_map<int64_t, int64_t> count;  // of ops, by rank
-    int64_t first = 0;                            // the number of ops[0]
-    std::deque<std::string> ops;                  // that not all ranks here have come to
+    absl::flat_hash_map<int64_t, int64_t> entered, queued;  // ops, by rank
+    int64_t first = 0;                                      // the number of ops[0]
+    std::deque<std::string> ops;                            // that not all ranks here have queued
+    std::string last;
   };
   const std::string& Op(const Progress& progress, int64_t number) const { return progress.ops[number - progress.first]; }
 
@@ -61,7 +64,9 @@ class WatchedRun {
 
   // Breaks the communicators; the first reason stays.
   void Fail(const absl::Status& why);
-  // Fails if there is a reason to.
+  // Fails if a communicator has.
+  void LookAtCommunicators();
+  // Fails if there is any reason to.
   void Look();
   absl::Status status() const;
   CollectiveBoard& board() { return *board_; }
@@ -135,8 +140,8 @@ class CollectiveRun {
   absl::Status Await(int64_t spec, GpuStream& main);
 
   GpuDriver& driver() { return driver_; }
-  // Why the communicators have been broken.
-  absl::Status status() const { return watched_->status(); }
+  // What has broken the communicators, as far as the device has come.
+  absl::Status status() const;
   // The program has queued all its work, or failed: waits for `main` and for what goes on beside it. The status of the run.
   absl::Status Finish(absl::Status status, GpuStream& main);
 

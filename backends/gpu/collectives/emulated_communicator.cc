@@ -5,17 +5,19 @@
 #include "backends/gpu/collectives/emulated_communicator.h"
 
 #include <algorithm>
-#include <complex>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "backends/gpu/collectives/grouped_communicator.h"
 #include "backends/gpu/emulated/emulated_driver.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -24,30 +26,11 @@
 namespace hilo::gpu {
 namespace {
 
-enum class Kind : uint8_t { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kAllToAll, kSend, kReceive };
+using Kind = CommunicatorCall::Kind;
 
-struct Call {
-  Kind kind;
-  const void* send = nullptr;
-  void* receive = nullptr;
-  int64_t count = 0;
-  PrimitiveType type = PRIMITIVE_TYPE_INVALID;
-  DeviceReduction reduction = DeviceReduction::kSum;
-  int64_t peer = -1;    // or root
+struct Call : CommunicatorCall {
   int64_t number = -1;  // of a collective
-
-  bool is_collective() const { return kind != Kind::kSend && kind != Kind::kReceive; }
-  int64_t bytes() const { return count * PrimitiveTypeByteSize(type); }
 };
-
-// What ranks must agree on.
-std::string Describe(const Call& call) {
-  static constexpr const char* kNames[] = {"all-reduce", "reduce-scatter", "all-gather", "broadcast", "all-to-all", "send", "receive"};
-  std::string text = absl::StrCat(kNames[static_cast<int>(call.kind)], " of ", call.count, " ", PrimitiveTypeName(call.type));
-  if (call.kind == Kind::kAllReduce || call.kind == Kind::kReduceScatter) absl::StrAppend(&text, " by ", DeviceReductionName(call.reduction));
-  if (call.kind == Kind::kBroadcast) absl::StrAppend(&text, " from rank ", call.peer);
-  return text;
-}
 
 template <typename T>
 T Combine(DeviceReduction reduction, T a, T b) {
@@ -259,7 +242,7 @@ class Shared {
     std::vector<const Call*> calls;
     for (const Arrival& arrival : meeting.arrivals) calls.push_back(&arrival.get());
     for (int64_t other = 1; other < size_; ++other) {
-      const std::string first = Describe(*calls[0]), second = Describe(*calls[other]);
+      const std::string first = calls[0]->ToString(), second = calls[other]->ToString();
       if (first == second) continue;
       return FailAll(InvalidArgument("ranks disagree at call ", call.number, " of a communicator: rank 0 is at ", first, ", but rank ", other, " at ", second));
     }
@@ -294,7 +277,7 @@ class Shared {
   std::map<std::pair<int64_t, int64_t>, std::weak_ptr<Shared>> parts_;
 };
 
-class EmulatedCommunicator : public DeviceCommunicator {
+class EmulatedCommunicator : public GroupedCommunicator {
  public:
   EmulatedCommunicator(std::shared_ptr<Shared> shared, int64_t rank, EmulatedCommunicatorOptions options)
       : shared_(std::move(shared)), rank_(rank), options_(options) {}
@@ -302,38 +285,6 @@ class EmulatedCommunicator : public DeviceCommunicator {
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return shared_->size(); }
 
-  absl::Status GroupStart() override {
-    ++depth_;
-    return absl::OkStatus();
-  }
-  absl::Status GroupEnd() override {
-    if (depth_ == 0) return InvalidArgument("the end of a group that has not begun");
-    if (--depth_ > 0) return absl::OkStatus();
-    return Submit();
-  }
-
-  absl::Status AllReduce(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) override {
-    return Add({.kind = Kind::kAllReduce, .send = send, .receive = receive, .count = count, .type = type, .reduction = reduction}, stream);
-  }
-  absl::Status ReduceScatter(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) override {
-    return Add({.kind = Kind::kReduceScatter, .send = send, .receive = receive, .count = count, .type = type, .reduction = reduction}, stream);
-  }
-  absl::Status AllGather(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) override {
-    return Add({.kind = Kind::kAllGather, .send = send, .receive = receive, .count = count, .type = type}, stream);
-  }
-  absl::Status Broadcast(const void* send, void* receive, int64_t count, PrimitiveType type, int64_t root, GpuStream& stream) override {
-    return Add({.kind = Kind::kBroadcast, .send = send, .receive = receive, .count = count, .type = type, .peer = root}, stream);
-  }
-  absl::Status Send(const void* data, int64_t count, PrimitiveType type, int64_t peer, GpuStream& stream) override {
-    return Add({.kind = Kind::kSend, .send = data, .count = count, .type = type, .peer = peer}, stream);
-  }
-  absl::Status Receive(void* data, int64_t count, PrimitiveType type, int64_t peer, GpuStream& stream) override {
-    return Add({.kind = Kind::kReceive, .receive = data, .count = count, .type = type, .peer = peer}, stream);
-  }
-  absl::Status AllToAll(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) override {
-    if (!has_all_to_all()) return Unimplemented("AllToAll: the library has no such call");
-    return Add({.kind = Kind::kAllToAll, .send = send, .receive = receive, .count = count, .type = type}, stream);
-  }
   bool has_all_to_all() const override { return options_.has_all_to_all; }
 
   absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Split(int64_t color, int64_t key, const KeepWaiting& keep_waiting) override {
@@ -361,46 +312,20 @@ class EmulatedCommunicator : public DeviceCommunicator {
   absl::Status Join(const KeepWaiting& keep_waiting) { return shared_->Exchange(rank_, "", keep_waiting).status(); }
 
  private:
-  absl::Status Check(const Call& call) const {
-    if (!IsCommunicable(call.type)) return InvalidArgument("a communicator takes no elements of type ", PrimitiveTypeName(call.type));
-    if (call.count < 0) return InvalidArgument("expected a number of elements, got ", call.count);
-    const bool has_peer = call.kind == Kind::kBroadcast || !call.is_collective();
-    if (has_peer && (call.peer < 0 || call.peer >= size())) return InvalidArgument("expected a rank below ", size(), ", got ", call.peer);
-    return absl::OkStatus();
-  }
-
-  absl::Status Add(Call call, GpuStream& stream) {
-    HILO_RETURN_IF_ERROR(shared_->failure(rank_));
-    HILO_RETURN_IF_ERROR(Check(call));
-    if (!group_.empty() && stream_ != &stream) return Unimplemented("calls of one group on several streams");
-    if (call.is_collective()) call.number = collectives_++;
-    group_.push_back(call);
-    stream_ = &stream;
-    return depth_ > 0 ? absl::OkStatus() : Submit();
-  }
-
-  absl::Status Submit() {
-    if (group_.empty()) return absl::OkStatus();
+  absl::Status Submit(std::vector<CommunicatorCall> calls, GpuStream& stream) override {
     auto group = std::make_shared<Shared::Group>();
-    group->calls = std::exchange(group_, {});
     std::vector<GpuSlice> slices;
-    for (const Call& call : group->calls) {
-      const int64_t sent = call.kind == Kind::kReduceScatter || call.kind == Kind::kAllToAll ? size() : 1;
-      const int64_t received = call.kind == Kind::kAllGather || call.kind == Kind::kAllToAll ? size() : 1;
-      const bool reads = call.send != nullptr && (call.kind != Kind::kBroadcast || call.peer == rank_);
-      if (reads && call.bytes() > 0) slices.push_back(GpuSlice::Read(call.send, call.bytes() * sent));
-      if (call.receive != nullptr && call.bytes() > 0) slices.push_back(GpuSlice::Write(call.receive, call.bytes() * received));
+    for (const CommunicatorCall& call : calls) {
+      group->calls.push_back({call, call.is_collective() ? collectives_++ : -1});
+      call.AddSlices(rank_, size(), &slices);
     }
-    return QueueWhenReady(*stream_, Describe(group->calls[0]), slices, [shared = shared_, group, rank = rank_] { return shared->Advance(rank, group); },
+    return QueueWhenReady(stream, calls[0].ToString(), slices, [shared = shared_, group, rank = rank_] { return shared->Advance(rank, group); },
                           [] { return absl::OkStatus(); });
   }
 
   const std::shared_ptr<Shared> shared_;
   const int64_t rank_;
   const EmulatedCommunicatorOptions options_;
-  int depth_ = 0;
-  std::vector<Call> group_;
-  GpuStream* stream_ = nullptr;
   int64_t collectives_ = 0, splits_ = 0;
 };
 
@@ -438,29 +363,6 @@ class EmulatedLibrary : public DeviceCommunicatorLibrary {
 };
 
 }  // namespace
-
-absl::string_view DeviceReductionName(DeviceReduction reduction) {
-  static constexpr absl::string_view kNames[] = {"sum", "prod", "max", "min"};
-  return kNames[static_cast<int>(reduction)];
-}
-
-bool IsCommunicable(PrimitiveType type) {
-  switch (type) {
-    case S8:
-    case U8:
-    case S32:
-    case U32:
-    case S64:
-    case U64:
-    case F16:
-    case BF16:
-    case F32:
-    case F64:
-      return true;
-    default:
-      return false;
-  }
-}
 
 std::shared_ptr<DeviceCommunicatorLibrary> CreateEmulatedCommunicatorLibrary(const EmulatedCommunicatorOptions& options) {
   return std::make_shared<EmulatedLibrary>(options);

@@ -1,0 +1,59 @@
+// What communicators have in common: calls are checked and gathered until their group ends.
+#ifndef HILO_BACKENDS_GPU_COLLECTIVES_GROUPED_COMMUNICATOR_H_
+#define HILO_BACKENDS_GPU_COLLECTIVES_GROUPED_COMMUNICATOR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/gpu/collectives/device_communicator.h"
+
+namespace hilo::gpu {
+
+struct CommunicatorCall {
+  enum class Kind : uint8_t { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kAllToAll, kSend, kReceive };
+  Kind kind;
+  const void* send = nullptr;
+  void* receive = nullptr;
+  int64_t count = 0;
+  PrimitiveType type = PRIMITIVE_TYPE_INVALID;
+  DeviceReduction reduction = DeviceReduction::kSum;
+  int64_t peer = -1;  // or root
+
+  bool is_collective() const { return kind != Kind::kSend && kind != Kind::kReceive; }
+  int64_t bytes() const { return count * PrimitiveTypeByteSize(type); }
+  // What ranks must agree on: "all-reduce of 4 f32 by sum", "send of 16 u8 to rank 1".
+  std::string ToString() const;
+  // The memory that it reads and writes as rank `rank` of `size`.
+  void AddSlices(int64_t rank, int64_t size, std::vector<GpuSlice>* slices) const;
+};
+
+class GroupedCommunicator : public DeviceCommunicator {
+ public:
+  absl::Status GroupStart() override;
+  absl::Status GroupEnd() override;
+  absl::Status AllReduce(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) override;
+  absl::Status ReduceScatter(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) override;
+  absl::Status AllGather(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) override;
+  absl::Status Broadcast(const void* send, void* receive, int64_t count, PrimitiveType type, int64_t root, GpuStream& stream) override;
+  absl::Status Send(const void* data, int64_t count, PrimitiveType type, int64_t peer, GpuStream& stream) override;
+  absl::Status Receive(void* data, int64_t count, PrimitiveType type, int64_t peer, GpuStream& stream) override;
+  absl::Status AllToAll(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) override;
+
+ protected:
+  // Queues the calls, which are one group and at least one.
+  virtual absl::Status Submit(std::vector<CommunicatorCall> calls, GpuStream& stream) = 0;
+
+ private:
+  absl::Status Check(const CommunicatorCall& call) const;
+  absl::Status Add(const CommunicatorCall& call, GpuStream& stream);
+  absl::Status SubmitGroup();
+
+  int depth_ = 0;
+  std::vector<CommunicatorCall> group_;
+  GpuStream* stream_ = nullptr;
+};
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_COLLECTIVES_GROUPED_COMMUNICATOR_H_
