@@ -26,7 +26,8 @@
 namespace hilo {
 namespace {
 
-constexpr absl::Duration kFirstPause = absl::Milliseconds(1), kLongestPause = absl::Milliseconds(50);
+constexpr absl::Duration kFirstPause = absl::Milliseconds(1),
+                         kLongestPause = absl::Milliseconds(50);
 constexpr size_t kLongestReadableKey = 100;
 
 class FileStore : public KeyValueStore {
@@ -37,7 +38,8 @@ class FileStore : public KeyValueStore {
     HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, value));
     static std::atomic<int64_t> number{0};
     const std::string path = PathOf(key);
-    const std::string temporary = absl::StrCat(folder_, "/.", RandomToken(), ".", getpid(), ".", ++number);
+    const std::string temporary =
+        absl::StrCat(folder_, "/.", RandomToken(), ".", getpid(), ".", ++number);
     absl::Status written = WriteFile(temporary, value);
     if (written.ok() && rename(temporary.c_str(), path.c_str()) != 0)
       written = Unavailable("cannot write ", path, ": ", ErrnoText(errno));
@@ -62,7 +64,8 @@ class FileStore : public KeyValueStore {
     if (access(path.c_str(), F_OK) != 0) {
       if (errno != ENOENT) return Unavailable("cannot read ", path, ": ", ErrnoText(errno));
       if (access(folder_.c_str(), R_OK | X_OK) != 0)
-        return Unavailable("the folder of the store, ", folder_, ", cannot be read: ", ErrnoText(errno));
+        return Unavailable("the folder of the store, ", folder_,
+                           ", cannot be read: ", ErrnoText(errno));
       return NotFound("there is no key ", key, " in ", folder_);
     }
     return ReadFile(path);

@@ -16,8 +16,8 @@ struct LaunchEnvironment {
   int64_t rank = 0;      // of this process
   int64_t world_size = 1;
   std::optional<int64_t> local_rank;  // among the processes of this machine
-  std::string coordinator;            // for OpenStore: HOST:PORT, which rank 0 serves, or file:///FOLDER
-  std::string token;                  // HILO_JOB_TOKEN
+  std::string coordinator;  // for OpenStore: HOST:PORT, which rank 0 serves, or file:///FOLDER
+  std::string token;        // HILO_JOB_TOKEN
 };
 
 // What the caller knows better.
@@ -30,10 +30,10 @@ struct LaunchArguments {
 using GetVariable = std::function<const char*(const char* name)>;
 
 // The first that says something: `given`, the variables HILO_RANK, HILO_WORLD_SIZE, HILO_LOCAL_RANK
-// and HILO_COORDINATOR, those of torchrun, JAX, Open MPI 4 and 5, MPICH and Intel MPI (hydra), Slurm
-// (docs/distributed.md has the table). A coordinator that is given, or HILO_COORDINATOR, goes with
-// all of them. Without any it is one process alone. `get` is std::getenv unless given.
-// Errors: InvalidArgument, naming the variable that is missing, is no number, is out of range or
+// and HILO_COORDINATOR, those of torchrun, JAX, Open MPI 4 and 5, MPICH and Intel MPI (hydra),
+// Slurm (docs/distributed.md has the table). A coordinator that is given, or HILO_COORDINATOR, goes
+// with all of them. Without any it is one process alone. `get` is std::getenv unless given. Errors:
+// InvalidArgument, naming the variable that is missing, is no number, is out of range or
 // contradicts another.
 absl::StatusOr<LaunchEnvironment> DetectLaunch(const LaunchArguments& given = {},
                                                const GetVariable& get = nullptr);

@@ -32,14 +32,6 @@ namespace {
 // How often a waiting rank looks at its cancellation token.
 constexpr std::chrono::milliseconds kPoll(10);
 
-std::string RankList(absl::Span<const int64_t> ranks) {
-  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", absl::StrJoin(ranks, ", "));
-}
-
-std::string GroupText(absl::Span<const int64_t> group) {
-  return absl::StrCat("{", absl::StrJoin(group, ","), "}");
-}
-
 std::vector<int64_t> MissingRanks(absl::Span<const int64_t> group,
                                   absl::Span<const Arrival* const> arrivals) {
   std::vector<int64_t> missing;
@@ -74,12 +66,20 @@ absl::Status CheckAgreement(absl::Span<const int64_t> group,
 
 }  // namespace
 
-absl::Status RunState::CheckCall(int64_t rank, const CollectiveCall& call) const {
+std::string RankList(absl::Span<const int64_t> ranks) {
+  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", absl::StrJoin(ranks, ", "));
+}
+
+std::string GroupText(absl::Span<const int64_t> group) {
+  return absl::StrCat("{", absl::StrJoin(group, ","), "}");
+}
+
+absl::Status CheckCall(const CollectiveCall& call, int64_t rank, int64_t size) {
   absl::flat_hash_set<int64_t> seen;
   for (int64_t member : call.group) {
-    if (member < 0 || member >= size_) {
+    if (member < 0 || member >= size) {
       return InvalidArgument(call.name, ": the group ", GroupText(call.group),
-                             " must hold ranks below ", size_);
+                             " must hold ranks below ", size);
     }
     if (!seen.insert(member).second)
       return InvalidArgument(call.name, ": the group ", GroupText(call.group), " holds rank ",
@@ -112,7 +112,7 @@ absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t r
                                                                        const Arrival& arrival) {
   const CollectiveCall& call = *arrival.call;
   if (!failure_.ok()) return failure_;
-  HILO_RETURN_IF_ERROR(CheckCall(rank, call));
+  HILO_RETURN_IF_ERROR(CheckCall(call, rank, size_));
   std::shared_ptr<Rendezvous>& slot =
       gathering_[std::vector<int64_t>(call.group.begin(), call.group.end())];
   if (slot == nullptr) {
@@ -301,6 +301,22 @@ absl::StatusOr<std::string> RunState::Receive(int64_t rank, const CollectiveCall
   return message;
 }
 
+absl::Status RunState::ReceiveInto(int64_t rank, const CollectiveCall& call, int64_t source,
+                                   void* data, int64_t bytes) {
+  HILO_ASSIGN_OR_RETURN(const std::string message, Receive(rank, call, source));
+  if (static_cast<int64_t>(message.size()) != bytes) {
+    return InvalidArgument(call.name, ": rank ", source, " has sent ", message.size(),
+                           " bytes to rank ", rank, ", which expects ", bytes);
+  }
+  std::copy(message.begin(), message.end(), static_cast<char*>(data));
+  return absl::OkStatus();
+}
+
+void RunState::Abandon(const absl::Status& status) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Fail(status);
+}
+
 void RunState::Finish(int64_t rank, const absl::Status& status) {
   std::lock_guard<std::mutex> lock(mutex_);
   ended_[rank] = true;
@@ -311,10 +327,12 @@ void RunState::Finish(int64_t rank, const absl::Status& status) {
   std::vector<const Rendezvous*> waiting;
   for (const auto& [group, meeting] : gathering_) waiting.push_back(meeting.get());
   for (const auto& [channel, mailbox] : mail_) {
-    if (mailbox.receiver != nullptr && mailbox.messages.empty()) waiting.push_back(mailbox.receiver.get());
+    if (mailbox.receiver != nullptr && mailbox.messages.empty())
+      waiting.push_back(mailbox.receiver.get());
   }
   for (const Rendezvous* meeting : waiting) {
-    if (std::find(meeting->group.begin(), meeting->group.end(), rank) == meeting->group.end()) continue;
+    if (std::find(meeting->group.begin(), meeting->group.end(), rank) == meeting->group.end())
+      continue;
     const auto here = std::find_if(meeting->arrivals.begin(), meeting->arrivals.end(),
                                    [](const Arrival* a) { return a != nullptr; });
     Fail(FailedPrecondition((*here)->call->name, ": rank ", rank, " has ended its run without it"));

@@ -35,6 +35,12 @@ struct CollectiveWork {
   std::function<absl::Status(int64_t i, const Arrival& worker)> run;
 };
 
+// OK if the group of the call is one that `rank`, of `size` ranks, can be in.
+absl::Status CheckCall(const CollectiveCall& call, int64_t rank, int64_t size);
+// "rank 3", "ranks 1, 3"; "{0,1}".
+std::string RankList(absl::Span<const int64_t> ranks);
+std::string GroupText(absl::Span<const int64_t> group);
+
 class RunState {
  public:
   // `arrivals` in the order of the group. Errors: InvalidArgument if the ranks do not fit together.
@@ -51,6 +57,11 @@ class RunState {
   absl::Status Send(int64_t rank, const CollectiveCall& call, int64_t target, std::string message);
   // Waits for the next message on the channel.
   absl::StatusOr<std::string> Receive(int64_t rank, const CollectiveCall& call, int64_t source);
+  // The same, of `bytes` bytes. Errors: InvalidArgument if it is not; the run goes on.
+  absl::Status ReceiveInto(int64_t rank, const CollectiveCall& call, int64_t source, void* data,
+                           int64_t bytes);
+  // Ends the run of all ranks with an error, unless it has one.
+  void Abandon(const absl::Status& status);
   void Finish(int64_t rank, const absl::Status& status);
 
  private:
@@ -79,7 +90,6 @@ class RunState {
     std::shared_ptr<Rendezvous> receiver;  // who waits for the next one; null: nobody
   };
 
-  absl::Status CheckCall(int64_t rank, const CollectiveCall& call) const;
   absl::StatusOr<std::shared_ptr<Rendezvous>> Arrive(int64_t rank, const Arrival& arrival);
   absl::Status AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting, int64_t rank,
                            const CollectiveCall& call);
@@ -97,8 +107,8 @@ class RunState {
   absl::Status failure_;
   absl::flat_hash_map<std::vector<int64_t>, std::shared_ptr<Rendezvous>> gathering_;  // by group
   absl::flat_hash_map<Channel, Mailbox> mail_;
-  std::vector<const Rendezvous*> waiting_;                                            // by rank
-  std::vector<bool> ended_;                                                           // by rank
+  std::vector<const Rendezvous*> waiting_;  // by rank
+  std::vector<bool> ended_;                 // by rank
 };
 
 }  // namespace hilo

@@ -39,8 +39,8 @@ absl::StatusOr<Addresses> Resolve(const Endpoint& endpoint, int type, bool passi
   hints.ai_socktype = type;
   hints.ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0);
   addrinfo* found = nullptr;
-  const int error = getaddrinfo(endpoint.host.c_str(), absl::StrCat(endpoint.port).c_str(), &hints,
-                                &found);
+  const int error =
+      getaddrinfo(endpoint.host.c_str(), absl::StrCat(endpoint.port).c_str(), &hints, &found);
   if (error != 0) {
     return Unavailable("cannot resolve ", endpoint.ToString(), ": ", gai_strerror(error));
   }
@@ -48,9 +48,8 @@ absl::StatusOr<Addresses> Resolve(const Endpoint& endpoint, int type, bool passi
 }
 
 FileDescriptor MakeSocket(const addrinfo& address) {
-  return FileDescriptor(socket(address.ai_family,
-                               address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                               address.ai_protocol));
+  return FileDescriptor(socket(
+      address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, address.ai_protocol));
 }
 
 void SendWithoutDelay(const FileDescriptor& socket) {
@@ -95,7 +94,8 @@ std::string Endpoint::ToString() const {
 absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view text) {
   const size_t colon = text.rfind(':');
   Endpoint endpoint;
-  if (colon != absl::string_view::npos && absl::SimpleAtoi(text.substr(colon + 1), &endpoint.port)) {
+  if (colon != absl::string_view::npos &&
+      absl::SimpleAtoi(text.substr(colon + 1), &endpoint.port)) {
     absl::string_view host = text.substr(0, colon);
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
       host = host.substr(1, host.size() - 2);
@@ -151,7 +151,8 @@ absl::StatusOr<FileDescriptor> Connect(const Endpoint& endpoint, absl::Time dead
   HILO_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(endpoint, SOCK_STREAM, false));
   while (true) {
     int error = 0;
-    for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+    for (const addrinfo* address = addresses.get(); address != nullptr;
+         address = address->ai_next) {
       FileDescriptor socket = MakeSocket(*address);
       error = TryConnect(socket, *address, deadline);
       if (error != 0) continue;

@@ -31,7 +31,8 @@ class TcpStoreServer {
   std::thread thread_;
 };
 
-// A client of it. Keeps `server` (may be null) alive. Waits up to `patience` for the server to come.
+// A client of it. Keeps `server` (may be null) alive. Waits up to `patience` for the server to
+// come.
 std::shared_ptr<KeyValueStore> MakeTcpStore(Endpoint endpoint, std::string token,
                                             std::shared_ptr<TcpStoreServer> server = nullptr,
                                             absl::Duration patience = absl::Seconds(30));

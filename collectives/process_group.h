@@ -1,0 +1,71 @@
+// ProcessGroup: several processes, on one machine or more, whose devices run programs together.
+#ifndef HILO_COLLECTIVES_PROCESS_GROUP_H_
+#define HILO_COLLECTIVES_PROCESS_GROUP_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "collectives/communicator.h"
+#include "collectives/key_value_store.h"
+
+namespace hilo {
+
+struct ProcessGroupOptions {
+  int64_t process_id = 0, process_count = 1;
+  // Where the processes find each other; needed only until they have.
+  std::shared_ptr<KeyValueStore> store;
+  // Of the group: each group that is made over a store, also by fewer processes after others have
+  // died, needs a name of its own.
+  std::string name = "0";
+  // Where the others reach this process; empty: 127.0.0.1, for processes of one machine.
+  std::string host;
+  // Most that the processes wait for each other: to join, and in every collective.
+  absl::Duration timeout = absl::Minutes(5);
+  // Devices of this process.
+  int64_t device_count = 1;
+};
+
+// Every process has a connection to every other one. A process that dies, leaves or cannot be
+// reached ends the runs that it takes part in, with an error in all others; the group is then good
+// for runs of the processes that are left. Thread-safe.
+class ProcessGroup {
+ public:
+  class Core;
+  // Returns when all are there. Errors: InvalidArgument for options out of range; DeadlineExceeded,
+  // naming the processes that are missing; FailedPrecondition if the name is used up; Unavailable.
+  static absl::StatusOr<std::shared_ptr<ProcessGroup>> Join(const ProcessGroupOptions& options);
+  ~ProcessGroup();
+
+  int64_t process_id() const;
+  int64_t process_count() const;
+  // By process.
+  absl::Span<const int64_t> device_counts() const;
+
+  struct Run {
+    int64_t id = 0;  // the same in all processes
+    // Of the ranks that are here, in order. They work as those of one process do
+    // (collectives/communicator.h), and give the same bits. One that goes without Finish fails.
+    std::vector<std::unique_ptr<Communicator>> communicators;
+  };
+  // The next run on `devices`, a device a rank; `process_of_rank` has the process of each.
+  // Processes count their runs on the same devices: the n-th ones belong together. A rank that is
+  // here too early waits in its first collective. A call that fails names the op, its number among
+  // those of the run on its group, and the ranks that are missing or disagree.
+  Run StartRun(absl::Span<const int> devices, std::vector<int64_t> process_of_rank);
+
+  // For a forked child, where the threads of the group are missing: forgets it.
+  static void Forget(std::shared_ptr<ProcessGroup> group);
+
+ private:
+  explicit ProcessGroup(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_COLLECTIVES_PROCESS_GROUP_H_

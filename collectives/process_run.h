@@ -1,0 +1,99 @@
+// One run of the devices of several processes, as one of the processes sees it. Private to
+// collectives.
+#ifndef HILO_COLLECTIVES_PROCESS_RUN_H_
+#define HILO_COLLECTIVES_PROCESS_RUN_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collectives/mesh.h"
+#include "collectives/rendezvous.h"
+
+namespace hilo {
+
+class ProcessRun {
+ public:
+  // `mesh` must outlive it.
+  ProcessRun(Mesh* mesh, int64_t process, uint64_t program, uint64_t number)
+      : mesh_(mesh), process_(process), program_(program), number_(number) {}
+
+  // From now on its ranks may call. Frames that have come before are taken now.
+  void Start(std::vector<int64_t> process_of_rank);
+
+  // On the mesh's thread.
+  void OnFrame(int64_t process, Frame frame);
+  void OnGone(int64_t process, const absl::Status& why);
+
+  int64_t process() const { return process_; }
+  int64_t size() const { return static_cast<int64_t>(process_of_rank_.size()); }
+  int64_t process_of(int64_t rank) const { return process_of_rank_[rank]; }
+  // Where the ranks of this process meet, by their ranks in the run.
+  RunState& local() { return *local_; }
+
+  // Sends a frame of a collective or a message. Errors: those of the run, the call and the mesh.
+  absl::Status Send(int64_t process, FrameKind kind, uint64_t group,
+                    absl::Span<const absl::string_view> pieces, const CollectiveCall& call);
+  // Waits for the next frame of the group, of this kind, from each of the processes. `group` is
+  // that of the call, and its hash.
+  absl::StatusOr<std::vector<Frame>> Receive(absl::Span<const int64_t> processes, FrameKind kind,
+                                             uint64_t hash, absl::Span<const int64_t> group,
+                                             const CollectiveCall& call);
+  // Ends the run here and, unless they have told it, in the other processes.
+  void Fail(const absl::Status& status);
+  // A rank that is here has ended well, as it says.
+  void Finish(int64_t rank);
+
+ private:
+  bool FailHere(const absl::Status& status);
+  void Take(int64_t process, Frame frame);
+  void TakeMessage(int64_t process, const Frame& frame);
+  std::vector<int64_t> RanksAt(int64_t process) const;
+  FrameHeader Header(FrameKind kind, uint64_t group = 0) const {
+    return {.kind = kind, .program = program_, .run = number_, .group = group};
+  }
+  void Tell(FrameKind kind, absl::string_view bytes);
+  // With the lock held: why the awaited frames cannot come; OK if they may.
+  absl::Status Hopeless(absl::Span<const int64_t> missing, uint64_t hash,
+                        absl::Span<const int64_t> group, const CollectiveCall& call) const;
+
+  Mesh* const mesh_;
+  const int64_t process_;
+  const uint64_t program_, number_;
+  std::vector<int64_t> process_of_rank_;
+  std::optional<RunState> local_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool started_ = false;
+  std::deque<std::pair<int64_t, Frame>> early_;
+  absl::Status failure_;
+  std::vector<bool> ended_;  // by rank
+  // By group and sender.
+  std::map<std::pair<uint64_t, int64_t>, std::deque<Frame>> inbox_;
+};
+
+// What a process says of a collective before its data; the same for all its ranks.
+struct Announcement {
+  std::string name, signature;
+  int64_t key = 0;
+  std::vector<int64_t> group;
+  std::string more;  // of the collective's kind
+};
+// As bytes, padded so that data after them is aligned as in the frame.
+std::string EncodeAnnouncement(const Announcement& announcement);
+// Sets *data_begin to where the data begins. Errors: InvalidArgument.
+absl::StatusOr<Announcement> DecodeAnnouncement(const Frame& frame, int64_t* data_begin);
+
+constexpr int64_t kFrameAlignment = 64;
+
+}  // namespace hilo
+
+#endif  // HILO_COLLECTIVES_PROCESS_RUN_H_

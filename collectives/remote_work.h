@@ -1,0 +1,23 @@
+// The work of a collective whose ranks are in several processes. Private to collectives.
+#ifndef HILO_COLLECTIVES_REMOTE_WORK_H_
+#define HILO_COLLECTIVES_REMOTE_WORK_H_
+
+#include <cstdint>
+
+#include "collectives/meeting_communicator.h"
+#include "collectives/process_run.h"
+
+namespace hilo {
+
+// Does all of it: exchanges what the ranks bring with the other processes of the group, and gives
+// the ranks that are here their results. `arrivals` are of the ranks of `group` that are in this
+// process, in its order; `worker` is the one whose thread this is.
+absl::Status ExchangeBetweenProcesses(ProcessRun& run, absl::Span<const int64_t> group,
+                                      Arrivals arrivals, const Contribution& worker);
+
+// Names a group in frames.
+uint64_t GroupHash(absl::Span<const int64_t> group);
+
+}  // namespace hilo
+
+#endif  // HILO_COLLECTIVES_REMOTE_WORK_H_
