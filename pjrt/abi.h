@@ -111,6 +111,7 @@ typedef enum {
   PJRT_Extension_Type_FFI = 5,
   PJRT_Extension_Type_MemoryDescriptions = 6,
   PJRT_Extension_Type_Shardings = 19,
+  Hilo_Extension_Type_FfiApi = 0x48494c4f,  /* Hilo's own */
 } PJRT_Extension_Type;
 
 /* A link of a chain of extensions. */

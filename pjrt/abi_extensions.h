@@ -99,6 +99,13 @@ typedef struct {
   PJRT_Error* (*register_handler)(PJRT_FFI_Register_Handler_Args* args);
 } PJRT_FFI_Extension;
 
+/* --- Hilo's own: the table of XLA's FFI, by which handlers of all stages, and types, are registered for the platform "Host" --- */
+struct XLA_FFI_Api;
+typedef struct {
+  PJRT_Extension_Base base;
+  const struct XLA_FFI_Api* ffi_api;
+} Hilo_FfiApi_Extension;
+
 /* --- Memory descriptions: the memories that a described device would have --- */
 typedef struct PJRT_MemoryDescription PJRT_MemoryDescription;
 typedef struct {

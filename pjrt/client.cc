@@ -6,6 +6,10 @@
 #include "pjrt/error.h"
 #include "pjrt/named_values.h"
 
+PJRT_TopologyDescription::~PJRT_TopologyDescription() {
+  if (own != nullptr) own->self.reset();
+}
+
 namespace {
 
 void AddDevice(int number, PJRT_Client* client) {

@@ -55,7 +55,9 @@ struct PJRT_Device {
 // The devices of a client as a description.
 struct PJRT_TopologyDescription {
   PJRT_Client* client = nullptr;
+  std::shared_ptr<PJRT_Client> own;  // of a description that was made without a client
   std::vector<PJRT_DeviceDescription*> descriptions;
+  ~PJRT_TopologyDescription();
 };
 
 struct PJRT_Client {

@@ -33,7 +33,7 @@ absl::Status LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args* args) 
 }
 
 absl::Status LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args* args) {
-  args->executable = new PJRT_Executable{args->loaded_executable->program};
+  args->executable = new PJRT_Executable(args->loaded_executable->program);
   return absl::OkStatus();
 }
 
@@ -184,18 +184,22 @@ absl::Status Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemory
 absl::Status Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args* args) {
   HILO_ASSIGN_OR_RETURN(const Program* const program, ProgramOf(args->executable));
   HILO_RETURN_IF_ERROR(CheckHandle(args->program, "PJRT_Program"));
-  const ProgramSource& source = program->source;
-  args->program->format = source.format.data();
-  args->program->format_size = source.format.size();
+  // The framework asks for the size first and for the bytes then.
+  std::call_once(args->executable->optimized_once, [&] {
+    absl::StatusOr<std::string> optimized = OptimizedHlo(*program);
+    args->executable->optimized_format = optimized.ok() ? "hlo_with_config" : program->source.format;
+    args->executable->optimized = optimized.ok() ? *std::move(optimized) : program->source.code;
+  });
+  const std::string& code = args->executable->optimized;
+  args->program->format = args->executable->optimized_format.data();
+  args->program->format_size = args->executable->optimized_format.size();
   if (args->program->code == nullptr) {
-    args->program->code_size = source.code.size();
+    args->program->code_size = code.size();
     return absl::OkStatus();
   }
-  if (args->program->code_size < source.code.size()) {
-    return InvalidArgument("expected room for ", source.code.size(), " bytes, got ", args->program->code_size);
-  }
-  source.code.copy(args->program->code, source.code.size());
-  args->program->code_size = source.code.size();
+  if (args->program->code_size < code.size()) return InvalidArgument("expected room for ", code.size(), " bytes, got ", args->program->code_size);
+  code.copy(args->program->code, code.size());
+  args->program->code_size = code.size();
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 // Runs.
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "base/status_macros.h"
 #include "pjrt/buffer.h"
@@ -71,6 +72,22 @@ std::vector<int64_t> Donations(const Program& program, const PJRT_ExecuteOptions
   return donate;
 }
 
+// XLA's rule: what is given up in a call cannot be another argument of it, given up or not.
+absl::Status CheckDonations(absl::Span<const int64_t> donate, PJRT_Buffer* const* arguments, size_t count) {
+  absl::flat_hash_map<const PJRT_Buffer*, int64_t> donated;
+  for (const int64_t i : donate) {
+    const auto [first, is_new] = donated.try_emplace(arguments[i], i);
+    if (!is_new) return InvalidArgument("arguments ", first->second, " and ", i, " are the same buffer, which cannot be donated twice");
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const auto found = donated.find(arguments[i]);
+    if (found != donated.end() && found->second != static_cast<int64_t>(i)) {
+      return InvalidArgument("argument ", i, " is the buffer that is donated as argument ", found->second, " of the same call");
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Hands results out; from here on nothing fails but for want of memory.
 void GiveResults(const Program& program, absl::Span<PJRT_Device* const> devices, Executable::ReplicatedResults results,
                  absl::Span<const std::shared_ptr<Event>> ends, PJRT_LoadedExecutable_Execute_Args* args) {
@@ -103,7 +120,10 @@ absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) 
   if (args->execute_device != nullptr) devices = absl::MakeConstSpan(&args->execute_device, 1);
 
   std::vector<int64_t> donate;
-  if (!program.donated.empty()) donate = Donations(program, given);
+  if (!program.donated.empty()) {
+    donate = Donations(program, given);
+    for (size_t d = 0; d < devices.size(); ++d) HILO_RETURN_IF_ERROR(CheckDonations(donate, args->argument_lists[d], args->num_args));
+  }
   std::vector<std::shared_ptr<Event>> ends;
   ExecuteOptions options{.device = devices[0]->number(), .donate = donate, .ends = &ends};
   if (given.context != nullptr && !given.context->is_empty) {

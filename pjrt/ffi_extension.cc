@@ -4,6 +4,7 @@
 #include "pjrt/execute_context.h"
 #include "pjrt/extensions.h"
 #include "runtime/ffi/custom_call_registry.h"
+#include "runtime/ffi/ffi_api.h"
 #include "runtime/ffi/type_registry.h"
 
 namespace hilo::pjrt {
@@ -39,6 +40,12 @@ PJRT_Extension_Base* FfiExtension(PJRT_Extension_Base* next) {
       .type_register = Boundary<PJRT_FFI_Type_Register_Args, RegisterFfiType>,
       .user_data_add = Boundary<PJRT_FFI_UserData_Add_Args, AddUserData>,
       .register_handler = Boundary<PJRT_FFI_Register_Handler_Args, RegisterHandler>};
+  return &extension.base;
+}
+
+PJRT_Extension_Base* FfiApiExtension(PJRT_Extension_Base* next) {
+  static Hilo_FfiApi_Extension extension = {
+      .base = {.struct_size = sizeof(Hilo_FfiApi_Extension), .type = Hilo_Extension_Type_FfiApi, .next = next}, .ffi_api = ffi::GetXlaFfiApi()};
   return &extension.base;
 }
 

@@ -202,6 +202,24 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   return program;
 }
 
+absl::StatusOr<std::string> OptimizedHlo(const Program& program) {
+  HILO_ASSIGN_OR_RETURN(StablehloProgram imported, Import(program.source));
+  HILO_ASSIGN_OR_RETURN(const PluginCompileOptions options, ReadCompileOptions(program.source.options));
+  PairDonors(imported.module.get());
+  HILO_ASSIGN_OR_RETURN(const std::string text, program.client->client->compiler()->Emit(std::move(imported.module), options.compile, "hlo"));
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> optimized, ParseHloModule(text, {}));
+  HILO_ASSIGN_OR_RETURN(const std::string bytes, HloModuleToProto(*optimized));
+  // HloModuleProtoWithConfig: the module, and a configuration with the module's own program shape and the counts of replicas and partitions.
+  HILO_ASSIGN_OR_RETURN(const WireMessage module, WireMessage::Parse(bytes));
+  WireWriter config, message;
+  config.Bytes(1, module.Bytes(4));
+  config.Int(4, program.executable->assignment().replica_count());
+  config.Int(5, program.executable->assignment().partition_count());
+  message.Bytes(1, bytes);
+  message.Message(2, config);
+  return std::move(message).Take();
+}
+
 absl::Status Client_Compile(PJRT_Client_Compile_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
   HILO_RETURN_IF_ERROR(CheckHandle(args->program, "PJRT_Program"));
@@ -211,6 +229,33 @@ absl::Status Client_Compile(PJRT_Client_Compile_Args* args) {
                                                             .code = std::string(given.code, given.code_size),
                                                             .options = std::string(args->compile_options, args->compile_options_size)}));
   args->executable = new PJRT_LoadedExecutable{std::move(program)};
+  return absl::OkStatus();
+}
+
+// An executable of a described topology is one of the client behind the description.
+absl::Status Compile(PJRT_Compile_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->topology, "PJRT_TopologyDescription"));
+  HILO_RETURN_IF_ERROR(CheckHandle(args->program, "PJRT_Program"));
+  const PJRT_Program given = Whole(args->program);
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                        CompileProgram(args->topology->client->self, {.format = std::string(given.format, given.format_size),
+                                                                      .code = std::string(given.code, given.code_size),
+                                                                      .options = std::string(args->compile_options, args->compile_options_size)}));
+  args->executable = new PJRT_Executable(std::move(program));
+  return absl::OkStatus();
+}
+
+absl::Status Client_Load(PJRT_Client_Load_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  HILO_RETURN_IF_ERROR(CheckHandle(args->executable, "PJRT_Executable"));
+  std::shared_ptr<const Program> program = args->executable->program;
+  const absl::string_view options(args->compile_options, args->compile_options_size);
+  if (program->client.get() != args->client || (!options.empty() && options != program->source.options)) {
+    ProgramSource source = program->source;
+    if (!options.empty()) source.options = std::string(options);
+    HILO_ASSIGN_OR_RETURN(program, CompileProgram(args->client->self, std::move(source)));
+  }
+  args->loaded_executable = new PJRT_LoadedExecutable{std::move(program)};
   return absl::OkStatus();
 }
 

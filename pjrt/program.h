@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -65,11 +66,17 @@ struct Program {
 absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client, ProgramSource source,
                                                               absl::string_view native = "");
 
+// A serialised HloModuleProtoWithConfig of the program after optimisation; it is optimised once more for that. Errors: Unimplemented if the platform has no such form.
+absl::StatusOr<std::string> OptimizedHlo(const Program& program);
+
 }  // namespace hilo::pjrt
 
 // Two handles on the same program, which are destroyed in any order.
 struct PJRT_Executable {
+  explicit PJRT_Executable(std::shared_ptr<const hilo::pjrt::Program> program) : program(std::move(program)) {}
   const std::shared_ptr<const hilo::pjrt::Program> program;
+  std::once_flag optimized_once;
+  std::string optimized, optimized_format;  // the program after optimisation, once somebody has asked for it
 };
 struct PJRT_LoadedExecutable {
   const std::shared_ptr<const hilo::pjrt::Program> program;

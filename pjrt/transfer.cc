@@ -112,15 +112,13 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
   return absl::OkStatus();
 }
 
+// Memory that is not aligned to 64 bytes is copied, as kernels rely on that.
 absl::Status Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Args* args) {
   HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->memory, args->device));
   HILO_RETURN_IF_ERROR(CheckMemory(args->client, memory));
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->element_type, args->dims, args->num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->layout));
   if (!args->client->client->memory_is_on_host()) return Unimplemented("views of memory of devices that have their own");
-  if (reinterpret_cast<uintptr_t>(args->device_buffer_ptr) % kBufferAlignment != 0) {
-    return InvalidArgument("a view is of memory aligned to ", kBufferAlignment, " bytes");
-  }
   std::function<void()> release = [] {};
   if (args->on_delete_callback != nullptr) {
     release = [callback = args->on_delete_callback, data = args->device_buffer_ptr, user_arg = args->on_delete_callback_arg] { callback(data, user_arg); };

@@ -17,7 +17,7 @@ TEST(TableTest, IsWhole) {
 TEST(TableTest, RefusesNull) {
   EXPECT_EQ(TextOf(Api()->PJRT_Client_Devices(nullptr)), "3: expected a struct of arguments, got null");
   EXPECT_EQ(PJRT_ERROR(Client_Devices, .client = nullptr), "3: expected a PJRT_Client, got null");
-  EXPECT_EQ(PJRT_ERROR(Client_CreateAliasBuffer, .client = nullptr), "12: PJRT_Client_CreateAliasBuffer");
+  EXPECT_EQ(PJRT_ERROR(CopyToDeviceStream_Destroy, .stream = nullptr), "12: PJRT_CopyToDeviceStream_Destroy");
 }
 
 TEST(ClientTest, OptionsAreRefusedByName) {

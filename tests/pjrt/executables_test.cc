@@ -80,11 +80,9 @@ TEST_F(ExecutablesTest, DonationReusesMemoryUnlessSomebodyLooks) {
   EXPECT_EQ(ToHost(x)[0], 1);
   Destroy(results[0]);
 
-  // Given twice.
-  ASSERT_EQ(Run(loaded, {x, x}, &results), "");
-  EXPECT_TRUE(IsDeleted(x));
-  EXPECT_EQ(ToHost(results[0])[0], 2);
-  Destroy(results[0]);
+  // Given up and used in one call.
+  EXPECT_EQ(Run(loaded, {x, x}, &results), "3: argument 1 is the buffer that is donated as argument 0 of the same call");
+  EXPECT_FALSE(IsDeleted(x));
   Destroy(x);
 
   // Looked at from outside.
@@ -97,6 +95,54 @@ TEST_F(ExecutablesTest, DonationReusesMemoryUnlessSomebodyLooks) {
   EXPECT_EQ(ToHost(results[0])[5], 2);
   PJRT_CALL(Buffer_DecreaseExternalReferenceCount, .buffer = x);
   for (PJRT_Buffer* buffer : {x, y, results[0]}) Destroy(buffer);
+  Destroy(loaded);
+}
+
+TEST_F(ExecutablesTest, OptimizedProgram) {
+  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule fused
+ENTRY main { x = f32[4] parameter(0)  zero = f32[] constant(0)  z = f32[4] broadcast(zero), dimensions={}  y = f32[4] add(x, z)  s = f32[4] sine(y)
+  ROOT n = f32[4] negate(s) })");
+  PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+  PJRT_Program program = Make<PJRT_Program>();
+  PJRT_CALL(Executable_OptimizedProgram, .executable = executable, .program = &program);
+  EXPECT_EQ(std::string(program.format, program.format_size), "hlo_with_config");
+  std::string code(program.code_size, 0);
+  program.code = code.data();
+  PJRT_CALL(Executable_OptimizedProgram, .executable = executable, .program = &program);
+  const auto message = WireMessage::Parse(code);
+  ASSERT_TRUE(message.ok());
+  const auto module = HloModuleFromProto(message->Bytes(1));
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ((*module)->name(), "fused");
+  program.code_size = 1;
+  EXPECT_EQ(PJRT_ERROR(Executable_OptimizedProgram, .executable = executable, .program = &program),
+            "3: expected room for " + std::to_string(code.size()) + " bytes, got 1");
+  PJRT_CALL(Executable_Destroy, .executable = executable);
+  Destroy(loaded);
+}
+
+TEST_F(ExecutablesTest, CompilesForATopology) {
+  const PJRT_NamedValue devices = IntOption("num_devices", 2);
+  PJRT_TopologyDescription* const made = PJRT_CALL(TopologyDescription_Create, .create_options = &devices, .num_options = 1).topology;
+  const auto bytes = PJRT_CALL(TopologyDescription_Serialize, .topology = made);
+  PJRT_TopologyDescription* const topology =
+      PJRT_CALL(TopologyDescription_Deserialize, .serialized_topology = bytes.serialized_bytes, .serialized_topology_size = bytes.serialized_bytes_size).topology;
+  bytes.serialized_topology_deleter(bytes.serialized_topology);
+  EXPECT_EQ(PJRT_CALL(TopologyDescription_GetDeviceDescriptions, .topology = topology).num_descriptions, 2u);
+  EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = "moon", .serialized_topology_size = 4),
+            "3: 'moon' is no serialised topology");
+  const std::string code = kAdd, format = "hlo_text", options = Options();
+  const PJRT_Program program = ProgramOf(code, format);
+  PJRT_Executable* const executable = PJRT_CALL(Compile, .topology = topology, .program = &program, .compile_options = options.data(),
+                                                .compile_options_size = options.size()).executable;
+  for (PJRT_TopologyDescription* description : {made, topology}) PJRT_CALL(TopologyDescription_Destroy, .topology = description);
+  PJRT_LoadedExecutable* const loaded = PJRT_CALL(Client_Load, .client = client_, .executable = executable).loaded_executable;
+  PJRT_CALL(Executable_Destroy, .executable = executable);
+  PJRT_Buffer* const x = Floats({1, 2, 3});
+  std::vector<PJRT_Buffer*> results;
+  ASSERT_EQ(Run(loaded, {x, x}, &results), "");
+  EXPECT_EQ(ToHost(results[0]), (std::vector<float>{2, 4, 6}));
+  for (PJRT_Buffer* buffer : {x, results[0], results[1]}) Destroy(buffer);
   Destroy(loaded);
 }
 

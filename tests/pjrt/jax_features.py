@@ -25,6 +25,13 @@ def mesh(*shape, names="ab"):
     return Mesh(np.array(jax.devices("hilo")).reshape(shape), tuple(names[:len(shape)]))
 
 
+def run_alone(program, **environment):
+    """Runs a program in a process of its own."""
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), **environment)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment, text=True)
+    assert done.returncode == 0, done.stderr[-600:]
+
+
 @feature
 def default_platform():
     assert jax.default_backend() == "hilo" and len(jax.devices()) == 4
@@ -55,6 +62,19 @@ def donation():
 
 
 @feature
+def donated_twice():
+    x = jnp.ones(300)
+    for function, donated in ((lambda x, y: x + y, (0, 1)), (lambda x, y: x + y, (0,))):
+        try:
+            jax.jit(function, donate_argnums=donated)(x, x)
+        except Exception as error:
+            assert "INVALID_ARGUMENT" in str(error), error
+        else:
+            raise AssertionError("an argument was given up and used")
+    assert not x.is_deleted()
+
+
+@feature
 def errors_reach_python():
     try:
         jax.jit(lambda x: x, compiler_options={"xla_no_such_flag": True})(1.0)
@@ -71,7 +91,7 @@ def ahead_of_time():
     np.testing.assert_allclose(compiled(jnp.eye(4), 2 * jnp.eye(4)), 2 * np.eye(4))
     assert compiled.memory_analysis().argument_size_in_bytes == 128
     assert compiled.cost_analysis()["flops"] >= 4 * 4 * 4
-    assert compiled.as_text()
+    assert "ENTRY" in compiled.as_text() and " dot(" in compiled.as_text()
 
 
 @feature
@@ -106,9 +126,8 @@ jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
 print(jax.jit(lambda x: jnp.sin(x) @ x.T)(jnp.ones((8, 8))).sum())
 """
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
         for _ in range(2):
-            subprocess.run([sys.executable, "-c", program.format(folder=folder)], check=True, capture_output=True, env=environment)
+            run_alone(program.format(folder=folder))
             entries = [name for name in os.listdir(folder) if name.endswith("-cache")]
             assert entries
         assert len(entries) == len(set(entries))
@@ -166,11 +185,47 @@ def callbacks_of_sharded_programs():
 
 
 @feature
+def callbacks_with_results_and_tokens():
+    from jax.experimental import io_callback
+    from jax.experimental.buffer_callback import buffer_callback
+
+    seen = []
+    count = lambda v: seen.append(float(v)) or np.float32(2 * v)
+    twice = jax.jit(lambda x: io_callback(count, jax.ShapeDtypeStruct((), jnp.float32), x, ordered=True) + 1)
+    assert (float(twice(3.0)), float(twice(4.0)), seen) == (7.0, 9.0, [3.0, 4.0])
+
+    def fill(context, out, x):
+        np.asarray(out)[...] = np.asarray(x) * 2
+    np.testing.assert_allclose(jax.jit(buffer_callback(fill, jax.ShapeDtypeStruct((3,), jnp.float32)))(jnp.arange(3.)), [0, 2, 4])
+
+
+@feature
+def custom_partitioning():
+    from jax.experimental.custom_partitioning import custom_partitioning as wrap
+
+    sine = wrap(jnp.sin)
+    sine.def_partition(infer_sharding_from_operands=lambda mesh, args, result: args[0].sharding, sharding_rule="i j -> i j",
+                       partition=lambda mesh, args, result: (mesh, jnp.sin, result.sharding, (args[0].sharding,)))
+    x = np.arange(16., dtype=np.float32).reshape(4, 4)
+    np.testing.assert_allclose(np.asarray(jax.jit(lambda v: sine(v) + 1)(jax.device_put(x, NamedSharding(mesh(4), P("a"))))), np.sin(x) + 1, atol=1e-6)
+
+
+@feature
 def dlpack():
     x = jnp.arange(6.).reshape(2, 3)
     shared = np.from_dlpack(x)
     np.testing.assert_allclose(shared, np.arange(6.).reshape(2, 3))
     assert shared.ctypes.data == x.unsafe_buffer_pointer()
+    program = """
+import jax, jax.numpy as jnp, numpy as np
+assert jnp.ones(3).devices() == {jax.devices()[0]}
+for place in 0, 4:  # aligned to 64 bytes and not
+    given = np.zeros(64, np.float32)
+    start = -given.ctypes.data % 64 // 4 + place
+    x = jax.dlpack.from_dlpack(given[start:start + 20])
+    assert x.devices() == {jax.devices()[0]} and (x.unsafe_buffer_pointer() == given[start:].ctypes.data) == (place == 0)
+"""
+    run_alone(program, JAX_PLATFORMS="hilo")
 
 
 @feature

@@ -1,4 +1,4 @@
-"""Python functions that programs call: jax.pure_callback, io_callback, jax.debug.
+"""Python functions that programs call: jax.pure_callback, io_callback, jax.debug, buffer_callback.
 
 JAX lowers such a call to a custom call that its own client knows how to serve. For Hilo it is the custom call `hilo_python_callback`, whose handler is
 a function of this module: it looks the Python function up by the number that the call carries, and hands arrays to and fro. A function is kept as long
@@ -28,10 +28,11 @@ _functions = weakref.WeakValueDictionary()  # by number
 
 
 class _Function:
-    """A Python function on arrays, alive as long as a program holds it."""
+    """A Python function on arrays, alive as long as a program holds it. One of `buffers` gets those of the results too, and fills them."""
 
-    def __init__(self, call):
+    def __init__(self, call, buffers=False):
         self.call = call
+        self.buffers = buffers
         with _lock:
             self.number = next(_numbers)
             _functions[self.number] = self
@@ -63,6 +64,31 @@ def _view(buffer):
     return np.frombuffer(memory, dtype).reshape(shape)
 
 
+class _Buffer:
+    """What functions of jax.experimental.buffer_callback get: the program's own memory."""
+
+    def __init__(self, array, writeable):
+        self._array = array
+        self._array.flags.writeable = writeable
+        self.shape, self.dtype, self.ndim, self.size, self.writeable = array.shape, array.dtype, array.ndim, array.size, writeable
+        self.__array_interface__ = array.__array_interface__
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._array, dtype=dtype, copy=copy)
+
+    def __dlpack__(self, **options):
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+class _Context:
+    """The context of such a function, as jaxlib's ExecutionContext where there are no streams."""
+    stage = "EXECUTE"
+    stream = 0
+
+
 def _answer_metadata(frame):
     extension = frame.head.extension_start
     while extension:
@@ -83,6 +109,9 @@ def _handler(frame_pointer):
         function = _functions.get(frame.integer_attribute("number"))
         if function is None:
             return frame.error("the Python function of this program is gone", code=9)
+        if function.buffers:
+            function(_Context(), *(_Buffer(_view(b), False) for b in frame.arguments()), *(_Buffer(_view(b), True) for b in frame.results()))
+            return None
         arguments = []
         for buffer in frame.arguments():
             if buffer.dtype == _TOKEN:
@@ -101,12 +130,32 @@ def _handler(frame_pointer):
         return frame.error("CpuCallback error calling callback: " + traceback.format_exc())
 
 
+def _whole(sharding_impls, devices):
+    """The sharding of a token."""
+    return sharding_impls.SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=devices)
+
+
+def _lower_buffer_callback(ctx, *args, callback, in_tree, out_tree, has_side_effect, input_output_aliases, **_):
+    from jax._src import ffi, tree_util
+
+    def call(context, *buffers):
+        positional, named = tree_util.tree_unflatten(in_tree, buffers[:in_tree.num_leaves])
+        if callback(context, tree_util.tree_unflatten(out_tree, buffers[in_tree.num_leaves:]), *positional, **named) is not None:
+            raise ValueError("buffer_callback callback must not return any values.")
+
+    function = _Function(call, buffers=True)
+    ctx.module_context.add_host_callback(function)
+    lower = ffi.ffi_lowering(_TARGET, has_side_effect=has_side_effect, operand_output_aliases=dict(input_output_aliases))
+    return lower(ctx, *args, number=np.uint64(function.number))
+
+
 def install(plugin):
     """Makes JAX lower callbacks to calls of the handler above where the backend is Hilo."""
     from jax._src import callback as jax_callback
-    from jax._src import core, dtypes, ffi, sharding_impls
+    from jax._src import buffer_callback, core, dtypes, ffi, sharding_impls
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir.dialects import hlo
+    from jax.interpreters import mlir as interpreters_mlir
 
     from ._jax_rules import is_hilo
 
@@ -140,6 +189,8 @@ def install(plugin):
         if token:
             operands = [token, *operands]
             ctx = ctx.replace(avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out])
+            if result_avals and isinstance(sharding, sharding_impls.SdyArrayList):
+                sharding = sharding_impls.SdyArrayList((_whole(sharding_impls, sharding.shardings[0].logical_device_ids), *sharding.shardings))
         axes = ctx.module_context.axis_context
         first_only = not result_avals and isinstance(axes, sharding_impls.ShardingContext) and axes.num_devices > 1
         if first_only:
@@ -155,3 +206,5 @@ def install(plugin):
         return results, token, function
 
     jax_callback.emit_python_callback = emit_python_callback
+    interpreters_mlir.emit_python_callback = emit_python_callback
+    mlir.register_lowering(buffer_callback.buffer_callback_p, _lower_buffer_callback, platform="hilo")

@@ -1,8 +1,8 @@
-"""The FFI extension of the PJRT C API, and XLA's FFI call frames, through ctypes."""
+"""XLA's FFI through ctypes: its table of functions, which the plugin hands out by an extension of its own, and call frames."""
 
 import ctypes
 
-_FFI_EXTENSION = 5
+_FFI_API_EXTENSION = 0x48494C4F
 
 _pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -22,52 +22,13 @@ class _Extension(ctypes.Structure):
 _Extension._fields_ = [("struct_size", ctypes.c_size_t), ("type", ctypes.c_int), ("next", ctypes.POINTER(_Extension))]
 
 
-class _FfiExtension(ctypes.Structure):
-    _fields_ = [("base", _Extension), ("type_register", ctypes.c_void_p), ("user_data_add", ctypes.c_void_p), ("register_handler", ctypes.c_void_p)]
-
-
-class _RegisterHandlerArgs(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("target_name", ctypes.c_char_p), ("target_name_size", ctypes.c_size_t), ("handler", ctypes.c_void_p),
-                ("platform_name", ctypes.c_char_p), ("platform_name_size", ctypes.c_size_t), ("traits", ctypes.c_uint32)]
+class _FfiApiExtension(ctypes.Structure):
+    _fields_ = [("base", _Extension), ("ffi_api", ctypes.c_void_p)]
 
 
 class _Api(ctypes.Structure):
-    """The start of the plugin's table: enough to find extensions, and to read and free an error."""
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.POINTER(_Extension)), ("version", ctypes.c_byte * 24),
-                ("error_destroy", ctypes.c_void_p), ("error_message", ctypes.c_void_p)]
-
-
-class _ErrorArgs(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.c_void_p), ("error", ctypes.c_void_p), ("message", ctypes.c_void_p),
-                ("message_size", ctypes.c_size_t)]
-
-
-class Plugin:
-    """The plugin behind the capsule that JAX's register_plugin returns."""
-
-    def __init__(self, api):
-        self._api = ctypes.cast(address(api), ctypes.POINTER(_Api)).contents
-        extension = self._api.extension_start
-        while extension and extension.contents.type != _FFI_EXTENSION:
-            extension = extension.contents.next
-        self._ffi = ctypes.cast(extension, ctypes.POINTER(_FfiExtension)).contents
-
-    def register_handler(self, name, handler, platform="Host"):
-        """Registers an XLA_FFI_Handler, a capsule or an address, as the target `name` for all clients. Raises ValueError if it has another one."""
-        name, platform = name.encode(), platform.encode()
-        function = handler if isinstance(handler, int) else address(handler)
-        args = _RegisterHandlerArgs(ctypes.sizeof(_RegisterHandlerArgs), name, len(name), function, platform, len(platform), 0)
-        register = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_RegisterHandlerArgs))(self._ffi.register_handler)
-        if error := register(ctypes.byref(args)):
-            raise ValueError(self._take(error))
-
-    def _take(self, error):
-        args = _ErrorArgs(ctypes.sizeof(_ErrorArgs), None, error, None, 0)
-        function = ctypes.CFUNCTYPE(None, ctypes.POINTER(_ErrorArgs))
-        function(self._api.error_message)(ctypes.byref(args))
-        text = ctypes.string_at(args.message, args.message_size).decode()
-        function(self._api.error_destroy)(ctypes.byref(args))
-        return text
+    """The start of the plugin's table: enough to find extensions."""
+    _fields_ = [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.POINTER(_Extension))]
 
 
 class _Head(ctypes.Structure):
@@ -101,7 +62,70 @@ class _ErrorCreateArgs(ctypes.Structure):
 
 class _FfiApi(ctypes.Structure):
     """The start of XLA's table for handlers."""
-    _fields_ = [("head", _Head), ("version", ctypes.c_byte * 24), ("internal_api", ctypes.c_void_p), ("error_create", ctypes.c_void_p)]
+    _fields_ = [("head", _Head), ("version", ctypes.c_byte * 24), ("internal_api", ctypes.c_void_p), ("error_create", ctypes.c_void_p),
+                ("error_get_message", ctypes.c_void_p), ("error_destroy", ctypes.c_void_p), ("handler_register", ctypes.c_void_p),
+                ("stream_get", ctypes.c_void_p), ("type_register", ctypes.c_void_p)]
+
+
+class _HandlerRegisterArgs(ctypes.Structure):
+    _fields_ = [("head", _Head), ("name", _ByteSpan), ("platform", _ByteSpan), ("instantiate", ctypes.c_void_p), ("prepare", ctypes.c_void_p),
+                ("initialize", ctypes.c_void_p), ("execute", ctypes.c_void_p), ("traits", ctypes.c_uint32)]
+
+
+class _TypeRegisterArgs(ctypes.Structure):
+    _fields_ = [("head", _Head), ("name", _ByteSpan), ("type_id", ctypes.c_void_p), ("type_info", ctypes.c_void_p)]
+
+
+class _ErrorMessageArgs(ctypes.Structure):
+    _fields_ = [("head", _Head), ("error", ctypes.c_void_p), ("message", ctypes.c_char_p)]
+
+
+class _ErrorDestroyArgs(ctypes.Structure):
+    _fields_ = [("head", _Head), ("error", ctypes.c_void_p)]
+
+
+def _span(data):
+    """A view of bytes that the caller keeps."""
+    return _ByteSpan(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data))
+
+
+class Plugin:
+    """The plugin behind the capsule that JAX's register_plugin returns."""
+
+    def __init__(self, api):
+        extension = ctypes.cast(address(api), ctypes.POINTER(_Api)).contents.extension_start
+        while extension and extension.contents.type != _FFI_API_EXTENSION:
+            extension = extension.contents.next
+        if not extension:
+            raise AttributeError("the plugin has no table of XLA's FFI")
+        self._ffi = ctypes.cast(ctypes.cast(extension, ctypes.POINTER(_FfiApiExtension)).contents.ffi_api, ctypes.POINTER(_FfiApi)).contents
+
+    def register_handler(self, name, handler, platform="Host"):
+        """Registers XLA_FFI_Handlers as the target `name` for all clients: a capsule or an address, or a dict of them by stage.
+
+        Raises ValueError if there is another target of the name."""
+        name, platform = name.encode(), platform.encode()
+        stages = handler if isinstance(handler, dict) else {"execute": handler}
+        functions = {stage: function if isinstance(function, int) else address(function) for stage, function in stages.items()}
+        self._call(self._ffi.handler_register, _HandlerRegisterArgs(name=_span(name), platform=_span(platform), **functions))
+
+    def register_type(self, name, type_id, type_info=None):
+        """Registers a type of states. `type_id` and `type_info` are capsules; what type_id points to is set unless it has been."""
+        name = name.encode()
+        info = None if type_info is None else address(type_info)
+        self._call(self._ffi.type_register, _TypeRegisterArgs(name=_span(name), type_id=address(type_id), type_info=info))
+
+    def _call(self, function, args):
+        args.head.struct_size = ctypes.sizeof(args)
+        error = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(function)(ctypes.addressof(args))
+        if not error:
+            return
+        message = _ErrorMessageArgs(_Head(ctypes.sizeof(_ErrorMessageArgs), None), error, None)
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._ffi.error_get_message)(ctypes.addressof(message))
+        text = message.message.decode(errors="replace")
+        destroy = _ErrorDestroyArgs(_Head(ctypes.sizeof(_ErrorDestroyArgs), None), error)
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._ffi.error_destroy)(ctypes.addressof(destroy))
+        raise ValueError(text)
 
 
 class CallFrame(ctypes.Structure):

@@ -13,6 +13,7 @@ import numpy as np
 
 _logger = logging.getLogger(__name__)
 _NAME = "hilo"
+_HOST_PLATFORMS = ("cpu", "Host", "host", _NAME)  # what names of platforms say where an FFI handler works on memory of the host
 
 
 def install(api):
@@ -20,7 +21,8 @@ def install(api):
     from . import _callbacks, _ffi
 
     plugin = _ffi.Plugin(api)
-    for rule in (_lower_as_on_cpu, _lower_approx_top_k, _allow_donation, _place_callback_arguments, _keep_compiled_programs, _share_by_dlpack):
+    for rule in (_lower_as_on_cpu, _lower_approx_top_k, _lower_custom_partitioning, _allow_donation, _place_callback_arguments, _keep_compiled_programs, _share_by_dlpack,
+                 _take_dlpack):
         _try(rule)
     _try(functools.partial(_callbacks.install, plugin))
     _try(functools.partial(_register_handlers, plugin))
@@ -62,6 +64,17 @@ def _lower_approx_top_k():
         return mlir.lower_fun(exact, multiple_results=True)(ctx, operand)
 
     mlir.register_lowering(ann.approx_top_k_p, rule, platform=_NAME)
+
+
+def _lower_custom_partitioning():
+    """Hilo divides no programs among devices, but for what is divided by hand: it computes what jax.experimental.custom_partitioning wraps as it is."""
+    from jax._src import core, custom_partitioning
+    from jax._src.interpreters import mlir
+
+    def rule(ctx, *values, call, **_):
+        return mlir.lower_fun(core.jaxpr_as_fun(call), multiple_results=True)(ctx, *values)
+
+    mlir.register_lowering(custom_partitioning.custom_partitioning_p, rule, platform=_NAME)
 
 
 def _allow_donation():
@@ -131,8 +144,29 @@ def _share_by_dlpack():
     ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__ = dlpack, dlpack_device
 
 
+class _WithoutCpu:
+    """The module xla_bridge as jax.dlpack sees it: arrays of the CPU are put on Hilo's devices where jaxlib's CPU is not among the platforms."""
+
+    def __init__(self, xla_bridge):
+        self._xla_bridge = xla_bridge
+
+    def __getattr__(self, name):
+        return getattr(self._xla_bridge, name)
+
+    def get_backend(self, platform=None):
+        backends = self._xla_bridge.backends()
+        return self._xla_bridge.get_backend(_NAME if platform == "cpu" and "cpu" not in backends and _NAME in backends else platform)
+
+
+def _take_dlpack():
+    """jax.dlpack.from_dlpack."""
+    from jax._src import dlpack
+
+    dlpack.xla_bridge = _WithoutCpu(dlpack.xla_bridge)
+
+
 def _register_handlers(plugin):
-    """Typed FFI handlers that are registered for the CPU, in jaxlib and by users, now and later. Hilo has LAPACK of its own."""
+    """Typed FFI handlers, and types of their states, that are registered for the CPU, in jaxlib and by users, now and later. Hilo has LAPACK of its own."""
     from jaxlib import xla_client
 
     platform = xla_client.xla_platform_names.get("cpu", "cpu")
@@ -143,11 +177,6 @@ def _register_handlers(plugin):
         name = name.decode() if isinstance(name, bytes) else name
         if api_version != 1 or name.startswith(("lapack_", "xla_ffi_")):
             return
-        if isinstance(handler, dict):
-            if set(handler) - {"execute"}:
-                _logger.info("the custom call %s has handlers of other stages than execute and stays unknown to Hilo", name)
-                return
-            handler = handler["execute"]
         plugin.register_handler(name, handler)
 
     for name, handler, api_version, traits in known:
@@ -157,8 +186,19 @@ def _register_handlers(plugin):
     @functools.wraps(original)
     def register_custom_call_target(name, fn, platform="cpu", api_version=0, traits=0):
         result = original(name, fn, platform, api_version, traits)
-        if platform in ("cpu", "Host", "host", _NAME):
+        if platform in _HOST_PLATFORMS:
             register(name, fn, platform, api_version, traits)
         return result
 
     xla_client.register_custom_call_target = register_custom_call_target
+    original_type = xla_client.register_custom_type
+
+    @functools.wraps(original_type)
+    def register_custom_type(type_name, type_id, platform="cpu"):
+        result = original_type(type_name, type_id, platform)
+        if platform in _HOST_PLATFORMS:
+            registration = type_id if isinstance(type_id, dict) else {"type_id": type_id}
+            plugin.register_type(type_name, registration["type_id"], registration.get("type_info"))
+        return result
+
+    xla_client.register_custom_type = register_custom_type

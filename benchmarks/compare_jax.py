@@ -1,0 +1,290 @@
+"""Times Hilo against jaxlib's CPU platform as programs of JAX see them, in one process, turn by turn, and prints a markdown table.
+
+    JAX_PLATFORMS=hilo,cpu python benchmarks/compare_jax.py [NAME...]     # needs JAX and the plugin (docs/pjrt.md)
+
+A time is that of one call from Python, results waited for at the end of each turn; microseconds, least / median of the turns. Compile times are those of
+lowered.compile(), milliseconds, with no cache on disk. Ratios are jaxlib's time over Hilo's: above 1 Hilo is faster.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import sys
+import time
+
+os.environ.setdefault("JAX_PLATFORMS", "hilo,cpu")
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "examples" / "digits"), str(HERE.parent / "examples"), str(HERE.parent / "python")]
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+SIDES = ("hilo", "cpu")
+PROGRAMS = {}
+
+
+class Program:
+    """A jitted function and its arguments; `threaded` of them are replaced by the first results of each call, and donated."""
+
+    def __init__(self, function, args, threaded=0):
+        self.function, self.args, self.threaded = jax.jit(function, donate_argnums=tuple(range(threaded))), args, threaded
+
+    def compile(self):
+        start = time.perf_counter()
+        self.function.lower(*self.args).compile()
+        return time.perf_counter() - start
+
+    def turn(self, count):
+        args = list(self.args)
+        start = time.perf_counter()
+        for _ in range(count):
+            result = self.function(*args)
+            if self.threaded:
+                args[:self.threaded] = result[:self.threaded]
+        jax.block_until_ready(result)
+        seconds = time.perf_counter() - start
+        self.args = args
+        return seconds / count
+
+
+class Transfer:
+    """A call of JAX's that is no program."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def compile(self):
+        return None
+
+    def turn(self, count):
+        start = time.perf_counter()
+        for _ in range(count):
+            result = self.call()
+        jax.block_until_ready(result)
+        return (time.perf_counter() - start) / count
+
+
+def program(make):
+    """Adds what `make(generator, device)` returns; arrays that it makes lie on that device."""
+    PROGRAMS[make.__name__] = make
+    return make
+
+
+def f32(generator, *shape):
+    return jnp.asarray(generator.standard_normal(shape).astype(np.float32))
+
+
+# --- dispatch ---
+@program
+def scalar_add(generator, device):
+    return Program(lambda x: x + 1, [jnp.float32(1)])
+
+
+@program
+def donation_of_1000(generator, device):
+    return Program(lambda x: (x + 1,), [jnp.ones(1000)], threaded=1)
+
+
+@program
+def twenty_arguments(generator, device):
+    return Program(lambda *args: [x + 1 for x in args], [jnp.full(10, float(i)) for i in range(20)])
+
+
+@program
+def device_put_100(generator, device):
+    given = np.ones(100, np.float32)
+    return Transfer(lambda: jax.device_put(given, device))
+
+
+@program
+def device_put_1m(generator, device):
+    given = np.ones(1 << 20, np.float32)
+    return Transfer(lambda: jax.device_put(given, device))
+
+
+# --- programs of many small operations ---
+@program
+def scan_f64_3x3(generator, device):
+    def step(state, turn):
+        return turn @ state @ turn.T + 0.1 * state, jnp.trace(state)
+    turns = jnp.asarray(generator.standard_normal((200, 3, 3)) * 0.3)
+    return Program(lambda state, turns: lax.scan(step, state, turns), [jnp.eye(3, dtype=jnp.float64), turns])
+
+
+@program
+def gradient_of_60_scalars(generator, device):
+    def loss(leaves, x):
+        for i in range(0, 60, 3):
+            x = jnp.tanh(leaves[i] * x + leaves[i + 1]) * leaves[i + 2]
+        return x.sum()
+    return Program(jax.grad(loss), [[jnp.float32(v) for v in generator.standard_normal(60)], jnp.ones(8)])
+
+
+@program
+def kinematic_tree_gradient(generator, device):
+    """The place of the last of 12 joints, each turned against the one before it."""
+    def place(angles, lengths):
+        position, frame = jnp.zeros(3), jnp.eye(3)
+        for i in range(12):
+            c, s = jnp.cos(angles[i]), jnp.sin(angles[i])
+            turn = jnp.stack([jnp.stack([c, -s, 0 * c]), jnp.stack([s, c, 0 * c]), jnp.array([0, 0, 1.0])])
+            frame = frame @ jnp.roll(turn, i % 3, (0, 1))
+            position = position + frame @ lengths[i]
+        return (position ** 2).sum()
+    return Program(jax.grad(place, argnums=(0, 1)), [f32(generator, 12), f32(generator, 12, 3)])
+
+
+@program
+def n_body_scan(generator, device):
+    def step(state, _):
+        x, v = state
+        d = x[:, None] - x[None]
+        a = -(d / ((d ** 2).sum(-1, keepdims=True) + 0.01) ** 1.5).sum(1)
+        v = v + 0.01 * a
+        return (x + 0.01 * v, v), None
+    return Program(lambda x, v: lax.scan(step, (x, v), None, length=100)[0], [f32(generator, 8, 3), f32(generator, 8, 3)])
+
+
+@program
+def hodgkin_huxley_gradient(generator, device):
+    def rates(v):
+        a = jnp.stack([0.1 * (v + 40.01) / (1 - jnp.exp(-(v + 40.01) / 10)), 0.07 * jnp.exp(-(v + 65) / 20), 0.01 * (v + 55.01) / (1 - jnp.exp(-(v + 55.01) / 10))])
+        b = jnp.stack([4 * jnp.exp(-(v + 65) / 18), 1 / (1 + jnp.exp(-(v + 35) / 10)), 0.125 * jnp.exp(-(v + 65) / 80)])
+        return a, b
+
+    def loss(conductances, current):
+        def step(state, _):
+            v, gates = state
+            m, h, n = gates
+            flow = conductances[0] * m ** 3 * h * (v - 50) + conductances[1] * n ** 4 * (v + 77) + conductances[2] * (v + 54.4)
+            a, b = rates(v)
+            return (v + 0.01 * (current - flow), gates + 0.01 * (a * (1 - gates) - b * gates)), v
+        _, voltages = lax.scan(step, (jnp.float32(-65), jnp.array([0.05, 0.6, 0.32])), None, length=200)
+        return (voltages ** 2).mean()
+    return Program(jax.grad(loss), [jnp.array([120.0, 36.0, 0.3]), jnp.float32(10)])
+
+
+@program
+def runge_kutta_adaptive(generator, device):
+    """Bogacki and Shampine's method with steps of its own choice, on the equation of van der Pol."""
+    def field(y):
+        return jnp.stack([y[1], 5 * (1 - y[0] ** 2) * y[1] - y[0]])
+
+    def step(state):
+        t, y, h = state
+        k1 = field(y)
+        k2 = field(y + h * k1 / 2)
+        k3 = field(y + h * k2 * 3 / 4)
+        new = y + h * (2 * k1 + 3 * k2 + 4 * k3) / 9
+        k4 = field(new)
+        error = jnp.sqrt(jnp.mean((h * (-5 * k1 / 72 + k2 / 12 + k3 / 9 - k4 / 8) / (1e-6 + 1e-4 * jnp.abs(new))) ** 2))
+        good = error <= 1
+        factor = jnp.clip(0.9 * error ** (-1 / 3), 0.2, 5)
+        return jnp.where(good, t + h, t), jnp.where(good, new, y), jnp.minimum(h * factor, 10.0 - t + 1e-6)
+    return Program(lambda y: lax.while_loop(lambda s: s[0] < 10, step, (jnp.float32(0), y, jnp.float32(0.01)))[1], [jnp.array([2.0, 0.0])])
+
+
+@program
+def adam_step_40_leaves(generator, device):
+    def update(leaves, m, v, count):
+        count = count + 1
+        g = jax.grad(lambda ls: sum((x ** 2).sum() for x in ls))(leaves)
+        m = [0.9 * a + 0.1 * b for a, b in zip(m, g)]
+        v = [0.999 * a + 0.001 * b * b for a, b in zip(v, g)]
+        scale = 1e-3 * jnp.sqrt(1 - 0.999 ** count) / (1 - 0.9 ** count)
+        return [x - scale * a / (jnp.sqrt(b) + 1e-8) for x, a, b in zip(leaves, m, v)], m, v, count
+    leaves = [f32(generator, 16, 16) for _ in range(40)]
+    return Program(update, [leaves, [x * 0 for x in leaves], [x * 0 for x in leaves], jnp.float32(0)], threaded=4)
+
+
+@program
+def mlp_step_4x8x8(generator, device):
+    def loss(layers, x, y):
+        for w in layers:
+            x = jnp.tanh(x @ w)
+        return ((x - y) ** 2).mean()
+    layers = [0.5 * jnp.eye(8) for _ in range(4)]
+    return Program(lambda layers, x, y: [w - 0.1 * g for w, g in zip(layers, jax.grad(loss)(layers, x, y))], [layers, jnp.ones((8, 8)), jnp.zeros((8, 8))])
+
+
+@program
+def metropolis_chain(generator, device):
+    def step(state, key):
+        x, energy = state
+        a, b = jax.random.split(key)
+        new = x + 0.3 * jax.random.normal(a, x.shape)
+        new_energy = (new ** 2).sum() + jnp.cos(3 * new).sum()
+        take = jnp.log(jax.random.uniform(b)) < energy - new_energy
+        return (jnp.where(take, new, x), jnp.where(take, new_energy, energy)), x[0]
+    return Program(lambda x, key: lax.scan(step, (x, jnp.float32(0)), jax.random.split(key, 200))[1].mean(), [f32(generator, 4), jax.random.key(0)])
+
+
+# --- larger ones ---
+@program
+def digits_step(generator, device):
+    import train
+
+    x, y = f32(generator, train.BATCH, 64), jnp.asarray(generator.integers(0, 10, train.BATCH).astype(np.int32))
+
+    def step(opt, *rest):
+        loss, *state = train.train_step(x, y, opt, *rest)
+        return (*state, loss)
+    return Program(step, list(train.initial_state(generator)), threaded=len(train.initial_state(generator)))
+
+
+@program
+def attention_gradient(generator, device):
+    def loss(w, x):
+        q, k, v = (x @ w[i] for i in range(3))
+        return (jax.nn.softmax(q @ k.swapaxes(-1, -2) / 8) @ v).sum()
+    return Program(jax.grad(loss), [0.1 * f32(generator, 3, 64, 64), f32(generator, 4, 64, 64)])
+
+
+def measure(name, seconds, rounds):
+    """Microseconds a call, by side and round; and milliseconds to compile."""
+    sides, compiled = {}, {}
+    for side in SIDES:
+        device = jax.devices(side)[0]
+        with jax.default_device(device), jax.enable_x64("f64" in name):
+            sides[side] = PROGRAMS[name](np.random.default_rng(0), device)
+            sides[side].args = jax.device_put(getattr(sides[side], "args", []), device)
+            compiled[side] = sides[side].compile()
+            sides[side].turn(2)
+    times = {side: [] for side in SIDES}
+    with jax.enable_x64("f64" in name):
+        counts = {side: max(2, int(seconds / max(sides[side].turn(10), 1e-7))) for side in SIDES}
+        for _ in range(rounds):
+            for side in SIDES:
+                times[side].append(1e6 * sides[side].turn(counts[side]))
+    return times, compiled
+
+
+def number(value):
+    return f"{value:.4g}" if value < 1000 else f"{value:.0f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(PROGRAMS)}; all of them by default")
+    parser.add_argument("--seconds", type=float, default=0.2, help="of one turn")
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    jax.config.update("jax_compilation_cache_dir", None)
+    print("| program | Hilo, us | jaxlib, us | ratio | compile Hilo, ms | jaxlib, ms | ratio |\n|---|--:|--:|--:|--:|--:|--:|")
+    for name in options.names or PROGRAMS:
+        times, compiled = measure(name, options.seconds, options.rounds)
+        least, median = ({side: f(times[side]) for side in SIDES} for f in (min, statistics.median))
+        cells = [f"{number(least[side])} / {number(median[side])}" for side in SIDES]
+        cells.append(f"{least['cpu'] / least['hilo']:.2f} / {median['cpu'] / median['hilo']:.2f}")
+        if compiled["hilo"] is None:
+            cells += ["", "", ""]
+        else:
+            cells += [number(1e3 * compiled[side]) for side in SIDES] + [f"{compiled['cpu'] / compiled['hilo']:.2f}"]
+        print(f"| {name} |", " | ".join(cells), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

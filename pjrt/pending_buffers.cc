@@ -1,0 +1,187 @@
+// Buffers that stand for what the framework promises: aliases of buffers to come, donations that wait for its word, and copies to memory that it names
+// later. Each call hands out a number of the framework's own to call back with, which is consumed by that one call.
+#include "base/status_macros.h"
+#include "pjrt/buffer.h"
+#include "pjrt/error.h"
+#include "pjrt/event.h"
+#include "pjrt/strided_copy.h"
+
+// An alias that waits for its buffer.
+struct PJRT_FulfillAliasBufferCallback {
+  std::shared_ptr<const hilo::Shape> shape;
+  std::shared_ptr<hilo::BufferValue> value;
+};
+
+// The framework's own work, which it wants to see in traces.
+struct PJRT_AsyncTrackingEvent {};
+
+namespace hilo::pjrt {
+namespace {
+
+absl::Status StatusOf(PJRT_Error_Code code, const char* message, size_t size) {
+  return absl::Status(static_cast<absl::StatusCode>(code), absl::string_view(message, size));
+}
+
+// A value that is there when somebody says so.
+std::shared_ptr<BufferValue> Promise() {
+  auto value = std::make_shared<BufferValue>();
+  value->definition = std::make_shared<Event>();
+  return value;
+}
+
+// `promise` becomes `value` when that is there.
+void Fulfill(std::shared_ptr<BufferValue> promise, std::shared_ptr<BufferValue> value) {
+  const auto done = [promise, value](const absl::Status& status) {
+    if (status.ok()) promise->memory = value->memory;
+    promise->definition->Set(status);
+  };
+  if (value->definition == nullptr) {
+    done(absl::OkStatus());
+  } else {
+    value->definition->OnDone(done);
+  }
+}
+
+// A donated value and the one that takes its place.
+struct Donation {
+  std::shared_ptr<BufferValue> given, promise;
+};
+
+void DependencyReady(PJRT_Buffer_DonateWithControlDependency_Callback_Args* args) {
+  const std::unique_ptr<Donation> donation(static_cast<Donation*>(args->callback_data));
+  const absl::Status status = StatusOf(args->error_code, args->error_message, args->error_message_size);
+  if (status.ok()) {
+    Fulfill(donation->promise, donation->given);
+  } else {
+    donation->promise->definition->Set(status);
+  }
+}
+
+struct RawCopy {
+  std::shared_ptr<BufferValue> value;
+  int64_t offset, size;
+  std::shared_ptr<Event> done;
+};
+
+void TargetReady(PJRT_Buffer_CopyRawToHostFuture_Callback_Args* args) {
+  const std::shared_ptr<RawCopy> copy(static_cast<RawCopy*>(args->callback_data));
+  const absl::Status given = StatusOf(args->error_code, args->error_message, args->error_message_size);
+  if (!given.ok()) return copy->done->Set(given);
+  const auto run = [copy, target = static_cast<uint8_t*>(args->dst)](const absl::Status& status) {
+    copy->done->Set(!status.ok() || copy->size == 0 ? status : Guarded([&]() -> absl::Status {
+      const MemoryBlock& memory = *copy->value->memory;
+      if (memory.on_host()) {
+        std::memcpy(target, memory.data() + copy->offset, copy->size);
+        return absl::OkStatus();
+      }
+      std::vector<uint8_t> bytes(memory.size());
+      HILO_RETURN_IF_ERROR(memory.CopyToHost(bytes.data()));
+      std::memcpy(target, bytes.data() + copy->offset, copy->size);
+      return absl::OkStatus();
+    }));
+  };
+  if (copy->value->definition == nullptr) {
+    run(absl::OkStatus());
+  } else {
+    copy->value->definition->OnDone(run);
+  }
+}
+
+// Errors: InvalidArgument if the buffer has been deleted.
+absl::StatusOr<std::shared_ptr<BufferValue>> ValueOf(PJRT_Buffer* buffer) {
+  HILO_RETURN_IF_ERROR(CheckHandle(buffer, "PJRT_Buffer"));
+  absl::StatusOr<std::shared_ptr<BufferValue>> value = buffer->value->Share();
+  if (!value.ok()) return InvalidArgument(value.status().message());
+  return value;
+}
+
+PJRT_Buffer* BufferOf(const std::shared_ptr<PJRT_Client>& client, PJRT_Memory* memory, std::shared_ptr<const Shape> shape,
+                      std::shared_ptr<BufferValue> value) {
+  return new PJRT_Buffer(client, memory, std::make_unique<Buffer>(std::move(shape), memory->device->number(), std::move(value)));
+}
+
+}  // namespace
+
+absl::Status Client_CreateAliasBuffer(PJRT_Client_CreateAliasBuffer_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->memory, nullptr));
+  if (memory->device->client != args->client) return Unimplemented("transfers between two clients");
+  HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->shape_element_type, args->shape_dims, args->shape_num_dims));
+  HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->shape_layout));
+  auto callback = std::make_unique<PJRT_FulfillAliasBufferCallback>(
+      PJRT_FulfillAliasBufferCallback{.shape = std::make_shared<const Shape>(std::move(shape)), .value = Promise()});
+  args->alias_buffer = BufferOf(args->client->self, memory, callback->shape, callback->value);
+  args->fulfill_alias_buffer_cb = callback.release();
+  return absl::OkStatus();
+}
+
+absl::Status Client_FulfillAliasBuffer(PJRT_Client_FulfillAliasBuffer_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->fulfill_alias_buffer_cb, "PJRT_FulfillAliasBufferCallback"));
+  const std::unique_ptr<PJRT_FulfillAliasBufferCallback> callback(args->fulfill_alias_buffer_cb);
+  const auto fail = [&](const absl::Status& error) {
+    callback->value->definition->Set(error);
+    return error;
+  };
+  if (args->status_code != 0) {
+    callback->value->definition->Set(StatusOf(args->status_code, args->error_message, args->error_message_size));
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::shared_ptr<BufferValue>> value = ValueOf(args->buffer);
+  if (!value.ok()) return fail(value.status());
+  if (const Shape& shape = args->buffer->value->shape(); !ShapeUtil::Equal(shape, *callback->shape)) {
+    return fail(InvalidArgument("an alias of ", callback->shape->ToString(true), " was given ", shape.ToString(true)));
+  }
+  Fulfill(callback->value, *std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status Buffer_DonateWithControlDependency(PJRT_Buffer_DonateWithControlDependency_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
+  absl::StatusOr<std::shared_ptr<BufferValue>> given = args->buffer->value->Donate();
+  if (!given.ok()) return InvalidArgument(given.status().message());
+  auto donation = std::make_unique<Donation>(Donation{.given = *std::move(given), .promise = Promise()});
+  args->out_buffer = BufferOf(args->buffer->client, args->buffer->memory, args->buffer->value->shared_shape(), donation->promise);
+  args->callback_data = donation.release();
+  args->dependency_ready_callback = DependencyReady;
+  return absl::OkStatus();
+}
+
+absl::Status Buffer_CopyRawToHostFuture(PJRT_Buffer_CopyRawToHostFuture_Args* args) {
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, ValueOf(args->buffer));
+  const int64_t size = ShapeUtil::ByteSizeOf(args->buffer->value->shape());
+  if (args->offset < 0 || args->transfer_size < 0 || args->offset > size || args->transfer_size > size - args->offset) {
+    return InvalidArgument(args->transfer_size, " bytes at ", args->offset, " are not within the buffer's ", size);
+  }
+  auto copy = std::make_unique<RawCopy>(
+      RawCopy{.value = std::move(value), .offset = args->offset, .size = args->transfer_size, .done = std::make_shared<Event>()});
+  args->event = new PJRT_Event{copy->done};
+  args->callback_data = copy.release();
+  args->future_ready_callback = TargetReady;
+  return absl::OkStatus();
+}
+
+// The same bytes as another array. Errors: InvalidArgument if it is not of the same size.
+absl::Status Buffer_Bitcast(PJRT_Buffer_Bitcast_Args* args) {
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, ValueOf(args->buffer));
+  const Shape& from = args->buffer->value->shape();
+  HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->element_type, args->dims, args->num_dims));
+  HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->device_layout));
+  const bool packed = IsSubByteType(shape.element_type()) || shape.element_type() == PRED;
+  if (!from.IsArray() || ShapeUtil::ByteSizeOf(shape) != ShapeUtil::ByteSizeOf(from) || (packed && shape.element_type() != from.element_type())) {
+    return InvalidArgument("the bytes of ", from.ToString(), " are not those of ", shape.ToString());
+  }
+  args->out_buffer = BufferOf(args->buffer->client, args->buffer->memory, std::make_shared<const Shape>(std::move(shape)), std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status Device_CreateAsyncTrackingEvent(PJRT_Device_CreateAsyncTrackingEvent_Args* args) {
+  args->event = new PJRT_AsyncTrackingEvent;
+  return absl::OkStatus();
+}
+
+absl::Status AsyncTrackingEvent_Destroy(PJRT_AsyncTrackingEvent_Destroy_Args* args) {
+  delete args->event;
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::pjrt
