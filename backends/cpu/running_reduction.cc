@@ -12,6 +12,7 @@
 #include "backends/llvm/element_ops.h"
 #include "backends/llvm/scalar_computation.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/running_reduction.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::cpu {
@@ -42,28 +43,11 @@ struct Running {
   PrimitiveType type(int64_t i) const { return hero->operand(i)->shape().element_type(); }
 };
 
-// The dimension along which `reduce_window` runs, or -1.
-int64_t RunningDimension(const HloInstruction& reduce_window, bool* from_back) {
-  const auto& window = reduce_window.attrs<ReduceWindowAttrs>().window.dimensions;
-  const Shape& shape = reduce_window.operand(0)->shape();
-  int64_t running = -1;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    const Window::Dimension& w = window[d];
-    const int64_t size = shape.dimensions(d), reach = w.size - 1;
-    if (w.stride != 1 || w.base_dilation != 1) return -1;
-    if (w.size == 1 && w.padding_low == 0 && w.padding_high == 0) continue;
-    if (running >= 0 || w.window_dilation != 1 || w.size < size || size == 0) return -1;
-    const bool front = w.padding_low == reach && w.padding_high == 0, back = w.padding_low == 0 && w.padding_high == reach;
-    if (!front && !back) return -1;
-    running = d;
-    *from_back = back;
-  }
-  return running;
-}
-
 Running Describe(const HloInstruction* instruction) {
   Running r{.instruction = instruction, .hero = HeroOf(instruction)};
-  const int64_t dimension = RunningDimension(*r.hero, &r.from_back);
+  const RunningWindow running = *RunningWindowOf(*r.hero);
+  const int64_t dimension = running.dimension;
+  r.from_back = running.from_back;
   const auto sizes = r.hero->operand(0)->shape().dimensions();
   r.count = r.hero->operand_count() / 2;
   r.outer = Product(sizes.first(dimension));
@@ -363,14 +347,13 @@ bool IsExpensive(const Running& r) { return r.computation->instruction_count() >
 }  // namespace
 
 bool IsRunningReduction(const HloInstruction& reduce_window) {
-  bool from_back = false;
-  return RunningDimension(reduce_window, &from_back) >= 0;
+  return RunningWindowOf(reduce_window).has_value();
 }
 
 bool CanRun(const codegen::NumericOptions& numerics, const HloInstruction& reduce_window) {
-  bool from_back = false;
-  if (RunningDimension(reduce_window, &from_back) < 0) return false;
-  if (!from_back || !numerics.strict) return true;
+  const std::optional<RunningWindow> running = RunningWindowOf(reduce_window);
+  if (!running.has_value()) return false;
+  if (!running->from_back || !numerics.strict) return true;
   const bool single = reduce_window.operand_count() == 2 && SingleOperation(*reduce_window.called_computation()).has_value();
   return single && MayReorder(numerics, reduce_window.operand(0)->shape().element_type());
 }

@@ -15,6 +15,7 @@ absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction
 absl::Status EmitCopy(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitReduce(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitRows(ProgramEmitter& program, const HloInstruction* instruction, const RowPlan& plan);
+absl::Status EmitReduceWindow(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitRaggedDot(ProgramEmitter& program, const HloInstruction* instruction);

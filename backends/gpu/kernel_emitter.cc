@@ -242,23 +242,29 @@ llvm::Value* KernelEmitter::LoadCell(llvm::Value* cells, llvm::Value* index, llv
 }
 
 llvm::Value* KernelEmitter::ShuffleDown(llvm::Value* value, int distance) {
-  return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_down_i32, value, distance, kWarp - 1);
+  return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_down_i32, value, b().getInt32(distance), kWarp - 1);
 }
 
 llvm::Value* KernelEmitter::ShuffleAcross(llvm::Value* value, int distance) {
-  return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, value, distance, kWarp - 1);
+  return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, value, b().getInt32(distance), kWarp - 1);
 }
 
-llvm::Value* KernelEmitter::ShuffleUp(llvm::Value* value, int distance) { return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_up_i32, value, distance, 0); }
+llvm::Value* KernelEmitter::ShuffleUp(llvm::Value* value, int distance) { return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_up_i32, value, b().getInt32(distance), 0); }
+
+llvm::Value* KernelEmitter::ShuffleLast(llvm::Value* value, int lanes) {
+  llvm::Value* thread = b().CreateIntrinsic(b().getInt32Ty(), llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {});
+  llvm::Value* last = b().CreateOr(b().CreateAnd(thread, b().getInt32(kWarp - 1)), b().getInt32(static_cast<uint32_t>(lanes - 1)));
+  return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, value, last, kWarp - 1);
+}
 
 // The machine shuffles 32 bits.
-llvm::Value* KernelEmitter::Shuffle(unsigned intrinsic, llvm::Value* value, int distance, int clamp) {
+llvm::Value* KernelEmitter::Shuffle(unsigned intrinsic, llvm::Value* value, llvm::Value* lane, int clamp) {
   llvm::IRBuilder<>& b = this->b();
   llvm::Type* type = value->getType();
   const int bits = static_cast<int>(type->getPrimitiveSizeInBits());
   llvm::Value* whole = type->isIntegerTy() ? value : b.CreateBitCast(value, b.getIntNTy(bits));
   auto shuffle = [&](llvm::Value* word) -> llvm::Value* {
-    return b.CreateIntrinsic(b.getInt32Ty(), intrinsic, {b.getInt32(0xFFFFFFFF), word, b.getInt32(distance), b.getInt32(clamp)});
+    return b.CreateIntrinsic(b.getInt32Ty(), intrinsic, {b.getInt32(0xFFFFFFFF), word, lane, b.getInt32(clamp)});
   };
   if (bits <= 32) {
     whole = b.CreateTrunc(shuffle(b.CreateZExt(whole, b.getInt32Ty())), b.getIntNTy(bits));

@@ -73,6 +73,8 @@ class KernelEmitter : public codegen::OperandSource {
   llvm::Value* ShuffleAcross(llvm::Value* value, int distance);
   // The value of the lane `distance` before this one; of the first lanes: their own. All lanes take part.
   llvm::Value* ShuffleUp(llvm::Value* value, int distance);
+  // The value of the last of the `lanes` lanes (a power of two, beginning at a multiple) that this one is among; all lanes take part.
+  llvm::Value* ShuffleLast(llvm::Value* value, int lanes);
 
   absl::Status If(absl::string_view name, llvm::Value* condition, absl::FunctionRef<absl::Status()> body);
   absl::Status ForEach(absl::string_view name, llvm::Value* begin, llvm::Value* end, int64_t step, absl::FunctionRef<absl::Status(llvm::Value*)> body);
@@ -96,7 +98,7 @@ class KernelEmitter : public codegen::OperandSource {
   void NoteSequence(const HloInstruction* instruction);
   void CreateFunction();
   llvm::Value* PointerTo(const BufferSlice& slice);
-  llvm::Value* Shuffle(unsigned intrinsic, llvm::Value* value, int distance, int clamp);
+  llvm::Value* Shuffle(unsigned intrinsic, llvm::Value* value, llvm::Value* lane, int clamp);
   std::optional<BufferSlice> ConstantSlice(const HloInstruction* constant);
 
   ProgramEmitter& program_;

@@ -202,6 +202,8 @@ absl::Status EmitKernels(ProgramEmitter& program, const HloInstruction* instruct
   switch (hero->opcode()) {
     case HloOpcode::kReduce:
       return EmitReduce(program, instruction);
+    case HloOpcode::kReduceWindow:
+      return EmitReduceWindow(program, instruction);
     case HloOpcode::kTranspose:
       return IsTiledTranspose(*hero) ? EmitTranspose(program, instruction) : EmitLoop(program, instruction);
     case HloOpcode::kDot:

@@ -1,0 +1,23 @@
+// Which reduce-windows are running reductions: cumulative sums, products, maxima.
+#ifndef HILO_HLO_ANALYSIS_RUNNING_REDUCTION_H_
+#define HILO_HLO_ANALYSIS_RUNNING_REDUCTION_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "hlo/ir/hlo_instruction.h"
+
+namespace hilo {
+
+// Each window covers all elements up to its position, or (from_back) all from its position on, in one dimension.
+struct RunningWindow {
+  int64_t dimension = 0;
+  bool from_back = false;
+};
+
+// nullopt for reduce-windows of another kind.
+std::optional<RunningWindow> RunningWindowOf(const HloInstruction& reduce_window);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_ANALYSIS_RUNNING_REDUCTION_H_
