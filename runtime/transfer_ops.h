@@ -41,6 +41,11 @@ class TransferOp {
   const Shape& data_shape() const { return data_shape_; }
   bool takes_data() const { return opcode_ == HloOpcode::kOutfeed || opcode_ == HloOpcode::kSend; }
   bool yields_data() const { return opcode_ == HloOpcode::kInfeed || opcode_ == HloOpcode::kRecvDone; }
+  // Of send and recv: with the host or between devices; the channel, and between devices who sends to whom: partitions of a replica if
+  // there is a channel above 0 and more than one partition, else replicas.
+  bool is_host_transfer() const { return is_host_transfer_; }
+  int64_t channel_id() const { return channel_id_; }
+  const std::vector<std::pair<int64_t, int64_t>>& pairs() const { return pairs_; }
 
  private:
   // Of the channel's pairs, the other end for the device of `run`; -1: none.

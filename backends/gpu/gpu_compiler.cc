@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "backends/gpu/collectives/overlap_scheduler.h"
 #include "backends/gpu/gpu_platform.h"
 #include "backends/gpu/gpu_program.h"
 #include "backends/gpu/ptx.h"
@@ -123,6 +124,7 @@ class GpuCompiler : public Compiler {
                                    .platform = devices_->platform(),
                                    .kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1,
                                    .sequences = options_.sequences,
+                                   .overlap_collectives = options_.overlap_collectives,
                                    .group_elements_from = options_.group_elements_from};
     ProgramEmitter emitter(*lowered.module, lowered.assignment, options, emission);
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, emitter.Emit());
@@ -157,7 +159,7 @@ class GpuCompiler : public Compiler {
     return codes;
   }
 
-  static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options, Dumper& dumper) {
+  absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options, Dumper& dumper) const {
     Lowered lowered;
     lowered.facts.shape = module->EntryProgramShape();
     module->set_entry_computation_layout(lowered.facts.shape);  // stays, though another instruction becomes the root
@@ -172,6 +174,7 @@ class GpuCompiler : public Compiler {
     }
     HILO_RETURN_IF_ERROR(pipeline.Run(module.get(), pass_options));
     HILO_RETURN_IF_ERROR(ScheduleModule(module.get()));
+    if (options_.overlap_collectives && (module->replica_count() > 1 || module->num_partitions() > 1)) OverlapCollectives(module.get());
     HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
     HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, {.alignment = kDeviceAlignment}));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/collectives/collective_thunk.h"
+#include "backends/gpu/collectives/device_transfer.h"
 #include "backends/gpu/emitters.h"
 #include "backends/gpu/host_call.h"
 #include "backends/gpu/ptx.h"
@@ -91,6 +92,7 @@ absl::StatusOr<ThunkSequence> ProgramEmitter::EmitComputation(const HloComputati
   }
   HILO_RETURN_IF_ERROR(EmitSequence(&small));
   thunks_ = outer;
+  if (!emission_.overlap_collectives) return mine;
   // Within a call any parameter may lie where an output does; in the entry, what is donated.
   PlaceAwaits(&mine, [&](int64_t parameter, int64_t output) {
     return !in_entry_ || absl::c_linear_search(assignment_.scopes().back().donations, std::pair(output, parameter));
@@ -134,6 +136,7 @@ absl::Status ProgramEmitter::EmitInstruction(const HloInstruction* instruction) 
     default:
       break;
   }
+  if (IsDeviceTransfer(*instruction)) return AddContext(EmitDeviceTransfer(*this, instruction), InstructionContext(*instruction));
   if (CollectiveOp::Is(instruction->opcode())) return AddContext(EmitCollective(*this, instruction), InstructionContext(*instruction));
   const absl::Status status = IsHostCall(*instruction) ? EmitHostCall(*this, instruction) : EmitKernels(*this, instruction);
   return AddContext(status, InstructionContext(*instruction));

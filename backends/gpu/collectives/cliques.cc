@@ -1,6 +1,9 @@
 #include "backends/gpu/collectives/cliques.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +23,13 @@ bool Contains(const CliqueSpec& clique, int64_t rank) { return std::find(clique.
 
 bool Contains(const CliqueSpec& clique, const CliqueSpec& part) {
   return std::all_of(part.ranks.begin(), part.ranks.end(), [&](int64_t rank) { return Contains(clique, rank); });
+}
+
+// Tells the processes of a run from each other.
+uint64_t ProcessTag() {
+  char host[256] = {};
+  gethostname(host, sizeof(host) - 1);
+  return std::hash<std::string>()(absl::StrCat(host, " ", getpid()));
 }
 
 }  // namespace
@@ -50,12 +60,16 @@ struct Cliques::Acquisition {
   }
 
   absl::Status FindKeys() {
-    std::vector<int64_t> devices(size);
-    const int64_t own = context.device;
+    struct DeviceOfProcess {
+      uint64_t process;
+      int64_t device;
+    };
+    std::vector<DeviceOfProcess> devices(size);
+    const DeviceOfProcess own{ProcessTag(), context.device};
     HILO_RETURN_IF_ERROR(Gather(&own, devices.data(), sizeof(own)));
     for (const CliqueSpec& spec : specs) {
       std::string& key = keys.emplace_back(spec.kind);
-      for (int64_t member : spec.ranks) absl::StrAppend(&key, " ", devices[member]);
+      for (int64_t member : spec.ranks) absl::StrAppend(&key, " ", devices[member].process, ":", devices[member].device);
     }
     return absl::OkStatus();
   }

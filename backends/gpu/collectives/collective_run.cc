@@ -230,6 +230,28 @@ absl::Status CollectiveRun::Await(int64_t spec, GpuStream& main) {
   return main.Wait(*streams_.done[spec]);
 }
 
+absl::StatusOr<GpuStream*> CollectiveRun::BeginTransfer(int64_t clique, const std::string& op, GpuStream& main) {
+  HILO_RETURN_IF_ERROR(watched_->status());
+  HILO_RETURN_IF_ERROR(watched_->board().Enter(clique, rank(), op));
+  CollectiveStreams::Transfers& transfers = streams_.transfers[clique];
+  if (transfers.stream == nullptr) {
+    HILO_ASSIGN_OR_RETURN(transfers.begin, driver_.CreateEvent());
+    HILO_ASSIGN_OR_RETURN(transfers.done, driver_.CreateEvent());
+    HILO_ASSIGN_OR_RETURN(transfers.stream, driver_.CreateStream(kUrgent));
+  }
+  HILO_RETURN_IF_ERROR(main.Record(transfers.begin.get()));
+  HILO_RETURN_IF_ERROR(transfers.stream->Wait(*transfers.begin));
+  return transfers.stream.get();
+}
+
+absl::Status CollectiveRun::EndTransfer(int64_t clique) {
+  watched_->board().Queued(clique, rank());
+  CollectiveStreams::Transfers& transfers = streams_.transfers[clique];
+  return transfers.stream->Record(transfers.done.get());
+}
+
+absl::Status CollectiveRun::AwaitTransfer(int64_t clique, GpuStream& main) { return main.Wait(*streams_.transfers[clique].done); }
+
 absl::Status CollectiveRun::status() const {
   watched_->LookAtCommunicators();
   return watched_->status();
@@ -239,7 +261,14 @@ absl::Status CollectiveRun::Finish(absl::Status status, GpuStream& main) {
   if (absl::IsCancelled(status) || absl::IsDeadlineExceeded(status)) status = watched_->board().Unfinished(rank(), status);
   if (!status.ok()) watched_->Fail(status);
   const absl::Status done = main.Synchronize();
-  const absl::Status beside = streams_.stream == nullptr ? absl::OkStatus() : streams_.stream->Synchronize();
+  absl::Status beside = streams_.stream == nullptr ? absl::OkStatus() : streams_.stream->Synchronize();
+  for (auto& [clique, transfers] : streams_.transfers) {
+    const absl::Status ended = transfers.stream == nullptr ? absl::OkStatus() : transfers.stream->Synchronize();
+    if (beside.ok()) beside = ended;
+  }
+  for (auto& [channel, messages] : mail_) {
+    for (const Message& message : messages) (void)driver_.Free(message.data, &main);
+  }
   watched_->board().Leave(rank());
   // Errors of the watch come first: what the thunks say may only follow from it.
   for (const absl::Status& other : {this->status(), status, done, beside}) {

@@ -118,6 +118,13 @@ struct CollectiveStreams {
   std::unique_ptr<GpuStream> stream;
   std::unique_ptr<GpuEvent> begin;
   std::vector<std::unique_ptr<GpuEvent>> done;  // by collective
+
+  // Transfers of each channel between two ranks have a stream of their own: whatever they wait for, nothing waits for them.
+  struct Transfers {
+    std::unique_ptr<GpuStream> stream;
+    std::unique_ptr<GpuEvent> begin, done;
+  };
+  absl::flat_hash_map<int64_t, Transfers> transfers;  // by clique
 };
 
 class CollectiveRun {
@@ -139,6 +146,19 @@ class CollectiveRun {
   // What is queued on `main` from here on comes after collective `spec`, if that has run.
   absl::Status Await(int64_t spec, GpuStream& main);
 
+  // The same for transfers between two ranks: the stream comes after what is on `main`.
+  absl::StatusOr<GpuStream*> BeginTransfer(int64_t clique, const std::string& op, GpuStream& main);
+  absl::Status EndTransfer(int64_t clique);
+  // What is queued on `main` from here on comes after the last transfer of the clique.
+  absl::Status AwaitTransfer(int64_t clique, GpuStream& main);
+
+  // What the rank has sent to itself on a channel, in memory of the device.
+  struct Message {
+    void* data;
+    int64_t bytes;
+  };
+  std::deque<Message>& mail(int64_t channel) { return mail_[channel]; }
+
   GpuDriver& driver() { return driver_; }
   // What has broken the communicators, as far as the device has come.
   absl::Status status() const;
@@ -155,7 +175,8 @@ class CollectiveRun {
   GpuDriver& driver_;
   CollectiveStreams& streams_;
   const std::shared_ptr<WatchedRun> watched_;
-  std::vector<bool> pending_;  // by collective
+  std::vector<bool> pending_;                                // by collective
+  absl::flat_hash_map<int64_t, std::deque<Message>> mail_;  // by channel
 };
 
 }  // namespace hilo::gpu

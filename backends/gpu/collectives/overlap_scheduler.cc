@@ -1,0 +1,163 @@
+#include "backends/gpu/collectives/overlap_scheduler.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "collectives/collective_op.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/hlo_opcode.h"
+#include "shape/shape.h"
+
+namespace hilo::gpu {
+namespace {
+
+using Order = std::vector<HloInstruction*>;
+
+bool IsCollective(const HloInstruction& instruction) { return CollectiveOp::Is(instruction.opcode()); }
+
+// What stays where it is: it writes in place, or runs other computations, and readers of its operands should not come after it.
+bool IsFence(const HloInstruction& instruction) {
+  const HloOpcode opcode = instruction.opcode() == HloOpcode::kFusion ? instruction.called_computation()->root_instruction()->opcode() : instruction.opcode();
+  return opcode == HloOpcode::kDynamicUpdateSlice || opcode == HloOpcode::kScatter || HasTrait(opcode, kControlFlow);
+}
+
+int64_t BytesOf(const Shape& shape) {
+  int64_t bytes = 0;
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape)) {
+    if (leaf.shape->IsArray()) bytes += ShapeUtil::ByteSizeOf(*leaf.shape);
+  }
+  return bytes;
+}
+
+// Bytes that it moves; nothing for what only names values.
+int64_t CostOf(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kConstant:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kParameter:
+    case HloOpcode::kTuple:
+      return 0;
+    default:
+      break;
+  }
+  int64_t bytes = BytesOf(instruction.shape());
+  for (const HloInstruction* operand : instruction.operands()) bytes += BytesOf(operand->shape());
+  return bytes;
+}
+
+// Collectives come right after the last instruction that they need, in the order in which they were.
+Order Hoisted(const Order& order) {
+  absl::flat_hash_map<const HloInstruction*, size_t> place;
+  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::vector<std::vector<HloInstruction*>> after(order.size());  // collectives by the place that they follow
+  absl::flat_hash_map<const HloInstruction*, size_t> new_place;   // of collectives: the place that they follow
+  size_t earliest = 0;
+  Order rest;
+  for (HloInstruction* instruction : order) {
+    if (!IsCollective(*instruction)) continue;
+    auto at = [&](const HloInstruction* needed) {
+      const auto moved = new_place.find(needed);
+      return moved != new_place.end() ? moved->second : place[needed];
+    };
+    for (const HloInstruction* operand : instruction->operands()) earliest = std::max(earliest, at(operand));
+    for (const HloInstruction* before : instruction->control_predecessors()) earliest = std::max(earliest, at(before));
+    new_place[instruction] = earliest;
+    after[earliest].push_back(instruction);
+  }
+  Order hoisted;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (!IsCollective(*order[i])) hoisted.push_back(order[i]);
+    hoisted.insert(hoisted.end(), after[i].begin(), after[i].end());
+  }
+  return hoisted;
+}
+
+class Deferral {
+ public:
+  explicit Deferral(const OverlapOptions& options) : options_(options) {}
+
+  Order Apply(const Order& order) {
+    for (HloInstruction* instruction : order) {
+      if (IsFence(*instruction)) FlushAll();
+      if (MustWait(*instruction)) {
+        Defer(instruction);
+        if (static_cast<int64_t>(deferred_.size()) > options_.max_deferred) FlushAll();
+      } else {
+        Emit(instruction);
+      }
+    }
+    FlushAll();
+    return std::move(result_);
+  }
+
+ private:
+  bool MustWait(const HloInstruction& instruction) const {
+    auto waits = [&](const HloInstruction* needed) { return in_flight_.contains(needed) || is_deferred_.contains(needed); };
+    return std::any_of(instruction.operands().begin(), instruction.operands().end(), waits) ||
+           std::any_of(instruction.control_predecessors().begin(), instruction.control_predecessors().end(), waits);
+  }
+  void Defer(HloInstruction* instruction) {
+    deferred_.push_back(instruction);
+    is_deferred_.insert(instruction);
+  }
+  void Emit(HloInstruction* instruction) {
+    result_.push_back(instruction);
+    if (IsCollective(*instruction)) {
+      in_flight_[instruction] = std::max(options_.least_bytes, options_.bytes_per_byte * BytesOf(instruction->shape()));
+      return;
+    }
+    const int64_t cost = CostOf(*instruction);
+    if (in_flight_.empty() || cost == 0) return;
+    bool any_done = false;
+    for (auto it = in_flight_.begin(); it != in_flight_.end();) {
+      it->second -= cost;
+      const auto here = it++;
+      if (here->second > 0) continue;
+      in_flight_.erase(here);
+      any_done = true;
+    }
+    if (any_done) Flush();
+  }
+  void FlushAll() {
+    do {
+      in_flight_.clear();
+      Flush();
+    } while (!deferred_.empty());
+    in_flight_.clear();
+  }
+  // Emits what need not wait any more.
+  void Flush() {
+    if (is_flushing_) return;
+    is_flushing_ = true;
+    const Order waiting = std::exchange(deferred_, {});
+    is_deferred_.clear();
+    for (HloInstruction* instruction : waiting) {
+      if (MustWait(*instruction)) {
+        Defer(instruction);
+      } else {
+        Emit(instruction);
+      }
+    }
+    is_flushing_ = false;
+  }
+
+  const OverlapOptions options_;
+  Order result_, deferred_;
+  absl::flat_hash_set<const HloInstruction*> is_deferred_;
+  absl::flat_hash_map<const HloInstruction*, int64_t> in_flight_;  // the bytes that are to hide them yet
+  bool is_flushing_ = false;
+};
+
+}  // namespace
+
+void OverlapCollectives(HloModule* module, const OverlapOptions& options) {
+  for (auto& [computation, order] : module->schedule()) {
+    if (std::none_of(order.begin(), order.end(), [](const HloInstruction* instruction) { return IsCollective(*instruction); })) continue;
+    order = Deferral(options).Apply(Hoisted(order));
+  }
+}
+
+}  // namespace hilo::gpu
