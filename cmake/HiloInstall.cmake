@@ -6,7 +6,7 @@ install(TARGETS hilo EXPORT HiloTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBD
 if(TARGET hilo_tool)
   install(TARGETS hilo_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-foreach(folder base shape hlo runtime)
+foreach(folder base shape hlo collectives runtime)
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
     install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilo
             FILES_MATCHING PATTERN "*.h" PATTERN "*.def")

@@ -24,8 +24,10 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
@@ -67,13 +69,15 @@ absl::string_view BytesOf(const WireHeader& wire) {
 }
 
 // What process `from` says first to process `to`.
-std::string Hello(absl::string_view token, int64_t from, int64_t to) {
+std::string Hello(absl::string_view token, int64_t from, int64_t to, int64_t announcement) {
   ByteWriter out;
-  out.U64(static_cast<uint64_t>(from));
-  out.Raw(DigestBytes(Sha256::Of(absl::StrCat("hilo mesh ", token, " ", from, " ", to))));
+  out.I64(from);
+  out.I64(announcement);
+  out.Raw(DigestBytes(
+      Sha256::Of(absl::StrCat("hilo mesh ", token, " ", from, " ", to, " ", announcement))));
   return out.Take();
 }
-constexpr int64_t kHelloBytes = 8 + 32;
+constexpr int64_t kHelloBytes = 8 + 8 + 32;
 constexpr absl::string_view kWelcome = "hilo\n";
 
 std::string ProcessList(absl::Span<const int64_t> processes) {
@@ -149,15 +153,26 @@ absl::Status Mesh::ConnectAll(const MeshOptions& options) {
   };
   auto token = store.Get(token_key, options.deadline);
   if (!token.ok()) return missing(token.status(), 0);
+  // All is read before anybody connects: once a process is connected to all others, nobody needs
+  // the store, which may go with it.
+  std::vector<Endpoint> endpoints;
   for (int64_t process = 0; process < own; ++process) {
     auto record = store.Get(key(process), options.deadline);
     if (!record.ok()) return missing(record.status(), process);
-    HILO_ASSIGN_OR_RETURN(const Endpoint endpoint,
-                          ParseEndpoint(record->substr(0, record->find('\n'))));
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(*record, absl::MaxSplits('\n', 1));
+    HILO_ASSIGN_OR_RETURN(endpoints.emplace_back(), ParseEndpoint(parts.first));
+    if (!absl::SimpleAtoi(parts.second, &announcements_[process]))
+      return InvalidArgument("process ", process, " announces '", parts.second,
+                             "', which is no number");
+  }
+  for (int64_t process = 0; process < own; ++process) {
     peers_[process] = std::make_unique<Peer>();
-    HILO_ASSIGN_OR_RETURN(peers_[process]->socket, hilo::Connect(endpoint, options.deadline));
-    HILO_RETURN_IF_ERROR(
-        SendAll(peers_[process]->socket, Hello(*token, own, process), options.deadline));
+    HILO_ASSIGN_OR_RETURN(peers_[process]->socket,
+                          hilo::Connect(endpoints[process], options.deadline));
+    HILO_RETURN_IF_ERROR(SendAll(peers_[process]->socket,
+                                 Hello(*token, own, process, options.announcement),
+                                 options.deadline));
   }
   HILO_RETURN_IF_ERROR(AcceptAll(options, listener, *token));
   for (int64_t process = 0; process < own; ++process) {
@@ -166,11 +181,9 @@ absl::Status Mesh::ConnectAll(const MeshOptions& options) {
       return AddContext(missing(welcome.status(), process),
                         absl::StrCat("; connecting to process ", process));
   }
-  for (int64_t process = 0; process < options.process_count; ++process) {
-    auto record = store.Get(key(process), options.deadline);
-    if (!record.ok()) return missing(record.status(), process);
-    announcements_[process] = record->substr(record->find('\n') + 1);
-    if (peers_[process] != nullptr) peers_[process]->staging.resize(kStagingBytes);
+  announcements_[own] = options.announcement;
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer != nullptr) peer->staging.resize(kStagingBytes);
   }
   return absl::OkStatus();
 }
@@ -201,13 +214,15 @@ absl::Status Mesh::AcceptAll(const MeshOptions& options, const FileDescriptor& l
       guest.done = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
       if (guest.hello.size() != kHelloBytes) continue;
       guest.done = true;
-      const auto from = static_cast<int64_t>(ByteReader(guest.hello, "hello").U64());
+      ByteReader in(guest.hello, "hello");
+      const int64_t from = in.I64(), announcement = in.I64();
       if (from <= options.process_id || from >= options.process_count || peers_[from] != nullptr ||
-          !SameSecret(guest.hello, Hello(token, from, options.process_id)))
+          !SameSecret(guest.hello, Hello(token, from, options.process_id, announcement)))
         continue;
       HILO_RETURN_IF_ERROR(SendAll(guest.socket, kWelcome, options.deadline));
       peers_[from] = std::make_unique<Peer>();
       peers_[from]->socket = std::move(guest.socket);
+      announcements_[from] = announcement;
       --missing;
     }
     guests.remove_if([](const Guest& guest) { return guest.done; });

@@ -57,7 +57,7 @@ struct MeshOptions {
   KeyValueStore* store = nullptr;  // needed until Connect returns
   std::string name;                // of the group, in the store
   std::string host;                // where this process listens
-  std::string announcement;        // for the other processes
+  int64_t announcement = 0;        // for the other processes
   absl::Time deadline;
 };
 
@@ -73,7 +73,7 @@ class Mesh {
   ~Mesh();
 
   // What the processes have announced.
-  const std::vector<std::string>& announcements() const { return announcements_; }
+  const std::vector<int64_t>& announcements() const { return announcements_; }
 
   // Sends the frame of the pieces one after the other. Waits while the other side takes nothing,
   // until `give_up` (asked every few milliseconds) returns an error. Errors: that; Unavailable if
@@ -100,7 +100,7 @@ class Mesh {
   int64_t process_id_ = 0;
   MeshListener* listener_ = nullptr;
   std::vector<std::unique_ptr<Peer>> peers_;  // null: this process
-  std::vector<std::string> announcements_;
+  std::vector<int64_t> announcements_;
   FileDescriptor wake_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;

@@ -1,13 +1,13 @@
 #include "collectives/process_group.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
@@ -19,6 +19,7 @@
 #include "collectives/mesh.h"
 #include "collectives/process_run.h"
 #include "collectives/remote_work.h"
+#include "collectives/sockets.h"
 
 namespace hilo {
 
@@ -49,14 +50,10 @@ class ProcessGroup::Core : public MeshListener {
                      .store = options.store.get(),
                      .name = options.name,
                      .host = options.host.empty() ? "127.0.0.1" : options.host,
-                     .announcement = absl::StrCat(options.device_count),
+                     .announcement = options.device_count,
                      .deadline = absl::Now() + options.timeout};
     HILO_ASSIGN_OR_RETURN(core->mesh_, Mesh::Connect(mesh));
-    for (const std::string& announcement : core->mesh_->announcements()) {
-      if (!absl::SimpleAtoi(announcement, &core->device_counts_.emplace_back()))
-        return InvalidArgument("a process announces '", announcement,
-                               "', which is no number of devices");
-    }
+    core->device_counts_ = core->mesh_->announcements();
     HILO_RETURN_IF_ERROR(core->mesh_->Start(core.get()));
     return core;
   }
@@ -289,6 +286,20 @@ ProcessGroup::Run ProcessGroup::StartRun(absl::Span<const int> devices,
           std::make_unique<CrossProcessCommunicator>(handle, static_cast<int64_t>(rank)));
   }
   return run;
+}
+
+absl::StatusOr<ProcessGroupOptions> ProcessGroupOptionsFrom(const LaunchEnvironment& launch) {
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<KeyValueStore> store,
+                        OpenStore(launch.coordinator, launch.token, launch.rank == 0));
+  ProcessGroupOptions options{
+      .process_id = launch.rank, .process_count = launch.world_size, .store = std::move(store)};
+  if (const char* host = std::getenv("HILO_HOST"); host != nullptr) {
+    options.host = host;
+  } else if (const auto endpoint = ParseEndpoint(launch.coordinator);
+             endpoint.ok() && !IsLoopback(endpoint->host)) {
+    HILO_ASSIGN_OR_RETURN(options.host, AddressTowards(*endpoint));
+  }
+  return options;
 }
 
 void ProcessGroup::Forget(std::shared_ptr<ProcessGroup> group) {

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "collectives/communicator.h"
 #include "collectives/key_value_store.h"
+#include "collectives/launch_environment.h"
 
 namespace hilo {
 
@@ -29,6 +30,11 @@ struct ProcessGroupOptions {
   // Devices of this process.
   int64_t device_count = 1;
 };
+
+// Those of a process that a launcher has started, with the store at the coordinator, which rank 0
+// serves. The host is HILO_HOST, else the address that the machine has towards the coordinator.
+// Errors: those of OpenStore; Unavailable.
+absl::StatusOr<ProcessGroupOptions> ProcessGroupOptionsFrom(const LaunchEnvironment& launch);
 
 // Every process has a connection to every other one. A process that dies, leaves or cannot be
 // reached ends the runs that it takes part in, with an error in all others; the group is then good

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -25,6 +26,7 @@ namespace hilo {
 namespace {
 
 constexpr int kMaxDevices = 1024;
+constexpr int64_t kMaxGlobalDevices = 1 << 20;
 constexpr int kMaxThreads = 4096;
 
 // A verified module to a program.
@@ -40,13 +42,19 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileModule(const ClientC
 }  // namespace
 
 absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, int64_t replicas, int64_t partitions, absl::Span<const int> devices) {
-  const auto available = static_cast<int64_t>(core.queues.size());
+  const int64_t available = core.global_device_count();
   if (replicas < 1 || partitions < 1 || replicas > available || partitions > available / replicas) {
     return InvalidArgument("the program runs on ", replicas, " replicas and ", partitions, " partitions, but the client has ", available,
                            available == 1 ? " device" : " devices", " (ClientOptions::device_count)");
   }
-  if (devices.empty()) return DeviceAssignment(replicas, partitions);
-  for (int device : devices) HILO_RETURN_IF_ERROR(core.CheckDevice(device));
+  if (devices.empty()) {
+    // A program of one device runs wherever it is compiled.
+    if (replicas * partitions == 1) return DeviceAssignment::Create(1, 1, {core.first_device});
+    return DeviceAssignment(replicas, partitions);
+  }
+  for (int device : devices) {
+    if (device < 0 || device >= available) return InvalidArgument("there is no device ", device, "; there are ", available);
+  }
   return DeviceAssignment::Create(replicas, partitions, devices);
 }
 
@@ -59,6 +67,7 @@ ClientCore::~ClientCore() {
   if (ForkGeneration() == fork_generation) return;
   own_pool.release();
   watchdog.release();
+  if (processes != nullptr) ProcessGroup::Forget(std::move(processes));
   for (auto& queue : queues) queue.release();
 }
 
@@ -68,6 +77,19 @@ absl::Status ClientCore::CheckProcess() const {
       "this process was forked after its Hilo client was made, and the client's threads stayed in "
       "the parent; make a "
       "client in the child");
+}
+
+int64_t ClientCore::global_device_count() const {
+  if (processes == nullptr) return static_cast<int64_t>(queues.size());
+  int64_t count = 0;
+  for (int64_t devices : processes->device_counts()) count += devices;
+  return count;
+}
+
+int64_t ClientCore::ProcessOf(int global_device) const {
+  int64_t process = 0;
+  for (int64_t first = 0; processes != nullptr && (first += processes->device_counts()[process]) <= global_device;) ++process;
+  return process;
 }
 
 absl::Status ClientCore::CheckDevice(int device) const {
@@ -117,12 +139,25 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
       core->transfers.push_back(std::make_unique<TransferQueues>());
       core->queues.push_back(std::make_unique<DeviceQueue>());
     }
+    if (options.processes.has_value()) {
+      ProcessGroupOptions processes = *options.processes;
+      processes.device_count = options.device_count;
+      HILO_ASSIGN_OR_RETURN(core->processes, ProcessGroup::Join(processes));
+      const absl::Span<const int64_t> counts = core->processes->device_counts();
+      if (core->global_device_count() > kMaxGlobalDevices)
+        return InvalidArgument("the processes have ", core->global_device_count(), " devices; at most ", kMaxGlobalDevices, " can work together");
+      core->first_device = static_cast<int>(std::accumulate(counts.begin(), counts.begin() + processes.process_id, int64_t{0}));
+    }
     return std::unique_ptr<Client>(new Client(std::move(core)));
   });
 }
 
 std::string Client::platform() const { return core_->compiler->platform(); }
 int Client::device_count() const { return static_cast<int>(core_->queues.size()); }
+int64_t Client::process_id() const { return core_->processes == nullptr ? 0 : core_->processes->process_id(); }
+int64_t Client::process_count() const { return core_->processes == nullptr ? 1 : core_->processes->process_count(); }
+int64_t Client::global_device_count() const { return core_->global_device_count(); }
+int64_t Client::first_device() const { return core_->first_device; }
 bool Client::memory_is_on_host() const { return core_->memories[0]->device() == nullptr; }
 MemoryStats Client::memory_stats(int device) const {
   return core_->CheckDevice(device).ok() ? core_->memories[device]->stats() : MemoryStats();

@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "base/cpu_count.h"
 #include "base/thread_pool.h"
+#include "collectives/process_group.h"
 #include "hlo/builder/xla_computation.h"
 #include "hlo/ir/hlo_module.h"
 #include "runtime/buffer.h"
@@ -50,6 +51,9 @@ struct ClientOptions {
   std::optional<std::string> cache_dir;
   // Bytes that the folder may hold; what was not used for the longest time goes first.
   int64_t cache_limit = int64_t{1} << 30;
+  // The processes whose devices run programs together with those of this one (docs/distributed.md); Create waits for them all. device_count stays
+  // the number of this process's own devices, and `processes->device_count` is set to it. None: this process is alone.
+  std::optional<ProcessGroupOptions> processes;
 };
 
 // How a serialised executable is loaded.
@@ -64,14 +68,21 @@ struct LoadOptions {
 class Client {
  public:
   // Errors: InvalidArgument for options out of range and unknown platforms; Unavailable for a
-  // platform that is not here.
+  // platform that is not here; those of ProcessGroup::Join.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options);
   // With a backend of one's own; options.platform is ignored.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options,
                                                         std::unique_ptr<Compiler> compiler);
 
   std::string platform() const;
+  // The devices of this process. Buffers and runs on one device name them from 0.
   int device_count() const;
+  // This process among those of ClientOptions::processes, and the devices of all of them. Assignments (CompileOptions::devices) name devices by
+  // numbers that count those of all processes; device D of this one is first_device() + D there.
+  int64_t process_id() const;
+  int64_t process_count() const;
+  int64_t global_device_count() const;
+  int64_t first_device() const;
   // Of the device's memory; devices on the host have one together.
   MemoryStats memory_stats(int device = 0) const;
   // Buffers lie where the host can read them.

@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "base/thread_pool.h"
+#include "collectives/process_group.h"
 #include "runtime/buffer.h"
 #include "runtime/compiler.h"
 #include "runtime/disk_cache.h"
@@ -30,6 +31,9 @@ struct ClientCore {
   // FailedPrecondition in a forked child.
   absl::Status CheckProcess() const;
   absl::Status CheckDevice(int device) const;
+  // Of the devices of all processes.
+  int64_t global_device_count() const;
+  int64_t ProcessOf(int global_device) const;
   // As Client::BufferFromLiteral, with the layout of `shape`.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromLiteral(const Literal& literal, int device,
                                                             const Shape& shape) const;
@@ -44,6 +48,8 @@ struct ClientCore {
   std::unique_ptr<DiskCache> cache;  // null: none
   std::unique_ptr<Watchdog> watchdog = std::make_unique<Watchdog>();
   std::vector<std::unique_ptr<TransferQueues>> transfers;  // one a device
+  std::shared_ptr<ProcessGroup> processes;  // null: this one is alone
+  int first_device = 0;                     // the number of this process's device 0 among those of all
   // Held while work is given to several queues: launches are in the same order on all devices.
   std::mutex launching;
   std::vector<std::unique_ptr<DeviceQueue>>

@@ -58,6 +58,15 @@ const ProgramShape& Executable::program_shape() const {
 }
 const CompiledProgram& Executable::program() const { return *program_->compiled; }
 const DeviceAssignment& Executable::assignment() const { return program_->assignment; }
+std::vector<int64_t> Executable::addressable() const {
+  const int64_t first = core_->first_device, end = first + static_cast<int64_t>(core_->queues.size());
+  std::vector<int64_t> places;
+  for (int64_t place = 0; place < assignment().device_count(); ++place) {
+    const int device = assignment().devices()[place];
+    if (device >= first && device < end) places.push_back(place);
+  }
+  return places;
+}
 const HostTransfers& Executable::host_transfers() const { return program_->transfers; }
 
 absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::Execute(

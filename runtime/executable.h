@@ -64,6 +64,8 @@ class Executable {
   const CompiledProgram& program() const;
   // The devices that the program runs on; one unless the module or CompileOptions says otherwise.
   const DeviceAssignment& assignment() const;
+  // Which of assignment().devices() are devices of this process, in order: all of them, unless the client is one of several processes.
+  std::vector<int64_t> addressable() const;
   // Infeeds and other transfers of the program.
   const HostTransfers& host_transfers() const;
 
@@ -84,9 +86,10 @@ class Executable {
   absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(
       absl::Span<Buffer* const> arguments, const ExecuteOptions& options = {}) const;
 
-  // Runs on all devices of assignment() at once, with a list of arguments for each, in the order of assignment().devices(). Each device runs
+  // Runs on all devices of assignment() at once, with a list of arguments for each, in the order of assignment().devices(). If these are of
+  // several processes, each of them makes this call, with the arguments of its own devices (addressable()), and gets their results. Each device runs
   // on its queue. options.device is not looked at; donations are the same on all devices. When one device fails, options.cancellation ends
-  // the others, and all report that device's error. Errors: as Execute.
+  // the others, and all report that device's error. Errors: as Execute; Unavailable, naming its ranks, if another process dies.
   using ReplicatedResults = std::vector<std::vector<std::unique_ptr<Buffer>>>;
   absl::StatusOr<ReplicatedResults> ExecuteReplicated(absl::Span<const std::vector<Buffer*>> arguments,
                                                       const ExecuteOptions& options = {}) const;

@@ -1,6 +1,7 @@
 // A program on several devices at once. Every device runs on its queue's thread; all are enqueued under one lock, so that two launches meet on
 // every device in the same order and their collectives cannot wait for each other crosswise. One token ends them all: the first device that
-// fails cancels it, and the others report that device's error.
+// fails cancels it, and the others report that device's error. If the devices are of several processes, each process does so with its own; their communicators
+// make them one run.
 #include <mutex>
 #include <utility>
 
@@ -16,26 +17,39 @@
 namespace hilo {
 namespace {
 
-// What the devices of one launch share.
+// What the devices of one launch share. Devices are counted among those of this process.
 class Launch {
  public:
-  Launch(ClientCore* core, const ExecuteOptions& options, int64_t devices)
-      : limits_(core, options, /*always=*/true), communicators_(MakeInProcessCommunicators(devices)) {}
+  Launch(ClientCore* core, const ExecuteOptions& options) : limits_(core, options, /*always=*/true) {}
+
+  // With core.launching held: launches get their communicators in the order in which they are enqueued.
+  void Start(const ClientCore& core, const DeviceAssignment& assignment, int64_t here) {
+    if (here == assignment.device_count()) {
+      communicators_ = MakeInProcessCommunicators(here);
+      run_id_ = NextRunId();
+      return;
+    }
+    std::vector<int64_t> processes;
+    for (int device : assignment.devices()) processes.push_back(core.ProcessOf(device));
+    ProcessGroup::Run run = core.processes->StartRun(assignment.devices(), std::move(processes));
+    communicators_ = std::move(run.communicators);
+    run_id_ = run.id;
+  }
 
   CancellationToken* token() const { return limits_.token(); }
+  int64_t run_id() const { return run_id_; }
+  Communicator* communicator(int64_t i) const { return communicators_[i].get(); }
 
-  Communicator* communicator(int64_t rank) const { return communicators_[rank].get(); }
-
-  // What the device of rank `rank` reports when it has ended with `status`.
-  absl::Status Ended(absl::Status status, int64_t rank, int device) {
+  // What device `i` reports when it has ended with `status`.
+  absl::Status Ended(absl::Status status, int64_t i, int device) {
     if (status.ok()) {
-      communicators_[rank]->Finish(status);
+      communicators_[i]->Finish(status);
       return status;
     }
     std::lock_guard<std::mutex> lock(mutex_);
     if (first_error_.ok()) {
       first_error_ = AddContext(status, absl::StrCat("; on device ", device));
-      communicators_[rank]->Finish(first_error_);
+      communicators_[i]->Finish(first_error_);
       token()->Cancel();
     }
     return first_error_;
@@ -43,7 +57,8 @@ class Launch {
 
  private:
   RunLimits limits_;
-  const std::vector<std::unique_ptr<Communicator>> communicators_;  // by rank
+  std::vector<std::unique_ptr<Communicator>> communicators_;
+  int64_t run_id_ = 0;
   std::mutex mutex_;
   absl::Status first_error_;
 };
@@ -55,11 +70,14 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
   return Guarded([&]() -> absl::StatusOr<ReplicatedResults> {
     HILO_RETURN_IF_ERROR(core_->CheckProcess());
     const DeviceAssignment& devices = assignment();
-    if (static_cast<int64_t>(arguments.size()) != devices.device_count()) {
+    const std::vector<int64_t> places = addressable();
+    if (arguments.size() != places.size() || places.empty()) {
       return InvalidArgument("the program runs on ", devices.device_count(), " devices (", devices.replica_count(), " replicas, ",
-                             devices.partition_count(), " partitions), but got arguments for ", arguments.size());
+                             devices.partition_count(), " partitions), ",
+                             core_->processes == nullptr ? "" : absl::StrCat(places.size(), " of them in this process, "), "but got arguments for ",
+                             arguments.size());
     }
-    auto launch = std::make_shared<Launch>(core_.get(), options, devices.device_count());
+    auto launch = std::make_shared<Launch>(core_.get(), options);
     ReplicatedResults results;
     struct Prepared {
       std::shared_ptr<ProgramRun> run;
@@ -67,37 +85,41 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
       FewLeaves<std::shared_ptr<BufferValue>> values;
     };
     std::vector<Prepared> prepared(arguments.size());
-    const int64_t run_id = NextRunId();
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      const int64_t replica = static_cast<int64_t>(i) / devices.partition_count();
-      const int64_t partition = static_cast<int64_t>(i) % devices.partition_count();
+    absl::Status taken;
+    for (size_t i = 0; i < arguments.size() && taken.ok(); ++i) {
+      const int64_t replica = places[i] / devices.partition_count();
+      const int64_t partition = places[i] % devices.partition_count();
       ProgramRun run{.program = *program_,
                      .core = *core_,
                      .context = {.thread_pool = core_->pool,
                                  .cancellation = launch->token(),
-                                 .device = devices(replica, partition),
+                                 .device = devices(replica, partition) - core_->first_device,
                                  .replica_id = replica,
                                  .partition_id = partition,
                                  .replica_count = devices.replica_count(),
                                  .partition_count = devices.partition_count(),
-                                 .communicator = launch->communicator(i),
-                                 .run_id = run_id,
                                  .ffi_context = options.ffi_context}};
-      if (absl::Status taken = run.TakeArguments(arguments[i], options); !taken.ok()) {
-        return AddContext(taken, absl::StrCat("; replica ", replica, ", partition ", partition));
-      }
+      taken = AddContext(run.TakeArguments(arguments[i], options), absl::StrCat("; replica ", replica, ", partition ", partition));
+      if (!taken.ok()) break;
       prepared[i].run = std::make_shared<ProgramRun>(std::move(run));
       results.push_back(prepared[i].run->MakeResults(prepared[i].done, &prepared[i].values));
       if (options.ends != nullptr) options.ends->push_back(prepared[i].done);
     }
     {
       std::lock_guard<std::mutex> lock(core_->launching);
-      for (size_t rank = 0; rank < prepared.size(); ++rank) {
-        Prepared& one = prepared[rank];
+      launch->Start(*core_, devices, static_cast<int64_t>(places.size()));
+      if (!taken.ok()) {
+        launch->communicator(0)->Finish(taken);  // other processes need not wait for it
+        return taken;
+      }
+      for (size_t i = 0; i < prepared.size(); ++i) {
+        Prepared& one = prepared[i];
+        one.run->context.communicator = launch->communicator(i);
+        one.run->context.run_id = launch->run_id();
         const int device = one.run->context.device;
-        core_->queues[device]->Enqueue([program = program_, launch, rank, device, run = std::move(one.run),
-                                        values = std::move(one.values), done = one.done]() mutable {
-          absl::Status status = launch->Ended(Guarded([&] { return run->AwaitAndRun(); }), rank, device);
+        core_->queues[device]->Enqueue([program = program_, launch, i, device, run = std::move(one.run), values = std::move(one.values),
+                                        done = one.done]() mutable {
+          absl::Status status = launch->Ended(Guarded([&] { return run->AwaitAndRun(); }), i, device);
           run.reset();  // arguments are free before anybody hears of the results
           launch.reset();
           done->Set(std::move(status));

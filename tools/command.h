@@ -17,12 +17,14 @@ struct Command {
   std::string details;    // paragraphs and examples
   std::vector<FlagSpec> flags;
   absl::Status (*run)(const Flags& flags);
+  bool program_follows = false;  // the arguments end with another program and its own
 };
 
 Command RunCommand();
 Command BenchCommand();
 Command CompileCommand();
 Command OptCommand();
+Command LaunchCommand();
 
 }  // namespace hilo::tools
 

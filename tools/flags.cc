@@ -58,7 +58,8 @@ std::string NearestWord(const std::string& word, absl::Span<const std::string> k
 }
 
 absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs,
-                                   absl::Span<const std::string> arguments) {
+                                   absl::Span<const std::string> arguments,
+                                   bool program_follows) {
   Flags flags;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
@@ -67,6 +68,10 @@ absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs,
       break;
     }
     if (argument.size() < 2 || argument[0] != '-') {
+      if (program_follows) {
+        flags.positional_.assign(arguments.begin() + i, arguments.end());
+        break;
+      }
       flags.positional_.push_back(argument);
       continue;
     }

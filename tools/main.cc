@@ -15,7 +15,7 @@ namespace hilo::tools {
 namespace {
 
 std::vector<Command> Commands() {
-  return {RunCommand(), BenchCommand(), CompileCommand(), OptCommand()};
+  return {RunCommand(), BenchCommand(), CompileCommand(), OptCommand(), LaunchCommand()};
 }
 
 std::string Overview() {
@@ -81,13 +81,12 @@ int Main(std::vector<std::string> arguments) {
   for (const Command& command : Commands()) {
     names.push_back(command.name);
     if (command.name != name) continue;
-    if (std::count(arguments.begin(), arguments.end(), "--help") +
-            std::count(arguments.begin(), arguments.end(), "-h") >
-        0) {
+    const auto end = command.program_follows ? arguments.begin() + std::min<size_t>(1, arguments.size()) : arguments.end();
+    if (std::count(arguments.begin(), end, "--help") + std::count(arguments.begin(), end, "-h") > 0) {
       std::fputs(Help(command).c_str(), stdout);
       return 0;
     }
-    const absl::StatusOr<Flags> flags = Flags::Parse(command.flags, arguments);
+    const absl::StatusOr<Flags> flags = Flags::Parse(command.flags, arguments, command.program_follows);
     if (!flags.ok()) return Fail(flags.status());
     const absl::Status status = command.run(*flags);
     return status.ok() ? 0 : Fail(status);

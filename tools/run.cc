@@ -20,15 +20,25 @@ constexpr int64_t kMaxPrintedElements = 1024;
 using Results = std::vector<std::vector<Literal>>;
 
 // "_r2" if there are several devices.
-std::string DeviceSuffix(const Results& results, size_t device) {
-  return results.size() > 1 ? absl::StrCat("_r", device) : "";
+std::string DeviceSuffix(const Session& session, size_t device) {
+  return session.executable->assignment().device_count() > 1 ? absl::StrCat("_r", session.places[device]) : "";
 }
 
-absl::Status Print(const Shape& shape, const Results& results) {
+// OUT.npz, or what process 1 of several writes: OUT_p1.npz.
+std::string PathOfProcess(const Session& session, const std::string& path) {
+  if (session.client->process_count() == 1) return path;
+  const size_t name = path.rfind('/') + 1, dot = path.rfind('.');
+  const size_t end = dot == std::string::npos || dot <= name ? path.size() : dot;
+  return absl::StrCat(path.substr(0, end), "_p", session.client->process_id(), path.substr(end));
+}
+
+absl::Status Print(const Session& session, const Results& results) {
+  const Shape& shape = session.executable->program_shape().result;
   for (size_t device = 0; device < results.size(); ++device) {
     for (size_t i = 0; i < results[device].size(); ++i) {
       const std::string text = results[device][i].ToString(true, kMaxPrintedElements);
-      if (shape.IsTuple() || results.size() > 1) std::printf("out%zu%s: ", i, DeviceSuffix(results, device).c_str());
+      const std::string suffix = DeviceSuffix(session, device);
+      if (shape.IsTuple() || !suffix.empty()) std::printf("out%zu%s: ", i, suffix.c_str());
       std::printf("%s\n", text.c_str());
     }
   }
@@ -36,7 +46,7 @@ absl::Status Print(const Shape& shape, const Results& results) {
   return absl::OkStatus();
 }
 
-absl::Status Write(const Flags& flags, Results results) {
+absl::Status Write(const Flags& flags, const Session& session, Results results) {
   if (flags.Has("outputs")) {
     std::vector<NamedLiteral> arrays;
     for (size_t device = 0; device < results.size(); ++device) {
@@ -44,10 +54,10 @@ absl::Status Write(const Flags& flags, Results results) {
       for (Literal& leaf : results[device]) {
         if (!leaf.shape().IsArray()) continue;
         HILO_ASSIGN_OR_RETURN(leaf, leaf.ToStatic());
-        arrays.push_back({absl::StrCat("out", number++, DeviceSuffix(results, device)), std::move(leaf)});
+        arrays.push_back({absl::StrCat("out", number++, DeviceSuffix(session, device)), std::move(leaf)});
       }
     }
-    return WriteNpz(flags.Get("outputs"), arrays);
+    return WriteNpz(PathOfProcess(session, flags.Get("outputs")), arrays);
   }
   const std::string path = flags.Get("output");
   if (path.size() < 2 || path[0] != '@')
@@ -61,24 +71,24 @@ absl::Status Write(const Flags& flags, Results results) {
 }
 
 // Item I of a device as outfeedI; a tuple, in a file, as outfeedI_J.
-absl::Status ShowOutfeed(const Flags& flags, std::vector<std::vector<Literal>> outfeed) {
+absl::Status ShowOutfeed(const Flags& flags, const Session& session, std::vector<std::vector<Literal>> outfeed) {
   std::vector<NamedLiteral> arrays;
   for (size_t device = 0; device < outfeed.size(); ++device) {
     for (size_t i = 0; i < outfeed[device].size(); ++i) {
       Literal& item = outfeed[device][i];
       const std::string name = absl::StrCat("outfeed", i);
       if (!flags.Has("outfeed")) {
-        std::printf("%s%s: %s\n", name.c_str(), DeviceSuffix(outfeed, device).c_str(), item.ToString(true, kMaxPrintedElements).c_str());
+        std::printf("%s%s: %s\n", name.c_str(), DeviceSuffix(session, device).c_str(), item.ToString(true, kMaxPrintedElements).c_str());
       } else if (item.shape().IsTuple()) {
         for (int64_t j = 0; j < item.tuple_size(); ++j) {
-          arrays.push_back({absl::StrCat(name, "_", j, DeviceSuffix(outfeed, device)), std::move(item.element(j))});
+          arrays.push_back({absl::StrCat(name, "_", j, DeviceSuffix(session, device)), std::move(item.element(j))});
         }
       } else {
-        arrays.push_back({absl::StrCat(name, DeviceSuffix(outfeed, device)), std::move(item)});
+        arrays.push_back({absl::StrCat(name, DeviceSuffix(session, device)), std::move(item)});
       }
     }
   }
-  return flags.Has("outfeed") ? WriteNpz(flags.Get("outfeed"), arrays) : absl::OkStatus();
+  return flags.Has("outfeed") ? WriteNpz(PathOfProcess(session, flags.Get("outfeed")), arrays) : absl::OkStatus();
 }
 
 absl::Status Run(const Flags& flags) {
@@ -99,9 +109,9 @@ absl::Status Run(const Flags& flags) {
       results[device].push_back(std::move(literal));
     }
   }
-  if (transfers.has_value()) HILO_RETURN_IF_ERROR(ShowOutfeed(flags, transfers->Finish()));
-  if (flags.Has("outputs") || flags.Has("output")) return Write(flags, std::move(results));
-  return Print(session.executable->program_shape().result, results);
+  if (transfers.has_value()) HILO_RETURN_IF_ERROR(ShowOutfeed(flags, session, transfers->Finish()));
+  if (flags.Has("outputs") || flags.Has("output")) return Write(flags, session, std::move(results));
+  return Print(session, results);
 }
 
 }  // namespace
@@ -114,6 +124,8 @@ Command RunCommand() {
       .details =
           "Results go to standard output as literals, or to the files that --outputs or --output "
           "name. On several devices, outI_rD is result I of device D = replica * partitions + partition.\n"
+          "Started by a launcher (hilo launch, mpirun, torchrun, srun; docs/distributed.md) it is one of several processes that share the devices\n"
+          "equally; process P shows its own results, or writes them to OUT_pP.npz.\n"
           "MODULE may be an executable that hilo compile -o wrote: native code, to be trusted like a program.\n"
           "Infeeds take the arrays in0, in1 ... of the archive that --infeed names (given repeatedly: one archive\n"
           "after the other), tuples being inI_0, inI_1 ...; every device gets all of them. What programs put into the\n"

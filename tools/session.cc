@@ -1,5 +1,6 @@
 #include "tools/session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -291,15 +292,36 @@ absl::StatusOr<std::unique_ptr<Compiler>> CompilerFrom(const std::string& platfo
   return CreateInterpreterCompiler({.assigned_buffers = true});
 }
 
-absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
-                                                     int64_t device_count) {
-  ClientOptions options{.platform = platform, .device_count = static_cast<int>(device_count)};
+namespace {
+
+absl::StatusOr<std::unique_ptr<Client>> MakeClient(const std::string& platform, const Flags& flags, int64_t device_count,
+                                                   std::optional<ProcessGroupOptions> processes) {
+  ClientOptions options{.platform = platform, .device_count = static_cast<int>(device_count), .processes = std::move(processes)};
   if (flags.Has("cache-dir")) options.cache_dir = flags.Get("cache-dir");
   HILO_ASSIGN_OR_RETURN(const int64_t threads, flags.Integer("threads", 0, 1));
   if (threads > INT32_MAX) return InvalidArgument("--threads: ", threads, " are too many");
   options.num_threads = static_cast<int>(threads);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, CompilerFrom(platform, flags));
   return Client::Create(options, std::move(compiler));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags, int64_t device_count) {
+  return MakeClient(platform, flags, device_count, std::nullopt);
+}
+
+absl::StatusOr<std::unique_ptr<Client>> CreateClientOfLaunch(const std::string& platform, const Flags& flags, int64_t device_count) {
+  HILO_ASSIGN_OR_RETURN(const LaunchEnvironment launch, DetectLaunch());
+  if (launch.world_size == 1) return CreateClient(platform, flags, device_count);
+  if (device_count % launch.world_size != 0) {
+    return InvalidArgument("the program runs on ", device_count, " devices (replicas times partitions), which cannot be shared equally by the ",
+                           launch.world_size, " processes that ", launch.launcher, " has started");
+  }
+  HILO_ASSIGN_OR_RETURN(ProcessGroupOptions processes, ProcessGroupOptionsFrom(launch));
+  HILO_ASSIGN_OR_RETURN(const double deadline, flags.Seconds("deadline", absl::ToDoubleSeconds(processes.timeout)));
+  processes.timeout = std::max(absl::Seconds(deadline), absl::Milliseconds(1));
+  return MakeClient(platform, flags, device_count / launch.world_size, std::move(processes));
 }
 
 absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, const Flags& flags, int64_t device_count) {
@@ -354,7 +376,7 @@ absl::Status CompileInto(Session* session, std::unique_ptr<HloModule> module, co
   HILO_ASSIGN_OR_RETURN(options.replica_count, flags.Integer("replicas", module->replica_count(), 1));
   HILO_ASSIGN_OR_RETURN(options.num_partitions, flags.Integer("partitions", module->num_partitions(), 1));
   HILO_ASSIGN_OR_RETURN(const int64_t devices, DeviceCount(options));
-  HILO_ASSIGN_OR_RETURN(session->client, CreateClient(platform, flags, devices));
+  HILO_ASSIGN_OR_RETURN(session->client, CreateClientOfLaunch(platform, flags, devices));
   const int64_t start = NowNanoseconds();
   HILO_ASSIGN_OR_RETURN(session->executable, session->client->Compile(std::move(module), options));
   session->compile_ms = MillisecondsSince(start);
@@ -365,7 +387,7 @@ absl::Status LoadInto(Session* session, const std::string& executable, const std
   HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
   HILO_ASSIGN_OR_RETURN(const ExecutableInfo info, ReadExecutableInfo(executable));
   HILO_ASSIGN_OR_RETURN(const int64_t devices, DeviceCount({.replica_count = info.replica_count, .num_partitions = info.partition_count}));
-  HILO_ASSIGN_OR_RETURN(session->client, CreateClient(platform, flags, devices));
+  HILO_ASSIGN_OR_RETURN(session->client, CreateClientOfLaunch(platform, flags, devices));
   LoadOptions load{.perf_jitdump = options.perf_jitdump};
   for (int device = 0; device < devices; ++device) load.devices.push_back(device);
   const int64_t start = NowNanoseconds();
@@ -399,11 +421,13 @@ absl::StatusOr<Session> OpenSession(const Program& program, const std::string& p
   for (const Shape& parameter : shape.parameters) {
     for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(parameter)) layouts.push_back(leaf.shape);
   }
-  session.arguments.resize(device_count);
-  for (int64_t device = 0; device < device_count; ++device) {
+  session.places = session.executable->addressable();
+  session.arguments.resize(session.places.size());
+  for (size_t device = 0; device < session.places.size(); ++device) {
     for (size_t i = 0; i < layouts.size(); ++i) {
-      HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> buffer,
-                            session.client->BufferFromLiteral(*arguments[device][i], static_cast<int>(device), layouts[i]));
+      HILO_ASSIGN_OR_RETURN(
+          std::unique_ptr<Buffer> buffer,
+          session.client->BufferFromLiteral(*arguments[session.places[device]][i], static_cast<int>(device), layouts[i]));
       session.arguments[device].push_back(buffer.get());
       session.buffers.push_back(std::move(buffer));
     }
@@ -413,7 +437,7 @@ absl::StatusOr<Session> OpenSession(const Program& program, const std::string& p
 }
 
 absl::StatusOr<Executable::ReplicatedResults> Session::Run() const {
-  if (arguments.size() > 1) return executable->ExecuteReplicated(arguments, options);
+  if (executable->assignment().device_count() > 1) return executable->ExecuteReplicated(arguments, options);
   HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Buffer>> results, executable->Execute(arguments[0], options));
   Executable::ReplicatedResults all;
   all.push_back(std::move(results));

@@ -43,6 +43,9 @@ absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options);
 absl::StatusOr<std::unique_ptr<Compiler>> CompilerFrom(const std::string& platform, const Flags& flags);
 absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
                                                      int64_t device_count = 1);
+// The client of this process among those that its launcher has started, which have `device_count` devices together. Errors: InvalidArgument if there
+// are not as many for each; those of DetectLaunch and ProcessGroup::Join.
+absl::StatusOr<std::unique_ptr<Client>> CreateClientOfLaunch(const std::string& platform, const Flags& flags, int64_t device_count);
 
 // The arguments of one device, one a leaf of the parameters, depth first. Devices may share them.
 using Arguments = std::vector<std::shared_ptr<const Literal>>;
@@ -60,7 +63,8 @@ struct Session {
   std::unique_ptr<Client> client;
   std::unique_ptr<Executable> executable;
   std::vector<std::unique_ptr<Buffer>> buffers;
-  std::vector<std::vector<Buffer*>> arguments;  // of each device
+  std::vector<std::vector<Buffer*>> arguments;  // of each device of this process
+  std::vector<int64_t> places;                  // of these devices among all: replica * partitions + partition
   ExecuteOptions options;
   double compile_ms = 0;  // or what loading took
 };
