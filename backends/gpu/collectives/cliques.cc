@@ -16,7 +16,7 @@ namespace hilo::gpu {
 namespace {
 
 constexpr char kStart[] = "the start of the run's collectives";
-constexpr int64_t kStartKey = -1;  // no instruction's
+constexpr int64_t kStartKey = -1;        // no instruction's; cliques count down from it, for they overlap
 constexpr int64_t kUniqueIdBytes = 256;  // at most; zeros at the end
 
 bool Contains(const CliqueSpec& clique, int64_t rank) { return std::find(clique.ranks.begin(), clique.ranks.end(), rank) != clique.ranks.end(); }
@@ -48,15 +48,15 @@ struct Cliques::Acquisition {
   KeepWaiting keep_waiting() const {
     return [token = context.cancellation] { return token == nullptr ? absl::OkStatus() : token->status(); };
   }
-  CollectiveCall Call(absl::Span<const int64_t> group) const {
-    return {.name = kStart, .key = kStartKey, .group = group, .cancellation = context.cancellation};
+  CollectiveCall Call(int64_t key, absl::Span<const int64_t> group) const {
+    return {.name = kStart, .key = key, .group = group, .cancellation = context.cancellation};
   }
 
   absl::Status Gather(const void* mine, void* all, int64_t bytes) {
     std::vector<int64_t> everybody(size);
     std::iota(everybody.begin(), everybody.end(), 0);
     const CollectiveBuffer buffer{mine, all, bytes};
-    return context.communicator->AllGather(Call(everybody), {&buffer, 1});
+    return context.communicator->AllGather(Call(kStartKey, everybody), {&buffer, 1});
   }
 
   absl::Status FindKeys() {
@@ -113,7 +113,7 @@ struct Cliques::Acquisition {
       }
       made = *std::move(part);
     } else if (is_member) {
-      HILO_ASSIGN_OR_RETURN(made, Bootstrap(spec, index));
+      HILO_ASSIGN_OR_RETURN(made, Bootstrap(i, index));
     }
     if (!is_member) return absl::OkStatus();
     members[i] = std::make_shared<CliqueMember>(std::move(made));
@@ -122,7 +122,8 @@ struct Cliques::Acquisition {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Bootstrap(const CliqueSpec& spec, int64_t index) {
+  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Bootstrap(size_t i, int64_t index) {
+    const CliqueSpec& spec = specs[i];
     std::string id(kUniqueIdBytes, '\0');
     if (index == 0) {
       HILO_ASSIGN_OR_RETURN(const std::string made, cliques.library_->MakeUniqueId());
@@ -131,7 +132,7 @@ struct Cliques::Acquisition {
     }
     std::string received(kUniqueIdBytes, '\0');
     const CollectiveBuffer buffer{id.data(), received.data(), kUniqueIdBytes};
-    HILO_RETURN_IF_ERROR(context.communicator->CollectiveBroadcast(Call(spec.ranks), {&buffer, 1}));
+    HILO_RETURN_IF_ERROR(context.communicator->CollectiveBroadcast(Call(kStartKey - 1 - static_cast<int64_t>(i), spec.ranks), {&buffer, 1}));
     return cliques.library_->Create(received, static_cast<int64_t>(spec.ranks.size()), index, driver, context.device, keep_waiting());
   }
 };

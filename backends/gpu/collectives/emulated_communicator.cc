@@ -4,6 +4,8 @@
 // Collectives are numbered by each rank as they are called; calls of one number meet. Sends and receives meet in order, a queue a pair of ranks.
 #include "backends/gpu/collectives/emulated_communicator.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/collectives/grouped_communicator.h"
 #include "backends/gpu/emulated/emulated_driver.h"
@@ -336,7 +339,9 @@ class EmulatedLibrary : public DeviceCommunicatorLibrary {
   absl::StatusOr<std::string> Version() override { return "emulated"; }
   absl::StatusOr<std::string> MakeUniqueId() override {
     std::lock_guard<std::mutex> lock(mutex_);
-    return absl::StrCat("emulated communicator ", next_id_++);
+    std::string id = absl::StrCat("emulated communicator ", getpid(), " ", next_id_++);
+    ids_.insert(id);
+    return id;
   }
 
   absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Create(const std::string& unique_id, int64_t size, int64_t rank, GpuDriver&, int,
@@ -344,8 +349,10 @@ class EmulatedLibrary : public DeviceCommunicatorLibrary {
     if (rank < 0 || rank >= size) return InvalidArgument("expected a rank below ", size, ", got ", rank);
     std::shared_ptr<Shared> shared;
     {
+      const std::string id = unique_id.c_str();  // zeros may follow
       std::lock_guard<std::mutex> lock(mutex_);
-      std::weak_ptr<Shared>& known = communicators_[unique_id];
+      if (!ids_.contains(id)) return Unimplemented("a communicator between emulated devices of several processes");
+      std::weak_ptr<Shared>& known = communicators_[id];
       shared = known.lock();
       if (shared == nullptr) known = shared = std::make_shared<Shared>(size);
     }
@@ -359,6 +366,7 @@ class EmulatedLibrary : public DeviceCommunicatorLibrary {
   const EmulatedCommunicatorOptions options_;
   std::mutex mutex_;
   int64_t next_id_ = 0;
+  absl::flat_hash_set<std::string> ids_;
   absl::flat_hash_map<std::string, std::weak_ptr<Shared>> communicators_;
 };
 
