@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
 #include "hlo/passes/dynamic/expand_dynamic.h"
+#include "hlo/passes/standard_passes.h"
 #include "runtime/artifact.h"
 #include "runtime/device_memory.h"
 #include "runtime/shape_bytes.h"
@@ -200,6 +201,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compil
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module) {
+  HILO_RETURN_IF_ERROR(MakePartitioner()->Run(module.get()).status());
   if (!compiler.TakesDynamicShapes() && HasDynamicShapes(*module)) HILO_RETURN_IF_ERROR(ExpandDynamicShapes(module.get()).status());
   return module;
 }

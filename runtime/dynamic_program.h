@@ -20,7 +20,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compil
 // As Compiler::Load, for what CompileProgram's programs have serialised.
 absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact, const CompileOptions& options);
 
-// What CompileProgram would hand to the compiler, for those that show it.
+// What Client::Compile would hand to the compiler, for those that show it: one partition of a sharded module.
 absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module);
 
 }  // namespace hilo

@@ -129,11 +129,9 @@ constexpr ConversionRule kRules[] = {
     {"chlo.erf", kUnary<HloOpcode::kErf>},
     {"chlo.sinh", kUnary<HloOpcode::kSinh>},
     {"chlo.tan", kUnary<HloOpcode::kTan>},
-    // Values cross between dialects unchanged, and wherever a sharding says where they lie.
+    // Values cross between dialects unchanged.
     {"builtin.unrealized_conversion_cast", Identity},
     {"sdy.propagation_barrier", Identity},
-    {"sdy.reshard", Identity},
-    {"sdy.sharding_constraint", Identity},
     {"sdy.sharding_group", [](OpConversion&) -> absl::StatusOr<Results> { return Results(); }},
 };
 

@@ -334,6 +334,7 @@ class GraphConversion {
     if (op.name == "stablehlo.while") return While(frame, c);
     if (op.name == "stablehlo.case" || op.name == "stablehlo.if") return Conditional(frame, c);
     if (op.name == "sdy.manual_computation") return ManualComputation(frame, c);
+    if (op.name == "sdy.sharding_constraint" || op.name == "sdy.reshard") return ShardingMark(c);
     if (op.name == "sdy.named_computation" || op.name == "stablehlo.async_start") return CallRegion(frame, c, c.operands);
     if (op.name == "stablehlo.async_done") return AsyncDone(c);
     Converter convert = FindConverter(op.name);
@@ -387,6 +388,19 @@ class GraphConversion {
   static absl::StatusOr<Results> AsyncDone(OpConversion& c) {
     HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
     return c.Split(c.operands[0]);
+  }
+
+  // In HLO a custom call says how a value is cut from there on.
+  absl::StatusOr<Results> ShardingMark(OpConversion& c) {
+    HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+    const Attribute* sharding = c.op.Find("sharding");
+    if (sharding == nullptr) return InvalidArgument("expected a sharding");
+    HILO_ASSIGN_OR_RETURN(const std::string text, shardings_.HloText(*sharding));
+    auto attributes = std::make_unique<CustomCallAttrs>();
+    attributes->custom_call_target = "Sharding";
+    HILO_ASSIGN_OR_RETURN(HloInstruction * mark, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {}, &c.operands[0]->shape()));
+    mark->add_extra_attribute("sharding", text);
+    return Results{mark};
   }
 
   // Cut, call, join. The call hands on only what Split would take apart again.

@@ -7,6 +7,7 @@ X.npz has argI_rD and outI_rD, the parts of device D. The header is told the num
 
 import os
 import pathlib
+import re
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -21,18 +22,22 @@ HERE = pathlib.Path(__file__).resolve().parent
 MESH = Mesh(np.array(jax.devices()).reshape(2, 2), ("a", "b"))
 
 
-def write(name, comment, function, in_specs, out_spec, arguments):
+def write(name, comment, function, in_specs, out_specs, arguments):
+    """`out_specs` is one for the result, or one for each of a tuple."""
     shardings = [NamedSharding(MESH, spec) for spec in in_specs]
-    jitted = jax.jit(function, in_shardings=tuple(shardings), out_shardings=NamedSharding(MESH, out_spec))
+    out_shardings = tuple(NamedSharding(MESH, spec) for spec in out_specs) if isinstance(out_specs, list) else NamedSharding(MESH, out_specs)
+    jitted = jax.jit(function, in_shardings=tuple(shardings), out_shardings=out_shardings)
     head, body = jitted.lower(*arguments).as_text(dialect="hlo").split(",", 1)
+    body = re.sub(r"/\*index=\d+\*/", "", body)  # XLA counts in comments
     text = f"// {comment}\n// tolerance: f32 1e-05 relative\n{head}, num_partitions=4,{body}"
     (HERE / f"{name}.hlo").write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n")
     arrays = {}
     for i, (value, sharding) in enumerate(zip(arguments, shardings)):
         for shard in jax.device_put(value, sharding).addressable_shards:
             arrays[f"arg{i}_r{shard.device.id}"] = np.asarray(shard.data)
-    for shard in jitted(*arguments).addressable_shards:
-        arrays[f"out0_r{shard.device.id}"] = np.asarray(shard.data)
+    for i, result in enumerate(jax.tree.leaves(jitted(*arguments))):
+        for shard in result.addressable_shards:
+            arrays[f"out{i}_r{shard.device.id}"] = np.asarray(shard.data)
     np.savez_compressed(HERE / f"{name}.npz", **arrays)
 
 
@@ -49,6 +54,34 @@ def main():
     manual = jax.shard_map(part, mesh=MESH, in_specs=(P("a", "b"), P("b", None)), out_specs=P("a"))
     write("sharded_manual", "A manual computation between arrays that are cut outside of it, too.", lambda x, y: jnp.tanh(manual(x, y)) * 2,
           [P("a", "b"), P("b", None)], P("a"), [x, y])
+
+    def step(x, labels, w, v, table, words):
+        def loss(w, v, table):
+            hidden = jax.nn.gelu(x @ w + table[words].mean(1))
+            logits = jax.lax.with_sharding_constraint(hidden @ v, NamedSharding(MESH, P("a", None)))
+            picked = jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1)
+            return -picked.mean()
+
+        value, gradients = jax.value_and_grad(loss, (0, 1, 2))(w, v, table)
+        return (value, *gradients)
+
+    normal = lambda *shape: rng.normal(size=shape).astype(np.float32)
+    write("sharded_step", "Loss and gradients of a network: images along one axis of the mesh, weights along the other.", step,
+          [P("a"), P("a"), P(None, "b"), P("b", None), P(None, "b"), P("a")], [P(), P(None, "b"), P("b", None), P(None, "b")],
+          [normal(8, 4), rng.integers(0, 6, 8).astype(np.int32), normal(4, 8), normal(8, 6), normal(10, 8), rng.integers(0, 10, (8, 3)).astype(np.int32)])
+
+    def rules(x, image, kernel, index):
+        kept = jnp.concatenate([x[:, 1:3], x[:, ::-1], jnp.pad(x, ((0, 0), (1, 0)))], 1)
+        rows = jnp.sort(kept, 1).reshape(8, 11, 1) + lax.top_k(x, 1)[0][:, None]
+        pooled = lax.reduce_window(lax.conv_general_dilated(image, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")), -jnp.inf, lax.max,
+                                   (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+        moved = lax.dynamic_update_slice(x, x[:, :2] * 2, (0, index[0]))
+        extremes = jnp.stack([x.max(0), x.min(0), x.prod(0), (x > 0).all(0).astype(x.dtype), (x > 1).any(0).astype(x.dtype)])
+        return rows.transpose(2, 0, 1), pooled, moved.T @ x, extremes, jnp.fft.rfft(x).real, x.reshape(4, 2, 4).std((1, 2))
+
+    write("sharded_rules", "Operations that go through on tiles, each in its own way.", rules, [P(("a", "b")), P("b", None, None, "a"), P(None, None, "a"), P()],
+          [P(None, "a"), P("b"), P("a", "b"), P(None, "b"), P("a"), P(("a", "b"))],
+          [normal(8, 4), normal(4, 6, 6, 2), normal(3, 3, 2, 4), np.array([1], np.int32)])
 
 
 if __name__ == "__main__":

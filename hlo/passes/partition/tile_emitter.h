@@ -1,0 +1,46 @@
+// Instructions that take whole arrays apart into the tiles of the partitions, and put tiles together.
+#ifndef HILO_HLO_PASSES_PARTITION_TILE_EMITTER_H_
+#define HILO_HLO_PASSES_PARTITION_TILE_EMITTER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/ir/tile_assignment.h"
+
+namespace hilo {
+
+// The tile's shape. Errors: InvalidArgument if the sharding has another rank; Unimplemented if the tiles are not equal.
+absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles);
+bool SameTiles(const TileAssignment& a, const TileAssignment& b);
+
+// Emits into one computation of a program for `partitions` partitions.
+class TileEmitter {
+ public:
+  // `next_channel` is counted on.
+  TileEmitter(HloComputation* computation, int64_t partitions, int64_t* next_channel)
+      : computation_(computation), partitions_(partitions), next_channel_(next_channel) {}
+
+  // This partition's tile of `whole`. Errors of both: InvalidArgument if the sharding does not fit the array or the program; Unimplemented as TileShape.
+  absl::StatusOr<HloInstruction*> Cut(HloInstruction* whole, const TileAssignment& tiles);
+  // The whole array of which every partition has its tile `tile`.
+  absl::StatusOr<HloInstruction*> Join(HloInstruction* tile, const TileAssignment& tiles);
+  // What the partitions of each group have, combined by `combiner`, a binary op.
+  absl::StatusOr<HloInstruction*> Combine(HloInstruction* part, HloOpcode combiner, const std::vector<std::vector<int64_t>>& groups);
+
+ private:
+  absl::Status Check(const TileAssignment& tiles) const;
+  absl::StatusOr<HloInstruction*> Reshape(HloInstruction* value, const std::vector<int64_t>& sizes);
+  absl::StatusOr<HloInstruction*> InTileOrder(HloInstruction* value, const TileAssignment& tiles);
+  // The groups of partitions, within each replica, as global numbers of devices.
+  std::vector<std::vector<int64_t>> OfAllReplicas(const std::vector<std::vector<int64_t>>& groups) const;
+
+  HloComputation* computation_;
+  int64_t partitions_;
+  int64_t* next_channel_;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_PASSES_PARTITION_TILE_EMITTER_H_

@@ -1,0 +1,235 @@
+#include "hlo/passes/partition/tile_walk.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/algorithm/container.h"
+#include "base/status_macros.h"
+#include "hlo/ops/op_attributes.h"
+
+namespace hilo {
+
+absl::StatusOr<HloInstruction*> TileWalk::ElementOf(HloInstruction* tuple, int64_t index) {
+  auto attributes = std::make_unique<GetTupleElementAttrs>();
+  attributes->index = index;
+  return computation_->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<DividedValue>>> TileWalk::Elements(const HloInstruction* tuple) {
+  DividedValue& value = *values_.at(tuple);
+  if (value.elements.empty()) {
+    for (int64_t i = 0; i < tuple->shape().tuple_shapes_size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(value.whole, i));
+      value.elements.push_back(std::make_shared<DividedValue>(DividedValue{.whole = element, .is_local = value.is_local}));
+    }
+  }
+  return value.elements;
+}
+
+absl::StatusOr<HloInstruction*> TileWalk::Whole(DividedValue& value) {
+  if (value.whole != nullptr) return value.whole;
+  if (value.tile != nullptr) {
+    if (++gathered_count_ == 1 && visited_ != nullptr) first_gatherer_ = visited_->name();
+    HILO_ASSIGN_OR_RETURN(value.whole, emitter_.Join(value.tile, value.tiles));
+    return value.whole;
+  }
+  std::vector<HloInstruction*> elements;
+  for (const std::shared_ptr<DividedValue>& element : value.elements) {
+    HILO_ASSIGN_OR_RETURN(elements.emplace_back(), Whole(*element));
+  }
+  HILO_ASSIGN_OR_RETURN(value.whole, computation_->AddOp(HloOpcode::kTuple, elements));
+  return value.whole;
+}
+
+absl::StatusOr<HloInstruction*> TileWalk::Tile(DividedValue& value, const TileAssignment& tiles) {
+  if (value.tile != nullptr && SameTiles(value.tiles, tiles)) return value.tile;
+  HILO_ASSIGN_OR_RETURN(HloInstruction * whole, Whole(value));
+  if (tiles.IsWhole()) return whole;
+  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, emitter_.Cut(whole, tiles));
+  if (value.tile == nullptr) {
+    value.tile = tile;
+    value.tiles = tiles;
+  }
+  return tile;
+}
+
+absl::Status TileWalk::Visit(HloInstruction* instruction) {
+  visited_ = instruction;
+  if (instruction->opcode() == HloOpcode::kTuple) {
+    DividedValue value;
+    bool is_changed = false;
+    for (const HloInstruction* operand : instruction->operands()) {
+      value.elements.push_back(values_.at(operand));
+      is_changed |= value.elements.back()->whole != operand;
+      value.is_local |= value.elements.back()->is_local;
+    }
+    if (!is_changed) value.whole = instruction;
+    Set(instruction, std::move(value));
+    return absl::OkStatus();
+  }
+  if (instruction->opcode() == HloOpcode::kGetTupleElement) {
+    const std::shared_ptr<DividedValue> tuple = values_.at(instruction->operand(0));
+    if (!tuple->elements.empty()) {
+      values_[instruction] = tuple->elements[instruction->tuple_index()];
+      return absl::OkStatus();
+    }
+    return VisitWhole(instruction);
+  }
+  const bool is_local = absl::c_any_of(instruction->operands(), [&](const HloInstruction* operand) { return values_.at(operand)->is_local; });
+  const bool is_cut = absl::c_any_of(instruction->operands(), [&](const HloInstruction* operand) { return values_.at(operand)->tile != nullptr; });
+  if (is_cut && !is_local) {
+    if (const std::optional<OpFactors> factors = FactorsOf(*instruction); factors.has_value()) {
+      const Cuts cuts = ChooseCuts(*instruction, *factors);
+      if (!cuts.counts.empty()) return VisitTiled(instruction, *factors, cuts);
+    }
+  }
+  return VisitWhole(instruction);
+}
+
+absl::Status TileWalk::VisitWhole(HloInstruction* op) {
+  DividedValue value{.whole = op};
+  for (int64_t i = 0; i < op->operand_count(); ++i) {
+    DividedValue& operand = *values_.at(op->operand(i));
+    value.is_local |= operand.is_local;
+    HILO_ASSIGN_OR_RETURN(HloInstruction * whole, Whole(operand));
+    if (whole != op->operand(i)) computation_->ReplaceOperand(op, i, whole);
+  }
+  Set(op, std::move(value));
+  return absl::OkStatus();
+}
+
+// Whether all dimensions of the factor can be cut into as many parts.
+bool TileWalk::Fits(const HloInstruction& op, const OpFactors& factors, int factor, int64_t count) const {
+  const auto fits = [&](const Shape& shape, const std::vector<int>& of) {
+    for (size_t d = 0; d < of.size(); ++d) {
+      const int64_t size = shape.dimensions(static_cast<int64_t>(d));
+      if (of[d] == factor && (size == 0 || size % count != 0)) return false;
+    }
+    return true;
+  };
+  for (int64_t i = 0; i < op.operand_count(); ++i) {
+    if (!fits(op.operand(i)->shape(), factors.operands[i])) return false;
+  }
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(op.shape())) {
+    if (!fits(*leaf.shape, factors.result)) return false;
+  }
+  return true;
+}
+
+// Every combination of coordinates belongs to equally many partitions.
+bool TileWalk::AreEven(const Cuts& cuts) const {
+  int64_t combinations = 1;
+  for (int64_t count : cuts.counts) {
+    combinations *= count;
+    if (combinations > partitions_) return false;
+  }
+  if (partitions_ % combinations != 0) return false;
+  std::map<std::vector<int64_t>, int64_t> owners;
+  for (int64_t p = 0; p < partitions_; ++p) {
+    std::vector<int64_t> combination;
+    for (const std::vector<int64_t>& coordinates : cuts.coordinates) combination.push_back(coordinates.empty() ? 0 : coordinates[p]);
+    ++owners[combination];
+  }
+  return static_cast<int64_t>(owners.size()) == combinations &&
+         absl::c_all_of(owners, [&](const auto& entry) { return entry.second == partitions_ / combinations; });
+}
+
+// Takes the cuts of the operands, larger arrays first, as far as they go together.
+TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& factors) const {
+  std::vector<int64_t> order(op.operand_count());
+  for (int64_t i = 0; i < op.operand_count(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return ShapeUtil::ElementsIn(op.operand(a)->shape()) > ShapeUtil::ElementsIn(op.operand(b)->shape());
+  });
+  Cuts cuts{.counts = std::vector<int64_t>(factors.count, 1), .coordinates = std::vector<std::vector<int64_t>>(factors.count)};
+  bool any = false;
+  for (int64_t i : order) {
+    const DividedValue& operand = *values_.at(op.operand(i));
+    if (operand.tile == nullptr) continue;
+    for (size_t d = 0; d < operand.tiles.counts.size(); ++d) {
+      const int factor = factors.operands[i][d];
+      const int64_t count = operand.tiles.counts[d];
+      if (count == 1 || factor == OpFactors::kNone || cuts.counts[factor] != 1 || !Fits(op, factors, factor, count)) continue;
+      cuts.counts[factor] = count;
+      for (int64_t p = 0; p < partitions_; ++p) cuts.coordinates[factor].push_back(operand.tiles.tile_of[p][d]);
+      if (AreEven(cuts)) {
+        any = true;
+      } else {
+        cuts.counts[factor] = 1;
+        cuts.coordinates[factor].clear();
+      }
+    }
+  }
+  return any ? cuts : Cuts();
+}
+
+TileAssignment TileWalk::TilesOf(const Cuts& cuts, const std::vector<int>& factors) const {
+  TileAssignment tiles;
+  if (absl::c_all_of(factors, [&](int factor) { return factor == OpFactors::kNone || cuts.counts[factor] == 1; })) return tiles;
+  tiles.tile_of.resize(partitions_);
+  for (int factor : factors) {
+    const bool is_cut = factor != OpFactors::kNone && cuts.counts[factor] != 1;
+    tiles.counts.push_back(is_cut ? cuts.counts[factor] : 1);
+    for (int64_t p = 0; p < partitions_; ++p) tiles.tile_of[p].push_back(is_cut ? cuts.coordinates[factor][p] : 0);
+  }
+  return tiles;
+}
+
+// Partitions that differ in the coordinates of combined factors alone, one of each.
+std::vector<std::vector<int64_t>> TileWalk::GroupsToCombine(const Cuts& cuts, const OpFactors& factors) const {
+  // By the other coordinates; within these, by the combined ones.
+  std::map<std::vector<int64_t>, std::map<std::vector<int64_t>, std::vector<int64_t>>> partitions;
+  for (int64_t p = 0; p < partitions_; ++p) {
+    std::vector<int64_t> kept, combined;
+    for (size_t factor = 0; factor < cuts.counts.size(); ++factor) {
+      if (cuts.counts[factor] == 1) continue;
+      (absl::c_linear_search(factors.combined, static_cast<int>(factor)) ? combined : kept).push_back(cuts.coordinates[factor][p]);
+    }
+    partitions[kept][combined].push_back(p);
+  }
+  std::vector<std::vector<int64_t>> groups;
+  for (const auto& [kept, by_combined] : partitions) {
+    for (size_t copy = 0; copy < by_combined.begin()->second.size(); ++copy) {
+      std::vector<int64_t>& group = groups.emplace_back();
+      for (const auto& [combined, owners] : by_combined) group.push_back(owners[copy]);
+    }
+  }
+  return groups;
+}
+
+absl::Status TileWalk::VisitTiled(HloInstruction* op, const OpFactors& factors, const Cuts& cuts) {
+  std::vector<HloInstruction*> operands;
+  for (int64_t i = 0; i < op->operand_count(); ++i) {
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(op->operand(i), TilesOf(cuts, factors.operands[i])));
+  }
+  const TileAssignment tiles = TilesOf(cuts, factors.result);
+  Shape shape = op->shape();
+  if (shape.IsTuple()) {
+    for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(*shape.mutable_tuple_shapes(i), TileShape(shape.tuple_shapes(i), tiles));
+    }
+  } else {
+    HILO_ASSIGN_OR_RETURN(shape, TileShape(shape, tiles));
+  }
+  HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
+  SetTileSizes(factors, tile);
+  if (absl::c_any_of(factors.combined, [&](int factor) { return cuts.counts[factor] != 1; })) {
+    HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, GroupsToCombine(cuts, factors)));
+  }
+  const auto divided = [&](HloInstruction* part) {
+    return tiles.IsWhole() ? DividedValue{.whole = part} : DividedValue{.tile = part, .tiles = tiles};
+  };
+  if (!shape.IsTuple()) {
+    Set(op, divided(tile));
+    return absl::OkStatus();
+  }
+  DividedValue value;
+  for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(tile, i));
+    value.elements.push_back(std::make_shared<DividedValue>(divided(element)));
+  }
+  Set(op, std::move(value));
+  return absl::OkStatus();
+}
+
+}  // namespace hilo
