@@ -12,6 +12,7 @@
 #include "hlo/memory/copy_insertion.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -164,10 +165,45 @@ void InsertAll(std::vector<HloInstruction*>& order, std::vector<std::pair<size_t
   order = std::move(result);
 }
 
-// Gives the root of `computation` copies of its leaves where `copied` says so. Leaves that are (views of) a leaf of `overwritten`, an instruction whose
-// memory the copies write, go through temporaries.
-absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std::vector<bool>& copied,
-                      const HloInstruction* overwritten, const ScopeValues* values) {
+// Values whose memory the copies of a root write, by the leaf of the root that is written there.
+using Overwritten = absl::flat_hash_map<int64_t, int64_t>;
+
+// Those of a computation whose result goes where its argument is.
+Overwritten ArgumentOf(const HloComputation& computation, const ScopeValues& values) {
+  Overwritten places;
+  const std::vector<int64_t>& leaves = values.ValuesOf(computation.parameter_instruction(0));
+  for (size_t i = 0; i < leaves.size(); ++i) places[leaves[i]] = static_cast<int64_t>(i);
+  return places;
+}
+
+// The donated parameters of the entry. A leaf that no alias names is not written; it is taken for written by no leaf in particular.
+Overwritten DonatedTo(const HloModule& module, const ScopeValues& values) {
+  const HloComputation& entry = *module.entry_computation();
+  const auto leaf_number = [](const Shape& shape, const ShapeIndex& index) {
+    const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(shape);
+    const auto found = std::find_if(leaves.begin(), leaves.end(), [&](const ShapeUtil::Leaf& leaf) { return leaf.index == index; });
+    return found - leaves.begin();
+  };
+  Overwritten places;
+  for (const InputOutputAlias& alias : module.input_output_aliases()) {
+    const HloInstruction* parameter = entry.parameter_instruction(alias.parameter_number);
+    for (const int64_t value : values.ValuesOf(parameter)) places.try_emplace(value, -1);
+  }
+  const std::vector<ShapeUtil::Leaf> results = ShapeUtil::Leaves(entry.root_instruction()->shape());
+  std::map<ShapeIndex, int64_t> result_number;
+  for (size_t i = 0; i < results.size(); ++i) result_number[results[i].index] = static_cast<int64_t>(i);
+  for (const InputOutputAlias& alias : module.input_output_aliases()) {
+    const HloInstruction* parameter = entry.parameter_instruction(alias.parameter_number);
+    const int64_t leaf = leaf_number(parameter->shape(), alias.parameter_index);
+    const auto result = result_number.find(alias.output_index);
+    if (result != result_number.end()) places[values.ValuesOf(parameter)[leaf]] = result->second;
+  }
+  return places;
+}
+
+// Gives the root of `computation` copies of its leaves where `copied` says so. Leaves that are (views of) values of `overwritten` go through temporaries.
+absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std::vector<bool>& copied, const Overwritten& overwritten,
+                      const ScopeValues& values) {
   HloInstruction* root = computation->root_instruction();
   std::vector<HloInstruction*>& order = module->schedule()[computation];
   Inserter inserter(computation);
@@ -178,15 +214,12 @@ absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std:
   };
   note_added(order.size());
   std::vector<int64_t> source(leaves.size(), -1);
-  if (overwritten != nullptr) {
-    const CopyPlaces copy_places(order, *values);
-    const std::vector<int64_t>& places = values->ValuesOf(overwritten);
-    const std::vector<int64_t>& results = values->ValuesOf(root);
-    absl::flat_hash_map<int64_t, int64_t> place_of;
-    for (size_t i = 0; i < places.size(); ++i) place_of[places[i]] = static_cast<int64_t>(i);
+  if (!overwritten.empty()) {
+    const CopyPlaces copy_places(order, values);
+    const std::vector<int64_t>& results = values.ValuesOf(root);
     for (size_t i = 0; i < leaves.size(); ++i) {
-      auto it = place_of.find(results[i]);
-      if (it == place_of.end() || !copied[i] || !NeedsMemory(leaves[i]->shape())) continue;
+      const auto it = overwritten.find(results[i]);
+      if (it == overwritten.end() || !copied[i] || !NeedsMemory(leaves[i]->shape())) continue;
       if (it->second < static_cast<int64_t>(leaves.size())) source[i] = it->second;
       const size_t place = copy_places.Find(leaves[i]);
       leaves[i] = inserter.Copy(leaves[i]);
@@ -245,30 +278,21 @@ absl::Status AddCopies(HloModule* module, HloComputation* scope) {
       std::vector<bool> copied(through.size());
       for (size_t i = 0; i < through.size(); ++i) copied[i] = !through[i];
       HloComputation* body = instruction->called_computation(1);
-      HILO_RETURN_IF_ERROR(CopyRoot(module, body, copied, body->parameter_instruction(0), &values));
+      HILO_RETURN_IF_ERROR(CopyRoot(module, body, copied, ArgumentOf(*body, values), values));
       HILO_RETURN_IF_ERROR(CopyInit(module, const_cast<HloInstruction*>(instruction), through));
     } else if (instruction->opcode() == HloOpcode::kConditional) {
       const std::vector<bool> copied(LeafCount(instruction->shape()), true);
       for (HloComputation* branch : instruction->called_computations()) {
-        HILO_RETURN_IF_ERROR(CopyRoot(module, branch, copied, branch->parameter_instruction(0), &values));
+        HILO_RETURN_IF_ERROR(CopyRoot(module, branch, copied, ArgumentOf(*branch, values), values));
       }
     }
   }
   const std::vector<bool> copied(LeafCount(scope->root_instruction()->shape()), true);
   // A donated parameter may be overwritten by any output copy: everything that is such a parameter goes through a temporary.
-  if (!scope->IsEntry() || module->input_output_aliases().empty()) {
-    return CopyRoot(module, scope, copied, nullptr, nullptr);
-  }
-  for (HloInstruction* parameter : scope->parameter_instructions()) {
-    bool donated = false;
-    for (const InputOutputAlias& alias : module->input_output_aliases()) {
-      donated |= alias.parameter_number == parameter->parameter_number();
-    }
-    if (!donated) continue;
-    HILO_ASSIGN_OR_RETURN(ScopeValues now, ScopeValues::Create(*module, *scope));
-    HILO_RETURN_IF_ERROR(CopyRoot(module, scope, copied, parameter, &now));
-  }
-  return absl::OkStatus();
+  const bool donates = scope->IsEntry() && !module->input_output_aliases().empty();
+  if (!donates) return CopyRoot(module, scope, copied, {}, values);
+  HILO_ASSIGN_OR_RETURN(const ScopeValues now, ScopeValues::Create(*module, *scope));
+  return CopyRoot(module, scope, copied, DonatedTo(*module, now), now);
 }
 
 absl::Status RemoveCopies(HloModule* module, HloComputation* scope) {

@@ -40,6 +40,20 @@ TEST(BigPrograms, ALoopWithManyCarries) {
                       type, " while(first), condition=more, body=body\n}\n"));
 }
 
+// As a training step with a parameter a weight: every other result is the parameter of another one's memory.
+TEST(BigPrograms, ManyDonatedParameters) {
+  constexpr int kCount = 3000;
+  std::string aliases, body, results;
+  for (int k = 0; k < kCount; ++k) {
+    absl::StrAppend(&aliases, k == 0 ? "" : ", ", "{", k, "}: (", k, ", {}, may-alias)");
+    absl::StrAppend(&body, "  p", k, " = f32[64] parameter(", k, ")\n  n", k, " = f32[64] negate(p", k, ")\n");
+    absl::StrAppend(&results, k == 0 ? "" : ", ", k % 2 == 0 ? "n" : "p", k % 2 == 0 ? k : (k + 2) % kCount);
+  }
+  std::string type = "(f32[64]";
+  for (int k = 1; k < kCount; ++k) type += ", f32[64]";
+  Assign(absl::StrCat("HloModule m, input_output_alias={ ", aliases, " }\nENTRY main {\n", body, "  ROOT r = ", type, ") tuple(", results, ")\n}\n"));
+}
+
 TEST(BigPrograms, ManyLoopsInARow) {
   std::string text = "HloModule m\n";
   std::string main = "ENTRY main {\n  w0 = (pred[], f32[4]) parameter(0)\n";
