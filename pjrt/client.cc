@@ -1,9 +1,13 @@
 #include "pjrt/client.h"
 
+#include <atomic>
+#include <cstdlib>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "pjrt/error.h"
+#include "pjrt/framework_store.h"
 #include "pjrt/named_values.h"
 
 PJRT_TopologyDescription::~PJRT_TopologyDescription() {
@@ -12,24 +16,27 @@ PJRT_TopologyDescription::~PJRT_TopologyDescription() {
 
 namespace {
 
-void AddDevice(int number, PJRT_Client* client) {
+void AddDevice(int id, int process, int local, PJRT_Client* client) {
   using hilo::pjrt::kMemoryKinds;
   auto device = std::make_unique<PJRT_Device>();
   device->client = client;
-  device->description = {.id = number,
+  device->local = local;
+  device->description = {.id = id,
+                         .process = process,
                          .kind = absl::StrCat("hilo_", client->client->platform()),
-                         .text = absl::StrCat("HiloDevice(id=", number, ")"),
-                         .debug_text = absl::StrCat(client->platform_name, ":", number)};
+                         .text = absl::StrCat("HiloDevice(id=", id, client->client->process_count() > 1 ? absl::StrCat(", process=", process) : "", ")"),
+                         .debug_text = absl::StrCat(client->platform_name, ":", id)};
   for (size_t kind = 0; kind < kMemoryKinds.size(); ++kind) {
     PJRT_Memory& memory = device->memories[kind];
     memory.device = device.get();
-    memory.id = static_cast<int>(number * kMemoryKinds.size() + kind);
+    memory.id = static_cast<int>(id * kMemoryKinds.size() + kind);
     memory.kind = static_cast<int>(kind);
     memory.text = absl::StrCat(kMemoryKinds[kind], " memory of ", device->description.debug_text);
     device->memory_list[kind] = &memory;
-    client->memory_list.push_back(&memory);
+    if (device->addressable()) client->memory_list.push_back(&memory);
   }
   client->device_list.push_back(device.get());
+  if (device->addressable()) client->addressable_list.push_back(device.get());
   client->topology.descriptions.push_back(&device->description);
   client->devices.push_back(std::move(device));
 }
@@ -42,7 +49,11 @@ absl::StatusOr<std::shared_ptr<PJRT_Client>> PJRT_Client::Create(const hilo::pjr
   made->platform_name = options.platform_name;
   made->platform_version = absl::StrCat("hilo ", HILO_VERSION, " on ", made->client->platform());
   made->topology.client = made.get();
-  for (int i = 0; i < made->client->device_count(); ++i) AddDevice(i, made.get());
+  const auto first = static_cast<int>(made->client->first_device());
+  for (int id = 0; id < made->client->global_device_count(); ++id) {
+    const int local = id - first;
+    AddDevice(id, static_cast<int>(made->client->process_of(id)), local >= 0 && local < made->client->device_count() ? local : -1, made.get());
+  }
   return made;
 }
 
@@ -68,7 +79,15 @@ absl::Status Plugin_Attributes(PJRT_Plugin_Attributes_Args* args) {
 }
 
 absl::Status Client_Create(PJRT_Client_Create_Args* args) {
-  HILO_ASSIGN_OR_RETURN(const PluginOptions options, ReadClientOptions({args->create_options, args->num_options}));
+  HILO_ASSIGN_OR_RETURN(PluginOptions options, ReadClientOptions({args->create_options, args->num_options}));
+  if (options.process_count > 1) {
+    // Processes make their clients in the same order.
+    static std::atomic<int> clients = 0;
+    ProcessGroupOptions processes{.process_id = options.process_id, .process_count = options.process_count, .name = absl::StrCat("pjrt", clients++)};
+    if (const char* host = std::getenv("HILO_HOST"); host != nullptr) processes.host = host;
+    HILO_ASSIGN_OR_RETURN(processes.store, FrameworkStore(*args));
+    options.client.processes = std::move(processes);
+  }
   HILO_ASSIGN_OR_RETURN(std::shared_ptr<PJRT_Client> client, PJRT_Client::Create(options));
   client->self = client;
   args->client = client.get();
@@ -95,7 +114,7 @@ absl::Status Client_PlatformVersion(PJRT_Client_PlatformVersion_Args* args) {
 }
 
 absl::Status Client_ProcessIndex(PJRT_Client_ProcessIndex_Args* args) {
-  args->process_index = 0;
+  args->process_index = static_cast<int>(args->client->client->process_id());
   return absl::OkStatus();
 }
 
@@ -108,29 +127,30 @@ absl::Status Client_Devices(PJRT_Client_Devices_Args* args) {
 
 absl::Status Client_AddressableDevices(PJRT_Client_AddressableDevices_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
-  args->addressable_devices = args->client->device_list.data();
-  args->num_addressable_devices = args->client->device_list.size();
+  args->addressable_devices = args->client->addressable_list.data();
+  args->num_addressable_devices = args->client->addressable_list.size();
   return absl::OkStatus();
 }
 
 namespace {
 
-absl::StatusOr<PJRT_Device*> LookupDevice(const PJRT_Client* client, int number) {
-  HILO_RETURN_IF_ERROR(CheckHandle(client, "PJRT_Client"));
-  const auto count = static_cast<int>(client->device_list.size());
+absl::StatusOr<PJRT_Device*> LookupDevice(const std::vector<PJRT_Device*>& devices, int number) {
+  const auto count = static_cast<int>(devices.size());
   if (number < 0 || number >= count) return InvalidArgument("there is no device ", number, "; the client has ", count);
-  return client->device_list[number];
+  return devices[number];
 }
 
 }  // namespace
 
 absl::Status Client_LookupDevice(PJRT_Client_LookupDevice_Args* args) {
-  HILO_ASSIGN_OR_RETURN(args->device, LookupDevice(args->client, args->id));
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  HILO_ASSIGN_OR_RETURN(args->device, LookupDevice(args->client->device_list, args->id));
   return absl::OkStatus();
 }
 
 absl::Status Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args* args) {
-  HILO_ASSIGN_OR_RETURN(args->addressable_device, LookupDevice(args->client, args->local_hardware_id));
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
+  HILO_ASSIGN_OR_RETURN(args->addressable_device, LookupDevice(args->client->addressable_list, args->local_hardware_id));
   return absl::OkStatus();
 }
 
@@ -155,7 +175,7 @@ absl::Status Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_
   return absl::OkStatus();
 }
 
-// There is one process; the framework ends it if this fails.
+// Processes that are gone are found out by the runs that they take part in. The framework ends this one if the call fails.
 absl::Status Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args*) { return absl::OkStatus(); }
 
 // Memory of the host is what devices use.

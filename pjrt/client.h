@@ -35,7 +35,8 @@ struct PJRT_Memory {
 };
 
 struct PJRT_DeviceDescription {
-  int id = 0;
+  int id = 0;       // among the devices of all processes
+  int process = 0;  // whose device it is
   std::string kind, text, debug_text;
 };
 
@@ -49,7 +50,10 @@ struct PJRT_Device {
   PJRT_Device(const PJRT_Device&) = delete;
   PJRT_Device& operator=(const PJRT_Device&) = delete;
 
-  int number() const { return description.id; }
+  int local = 0;  // the runtime's number of a device of this process, else -1
+
+  int number() const { return local; }
+  bool addressable() const { return local >= 0; }
 };
 
 // The devices of a client as a description.
@@ -64,8 +68,9 @@ struct PJRT_Client {
   std::string platform_name, platform_version;
   std::unique_ptr<hilo::Client> client;
   std::vector<std::unique_ptr<PJRT_Device>> devices;
-  std::vector<PJRT_Device*> device_list;
-  std::vector<PJRT_Memory*> memory_list;
+  std::vector<PJRT_Device*> device_list;       // of all processes
+  std::vector<PJRT_Device*> addressable_list;  // of this one
+  std::vector<PJRT_Memory*> memory_list;       // of these
   PJRT_TopologyDescription topology;
   std::shared_ptr<PJRT_Client> self;  // the reference of the handle
 

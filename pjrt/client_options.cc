@@ -58,10 +58,9 @@ absl::Status Apply(const PJRT_NamedValue& option, PluginOptions* options) {
   } else if (name == "memory_limit") {
     HILO_ASSIGN_OR_RETURN(options->client.memory_limit, IntOf(option));
   } else if (name == "num_nodes") {
-    HILO_ASSIGN_OR_RETURN(const int64_t count, IntOf(option));
-    if (count > 1) return Unimplemented("clients that span ", count, " processes");
+    HILO_ASSIGN_OR_RETURN(options->process_count, IntOf(option));
   } else if (name == "node_id") {
-    return IntOf(option).status();
+    HILO_ASSIGN_OR_RETURN(options->process_id, IntOf(option));
   } else {
     return InvalidArgument("there is no client option '", name,
                            "'; there are platform_name, backend, num_devices, num_threads, memory_limit, cache_dir, num_nodes and node_id");

@@ -15,6 +15,7 @@ struct PluginOptions {
   // What PJRT_Client_PlatformName says: JAX chooses its lowering rules by it.
   std::string platform_name = "hilo";
   ClientOptions client;
+  int64_t process_count = 1, process_id = 0;
 };
 
 // Options of PJRT_Client_Create, and what they leave open from the environment:
@@ -25,8 +26,10 @@ struct PluginOptions {
 //   num_threads    int, 0: all processors         HILO_NUM_THREADS
 //   memory_limit   int, bytes                     HILO_MEMORY_LIMIT
 //   cache_dir      string, ClientOptions'         HILO_CACHE_DIR
+//   num_nodes      int, processes whose devices work together
+//   node_id        int, this one among them, from 0
 //
-// Errors: InvalidArgument naming an option that there is not, or whose value is of another type; Unimplemented for more than one process.
+// Errors: InvalidArgument naming an option that there is not, or whose value is of another type.
 absl::StatusOr<PluginOptions> ReadClientOptions(absl::Span<const PJRT_NamedValue> options);
 
 }  // namespace hilo::pjrt

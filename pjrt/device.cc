@@ -22,7 +22,7 @@ absl::Status DeviceDescription_Id(PJRT_DeviceDescription_Id_Args* args) {
 }
 
 absl::Status DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args* args) {
-  args->process_index = 0;
+  args->process_index = args->device_description->process;
   return absl::OkStatus();
 }
 
@@ -55,7 +55,7 @@ absl::Status Device_GetDescription(PJRT_Device_GetDescription_Args* args) {
 }
 
 absl::Status Device_IsAddressable(PJRT_Device_IsAddressable_Args* args) {
-  args->is_addressable = true;
+  args->is_addressable = args->device->addressable();
   return absl::OkStatus();
 }
 
@@ -66,7 +66,7 @@ absl::Status Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args* args) {
 
 absl::Status Device_AddressableMemories(PJRT_Device_AddressableMemories_Args* args) {
   args->memories = args->device->memory_list.data();
-  args->num_memories = args->device->memory_list.size();
+  args->num_memories = args->device->addressable() ? args->device->memory_list.size() : 0;
   return absl::OkStatus();
 }
 

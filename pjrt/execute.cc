@@ -54,9 +54,10 @@ absl::Status CheckCall(const Program& program, const PJRT_LoadedExecutable_Execu
   if (args.executable->deleted) return InvalidArgument("the executable ", program.name, " has been deleted");
   const size_t devices = args.execute_device == nullptr ? program.devices.size() : 1;
   if (args.num_devices != devices) return InvalidArgument(program.name, " runs on ", devices, " devices, but got arguments for ", args.num_devices);
-  if (args.execute_device != nullptr && program.devices.size() != 1) {
-    return InvalidArgument(program.name, " runs on ", program.devices.size(), " devices and cannot be run on one");
+  if (args.execute_device != nullptr && program.executable->assignment().device_count() != 1) {
+    return InvalidArgument(program.name, " runs on ", program.executable->assignment().device_count(), " devices and cannot be run on one");
   }
+  if (devices == 0) return InvalidArgument(program.name, " runs on devices of other processes");
   if (args.num_args != program.parameters.shapes.size()) {
     return InvalidArgument(program.name, " takes ", program.parameters.shapes.size(), " arguments, but got ", args.num_args);
   }
@@ -131,7 +132,7 @@ absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) 
     options.synchronous = true;  // the context is the caller's
   }
   Executable::ReplicatedResults results;
-  if (program.devices.size() == 1) {
+  if (program.executable->assignment().device_count() == 1) {
     DeviceArguments arguments;
     HILO_RETURN_IF_ERROR(arguments.Take(program, options.device, args->argument_lists[0]));
     auto run = program.executable->Execute(arguments.buffers(), options);

@@ -148,11 +148,9 @@ absl::Status Describe(const StablehloProgram& source, Program* program) {
   }
   MakeLists(&program->parameters);
   MakeLists(&program->results);
-  for (int64_t replica = 0; replica < assignment.replica_count(); ++replica) {
-    for (int64_t partition = 0; partition < assignment.partition_count(); ++partition) {
-      program->devices.push_back(program->client->device_list[assignment(replica, partition)]);
-      program->logical_ids.push_back({static_cast<int>(replica), static_cast<int>(partition)});
-    }
+  for (const int64_t place : program->executable->addressable()) {
+    program->devices.push_back(program->client->device_list[assignment.devices()[place]]);
+    program->logical_ids.push_back({static_cast<int>(place / assignment.partition_count()), static_cast<int>(place % assignment.partition_count())});
   }
   if (!program->portable) program->device_assignment = DeviceAssignmentToProto(assignment);
   return absl::OkStatus();

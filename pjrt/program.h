@@ -52,7 +52,7 @@ struct Program {
   std::unique_ptr<Executable> executable;
   std::string name, fingerprint;
   bool portable = false;
-  std::vector<PJRT_Device*> devices;  // in the order of the lists of arguments
+  std::vector<PJRT_Device*> devices;  // of this process, in the order of the lists of arguments
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::string device_assignment;
   ProgramValues parameters, results;

@@ -21,6 +21,7 @@ PJRT_Buffer* NewBuffer(const std::shared_ptr<PJRT_Client>& client, PJRT_Memory* 
 // Errors: InvalidArgument if the memory is another client's.
 absl::Status CheckMemory(const PJRT_Client* client, const PJRT_Memory* memory) {
   HILO_RETURN_IF_ERROR(CheckHandle(client, "PJRT_Client"));
+  if (!memory->device->addressable()) return InvalidArgument(memory->text, " is in another process");
   if (memory->device->client == client) return absl::OkStatus();
   return Unimplemented("transfers between two clients");
 }

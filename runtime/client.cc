@@ -158,6 +158,7 @@ int64_t Client::process_id() const { return core_->processes == nullptr ? 0 : co
 int64_t Client::process_count() const { return core_->processes == nullptr ? 1 : core_->processes->process_count(); }
 int64_t Client::global_device_count() const { return core_->global_device_count(); }
 int64_t Client::first_device() const { return core_->first_device; }
+int64_t Client::process_of(int device) const { return core_->ProcessOf(device); }
 bool Client::memory_is_on_host() const { return core_->memories[0]->device() == nullptr; }
 MemoryStats Client::memory_stats(int device) const {
   return core_->CheckDevice(device).ok() ? core_->memories[device]->stats() : MemoryStats();

@@ -83,6 +83,8 @@ class Client {
   int64_t process_count() const;
   int64_t global_device_count() const;
   int64_t first_device() const;
+  // Whose device this one of all devices is.
+  int64_t process_of(int device) const;
   // Of the device's memory; devices on the host have one together.
   MemoryStats memory_stats(int device = 0) const;
   // Buffers lie where the host can read them.

@@ -3,6 +3,7 @@
 import functools
 import importlib.util
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -337,6 +338,45 @@ def doubles():
         assert jnp.sin(x).dtype == jnp.float64
         np.testing.assert_allclose(np.asarray(jnp.sin(x)), np.sin(np.arange(5.)), rtol=1e-15)
         np.testing.assert_allclose(np.asarray(jnp.linalg.eigvalsh(jnp.diag(x))), np.arange(5.), atol=1e-12)
+
+
+@feature
+def several_processes():
+    """Two processes with two devices each: a global mesh, collectives and a training step."""
+    program = """
+import sys
+import jax, jax.numpy as jnp, numpy as np
+from jax.experimental import multihost_utils
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+process = int(sys.argv[1])
+jax.distributed.initialize("127.0.0.1:" + sys.argv[2], 2, process)
+assert (jax.process_index(), len(jax.devices()), len(jax.local_devices())) == (process, 4, 2)
+assert float((jnp.ones(3) + process).sum()) == 3 + 3 * process
+mesh = jax.make_mesh((4,), ("a",), axis_types=(AxisType.Auto,))
+x = np.arange(32, dtype=np.float32).reshape(8, 4) / 32
+given = jax.make_array_from_callback(x.shape, NamedSharding(mesh, P("a")), lambda index: x[index])
+moved = jax.jit(jax.shard_map(lambda v: jax.lax.ppermute(v, "a", [(i, (i + 1) % 4) for i in range(4)]), mesh=mesh, in_specs=P("a"), out_specs=P("a")))(given)
+np.testing.assert_array_equal(multihost_utils.process_allgather(moved, tiled=True), np.roll(x, 2, 0))
+step = jax.jit(lambda w, v: w - jax.grad(lambda w: ((v @ w) ** 2).sum())(w), donate_argnums=0)
+weights, expected = jax.device_put(jnp.eye(4), NamedSharding(mesh, P())), np.eye(4, dtype=np.float32)
+for _ in range(3):
+    weights, expected = step(weights, given), expected - 2 * x.T @ (x @ expected)
+np.testing.assert_allclose(np.asarray(weights.addressable_data(0)), expected, rtol=1e-4, atol=1e-5)
+jax.distributed.shutdown()
+"""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), JAX_PLATFORMS="hilo", HILO_NUM_DEVICES="2")
+    both = [subprocess.Popen([sys.executable, "-c", program, str(i), port], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True)
+            for i in range(2)]
+    try:
+        for process in both:
+            text = process.communicate(timeout=120)[0]
+            assert process.returncode == 0, text[-600:]
+    finally:
+        for process in both:
+            process.kill()
 
 
 @feature
