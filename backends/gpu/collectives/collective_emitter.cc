@@ -22,8 +22,6 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-constexpr int kCombineBlock = 256;
-
 CollectiveKind KindOf(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAllReduce:

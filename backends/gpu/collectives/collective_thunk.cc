@@ -11,8 +11,6 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int kCombineBlock = 256;
-
 bool Inside(int64_t start, int64_t bytes, int64_t size) { return start >= 0 && bytes >= 0 && start <= size && bytes <= size - start; }
 
 int64_t ReadIndex(const uint8_t* array, int64_t i, int64_t bytes) {

@@ -25,7 +25,8 @@ namespace hilo::gpu {
 
 enum class CollectiveKind : uint8_t { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kPermute, kBroadcast, kRagged };
 
-// A reduction by a kernel: (pieces of all ranks, result, elements, ranks).
+// A reduction by a kernel: (pieces of all ranks, result, elements, ranks), a thread an element.
+inline constexpr int kCombineBlock = 256;
 struct ReductionKernel {
   int64_t kernel = -1;
   std::string name;
