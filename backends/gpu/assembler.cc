@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,6 +176,49 @@ absl::Status CheckAssembler() {
   const absl::StatusOr<std::string> ptxas = FindCudaFile("ptxas");
   if (ptxas.ok()) return absl::OkStatus();
   return Unavailable("no assembler for GPU code: ", TheJitLink().status().message(), "; ", ptxas.status().message());
+}
+
+absl::StatusOr<std::string> AssemblerVersion() {
+  HILO_RETURN_IF_ERROR(CheckAssembler());
+  if (TheJitLink().ok()) {
+    unsigned major = 0, minor = 0;
+    HILO_RET_CHECK(TheJitLink()->nvJitLinkVersion(&major, &minor) == 0);
+    return absl::StrCat("nvJitLink ", major, ".", minor);
+  }
+  // Its file tells as much as its words, and at once.
+  HILO_ASSIGN_OR_RETURN(const std::string ptxas, FindCudaFile("ptxas"));
+  struct stat facts {};
+  if (stat(ptxas.c_str(), &facts) != 0) return Unavailable("cannot read ", ptxas);
+  return absl::StrCat(ptxas, " ", facts.st_size, " ", facts.st_mtime);
+}
+
+namespace {
+
+absl::StatusOr<std::string> FindDisassembler() {
+  const char* path = std::getenv("PATH");
+  for (const absl::string_view folder : absl::StrSplit(path == nullptr ? "" : path, ':', absl::SkipEmpty())) {
+    const std::string file = absl::StrCat(folder, "/nvdisasm");
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
+  const absl::StatusOr<std::string> file = FindCudaFile("nvdisasm");
+  if (file.ok()) return file;
+  return Unavailable("sass needs nvdisasm, which is neither on the PATH nor among CUDA's files (", file.status().message(),
+                     "); it is in the CUDA toolkit and in the Python package nvidia-cuda-nvdisasm");
+}
+
+}  // namespace
+
+absl::Status CheckDisassembler() { return FindDisassembler().status(); }
+
+absl::StatusOr<std::string> Disassemble(absl::string_view cubin) {
+  HILO_ASSIGN_OR_RETURN(const std::string nvdisasm, FindDisassembler());
+  const TemporaryFile input, output;
+  if (!input.ok() || !output.ok()) return Unavailable("cannot make a file ", input.path(), " for nvdisasm");
+  HILO_RETURN_IF_ERROR(WriteFile(input.path(), cubin));
+  const bool ran = RunProgram({nvdisasm, "-c", input.path()}, output.path());
+  HILO_ASSIGN_OR_RETURN(std::string text, ReadFile(output.path()));
+  if (!ran) return Internal(nvdisasm, " cannot read the code: ", text);
+  return text;
 }
 
 absl::StatusOr<AssembledCode> Assemble(absl::string_view ptx, absl::string_view arch) {

@@ -20,6 +20,13 @@ struct AssembledCode {
 // Any number of threads at once. Errors: Internal with the assembler's words; Unavailable if there is none, saying what was looked for.
 absl::StatusOr<AssembledCode> Assemble(absl::string_view ptx, absl::string_view arch);
 
+// Another text for every assembler whose code may differ. Errors: Unavailable if there is none.
+absl::StatusOr<std::string> AssemblerVersion();
+
+// The instructions of machine code, by nvdisasm: found on the PATH or among CUDA's files (cuda_library.h). Errors: Unavailable, saying what to install; Internal with nvdisasm's words.
+absl::StatusOr<std::string> Disassemble(absl::string_view cubin);
+absl::Status CheckDisassembler();
+
 // By one of the two, for tests. Errors: as above.
 absl::StatusOr<AssembledCode> AssembleInProcess(absl::string_view ptx, absl::string_view arch);
 absl::StatusOr<AssembledCode> AssembleByPtxas(absl::string_view ptx, absl::string_view arch);

@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "backends/gpu/assembler.h"
 #include "backends/gpu/collectives/overlap_scheduler.h"
+#include "backends/gpu/gpu_artifact.h"
 #include "backends/gpu/gpu_platform.h"
 #include "backends/gpu/gpu_program.h"
 #include "backends/gpu/ptx.h"
@@ -74,23 +76,47 @@ class GpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
     Dumper dumper(options.dump_dir);
     HILO_RETURN_IF_ERROR(dumper.Prepare());
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
-    const std::string arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, arch, dumper));
-    GpuCompileOptions code_options{.arch = arch, .opt_level = is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough};
-    const GpuImageFormat format = driver->image_format();
-    code_options.bitcode = format == GpuImageFormat::kBitcode;
-    code_options.ptx = format == GpuImageFormat::kPtx;
-    code_options.cubin = format == GpuImageFormat::kCubin;
+    auto source = std::make_unique<ProgramSource>();
+    source->options = options;
+    source->arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
+    source->format = driver->image_format();
+    // A copy has its instructions in the order in which their text has them, so that a program that is loaded comes out the same.
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, dumper));
+    source->module = std::move(module);
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, source->arch, dumper));
+    GpuCompileOptions code_options{.arch = source->arch, .opt_level = is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough};
+    code_options.bitcode = source->format == GpuImageFormat::kBitcode;
+    code_options.ptx = source->format == GpuImageFormat::kPtx;
+    code_options.cubin = source->format == GpuImageFormat::kCubin;
     HILO_ASSIGN_OR_RETURN(std::vector<GpuCode> codes, CompileAll(&program, code_options, pool));
     std::vector<KernelImage> images;
-    for (size_t i = 0; i < codes.size(); ++i) images.push_back({codes[i].image(format), std::move(program.modules[i].kernels)});
-    program.modules.clear();
-    lowered.facts.scratch_bytes = program.scratch_bytes;
-    lowered.facts.overlap_collectives = options_.overlap_collectives;
-    HILO_ASSIGN_OR_RETURN(lowered.facts.collectives,
-                          CollectivePlan::Create(program.collectives, lowered.facts.replica_count, lowered.facts.partition_count));
-    return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images), devices_);
+    for (size_t i = 0; i < codes.size(); ++i) images.push_back({codes[i].image(source->format), std::move(program.modules[i].kernels)});
+    return MakeProgram(std::move(lowered), std::move(program), std::move(images), std::move(source));
+  }
+
+  // The emulated device's code depends on nothing but the module; a GPU's is for its architecture.
+  absl::StatusOr<std::string> TargetOf(const CompileOptions& options) const override {
+    HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
+    return absl::StrCat(options.cpu.empty() ? driver->properties().arch() : options.cpu, " format ", static_cast<int>(driver->image_format()));
+  }
+
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options) override {
+    HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
+    HILO_ASSIGN_OR_RETURN(DecodedGpuProgram saved, DecodeGpuProgram(artifact));
+    if (saved.source.format != driver->image_format()) return FailedPrecondition("the serialised executable has kernels in another form than this device takes");
+    HILO_RETURN_IF_ERROR(CheckRunsOn(saved.source.arch, saved.source.format, driver->properties().arch()));
+    auto source = std::make_unique<ProgramSource>(std::move(saved.source));
+    CompileOptions as_compiled = source->options;
+    as_compiled.custom_calls = options.custom_calls;
+    Dumper no_dumps("");
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(source->module->Clone(), as_compiled, no_dumps));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, as_compiled, source->arch, no_dumps));
+    bool fits = program.kernel_digests == saved.kernel_digests && program.modules.size() == saved.images.size();
+    for (size_t i = 0; fits && i < saved.images.size(); ++i) fits = program.modules[i].kernels == saved.images[i].kernels;
+    // Names may have come out differently: a module forgets in its text which names it had once.
+    program.kernel_names = std::move(saved.kernel_names);
+    if (!fits) return InvalidArgument("serialised executable: its kernels are not those of its module");
+    return MakeProgram(std::move(lowered), std::move(program), std::move(saved.images), std::move(source));
   }
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options, absl::string_view kind) override {
@@ -99,17 +125,23 @@ class GpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
     if (kind == "hlo") return PrintHloModule(*lowered.module);
     if (kind == "buffers") return lowered.assignment.ToString();
-    if (kind != "llvm" && kind != "thunks" && kind != "ptx" && kind != "resources") {
-      return InvalidArgument("the ", platform(), " platform emits hlo, buffers, thunks, llvm, ptx and resources, not '", kind, "'");
+    if (kind != "llvm" && kind != "thunks" && kind != "ptx" && kind != "resources" && kind != "sass") {
+      return InvalidArgument("the ", platform(), " platform emits hlo, buffers, thunks, llvm, ptx, sass and resources, not '", kind, "'");
     }
+    if (kind == "sass") HILO_RETURN_IF_ERROR(CheckDisassembler());
     const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, arch, dumper));
     if (kind == "llvm") return IrOf(program);
     if (kind == "thunks") return ThunksToString(*program.scopes.back(), "");
-    HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources"}, nullptr));
+    HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources" || kind == "sass"}, nullptr));
     std::string text;
     for (const GpuCode& code : codes) {
       if (kind == "ptx") absl::StrAppend(&text, code.ptx);
+      if (kind == "sass") {
+        HILO_ASSIGN_OR_RETURN(const std::string sass, Disassemble(code.cubin));
+        absl::StrAppend(&text, sass);
+        continue;
+      }
       for (const KernelResources& r : code.resources) {
         absl::StrAppend(&text, r.kernel, ": registers=", r.registers, " stack=", r.stack_bytes, " spill_stores=", r.spill_store_bytes,
                         " spill_loads=", r.spill_load_bytes, " shared=", r.shared_bytes, "\n");
@@ -119,6 +151,15 @@ class GpuCompiler : public Compiler {
   }
 
  private:
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> MakeProgram(Lowered lowered, EmittedProgram program, std::vector<KernelImage> images,
+                                                               std::unique_ptr<const ProgramSource> source) const {
+    program.modules.clear();
+    lowered.facts.scratch_bytes = program.scratch_bytes;
+    lowered.facts.overlap_collectives = options_.overlap_collectives;
+    HILO_ASSIGN_OR_RETURN(lowered.facts.collectives, CollectivePlan::Create(program.collectives, lowered.facts.replica_count, lowered.facts.partition_count));
+    return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images), std::move(source), devices_);
+  }
+
   absl::StatusOr<EmittedProgram> EmitProgram(const Lowered& lowered, const CompileOptions& options, const std::string& arch, Dumper& dumper) const {
     const EmissionOptions emission{.arch = arch,
                                    .platform = devices_->platform(),

@@ -24,6 +24,12 @@ struct KernelResources {
   int64_t constant_bytes = 0;  // parameters included
 };
 
+// The kernels of one image, by number of the program's kernels.
+struct KernelImage {
+  std::string bytes;
+  std::vector<int64_t> kernels;
+};
+
 }  // namespace hilo::gpu
 
 #endif  // HILO_BACKENDS_GPU_GPU_IMAGE_H_

@@ -2,6 +2,7 @@
 // copied when the first run comes to a device.
 #include "backends/gpu/gpu_program.h"
 
+#include "backends/gpu/gpu_artifact.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 
@@ -16,8 +17,9 @@ int64_t Aligned(int64_t bytes) { return CeilDiv(bytes, kDeviceAlignment) * kDevi
 
 }  // namespace
 
-GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images, std::shared_ptr<GpuDevices> devices)
-    : facts_(std::move(facts)), program_(std::move(program)), images_(std::move(images)), devices_(std::move(devices)) {
+GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images, std::unique_ptr<const ProgramSource> source,
+                       std::shared_ptr<GpuDevices> devices)
+    : facts_(std::move(facts)), program_(std::move(program)), images_(std::move(images)), source_(std::move(source)), devices_(std::move(devices)) {
   for (const KernelImage& image : images_) code_bytes_ += static_cast<int64_t>(image.bytes.size());
 }
 
@@ -31,6 +33,11 @@ GpuProgram::~GpuProgram() {
     }
     (void)device->driver->Free(device->constant_memory);
   }
+}
+
+absl::Status GpuProgram::Serialize(Artifact* artifact) const {
+  EncodeGpuProgram(*source_, program_, images_, artifact);
+  return absl::OkStatus();
 }
 
 int64_t GpuProgram::estimated_nanoseconds() const { return kRunNanoseconds; }

@@ -15,6 +15,8 @@
 
 namespace hilo::gpu {
 
+struct ProgramSource;
+
 // The facts of a compiled module beside its thunks.
 struct ProgramFacts {
   ProgramShape shape;
@@ -28,15 +30,10 @@ struct ProgramFacts {
   bool overlap_collectives = true;
 };
 
-// The kernels of one image, by number of the program's kernels.
-struct KernelImage {
-  std::string bytes;
-  std::vector<int64_t> kernels;
-};
-
 class GpuProgram : public CompiledProgram {
  public:
-  GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images, std::shared_ptr<GpuDevices> devices);
+  // `source` is what Serialize writes (gpu_artifact.h).
+  GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images, std::unique_ptr<const ProgramSource> source, std::shared_ptr<GpuDevices> devices);
   ~GpuProgram() override;
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters, absl::Span<void* const> outputs) const override;
@@ -45,6 +42,7 @@ class GpuProgram : public CompiledProgram {
   int64_t temp_bytes() const override { return facts_.frame_bytes + facts_.scratch_bytes; }
   int64_t code_bytes() const override { return code_bytes_; }
   int64_t estimated_nanoseconds() const override;
+  absl::Status Serialize(Artifact* artifact) const override;
 
  private:
   // What runs on one device share.
@@ -70,6 +68,7 @@ class GpuProgram : public CompiledProgram {
   ProgramFacts facts_;
   EmittedProgram program_;
   std::vector<KernelImage> images_;
+  std::unique_ptr<const ProgramSource> source_;
   std::shared_ptr<GpuDevices> devices_;
   int64_t code_bytes_ = 0;
   mutable std::mutex mutex_;

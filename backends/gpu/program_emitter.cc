@@ -14,6 +14,7 @@
 #include "backends/gpu/sequence_emitter.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
+#include "base/sha256.h"
 #include "base/status_macros.h"
 #include "collectives/collective_op.h"
 #include "hlo/analysis/in_place.h"
@@ -231,6 +232,7 @@ absl::StatusOr<int64_t> ProgramEmitter::Finish(KernelEmitter& kernel, int block_
   if (llvm::verifyModule(kernel.module(), &errors)) return Internal("the code of a kernel is not valid: ", errors.str());
   auto [it, fresh] = kernels_.try_emplace(absl::StrCat(TextOf(kernel.module()), block_size), static_cast<int64_t>(result_.kernel_names.size()));
   if (!fresh) return it->second;
+  result_.kernel_digests.push_back(DigestToHex(Sha256::Of(it->first)));
   std::string name = KernelName(kernel.name());
   if (const int64_t used = names_[name]++; used > 0) absl::StrAppend(&name, "__", used);
   kernel.function()->setName(name);

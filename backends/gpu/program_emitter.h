@@ -37,6 +37,7 @@ struct KernelModule {
 struct EmittedProgram {
   std::vector<KernelModule> modules;
   std::vector<std::string> kernel_names;         // by number
+  std::vector<std::string> kernel_digests;       // of their code, by number; they do not depend on names
   std::vector<std::unique_ptr<ThunkSequence>> scopes;  // callees first; the entry is last
   std::vector<std::shared_ptr<const Literal>> constants;
   int64_t scratch_bytes = 0;

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "backends/gpu/assembler.h"
+#include "backends/gpu/cubin_cache.h"
 #include "backends/gpu/cuda_library.h"
 #include "backends/gpu/gpu_driver.h"
 #include "backends/llvm/llvm_compat.h"
@@ -250,7 +251,7 @@ absl::StatusOr<GpuCode> CompileGpuModule(llvm::Module* module, const GpuCompileO
   }
   if (!errors.empty()) return Internal("GPU code of ", module->getModuleIdentifier(), ": ", absl::StrJoin(errors, "; "));
   if (options.cubin) {
-    HILO_ASSIGN_OR_RETURN(AssembledCode assembled, Assemble(code.ptx, options.arch));
+    HILO_ASSIGN_OR_RETURN(AssembledCode assembled, AssembleWithCache(CubinCache(), code.ptx, options.arch));
     code.cubin = std::move(assembled.cubin);
     code.resources = std::move(assembled.resources);
   }

@@ -161,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenKernels, ::testing::Range(0, static_cast<int
 
 TEST(GpuCompiler, SaysWhatItEmits) {
   const auto text = Emit(kGoldens[0], "sm_90", "asm");
-  EXPECT_EQ(text.status().message(), "the cuda platform emits hlo, buffers, thunks, llvm, ptx and resources, not 'asm'");
+  EXPECT_EQ(text.status().message(), "the cuda platform emits hlo, buffers, thunks, llvm, ptx, sass and resources, not 'asm'");
   const auto thunks = Emit(kGoldens[0], "sm_90", "thunks");
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_EQ(*thunks, "kernel m_fusion grid=1024 block=256 (&output 0, parameter 0, parameter 1)\n");

@@ -1,0 +1,43 @@
+// GPU programs as bytes: the module as it came, the options that decide what becomes of it, and the compiled kernels. Thunks are made again from the module, which takes
+// little time beside compiling kernels; what comes out must fit the kernels.
+#ifndef HILO_BACKENDS_GPU_GPU_ARTIFACT_H_
+#define HILO_BACKENDS_GPU_GPU_ARTIFACT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/gpu/gpu_image.h"
+#include "hlo/ir/hlo_module.h"
+#include "runtime/artifact.h"
+#include "runtime/compile_options.h"
+
+namespace hilo::gpu {
+
+struct EmittedProgram;
+
+// What a program was made of beside its kernels.
+struct ProgramSource {
+  std::unique_ptr<const HloModule> module;  // at HloStage::kInput
+  CompileOptions options;                   // of which those count that decide what is emitted
+  std::string arch;                         // as in sm_90
+  GpuImageFormat format = GpuImageFormat::kCubin;
+};
+
+void EncodeGpuProgram(const ProgramSource& source, const EmittedProgram& program, absl::Span<const KernelImage> images, Artifact* artifact);
+
+struct DecodedGpuProgram {
+  ProgramSource source;
+  std::vector<std::string> kernel_names, kernel_digests;  // as in EmittedProgram
+  std::vector<KernelImage> images;
+};
+// Errors: InvalidArgument for what EncodeGpuProgram cannot have written.
+absl::StatusOr<DecodedGpuProgram> DecodeGpuProgram(const Artifact& artifact);
+
+// Whether kernels for `arch` in this format run on a device of architecture `device`. Errors: FailedPrecondition naming both; InvalidArgument for what is no architecture.
+absl::Status CheckRunsOn(absl::string_view arch, GpuImageFormat format, absl::string_view device);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_GPU_ARTIFACT_H_

@@ -1,0 +1,135 @@
+// GPU programs and kernels as bytes: what is refused, and how. That they run is tests/serialized.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "absl/strings/match.h"
+#include "backends/gpu/cubin_cache.h"
+#include "backends/gpu/gpu_artifact.h"
+#include "backends/gpu/gpu_compiler.h"
+#include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/ptx.h"
+#include "hlo/text/hlo_parser.h"
+#include "runtime/disk_cache.h"
+
+namespace hilo::gpu {
+namespace {
+
+constexpr char kModule[] = R"(
+HloModule m
+ENTRY main { x = f32[1000] parameter(0)  e = f32[1000] exponential(x)  r = f32[1000] reverse(e), dimensions={0}  ROOT a = f32[1000] add(r, e) }
+)";
+
+TEST(GpuArtifactTest, Architectures) {
+  const auto code = [](const char* arch, GpuImageFormat format, const char* device) { return CheckRunsOn(arch, format, device).code(); };
+  EXPECT_EQ(code("sm_80", GpuImageFormat::kCubin, "sm_80"), absl::StatusCode::kOk);
+  EXPECT_EQ(code("sm_80", GpuImageFormat::kCubin, "sm_86"), absl::StatusCode::kOk);
+  EXPECT_EQ(code("sm_86", GpuImageFormat::kCubin, "sm_80"), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(code("sm_80", GpuImageFormat::kCubin, "sm_90"), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(code("sm_80", GpuImageFormat::kPtx, "sm_90"), absl::StatusCode::kOk);
+  EXPECT_EQ(code("sm_90", GpuImageFormat::kPtx, "sm_80"), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(code("sm_90a", GpuImageFormat::kCubin, "sm_90"), absl::StatusCode::kOk);
+  EXPECT_EQ(code("sm_90a", GpuImageFormat::kPtx, "sm_100"), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(code("gfx90a", GpuImageFormat::kPtx, "sm_90"), absl::StatusCode::kInvalidArgument);
+  const std::string words(CheckRunsOn("sm_80", GpuImageFormat::kCubin, "sm_90").message());
+  EXPECT_TRUE(absl::StrContains(words, "sm_80") && absl::StrContains(words, "sm_90")) << words;
+}
+
+class SavedProgram : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    compiler_ = CreateGpuCompiler(kEmulatedPlatform);
+    auto module = ParseHloModule(kModule);
+    ASSERT_TRUE(module.ok()) << module.status();
+    auto program = compiler_->Compile(*std::move(module), {}, nullptr);
+    ASSERT_TRUE(program.ok()) << program.status();
+    artifact_.platform = kEmulatedPlatform;
+    ASSERT_TRUE((*program)->Serialize(&artifact_).ok());
+  }
+  std::string& Section(const char* name) {
+    for (Artifact::Section& section : artifact_.sections) {
+      if (section.name == name) return section.bytes;
+    }
+    ADD_FAILURE() << name;
+    return artifact_.sections[0].bytes;
+  }
+  absl::Status Load() { return compiler_->Load(artifact_, {}).status(); }
+
+  std::unique_ptr<Compiler> compiler_;
+  Artifact artifact_;
+};
+
+TEST_F(SavedProgram, IsTheSameAgain) {
+  EXPECT_TRUE(absl::StrContains(artifact_.target, "sm_")) << artifact_.target;
+  auto program = compiler_->Load(artifact_, {});
+  ASSERT_TRUE(program.ok()) << program.status();
+  Artifact again{.platform = kEmulatedPlatform};
+  ASSERT_TRUE((*program)->Serialize(&again).ok());
+  EXPECT_EQ(EncodeArtifact(again), EncodeArtifact(artifact_));
+}
+
+TEST_F(SavedProgram, KernelsOfAnotherModule) {
+  std::string& text = Section("gpu module");
+  text.replace(text.find("exponential"), 11, "log");
+  const absl::Status status = Load();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(absl::StrContains(status.message(), "not those of its module")) << status;
+}
+
+TEST_F(SavedProgram, Damage) {
+  for (const char* name : {"gpu module", "gpu options", "gpu kernels"}) {
+    const Artifact whole = artifact_;
+    for (const size_t keep : {size_t{0}, size_t{5}, Section(name).size() / 2}) {
+      Section(name).resize(keep);
+      EXPECT_EQ(Load().code(), absl::StatusCode::kInvalidArgument) << name << " of " << keep << " bytes: " << Load();
+      artifact_ = whole;
+    }
+  }
+}
+
+TEST_F(SavedProgram, AnotherArchitecture) {
+  std::string& options = Section("gpu options");
+  const size_t at = options.find("sm_");
+  ASSERT_NE(at, std::string::npos);
+  options.replace(at, 5, "sm_99");
+  EXPECT_EQ(Load().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(CubinCacheTest, BytesAndBack) {
+  AssembledCode code{.cubin = std::string("\x7f" "ELF\0machine code", 17)};
+  code.resources.push_back({.kernel = "k", .registers = 21, .stack_bytes = 1, .spill_store_bytes = 2, .spill_load_bytes = 3, .shared_bytes = 4, .constant_bytes = 5});
+  const std::string bytes = EncodeCubin(code);
+  const auto again = DecodeCubin(bytes);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->cubin, code.cubin);
+  ASSERT_EQ(again->resources.size(), 1u);
+  EXPECT_EQ(again->resources[0].registers, 21);
+  EXPECT_EQ(again->resources[0].constant_bytes, 5);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    EXPECT_FALSE(DecodeCubin(damaged).has_value()) << i;
+    EXPECT_FALSE(DecodeCubin(bytes.substr(0, i)).has_value()) << i;
+  }
+  EXPECT_NE(CubinKey("a", "sm_80", "x"), CubinKey("a", "sm_90", "x"));
+  EXPECT_NE(CubinKey("a", "sm_80", "x"), CubinKey("a", "sm_80", "y"));
+  EXPECT_NE(CubinKey("a", "sm_80", "x"), CubinKey("b", "sm_80", "x"));
+}
+
+TEST(CubinCacheTest, AssemblesOnce) {
+  if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
+  std::string folder = (std::filesystem::temp_directory_path() / "hilo_cubins_XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  DiskCache cache(folder, 1 << 24);
+  const std::string ptx = ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+  const auto first = AssembleWithCache(&cache, ptx, "sm_80"), second = AssembleWithCache(&cache, ptx, "sm_80");
+  ASSERT_TRUE(first.ok() && second.ok()) << first.status() << second.status();
+  EXPECT_EQ(first->cubin, second->cubin);
+  EXPECT_EQ(cache.stats().writes, 1);
+  EXPECT_EQ(cache.stats().hits, 1);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace hilo::gpu
