@@ -332,5 +332,26 @@ TEST(XlaBuilderTest, NamesFitHloText) {
   EXPECT_TRUE(ParseHloModule(PrintHloModule(*built->module())).ok());
 }
 
+// Errors that only the calls themselves can make.
+TEST(XlaBuilderTest, MisusedCalls) {
+  const Shape vector = ShapeUtil::MakeShape(F32, {4});
+  const auto error_of = [&](const std::function<void(XlaBuilder*)>& use) {
+    XlaBuilder b("b");
+    use(&b);
+    return std::string(b.Build().status().message());
+  };
+  const auto expect = [](const std::string& error, const char* words) { EXPECT_TRUE(absl::StrContains(error, words)) << error; };
+  expect(error_of([&](XlaBuilder* b) { Add(Parameter(b, 0, vector, "x"), XlaOp()); }), "an empty XlaOp");
+  expect(error_of([&](XlaBuilder* b) { CrossReplicaSum(Tuple(b, {})); }), "cross-replica sum: expected an array or a tuple of some");
+  expect(error_of([&](XlaBuilder* b) { Add(Tuple(b, {}), Parameter(b, 0, vector, "x")); }), "expected arrays");
+  EXPECT_TRUE(absl::StrContains(XlaComputation().GetProgramShape().status().message(), "an empty XlaComputation has no shape"));
+
+  XlaBuilder used("used");
+  const XlaOp x = Parameter(&used, 0, vector, "x");
+  ASSERT_TRUE(used.Build().ok());
+  EXPECT_TRUE(absl::StrContains(used.GetShape(x).status().message(), "builder used has been used up by Build()"));
+  EXPECT_TRUE(absl::StrContains(used.Build().status().message(), "used up"));
+}
+
 }  // namespace
 }  // namespace hilo

@@ -1,0 +1,100 @@
+#include "hlo/ir/tile_assignment.h"
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+
+namespace hilo {
+namespace {
+
+std::string TilesText(const TileAssignment& tiles) {
+  std::string text;
+  for (const std::vector<int64_t>& tile : tiles.tile_of) {
+    if (!text.empty()) text += ' ';
+    for (int64_t i : tile) text += std::to_string(i);
+  }
+  return text;
+}
+
+struct Good {
+  const char* text;
+  std::vector<int64_t> counts;
+  const char* tile_of;  // a word a device
+};
+
+TEST(TileAssignmentTest, OfHlo) {
+  const Good cases[] = {
+      {"{devices=[2,2]<=[4]}", {2, 2}, "00 01 10 11"},
+      {"{devices=[2,2]<=[2,2]T(1,0)}", {2, 2}, "00 10 01 11"},
+      {"{devices=[4,1]0,2,1,3}", {4, 1}, "00 20 10 30"},
+      {"{devices=[2,1,2]<=[4] last_tile_dim_replicate}", {2, 1}, "00 00 10 10"},
+      {"{devices=[1,2,2]<=[4] last_tile_dims={manual}}", {1, 2}, "00 00 01 01"},
+  };
+  for (const Good& c : cases) {
+    const auto tiles = TileAssignmentsFromHlo(c.text, 1);
+    ASSERT_TRUE(tiles.ok()) << c.text << ": " << tiles.status();
+    EXPECT_EQ((*tiles)[0].counts, c.counts) << c.text;
+    EXPECT_EQ(TilesText((*tiles)[0]), c.tile_of) << c.text;
+  }
+  for (const char* whole : {"{replicated}", "{maximal device=0}", "{manual}", "{devices=[1,1,4]<=[4] last_tile_dim_replicate}"}) {
+    const auto tiles = TileAssignmentsFromHlo(whole, 1);
+    ASSERT_TRUE(tiles.ok()) << whole << ": " << tiles.status();
+    EXPECT_TRUE((*tiles)[0].IsWhole()) << whole;
+  }
+}
+
+TEST(TileAssignmentTest, WhatIsNoShardingOfHlo) {
+  const struct {
+    const char *text, *message;
+    int64_t leaves = 1;
+  } cases[] = {
+      {"{devices=[2,0]<=[0]}", "in positive numbers, got [2,0]"},
+      {"{devices=[1000000,1000000]<=[4]}", "expected at most"},
+      {"{devices=[2,2]<=[2,2]T(0,0)}", "T(0,0) does not permute the dimensions [2,2]"},
+      {"{devices=[2,2]<=[2,2]T(0)}", "T(0) does not permute"},
+      {"{devices=[2,2]0,1,2}", "does not fit 3 devices"},
+      {"{devices=[2]<=[2] last_tile_dim_replicate}", "does not fit 2 devices"},
+      {"{devices=[2,2]0,1,1,3}", "expected each of the devices 0 to 3 once"},
+      {"{devices=[2,2]0,1,2,4}", "expected each of the devices 0 to 3 once"},
+      {"{devices=[2]<=[2]}", "expected 2 shardings, got 1", 2},
+      {"{{replicated}, {replicated}, {replicated}}", "expected 2 shardings, got 3", 2},
+  };
+  for (const auto& c : cases) {
+    const auto tiles = TileAssignmentsFromHlo(c.text, c.leaves);
+    ASSERT_FALSE(tiles.ok()) << c.text;
+    EXPECT_TRUE(absl::StrContains(tiles.status().message(), c.message)) << c.text << ": " << tiles.status();
+  }
+}
+
+TEST(TileAssignmentTest, OfShardy) {
+  const auto meshes = MeshesFromText("{mesh = #sdy.mesh<[\"a\"=2, \"b\"=4]>, turned = #sdy.mesh<[\"a\"=2, \"b\"=2], device_ids=[3, 2, 1, 0]>}");
+  ASSERT_TRUE(meshes.ok()) << meshes.status();
+  const Good cases[] = {
+      {"#sdy.sharding<@mesh, [{\"a\"}, {}]>", {2, 1}, "00 00 00 00 10 10 10 10"},
+      {"#sdy.sharding<@mesh, [{}, {\"b\":(1)2}]>", {1, 2}, "00 00 01 01 00 00 01 01"},
+      {"#sdy.sharding<@turned, [{\"b\"}, {\"a\"}]>", {2, 2}, "11 01 10 00"},
+  };
+  for (const Good& c : cases) {
+    const auto tiles = TileAssignmentsFromSdy(c.text, *meshes, std::nullopt);
+    ASSERT_TRUE(tiles.ok()) << c.text << ": " << tiles.status();
+    EXPECT_EQ((*tiles)[0].counts, c.counts) << c.text;
+    EXPECT_EQ(TilesText((*tiles)[0]), c.tile_of) << c.text;
+  }
+  const struct {
+    const char *text, *message;
+  } wrong[] = {
+      {"#sdy.sharding<@other, [{\"a\"}]>", "there is no mesh @other"},
+      {"#sdy.sharding<@mesh, [{\"c\"}]>", "the mesh has no axis \"c\"; it has a, b"},
+      {"#sdy.sharding<@mesh, [{\"b\":(1)3}]>", "\"b\":(1)3 is no part of an axis of size 4"},
+      {"#sdy.sharding<@mesh, [{\"b\":(0)2}]>", "is no part of an axis"},
+  };
+  for (const auto& c : wrong) {
+    const auto tiles = TileAssignmentsFromSdy(c.text, *meshes, std::nullopt);
+    ASSERT_FALSE(tiles.ok()) << c.text;
+    EXPECT_TRUE(absl::StrContains(tiles.status().message(), c.message)) << c.text << ": " << tiles.status();
+  }
+  EXPECT_TRUE(absl::StrContains(MeshesFromText("{m = #sdy.mesh<[\"a\"=2], device_ids=[0]>}").status().message(), "expected 2 device_ids, got 1"));
+  EXPECT_TRUE(absl::StrContains(MeshesFromText("{m = #sdy.mesh<[\"a\"=2], device_ids=[0, 9999999]>}").status().message(), "got 9999999"));
+}
+
+}  // namespace
+}  // namespace hilo
