@@ -2,6 +2,7 @@
 // gradients up in every step. Both see the same losses, but for the rounding of sums in another order.
 //
 //   data_parallel examples/digits/digits.npz
+//   hilo launch -n 2 data_parallel examples/digits/digits.npz      the four replicas are in two processes
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "collectives/launch_environment.h"
 #include "hlo/builder/collective_ops.h"
 #include "hlo/builder/xla_builder.h"
 #include "runtime/client.h"
@@ -93,9 +95,16 @@ std::vector<float> FirstWeights(int64_t count) {
   return weights;
 }
 
-// The loss of every step.
+// The loss of every step. With a launcher's processes the replicas are spread over them.
 absl::StatusOr<std::vector<float>> Train(const Digits& digits, int replicas) {
-  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, Client::Create({.device_count = replicas}));
+  ClientOptions client_options{.device_count = replicas};
+  HILO_ASSIGN_OR_RETURN(const LaunchEnvironment launch, DetectLaunch());
+  if (replicas > 1 && launch.world_size > 1) {
+    if (replicas % launch.world_size != 0) return absl::InvalidArgumentError("expected 1, 2 or 4 processes");
+    HILO_ASSIGN_OR_RETURN(client_options.processes, ProcessGroupOptionsFrom(launch));
+    client_options.device_count = replicas / static_cast<int>(launch.world_size);
+  }
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, Client::Create(client_options));
   const int64_t batch = kImages / replicas;
   HILO_ASSIGN_OR_RETURN(const XlaComputation step, TrainStep(batch));
   CompileOptions options;
@@ -103,25 +112,27 @@ absl::StatusOr<std::vector<float>> Train(const Digits& digits, int replicas) {
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, client->Compile(step, options));
 
   const std::vector<Shape>& parameters = executable->program_shape().parameters;
-  std::vector<std::vector<std::unique_ptr<Buffer>>> state(replicas);  // data, then weights
-  for (int r = 0; r < replicas; ++r) {
+  std::vector<std::vector<std::unique_ptr<Buffer>>> state(client_options.device_count);  // data, then weights
+  const int here = client_options.device_count, first = client->first_device();
+  for (int d = 0; d < here; ++d) {
+    const int r = first + d;
     const std::vector<float> w1 = FirstWeights(kPixels * kHidden), w2 = FirstWeights(kHidden * kClasses), zeros(kHidden);
     const void* arrays[] = {digits.images.data() + r * batch * kPixels, digits.labels.data() + r * batch, w1.data(), zeros.data(), w2.data(), zeros.data()};
     for (int i = 0; i < 6; ++i) {
-      HILO_ASSIGN_OR_RETURN(state[r].emplace_back(), client->BufferFromHostMemory(arrays[i], parameters[i], r));
+      HILO_ASSIGN_OR_RETURN(state[d].emplace_back(), client->BufferFromHostMemory(arrays[i], parameters[i], d));
     }
   }
   std::vector<float> losses;
   for (int i = 0; i < kSteps; ++i) {
-    std::vector<std::vector<Buffer*>> arguments(replicas);
-    for (int r = 0; r < replicas; ++r) {
-      for (const auto& buffer : state[r]) arguments[r].push_back(buffer.get());
+    std::vector<std::vector<Buffer*>> arguments(here);
+    for (int d = 0; d < here; ++d) {
+      for (const auto& buffer : state[d]) arguments[d].push_back(buffer.get());
     }
     HILO_ASSIGN_OR_RETURN(Executable::ReplicatedResults results, executable->ExecuteReplicated(arguments));
     HILO_ASSIGN_OR_RETURN(const Literal loss, results[0][0]->ToLiteral());
     losses.push_back(loss.data<float>()[0]);
-    for (int r = 0; r < replicas; ++r) {
-      for (size_t k = 1; k < results[r].size(); ++k) state[r][k + 1] = std::move(results[r][k]);
+    for (int d = 0; d < here; ++d) {
+      for (size_t k = 1; k < results[d].size(); ++k) state[d][k + 1] = std::move(results[d][k]);
     }
   }
   return losses;
