@@ -172,6 +172,7 @@ def _register_handlers(plugin):
     platform = xla_client.xla_platform_names.get("cpu", "cpu")
     with xla_client._custom_callback_lock:
         known = list(xla_client._custom_callback.get(platform, ()))
+        known_types = list(xla_client._custom_type_id.get(platform, ()))
 
     def register(name, handler, platform, api_version=0, traits=0):
         name = name.decode() if isinstance(name, bytes) else name
@@ -179,6 +180,12 @@ def _register_handlers(plugin):
             return
         plugin.register_handler(name, handler)
 
+    def register_type(name, type_id):
+        registration = type_id if isinstance(type_id, dict) else {"type_id": type_id}
+        plugin.register_type(name, registration["type_id"], registration.get("type_info"))
+
+    for name, type_id in known_types:
+        register_type(name, type_id)
     for name, handler, api_version, traits in known:
         register(name, handler, platform, api_version, traits)
     original = xla_client.register_custom_call_target
@@ -197,8 +204,7 @@ def _register_handlers(plugin):
     def register_custom_type(type_name, type_id, platform="cpu"):
         result = original_type(type_name, type_id, platform)
         if platform in _HOST_PLATFORMS:
-            registration = type_id if isinstance(type_id, dict) else {"type_id": type_id}
-            plugin.register_type(type_name, registration["type_id"], registration.get("type_info"))
+            register_type(type_name, type_id)
         return result
 
     xla_client.register_custom_type = register_custom_type
