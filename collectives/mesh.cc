@@ -251,15 +251,6 @@ void Mesh::WakeWorker() {
 
 Mesh::~Mesh() {
   if (!thread_.joinable()) return;
-  for (size_t process = 0; process < peers_.size(); ++process)
-    Post(static_cast<int64_t>(process), {.kind = FrameKind::kLeave}, "");
-  const absl::Time latest = absl::Now() + kLastWords;
-  for (const auto& peer : peers_) {
-    if (peer == nullptr) continue;
-    std::unique_lock<std::mutex> lock(peer->mutex);
-    peer->changed.wait_until(lock, absl::ToChronoTime(latest),
-                             [&] { return peer->backlog.empty() || !peer->gone.ok(); });
-  }
   stopping_ = true;
   WakeWorker();
   thread_.join();
@@ -354,30 +345,45 @@ void Mesh::Flush(Peer& peer) {
 }
 
 void Mesh::Work() {
-  while (!stopping_) {
-    std::vector<pollfd> polled = {{.fd = wake_.number(), .events = POLLIN, .revents = 0}};
-    for (const auto& peer : peers_) {
-      pollfd one = {.fd = -1, .events = POLLIN, .revents = 0};
-      if (peer != nullptr && peer->open) {
-        std::lock_guard<std::mutex> lock(peer->mutex);
-        one.fd = peer->socket.number();
-        if (!peer->writing && !peer->backlog.empty()) one.events |= POLLOUT;
-      }
-      polled.push_back(one);
+  while (!stopping_) Serve(-1);
+  for (size_t process = 0; process < peers_.size(); ++process) {
+    Post(static_cast<int64_t>(process), {.kind = FrameKind::kLeave}, "");
+  }
+  auto has_words = [](const std::unique_ptr<Peer>& peer) {
+    if (peer == nullptr || !peer->open) return false;
+    std::lock_guard<std::mutex> lock(peer->mutex);
+    return !peer->backlog.empty();
+  };
+  const absl::Time latest = absl::Now() + kLastWords;
+  while (absl::Now() < latest && std::any_of(peers_.begin(), peers_.end(), has_words)) {
+    Serve(kPollMilliseconds);
+  }
+}
+
+// Reads and writes what can be, once there is something.
+void Mesh::Serve(int milliseconds) {
+  std::vector<pollfd> polled = {{.fd = wake_.number(), .events = POLLIN, .revents = 0}};
+  for (const auto& peer : peers_) {
+    pollfd one = {.fd = -1, .events = POLLIN, .revents = 0};
+    if (peer != nullptr && peer->open) {
+      std::lock_guard<std::mutex> lock(peer->mutex);
+      one.fd = peer->socket.number();
+      if (!peer->writing && !peer->backlog.empty()) one.events |= POLLOUT;
     }
-    if (poll(polled.data(), polled.size(), -1) < 0) continue;
-    uint64_t count;
-    if (polled[0].revents != 0 && read(wake_.number(), &count, sizeof(count)) < 0) continue;
-    for (size_t process = 0; process < peers_.size(); ++process) {
-      const short events = polled[process + 1].revents;
-      if (events == 0) continue;
-      Peer& peer = *peers_[process];
-      if ((events & POLLOUT) != 0) {
-        std::lock_guard<std::mutex> lock(peer.mutex);
-        if (!peer.writing) Flush(peer);
-      }
-      if ((events & ~POLLOUT) != 0) peer.open = Read(peer, static_cast<int64_t>(process));
+    polled.push_back(one);
+  }
+  if (poll(polled.data(), polled.size(), milliseconds) <= 0) return;
+  uint64_t count;
+  if (polled[0].revents != 0 && read(wake_.number(), &count, sizeof(count)) < 0) return;
+  for (size_t process = 0; process < peers_.size(); ++process) {
+    const short events = polled[process + 1].revents;
+    if (events == 0) continue;
+    Peer& peer = *peers_[process];
+    if ((events & POLLOUT) != 0) {
+      std::lock_guard<std::mutex> lock(peer.mutex);
+      if (!peer.writing) Flush(peer);
     }
+    if ((events & ~POLLOUT) != 0) peer.open = Read(peer, static_cast<int64_t>(process));
   }
 }
 

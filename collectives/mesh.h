@@ -92,6 +92,7 @@ class Mesh {
   absl::Status AcceptAll(const MeshOptions& options, const FileDescriptor& listener,
                          absl::string_view token);
   void Work();
+  void Serve(int milliseconds);
   bool Read(Peer& peer, int64_t process);
   absl::Status TakeFrames(Peer& peer, int64_t process);
   void Flush(Peer& peer);

@@ -2,8 +2,9 @@
 // first frame of a collective says which one it is, so that who reads it knows whether the other
 // side means the same; as frames keep their order, there is nothing to match but the group.
 //
-// A run fails once. Who finds the reason first tells all other processes; those that hear of it
-// wake their ranks, and pass nothing on. All processes see for themselves that one has gone.
+// A run fails once. Every process whose run fails tells all others why, also what it has only
+// heard: so that nobody takes a process that leaves after a failure for the reason of it, as what
+// it says comes before its leave. All processes see for themselves that one has died.
 #include "collectives/process_run.h"
 
 #include <algorithm>
@@ -134,8 +135,7 @@ void ProcessRun::Take(int64_t process, Frame frame) {
       ByteReader in(Text(frame), "failure");
       const auto code = static_cast<absl::StatusCode>(in.U32());
       const std::string text(in.Text());
-      FailHere(
-          absl::Status(code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code, text));
+      Fail(absl::Status(code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code, text));
       return;
     }
     case FrameKind::kLeave:
@@ -174,7 +174,7 @@ void ProcessRun::OnGone(int64_t process, const absl::Status& why) {
     const std::vector<int64_t> ranks = RanksAt(process);
     if (std::all_of(ranks.begin(), ranks.end(), [&](int64_t rank) { return ended_[rank]; })) return;
   }
-  Fail(Unavailable(RankList(RanksAt(process)), " cannot be reached any more: ", why.message()));
+  Fail(GoneStatus(process, why));
 }
 
 void ProcessRun::Tell(FrameKind kind, absl::string_view bytes) {
@@ -186,24 +186,19 @@ void ProcessRun::Tell(FrameKind kind, absl::string_view bytes) {
   }
 }
 
-bool ProcessRun::FailHere(const absl::Status& status) {
+void ProcessRun::Fail(const absl::Status& status) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!failure_.ok()) return false;
+    if (!failure_.ok()) return;
     failure_ = status;
     inbox_.clear();
     changed_.notify_all();
   }
-  local_->Abandon(status);
-  return true;
-}
-
-void ProcessRun::Fail(const absl::Status& status) {
-  if (!FailHere(status)) return;
   ByteWriter out;
   out.U32(static_cast<uint32_t>(status.code()));
   out.Text(status.message());
   Tell(FrameKind::kFail, out.bytes());
+  local_->Abandon(status);
 }
 
 void ProcessRun::Finish(int64_t rank) {
@@ -216,14 +211,26 @@ void ProcessRun::Finish(int64_t rank) {
 absl::Status ProcessRun::Send(int64_t process, FrameKind kind, uint64_t group,
                               absl::Span<const absl::string_view> pieces,
                               const CollectiveCall& call) {
-  return mesh_->Send(process, Header(kind, group), pieces, [&]() -> absl::Status {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      if (!failure_.ok()) return failure_;
-    }
-    const absl::Status status = CheckLimits(call);
-    return status.ok() ? status : Waiting(call, status, RanksAt(process), " to take data");
-  });
+  bool given_up = false;
+  const absl::Status sent =
+      mesh_->Send(process, Header(kind, group), pieces, [&]() -> absl::Status {
+        absl::Status status;
+        {
+          std::lock_guard<std::mutex> lock(mutex_);
+          status = failure_;
+        }
+        if (status.ok()) {
+          status = CheckLimits(call);
+          if (!status.ok()) status = Waiting(call, status, RanksAt(process), " to take data");
+        }
+        given_up = !status.ok();
+        return status;
+      });
+  return sent.ok() || given_up ? sent : GoneStatus(process, sent);
+}
+
+absl::Status ProcessRun::GoneStatus(int64_t process, const absl::Status& why) const {
+  return Unavailable(RankList(RanksAt(process)), " cannot be reached any more: ", why.message());
 }
 
 absl::Status ProcessRun::Hopeless(absl::Span<const int64_t> missing, uint64_t hash,

@@ -46,13 +46,13 @@ class ProcessRun {
   absl::StatusOr<std::vector<Frame>> Receive(absl::Span<const int64_t> processes, FrameKind kind,
                                              uint64_t hash, absl::Span<const int64_t> group,
                                              const CollectiveCall& call);
-  // Ends the run here and, unless they have told it, in the other processes.
+  // Ends the run, here and in the other processes.
   void Fail(const absl::Status& status);
   // A rank that is here has ended well, as it says.
   void Finish(int64_t rank);
 
  private:
-  bool FailHere(const absl::Status& status);
+  absl::Status GoneStatus(int64_t process, const absl::Status& why) const;
   void Take(int64_t process, Frame frame);
   void TakeMessage(int64_t process, const Frame& frame);
   std::vector<int64_t> RanksAt(int64_t process) const;

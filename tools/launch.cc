@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,7 @@ volatile sig_atomic_t stop_signal = 0;
 struct Rank {
   pid_t pid = -1;
   bool running = false;
+  int ended = -1;                // readable when it has ended; -1: this system has no such thing
   int output[2] = {-1, -1};      // read ends of its standard output and error; -1: closed
   std::string partial[2];        // lines that are not complete
   std::deque<std::string> last;  // lines of its standard error
@@ -73,6 +75,7 @@ absl::Status Start(const std::vector<std::string>& program,
   if (rank->pid == 0) Become(program, variables, out[1], error[1]);
   setpgid(rank->pid, rank->pid);
   rank->running = true;
+  rank->ended = static_cast<int>(syscall(SYS_pidfd_open, rank->pid, 0));
   for (int* ends : {out, error}) close(ends[1]);
   rank->output[0] = out[0];
   rank->output[1] = error[0];
@@ -130,17 +133,24 @@ class Job {
     }
   }
 
+  // Of several that have ended since the last look, one that was killed comes first: the others
+  // have ended because of it.
   void Reap() {
     for (size_t i = 0; i < ranks_.size(); ++i) {
       Rank& rank = ranks_[i];
       int status;
       if (!rank.running || waitpid(rank.pid, &status, WNOHANG) != rank.pid) continue;
       rank.running = false;
-      if (status == 0 || first_failed_ >= 0) continue;
+      if (rank.ended >= 0) close(std::exchange(rank.ended, -1));
+      const bool is_first = first_failed_ < 0 || (looks_ == first_look_ && WIFSIGNALED(status) &&
+                                                  !WIFSIGNALED(first_status_));
+      if (status == 0 || !is_first) continue;
       first_failed_ = static_cast<int>(i);
       first_status_ = status;
+      first_look_ = looks_;
       failed_at_ = absl::Now();
     }
+    ++looks_;
   }
 
   // Passes on what there is, until nothing comes for the time.
@@ -148,13 +158,17 @@ class Job {
     while (true) {
       std::vector<pollfd> polled;
       for (const Rank& rank : ranks_) {
-        for (int stream : rank.output)
+        for (int stream : {rank.output[0], rank.output[1], rank.ended})
           polled.push_back({.fd = stream, .events = POLLIN, .revents = 0});
       }
       if (poll(polled.data(), polled.size(), milliseconds) <= 0) return;
+      bool any = false;
       for (size_t i = 0; i < polled.size(); ++i) {
-        if (polled[i].revents != 0) Pass(i / 2, i % 2);
+        if (polled[i].revents == 0 || i % 3 == 2) continue;
+        Pass(i / 3, i % 3);
+        any = true;
       }
+      if (!any) return;  // one has ended
       milliseconds = 0;
     }
   }
@@ -189,6 +203,7 @@ class Job {
 
   std::vector<Rank> ranks_;
   int first_failed_ = -1, first_status_ = 0;
+  int64_t looks_ = 0, first_look_ = -1;
   absl::Time failed_at_ = absl::InfiniteFuture(), asked_ = absl::InfiniteFuture();
 };
 

@@ -1,0 +1,289 @@
+// What one process of four does to the others: hilo_fault_tests [--rounds=N] [--seed=S] [--only=TEXT].
+//
+// For every collective and every fault, four processes run that collective over and over until the one that is the victim is killed, stopped, does
+// something else than the others, or fails. The others must all hear of it, in time, with an error that names the op, its number and ranks; they live,
+// and go on as a group of three. Nothing may be left behind.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
+#include "collectives/process_group.h"
+
+namespace hilo {
+namespace {
+
+constexpr int kRanks = 4;
+constexpr absl::Duration kDeadline = absl::Milliseconds(500);
+// Beyond the deadline, for what is stuck; in all, for what is dead or wrong.
+constexpr absl::Duration kGrace = absl::Seconds(2);
+constexpr const char* kOps[] = {"all-reduce",           "all-reduce-of-much", "reduce-scatter",     "all-gather", "all-to-all",
+                                "collective-permute",   "collective-broadcast", "ragged-all-to-all", "send"};
+constexpr const char* kFaults[] = {"killed", "stopped", "wrong", "fails"};
+
+const Reduction kSum = {.element_bytes = 4, .combine = [](void* accumulator, const void* operand, int64_t count) {
+                          for (int64_t i = 0; i < count; ++i) static_cast<float*>(accumulator)[i] += static_cast<const float*>(operand)[i];
+                          return absl::OkStatus();
+                        }};
+
+// One call of the op with `count` numbers a rank.
+absl::Status Call(const std::string& op, Communicator& c, int64_t key, int64_t count) {
+  if (op == "all-reduce-of-much") count *= 20'000;
+  const int64_t bytes = count * 4;
+  std::vector<float> send(count * kRanks, 1), receive(count * kRanks);
+  std::vector<int64_t> group(kRanks);
+  std::iota(group.begin(), group.end(), 0);
+  const std::string name = absl::StrCat(op, " %op");
+  const CollectiveCall call = {.name = name, .key = key, .group = group};
+  const CollectiveBuffer buffer = {send.data(), receive.data(), bytes};
+  const int64_t next = (c.rank() + 1) % kRanks, previous = (c.rank() + kRanks - 1) % kRanks;
+  if (absl::StartsWith(op, "all-reduce")) return c.AllReduce(call, {buffer}, kSum);
+  if (op == "reduce-scatter") return c.ReduceScatter(call, {buffer}, kSum);
+  if (op == "all-gather") return c.AllGather(call, {buffer});
+  if (op == "collective-permute") return c.CollectivePermute(call, {buffer}, previous, next);
+  if (op == "collective-broadcast") return c.CollectiveBroadcast(call, {buffer});
+  if (op == "ragged-all-to-all") {
+    std::vector<RaggedUpdate> updates;
+    for (int64_t to = 0; to < kRanks; ++to) updates.push_back({to * bytes, c.rank() * bytes, bytes});
+    return c.RaggedAllToAll(call, send.data(), bytes * kRanks, receive.data(), bytes * kRanks, updates);
+  }
+  if (op == "all-to-all") {
+    std::vector<const void*> sends;
+    std::vector<void*> receives;
+    for (int64_t i = 0; i < kRanks; ++i) {
+      sends.push_back(send.data() + i * count);
+      receives.push_back(receive.data() + i * count);
+    }
+    return c.AllToAll(call, sends, receives, bytes);
+  }
+  HILO_RETURN_IF_ERROR(c.Send(call, send.data(), bytes, next));
+  return c.Receive(call, receive.data(), bytes, previous);
+}
+
+struct Case {
+  std::string op, fault;
+  int victim = 0;
+  uint32_t seed = 0;
+};
+
+absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<KeyValueStore>& store) {
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<ProcessGroup> group,
+                        ProcessGroup::Join({.process_id = rank - (rank > one.victim), .process_count = kRanks - 1, .store = store, .name = "rest",
+                                            .timeout = absl::Seconds(20)}));
+  const std::vector<int> devices = {0, 1, 2};
+  ProcessGroup::Run run = group->StartRun(devices, {0, 1, 2});
+  int64_t send = rank, receive[3] = {};
+  const std::vector<int64_t> ranks = {0, 1, 2};
+  const CollectiveBuffer buffer = {&send, receive, 8};
+  HILO_RETURN_IF_ERROR(run.communicators[0]->AllGather({.name = "all-gather %rest", .group = ranks}, {buffer}));
+  run.communicators[0]->Finish(absl::OkStatus());
+  for (int64_t i = 0; i < 3; ++i) {
+    if (receive[i] != i + (i >= one.victim)) return absl::DataLossError("the rest gathers what nobody sent");
+  }
+  return absl::OkStatus();
+}
+
+// One of the four processes. Prints what the parent checks: code, milliseconds, message; and how it went on.
+absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<KeyValueStore> store, MakeFileStore(folder));
+  std::shared_ptr<ProcessGroup> group;
+  HILO_ASSIGN_OR_RETURN(group, ProcessGroup::Join({.process_id = rank, .process_count = kRanks, .store = store,
+                                                   .timeout = one.fault == "stopped" ? kDeadline : absl::Seconds(20)}));
+  HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, kRanks, absl::Now() + absl::Seconds(20)));
+  const std::vector<int> devices = {0, 1, 2, 3};
+  ProcessGroup::Run run = group->StartRun(devices, {0, 1, 2, 3});
+  Communicator& communicator = *run.communicators[0];
+  std::mt19937 random(one.seed);
+  const int64_t step = 3 + random() % 20, microseconds = random() % 3000;
+  const bool is_victim = rank == one.victim;
+  absl::Status status;
+  absl::Time last = absl::Now();
+  for (int64_t i = 0; status.ok(); ++i) {
+    if (is_victim && i == step) {
+      if (one.fault == "killed" || one.fault == "stopped") {
+        std::thread([&] {  // in the middle of whatever it does
+          absl::SleepFor(absl::Microseconds(microseconds));
+          raise(one.fault == "killed" ? SIGKILL : SIGSTOP);
+        }).detach();
+      }
+      if (one.fault == "fails") {
+        communicator.Finish(absl::DataLossError("the handler has failed"));
+        return absl::OkStatus();
+      }
+    }
+    last = absl::Now();
+    const bool wrong = is_victim && i == step && one.fault == "wrong";
+    status = Call(one.op, communicator, 1, wrong ? 2 : 1);
+  }
+  std::printf("%s\t%lld\t%s\n", absl::StatusCodeToString(status.code()).c_str(), static_cast<long long>(absl::ToInt64Milliseconds(absl::Now() - last)),
+              std::string(status.message()).c_str());
+  std::fflush(stdout);
+  if (is_victim) return absl::OkStatus();
+  run.communicators.clear();
+  group.reset();
+  HILO_RETURN_IF_ERROR(GoOnWithoutVictim(one, rank, store));
+  std::printf("went on\n");
+  return absl::OkStatus();
+}
+
+struct Child {
+  pid_t pid = -1;
+  int output = -1;
+  std::string text;
+  int status = -1;
+  bool ended = false;
+};
+
+Child Spawn(const std::string& program, const std::vector<std::string>& arguments) {
+  Child child;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return child;
+  child.output = ends[0];
+  child.pid = fork();
+  if (child.pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(ends[1], STDOUT_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    std::vector<char*> pointers = {const_cast<char*>(program.c_str())};
+    for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+    pointers.push_back(nullptr);
+    execv(program.c_str(), pointers.data());
+    _exit(127);
+  }
+  close(ends[1]);
+  return child;
+}
+
+// Reads what the children say until all but `except` have ended; false: they did not in time.
+bool Await(std::vector<Child>& children, int except, absl::Time deadline) {
+  while (absl::Now() < deadline) {
+    std::vector<pollfd> polled;
+    for (const Child& child : children) polled.push_back({.fd = child.output, .events = POLLIN, .revents = 0});
+    poll(polled.data(), polled.size(), 10);
+    bool all_ended = true;
+    for (size_t i = 0; i < children.size(); ++i) {
+      Child& child = children[i];
+      char bytes[4096];
+      const ssize_t got = polled[i].revents == 0 ? -1 : read(child.output, bytes, sizeof(bytes));
+      if (got > 0) child.text.append(bytes, got);
+      if (polled[i].revents != 0 && got == 0) {
+        close(child.output);
+        child.output = -1;
+      }
+      if (!child.ended && child.output < 0) child.ended = waitpid(child.pid, &child.status, 0) == child.pid;
+      if (static_cast<int>(i) != except) all_ended = all_ended && child.ended;
+    }
+    if (all_ended) return true;
+  }
+  return false;
+}
+
+// What is wrong with what the survivor says; empty: nothing.
+std::string Complaint(const Case& one, const Child& child) {
+  const std::vector<std::pair<std::string, std::string>> codes = {
+      {"killed", "UNAVAILABLE"}, {"stopped", "DEADLINE_EXCEEDED"}, {"wrong", "INVALID_ARGUMENT"}, {"fails", "DATA_LOSS"}};
+  if (child.status != 0) return absl::StrCat("it ended with ", child.status);
+  const std::string first = child.text.substr(0, child.text.find('\n'));
+  const size_t tab = first.find('\t'), second = first.find('\t', tab + 1);
+  int64_t milliseconds;
+  if (second == std::string::npos || !absl::SimpleAtoi(first.substr(tab + 1, second - tab - 1), &milliseconds)) return "it says no status";
+  const std::string message = first.substr(second + 1);
+  for (const auto& [fault, code] : codes) {
+    if (one.fault == fault && first.substr(0, tab) != code) return absl::StrCat("expected ", code);
+  }
+  const absl::Duration most = kGrace + (one.fault == "stopped" ? kDeadline : absl::ZeroDuration());
+  if (absl::Milliseconds(milliseconds) > most) return "that took too long";
+  if (!absl::StrContains(message, absl::StrCat(one.op, " %op"))) return "the op is not named";
+  if (one.op != "send" && !absl::StrContains(message, "(number ")) return "the op has no number";
+  const bool names_rank = absl::StrContains(message, absl::StrCat("rank ", one.victim)) || absl::StrContains(message, "ranks ");
+  if (one.fault != "fails" && !(one.fault == "stopped" ? absl::StrContains(message, "rank") : names_rank)) return "the rank is not named";
+  if (!absl::StrContains(child.text, "went on\n")) return "it did not go on";
+  return "";
+}
+
+bool RunCase(const std::string& program, const Case& one) {
+  std::string folder = "/tmp/hilo_faults_XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return false;
+  std::vector<Child> children;
+  for (int rank = 0; rank < kRanks; ++rank)
+    children.push_back(Spawn(program, {"--rank", one.op, one.fault, absl::StrCat(one.victim), absl::StrCat(one.seed), absl::StrCat(rank), folder}));
+  const bool victim_stays = one.fault == "stopped";
+  bool well = Await(children, victim_stays ? one.victim : -1, absl::Now() + absl::Seconds(30));
+  for (Child& child : children) {
+    if (!child.ended) {
+      kill(child.pid, SIGKILL);
+      waitpid(child.pid, &child.status, 0);
+    }
+    if (child.output >= 0) close(child.output);
+  }
+  std::filesystem::remove_all(folder);
+  if (!well) std::printf("%s, %s: not all have ended in time\n", one.op.c_str(), one.fault.c_str());
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const std::string complaint = rank == one.victim ? "" : Complaint(one, children[rank]);
+    if (complaint.empty()) continue;
+    well = false;
+    std::printf("%s, rank %d %s: rank %d: %s; it says:\n%s", one.op.c_str(), one.victim, one.fault.c_str(), rank, complaint.c_str(),
+                children[rank].text.c_str());
+  }
+  std::fflush(stdout);
+  return well;
+}
+
+int Main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.size() == 7 && arguments[0] == "--rank") {
+    const Case one = {arguments[1], arguments[2], std::atoi(argv[4]), static_cast<uint32_t>(std::atoi(argv[5]))};
+    const absl::Status status = RunRank(one, std::atoi(argv[6]), arguments[6]);
+    if (!status.ok()) std::printf("%s\n", status.ToString().c_str());
+    return status.ok() ? 0 : 1;
+  }
+  int rounds = 1;
+  uint32_t seed = 1;
+  std::string only;
+  for (absl::string_view argument : arguments) {
+    if (absl::ConsumePrefix(&argument, "--only=")) {
+      only = std::string(argument);
+    } else if (!(absl::ConsumePrefix(&argument, "--rounds=") && absl::SimpleAtoi(argument, &rounds)) &&
+               !(absl::ConsumePrefix(&argument, "--seed=") && absl::SimpleAtoi(argument, &seed))) {
+      std::printf("Usage: hilo_fault_tests [--rounds=N] [--seed=S] [--only=TEXT]\n");
+      return 2;
+    }
+  }
+  std::mt19937 random(seed);
+  int cases = 0, failures = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (const char* op : kOps) {
+      for (const char* fault : kFaults) {
+        const Case one = {op, fault, static_cast<int>(random() % kRanks), static_cast<uint32_t>(random() % 1'000'000)};
+        if (!absl::StrContains(absl::StrCat(op, " ", fault), only)) continue;
+        ++cases;
+        if (!RunCase("/proc/self/exe", one)) ++failures;
+      }
+    }
+  }
+  std::printf("%d cases, %d failures\n", cases, failures);
+  return failures == 0 && cases > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hilo
+
+int main(int argc, char** argv) { return hilo::Main(argc, argv); }
