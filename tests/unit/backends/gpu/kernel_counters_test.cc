@@ -129,6 +129,14 @@ ENTRY main {
       {"running_sums_of_columns", RunningSum("200,64", "size=200x1 pad=199_0x0_0"), 2, 1.1, 2, 16},
       {"running_sums_in_the_middle", RunningSum("3,70,5", "size=1x70x1 pad=0_0x0_69x0_0"), 2, 2.6, 2, 4},
       {"running_sums_of_floats", RunningSum("4,1000", "size=1x1000 pad=0_0x999_0", "f32"), 1, 1.1, 2, 16},
+      {"gathered_rows", R"(
+HloModule m
+ENTRY main {
+  table = f32[1009,128] parameter(0)
+  at = s32[300] parameter(1)
+  ROOT r = f32[300,128] gather(table, at), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,128}
+}
+)", 1, 1.1, 2, 16},
       {"odd_columns", Sum("100,37", "0", "37"), 2, 2.1, 2, 4},
   };
 }
