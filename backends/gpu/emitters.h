@@ -11,6 +11,9 @@ namespace hilo::gpu {
 // Adds the thunks of `instruction`, by its hero. Errors: Unimplemented.
 absl::Status EmitKernels(ProgramEmitter& program, const HloInstruction* instruction);
 
+// Adds the thunk of an instruction that a library does; false if none does.
+absl::StatusOr<bool> EmitLibraryCall(ProgramEmitter& program, const HloInstruction* instruction);
+
 absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitCopy(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitReduce(ProgramEmitter& program, const HloInstruction* instruction);
@@ -18,6 +21,7 @@ absl::Status EmitRows(ProgramEmitter& program, const HloInstruction* instruction
 absl::Status EmitReduceWindow(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitConvolution(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitRaggedDot(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitUpdateSlice(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitScatter(ProgramEmitter& program, const HloInstruction* instruction);
@@ -30,9 +34,10 @@ absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* 
 // Makes result leaf `leaf` of `instruction` equal to `operand`, unless they are one memory: what updates begin with. `operand` may be fused.
 absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* instruction, int64_t leaf, const HloInstruction* operand);
 
-// Whether the tiled kernels of transposes and dots serve the instruction.
+// Whether the tiled kernels serve the instruction.
 bool IsTiledTranspose(const HloInstruction& transpose);
 bool IsTiledDot(const HloInstruction& dot);
+bool IsTiledConvolution(const HloInstruction& convolution, const ProgramEmitter& program);
 
 // Threads of a block for `count` threads in all.
 int BlockFor(int64_t count);

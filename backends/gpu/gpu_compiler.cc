@@ -1,5 +1,6 @@
 #include "backends/gpu/gpu_compiler.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -34,6 +35,11 @@ std::string IrOf(const EmittedProgram& program) {
   return stream.str();
 }
 
+bool GraphsAreOff() {
+  const char* setting = std::getenv("HILO_GPU_GRAPHS");
+  return setting != nullptr && absl::string_view(setting) == "off";
+}
+
 // Numbered files of what compilation makes of a module; nothing without a folder.
 class Dumper {
  public:
@@ -60,6 +66,7 @@ struct Lowered {
   std::unique_ptr<HloModule> module;
   ProgramFacts facts;
   BufferAssignment assignment;
+  std::unique_ptr<Libraries> libraries;
 };
 
 class GpuCompiler : public Compiler {
@@ -81,7 +88,7 @@ class GpuCompiler : public Compiler {
     source->arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
     source->format = driver->image_format();
     // A copy has its instructions in the order in which their text has them, so that a program that is loaded comes out the same.
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, dumper));
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, driver, dumper));
     source->module = std::move(module);
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, source->arch, dumper));
     GpuCompileOptions code_options{.arch = source->arch, .opt_level = is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough};
@@ -109,7 +116,7 @@ class GpuCompiler : public Compiler {
     CompileOptions as_compiled = source->options;
     as_compiled.custom_calls = options.custom_calls;
     Dumper no_dumps("");
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(source->module->Clone(), as_compiled, no_dumps));
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(source->module->Clone(), as_compiled, driver, no_dumps));
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, as_compiled, source->arch, no_dumps));
     bool fits = program.kernel_digests == saved.kernel_digests && program.modules.size() == saved.images.size();
     for (size_t i = 0; fits && i < saved.images.size(); ++i) fits = program.modules[i].kernels == saved.images[i].kernels;
@@ -122,7 +129,7 @@ class GpuCompiler : public Compiler {
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options, absl::string_view kind) override {
     Dumper dumper(options.dump_dir);
     HILO_RETURN_IF_ERROR(dumper.Prepare());
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, nullptr, dumper));
     if (kind == "hlo") return PrintHloModule(*lowered.module);
     if (kind == "buffers") return lowered.assignment.ToString();
     if (kind != "llvm" && kind != "thunks" && kind != "ptx" && kind != "resources" && kind != "sass") {
@@ -132,7 +139,7 @@ class GpuCompiler : public Compiler {
     const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, arch, dumper));
     if (kind == "llvm") return IrOf(program);
-    if (kind == "thunks") return ThunksToString(*program.scopes.back(), "");
+    if (kind == "thunks") return ThunksOf(lowered, program);
     HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources" || kind == "sass"}, nullptr));
     std::string text;
     for (const GpuCode& code : codes) {
@@ -160,18 +167,24 @@ class GpuCompiler : public Compiler {
     return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images), std::move(source), devices_);
   }
 
+  static std::string ThunksOf(const Lowered& lowered, const EmittedProgram& program) {
+    return absl::StrCat(lowered.libraries == nullptr ? "" : lowered.libraries->Missing(), ThunksToString(*program.scopes.back(), ""));
+  }
+
   absl::StatusOr<EmittedProgram> EmitProgram(const Lowered& lowered, const CompileOptions& options, const std::string& arch, Dumper& dumper) const {
     const EmissionOptions emission{.arch = arch,
                                    .platform = devices_->platform(),
                                    .kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1,
                                    .sequences = options_.sequences,
                                    .overlap_collectives = options_.overlap_collectives,
+                                   .graph_thunks_from = GraphsAreOff() ? INT64_MAX : options_.graph_thunks_from,
+                                   .libraries = lowered.libraries.get(),
                                    .group_elements_from = options_.group_elements_from};
     ProgramEmitter emitter(*lowered.module, lowered.assignment, options, emission);
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, emitter.Emit());
     if (dumper.on()) {
       dumper.Write(60, "kernels.ll", IrOf(program));
-      dumper.Write(70, "thunks.txt", ThunksToString(*program.scopes.back(), ""));
+      dumper.Write(70, "thunks.txt", ThunksOf(lowered, program));
     }
     return program;
   }
@@ -200,13 +213,15 @@ class GpuCompiler : public Compiler {
     return codes;
   }
 
-  absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options, Dumper& dumper) const {
+  // Without a driver what there is to run on is not known. Libraries round as they like.
+  absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options, GpuDriver* driver, Dumper& dumper) const {
     Lowered lowered;
+    if (!options.strict) lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, driver}, options_.libraries);
     lowered.facts.shape = module->EntryProgramShape();
     module->set_entry_computation_layout(lowered.facts.shape);  // stays, though another instruction becomes the root
     dumper.Write(0, "input.hlo", PrintHloModule(*module));
     const std::unique_ptr<Target> target = CreateGpuTarget();
-    PassPipeline pipeline = GpuPipeline(target.get(), options);
+    PassPipeline pipeline = GpuPipeline(target.get(), options, lowered.libraries.get());
     PassPipeline::Options pass_options{.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass};
     if (dumper.on()) {
       pass_options.observer = [&](absl::string_view, HloStage stage, const HloModule& now) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "backends/gpu/gpu_devices.h"
+#include "backends/gpu/libraries.h"
 #include "hlo/passes/hlo_pass.h"
 #include "runtime/compiler.h"
 
@@ -27,14 +28,17 @@ struct GpuCompilerOptions {
   bool optimize_for_emulation = false;
   // To run on, for tests that look at them; null: the platform's, opened when they are needed.
   std::shared_ptr<GpuDevices> devices;
+  LibraryThresholds libraries;
+  // Thunks in a row that become a graph; HILO_GPU_GRAPHS=off: none do.
+  int64_t graph_thunks_from = 4;
 };
 
 // `platform` is kCudaPlatform or kEmulatedPlatform. CompileOptions::cpu is the architecture, as in sm_90; empty: the device's, and in
 // Emit, which needs no device, kDefaultArch.
 std::unique_ptr<Compiler> CreateGpuCompiler(absl::string_view platform, const GpuCompilerOptions& options = {});
 
-// The passes from kInput to kFused, as a table of contents; `target` outlives the pipeline.
-PassPipeline GpuPipeline(const Target* target, const CompileOptions& options);
+// The passes from kInput to kFused, as a table of contents; `target` and `libraries` (null: none) outlive the pipeline.
+PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, Libraries* libraries);
 
 std::unique_ptr<Target> CreateGpuTarget();
 

@@ -56,6 +56,7 @@ struct GpuProperties {
   int64_t max_shared_bytes_per_block = 0;  // with opt-in
   int64_t l2_bytes = 0;
   int64_t memory_bytes = 0;
+  bool is_emulated = false;  // libraries are their twins on the host
 
   std::string arch() const { return "sm_" + std::to_string(compute_major) + std::to_string(compute_minor); }
 };
@@ -125,7 +126,8 @@ class GpuStream {
   // Between the two nothing runs: it is captured. Other streams take part by waiting for an event that was recorded in between, and must come back the same way.
   // Not to be captured: Synchronize, and Allocate and Free without stream (FailedPrecondition).
   virtual absl::Status BeginCapture() = 0;
-  virtual absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture() = 0;
+  // With `changed`, a graph of this device that is not needed as it is any more, that graph is changed, which costs less than a new one.
+  virtual absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture(std::unique_ptr<GpuGraph> changed = nullptr) = 0;
   virtual absl::Status LaunchGraph(GpuGraph* graph) = 0;
 };
 

@@ -1,5 +1,6 @@
 // The way of a module to kernels, as a table of contents: stages, their passes, and why the order matters; and what the target emits.
 #include "backends/gpu/collectives/collective_emitter.h"
+#include "backends/gpu/gemm_match.h"
 #include "backends/gpu/gpu_compiler.h"
 #include "backends/gpu/host_call.h"
 #include "backends/gpu/row_fusion.h"
@@ -64,7 +65,7 @@ std::vector<std::unique_ptr<HloPass>> List(Passes... passes) {
 
 }  // namespace
 
-PassPipeline GpuPipeline(const Target* target, const CompileOptions& options) {
+PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, Libraries* libraries) {
   PassPipeline pipeline;
   // What the target emits, with as little of it as possible. Expansion comes first, so that the rules see what it makes; then inlining: they
   // look across it.
@@ -74,8 +75,14 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options) {
                     /*max_rounds=*/6);
   // Row-major from here on; the transposes that this brings are simplified like any other.
   pipeline.AddStage(HloStage::kLaidOut, List(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(), MakeDce()));
-  // Loops and branches must own their computations before anything is placed; then kernels are formed: rows first, as the others take what is fused for granted.
-  pipeline.AddStage(HloStage::kFused, List(MakeFlattenCallGraph(), MakeRowFusion(target, options.strict), MakeFusion(target), MakeDce()));
+  // Loops and branches must own their computations before anything is placed; then products for the library and kernels are formed: rows first, as the others take what is
+  // fused for granted.
+  std::vector<std::unique_ptr<HloPass>> fusion = List(MakeFlattenCallGraph());
+  if (libraries != nullptr) fusion.push_back(MakeGemmFusion(libraries));
+  fusion.push_back(MakeRowFusion(target, options.strict));
+  fusion.push_back(MakeFusion(target));
+  fusion.push_back(MakeDce());
+  pipeline.AddStage(HloStage::kFused, std::move(fusion));
   return pipeline;
 }
 

@@ -27,6 +27,7 @@ GpuProgram::~GpuProgram() {
   for (auto& [number, device] : loaded_) {
     for (OnDevice::Lane& lane : device->idle) {
       lane.collectives = {};
+      lane.graphs = {};
       lane.stream.reset();
       // Nobody is left to tell.
       (void)device->driver->Free(lane.arena);
@@ -121,6 +122,7 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
   for (void* output : outputs) run.outputs.push_back(static_cast<uint8_t*>(output));
   run.frame = lane.arena;
   run.scratch = lane.arena == nullptr ? nullptr : lane.arena + Aligned(facts_.frame_bytes);
+  run.graphs = &lane.graphs;
   std::unique_ptr<CollectiveRun> collectives;
   absl::Status status;
   if (!program_.collectives.empty()) {
@@ -141,6 +143,7 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
     }
   }
   lane.collectives = {};
+  lane.graphs = {};
   lane.stream.reset();
   const absl::Status freed = device->driver->Free(lane.arena);
   return status.ok() ? freed : status;

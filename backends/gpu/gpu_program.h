@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "backends/gpu/collectives/collective_run.h"
 #include "backends/gpu/gpu_devices.h"
+#include "backends/gpu/graph_thunk.h"
 #include "backends/gpu/program_emitter.h"
 #include "backends/gpu/ptx.h"
 
@@ -55,6 +56,7 @@ class GpuProgram : public CompiledProgram {
     struct Lane {  // what a run has for itself
       std::unique_ptr<GpuStream> stream;
       uint8_t* arena = nullptr;
+      GraphCache graphs;
       CollectiveStreams collectives;
     };
     std::vector<Lane> idle;

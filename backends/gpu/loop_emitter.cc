@@ -227,7 +227,7 @@ absl::Status EmitKernels(ProgramEmitter& program, const HloInstruction* instruct
     case HloOpcode::kCopy:
       return hero == instruction ? EmitCopy(program, instruction) : EmitLoop(program, instruction);
     case HloOpcode::kConvolution:
-      return EmitLoop(program, instruction);
+      return IsTiledConvolution(*hero, program) ? EmitConvolution(program, instruction) : EmitLoop(program, instruction);
     default:
       break;
   }

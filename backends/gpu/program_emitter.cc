@@ -9,6 +9,7 @@
 #include "backends/gpu/collectives/collective_thunk.h"
 #include "backends/gpu/collectives/device_transfer.h"
 #include "backends/gpu/emitters.h"
+#include "backends/gpu/graph_thunk.h"
 #include "backends/gpu/host_call.h"
 #include "backends/gpu/ptx.h"
 #include "backends/gpu/sequence_emitter.h"
@@ -98,7 +99,7 @@ absl::StatusOr<ThunkSequence> ProgramEmitter::EmitComputation(const HloComputati
   PlaceAwaits(&mine, [&](int64_t parameter, int64_t output) {
     return !in_entry_ || absl::c_linear_search(assignment_.scopes().back().donations, std::pair(output, parameter));
   });
-  return mine;
+  return WithGraphs(std::move(mine), emission_.graph_thunks_from);
 }
 
 absl::Status ProgramEmitter::EmitSequence(std::vector<const HloInstruction*>* instructions) {
@@ -139,7 +140,9 @@ absl::Status ProgramEmitter::EmitInstruction(const HloInstruction* instruction) 
   }
   if (IsDeviceTransfer(*instruction)) return AddContext(EmitDeviceTransfer(*this, instruction), InstructionContext(*instruction));
   if (CollectiveOp::Is(instruction->opcode())) return AddContext(EmitCollective(*this, instruction), InstructionContext(*instruction));
-  const absl::Status status = IsHostCall(*instruction) ? EmitHostCall(*this, instruction) : EmitKernels(*this, instruction);
+  const absl::StatusOr<bool> is_library_call = EmitLibraryCall(*this, instruction);
+  absl::Status status = is_library_call.status();
+  if (status.ok() && !*is_library_call) status = IsHostCall(*instruction) ? EmitHostCall(*this, instruction) : EmitKernels(*this, instruction);
   return AddContext(status, InstructionContext(*instruction));
 }
 

@@ -50,6 +50,10 @@ absl::Status RunThunks(const ThunkSequence& thunks, GpuRun& run) {
   return absl::OkStatus();
 }
 
+bool AreCapturable(const ThunkSequence& thunks) {
+  return std::all_of(thunks.begin(), thunks.end(), [](const auto& thunk) { return thunk->IsCapturable(); });
+}
+
 std::string ThunksToString(const ThunkSequence& thunks, const std::string& indent) {
   std::string text;
   for (const auto& thunk : thunks) absl::StrAppend(&text, thunk->ToString(indent));
@@ -167,13 +171,15 @@ std::string ConditionalThunk::ToString(const std::string& indent) const {
 }
 
 absl::Status CallThunk::Run(GpuRun& run) const {
-  GpuRun inner{.context = run.context, .stream = run.stream, .kernels = run.kernels, .constants = run.constants, .scratch = run.scratch};
+  GpuRun inner{.context = run.context, .stream = run.stream, .kernels = run.kernels, .constants = run.constants, .scratch = run.scratch, .graphs = run.graphs};
   for (const BufferSlice& slice : parameters_) inner.parameters.push_back(run.Address(slice));
   for (const BufferSlice& slice : outputs_) inner.outputs.push_back(run.Address(slice));
   inner.frame = run.frame + frame_offset_;
   inner.collectives = run.collectives;
   return RunThunks(*callee_, inner);
 }
+
+bool CallThunk::IsCapturable() const { return AreCapturable(*callee_); }
 
 std::string CallThunk::ToString(const std::string& indent) const { return absl::StrCat(indent, "call ", name_, " frame +", frame_offset_, "\n"); }
 

@@ -36,6 +36,7 @@ struct KernelArgument {
 };
 
 class CollectiveRun;
+class GraphCache;
 
 // One run of the program, in the scope that is running.
 struct GpuRun {
@@ -47,6 +48,7 @@ struct GpuRun {
   std::vector<uint8_t*> parameters, outputs;
   uint8_t* frame = nullptr;
   CollectiveRun* collectives = nullptr;  // null: the program has none
+  GraphCache* graphs = nullptr;          // null: everything is queued by itself
 
   uint8_t* Address(const BufferSlice& slice) const;
   uint8_t* Address(const KernelArgument& argument) const;
@@ -61,6 +63,8 @@ class Thunk {
   virtual std::string ToString(const std::string& indent) const = 0;
   // The memory that it touches, if it does nothing but queue work that touches just this. Others wait for the host, or run other thunks.
   virtual std::optional<std::vector<KernelArgument>> Touches() const { return std::nullopt; }
+  // Whether a stream that is being captured takes its work: nothing of it is decided or waited for on the host.
+  virtual bool IsCapturable() const { return false; }
   // The number of the collective that goes on beside the program's stream when this has run; -1: none.
   virtual int64_t starts() const { return -1; }
 };
@@ -69,6 +73,7 @@ using ThunkSequence = std::vector<std::unique_ptr<Thunk>>;
 absl::Status RunThunks(const ThunkSequence& thunks, GpuRun& run);
 std::string ThunksToString(const ThunkSequence& thunks, const std::string& indent);
 std::string SliceToString(const BufferSlice& slice);
+bool AreCapturable(const ThunkSequence& thunks);
 
 class KernelThunk : public Thunk {
  public:
@@ -78,6 +83,7 @@ class KernelThunk : public Thunk {
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
   std::optional<std::vector<KernelArgument>> Touches() const override { return arguments_; }
+  bool IsCapturable() const override { return true; }
 
  private:
   std::string name_;
@@ -95,6 +101,7 @@ class CopyThunk : public Thunk {
   std::optional<std::vector<KernelArgument>> Touches() const override {
     return std::vector<KernelArgument>{KernelArgument::Slice(to_, true), KernelArgument::Slice(from_, false)};
   }
+  bool IsCapturable() const override { return true; }
 
  private:
   BufferSlice to_, from_;
@@ -147,6 +154,7 @@ class CallThunk : public Thunk {
       : name_(std::move(name)), callee_(callee), frame_offset_(frame_offset), parameters_(std::move(parameters)), outputs_(std::move(outputs)) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
+  bool IsCapturable() const override;
 
  private:
   std::string name_;

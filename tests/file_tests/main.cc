@@ -81,8 +81,12 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
   } else if (name == "cuda-emulated-kernels") {
     // Every instruction a kernel, with groups of elements in small arrays too.
     compiler = [] { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.sequences = false, .group_elements_from = 1}); };
+  } else if (name == "cuda-emulated-libraries") {
+    // Whatever libraries take goes to them.
+    compiler = [] { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.sequences = false, .libraries = gpu::LibraryThresholds::Always()}); };
   } else {
-    return InvalidArgument("--platform is one of cpu, cpu-strict, interpreter, assigned, cuda, cuda-emulated, cuda-emulated-kernels; got '", name, "'");
+    return InvalidArgument(
+        "--platform is one of cpu, cpu-strict, interpreter, assigned, cuda, cuda-emulated, cuda-emulated-kernels, cuda-emulated-libraries; got '", name, "'");
   }
   HILO_ASSIGN_OR_RETURN(platform.client, MakeClient(compiler()));
   if (serialize) {

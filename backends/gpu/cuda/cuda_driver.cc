@@ -201,9 +201,17 @@ class CudaStream : public GpuStream {
   }
 
   absl::Status BeginCapture() override { return CudaStatus(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture"); }
-  absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture() override {
+  absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture(std::unique_ptr<GpuGraph> changed) override {
     cudaGraph_t graph = nullptr;
     HILO_CUDA_RETURN_IF_ERROR(cudaStreamEndCapture(stream_, &graph));
+    if (changed != nullptr) {
+      cudaGraphExecUpdateResultInfo info{};
+      if (cudaGraphExecUpdate(static_cast<CudaGraph*>(changed.get())->graph(), graph, &info) == cudaSuccess) {
+        cudaGraphDestroy(graph);
+        return changed;
+      }
+      cudaGetLastError();  // work of another form: no fault
+    }
     cudaGraphExec_t executable = nullptr;
     const cudaError_t error = cudaGraphInstantiate(&executable, graph, 0);
     cudaGraphDestroy(graph);

@@ -5,10 +5,14 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/cuda_library.h"
 #include "base/errors.h"
@@ -184,21 +188,44 @@ struct DeviceState {
   absl::flat_hash_map<std::string, HeuristicResult> chosen;
 };
 
-absl::StatusOr<HeuristicResult> Choose(void* handle, const GemmDescriptor& gemm, const Descriptors& descriptors, int64_t workspace_bytes) {
+// The library's choices, best first.
+absl::StatusOr<std::vector<HeuristicResult>> Choices(void* handle, const GemmDescriptor& gemm, const Descriptors& descriptors, int64_t workspace_bytes, int most) {
   void* preference = nullptr;
   HILO_LT_RETURN_IF_ERROR(cublasLtMatmulPreferenceCreate, &preference);
-  const auto most = static_cast<uint64_t>(workspace_bytes);
-  HeuristicResult result{};
+  const auto bytes = static_cast<uint64_t>(workspace_bytes);
+  std::vector<HeuristicResult> results(most);
   int found = 0;
-  int status = Library()->cublasLtMatmulPreferenceSetAttribute(preference, kMaxWorkspace, &most, sizeof(most));
+  int status = Library()->cublasLtMatmulPreferenceSetAttribute(preference, kMaxWorkspace, &bytes, sizeof(bytes));
   if (status == 0) {
-    status = Library()->cublasLtMatmulAlgoGetHeuristic(handle, descriptors.operation, descriptors.a, descriptors.b, descriptors.d, descriptors.d, preference, 1, &result,
-                                                       &found);
+    status = Library()->cublasLtMatmulAlgoGetHeuristic(handle, descriptors.operation, descriptors.a, descriptors.b, descriptors.d, descriptors.d, preference, most,
+                                                       results.data(), &found);
   }
   Library()->cublasLtMatmulPreferenceDestroy(preference);
   HILO_RETURN_IF_ERROR(LtStatus(status, gemm, "cublasLtMatmulAlgoGetHeuristic"));
-  if (found < 1 || result.state != 0) return Unimplemented("gemm ", gemm.ToString(), ": cuBLASLt has no algorithm for it");
-  return result;
+  results.resize(found);
+  std::erase_if(results, [](const HeuristicResult& result) { return result.state != 0; });
+  if (results.empty()) return Unimplemented("gemm ", gemm.ToString(), ": cuBLASLt has no algorithm for it");
+  return results;
+}
+
+std::mutex& DevicesMutex() {
+  static auto* const mutex = new std::mutex;
+  return *mutex;
+}
+
+// Of the current device. DevicesMutex() is held.
+absl::StatusOr<DeviceState*> StateOfDevice(const GemmDescriptor& gemm) {
+  static auto* const devices = new absl::flat_hash_map<int, std::unique_ptr<DeviceState>>;
+  int device = 0;
+  HILO_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
+  std::unique_ptr<DeviceState>& state = (*devices)[device];
+  if (state == nullptr) state = std::make_unique<DeviceState>();
+  if (state->handle == nullptr) HILO_LT_RETURN_IF_ERROR(cublasLtCreate, &state->handle);
+  return state.get();
+}
+
+std::string CodeOf(const HeuristicResult& result) {
+  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(result.algorithm), sizeof(result.algorithm)));
 }
 
 }  // namespace
@@ -209,29 +236,48 @@ absl::Status CheckCublasLtDescriptors(const GemmDescriptor& gemm) {
   return descriptors.Make(gemm, nullptr);
 }
 
-absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace) {
+absl::StatusOr<std::string> CublasLtVersion() {
+  HILO_RETURN_IF_ERROR(Library().status());
+  return absl::StrCat("cublasLt ", Library()->cublasLtGetVersion());
+}
+
+absl::StatusOr<std::vector<GemmAlgorithm>> CublasLtAlgorithms(const GemmDescriptor& gemm, int most) {
+  HILO_RETURN_IF_ERROR(Library().status());
+  Descriptors descriptors;
+  HILO_RETURN_IF_ERROR(descriptors.Make(gemm, nullptr));
+  std::lock_guard<std::mutex> lock(DevicesMutex());
+  HILO_ASSIGN_OR_RETURN(DeviceState * state, StateOfDevice(gemm));
+  HILO_ASSIGN_OR_RETURN(const std::vector<HeuristicResult> choices, Choices(state->handle, gemm, descriptors, kGemmWorkspaceBytes, most));
+  std::vector<GemmAlgorithm> algorithms;
+  for (const HeuristicResult& choice : choices) algorithms.push_back({CodeOf(choice), static_cast<int64_t>(choice.workspace_bytes)});
+  return algorithms;
+}
+
+absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace, const GemmAlgorithm& algorithm) {
   HILO_RETURN_IF_ERROR(Library().status());
   if (gemm.batch > INT32_MAX) return Unimplemented("gemm ", gemm.ToString(), ": a batch of more than 2147483647");
-  int device = 0;
-  HILO_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
   Descriptors descriptors;
   HILO_RETURN_IF_ERROR(descriptors.Make(gemm, operands.bias));
   void* handle;
-  HeuristicResult chosen;
+  HeuristicResult chosen{};
   {
-    static auto* const mutex = new std::mutex;
-    static auto* const devices = new absl::flat_hash_map<int, DeviceState>;
-    std::lock_guard<std::mutex> lock(*mutex);
-    DeviceState& state = (*devices)[device];
-    if (state.handle == nullptr) HILO_LT_RETURN_IF_ERROR(cublasLtCreate, &state.handle);
-    handle = state.handle;
-    const std::string key = absl::StrCat(gemm.ToString(), " workspace ", workspace.bytes);
-    auto it = state.chosen.find(key);
-    if (it == state.chosen.end()) {
-      HILO_ASSIGN_OR_RETURN(const HeuristicResult result, Choose(handle, gemm, descriptors, workspace.bytes));
-      it = state.chosen.emplace(key, result).first;
+    std::lock_guard<std::mutex> lock(DevicesMutex());
+    HILO_ASSIGN_OR_RETURN(DeviceState * state, StateOfDevice(gemm));
+    handle = state->handle;
+    if (!algorithm.code.empty()) {
+      const std::string bytes = absl::HexStringToBytes(algorithm.code);
+      if (bytes.size() != sizeof(chosen.algorithm)) return InvalidArgument("gemm ", gemm.ToString(), ": the library has no algorithm ", algorithm.code);
+      std::memcpy(chosen.algorithm, bytes.data(), bytes.size());
+      chosen.workspace_bytes = static_cast<size_t>(algorithm.workspace_bytes);
+    } else {
+      const std::string key = absl::StrCat(gemm.ToString(), " workspace ", workspace.bytes);
+      auto it = state->chosen.find(key);
+      if (it == state->chosen.end()) {
+        HILO_ASSIGN_OR_RETURN(const std::vector<HeuristicResult> choices, Choices(handle, gemm, descriptors, workspace.bytes, 1));
+        it = state->chosen.emplace(key, choices[0]).first;
+      }
+      chosen = it->second;
     }
-    chosen = it->second;
   }
   const int scale_type = ComputeTypes(gemm).second;
   const Scale alpha(gemm.alpha, scale_type), beta(gemm.beta, scale_type);

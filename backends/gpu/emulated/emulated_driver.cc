@@ -32,7 +32,8 @@ GpuProperties Properties(int64_t memory_bytes) {
           .max_threads_per_block = 1024,
           .max_shared_bytes_per_block = 227 << 10,
           .l2_bytes = 60 << 20,
-          .memory_bytes = memory_bytes};
+          .memory_bytes = memory_bytes,
+          .is_emulated = true};
 }
 
 constexpr uint32_t kMaxGridYz = 65535;
@@ -173,7 +174,7 @@ class Stream : public GpuStream {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture() override {
+  absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture(std::unique_ptr<GpuGraph> changed) override {
     if (capture_ == nullptr || !is_origin_) return FailedPrecondition("the capture did not begin on this stream");
     const std::shared_ptr<CaptureSession> session = std::exchange(capture_, nullptr);
     session->ended = true;
@@ -183,8 +184,8 @@ class Stream : public GpuStream {
       const auto it = known.find(operation.first);
       if (it == known.end() || it->second < operation.second) return FailedPrecondition("a stream that joined the capture has not come back");
     }
-    auto graph = std::make_unique<Graph>();
-    graph->work = std::make_shared<CapturedWork>(std::move(session->captured));
+    std::unique_ptr<GpuGraph> graph = changed != nullptr ? std::move(changed) : std::make_unique<Graph>();
+    static_cast<Graph*>(graph.get())->work = std::make_shared<CapturedWork>(std::move(session->captured));
     return graph;
   }
 

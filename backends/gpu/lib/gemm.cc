@@ -1,7 +1,11 @@
 #include "backends/gpu/lib/gemm.h"
 
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <complex>
+#include <cstring>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -86,6 +90,21 @@ absl::Status MultiplySmall(const GemmDescriptor& gemm, const GemmOperands& opera
   return Multiply<A, B, bfloat16>(gemm, operands), absl::OkStatus();
 }
 
+// The second one is what a tuner should find.
+const std::array<GemmAlgorithm, 3> kEmulatedAlgorithms = {{{"00", 4096}, {"01", 65536}, {"02", 0}}};
+constexpr std::array<int, 3> kEmulatedDelays = {200, 0, 100};  // microseconds
+
+// A real algorithm may leave anything in its workspace.
+absl::Status EmulatedGemm(const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace, const GemmAlgorithm& algorithm) {
+  for (size_t i = 0; i < kEmulatedAlgorithms.size(); ++i) {
+    if (!algorithm.code.empty() && algorithm.code != kEmulatedAlgorithms[i].code) continue;
+    if (algorithm.workspace_bytes > 0) std::memset(workspace.memory, 0xA5, algorithm.workspace_bytes);
+    if (!algorithm.code.empty()) std::this_thread::sleep_for(std::chrono::microseconds(kEmulatedDelays[i]));
+    return GemmOnHost(gemm, operands);
+  }
+  return InvalidArgument("gemm ", gemm.ToString(), ": the library has no algorithm ", algorithm.code);
+}
+
 }  // namespace
 
 std::string GemmDescriptor::ToString() const {
@@ -158,8 +177,37 @@ absl::Status GemmOnHost(const GemmDescriptor& gemm, const GemmOperands& operands
   }
 }
 
-absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace) {
+absl::StatusOr<std::vector<GemmAlgorithm>> GemmAlgorithms(const LibraryDevice& device, const GemmDescriptor& gemm, int most) {
+  const void* aligned = reinterpret_cast<const void*>(kDeviceAlignment);
+  HILO_RETURN_IF_ERROR(CheckGemm(gemm, {.a = aligned, .b = aligned, .c = aligned, .d = const_cast<void*>(aligned), .bias = aligned}));
+  if (device.is_emulated) {
+    std::vector<GemmAlgorithm> all(kEmulatedAlgorithms.begin(), kEmulatedAlgorithms.end());
+    if (most < static_cast<int>(all.size())) all.resize(most);
+    return all;
+  }
+#ifdef HILO_HAVE_CUDA
+  if (device.driver != nullptr) return CublasLtAlgorithms(gemm, most);
+  HILO_RETURN_IF_ERROR(CheckCublasLtDescriptors(gemm));
+  return std::vector<GemmAlgorithm>{{.workspace_bytes = kGemmWorkspaceBytes}};
+#else
+  return Unavailable("this library was built without the CUDA toolkit");
+#endif
+}
+
+absl::StatusOr<std::string> GemmLibraryVersion(const LibraryDevice& device) {
+  if (device.is_emulated) return std::string("emulated");
+#ifdef HILO_HAVE_CUDA
+  return CublasLtVersion();
+#else
+  return Unavailable("this library was built without the CUDA toolkit");
+#endif
+}
+
+absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace, const GemmAlgorithm& algorithm) {
   HILO_RETURN_IF_ERROR(CheckGemm(gemm, operands));
+  if (algorithm.workspace_bytes > workspace.bytes) {
+    return InvalidArgument("gemm ", gemm.ToString(), ": the algorithm needs ", algorithm.workspace_bytes, " bytes of workspace, got ", workspace.bytes);
+  }
   if (gemm.m == 0 || gemm.n == 0) return absl::OkStatus();
   std::vector<GpuSlice> slices;
   const int64_t d_bytes = Extent(gemm.n, gemm.m, gemm.ldd, gemm.batch, gemm.stride_d, gemm.d_type);
@@ -169,12 +217,15 @@ absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOp
   if (gemm.has_bias) slices.push_back(GpuSlice::Read(operands.bias, gemm.m * PrimitiveTypeByteSize(gemm.d_type)));
   slices.push_back(GpuSlice::Write(operands.d, d_bytes));
   slices.push_back(GpuSlice::Write(workspace.memory, workspace.bytes));
+  auto call = [gemm, operands, workspace, algorithm](void* native) -> absl::Status {
+    if (native == nullptr) return EmulatedGemm(gemm, operands, workspace, algorithm);
 #ifdef HILO_HAVE_CUDA
-  return stream->Call(
-      [gemm, operands, workspace](void* native) { return native == nullptr ? GemmOnHost(gemm, operands) : GemmByCublasLt(native, gemm, operands, workspace); }, slices);
+    return GemmByCublasLt(native, gemm, operands, workspace, algorithm);
 #else
-  return stream->Call([gemm, operands](void*) { return GemmOnHost(gemm, operands); }, slices);
+    return Unavailable("this library was built without the CUDA toolkit");
 #endif
+  };
+  return stream->Call(std::move(call), slices);
 }
 
 }  // namespace hilo::gpu

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/lib/gemm_tuner.h"
 #include "shape/number_types.h"
 
 #ifdef HILO_HAVE_CUDA
@@ -160,6 +164,53 @@ TEST_P(GpuGemmTest, ComplexAndDouble) {
   EXPECT_EQ(Run<complex64>(Plain(C64, 1, 1, 1), {.a = a, .b = b, .d = d}, 1)[0], complex64(5, 5));
   double *x = ToDevice<double>({1, 1e-12}), *y = ToDevice<double>({1, 1}), *z = ToDevice<double>({0});
   EXPECT_EQ(Run<double>(Plain(F64, 1, 1, 2), {.a = x, .b = y, .d = z}, 1)[0], 1 + 1e-12);
+}
+
+// Every algorithm that the library offers gives the product.
+TEST_P(GpuGemmTest, Algorithms) {
+  const LibraryDevice device{.is_emulated = driver_->properties().is_emulated, .driver = driver_.get()};
+  const GemmDescriptor gemm = Plain(F32, 64, 64, 64);
+  const auto algorithms = GemmAlgorithms(device, gemm, 8);
+  ASSERT_TRUE(algorithms.ok()) << algorithms.status();
+  ASSERT_FALSE(algorithms->empty());
+  std::vector<float> values(64 * 64, 1);
+  float *a = ToDevice(values), *b = ToDevice(values), *d = ToDevice(values);
+  const GemmWorkspace workspace{*driver_->Allocate(kGemmWorkspaceBytes), kGemmWorkspaceBytes};
+  for (const GemmAlgorithm& algorithm : *algorithms) {
+    EXPECT_LE(algorithm.workspace_bytes, kGemmWorkspaceBytes);
+    const absl::Status status = RunGemm(stream_.get(), gemm, {.a = a, .b = b, .d = d}, workspace, algorithm);
+    ASSERT_TRUE(status.ok()) << status;
+    std::vector<float> result(64 * 64);
+    EXPECT_TRUE(stream_->Copy(result.data(), d, 64 * 64 * 4).ok());
+    EXPECT_TRUE(stream_->Synchronize().ok());
+    EXPECT_EQ(result, std::vector<float>(64 * 64, 64)) << algorithm.code;
+    if (algorithm.workspace_bytes == 0) continue;
+    EXPECT_EQ(RunGemm(stream_.get(), gemm, {.a = a, .b = b, .d = d}, {workspace.memory, algorithm.workspace_bytes - 1}, algorithm).code(), absl::StatusCode::kInvalidArgument);
+  }
+  GemmDescriptor refused = gemm;
+  refused.lda = 1;
+  EXPECT_EQ(GemmAlgorithms(device, refused, 8).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// What was tried once is in the file, for this product and this chip; the emulated library's fastest algorithm is the second.
+TEST(GemmTunerTest, ChoosesTheFastestAndKeepsIt) {
+  auto driver = OpenGpuDriver(kEmulatedPlatform, 0);
+  ASSERT_TRUE(driver.ok());
+  const LibraryDevice device{.is_emulated = true, .driver = driver->get()};
+  const std::string file = testing::TempDir() + "/hilo_gemm_tuner_test.txt";
+  std::ofstream(file) << "not a line of ours\nemulated sm_90\temulated\t" << Plain(F32, 8, 8, 8).ToString() << "\t02\t0\n";
+  GemmSelector tuned(device, file);
+  EXPECT_EQ(tuned.Select(Plain(F32, 16, 16, 16))->code, "01");
+  EXPECT_EQ(tuned.Select(Plain(F32, 8, 8, 8))->code, "02");  // as the file says
+  const auto refused = tuned.Select(Plain(S16, 16, 16, 16));
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnimplemented);
+  std::ifstream written(file);
+  std::string text((std::istreambuf_iterator<char>(written)), std::istreambuf_iterator<char>());
+  EXPECT_TRUE(absl::EndsWith(text, absl::StrCat("emulated sm_90\temulated\t", Plain(F32, 16, 16, 16).ToString(), "\t01\t65536\n"))) << text;
+  // Another process reads it; without a file the library's first choice counts.
+  EXPECT_EQ(GemmSelector(device, file).Select(Plain(F32, 16, 16, 16))->code, "01");
+  EXPECT_EQ(GemmSelector(device, "").Select(Plain(F32, 16, 16, 16))->code, "00");
+  std::remove(file.c_str());
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuGemmTest, testing::Values(kEmulatedPlatform, kCudaPlatform),

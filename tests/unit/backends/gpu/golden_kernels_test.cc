@@ -113,7 +113,7 @@ absl::StatusOr<std::string> Emit(const Golden& golden, const std::string& arch, 
   if (!module.ok()) return module.status();
   CompileOptions options;
   options.cpu = arch;
-  return CreateGpuCompiler(kCudaPlatform)->Emit(*std::move(module), options, kind);
+  return CreateGpuCompiler(kCudaPlatform, {.libraries = LibraryThresholds::Never()})->Emit(*std::move(module), options, kind);
 }
 
 class GoldenKernels : public ::testing::TestWithParam<int> {

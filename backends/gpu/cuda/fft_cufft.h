@@ -1,0 +1,20 @@
+// backends/gpu/lib/fft.h by cuFFT, which is loaded when the first transform is wanted.
+#ifndef HILO_BACKENDS_GPU_CUDA_FFT_CUFFT_H_
+#define HILO_BACKENDS_GPU_CUDA_FFT_CUFFT_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/gpu/lib/fft.h"
+
+namespace hilo::gpu {
+
+// Whether the library is there. Errors: Unavailable.
+absl::Status CheckCufft();
+// For the current device, by a plan that is kept. Errors: as FftWorkspaceBytes.
+absl::StatusOr<int64_t> CufftWorkspaceBytes(const FftDescriptor& fft);
+// On a stream of the current device. Errors: as RunFft.
+absl::Status FftByCufft(void* stream, const FftDescriptor& fft, void* in, void* out, void* workspace, int64_t workspace_bytes);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_CUDA_FFT_CUFFT_H_

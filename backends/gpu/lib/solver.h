@@ -1,0 +1,57 @@
+// Linear algebra by the platform's libraries: cuSOLVER and cuBLAS on CUDA; on the emulated device LAPACK on the host (runtime/lapack).
+//
+// A call is one of LAPACK's routines on a batch of arrays in the device's memory, as runtime/lapack has them: matrices lie column by column, batches major to minor; result 0
+// starts as the operand that it replaces. Numbers and letters that say how come by name, as "uplo" = 'L'. What the data does (a matrix that is not positive definite) is told
+// in the result `info`.
+//
+//   potrf (a) -> (a, info)                 uplo L, U
+//   trsm  (a, b) -> (b)                    side L, R; uplo L, U; trans_x N, T, C; diag N, U
+//   getrf (a) -> (a, pivots, info)
+//   geqrf (a) -> (a, taus)
+//   orgqr (a, taus) -> (a)
+//   ormqr (a, taus, c) -> (c)              left 0, 1; transpose 0, 1
+//   syevd (a) -> (a, eigenvalues, info)    mode N, V; uplo L, U
+//   gesvd (a) -> (a, s, u, vt, info)       mode A, S, N
+#ifndef HILO_BACKENDS_GPU_LIB_SOLVER_H_
+#define HILO_BACKENDS_GPU_LIB_SOLVER_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/gpu/gpu_driver.h"
+#include "backends/gpu/lib/library_device.h"
+#include "shape/primitive_type.h"
+
+namespace hilo::gpu {
+
+struct SolverArray {
+  PrimitiveType type = F32;
+  std::vector<int64_t> dimensions;  // of the arrays in HLO: batch, rows, columns
+  void* data = nullptr;
+  int64_t bytes() const;
+};
+
+struct SolverCall {
+  std::string routine;
+  std::vector<SolverArray> operands, results;
+  std::vector<std::pair<std::string, int64_t>> attributes;
+
+  PrimitiveType type() const { return operands[0].type; }
+  int64_t Attribute(absl::string_view name) const;  // 0 if it is not there
+  std::string ToString() const;
+};
+
+// Whether the routine can be called on elements of this type. Errors: Unavailable if the library cannot be loaded; Unimplemented for other routines and types.
+absl::Status CheckSolver(const LibraryDevice& device, absl::string_view routine, PrimitiveType type);
+
+// Queues the call. On CUDA it may wait for the device, so it is not for captured streams. Errors: as CheckSolver; InvalidArgument for arrays and attributes that are not what
+// the routine takes.
+absl::Status RunSolver(GpuStream* stream, const SolverCall& call);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_LIB_SOLVER_H_

@@ -1,0 +1,82 @@
+// Calls of libraries as thunks.
+#ifndef HILO_BACKENDS_GPU_LIBRARY_THUNKS_H_
+#define HILO_BACKENDS_GPU_LIBRARY_THUNKS_H_
+
+#include <string>
+#include <utility>
+
+#include "backends/gpu/gemm_match.h"
+#include "backends/gpu/lib/fft.h"
+#include "backends/gpu/lib/solver.h"
+#include "backends/gpu/thunk.h"
+
+namespace hilo::gpu {
+
+class GemmThunk : public Thunk {
+ public:
+  // Of `match` the product and its turns count. c and bias are read if the product has them.
+  GemmThunk(std::string name, const GemmMatch& match, GemmAlgorithm algorithm, BufferSlice a, BufferSlice b, BufferSlice c, BufferSlice d, BufferSlice bias,
+            KernelArgument workspace)
+      : name_(std::move(name)),
+        gemm_(match.gemm),
+        turns_(match.turns),
+        turn_a_(match.turn_a),
+        turn_b_(match.turn_b),
+        turn_d_(match.turn_d),
+        algorithm_(std::move(algorithm)),
+        a_(a),
+        b_(b),
+        c_(c),
+        d_(d),
+        bias_(bias),
+        workspace_(workspace) {}
+  absl::Status Run(GpuRun& run) const override;
+  std::string ToString(const std::string& indent) const override;
+  std::optional<std::vector<KernelArgument>> Touches() const override;
+  bool IsCapturable() const override { return true; }
+
+ private:
+  std::string name_;
+  GemmDescriptor gemm_;
+  int64_t turns_, turn_a_, turn_b_, turn_d_;
+  GemmAlgorithm algorithm_;
+  BufferSlice a_, b_, c_, d_, bias_;
+  KernelArgument workspace_;
+};
+
+class FftThunk : public Thunk {
+ public:
+  // `copy`, if it has bytes, is where the input is copied first, because the library destroys it.
+  FftThunk(std::string name, FftDescriptor fft, BufferSlice in, BufferSlice out, KernelArgument copy, KernelArgument workspace)
+      : name_(std::move(name)), fft_(std::move(fft)), in_(in), out_(out), copy_(copy), workspace_(workspace) {}
+  absl::Status Run(GpuRun& run) const override;
+  std::string ToString(const std::string& indent) const override;
+  std::optional<std::vector<KernelArgument>> Touches() const override;
+  bool IsCapturable() const override { return true; }
+
+ private:
+  std::string name_;
+  FftDescriptor fft_;
+  BufferSlice in_, out_;
+  KernelArgument copy_, workspace_;
+};
+
+// The library may wait for the device, so it is not captured.
+class SolverThunk : public Thunk {
+ public:
+  // The arrays of `call` without addresses, and where they are.
+  SolverThunk(std::string name, SolverCall call, std::vector<KernelArgument> operands, std::vector<KernelArgument> results)
+      : name_(std::move(name)), call_(std::move(call)), operands_(std::move(operands)), results_(std::move(results)) {}
+  absl::Status Run(GpuRun& run) const override;
+  std::string ToString(const std::string& indent) const override;
+  std::optional<std::vector<KernelArgument>> Touches() const override;
+
+ private:
+  std::string name_;
+  SolverCall call_;
+  std::vector<KernelArgument> operands_, results_;
+};
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_LIBRARY_THUNKS_H_
