@@ -25,10 +25,19 @@ class TextReader {
 
   absl::Status Read() {
     HILO_RETURN_IF_ERROR(ReadAliases());
-    HILO_RETURN_IF_ERROR(ReadOperation(nullptr));
+    // Functions may stand without the module around them.
+    const bool bare = cursor_.At("func.func") || cursor_.At("\"func.func\"");
+    if (bare) {
+      OpenModule();
+    } else {
+      HILO_RETURN_IF_ERROR(ReadOperation(nullptr));
+    }
     while (!frames_.empty()) {
       Frame& frame = frames_.back();
-      if (cursor_.Take("}")) {
+      const bool outermost = bare && frames_.size() == 1;
+      if (outermost && (cursor_.AtEnd() || cursor_.Peek() == '#')) {
+        HILO_RETURN_IF_ERROR(EndRegion());
+      } else if (!outermost && cursor_.Take("}")) {
         HILO_RETURN_IF_ERROR(EndRegion());
       } else if (cursor_.Peek() == '^') {
         HILO_RETURN_IF_ERROR(ReadBlockLabel(frame));
@@ -72,6 +81,14 @@ class TextReader {
       values_.AddAlias(std::move(name), value);
     }
     return absl::OkStatus();
+  }
+
+  void OpenModule() {
+    Operation* operation = module_.AddOperation();
+    operation->name = "builtin.module";
+    module_.root = operation;
+    Push(operation, Form::kPlain, {});
+    StartRegion({});
   }
 
   // --- regions ---
@@ -267,7 +284,7 @@ class TextReader {
       HILO_ASSIGN_OR_RETURN(MlirValueReader::Signature signature, values_.ReadSignature());
       types = signature.has_arrow ? std::move(signature.results) : std::move(signature.operands);
       // Without an arrow the types of operands may stand in front of the result's.
-      if (!signature.has_arrow && count == 1) types = {types.back()};
+      if (!signature.has_arrow && count == 1 && !types.empty()) types = {types.back()};
       if (!signature.has_arrow && count == 0) types.clear();
     }
     if (static_cast<int64_t>(types.size()) != count) {

@@ -16,7 +16,10 @@ bool LooksLikeMlirText(absl::string_view bytes) {
   while (cursor.Peek() == '#') {
     if (!cursor.Sigil('#').ok() || !cursor.Take("=") || cursor.Word() != "loc" || !cursor.SkipBrackets().ok()) return false;
   }
-  return cursor.TakeWord("module") || cursor.At("\"builtin.module\"") || cursor.TakeWord("builtin.module");
+  for (const absl::string_view word : {"module", "builtin.module", "func.func"}) {
+    if (cursor.TakeWord(word)) return true;
+  }
+  return cursor.At("\"builtin.module\"") || cursor.At("\"func.func\"");
 }
 
 absl::StatusOr<StablehloProgram> ImportStablehlo(absl::string_view bytes, const StablehloOptions& options) {

@@ -157,7 +157,30 @@ TEST(StablehloTextTest, BothFormsOfTextGiveTheSameModule) {
   EXPECT_EQ(PrintHloModule(*a->module), PrintHloModule(*b->module));
 }
 
+TEST(StablehloTextTest, FunctionsMayStandWithoutAModule) {
+  const std::string functions = R"(// Two functions.
+func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = stablehlo.add %x, %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+)";
+  ASSERT_TRUE(LooksLikeMlirText(functions));
+  const auto bare = ImportStablehlo(functions);
+  const auto wrapped = ImportStablehlo(absl::StrCat("module {\n", functions, "}\n"));
+  ASSERT_TRUE(bare.ok()) << bare.status();
+  ASSERT_TRUE(wrapped.ok()) << wrapped.status();
+  EXPECT_EQ(PrintHloModule(*bare->module), PrintHloModule(*wrapped->module));
+  EXPECT_TRUE(ImportStablehlo(absl::StrCat(functions, "#loc = loc(unknown)\n")).ok());
+  ExpectError(absl::StrCat(functions, "}"), absl::StatusCode::kInvalidArgument, "expected an operation");
+  ExpectError(functions.substr(0, functions.size() - 2), absl::StatusCode::kInvalidArgument, "expected an operation, got the end");
+}
+
 TEST(StablehloTextTest, ErrorsSayWhere) {
+  ExpectError(Module("    %y = stablehlo.add %x, %x : ()\n    return %y : tensor<4xf32>"), absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
   ExpectError(Module("    %y = stablehlo.add %x, %z : tensor<4xf32>"), absl::StatusCode::kInvalidArgument, "line 3, column 30: %z is not defined");
   ExpectError(Module("    %y = stablehlo.add %x, %x : tensor<5xf32>\n    return %y : tensor<5xf32>"), absl::StatusCode::kInvalidArgument,
               "result 0 is f32[5], but it is f32[4]; in stablehlo.add, line 3");
