@@ -41,8 +41,7 @@ absl::Status Compile(const Flags& flags) {
                           compiler->Emit(module->Clone(), options, kind));
     if (!path.empty()) return WriteFile(path, text);
     if (kinds.size() > 1) std::printf("// ---- %s\n", kind.c_str());
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
-      return Unavailable("cannot write to standard output");
+    std::fwrite(text.data(), 1, text.size(), stdout);
     if (!absl::EndsWith(text, "\n")) std::printf("\n");
   }
   return absl::OkStatus();

@@ -54,6 +54,7 @@ std::string ErrorText() { return std::generic_category().message(errno); }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   dup2(out, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);
+  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);  // which `hilo` itself ignores
   for (const std::string& variable : variables) putenv(const_cast<char*>(variable.c_str()));
   std::vector<char*> arguments;
   for (const std::string& argument : program)

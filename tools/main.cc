@@ -1,5 +1,6 @@
 // The program `hilo`. Exit codes: 0 all is well, 1 the run failed, 2 what it was given is wrong.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/registry.h"
+#include "base/errors.h"
 #include "base/log_sink.h"
 #include "base/version.h"
 #include "tools/command.h"
@@ -105,5 +107,10 @@ int main(int argc, char** argv) {
   hilo::SetLogSink([](hilo::LogSeverity severity, absl::string_view message) {
     if (severity == hilo::LogSeverity::kWarning) std::fprintf(stderr, "hilo: warning: %.*s\n", static_cast<int>(message.size()), message.data());
   });
-  return hilo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
+  // What cannot be written is an error with words, not a signal that ends the program.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  const int code = hilo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return code == 0 && !written ? hilo::tools::Fail(hilo::Unavailable("cannot write to standard output")) : code;
 }

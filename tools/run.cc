@@ -32,7 +32,7 @@ std::string PathOfProcess(const Session& session, const std::string& path) {
   return absl::StrCat(path.substr(0, end), "_p", session.client->process_id(), path.substr(end));
 }
 
-absl::Status Print(const Session& session, const Results& results) {
+void Print(const Session& session, const Results& results) {
   const Shape& shape = session.executable->program_shape().result;
   for (size_t device = 0; device < results.size(); ++device) {
     for (size_t i = 0; i < results[device].size(); ++i) {
@@ -42,8 +42,6 @@ absl::Status Print(const Session& session, const Results& results) {
       std::printf("%s\n", text.c_str());
     }
   }
-  if (std::fflush(stdout) != 0) return Unavailable("cannot write to standard output");
-  return absl::OkStatus();
 }
 
 absl::Status Write(const Flags& flags, const Session& session, Results results) {
@@ -111,7 +109,8 @@ absl::Status Run(const Flags& flags) {
   }
   if (transfers.has_value()) HILO_RETURN_IF_ERROR(ShowOutfeed(flags, session, transfers->Finish()));
   if (flags.Has("outputs") || flags.Has("output")) return Write(flags, session, std::move(results));
-  return Print(session, results);
+  Print(session, results);
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ absl::StatusOr<int64_t> ParseCount(TextCursor& cursor, absl::string_view what) {
   HILO_ASSIGN_OR_RETURN(const int64_t count, cursor.Integer(what));
   if (count < 1 || count > std::numeric_limits<int32_t>::max()) {
     return cursor.source().Error(begin,
-                                 absl::StrCat("expected ", what, " of at least 1; got ", count));
+                                 absl::StrCat("expected ", what, " from 1 to 2147483647; got ", count));
   }
   return count;
 }

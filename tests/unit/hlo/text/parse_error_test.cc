@@ -138,7 +138,9 @@ TEST(ParseErrorTest, HeaderAndComputations) {
       Error(""), "a.hlo:1:1: expected 'HloModule' at the beginning of a module; got end of text"));
   EXPECT_TRUE(absl::StrContains(Error("HloModule m"), "expected an ENTRY computation; got none"));
   EXPECT_TRUE(absl::StrContains(Error("HloModule m, replica_count=0"),
-                                "a.hlo:1:28: expected a replica count of at least 1"));
+                                "a.hlo:1:28: expected a replica count from 1 to 2147483647; got 0"));
+  EXPECT_TRUE(absl::StrContains(Error("HloModule m, replica_count=2147483648"), "expected a replica count from 1 to 2147483647; got 2147483648"));
+  EXPECT_TRUE(absl::StrContains(Error("HloModule m, num_partitions=-1"), "expected a number of partitions from 1 to 2147483647; got -1"));
   EXPECT_TRUE(absl::StrContains(Error("HloModule m, a=1, a=2"), "attribute a is given twice"));
   EXPECT_TRUE(
       absl::StrContains(Error("HloModule m, input_output_alias={ {0}: (0, {}, will-alias) }"),
