@@ -14,15 +14,15 @@ namespace {
 
 struct Backend {
   const char* platform;
-  std::unique_ptr<Compiler> (*create)();
+  std::unique_ptr<Compiler> (*create)(const std::optional<std::string>& cache_dir);
 };
 
 // A backend is one line here and a folder.
 constexpr Backend kBackends[] = {
-    {"interpreter", [] { return CreateInterpreterCompiler(); }},
-    {"cpu", [] { return cpu::CreateCpuCompiler(); }},
-    {"cuda", [] { return gpu::CreateGpuCompiler(gpu::kCudaPlatform); }},
-    {"cuda-emulated", [] { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform); }},
+    {"interpreter", [](const auto&) { return CreateInterpreterCompiler(); }},
+    {"cpu", [](const auto&) { return cpu::CreateCpuCompiler(); }},
+    {"cuda", [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kCudaPlatform, {.cache_dir = cache_dir}); }},
+    {"cuda-emulated", [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.cache_dir = cache_dir}); }},
 };
 
 }  // namespace
@@ -33,9 +33,9 @@ std::vector<std::string> PlatformNames() {
   return names;
 }
 
-absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform) {
+absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform, const std::optional<std::string>& cache_dir) {
   for (const Backend& backend : kBackends) {
-    if (platform == backend.platform) return backend.create();
+    if (platform == backend.platform) return backend.create(cache_dir);
   }
   return InvalidArgument("there is no platform '", platform, "'; expected one of ",
                          absl::StrJoin(PlatformNames(), ", "));
@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platf
 
 // Declared in runtime/client.h; it stands here because the runtime knows no backend.
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& options) {
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, CreateCompiler(options.platform));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, CreateCompiler(options.platform, options.cache_dir));
   return Create(options, std::move(compiler));
 }
 

@@ -3,6 +3,7 @@
 #define HILO_BACKENDS_REGISTRY_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace hilo {
 std::vector<std::string> PlatformNames();
 
 // Errors: InvalidArgument listing the names if there is no such platform; Unavailable, saying what
-// is missing, for one that this library or this machine lacks.
-absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform);
+// is missing, for one that this library or this machine lacks. `cache_dir` as in ClientOptions: for parts
+// of programs that a backend keeps on its own.
+absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform, const std::optional<std::string>& cache_dir = std::nullopt);
 
 }  // namespace hilo
 

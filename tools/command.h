@@ -25,6 +25,7 @@ Command BenchCommand();
 Command CompileCommand();
 Command OptCommand();
 Command LaunchCommand();
+Command DevicesCommand();
 
 }  // namespace hilo::tools
 

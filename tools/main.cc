@@ -17,7 +17,7 @@ namespace hilo::tools {
 namespace {
 
 std::vector<Command> Commands() {
-  return {RunCommand(), BenchCommand(), CompileCommand(), OptCommand(), LaunchCommand()};
+  return {RunCommand(), BenchCommand(), CompileCommand(), OptCommand(), LaunchCommand(), DevicesCommand()};
 }
 
 std::string Overview() {

@@ -70,12 +70,10 @@ absl::StatusOr<AssembledCode> AssembleWithCache(DiskCache* cache, absl::string_v
   return code;
 }
 
-DiskCache* CubinCache() {
-  static DiskCache* const cache = []() -> DiskCache* {
-    const char* folder = std::getenv("HILO_CACHE_DIR");
-    return folder == nullptr || *folder == '\0' ? nullptr : new DiskCache(folder, kCacheLimit);
-  }();
-  return cache;
+std::unique_ptr<DiskCache> OpenCubinCache(const std::optional<std::string>& folder) {
+  const char* variable = std::getenv("HILO_CACHE_DIR");
+  std::string chosen = folder.value_or(variable == nullptr ? "" : variable);
+  return chosen.empty() ? nullptr : std::make_unique<DiskCache>(std::move(chosen), kCacheLimit);
 }
 
 }  // namespace hilo::gpu

@@ -1,7 +1,8 @@
-// Machine code of kernels, kept in the cache folder (HILO_CACHE_DIR, runtime/disk_cache.h): kernels that programs have in common are assembled once, whatever program they are in.
+// Machine code of kernels, kept in the client's cache folder (runtime/disk_cache.h): kernels that programs have in common are assembled once, whatever program they are in.
 #ifndef HILO_BACKENDS_GPU_CUBIN_CACHE_H_
 #define HILO_BACKENDS_GPU_CUBIN_CACHE_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -25,8 +26,8 @@ std::optional<AssembledCode> DecodeCubin(absl::string_view bytes);
 // As Assemble, by way of the cache; null: there is none. What is damaged is made anew.
 absl::StatusOr<AssembledCode> AssembleWithCache(DiskCache* cache, absl::string_view ptx, absl::string_view arch);
 
-// The cache in the folder that HILO_CACHE_DIR named when the process first asked; null: none.
-DiskCache* CubinCache();
+// The cache in a folder; without a value the one that the variable HILO_CACHE_DIR names. Null if that is empty.
+std::unique_ptr<DiskCache> OpenCubinCache(const std::optional<std::string>& folder);
 
 }  // namespace hilo::gpu
 

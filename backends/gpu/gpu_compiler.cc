@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "backends/gpu/assembler.h"
 #include "backends/gpu/collectives/overlap_scheduler.h"
+#include "backends/gpu/cubin_cache.h"
 #include "backends/gpu/gpu_artifact.h"
 #include "backends/gpu/gpu_platform.h"
 #include "backends/gpu/gpu_program.h"
@@ -19,6 +20,7 @@
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/text/hlo_printer.h"
+#include "runtime/disk_cache.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -74,7 +76,8 @@ class GpuCompiler : public Compiler {
   GpuCompiler(absl::string_view platform, const GpuCompilerOptions& options)
       : options_(options),
         devices_(options.devices != nullptr ? options.devices : std::make_shared<GpuDevices>(platform, options.communicators)),
-        is_emulated_(platform == kEmulatedPlatform) {}
+        is_emulated_(platform == kEmulatedPlatform),
+        cubins_(OpenCubinCache(options.cache_dir)) {}
 
   std::string platform() const override { return devices_->platform(); }
   absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int device) override { return GpuDevices::OpenMemory(devices_, device); }
@@ -91,7 +94,8 @@ class GpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, driver, dumper));
     source->module = std::move(module);
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, source->arch, dumper));
-    GpuCompileOptions code_options{.arch = source->arch, .opt_level = is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough};
+    GpuCompileOptions code_options{.arch = source->arch, .cubins = cubins_.get()};
+    code_options.opt_level = is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough;
     code_options.bitcode = source->format == GpuImageFormat::kBitcode;
     code_options.ptx = source->format == GpuImageFormat::kPtx;
     code_options.cubin = source->format == GpuImageFormat::kCubin;
@@ -140,7 +144,7 @@ class GpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, arch, dumper));
     if (kind == "llvm") return IrOf(program);
     if (kind == "thunks") return ThunksOf(lowered, program);
-    HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources" || kind == "sass"}, nullptr));
+    HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources" || kind == "sass", .cubins = cubins_.get()}, nullptr));
     std::string text;
     for (const GpuCode& code : codes) {
       if (kind == "ptx") absl::StrAppend(&text, code.ptx);
@@ -252,6 +256,7 @@ class GpuCompiler : public Compiler {
   GpuCompilerOptions options_;
   std::shared_ptr<GpuDevices> devices_;
   bool is_emulated_;
+  std::unique_ptr<DiskCache> cubins_;
 };
 
 }  // namespace

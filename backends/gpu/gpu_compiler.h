@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -31,6 +32,8 @@ struct GpuCompilerOptions {
   LibraryThresholds libraries;
   // Thunks in a row that become a graph; HILO_GPU_GRAPHS=off: none do.
   int64_t graph_thunks_from = 4;
+  // Machine code of kernels is kept there; without a value in the folder that the variable HILO_CACHE_DIR names. Empty: nowhere.
+  std::optional<std::string> cache_dir;
 };
 
 // `platform` is kCudaPlatform or kEmulatedPlatform. CompileOptions::cpu is the architecture, as in sm_90; empty: the device's, and in

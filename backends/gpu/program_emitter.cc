@@ -94,11 +94,12 @@ absl::StatusOr<ThunkSequence> ProgramEmitter::EmitComputation(const HloComputati
   }
   HILO_RETURN_IF_ERROR(EmitSequence(&small));
   thunks_ = outer;
-  if (!emission_.overlap_collectives) return mine;
-  // Within a call any parameter may lie where an output does; in the entry, what is donated.
-  PlaceAwaits(&mine, [&](int64_t parameter, int64_t output) {
-    return !in_entry_ || absl::c_linear_search(assignment_.scopes().back().donations, std::pair(output, parameter));
-  });
+  if (emission_.overlap_collectives) {
+    // Within a call any parameter may lie where an output does; in the entry, what is donated.
+    PlaceAwaits(&mine, [&](int64_t parameter, int64_t output) {
+      return !in_entry_ || absl::c_linear_search(assignment_.scopes().back().donations, std::pair(output, parameter));
+    });
+  }
   return WithGraphs(std::move(mine), emission_.graph_thunks_from);
 }
 

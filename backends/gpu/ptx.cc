@@ -251,7 +251,7 @@ absl::StatusOr<GpuCode> CompileGpuModule(llvm::Module* module, const GpuCompileO
   }
   if (!errors.empty()) return Internal("GPU code of ", module->getModuleIdentifier(), ": ", absl::StrJoin(errors, "; "));
   if (options.cubin) {
-    HILO_ASSIGN_OR_RETURN(AssembledCode assembled, AssembleWithCache(CubinCache(), code.ptx, options.arch));
+    HILO_ASSIGN_OR_RETURN(AssembledCode assembled, AssembleWithCache(options.cubins, code.ptx, options.arch));
     code.cubin = std::move(assembled.cubin);
     code.resources = std::move(assembled.resources);
   }

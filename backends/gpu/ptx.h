@@ -17,6 +17,10 @@ class Function;
 class Module;
 }  // namespace llvm
 
+namespace hilo {
+class DiskCache;
+}
+
 namespace hilo::gpu {
 
 inline constexpr char kDefaultArch[] = "sm_90";
@@ -34,6 +38,7 @@ struct GpuCompileOptions {
   bool bitcode = false;
   bool ptx = false;
   bool cubin = false;
+  DiskCache* cubins = nullptr;  // where machine code is kept; null: nowhere
 };
 
 struct GpuCode {

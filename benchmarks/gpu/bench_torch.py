@@ -17,7 +17,7 @@ def main():
     return
   count = elements // programs.WIDTH
   rows = (torch.arange(count, device="cuda") * 7919) & (count - 1)
-  table = programs.functions(torch, elements, lambda x: torch.softmax(x, 1), lambda t: t[rows], lambda t, u: t.index_add(0, rows, u), lambda x: torch.sort(x).values,
+  table = programs.functions(torch, elements, lambda x: torch.softmax(x, 1), lambda t: t[rows], lambda t, u: t.index_add(0, rows, u), lambda x: torch.sort(x).values, torch.topk, torch.cat,
                              lambda x: torch.cumsum(x, 1))
   for name, (function, shapes) in table.items():
     arguments = [torch.randn(shape, device="cuda") for shape in shapes]

@@ -41,11 +41,13 @@ def programs(elements):
       ("scatter", ADD, f"t = f32[{n // w},{w}] parameter(0)  u = f32[{n // w},{w}] parameter(1)  {rows}  ROOT y = f32[{n // w},{w}] scatter(t, index, u), update_window_dims={{1}}, "
                        f"inserted_window_dims={{0}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, unique_indices=true, to_apply=add", 12 * n),
       ("sort", LESS, f"x = f32[{n // 16}] parameter(0)  ROOT y = f32[{n // 16}] sort(x), dimensions={{0}}, to_apply=less", n // 2),
+      ("top_k", "", f"{x}  ROOT y = (f32[{r},16], s32[{r},16]) topk(x), k=16, largest=true", 4 * n),
+      ("concatenate", "", f"a = f32[{r},{c // 4}] parameter(0)  b = f32[{r},{3 * c // 4}] parameter(1)  ROOT y = f32[{r},{c}] concatenate(a, b), dimensions={{1}}", 8 * n),
       ("cumsum", ADD, f"{x}  ROOT y = f32[{r},{c}] reduce-window(x, zero), window={{size=1x{c} pad=0_0x{c - 1}_0}}, to_apply=add", 8 * n),
   ]
 
 
-def functions(np, elements, softmax, gather_rows, scatter_add, sort, cumsum):
+def functions(np, elements, softmax, gather_rows, scatter_add, sort, top_k, concatenate, cumsum):
   """The programs as functions, by name: (function, shapes of its arguments). What the libraries spell differently comes as arguments."""
   n, r, c, w = elements, elements // COLUMNS, COLUMNS, WIDTH
 
@@ -64,6 +66,8 @@ def functions(np, elements, softmax, gather_rows, scatter_add, sort, cumsum):
       "gather": (gather_rows, [(n // w, w)]),
       "scatter": (scatter_add, [(n // w, w), (n // w, w)]),
       "sort": (sort, [(n // 16,)]),
+      "top_k": (lambda x: top_k(x, 16), [(r, c)]),
+      "concatenate": (lambda a, b: concatenate((a, b), 1), [(r, c // 4), (r, 3 * c // 4)]),
       "cumsum": (cumsum, [(r, c)]),
   }
 

@@ -1,27 +1,26 @@
-"""table.py OUT: joins OUT/programs/programs.json with the measurements OUT/bandwidth.jsonl (Hilo), OUT/bench_jax.log and OUT/bench_torch.log; prints a table, writes OUT/bandwidth.json.
+"""table.py STATE: what a GPU day has measured so far, as tables on standard output and as STATE/results.json.
 
-A program's bandwidth is the bytes that it must move over its median time; the last column of each is its part of what the copy of the same library reaches (Hilo's for all if it has none).
+Reads STATE/stages.tsv, the measurements STATE/{bandwidth,libraries,programs}.jsonl, and JAX's and PyTorch's in STATE/bench_jax.log and STATE/bench_torch.log.
+A program's bandwidth is the bytes that it must move over its median time; the last column of each is its part of what the copy of the same library reaches (Hilo's if it has none).
 """
 import json
 import pathlib
 import sys
 
 
+def lines_of(path):
+  return [json.loads(line) for line in path.read_text().splitlines() if line.startswith("{")] if path.exists() else []
+
+
 def milliseconds(path):
-  times = {}
-  for line in path.read_text().splitlines() if path.exists() else []:
-    if line.startswith("{"):
-      row = json.loads(line)
-      times[row["name"]] = row["ms"]
-    elif "not measured" in line:
-      print(line)
-  return times
+  if path.exists():
+    print("".join(line + "\n" for line in path.read_text().splitlines() if "not measured" in line), end="")
+  return {row["name"]: row["ms"] if "ms" in row else row["result"]["run_ms"]["median"] for row in lines_of(path)}
 
 
-def main():
-  out = pathlib.Path(sys.argv[1])
-  programs = json.loads((out / "programs" / "programs.json").read_text())
-  columns = {"Hilo": milliseconds(out / "bandwidth.jsonl"), "JAX": milliseconds(out / "bench_jax.log"), "PyTorch": milliseconds(out / "bench_torch.log")}
+def bandwidths(state):
+  programs = json.loads((state / "programs" / "programs.json").read_text())
+  columns = {"Hilo": milliseconds(state / "bandwidth.jsonl"), "JAX": milliseconds(state / "bench_jax.log"), "PyTorch": milliseconds(state / "bench_torch.log")}
   columns = {name: times for name, times in columns.items() if times}
   rate = lambda program, times: program["bytes"] / times[program["name"]] * 1e-6 if times.get(program["name"]) else None
   copies = {name: rate(programs[0], times) for name, times in columns.items()}
@@ -36,7 +35,30 @@ def main():
       line += f"{times[program['name']]:14.4f} {speed:8.1f} {part:8.0%}" if speed and part else f"{'-':>14} {'-':>8} {'-':>8}"
     print(line)
     rows.append(row)
-  (out / "bandwidth.json").write_text(json.dumps(rows, indent=1))
+  return rows
+
+
+def times(rows):
+  if rows:
+    print(f"{'program':44} {'compile ms':>12} {'run ms, least':>14} {'median':>10}")
+  for row in rows:
+    compile_ms, run = row["result"]["compile_ms"], row["result"]["run_ms"]
+    print(f"{row['name'] + ', ' + row['how']:44} {compile_ms:12.1f} {run['min']:14.4f} {run['median']:10.4f}")
+  return rows
+
+
+def main():
+  state = pathlib.Path(sys.argv[1])
+  stages = [line.split("\t") for line in (state / "stages.tsv").read_text().splitlines()]
+  results = {"version": pathlib.Path("version").read_text().strip() if pathlib.Path("version").exists() else "",
+             "stages": [{"name": name, "state": how, "exit_status": int(code), "seconds": int(seconds)} for name, how, code, seconds in stages]}
+  environment = state / "environment.log"
+  results["environment"] = environment.read_text(errors="replace").splitlines() if environment.exists() else []
+  if (state / "programs" / "programs.json").exists():
+    results["bandwidth"] = bandwidths(state)
+  for name in "libraries", "programs":
+    results[name] = times(lines_of(state / f"{name}.jsonl"))
+  (state / "results.json").write_text(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

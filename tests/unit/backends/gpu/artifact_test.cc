@@ -131,5 +131,16 @@ TEST(CubinCacheTest, AssemblesOnce) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(CubinCacheTest, IsWhereTheCompilerIsTold) {
+  if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
+  std::string folder = (std::filesystem::temp_directory_path() / "hilo_cubins_XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  auto module = ParseHloModule("HloModule m\nENTRY main { x = f32[64] parameter(0)  ROOT y = f32[64] negate(x) }");
+  ASSERT_TRUE(module.ok());
+  ASSERT_TRUE(CreateGpuCompiler(kCudaPlatform, {.cache_dir = folder})->Emit(*std::move(module), {}, "resources").ok());
+  EXPECT_FALSE(std::filesystem::is_empty(folder));
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace hilo::gpu

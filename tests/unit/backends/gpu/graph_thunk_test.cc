@@ -86,10 +86,12 @@ TEST_P(GraphThunkTest, RunsAreAsWithoutGraphs) {
 INSTANTIATE_TEST_SUITE_P(Programs, GraphThunkTest, testing::Values(kChain, kLoop), [](const auto& info) { return info.index == 0 ? "Chain" : "Loop"; });
 
 TEST(GraphThunkTest, AreInTheDump) {
-  const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false});
-  const auto text = compiler->Emit(*ParseHloModule(kLoop), {}, "thunks");
-  ASSERT_TRUE(text.ok()) << text.status();
-  EXPECT_TRUE(absl::StrContains(*text, " body\n  graph\n    kernel")) << *text;
+  for (const bool overlap : {true, false}) {
+    const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .overlap_collectives = overlap});
+    const auto text = compiler->Emit(*ParseHloModule(kLoop), {}, "thunks");
+    ASSERT_TRUE(text.ok()) << text.status();
+    EXPECT_TRUE(absl::StrContains(*text, " body\n  graph\n    kernel")) << *text;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// hilo devices: what there is to run on.
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/library_report.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "tools/command.h"
+
+namespace hilo::tools {
+namespace {
+
+std::string TextOf(const gpu::GpuProperties& properties) {
+  return absl::StrCat(properties.name, ", ", properties.arch(), ", ", properties.multiprocessors, " multiprocessors, ", properties.memory_bytes >> 20, " MiB, L2 ",
+                      properties.l2_bytes >> 20, " MiB, ", properties.max_shared_bytes_per_block >> 10, " KiB shared by a block");
+}
+
+absl::Status Devices(const Flags& flags) {
+  const std::string platform = flags.Get("platform", gpu::kCudaPlatform);
+  if (platform != gpu::kCudaPlatform && platform != gpu::kEmulatedPlatform) {
+    return InvalidArgument("expected --platform=", gpu::kCudaPlatform, " or ", gpu::kEmulatedPlatform, ", got '", platform, "'");
+  }
+  for (const gpu::LibraryFinding& library : gpu::FindLibraries()) std::printf("%s: %s\n", library.name.c_str(), library.found.c_str());
+  for (int device = 0;; ++device) {
+    const absl::StatusOr<std::unique_ptr<gpu::GpuDriver>> driver = gpu::OpenGpuDriver(platform, device);
+    if (!driver.ok() && device == 0) return driver.status();
+    if (!driver.ok()) return absl::OkStatus();
+    std::printf("device %d: %s\n", device, TextOf((*driver)->properties()).c_str());
+    if (platform == gpu::kEmulatedPlatform) return absl::OkStatus();  // of which there are as many as are asked for
+  }
+}
+
+}  // namespace
+
+Command DevicesCommand() {
+  return {.name = "devices",
+          .arguments = "",
+          .summary = "list the GPUs, and which of NVIDIA's libraries are found and where",
+          .details =
+              "Libraries are looked for in HILO_CUDA_PATH, by the system, in a CUDA toolkit and among Python's nvidia packages.\n"
+              "\n"
+              "Examples:\n"
+              "  hilo devices\n"
+              "  hilo devices --platform=cuda-emulated\n",
+          .flags = {{"platform", "NAME", "cuda (default) or cuda-emulated"}},
+          .run = &Devices};
+}
+
+}  // namespace hilo::tools
