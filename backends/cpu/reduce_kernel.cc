@@ -2,8 +2,11 @@
 //
 // Three loop shapes. *Rows*: the minor-most dimension is reduced and the computation is one operation known to be associative and commutative;
 // the lanes run along the row, in several accumulators that start from the operation's identity, and are combined at the end. *Columns*: the
-// minor-most dimension is kept; the lanes are neighbouring results, and each adds up its elements in row-major order, as the specification's loop
-// does. *Scalar*: everything else. Floating-point rows are reordered, always in the same way for a shape; in strict mode they are scalar.
+// minor-most dimension is kept; the lanes are neighbouring results, and each adds up its elements in row-major order. *Scalar*: everything else.
+// Floating-point rows are reordered, always in the same way for a shape, and long sums are sums of partial sums; in strict mode all go in order, as the
+// specification's loop does.
+#include <functional>
+
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/choice_reduction.h"
 #include "backends/cpu/reduction.h"
@@ -29,6 +32,8 @@ constexpr int kAccumulators = 4;
 // Columns of one part, where there are too few rows of results to be the parts.
 constexpr int64_t kColumns = 512;
 constexpr int64_t kFewRows = 16;
+// Numbers that are added up one by one in long sums.
+constexpr int64_t kSum = 32;
 
 struct Reduction {
   const HloInstruction* instruction;  // the reduce or the fusion around it
@@ -86,36 +91,76 @@ absl::Status EmitUnrolled(FunctionEmitter& f, const Reduction& r) {
   return absl::OkStatus();
 }
 
+// In one long sum of floating-point numbers each addition rounds at the size of the total. So some elements are added up first, then some of these sums,
+// and so on: the numbers of elements below each step of the loops, from the innermost on. Empty: all at once.
+std::vector<int64_t> PartialSums(FunctionEmitter& f, const Reduction& r) {
+  const int64_t elements = Product(r.reduced_sizes);
+  const std::optional<HloOpcode> opcode = SingleOperation(*r.computation);
+  const PrimitiveType type = r.input.element_type();
+  if (opcode != HloOpcode::kAdd || r.count != 1 || IsIntegralType(type) || type == PRED || !MayReorder(f.context().numerics(), type)) return {};
+  std::vector<int64_t> units;
+  // Whole rows where they are of about that length.
+  const int64_t row = r.reduced_sizes.back();
+  for (int64_t unit = row >= kSum / 2 && row <= 4 * kSum ? row : kSum; unit <= elements / 2; unit *= kSum) units.push_back(unit);
+  return units;
+}
+
 // Adds up all elements for one place of the kept dimensions, in row-major order, under the current lanes. `places` are reduced side by side.
-absl::StatusOr<std::vector<Elements>> InOrder(FunctionEmitter& f, const Reduction& r,
-                                                               const std::vector<std::vector<LaneIndex>>& places) {
+absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction& r, const std::vector<std::vector<LaneIndex>>& places) {
   HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
-  Carried start;
-  for (size_t p = 0; p < places.size(); ++p) {
-    for (llvm::Value* value : PackLanes(f, inits)) start.push_back(value);
-  }
-  const size_t stride = start.size() / places.size();
   llvm::IRBuilder<>& b = f.b();
-  HILO_ASSIGN_OR_RETURN(
-      Carried done,
-      codegen::EmitLoop(f.context(), "reduce", b.getInt64(0), b.getInt64(Product(r.reduced_sizes)), 1, start,
-                        [&](llvm::Value* i, const Carried& carried) -> absl::StatusOr<Carried> {
-                          const std::vector<LaneIndex> reduced = Delinearize(f, i, r.reduced_sizes);
-                          Carried next;
-                          for (size_t p = 0; p < places.size(); ++p) {
-                            const Carried mine(carried.begin() + p * stride, carried.begin() + (p + 1) * stride);
-                            HILO_ASSIGN_OR_RETURN(Elements elements,
-                                                  ElementsOf(f, r.reduce, InputIndex(r, places[p], reduced)));
-                            HILO_ASSIGN_OR_RETURN(Elements stepped,
-                                                  Combine(f, *r.computation, UnpackLanes(mine, inits), elements));
-                            for (llvm::Value* value : PackLanes(f, stepped)) next.push_back(value);
-                          }
-                          return next;
-                        }));
+  // The values of all places behind each other.
+  const auto splat = [&](const Elements& values) {
+    Carried all;
+    for (size_t p = 0; p < places.size(); ++p) {
+      for (llvm::Value* value : PackLanes(f, values)) all.push_back(value);
+    }
+    return all;
+  };
+  const Carried start = splat(inits);
+  const size_t stride = start.size() / places.size();
+  const auto of_place = [&](const Carried& carried, size_t p) {
+    return UnpackLanes(Carried(carried.begin() + p * stride, carried.begin() + (p + 1) * stride), inits);
+  };
+  const auto combine_each = [&](const Carried& running, absl::FunctionRef<absl::StatusOr<Elements>(size_t p)> with) -> absl::StatusOr<Carried> {
+    Carried next;
+    for (size_t p = 0; p < places.size(); ++p) {
+      HILO_ASSIGN_OR_RETURN(const Elements elements, with(p));
+      HILO_ASSIGN_OR_RETURN(const Elements stepped, Combine(f, *r.computation, of_place(running, p), elements));
+      for (llvm::Value* value : PackLanes(f, stepped)) next.push_back(value);
+    }
+    return next;
+  };
+  const std::vector<int64_t> units = PartialSums(f, r);
+  const int64_t row = r.reduced_sizes.empty() ? 1 : r.reduced_sizes.back();
+  const bool by_rows = !units.empty() && units[0] == row;
+  // The elements from `first` on, in loops of as many levels.
+  std::function<absl::StatusOr<Carried>(size_t, llvm::Value*, llvm::Value*, const Carried&)> sum =
+      [&](size_t level, llvm::Value* first, llvm::Value* count, const Carried& from) -> absl::StatusOr<Carried> {
+    if (level == 0) {
+      std::vector<LaneIndex> at;
+      if (by_rows) at = Delinearize(f, b.CreateUDiv(first, b.getInt64(row)), absl::MakeConstSpan(r.reduced_sizes).first(r.reduced_sizes.size() - 1));
+      return codegen::EmitLoop(f.context(), "reduce", b.getInt64(0), count, 1, from, [&](llvm::Value* i, const Carried& carried) {
+        std::vector<LaneIndex> reduced = at;
+        if (by_rows) {
+          reduced.push_back(LaneIndex::Uniform(i, 1, row));
+        } else {
+          reduced = Delinearize(f, b.CreateNUWAdd(first, i), r.reduced_sizes);
+        }
+        return combine_each(carried, [&](size_t p) { return ElementsOf(f, r.reduce, InputIndex(r, places[p], reduced)); });
+      });
+    }
+    llvm::Value* unit = b.getInt64(units[level - 1]);
+    return codegen::EmitLoop(f.context(), "sums", b.getInt64(0), count, units[level - 1], from, [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
+      llvm::Value* size = level == 1 && by_rows ? unit : b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(count, i), unit);
+      const Carried zeros = splat({codegen::EmitLiteral(f.context(), *Identity(HloOpcode::kAdd, r.input.element_type()))});
+      HILO_ASSIGN_OR_RETURN(const Carried part, sum(level - 1, b.CreateNUWAdd(first, i), size, zeros));
+      return combine_each(totals, [&](size_t p) -> absl::StatusOr<Elements> { return of_place(part, p); });
+    });
+  };
+  HILO_ASSIGN_OR_RETURN(const Carried done, sum(units.size(), b.getInt64(0), b.getInt64(Product(r.reduced_sizes)), start));
   std::vector<Elements> results;
-  for (size_t p = 0; p < places.size(); ++p) {
-    results.push_back(UnpackLanes(Carried(done.begin() + p * stride, done.begin() + (p + 1) * stride), inits));
-  }
+  for (size_t p = 0; p < places.size(); ++p) results.push_back(of_place(done, p));
   return results;
 }
 
@@ -148,7 +193,7 @@ Kernel ColumnKernel(const Reduction& r, int width) {
           places.push_back(prefix);
           places.back().push_back(column);
         }
-        HILO_ASSIGN_OR_RETURN(auto results, InOrder(f, r, places));
+        HILO_ASSIGN_OR_RETURN(auto results, AddUp(f, r, places));
         for (size_t p = 0; p < places.size(); ++p) Store(f, r, Index(places[p]), results[p]);
         return absl::OkStatus();
       };
@@ -184,7 +229,7 @@ Kernel ScalarKernel(const Reduction& r) {
     HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
     return ForEach(f, "results", begin, end, [&](llvm::Value* unit) -> absl::Status {
       const std::vector<LaneIndex> place = Delinearize(f, unit, r.kept_sizes);
-      HILO_ASSIGN_OR_RETURN(auto results, InOrder(f, r, {place}));
+      HILO_ASSIGN_OR_RETURN(auto results, AddUp(f, r, {place}));
       Store(f, r, Index(place), results[0]);
       return absl::OkStatus();
     });
@@ -217,6 +262,7 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
     const int64_t grouped = row >= 2 * group ? row / group * group : 0;
     const int64_t whole = row / width * width;
     const int accumulators = grouped > 0 ? kAccumulators : 1;
+    const bool is_sum = opcode == HloOpcode::kAdd && !IsIntegralType(type) && type != PRED;
     return ForEach(f, "results", begin, end, [&](llvm::Value* unit) -> absl::Status {
       const std::vector<LaneIndex> place = Delinearize(f, unit, r.kept_sizes);
       codegen::RegionScope region(f.context());
@@ -243,19 +289,31 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
         return absl::OkStatus();
       };
       auto along_row = [&](const std::vector<LaneIndex>& prefix, Carried carried) -> absl::StatusOr<Carried> {
+        auto steps = [&](llvm::Value* from, llvm::Value* to, int64_t stride, int count, const Carried& first) {
+          return codegen::EmitLoop(f.context(), "row", from, to, stride, first, [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
+            Carried next = now;
+            for (int a = 0; a < count; ++a) {
+              HILO_RETURN_IF_ERROR(step(prefix, LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row), a, &next));
+            }
+            return next;
+          }, /*at_least_once=*/true);
+        };
         auto loop = [&](int64_t from, int64_t to, int64_t stride, int count) -> absl::Status {
           if (from >= to) return absl::OkStatus();
-          HILO_ASSIGN_OR_RETURN(carried, codegen::EmitLoop(f.context(), "row", b.getInt64(from), b.getInt64(to), stride, carried,
-              [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
-                Carried next = now;
-                for (int a = 0; a < count; ++a) {
-                  HILO_RETURN_IF_ERROR(step(prefix, LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row), a, &next));
-                }
-                return next;
-              }, /*at_least_once=*/true));
+          HILO_ASSIGN_OR_RETURN(carried, steps(b.getInt64(from), b.getInt64(to), stride, count, carried));
           return absl::OkStatus();
         };
-        HILO_RETURN_IF_ERROR(loop(0, grouped, group, accumulators));
+        const int64_t sections = is_sum && grouped >= 2 * kSum * group ? grouped / (kSum * group) * (kSum * group) : 0;
+        if (sections > 0) {
+          HILO_ASSIGN_OR_RETURN(carried, codegen::EmitLoop(f.context(), "sections", b.getInt64(0), b.getInt64(sections), kSum * group, carried,
+              [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
+                HILO_ASSIGN_OR_RETURN(const Carried part, steps(i, b.CreateNSWAdd(i, b.getInt64(kSum * group)), group, accumulators, start));
+                Carried next;
+                for (size_t v = 0; v < part.size(); ++v) next.push_back(b.CreateFAdd(totals[v], part[v]));
+                return next;
+              }));
+        }
+        HILO_RETURN_IF_ERROR(loop(sections, grouped, group, accumulators));
         HILO_RETURN_IF_ERROR(loop(grouped, whole, width, 1));
         if (whole < row) {
           codegen::RegionScope tail(f.context());

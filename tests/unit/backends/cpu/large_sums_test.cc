@@ -2,6 +2,7 @@
 // Arguments are small whole numbers, so every order of adding up is exact.
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "hlo/text/hlo_parser.h"
@@ -78,11 +79,34 @@ TEST(LargeReductionTest, ToOneAndToRows) {
   };
   for (const Case& c : {Case{"600,500", "", "0,1", "add"}, Case{"300000", "", "0", "add"}, Case{"2,262144", "", "0,1", "maximum"},
                         Case{"1,524288,1", "", "0,1,2", "minimum"}, Case{"262147", "", "0", "add"}, Case{"5,1500", "1500", "0", "add"},
-                        Case{"5,3,1024", "3,1024", "0", "maximum"}, Case{"2,7,1100", "2,1100", "1", "add"}}) {
+                        Case{"5,3,1024", "3,1024", "0", "maximum"}, Case{"2,7,1100", "2,1100", "1", "add"}, Case{"5000,9", "9", "0", "add"},
+                        Case{"7,29,31,40", "40", "0,1,2", "add"}, Case{"700,3,2", "3,2", "0", "add"}, Case{"9,5,128,6", "5,6", "0,2", "add"},
+                        Case{"3,70000,2", "3,2", "1", "add"}}) {
     for (const char* type : {"f32", "s64"}) ExpectSameResults(absl::Substitute(
         "HloModule reduce\nstep { p = $3[] parameter(0)  q = $3[] parameter(1)  ROOT r = $3[] $4(p, q) }\nENTRY main {\n  a = s32[$0] parameter(0)\n"
         "  x = $3[$0] convert(a)\n  seven = $3[] constant(7)\n  ROOT r = $3[$1] reduce(x, seven), dimensions={$2}, to_apply=step\n}\n",
         c.operand, c.result, c.dimensions, type, c.op));
+  }
+}
+
+// Adding up one by one is off by 2e-4 of the sum.
+TEST(LargeReductionTest, LongSumsAreAccurate) {
+  absl::StatusOr<std::unique_ptr<Client>> client = Client::Create({.platform = "cpu"});
+  ASSERT_TRUE(client.ok()) << client.status();
+  for (const char* shape : {"100000,17", "50,20,100,17", "100000,1", "17,100000"}) {
+    const bool is_row = absl::StartsWith(shape, "17");
+    absl::StatusOr<std::unique_ptr<HloModule>> module = ParseHloModule(absl::Substitute(
+        "HloModule sums\nstep { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT r = f32[] add(p, q) }\nENTRY main {\n  a = f32[$0] parameter(0)\n"
+        "  zero = f32[] constant(0)\n  ROOT r = f32[$1] reduce(a, zero), dimensions={$2}, to_apply=step\n}\n",
+        shape, absl::EndsWith(shape, ",1") ? "1" : "17", is_row ? "1" : absl::StartsWith(shape, "50") ? "0,1,2" : "0"));
+    ASSERT_TRUE(module.ok()) << module.status();
+    Literal argument = *Literal::Create((*module)->entry_computation()->parameter_instruction(0)->shape());
+    for (float& value : argument.data<float>()) value = 0.1f;
+    auto executable = (*client)->Compile(*std::move(module));
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    absl::StatusOr<Literal> sums = (*executable)->ExecuteLiterals({&argument});
+    ASSERT_TRUE(sums.ok()) << sums.status();
+    for (float sum : sums->data<float>()) EXPECT_NEAR(sum, 100000 * static_cast<double>(0.1f), 0.01) << shape;
   }
 }
 
