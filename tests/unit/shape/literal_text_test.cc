@@ -167,6 +167,28 @@ TEST(LiteralText, MalformedTextIsAnError) {
   EXPECT_NE(ParseLiteral("s8[2] {1, 300}").status().message().find("offset 10"), std::string::npos);
 }
 
+TEST(LiteralText, ErrorsSayWhatWasExpected) {
+  const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"c64[] (x, 1)", "expected a value of f32, got 'x"},
+      {"c64[] (1; 2)", "expected ','"},
+      {"f32[] ", "expected a value of f32"},
+      {"f32[<=4,<=4](2 2) {}", "expected ','"},
+      {"f32[<=4](x) {}", "expected a value of s64, got 'x"},
+      {"f32[<=4](2 {1, 2}", "expected ')'"},
+      {"f32[<=4](5) {}", "expected a size that dimension 0 of f32[<=4] can have, not 5"},
+      {"f32[<=4](-1) {}", "can have, not -1"},
+      {"f32[<=4,3](2,2) {}", "expected a size that dimension 1 of f32[<=4,3] can have, not 2"},
+  };
+  for (const auto& c : cases) {
+    const auto literal = ParseLiteral(c.text);
+    ASSERT_FALSE(literal.ok()) << c.text;
+    EXPECT_NE(literal.status().message().find(c.message), std::string::npos) << c.text << ": " << literal.status();
+  }
+  EXPECT_NE(ParseLiteral("1", Shape(F32, {-1})).status().message().find("expected sizes of at least 0"), std::string::npos);
+}
+
 TEST(LiteralText, DeepNestingIsAnError) {
   const std::string open(1000000, '(');
   const std::string braces(1000000, '{');

@@ -84,6 +84,29 @@ TEST(Npy, DamagedFilesAreErrors) {
   EXPECT_EQ(ReadNpy("/nonexistent/file.npy").status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST(Npy, HeadersThatAreNoneSayWhatWasExpected) {
+  const struct {
+    const char *header, *message;
+  } cases[] = {
+      {"'descr': '<i2'}", "expected '{'"},
+      {"{descr: '<i2'}", "expected '\"'"},
+      {"{'descr: <i2}", "expected a closing quote"},
+      {"{'descr' '<i2'}", "expected ':'"},
+      {"{'descr': <i2}", "expected '\"'"},
+      {"{'fortran_order': maybe}", "expected True or False"},
+      {"{'shape': 3}", "expected '('"},
+      {"{'shape': (x)}", "expected an integer"},
+      {"{'shape': (3 4)}", "expected ')'"},
+      {"{'size': 3}", "expected descr, fortran_order or shape as key"},
+      {"{'descr': '<i2', 'shape': (1,)}", "expected the keys descr, fortran_order and shape"},
+  };
+  for (const auto& c : cases) {
+    const auto literal = ParseNpy(File(c.header, "ab"));
+    ASSERT_FALSE(literal.ok()) << c.header;
+    EXPECT_NE(literal.status().message().find(c.message), std::string::npos) << c.header << ": " << literal.status();
+  }
+}
+
 TEST(Npy, EveryTypeRoundTrips) {
   for (int i = 1; i < kPrimitiveTypeCount; ++i) {
     const PrimitiveType type = static_cast<PrimitiveType>(i);

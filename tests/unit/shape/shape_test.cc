@@ -108,6 +108,12 @@ TEST(Shape, SizesAreCountedInCheckedArithmetic) {
 
 TEST(Shape, InvalidShapesAreErrors) {
   EXPECT_FALSE(ShapeUtil::Validate(Shape()).ok());
+  Shape nested = ShapeUtil::MakeShape(F32, {});
+  for (int i = 0; i <= ShapeUtil::kMaxTupleDepth; ++i) {
+    EXPECT_EQ(ShapeUtil::Validate(nested).ok(), true) << i;
+    nested = Shape(std::vector<Shape>{nested});
+  }
+  EXPECT_NE(ShapeUtil::Validate(nested).message().find("nested deeper than"), std::string::npos);
   EXPECT_FALSE(ShapeUtil::Validate(Shape(TOKEN, {2})).ok());
   EXPECT_FALSE(ShapeUtil::Validate(Shape(static_cast<PrimitiveType>(1000), {2})).ok());
   EXPECT_FALSE(ShapeUtil::ValidateWithLayout(Shape(F32, {2})).ok());
@@ -172,6 +178,32 @@ TEST(ShapeText, Errors) {
     EXPECT_EQ(shape.status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
   EXPECT_NE(ParseShape("(f32[2], x[3])").status().message().find("offset 9"), std::string::npos);
+}
+
+TEST(ShapeText, ErrorsSayWhatWasExpected) {
+  const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"f32[x]", "expected a dimension size, got 'x]'"},
+      {"f32[2]{0:T8)}", "expected '(', got '8)}'"},
+      {"f32[2]{0:T(x)}", "expected an integer"},
+      {"f32[2]{0:T(8}", "expected ')', got '}'"},
+      {"f32[2]{0:pad 3}", "expected '(', got '3}'"},
+      {"f32[2]{0:pad(x)}", "expected an integer"},
+      {"f32[2]{0:pad(3:x)}", "expected a padding value"},
+      {"f32[2]{0:E4}", "expected '(', got '4}'"},
+      {"f32[2]{0:E(x)}", "expected an integer"},
+      {"f32[2]{0:SC0}", "expected '(', got '0}'"},
+      {"f32[2]{0:SC(x)}", "expected an integer"},
+      {"f32[2]{0:S(x)}", "expected an integer"},
+      {"f32[2]{0:L(x)}", "expected an integer"},
+      {"f32[2]{0:D(D}", "expected ')', got '}'"},
+  };
+  for (const auto& c : cases) {
+    const absl::StatusOr<Shape> shape = ParseShape(c.text);
+    ASSERT_FALSE(shape.ok()) << c.text;
+    EXPECT_NE(shape.status().message().find(c.message), std::string::npos) << c.text << ": " << shape.status();
+  }
 }
 
 TEST(ShapeText, DeepNestingIsAnError) {

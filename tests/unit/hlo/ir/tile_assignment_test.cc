@@ -55,7 +55,23 @@ TEST(TileAssignmentTest, WhatIsNoShardingOfHlo) {
       {"{devices=[2]<=[2] last_tile_dim_replicate}", "does not fit 2 devices"},
       {"{devices=[2,2]0,1,1,3}", "expected each of the devices 0 to 3 once"},
       {"{devices=[2,2]0,1,2,4}", "expected each of the devices 0 to 3 once"},
+      {"{devices=[2,9223372036854775807]<=[4]}", "expected at most"},
+      {"{devices=[2,2]0,1,2,4000000000}", "expected each of the devices 0 to 3 once"},
       {"{devices=[2]<=[2]}", "expected 2 shardings, got 1", 2},
+      {"devices=[2]0,1", "expected { before"},
+      {"{devices[2]0,1}", "expected = before"},
+      {"{devices=2}", "expected [ before"},
+      {"{devices=[2,x]0,1}", "expected a 64-bit integer, got \"x\""},
+      {"{devices=[2;2]0,1}", "expected ] before"},
+      {"{devices=[2]<[2]}", "expected <=[ before"},
+      {"{devices=[1,2]<=[2] last_tile_dims{manual}}", "expected ={ before"},
+      {"{devices=[1,2]<=[2] last_tile_dims={manual;}}", "expected } before \";"},
+      {"{devices=[2]<=[2] ;}", "expected } before \";"},
+      {"{tiled}", "expected replicated, maximal, manual, unknown or devices="},
+      {"{replicated ;}", "expected } before \";"},
+      {"{replicated} 1", "expected the end of the value before \"1\""},
+      {"{{replicated}} 1", "expected the end of the value before \"1\""},
+      {"{{replicated}", "expected } at the end"},
       {"{{replicated}, {replicated}, {replicated}}", "expected 2 shardings, got 3", 2},
   };
   for (const auto& c : cases) {
@@ -86,14 +102,52 @@ TEST(TileAssignmentTest, OfShardy) {
       {"#sdy.sharding<@mesh, [{\"c\"}]>", "the mesh has no axis \"c\"; it has a, b"},
       {"#sdy.sharding<@mesh, [{\"b\":(1)3}]>", "\"b\":(1)3 is no part of an axis of size 4"},
       {"#sdy.sharding<@mesh, [{\"b\":(0)2}]>", "is no part of an axis"},
+      {"sdy.sharding<@mesh, [{}]>", "expected #sdy.sharding before"},
+      {"#sdy.shard<@mesh, [{}]>", "expected #sdy.sharding or #sdy.sharding_per_value"},
+      {"#sdy.sharding @mesh", "expected < before"},
+      {"#sdy.sharding<grid, [{}]>", "expected @ and the name of a mesh"},
+      {"#sdy.sharding<@mesh {}>", "expected , [ before"},
+      {"#sdy.sharding<@mesh, [\"a\"]>", "expected { before"},
+      {"#sdy.sharding<@mesh, [{}]", "expected > at the end"},
+      {"#sdy.sharding<@mesh, [{a}]>", "expected a name in quotes before \"a}"},
+      {"#sdy.sharding<@mesh, [{\"\"}]>", "expected a name in quotes"},
+      {"#sdy.sharding<@mesh, [{\"a}]>", "expected a name in quotes before \"}]"},
+      {"#sdy.sharding<@mesh, [{\"b\":1)2}]>", "expected ( before"},
+      {"#sdy.sharding<@mesh, [{\"b\":(1 2}]>", "expected ) before"},
+      {"#sdy.sharding<@mesh, [{}]> 1", "expected the end of the value"},
+      {"#sdy.sharding_per_value<{}>", "expected <[ before"},
+      {"#sdy.sharding_per_value<[<@mesh, [{}, {}]>]", "expected > at the end"},
   };
   for (const auto& c : wrong) {
     const auto tiles = TileAssignmentsFromSdy(c.text, *meshes, std::nullopt);
     ASSERT_FALSE(tiles.ok()) << c.text;
     EXPECT_TRUE(absl::StrContains(tiles.status().message(), c.message)) << c.text << ": " << tiles.status();
   }
-  EXPECT_TRUE(absl::StrContains(MeshesFromText("{m = #sdy.mesh<[\"a\"=2], device_ids=[0]>}").status().message(), "expected 2 device_ids, got 1"));
-  EXPECT_TRUE(absl::StrContains(MeshesFromText("{m = #sdy.mesh<[\"a\"=2], device_ids=[0, 9999999]>}").status().message(), "got 9999999"));
+}
+
+TEST(TileAssignmentTest, WhatIsNoMesh) {
+  const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"{m = #sdy.mesh<[\"a\"=2], device_ids=[0]>}", "expected 2 device_ids, got 1"},
+      {"{m = #sdy.mesh<[\"a\"=2], device_ids=[0, 9999999]>}", "got 9999999"},
+      {"m = #sdy.mesh<[]>", "expected { before"},
+      {"{m : #sdy.mesh<[]>}", "expected a mesh: name = #sdy.mesh<...>"},
+      {"{m = #sdy.grid<[]>}", "expected a mesh: name = #sdy.mesh<...>"},
+      {"{m = #sdy.mesh[\"a\"=2]>}", "expected <[ before"},
+      {"{m = #sdy.mesh<[\"a\":2]>}", "expected = before"},
+      {"{m = #sdy.mesh<[\"a\"=2], ids=[0, 1]>}", "expected device_ids= before"},
+      {"{m = #sdy.mesh<[\"a\"=2]}", "expected > before"},
+      {"{m = #sdy.mesh<[\"a\"=2]>} 1", "expected the end of the value"},
+  };
+  for (const auto& c : cases) {
+    const auto meshes = MeshesFromText(c.text);
+    ASSERT_FALSE(meshes.ok()) << c.text;
+    EXPECT_TRUE(absl::StrContains(meshes.status().message(), c.message)) << c.text << ": " << meshes.status();
+  }
+  EXPECT_EQ(*ManualAxesFromText("#sdy<manual_axes{\"a\", \"b\"}>"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(absl::StrContains(ManualAxesFromText("{\"a\"}").status().message(), "expected #sdy<manual_axes{"));
+  EXPECT_TRUE(absl::StrContains(ManualAxesFromText("#sdy<manual_axes{\"a\"}").status().message(), "expected > at the end"));
 }
 
 }  // namespace

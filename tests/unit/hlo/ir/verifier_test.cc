@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/op_attributes.h"
 #include "hlo/text/hlo_parser.h"
 
 namespace hilo {
@@ -134,7 +135,10 @@ TEST(VerifierTest, Aliases) {
   ExpectError(*with("input_output_alias={ {0}: (0, {}), {0}: (2, {0}) }"),
               "output {0} has two parameters");
   ExpectError(*with("input_output_alias={ {0}: (1, {}) }"), "8 bytes of output {0}; got 12 bytes");
+  ExpectError(*with("input_output_alias={ {0}: (0, {}), {1}: (0, {}) }"), "parameter (0, {}) has two outputs");
   ExpectError(*with("buffer_donor={ (0, {}), (0, {}) }"), "given up twice");
+  ExpectError(*with("buffer_donor={ (3, {}) }"), "buffer_donor: expected a parameter number below 3; got 3");
+  ExpectError(*with("buffer_donor={ (2, {}) }"), "buffer_donor: expected an array of the parameters; got (2, {})");
 }
 
 TEST(VerifierTest, LayoutsFromLaidOutOn) {
@@ -158,6 +162,56 @@ TEST(VerifierTest, SchedulesFromScheduledOn) {
   ExpectError(*module, "has 2 instructions; expected 3", HloStage::kAliased);
   module->schedule()[entry] = {order[0], order[0], order[1]};
   ExpectError(*module, "scheduled twice", HloStage::kScheduled);
+  auto other = Parse(kChain);
+  module->schedule()[entry] = {order[0], order[1], other->entry_computation()->root_instruction()};
+  ExpectError(*module, "holds an instruction that is not in it", HloStage::kScheduled);
+}
+
+// What no text says, but those who edit modules may do.
+TEST(VerifierTest, PartsOfOtherModulesAndComputations) {
+  auto module = Parse("HloModule m f { a = f32[2] parameter(0) } ENTRY e { x = f32[2] parameter(0) ROOT r = f32[2] call(x), to_apply=f }");
+  auto other = Parse(kChain);
+  HloComputation* const entry = module->entry_computation();
+  module->set_entry_computation(other->entry_computation());
+  ExpectError(*module, "the entry computation is not of module m");
+  module->set_entry_computation(entry);
+  HloComputation* const f = module->GetComputation("f");
+  entry->root_instruction()->set_called_computation(0, other->entry_computation());
+  ExpectError(*module, "a called computation is not of this module");
+  entry->root_instruction()->set_called_computation(0, f);
+  f->root_instruction()->AddControlDependencyTo(entry->root_instruction());
+  ExpectError(*module, "control predecessor a is in another computation");
+}
+
+TEST(VerifierTest, ParametersHaveTheirPlaces) {
+  auto module = Parse("HloModule m ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1) ROOT z = f32[2] add(x, y) }");
+  module->entry_computation()->parameter_instruction(0)->mutable_attrs<ParameterAttrs>().number = 1;
+  ExpectError(*module, "expected one parameter of each number from 0 to 1; got a second or misplaced 1");
+  module->entry_computation()->parameter_instruction(0)->mutable_attrs<ParameterAttrs>().number = 2;
+  ExpectError(*module, "got a second or misplaced 2");
+}
+
+TEST(VerifierTest, ShapesAreValid) {
+  auto module = Parse(kChain);
+  *module->entry_computation()->root_instruction()->mutable_shape() = Shape(static_cast<PrimitiveType>(1000), {2});
+  ExpectError(*module, "shape");
+  module = Parse(kChain);
+  module->set_entry_computation_layout(ProgramShape{.parameters = {Shape(F32, {-2})}, .result = ShapeUtil::MakeShape(F32, {2})});
+  ExpectError(*module, "expected sizes of at least 0, got -2");
+  module->set_entry_computation_layout(ProgramShape{.parameters = {ShapeUtil::MakeShape(F32, {2})}, .result = Shape(F32, {-2})});
+  ExpectError(*module, "expected sizes of at least 0, got -2");
+}
+
+TEST(VerifierTest, RootsBelongToTheirComputations) {
+  auto module = Parse(kChain);
+  auto other = Parse("HloModule m ENTRY e { x = f32[3] parameter(0) y = f32[2] negate(x) }");
+  HloComputation* const entry = module->entry_computation();
+  EXPECT_TRUE(absl::StrContains(entry->set_root_instruction(other->entry_computation()->root_instruction()).message(),
+                                "root y is not an instruction of computation e"));
+  HloComputation* const second = other->entry_computation();
+  EXPECT_TRUE(absl::StrContains(second->set_root_instruction(second->parameter_instruction(0)).message(),
+                                "the new root of e has shape f32[3], expected f32[2]"));
+  EXPECT_EQ(second->set_root_instruction(second->parameter_instruction(0), /*allow_shape_change=*/true), absl::OkStatus());
 }
 
 }  // namespace

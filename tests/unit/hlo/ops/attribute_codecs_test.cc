@@ -1,4 +1,5 @@
 #include "gtest/gtest.h"
+#include "hlo/ops/custom_call_attributes.h"
 #include "hlo/ops/op.h"
 #include "hlo/ops/op_attributes.h"
 
@@ -39,6 +40,9 @@ TEST(AttributeCodecsTest, Strings) {
   EXPECT_EQ(RoundTrip<std::string>(R"("a \"b\"\n")"), R"("a \"b\"\n")");
   EXPECT_TRUE(Refused<std::string>("plain", "quotes"));
   EXPECT_TRUE(Refused<std::string>("\"", "quotes"));
+  EXPECT_TRUE(Refused<std::string>("a\"", "quotes"));
+  EXPECT_TRUE(Refused<std::string>("\"a", "quotes"));
+  EXPECT_TRUE(Refused<std::string>(R"("\q")", "bad string \"\\q\""));
   EXPECT_EQ(RoundTrip<Word>("dot_tf32_tf32_f32"), "dot_tf32_tf32_f32");
   EXPECT_TRUE(Refused<Word>("", "a word"));
 }
@@ -122,6 +126,44 @@ TEST(AttributesTest, EveryFieldCounts) {
   EXPECT_FALSE(a.Equals(b));
   EXPECT_NE(a.Hash(), b.Hash());
   EXPECT_FALSE(a.Equals(ReduceAttrs()));
+}
+
+TEST(AttributeCodecsTest, WhatIsNoRangeOrWindow) {
+  EXPECT_TRUE(Refused<std::vector<SliceRange>>("{[x:2]}", "64-bit integer, got \"x\""));
+  EXPECT_TRUE(Refused<std::vector<SliceRange>>("{[0:x]}", "64-bit integer, got \"x\""));
+  EXPECT_TRUE(Refused<std::vector<SliceRange>>("{[0:2:x]}", "64-bit integer, got \"x\""));
+  EXPECT_TRUE(Refused<Window>("size=2", "expected { before"));
+  EXPECT_TRUE(Refused<Window>("{size 2}", "expected = before"));
+}
+
+TEST(AttributeCodecsTest, WhatIsNoListOfOutputOperandAliases) {
+  using Aliases = std::vector<OutputOperandAlias>;
+  EXPECT_EQ(RoundTrip<Aliases>("{{0}: (1, {}), {}: (0, {2,1})}"), "{{0}: (1, {}), {}: (0, {2,1})}");
+  EXPECT_TRUE(Refused<Aliases>("0", "expected { before"));
+  EXPECT_TRUE(Refused<Aliases>("{0}", "a shape index such as {} or {0} before \"0}\""));
+  EXPECT_TRUE(Refused<Aliases>("{{x}: (0, {})}", "64-bit integer, got \"x\""));
+  EXPECT_TRUE(Refused<Aliases>("{{0: (0, {})}", "expected } or a comma"));
+  EXPECT_TRUE(Refused<Aliases>("{{0} (0, {})}", "expected : before"));
+  EXPECT_TRUE(Refused<Aliases>("{{0}: 0}", "expected (operand, index)"));
+  EXPECT_TRUE(Refused<Aliases>("{{0}: (x, {})}", "64-bit integer, got \"x\""));
+  EXPECT_TRUE(Refused<Aliases>("{{0}: (0 {})}", "a comma and the index in the operand"));
+  EXPECT_TRUE(Refused<Aliases>("{{0}: (0, 1)}", "a shape index such as {} or {0} before \"1)}\""));
+  EXPECT_TRUE(Refused<Aliases>("{{0}: (0, {}}", "expected ) before"));
+  EXPECT_TRUE(Refused<Aliases>("{{0}: (0, {})", "expected } or a comma at the end"));
+  EXPECT_TRUE(Refused<Aliases>("{{0}: (0, {})} 1", "end of the value"));
+}
+
+TEST(AttributeCodecsTest, WhatIsNoListOfShapesOrSignature) {
+  EXPECT_EQ(RoundTrip<OperandLayouts>("{f32[2]{0}, s32[]}"), "{f32[2]{0}, s32[]}");
+  EXPECT_TRUE(Refused<OperandLayouts>("f32[2]", "expected { before"));
+  EXPECT_TRUE(Refused<OperandLayouts>("{f32[2]", "expected } or a comma"));
+  EXPECT_TRUE(Refused<OperandLayouts>("{f32[2]} 1", "expected the end of the value"));
+  EXPECT_EQ(RoundTrip<CallSignature>("{(f32[2]{0})->s32[]}"), "{(f32[2]{0})->s32[]}");
+  EXPECT_TRUE(Refused<CallSignature>("(f32[])->f32[]", "expected {(operands)->result}"));
+  EXPECT_TRUE(Refused<CallSignature>("{f32[]->f32[]}", "expected ( before"));
+  EXPECT_TRUE(Refused<CallSignature>("{(f32[]) f32[]}", "expected -> before"));
+  EXPECT_TRUE(Refused<CallSignature>("{(f32[])->f32[]", "expected } before"));
+  EXPECT_TRUE(Refused<CallSignature>("{(f32[])->f32[]} 1", "expected the end of the value"));
 }
 
 }  // namespace

@@ -69,7 +69,20 @@ INSTANTIATE_TEST_SUITE_P(
                     BadForm{"mesh['a'=8] {'a':(2)3}", "does not fit"},
                     BadForm{"mesh['a'=8] {'a':(1)4,'a':(2)2}", "does not fit"},
                     BadForm{"mesh['a'=8] {'a','a'}", "does not fit"},
-                    BadForm{"mesh['a'=8] {'a':(0)2}", "does not fit"}));
+                    BadForm{"mesh['a'=8] {'a':(0)2}", "does not fit"},
+                    BadForm{"[2,4<=[8]", "expected"}, BadForm{"[2,4]<=8", "expected [ before"},
+                    BadForm{"[2,4]<=[8", "at the end"}, BadForm{"[2,4]<=[4,2]T1,0", "expected ( before"},
+                    BadForm{"[2,4]<=[4,2]T(1,0", "at the end"}, BadForm{"mesh{'a'=2} {'a'}", "expected [ before"},
+                    BadForm{"mesh[a=2] {'a'}", "expected ' before"}, BadForm{"mesh['a=2] {'a'}", "expected ' before"},
+                    BadForm{"mesh[''=2] {''}", "the name of an axis"}, BadForm{"mesh['a':2] {'a'}", "expected = before"},
+                    BadForm{"mesh['a'=x] {'a'}", "64-bit integer, got \"x\""}, BadForm{"mesh['a'=2 {'a'}", "expected ] before"},
+                    BadForm{"mesh['a'=2], ids=(0,1) {'a'}", "expected device_ids=(...)"},
+                    BadForm{"mesh['a'=2], device_ids(0,1) {'a'}", "expected =( before"},
+                    BadForm{"mesh['a'=2], device_ids=([2] {'a'}", "expected ) before"},
+                    BadForm{"mesh['a'=2], device_ids=(0,1 {'a'}", "before \"{'a'}"}, BadForm{"mesh['a'=2] 'a'", "expected { before"},
+                    BadForm{"mesh['a'=8] {'a':2)2}", "expected ( before"}, BadForm{"mesh['a'=8] {'a':(x)2}", "64-bit integer, got \"x\""},
+                    BadForm{"mesh['a'=8] {'a':(2 2}", "expected ) before"}, BadForm{"mesh['a'=8] {'a':(2)x}", "64-bit integer, got \"x\""},
+                    BadForm{"mesh['a'=2] {'a'", "expected } at the end"}));
 
 TEST(ReplicaGroupsTest, AListBeyondTheLimitIsRefused) {
   std::string text = "{{0";
@@ -87,7 +100,7 @@ TEST(SourceTargetPairsTest, RoundTrips) {
     ASSERT_TRUE(FieldFromText(text, &pairs).ok());
     EXPECT_EQ(FieldToText(pairs), text);
   }
-  for (const char* text : {"{{0,1,2}}", "{{0}}", "{0,1}", "{{0,1}"}) {
+  for (const char* text : {"{{0,1,2}}", "{{0}}", "{0,1}", "{{0,1}", "0,1"}) {
     EXPECT_FALSE(FieldFromText(text, &pairs).ok()) << text;
   }
 }
