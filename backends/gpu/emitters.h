@@ -42,6 +42,10 @@ bool IsTiledConvolution(const HloInstruction& convolution, const ProgramEmitter&
 // Threads of a block for `count` threads in all.
 int BlockFor(int64_t count);
 
+// Adds a kernel of a thread for each of `count` numbers, over `arguments`.
+absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count, std::vector<KernelArgument> arguments,
+                         absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body);
+
 // Element `i` (i64, row-major) of the results of a loop, in a kernel of which the instruction is a part; all `count` elements, of which there are few.
 absl::Status EmitLoopElement(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* i);
 absl::Status EmitLoopElements(KernelEmitter& k, const HloInstruction* instruction, int64_t count);

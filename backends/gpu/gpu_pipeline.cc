@@ -1,5 +1,6 @@
 // The way of a module to kernels, as a table of contents: stages, their passes, and why the order matters; and what the target emits.
 #include "backends/gpu/collectives/collective_emitter.h"
+#include "backends/gpu/cuda_calls.h"
 #include "backends/gpu/gemm_match.h"
 #include "backends/gpu/gpu_compiler.h"
 #include "backends/gpu/host_call.h"
@@ -70,7 +71,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, Li
   // What the target emits, with as little of it as possible. Expansion comes first, so that the rules see what it makes; then inlining: they
   // look across it.
   pipeline.AddStage(HloStage::kCore,
-                    List(MakeAsyncToSync(), MakeCollectiveRewriter(), MakeExpander(target), MakeCallInliner(), MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
+                    List(MakeAsyncToSync(), MakeCollectiveRewriter(), MakeCudaCalls(), MakeExpander(target), MakeCallInliner(), MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
                          MakeCse(), MakeDce(), MakeSupportCheck(target)),
                     /*max_rounds=*/6);
   // Row-major from here on; the transposes that this brings are simplified like any other.

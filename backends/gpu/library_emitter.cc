@@ -32,17 +32,6 @@ absl::StatusOr<bool> EmitGemm(ProgramEmitter& program, const HloInstruction* ins
   return true;
 }
 
-// A kernel of a thread for each of `count` numbers, over `arguments`.
-absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count, std::vector<KernelArgument> arguments,
-                         absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body) {
-  const int block = BlockFor(count);
-  KernelEmitter k(&program, nullptr, arguments);
-  llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))), [&] { return body(k, i); }));
-  HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, block));
-  return program.Launch(instruction, number, CeilDiv(count, block), block, std::move(arguments));
-}
-
 // Element `i` of an argument that is an array of `count`.
 codegen::IrArray ArrayAt(KernelEmitter& k, int64_t argument, PrimitiveType type, int64_t count) {
   return {.pointer = k.extra(argument), .shape = ShapeUtil::MakeShape(type, {count}), .alignment = kDeviceAlignment};

@@ -129,6 +129,16 @@ int BlockFor(int64_t count) {
   return count >= kBlockSize ? kBlockSize : static_cast<int>(CeilDiv(std::max<int64_t>(count, 1), kWarp) * kWarp);
 }
 
+absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count, std::vector<KernelArgument> arguments,
+                         absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body) {
+  const int block = BlockFor(count);
+  KernelEmitter k(&program, nullptr, arguments);
+  llvm::Value* i = k.GlobalThread(block);
+  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))), [&] { return body(k, i); }));
+  HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, block));
+  return program.Launch(instruction, number, CeilDiv(count, block), block, std::move(arguments));
+}
+
 absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction) {
   const Loop loop = LoopOf(instruction);
   bool equal = true;

@@ -8,6 +8,7 @@
 #include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/collectives/collective_thunk.h"
 #include "backends/gpu/collectives/device_transfer.h"
+#include "backends/gpu/cuda_calls.h"
 #include "backends/gpu/emitters.h"
 #include "backends/gpu/graph_thunk.h"
 #include "backends/gpu/host_call.h"
@@ -141,7 +142,7 @@ absl::Status ProgramEmitter::EmitInstruction(const HloInstruction* instruction) 
   }
   if (IsDeviceTransfer(*instruction)) return AddContext(EmitDeviceTransfer(*this, instruction), InstructionContext(*instruction));
   if (CollectiveOp::Is(instruction->opcode())) return AddContext(EmitCollective(*this, instruction), InstructionContext(*instruction));
-  const absl::StatusOr<bool> is_library_call = EmitLibraryCall(*this, instruction);
+  const absl::StatusOr<bool> is_library_call = instruction->opcode() == HloOpcode::kCustomCall ? EmitDeviceCall(*this, instruction) : EmitLibraryCall(*this, instruction);
   absl::Status status = is_library_call.status();
   if (status.ok() && !*is_library_call) status = IsHostCall(*instruction) ? EmitHostCall(*this, instruction) : EmitKernels(*this, instruction);
   return AddContext(status, InstructionContext(*instruction));

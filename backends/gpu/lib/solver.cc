@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "runtime/lapack/lapack_library.h"
@@ -78,6 +79,16 @@ absl::Status SolveOnHost(const SolverCall& call) {
 }
 
 }  // namespace
+
+std::string SolverRoutineOf(absl::string_view target) {
+  if (!absl::ConsumePrefix(&target, "lapack_") || !absl::ConsumeSuffix(&target, "_ffi") || target.empty()) return "";
+  target.remove_prefix(1);
+  if (target == "gesdd") return "gesvd";
+  for (const RoutineInfo& info : kRoutines) {
+    if (target == info.name || target == info.complex_name) return std::string(info.name);
+  }
+  return target == "heevd" ? "syevd" : "";
+}
 
 int64_t SolverArray::bytes() const {
   int64_t bytes = PrimitiveTypeByteSize(type);

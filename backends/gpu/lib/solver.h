@@ -28,6 +28,9 @@
 
 namespace hilo::gpu {
 
+// The routine that one of LAPACK's custom calls (lapack_sgetrf_ffi) asks for; empty if it is none of the above.
+std::string SolverRoutineOf(absl::string_view target);
+
 struct SolverArray {
   PrimitiveType type = F32;
   std::vector<int64_t> dimensions;  // of the arrays in HLO: batch, rows, columns
