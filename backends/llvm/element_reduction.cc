@@ -127,8 +127,7 @@ absl::StatusOr<ElementValues> EmitDotElement(ElementEmitter& emitter, const HloI
   const auto& attrs = dot->attrs<DotAttrs>();
   const HloInstruction *lhs = dot->operand(0), *rhs = dot->operand(1);
   const PrimitiveType type = dot->shape().element_type();
-  // Narrow floats are summed as floats and rounded once.
-  const PrimitiveType sum_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
+  const PrimitiveType sum_type = SumType(lhs->shape().element_type(), rhs->shape().element_type(), type);
   const std::vector<LaneIndex> out = index.Dims(context);
 
   // The result's dimensions: batch, then the free ones of each side.

@@ -212,9 +212,8 @@ XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
   const absl::StatusOr<Shape> shape = builder->GetShape(operand);
   if (!shape.ok()) return builder->ReportError(shape.status());
   const Shape result(shape->element_type(), out_dim_size);
-  absl::Status status = ShapeUtil::Validate(result);
-  if (status.ok() && !shape->IsArray())
-    status = InvalidArgument("expected an array; got ", shape->ToString());
+  absl::Status status =
+      shape->IsArray() ? ShapeUtil::Validate(result) : InvalidArgument("expected an array; got ", shape->ToString());
   if (status.ok() && shape->rank() != static_cast<int64_t>(broadcast_dimensions.size())) {
     status = InvalidArgument("expected ", shape->rank(), " broadcast_dimensions; got ",
                              ListText(broadcast_dimensions));

@@ -153,6 +153,14 @@ TEST(AttributeCodecsTest, WhatIsNoListOfOutputOperandAliases) {
   EXPECT_TRUE(Refused<Aliases>("{{0}: (0, {})} 1", "end of the value"));
 }
 
+// A dictionary stands as it is where a reader of attributes sees one bracketed whole in it, and in quotes elsewhere.
+TEST(AttributeCodecsTest, BackendConfigs) {
+  const auto form = [](const char* text) { return FieldToText(BackendConfig{text}); };
+  for (const char* bare : {"{}", "{a/b}", "{a: [1, (2)], b: \"}\"}", "{\"\\\"\"}", "{/}"}) EXPECT_EQ(form(bare), bare);
+  for (const char* quoted : {"", "a{}", "{", "}", "{]", "{}]", "{}{}", "{a//b}", "{a/*b}", "{(})"}) EXPECT_EQ(form(quoted)[0], '"') << quoted;
+  EXPECT_EQ(form("{\"a}")[0], '"');
+}
+
 TEST(AttributeCodecsTest, WhatIsNoListOfShapesOrSignature) {
   EXPECT_EQ(RoundTrip<OperandLayouts>("{f32[2]{0}, s32[]}"), "{f32[2]{0}, s32[]}");
   EXPECT_TRUE(Refused<OperandLayouts>("f32[2]", "expected { before"));

@@ -137,6 +137,30 @@ TEST(WindowedOutputSizeTest, RefusesWhatIsNoWindow) {
   EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = INT64_MAX}), std::nullopt);
   EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = INT64_MIN}), std::nullopt);
   EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = -9}), 0);
+  for (int64_t below : {int64_t{0}, int64_t{-1}, INT64_MIN}) {
+    EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .stride = below}), std::nullopt);
+    EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .window_dilation = below}), std::nullopt);
+    EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .base_dilation = below}), std::nullopt);
+  }
+  // 2^60 is the most that any part may be.
+  constexpr int64_t kMost = int64_t{1} << 60;
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .stride = kMost}), 1);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .stride = kMost + 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .window_dilation = kMost}), 5);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .window_dilation = kMost + 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = kMost}), kMost + 5);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = kMost + 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = kMost}), kMost + 5);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = kMost + 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = -kMost}), 0);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = -kMost - 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = -kMost}), 0);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = -kMost - 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(kMost, {.size = kMost}), 1);
+  EXPECT_EQ(WindowedOutputSize(kMost + 1, {.size = 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = kMost + 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(int64_t{1} << 40, {.size = 1, .base_dilation = int64_t{1} << 40}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = int64_t{1} << 40, .window_dilation = int64_t{1} << 40}), std::nullopt);
 }
 
 InferenceCase Map(std::string name, Strings operands, std::string dimensions, Strings parameters,

@@ -165,6 +165,46 @@ TEST(ParseErrorTest, HeaderAndComputations) {
                         "lists 0 parameters; f has 1"));
 }
 
+TEST(ParseErrorTest, WhatStandsBetweenTheParts) {
+  const std::string p = "x = f32[] parameter(0)";
+  const struct {
+    std::string text, message;
+  } cases[] = {
+      {"HloModule m, input_output_alias=0", "expected '{' before the aliases; got '0'"},
+      {"HloModule m, input_output_alias={ {} (0, {}) }", "expected ':' after an output index; got '('"},
+      {"HloModule m, input_output_alias={ {}: 0, {}) }", "expected '(' before the aliased parameter; got '0'"},
+      {"HloModule m, input_output_alias={ {}: (0, {} }", "expected ')' after the aliased parameter; got '}'"},
+      {"HloModule m, input_output_alias={ {}: (0, {}) ;", "expected '}' after the aliases; got ';'"},
+      {"HloModule m, input_output_alias={ 0: (0, {}) }", "expected '{' before a tuple index; got '0'"},
+      {"HloModule m, input_output_alias={ {0: (0, {}) }", "expected '}' after a tuple index; got ':'"},
+      {"HloModule m, alias {}", "expected '=' after the name of an attribute; got '{'"},
+      {"HloModule m\nENTRY e = 1", "expected '{' before a computation's instructions; got '='"},
+      {"HloModule m\nENTRY e { " + p + " }, thread=\"a\"", "expected execution_thread; got 'thread'"},
+      {"HloModule m\nENTRY e { " + p + " }, execution_thread \"a\"", "expected '=' after execution_thread"},
+      {"HloModule m\nENTRY e { " + p + " }, execution_thread=a", "expected a thread's name in quotes; got 'a'"},
+      {"HloModule m\nENTRY e { " + p + " }, execution_thread=\"\\q\"", "expected a string with C escapes"},
+      {"HloModule m\nENTRY e (=: f32[]) -> f32[] { " + p + " }", "expected a parameter's name; got '='"},
+      {"HloModule m\nENTRY e (x f32[]) -> f32[] { " + p + " }", "expected ':' after a parameter's name; got 'f32'"},
+      {"HloModule m\nENTRY e (x: y) -> f32[] { " + p + " }", "expected a shape, got 'y"},
+      {"HloModule m\nENTRY e (x: f32[] -> f32[] { " + p + " }", "expected ')' after a computation's parameters; got '-'"},
+      {"HloModule m\nENTRY e (x: f32[]) f32[] { " + p + " }", "expected '->' before a computation's result; got 'f32'"},
+      {"HloModule m\nENTRY e (x: f32[]) -> y { " + p + " }", "expected a shape, got 'y"},
+      {Entry("x f32[] parameter(0)"), "expected '=' after an instruction's name; got 'f32'"},
+      {Entry("x = f32[] parameter 0"), "expected '(' before the operands; got '0'"},
+      {Entry(p + ", sharding {replicated}"), "expected '=' after the name of an attribute; got '{'"},
+      {Entry(p + " y = f32[] negate(x), control-predecessors=x"), "expected '{' before a list of"},
+      {Entry(p + " y = f32[] negate(x), control-predecessors={x; x}"), "expected '}' after a list of"},
+      {Entry(p + " y = f32[] map(x), to_apply=f{g}"), "expected the end of a computation's name"},
+      {Entry(p + ", metadata=0"), "expected '{' before metadata; got '0'"},
+      {Entry(p + ", metadata={op_name}"), "expected '=' after the name of a part of the metadata; got '}'"},
+      {Entry(p + ", metadata={op_name=\"a}"), "expected a closing '\"'"},
+  };
+  for (const auto& c : cases) {
+    const std::string message = Error(c.text);
+    EXPECT_TRUE(absl::StrContains(message, c.message)) << c.text << ": " << message;
+  }
+}
+
 TEST(ParseErrorTest, ErrorsOfInferenceHaveTheirPlace) {
   const std::string message = Error(Entry("  x = f32[] parameter(0)\n  y = f32[] custom-call(x), "
                                           "custom_call_target=\"t\", api_version=API_VERSION_UNSPECIFIED"));
