@@ -246,5 +246,51 @@ TEST_F(BuffersTest, ShapesAreChecked) {
             "3: expected a memory or a device, got neither");
 }
 
+TEST_F(BuffersTest, LayoutsAreChecked) {
+  const int64_t dims[] = {2, 2};
+  const float data[] = {1, 2, 3, 4};
+  const auto error = [&](const PJRT_Buffer_MemoryLayout* layout, const int64_t* strides = nullptr, size_t num_strides = 0) {
+    return PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = data, .type = PJRT_Buffer_Type_F32, .dims = dims, .num_dims = 2,
+                      .byte_strides = strides, .num_byte_strides = num_strides, .device = devices_[0],
+                      .device_layout = const_cast<PJRT_Buffer_MemoryLayout*>(layout));
+  };
+  PJRT_Buffer_MemoryLayout layout = {};
+  layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
+  const int64_t order[] = {1, 0, 2}, twice[] = {0, 0};
+  layout.tiled.minor_to_major = order;
+  layout.tiled.minor_to_major_size = 3;
+  EXPECT_EQ(error(&layout), "3: a layout of 3 dimensions does not fit f32[2,2]");
+  layout.tiled.minor_to_major = twice;
+  layout.tiled.minor_to_major_size = 2;
+  EXPECT_NE(error(&layout), "");
+  layout.tiled.minor_to_major = order;
+  layout.tiled.num_tiles = 1;
+  EXPECT_EQ(error(&layout), "12: layouts with tiles");
+  layout = {};
+  layout.type = PJRT_Buffer_MemoryLayout_Type_Strides;
+  const int64_t gaps[] = {16, 8};
+  layout.strides.byte_strides = gaps;
+  layout.strides.num_byte_strides = 1;
+  EXPECT_EQ(error(&layout), "3: 1 strides do not fit f32[2,2]");
+  layout.strides.num_byte_strides = 2;
+  EXPECT_EQ(error(&layout), "12: strides that leave gaps or overlap");
+  EXPECT_EQ(error(nullptr, gaps, 1), "3: 1 strides do not fit f32[2,2]");
+}
+
+TEST_F(BuffersTest, AssignmentsAndEventsAreChecked) {
+  int numbers[2];
+  const auto error = [&](int replicas, int partitions, size_t room) {
+    return PJRT_ERROR(Client_DefaultDeviceAssignment, .client = client_, .num_replicas = replicas, .num_partitions = partitions,
+                      .default_assignment_size = room, .default_assignment = numbers);
+  };
+  EXPECT_EQ(error(2, 1, 2), "");
+  EXPECT_EQ(error(2, 2, 4), "3: 2 replicas and 2 partitions do not fit on 2 devices");
+  EXPECT_EQ(error(0, 1, 2), "3: 0 replicas and 1 partitions do not fit on 2 devices");
+  EXPECT_EQ(error(1, -1, 2), "3: 1 replicas and -1 partitions do not fit on 2 devices");
+  EXPECT_EQ(error(2, 1, 1), "3: expected room for 2 numbers of devices, got 1");
+  const PJRT_NamedValue devices = IntOption("num_devices", int64_t{1} << 40);
+  EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &devices, .num_options = 1), "3: option num_devices: 1099511627776 is out of range");
+}
+
 }  // namespace
 }  // namespace hilo::pjrt_test

@@ -1,6 +1,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "absl/strings/match.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/ffi/xla_ffi_abi.h"
@@ -131,6 +132,13 @@ TEST_F(ExecutablesTest, CompilesForATopology) {
   EXPECT_EQ(PJRT_CALL(TopologyDescription_GetDeviceDescriptions, .topology = topology).num_descriptions, 2u);
   EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = "moon", .serialized_topology_size = 4),
             "3: 'moon' is no serialised topology");
+  for (const std::string text : {"5", "cpu 5", "hilo version cpu 0", "hilo version cpu -1", "hilo version cpu 4294967296", "hilo version cpu x"}) {
+    EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = text.data(), .serialized_topology_size = text.size()),
+              "3: '" + text + "' is no serialised topology");
+  }
+  const std::string old = "hilo version-0 cpu 2";
+  EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = old.data(), .serialized_topology_size = old.size()).substr(0, 60),
+            "9: the topology 'hilo version-0 cpu 2' is of another version");
   const std::string code = kAdd, format = "hlo_text", options = Options();
   const PJRT_Program program = ProgramOf(code, format);
   PJRT_Executable* const executable = PJRT_CALL(Compile, .topology = topology, .program = &program, .compile_options = options.data(),
@@ -240,6 +248,29 @@ TEST_F(ExecutablesTest, SerializedExecutablesAreLoaded) {
     EXPECT_NE(PJRT_ERROR(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(), .serialized_executable_size = size), "")
         << size;
   }
+}
+
+TEST_F(ExecutablesTest, RunsAreChecked) {
+  PJRT_LoadedExecutable* const loaded = Compile(kAdd);
+  PJRT_Buffer* const x = Floats({1, 2, 3});
+  PJRT_Buffer* const arguments[] = {x, x};
+  PJRT_Buffer* const* const lists[] = {arguments, arguments};
+  PJRT_ExecuteOptions options = Make<PJRT_ExecuteOptions>();
+  const auto error = [&](size_t devices, size_t count) {
+    return PJRT_ERROR(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists, .num_devices = devices, .num_args = count);
+  };
+  EXPECT_TRUE(absl::StrContains(error(2, 2), "runs on 1 devices, but got arguments for 2")) << error(2, 2);
+  EXPECT_TRUE(absl::StrContains(error(1, 1), "takes 2 arguments, but got 1")) << error(1, 1);
+  options.num_send_ops = 1;
+  EXPECT_EQ(error(1, 2), "12: send and recv callbacks of a run");
+  Destroy(x);
+  Destroy(loaded);
+}
+
+TEST_F(ExecutablesTest, WhatIsNoExecutable) {
+  const std::string bytes = "moon";
+  EXPECT_EQ(PJRT_ERROR(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(), .serialized_executable_size = bytes.size()),
+            "3: these 4 bytes are no executable of Hilo's PJRT plugin");
 }
 
 TEST_F(ExecutablesTest, LayoutsAndShardings) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -354,6 +355,15 @@ TEST(HloProtoTest, WrongProtos) {
   Piece call("c", "call", 2);
   call.instruction.Ints(38, {9});
   ExpectRefused(ModuleOf({parameter, call}, 2), "there is no computation 9");
+  Piece third("y", "parameter", 2);
+  third.instruction.Int(9, 2);
+  ExpectRefused(ModuleOf({parameter, third}, 1), "expected parameters 0 to 2; parameter 1 is missing");
+  Piece controlled("n", "negate", 2);
+  controlled.instruction.Ints(36, {1});
+  controlled.instruction.Ints(37, {8});
+  ExpectRefused(ModuleOf({parameter, controlled}, 2), "there is no control predecessor 8 of n");
+  EXPECT_EQ(HloModuleFromProto(ModuleOf({parameter, Piece("y", "after-all", 2)}, 1), {.limits = {.max_instructions = 1}}).status().code(),
+            absl::StatusCode::kResourceExhausted);
   Piece payload("p", "negate", 2);
   payload.instruction.Ints(36, {1});
   payload.instruction.Message(99, [] { WireWriter id; id.Int(2, 3); return id; }());
@@ -379,6 +389,56 @@ TEST(HloProtoTest, ALiteralsElementsAreCounted) {
   constant.instruction.Message(3, dimensions);
   constant.instruction.Message(8, literal);
   ExpectRefused(ModuleOf({constant}, 1), "expected 4398046511104 bytes of elements in a literal of s32[1099511627776]; got 8");
+}
+
+TEST(HloProtoTest, ALiteralHasTheShapeOfItsConstant) {
+  WireWriter shape, literal;
+  shape.Int(2, F32);
+  literal.Message(1, [] { WireWriter other; other.Int(2, S32); return other; }());
+  literal.Ints(4, {7});
+  Piece constant("c", "constant", 1);
+  constant.instruction.Message(8, literal);
+  ExpectRefused(ModuleOf({constant}, 1), "expected a literal of f32[]; got one of s32[]");
+}
+
+TEST(HloProtoTest, WrongShapes) {
+  const auto refused = [](const std::function<void(WireWriter&)>& fill, absl::string_view message) {
+    WireWriter shape;
+    fill(shape);
+    Piece parameter("x", "parameter", 1);
+    parameter.instruction.Message(3, shape);
+    ExpectRefused(ModuleOf({parameter}, 1), message);
+  };
+  refused([](WireWriter& s) { s.Int(2, F32); s.Ints(3, {2, 3}); s.Ints(6, {1}); }, "expected 2 dynamic flags, one a dimension; got 1");
+  refused([](WireWriter& s) {
+            s.Int(2, F32);
+            s.Ints(3, {2});
+            WireWriter layout;
+            layout.Ints(1, {0});
+            layout.Ints(9, {1});
+            s.Message(5, layout);
+          },
+          "expected a dense layout; got dimension level type 1");
+}
+
+// A schedule holds each instruction of its computation once.
+TEST(HloProtoTest, WrongSchedules) {
+  const auto with = [](const std::vector<int64_t>& order) {
+    const Piece parameter("x", "parameter", 1);
+    Piece negate("n", "negate", 2);
+    negate.instruction.Ints(36, {1});
+    std::string bytes = ModuleOf({parameter, negate}, 2);
+    WireWriter sequence, instructions, entry, schedule, module;
+    instructions.Ints(1, order);
+    entry.Message(2, instructions);
+    schedule.Message(1, entry);
+    module.Message(7, schedule);
+    return bytes + std::move(module).Take();
+  };
+  EXPECT_TRUE(HloModuleFromProto(with({1, 2})).ok()) << HloModuleFromProto(with({1, 2})).status();
+  ExpectRefused(with({1, 1}), "the schedule names instruction 1 twice, or there is none");
+  ExpectRefused(with({1, 9}), "the schedule names instruction 9 twice, or there is none");
+  ExpectRefused(with({1}), "the schedule leaves out 1 instructions");
 }
 
 TEST(HloProtoTest, DeepNestingIsRefused) {

@@ -112,6 +112,27 @@ TEST(AttributeDictionaryTest, ErrorsSayWhatWasExpectedAndWhere) {
   EXPECT_TRUE(absl::StrContains(Error("{a = dense<1> : tensor<9999999999xi32>}"), "more than"));
   EXPECT_TRUE(absl::StrContains(Error("{a = dense<1> : tensor<99999x99999xi32>}"), "more than"));
   EXPECT_TRUE(absl::StrContains(Error("{a = \"\\q\"}"), "hexadecimal"));
+  for (const auto& [text, words] : std::vector<std::pair<const char*, const char*>>{
+           {"{= 1}", "expected the name of an attribute at offset 1"},
+           {"{\"a = 1}", "expected \""},
+           {"{a = array<i64 1, 2>}", "expected : at offset 15"},
+           {"{a = array<i64: 1, x>}", "x is not a value of s64"},
+           {"{a = array<i64: 1, >}", "expected a number"},
+           {"{a = array<i64: 1, 2}", "expected > at offset"},
+           {"{a = dense<1]> : tensor<1xi32>}", "expected > at offset"},
+           {"{a = dense<[1> : tensor<1xi32>}", "expected ] at offset 13"},
+           {"{a = dense<;> : tensor<1xi32>}", "expected a number, [, ] or > at offset 11"},
+           {"{a = dense<1> tensor<1xi32>}", "expected : at offset 14"},
+           {"{a = dense<1> : vector<1xi32>}", "expected tensor< at offset 16"},
+           {"{a = dense<1> : tensor<1i32>}", "expected x at offset 24"},
+           {"{a = dense<1> : tensor<1xi32}", "expected > at offset"},
+           {"{a = dense<q> : tensor<1xi32>}", "q is not a value of s32"},
+           {"{a = dense<true> : tensor<1xi32>}", "true is of type i1 only"},
+           {"{a = dense<\"0x01\"> : tensor<1xi16>}", "expected 0x and 4 hexadecimal digits"},
+           {"{a = dense<\"0x01zz\"> : tensor<1xi16>}", "expected 0x and 4 hexadecimal digits"},
+           {"{a = dense<\"0x> : tensor<1xi16>}", "expected \""}}) {
+    EXPECT_TRUE(absl::StrContains(Error(text), words)) << text << ": " << Error(text);
+  }
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "{a = ";
   EXPECT_TRUE(absl::StrContains(Error(deep), "nested more than 64 deep"));
