@@ -11,7 +11,10 @@ enum class Access { kNone, kSameIndex, kOther };
 
 Access Worse(Access a, Access b) { return a > b ? a : b; }
 
-bool SameLinearIndex(const HloInstruction& instruction) {
+// Whether an element needs of the operand the element with the same number, if there are as many.
+bool SameLinearIndex(const HloInstruction& instruction, int64_t operand) {
+  // The indices of a gather of single elements: index vectors are in the order of what they fetch.
+  if (instruction.opcode() == HloOpcode::kGather) return operand == 1;
   return IsElementwise(instruction.opcode()) || instruction.opcode() == HloOpcode::kReshape ||
          instruction.opcode() == HloOpcode::kBitcast;
 }
@@ -27,8 +30,9 @@ absl::flat_hash_map<const HloInstruction*, Access> AccessesOf(const HloComputati
     const HloInstruction* user = *it;
     const Access mine = access[user];
     if (mine == Access::kNone) continue;
-    for (const HloInstruction* operand : user->operands()) {
-      const bool same = mine == Access::kSameIndex && SameLinearIndex(*user) &&
+    for (int64_t i = 0; i < user->operand_count(); ++i) {
+      const HloInstruction* operand = user->operand(i);
+      const bool same = mine == Access::kSameIndex && SameLinearIndex(*user, i) &&
                         ShapeUtil::ElementsIn(operand->shape()) == ShapeUtil::ElementsIn(user->shape());
       Access& theirs = access[operand];
       theirs = Worse(theirs, same ? Access::kSameIndex : Access::kOther);

@@ -11,10 +11,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "hlo/ops/op_attributes.h"
+#include "hlo/passes/fusion_groups.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -32,6 +32,8 @@ constexpr size_t kMaxCheapReads = 4;
 constexpr size_t kMaxExpensiveReads = 1;
 // Emitted instructions of one group, each counted once for every index.
 constexpr int64_t kMaxEmitted = 300;
+// How often loops are merged and groups formed anew.
+constexpr int kMaxMergers = 4;
 // Operands of a fused kernel.
 constexpr int64_t kMaxOperands = 48;
 
@@ -111,33 +113,7 @@ class FusionPass : public HloPass {
   }
 
  private:
-  struct Group {
-    HloInstruction* root;
-    std::vector<HloInstruction*> members;  // users before operands
-    // The indices at which each member is computed, as numbers that differ for different indices.
-    absl::flat_hash_map<const HloInstruction*, std::vector<uint64_t>> reads;
-    int64_t emitted = 0;
-  };
-
-  // The indices at which `group` would compute `producer`, all of whose users it holds.
-  static std::vector<uint64_t> ReadsOf(const Group& group, const HloInstruction* producer) {
-    std::vector<uint64_t> reads;
-    for (const HloInstruction* user : producer->users()) {
-      auto it = group.reads.find(user);
-      if (it == group.reads.end()) continue;
-      const bool same_index = IsElementwise(user->opcode()) || user->opcode() == HloOpcode::kReduce;
-      for (int64_t operand = 0; operand < user->operand_count(); ++operand) {
-        if (user->operand(operand) != producer) continue;
-        for (uint64_t index : it->second) {
-          reads.push_back(same_index ? index : absl::HashOf(index, user->unique_id(), operand));
-        }
-      }
-      if (reads.size() > 4 * kMaxReads) break;
-    }
-    std::sort(reads.begin(), reads.end());
-    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-    return reads;
-  }
+  using Group = FusionGroup;
 
   // Whether `user` can take its operand number `operand` into its loop.
   bool TakesOperand(const HloInstruction* user, int64_t operand) const {
@@ -191,29 +167,21 @@ class FusionPass : public HloPass {
   }
 
   absl::StatusOr<bool> FuseComputation(HloComputation* computation) {
-    std::vector<Group> groups;
-    absl::flat_hash_map<const HloInstruction*, std::vector<int>> membership;
-    std::vector<HloInstruction*> order = computation->MakePostOrder();
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
-      HloInstruction* instruction = *it;
-      if (instruction->IsParameter() || instruction->IsConstant() || instruction->opcode() == HloOpcode::kFusion) continue;
-      std::vector<int> joined = GroupsToJoin(instruction, groups, membership);
-      if (joined.empty() && IsRootCandidate(instruction)) {
-        joined = {static_cast<int>(groups.size())};
-        groups.push_back({.root = instruction});
-        groups.back().reads[instruction] = {0};
-      }
-      for (int group : joined) {
-        groups[group].members.push_back(instruction);
-        if (groups[group].root == instruction) continue;
-        groups[group].reads[instruction] = ReadsOf(groups[group], instruction);
-        groups[group].emitted += static_cast<int64_t>(groups[group].reads[instruction].size());
-      }
-      if (!joined.empty()) membership[instruction] = std::move(joined);
+    const std::vector<HloInstruction*> order = computation->MakePostOrder();
+    Groups groups = FormGroups(order, {});
+    // Loops that become one may take in what they shared.
+    absl::flat_hash_map<const HloInstruction*, int> merged;
+    for (int round = 0; round < kMaxMergers; ++round) {
+      auto found = MergedRoots(*computation, groups.groups, groups.membership);
+      if (found.size() <= merged.size()) break;
+      Groups next = FormGroups(order, found);
+      if (!CanBeOrdered(*computation, next.groups, next.membership)) break;
+      merged = std::move(found);
+      groups = std::move(next);
     }
     bool changed = false;
     // Roots that others read come first, so operands are final when a group is built.
-    for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    for (auto group = groups.groups.rbegin(); group != groups.groups.rend(); ++group) {
       if (group->members.size() < 2) continue;
       HILO_RETURN_IF_ERROR(Build(*group));
       changed = true;
@@ -221,9 +189,43 @@ class FusionPass : public HloPass {
     return changed;
   }
 
+  struct Groups {
+    std::vector<Group> groups;
+    FusionMembership membership;
+  };
+
+  // Roots with the same number in `merged` are results of one group.
+  Groups FormGroups(const std::vector<HloInstruction*>& order, const absl::flat_hash_map<const HloInstruction*, int>& merged) const {
+    Groups result;
+    std::vector<Group>& groups = result.groups;
+    absl::flat_hash_map<int, int> group_of;
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      HloInstruction* instruction = *it;
+      if (instruction->IsParameter() || instruction->IsConstant() || instruction->opcode() == HloOpcode::kFusion) continue;
+      std::vector<int> joined = GroupsToJoin(instruction, groups, result.membership);
+      if (joined.empty() && IsRootCandidate(instruction)) {
+        int group = static_cast<int>(groups.size());
+        if (const auto set = merged.find(instruction); set != merged.end()) group = group_of.emplace(set->second, group).first->second;
+        if (group == static_cast<int>(groups.size())) groups.emplace_back();
+        groups[group].roots.push_back(instruction);
+        groups[group].members.push_back(instruction);
+        groups[group].reads[instruction] = {0};
+        joined = {group};
+      } else {
+        for (int group : joined) {
+          groups[group].members.push_back(instruction);
+          groups[group].reads[instruction] = ReadsOf(groups[group], instruction, kMaxReads);
+          groups[group].emitted += static_cast<int64_t>(groups[group].reads[instruction].size());
+        }
+      }
+      if (!joined.empty()) result.membership[instruction] = std::move(joined);
+    }
+    return result;
+  }
+
   // The groups in which all users of `producer` are, if it may join them; else empty.
   std::vector<int> GroupsToJoin(const HloInstruction* producer, const std::vector<Group>& groups,
-                                const absl::flat_hash_map<const HloInstruction*, std::vector<int>>& membership) const {
+                                const FusionMembership& membership) const {
     if (producer->IsRoot() || producer->users().empty() || !CanBeProducer(producer)) return {};
     std::vector<int> joined;
     const bool expensive = IsExpensive(producer);
@@ -246,7 +248,7 @@ class FusionPass : public HloPass {
     if (joined.size() > 1 && expensive) return {};
     for (int group : joined) {
       if (static_cast<int64_t>(groups[group].members.size()) >= kMaxGroup) return {};
-      const size_t reads = ReadsOf(groups[group], producer).size();
+      const size_t reads = ReadsOf(groups[group], producer, kMaxReads).size();
       if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmitted) return {};
       const bool moves_only = HasTrait(producer->opcode(), kMovement) || producer->opcode() == HloOpcode::kIota;
       if (reads > (expensive ? kMaxExpensiveReads : moves_only ? kMaxReads : kMaxCheapReads)) return {};
@@ -255,7 +257,7 @@ class FusionPass : public HloPass {
   }
 
   absl::Status Build(const Group& group) {
-    HloComputation* computation = group.root->parent();
+    HloComputation* computation = group.roots[0]->parent();
     HloModule* module = computation->parent();
     absl::flat_hash_set<const HloInstruction*> members(group.members.begin(), group.members.end());
     std::vector<HloInstruction*> operands;
@@ -284,14 +286,26 @@ class FusionPass : public HloPass {
       }
       inside[member] = fused->AddInstruction(member->CloneWithNewOperands(member->shape(), mapped));
     }
-    HILO_RETURN_IF_ERROR(fused->set_root_instruction(inside.at(group.root)));
+    HloInstruction* root = inside.at(group.roots[0]);
+    if (group.roots.size() > 1) {
+      std::vector<HloInstruction*> results;
+      for (const HloInstruction* result : group.roots) results.push_back(inside.at(result));
+      HILO_ASSIGN_OR_RETURN(root, fused->AddOp(HloOpcode::kTuple, results));
+    }
+    HILO_RETURN_IF_ERROR(fused->set_root_instruction(root));
     auto attributes = std::make_unique<FusionAttrs>();
-    attributes->kind = group.root->opcode() == HloOpcode::kReduce ? FusionKind::kInput : FusionKind::kLoop;
-    HloInstruction* fusion = computation->AddInstruction(
-        HloInstruction::Create(HloOpcode::kFusion, group.root->shape(), operands, std::move(attributes), {&fused, 1}),
-        absl::StrCat(group.root->name(), "_fusion"));
+    attributes->kind = root->opcode() == HloOpcode::kReduce ? FusionKind::kInput : FusionKind::kLoop;
+    HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, root->shape(), operands, std::move(attributes), {&fused, 1}),
+                                                         absl::StrCat(group.roots[0]->name(), "_fusion"));
     fused->set_fusion_instruction(fusion);
-    return computation->ReplaceInstruction(group.root, fusion);
+    if (group.roots.size() == 1) return computation->ReplaceInstruction(group.roots[0], fusion);
+    for (size_t i = 0; i < group.roots.size(); ++i) {
+      auto element = std::make_unique<GetTupleElementAttrs>();
+      element->index = static_cast<int64_t>(i);
+      HILO_ASSIGN_OR_RETURN(HloInstruction * result, computation->AddOp(HloOpcode::kGetTupleElement, {fusion}, std::move(element)));
+      HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(group.roots[i], result));
+    }
+    return absl::OkStatus();
   }
 
   const Target& target_;

@@ -44,6 +44,16 @@ TEST(InPlace, FusionsThatReadWhereTheyWrite) {
   EXPECT_EQ("1>0", FusionPairs("a = f32[8] parameter(0)  b = f32[8] parameter(1)  e = f32[8] reverse(a), dimensions={0}  d = f32[8] add(e, a)  ROOT c = f32[8] add(d, b)", kTwoArrays, "f32[8]"));
 }
 
+// The indices of single elements are read where these go; the elements of index vectors, and what is fetched, elsewhere.
+TEST(InPlace, FusionsThatFetch) {
+  EXPECT_EQ("1>0", FusionPairs("a = s32[8] parameter(0)  b = s32[8] parameter(1)  i = s32[8,1] reshape(b)  g = s32[8] gather(a, i), collapsed_slice_dims={0}, "
+                               "start_index_map={0}, index_vector_dim=1, slice_sizes={1}  ROOT c = s32[8] add(g, b)",
+                               "x = s32[8] parameter(0)  y = s32[8] parameter(1)", "s32[8]"));
+  EXPECT_EQ("", FusionPairs("a = s32[2,2] parameter(0)  b = s32[2,2] parameter(1)  g = s32[2] gather(a, b), collapsed_slice_dims={0,1}, start_index_map={0,1}, "
+                            "index_vector_dim=1, slice_sizes={1,1}  ROOT c = s32[2] negate(g)",
+                            "x = s32[2,2] parameter(0)  y = s32[2,2] parameter(1)", "s32[2]"));
+}
+
 TEST(InPlace, FusionsOfSeveralResults) {
   EXPECT_EQ("0>0 0>1 1>0 1>1",
             FusionPairs("a = f32[8] parameter(0)  b = f32[8] parameter(1)  c = f32[8] add(a, b)  d = f32[8] multiply(a, b)  ROOT t = (f32[8], f32[8]) tuple(c, d)",

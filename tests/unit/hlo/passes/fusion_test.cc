@@ -32,13 +32,98 @@ ENTRY main {
   EXPECT_EQ("fusion(x, y)", RootExpression(*module));
 }
 
-TEST(Fusion, ResultsThatOthersReadStay) {
+int64_t KernelsOf(const HloModule& module) {
+  int64_t kernels = 0;
+  for (const HloInstruction* instruction : module.entry_computation()->instructions()) {
+    kernels += instruction->opcode() == HloOpcode::kFusion || IsElementwise(instruction->opcode());
+  }
+  return kernels;
+}
+
+TEST(Fusion, AResultThatOthersReadComesFromTheSameLoop) {
   auto module = Fuse(R"(HloModule m
 ENTRY main {
   x = f32[1000] parameter(0)
   e = f32[1000] exponential(x)
   a = f32[1000] negate(e)
   ROOT r = (f32[1000], f32[1000]) tuple(e, a)
+}
+)");
+  EXPECT_EQ(1, KernelsOf(*module));
+  EXPECT_EQ(1, Count(*module, HloOpcode::kExp));
+}
+
+TEST(Fusion, LoopsThatReadTheSameAreOneWithWhatOnlyTheyRead) {
+  auto module = Fuse(R"(HloModule m
+ENTRY main {
+  x = f32[10,100] parameter(0)
+  y = f32[10,100] parameter(1)
+  e = f32[10,100] exponential(x)
+  a = f32[10,100] add(e, y)
+  b = f32[10,100] multiply(y, e)
+  c = s32[10,100] convert(y)
+  ROOT r = (f32[10,100], f32[10,100], s32[10,100]) tuple(a, b, c)
+}
+)");
+  EXPECT_EQ(1, KernelsOf(*module));
+  EXPECT_EQ(1, Count(*module, HloOpcode::kExp));
+}
+
+TEST(Fusion, WhatWaitsForTheOtherStaysApart) {
+  auto module = Fuse(R"(HloModule m
+sum { a0 = f32[] parameter(0)  b0 = f32[] parameter(1)  ROOT c0 = f32[] add(a0, b0) }
+ENTRY main {
+  x = f32[1000] parameter(0)
+  z = f32[] constant(0)
+  a = f32[1000] exponential(x)
+  s = f32[] reduce(a, z), dimensions={0}, to_apply=sum
+  sb = f32[1000] broadcast(s), dimensions={}
+  b = f32[1000] divide(x, sb)
+  ROOT r = (f32[1000], f32[1000]) tuple(a, b)
+}
+)");
+  EXPECT_EQ(2, KernelsOf(*module));
+  // Read elsewhere than where it is written.
+  module = Fuse(R"(HloModule m
+ENTRY main {
+  x = f32[1000] parameter(0)
+  a = f32[1000] exponential(x)
+  v = f32[1000] reverse(a), dimensions={0}
+  b = f32[1000] add(x, v)
+  ROOT r = (f32[1000], f32[1000]) tuple(a, b)
+}
+)");
+  EXPECT_EQ(2, KernelsOf(*module));
+  // Either pair may be one loop, but not both.
+  module = Fuse(R"(HloModule m
+sum { a0 = f32[] parameter(0)  b0 = f32[] parameter(1)  ROOT c0 = f32[] add(a0, b0) }
+ENTRY main {
+  x = f32[1000] parameter(0)
+  y = f32[1000] parameter(1)
+  z = f32[] constant(0)
+  a = f32[1000] exponential(x)
+  b = f32[1000] exponential(y)
+  s = f32[] reduce(a, z), dimensions={0}, to_apply=sum
+  t = f32[] reduce(b, z), dimensions={0}, to_apply=sum
+  sb = f32[1000] broadcast(s), dimensions={}
+  tb = f32[1000] broadcast(t), dimensions={}
+  c = f32[1000] add(y, sb)
+  d = f32[1000] add(x, tb)
+  ROOT r = (f32[1000], f32[1000], f32[1000], f32[1000]) tuple(a, b, c, d)
+}
+)");
+  EXPECT_EQ(3, KernelsOf(*module));
+}
+
+TEST(Fusion, AnUpdateInPlaceAndAReductionAreLoopsOfTheirOwn) {
+  auto module = Fuse(R"(HloModule m
+ENTRY main {
+  x = f32[1000] parameter(0)
+  u = f32[10] parameter(1)
+  i = s32[] parameter(2)
+  n = f32[1000] negate(x)
+  d = f32[1000] dynamic-update-slice(x, u, i)
+  ROOT r = (f32[1000], f32[1000]) tuple(n, d)
 }
 )");
   EXPECT_EQ(0, Count(*module, HloOpcode::kFusion));

@@ -1,0 +1,318 @@
+// Loops with several results.
+//
+//   m = f32[1000] multiply(x, a)  p = f32[1000] subtract(y, m), both of them results:
+//   two loops read x twice and m from memory; one loop reads x and y once and writes m and p.
+//
+// Groups and instructions outside of groups are the nodes of a graph, in an order in which everything comes behind what it waits for. Two nodes may become
+// one if no third lies on a path between them; only nodes between the two in that order can. After a merger the order is made anew.
+#include "hlo/passes/fusion_groups.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+#include "hlo/ir/hlo_computation.h"
+
+namespace hilo {
+namespace {
+
+// Of one loop; memory is read and written in as many streams.
+constexpr size_t kMaxResults = 8;
+constexpr size_t kMaxArrays = 24;
+constexpr size_t kMaxMembers = 192;
+constexpr int64_t kMaxEmitted = 300;
+// Loops that read the same array and are tried with each other.
+constexpr size_t kMaxReaders = 32;
+// Nodes that are put in order in all, mergers after mergers.
+constexpr int64_t kMaxWork = 50'000'000;
+
+int64_t Elements(const HloInstruction& instruction) { return instruction.shape().IsArray() ? ShapeUtil::ElementsIn(instruction.shape()) : 0; }
+
+// Computes every element from those at the same place, or from scalars.
+bool IsPlain(const HloInstruction& member) {
+  switch (member.opcode()) {
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kIota:
+    case HloOpcode::kReshape:
+    case HloOpcode::kBitcast: return true;
+    default: return IsElementwise(member.opcode());
+  }
+}
+
+class GroupGraph {
+ public:
+  GroupGraph(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership)
+      : groups_(groups), membership_(membership), parent_(groups.size()), waiting_(groups.size()) {
+    for (size_t i = 0; i < groups.size(); ++i) parent_[i] = static_cast<int>(i);
+    for (const HloInstruction* instruction : computation.instructions()) {
+      if (membership.contains(instruction)) continue;
+      node_of_[instruction] = static_cast<int>(parent_.size());
+      parent_.push_back(static_cast<int>(parent_.size()));
+      waiting_.emplace_back();
+    }
+    for (const HloInstruction* instruction : computation.instructions()) {
+      const auto nodes = NodesOf(instruction);
+      const bool is_result = !membership.contains(instruction) || std::any_of(nodes.begin(), nodes.end(), [&](int node) { return IsRootOf(instruction, node); });
+      if (!is_result) continue;
+      const auto wait = [&](const HloInstruction* user) {
+        for (int later : NodesOf(user)) {
+          for (int node : nodes) {
+            if (later != node) waiting_[node].push_back(later);
+          }
+        }
+      };
+      for (const HloInstruction* user : instruction->users()) wait(user);
+      for (const HloInstruction* user : instruction->control_successors()) wait(user);
+    }
+  }
+
+  int Find(int node) {
+    while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
+    return node;
+  }
+
+  // False if there is no order.
+  bool Order() {
+    std::vector<int> missing(parent_.size(), 0), ready;
+    for (size_t i = 0; i < parent_.size(); ++i) {
+      if (Find(static_cast<int>(i)) != static_cast<int>(i)) continue;
+      Unify(static_cast<int>(i));
+      for (int later : waiting_[i]) ++missing[later];
+    }
+    for (size_t i = parent_.size(); i-- > 0;) {
+      if (missing[i] == 0 && Find(static_cast<int>(i)) == static_cast<int>(i)) ready.push_back(static_cast<int>(i));
+    }
+    position_.assign(parent_.size(), -1);
+    int64_t next = 0;
+    while (!ready.empty()) {
+      const int node = ready.back();
+      ready.pop_back();
+      position_[node] = next++;
+      for (int later : waiting_[node]) {
+        if (--missing[later] == 0) ready.push_back(later);
+      }
+    }
+    work_ += static_cast<int64_t>(parent_.size());
+    for (size_t i = 0; i < parent_.size(); ++i) {
+      if (Find(static_cast<int>(i)) == static_cast<int>(i) && position_[i] < 0) return false;
+    }
+    return true;
+  }
+
+  // Whether a third node waits for one of the two and is waited for by the other.
+  bool IsBetween(int a, int b) {
+    if (position_[a] > position_[b]) std::swap(a, b);
+    absl::flat_hash_set<int> seen;
+    std::vector<int> work;
+    const auto add = [&](int from) {
+      for (int later : waiting_[from]) {
+        later = Find(later);
+        if (position_[later] < position_[b] && seen.insert(later).second) work.push_back(later);
+        if (later == b && from != a) return true;
+      }
+      return false;
+    };
+    if (add(a)) return true;
+    while (!work.empty()) {
+      const int node = work.back();
+      work.pop_back();
+      if (node != a && add(node)) return true;
+      ++work_;
+    }
+    return false;
+  }
+
+  void Merge(int a, int b) {
+    parent_[b] = a;
+    waiting_[a].insert(waiting_[a].end(), waiting_[b].begin(), waiting_[b].end());
+    waiting_[b].clear();
+  }
+
+  bool MayGoOn() const { return work_ < kMaxWork; }
+  int64_t position(int node) const { return position_[node]; }
+
+ private:
+  std::vector<int> NodesOf(const HloInstruction* instruction) const {
+    const auto it = membership_.find(instruction);
+    return it == membership_.end() ? std::vector<int>{node_of_.at(instruction)} : it->second;
+  }
+  bool IsRootOf(const HloInstruction* instruction, int group) const {
+    const auto& roots = groups_[group].roots;
+    return std::find(roots.begin(), roots.end(), instruction) != roots.end();
+  }
+  // Every later node once, under the number it has now.
+  void Unify(int node) {
+    std::vector<int>& waiting = waiting_[node];
+    for (int& later : waiting) later = Find(later);
+    std::sort(waiting.begin(), waiting.end());
+    waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
+    waiting.erase(std::remove(waiting.begin(), waiting.end(), node), waiting.end());
+  }
+
+  const std::vector<FusionGroup>& groups_;
+  const FusionMembership& membership_;
+  absl::flat_hash_map<const HloInstruction*, int> node_of_;
+  std::vector<int> parent_;
+  std::vector<std::vector<int>> waiting_;  // nodes that wait for this one
+  std::vector<int64_t> position_;
+  int64_t work_ = 0;
+};
+
+class Merger {
+ public:
+  Merger(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership)
+      : computation_(computation), groups_(groups), membership_(membership), graph_(computation, groups, membership), sets_(groups.size()) {}
+
+  absl::flat_hash_map<const HloInstruction*, int> Run() {
+    absl::flat_hash_map<const HloInstruction*, int> merged;
+    for (size_t i = 0; i < groups_.size(); ++i) sets_[i] = Describe(static_cast<int>(i));
+    if (!graph_.Order()) return merged;
+    // What one loop computes and another reads.
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      for (const HloInstruction* root : groups_[i].roots) {
+        for (const HloInstruction* user : root->users()) {
+          const auto it = membership_.find(user);
+          if (it != membership_.end() && it->second.size() == 1) Try(static_cast<int>(i), it->second[0], /*closely=*/true);
+        }
+      }
+    }
+    // What several loops compute each for itself.
+    for (const HloInstruction* instruction : computation_.instructions()) {
+      const auto it = membership_.find(instruction);
+      if (it == membership_.end() || it->second.size() < 2 || !IsWork(*instruction)) continue;
+      TryAll(it->second, /*closely=*/true);
+    }
+    // What several loops read.
+    for (const HloInstruction* array : computation_.instructions()) {
+      std::vector<int> readers;
+      for (const HloInstruction* user : array->users()) {
+        const auto it = membership_.find(user);
+        if (it == membership_.end() || it->second.size() != 1) continue;
+        const int group = it->second[0];
+        if (Elements(*array) == Elements(*groups_[group].roots[0]) && std::find(readers.begin(), readers.end(), group) == readers.end()) readers.push_back(group);
+      }
+      if (readers.size() > 1 && readers.size() <= kMaxReaders) TryAll(std::move(readers), /*closely=*/false);
+    }
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      const int set = graph_.Find(static_cast<int>(i));
+      if (sets_[set].roots.size() < 2) continue;
+      for (const HloInstruction* root : groups_[i].roots) merged[root] = set;
+    }
+    return merged;
+  }
+
+ private:
+  struct Set {
+    bool is_loop = false, is_plain = true;
+    std::vector<const HloInstruction*> roots;
+    std::vector<int> groups;
+    absl::flat_hash_set<const HloInstruction*> members, operands;
+    int64_t emitted = 0;
+  };
+
+  static bool IsWork(const HloInstruction& instruction) {
+    return instruction.opcode() != HloOpcode::kBroadcast && instruction.opcode() != HloOpcode::kIota && instruction.opcode() != HloOpcode::kConstant;
+  }
+
+  Set Describe(int number) const {
+    const FusionGroup& group = groups_[number];
+    Set set{.is_loop = true, .groups = {number}, .emitted = group.emitted};
+    set.roots.assign(group.roots.begin(), group.roots.end());
+    for (const HloInstruction* root : group.roots) {
+      const HloOpcode opcode = root->opcode();
+      set.is_loop &= root->shape().IsArray() && (IsElementwise(opcode) || (HasTrait(opcode, kMovement) && opcode != HloOpcode::kDynamicUpdateSlice)) &&
+                     root->control_predecessors().empty() && root->control_successors().empty();
+    }
+    for (const HloInstruction* member : group.members) {
+      set.members.insert(member);
+      set.is_plain &= IsPlain(*member);
+      set.is_loop &= member->opcode() != HloOpcode::kTranspose;
+      for (const HloInstruction* operand : member->operands()) {
+        if (Elements(*operand) > 1) set.operands.insert(operand);
+      }
+    }
+    return set;
+  }
+
+  void TryAll(std::vector<int> numbers, bool closely) {
+    std::sort(numbers.begin(), numbers.end(), [&](int a, int b) { return graph_.position(graph_.Find(a)) < graph_.position(graph_.Find(b)); });
+    for (size_t i = 0; i + 1 < numbers.size(); ++i) Try(numbers[i], numbers[i + 1], closely);
+  }
+
+  // `closely`: they share more than what they read.
+  void Try(int a, int b, bool closely) {
+    a = graph_.Find(a);
+    b = graph_.Find(b);
+    if (a == b || !graph_.MayGoOn()) return;
+    Set &x = sets_[a], &y = sets_[b];
+    if (!x.is_loop || !y.is_loop || !(closely || (x.is_plain && y.is_plain))) return;
+    if (!ShapeUtil::SameDimensions(x.roots[0]->shape(), y.roots[0]->shape())) return;
+    if (!ReadsInPlace(x, y) || !ReadsInPlace(y, x)) return;
+    if (x.roots.size() + y.roots.size() > kMaxResults || x.members.size() + y.members.size() > kMaxMembers || x.emitted + y.emitted > kMaxEmitted) return;
+    absl::flat_hash_set<const HloInstruction*> arrays = x.operands;
+    arrays.insert(y.operands.begin(), y.operands.end());
+    for (const Set* set : {&x, &y}) {
+      for (const HloInstruction* member : set->members) arrays.erase(member);
+    }
+    if (arrays.size() + x.roots.size() + y.roots.size() > kMaxArrays) return;
+    if (graph_.IsBetween(a, b)) return;
+    graph_.Merge(a, b);
+    x.is_plain &= y.is_plain;
+    x.roots.insert(x.roots.end(), y.roots.begin(), y.roots.end());
+    x.groups.insert(x.groups.end(), y.groups.begin(), y.groups.end());
+    x.members.insert(y.members.begin(), y.members.end());
+    x.operands.insert(y.operands.begin(), y.operands.end());
+    x.emitted += y.emitted;
+    graph_.Order();
+  }
+
+  // Whether all that `reader` reads of the results of `of`, it reads where the loop writes.
+  bool ReadsInPlace(const Set& reader, const Set& of) const {
+    for (const HloInstruction* root : of.roots) {
+      if (!reader.operands.contains(root)) continue;
+      for (int group : reader.groups) {
+        const std::vector<uint64_t> reads = ReadsOf(groups_[group], root, 2);
+        if (reads.size() > 1 || (reads.size() == 1 && reads[0] != 0)) return false;
+      }
+    }
+    return true;
+  }
+
+  const HloComputation& computation_;
+  const std::vector<FusionGroup>& groups_;
+  const FusionMembership& membership_;
+  GroupGraph graph_;
+  std::vector<Set> sets_;
+};
+
+}  // namespace
+
+std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* producer, size_t most) {
+  std::vector<uint64_t> reads;
+  for (const HloInstruction* user : producer->users()) {
+    auto it = group.reads.find(user);
+    if (it == group.reads.end()) continue;
+    const bool same_index = IsElementwise(user->opcode()) || user->opcode() == HloOpcode::kReduce;
+    for (int64_t operand = 0; operand < user->operand_count(); ++operand) {
+      if (user->operand(operand) != producer) continue;
+      for (uint64_t index : it->second) {
+        reads.push_back(same_index ? index : absl::HashOf(index, user->unique_id(), operand));
+      }
+    }
+    if (reads.size() > 4 * most) break;
+  }
+  std::sort(reads.begin(), reads.end());
+  reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+  return reads;
+}
+
+absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation& computation, const std::vector<FusionGroup>& groups,
+                                                            const FusionMembership& membership) {
+  return Merger(computation, groups, membership).Run();
+}
+
+bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership) {
+  return GroupGraph(computation, groups, membership).Order();
+}
+
+}  // namespace hilo

@@ -1,0 +1,38 @@
+// What the fusion pass groups instructions into.
+#ifndef HILO_HLO_PASSES_FUSION_GROUPS_H_
+#define HILO_HLO_PASSES_FUSION_GROUPS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "hlo/ir/hlo_instruction.h"
+
+namespace hilo {
+
+// Instructions that become one loop.
+struct FusionGroup {
+  std::vector<HloInstruction*> roots;    // its results, users before operands
+  std::vector<HloInstruction*> members;  // users before operands
+  // The indices at which each member is computed, as numbers that differ for different indices; 0 is that of the results.
+  absl::flat_hash_map<const HloInstruction*, std::vector<uint64_t>> reads;
+  int64_t emitted = 0;  // members, each counted once for every index
+};
+
+// The groups that an instruction is computed in.
+using FusionMembership = absl::flat_hash_map<const HloInstruction*, std::vector<int>>;
+
+// The indices at which `group` would compute `producer`, all of whose users it holds; not many more than `most` of them.
+std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* producer, size_t most);
+
+// Roots of groups that had better be one loop with several results: root to number of the set. Loops are, that run over the same elements, if one reads what
+// the other computes, element by element, or if both compute or read the same, and no other instruction waits for the one and is waited for by the other.
+absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation& computation, const std::vector<FusionGroup>& groups,
+                                                            const FusionMembership& membership);
+
+// True if no group waits for itself.
+bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_PASSES_FUSION_GROUPS_H_
