@@ -19,7 +19,7 @@ namespace hilo::pjrt {
 
 // Kinds of memories; their numbers are their kind ids and their places in a device's list. All of them are memory of the device: programs that
 // move arrays between kinds run, and nothing is copied.
-inline constexpr std::array<absl::string_view, 3> kMemoryKinds = {"device", "unpinned_host", "pinned_host"};
+inline constexpr std::array<absl::string_view, 3> kMemoryKinds = {"device", "pinned_host", "unpinned_host"};
 inline constexpr int kDefaultMemory = 0;
 
 // The number of a kind. Errors: InvalidArgument listing the kinds.

@@ -3,32 +3,68 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/hlo_proto_wire.h"
+#include "pjrt/xla_flags.h"
 
 namespace hilo::pjrt {
 namespace {
 
 // Fields of CompileOptionsProto, ExecutableBuildOptionsProto, DeviceAssignmentProto and OptionOverrideProto.
 enum CompileField { kBuildOptions = 3, kPortable = 4, kOverrides = 7 };
-enum BuildField { kReplicas = 4, kPartitions = 5, kAssignment = 9 };
+enum BuildField { kReplicas = 4, kPartitions = 5, kAssignment = 9, kOpenResults = 12 };
 enum AssignmentField { kReplicaCount = 1, kComputationCount = 2, kComputationDevices = 3 };
 enum ComputationField { kReplicaDevices = 1 };
 enum OverrideField { kString = 1, kBool = 2, kInt = 3, kDouble = 4 };
 
-// Switches of XLA's that ask for what Hilo does anyway, or for the ways of a compiler that it is not.
-constexpr absl::string_view kReadOver[] = {
-    "xla_embed_ir_in_executable",  "xla_backend_optimization_level", "xla_cpu_enable_fast_math", "xla_cpu_enable_fast_min_max",
-    "xla_cpu_prefer_vector_width", "xla_llvm_disable_expensive_passes"};
+// How a value that was sent without quotes would have been written.
+std::string TextOf(const WireMessage& value) {
+  if (value.Has(kString)) return std::string(value.Bytes(kString));
+  if (value.Has(kBool)) return value.Bool(kBool) ? "1" : "0";
+  return value.Has(kInt) ? absl::StrCat(value.Int(kInt)) : absl::StrCat(value.Double(kDouble));
+}
+
+absl::Status NoValue(absl::string_view name, absl::string_view type, const WireMessage& value) {
+  return InvalidArgument("While setting option ", name, ", '", TextOf(value), "' is not a valid ", type, " value.");
+}
 
 absl::StatusOr<bool> BoolOf(absl::string_view name, const WireMessage& value) {
-  const absl::string_view text = value.Bytes(kString);
   if (value.Has(kBool)) return value.Bool(kBool);
-  if (value.Has(kInt) && (value.Int(kInt) == 0 || value.Int(kInt) == 1)) return value.Int(kInt) == 1;
+  const std::string text = TextOf(value);
   if (text == "true" || text == "True" || text == "1") return true;
   if (text == "false" || text == "False" || text == "0") return false;
-  return InvalidArgument("compiler option ", name, ": expected true or false");
+  return NoValue(name, "bool", value);
+}
+
+absl::StatusOr<std::string> StringOf(absl::string_view name, const WireMessage& value) {
+  if (!value.Has(kString)) return NoValue(name, "string", value);
+  return std::string(value.Bytes(kString));
+}
+
+// A flag that is read over.
+absl::Status CheckFlag(absl::string_view name, const WireMessage& value) {
+  int64_t integer;
+  double number;
+  switch (XlaFlagTypeOf(name)) {
+    case XlaFlagType::kNone:
+      return InvalidArgument("No such compile option: '", name, "'");
+    case XlaFlagType::kBool:
+      return BoolOf(name, value).status();
+    case XlaFlagType::kInt:
+      if (value.Has(kInt) || (value.Has(kString) && absl::SimpleAtoi(value.Bytes(kString), &integer))) return absl::OkStatus();
+      return NoValue(name, "int32", value);
+    case XlaFlagType::kFloat:
+      if (value.Has(kDouble) || (value.Has(kString) && absl::SimpleAtod(value.Bytes(kString), &number))) return absl::OkStatus();
+      return NoValue(name, "float", value);
+    case XlaFlagType::kString:
+      return StringOf(name, value).status();
+    case XlaFlagType::kAny:
+      break;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ApplyOverride(absl::string_view name, const WireMessage& value, CompileOptions* options) {
@@ -40,10 +76,9 @@ absl::Status ApplyOverride(absl::string_view name, const WireMessage& value, Com
   } else if (name == "hilo_flush_denormals") {
     HILO_ASSIGN_OR_RETURN(options->flush_denormals, BoolOf(name, value));
   } else if (name == "hilo_dump_to" || name == "xla_dump_to") {
-    options->dump_dir = std::string(value.Bytes(kString));
-  } else if (std::find(std::begin(kReadOver), std::end(kReadOver), name) == std::end(kReadOver)) {
-    return InvalidArgument("there is no compiler option '", name,
-                           "'; there are hilo_strict, hilo_flush_denormals, hilo_dump_to, xla_dump_to and xla_allow_excess_precision");
+    HILO_ASSIGN_OR_RETURN(options->dump_dir, StringOf(name, value));
+  } else {
+    return CheckFlag(name, value);
   }
   return absl::OkStatus();
 }
@@ -93,6 +128,8 @@ absl::StatusOr<PluginCompileOptions> ReadCompileOptions(absl::string_view bytes)
     HILO_ASSIGN_OR_RETURN(const WireMessage assignment, build.Message(kAssignment));
     HILO_ASSIGN_OR_RETURN(options.compile.devices, ReadAssignment(assignment, options.compile.replica_count, options.compile.num_partitions));
   }
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> open, build.Ints(kOpenResults));
+  options.open_results.assign(open.begin(), open.end());
   HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> overrides, proto.Messages(kOverrides));
   for (const WireMessage& entry : overrides) {  // of a map: key 1, value 2
     HILO_ASSIGN_OR_RETURN(const WireMessage value, entry.Message(2));

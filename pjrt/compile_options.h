@@ -3,6 +3,7 @@
 #define HILO_PJRT_COMPILE_OPTIONS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -15,6 +16,8 @@ struct PluginCompileOptions {
   CompileOptions compile;
   // Runs on whichever device each run names.
   bool portable = false;
+  // Of each result, or of all of them, whether a result that the program says nothing of may stay divided among the partitions.
+  std::vector<bool> open_results;
 };
 
 // Counts of replicas and partitions, the devices, and the user's own options (JAX: compiler_options=), by name:
@@ -22,8 +25,9 @@ struct PluginCompileOptions {
 //   hilo_strict, hilo_flush_denormals, hilo_dump_to   fields of CompileOptions
 //   xla_dump_to, xla_allow_excess_precision           the same as hilo_dump_to and the opposite of hilo_strict
 //
-// and flags of XLA's that have nothing to change here, which are read over. Flags in debug_options are the process's, not the program's; they too
-// are read over. Errors: InvalidArgument for bytes that are no such message, and naming options that there are not.
+// and flags of XLA's that have nothing to change here, which are read over once their values are of their types (xla_flags.h). Flags in debug_options are
+// the process's, not the program's; they too are read over. Errors: InvalidArgument for bytes that are no such message, and naming options that there are
+// not or whose values are none.
 absl::StatusOr<PluginCompileOptions> ReadCompileOptions(absl::string_view bytes);
 
 // A serialised DeviceAssignmentProto.

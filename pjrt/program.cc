@@ -11,6 +11,7 @@
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
 #include "hlo/ir/tile_assignment.h"
+#include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_parser.h"
 #include "pjrt/element_type.h"
 #include "pjrt/error.h"
@@ -92,6 +93,24 @@ absl::StatusOr<std::string> ShardingToProto(absl::string_view text) {
   HILO_RETURN_IF_ERROR(kShardingCodec.encode(text, 1, &writer));
   HILO_ASSIGN_OR_RETURN(const WireMessage message, WireMessage::Parse(writer.bytes()));
   return std::string(message.Bytes(1));
+}
+
+// Divides the program among its partitions here if there are results whose shardings it leaves open: only then does anybody know these.
+absl::Status ChooseResultShardings(const std::vector<bool>& open, StablehloProgram* program) {
+  HloModule* module = program->module.get();
+  std::vector<bool> chosen;
+  for (size_t i = 0; i < program->results.size(); ++i) {
+    chosen.push_back(program->results[i].sharding.empty() && (open.size() == 1 ? open[0] : i < open.size() && open[i]));
+  }
+  if (module->num_partitions() <= 1 || std::find(chosen.begin(), chosen.end(), true) == chosen.end()) return absl::OkStatus();
+  HILO_RETURN_IF_ERROR(MakePartitioner(chosen)->Run(module).status());
+  const absl::string_view text = ExtraAttribute(module->extra_attributes(), "spmd_output_sharding");
+  if (text.empty()) return absl::OkStatus();
+  HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, TileAssignmentsFromHlo(text, static_cast<int64_t>(chosen.size())));
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i]) program->results[i].sharding = TileAssignmentToHlo(tiles[i]);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status AddValue(const Shape& shape, const StablehloValueInfo& info, bool sharded, ProgramValues* values) {
@@ -188,6 +207,7 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   program->portable = options.portable;
   program->donated = DonatedLeaves(*imported.module);
   HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*imported.module));
+  HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported));
   HILO_ASSIGN_OR_RETURN(program->executable, LoadNative(*client->client, native, options.compile));
   if (program->executable == nullptr) {
     HILO_ASSIGN_OR_RETURN(program->executable, client->client->Compile(std::move(imported.module), options.compile));
@@ -204,6 +224,7 @@ absl::StatusOr<std::string> OptimizedHlo(const Program& program) {
   HILO_ASSIGN_OR_RETURN(StablehloProgram imported, Import(program.source));
   HILO_ASSIGN_OR_RETURN(const PluginCompileOptions options, ReadCompileOptions(program.source.options));
   PairDonors(imported.module.get());
+  HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported));
   HILO_ASSIGN_OR_RETURN(const std::string text, program.client->client->compiler()->Emit(std::move(imported.module), options.compile, "hlo"));
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> optimized, ParseHloModule(text, {}));
   HILO_ASSIGN_OR_RETURN(const std::string bytes, HloModuleToProto(*optimized));

@@ -1,6 +1,6 @@
 // Arrays between the host and buffers, and between buffers.
 //
-// Buffers never change, so a copy to another device or memory of the same host is a second handle on the same bytes: no program writes to bytes that
+// Buffers never change, so a copy to another device or to memory of another kind of the same host is a second handle on the same bytes: no program writes to bytes that
 // two values share. Between devices that have memory of their own a copy goes through the host. Memory of the host is used as it is when the caller lets us, it is aligned as Hilo's own, and it lies as the buffer shall lie.
 #include <cstring>
 
@@ -38,6 +38,21 @@ absl::StatusOr<PJRT_Buffer*> ShareWith(PJRT_Buffer* source, PJRT_Memory* memory)
     return NewBuffer(source->client, memory, std::move(copy));
   }
   return NewBuffer(source->client, memory, std::make_unique<Buffer>(source->value->shared_shape(), memory->device->number(), *std::move(value)));
+}
+
+// Bytes of its own, in the same memory: who asks for that is after the bytes. Waits.
+absl::StatusOr<PJRT_Buffer*> CopyOf(PJRT_Buffer* source) {
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const MemoryBlock> block, MemoryOf(source));
+  Client& client = *source->client->client;
+  const int device = source->memory->device->number();
+  std::unique_ptr<Buffer> copy;
+  if (client.memory_is_on_host()) {
+    HILO_ASSIGN_OR_RETURN(copy, client.BufferFromHostMemory(block->data(), source->value->shape(), device));
+  } else {
+    HILO_ASSIGN_OR_RETURN(const Literal literal, source->value->ToLiteral());
+    HILO_ASSIGN_OR_RETURN(copy, client.BufferFromLiteral(literal, device, &source->value->shape()));
+  }
+  return NewBuffer(source->client, source->memory, std::move(copy));
 }
 
 // Calls `copy` with the bytes of `memory` on the host (null: none).
@@ -164,7 +179,11 @@ absl::Status Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args* args) {
 absl::Status Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->dst_memory, nullptr));
-  HILO_ASSIGN_OR_RETURN(args->dst_buffer, ShareWith(args->buffer, memory));
+  if (memory == args->buffer->memory && args->buffer->value->shape().IsArray()) {
+    HILO_ASSIGN_OR_RETURN(args->dst_buffer, CopyOf(args->buffer));
+  } else {
+    HILO_ASSIGN_OR_RETURN(args->dst_buffer, ShareWith(args->buffer, memory));
+  }
   return absl::OkStatus();
 }
 

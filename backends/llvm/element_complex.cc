@@ -30,8 +30,10 @@ class ComplexOps {
   C Div(C x, C y) {
     Value* by_re = b_.CreateFCmpOGE(Abs(y.re), Abs(y.im));
     Value *large = b_.CreateSelect(by_re, y.re, y.im), *small = b_.CreateSelect(by_re, y.im, y.re);
-    Value* zero = Like(large, 0);
-    Value* ratio = b_.CreateSelect(b_.CreateFCmpOEQ(large, zero), zero, b_.CreateFDiv(small, large));
+    // +-1 where both parts are infinite.
+    Value* sign = b_.CreateFMul(CopySign(Like(small, 1), small), CopySign(Like(large, 1), large));
+    Value* equal = b_.CreateFCmpOEQ(Abs(small), Abs(large));
+    Value* ratio = b_.CreateSelect(IsZero(large), Like(large, 0), b_.CreateSelect(equal, sign, b_.CreateFDiv(small, large)));
     Value* denominator = b_.CreateFAdd(large, b_.CreateFMul(small, ratio));
     Value *first_re = b_.CreateSelect(by_re, x.re, x.im), *second_re = b_.CreateSelect(by_re, x.im, x.re);
     Value* re = b_.CreateFDiv(b_.CreateFAdd(first_re, b_.CreateFMul(second_re, ratio)), denominator);
@@ -99,15 +101,26 @@ class ComplexOps {
     result = Select(b_.CreateFCmpUNO(x.re, x.im), {b_.CreateFAdd(x.re, x.im), b_.CreateFAdd(x.re, x.im)}, result);
     return Select(IsInf(x.im), {llvm::ConstantFP::getInfinity(x.re->getType()), x.im}, result);
   }
-  C Rsqrt(C x) { return Div({Like(x.re, 1), Like(x.re, 0)}, Sqrt(x)); }
+  C Rsqrt(C x) {
+    C zero{Like(x.re, 0), CopySign(Like(x.re, 0), b_.CreateFNeg(x.im))};
+    return Select(HasInf(x), zero, Div({Like(x.re, 1), Like(x.re, 0)}, Sqrt(x)));
+  }
   C Cbrt(C x) {
     Value* modulus = M(F::kCbrt, Modulus(x));
     Value* angle = b_.CreateFDiv(Argument(x), Like(x.re, 3));
     return Select(IsZero(x), x, {b_.CreateFMul(modulus, M(F::kCos, angle)), b_.CreateFMul(modulus, M(F::kSin, angle))});
   }
 
-  C Sinh(C x) { return {b_.CreateFMul(M(F::kSinh, x.re), M(F::kCos, x.im)), b_.CreateFMul(M(F::kCosh, x.re), M(F::kSin, x.im))}; }
-  C Cosh(C x) { return {b_.CreateFMul(M(F::kCosh, x.re), M(F::kCos, x.im)), b_.CreateFMul(M(F::kSinh, x.re), M(F::kSin, x.im))}; }
+  // Real arguments have real values, even where these are infinite or NaN.
+  C Sinh(C x) {
+    Value* im = b_.CreateSelect(IsZero(x.im), x.im, b_.CreateFMul(M(F::kCosh, x.re), M(F::kSin, x.im)));
+    return {b_.CreateFMul(M(F::kSinh, x.re), M(F::kCos, x.im)), im};
+  }
+  C Cosh(C x) {
+    Value* zero = b_.CreateFMul(x.im, CopySign(Like(x.re, 1), x.re));
+    Value* im = b_.CreateSelect(IsZero(x.im), zero, b_.CreateFMul(M(F::kSinh, x.re), M(F::kSin, x.im)));
+    return {b_.CreateFMul(M(F::kCosh, x.re), M(F::kCos, x.im)), im};
+  }
   C Tanh(C x) {
     Value *one = Like(x.re, 1), *tangent = M(F::kTan, x.im), *sine = M(F::kSinh, x.re);
     Value* sine2 = b_.CreateFMul(sine, sine);
@@ -118,20 +131,36 @@ class ComplexOps {
     Value* decay = M(F::kExp, b_.CreateFMul(Like(x.re, -2), Abs(x.re)));
     Value* wave = b_.CreateFMul(Like(x.re, 4), b_.CreateFMul(M(F::kSin, x.im), M(F::kCos, x.im)));
     C far{CopySign(one, x.re), b_.CreateSelect(IsInf(x.re), CopySign(Like(x.re, 0), x.im), b_.CreateFMul(wave, decay))};
-    return Select(b_.CreateFCmpOGT(Abs(x.re), Like(x.re, x.re->getType()->getScalarType()->isDoubleTy() ? 20 : 10)), far, near);
+    C result = Select(b_.CreateFCmpOGT(Abs(x.re), Like(x.re, IsDouble(x) ? 20 : 10)), far, near);
+    return {result.re, b_.CreateSelect(IsZero(x.im), x.im, result.im)};
+  }
+
+  // Far from zero asin, acos and acosh are logarithms of 2x, up to quarters of a turn; infinite parts come here too.
+  Value* IsFar(C x) {
+    Value* bound = Like(x.re, IsDouble(x) ? 0x1p60 : 0x1p30);
+    return b_.CreateOr(b_.CreateFCmpOGT(Abs(x.re), bound), b_.CreateFCmpOGT(Abs(x.im), bound));
+  }
+  Value* LogModulusOfTwice(C x) {
+    Value* finite = b_.CreateFAdd(LogModulus(x), Like(x.re, 0.69314718055994530942));
+    return b_.CreateSelect(HasInf(x), llvm::ConstantFP::getInfinity(x.re->getType()), finite);
   }
 
   C Acos(C x) {
     C below = Sqrt({b_.CreateFSub(Like(x.re, 1), x.re), b_.CreateFNeg(x.im)}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
-    return {b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.re, above.re)), M(F::kAsinh, Mul(Conj(above), below).im)};
+    C near{b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.re, above.re)), M(F::kAsinh, Mul(Conj(above), below).im)};
+    C far{M2(F::kAtan2, Abs(x.im), x.re), CopySign(LogModulusOfTwice(x), b_.CreateFNeg(x.im))};
+    return Select(IsFar(x), far, near);
   }
   C Asin(C x) {
     C below = Sqrt({b_.CreateFSub(Like(x.re, 1), x.re), b_.CreateFNeg(x.im)}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
-    return {M2(F::kAtan2, x.re, Mul(below, above).re), M(F::kAsinh, Mul(Conj(below), above).im)};
+    C near{M2(F::kAtan2, x.re, Mul(below, above).re), M(F::kAsinh, Mul(Conj(below), above).im)};
+    C far{M2(F::kAtan2, x.re, Abs(x.im)), CopySign(LogModulusOfTwice(x), x.im)};
+    return Select(IsFar(x), far, near);
   }
   C Acosh(C x) {
     C below = Sqrt({b_.CreateFSub(x.re, Like(x.re, 1)), x.im}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
-    return {M(F::kAsinh, Mul(Conj(below), above).re), b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.im, above.re))};
+    C near{M(F::kAsinh, Mul(Conj(below), above).re), b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.im, above.re))};
+    return Select(IsFar(x), {LogModulusOfTwice(x), Argument(x)}, near);
   }
   // log(|1 + x|^2 / |1 - x|^2) / 4, of the x right of zero: 1 + 4a / |1 - x|^2 is a sum of positive numbers. Next to 1, where the square may vanish,
   // log(2 / |1 - x|) / 2.
@@ -143,7 +172,11 @@ class ComplexOps {
     Value* next = b_.CreateFMul(Like(a, 0.5), b_.CreateFSub(Like(a, 0.69314718055994530942), M(F::kLog, Modulus(rest))));
     Value* re = b_.CreateSelect(b_.CreateFCmpOLT(Larger(rest), Like(a, 0x1p-30)), next, away);
     Value* im = M2(F::kAtan2, b_.CreateFMul(Like(a, 2), x.im), b_.CreateFSub(b_.CreateFMul(below, above), im2));
-    return {CopySign(re, x.re), b_.CreateFMul(Like(a, 0.5), im)};
+    // Far from zero 1 / x, and a quarter of a turn.
+    Value* modulus = Modulus(x);
+    Value* inverse = b_.CreateSelect(HasInf(x), Like(a, 0), b_.CreateFDiv(b_.CreateFDiv(a, modulus), modulus));
+    C far{CopySign(inverse, x.re), CopySign(Like(a, 1.57079632679489661923), x.im)};
+    return Select(IsFar(x), far, {CopySign(re, x.re), b_.CreateFMul(Like(a, 0.5), im)});
   }
 
   C Sign(C x) {
@@ -186,6 +219,8 @@ class ComplexOps {
   Value* CopySign(Value* magnitude, Value* sign) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign); }
   Value* IsZero(Value* x) { return b_.CreateFCmpOEQ(x, Like(x, 0)); }
   Value* IsZero(C x) { return b_.CreateAnd(IsZero(x.re), IsZero(x.im)); }
+  bool IsDouble(C x) { return x.re->getType()->getScalarType()->isDoubleTy(); }
+  Value* HasInf(C x) { return b_.CreateOr(IsInf(x.re), IsInf(x.im)); }
   Value* IsInf(Value* x) { return b_.CreateFCmpOEQ(Abs(x), llvm::ConstantFP::getInfinity(x->getType())); }
   // Of the parts' magnitudes; NaN if either is.
   Value* Larger(C x) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, Abs(x.re), Abs(x.im)); }

@@ -160,7 +160,7 @@ absl::Status HloProtoWriter::WriteHeader(WireWriter* out) {
       HILO_RETURN_IF_ERROR(AddContext(AddFrameTable(name, text, &frames), absl::StrCat("; in the table ", name)));
     } else if (name == "frontend_attributes") {
       HILO_RETURN_IF_ERROR(kFrontendAttributesCodec.encode(text, 19, out));
-    } else if (!absl::StartsWith(name, "allow_spmd_sharding_propagation")) {
+    } else if (name != "spmd_output_sharding" && !absl::StartsWith(name, "allow_spmd_sharding_propagation")) {
       return Unimplemented("HloModuleProto has no field for the header attribute ", name);
     }
   }

@@ -1,6 +1,7 @@
 #include "hlo/ir/tile_assignment.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "absl/algorithm/container.h"
@@ -305,6 +306,17 @@ absl::StatusOr<TileAssignment> ReadSdySharding(AttributeReader& reader, const ab
 
 bool TileAssignment::IsWhole() const {
   return absl::c_all_of(counts, [](int64_t count) { return count == 1; });
+}
+
+std::string TileAssignmentToHlo(const TileAssignment& tiles) {
+  if (tiles.IsWhole()) return "{replicated}";
+  std::map<std::vector<int64_t>, std::vector<int64_t>> devices;
+  for (size_t device = 0; device < tiles.tile_of.size(); ++device) devices[tiles.tile_of[device]].push_back(static_cast<int64_t>(device));
+  std::vector<int64_t> order;
+  for (const auto& [tile, holders] : devices) order.insert(order.end(), holders.begin(), holders.end());
+  const size_t copies = devices.empty() ? 1 : devices.begin()->second.size();
+  return absl::StrCat("{devices=[", absl::StrJoin(tiles.counts, ","), copies > 1 ? absl::StrCat(",", copies) : "", "]", absl::StrJoin(order, ","),
+                      copies > 1 ? " last_tile_dim_replicate" : "", "}");
 }
 
 absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_view text, int64_t leaf_count) {

@@ -30,6 +30,10 @@ struct TileAssignment {
 // Errors: InvalidArgument if the text is none, or there are fewer or more shardings than leaves.
 absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_view text, int64_t leaf_count);
 
+// The same as "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}": devices in the order of their tiles; those that share a tile stand
+// together.
+std::string TileAssignmentToHlo(const TileAssignment& tiles);
+
 // Named axes of devices, in the order of their numbers unless `devices` permutes them.
 struct Mesh {
   std::vector<std::string> axes;

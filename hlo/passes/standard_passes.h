@@ -3,6 +3,7 @@
 #define HILO_HLO_PASSES_STANDARD_PASSES_H_
 
 #include <memory>
+#include <vector>
 
 #include "hlo/passes/hlo_pass.h"
 
@@ -11,7 +12,9 @@ namespace hilo {
 // "dce": removes instructions without effect, unused computations, and loop state that nothing reads.
 std::unique_ptr<HloPass> MakeDce();
 // "partition": the program that each partition of a sharded one runs; manual computations stay divided. Needed.
-std::unique_ptr<HloPass> MakePartitioner();
+// With `open_results`, one for each array of the result, those that the program says nothing of and that are open stay cut as they are computed, and the
+// module's attribute spmd_output_sharding says how.
+std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results = {});
 // "async-to-sync": an op in place of each asynchronous pair of it; domains go. Needed.
 std::unique_ptr<HloPass> MakeAsyncToSync();
 // "inline-fusions": puts the instructions of fusions that the module brings along in their place. Needed where no fusions were made before.

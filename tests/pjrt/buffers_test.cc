@@ -58,9 +58,9 @@ TEST_F(BuffersTest, BringUp) {
   const auto memories = PJRT_CALL(Device_AddressableMemories, .device = devices_[1]);
   ASSERT_EQ(memories.num_memories, 3u);
   EXPECT_EQ(PJRT_CALL(Device_DefaultMemory, .device = devices_[1]).memory, memories.memories[0]);
-  const auto kind = PJRT_CALL(Memory_Kind, .memory = memories.memories[2]);
+  const auto kind = PJRT_CALL(Memory_Kind, .memory = memories.memories[1]);
   EXPECT_EQ(std::string(kind.kind, kind.kind_size), "pinned_host");
-  EXPECT_EQ(PJRT_CALL(Memory_AddressableByDevices, .memory = memories.memories[2]).devices[0], devices_[1]);
+  EXPECT_EQ(PJRT_CALL(Memory_AddressableByDevices, .memory = memories.memories[1]).devices[0], devices_[1]);
   PJRT_CALL(Client_UpdateGlobalProcessInfo, .client = client_);
 }
 

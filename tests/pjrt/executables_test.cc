@@ -211,7 +211,10 @@ ENTRY main { x = f32[2] parameter(0)  ROOT s = f32[2] all-reduce(x), to_apply=ad
 
 TEST_F(ExecutablesTest, RefusesByName) {
   EXPECT_EQ(CompileError(kAdd, "c++"), "3: there are no programs of format 'c++'; there are mlir, hlo and hlo_text");
-  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_magic")).substr(0, 40), "3: there is no compiler option 'xla_magi");
+  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_magic")), "3: No such compile option: 'xla_magic'");
+  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_dump_max_hlo_modules")), "3: While setting option xla_dump_max_hlo_modules, '1' is not a valid int32 value.");
+  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_cpu_max_isa")), "3: While setting option xla_cpu_max_isa, '1' is not a valid string value.");
+  for (const char* flag : {"xla_embed_ir_in_executable", "xla_test_all_output_layouts", "xla_gpu_anything"}) Destroy(Compile(kAdd, Options(1, 1, flag)));
   Destroy(Compile(kAdd, Options(1, 1, "hilo_strict")));
   EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(4)).substr(0, 60), "3: the program runs on 4 replicas and 1 partitions, but the ");
   EXPECT_NE(CompileError("not a program", "mlir"), "");
@@ -299,6 +302,34 @@ ENTRY main { x = f32[2,4] parameter(0), sharding={devices=[2,1]<=[2]}  ROOT y = 
   ASSERT_EQ(TextOf(shardings->executable_output_shardings(&given)), "");
   EXPECT_EQ(given.sharding_sizes[0], 0u);
   EXPECT_NE(given.shardings[0], nullptr);
+  PJRT_CALL(Executable_Destroy, .executable = executable);
+  Destroy(loaded);
+}
+
+// Of two results that the program says nothing of, the first may stay divided.
+TEST_F(ExecutablesTest, ResultsStayDivided) {
+  WireWriter build, options;
+  build.Int(4, 1);
+  build.Int(5, 2);
+  build.Ints(12, {1, 0});
+  options.Message(3, build);
+  PJRT_LoadedExecutable* const loaded = Compile(R"(module attributes {mhlo.num_partitions = 2 : i32} {
+  func.func @main(%x: tensor<4x2xf32> {mhlo.sharding = "{devices=[2,1]0,1}"}) -> (tensor<4x2xf32>, tensor<2x4xf32>) {
+    %y = stablehlo.add %x, %x : tensor<4x2xf32>
+    %z = stablehlo.transpose %x, dims = [1, 0] : (tensor<4x2xf32>) -> tensor<2x4xf32>
+    return %y, %z : tensor<4x2xf32>, tensor<2x4xf32>
+  }
+})",
+                                                std::move(options).Take(), "mlir");
+  PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+  const auto results = PJRT_CALL(Executable_OutputDimensions, .executable = executable);
+  ASSERT_EQ(results.num_outputs, 2u);
+  EXPECT_EQ(std::vector<int64_t>(results.dims, results.dims + 4), (std::vector<int64_t>{2, 2, 2, 4}));
+  auto given = Make<PJRT_Shardings_PJRT_Executable_Shardings_Args>();
+  given.executable = executable;
+  ASSERT_EQ(TextOf(FindExtension<PJRT_Shardings_Extension>(PJRT_Extension_Type_Shardings)->executable_output_shardings(&given)), "");
+  EXPECT_EQ(std::string(given.shardings[0], given.sharding_sizes[0]).substr(0, 6), "\x08\x03\x1a\x02\x02\x01");
+  EXPECT_EQ(given.sharding_sizes[1], 0u);
   PJRT_CALL(Executable_Destroy, .executable = executable);
   Destroy(loaded);
 }

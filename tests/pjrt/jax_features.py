@@ -77,12 +77,17 @@ def donated_twice():
 
 @feature
 def errors_reach_python():
-    try:
-        jax.jit(lambda x: x, compiler_options={"xla_no_such_flag": True})(1.0)
-    except Exception as error:
-        assert "no compiler option" in str(error), error
-    else:
-        raise AssertionError("an unknown option was taken")
+    for option, value, text in [("xla_no_such_flag", True, "No such compile option: 'xla_no_such_flag'"), ("xla_embed_ir_in_executable", "maybe", "'maybe' is not a valid bool"),
+                                ("xla_backend_optimization_level", 1.5, "'1.5' is not a valid int32"), ("xla_dump_to", 3, "'3' is not a valid string"),
+                                ("xla_gpu_auto_spmd_partitioning_memory_budget_ratio", "x", "'x' is not a valid float")]:
+        try:
+            jax.jit(lambda x: x, compiler_options={option: value})(1.0)
+        except Exception as error:
+            assert text in str(error), error
+        else:
+            raise AssertionError(f"{option}={value} was taken")
+    taken = {"xla_dump_max_hlo_modules": 200, "xla_gpu_autotune_level": 0, "xla_step_marker_location": "STEP_MARK_AT_ENTRY", "xla_backend_optimization_level": "2"}
+    assert jax.jit(lambda x: x + 1, compiler_options=taken)(1.0) == 2
 
 
 @feature
@@ -93,6 +98,7 @@ def ahead_of_time():
     assert compiled.memory_analysis().argument_size_in_bytes == 128
     assert compiled.cost_analysis()["flops"] >= 4 * 4 * 4
     assert "ENTRY" in compiled.as_text() and " dot(" in compiled.as_text()
+    assert lowered.cost_analysis()["flops"] >= 4 * 4 * 4
 
 
 @feature
@@ -227,6 +233,45 @@ for place in 0, 4:  # aligned to 64 bytes and not
     assert x.devices() == {jax.devices()[0]} and (x.unsafe_buffer_pointer() == given[start:].ctypes.data) == (place == 0)
 """
     run_alone(program, JAX_PLATFORMS="hilo")
+    program = """
+import jax, jax.numpy as jnp, numpy as np
+x = jnp.arange(6, dtype=jnp.bfloat16)
+shared, copied = (jnp.from_dlpack(x, copy=copy) for copy in (None, True))
+for y in shared, copied, jnp.from_dlpack(jnp.asarray(x, jnp.float8_e5m2)).astype(jnp.bfloat16):
+    np.testing.assert_array_equal(np.asarray(y), np.asarray(x))
+assert shared.unsafe_buffer_pointer() == x.unsafe_buffer_pointer() != copied.unsafe_buffer_pointer()
+del x
+assert float(shared[5]) == 5
+shared.__dlpack__()  # and nobody takes it
+"""
+    run_alone(program, JAX_PLATFORMS="hilo")
+
+
+@feature
+def copies_and_views():
+    x = jnp.arange(64.)
+    assert jax.device_put(x, jax.devices()[0], may_alias=True).unsafe_buffer_pointer() == x.unsafe_buffer_pointer()
+    assert jax.device_put(x, jax.devices()[0], may_alias=False).unsafe_buffer_pointer() != x.unsafe_buffer_pointer()
+    np.testing.assert_array_equal(jnp.asarray(np.arange(64), copy=False), np.arange(64))
+    assert [memory.kind for memory in jax.devices()[0].addressable_memories()] == ["device", "pinned_host", "unpinned_host"]
+
+
+@feature
+def rules_for_the_cpu():
+    """What a program says of the platform cpu is said of this one too."""
+    from jax import export as jax_export
+    from jax.experimental import pallas
+
+    by_platform = lambda x: lax.platform_dependent(x, cpu=lambda v: v + 1, tpu=lambda v: v + 2)
+    assert float(jax.jit(by_platform)(1.0)) == 2
+    exported = jax_export.export(jax.jit(by_platform), platforms=["cpu", "hilo", "tpu"])(jax.ShapeDtypeStruct((), jnp.float32))
+    assert float(exported.call(1.0)) == 2
+    try:
+        pallas.pallas_call(lambda x, out: None, out_shape=jax.ShapeDtypeStruct((8,), jnp.float32))(jnp.ones(8))
+    except ValueError as error:
+        assert "interpret mode" in str(error), error
+    else:
+        raise AssertionError("a kernel ran without being interpreted")
 
 
 @feature
@@ -281,6 +326,37 @@ def shard_map():
     swapped = jax.jit(jax.shard_map(lambda v: lax.all_to_all(v, "a", 1, 0, tiled=True), mesh=m, in_specs=P("a", None), out_specs=P(None, "a")))(
         np.arange(64.).reshape(8, 8).astype(np.float32))
     np.testing.assert_allclose(np.asarray(swapped), np.arange(64.).reshape(8, 8))
+
+
+@feature
+def ragged_exchange():
+    """Each of two devices has rows for both: device 0 sends one to itself and two to device 1, which sends two back and keeps one."""
+    offsets = lambda *rows: np.array(rows, np.int32)
+    sizes, starts, places = offsets([1, 2], [2, 1]), offsets([0, 1], [0, 2]), offsets([0, 0], [1, 2])
+    run = jax.shard_map(lambda x, out, i, s, o, r: lax.ragged_all_to_all(x, out, i[0], s[0], o[0], r[0], axis_name="a"), mesh=Mesh(np.array(jax.devices("hilo")[:2]), ("a",)),
+                        in_specs=P("a"), out_specs=P("a"), check_vma=False)
+    x = np.array([10, 20, 21, 11, 12, 22], np.float32)
+    result = jax.jit(run)(x, np.zeros(8, np.float32), starts, sizes, places, sizes.T)
+    np.testing.assert_allclose(np.asarray(result), [10, 11, 12, 0, 20, 21, 22, 0])
+
+
+@feature
+def shardings_of_results():
+    """Results whose sharding nobody asks for stay divided as they are computed."""
+    m = mesh(2, 2)
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    given = jax.device_put(x, NamedSharding(m, P("a", "b")))
+    for function, spec in [(lambda v: v * 3, P("a", "b")), (lambda v: v.T, P("b", "a")), (lambda v: v.sum(0), P("b")), (lambda v: v, P("a", "b")),
+                           (lambda v: jnp.broadcast_to(v[None], (2, 8, 8)), P(None, "a", "b")), (jnp.sum, P())]:
+        for result in function(given), jax.jit(function)(given):
+            assert result.sharding.is_equivalent_to(NamedSharding(m, spec), result.ndim), (result.sharding, spec)
+            np.testing.assert_allclose(np.asarray(result), function(x))
+    several = jax.jit(lambda v: {"a": v + 1, "b": jnp.sum(v), "c": lax.with_sharding_constraint(v, NamedSharding(m, P("b")))})(given)
+    assert [leaf.sharding.spec for leaf in jax.tree.leaves(several)] == [P("a", "b"), P(), P("b")]
+    kept = jax.jit(lambda v: v + 1, donate_argnums=0)(jax.device_put(x, NamedSharding(m, P("a"))))
+    assert kept.sharding.spec == P("a") and [s.data.shape for s in kept.addressable_shards] == [(4, 8)] * 4
+    uneven = jax.jit(lambda v: lax.with_sharding_constraint(v[:6] * 2, NamedSharding(mesh(4), P("a"))))(np.ones(8, np.float32))
+    np.testing.assert_allclose(np.asarray(uneven), np.full(6, 2))
 
 
 @feature

@@ -79,6 +79,7 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   const absl::string_view target = c.Text("call_target_name");
   if (target.empty()) return InvalidArgument("expected call_target_name");
   if (target == "shape_assertion") return ShapeAssertion(c);
+  if (target == "ragged_all_to_all") return RaggedAllToAll(c);
   auto attributes = std::make_unique<CustomCallAttrs>();
   attributes->custom_call_target = std::string(target);
   attributes->custom_call_has_side_effect = c.Flag("has_side_effect");

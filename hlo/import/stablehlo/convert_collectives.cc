@@ -1,6 +1,7 @@
 // Collectives: what several devices do together.
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/ops/collective_attributes.h"
 
@@ -8,12 +9,11 @@ namespace hilo::stablehlo {
 namespace {
 
 // Rows of a matrix; -1 fills rows up.
-absl::StatusOr<ReplicaGroups> Groups(const OpConversion& c) {
+absl::StatusOr<ReplicaGroups> GroupsOf(const Attribute* attribute) {
   ReplicaGroups groups;
-  const Attribute* attribute = c.op.Find("replica_groups");
   if (attribute == nullptr) return groups;
   if (attribute->kind == Attribute::Kind::kForeign) return Unimplemented("replica_groups over the axes of a mesh");
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, c.Integers("replica_groups"));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, IntegersOf(*attribute));
   if (ids.empty()) return groups;
   const bool is_matrix = attribute->kind == Attribute::Kind::kDense && attribute->type->shape.rank() == 2;
   if (!is_matrix) return InvalidArgument("expected a matrix as replica_groups");
@@ -24,6 +24,8 @@ absl::StatusOr<ReplicaGroups> Groups(const OpConversion& c) {
   }
   return groups;
 }
+
+absl::StatusOr<ReplicaGroups> Groups(const OpConversion& c) { return GroupsOf(c.op.Find("replica_groups")); }
 
 // No channel is one that is not positive.
 absl::StatusOr<std::optional<int64_t>> Channel(const OpConversion& c) {
@@ -130,6 +132,25 @@ constexpr ConversionRule kRules[] = {
 };
 
 }  // namespace
+
+// StableHLO has no operation of its own for it.
+absl::StatusOr<Results> RaggedAllToAll(OpConversion& c) {
+  auto attributes = std::make_unique<RaggedAllToAllAttrs>();
+  const Attribute* config = c.op.Find("backend_config");
+  if (config == nullptr || config->kind != Attribute::Kind::kDictionary) return InvalidArgument("ragged_all_to_all: expected a dictionary as backend_config");
+  for (const NamedAttribute& entry : config->entries) {
+    if (entry.name == "replica_groups") {
+      HILO_ASSIGN_OR_RETURN(attributes->replica_groups, GroupsOf(entry.value));
+    } else if (entry.name == "channel_id" && entry.value->kind == Attribute::Kind::kInteger) {
+      if (entry.value->integer > 0) attributes->channel_id = entry.value->integer;
+    } else {
+      return Unimplemented("ragged_all_to_all with ", entry.name);
+    }
+  }
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(6));
+  HILO_RETURN_IF_ERROR(c.ExpectResults(1));
+  return c.Split(c.Add(HloOpcode::kRaggedAllToAll, c.operands, std::move(attributes)));
+}
 
 absl::Span<const ConversionRule> CollectiveRules() { return kRules; }
 

@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
+#include "hlo/ir/tile_assignment.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::stablehlo {
@@ -61,6 +62,16 @@ absl::StatusOr<std::string> ShardingOfValue(const Value* value, const Shardings&
   return shardings.HloText(*out->elements[number]);
 }
 
+bool Divides(const std::string& sharding, const Shape& shape) {
+  const auto tiles = TileAssignmentsFromHlo(sharding, 1);
+  if (!tiles.ok() || (*tiles)[0].IsWhole()) return true;
+  const std::vector<int64_t>& counts = (*tiles)[0].counts;
+  for (size_t d = 0; d < counts.size() && static_cast<int64_t>(d) < shape.rank(); ++d) {
+    if (shape.dimensions(static_cast<int64_t>(d)) % counts[d] != 0) return false;
+  }
+  return true;
+}
+
 // Layout "{0,1}": dimensions, minor first. Other modes leave the layout as it is.
 absl::Status SetLayout(const std::string& mode, Shape* shape) {
   if (mode.empty() || mode[0] != '{' || !shape->IsArray()) return absl::OkStatus();
@@ -113,7 +124,7 @@ absl::Status SetShardings(StablehloProgram* program) {
   const bool any = std::any_of(program->results.begin(), program->results.end(), [](const auto& result) { return !result.sharding.empty(); });
   if (!any) return absl::OkStatus();
   std::vector<std::string> texts;
-  for (const StablehloValueInfo& result : program->results) texts.push_back(result.sharding.empty() ? "{replicated}" : result.sharding);
+  for (const StablehloValueInfo& result : program->results) texts.push_back(result.sharding.empty() ? "{unknown}" : result.sharding);
   HloInstruction* root = entry->root_instruction();
   if (texts.size() == 1) {
     HILO_ASSIGN_OR_RETURN(HloInstruction * tuple, entry->AddOp(HloOpcode::kTuple, {root}));
@@ -167,6 +178,7 @@ absl::Status DescribeEntry(const Operation& module, const Operation& main, const
                                     absl::StrCat("; result ", i, " of main")));
     if (info.sharding.empty()) {
       HILO_ASSIGN_OR_RETURN(info.sharding, ShardingOfValue(returned[i], shardings));
+      if (!Divides(info.sharding, returned[i]->type->shape)) info.sharding.clear();  // a wish, not a demand
     }
   }
   HILO_RETURN_IF_ERROR(SetDonation(program));

@@ -152,6 +152,7 @@ class GraphConversion {
 
   // Converts `op`, or pushes a frame that must come first and returns false. Frames move when one is pushed.
   absl::StatusOr<bool> Step(const Operation& op) {
+    if (op.name == "func.func") return InvalidArgument("a function within a function");
     if (op.name == "func.call" || op.name == "stablehlo.composite") {
       HILO_ASSIGN_OR_RETURN(const Operation* callee, Callee(op));
       if (callee != nullptr && !converted_.contains(callee)) {

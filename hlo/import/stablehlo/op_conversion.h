@@ -101,6 +101,8 @@ absl::Span<const ConversionRule> MovementRules();
 absl::Span<const ConversionRule> ReductionRules();
 absl::Span<const ConversionRule> ContractionRules();
 absl::Span<const ConversionRule> CollectiveRules();
+// A custom call of this name, with the groups in its backend_config.
+absl::StatusOr<Results> RaggedAllToAll(OpConversion& c);
 absl::Span<const ConversionRule> TransferRules();
 absl::Span<const ConversionRule> DynamicShapeRules();
 absl::Span<const ConversionRule> CallRules();

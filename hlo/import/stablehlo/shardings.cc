@@ -1,8 +1,5 @@
 #include "hlo/import/stablehlo/shardings.h"
 
-#include <algorithm>
-#include <map>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
@@ -42,17 +39,6 @@ absl::StatusOr<std::string> DimensionText(const Attribute& dimension) {
   }
   if (dimension.integer == 0) parts.push_back("?");
   return absl::StrCat("{", absl::StrJoin(parts, ", "), "}");
-}
-
-// Devices in the order of their tiles; those that share a tile stand together.
-std::string TilesText(const TileAssignment& tiles) {
-  std::map<std::vector<int64_t>, std::vector<int64_t>> devices;
-  for (size_t device = 0; device < tiles.tile_of.size(); ++device) devices[tiles.tile_of[device]].push_back(static_cast<int64_t>(device));
-  std::vector<int64_t> order;
-  for (const auto& [tile, holders] : devices) order.insert(order.end(), holders.begin(), holders.end());
-  const size_t copies = devices.empty() ? 1 : devices.begin()->second.size();
-  return absl::StrCat("{devices=[", absl::StrJoin(tiles.counts, ","), copies > 1 ? absl::StrCat(",", copies) : "", "]", absl::StrJoin(order, ","),
-                      copies > 1 ? " last_tile_dim_replicate" : "", "}");
 }
 
 }  // namespace
@@ -122,7 +108,7 @@ absl::StatusOr<std::string> Shardings::HloText(const Attribute& sharding) const 
   const auto maximal = maximal_.find(std::string(sharding.elements[0]->text));
   if (maximal != maximal_.end()) return absl::StrCat("{maximal device=", maximal->second, "}");
   HILO_ASSIGN_OR_RETURN(const auto tiles, TileAssignmentsFromSdy(absl::StrCat("#sdy.sharding", text), meshes_, std::nullopt));
-  return tiles[0].IsWhole() ? "{replicated}" : TilesText(tiles[0]);
+  return TileAssignmentToHlo(tiles[0]);
 }
 
 }  // namespace hilo::stablehlo

@@ -2,7 +2,7 @@
 //
 // Parameters come as tiles, and what can be computed on tiles is (op_factors.h): tiles of the operands give the tile of the result, or a part of it that
 // the partitions add up. What cannot is computed on whole arrays, which each partition gathers. Nothing is searched for: an array is cut as the arrays
-// are that it comes from, unless the program says something else of it.
+// are that it comes from, unless the program says something else of it. So are results that are left open; others are whole.
 //
 //   x = f32[8,4] parameter(0), sharding={devices=[2,1]<=[2]}    =>   x = f32[4,4] parameter(0)
 //   w = f32[4,4] parameter(1)                                        w = f32[4,4] parameter(1)
@@ -11,7 +11,8 @@
 //                                                                    ROOT s = f32[4] all-reduce(p)
 //
 // Bodies of manual computations, between the custom calls that cut an array into local shapes and those that join it, run as they are. Computations of
-// loops and branches are not divided. A module that is scheduled has been partitioned already; its shardings tell where it came from.
+// loops and branches are not divided. A module that is scheduled, or tells how its results are cut, has been partitioned already; its shardings tell where it
+// came from.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -56,11 +57,13 @@ absl::string_view ShardingOf(const HloInstruction& instruction) { return ExtraAt
 
 class Partitioner : public HloPass {
  public:
+  explicit Partitioner(std::vector<bool> open_results) : open_results_(std::move(open_results)) {}
+
   absl::string_view name() const override { return "partition"; }
   bool optional() const override { return false; }
 
   absl::StatusOr<bool> Run(HloModule* module) override {
-    if (module->is_scheduled() || !HasShardings(*module)) return false;
+    if (module->is_scheduled() || !ExtraAttribute(module->extra_attributes(), "spmd_output_sharding").empty() || !HasShardings(*module)) return false;
     partitions_ = module->num_partitions();
     HILO_RETURN_IF_ERROR(ReadModule(*module));
     bool changed = false;
@@ -321,8 +324,12 @@ class Partitioner : public HloPass {
     // What a mark says of a result, the result keeps.
     for (const HloInstruction* at = root; sharding.empty() && IsMark(TargetOf(*at)) && at->operand_count() == 1; at = at->operand(0))
       sharding = std::string(ShardingOf(*at->operand(0)));
-    if (!absl::StrContains(sharding, "devices=")) return walk->Whole(root);
-    HILO_ASSIGN_OR_RETURN(const auto tiles, TileAssignmentsFromHlo(sharding, static_cast<int64_t>(ShapeUtil::Leaves(root->shape()).size())));
+    const auto leaves = static_cast<int64_t>(ShapeUtil::Leaves(root->shape()).size());
+    std::vector<TileAssignment> tiles(leaves);
+    if (absl::StrContains(sharding, "devices=")) {
+      HILO_ASSIGN_OR_RETURN(tiles, TileAssignmentsFromHlo(sharding, leaves));
+    }
+    HILO_RETURN_IF_ERROR(ChooseTiles(walk, root, &tiles));
     if (absl::c_all_of(tiles, [](const TileAssignment& one) { return one.IsWhole(); })) return walk->Whole(root);
     if (root->shape().IsArray()) {
       HILO_ASSIGN_OR_RETURN(*shape, TileShape(*shape, tiles[0]));
@@ -338,12 +345,33 @@ class Partitioner : public HloPass {
     return root->parent()->AddOp(HloOpcode::kTuple, values);
   }
 
+  // Results that are open stay cut as they are. The module says then how its results are cut.
+  absl::Status ChooseTiles(TileWalk* walk, HloInstruction* root, std::vector<TileAssignment>* tiles) const {
+    if (open_results_.size() != tiles->size() || !absl::c_linear_search(open_results_, true)) return absl::OkStatus();
+    if (!root->shape().IsArray() && root->shape().tuple_shapes_size() != static_cast<int64_t>(tiles->size())) return absl::OkStatus();
+    std::vector<const DividedValue*> values;
+    std::vector<std::shared_ptr<DividedValue>> elements;
+    if (root->shape().IsArray()) {
+      values.push_back(&walk->Get(root));
+    } else {
+      HILO_ASSIGN_OR_RETURN(elements, walk->Elements(root));
+      for (const auto& element : elements) values.push_back(element.get());
+    }
+    for (size_t i = 0; i < tiles->size(); ++i) {
+      if (open_results_[i]) (*tiles)[i] = values[i]->tile != nullptr && !values[i]->is_local ? values[i]->tiles : TileAssignment();
+    }
+    const std::string text = absl::StrJoin(*tiles, ", ", [](std::string* out, const TileAssignment& one) { absl::StrAppend(out, TileAssignmentToHlo(one)); });
+    root->parent()->parent()->extra_attributes().emplace_back("spmd_output_sharding", root->shape().IsArray() ? text : absl::StrCat("{", text, "}"));
+    return absl::OkStatus();
+  }
+
+  const std::vector<bool> open_results_;
   int64_t partitions_ = 1, next_channel_ = 1;
   Meshes meshes_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakePartitioner() { return std::make_unique<Partitioner>(); }
+std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results) { return std::make_unique<Partitioner>(std::move(open_results)); }
 
 }  // namespace hilo

@@ -6,6 +6,7 @@ programs that run there run here. None of the places is part of JAX's public int
 """
 
 import collections
+import dataclasses
 import functools
 import logging
 
@@ -18,11 +19,11 @@ _HOST_PLATFORMS = ("cpu", "Host", "host", _NAME)  # what names of platforms say 
 
 def install(api):
     """Installs all of them. `api` is the capsule of the plugin's table of functions."""
-    from . import _callbacks, _ffi
+    from . import _callbacks, _dlpack, _ffi
 
     plugin = _ffi.Plugin(api)
-    for rule in (_lower_as_on_cpu, _lower_approx_top_k, _lower_custom_partitioning, _allow_donation, _place_callback_arguments, _keep_compiled_programs, _share_by_dlpack,
-                 _take_dlpack):
+    for rule in (_lower_as_on_cpu, _lower_approx_top_k, _lower_custom_partitioning, _allow_donation, _place_callback_arguments, _keep_compiled_programs, _take_buffers,
+                 _choose_branches_for_cpu, _count_costs, _dlpack.share, _dlpack.take):
         _try(rule)
     _try(functools.partial(_callbacks.install, plugin))
     _try(functools.partial(_register_handlers, plugin))
@@ -114,55 +115,64 @@ def _keep_compiled_programs():
     compilation_cache.is_cache_used = is_cache_used
 
 
-class _Writable:
-    """The memory of an array as DLPack wants it: without the mark that it must not be written to."""
+def _take_buffers():
+    """jnp.asarray(numpy_array, copy=False) is for platforms that share the memory of the host, as this one does."""
+    from jax._src.numpy import array_constructors
 
-    def __init__(self, array):
-        self._array = array
-        self.__array_interface__ = {**array.__array_interface__, "data": (array.__array_interface__["data"][0], False)}
-
-
-def _share_by_dlpack():
-    """numpy.from_dlpack, torch.from_dlpack of JAX's arrays: as of NumPy's arrays of the same memory."""
-    from jax._src.array import ArrayImpl
-
-    original, original_device = ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__
-
-    def is_ours(array):
-        return len(array.sharding.device_set) == 1 and array.platform() == _NAME
+    original = array_constructors._get_platform
 
     @functools.wraps(original)
-    def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        if not is_ours(self):
-            return original(self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
-        return np.asarray(_Writable(np.asarray(self))).__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+    def get_platform(device_or_sharding):
+        platform = original(device_or_sharding)
+        return "cpu" if platform == _NAME else platform
 
-    @functools.wraps(original_device)
-    def dlpack_device(self):
-        return (1, 0) if is_ours(self) else original_device(self)
-
-    ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__ = dlpack, dlpack_device
+    array_constructors._get_platform = get_platform
 
 
-class _WithoutCpu:
-    """The module xla_bridge as jax.dlpack sees it: arrays of the CPU are put on Hilo's devices where jaxlib's CPU is not among the platforms."""
+def _choose_branches_for_cpu():
+    """jax.lax.platform_dependent, and what else has rules a platform: where there is one for the CPU and none for Hilo, it is Hilo's too."""
+    from jax._src.interpreters import mlir
+    from jax._src.lax.control_flow import conditionals
 
-    def __init__(self, xla_bridge):
-        self._xla_bridge = xla_bridge
+    def with_ours(platforms):
+        if platforms is None or any(names is not None and _NAME in names for names in platforms):
+            return platforms
+        return tuple(names if names is None or "cpu" not in names else (*names, _NAME) for names in platforms)
 
-    def __getattr__(self, name):
-        return getattr(self._xla_bridge, name)
+    def wrap(primitive, parameter):
+        entry = mlir._lowerings[primitive]
+        original = entry.rule
 
-    def get_backend(self, platform=None):
-        backends = self._xla_bridge.backends()
-        return self._xla_bridge.get_backend(_NAME if platform == "cpu" and "cpu" not in backends and _NAME in backends else platform)
+        @functools.wraps(original)
+        def rule(ctx, *args, **params):
+            return original(ctx, *args, **{**params, parameter: with_ours(params.get(parameter))})
+        mlir._lowerings[primitive] = dataclasses.replace(entry, rule=rule)
+
+    wrap(conditionals.platform_index_p, "platforms")
+    wrap(conditionals.cond_p, "branches_platforms")
+    original = mlir.lower_per_platform
+
+    @functools.wraps(original)
+    def lower_per_platform(ctx, description, platform_rules, *others, **named):
+        if "cpu" in platform_rules and _NAME not in platform_rules:
+            platform_rules = {**platform_rules, _NAME: platform_rules["cpu"]}
+        return original(ctx, description, platform_rules, *others, **named)
+
+    mlir.lower_per_platform = lower_per_platform
 
 
-def _take_dlpack():
-    """jax.dlpack.from_dlpack."""
-    from jax._src import dlpack
+def _count_costs():
+    """Lowered.cost_analysis(): what the compiled program says."""
+    from jax._src.interpreters import pxla
 
-    dlpack.xla_bridge = _WithoutCpu(dlpack.xla_bridge)
+    original = pxla.MeshComputation.cost_analysis
+
+    @functools.wraps(original)
+    def cost_analysis(self):
+        backend = self.compile_args["backend"]
+        return self.compile().cost_analysis() if is_hilo(backend) else original(self)
+
+    pxla.MeshComputation.cost_analysis = cost_analysis
 
 
 def _register_handlers(plugin):

@@ -1,0 +1,234 @@
+// Where the importer of StableHLO refuses programs: for each place a small one that gets there, and what it is told.
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "hlo/import/stablehlo/stablehlo_import.h"
+
+namespace hilo {
+namespace {
+
+struct Refusal {
+  absl::StatusCode code;
+  absl::string_view message;
+  absl::string_view program;
+};
+
+void ExpectRefused(const Refusal& refusal, absl::string_view program) {
+  const auto result = ImportStablehlo(program);
+  EXPECT_EQ(result.status().code(), refusal.code) << result.status() << "\n" << program;
+  EXPECT_TRUE(absl::StrContains(result.status().message(), refusal.message)) << "got      " << result.status().message() << "\nexpected " << refusal.message;
+}
+
+constexpr auto kInvalidArgument = absl::StatusCode::kInvalidArgument, kUnimplemented = absl::StatusCode::kUnimplemented;
+
+// In front of `return %x`, on line 3 of a function of %x : tensor<4xf32>.
+constexpr Refusal kOfOperations[] = {
+    {kInvalidArgument, R"(expected a matrix as replica_groups; in stablehlo.all_gather, line 3)",
+     R"(%y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[0, 1]> : tensor<2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>)"},
+    {kUnimplemented, R"(replica_groups over the axes of a mesh; in stablehlo.all_gather, line 3)",
+     R"(%y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh_name = @m, axes = []>}> : (tensor<4xf32>) -> tensor<8xf32>)"},
+    {kInvalidArgument, R"(ragged_all_to_all: expected a dictionary as backend_config; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "ragged_all_to_all", backend_config = ""}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kUnimplemented, R"(ragged_all_to_all with other; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "ragged_all_to_all", backend_config = {other = 1 : i64}}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected 6 operands, got 1; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "ragged_all_to_all", backend_config = {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected a float as epsilon; in stablehlo.batch_norm_inference, line 3)",
+     R"(%y = "stablehlo.batch_norm_inference"(%x, %x, %x, %x, %x) <{feature_index = 0 : i64}> : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected pairs as source_target_pairs, got 3 integers; in stablehlo.collective_permute, line 3)",
+     R"(%y = "stablehlo.collective_permute"(%x) <{source_target_pairs = dense<[0, 1, 2]> : tensor<3xi64>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(concatenate: expects at least one operand, got none; in stablehlo.concatenate, line 3)",
+     R"(%y = "stablehlo.concatenate"() <{dimension = 0 : i64}> : () -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected 1 operands, got 0; in stablehlo.case, line 3)",
+     R"(%y = "stablehlo.case"() : () -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(get-tuple-element: the operand must be a tuple, but is f32[4]; in stablehlo.add, line 3)",
+     R"(%y:2 = "stablehlo.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>))"},
+    {kInvalidArgument, R"(expected 2 results, got 3; in chlo.top_k, line 3)",
+     R"(%y:3 = "chlo.top_k"(%x) <{k = 2 : i64}> : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>, tensor<2xi32>))"},
+    {kInvalidArgument, R"(expected 2 results, got 1; in chlo.top_k, line 3)",
+     R"(%y = "chlo.top_k"(%x) : (tensor<4xf32>) -> tensor<2xf32>)"},
+    {kUnimplemented, R"(a result of type tensor<?xf32>, whose sizes nothing gives; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f"}> : (tensor<4xf32>) -> tensor<?xf32>)"},
+    {kUnimplemented, R"(sizes that are not known when the program is compiled; in stablehlo.dynamic_iota, line 4)",
+     R"(%s = stablehlo.custom_call @f(%x) : (tensor<4xf32>) -> tensor<1xi32>
+    %y = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>)"},
+    {kUnimplemented, R"(sizes that are not known when the program is compiled; in stablehlo.dynamic_iota, line 3)",
+     R"(%y = stablehlo.dynamic_iota %x, dim = 0 : (tensor<4xf32>) -> tensor<?xf32>)"},
+    {kInvalidArgument, R"(expected integers as sizes, got f32[1]; in stablehlo.dynamic_iota, line 4)",
+     R"(%s = stablehlo.constant dense<1.0> : tensor<1xf32>
+    %y = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xf32>) -> tensor<?xf32>)"},
+    {kInvalidArgument, R"(expected manual_axes; in sdy.manual_computation, line 3)",
+     R"(%y = "sdy.manual_computation"(%x) ({ ^bb0(%a: tensor<4xf32>): "sdy.return"(%a) : (tensor<4xf32>) -> () }) {manual_axes = 3 : i64, in_shardings = 3 : i64, out_shardings = 3 : i64} : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected manual_axes, in_shardings and out_shardings; in sdy.manual_computation, line 3)",
+     R"(%y = "sdy.manual_computation"(%x) ({ ^bb0(%a: tensor<4xf32>): "sdy.return"(%a) : (tensor<4xf32>) -> () }) : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(a region of 0 arguments for 1 operands; in sdy.manual_computation, line 3)",
+     R"(%y = "sdy.manual_computation"(%x) ({ ^bb0: "sdy.return"(%x) : (tensor<4xf32>) -> () }) {manual_axes = #sdy<manual_axes{"a"}>, in_shardings = #sdy.sharding_per_value<[]>, out_shardings = #sdy.sharding_per_value<[]>} : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected one region; in sdy.manual_computation, line 3)",
+     R"(%y = "sdy.manual_computation"(%x) {manual_axes = #sdy<manual_axes{"a"}>, in_shardings = #sdy.sharding_per_value<[]>, out_shardings = #sdy.sharding_per_value<[]>} : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(pad: padding = 1_1_1x1_1_1 must have one entry for each of the 1 dimensions of f32[4]; in stablehlo.dynamic_pad, line 5)",
+     R"(%v = stablehlo.constant dense<0.0> : tensor<f32>
+    %p = stablehlo.constant dense<[1, 1]> : tensor<2xi32>
+    %y = "stablehlo.dynamic_pad"(%x, %v, %p, %p, %p) : (tensor<4xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?xf32>)"},
+    {kInvalidArgument, R"(expected pairs as padding, got 3 integers; in stablehlo.dynamic_conv, line 4)",
+     R"(%p = stablehlo.constant dense<[1, 1, 1]> : tensor<3xi32>
+    %y = "stablehlo.dynamic_conv"(%x, %x, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, f, 0]x[o, i, 0]->[b, f, 0]>}> : (tensor<4xf32>, tensor<4xf32>, tensor<3xi32>) -> tensor<?xf32>)"},
+    {kInvalidArgument, R"(expected floats, got s32[4]; in chlo.erf_inv, line 4)",
+     R"(%i = stablehlo.constant dense<1> : tensor<4xi32>
+    %y = "chlo.erf_inv"(%i) : (tensor<4xi32>) -> tensor<4xi32>)"},
+    {kInvalidArgument, R"(MLIR text: line 3, column 124: expected a bound for each of 1 dimensions; got 2)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f"}> : (tensor<4xf32>) -> tensor<4xf32, #stablehlo.bounds<4, 5>>)"},
+    {kInvalidArgument, R"(broadcast: dimensions = {0,0} repeats 0; in stablehlo.broadcast_in_dim, line 4)",
+     R"(%z = stablehlo.constant dense<0.0> : tensor<2x2xf32>
+    %y = "stablehlo.broadcast_in_dim"(%z) <{broadcast_dimensions = array<i64: 0, 0>}> : (tensor<2x2xf32>) -> tensor<2x2xf32>)"},
+    {kInvalidArgument, R"(expected a broadcast dimension for each dimension of f32[4], got 0; in stablehlo.broadcast_in_dim, line 3)",
+     R"(%y = "stablehlo.broadcast_in_dim"(%x) <{broadcast_dimensions = array<i64>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(broadcast dimension 3 is none of f32[4]; in stablehlo.broadcast_in_dim, line 3)",
+     R"(%y = "stablehlo.broadcast_in_dim"(%x) <{broadcast_dimensions = array<i64: 3>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected as many start_indices, limit_indices and strides, got 1, 2 and 1; in stablehlo.slice, line 3)",
+     R"(%y = "stablehlo.slice"(%x) <{start_indices = array<i64: 0>, limit_indices = array<i64: 1, 2>, strides = array<i64: 1>}> : (tensor<4xf32>) -> tensor<1xf32>)"},
+    {kInvalidArgument, R"(expected as many low, high and interior paddings, got 1, 2 and 1; in stablehlo.pad, line 4)",
+     R"(%v = stablehlo.constant dense<0.0> : tensor<f32>
+    %y = "stablehlo.pad"(%x, %v) <{edge_padding_low = array<i64: 0>, edge_padding_high = array<i64: 1, 2>, interior_padding = array<i64: 1>}> : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(a list of 99999999 integers as permutation; in stablehlo.transpose, line 3)",
+     R"(%y = "stablehlo.transpose"(%x) <{permutation = dense<0> : tensor<99999999xi64>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected integers, got f32[1] as permutation; in stablehlo.transpose, line 3)",
+     R"(%y = "stablehlo.transpose"(%x) <{permutation = dense<0.5> : tensor<1xf32>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected a list of integers as permutation; in stablehlo.transpose, line 3)",
+     R"(%y = "stablehlo.transpose"(%x) <{permutation = "a"}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(transpose: dimensions = {} is not a permutation of 0..0 for operand f32[4]; in stablehlo.transpose, line 3)",
+     R"(%y = "stablehlo.transpose"(%x) : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected an integer as iota_dimension; in stablehlo.iota, line 3)",
+     R"(%y = "stablehlo.iota"() : () -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected an integer as exponent_bits; in stablehlo.reduce_precision, line 3)",
+     R"(%y = "stablehlo.reduce_precision"(%x) <{exponent_bits = 1.5 : f32, mantissa_bits = 3 : i32}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kUnimplemented, R"(an array of c64 as attribute of a custom call; attribute a; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f", backend_config = {a = dense<[(1.0, 2.0)]> : tensor<1xcomplex<f32>>}}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kUnimplemented, R"(an attribute of a custom call of a kind that is no number, string, array or dictionary; attribute a; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f", backend_config = {a = @sym}}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected 1 layouts as operand_layouts, got 2; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f", operand_layouts = [dense<0> : tensor<1xindex>, dense<0> : tensor<1xindex>]}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(layout: expected 1 dimensions in minor_to_major, got 2; in operand_layouts; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f", operand_layouts = [dense<[0, 1]> : tensor<2xindex>]}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected aliases as output_operand_aliases; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f", output_operand_aliases = [3 : i64]}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(there is no api_version 9; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f", api_version = 9 : i32}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kUnimplemented, R"(custom calls with called_computations; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f", called_computations = [@g]}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected call_target_name; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(the program's condition on its sizes does not hold: too few; in stablehlo.custom_call, line 4)",
+     R"(%c = stablehlo.constant dense<false> : tensor<i1>
+    stablehlo.custom_call @shape_assertion(%c) {error_message = "too few", has_side_effect = true} : (tensor<i1>) -> ())"},
+    {kInvalidArgument, R"(a shape_assertion of s32[]; in stablehlo.custom_call, line 4)",
+     R"(%c = stablehlo.constant dense<1> : tensor<i32>
+    stablehlo.custom_call @shape_assertion(%c) {error_message = "too few", has_side_effect = true} : (tensor<i32>) -> ())"},
+    {kInvalidArgument, R"(expected at least 1 operands, got 0; in stablehlo.custom_call, line 3)",
+     R"(stablehlo.custom_call @shape_assertion() {error_message = "too few", has_side_effect = true} : () -> ())"},
+    {kInvalidArgument, R"(expected a token as the last result; in stablehlo.infeed, line 4)",
+     R"(%t = "stablehlo.create_token"() : () -> !stablehlo.token
+    %y = "stablehlo.infeed"(%t) : (!stablehlo.token) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(a branch with arguments; in stablehlo.if, line 4)",
+     R"(%c = stablehlo.constant dense<true> : tensor<i1>
+    %y = "stablehlo.if"(%c) ({ ^bb0(%a: tensor<4xf32>): "stablehlo.return"(%a) : (tensor<4xf32>) -> () }, { "stablehlo.return"(%x) : (tensor<4xf32>) -> () }) : (tensor<i1>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(a loop over 1 values has a region of 0 arguments; in stablehlo.while, line 3)",
+     R"(%y = "stablehlo.while"(%x) ({ ^bb0: %c = stablehlo.constant dense<true> : tensor<i1>
+ "stablehlo.return"(%c) : (tensor<i1>) -> () }, { ^bb0(%a: tensor<4xf32>): "stablehlo.return"(%a) : (tensor<4xf32>) -> () }) : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(the program says that result 0 is f32[5], but it is f32[4]; in stablehlo.optimization_barrier, line 3)",
+     R"(%y = "stablehlo.optimization_barrier"(%x) : (tensor<4xf32>) -> tensor<5xf32>)"},
+    {kInvalidArgument, R"(there is no function @; in stablehlo.composite, line 3)",
+     R"(%y = "stablehlo.composite"(%x) <{name = "a.b"}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(conditional: operand 0 must be pred[] or s32[], but is f32[4]; in stablehlo.if, line 3)",
+     R"(%y = "stablehlo.if"(%x) ({ "stablehlo.return"(%x) : (tensor<4xf32>) -> () }) : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(map: expects the called computations (to_apply), got 0 computations; in stablehlo.map, line 3)",
+     R"(%y = "stablehlo.map"(%x) <{dimensions = array<i64: 0>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected 1 pairs as padding, got 2; in stablehlo.convolution, line 3)",
+     R"(%y = "stablehlo.convolution"(%x, %x) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, f, 0]x[o, i, 0]->[b, f, 0]>, padding = dense<0> : tensor<2x2xi64>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(MLIR text: line 3, column 67: elements of tensor<?xs32>)",
+     R"(%y = "stablehlo.constant"() <{value = dense<1> : tensor<?xi32>}> : () -> tensor<4xi32>)"},
+    {kInvalidArgument, R"(expected a dense array; in stablehlo.constant, line 3)",
+     R"(%y = "stablehlo.constant"() <{value = 3 : i64}> : () -> tensor<4xi32>)"},
+    {kInvalidArgument, R"(a constant of s32[4] with 1 bytes; in stablehlo.constant, line 3)",
+     R"(%y = "stablehlo.constant"() <{value = dense<"0x00"> : tensor<4xi32>}> : () -> tensor<4xi32>)"},
+    {kUnimplemented, R"(the algorithm f64 x f32 -> f16 of 7 products; in stablehlo.dot_general, line 3)",
+     R"(%y = "stablehlo.dot_general"(%x, %x) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, algorithm = #stablehlo.dot_algorithm<lhs_precision_type = f64, rhs_precision_type = f32, accumulation_type = f16, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 7, allow_imprecise_accumulation = false>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>)"},
+    {kInvalidArgument, R"(cannot cut f32[4] into 2 pieces along dimension 0 and join them along 1; in stablehlo.all_to_all, line 3)",
+     R"(%y = "stablehlo.all_to_all"(%x) <{split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+};
+
+TEST(StablehloRefusalsTest, OfOperations) {
+  for (const Refusal& refusal : kOfOperations) {
+    ExpectRefused(refusal, absl::StrCat("module {\n  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n    ", refusal.program,
+                                        "\n    return %x : tensor<4xf32>\n  }\n}\n"));
+  }
+}
+
+constexpr Refusal kOfModules[] = {
+    {kInvalidArgument, R"(sdy.mesh: expected a mesh)",
+     R"("builtin.module"() ({ "sdy.mesh"() <{sym_name = "m", mesh = 3 : i64}> : () -> ()
+ "func.func"() <{sym_name="main", function_type = () -> ()}> ({ "func.return"() : () -> () }) : () -> () }) : () -> ())"},
+    {kInvalidArgument, R"(sdy.mesh: expected a name)",
+     R"("builtin.module"() ({ "sdy.mesh"() <{mesh = #sdy.mesh<["a"=2]>}> : () -> ()
+ "func.func"() <{sym_name="main", function_type = () -> ()}> ({ "func.return"() : () -> () }) : () -> () }) : () -> ())"},
+    {kUnimplemented, R"(sdy.sharding of a mesh without a name; argument 0 of main)",
+     R"(module { sdy.mesh @m = <["a"=2]>
+  func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["a"=2]>, [{"a"}]>}) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+)"},
+    {kInvalidArgument, R"(sdy.sharding: there is no mesh @n; argument 0 of main)",
+     R"(module { sdy.mesh @m = <["a"=2]>
+  func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@n, [{"a"}]>}) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+)"},
+    {kInvalidArgument, R"(sdy.sharding: expected a sharding; argument 0 of main)",
+     R"(module { sdy.mesh @m = <["a"=2]>
+  func.func @main(%x: tensor<4xf32> {sdy.sharding = 3 : i64}) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+)"},
+    {kInvalidArgument, R"(sharding: the mesh has no axis "b"; it has a; argument 0 of main)",
+     R"(module { sdy.mesh @m = <["a"=2]>
+  func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"b"}]>}) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+)"},
+    {kInvalidArgument, R"(argument 0 of main: there is no result 3 for tf.aliasing_output)",
+     R"(module { func.func @main(%x: tensor<4xf32> {tf.aliasing_output = 3 : i32}) -> tensor<4xf32> { return %x : tensor<4xf32> } })"},
+    {kInvalidArgument, R"(expected a positive integer as mhlo.num_partitions)",
+     R"(module attributes {mhlo.num_partitions = 0 : i32} { func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> } })"},
+    {kInvalidArgument, R"(line 1, column 15: expected a module)",
+     R"("other.module"() : () -> ())"},
+    {kInvalidArgument, R"(there are two functions @main)",
+     R"(module { func.func @main() { return }
+ func.func @main() { return } })"},
+    {kInvalidArgument, R"(expected a function @main; the program has 2 functions)",
+     R"(module { func.func @f() { return }
+ func.func @g() { return } })"},
+    {kInvalidArgument, R"(a function without sym_name)",
+     R"("builtin.module"() ({ "func.func"() <{function_type = () -> ()}> ({ "func.return"() : () -> () }) : () -> () }) : () -> ())"},
+    {kInvalidArgument, R"(a region without return; in func.func, line 1)",
+     R"("builtin.module"() ({ "func.func"() <{sym_name="main", function_type = () -> ()}> ({ %c = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32> }) : () -> () }) : () -> ())"},
+    {kInvalidArgument, R"(function @main has 0 regions)",
+     R"("builtin.module"() ({ "func.func"() <{sym_name="main", function_type = () -> ()}> : () -> () }) : () -> ())"},
+    {kInvalidArgument, R"(a function within a function; in func.func, line 2)",
+     R"(module { func.func @main() { %c = stablehlo.constant dense<1> : tensor<i32>
+ "func.func"() <{sym_name="g", function_type = () -> ()}> ({ "func.return"(%c) : (tensor<i32>) -> () }) : () -> ()
+ func.call @g() : () -> ()
+ return } })"},
+    {kInvalidArgument, R"(there is no function @nobody; in func.call, line 1)",
+     R"(module { func.func @main() { func.call @nobody() : () -> ()
+ return } })"},
+};
+
+TEST(StablehloRefusalsTest, OfModules) {
+  for (const Refusal& refusal : kOfModules) ExpectRefused(refusal, refusal.program);
+}
+
+}  // namespace
+}  // namespace hilo
