@@ -16,17 +16,10 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/spin.h"
 
 namespace hilo {
 namespace {
-
-constexpr int kSpins = 300;  // some 10 us of pauses
-
-void Pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 // Whether this thread is inside a body of any pool.
 thread_local bool inside_body = false;
@@ -81,7 +74,7 @@ class OwnThreadPool : public ThreadPool {
     if (sleeping_.load() > 0) wake_.notify_all();
     Take();
     open_.store(false);
-    for (int spin = 0; spin < kSpins && joined_.load() != 0; ++spin) Pause();
+    SpinUntil([&] { return joined_.load() == 0; });
     for (int joined = joined_.load(); joined != 0; joined = joined_.load()) joined_.wait(joined);
     busy_.store(false);
   }
@@ -96,8 +89,7 @@ class OwnThreadPool : public ThreadPool {
   void Work() {
     uint64_t seen = 0;
     while (true) {
-      for (int spin = 0; spin < kSpins && generation_.load() == seen; ++spin) Pause();
-      if (generation_.load() == seen) {
+      if (!SpinUntil([&] { return generation_.load() != seen; })) {
         std::unique_lock<std::mutex> lock(mutex_);
         sleeping_.fetch_add(1);
         wake_.wait(lock, [&] { return generation_.load() != seen; });

@@ -1,8 +1,8 @@
-"""Times collectives on the CPU devices of one process, in Hilo and in jaxlib, and prints them as nccl-tests does.
+"""Times collectives on CPU devices, in Hilo and in jaxlib, and prints them as nccl-tests does.
 
-    VENV/bin/python benchmarks/collectives.py --plugin build/lib/libpjrt_hilo.so [--devices 2,4] [--sizes 4,1048576,67108864] [--ops all-reduce]
+    VENV/bin/python benchmarks/collectives.py --plugin build/lib/libpjrt_hilo.so [--devices 2,4] [--processes 1] [--sizes 4,1048576,67108864] [--ops all-reduce]
 
-VENV has JAX. Each program is a jitted shard_map of one collective on f32, called from Python with its argument in place; the two sides take turns, and each
+VENV has JAX. The devices are those of one process, or of as many as --processes says, which find each other by jax.distributed; jaxlib's then talk over Gloo. Each program is a jitted shard_map of one collective on f32, called from Python with its argument in place; the two sides take turns, and each
 cell is the least of several rounds. `bytes` is what nccl-tests calls the size: of the array that every device has (all-reduce, broadcast, permute), of what
 it ends with (all-gather) or begins with (reduce-scatter, all-to-all). Algorithm bandwidth is bytes over time; bus bandwidth is that times what the
 operation must send (2 (n-1)/n, (n-1)/n or 1). The limit is the time of one thread of NumPy copying the bytes.
@@ -11,6 +11,7 @@ operation must send (2 (n-1)/n, (n-1)/n or 1). The limit is the time of one thre
 import argparse
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -22,14 +23,16 @@ def bus_factor(op, n):
     return {"all-reduce": 2 * (n - 1) / n, "all-gather": (n - 1) / n, "reduce-scatter": (n - 1) / n, "all-to-all": (n - 1) / n}.get(op, 1)
 
 
-def worker(devices):
-    """Answers lines of JSON: {"op", "bytes", "seconds"} with the least time of a call."""
+def worker(devices, processes, process, port):
+    """Answers lines of JSON: {"op", "bytes", "calls"} with the least time of so many calls."""
     import jax
     import jax.numpy as jnp
     import numpy as np
     from jax import lax
     from jax.sharding import NamedSharding, PartitionSpec
 
+    if processes > 1:
+        jax.distributed.initialize(f"127.0.0.1:{port}", processes, process)
     mesh = jax.make_mesh((devices,), ("d",), devices=jax.devices()[:devices])
     ring = [(i, (i + 1) % devices) for i in range(devices)]
     # What a device has of the operand, as a multiple of the bytes, and the operation on it.
@@ -51,7 +54,7 @@ def worker(devices):
             if task["op"] in ("reduce-scatter", "all-to-all"):
                 count = max(devices, count)
             sharded = jax.shard_map(function, mesh=mesh, in_specs=PartitionSpec("d"), out_specs=PartitionSpec("d"), check_vma=False)
-            array = jax.device_put(np.ones(count * devices, np.float32), NamedSharding(mesh, PartitionSpec("d")))
+            array = jax.make_array_from_callback((count * devices,), NamedSharding(mesh, PartitionSpec("d")), lambda index: np.ones(count, np.float32))
             try:
                 call = jax.jit(sharded)
                 jax.block_until_ready(call(array))
@@ -60,15 +63,14 @@ def worker(devices):
                 continue
             programs[key] = call, array
         call, array = programs[key]
-        least, end = float("inf"), time.perf_counter() + task["seconds"]
-        while True:
+        least = float("inf")
+        for _ in range(task["calls"]):  # as many in all processes
             start = time.perf_counter()
             jax.block_until_ready(call(array))
-            now = time.perf_counter()
-            least = min(least, now - start)
-            if now > end:
-                break
+            least = min(least, time.perf_counter() - start)
         print(json.dumps({"time": least}), flush=True)
+    if processes > 1:
+        jax.distributed.shutdown()
 
 
 def copy_seconds(size):
@@ -84,40 +86,63 @@ def copy_seconds(size):
 
 
 class Side:
-    def __init__(self, platform, devices, plugin):
+    def __init__(self, platform, devices, processes, plugin):
         here = os.path.dirname(os.path.abspath(__file__))
-        environment = dict(os.environ, JAX_PLATFORMS=platform, HILO_NUM_DEVICES=str(devices), HILO_PJRT_LIBRARY=os.path.abspath(plugin),
-                           PYTHONPATH=os.path.join(here, "..", "python"), XLA_FLAGS=f"--xla_force_host_platform_device_count={devices}")
-        self.process = subprocess.Popen([sys.executable, __file__, "--worker", "--devices", str(devices)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env=environment)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        own = devices // processes
+        environment = dict(os.environ, JAX_PLATFORMS=platform, HILO_NUM_DEVICES=str(own), HILO_PJRT_LIBRARY=os.path.abspath(plugin),
+                           PYTHONPATH=os.path.join(here, "..", "python"), XLA_FLAGS=f"--xla_force_host_platform_device_count={own}")
+        self.processes = [subprocess.Popen([sys.executable, __file__, "--worker", f"{process}:{port}", "--devices", str(devices), "--processes", str(processes)],
+                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) for process in range(processes)]
+        self.calls = {}
+
+    def ask(self, op, size, calls):
+        for process in self.processes:
+            process.stdin.write(json.dumps({"op": op, "bytes": size, "calls": calls}) + "\n")
+            process.stdin.flush()
+        answers = []
+        for process in self.processes:  # Gloo talks in between
+            line = next((line for line in process.stdout if line.startswith("{")), '{"error": "the worker has ended"}')
+            answers.append(json.loads(line))
+        return next((answer for answer in answers if "error" in answer), max(answers, key=lambda answer: answer.get("time", 0)))
 
     def time(self, op, size, seconds):
-        self.process.stdin.write(json.dumps({"op": op, "bytes": size, "seconds": seconds}) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        return json.loads(line) if line else {"error": "the worker has ended"}
+        """The least time of a call in a turn of about so many seconds; of several processes, that of the slowest."""
+        if (op, size) not in self.calls:
+            first = self.ask(op, size, 5)
+            if "error" in first:
+                return first
+            self.calls[op, size] = max(3, int(seconds / first["time"]))
+        return self.ask(op, size, self.calls[op, size])
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+        for process in self.processes:
+            process.stdin.close()
+        for process in self.processes:
+            process.wait()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--plugin", default="build/lib/libpjrt_hilo.so", help="libpjrt_hilo.so")
     parser.add_argument("--devices", default="2,4")
+    parser.add_argument("--processes", type=int, default=1, help="that share the devices")
     parser.add_argument("--sizes", default="4,1024,65536,1048576,16777216,67108864,268435456", help="bytes")
     parser.add_argument("--ops", default=",".join(OPS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.1, help="length of a turn")
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
-        return worker(int(arguments.devices))
+        return worker(int(arguments.devices), arguments.processes, *map(int, arguments.worker.split(":")))
+    if any(int(devices) % arguments.processes for devices in arguments.devices.split(",")):
+        parser.error("every process has as many devices")
     print("| operation | devices | bytes | Hilo us | alg GB/s | bus GB/s | jaxlib us | Hilo/jaxlib | Hilo/copy |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for devices in map(int, arguments.devices.split(",")):
-        sides = {"hilo": Side("hilo", devices, arguments.plugin), "cpu": Side("cpu", devices, arguments.plugin)}
+        sides = {platform: Side(platform, devices, arguments.processes, arguments.plugin) for platform in ("hilo", "cpu")}
         for op in arguments.ops.split(","):
             for size in map(int, arguments.sizes.split(",")):
                 least, errors = {}, {}

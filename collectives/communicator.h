@@ -38,11 +38,11 @@ struct CollectiveBuffer {
                       // (reduce-scatter)
 };
 
-// accumulator[i] = f(accumulator[i], operand[i]) for `count` dense elements. A rank's is called on
-// the thread of the rank only.
+// result[i] = f(a[i], b[i]) for `count` dense elements; `result` may be `a`. A rank's is called on the
+// thread of the rank only.
 struct Reduction {
   int64_t element_bytes = 0;
-  std::function<absl::Status(void* accumulator, const void* operand, int64_t count)> combine;
+  std::function<absl::Status(void* result, const void* a, const void* b, int64_t count)> combine;
 };
 
 // `bytes` from `from` of the sender's array to `to` of the receiver's.
@@ -57,8 +57,8 @@ class Communicator {
   virtual int64_t size() const = 0;
 
   // Errors of all of them: DeadlineExceeded and Cancelled, naming the ranks that are missing;
-  // InvalidArgument, naming those that disagree; FailedPrecondition for ranks that cannot come; the
-  // error of a rank that has failed, and of a reduction.
+  // FailedPrecondition, naming those that disagree, and for ranks that cannot come; InvalidArgument
+  // for what a rank alone gets wrong; the error of a rank that has failed, and of a reduction.
 
   // Every rank receives the elements of all, combined in the order of the group, so that all get
   // the same bits in every run.
@@ -97,7 +97,7 @@ class Communicator {
   virtual absl::Status Send(const CollectiveCall& call, const void* data, int64_t bytes,
                             int64_t target) = 0;
   // Takes what the rank `source` has left for this one on the channel, the oldest first; waits for
-  // it. InvalidArgument if it is not of `bytes` bytes.
+  // it. FailedPrecondition if it is not of `bytes` bytes.
   virtual absl::Status Receive(const CollectiveCall& call, void* data, int64_t bytes,
                                int64_t source) = 0;
 

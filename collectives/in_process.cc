@@ -1,8 +1,10 @@
 // Every collective is a list of tasks, a task being what one rank receives of one other, cut into
 // pieces that any of the ranks may do: whoever is awake copies straight from the sender's array to
 // the receiver's. In a reduction a task is a range of elements; whoever takes it combines that
-// range of all ranks, in the order of the group, in a small buffer of its own, and gives it to all
-// that receive it. So each element is combined once, in one order, whoever does it.
+// range of all ranks, in the order of the group, in the array of the first that receives it, and
+// copies it to the others while it is in the cache. So each element is combined once, in one order,
+// whoever does it. What is too much for the cache is written past it, reductions from a small
+// buffer: a line that is written whole need not be read first.
 #include "collectives/in_process.h"
 
 #include <algorithm>
@@ -13,11 +15,14 @@
 #include "base/status_macros.h"
 #include "collectives/meeting_communicator.h"
 #include "collectives/rendezvous.h"
+#include "collectives/streamed_copy.h"
 
 namespace hilo {
 namespace {
 
-constexpr int64_t kCopyPiece = 1 << 20;  // bytes
+constexpr int64_t kCopyPiece = 1 << 18;  // bytes
+// A collective that writes as many bytes in all does so past the cache.
+constexpr int64_t kStreamed = 32 << 20;
 
 // From one array to another; from nowhere: zeros.
 struct Copy {
@@ -35,12 +40,15 @@ void AddCopy(const void* from, uint8_t* to, int64_t bytes, std::vector<Copy>* co
 
 CollectiveWork CopyWork(std::vector<Copy> copies) {
   const int64_t parts = static_cast<int64_t>(copies.size());
-  return {.parts = parts, .run = [copies = std::move(copies)](int64_t i, const Arrival&) {
+  int64_t bytes = 0;
+  for (const Copy& copy : copies) bytes += copy.bytes;
+  return {.parts = parts,
+          .run = [copies = std::move(copies), streamed = bytes >= kStreamed](int64_t i, const Arrival&) {
             const Copy& copy = copies[i];
             if (copy.from == nullptr) {
               std::memset(copy.to, 0, copy.bytes);
             } else {
-              std::memcpy(copy.to, copy.from, copy.bytes);
+              CopyBytes(copy.to, copy.from, copy.bytes, streamed);
             }
             return absl::OkStatus();
           }};
@@ -52,17 +60,24 @@ struct Combination {
   int64_t receiver;  // place in the group; -1: all
 };
 
-absl::Status Combine(Arrivals arrivals, const Combination& range, const Reduction& reduction) {
-  alignas(64) uint8_t sum[kReductionPiece];
-  std::memcpy(sum, At(Of(arrivals, 0).buffers[range.buffer].send, range.from), range.bytes);
+absl::Status Combine(Arrivals arrivals, const Combination& range, const Reduction& reduction,
+                     bool streamed) {
+  alignas(64) uint8_t waiting[kReductionPiece];
+  auto sent = [&](size_t i) { return At(Of(arrivals, i).buffers[range.buffer].send, range.from); };
+  auto received = [&](size_t i) {
+    return At(Of(arrivals, i).buffers[range.buffer].receive, range.to);
+  };
+  const size_t first = std::max<int64_t>(range.receiver, 0);
+  const size_t end = range.receiver < 0 ? arrivals.size() : first + 1;
+  // It may be what the first rank sends, of which nothing is needed once it is combined.
+  uint8_t* const sum = streamed ? waiting : received(first);
+  if (arrivals.size() == 1 && sum != sent(0)) std::memcpy(sum, sent(0), range.bytes);
   for (size_t i = 1; i < arrivals.size(); ++i) {
-    HILO_RETURN_IF_ERROR(
-        reduction.combine(sum, At(Of(arrivals, i).buffers[range.buffer].send, range.from),
-                          range.bytes / reduction.element_bytes));
+    HILO_RETURN_IF_ERROR(reduction.combine(sum, i == 1 ? sent(0) : sum, sent(i),
+                                           range.bytes / reduction.element_bytes));
   }
-  for (size_t i = 0; i < arrivals.size(); ++i) {
-    if (range.receiver >= 0 && range.receiver != static_cast<int64_t>(i)) continue;
-    std::memcpy(At(Of(arrivals, i).buffers[range.buffer].receive, range.to), sum, range.bytes);
+  for (size_t i = first; i < end; ++i) {
+    if (received(i) != sum) CopyBytes(received(i), sum, range.bytes, streamed);
   }
   return absl::OkStatus();
 }
@@ -81,10 +96,14 @@ CollectiveWork ReductionWork(Arrivals arrivals, bool scatter) {
     }
   }
   const int64_t parts = static_cast<int64_t>(ranges.size());
+  int64_t bytes = 0;
+  for (const Combination& range : ranges) bytes += range.bytes;
+  if (!scatter) bytes *= static_cast<int64_t>(arrivals.size());
   return {.parts = parts,
-          .run = [arrivals, ranges = std::move(ranges)](int64_t i, const Arrival& worker) {
+          .run = [arrivals, ranges = std::move(ranges), streamed = bytes >= kStreamed](
+                     int64_t i, const Arrival& worker) {
             return Combine(arrivals, ranges[i],
-                           *static_cast<const Contribution&>(worker).reduction);
+                           *static_cast<const Contribution&>(worker).reduction, streamed);
           }};
 }
 

@@ -46,7 +46,7 @@ absl::Status CheckPermute(absl::string_view name, absl::Span<const int64_t> grou
     const size_t from = place_of(source), to = place_of(target);
     if ((source >= 0 && (from == group.size() || targets[from] != group[i])) ||
         (target >= 0 && (to == group.size() || sources[to] != group[i]))) {
-      return InvalidArgument(name, ": rank ", group[i], " receives from rank ", source,
+      return FailedPrecondition(name, ": rank ", group[i], " receives from rank ", source,
                              " and sends to rank ", target, ", which do not agree");
     }
   }

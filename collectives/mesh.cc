@@ -279,7 +279,7 @@ absl::Status Mesh::Send(int64_t process, const FrameHeader& header,
     if (!piece.empty()) left.push_back({const_cast<char*>(piece.data()), piece.size()});
   }
   size_t next = 0;  // in `left`
-  bool begun = false;
+  bool begun = false, lost = false;
   absl::Status status;
   while (next < left.size() && status.ok()) {
     msghdr message = {};
@@ -291,7 +291,7 @@ absl::Status Mesh::Send(int64_t process, const FrameHeader& header,
       if (poll(&one, 1, kPollMilliseconds) == 0) status = give_up();
     } else if (sent < 0 && errno != EINTR) {
       status = Unavailable("the connection to process ", process, " is lost: ", ErrnoText(errno));
-      shutdown(peer.socket.number(), SHUT_RDWR);  // the mesh's thread finds out
+      lost = true;
       next = left.size();
     }
     for (size_t rest = sent < 0 ? 0 : sent; rest > 0;) {
@@ -303,7 +303,7 @@ absl::Status Mesh::Send(int64_t process, const FrameHeader& header,
       if (left[next].iov_len == 0) ++next;
     }
   }
-  std::lock_guard<std::mutex> lock(peer.mutex);
+  std::unique_lock<std::mutex> lock(peer.mutex);
   peer.writing = false;
   if (begun && next < left.size()) {
     std::string remainder;
@@ -313,6 +313,12 @@ absl::Status Mesh::Send(int64_t process, const FrameHeader& header,
   }
   if (!peer.backlog.empty()) WakeWorker();
   peer.changed.notify_all();
+  if (lost) {
+    // The other side may have said why it goes; the mesh's thread hands that over first.
+    if (!peer.changed.wait_for(lock, absl::ToChronoMilliseconds(kLastWords),
+                               [&] { return !peer.gone.ok(); }))
+      shutdown(peer.socket.number(), SHUT_RDWR);
+  }
   return status;
 }
 

@@ -77,7 +77,7 @@ class Mesh {
 
   // Sends the frame of the pieces one after the other. Waits while the other side takes nothing,
   // until `give_up` (asked every few milliseconds) returns an error. Errors: that; Unavailable if
-  // the process is gone.
+  // the process is gone, and the listener has all that came from it.
   absl::Status Send(int64_t process, const FrameHeader& header,
                     absl::Span<const absl::string_view> pieces,
                     const std::function<absl::Status()>& give_up);

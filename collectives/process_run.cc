@@ -226,7 +226,9 @@ absl::Status ProcessRun::Send(int64_t process, FrameKind kind, uint64_t group,
         given_up = !status.ok();
         return status;
       });
-  return sent.ok() || given_up ? sent : GoneStatus(process, sent);
+  if (sent.ok() || given_up) return sent;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return failure_.ok() ? GoneStatus(process, sent) : failure_;  // it may have said why it went
 }
 
 absl::Status ProcessRun::GoneStatus(int64_t process, const absl::Status& why) const {
@@ -255,7 +257,7 @@ absl::Status ProcessRun::Hopeless(absl::Span<const int64_t> missing, uint64_t ha
       if (process_of(rank) != place.second || !is_in_other(rank)) continue;
       for (int64_t own : group) {
         if (process_of(own) != process_ || !is_in_other(own)) continue;
-        return InvalidArgument(call.name, ": ranks disagree: rank ", own, " is at ", call.name,
+        return FailedPrecondition(call.name, ": ranks disagree: rank ", own, " is at ", call.name,
                                " of the group ", GroupText(group), ", but rank ", rank, " at ",
                                other->name, " of the group ", GroupText(other->group));
       }

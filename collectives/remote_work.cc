@@ -7,11 +7,14 @@
 //
 // A big all-reduce is cut in as many pieces as there are processes: each combines one of all ranks,
 // and sends the result to the others in a second message. A rank's array then goes through the
-// network about twice, instead of once for each other process.
+// network about twice, instead of once for each other process. A very big one is done in sections,
+// of which one is on its way while another is combined and the results of a third come back.
 #include "collectives/remote_work.h"
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +29,8 @@ namespace {
 
 // All-reduces of more bytes are cut in pieces.
 constexpr int64_t kSmallAllReduce = 1 << 16;
+// Bytes of each array in a section.
+constexpr int64_t kSection = 1 << 21;
 constexpr char kZeros[kFrameAlignment] = {};
 
 int64_t Padding(int64_t bytes) {
@@ -69,8 +74,19 @@ class RemoteWork {
   }
 
   absl::Status Run() {
+    HILO_RETURN_IF_ERROR(Announce());
+    HILO_RETURN_IF_ERROR(Exchange());
+    return Complete();
+  }
+
+  // The three steps of a run, in which all processes send what they send.
+  absl::Status Announce() {
     ReadLocal();
     for (int64_t process : others_) HILO_RETURN_IF_ERROR(SendTo(process));
+    return absl::OkStatus();
+  }
+
+  absl::Status Exchange() {
     HILO_ASSIGN_OR_RETURN(
         frames_, run_.Receive(others_, FrameKind::kCollective, hash_, group_, *worker_.call));
     for (size_t i = 0; i < others_.size(); ++i)
@@ -87,7 +103,7 @@ class RemoteWork {
       HILO_RETURN_IF_ERROR(ReadBlocks(others_[i], frames_[i]));
     switch (worker_.kind) {
       case CollectiveKind::kAllReduce:
-        return in_pieces_ ? AllReduceInPieces() : AllReduce();
+        return in_pieces_ ? CombineOwnPiece() : AllReduce();
       case CollectiveKind::kReduceScatter:
         return ReduceScatter();
       default:
@@ -95,6 +111,8 @@ class RemoteWork {
         return absl::OkStatus();
     }
   }
+
+  absl::Status Complete() { return in_pieces_ ? TakeOtherPieces() : absl::OkStatus(); }
 
  private:
   // A rank of the group, here or elsewhere.
@@ -247,7 +265,7 @@ class RemoteWork {
         if (members_[place].local != nullptr) here.push_back(group_[place]);
         if (members_[place].process == process) there.push_back(group_[place]);
       }
-      return InvalidArgument("ranks of the group ", GroupText(group_),
+      return FailedPrecondition("ranks of the group ", GroupText(group_),
                              " disagree: ", RankList(here), " at ", worker_.call->name, " ",
                              worker_.signature, ", but ", RankList(there), " at ", theirs.name, " ",
                              theirs.signature);
@@ -295,9 +313,9 @@ class RemoteWork {
     alignas(64) uint8_t sum[kReductionPiece];
     for (int64_t offset = 0; offset < bytes; offset += kReductionPiece) {
       const int64_t piece = std::min(kReductionPiece, bytes - offset);
-      std::memcpy(sum, members_[0].blocks[block] + offset, piece);
       for (int64_t place = 1; place < size(); ++place) {
-        HILO_RETURN_IF_ERROR(reduction.combine(sum, members_[place].blocks[block] + offset,
+        const uint8_t* before = place == 1 ? members_[0].blocks[block] + offset : sum;
+        HILO_RETURN_IF_ERROR(reduction.combine(sum, before, members_[place].blocks[block] + offset,
                                                piece / reduction.element_bytes));
       }
       for (uint8_t* target : targets) std::memcpy(target + offset, sum, piece);
@@ -330,7 +348,7 @@ class RemoteWork {
     return absl::OkStatus();
   }
 
-  absl::Status AllReduceInPieces() {
+  absl::Status CombineOwnPiece() {
     std::vector<absl::string_view> pieces;
     for (size_t b = 0; b < worker_.buffers.size(); ++b) {
       const Range own = PieceOf(run_.process(), worker_.buffers[b].bytes);
@@ -341,6 +359,10 @@ class RemoteWork {
     frames_.clear();
     for (int64_t process : others_)
       HILO_RETURN_IF_ERROR(run_.Send(process, FrameKind::kResult, hash_, pieces, *worker_.call));
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeOtherPieces() {
     HILO_ASSIGN_OR_RETURN(frames_,
                           run_.Receive(others_, FrameKind::kResult, hash_, group_, *worker_.call));
     for (size_t i = 0; i < others_.size(); ++i) {
@@ -408,6 +430,63 @@ class RemoteWork {
   std::vector<Frame> frames_;  // by `others_`
 };
 
+// A section of an all-reduce: the same collective on bytes [from, from + kSection) of each array.
+class Section {
+ public:
+  Section(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals,
+          const Contribution& worker, int64_t from)
+      : parts_(arrivals.size()) {
+    for (size_t i = 0; i < arrivals.size(); ++i) {
+      Part& part = parts_[i];
+      part.contribution = Of(arrivals, i);
+      for (const CollectiveBuffer& buffer : part.contribution.buffers) {
+        const int64_t begin = std::min(from, buffer.bytes);
+        part.buffers.push_back({At(buffer.send, begin), At(buffer.receive, begin),
+                                std::min(kSection, buffer.bytes - begin)});
+      }
+      part.contribution.buffers = part.buffers;
+      arrivals_.push_back(&part.contribution);
+    }
+    const size_t place = std::find(arrivals.begin(), arrivals.end(), &worker) - arrivals.begin();
+    work_.emplace(run, group, arrivals_, parts_[place].contribution);
+  }
+  RemoteWork& work() { return *work_; }
+
+ private:
+  struct Part {
+    Contribution contribution;
+    std::vector<CollectiveBuffer> buffers;
+  };
+  std::vector<Part> parts_;
+  std::vector<const Arrival*> arrivals_;
+  std::optional<RemoteWork> work_;
+};
+
+absl::Status AllReduceInSections(ProcessRun& run, absl::Span<const int64_t> group,
+                                 Arrivals arrivals, const Contribution& worker, int64_t bytes) {
+  // Two are under way before the first is combined, and each process sends and expects the steps of
+  // the sections in the same order.
+  std::deque<Section> sections;  // of which the first is the oldest
+  int64_t begun = 0;
+  auto announce = [&]() -> absl::Status {
+    if (begun >= bytes) return absl::OkStatus();
+    sections.emplace_back(run, group, arrivals, worker, begun);
+    begun += kSection;
+    return sections.back().work().Announce();
+  };
+  HILO_RETURN_IF_ERROR(announce());
+  HILO_RETURN_IF_ERROR(announce());
+  bool first = true;
+  for (int64_t at = 0; at < bytes; at += kSection, first = false) {
+    HILO_RETURN_IF_ERROR(sections[first ? 0 : 1].work().Exchange());
+    HILO_RETURN_IF_ERROR(announce());
+    if (first) continue;
+    HILO_RETURN_IF_ERROR(sections.front().work().Complete());
+    sections.pop_front();
+  }
+  return sections.front().work().Complete();
+}
+
 }  // namespace
 
 uint64_t GroupHash(absl::Span<const int64_t> group) {
@@ -418,6 +497,11 @@ uint64_t GroupHash(absl::Span<const int64_t> group) {
 
 absl::Status ExchangeBetweenProcesses(ProcessRun& run, absl::Span<const int64_t> group,
                                       Arrivals arrivals, const Contribution& worker) {
+  if (worker.kind == CollectiveKind::kAllReduce) {
+    int64_t longest = 0;
+    for (const CollectiveBuffer& buffer : worker.buffers) longest = std::max(longest, buffer.bytes);
+    if (longest > kSection) return AllReduceInSections(run, group, arrivals, worker, longest);
+  }
   return RemoteWork(run, group, arrivals, worker).Run();
 }
 

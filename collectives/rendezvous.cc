@@ -1,9 +1,10 @@
 // All ranks of a run share one lock, which guards who waits where; the work itself is done outside
 // of it. A collective goes through three phases. Gathering: ranks come, leave a pointer to what
 // they bring, and wait. The last one compares what all have brought and opens the work. Working:
-// every rank that is awake takes parts until there are none, and waits for those that others have
-// taken; nothing here can block, so nobody may leave while others might still read or write its
-// arrays. Done: all leave with the same status.
+// every rank that is awake takes parts until there are none, those of its own share first, as it
+// may have their data in its cache, and waits for those that others have taken; nothing here can block, so nobody may leave while others might still read or write its
+// arrays. Done: all leave with the same status. Who waits watches the phase for a while before
+// going to sleep, if there are processors for all that take part.
 //
 // There is at most one gathering rendezvous a group, since a rank that takes part in it cannot come
 // to the next. So there are no sequence numbers: ranks that are at different ops of their programs
@@ -23,7 +24,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/cpu_count.h"
 #include "base/errors.h"
+#include "base/spin.h"
 #include "base/status_macros.h"
 
 namespace hilo {
@@ -31,6 +34,12 @@ namespace {
 
 // How often a waiting rank looks at its cancellation token.
 constexpr std::chrono::milliseconds kPoll(10);
+
+// How long a rank watches for the others of a group before it sleeps.
+int SpinsFor(size_t group_size) {
+  static const size_t processors = UsableCpuCount();
+  return group_size <= processors ? kSpins : 0;
+}
 
 std::vector<int64_t> MissingRanks(absl::Span<const int64_t> group,
                                   absl::Span<const Arrival* const> arrivals) {
@@ -59,7 +68,7 @@ absl::Status CheckAgreement(absl::Span<const int64_t> group,
     if (!agrees && other == nullptr) other = arrivals[i];
   }
   if (other == nullptr) return absl::OkStatus();
-  return InvalidArgument("ranks of the group ", GroupText(group), " disagree: ", RankList(same),
+  return FailedPrecondition("ranks of the group ", GroupText(group), " disagree: ", RankList(same),
                          " at ", Describe(first), ", but ", RankList(others), " at ",
                          Describe(*other));
 }
@@ -92,8 +101,8 @@ absl::Status CheckCall(const CollectiveCall& call, int64_t rank, int64_t size) {
 }
 
 void RunState::Wake(Rendezvous& meeting, const absl::Status& status) {
-  meeting.phase = Phase::kDone;
   meeting.status = status;
+  meeting.phase = Phase::kDone;
   meeting.changed.notify_all();
 }
 
@@ -134,7 +143,7 @@ absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t r
       if (other == nullptr || other->call->key != call.key ||
           std::find(group.begin(), group.end(), rank) == group.end())
         continue;
-      return InvalidArgument(call.name, ": ranks disagree on the group: rank ", rank, " is in ",
+      return FailedPrecondition(call.name, ": ranks disagree on the group: rank ", rank, " is in ",
                              GroupText(call.group), ", but for rank ", group[i], " it is in ",
                              GroupText(group));
     }
@@ -177,6 +186,9 @@ absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvou
                                    int64_t rank, const CollectiveCall& call) {
   waiting_[rank] = &meeting;
   if (absl::Status hopeless = Hopeless(meeting, call); !hopeless.ok()) Fail(hopeless);
+  lock.unlock();
+  SpinUntil([&] { return meeting.phase != Phase::kGathering; }, SpinsFor(meeting.group.size()));
+  lock.lock();
   while (meeting.phase == Phase::kGathering) {
     meeting.changed.wait_for(lock, kPoll);
     if (meeting.phase != Phase::kGathering) break;
@@ -201,6 +213,12 @@ void RunState::StartWork(Rendezvous& meeting, const MakeWork& make_work) {
     auto work = make_work(meeting.arrivals);
     if (work.ok()) {
       meeting.work = *std::move(work);
+      const int64_t ranks = static_cast<int64_t>(meeting.group.size());
+      meeting.shares = std::vector<Share>(ranks);
+      for (int64_t i = 0; i < ranks; ++i) {
+        meeting.shares[i].next = meeting.work.parts * i / ranks;
+        meeting.shares[i].end = meeting.work.parts * (i + 1) / ranks;
+      }
     } else {
       status = work.status();
     }
@@ -214,21 +232,28 @@ void RunState::StartWork(Rendezvous& meeting, const MakeWork& make_work) {
 }
 
 absl::Status RunState::Work(Rendezvous& meeting, const Arrival& worker) {
-  for (int64_t part; (part = meeting.next_part.fetch_add(1)) < meeting.work.parts;) {
-    absl::Status status = meeting.work.run(part, worker);
-    const bool last = meeting.parts_done.fetch_add(1) + 1 == meeting.work.parts;
-    if (status.ok() && !last) continue;
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!status.ok()) {
-      Fail(status);
-      meeting.status = failure_;
+  const size_t ranks = meeting.shares.size();
+  const size_t place = std::find(meeting.arrivals.begin(), meeting.arrivals.end(), &worker) -
+                       meeting.arrivals.begin();
+  for (size_t i = 0; i < ranks; ++i) {
+    Share& share = meeting.shares[(place + i) % ranks];
+    for (int64_t part; (part = share.next.fetch_add(1)) < share.end;) {
+      if (absl::Status status = meeting.work.run(part, worker); !status.ok()) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        Fail(status);
+        meeting.status = failure_;
+      }
+      if (meeting.parts_done.fetch_add(1) + 1 < meeting.work.parts) continue;
+      std::lock_guard<std::mutex> lock(mutex_);
+      meeting.phase = Phase::kDone;
+      meeting.changed.notify_all();
     }
-    if (!last) continue;
-    meeting.phase = Phase::kDone;
-    meeting.changed.notify_all();
   }
-  std::unique_lock<std::mutex> lock(mutex_);
-  meeting.changed.wait(lock, [&] { return meeting.phase == Phase::kDone; });
+  auto is_done = [&] { return meeting.phase == Phase::kDone; };
+  if (!SpinUntil(is_done, SpinsFor(meeting.group.size()))) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    meeting.changed.wait(lock, is_done);
+  }
   return meeting.status;
 }
 
@@ -305,7 +330,7 @@ absl::Status RunState::ReceiveInto(int64_t rank, const CollectiveCall& call, int
                                    void* data, int64_t bytes) {
   HILO_ASSIGN_OR_RETURN(const std::string message, Receive(rank, call, source));
   if (static_cast<int64_t>(message.size()) != bytes) {
-    return InvalidArgument(call.name, ": rank ", source, " has sent ", message.size(),
+    return FailedPrecondition(call.name, ": rank ", source, " has sent ", message.size(),
                            " bytes to rank ", rank, ", which expects ", bytes);
   }
   std::copy(message.begin(), message.end(), static_cast<char*>(data));

@@ -43,7 +43,7 @@ std::string GroupText(absl::Span<const int64_t> group);
 
 class RunState {
  public:
-  // `arrivals` in the order of the group. Errors: InvalidArgument if the ranks do not fit together.
+  // `arrivals` in the order of the group. Errors: FailedPrecondition if the ranks do not agree.
   using MakeWork =
       std::function<absl::StatusOr<CollectiveWork>(absl::Span<const Arrival* const> arrivals)>;
 
@@ -57,7 +57,7 @@ class RunState {
   absl::Status Send(int64_t rank, const CollectiveCall& call, int64_t target, std::string message);
   // Waits for the next message on the channel.
   absl::StatusOr<std::string> Receive(int64_t rank, const CollectiveCall& call, int64_t source);
-  // The same, of `bytes` bytes. Errors: InvalidArgument if it is not; the run goes on.
+  // The same, of `bytes` bytes. Errors: FailedPrecondition if it is not; the run goes on.
   absl::Status ReceiveInto(int64_t rank, const CollectiveCall& call, int64_t source, void* data,
                            int64_t bytes);
   // Ends the run of all ranks with an error, unless it has one.
@@ -66,14 +66,20 @@ class RunState {
 
  private:
   enum class Phase { kGathering, kWorking, kDone };
+  // Parts [next, end) are not taken yet.
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
   struct Rendezvous {
     std::vector<int64_t> group;
     std::vector<const Arrival*> arrivals;  // by place in the group; null: not here yet
     int64_t missing = 0;
-    Phase phase = Phase::kGathering;
-    absl::Status status;
+    std::atomic<Phase> phase{Phase::kGathering};
+    absl::Status status;  // from kDone on it stays as it is
     CollectiveWork work;
-    std::atomic<int64_t> next_part{0}, parts_done{0};
+    std::vector<Share> shares;  // one a rank
+    std::atomic<int64_t> parts_done{0};
     std::condition_variable changed;
   };
 

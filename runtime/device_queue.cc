@@ -4,9 +4,13 @@
 #include <utility>
 
 #include "base/signals_blocked.h"
+#include "base/spin.h"
 
 namespace hilo {
 namespace {
+
+// Some 30 us: a caller that runs one program after the other has come back by then.
+constexpr int kQueueSpins = 3 * kSpins;
 
 // The state of the queue whose thread this is.
 thread_local const void* thread_of_state = nullptr;
@@ -19,6 +23,7 @@ DeviceQueue::~DeviceQueue() {
   {
     std::lock_guard<std::mutex> lock(state_->mutex);
     state_->stopping = true;
+    state_->attention = true;
   }
   state_->changed.notify_all();
   if (!thread_.joinable()) return;
@@ -32,10 +37,17 @@ DeviceQueue::~DeviceQueue() {
   while (std::function<void()> work = Next(*state_)) work();
 }
 
-void DeviceQueue::Enqueue(std::function<void()> work) {
+bool DeviceQueue::IsIdle() const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->IsIdle();
+}
+
+bool DeviceQueue::Enqueue(std::function<void()> work) {
+  bool was_idle, started;
   {
     std::lock_guard<std::mutex> lock(state_->mutex);
-    bool started = thread_.joinable();
+    was_idle = state_->IsIdle();
+    started = thread_.joinable();
     if (!started) {
       try {
         const SignalsBlocked blocked;  // the embedder's handlers run on the embedder's threads
@@ -49,19 +61,31 @@ void DeviceQueue::Enqueue(std::function<void()> work) {
     }
     if (started) {
       state_->work.push_back(std::move(work));
-      work = nullptr;
+      state_->attention = true;
     }
   }
-  if (work != nullptr) return work();
-  state_->changed.notify_one();
+  if (started) {
+    state_->changed.notify_one();
+  } else {
+    work();
+  }
+  return was_idle;
 }
 
 std::function<void()> DeviceQueue::Next(State& state) {
   std::unique_lock<std::mutex> lock(state.mutex);
+  state.running = false;
+  if (state.work.empty() && !state.stopping) {
+    lock.unlock();
+    SpinUntil([&] { return state.attention.load(); }, kQueueSpins);
+    lock.lock();
+  }
   state.changed.wait(lock, [&] { return state.stopping || !state.work.empty(); });
   if (state.work.empty()) return nullptr;
   std::function<void()> work = std::move(state.work.front());
   state.work.pop_front();
+  state.running = true;
+  state.attention = state.stopping || !state.work.empty();
   return work;
 }
 

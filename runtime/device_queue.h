@@ -3,6 +3,7 @@
 #ifndef HILO_RUNTIME_DEVICE_QUEUE_H_
 #define HILO_RUNTIME_DEVICE_QUEUE_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -20,8 +21,11 @@ class DeviceQueue {
   // Finishes all work first, also when called from within a piece of work.
   ~DeviceQueue();
 
-  // `work` must not throw. Without threads in the system it runs here and now.
-  void Enqueue(std::function<void()> work);
+  // `work` must not throw. Without threads in the system it runs here and now. True if the queue was idle before.
+  bool Enqueue(std::function<void()> work);
+
+  // Whether there is no work, waiting or under way.
+  bool IsIdle() const;
 
   // True on the queue's thread, within a piece of work. Who waits there for later work of the queue waits forever.
   bool IsCurrent() const;
@@ -32,7 +36,10 @@ class DeviceQueue {
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<std::function<void()>> work;
+    bool running = false;
     bool stopping = false;
+    std::atomic<bool> attention{false};  // there is work, or an end
+    bool IsIdle() const { return work.empty() && !running; }
   };
   // Waits for work; null at the end.
   static std::function<void()> Next(State& state);

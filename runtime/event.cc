@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/spin.h"
+
 namespace hilo {
 
 void Event::Set(absl::Status status) {
@@ -18,7 +20,7 @@ void Event::Set(absl::Status status) {
 }
 
 absl::Status Event::Await() const {
-  if (!done()) {
+  if (!SpinUntil([this] { return done(); })) {
     std::unique_lock<std::mutex> lock(mutex_);
     happened_.wait(lock, [this] { return done_.load(std::memory_order_relaxed); });
   }

@@ -12,10 +12,6 @@
 namespace hilo {
 namespace {
 
-// Programs that are guessed to take less run on the calling thread: to hand a run to another thread
-// and back takes some 10 us.
-constexpr int64_t kInlineNanoseconds = 50'000;
-
 absl::StatusOr<Literal> Assemble(const Shape& shape,
                                  absl::Span<const std::unique_ptr<Buffer>> leaves, size_t* next) {
   if (!shape.IsTuple()) return leaves[(*next)++]->ToLiteral();

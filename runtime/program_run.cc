@@ -156,6 +156,10 @@ absl::Status ProgramRun::RunProgram() {
   return absl::OkStatus();
 }
 
+bool ProgramRun::IsReady() const {
+  return std::all_of(arguments.begin(), arguments.end(), [](const Argument& argument) { return argument.value->defined(); });
+}
+
 absl::Status ProgramRun::AwaitAndRun() {
   for (const Argument& argument : arguments) {
     if (absl::Status ready = argument.value->Await(); !ready.ok()) return Ended(std::move(ready));

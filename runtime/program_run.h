@@ -26,6 +26,10 @@ struct Argument {
   bool donated = false;
 };
 
+// Programs that are guessed to take less run on the calling thread: to hand a run to another thread and back takes some
+// 10 us.
+constexpr int64_t kInlineNanoseconds = 50'000;
+
 // Another number at every call.
 int64_t NextRunId();
 
@@ -43,6 +47,8 @@ struct ProgramRun {
   // New buffers for the results, which `done` (null: this call) defines. Keeps their values alive in `values` if it is given.
   std::vector<std::unique_ptr<Buffer>> MakeResults(std::shared_ptr<Event> done,
                                                    FewLeaves<std::shared_ptr<BufferValue>>* values);
+  // Whether the arguments are defined.
+  bool IsReady() const;
   // Runs on defined arguments. Results get their memory, and then their elements.
   absl::Status RunNow();
   // Waits for the arguments first.

@@ -1,12 +1,15 @@
-// A program on several devices at once. Every device runs on its queue's thread; all are enqueued under one lock, so that two launches meet on
-// every device in the same order and their collectives cannot wait for each other crosswise. One token ends them all: the first device that
+// A program on several devices at once. Every device runs on its queue's thread, but for one that the caller's runs if the program is short; all are
+// enqueued under one lock, so that two launches meet on every device in the same order and their collectives cannot wait for each other crosswise. One token ends them all: the first device that
 // fails cancels it, and the others report that device's error. If the devices are of several processes, each process does so with its own; their communicators
 // make them one run.
+#include <algorithm>
+#include <functional>
 #include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/spin.h"
 #include "base/status_macros.h"
 #include "collectives/in_process.h"
 #include "runtime/client_core.h"
@@ -63,6 +66,19 @@ class Launch {
   absl::Status first_error_;
 };
 
+// Programs on several devices that are guessed to take less run in part on the calling thread: there are more threads to wake, and those wait for each other.
+constexpr int64_t kInlineNanosecondsOfSeveral = 4 * kInlineNanoseconds;
+
+// Whether the calling thread may run the part of one device while the queues, all idle, run those of the others: it waits for nothing else then, and one thread
+// fewer need be woken. Devices of other processes might come much later.
+bool RunsHere(const LoadedProgram& program, const ClientCore& core, size_t devices, const ExecuteOptions& options) {
+  if (program.transfers.any || static_cast<int64_t>(devices) != program.assignment.device_count()) return false;
+  for (const auto& queue : core.queues) {
+    if (queue->IsCurrent()) return false;
+  }
+  return options.synchronous || program.compiled->estimated_nanoseconds() < kInlineNanosecondsOfSeveral;
+}
+
 }  // namespace
 
 absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
@@ -105,6 +121,9 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
       results.push_back(prepared[i].run->MakeResults(prepared[i].done, &prepared[i].values));
       if (options.ends != nullptr) options.ends->push_back(prepared[i].done);
     }
+    bool here = RunsHere(*program_, *core_, prepared.size(), options);
+    for (const Prepared& one : prepared) here = here && one.run != nullptr && (options.synchronous || one.run->IsReady());
+    std::function<void()> own;
     {
       std::lock_guard<std::mutex> lock(core_->launching);
       launch->Start(*core_, devices, static_cast<int64_t>(places.size()));
@@ -112,19 +131,30 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         launch->communicator(0)->Finish(taken);  // other processes need not wait for it
         return taken;
       }
-      for (size_t i = 0; i < prepared.size(); ++i) {
+      // The last to go is device 0: this thread may take its part.
+      for (size_t i = prepared.size(); i-- > 0;) {
         Prepared& one = prepared[i];
         one.run->context.communicator = launch->communicator(i);
         one.run->context.run_id = launch->run_id();
         const int device = one.run->context.device;
-        core_->queues[device]->Enqueue([program = program_, launch, i, device, run = std::move(one.run), values = std::move(one.values),
-                                        done = one.done]() mutable {
+        auto work = [program = program_, launch, i, device, run = std::move(one.run), values = std::move(one.values), done = one.done]() mutable {
           absl::Status status = launch->Ended(Guarded([&] { return run->AwaitAndRun(); }), i, device);
           run.reset();  // arguments are free before anybody hears of the results
           launch.reset();
           done->Set(std::move(status));
-        });
+        };
+        if (i == 0 && here && core_->queues[device]->IsIdle()) {
+          own = std::move(work);
+        } else {
+          here = core_->queues[device]->Enqueue(std::move(work)) && here;
+        }
       }
+    }
+    if (own != nullptr) {
+      own();
+      own = nullptr;
+      // The others are as good as done.
+      SpinUntil([&] { return std::all_of(prepared.begin(), prepared.end(), [](const Prepared& one) { return one.done->done(); }); });
     }
     launch.reset();
     if (!options.synchronous) return results;

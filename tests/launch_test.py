@@ -120,7 +120,7 @@ class LaunchTest(unittest.TestCase):
 
     def test_a_rank_with_another_program(self):
         result = self.run_forever(f'exec "{HILO}" run "{self.sum}" "--input={{1,2,3,4}}";')
-        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("disagree", result.stderr)
         self.assertIn("(number 1)", result.stderr)
 

@@ -166,6 +166,7 @@ std::vector<FlagSpec> CompileFlags() {
           {"strict", "",
            "every operation rounds on its own: no fused multiply-add, no wider intermediates"},
           {"flush-denormals", "", "denormals count as zero and become zero"},
+          {"deterministic", "", "the same bits in every run: always so on interpreter and cpu; on GPUs it means --strict, as libraries have orders of their own"},
           {"cpu", "NAME", "processor to compile for: LLVM's name, or x86-64, x86-64-v3, x86-64-v4"},
           {"arch", "NAME", "the same for platforms cuda and cuda-emulated: sm_80, sm_90 ..."},
           {"threads", "N",
@@ -259,7 +260,7 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags)
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
   CompileOptions options;
-  options.strict = flags.Has("strict");
+  options.strict = flags.Has("strict") || (flags.Has("deterministic") && absl::StartsWith(flags.Get("platform"), "cuda"));
   options.flush_denormals = flags.Has("flush-denormals");
   if (flags.Has("cpu") && flags.Has("arch")) return InvalidArgument("give --cpu or --arch, not both");
   options.cpu = flags.Get("cpu", flags.Get("arch"));

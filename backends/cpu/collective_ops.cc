@@ -12,10 +12,9 @@ class CollectiveHostOp : public HostOp {
   explicit CollectiveHostOp(CollectiveOp op) : op_(std::move(op)) {}
 
   absl::Status Run(const RunContext& run, const HostOpArrays& arrays) const override {
-    auto combine = [&](void* accumulator, const void* operand, int64_t count) {
-      const uint8_t* operands[] = {static_cast<const uint8_t*>(accumulator),
-                                   static_cast<const uint8_t*>(operand)};
-      uint8_t* results[] = {static_cast<uint8_t*>(accumulator)};
+    auto combine = [&](void* result, const void* a, const void* b, int64_t count) {
+      const uint8_t* operands[] = {static_cast<const uint8_t*>(a), static_cast<const uint8_t*>(b)};
+      uint8_t* results[] = {static_cast<uint8_t*>(result)};
       arrays.computations[0](operands, results, count);
       return absl::OkStatus();
     };

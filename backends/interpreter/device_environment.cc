@@ -33,15 +33,13 @@ absl::StatusOr<Literal> RunCollective(const HloInstruction& instruction, Operand
     reducer = std::make_unique<ScalarComputation>(computations[0],
                                                   std::vector<PrimitiveType>{type, type});
   }
-  auto combine = [&](void* accumulator, const void* operand, int64_t count) -> absl::Status {
+  auto combine = [&](void* to, const void* a, const void* b, int64_t count) -> absl::Status {
     const int64_t size = PrimitiveTypeByteSize(type);
-    auto* to = static_cast<uint8_t*>(accumulator);
-    const auto* from = static_cast<const uint8_t*>(operand);
-    for (int64_t i = 0; i < count; ++i, to += size, from += size) {
-      reducer->SetArgument(0, to);
-      reducer->SetArgument(1, from);
+    for (int64_t at = 0; at < count * size; at += size) {
+      reducer->SetArgument(0, static_cast<const uint8_t*>(a) + at);
+      reducer->SetArgument(1, static_cast<const uint8_t*>(b) + at);
       HILO_RETURN_IF_ERROR(reducer->Call());
-      std::copy_n(reducer->result(0), size, to);
+      std::copy_n(reducer->result(0), size, static_cast<uint8_t*>(to) + at);
     }
     return absl::OkStatus();
   };

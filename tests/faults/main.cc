@@ -39,20 +39,20 @@ constexpr const char* kOps[] = {"all-reduce",           "all-reduce-of-much", "r
                                 "collective-permute",   "collective-broadcast", "ragged-all-to-all", "send"};
 constexpr const char* kFaults[] = {"killed", "stopped", "wrong", "fails"};
 
-const Reduction kSum = {.element_bytes = 4, .combine = [](void* accumulator, const void* operand, int64_t count) {
-                          for (int64_t i = 0; i < count; ++i) static_cast<float*>(accumulator)[i] += static_cast<const float*>(operand)[i];
+const Reduction kSum = {.element_bytes = 4, .combine = [](void* result, const void* a, const void* b, int64_t count) {
+                          for (int64_t i = 0; i < count; ++i) static_cast<float*>(result)[i] = static_cast<const float*>(a)[i] + static_cast<const float*>(b)[i];
                           return absl::OkStatus();
                         }};
 
-// One call of the op with `count` numbers a rank.
-absl::Status Call(const std::string& op, Communicator& c, int64_t key, int64_t count) {
+// One call of the op with `count` numbers a rank, which may take so long.
+absl::Status Call(const std::string& op, Communicator& c, int64_t key, int64_t count, absl::Duration most) {
   if (op == "all-reduce-of-much") count *= 20'000;
   const int64_t bytes = count * 4;
   std::vector<float> send(count * kRanks, 1), receive(count * kRanks);
   std::vector<int64_t> group(kRanks);
   std::iota(group.begin(), group.end(), 0);
   const std::string name = absl::StrCat(op, " %op");
-  const CollectiveCall call = {.name = name, .key = key, .group = group};
+  const CollectiveCall call = {.name = name, .key = key, .group = group, .deadline = absl::Now() + most};
   const CollectiveBuffer buffer = {send.data(), receive.data(), bytes};
   const int64_t next = (c.rank() + 1) % kRanks, previous = (c.rank() + kRanks - 1) % kRanks;
   if (absl::StartsWith(op, "all-reduce")) return c.AllReduce(call, {buffer}, kSum);
@@ -106,7 +106,7 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<KeyValueStore> store, MakeFileStore(folder));
   std::shared_ptr<ProcessGroup> group;
   HILO_ASSIGN_OR_RETURN(group, ProcessGroup::Join({.process_id = rank, .process_count = kRanks, .store = store,
-                                                   .timeout = one.fault == "stopped" ? kDeadline : absl::Seconds(20)}));
+                                                   .timeout = absl::Seconds(20)}));
   HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, kRanks, absl::Now() + absl::Seconds(20)));
   const std::vector<int> devices = {0, 1, 2, 3};
   ProcessGroup::Run run = group->StartRun(devices, {0, 1, 2, 3});
@@ -131,7 +131,7 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
     }
     last = absl::Now();
     const bool wrong = is_victim && i == step && one.fault == "wrong";
-    status = Call(one.op, communicator, 1, wrong ? 2 : 1);
+    status = Call(one.op, communicator, 1, wrong ? 2 : 1, one.fault == "stopped" ? kDeadline : absl::Seconds(20));
   }
   std::printf("%s\t%lld\t%s\n", absl::StatusCodeToString(status.code()).c_str(), static_cast<long long>(absl::ToInt64Milliseconds(absl::Now() - last)),
               std::string(status.message()).c_str());
@@ -199,7 +199,7 @@ bool Await(std::vector<Child>& children, int except, absl::Time deadline) {
 // What is wrong with what the survivor says; empty: nothing.
 std::string Complaint(const Case& one, const Child& child) {
   const std::vector<std::pair<std::string, std::string>> codes = {
-      {"killed", "UNAVAILABLE"}, {"stopped", "DEADLINE_EXCEEDED"}, {"wrong", "INVALID_ARGUMENT"}, {"fails", "DATA_LOSS"}};
+      {"killed", "UNAVAILABLE"}, {"stopped", "DEADLINE_EXCEEDED"}, {"wrong", "FAILED_PRECONDITION"}, {"fails", "DATA_LOSS"}};
   if (child.status != 0) return absl::StrCat("it ended with ", child.status);
   const std::string first = child.text.substr(0, child.text.find('\n'));
   const size_t tab = first.find('\t'), second = first.find('\t', tab + 1);

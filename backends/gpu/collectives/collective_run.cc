@@ -44,7 +44,7 @@ absl::Status CollectiveBoard::Enter(int64_t clique, int64_t rank, const std::str
     for (int64_t member : cliques_[clique].ranks) {
       if (member != rank && CountOf(progress.entered, member) > number) others.push_back(member);
     }
-    return InvalidArgument("ranks of the group ", cliques_[clique].ToString(), " disagree: rank ", rank, " is at ", op, ", but ", RankList(others), " at ",
+    return FailedPrecondition("ranks of the group ", cliques_[clique].ToString(), " disagree: rank ", rank, " is at ", op, ", but ", RankList(others), " at ",
                            Op(progress, number));
   }
   return absl::OkStatus();

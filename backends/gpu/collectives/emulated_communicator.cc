@@ -247,7 +247,7 @@ class Shared {
     for (int64_t other = 1; other < size_; ++other) {
       const std::string first = calls[0]->ToString(), second = calls[other]->ToString();
       if (first == second) continue;
-      return FailAll(InvalidArgument("ranks disagree at call ", call.number, " of a communicator: rank 0 is at ", first, ", but rank ", other, " at ", second));
+      return FailAll(FailedPrecondition("ranks disagree at call ", call.number, " of a communicator: rank 0 is at ", first, ", but rank ", other, " at ", second));
     }
     Perform(calls);
     for (const Arrival& arrival : meeting.arrivals) arrival.SetDone();
@@ -259,7 +259,7 @@ class Shared {
       const Call &send = mail.sends.front().get(), &receive = mail.receives.front().get();
       if (send.bytes() != receive.bytes()) {
         return FailAll(
-            InvalidArgument("ranks disagree: rank ", source, " sends ", send.bytes(), " bytes to rank ", target, ", which expects ", receive.bytes()));
+            FailedPrecondition("ranks disagree: rank ", source, " sends ", send.bytes(), " bytes to rank ", target, ", which expects ", receive.bytes()));
       }
       if (send.bytes() > 0) std::memcpy(receive.receive, send.send, send.bytes());
       mail.sends.front().SetDone();

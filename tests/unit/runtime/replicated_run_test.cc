@@ -1,7 +1,9 @@
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "runtime/client.h"
 
@@ -63,6 +65,77 @@ TEST_F(ReplicatedRunTest, DevicesCanBeChosen) {
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(4, (*results)[0][0]->device());
   EXPECT_EQ(4.0f, (*results)[1][0]->ToLiteral()->GetFirstElement<float>());
+}
+
+// Counts to a billion that it never reaches.
+constexpr char kForever[] = R"(HloModule forever, replica_count=2
+condition { s = s32[] parameter(0)  end = s32[] constant(1000000000)  ROOT t = pred[] compare(s, end), direction=NE }
+body { s = s32[] parameter(0)  one = s32[] constant(1)  most = s32[] constant(1000)  n = s32[] add(s, one)
+       ROOT k = s32[] minimum(n, most) }
+ENTRY main { x = s32[] parameter(0)  ROOT w = s32[] while(x), condition=condition, body=body })";
+
+// A short program runs in part on the calling thread, but not if that would have to wait for what the devices do.
+TEST_F(ReplicatedRunTest, ALaunchDoesNotWaitForBusyDevices) {
+  Compile(R"(HloModule double, replica_count=2
+ENTRY main { x = f32[] parameter(0)  ROOT y = f32[] add(x, x) })", 2);
+  const auto arguments = Put<float>({1, 2});
+  const std::unique_ptr<Executable> forever = *client_->CompileHloText(kForever);
+  const absl::Time start = absl::Now();
+  auto endless = forever->ExecuteReplicated(Put<int32_t>({1, 1}), {.deadline = absl::Milliseconds(500)});
+  auto results = executable_->ExecuteReplicated(arguments);
+  EXPECT_LT(absl::Now() - start, absl::Milliseconds(400));
+  ASSERT_TRUE(endless.ok() && results.ok());
+  EXPECT_EQ(4.0f, (*results)[1][0]->ToLiteral()->GetFirstElement<float>());
+  EXPECT_EQ(absl::StatusCode::kDeadlineExceeded, (*endless)[0][0]->ToLiteral().status().code());
+}
+
+// Combinations are compiled for vectors of elements, with a rest.
+TEST_F(ReplicatedRunTest, ReductionsOfAllKindsAreThoseOfTheInterpreter) {
+  const char* programs[] = {"f32 add", "f64 multiply", "bf16 add", "f16 maximum", "s8 add", "u64 minimum", "pred or", "c64 add", "c128 multiply", "f8e4m3fn add", "s4 add"};
+  for (const std::string program : programs) {
+    const size_t space = program.find(' ');
+    const std::string type = program.substr(0, space), op = program.substr(space + 1);
+    const std::string text = absl::StrCat("HloModule sums, replica_count=3\ncombine { a = ", type, "[] parameter(0)  b = ", type, "[] parameter(1)  ROOT c = ", type,
+                                          "[] ", op, "(a, b) }\nENTRY main { id = u32[] replica-id()  ids = u32[1003] broadcast(id), dimensions={}  i = u32[1003] iota(), iota_dimension=0  p = u32[1003] multiply(ids, i)",
+                                          "  five = u32[] constant(5)  fives = u32[1003] broadcast(five), dimensions={}  m = u32[1003] remainder(p, fives)  x = ", type, "[1003] convert(m)  ROOT y = ", type,
+                                          "[1003] all-reduce(x), replica_groups={}, to_apply=combine }");
+    std::vector<Literal> literals;
+    for (const char* platform : {"interpreter", "cpu"}) {
+      auto client = Client::Create({.platform = platform, .device_count = 3});
+      ASSERT_TRUE(client.ok()) << client.status();
+      auto executable = (*client)->CompileHloText(text);
+      ASSERT_TRUE(executable.ok()) << program << ": " << executable.status();
+      auto results = (*executable)->ExecuteReplicated(std::vector<std::vector<Buffer*>>(3), {.synchronous = true});
+      ASSERT_TRUE(results.ok()) << program << ": " << results.status();
+      for (int i : {0, 2}) literals.push_back(*(*results)[i][0]->ToLiteral());
+    }
+    for (const Literal& literal : literals) EXPECT_EQ(literal.untyped_data(), literals[0].untyped_data()) << program;
+  }
+}
+
+TEST_F(ReplicatedRunTest, AThousandRunsGiveTheSameBits) {
+  Compile(R"(HloModule sum, replica_count=3
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[] parameter(0)
+  xs = f32[100] broadcast(x), dimensions={}
+  i = f32[100] iota(), iota_dimension=0
+  e = f32[100] exponential(i)
+  p = f32[100] multiply(xs, e)
+  ROOT y = f32[100] all-reduce(p), replica_groups={}, to_apply=add
+})", 3);
+  const auto arguments = Put<float>({0.1f, 1e-7f, 3e5f});
+  std::vector<uint8_t> first;
+  for (int run = 0; run < 1000; ++run) {
+    auto results = executable_->ExecuteReplicated(arguments);
+    ASSERT_TRUE(results.ok()) << results.status();
+    for (const auto& result : *results) {
+      const Literal literal = *result[0]->ToLiteral();
+      const absl::Span<const uint8_t> bytes = literal.untyped_data();
+      if (first.empty()) first.assign(bytes.begin(), bytes.end());
+      ASSERT_EQ(bytes, absl::MakeConstSpan(first)) << "run " << run;
+    }
+  }
 }
 
 TEST_F(ReplicatedRunTest, BadAssignmentsAndArgumentsAreRefused) {
