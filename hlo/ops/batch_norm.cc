@@ -12,8 +12,7 @@ constexpr absl::string_view kFeatureOperands[] = {"scale", "offset", "mean", "va
 
 // Operand 0 is the array, then come vectors with an element a feature, named by their place in kFeatureOperands.
 absl::Status CheckOperands(const OpView& op, absl::Span<const int> vectors) {
-  HILO_RETURN_IF_ERROR(CheckArrayOperands(op));
-  for (size_t i = 0; i < op.operands.size(); ++i) HILO_RETURN_IF_ERROR(CheckTypeClass(op, i, kFloat));
+  for (size_t i = 0; i < op.operands.size(); ++i) HILO_RETURN_IF_ERROR(CheckTypeClass(op, i, kFloat));  // which tuples are not
   const Shape& array = op.operand(0);
   const auto& attributes = op.attrs<BatchNormAttrs>();
   const int64_t feature = attributes.feature_index;
