@@ -27,6 +27,10 @@ absl::Status EmitUpdateSlice(ProgramEmitter& program, const HloInstruction* inst
 absl::Status EmitScatter(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitSelectAndScatter(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction);
+// False if merges serve the sort better: other comparators, short lists.
+absl::StatusOr<bool> EmitRadixSort(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitTopK(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitFft(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitCholesky(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction);
@@ -37,6 +41,9 @@ absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* in
 // Whether the tiled kernels serve the instruction.
 bool IsTiledTranspose(const HloInstruction& transpose);
 bool IsTiledDot(const HloInstruction& dot);
+bool IsGroupedConcatenate(const HloInstruction& concatenate, const EmissionOptions& emission);
+// Whether the first k are selected; else they are those of a sorted row.
+bool IsSelectedTopK(const HloInstruction& top_k);
 bool IsTiledConvolution(const HloInstruction& convolution, const ProgramEmitter& program);
 
 // Threads of a block for `count` threads in all.

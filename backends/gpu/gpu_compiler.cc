@@ -182,6 +182,7 @@ class GpuCompiler : public Compiler {
                                    .sequences = options_.sequences,
                                    .overlap_collectives = options_.overlap_collectives,
                                    .graph_thunks_from = GraphsAreOff() ? INT64_MAX : options_.graph_thunks_from,
+                                   .radix_sort_from = options_.radix_sort_from,
                                    .libraries = lowered.libraries.get(),
                                    .group_elements_from = options_.group_elements_from};
     ProgramEmitter emitter(*lowered.module, lowered.assignment, options, emission);

@@ -21,6 +21,7 @@ struct GpuCompilerOptions {
   // See EmissionOptions. Tests set these to reach every emitter with small arrays.
   bool sequences = true;
   int64_t group_elements_from = int64_t{1} << 12;
+  int64_t radix_sort_from = int64_t{1} << 18;
   // Collectives work on a stream of their own, beside what does not need their results.
   bool overlap_collectives = true;
   // Null: the platform's.

@@ -1,6 +1,7 @@
 // The way of a module to kernels, as a table of contents: stages, their passes, and why the order matters; and what the target emits.
 #include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/cuda_calls.h"
+#include "backends/gpu/emitters.h"
 #include "backends/gpu/gemm_match.h"
 #include "backends/gpu/gpu_compiler.h"
 #include "backends/gpu/host_call.h"
@@ -33,6 +34,8 @@ class GpuTarget : public Target {
         return true;
       case HloOpcode::kStochasticConvert:
         return false;
+      case HloOpcode::kTopK:
+        return IsSelectedTopK(instruction);
       default:
         return IsHostCall(instruction) || CollectiveOp::Is(instruction.opcode()) || codegen::IsElementGenerated(instruction.opcode());
     }

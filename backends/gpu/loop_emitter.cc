@@ -228,6 +228,10 @@ absl::Status EmitKernels(ProgramEmitter& program, const HloInstruction* instruct
       return EmitSelectAndScatter(program, instruction);
     case HloOpcode::kSort:
       return EmitSort(program, instruction);
+    case HloOpcode::kConcatenate:
+      return IsGroupedConcatenate(*hero, program.emission()) ? EmitConcatenate(program, instruction) : EmitLoop(program, instruction);
+    case HloOpcode::kTopK:
+      return EmitTopK(program, instruction);
     case HloOpcode::kFft:
       return EmitFft(program, instruction);
     case HloOpcode::kCholesky:

@@ -119,12 +119,32 @@ class ScatterKernel {
     return updates;
   }
 
-  absl::Status Apply(const Index& place, const Elements& updates) {
+  absl::StatusOr<Elements> Combined(const Index& place, const Elements& updates) {
     Elements arguments;
     for (int64_t i = 0; i < s_.count; ++i) arguments.push_back(k_.ArrayOf(s_.instruction, i).Load(k_.context(), place));
     arguments.insert(arguments.end(), updates.begin(), updates.end());
-    HILO_ASSIGN_OR_RETURN(Elements combined, codegen::EmitComputation(k_.context(), s_.computation(), arguments));
-    for (int64_t i = 0; i < s_.count; ++i) k_.ArrayOf(s_.instruction, i).Store(k_.context(), place, combined[i]);
+    return codegen::EmitComputation(k_.context(), s_.computation(), arguments);
+  }
+  void Store(const Index& place, const Elements& values) {
+    for (int64_t i = 0; i < s_.count; ++i) k_.ArrayOf(s_.instruction, i).Store(k_.context(), place, values[i]);
+  }
+  absl::Status Apply(const Index& place, const Elements& updates) {
+    HILO_ASSIGN_OR_RETURN(const Elements combined, Combined(place, updates));
+    Store(place, combined);
+    return absl::OkStatus();
+  }
+  // To `group` neighbours along the minor-most dimension, all of which are read before any is written.
+  absl::Status ApplyToGroup(const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& batch, const std::vector<LaneIndex>& window, int64_t group) {
+    std::vector<Index> places;
+    std::vector<Elements> values;
+    for (int64_t j = 0; j < group; ++j) {
+      std::vector<LaneIndex> at = window;
+      at.back() = at.back().AddConstant(j).WithRange({0, s_.operand.dimensions().back() - 1});
+      places.emplace_back(PlaceOf(origin, at));
+      HILO_ASSIGN_OR_RETURN(const Elements updates, UpdatesAt(batch, at));
+      HILO_ASSIGN_OR_RETURN(values.emplace_back(), Combined(places.back(), updates));
+    }
+    for (int64_t j = 0; j < group; ++j) Store(places[j], values[j]);
     return absl::OkStatus();
   }
 
@@ -187,21 +207,43 @@ std::vector<int64_t> SizesOf(const Shape& shape, const std::vector<int64_t>& dim
   return sizes;
 }
 
-// A thread an update element.
+// Neighbours that a thread takes together: they are so in updates and operand, as windows fill the minor-most dimension of both.
+int64_t GroupOf(const Scatter& s, const EmissionOptions& emission) {
+  const int64_t minor = s.operand.rank() - 1;
+  if (ShapeUtil::ElementsIn(s.updates) < emission.group_elements_from || s.window_dims.empty() || s.window_dims.back() != minor) return 1;
+  if (s.attrs->update_window_dims.back() != s.updates.rank() - 1 || s.WindowSize(minor) != s.operand.dimensions(minor)) return 1;
+  if (absl::c_linear_search(s.attrs->scatter_dims_to_operand_dims, minor)) return 1;
+  int64_t group = 8;
+  for (int64_t i = 0; i < s.count; ++i) {
+    group = std::min(group, emission.group_bytes / std::max<int64_t>(1, PrimitiveTypeByteSize(s.scatter->operand(i)->shape().element_type())));
+  }
+  while (group > 1 && s.operand.dimensions(minor) % group != 0) group /= 2;
+  return std::max<int64_t>(group, 1);
+}
+
+// A thread an update element, or a group of them.
 absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, std::optional<llvm::AtomicRMWInst::BinOp> atomic) {
   const std::vector<int64_t> batch_sizes = SizesOf(s.updates, s.index_dims), window_sizes = SizesOf(s.updates, s.attrs->update_window_dims);
-  const int64_t window = Product(window_sizes), count = window * Product(batch_sizes);
+  const int64_t group = atomic ? 1 : GroupOf(s, program.emission());
+  const int64_t window = Product(window_sizes), count = window * Product(batch_sizes) / group;
   const int block = BlockFor(count);
   KernelEmitter k(&program, s.instruction);
   llvm::IRBuilder<>& b = k.b();
   ScatterKernel kernel(k, s);
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", b.CreateICmpULT(i, b.getInt64(static_cast<uint64_t>(count))), [&]() -> absl::Status {
-    llvm::Value* const size = b.getInt64(static_cast<uint64_t>(window));
+    llvm::Value* const size = b.getInt64(static_cast<uint64_t>(window / group));
     const std::vector<LaneIndex> batch = k.Delinearize(b.CreateUDiv(i, size), batch_sizes);
-    const std::vector<LaneIndex> offset = k.Delinearize(b.CreateURem(i, size), window_sizes);
+    std::vector<int64_t> group_sizes = window_sizes;
+    if (group > 1) group_sizes.back() /= group;
+    std::vector<LaneIndex> offset = k.Delinearize(b.CreateURem(i, size), group_sizes);
+    if (group > 1) {
+      llvm::Value* first = b.CreateMul(offset.back().Base(k.context()), b.getInt64(static_cast<uint64_t>(group)), "", true, true);
+      offset.back() = LaneIndex::Uniform(first, group, window_sizes.back());
+    }
     HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, kernel.OriginOf(batch));
     return k.If("inside", kernel.IsInside(origin), [&]() -> absl::Status {
+      if (group > 1) return kernel.ApplyToGroup(origin, batch, offset, group);
       HILO_ASSIGN_OR_RETURN(const Elements updates, kernel.UpdatesAt(batch, offset));
       const Index place(kernel.PlaceOf(origin, offset));
       return atomic ? kernel.ApplyAtomically(*atomic, place, updates[0]) : kernel.Apply(place, updates);

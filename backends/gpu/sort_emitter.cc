@@ -189,6 +189,8 @@ absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction
   Sort s{.instruction = instruction, .count = instruction->operand_count(), .elements = ShapeUtil::ElementsIn(shape), .length = shape.dimensions(dimension), .stride = 1};
   if (s.elements == 0) return absl::OkStatus();
   for (int64_t d = dimension + 1; d < shape.rank(); ++d) s.stride *= shape.dimensions(d);
+  HILO_ASSIGN_OR_RETURN(const bool is_sorted, EmitRadixSort(program, instruction));
+  if (is_sorted) return absl::OkStatus();
 
   const int64_t tile = TileOf(s), block = std::min<int64_t>(kBlockSize, std::max<int64_t>(kWarp, tile));
   std::vector<KernelArgument> operands, results, scratch;

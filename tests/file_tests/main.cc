@@ -80,7 +80,7 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
     platform.options.verify_each_pass = true;
   } else if (name == "cuda-emulated-kernels") {
     // Every instruction a kernel, with groups of elements in small arrays too.
-    compiler = [] { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.sequences = false, .group_elements_from = 1}); };
+    compiler = [] { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.sequences = false, .group_elements_from = 1, .radix_sort_from = 0}); };
   } else if (name == "cuda-emulated-libraries") {
     // Whatever libraries take goes to them.
     compiler = [] { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.sequences = false, .libraries = gpu::LibraryThresholds::Always()}); };

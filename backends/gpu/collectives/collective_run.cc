@@ -60,9 +60,9 @@ void CollectiveBoard::Queued(int64_t clique, int64_t rank) {
   for (; progress.first < least; ++progress.first) progress.ops.pop_front();
 }
 
-void CollectiveBoard::Leave(int64_t rank) {
+void CollectiveBoard::Leave(int64_t rank, const absl::Status& status) {
   std::lock_guard<std::mutex> lock(mutex_);
-  gone_.insert(rank);
+  gone_.emplace(rank, status);
 }
 
 absl::Status CollectiveBoard::Hopeless(int64_t rank) const {
@@ -72,9 +72,12 @@ absl::Status CollectiveBoard::Hopeless(int64_t rank) const {
     const int64_t mine = CountOf(progress_[i].entered, rank);
     for (int64_t member : cliques_[i].ranks) {
       const int64_t theirs = CountOf(progress_[i].queued, member);
-      if (theirs < mine && gone_.contains(member)) {
-        return FailedPrecondition(Op(progress_[i], theirs), ": rank ", member, " has ended its run without it");
-      }
+      const auto gone = gone_.find(member);
+      if (theirs >= mine || gone == gone_.end()) continue;
+      const std::string words = absl::StrCat(Op(progress_[i], theirs), ": rank ", member, " has ended its run without it");
+      if (gone->second.ok()) return FailedPrecondition(words);
+      // Whichever rank is heard first tells what went wrong.
+      return absl::Status(gone->second.code(), absl::StrCat(words, ": ", gone->second.message()));
     }
   }
   return absl::OkStatus();
@@ -269,12 +272,13 @@ absl::Status CollectiveRun::Finish(absl::Status status, GpuStream& main) {
   for (auto& [channel, messages] : mail_) {
     for (const Message& message : messages) (void)driver_.Free(message.data, &main);
   }
-  watched_->board().Leave(rank());
   // Errors of the watch come first: what the thunks say may only follow from it.
+  absl::Status result;
   for (const absl::Status& other : {this->status(), status, done, beside}) {
-    if (!other.ok()) return other;
+    if (result.ok()) result = other;
   }
-  return absl::OkStatus();
+  watched_->board().Leave(rank(), result);
+  return result;
 }
 
 }  // namespace hilo::gpu

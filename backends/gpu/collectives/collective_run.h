@@ -33,8 +33,8 @@ class CollectiveBoard {
   absl::Status Enter(int64_t clique, int64_t rank, const std::string& op);
   // It has queued the op.
   void Queued(int64_t clique, int64_t rank);
-  // The run of `rank` is over.
-  void Leave(int64_t rank);
+  // The run of `rank` is over, with `status`.
+  void Leave(int64_t rank, const absl::Status& status);
 
   // Not OK if `rank` has come to an op to which another rank can never come.
   absl::Status Hopeless(int64_t rank) const;
@@ -53,7 +53,8 @@ class CollectiveBoard {
   const std::vector<CliqueSpec> cliques_;
   mutable std::mutex mutex_;
   std::vector<Progress> progress_;  // by clique
-  absl::flat_hash_set<int64_t> here_, gone_;
+  absl::flat_hash_set<int64_t> here_;
+  absl::flat_hash_map<int64_t, absl::Status> gone_;
 };
 
 // What is watched of one run on one device. Thread-safe.

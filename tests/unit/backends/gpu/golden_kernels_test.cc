@@ -95,6 +95,29 @@ ENTRY main { x = f32[2048,1024] parameter(0)  ROOT t = f32[1024,2048] transpose(
 HloModule m
 ENTRY main { x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT d = f32[512,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
 )", 1, 96, {"ld.shared", "fma.rn.f32", "bar.sync"}, {".local"}},
+    {"top_k", R"(
+HloModule m
+ENTRY main { x = f32[64,65536] parameter(0)  ROOT t = (f32[64,16], s32[64,16]) topk(x), k=16, largest=true }
+)", 2, 48, {"bar.sync", "min.u64", "max.u64"}, {".local", "div.s64"}},
+    {"radix_sort", R"(
+HloModule m
+less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT l = pred[] compare(a, b), direction=LT, type=TOTALORDER }
+ENTRY main { x = f32[1048576] parameter(0)  ROOT s = f32[1048576] sort(x), dimensions={0}, to_apply=less }
+)", 3, 48, {"bar.sync", "atom.shared.add.u32"}, {".local"}},
+    {"concatenate", R"(
+HloModule m
+ENTRY main { x = f32[1024,256] parameter(0)  y = f32[1024,512] parameter(1)  ROOT c = f32[1024,768] concatenate(x, y), dimensions={1} }
+)", 1, 40, {"ld.global.nc.v4.f32", "st.global.v4.f32"}, {"ld.global.nc.f32", "st.global.f32", ".local"}},
+    {"scatter_rows", R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  rows = f32[4096,128] parameter(0)
+  at = s32[1024,1] parameter(1)
+  updates = f32[1024,128] parameter(2)
+  ROOT r = f32[4096,128] scatter(rows, at, updates), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, unique_indices=true, to_apply=add
+}
+)", 1, 40, {"ld.global.nc.v4.f32", "ld.global.v4.f32", "st.global.v4.f32"}, {"st.global.f32", ".local"}},
     {"histogram", R"(
 HloModule m
 add { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT s = s32[] add(a, b) }

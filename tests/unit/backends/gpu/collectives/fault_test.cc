@@ -67,6 +67,20 @@ TEST_F(CollectiveFault, CountsThatDoNotMatchAreAnError) {
   EXPECT_TRUE(absl::StrContains(error, "all-reduce of 4 f32 by sum, but rank 1 at all-reduce of 3 f32 by sum")) << error;
 }
 
+// Whichever of two ranks is heard first, what went wrong is told.
+TEST(CollectiveBoard, ARankThatIsGoneLeavesItsError) {
+  CliqueSpec both;
+  both.ranks = {0, 1};
+  CollectiveBoard board({both});
+  for (const int64_t rank : {0, 1}) {
+    board.Join(rank);
+    ASSERT_TRUE(board.Enter(0, rank, "all-reduce %x").ok());
+  }
+  EXPECT_TRUE(board.Hopeless(1).ok());
+  board.Leave(0, absl::InvalidArgumentError("a wrong size"));
+  EXPECT_EQ(board.Hopeless(1), absl::InvalidArgumentError("all-reduce %x: rank 0 has ended its run without it: a wrong size"));
+}
+
 // Of a rank that waits in a loop of its own while the others are at a collective.
 TEST(CollectiveDeadline, TheRankThatIsMissingIsNamed) {
   Devices devices(2);
