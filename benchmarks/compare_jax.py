@@ -222,6 +222,119 @@ def metropolis_chain(generator, device):
     return Program(lambda x, key: lax.scan(step, (x, jnp.float32(0)), jax.random.split(key, 200))[1].mean(), [f32(generator, 4), jax.random.key(0)])
 
 
+@program
+def stiff_implicit_euler(generator, device):
+    """Robertson's kinetics and a fourth species, three steps of Newton's method each."""
+    def field(y):
+        a, b, c = 0.04 * y[0], 1e4 * y[1] * y[2], 3e7 * y[1] ** 2
+        return jnp.stack([b - a, a - b - c, c - 0.1 * y[2], 0.1 * y[2]])
+
+    def step(y, h):
+        def newton(_, new):
+            return new - jnp.linalg.solve(jnp.eye(4) - h * jax.jacfwd(field)(new), new - y - h * field(new))
+        new = lax.fori_loop(0, 3, newton, y)
+        return new, new[1]
+    return Program(lambda y: lax.scan(step, y, jnp.geomspace(1e-5, 1e-1, 100)), [jnp.array([1.0, 0, 0, 0])])
+
+
+@program
+def leapfrog_64_bodies_gradient(generator, device):
+    def force(x):
+        d = x[None] - x[:, None]
+        return (d * ((d ** 2).sum(-1, keepdims=True) + 0.1) ** -1.5).mean(1)
+
+    def energy(x, v):
+        def step(state, _):
+            x, v = state
+            v = v + 0.005 * force(x)
+            x = x + 0.01 * v
+            return (x, v + 0.005 * force(x)), None
+        x, v = lax.scan(step, (x, v), None, length=10)[0]
+        return (v ** 2).sum() + (x ** 2).sum()
+    return Program(jax.grad(energy, argnums=(0, 1)), [f32(generator, 64, 3), f32(generator, 64, 3)])
+
+
+@program
+def roots_of_32(generator, device):
+    """Newton's method, each root to its own precision."""
+    def root(c):
+        def f(x):
+            return x ** 3 - 2 * x - c + jnp.exp(-x)
+        return lax.while_loop(lambda s: (jnp.abs(f(s[0])) > 1e-5) & (s[1] < 50), lambda s: (s[0] - f(s[0]) / jax.grad(f)(s[0]), s[1] + 1), (c, 0))[0]
+    return Program(jax.vmap(root), [jnp.linspace(3.0, 30.0, 32)])
+
+
+@program
+def kalman_filter(generator, device):
+    move, see = jnp.eye(4) + 0.1 * jnp.eye(4, k=2), jnp.eye(2, 4)
+
+    def step(state, z):
+        x, p = state
+        x, p = move @ x, move @ p @ move.T + 0.01 * jnp.eye(4)
+        gain = jnp.linalg.solve(see @ p @ see.T + 0.1 * jnp.eye(2), see @ p).T
+        x = x + gain @ (z - see @ x)
+        return (x, (jnp.eye(4) - gain @ see) @ p), x
+    return Program(lambda zs: lax.scan(step, (jnp.zeros(4), jnp.eye(4)), zs)[1], [f32(generator, 200, 2)])
+
+
+def lstm(weights, xs):
+    w, u, b = weights
+
+    def cell(state, x):
+        h, c = state
+        i, f, g, o = jnp.split(x @ w + h @ u + b, 4)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+    return lax.scan(cell, (jnp.zeros(16), jnp.zeros(16)), xs)[1]
+
+
+@program
+def lstm_scan(generator, device):
+    return Program(lstm, [(0.3 * f32(generator, 8, 64), 0.3 * f32(generator, 16, 64), jnp.zeros(64)), f32(generator, 100, 8)])
+
+
+@program
+def lstm_gradient(generator, device):
+    loss = jax.grad(lambda weights, xs: (lstm(weights, xs) ** 2).sum())
+    return Program(loss, [(0.3 * f32(generator, 8, 64), 0.3 * f32(generator, 16, 64), jnp.zeros(64)), f32(generator, 100, 8)])
+
+
+@program
+def expression_tree_gradient(generator, device):
+    """Fifty operations, most of them on two of those before."""
+    unary = [jnp.sin, jnp.tanh, jnp.square, jax.nn.softplus, jnp.arctan]
+    binary = [jnp.add, jnp.multiply, jnp.maximum, jnp.hypot, lambda a, b: a / (1 + b * b)]
+
+    def tree(leaves):
+        values = list(leaves)
+        for i in range(50):
+            a, b = values[(7 * i) % len(values)], values[-1]
+            values.append(unary[i // 2 % 5](b) if i % 2 else binary[i // 2 % 5](a, b))
+        return values[-1].sum()
+    return Program(jax.grad(tree), [[f32(generator, 5) for _ in range(4)]])
+
+
+@program
+def mandelbrot(generator, device):
+    def escape(c):
+        def step(_, state):
+            z, count = state
+            inside = jnp.abs(z) <= 2
+            return jnp.where(inside, z * z + c, z), count + inside
+        return lax.fori_loop(0, 50, step, (jnp.zeros_like(c), jnp.zeros(c.shape, jnp.int32)))[1]
+    plane = jnp.linspace(-2, 0.5, 48)[None] + 1j * jnp.linspace(-1.2, 1.2, 32)[:, None]
+    return Program(escape, [plane.astype(jnp.complex64)])
+
+
+@program
+def linear_recurrence_scan(generator, device):
+    """associative_scan of x = a x + b."""
+    def combine(left, right):
+        return left[0] * right[0], left[1] * right[0] + right[1]
+    return Program(lambda a, b: lax.associative_scan(combine, (a, b))[1], [0.9 + 0.01 * f32(generator, 256, 4), f32(generator, 256, 4)])
+
+
 # --- larger ones ---
 @program
 def digits_step(generator, device):

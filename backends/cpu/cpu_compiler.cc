@@ -14,6 +14,7 @@
 #include "backends/cpu/host_op_text.h"
 #include "backends/cpu/piece_plan.h"
 #include "backends/cpu/program_emitter.h"
+#include "backends/cpu/reduction.h"
 #include "backends/llvm/element_emitter.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -74,8 +75,9 @@ class CpuTarget : public Target {
 
   bool IsFusible(const HloInstruction& instruction) const override {
     switch (instruction.opcode()) {
-      case HloOpcode::kDot:
       case HloOpcode::kReduce:
+        return IsShortReduction(instruction);
+      case HloOpcode::kDot:
       case HloOpcode::kReduceWindow:
       case HloOpcode::kCopy:
         return false;  // as a producer each would be computed anew for every element that reads it

@@ -140,6 +140,10 @@ codegen::IrArray FunctionEmitter::ArrayOf(const HloInstruction* instruction, int
   return array;
 }
 
+bool FunctionEmitter::IsLocal(const HloInstruction* instruction) const {
+  return !instruction->IsConstant() && program_.assignment().slice(instruction, 0).kind == StorageKind::kStack;
+}
+
 absl::StatusOr<std::optional<codegen::Materialized>> FunctionEmitter::Find(const HloInstruction* instruction,
                                                                            int64_t leaf) {
   if (instruction == current_) return std::nullopt;

@@ -43,6 +43,9 @@ class FunctionEmitter : public codegen::OperandSource {
   llvm::Value* PointerTo(const BufferSlice& slice);
   llvm::Value* PointerTo(const HloInstruction* instruction, int64_t leaf = 0);
 
+  // True if the first leaf lies in a local of this function, which LLVM may keep in registers.
+  bool IsLocal(const HloInstruction* instruction) const;
+
   // A value of a scalar leaf.
   absl::StatusOr<codegen::ElementValue> LoadScalar(const HloInstruction* instruction, int64_t leaf = 0);
   // Loads the instruction's scalar operands here, so that loops around their uses find them in registers.

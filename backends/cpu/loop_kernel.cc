@@ -3,6 +3,8 @@
 // When every array is read at the position that is written, the loop is flat: one index over all elements, cut into blocks. Otherwise the rows of the
 // result (its minor-most dimension) are the parts, and the lanes run along a row. A row is cut where a concatenation or a padding along it changes its
 // source: masked accesses are slow, most of all those whose inactive lanes lie outside of memory. Tiny arrays are straight code, which LLVM keeps in registers.
+#include <algorithm>
+
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/row_segments.h"
 
@@ -18,6 +20,8 @@ using codegen::LaneIndex;
 
 // Arrays of at most this many elements are emitted one by one.
 constexpr int64_t kUnrolled = 16;
+// Fewer are better off as scalars.
+constexpr int64_t kFewElements = 5;
 // Elements of one part of a flat loop; a multiple of every vector width.
 constexpr int64_t kBlock = 2048;
 // Fewer rows than this are cut, so that all threads have some.
@@ -224,21 +228,31 @@ Kernel RowKernel(const Loop& loop, int width) {
   return kernel;
 }
 
+// True for a tiny loop that is one vector, of arrays that are in memory anyway: loads and stores of single elements would be put together by LLVM in the end,
+// at ten times the cost of compiling them.
+bool IsVector(FunctionEmitter& f, const Loop& loop, int width) {
+  const int64_t count = ShapeUtil::ElementsIn(loop.shape);
+  if (count < kFewElements || width < count || (width > count && !f.context().target().has_avx512)) return false;
+  if (f.IsLocal(loop.instruction)) return false;
+  return std::none_of(loop.instruction->operands().begin(), loop.instruction->operands().end(),
+                      [&](const HloInstruction* operand) { return !operand->shape().IsScalar() && f.IsLocal(operand); });
+}
+
 }  // namespace
 
 absl::StatusOr<Kernel> LoopKernel(FunctionEmitter& f, const HloInstruction* instruction) {
   HILO_ASSIGN_OR_RETURN(Loop loop, LoopOf(instruction));
   const int64_t count = ShapeUtil::ElementsIn(loop.shape);
-  if (count <= kUnrolled) {
-    Kernel kernel;
-    kernel.emit = [loop](FunctionEmitter& f, llvm::Value*, llvm::Value*) { return EmitUnrolled(f, loop); };
-    return kernel;
-  }
   bool flat = true;
   for (const HloInstruction* root : loop.roots) flat = flat && codegen::IsFlat(root);
   int width = 1 << 20;
   for (const HloInstruction* root : loop.roots) {
     width = std::min(width, codegen::PreferredWidth(root, f.context().target(), flat));
+  }
+  if (count <= kUnrolled && !(flat && IsVector(f, loop, width))) {
+    Kernel kernel;
+    kernel.emit = [loop](FunctionEmitter& f, llvm::Value*, llvm::Value*) { return EmitUnrolled(f, loop); };
+    return kernel;
   }
   return flat ? FlatKernel(loop, width) : RowKernel(loop, width);
 }

@@ -3,6 +3,7 @@
 // Three loop shapes. *Rows*: the minor-most dimension is reduced and the computation is one operation known to be associative and commutative;
 // the lanes run along the row, in several accumulators that start from the operation's identity, and are combined at the end. *Columns*: the
 // minor-most dimension is kept; the lanes are neighbouring results, and each adds up its elements in row-major order. *Scalar*: everything else.
+// Rows of very few elements are a loop over the results, as any element-wise operation is.
 // Floating-point rows are reordered, always in the same way for a shape, and long sums are sums of partial sums; in strict mode all go in order, as the
 // specification's loop does.
 #include <functional>
@@ -371,8 +372,9 @@ absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* in
     kernel.emit = [r](FunctionEmitter& f, llvm::Value*, llvm::Value*) { return EmitUnrolled(f, r); };
     return kernel;
   }
-  int width = WidthFor(f, r);
   const bool minor_is_kept = !r.kept.empty() && r.kept.back() == r.input.rank() - 1;
+  if (!minor_is_kept && IsShortReduction(*r.reduce)) return LoopKernel(f, instruction);
+  int width = WidthFor(f, r);
   if (minor_is_kept) {
     while (width > 1 && width > 2 * r.kept_sizes.back()) width /= 2;
     if (width > 1 && codegen::CanEmitComputation(*r.computation)) return ColumnKernel(r, width);

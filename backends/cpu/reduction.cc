@@ -2,11 +2,21 @@
 
 #include "backends/llvm/scalar_computation.h"
 #include "base/status_macros.h"
+#include "hlo/ops/op_attributes.h"
 
 namespace hilo::cpu {
 
 using codegen::Carried;
 using codegen::ElementValue;
+
+namespace {
+
+// Elements of one result, where they lie in a row and lanes read them by shuffles, and where the lanes lie in the row.
+constexpr int64_t kShortRow = 4, kShortColumn = 8;
+// Results beside each other, fewer of which would leave lanes empty.
+constexpr int64_t kFewResults = 4;
+
+}  // namespace
 
 std::optional<HloOpcode> SingleOperation(const HloComputation& computation) {
   const HloInstruction* root = computation.root_instruction();
@@ -16,6 +26,19 @@ std::optional<HloOpcode> SingleOperation(const HloComputation& computation) {
   const bool both = (root->operand(0) == a && root->operand(1) == b) || (root->operand(0) == b && root->operand(1) == a);
   if (!both || !HasTrait(root->opcode(), kAssociative) || !HasTrait(root->opcode(), kCommutative)) return std::nullopt;
   return root->opcode();
+}
+
+bool IsShortReduction(const HloInstruction& reduce) {
+  if (!reduce.shape().IsArray() || reduce.shape().rank() == 0 || reduce.shape().dimensions(reduce.shape().rank() - 1) < kFewResults) return false;
+  if (!codegen::CanEmitComputation(*reduce.called_computation())) return false;
+  const Shape& input = reduce.operand(0)->shape();
+  int64_t elements = 1;
+  bool is_row = false;
+  for (int64_t dimension : reduce.attrs<ReduceAttrs>().dimensions) {
+    elements = std::min(elements * input.dimensions(dimension), kShortColumn + 1);
+    is_row = is_row || dimension == input.rank() - 1;
+  }
+  return elements > 0 && elements <= (is_row ? kShortRow : kShortColumn);
 }
 
 std::optional<Literal> Identity(HloOpcode opcode, PrimitiveType type) {

@@ -14,6 +14,10 @@ using Elements = std::vector<codegen::ElementValue>;
 // The one operation that `computation` applies to its two parameters, if that is all that it does and the operation is associative and commutative.
 std::optional<HloOpcode> SingleOperation(const HloComputation& computation);
 
+// True if each result of `reduce` is made of so few elements that the lanes are best on neighbouring results, each adding up its own elements: then it is
+// as good as an element-wise operation for the loops that read it.
+bool IsShortReduction(const HloInstruction& reduce);
+
 // What leaves the other operand of `opcode` as it is. -0 for a floating-point sum: adding +0 would turn -0 into +0.
 std::optional<Literal> Identity(HloOpcode opcode, PrimitiveType type);
 

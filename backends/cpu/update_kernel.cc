@@ -192,6 +192,17 @@ absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, const st
 
 }  // namespace
 
+namespace {
+
+// The dimensions of `update` that the loops run over: without those of 1 at the end that stand before such of the array, where lanes would find no row.
+int64_t LoopRank(const Shape& update, const Shape& array) {
+  int64_t rank = update.rank();
+  while (rank > 1 && update.dimensions(rank - 1) == 1 && array.dimensions(rank - 1) == 1) --rank;
+  return rank;
+}
+
+}  // namespace
+
 absl::StatusOr<Kernel> UpdateSliceKernel(FunctionEmitter&, const HloInstruction* instruction) {
   const HloInstruction* root = HeroOf(instruction);
   Kernel kernel;
@@ -207,19 +218,21 @@ absl::StatusOr<Kernel> UpdateSliceKernel(FunctionEmitter&, const HloInstruction*
     }
     HILO_RETURN_IF_ERROR(CopyWhole(f, instruction, 0, root->operand(0)));
     const codegen::IrArray target = f.ArrayOf(instruction);
-    const auto dimensions = update->shape().dimensions();
+    const int64_t rank = LoopRank(update->shape(), shape);
+    const auto dimensions = update->shape().dimensions().first(rank);
     const int64_t count = ShapeUtil::ElementsIn(update->shape());
     if (count == 0) return absl::OkStatus();
     const int64_t row = dimensions.empty() ? 1 : dimensions.back();
     auto outer = dimensions;
     if (!outer.empty()) outer.remove_suffix(1);
-    int width = codegen::PreferredWidth(update, f.context().target());
+    int width = codegen::PreferredWidth(update, f.context().target(), /*flat=*/rank < shape.rank() && codegen::IsFlat(update));
     while (width > 1 && width > 2 * row) width /= 2;
     return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / row), [&](llvm::Value* r) -> absl::Status {
       const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
       return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
         std::vector<LaneIndex> from = prefix;
         if (!dimensions.empty()) from.push_back(i);
+        from.resize(shape.rank(), LaneIndex::Constant(0));
         HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(update, Index(from)));
         std::vector<LaneIndex> to;
         for (size_t d = 0; d < from.size(); ++d) to.push_back(starts[d].Add(f.context(), from[d]));

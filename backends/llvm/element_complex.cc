@@ -41,13 +41,21 @@ class ComplexOps {
     return {re, b_.CreateFDiv(b_.CreateSelect(by_re, direct, crossed), denominator)};
   }
 
+  // The root of the squares' sum, of parts that are brought near 1 if their squares would overflow or vanish.
   Value* Modulus(C x) {
-    Value *large = Larger(x), *small = Smaller(x);
-    Value* zero = Like(large, 0);
-    Value* ratio = b_.CreateSelect(b_.CreateFCmpOEQ(large, zero), zero, b_.CreateFDiv(small, large));
-    Value* modulus = b_.CreateFMul(large, M(F::kSqrt, b_.CreateFAdd(Like(large, 1), b_.CreateFMul(ratio, ratio))));
+    const bool f64 = x.re->getType()->getScalarType()->isDoubleTy();
+    Value *re = Abs(x.re), *im = Abs(x.im);
+    Value *upper = Like(re, f64 ? 0x1p500 : 0x1p60), *lower = Like(re, f64 ? 0x1p-400 : 0x1p-40);
+    Value* large = b_.CreateOr(b_.CreateFCmpOGT(re, upper), b_.CreateFCmpOGT(im, upper));
+    Value* small = b_.CreateAnd(b_.CreateFCmpOLT(re, lower), b_.CreateFCmpOLT(im, lower));
+    auto pick = [&](double of_large, double of_small) {
+      return b_.CreateSelect(large, Like(re, of_large), b_.CreateSelect(small, Like(re, of_small), Like(re, 1)));
+    };
+    Value *down = pick(f64 ? 0x1p-600 : 0x1p-80, f64 ? 0x1p600 : 0x1p100), *up = pick(f64 ? 0x1p600 : 0x1p80, f64 ? 0x1p-600 : 0x1p-100);
+    Value *a = b_.CreateFMul(re, down), *c = b_.CreateFMul(im, down);
+    Value* modulus = b_.CreateFMul(M(F::kSqrt, b_.CreateFAdd(b_.CreateFMul(a, a), b_.CreateFMul(c, c))), up);
     Value* is_inf = b_.CreateOr(IsInf(x.re), IsInf(x.im));
-    return b_.CreateSelect(is_inf, llvm::ConstantFP::getInfinity(large->getType()), modulus);
+    return b_.CreateSelect(is_inf, llvm::ConstantFP::getInfinity(re->getType()), modulus);
   }
   Value* Argument(C x) { return M2(F::kAtan2, x.im, x.re); }
 

@@ -10,6 +10,9 @@
 namespace hilo::codegen {
 namespace {
 
+// Reductions of at most this many positions are straight code.
+constexpr int64_t kUnrolled = 8;
+
 // One step at a position of the reduced space: the new running values.
 using Step = absl::FunctionRef<absl::StatusOr<ElementValues>(const std::vector<LaneIndex>& position, const ElementValues& running)>;
 
@@ -36,6 +39,13 @@ struct Accumulation {
     const int64_t size = sizes[position.size()];
     position.emplace_back();
     if (size == 1) return Run(std::move(position), std::move(running));
+    if (absl::c_accumulate(sizes, int64_t{1}, [](int64_t a, int64_t b) { return std::min(a * b, kUnrolled + 1); }) <= kUnrolled) {
+      for (int64_t i = 0; i < size; ++i) {
+        position.back() = LaneIndex::Constant(i);
+        HILO_ASSIGN_OR_RETURN(running, Run(position, std::move(running)));
+      }
+      return running;
+    }
     auto body = [&](llvm::Value* i, const Carried& carried) -> absl::StatusOr<Carried> {
       position.back() = LaneIndex::Uniform(i, 1, size);
       HILO_ASSIGN_OR_RETURN(ElementValues next, Run(position, Unpack(carried, types)));

@@ -83,7 +83,8 @@ class LanePlan {
 
   void Access(const HloInstruction* instruction, LaneDim lanes) {
     if (lanes.dim == LaneDim::kNone || ShapeUtil::ElementsIn(instruction->shape()) == 1) return;
-    const bool is_run = lanes.unit && lanes.dim == instruction->shape().rank() - 1;
+    bool is_run = lanes.unit && lanes.dim >= 0;
+    for (int64_t d = lanes.dim + 1; is_run && d < instruction->shape().rank(); ++d) is_run = instruction->shape().dimensions(d) == 1;
     ++(is_run ? runs_ : scattered_);
   }
 

@@ -31,6 +31,34 @@ Value* EmitRemainder(MathBuilder& m, Value* x, Value* y) {
   return m.OrCall(m.CopySign(rest, x), m.ir().CreateNot(easy), symbol, {x, y}, /*symbol_has_own_type=*/true);
 }
 
+// True for functions without branches and calls that look into the bits of floats.
+bool LooksIntoBits(MathFunction function, const MathBuilder& m) {
+  switch (function) {
+    case MathFunction::kAcosh:
+    case MathFunction::kAsinh:
+    case MathFunction::kAtanh:
+    case MathFunction::kCbrt:
+    case MathFunction::kCosh:
+    case MathFunction::kErf:
+    case MathFunction::kExp:
+    case MathFunction::kExpm1:
+    case MathFunction::kLog:
+    case MathFunction::kLog1p:
+    case MathFunction::kLogistic:
+    case MathFunction::kSinh:
+    case MathFunction::kTanh: return true;
+    case MathFunction::kPower: return !m.f64();
+    default: return false;
+  }
+}
+
+// Whether `function` of a scalar is better computed in the first lane of a vector: integer operations on its bits would go by way of the general
+// registers, which costs some four cycles each way, and vectors have more instructions.
+bool WantsVector(MathFunction function, const MathBuilder& m) { return !m.type()->isVectorTy() && m.target().has_avx512 && LooksIntoBits(function, m); }
+
+llvm::Type* VectorOf(const MathBuilder& m) { return llvm::FixedVectorType::get(m.type(), m.f64() ? 2 : 4); }
+Value* InFirstLane(MathBuilder& m, Value* x) { return m.ir().CreateInsertElement(llvm::PoisonValue::get(VectorOf(m)), x, uint64_t{0}); }
+
 struct FunctionRow {
   MathFunction function;
   const char* name;
@@ -91,6 +119,7 @@ MathTarget MathTarget::Of(const CpuFeatures& cpu) { return {.has_fma = cpu.has_f
 Value* EmitUnary(MathFunction function, llvm::IRBuilderBase& b, Value* x, const MathTarget& target) {
   MathBuilder m(b, x->getType(), target);
   namespace intrinsic = llvm::Intrinsic;
+  if (WantsVector(function, m)) return b.CreateExtractElement(EmitUnary(function, b, InFirstLane(m, x), target), uint64_t{0});
   switch (function) {
     case MathFunction::kAcos: return EmitAcos(m, x);
     case MathFunction::kAcosh: return EmitAcosh(m, x);
@@ -127,6 +156,12 @@ Value* EmitUnary(MathFunction function, llvm::IRBuilderBase& b, Value* x, const 
 
 Value* EmitBinary(MathFunction function, llvm::IRBuilderBase& b, Value* lhs, Value* rhs, const MathTarget& target) {
   MathBuilder m(b, lhs->getType(), target);
+  if (function == MathFunction::kPower) {
+    if (Value* power = EmitPowerByRoots(m, lhs, rhs)) return power;
+  }
+  if (WantsVector(function, m)) {
+    return b.CreateExtractElement(EmitBinary(function, b, InFirstLane(m, lhs), InFirstLane(m, rhs), target), uint64_t{0});
+  }
   if (function == MathFunction::kAtan2) return EmitAtan2(m, lhs, rhs);
   if (function == MathFunction::kPower) return EmitPower(m, lhs, rhs);
   if (function == MathFunction::kRemainder) return EmitRemainder(m, lhs, rhs);

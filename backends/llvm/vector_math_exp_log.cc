@@ -13,27 +13,6 @@ namespace {
 
 double Ln2High(const MathBuilder& m) { return m.Pick(0x1.62e4p-1, 0x1.62e42fefa3p-1); }
 double Ln2Low(const MathBuilder& m) { return m.Pick(0x1.7f7d1cf79abcap-20, 0x1.3de6af278ece6p-42); }
-constexpr double kLog2E = 0x1.71547652b82fep+0;
-
-// x = 2^e (1 + f) for a positive normal x.
-struct LogParts {
-  Value* e;
-  Value* e_bits;  // the biased exponent, an integer
-  Value* f;
-};
-
-LogParts Decompose(MathBuilder& m, Value* x) {
-  const int64_t sqrt_half_bits = m.f64() ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
-  const int64_t magic_bits = m.f64() ? 0x4330000000000000 : 0x4b000000;  // 2^mantissa_bits
-  const double magic = m.Pick(0x1p23 + 127, 0x1p52 + 1023);
-  Value* bits = m.Bits(x);
-  LogParts parts;
-  parts.e_bits = m.Lshr(m.IAdd(bits, m.I(m.one_bits() - sqrt_half_bits)), m.mantissa_bits());
-  Value* mantissa = m.IAdd(m.ISub(bits, m.Shl(parts.e_bits, m.mantissa_bits())), m.I(m.one_bits()));
-  parts.f = m.Sub(m.FromBits(mantissa), m.F(1));
-  parts.e = m.Sub(m.FromBits(m.IAdd(parts.e_bits, m.I(magic_bits))), m.F(magic));
-  return parts;
-}
 
 // e ln2 + log(1 + f).
 Value* LogOfParts(MathBuilder& m, Value* e, Value* f) {
@@ -60,6 +39,19 @@ Value* LogLimits(MathBuilder& m, Value* x, Value* value) {
 }
 
 }  // namespace
+
+LogParts Decompose(MathBuilder& m, Value* x) {
+  const int64_t sqrt_half_bits = m.f64() ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
+  const int64_t magic_bits = m.f64() ? 0x4330000000000000 : 0x4b000000;  // 2^mantissa_bits
+  const double magic = m.Pick(0x1p23 + 127, 0x1p52 + 1023);
+  Value* bits = m.Bits(x);
+  LogParts parts;
+  parts.e_bits = m.Lshr(m.IAdd(bits, m.I(m.one_bits() - sqrt_half_bits)), m.mantissa_bits());
+  Value* mantissa = m.IAdd(m.ISub(bits, m.Shl(parts.e_bits, m.mantissa_bits())), m.I(m.one_bits()));
+  parts.f = m.Sub(m.FromBits(mantissa), m.F(1));
+  parts.e = m.Sub(m.FromBits(m.IAdd(parts.e_bits, m.I(magic_bits))), m.F(magic));
+  return parts;
+}
 
 ExpParts ReduceExp(MathBuilder& m, Value* x) {
   ExpParts parts;
@@ -122,45 +114,6 @@ Value* EmitLogistic(MathBuilder& m, Value* x) {
   const ExpParts parts = ReduceExp(m, m.Neg(magnitude));
   Value* e = m.ScaleByPowerOfTwo(m.Add(parts.q, m.F(1)), parts.n, parts.rounded);
   return m.Div(m.Select(m.Lt(x, m.F(0)), e, m.F(1)), m.Add(e, m.F(1)));
-}
-
-namespace {
-
-// |x|^y for f32 by way of f64: log2 to 2^-44 relative and exp2 to 2^-34, so that only the last rounding shows.
-Value* PowerOfMagnitude(MathBuilder& m, Value* magnitude, Value* y) {
-  llvm::IRBuilderBase& b = m.ir();
-  llvm::Type* wide_type = m.WithElement(b.getDoubleTy());
-  MathBuilder d(b, wide_type, m.target());
-  Value* x = b.CreateFPExt(magnitude, wide_type);
-  const LogParts parts = Decompose(d, x);
-  Value* s = d.Div(parts.f, d.Add(parts.f, d.F(2)));
-  Value* z = d.Mul(s, s);
-  Value* log = d.Fma(d.Mul(s, z), d.Poly(z, kAtanhPowF32), d.Add(s, s));
-  Value* log2 = d.Fma(log, d.F(kLog2E), parts.e);
-  log2 = d.Select(d.Eq(x, d.F(0)), d.Neg(d.Inf()), log2);
-  log2 = d.Select(d.Eq(x, d.Inf()), d.Inf(), log2);
-  Value* power = d.Mul(b.CreateFPExt(y, wide_type), log2);
-  power = d.Select(d.Eq(x, d.F(1)), d.F(0), power);  // 0 * inf
-  power = d.AtLeast(d.AtMost(power, 400), -400);     // far outside f32, well inside f64
-  Value* rounded = d.Add(power, d.F(d.round_magic()));
-  Value* r = d.Sub(power, d.Sub(rounded, d.F(d.round_magic())));
-  Value* bits = d.IAdd(d.Bits(d.Poly(r, kExp2PowF32)), d.Shl(d.Bits(rounded), d.mantissa_bits()));
-  return b.CreateFPTrunc(d.FromBits(bits), m.type());
-}
-
-}  // namespace
-
-Value* EmitPower(MathBuilder& m, Value* x, Value* y) {
-  if (m.f64()) return m.CallPerLane("hilo_math_pow", {x, y}, /*symbol_has_own_type=*/true);
-  Value* power = PowerOfMagnitude(m, m.Abs(x), y);
-  Value* half = m.Mul(y, m.F(0.5));
-  Value* integer = m.Eq(m.Trunc(y), y);
-  Value* odd = m.And(integer, m.ir().CreateFCmpUNE(m.Trunc(half), half));
-  power = m.FlipSign(power, m.ir().CreateSelect(odd, m.SignBits(x), m.I(0)));
-  Value* finite_negative = m.And(m.Lt(x, m.F(0)), m.Gt(x, m.Neg(m.Inf())));
-  Value* nan = m.Or(m.And(finite_negative, m.ir().CreateNot(integer)), m.ir().CreateFCmpUNO(x, y));
-  power = m.Select(nan, m.NaN(), power);
-  return m.Select(m.Or(m.Eq(x, m.F(1)), m.Eq(y, m.F(0))), m.F(1), power);
 }
 
 }  // namespace hilo::codegen

@@ -8,6 +8,16 @@ namespace hilo::codegen {
 
 // vector_math_exp_log.cc
 
+inline constexpr double kLog2E = 0x1.71547652b82fep+0;
+
+// x = 2^e (1 + f) for a positive normal x, with 1 + f in [sqrt 1/2, sqrt 2).
+struct LogParts {
+  llvm::Value* e;
+  llvm::Value* e_bits;  // the biased exponent, an integer
+  llvm::Value* f;
+};
+LogParts Decompose(MathBuilder& m, llvm::Value* x);
+
 // e^x = 2^n (1 + q), |q| < 0.42. q keeps its relative precision where n = 0, so that e^x - 1 can be had from it.
 // |x| must be so small that n fits: at most 1100 (f64) or 160 (f32).
 struct ExpParts {
@@ -24,6 +34,10 @@ llvm::Value* EmitExpm1(MathBuilder& m, llvm::Value* x);
 llvm::Value* EmitLog(MathBuilder& m, llvm::Value* x);
 llvm::Value* EmitLog1p(MathBuilder& m, llvm::Value* x);
 llvm::Value* EmitLogistic(MathBuilder& m, llvm::Value* x);
+
+// vector_math_power.cc
+// x^y for the constant exponents y that a few products, roots and quotients make; null for others.
+llvm::Value* EmitPowerByRoots(MathBuilder& m, llvm::Value* x, llvm::Value* y);
 llvm::Value* EmitPower(MathBuilder& m, llvm::Value* x, llvm::Value* y);
 
 // vector_math_trig.cc

@@ -133,8 +133,9 @@ class FusionPass : public HloPass {
     }
   }
 
-  // True if `user` reads elements of its operand more than once.
+  // True if `user`, or what stands behind its reshapes, reads elements of its operand more than once.
   static bool Repeats(const HloInstruction* user, const HloInstruction* operand) {
+    while (user->opcode() == HloOpcode::kReshape && user->users().size() == 1) user = user->users()[0];
     switch (user->opcode()) {
       case HloOpcode::kBroadcast:
       case HloOpcode::kGather:

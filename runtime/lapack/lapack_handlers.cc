@@ -129,6 +129,17 @@ absl::Status CallInParts(Function function, int rank, const OwnedArrays& operand
   return first;
 }
 
+absl::InlinedVector<Array, 8> ViewsOf(void* const* buffers, int64_t count) {
+  absl::InlinedVector<Array, 8> views;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto& buffer = *static_cast<const XLA_FFI_Buffer*>(buffers[i]);
+    views.push_back({static_cast<PrimitiveType>(buffer.dtype),
+                     absl::MakeConstSpan(buffer.dims, static_cast<size_t>(buffer.rank)),
+                     static_cast<uint8_t*>(buffer.data)});
+  }
+  return views;
+}
+
 absl::Status CallFrom(Function function, int rank, const XLA_FFI_CallFrame& frame) {
   Attributes attributes;
   for (int64_t i = 0; i < frame.attrs.size; ++i) {
@@ -136,6 +147,10 @@ absl::Status CallFrom(Function function, int rank, const XLA_FFI_CallFrame& fram
     const absl::StatusOr<int64_t> number = NumberOf(frame.attrs.types[i], frame.attrs.attrs[i]);
     if (!number.ok()) return InvalidArgument("attribute ", name, ": ", number.status().message());
     attributes.emplace_back(name, *number);
+  }
+  if (frame.args.size == 0 || static_cast<const XLA_FFI_Buffer*>(frame.args.args[0])->rank <= rank) {  // no batch
+    const auto operands = ViewsOf(frame.args.args, frame.args.size), results = ViewsOf(frame.rets.rets, frame.rets.size);
+    return function({.operands = operands, .results = results, .attributes = attributes});
   }
   return CallInParts(function, rank, ArraysOf(frame.args.args, frame.args.size),
                      ArraysOf(frame.rets.rets, frame.rets.size), attributes,

@@ -1,5 +1,6 @@
 // Factorisations and solutions: potrf, getrf, geqrf, geqp3, orgqr, ormqr, trsm, gtsv.
 #include "runtime/lapack/batch_call.h"
+#include "runtime/lapack/small_matrices.h"
 
 namespace hilo::lapack {
 namespace {
@@ -30,6 +31,14 @@ absl::Status Getrf(const Call& call) {
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), lda = std::max(m, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(1, 1) == std::min(m, n),
                                  "as many pivots as the smaller size of the matrix"));
+  if constexpr (!kIsComplex<T>) {
+    if (m <= kSmallMatrix && n <= kSmallMatrix) {
+      for (int64_t b = 0; b < batch.count(); ++b) {
+        *batch.template Result<Int>(2, b) = FactorSmall(batch.Result(0, b), m, n, batch.template Result<Int>(1, b));
+      }
+      return absl::OkStatus();
+    }
+  }
   for (int64_t b = 0; b < batch.count(); ++b) {
     CallRoutine(batch.routines().getrf, &m, &n, batch.Result(0, b), &lda,
                 batch.template Result<Int>(1, b), batch.template Result<Int>(2, b));
@@ -134,6 +143,19 @@ absl::Status Trsm(const Call& call) {
   const Int lda = std::max(size, 1), ldb = std::max(m, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.OperandSize(0, 2) == size && size == (side == 'L' ? m : n),
                                  "triangles as large as what they are applied to"));
+  if constexpr (!kIsComplex<T>) {
+    if (m <= kSmallMatrix && n <= kSmallMatrix) {
+      // From the right x t = b, of rows of b, is t' x' = b'.
+      const bool left = side == 'L', flipped = (trans != 'N') == left;
+      for (int64_t b = 0; b < batch.count(); ++b) {
+        for (Int k = 0; k < (left ? n : m); ++k) {
+          SolveSmallTriangle(batch.Operand(0, b), flipped ? size : 1, flipped ? 1 : size, size, (uplo == 'L') != flipped, diag == 'U',
+                             batch.Result(0, b) + (left ? k * m : k), left ? 1 : m);
+        }
+      }
+      return absl::OkStatus();
+    }
+  }
   const T one = 1;
   for (int64_t b = 0; b < batch.count(); ++b) {
     CallRoutine(batch.routines().trsm, &side, &uplo, &trans, &diag, &m, &n, &one,

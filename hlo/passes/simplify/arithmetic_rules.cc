@@ -23,6 +23,86 @@ std::optional<double> ExactReciprocal(const HloInstruction* x) {
   return 1.0 / value;
 }
 
+// x / c costs several times what x * (1 / c) does, which rounds once more. Of narrower types the reciprocal would be too coarse.
+Result DivideByConstant(HloInstruction* i) {
+  const Literal* literal = UniformConstant(i->operand(1));
+  const PrimitiveType type = i->shape().element_type();
+  if (literal == nullptr || (type != F32 && type != F64) || i->operand(0)->IsConstant()) return nullptr;
+  const double value = literal->GetAsDouble(0);
+  const double largest = type == F32 ? 0x1p126 : 0x1p1022;  // its reciprocal is normal
+  if (!(std::fabs(value) <= largest) || !(std::fabs(value) >= 1 / largest)) return nullptr;
+  auto factor = MakeUniform(i->operand(1), 1 / value);
+  if (!factor.ok()) return factor.status();
+  return MakeBinary(HloOpcode::kMultiply, i->operand(0), *factor);
+}
+
+// x / y^c is x * y^-c, of constants c.
+Result DivideByPower(HloInstruction* i) {
+  HloInstruction* power = i->operand(1);
+  std::vector<HloInstruction*> above;  // broadcasts and reshapes between the two, outermost first
+  while ((power->opcode() == HloOpcode::kBroadcast || power->opcode() == HloOpcode::kReshape) && power->users().size() == 1) {
+    above.push_back(power);
+    power = power->operand(0);
+  }
+  const PrimitiveType type = i->shape().element_type();
+  if (power->opcode() != HloOpcode::kPower || power->users().size() != 1 || (type != F32 && type != F64)) return nullptr;
+  const Literal* exponent = UniformConstant(power->operand(1));
+  if (exponent == nullptr) return nullptr;
+  auto negative = MakeUniform(power->operand(1), -exponent->GetAsDouble(0));
+  if (!negative.ok()) return negative.status();
+  auto factor = MakeBinary(HloOpcode::kPower, power->operand(0), *negative);
+  for (auto it = above.rbegin(); it != above.rend() && factor.ok(); ++it) {
+    factor = (*it)->opcode() == HloOpcode::kReshape ? MakeReshape(*factor, (*it)->shape())
+                                                     : MakeBroadcast(*factor, (*it)->shape(), (*it)->attrs<BroadcastAttrs>().dimensions);
+  }
+  if (!factor.ok()) return factor.status();
+  return MakeBinary(HloOpcode::kMultiply, i->operand(0), *factor);
+}
+
+// True if no element of `x` has its sign set, except NaN.
+bool HasNoSign(const HloInstruction* x, int depth = 8) {
+  if (depth == 0 || !IsReal(x)) return false;
+  auto has_none = [&](int64_t operand) { return HasNoSign(x->operand(operand), depth - 1); };
+  if (const Literal* literal = UniformConstant(x)) return literal->GetAsDouble(0) > 0 || IsAll(x, 0);
+  switch (x->opcode()) {
+    case HloOpcode::kAbs:
+    case HloOpcode::kExp:
+    case HloOpcode::kLogistic:
+      return true;
+    case HloOpcode::kMultiply:
+      return x->operand(0) == x->operand(1) || (has_none(0) && has_none(1));
+    case HloOpcode::kAdd:
+    case HloOpcode::kDivide:
+      return has_none(0) && has_none(1);
+    case HloOpcode::kMaximum:
+      return has_none(0) || has_none(1);
+    case HloOpcode::kReduce: {
+      const HloInstruction* root = x->called_computation()->root_instruction();
+      return x->operand_count() == 2 && root->opcode() == HloOpcode::kAdd && root->operand(0)->IsParameter() && root->operand(1)->IsParameter() && has_none(0) && has_none(1);
+    }
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kReshape:
+    case HloOpcode::kSqrt:
+      return has_none(0);
+    default:
+      return false;
+  }
+}
+
+// sqrt(x)^c is x^(c / 2), which need not wait for the root.
+Result PowerOfRoot(HloInstruction* i) {
+  const HloInstruction* root = i->operand(0);
+  const Literal* exponent = UniformConstant(i->operand(1));
+  const PrimitiveType type = i->shape().element_type();
+  if (root->opcode() != HloOpcode::kSqrt || exponent == nullptr || (type != F32 && type != F64) || !HasNoSign(root->operand(0))) return nullptr;
+  // The root's rounding counts c times.
+  const double c = exponent->GetAsDouble(0);
+  if (!(std::fabs(c) <= 2) || c == 0) return nullptr;
+  auto half = MakeUniform(i->operand(1), c / 2);
+  if (!half.ok()) return half.status();
+  return MakeBinary(HloOpcode::kPower, i->operand(0)->operand(0), *half);
+}
+
 // True if every value of `narrow` is a value of `wide`, so that a conversion by way of `wide` changes nothing.
 bool HoldsExactly(PrimitiveType wide, PrimitiveType narrow) {
   if (wide == narrow) return true;
@@ -186,6 +266,8 @@ const Rule kRules[] = {
        if (!factor.ok()) return factor.status();
        return MakeBinary(HloOpcode::kMultiply, i->operand(0), *factor);
      }},
+    {HloOpcode::kDivide, "divide(x, c) => multiply(x, 1 / c)", DivideByConstant, /*exact=*/false},
+    {HloOpcode::kDivide, "divide(x, power(y, c)) => multiply(x, power(y, -c))", DivideByPower, /*exact=*/false},
     {HloOpcode::kPower, "power(x, 1) => x",
      [](HloInstruction* i) -> Result { return If(IsReal(i) && IsAll(i->operand(1), 1), i->operand(0)); }},
     {HloOpcode::kPower, "power(x, 2) => multiply(x, x)",
@@ -194,6 +276,7 @@ const Rule kRules[] = {
        return MakeBinary(HloOpcode::kMultiply, i->operand(0), i->operand(0));
      },
      /*exact=*/false},
+    {HloOpcode::kPower, "power(sqrt(x), c) => power(x, c / 2), of squares and their like", PowerOfRoot, /*exact=*/false},
     {HloOpcode::kNegate, "negate(negate(x)) => x",
      [](HloInstruction* i) -> Result {
        return i->operand(0)->opcode() == HloOpcode::kNegate ? i->operand(0)->operand(0) : nullptr;

@@ -63,6 +63,37 @@ Result ReshapeOfBroadcast(HloInstruction* i) {
   return MakeBroadcast(i->operand(0)->operand(0), i->shape(), {});
 }
 
+std::vector<int64_t> WithoutOnes(const Shape& shape) {
+  std::vector<int64_t> sizes;
+  for (int64_t size : shape.dimensions()) {
+    if (size != 1) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+// A reshape that only adds or drops dimensions of size 1 moves above element-wise operations, to where it meets its opposite more often than not: what is
+// computed along a last dimension of 1 has no lanes.
+Result HoistReshape(HloInstruction* i) {
+  HloInstruction* op = i->operand(0);
+  if (!IsElementwise(op->opcode()) || op->opcode() == HloOpcode::kMap || op->opcode() == HloOpcode::kCopy || op->users().size() != 1) return nullptr;
+  if (!op->shape().IsArray() || op->operand_count() == 0 || WithoutOnes(op->shape()) != WithoutOnes(i->shape())) return nullptr;
+  for (const HloInstruction* operand : op->operands()) {
+    if (!operand->shape().IsScalar() && !ShapeUtil::SameDimensions(operand->shape(), op->shape())) return nullptr;
+  }
+  std::vector<HloInstruction*> operands;
+  for (HloInstruction* operand : op->operands()) {
+    if (!operand->shape().IsScalar() || op->shape().IsScalar()) {
+      auto moved = MakeReshape(operand, ShapeUtil::MakeShape(operand->shape().element_type(), i->shape().dimensions()));
+      if (!moved.ok()) return moved.status();
+      operand = *moved;
+    }
+    operands.push_back(operand);
+  }
+  HloInstruction* computed = i->parent()->AddInstruction(op->CloneWithNewOperands(i->shape(), operands));
+  ShapeUtil::SetToDefaultLayout(computed->mutable_shape());
+  return computed;
+}
+
 Result SliceWhole(HloInstruction* i) {
   return If(ShapeUtil::SameDimensions(i->shape(), i->operand(0)->shape()) &&
                 std::all_of(i->attrs<SliceAttrs>().slice.begin(), i->attrs<SliceAttrs>().slice.end(),
@@ -266,6 +297,7 @@ const Rule kRules[] = {
        return MakeReshape(i->operand(0)->operand(0), i->shape());
      }},
     {HloOpcode::kReshape, "reshape(broadcast(scalar)) => broadcast(scalar)", ReshapeOfBroadcast},
+    {HloOpcode::kReshape, "reshape(op(x, y)) => op(reshape(x), reshape(y)), of dimensions of 1", HoistReshape},
     {HloOpcode::kTranspose, "transpose(x) => x, in the same order",
      [](HloInstruction* i) -> Result { return If(IsIdentity(i->attrs<TransposeAttrs>().dimensions), i->operand(0)); }},
     {HloOpcode::kTranspose, "transpose(x) => reshape(x), moving dimensions of size 1",

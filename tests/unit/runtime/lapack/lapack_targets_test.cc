@@ -157,23 +157,67 @@ TYPED_TEST(LapackTargetsTest, Cholesky) {
   EXPECT_EQ(info(1), 1);
 }
 
+// Of a size that we factor ourselves, and of one that the library does.
 TYPED_TEST(LapackTargetsTest, LuAndSolve) {
   using T = TypeParam;
-  Matrices<T> a = Noise<T>(2, 4, 4, 2), b = Noise<T>(2, 4, 3, 3), lu(2, 4, 4), x(2, 4, 3);
-  Vectors<int32_t> pivots(2, 4), info(2, -1);
-  this->Must(this->Name("getrf", "getrf"), {a.array()}, {lu.array(), pivots.array(), info.array()});
-  Matrices<T> turned = b;
-  for (int64_t s = 0; s < 2; ++s) {
-    for (int64_t i = 0; i < 4; ++i) {
-      for (int64_t j = 0; j < 3; ++j) std::swap(turned(s, i, j), turned(s, pivots(s, i) - 1, j));
+  for (const int64_t n : {4, 12}) {
+    Matrices<T> a = Noise<T>(2, n, n, 2), b = Noise<T>(2, n, 3, 3), lu(2, n, n), x(2, n, 3);
+    Vectors<int32_t> pivots(2, n), info(2, -1);
+    this->Must(this->Name("getrf", "getrf"), {a.array()},
+               {lu.array(), pivots.array(), info.array()});
+    Matrices<T> turned = b;
+    for (int64_t s = 0; s < 2; ++s) {
+      EXPECT_EQ(info(s), 0);
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j < 3; ++j) std::swap(turned(s, i, j), turned(s, pivots(s, i) - 1, j));
+      }
+    }
+    const std::string trsm = this->Name("trsm", "trsm");
+    this->Must(trsm, {lu.array(), turned.array()}, {x.array()},
+               {{"side", 'L'}, {"uplo", 'L'}, {"trans_x", 'N'}, {"diag", 'U'}});
+    this->Must(trsm, {lu.array(), x.array()}, {x.array()},
+               {{"side", 'L'}, {"uplo", 'U'}, {"trans_x", 'N'}, {"diag", 'N'}});
+    ExpectNear(Product(a, x), b);
+  }
+}
+
+TYPED_TEST(LapackTargetsTest, LuOfSingularMatrix) {
+  using T = TypeParam;
+  Matrices<T> a(1, 3, 3);  // the second column is twice the first
+  for (int64_t i = 0; i < 3; ++i) {
+    a(0, i, 0) = T(1 << i);
+    a(0, i, 1) = T(2 << i);
+    a(0, i, 2) = T(i);
+  }
+  Vectors<int32_t> pivots(1, 3), info(1, -1);
+  this->Must(this->Name("getrf", "getrf"), {a.array()}, {a.array(), pivots.array(), info.array()});
+  EXPECT_EQ(pivots(0, 0), 3);
+  EXPECT_EQ(info(0), 2);
+}
+
+TYPED_TEST(LapackTargetsTest, TrianglesOfAllKinds) {
+  using T = TypeParam;
+  for (const int64_t n : {3, 11}) {
+    Matrices<T> a = Noise<T>(1, n, n, 8);
+    for (int64_t i = 0; i < n; ++i) a(0, i, i) = T(3);
+    for (const char side : {'L', 'R'}) {
+      for (const char uplo : {'L', 'U'}) {
+        for (const char trans : {'N', 'C'}) {
+          for (const char diag : {'N', 'U'}) {
+            const Matrices<T> b = side == 'L' ? Noise<T>(1, n, 2, 9) : Noise<T>(1, 2, n, 9);
+            Matrices<T> x = b;
+            this->Must(this->Name("trsm", "trsm"), {a.array(), x.array()}, {x.array()},
+                       {{"side", side}, {"uplo", uplo}, {"trans_x", trans}, {"diag", diag}});
+            Matrices<T> t =
+                Part(a, [&](int64_t i, int64_t j) { return uplo == 'L' ? i >= j : i <= j; });
+            for (int64_t i = 0; diag == 'U' && i < n; ++i) t(0, i, i) = T(1);
+            if (trans == 'C') t = Adjoint(t);
+            ExpectNear(side == 'L' ? Product(t, x) : Product(x, t), b);
+          }
+        }
+      }
     }
   }
-  const std::string trsm = this->Name("trsm", "trsm");
-  this->Must(trsm, {lu.array(), turned.array()}, {x.array()},
-             {{"side", 'L'}, {"uplo", 'L'}, {"trans_x", 'N'}, {"diag", 'U'}});
-  this->Must(trsm, {lu.array(), x.array()}, {x.array()},
-             {{"side", 'L'}, {"uplo", 'U'}, {"trans_x", 'N'}, {"diag", 'N'}});
-  ExpectNear(Product(a, x), b);
 }
 
 TYPED_TEST(LapackTargetsTest, Qr) {
