@@ -11,6 +11,7 @@
 #include "backends/cpu/program_emitter.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/exact_dot.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::cpu {
@@ -178,7 +179,7 @@ bool HasNarrowOperands(const HloInstruction& dot) {
 }
 
 bool IsWidenedDot(const HloInstruction& dot) {
-  return dot.opcode() == HloOpcode::kDot && HasNarrowOperands(dot) && IsLarge(GemmOf(dot));
+  return dot.opcode() == HloOpcode::kDot && (HasNarrowOperands(dot) || ExactPartsInF32(dot) > 0) && IsLarge(GemmOf(dot));
 }
 
 bool IsTransposedDot(const HloInstruction& dot) {

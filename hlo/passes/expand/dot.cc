@@ -1,9 +1,11 @@
 // dot and ragged-dot of bf16, f16 and narrower floats => the same in f32 and its result rounded, which is what they mean.
+// dot of s8, u8 and narrower integers => the same in f32, in parts of so few terms that f32 adds them up exactly, and the integers it gives added up.
 // Other dots => the dot of operands transposed to batch, free and contracting dimensions, each kind together.
 // Backends ask for either where what comes out is fast.
 #include <algorithm>
 #include <numeric>
 
+#include "hlo/analysis/exact_dot.h"
 #include "hlo/ops/op_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
@@ -19,6 +21,30 @@ absl::StatusOr<XlaOp> InF32(const HloInstruction& instruction, XlaBuilder* build
   for (int64_t side : {0, 1}) wide[side] = ConvertElementType(wide[side], F32);
   const XlaOp dot = builder->AddOp(instruction.opcode(), wide, instruction.attributes()->Clone(), {}, &shape);
   return ConvertElementType(dot, instruction.shape().element_type());
+}
+
+absl::StatusOr<XlaOp> ExactlyInF32(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+  const DotAttrs& attrs = instruction.attrs<DotAttrs>();
+  const int64_t parts = ExactPartsInF32(instruction), exact = ExactTermsInF32(instruction);
+  Shape shape = instruction.shape();
+  shape.set_element_type(F32);
+  XlaOp sum;
+  for (int64_t part = 0; part < parts; ++part) {
+    XlaOp sides[2];
+    for (int64_t side : {0, 1}) {
+      sides[side] = operands[side];
+      if (parts > 1) {
+        const int64_t dimension = (side == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims)[0];
+        const int64_t size = instruction.operand(side)->shape().dimensions(dimension);
+        sides[side] = SliceInDim(sides[side], part * exact, std::min(size, (part + 1) * exact), 1, dimension);
+      }
+      sides[side] = ConvertElementType(sides[side], F32);
+    }
+    const XlaOp dot = builder->AddOp(HloOpcode::kDot, sides, attrs.Clone(), {}, &shape);
+    const XlaOp terms = ConvertElementType(ConvertElementType(dot, S32), instruction.shape().element_type());
+    sum = part == 0 ? terms : sum + terms;
+  }
+  return sum;
 }
 
 // The dimensions of `shape` that are in neither list.
@@ -63,6 +89,7 @@ absl::StatusOr<XlaOp> InOrder(const HloInstruction& instruction, XlaBuilder* bui
 absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
   const bool narrow = IsNarrowFloat(instruction.operand(0)->shape()) && IsNarrowFloat(instruction.operand(1)->shape());
   if (narrow || instruction.opcode() != HloOpcode::kDot) return InF32(instruction, builder, operands);
+  if (ExactPartsInF32(instruction) > 0) return ExactlyInF32(instruction, builder, operands);
   return InOrder(instruction, builder, operands);
 }
 

@@ -144,5 +144,23 @@ TEST(LargeDotTest, NarrowFloatsAreSummedInF32) {
   }
 }
 
+// All bits of the widest sums, over more terms than f32 adds up at once, and results that wrap around.
+TEST(LargeDotTest, NarrowIntegersAreExact) {
+  for (const char* lhs : {"s8", "u8", "s4"}) {
+    for (const char* rhs : {"s8", "u8"}) {
+      for (const char* result : {"s32", "s8", "u16", "s64"}) {
+        for (const char* terms : {"90", "3000"}) {
+          ExpectSameResults(absl::Substitute(
+              "HloModule dot\nENTRY main {\n  a = s32[33,$3] parameter(0)\n  b = s32[$3,40] parameter(1)\n  k = s32[] constant(255)\n"
+              "  ka = s32[33,$3] broadcast(k), dimensions={}\n  kb = s32[$3,40] broadcast(k), dimensions={}\n  ma = s32[33,$3] multiply(a, ka)\n"
+              "  mb = s32[$3,40] multiply(b, kb)\n  x = $0[33,$3] convert(ma)\n  y = $1[$3,40] convert(mb)\n"
+              "  ROOT r = $2[33,40] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+              lhs, rhs, result, terms));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hilo
