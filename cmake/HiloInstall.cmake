@@ -21,14 +21,26 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/HiloConfigVersion.c
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HiloConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/HiloConfigVersion.cmake
         DESTINATION ${hilo_package_dir})
 
-# The JAX plugin (pyproject.toml): the library with those of its libraries that not every Linux has beside it. An RPATH, unlike a RUNPATH, also serves
-# the libraries' own libraries.
+# The JAX plugin (pyproject.toml): the library, and the program with the one of its own, with those of their libraries that not every Linux has beside them.
+# An RPATH, unlike a RUNPATH, also serves the libraries' own libraries. A wheel holds no links: each library goes by the name that it is asked for.
 if(HILO_BUILD_PYTHON_PACKAGE)
-  set_target_properties(pjrt_hilo PROPERTIES INSTALL_RPATH "$ORIGIN")
-  target_link_options(pjrt_hilo PRIVATE -Wl,--disable-new-dtags)
+  set_target_properties(pjrt_hilo hilo PROPERTIES INSTALL_RPATH "$ORIGIN")
+  set_target_properties(hilo_tool PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+  foreach(target pjrt_hilo hilo hilo_tool)
+    target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+  endforeach()
+  install(TARGETS hilo hilo_tool LIBRARY DESTINATION jax_plugins/hilo NAMELINK_SKIP COMPONENT python RUNTIME DESTINATION jax_plugins/hilo/bin COMPONENT python)
   install(TARGETS pjrt_hilo RUNTIME_DEPENDENCY_SET hilo_plugin_libraries LIBRARY DESTINATION jax_plugins/hilo COMPONENT python)
   install(RUNTIME_DEPENDENCY_SET hilo_plugin_libraries DESTINATION jax_plugins/hilo COMPONENT python
           PRE_INCLUDE_REGEXES "absl" "dnnl" "OpenCL" "gomp" PRE_EXCLUDE_REGEXES ".*")
+  install(CODE [[
+    file(GLOB libraries "${CMAKE_INSTALL_PREFIX}/jax_plugins/hilo/*.so*")
+    foreach(library ${libraries})
+      if(IS_SYMLINK "${library}")
+        file(REAL_PATH "${library}" file)
+        file(RENAME "${file}" "${library}")
+      endif()
+    endforeach()]] COMPONENT python)
 else()
   install(TARGETS pjrt_hilo LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
