@@ -8,10 +8,9 @@
 // specification's loop does.
 #include <functional>
 
-#include "backends/cpu/kernels.h"
 #include "backends/cpu/choice_reduction.h"
+#include "backends/cpu/kernels.h"
 #include "backends/cpu/reduction.h"
-
 #include "backends/llvm/element_ops.h"
 #include "backends/llvm/scalar_computation.h"
 #include "base/errors.h"
