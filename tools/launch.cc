@@ -134,8 +134,8 @@ class Job {
     }
   }
 
-  // Of several that have ended since the last look, one that was killed comes first: the others
-  // have ended because of it.
+  // One that was killed, not by us, comes first: the others have ended because of it, and may have
+  // been quicker.
   void Reap() {
     for (size_t i = 0; i < ranks_.size(); ++i) {
       Rank& rank = ranks_[i];
@@ -143,15 +143,14 @@ class Job {
       if (!rank.running || waitpid(rank.pid, &status, WNOHANG) != rank.pid) continue;
       rank.running = false;
       if (rank.ended >= 0) close(std::exchange(rank.ended, -1));
-      const bool is_first = first_failed_ < 0 || (looks_ == first_look_ && WIFSIGNALED(status) &&
-                                                  !WIFSIGNALED(first_status_));
+      const bool is_first =
+          first_failed_ < 0 || (asked_ == absl::InfiniteFuture() && WIFSIGNALED(status) &&
+                                !WIFSIGNALED(first_status_));
       if (status == 0 || !is_first) continue;
       first_failed_ = static_cast<int>(i);
       first_status_ = status;
-      first_look_ = looks_;
       failed_at_ = absl::Now();
     }
-    ++looks_;
   }
 
   // Passes on what there is, until nothing comes for the time.
@@ -204,7 +203,6 @@ class Job {
 
   std::vector<Rank> ranks_;
   int first_failed_ = -1, first_status_ = 0;
-  int64_t looks_ = 0, first_look_ = -1;
   absl::Time failed_at_ = absl::InfiniteFuture(), asked_ = absl::InfiniteFuture();
 };
 
