@@ -74,9 +74,15 @@ class GemmFusion : public HloPass {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       if (computation->IsFusion()) continue;
+      std::vector<HloInstruction*> dots;
       for (HloInstruction* instruction : computation->instructions()) {
-        if (instruction->opcode() != HloOpcode::kDot || !IsLarge(*instruction)) continue;
-        HILO_ASSIGN_OR_RETURN(const bool fused, Fuse(instruction));
+        if (instruction->opcode() == HloOpcode::kDot && IsLarge(*instruction)) dots.push_back(instruction);
+      }
+      for (HloInstruction* dot : dots) {
+        // One that nobody needed any more may have gone with another.
+        const auto left = computation->instructions();
+        if (std::find(left.begin(), left.end(), dot) == left.end()) continue;
+        HILO_ASSIGN_OR_RETURN(const bool fused, Fuse(dot));
         changed |= fused;
       }
     }
