@@ -101,6 +101,9 @@ class Communicator {
   virtual absl::Status Receive(const CollectiveCall& call, void* data, int64_t bytes,
                                int64_t source) = 0;
 
+  // OK until the run has failed, at whichever rank. Thread-safe.
+  virtual absl::Status failure() const = 0;
+
   // This rank's run is over, well or not: others that need it learn so at once.
   virtual void Finish(const absl::Status& status) = 0;
 };

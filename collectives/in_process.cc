@@ -202,6 +202,7 @@ class InProcessCommunicator : public MeetingCommunicator {
     return status.ok() ? status : Refuse(status);
   }
 
+  absl::Status failure() const override { return run_->failure(); }
   void Finish(const absl::Status& status) override { run_->Finish(rank_, status); }
 
  protected:

@@ -172,6 +172,8 @@ class CrossProcessCommunicator : public MeetingCommunicator {
     return Ended(call, run_.local().ReceiveInto(rank_, call, source, data, bytes));
   }
 
+  absl::Status failure() const override { return run_.failure(); }
+
   void Finish(const absl::Status& status) override {
     if (std::exchange(finished_, true)) return;
     if (status.ok()) {

@@ -201,6 +201,11 @@ void ProcessRun::Fail(const absl::Status& status) {
   local_->Abandon(status);
 }
 
+absl::Status ProcessRun::failure() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return failure_;
+}
+
 void ProcessRun::Finish(int64_t rank) {
   local_->Finish(rank, absl::OkStatus());
   ByteWriter out;

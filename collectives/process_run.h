@@ -48,6 +48,7 @@ class ProcessRun {
                                              const CollectiveCall& call);
   // Ends the run, here and in the other processes.
   void Fail(const absl::Status& status);
+  absl::Status failure() const;
   // A rank that is here has ended well, as it says.
   void Finish(int64_t rank);
 
@@ -70,7 +71,7 @@ class ProcessRun {
   std::vector<int64_t> process_of_rank_;
   std::optional<RunState> local_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool started_ = false;
   std::deque<std::pair<int64_t, Frame>> early_;

@@ -342,6 +342,11 @@ void RunState::Abandon(const absl::Status& status) {
   Fail(status);
 }
 
+absl::Status RunState::failure() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return failure_;
+}
+
 void RunState::Finish(int64_t rank, const absl::Status& status) {
   std::lock_guard<std::mutex> lock(mutex_);
   ended_[rank] = true;

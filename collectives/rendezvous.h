@@ -63,6 +63,7 @@ class RunState {
   // Ends the run of all ranks with an error, unless it has one.
   void Abandon(const absl::Status& status);
   void Finish(int64_t rank, const absl::Status& status);
+  absl::Status failure() const;
 
  private:
   enum class Phase { kGathering, kWorking, kDone };
@@ -109,7 +110,7 @@ class RunState {
   void Fail(const absl::Status& status);
 
   const int64_t size_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   absl::Status failure_;
   absl::flat_hash_map<std::vector<int64_t>, std::shared_ptr<Rendezvous>> gathering_;  // by group
   absl::flat_hash_map<Channel, Mailbox> mail_;

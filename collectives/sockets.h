@@ -1,4 +1,4 @@
-// Stream sockets with deadlines. Private to collectives.
+// Stream sockets with deadlines.
 #ifndef HILO_COLLECTIVES_SOCKETS_H_
 #define HILO_COLLECTIVES_SOCKETS_H_
 

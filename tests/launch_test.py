@@ -57,17 +57,14 @@ class LaunchTest(unittest.TestCase):
         self.forever = self.folder / "forever.hlo"
         self.forever.write_text(FOREVER)
 
-    def test_programs_give_the_same_bits(self):
-        # `hilo run` writes bf16, which one of them has, but does not read it back from there.
-        programs = [path for path in sorted(PROGRAMS.glob("*.npz")) if path.stem != "types"]
-        self.assertGreater(len(programs), 4)
+    def check_same_bits(self, programs, numbers, *flags):
         for path in programs:
-            command = [HILO, "run", path.with_suffix(".hlo"), f"--inputs={path}"]
+            command = [HILO, "run", path.with_suffix(".hlo"), f"--inputs={path}", *flags]
             one = self.folder / "one.npz"
             subprocess.run([*command, f"--outputs={one}"], check=True, capture_output=True, timeout=60)
             expected = arrays(one)
             devices = {name.split("_r")[1] for name in expected}
-            for processes in (2, 4):
+            for processes in numbers:
                 if len(devices) % processes != 0:
                     continue
                 with self.subTest(program=path.stem, processes=processes):
@@ -76,6 +73,16 @@ class LaunchTest(unittest.TestCase):
                     self.assertEqual(arrays(self.folder / "several_p*.npz"), expected)
                     for written in self.folder.glob("several_p*.npz"):
                         written.unlink()
+
+    def test_programs_give_the_same_bits(self):
+        # `hilo run` writes bf16, which one of them has, but does not read it back from there.
+        programs = [path for path in sorted(PROGRAMS.glob("*.npz")) if path.stem != "types"]
+        self.assertGreater(len(programs), 4)
+        self.check_same_bits(programs, (2, 4))
+
+    def test_emulated_gpus_give_the_same_bits(self):
+        programs = [PROGRAMS / f"{name}.npz" for name in ("collectives", "ring_product", "sharded_rules", "tensor_parallel_step", "steps_until_small")]
+        self.check_same_bits(programs, (2,), "--platform=cuda-emulated")
 
     def test_output_is_prefixed(self):
         result = launch(2, HILO, "run", self.sum, "--input={1,2,3,4}")
@@ -100,10 +107,10 @@ class LaunchTest(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("4 devices (replicas times partitions), which cannot be shared equally by the 3 processes", result.stderr)
 
-    def run_forever(self, script):
+    def run_forever(self, script, *flags):
         """The ranks run without end but for one, which does what the script says."""
         start = time.monotonic()
-        result = launch(4, "sh", "-c", f'if [ "$HILO_RANK" = 2 ]; then {script} fi; exec "{HILO}" run "{self.forever}" --input=1 --deadline=20')
+        result = launch(4, "sh", "-c", f'if [ "$HILO_RANK" = 2 ]; then {script} fi; exec "{HILO}" run "{self.forever}" --input=1 --deadline=20 {" ".join(flags)}')
         self.assertLess(time.monotonic() - start, 15)
         self.assertEqual(list(pathlib.Path(tempfile.gettempdir()).glob("hilo_launch_*")), [])
         return result
@@ -112,6 +119,11 @@ class LaunchTest(unittest.TestCase):
         result = self.run_forever('(sleep 1; kill -9 $$) &')
         self.assertEqual(result.returncode, 137, result.stderr)
         self.assertEqual(result.stderr.strip().splitlines()[-1], "hilo: rank 2 failed first: ended by signal 9 (Killed)")
+
+    def test_an_emulated_gpu_whose_process_is_killed(self):
+        result = self.run_forever('(sleep 1; kill -9 $$) &', "--platform=cuda-emulated")
+        self.assertEqual(result.returncode, 137, result.stderr)
+        self.assertIn("UNAVAILABLE", result.stderr)
 
     def test_a_rank_that_fails(self):
         result = self.run_forever("echo I failed >&2; exit 7;")

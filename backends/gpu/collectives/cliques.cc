@@ -40,6 +40,7 @@ struct Cliques::Acquisition {
   const RunContext& context;
   GpuDriver& driver;
   const int64_t rank, size;
+  const uint64_t program;
   std::vector<CliqueSpec> specs;  // of the plan, then one of all ranks if the plan has none: others may be split off from it
   std::vector<std::string> keys;
   std::vector<uint8_t> alive;
@@ -63,10 +64,14 @@ struct Cliques::Acquisition {
     struct DeviceOfProcess {
       uint64_t process;
       int64_t device;
+      uint64_t program;
     };
     std::vector<DeviceOfProcess> devices(size);
-    const DeviceOfProcess own{ProcessTag(), context.device};
+    const DeviceOfProcess own{ProcessTag(), context.device, program};
     HILO_RETURN_IF_ERROR(Gather(&own, devices.data(), sizeof(own)));
+    for (int64_t other = 0; other < size; ++other) {
+      if (devices[other].program != program) return FailedPrecondition("rank ", other, " runs another program than rank ", rank, ": its collectives or their groups are others");
+    }
     for (const CliqueSpec& spec : specs) {
       std::string& key = keys.emplace_back(spec.kind);
       for (int64_t member : spec.ranks) absl::StrAppend(&key, " ", devices[member].process, ":", devices[member].device);
@@ -150,7 +155,7 @@ absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Cliques::Acquire(cons
   if (plan.cliques().empty()) return std::vector<std::shared_ptr<CliqueMember>>();
   const int64_t rank = context.replica_id * context.partition_count + context.partition_id, size = context.replica_count * context.partition_count;
   if (context.communicator == nullptr) return FailedPrecondition("there is no communicator between the ", size, " devices");
-  Acquisition a{.cliques = *this, .context = context, .driver = driver, .rank = rank, .size = size, .specs = plan.cliques()};
+  Acquisition a{.cliques = *this, .context = context, .driver = driver, .rank = rank, .size = size, .program = plan.fingerprint(), .specs = plan.cliques()};
   CliqueSpec everybody;
   everybody.ranks.resize(size);
   std::iota(everybody.ranks.begin(), everybody.ranks.end(), 0);

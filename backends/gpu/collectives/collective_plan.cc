@@ -1,6 +1,7 @@
 #include "backends/gpu/collectives/collective_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -168,6 +169,10 @@ absl::StatusOr<CollectivePlan> CollectivePlan::Create(absl::Span<const Collectiv
   }
   std::vector<int64_t> places;
   plan.cliques_ = cliques.Sorted(&places);
+  std::string text;
+  for (const CollectiveSpec& spec : specs) absl::StrAppend(&text, spec.name, "\n");
+  for (const CliqueSpec& clique : plan.cliques_) absl::StrAppend(&text, clique.ToString(), "\n");
+  plan.fingerprint_ = std::hash<std::string>()(text);
   for (std::vector<CollectiveRole>& roles : plan.roles_) {
     for (CollectiveRole& role : roles) {
       for (int64_t* number : {&role.clique, &role.send_clique, &role.receive_clique}) {

@@ -64,10 +64,13 @@ class CollectivePlan {
 
   // The largest first, so that others can be split off from them; the same on all ranks.
   const std::vector<CliqueSpec>& cliques() const { return cliques_; }
+  // Tells programs with other collectives from this one, in all processes of one job.
+  uint64_t fingerprint() const { return fingerprint_; }
   const CollectiveRole& role(int64_t spec, int64_t rank) const { return roles_[spec][rank]; }
 
  private:
   std::vector<CliqueSpec> cliques_;
+  uint64_t fingerprint_ = 0;
   std::vector<std::vector<CollectiveRole>> roles_;  // by spec and rank
 };
 

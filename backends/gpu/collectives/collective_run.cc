@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "collectives/communicator.h"
 
 namespace hilo::gpu {
 namespace {
@@ -96,7 +98,12 @@ absl::Status CollectiveBoard::Unfinished(int64_t rank, const absl::Status& why) 
       most = std::max(most, CountOf(progress.entered, member));
       least = std::min(least, CountOf(progress.queued, member));
     }
-    if (!progress.last.empty()) last = progress.last;
+    if (!progress.last.empty()) {
+      std::vector<int64_t> elsewhere;
+      absl::c_copy_if(ranks, std::back_inserter(elsewhere), [&](int64_t member) { return !here_.contains(member); });
+      last = progress.last;
+      if (!elsewhere.empty()) absl::StrAppend(&last, " of the group ", cliques_[i].ToString(), ", with ", RankList(elsewhere), " in other processes");
+    }
     if (least >= most) continue;
     std::vector<int64_t> missing;
     for (int64_t member : ranks) {
@@ -131,7 +138,9 @@ void WatchedRun::Look() {
   LookAtCommunicators();
   if (!status().ok()) return;
   if (cancellation_ != nullptr && cancellation_->stopped()) return Fail(board_->Unfinished(rank_, cancellation_->status()));
-  if (absl::Status hopeless = board_->Hopeless(rank_); !hopeless.ok()) Fail(hopeless);
+  if (absl::Status hopeless = board_->Hopeless(rank_); !hopeless.ok()) return Fail(hopeless);
+  if (host_ == nullptr) return;
+  if (absl::Status failed = host_->failure(); !failed.ok()) Fail(failed);
 }
 
 absl::Status WatchedRun::status() const {
@@ -195,7 +204,7 @@ absl::StatusOr<std::unique_ptr<CollectiveRun>> CollectiveRun::Create(CollectiveC
       HILO_ASSIGN_OR_RETURN(streams->done.emplace_back(), driver.CreateEvent());
     }
   }
-  auto watched = std::make_shared<WatchedRun>(std::move(board), rank, context.cancellation, std::move(members));
+  auto watched = std::make_shared<WatchedRun>(std::move(board), rank, context.cancellation, context.communicator, std::move(members));
   std::unique_ptr<CollectiveRun> run(new CollectiveRun(shared, plan, overlap, driver, streams, watched));
   run->pending_.assign(specs, false);
   if (!plan.cliques().empty()) shared.watchdog.Add(std::move(watched));

@@ -60,8 +60,10 @@ class CollectiveBoard {
 // What is watched of one run on one device. Thread-safe.
 class WatchedRun {
  public:
-  WatchedRun(std::shared_ptr<CollectiveBoard> board, int64_t rank, const CancellationToken* cancellation, std::vector<std::shared_ptr<CliqueMember>> members)
-      : board_(std::move(board)), rank_(rank), cancellation_(cancellation), members_(std::move(members)) {}
+  // `host`, which hears of ranks of other processes, may be null.
+  WatchedRun(std::shared_ptr<CollectiveBoard> board, int64_t rank, const CancellationToken* cancellation, const Communicator* host,
+             std::vector<std::shared_ptr<CliqueMember>> members)
+      : board_(std::move(board)), rank_(rank), cancellation_(cancellation), host_(host), members_(std::move(members)) {}
 
   // Breaks the communicators; the first reason stays.
   void Fail(const absl::Status& why);
@@ -78,6 +80,7 @@ class WatchedRun {
   const std::shared_ptr<CollectiveBoard> board_;
   const int64_t rank_;
   const CancellationToken* const cancellation_;
+  const Communicator* const host_;
   const std::vector<std::shared_ptr<CliqueMember>> members_;  // by clique
   mutable std::mutex mutex_;
   absl::Status status_;

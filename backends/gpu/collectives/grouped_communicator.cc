@@ -45,12 +45,19 @@ std::string CommunicatorCall::ToString() const {
   return text;
 }
 
+int64_t CommunicatorCall::send_bytes(int64_t rank, int64_t size) const {
+  if (kind == Kind::kReceive || (kind == Kind::kBroadcast && peer != rank)) return 0;
+  return bytes() * (kind == Kind::kReduceScatter || kind == Kind::kAllToAll ? size : 1);
+}
+
+int64_t CommunicatorCall::receive_bytes(int64_t size) const {
+  if (kind == Kind::kSend) return 0;
+  return bytes() * (kind == Kind::kAllGather || kind == Kind::kAllToAll ? size : 1);
+}
+
 void CommunicatorCall::AddSlices(int64_t rank, int64_t size, std::vector<GpuSlice>* slices) const {
-  if (count == 0) return;
-  const bool is_all_to_all = kind == Kind::kAllToAll;
-  const bool sends = send != nullptr && (kind != Kind::kBroadcast || peer == rank);
-  if (sends) slices->push_back(GpuSlice::Read(send, bytes() * (kind == Kind::kReduceScatter || is_all_to_all ? size : 1)));
-  if (receive != nullptr) slices->push_back(GpuSlice::Write(receive, bytes() * (kind == Kind::kAllGather || is_all_to_all ? size : 1)));
+  if (const int64_t read = send_bytes(rank, size); read > 0) slices->push_back(GpuSlice::Read(send, read));
+  if (const int64_t written = receive_bytes(size); written > 0) slices->push_back(GpuSlice::Write(receive, written));
 }
 
 absl::Status GroupedCommunicator::GroupStart() {

@@ -12,7 +12,7 @@ namespace hilo::gpu {
 
 struct CommunicatorCall {
   enum class Kind : uint8_t { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kAllToAll, kSend, kReceive };
-  Kind kind;
+  Kind kind = Kind::kAllReduce;
   const void* send = nullptr;
   void* receive = nullptr;
   int64_t count = 0;
@@ -22,6 +22,9 @@ struct CommunicatorCall {
 
   bool is_collective() const { return kind != Kind::kSend && kind != Kind::kReceive; }
   int64_t bytes() const { return count * PrimitiveTypeByteSize(type); }
+  // What rank `rank` of `size` reads and writes. A broadcast is read at its root alone.
+  int64_t send_bytes(int64_t rank, int64_t size) const;
+  int64_t receive_bytes(int64_t size) const;
   // What ranks must agree on: "all-reduce of 4 f32 by sum", "send of 16 u8 to rank 1".
   std::string ToString() const;
   // The memory that it reads and writes as rank `rank` of `size`.

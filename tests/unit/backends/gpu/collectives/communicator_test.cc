@@ -105,10 +105,6 @@ TEST_F(EmulatedCommunicatorTest, BadCallsFailAtOnce) {
   EXPECT_EQ(at(0).GroupEnd().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(EmulatedCommunicatorTest, IdsOfOtherProcessesAreRefused) {
-  EXPECT_EQ(CreateEmulatedCommunicatorLibrary()->Create("of another", 1, 0, *drivers_[0], 0, nullptr).status().code(), absl::StatusCode::kUnimplemented);
-}
-
 // Outside of a group each would wait for the other's receive.
 TEST_F(EmulatedCommunicatorTest, AGroupIsOneCall) {
   const absl::Status status = OnAll([&](int r) {

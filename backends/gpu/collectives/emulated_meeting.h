@@ -1,0 +1,91 @@
+// Where the ranks of an emulated communicator meet. Private to emulated communicators.
+#ifndef HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_MEETING_H_
+#define HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_MEETING_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "backends/gpu/collectives/grouped_communicator.h"
+
+namespace hilo::gpu {
+
+// A rank's calls of one group, on their way. Owned by the queued work.
+struct CallGroup {
+  std::vector<CommunicatorCall> calls;
+  std::vector<int64_t> numbers;  // by call: the how manieth collective of its rank; -1: a send or receive
+  std::vector<bool> done;        // by call
+  bool posted = false;
+  std::vector<std::string> memory;  // what the calls read and write, where that is not a device's of this process
+};
+
+// Thread-safe.
+class EmulatedMeeting {
+ public:
+  // `changed` is called, with a lock held, when calls may have come to an end; null: nobody needs to hear of it.
+  explicit EmulatedMeeting(int64_t size, std::function<void()> changed = nullptr)
+      : size_(size), tell_(std::move(changed)), failures_(size), rounds_of_(size) {}
+  int64_t size() const { return size_; }
+
+  // Whether the group is done, after making it known to the others; or the rank is broken.
+  bool Advance(int64_t rank, const std::shared_ptr<CallGroup>& group);
+  absl::Status failure(int64_t rank);
+  // The rank's calls come to an end; the others wait for it in vain, as with NCCL, until they are told.
+  void Abort(int64_t rank, const absl::Status& why);
+  // So do those of all.
+  void FailAll(const absl::Status& why);
+
+  // All ranks bring a text; the number of the round.
+  int64_t Bring(int64_t rank, std::string text);
+  // The texts by rank, once, when all have come.
+  std::optional<std::vector<std::string>> Take(int64_t round);
+  // Waits a moment, or until something has changed.
+  void Await();
+
+ private:
+  struct Arrival {
+    std::shared_ptr<CallGroup> group;
+    size_t call = 0;
+    const CommunicatorCall& get() const { return group->calls[call]; }
+    void SetDone() const { group->done[call] = true; }
+  };
+  struct Meeting {
+    std::vector<Arrival> arrivals;  // by rank
+    int64_t here = 0;
+  };
+  struct Mail {
+    std::deque<Arrival> sends, receives;
+  };
+  struct Round {
+    std::vector<std::string> texts;
+    int64_t here = 0, gone = 0;
+  };
+
+  void Fail(const absl::Status& status);
+  void Post(int64_t rank, const std::shared_ptr<CallGroup>& group, size_t i);
+  void Deliver(Mail& mail, int64_t source, int64_t target);
+  void Tell();
+
+  const int64_t size_;
+  const std::function<void()> tell_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<absl::Status> failures_;                // by rank
+  std::map<int64_t, Meeting> meetings_;               // by number
+  std::map<std::pair<int64_t, int64_t>, Mail> mail_;  // by source and target
+  std::map<int64_t, Round> rounds_;
+  std::vector<int64_t> rounds_of_;                    // by rank: how many it has begun
+};
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_MEETING_H_
