@@ -10,11 +10,14 @@
 #include <stdexcept>
 
 #include "absl/strings/str_cat.h"
+#include "base/file_size_signal.h"
 
 namespace hilo {
 namespace {
 
 constexpr size_t kChunk = size_t{1} << 20;
+// Of what has no size that could be known before: a pipe, a device.
+constexpr size_t kMostOfAStream = size_t{1} << 30;
 
 std::string Reason() { return std::strerror(errno); }
 
@@ -36,10 +39,14 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::string bytes;
   try {
     // One byte more than expected, to meet the end in the first read.
-    bytes.resize(ExpectedSize(file.get()) + 1);
+    const size_t expected = ExpectedSize(file.get());
+    bytes.resize(expected + 1);
     size_t size = 0;
     while (const size_t got = std::fread(bytes.data() + size, 1, bytes.size() - size, file.get())) {
       size += got;
+      if (expected == 0 && size > kMostOfAStream) {
+        return absl::ResourceExhaustedError(absl::StrCat(path, " is no ordinary file and holds more than ", kMostOfAStream, " bytes"));
+      }
       if (size == bytes.size()) bytes.resize(size + std::max(size, kChunk));
     }
     bytes.resize(size);
@@ -65,12 +72,14 @@ FileWriter::~FileWriter() { Close().IgnoreError(); }
 
 void FileWriter::Write(absl::string_view bytes) {
   if (!status_.ok() || bytes.empty()) return;
+  const FileSizeSignalHeld held;
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
     status_ = absl::UnavailableError(absl::StrCat("cannot write ", path_, ": ", Reason()));
   }
 }
 
 absl::Status FileWriter::Close() {
+  const FileSizeSignalHeld held;
   if (file_ != nullptr && std::fclose(file_) != 0 && status_.ok()) {
     status_ = absl::UnavailableError(absl::StrCat("cannot write ", path_, ": ", Reason()));
   }

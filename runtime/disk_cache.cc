@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "base/errors.h"
 #include "base/file.h"
+#include "base/file_size_signal.h"
 #include "base/status_macros.h"
 
 namespace hilo {
@@ -46,6 +47,7 @@ class FileDescriptor {
 };
 
 absl::Status WriteAll(int file, absl::string_view bytes, const std::string& path) {
+  const FileSizeSignalHeld held;
   while (!bytes.empty()) {
     const ssize_t written = write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;

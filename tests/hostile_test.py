@@ -119,6 +119,7 @@ FLAGS = {
     "--input={1,2,3": "expected item 3 of 4",
     "--input=f32[5]{1,2,3,4,5}": "f32[5]",
     "--inputs=/nonexistent.npz": "cannot open /nonexistent.npz",
+    "--inputs=/dev/zero": "/dev/zero is no ordinary file and holds more than 1073741824 bytes",
 }
 
 

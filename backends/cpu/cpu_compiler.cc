@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -17,6 +16,7 @@
 #include "backends/cpu/reduction.h"
 #include "backends/llvm/element_emitter.h"
 #include "base/errors.h"
+#include "base/file.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_verifier.h"
@@ -110,7 +110,7 @@ class Dumper {
   }
   void Write(int number, absl::string_view name, absl::string_view text) {
     if (folder_.empty()) return;
-    std::ofstream(absl::StrFormat("%s/%02d.%s", folder_, number, name)) << text;
+    WriteFile(absl::StrFormat("%s/%02d.%s", folder_, number, name), text).IgnoreError();
   }
 
  private:

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +14,7 @@
 #include "backends/gpu/gpu_program.h"
 #include "backends/gpu/ptx.h"
 #include "base/errors.h"
+#include "base/file.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/copy_insertion.h"
@@ -56,7 +56,7 @@ class Dumper {
   }
   bool on() const { return !folder_.empty(); }
   void Write(int number, absl::string_view name, absl::string_view text) {
-    if (on()) std::ofstream(absl::StrFormat("%s/%02d.%s", folder_, number, name)) << text;
+    if (on()) WriteFile(absl::StrFormat("%s/%02d.%s", folder_, number, name), text).IgnoreError();
   }
 
  private:

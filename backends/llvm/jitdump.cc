@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
+#include "base/file_size_signal.h"
 
 namespace hilo::codegen {
 namespace {
@@ -51,6 +52,7 @@ uint64_t Now() {
 }
 
 bool WriteAll(int fd, const std::string& bytes) {
+  const FileSizeSignalHeld held;
   size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);

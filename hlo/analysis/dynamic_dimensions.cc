@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/numbers.h"
+
 #include "base/errors.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/convolution_attributes.h"
@@ -83,6 +85,15 @@ bool ReadsOrSetsSizes(HloOpcode opcode) {
   return opcode == HloOpcode::kGetDimensionSize || opcode == HloOpcode::kSetDimensionSize || opcode == HloOpcode::kDynamicReshape;
 }
 
+// The dimension of a reshape's result that its program would have computed; -1: not said.
+int64_t InferredDimension(const HloInstruction& reshape) {
+  int64_t dimension = -1;
+  for (const auto& [name, text] : reshape.extra_attributes()) {
+    if (name == "inferred_dimension" && !absl::SimpleAtoi(text, &dimension)) return -1;
+  }
+  return dimension;
+}
+
 }  // namespace
 
 bool HasDynamicShapes(const HloComputation& computation) {
@@ -147,6 +158,7 @@ std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
       }
       break;
     case HloOpcode::kDynamicUpdateSlice:
+    case HloOpcode::kSelectAndScatter:
     case HloOpcode::kReverse:
     case HloOpcode::kCholesky:
     case HloOpcode::kReducePrecision:
@@ -154,6 +166,9 @@ std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
       break;
     case HloOpcode::kTriangularSolve:
       flows.Same(1);
+      break;
+    case HloOpcode::kTopK:
+      for (int64_t leaf = 0; leaf < flows.leaves(); ++leaf) flows.Same(0, leaf, flows.Operand(0).rank() - 1);
       break;
     case HloOpcode::kSort:
     case HloOpcode::kScatter:
@@ -187,6 +202,7 @@ std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
 absl::StatusOr<std::vector<ReshapedDimension>> ReshapedDimensions(const HloInstruction& reshape, const std::vector<bool>& is_dynamic) {
   const Shape& from = reshape.operand(0)->shape();
   const Shape& to = reshape.shape();
+  const int64_t inferred = InferredDimension(reshape);
   std::vector<ReshapedDimension> result;
   if (ShapeUtil::IsZeroElementArray(from)) return result;
   int64_t i = 0, j = 0;
@@ -216,6 +232,7 @@ absl::StatusOr<std::vector<ReshapedDimension>> ReshapedDimensions(const HloInstr
       if (to.dimensions(d) > 1) greater.push_back(d);
     }
     if (greater.empty() && to_begin < j) greater.push_back(to_begin);
+    if (called.empty() && inferred >= to_begin && inferred < j) called.push_back(inferred);
     const std::vector<int64_t>& candidates = called.empty() ? greater : called;
     if (candidates.size() != 1) {
       return Unimplemented("which dimension of a reshape's result is dynamic cannot be told where a group has ", candidates.size(),

@@ -32,7 +32,7 @@ struct ReshapedDimension {
 };
 // Neighbouring dimensions are grouped so that each group of the operand has as many elements as one of the result. Of each group with a dynamic
 // dimension (`is_dynamic`, one flag a dimension of the operand) one dimension of the result is dynamic: the one that the result's shape calls
-// so, or else the only one greater than 1. Errors: Unimplemented if there is no such one.
+// so, or else its attribute inferred_dimension, or else the only one greater than 1. Errors: Unimplemented if there is no such one.
 absl::StatusOr<std::vector<ReshapedDimension>> ReshapedDimensions(const HloInstruction& reshape, const std::vector<bool>& is_dynamic);
 
 }  // namespace hilo

@@ -8,8 +8,12 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
+#include "hlo/ops/batch_norm_attributes.h"
 #include "hlo/ops/convolution_attributes.h"
+#include "hlo/ops/linalg_attributes.h"
 #include "hlo/ops/op_attributes.h"
+#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/window.h"
 
 namespace hilo {
 namespace {
@@ -63,6 +67,28 @@ std::vector<Literal> WithSharedSizes(const HloInstruction& instruction, Operands
     case HloOpcode::kReduceWindow:
       share(operands.size() / 2, -1);
       break;
+    case HloOpcode::kBatchNormGrad:
+      for (int64_t d = 0; d < shared[0].shape().rank(); ++d) ShareSize(&shared[0], d, &shared[4], d);
+      [[fallthrough]];
+    case HloOpcode::kBatchNormInference:
+    case HloOpcode::kBatchNormTraining:
+      for (Literal& vector : shared) {
+        if (vector.shape().rank() == 1) ShareSize(&shared[0], instruction.attrs<BatchNormAttrs>().feature_index, &vector, 0);
+      }
+      break;
+    case HloOpcode::kCholesky: {
+      const int64_t rank = shared[0].shape().rank();
+      ShareSize(&shared[0], rank - 2, &shared[0], rank - 1);
+      break;
+    }
+    case HloOpcode::kTriangularSolve: {
+      const int64_t rank = shared[0].shape().rank();
+      const int64_t unknowns = instruction.attrs<TriangularSolveAttrs>().left_side ? rank - 2 : rank - 1;
+      ShareSize(&shared[0], rank - 2, &shared[0], rank - 1);
+      ShareSize(&shared[0], rank - 2, &shared[1], unknowns);
+      ShareSize(&shared[0], rank - 2, &shared[0], rank - 1);
+      break;
+    }
     case HloOpcode::kSort:
       share(operands.size(), -1);
       break;
@@ -163,12 +189,12 @@ absl::StatusOr<Literal> EvaluateReshape(const HloInstruction& reshape, Operands 
   return PutBack(std::move(result), ShapeUtil::MakeStaticShape(reshape.shape()));
 }
 
-// At the bounds, the operand's padding being the value that pads: negative padding may take away more than there is.
-absl::StatusOr<Literal> EvaluatePad(const HloInstruction& pad, const OpView& op, Operands operands) {
-  Literal filled = operands[0]->Clone();
+// The array with the scalar `filler` in its padding.
+Literal Filled(const Literal& array, const Literal& filler) {
+  Literal filled = array.Clone();
   const Shape& shape = filled.shape();
   const std::vector<int64_t> sizes = filled.ActualDimensions();
-  const auto value = operands[1]->untyped_data();
+  const auto value = filler.untyped_data();
   std::vector<int64_t> index(shape.rank(), 0);
   bool more = filled.element_count() > 0;
   while (more) {
@@ -179,6 +205,14 @@ absl::StatusOr<Literal> EvaluatePad(const HloInstruction& pad, const OpView& op,
     }
     more = IndexUtil::BumpIndices(shape.dimensions(), absl::MakeSpan(index));
   }
+  return filled;
+}
+
+// At the bounds, the operand's padding being the value that pads: negative padding may take away more than there is.
+absl::StatusOr<Literal> EvaluatePad(const HloInstruction& pad, const OpView& op, Operands operands) {
+  const Literal filled = Filled(*operands[0], *operands[1]);
+  const Shape& shape = filled.shape();
+  const std::vector<int64_t> sizes = filled.ActualDimensions();
   HILO_ASSIGN_OR_RETURN(Literal result, EvaluateAtBounds(pad, op, {&filled, operands[1]}));
   const auto& padding = pad.attrs<PadAttrs>().padding.dimensions;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -187,6 +221,25 @@ absl::StatusOr<Literal> EvaluatePad(const HloInstruction& pad, const OpView& op,
     result.SetDynamicSize(static_cast<int64_t>(d), std::max<int64_t>(0, spread + padding[d].edge_padding_low + padding[d].edge_padding_high));
   }
   return result;
+}
+
+// At the bounds: a row may have fewer elements than are asked for.
+absl::StatusOr<Literal> EvaluateTopK(const HloInstruction& top_k, const OpView& op, Operands operands) {
+  const PrimitiveType type = operands[0]->shape().element_type();
+  const Literal filled = Filled(*operands[0], top_k.attrs<TopKAttrs>().largest ? LiteralUtil::MinValue(type) : LiteralUtil::MaxValue(type));
+  return EvaluateAtBounds(top_k, op, {&filled});
+}
+
+// The source has an element for each window over what counts of the operand.
+absl::StatusOr<Literal> EvaluateSelectAndScatter(const HloInstruction& instruction, const OpView& op, Operands operands) {
+  HILO_ASSIGN_OR_RETURN(const Literal array, operands[0]->ToStatic());
+  const OpView small{.opcode = op.opcode, .operands = {}, .attributes = op.attributes};
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> windows, WindowedSizes(small, array.shape(), instruction.attrs<SelectAndScatterAttrs>().window));
+  Literal source = operands[1]->Clone();
+  for (size_t d = 0; d < windows.size(); ++d) {
+    if (windows[d] < source.shape().dimensions(static_cast<int64_t>(d))) source.SetDynamicSize(static_cast<int64_t>(d), windows[d]);
+  }
+  return EvaluateCutDown(instruction, op, {operands[0], &source, operands[2]});
 }
 
 // The part of the update that counts, laid over what the operand has there: where the block starts is decided at the bounds.
@@ -247,6 +300,10 @@ absl::StatusOr<Literal> EvaluateDynamic(const HloInstruction& instruction, const
       return EvaluateUpdate(instruction, op, operands);
     case HloOpcode::kPad:
       return EvaluatePad(instruction, op, operands);
+    case HloOpcode::kTopK:
+      return EvaluateTopK(instruction, op, operands);
+    case HloOpcode::kSelectAndScatter:
+      return EvaluateSelectAndScatter(instruction, op, operands);
     case HloOpcode::kScatter:
       return EvaluateScatter(instruction, op, operands);
     case HloOpcode::kBroadcast:
@@ -265,6 +322,9 @@ absl::StatusOr<Literal> EvaluateDynamic(const HloInstruction& instruction, const
     case HloOpcode::kReverse:
     case HloOpcode::kCholesky:
     case HloOpcode::kTriangularSolve:
+    case HloOpcode::kBatchNormGrad:
+    case HloOpcode::kBatchNormInference:
+    case HloOpcode::kBatchNormTraining:
       return EvaluateCutDown(instruction, op, operands);
     default:
       if (IsElementwise(instruction.opcode())) return EvaluateAtBounds(instruction, op, operands);

@@ -129,6 +129,7 @@ const Row kTupleElementRows[] = {{"index", {13}, kIntCodec}};
 const Row kInfeedRows[] = {{"infeed_config", {27}, kStringCodec}};
 const Row kOutfeedRows[] = {{"outfeed_shape", {29}, kShapeCodec}, {"outfeed_config", {22}, kStringCodec}};
 const Row kIotaRows[] = {{"iota_dimension", {14}, kSingleIntCodec}};
+const Row kReshapeRows[] = {{"inferred_dimension", {14}, kOptionalIntCodec}};
 const Row kPadRows[] = {{"padding", {21}, kPaddingCodec, ""}};
 const Row kReducePrecisionRows[] = {{"exponent_bits", {18}, kIntCodec}, {"mantissa_bits", {19}, kIntCodec}};
 const Row kWindowRows[] = {kWindow};
@@ -219,6 +220,8 @@ absl::Span<const Row> RowsOf(HloOpcode opcode) {
       return kParameterRows;
     case HloOpcode::kRaggedDot:
       return kRaggedDotRows;
+    case HloOpcode::kReshape:
+      return kReshapeRows;
     case HloOpcode::kRecv:
     case HloOpcode::kRecvDone:
     case HloOpcode::kSend:

@@ -104,6 +104,12 @@ absl::StatusOr<OptionalText> DecodeSingleInt(const WireMessage& message, int fie
   return FieldToText(values[0]);
 }
 
+absl::StatusOr<OptionalText> DecodeOptionalInt(const WireMessage& message, int field) {
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> values, message.Ints(field));
+  if (values.empty()) return std::nullopt;
+  return DecodeSingleInt(message, field);
+}
+
 absl::Status EncodeBools(absl::string_view text, int field, WireWriter* out) {
   HILO_ASSIGN_OR_RETURN(const std::vector<bool> values, ReadField<std::vector<bool>>(text));
   out->Ints(field, std::vector<int64_t>(values.begin(), values.end()));
@@ -159,6 +165,7 @@ const AttributeCodec kFloatCodec = {&EncodeFloat, &DecodeFloat};
 const AttributeCodec kIntsCodec = {&EncodeInts, &DecodeInts};
 const AttributeCodec kNestedIntsCodec = {&EncodeNestedInts, &DecodeNestedInts};
 const AttributeCodec kSingleIntCodec = {&EncodeSingleInt, &DecodeSingleInt};
+const AttributeCodec kOptionalIntCodec = {&EncodeSingleInt, &DecodeOptionalInt};
 const AttributeCodec kBoolsCodec = {&EncodeBools, &DecodeBools};
 const AttributeCodec kWordCodec = {&EncodeWord, &DecodeWord};
 const AttributeCodec kStringCodec = {&EncodeString, &DecodeString};

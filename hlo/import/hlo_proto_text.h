@@ -44,6 +44,7 @@ extern const AttributeCodec kFloatCodec;
 extern const AttributeCodec kIntsCodec;       // {1,2}
 extern const AttributeCodec kNestedIntsCodec;  // {{1,2},{3}}, all in one list on the wire; read as one list in a list
 extern const AttributeCodec kSingleIntCodec;  // a list of one, written as a number
+extern const AttributeCodec kOptionalIntCodec;  // as kSingleIntCodec, or none
 extern const AttributeCodec kBoolsCodec;      // {true,false}
 extern const AttributeCodec kWordCodec;       // EQ
 extern const AttributeCodec kStringCodec;     // "a\"b"

@@ -99,16 +99,12 @@ class LayoutNormalization : public HloPass {
     HloInstruction* operand = bitcast->operand(0);
     HloComputation* computation = bitcast->parent();
     const PrimitiveType type = bitcast->shape().element_type();
-    if (PrimitiveTypeByteSize(operand->shape().element_type()) != PrimitiveTypeByteSize(type)) {
-      return AddContext(Unimplemented("bitcast between elements of different sizes"), InstructionContext(*bitcast));
-    }
     HloInstruction* value = operand;
     if (!IsRowMajor(operand->shape())) {
       HILO_ASSIGN_OR_RETURN(value, ToPhysical(operand, operand->shape().layout()));
     }
     if (value->shape().element_type() != type) {
-      const Shape converted = ShapeUtil::ChangeElementType(value->shape(), type);
-      HILO_ASSIGN_OR_RETURN(value, computation->AddOp(HloOpcode::kBitcastConvert, {value}, nullptr, {}, &converted));
+      HILO_ASSIGN_OR_RETURN(value, ReadAs(value, type));
     }
     const Shape target = PhysicalShape(bitcast->shape());
     HILO_ASSIGN_OR_RETURN(value, computation->AddOp(HloOpcode::kReshape, {value}, nullptr, {}, &target));
@@ -116,6 +112,25 @@ class LayoutNormalization : public HloPass {
       HILO_ASSIGN_OR_RETURN(value, ToLogical(value, bitcast->shape().layout()));
     }
     return computation->ReplaceInstruction(bitcast, value);
+  }
+
+  // The bytes of a row-major array as elements of another type; where these are of another size, in one row.
+  static absl::StatusOr<HloInstruction*> ReadAs(HloInstruction* value, PrimitiveType type) {
+    HloComputation* computation = value->parent();
+    const int from = PrimitiveTypeByteSize(value->shape().element_type()), to = PrimitiveTypeByteSize(type);
+    std::vector<int64_t> dimensions(value->shape().dimensions().begin(), value->shape().dimensions().end());
+    if (from != to) {
+      dimensions = {ShapeUtil::ElementsIn(value->shape())};
+      if (from < to) dimensions = {dimensions[0] / (to / from), to / from};
+      const Shape row = ShapeUtil::MakeShape(value->shape().element_type(), dimensions);
+      HILO_ASSIGN_OR_RETURN(value, computation->AddOp(HloOpcode::kReshape, {value}, nullptr, {}, &row));
+      if (from < to) dimensions.pop_back();
+      if (from > to) dimensions.push_back(from / to);
+    }
+    const Shape converted = ShapeUtil::MakeShape(type, dimensions);
+    auto result = computation->AddOp(HloOpcode::kBitcastConvert, {value}, nullptr, {}, &converted);
+    if (!result.ok()) return AddContext(result.status(), "; reading the bytes of a bitcast's operand");
+    return result;
   }
 
   static absl::StatusOr<bool> RewriteCustomCall(HloInstruction* call) {

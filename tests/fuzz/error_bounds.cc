@@ -216,6 +216,24 @@ double ScanError(const HloInstruction& scan, absl::Span<const Tracked* const> op
   return u * count * count * size;
 }
 
+// Unknown if the errors could turn a comparison of any two elements round: equality is not seen by moving either of them.
+double CompareError(const Tracked& lhs, const Tracked& rhs) {
+  if (lhs.error == 0 && rhs.error == 0) return 0;
+  const PrimitiveType type = lhs.value->shape().element_type();
+  const std::vector<double> x = Parts(*lhs.value), y = Parts(*rhs.value);
+  const size_t parts = IsComplexType(type) ? 2 : 1;
+  for (size_t i = 0; i < x.size(); i += parts) {
+    bool apart = false;
+    for (size_t part = i; part < i + parts; ++part) {
+      // As far as CompareTracked lets values be from what is expected.
+      const double error = 4 * (lhs.error + rhs.error) + 2 * UnitRoundoff(type) * (std::abs(x[part]) + std::abs(y[part]));
+      apart = apart || !std::isfinite(x[part]) || !std::isfinite(y[part]) || std::abs(x[part] - y[part]) > error;
+    }
+    if (!apart) return kUnknown;
+  }
+  return 0;
+}
+
 // Roundings of an elementary function, in units of UnitRoundoff; 0 for ops that do not round.
 double UnitsOf(HloOpcode opcode) {
   switch (opcode) {
@@ -456,6 +474,7 @@ absl::StatusOr<double> ErrorBound(const HloInstruction& instruction,
     return error + 64 * UnitRoundoff(result.shape().element_type()) * size * size;
   }
   error += Rounding(instruction, operands, result, strict);
+  if (instruction.opcode() == HloOpcode::kCompare) error = std::max(error, CompareError(*operands[0], *operands[1]));
   // The sign of a NaN that is computed is open; only what tells them apart may depend on it.
   if (instruction.opcode() == HloOpcode::kCompare && largest > 0 &&
       instruction.attrs<CompareAttrs>().type == ComparisonType::kTotalOrder &&

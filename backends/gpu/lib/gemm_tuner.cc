@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/file_size_signal.h"
 #include "base/status_macros.h"
 
 namespace hilo::gpu {
@@ -96,6 +97,7 @@ absl::StatusOr<GemmAlgorithm> GemmSelector::SelectTuned(const GemmDescriptor& ge
   ReadFile();
   if (const auto it = known_.find(key); it != known_.end()) return it->second;
   absl::StatusOr<GemmAlgorithm> best = TuneGemm(device_, gemm);
+  const FileSizeSignalHeld held;
   if (best.ok()) std::ofstream(tune_file_, std::ios::app) << key << '\t' << best->code << '\t' << best->workspace_bytes << '\n';
   known_.emplace(key, best);
   return best;

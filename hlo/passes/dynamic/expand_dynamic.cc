@@ -293,6 +293,23 @@ absl::StatusOr<SizedValue> Expander::WriteConditional(const HloInstruction& cond
   return Unpack(result, results, writer);
 }
 
+// Batch normalisations of dynamic arrays are reductions that count their elements at run time.
+class BatchNormsAreExpanded : public Target {
+ public:
+  bool Supports(const HloInstruction& instruction) const override {
+    switch (instruction.opcode()) {
+      case HloOpcode::kBatchNormGrad:
+      case HloOpcode::kBatchNormInference:
+      case HloOpcode::kBatchNormTraining:
+        return instruction.operand(0)->shape().is_static();
+      default:
+        return true;
+    }
+  }
+  bool IsFusible(const HloInstruction&) const override { return false; }
+  bool DotGoesToLibrary(const HloInstruction&) const override { return false; }
+};
+
 // The header speaks of the entry as it was.
 void AdaptHeader(const ProgramShape& before, const DynamicInterface& interface, HloModule* module) {
   const Shape size = ShapeUtil::MakeShape(S32, {});
@@ -314,6 +331,8 @@ void AdaptHeader(const ProgramShape& before, const DynamicInterface& interface, 
 
 absl::StatusOr<DynamicInterface> ExpandDynamicShapes(HloModule* module) {
   HILO_RETURN_IF_ERROR(MakeAsyncToSync()->Run(module).status());  // leaves no other calls than those that are handled here
+  const BatchNormsAreExpanded target;
+  HILO_RETURN_IF_ERROR(MakeExpander(&target)->Run(module).status());
   const ProgramShape before = module->EntryProgramShape();
   DynamicInterface interface;
   Variant entry{.computation = module->entry_computation(), .packed = false, .forced = true, .results = StatedDimensions(before.result)};

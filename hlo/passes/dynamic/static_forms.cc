@@ -8,6 +8,8 @@
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/convolution_attributes.h"
 #include "hlo/ops/dimension_size_attributes.h"
+#include "hlo/ops/linalg_attributes.h"
+#include "hlo/ops/search_attributes.h"
 #include "hlo/passes/dynamic/sized_value.h"
 #include "shape/literal.h"
 
@@ -69,8 +71,8 @@ std::vector<SizedValue> WithSharedSizes(SizedOperands operands, size_t arrays) {
 
 // What may meet a reduction's values any number of times: the identity of its computation where that is one op, else (as in XLA) its initial
 // value.
-HloInstruction* NeutralElement(const HloInstruction& reduction, HloInstruction* init, GraphWriter* writer) {
-  const HloInstruction* root = reduction.called_computation()->root_instruction();
+HloInstruction* NeutralElement(const HloComputation& combine, HloInstruction* init, GraphWriter* writer) {
+  const HloInstruction* root = combine.root_instruction();
   const PrimitiveType type = init->shape().element_type();
   const bool is_binary = root->operand_count() == 2 && root->operand(0)->IsParameter() && root->operand(1)->IsParameter() &&
                          root->operand(0) != root->operand(1);
@@ -100,7 +102,7 @@ SizedValue WriteReduce(const HloInstruction& instruction, SizedOperands operands
   const size_t arrays = operands.size() / 2;
   const std::vector<SizedValue> shared = WithSharedSizes(operands, arrays);
   for (size_t i = 0; i < arrays; ++i) {
-    HloInstruction* neutral = NeutralElement(instruction, data[arrays + i], writer);
+    HloInstruction* neutral = NeutralElement(*instruction.called_computation(), data[arrays + i], writer);
     data[i] = writer->Mask(shared[i], instruction.attrs<ReduceAttrs>().dimensions, neutral);
   }
   return WithFlows(instruction, operands, writer->Copy(instruction, data));
@@ -128,7 +130,7 @@ SizedValue WriteReduceWindow(const HloInstruction& instruction, SizedOperands op
   const size_t arrays = operands.size() / 2;
   const std::vector<SizedValue> shared = WithSharedSizes(operands, arrays);
   for (size_t i = 0; i < arrays; ++i) {
-    data[i] = writer->Mask(shared[i], windowed, NeutralElement(instruction, data[arrays + i], writer));
+    data[i] = writer->Mask(shared[i], windowed, NeutralElement(*instruction.called_computation(), data[arrays + i], writer));
   }
   SizedValue result = WithFlows(instruction, operands, writer->Copy(instruction, data));
   for (int64_t d : windowed) {
@@ -139,6 +141,91 @@ SizedValue WriteReduceWindow(const HloInstruction& instruction, SizedOperands op
     }
   }
   return result;
+}
+
+// A value that select never takes for one that counts; null where select is no comparison of its arguments.
+HloInstruction* LeastWelcome(const HloComputation& select, PrimitiveType type, GraphWriter* writer) {
+  const HloInstruction* root = select.root_instruction();
+  if (root->opcode() != HloOpcode::kCompare || root->operand(0) != select.parameter_instruction(0) ||
+      root->operand(1) != select.parameter_instruction(1)) {
+    return nullptr;
+  }
+  switch (root->attrs<CompareAttrs>().direction) {
+    case ComparisonDirection::kGe:
+    case ComparisonDirection::kGt:
+      return writer->computation()->AddConstant(LiteralUtil::MinValue(type));
+    case ComparisonDirection::kLe:
+    case ComparisonDirection::kLt:
+      return writer->computation()->AddConstant(LiteralUtil::MaxValue(type));
+    default:
+      return nullptr;
+  }
+}
+
+// Windows that lie in the padding add what changes nothing; those that reach into it choose an element that counts.
+absl::StatusOr<SizedValue> WriteSelectAndScatter(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  Window window = instruction.attrs<SelectAndScatterAttrs>().window;
+  window.dimensions.resize(instruction.shape().rank());  // without a window, each element is one
+  std::vector<int64_t> windowed;
+  SizedValue source = *operands[1];
+  for (int64_t d = 0; d < instruction.shape().rank(); ++d) {
+    if (window.dimensions[d] != Window::Dimension()) windowed.push_back(d);
+    if (operands[0]->size(d) == nullptr) continue;
+    source.sizes[{0, d}] = WindowedSize(writer->SizeWithinBound(*operands[0], d), window.dimensions[d], writer);
+  }
+  std::vector<HloInstruction*> data = DataOf(operands);
+  HloInstruction* filler = LeastWelcome(*instruction.called_computation(0), instruction.shape().element_type(), writer);
+  const bool reaches = std::any_of(windowed.begin(), windowed.end(), [&](int64_t d) { return operands[0]->size(d) != nullptr; });
+  if (reaches && filler == nullptr) return NotWritten(instruction, "of dynamic size is supported only where select is a comparison");
+  if (reaches) data[0] = writer->Mask(*operands[0], windowed, filler);
+  data[1] = writer->Mask(source, AllDimensions(instruction.shape()), NeutralElement(*instruction.called_computation(1), data[2], writer));
+  return WithFlows(instruction, operands, writer->Copy(instruction, data));
+}
+
+// Padding is chosen only where a row has fewer than k elements.
+SizedValue WriteTopK(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const PrimitiveType type = operands[0]->data->shape().element_type();
+  HloInstruction* filler = writer->computation()->AddConstant(instruction.attrs<TopKAttrs>().largest ? LiteralUtil::MinValue(type) : LiteralUtil::MaxValue(type));
+  HloInstruction* masked = writer->Mask(*operands[0], {operands[0]->data->shape().rank() - 1}, filler);
+  return WithFlows(instruction, operands, writer->Copy(instruction, {masked}));
+}
+
+// Rows and columns of the padding are those of the identity, which leaves all others what they are.
+SizedValue BorderedByIdentity(const SizedValue& matrices, GraphWriter* writer) {
+  const Shape shape = matrices.data->shape();
+  const int64_t row = shape.rank() - 2, column = shape.rank() - 1;
+  HloInstruction* size = matrices.size(row) != nullptr ? matrices.size(row) : matrices.size(column);
+  if (size == nullptr) return matrices;
+  SizedValue bordered = matrices;
+  bordered.sizes[{0, row}] = bordered.sizes[{0, column}] = size;
+  HloInstruction* diagonal = writer->Compare(writer->Iota(shape.dimensions(), row), writer->Iota(shape.dimensions(), column), ComparisonDirection::kEq);
+  const Shape result = ShapeUtil::MakeShape(shape.element_type(), shape.dimensions());
+  HloInstruction* identity = writer->Op(HloOpcode::kConvert, {diagonal}, nullptr, {}, &result);
+  HloInstruction* counts = writer->Op(HloOpcode::kAnd, {writer->IsBelow(shape.dimensions(), row, size), writer->IsBelow(shape.dimensions(), column, size)});
+  bordered.data = writer->Op(HloOpcode::kSelect, {counts, matrices.data, identity});
+  return bordered;
+}
+
+SizedValue WriteCholesky(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const SizedValue matrices = BorderedByIdentity(*operands[0], writer);
+  const SizedValue* bordered[] = {&matrices};
+  return WithFlows(instruction, bordered, writer->Copy(instruction, DataOf(bordered)));
+}
+
+// As many unknowns as equations: what does not count of the right-hand sides is zero.
+SizedValue WriteTriangularSolve(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const int64_t rank = operands[1]->data->shape().rank();
+  const int64_t unknowns = instruction.attrs<TriangularSolveAttrs>().left_side ? rank - 2 : rank - 1;
+  SizedValue matrices = *operands[0], sides = *operands[1];
+  HloInstruction* size = matrices.size(rank - 2) != nullptr ? matrices.size(rank - 2) : matrices.size(rank - 1);
+  if (size == nullptr) size = sides.size(unknowns);
+  if (size != nullptr) {
+    sides.sizes[{0, unknowns}] = matrices.sizes[{0, rank - 2}] = matrices.sizes[{0, rank - 1}] = size;
+    matrices = BorderedByIdentity(matrices, writer);
+    sides.data = writer->Mask(sides, {unknowns}, writer->Zero(instruction.shape().element_type()));
+  }
+  const SizedValue* bordered[] = {&matrices, &sides};
+  return WithFlows(instruction, bordered, writer->Copy(instruction, DataOf(bordered)));
 }
 
 // Both sides are zero where products are summed that do not count: zero times infinity would.
@@ -168,8 +255,8 @@ absl::StatusOr<SizedValue> WriteConvolution(const HloInstruction& instruction, S
   const DynamicDimension feature{0, labels.input_feature_dimension()}, kernel_feature{0, labels.kernel_input_feature_dimension()};
   HloInstruction* features = sides[0].size(feature.dimension);
   if (features == nullptr) features = sides[1].size(kernel_feature.dimension);
-  const bool dynamic_groups = features != nullptr || sides[0].size(labels.input_batch_dimension()) != nullptr ||
-                              sides[1].size(labels.kernel_output_feature_dimension()) != nullptr;
+  const bool dynamic_groups = features != nullptr || sides[1].size(labels.kernel_output_feature_dimension()) != nullptr ||
+                              (attrs.batch_group_count != 1 && sides[0].size(labels.input_batch_dimension()) != nullptr);
   if (grouped && dynamic_groups) return NotWritten(instruction, "of groups of dynamic size is not supported");
   for (int64_t d : labels.kernel_spatial_dimensions()) {
     if (sides[1].size(d) != nullptr) return NotWritten(instruction, "with a window of dynamic size is not supported");
@@ -439,15 +526,14 @@ absl::StatusOr<SizedValue> WriteStatic(const HloInstruction& instruction, SizedO
       return WriteSort(instruction, operands, writer);
     case HloOpcode::kScatter:
       return WriteScatter(instruction, operands, writer);
+    case HloOpcode::kSelectAndScatter:
+      return WriteSelectAndScatter(instruction, operands, writer);
+    case HloOpcode::kTopK:
+      return WriteTopK(instruction, operands, writer);
     case HloOpcode::kCholesky:
+      return WriteCholesky(instruction, operands, writer);
     case HloOpcode::kTriangularSolve:
-      for (const SizedValue* operand : operands) {
-        const int64_t rank = operand->data->shape().rank();
-        if (operand->size(rank - 1) != nullptr || operand->size(rank - 2) != nullptr) {
-          return NotWritten(instruction, "of matrices of dynamic size is not supported");
-        }
-      }
-      return WithFlows(instruction, operands, writer->Copy(instruction, DataOf(operands)));
+      return WriteTriangularSolve(instruction, operands, writer);
     case HloOpcode::kBroadcast:
     case HloOpcode::kTranspose:
     case HloOpcode::kSlice:

@@ -22,8 +22,12 @@ class BatchNorm {
     }
     const int64_t features = shape_.dimensions(feature_);
     double count = 1;
-    for (int64_t d : reduced_) count *= static_cast<double>(shape_.dimensions(d));
-    count_ = Broadcast(Constant(count), {features});
+    for (int64_t d : reduced_) count *= shape_.is_dynamic_dimension(d) ? 1 : static_cast<double>(shape_.dimensions(d));
+    XlaOp total = Constant(count);
+    for (int64_t d : reduced_) {
+      if (shape_.is_dynamic_dimension(d)) total = total * ConvertElementType(GetDimensionSize(operands[0], d), type_);
+    }
+    count_ = Broadcast(total, {features});
     // As XLA, which holds it in single precision.
     epsilon_ = Broadcast(Constant(static_cast<float>(instruction.attrs<BatchNormAttrs>().epsilon)), {features});
   }

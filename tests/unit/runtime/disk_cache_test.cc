@@ -197,7 +197,6 @@ TEST_F(DiskCacheTest, AFullDiskIsAWarning) {
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   small = before;
   small.rlim_cur = 10;
-  signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   const absl::Status status = cache.Write("b", std::string(100, 'b'));
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
