@@ -117,13 +117,14 @@ class Runner {
     fs::path arrays = path;
     arrays.replace_extension(".npz");
     if (fs::exists(arrays)) {
-      Report(path.filename().string(), RunProgram(path.string(), *text, arrays.string()));
+      if (IsWanted(path.filename().string())) Report(path.filename().string(), RunProgram(path.string(), *text, arrays.string()));
       return;
     }
     absl::StatusOr<std::vector<TestModule>> modules = ParseTestFile(path.string(), *text);
     if (!modules.ok()) return Report(path.string(), modules.status());
     for (const TestModule& module : *modules) {
-      Report(absl::StrCat(path.filename().string(), ":", module.name), RunModule(path.string(), module));
+      const std::string name = absl::StrCat(path.filename().string(), ":", module.name);
+      if (IsWanted(name)) Report(name, RunModule(path.string(), module));
     }
   }
 
@@ -141,8 +142,9 @@ class Runner {
   }
 
  private:
+  bool IsWanted(const std::string& name) const { return absl::StrContains(name, filter_); }
+
   void Report(const std::string& name, const absl::Status& status) {
-    if (!filter_.empty() && !absl::StrContains(name, filter_)) return;
     seen_.insert(name);
     if (gaps_.contains(name)) {
       if (status.ok()) {

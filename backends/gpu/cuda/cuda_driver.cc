@@ -228,7 +228,8 @@ class CudaStream : public GpuStream {
 
 class CudaDriver : public GpuDriver {
  public:
-  CudaDriver(int device, GpuProperties properties, GpuImageFormat format) : device_(device), properties_(std::move(properties)), format_(format) {}
+  CudaDriver(int device, GpuProperties properties, GpuImageFormat format, bool has_pool)
+      : device_(device), properties_(std::move(properties)), format_(format), has_pool_(has_pool) {}
 
   const GpuProperties& properties() const override { return properties_; }
   GpuImageFormat image_format() const override { return format_; }
@@ -238,7 +239,7 @@ class CudaDriver : public GpuDriver {
     if (bytes < 0) return InvalidArgument("expected a number of bytes, got ", bytes);
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
     void* memory = nullptr;
-    cudaError_t error = stream != nullptr ? cudaMallocAsync(&memory, bytes, static_cast<CudaStream*>(stream)->stream()) : cudaMalloc(&memory, bytes);
+    cudaError_t error = stream != nullptr && has_pool_ ? cudaMallocAsync(&memory, bytes, static_cast<CudaStream*>(stream)->stream()) : cudaMalloc(&memory, bytes);
     if (error == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // out of memory is no fault of the device
       HILO_ASSIGN_OR_RETURN(const GpuMemoryInfo info, MemoryInfo());
@@ -251,7 +252,8 @@ class CudaDriver : public GpuDriver {
   absl::Status Free(void* memory, GpuStream* stream) override {
     if (memory == nullptr) return absl::OkStatus();
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
-    if (stream != nullptr) return CudaStatus(cudaFreeAsync(memory, static_cast<CudaStream*>(stream)->stream()), "cudaFreeAsync");
+    if (stream != nullptr && has_pool_) return CudaStatus(cudaFreeAsync(memory, static_cast<CudaStream*>(stream)->stream()), "cudaFreeAsync");
+    if (stream != nullptr) HILO_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(static_cast<CudaStream*>(stream)->stream()));
     return CudaStatus(cudaFree(memory), "cudaFree");
   }
 
@@ -276,7 +278,11 @@ class CudaDriver : public GpuDriver {
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
     const std::string bytes(image);  // PTX must end with a zero
     cudaLibrary_t library = nullptr;
-    HILO_CUDA_RETURN_IF_ERROR(cudaLibraryLoadData(&library, bytes.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+    std::string log(8192, '\0');
+    cudaJitOption options[] = {cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
+    void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
+    const cudaError_t error = cudaLibraryLoadData(&library, bytes.c_str(), options, values, 2, nullptr, nullptr, 0);
+    if (error != cudaSuccess) return CudaStatus(error, absl::StrCat("cudaLibraryLoadData (", log.c_str(), ")"));
     return std::make_unique<CudaModule>(library);
   }
 
@@ -298,6 +304,7 @@ class CudaDriver : public GpuDriver {
   const int device_;
   const GpuProperties properties_;
   const GpuImageFormat format_;
+  const bool has_pool_;  // memory in the order of streams; some virtual machines have none
 };
 
 absl::StatusOr<GpuProperties> ReadProperties(int device) {
@@ -313,13 +320,16 @@ absl::StatusOr<GpuProperties> ReadProperties(int device) {
                        .memory_bytes = static_cast<int64_t>(read.totalGlobalMem)};
 }
 
-// The pool gives memory back to the system by itself otherwise, at every synchronisation.
-absl::Status KeepFreedMemory(int device) {
+// Whether the device has a pool of memory. It gives memory back to the system by itself otherwise, at every synchronisation.
+absl::StatusOr<bool> KeepFreedMemory(int device) {
+  int has_pool = 0;
+  HILO_CUDA_RETURN_IF_ERROR(cudaDeviceGetAttribute(&has_pool, cudaDevAttrMemoryPoolsSupported, device));
+  if (has_pool == 0) return false;
   cudaMemPool_t pool = nullptr;
   HILO_CUDA_RETURN_IF_ERROR(cudaDeviceGetDefaultMemPool(&pool, device));
   uint64_t everything = UINT64_MAX;
   HILO_CUDA_RETURN_IF_ERROR(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything));
-  return absl::OkStatus();
+  return true;
 }
 
 }  // namespace
@@ -346,9 +356,9 @@ absl::StatusOr<std::unique_ptr<GpuDriver>> CreateCudaDriver(int device) {
   if (device < 0 || device >= count) return InvalidArgument("platform 'cuda': there is no device ", device, "; this machine has ", count);
   HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device));
   HILO_ASSIGN_OR_RETURN(GpuProperties properties, ReadProperties(device));
-  HILO_RETURN_IF_ERROR(KeepFreedMemory(device));
+  HILO_ASSIGN_OR_RETURN(const bool has_pool, KeepFreedMemory(device));
   const GpuImageFormat format = CheckAssembler().ok() ? GpuImageFormat::kCubin : GpuImageFormat::kPtx;
-  return std::make_unique<CudaDriver>(device, std::move(properties), format);
+  return std::make_unique<CudaDriver>(device, std::move(properties), format, has_pool);
 }
 
 }  // namespace hilo::gpu
