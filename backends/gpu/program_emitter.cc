@@ -20,6 +20,7 @@
 #include "base/status_macros.h"
 #include "collectives/collective_op.h"
 #include "hlo/analysis/in_place.h"
+#include "hlo/analysis/trip_count.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"
 #include "llvm/IR/Verifier.h"
@@ -150,9 +151,13 @@ absl::Status ProgramEmitter::EmitInstruction(const HloInstruction* instruction) 
 
 absl::Status ProgramEmitter::EmitWhile(const HloInstruction* loop) {
   if (emission_.sequences && IsSmallLoop(*loop, *this)) return AddContext(EmitSmallLoop(*this, loop), InstructionContext(*loop));
+  HILO_ASSIGN_OR_RETURN(ThunkSequence body, EmitComputation(loop->called_computation(1)));
+  if (const std::optional<int64_t> turns = TripCount(*loop); turns.has_value()) {
+    Add(std::make_unique<CountedLoopThunk>(*turns, std::move(body)));
+    return absl::OkStatus();
+  }
   const HloComputation* condition = loop->called_computation(0);
   HILO_ASSIGN_OR_RETURN(ThunkSequence test, EmitComputation(condition));
-  HILO_ASSIGN_OR_RETURN(ThunkSequence body, EmitComputation(loop->called_computation(1)));
   HILO_ASSIGN_OR_RETURN(const BufferSlice predicate, SliceOf(condition->root_instruction()));
   Add(std::make_unique<WhileThunk>(predicate, std::move(test), std::move(body)));
   return absl::OkStatus();

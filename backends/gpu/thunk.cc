@@ -10,6 +10,11 @@
 namespace hilo::gpu {
 namespace {
 
+// Turns of a counted loop that are queued before the host waits for them: a run that is ended leaves no more than these behind.
+constexpr int64_t kTurnsInHand = 64;
+// Of a loop within a graph.
+constexpr int64_t kMaxCapturedThunks = 64;
+
 absl::Status CheckCancelled(const GpuRun& run) {
   return run.context.cancellation == nullptr ? absl::OkStatus() : run.context.cancellation->status();
 }
@@ -136,6 +141,23 @@ std::string WhileThunk::ToString(const std::string& indent) const {
   const std::string inner = indent + "  ";
   return absl::StrCat(indent, "while (", SliceToString(predicate_), ")\n", indent, " condition\n", ThunksToString(condition_, inner), indent, " body\n",
                       ThunksToString(body_, inner));
+}
+
+absl::Status CountedLoopThunk::Run(GpuRun& run) const {
+  for (int64_t turn = 0; turn < turns_; ++turn) {
+    HILO_RETURN_IF_ERROR(CheckCancelled(run));
+    if (turn > 0 && turn % kTurnsInHand == 0) HILO_RETURN_IF_ERROR(run.stream.Synchronize());
+    HILO_RETURN_IF_ERROR(RunThunks(body_, run));
+  }
+  return absl::OkStatus();
+}
+
+std::string CountedLoopThunk::ToString(const std::string& indent) const {
+  return absl::StrCat(indent, "loop of ", turns_, turns_ == 1 ? " turn" : " turns", "\n", indent, " body\n", ThunksToString(body_, indent + "  "));
+}
+
+bool CountedLoopThunk::IsCapturable() const {
+  return turns_ <= kTurnsInHand && turns_ * static_cast<int64_t>(body_.size()) <= kMaxCapturedThunks && AreCapturable(body_);
 }
 
 absl::Status RepeatThunk::Run(GpuRun& run) const {

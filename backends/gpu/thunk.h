@@ -121,6 +121,20 @@ class WhileThunk : public Thunk {
   ThunkSequence condition_, body_;
 };
 
+// A loop that runs `turns` times: nobody asks, and the device has the next turns in hand.
+class CountedLoopThunk : public Thunk {
+ public:
+  CountedLoopThunk(int64_t turns, ThunkSequence body) : turns_(turns), body_(std::move(body)) {}
+  absl::Status Run(GpuRun& run) const override;
+  std::string ToString(const std::string& indent) const override;
+  // Short loops.
+  bool IsCapturable() const override;
+
+ private:
+  int64_t turns_;
+  ThunkSequence body_;
+};
+
 // Runs the sequence until it leaves 0 in the byte at `flag`.
 class RepeatThunk : public Thunk {
  public:

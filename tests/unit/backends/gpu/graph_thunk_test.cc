@@ -94,5 +94,31 @@ TEST(GraphThunkTest, AreInTheDump) {
   }
 }
 
+// Nobody asks after each turn of a loop whose end shows; a run of it can be ended all the same.
+TEST(CountedLoopTest, EndsWithTheDeadline) {
+  std::string text(kLoop);
+  text.replace(text.find("constant(9)"), 11, "constant(1000000000)");
+  const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false});
+  const auto thunks = compiler->Emit(*ParseHloModule(text), {}, "thunks");
+  ASSERT_TRUE(thunks.ok()) << thunks.status();
+  EXPECT_TRUE(absl::StrContains(*thunks, "loop of 1000000000 turns\n body\n")) << *thunks;
+  const std::unique_ptr<Client> client = MakeClient(4);
+  const auto executable = client->Compile(*ParseHloModule(text), {});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const Literal x = Numbers(1);
+  const auto first = *client->BufferFromLiteral(x, 0), second = *client->BufferFromLiteral(x, 0);
+  const auto results = (*executable)->Execute({first.get(), second.get()}, {.deadline = absl::Milliseconds(100), .synchronous = true});
+  EXPECT_EQ(results.status().code(), absl::StatusCode::kDeadlineExceeded) << results.status();
+}
+
+// A short one is part of the graph of what is around it.
+TEST(CountedLoopTest, IsInTheGraphAroundIt) {
+  const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .graph_thunks_from = 1});
+  const auto thunks = compiler->Emit(*ParseHloModule(kLoop), {}, "thunks");
+  ASSERT_TRUE(thunks.ok()) << thunks.status();
+  EXPECT_TRUE(absl::StrContains(*thunks, "graph\n  kernel")) << *thunks;
+  EXPECT_TRUE(absl::StrContains(*thunks, "\n  loop of 9 turns\n   body\n    graph\n")) << *thunks;
+}
+
 }  // namespace
 }  // namespace hilo::gpu
