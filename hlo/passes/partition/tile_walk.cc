@@ -9,21 +9,50 @@
 
 namespace hilo {
 
+DividedValue DividedOf(HloInstruction* part, const TileAssignment& tiles) {
+  return tiles.IsWhole() ? DividedValue{.whole = part} : DividedValue{.tile = part, .tiles = tiles};
+}
+
 absl::StatusOr<HloInstruction*> TileWalk::ElementOf(HloInstruction* tuple, int64_t index) {
   auto attributes = std::make_unique<GetTupleElementAttrs>();
   attributes->index = index;
   return computation_->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<DividedValue>>> TileWalk::Elements(const HloInstruction* tuple) {
-  DividedValue& value = *values_.at(tuple);
-  if (value.elements.empty()) {
-    for (int64_t i = 0; i < tuple->shape().tuple_shapes_size(); ++i) {
-      HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(value.whole, i));
-      value.elements.push_back(std::make_shared<DividedValue>(DividedValue{.whole = element, .is_local = value.is_local}));
+absl::StatusOr<Leaves> TileWalk::LeavesOf(const HloInstruction* instruction) {
+  const std::shared_ptr<DividedValue> value = values_.at(instruction);
+  if (!instruction->shape().IsTuple()) return Leaves{value};
+  if (value->elements.empty()) {
+    for (int64_t i = 0; i < instruction->shape().tuple_shapes_size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(value->whole, i));
+      value->elements.push_back(std::make_shared<DividedValue>(DividedValue{.whole = element, .is_local = value->is_local}));
     }
   }
-  return value.elements;
+  return value->elements;
+}
+
+absl::StatusOr<HloInstruction*> TileWalk::Pack(const Leaves& leaves, const std::vector<TileAssignment>& tiles, bool is_tuple) {
+  if (!is_tuple) return Tile(*leaves[0], tiles[0]);
+  std::vector<HloInstruction*> values;
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(values.emplace_back(), Tile(*leaves[i], tiles[i]));
+  }
+  return computation_->AddOp(HloOpcode::kTuple, values);
+}
+
+absl::Status TileWalk::SetDivided(const HloInstruction* instruction, HloInstruction* value, const std::vector<TileAssignment>& tiles) {
+  if (!value->shape().IsTuple()) {
+    Set(instruction, DividedOf(value, tiles[0]));
+    return absl::OkStatus();
+  }
+  DividedValue divided;
+  if (absl::c_all_of(tiles, [](const TileAssignment& one) { return one.IsWhole(); })) divided.whole = value;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(value, static_cast<int64_t>(i)));
+    divided.elements.push_back(std::make_shared<DividedValue>(DividedOf(element, tiles[i])));
+  }
+  Set(instruction, std::move(divided));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<HloInstruction*> TileWalk::Whole(DividedValue& value) {
@@ -54,7 +83,6 @@ absl::StatusOr<HloInstruction*> TileWalk::Tile(DividedValue& value, const TileAs
 }
 
 absl::Status TileWalk::Visit(HloInstruction* instruction) {
-  visited_ = instruction;
   if (instruction->opcode() == HloOpcode::kTuple) {
     DividedValue value;
     bool is_changed = false;
@@ -86,8 +114,20 @@ absl::Status TileWalk::Visit(HloInstruction* instruction) {
   return VisitWhole(instruction);
 }
 
+bool TileWalk::IsSourceOfLocals(const HloInstruction& op) {
+  switch (op.opcode()) {
+    case HloOpcode::kInfeed:
+    case HloOpcode::kPartitionId:
+    case HloOpcode::kRecv:
+    case HloOpcode::kRecvDone:
+    case HloOpcode::kRng:
+    case HloOpcode::kRngGetAndUpdateState: return true;
+    default: return false;
+  }
+}
+
 absl::Status TileWalk::VisitWhole(HloInstruction* op) {
-  DividedValue value{.whole = op};
+  DividedValue value{.whole = op, .is_local = IsSourceOfLocals(*op)};
   for (int64_t i = 0; i < op->operand_count(); ++i) {
     DividedValue& operand = *values_.at(op->operand(i));
     value.is_local |= operand.is_local;
@@ -134,30 +174,42 @@ bool TileWalk::AreEven(const Cuts& cuts) const {
          absl::c_all_of(owners, [&](const auto& entry) { return entry.second == partitions_ / combinations; });
 }
 
-// Takes the cuts of the operands, larger arrays first, as far as they go together.
-TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& factors) const {
-  std::vector<int64_t> order(op.operand_count());
-  for (int64_t i = 0; i < op.operand_count(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return ShapeUtil::ElementsIn(op.operand(a)->shape()) > ShapeUtil::ElementsIn(op.operand(b)->shape());
-  });
-  Cuts cuts{.counts = std::vector<int64_t>(factors.count, 1), .coordinates = std::vector<std::vector<int64_t>>(factors.count)};
-  bool any = false;
-  for (int64_t i : order) {
+// Cut dimensions of operands, those that win first: of larger arrays, which are dear to gather; of products, those that come first in the result, as batches
+// do, and those that are summed up last: what is cut along the batch stays so, and weights are gathered if need be.
+std::vector<TileWalk::CutDimension> TileWalk::CutDimensions(const HloInstruction& op, const OpFactors& factors) const {
+  std::vector<CutDimension> cut;
+  for (int64_t i = 0; i < op.operand_count(); ++i) {
     const DividedValue& operand = *values_.at(op.operand(i));
     if (operand.tile == nullptr) continue;
     for (size_t d = 0; d < operand.tiles.counts.size(); ++d) {
-      const int factor = factors.operands[i][d];
-      const int64_t count = operand.tiles.counts[d];
-      if (count == 1 || factor == OpFactors::kNone || cuts.counts[factor] != 1 || !Fits(op, factors, factor, count)) continue;
-      cuts.counts[factor] = count;
-      for (int64_t p = 0; p < partitions_; ++p) cuts.coordinates[factor].push_back(operand.tiles.tile_of[p][d]);
-      if (AreEven(cuts)) {
-        any = true;
-      } else {
-        cuts.counts[factor] = 1;
-        cuts.coordinates[factor].clear();
-      }
+      if (operand.tiles.counts[d] != 1 && factors.operands[i][d] != OpFactors::kNone) cut.push_back({i, d, factors.operands[i][d]});
+    }
+  }
+  std::stable_sort(cut.begin(), cut.end(), [&](const CutDimension& a, const CutDimension& b) {
+    return ShapeUtil::ElementsIn(op.operand(a.operand)->shape()) > ShapeUtil::ElementsIn(op.operand(b.operand)->shape());
+  });
+  if (op.opcode() == HloOpcode::kDot || op.opcode() == HloOpcode::kConvolution) {
+    const auto place = [&](const CutDimension& one) { return absl::c_find(factors.result, one.factor) - factors.result.begin(); };
+    std::stable_sort(cut.begin(), cut.end(), [&](const CutDimension& a, const CutDimension& b) { return place(a) < place(b); });
+  }
+  return cut;
+}
+
+// Takes the cuts of the operands as far as they go together.
+TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& factors) const {
+  Cuts cuts{.counts = std::vector<int64_t>(factors.count, 1), .coordinates = std::vector<std::vector<int64_t>>(factors.count)};
+  bool any = false;
+  for (const auto& [operand, dimension, factor] : CutDimensions(op, factors)) {
+    const TileAssignment& tiles = values_.at(op.operand(operand))->tiles;
+    const int64_t count = tiles.counts[dimension];
+    if (cuts.counts[factor] != 1 || !Fits(op, factors, factor, count)) continue;
+    cuts.counts[factor] = count;
+    for (int64_t p = 0; p < partitions_; ++p) cuts.coordinates[factor].push_back(tiles.tile_of[p][dimension]);
+    if (AreEven(cuts)) {
+      any = true;
+    } else {
+      cuts.counts[factor] = 1;
+      cuts.coordinates[factor].clear();
     }
   }
   return any ? cuts : Cuts();
@@ -216,20 +268,7 @@ absl::Status TileWalk::VisitTiled(HloInstruction* op, const OpFactors& factors, 
   if (absl::c_any_of(factors.combined, [&](int factor) { return cuts.counts[factor] != 1; })) {
     HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, GroupsToCombine(cuts, factors)));
   }
-  const auto divided = [&](HloInstruction* part) {
-    return tiles.IsWhole() ? DividedValue{.whole = part} : DividedValue{.tile = part, .tiles = tiles};
-  };
-  if (!shape.IsTuple()) {
-    Set(op, divided(tile));
-    return absl::OkStatus();
-  }
-  DividedValue value;
-  for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(tile, i));
-    value.elements.push_back(std::make_shared<DividedValue>(divided(element)));
-  }
-  Set(op, std::move(value));
-  return absl::OkStatus();
+  return SetDivided(op, tile, std::vector<TileAssignment>(shape.IsTuple() ? shape.tuple_shapes_size() : 1, tiles));
 }
 
 }  // namespace hilo

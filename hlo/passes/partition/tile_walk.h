@@ -24,12 +24,20 @@ struct DividedValue {
   std::vector<std::shared_ptr<DividedValue>> elements;
 };
 
-// Walks through the instructions in order and says, of each, how it is divided; instructions on tiles stand beside the ones on whole arrays, which go
-// once nobody needs them.
+// Of `part`, which is whole if `tiles` are.
+DividedValue DividedOf(HloInstruction* part, const TileAssignment& tiles);
+
+// The elements of a tuple, or an array alone.
+using Leaves = std::vector<std::shared_ptr<DividedValue>>;
+
+// Walks through the instructions in order and says, of each, how it is divided; instructions on tiles stand beside the ones on whole arrays, which go once
+// nobody needs them.
 class TileWalk {
  public:
   TileWalk(HloComputation* computation, int64_t partitions, int64_t* next_channel)
       : computation_(computation), partitions_(partitions), emitter_(computation, partitions, next_channel) {}
+
+  HloComputation* computation() const { return computation_; }
 
   // The instruction's value is `value` from here on.
   void Set(const HloInstruction* instruction, DividedValue value) { values_[instruction] = std::make_shared<DividedValue>(std::move(value)); }
@@ -38,6 +46,9 @@ class TileWalk {
     std::shared_ptr<DividedValue> value = values_.at(other);  // not the entry itself, which moves when another one comes
     values_[instruction] = std::move(value);
   }
+  // ... `value`, whose elements, if it is a tuple, are cut as `tiles` say one by one.
+  absl::Status SetDivided(const HloInstruction* instruction, HloInstruction* value, const std::vector<TileAssignment>& tiles);
+  void SetLocal(const HloInstruction* instruction) { values_.at(instruction)->is_local = true; }
   const DividedValue& Get(const HloInstruction* instruction) const { return *values_.at(instruction); }
 
   bool Has(const HloInstruction* instruction) const { return values_.contains(instruction); }
@@ -51,20 +62,36 @@ class TileWalk {
   absl::StatusOr<HloInstruction*> Whole(const HloInstruction* instruction) { return Whole(*values_.at(instruction)); }
   absl::StatusOr<HloInstruction*> Tile(const HloInstruction* instruction, const TileAssignment& tiles) { return Tile(*values_.at(instruction), tiles); }
 
-  // Of a tuple of arrays.
-  absl::StatusOr<std::vector<std::shared_ptr<DividedValue>>> Elements(const HloInstruction* tuple);
+  absl::StatusOr<Leaves> LeavesOf(const HloInstruction* instruction);
+  // The leaves cut as `tiles` say, in a tuple or alone.
+  absl::StatusOr<HloInstruction*> Pack(const Leaves& leaves, const std::vector<TileAssignment>& tiles, bool is_tuple);
+  absl::StatusOr<HloInstruction*> ElementOf(HloInstruction* tuple, int64_t index);
+
+  // Whether the op by itself gives each partition something else.
+  static bool IsSourceOfLocals(const HloInstruction& op);
 
   // Arrays that were cut and had to be gathered, and the instruction that the first of them was gathered for.
   int64_t gathered_count() const { return gathered_count_; }
   const std::string& first_gatherer() const { return first_gatherer_; }
+  // What is gathered from here on is gathered for this one; null: for the result.
+  void SetVisited(const HloInstruction* instruction) { visited_ = instruction; }
+  void CountGathered(const TileWalk& of_called) {
+    if (gathered_count_ == 0) first_gatherer_ = of_called.first_gatherer_;
+    gathered_count_ += of_called.gathered_count_;
+  }
 
  private:
-  absl::StatusOr<HloInstruction*> ElementOf(HloInstruction* tuple, int64_t index);
   // How each factor of an op is cut; empty: not at all.
   struct Cuts {
-    std::vector<int64_t> counts;                     // of each factor
-    std::vector<std::vector<int64_t>> coordinates;   // [factor][partition]
+    std::vector<int64_t> counts;                    // of each factor
+    std::vector<std::vector<int64_t>> coordinates;  // [factor][partition]
   };
+  struct CutDimension {
+    int64_t operand;
+    size_t dimension;
+    int factor;
+  };
+  std::vector<CutDimension> CutDimensions(const HloInstruction& op, const OpFactors& factors) const;
   Cuts ChooseCuts(const HloInstruction& op, const OpFactors& factors) const;
   bool Fits(const HloInstruction& op, const OpFactors& factors, int factor, int64_t count) const;
   bool AreEven(const Cuts& cuts) const;

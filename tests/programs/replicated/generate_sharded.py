@@ -83,6 +83,28 @@ def main():
           [P(None, "a"), P("b"), P("a", "b"), P(None, "b"), P("a"), P(("a", "b"))],
           [normal(8, 4), normal(4, 6, 6, 2), normal(3, 3, 2, 4), np.array([1], np.int32)])
 
+    def training(x, y, w, v):
+        def step(parameters, batch):
+            def loss(parameters):
+                def layer(hidden, weights):
+                    return jnp.tanh(hidden @ weights), None
+
+                return ((lax.scan(jax.checkpoint(layer), batch[0], parameters[0])[0] @ parameters[1] - batch[1]) ** 2).mean()
+
+            value, gradients = jax.value_and_grad(loss)(parameters)
+            rate = lax.cond(value > 1, lambda: 0.1, lambda: 0.05)
+            return jax.tree.map(lambda a, b: a - rate * b, parameters, gradients), value
+
+        return lax.scan(step, (w, v), (x, y))
+
+    def halvings(x):
+        return lax.while_loop(lambda state: jnp.abs(state[1]).sum() > 1, lambda state: (state[0] + 1, state[1] / 2 + state[1].mean(0) / 4), (0, x))
+
+    write("sharded_loops", "Epochs of a deep network, batches along one axis of the mesh, weights along the other; loops, branches and their gradients.",
+          lambda x, y, w, v, z: (*training(x, y, w, v)[0], training(x, y, w, v)[1], *halvings(z)),
+          [P(None, "a"), P(None, "a"), P(None, None, "b"), P("b"), P("b", "a")], [P(None, None, "b"), P("b"), P(), P(), P("b", "a")],
+          [normal(3, 8, 4), normal(3, 8, 2), normal(2, 4, 4), normal(4, 2), normal(4, 4)])
+
 
 if __name__ == "__main__":
     main()

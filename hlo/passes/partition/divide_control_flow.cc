@@ -1,0 +1,180 @@
+// Loops and branches on tiles.
+//
+// The state of a loop is cut as its body leaves it. What that is, is found by trying: a copy of the body is divided with the state cut as the loop gets it at
+// first, and if an element of the result is not cut as the element of the state, the next copy takes it otherwise:
+//
+//   c = f32[8,4] whole, x = f32[8,4] cut:   while (c, x) { c' = add(c, x) }    first try:   c
+//   whole, c' cut
+//                                                                              second try:  c cut,
+//                                                                              c' cut
+//
+// An element that the body leaves whole stays so. So does one that passes through unchanged while the body needs all of it: it is gathered once, before the
+// loop. Whatever the state is cut like, the last copy brings its result to it, so the number of tries only matters for the time of a round.
+//
+// All partitions do the same number of rounds, as the condition is computed of values that all of them have, or have added up together. Where it is not, as
+// where the state is local to a manual computation, the loop is left alone; and likewise branches.
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/status_macros.h"
+#include "hlo/passes/partition/divider.h"
+
+namespace hilo {
+namespace {
+
+// Loops within loops, copies of a body, and instructions of all copies of a program up to which loops are divided: a loop in a loop is tried in each try.
+constexpr int kDeepest = 8;
+constexpr int kMostTries = 8;
+constexpr int64_t kMostTried = 500000;
+
+TileAssignment CutOf(const DividedValue& value) { return value.tile != nullptr ? value.tiles : TileAssignment(); }
+
+bool IsLocal(const std::shared_ptr<DividedValue>& leaf) { return leaf->is_local; }
+
+bool IsCut(const DividedValue& value) {
+  return value.tile != nullptr || absl::c_any_of(value.elements, [](const auto& element) { return element->tile != nullptr; });
+}
+
+// How the leaves of a loop's state are cut, try by try.
+class StateCuts {
+ public:
+  explicit StateCuts(const Leaves& first) : stays_whole_(first.size(), false) {
+    for (const auto& leaf : first) tiles_.push_back(CutOf(*leaf));
+  }
+  const std::vector<TileAssignment>& tiles() const { return tiles_; }
+
+  // False if the state may stay as it is. What begins to be cut waits until the rest has come to an end, as it is cut as that is; and arrays that the rounds
+  // are written into wait for what is written.
+  bool Change(const HloInstruction& root, const Leaves& before, const Leaves& after, const Leaves& tested) {
+    bool changed = false;
+    for (size_t i = 0; i < tiles_.size(); ++i) {
+      const DividedValue& value = *after[i];
+      const bool passes = after[i] == before[i];
+      const bool differs = passes ? value.whole != nullptr || tested[i]->whole != nullptr : value.tile == nullptr || !SameTiles(value.tiles, tiles_[i]);
+      if (tiles_[i].IsWhole() || !differs) continue;
+      tiles_[i] = passes ? TileAssignment() : CutOf(value);
+      stays_whole_[i] = tiles_[i].IsWhole();
+      changed = true;
+    }
+    for (const bool written : {false, true}) {
+      if (changed) return true;
+      for (size_t i = 0; i < tiles_.size(); ++i) {
+        const bool is_written = root.opcode() == HloOpcode::kTuple && root.operand(static_cast<int64_t>(i))->opcode() == HloOpcode::kDynamicUpdateSlice;
+        if (is_written != written || !tiles_[i].IsWhole() || stays_whole_[i] || after[i]->whole != nullptr || after[i]->tile == nullptr) continue;
+        tiles_[i] = CutOf(*after[i]);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  std::vector<TileAssignment> tiles_;
+  std::vector<bool> stays_whole_;  // what has been found to become whole is not cut again
+};
+
+}  // namespace
+
+bool Divider::DiffersAmongPartitions(const HloInstruction& control_flow) {
+  std::vector<const HloComputation*> reached(control_flow.called_computations().begin(), control_flow.called_computations().end());
+  absl::flat_hash_set<const HloComputation*> seen(reached.begin(), reached.end());
+  while (!reached.empty()) {
+    const HloComputation* here = reached.back();
+    reached.pop_back();
+    for (const HloInstruction* instruction : here->instructions()) {
+      if (TileWalk::IsSourceOfLocals(*instruction)) return true;
+      for (const HloComputation* called : instruction->called_computations()) {
+        if (seen.insert(called).second) reached.push_back(called);
+      }
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<Divider::Body> Divider::Divide(const HloComputation& computation, const std::vector<TileAssignment>& tiles, int depth) {
+  HloComputation* copy = computation.parent()->CloneComputation(computation, "divided");
+  InlineCalls(copy);
+  tried_ += copy->instruction_count();
+  Body body{.walk = std::make_unique<TileWalk>(copy, partitions_, next_channel_)};
+  HILO_RETURN_IF_ERROR(CutParameter(body.walk.get(), copy->parameter_instruction(0), tiles));
+  HILO_ASSIGN_OR_RETURN(body.parameter, body.walk->LeavesOf(copy->parameter_instruction(0)));
+  HILO_ASSIGN_OR_RETURN(body.visited, Visit(body.walk.get(), depth));
+  HILO_ASSIGN_OR_RETURN(body.result, body.walk->LeavesOf(copy->root_instruction()));
+  return body;
+}
+
+absl::StatusOr<HloComputation*> Divider::Finish(const Body& body, const std::vector<TileAssignment>& tiles) {
+  HloComputation* computation = body.walk->computation();
+  HILO_ASSIGN_OR_RETURN(HloInstruction * root, body.walk->Pack(body.result, tiles, computation->root_instruction()->shape().IsTuple()));
+  HILO_RETURN_IF_ERROR(computation->set_root_instruction(root, true));
+  HILO_RETURN_IF_ERROR(RemoveReplaced(*body.walk, body.visited));
+  return computation;
+}
+
+bool Divider::MayDivide(const TileWalk& walk, const HloInstruction& instruction, int depth) const {
+  if (instruction.opcode() != HloOpcode::kWhile && instruction.opcode() != HloOpcode::kConditional) return false;
+  if (depth >= kDeepest || !instruction.control_predecessors().empty() || !instruction.control_successors().empty()) return false;
+  const auto any = [&](bool (*is)(const DividedValue&)) {
+    return absl::c_any_of(instruction.operands(), [&](const HloInstruction* operand) { return is(walk.Get(operand)); });
+  };
+  if (any([](const DividedValue& value) { return value.is_local; })) return false;
+  return any(IsCut) || absl::c_any_of(instruction.called_computations(), [](const HloComputation* called) { return HasShardingMarks(*called); });
+}
+
+absl::StatusOr<bool> Divider::VisitLoop(TileWalk* walk, HloInstruction* loop, int depth) {
+  const HloComputation& condition = *loop->called_computation(0);
+  const HloComputation& body = *loop->called_computation(1);
+  HILO_ASSIGN_OR_RETURN(const Leaves first, walk->LeavesOf(loop->operand(0)));
+  StateCuts state(first);
+  for (int tries = 1;; ++tries) {
+    if (tried_ > kMostTried) return false;
+    HILO_ASSIGN_OR_RETURN(const Body divided, Divide(body, state.tiles(), depth + 1));
+    HILO_ASSIGN_OR_RETURN(const Body test, Divide(condition, state.tiles(), depth + 1));
+    if (absl::c_any_of(divided.result, IsLocal) || IsLocal(test.result[0])) return false;
+    if (tries < kMostTries && state.Change(*divided.walk->computation()->root_instruction(), divided.parameter, divided.result, test.parameter)) continue;
+    HILO_ASSIGN_OR_RETURN(HloComputation * new_body, Finish(divided, state.tiles()));
+    HILO_ASSIGN_OR_RETURN(HloComputation * new_condition, Finish(test, {TileAssignment()}));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * operand, walk->Pack(first, state.tiles(), loop->shape().IsTuple()));
+    HloInstruction* value = walk->computation()->AddInstruction(loop->CloneWithNewOperands(operand->shape(), {operand}), loop->name());
+    value->set_called_computation(0, new_condition);
+    value->set_called_computation(1, new_body);
+    walk->CountGathered(*divided.walk);
+    walk->CountGathered(*test.walk);
+    HILO_RETURN_IF_ERROR(walk->SetDivided(loop, value, state.tiles()));
+    return true;
+  }
+}
+
+absl::StatusOr<bool> Divider::VisitBranches(TileWalk* walk, HloInstruction* conditional, int depth) {
+  std::vector<Body> branches;
+  std::vector<HloInstruction*> operands(1);
+  for (int64_t i = 1; i < conditional->operand_count(); ++i) {
+    if (tried_ > kMostTried) return false;
+    HILO_ASSIGN_OR_RETURN(const Leaves leaves, walk->LeavesOf(conditional->operand(i)));
+    std::vector<TileAssignment> tiles;
+    for (const auto& leaf : leaves) tiles.push_back(CutOf(*leaf));
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), walk->Pack(leaves, tiles, conditional->operand(i)->shape().IsTuple()));
+    HILO_ASSIGN_OR_RETURN(branches.emplace_back(), Divide(*conditional->called_computation(i - 1), tiles, depth + 1));
+    if (absl::c_any_of(branches.back().result, IsLocal)) return false;
+  }
+  // A result that one branch has only in tiles, and the others at least whole, is cut as in that one.
+  std::vector<TileAssignment> tiles(branches[0].result.size());
+  for (size_t leaf = 0; leaf < tiles.size(); ++leaf) {
+    for (const Body& branch : branches) {
+      const DividedValue& value = *branch.result[leaf];
+      if (tiles[leaf].IsWhole() && value.whole == nullptr) tiles[leaf] = CutOf(value);
+    }
+  }
+  HILO_ASSIGN_OR_RETURN(operands[0], walk->Whole(conditional->operand(0)));
+  std::vector<HloComputation*> finished;
+  for (const Body& branch : branches) {
+    HILO_ASSIGN_OR_RETURN(finished.emplace_back(), Finish(branch, tiles));
+    walk->CountGathered(*branch.walk);
+  }
+  HloInstruction* value =
+      walk->computation()->AddInstruction(conditional->CloneWithNewOperands(finished[0]->root_instruction()->shape(), operands), conditional->name());
+  for (size_t i = 0; i < finished.size(); ++i) value->set_called_computation(static_cast<int64_t>(i), finished[i]);
+  HILO_RETURN_IF_ERROR(walk->SetDivided(conditional, value, tiles));
+  return true;
+}
+
+}  // namespace hilo

@@ -1,0 +1,166 @@
+#include "hlo/passes/partition/divider.h"
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/passes/inline_computation.h"
+
+namespace hilo {
+namespace {
+
+// Instructions of a computation up to which calls are put in line.
+constexpr int64_t kMostInlined = 200000;
+
+}  // namespace
+
+bool Divider::InlineCalls(HloComputation* computation) {
+  bool changed = false;
+  for (bool again = true; again;) {
+    again = false;
+    for (HloInstruction* call : computation->instructions()) {
+      if (call->opcode() != HloOpcode::kCall || computation->instruction_count() > kMostInlined) continue;
+      if (!call->control_predecessors().empty() || !call->control_successors().empty()) continue;
+      HloInstruction* root = InlineComputation(*call->called_computation(), call->operands(), computation);
+      if (!computation->ReplaceInstruction(call, root).ok()) continue;
+      again = changed = true;
+    }
+  }
+  return changed;
+}
+
+absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter, const std::vector<TileAssignment>& tiles) {
+  HloComputation* computation = parameter->parent();
+  if (absl::c_all_of(tiles, [](const TileAssignment& one) { return one.IsWhole(); })) {
+    walk->Set(parameter, {.whole = parameter});
+    return absl::OkStatus();
+  }
+  if (!parameter->shape().IsTuple()) {
+    HILO_ASSIGN_OR_RETURN(const Shape tile_shape, TileShape(parameter->shape(), tiles[0]));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * copy, computation->AddOp(HloOpcode::kCopy, {parameter}));
+    const std::vector<HloInstruction*> users(parameter->users().begin(), parameter->users().end());
+    for (HloInstruction* user : users) {
+      for (int64_t i = 0; i < user->operand_count(); ++i) {
+        if (user != copy && user->operand(i) == parameter) computation->ReplaceOperand(user, i, copy);
+      }
+    }
+    if (parameter->IsRoot()) HILO_RETURN_IF_ERROR(computation->set_root_instruction(copy, true));
+    *parameter->mutable_shape() = tile_shape;
+    walk->Set(copy, {.tile = parameter, .tiles = tiles[0]});
+    walk->SetAlias(parameter, copy);
+    return absl::OkStatus();
+  }
+  // The elements are read anew; whoever reads them now gets these, and whoever takes the tuple, one that is made of them.
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(*parameter->mutable_shape()->mutable_tuple_shapes(static_cast<int64_t>(i)),
+                          TileShape(parameter->shape().tuple_shapes(static_cast<int64_t>(i)), tiles[i]));
+  }
+  DividedValue value;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction * element, walk->ElementOf(parameter, static_cast<int64_t>(i)));
+    value.elements.push_back(std::make_shared<DividedValue>(DividedOf(element, tiles[i])));
+  }
+  walk->Set(parameter, std::move(value));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<HloInstruction*>> Divider::Visit(TileWalk* walk, int depth) {
+  std::vector<HloInstruction*> order = walk->computation()->MakePostOrder();
+  for (HloInstruction* instruction : order) {
+    if (walk->Has(instruction)) continue;
+    walk->SetVisited(instruction);
+    if (absl::Status done = Visit(walk, instruction, depth); !done.ok()) return AddContext(done, InstructionContext(*instruction));
+  }
+  walk->SetVisited(nullptr);
+  return order;
+}
+
+absl::Status Divider::Visit(TileWalk* walk, HloInstruction* instruction, int depth) {
+  if (instruction->IsParameter()) {
+    walk->Set(instruction, {.whole = instruction});
+    return absl::OkStatus();
+  }
+  if (IsShardingMark(*instruction)) return VisitMark(walk, instruction);
+  if (CutsOrJoins(*instruction)) return VisitEdge(walk, instruction);
+  if (instruction->opcode() == HloOpcode::kOptimizationBarrier) return VisitBarrier(walk, instruction);
+  if (MayDivide(*walk, *instruction, depth)) {
+    HILO_ASSIGN_OR_RETURN(const bool divided,
+                          instruction->opcode() == HloOpcode::kWhile ? VisitLoop(walk, instruction, depth) : VisitBranches(walk, instruction, depth));
+    if (divided) return absl::OkStatus();
+  }
+  HILO_RETURN_IF_ERROR(walk->Visit(instruction));
+  if (HasTrait(instruction->opcode(), kControlFlow) && DiffersAmongPartitions(*instruction)) walk->SetLocal(instruction);
+  return absl::OkStatus();
+}
+
+// The program says how an array is to be cut from here on.
+absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
+  HILO_RETURN_IF_ERROR(CheckMark(*mark));
+  walk->SetAlias(mark, mark->operand(0));
+  const absl::string_view sharding = ShardingOf(*mark);
+  const DividedValue& value = walk->Get(mark->operand(0));
+  if (!SaysHowToCut(*mark) || value.is_local || !mark->shape().IsArray()) return absl::OkStatus();
+  if (absl::StrContains(sharding, "replicated}") && !absl::StrContains(sharding, "devices=")) return walk->Whole(mark->operand(0)).status();
+  if (!absl::StrContains(sharding, "devices=")) return absl::OkStatus();
+  HILO_ASSIGN_OR_RETURN(const auto tiles, TileAssignmentsFromHlo(sharding, 1));
+  if (tiles[0].IsWhole() || !TileShape(mark->shape(), tiles[0]).ok()) return absl::OkStatus();
+  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, walk->Tile(mark->operand(0), tiles[0]));
+  walk->Set(mark, {.tile = tile, .tiles = tiles[0]});
+  return absl::OkStatus();
+}
+
+// The edge of a manual computation.
+absl::Status Divider::VisitEdge(TileWalk* walk, HloInstruction* call) const {
+  HILO_RETURN_IF_ERROR(CheckCount(*call));
+  HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, meshes_.TilesOfCall(*call));
+  DividedValue value;
+  for (int64_t i = 0; i < call->operand_count(); ++i) {
+    DividedValue element;
+    if (CutsToLocal(*call)) {
+      HILO_ASSIGN_OR_RETURN(element.whole, walk->Tile(call->operand(i), tiles[i]));
+      element.is_local = true;
+      HILO_RETURN_IF_ERROR(CheckResult(*call, i, element.whole->shape()));
+    } else {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * local, walk->Whole(call->operand(i)));
+      Shape whole = local->shape();
+      for (size_t d = 0; d < tiles[i].counts.size() && static_cast<int64_t>(d) < whole.rank(); ++d)
+        whole.set_dimensions(d, whole.dimensions(d) * tiles[i].counts[d]);
+      HILO_RETURN_IF_ERROR(TileShape(whole, tiles[i]).status());
+      HILO_RETURN_IF_ERROR(CheckResult(*call, i, whole));
+      element = DividedOf(local, tiles[i]);
+    }
+    value.is_local |= element.is_local;
+    value.elements.push_back(std::make_shared<DividedValue>(std::move(element)));
+  }
+  walk->Set(call, call->shape().IsTuple() ? std::move(value) : std::move(*value.elements[0]));
+  return absl::OkStatus();
+}
+
+// What passes through is what every partition has.
+absl::Status Divider::VisitBarrier(TileWalk* walk, HloInstruction* barrier) {
+  const HloInstruction* operand = barrier->operand(0);
+  const bool is_tuple = operand->shape().IsTuple();
+  if (walk->Get(operand).is_local || (is_tuple && walk->Get(operand).elements.empty())) return walk->Visit(barrier);
+  if (!barrier->control_predecessors().empty() || !barrier->control_successors().empty()) return walk->Visit(barrier);
+  HILO_ASSIGN_OR_RETURN(const Leaves leaves, walk->LeavesOf(operand));
+  std::vector<TileAssignment> tiles;
+  for (const auto& leaf : leaves) tiles.push_back(leaf->tile != nullptr ? leaf->tiles : TileAssignment());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * value, walk->Pack(leaves, tiles, is_tuple));
+  value = walk->computation()->AddInstruction(barrier->CloneWithNewOperands(value->shape(), {value}), barrier->name());
+  return walk->SetDivided(barrier, value, tiles);
+}
+
+absl::Status Divider::RemoveReplaced(const TileWalk& walk, const std::vector<HloInstruction*>& visited) {
+  for (auto it = visited.rbegin(); it != visited.rend(); ++it) {
+    HloInstruction* instruction = *it;
+    if (!instruction->IsDead() || instruction->IsParameter()) continue;
+    const bool is_replaced = walk.Get(instruction).whole != instruction;
+    // What is called may have effects.
+    if (!is_replaced && (instruction->HasSideEffect() || !instruction->called_computations().empty())) continue;
+    HILO_RETURN_IF_ERROR(walk.computation()->RemoveInstruction(instruction));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hilo

@@ -1,0 +1,63 @@
+// Divides computations among partitions: a walk over the instructions (tile_walk.h) that knows marks of shardings, manual computations, loops and branches.
+#ifndef HILO_HLO_PASSES_PARTITION_DIVIDER_H_
+#define HILO_HLO_PASSES_PARTITION_DIVIDER_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlo/passes/partition/sharding_marks.h"
+#include "hlo/passes/partition/tile_walk.h"
+
+namespace hilo {
+
+class Divider {
+ public:
+  // `next_channel` is counted on.
+  Divider(const ShardingMeshes& meshes, int64_t partitions, int64_t* next_channel) : meshes_(meshes), partitions_(partitions), next_channel_(next_channel) {}
+
+  // Puts calls in line, which hide how arrays hang together. False if there are none.
+  static bool InlineCalls(HloComputation* computation);
+
+  // Each leaf of a parameter comes as the tile that `tiles` names; its users go on with the whole in its place, which is gone after RemoveReplaced.
+  static absl::Status CutParameter(TileWalk* walk, HloInstruction* parameter, const std::vector<TileAssignment>& tiles);
+
+  // All instructions that `walk` has not yet, in an order that is returned.
+  absl::StatusOr<std::vector<HloInstruction*>> Visit(TileWalk* walk) { return Visit(walk, 0); }
+
+  // Takes out, of the instructions that were visited, what others stand for now, and what nobody needs.
+  static absl::Status RemoveReplaced(const TileWalk& walk, const std::vector<HloInstruction*>& visited);
+
+ private:
+  // A copy of the body of a loop or a branch, with what its walk says of its parameter and of its result, leaf by leaf.
+  struct Body {
+    std::unique_ptr<TileWalk> walk;
+    std::vector<HloInstruction*> visited;
+    Leaves parameter, result;
+  };
+
+  absl::StatusOr<std::vector<HloInstruction*>> Visit(TileWalk* walk, int depth);
+  absl::Status Visit(TileWalk* walk, HloInstruction* instruction, int depth);
+  absl::Status VisitMark(TileWalk* walk, HloInstruction* mark) const;
+  absl::Status VisitEdge(TileWalk* walk, HloInstruction* call) const;
+  static absl::Status VisitBarrier(TileWalk* walk, HloInstruction* barrier);
+
+  // These two return false for what stays whole.
+  absl::StatusOr<bool> VisitLoop(TileWalk* walk, HloInstruction* loop, int depth);
+  absl::StatusOr<bool> VisitBranches(TileWalk* walk, HloInstruction* conditional, int depth);
+  // Whether a loop or branch that stays whole may give the partitions different values.
+  static bool DiffersAmongPartitions(const HloInstruction& control_flow);
+  bool MayDivide(const TileWalk& walk, const HloInstruction& control_flow, int depth) const;
+  absl::StatusOr<Body> Divide(const HloComputation& computation, const std::vector<TileAssignment>& tiles, int depth);
+  // The copy, which returns the leaves cut as `tiles` says.
+  static absl::StatusOr<HloComputation*> Finish(const Body& body, const std::vector<TileAssignment>& tiles);
+
+  const ShardingMeshes& meshes_;
+  int64_t partitions_;
+  int64_t* next_channel_;
+  int64_t tried_ = 0;  // instructions of copies
+};
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_PASSES_PARTITION_DIVIDER_H_
