@@ -42,6 +42,10 @@ absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* be
 absl::Status ForEachVector(FunctionEmitter& f, absl::string_view name, int64_t size, int width,
                            absl::FunctionRef<absl::Status(const codegen::LaneIndex&)> body);
 
+// The lanes for a loop down the rows of a table of `shape` (its second minor-most dimension), which makes a vector of each column, and stores them by
+// IrArray::StoreColumns; 1 if the columns are not few, or the rows too few, or if that does not pay for the values of `roots`.
+int TableWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape, const codegen::TargetTraits& target);
+
 // Indices of a row-major position `linear` among `dimensions`, all of them uniform.
 std::vector<codegen::LaneIndex> Delinearize(FunctionEmitter& f, llvm::Value* linear,
                                             absl::Span<const int64_t> dimensions);

@@ -2,7 +2,8 @@
 //
 // When every array is read at the position that is written, the loop is flat: one index over all elements, cut into blocks. Otherwise the rows of the
 // result (its minor-most dimension) are the parts, and the lanes run along a row. A row is cut where a concatenation or a padding along it changes its
-// source: masked accesses are slow, most of all those whose inactive lanes lie outside of memory. Tiny arrays are straight code, which LLVM keeps in registers.
+// source: masked accesses are slow, most of all those whose inactive lanes lie outside of memory. Rows of two to four elements, as of points in space, would
+// leave most lanes empty: there the lanes are rows, and each column has a vector. Tiny arrays are straight code, which LLVM keeps in registers.
 #include <algorithm>
 
 #include "backends/cpu/kernels.h"
@@ -24,6 +25,8 @@ constexpr int64_t kUnrolled = 16;
 constexpr int64_t kFewElements = 5;
 // Elements of one part of a flat loop; a multiple of every vector width.
 constexpr int64_t kBlock = 2048;
+// Rows of one part of a table of few columns.
+constexpr int64_t kTableRows = 1024;
 // Fewer rows than this are cut, so that all threads have some.
 constexpr int64_t kFewRows = 16;
 
@@ -145,15 +148,11 @@ Kernel FlatKernel(const Loop& loop, int width) {
   return kernel;
 }
 
-// Elements [from, to) of a row, which lie within [segment, segment_end): full vectors, then a masked tail.
-absl::Status EmitPart(FunctionEmitter& f, const Loop& loop, const std::vector<LaneIndex>& prefix, int width, llvm::Value* from, llvm::Value* to,
-                      int64_t segment, int64_t segment_end) {
+// Emits body over the lanes of [from, to), which lie within [low, high): full vectors, then a masked tail.
+absl::Status EmitPart(FunctionEmitter& f, int width, llvm::Value* from, llvm::Value* to, int64_t low, int64_t high,
+                      absl::FunctionRef<absl::Status(const LaneIndex&)> at) {
   llvm::IRBuilder<>& b = f.b();
-  auto body = [&](llvm::Value* i) {
-    std::vector<LaneIndex> index = prefix;
-    index.push_back(LaneIndex::Strided(i, 1).WithRange({segment, segment_end - 1}));
-    return EmitAt(f, loop, Index(std::move(index)));
-  };
+  auto body = [&](llvm::Value* i) { return at(LaneIndex::Strided(i, 1).WithRange({low, high - 1})); };
   llvm::Value* whole = b.CreateNSWAdd(from, b.CreateNSWMul(b.CreateSDiv(b.CreateNSWSub(to, from), b.getInt64(width)), b.getInt64(width)));
   {
     codegen::RegionScope region(f.context());
@@ -194,9 +193,50 @@ Kernel SegmentedKernel(const Loop& loop, int width, const std::vector<int64_t>& 
         llvm::Value* last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, b.getInt64(segments[i + 1]));
         last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, last);
         codegen::RegionScope region(f.context());
-        HILO_RETURN_IF_ERROR(EmitPart(f, loop, prefix, width, first, last, segments[i], segments[i + 1]));
+        HILO_RETURN_IF_ERROR(EmitPart(f, width, first, last, segments[i], segments[i + 1], [&](const LaneIndex& lanes) {
+          std::vector<LaneIndex> index = prefix;
+          index.push_back(lanes);
+          return EmitAt(f, loop, Index(std::move(index)));
+        }));
       }
       return absl::OkStatus();
+    });
+  };
+  return kernel;
+}
+
+// The rows of a table of few columns.
+Kernel TableKernel(const Loop& loop, int width) {
+  const int64_t rank = loop.shape.rank(), rows = loop.shape.dimensions(rank - 2);
+  const int64_t parts = (rows + kTableRows - 1) / kTableRows;
+  Kernel kernel;
+  kernel.units = parts;
+  for (int64_t d = 0; d < rank - 2; ++d) kernel.units *= loop.shape.dimensions(d);
+  kernel.emit = [=](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(loop.instruction));
+    auto outer = loop.shape.dimensions();
+    outer.remove_suffix(2);
+    llvm::IRBuilder<>& b = f.b();
+    return ForEach(f, "parts", begin, end, [&](llvm::Value* unit) -> absl::Status {
+      const std::vector<LaneIndex> prefix = Delinearize(f, b.CreateUDiv(unit, b.getInt64(parts)), outer);
+      llvm::Value* from = b.CreateNSWMul(b.CreateURem(unit, b.getInt64(parts)), b.getInt64(kTableRows));
+      llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(from, b.getInt64(kTableRows)), b.getInt64(rows));
+      return EmitPart(f, width, from, to, 0, rows, [&](const LaneIndex& lanes) -> absl::Status {
+        std::vector<LaneIndex> place = prefix;
+        place.insert(place.end(), {lanes, LaneIndex::Constant(0)});
+        std::vector<std::vector<ElementValue>> leaves(loop.leaf_shapes.size());
+        for (int64_t column = 0; column < loop.shape.dimensions(rank - 1); ++column) {
+          place.back() = LaneIndex::Constant(column);
+          HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> values, Values(f, loop, Index(place)));
+          for (size_t i = 0; i < leaves.size(); ++i) leaves[i].push_back(values[i]);
+        }
+        place.back() = LaneIndex::Constant(0);
+        for (size_t i = 0; i < leaves.size(); ++i) {
+          const Index first = IndexIn(f, loop, loop.leaf_shapes[i], Index(place));
+          f.ArrayOf(loop.instruction, static_cast<int64_t>(i)).StoreColumns(f.context(), first, leaves[i]);
+        }
+        return absl::OkStatus();
+      });
     });
   };
   return kernel;
@@ -240,6 +280,17 @@ bool IsVector(FunctionEmitter& f, const Loop& loop, int width) {
 
 }  // namespace
 
+int TableWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape, const codegen::TargetTraits& target) {
+  const int64_t rank = shape.rank();
+  if (rank < 2 || shape.dimensions(rank - 1) > codegen::kLargestShuffledStride) return 1;
+  int width = 1 << 20;
+  for (const HloInstruction* root : roots) {
+    if (!root->shape().IsArray() || !ShapeUtil::SameDimensions(root->shape(), shape)) return 1;
+    width = std::min(width, codegen::PreferredWidth(root, target, /*flat=*/false, /*behind=*/1));
+  }
+  return shape.dimensions(rank - 2) < width ? 1 : width;
+}
+
 absl::StatusOr<Kernel> LoopKernel(FunctionEmitter& f, const HloInstruction* instruction) {
   HILO_ASSIGN_OR_RETURN(Loop loop, LoopOf(instruction));
   const int64_t count = ShapeUtil::ElementsIn(loop.shape);
@@ -254,7 +305,9 @@ absl::StatusOr<Kernel> LoopKernel(FunctionEmitter& f, const HloInstruction* inst
     kernel.emit = [loop](FunctionEmitter& f, llvm::Value*, llvm::Value*) { return EmitUnrolled(f, loop); };
     return kernel;
   }
-  return flat ? FlatKernel(loop, width) : RowKernel(loop, width);
+  if (flat) return FlatKernel(loop, width);
+  const int table = TableWidth(loop.roots, loop.shape, f.context().target());
+  return table > 1 ? TableKernel(loop, table) : RowKernel(loop, width);
 }
 
 absl::StatusOr<Kernel> CopyKernel(FunctionEmitter& f, const HloInstruction* instruction) {

@@ -222,21 +222,37 @@ absl::StatusOr<Kernel> UpdateSliceKernel(FunctionEmitter&, const HloInstruction*
     const auto dimensions = update->shape().dimensions().first(rank);
     const int64_t count = ShapeUtil::ElementsIn(update->shape());
     if (count == 0) return absl::OkStatus();
-    const int64_t row = dimensions.empty() ? 1 : dimensions.back();
+    // Rows of few elements go by columns, if they are whole rows of the array.
+    int64_t columns = 1;
+    int width = rank == shape.rank() && rank > 1 && dimensions.back() == shape.dimensions(rank - 1) ? TableWidth({update}, update->shape(), f.context().target()) : 1;
     auto outer = dimensions;
+    if (width > 1) {
+      columns = dimensions.back();
+      outer.remove_suffix(1);
+    } else {
+      width = codegen::PreferredWidth(update, f.context().target(), /*flat=*/rank < shape.rank() && codegen::IsFlat(update));
+    }
+    const int64_t row = outer.empty() ? 1 : outer.back();
     if (!outer.empty()) outer.remove_suffix(1);
-    int width = codegen::PreferredWidth(update, f.context().target(), /*flat=*/rank < shape.rank() && codegen::IsFlat(update));
     while (width > 1 && width > 2 * row) width /= 2;
-    return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / row), [&](llvm::Value* r) -> absl::Status {
+    return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / columns / row), [&](llvm::Value* r) -> absl::Status {
       const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
       return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
         std::vector<LaneIndex> from = prefix;
         if (!dimensions.empty()) from.push_back(i);
         from.resize(shape.rank(), LaneIndex::Constant(0));
-        HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(update, Index(from)));
         std::vector<LaneIndex> to;
         for (size_t d = 0; d < from.size(); ++d) to.push_back(starts[d].Add(f.context(), from[d]));
-        target.Store(f.context(), Index(std::move(to)), value);
+        std::vector<ElementValue> values;
+        for (int64_t column = 0; column < columns; ++column) {
+          if (columns > 1) from.back() = LaneIndex::Constant(column);
+          HILO_ASSIGN_OR_RETURN(values.emplace_back(), f.elements().Generate(update, Index(from)));
+        }
+        if (columns > 1) {
+          target.StoreColumns(f.context(), Index(std::move(to)), values);
+        } else {
+          target.Store(f.context(), Index(std::move(to)), values[0]);
+        }
         return absl::OkStatus();
       });
     });

@@ -204,7 +204,7 @@ class ComplexOps {
   C Power(C x, C y) {
     C zero{Like(x.re, 0), Like(x.re, 0)}, one{Like(x.re, 1), Like(x.re, 0)};
     C power = Exp(Mul(y, Log(x)));
-    Value* positive = b_.CreateAnd(IsZero(y.im), b_.CreateFCmpOGT(y.re, zero.re));
+    Value* positive = b_.CreateAnd(b_.CreateFCmpOGT(y.re, zero.re), b_.CreateFCmpOLT(Abs(y.im), llvm::ConstantFP::getInfinity(y.im->getType())));
     power = Select(b_.CreateAnd(IsZero(x), positive), zero, power);
     return Select(IsZero(y), one, power);
   }

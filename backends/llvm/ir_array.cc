@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include "backends/llvm/element_ops.h"
+#include "backends/llvm/lane_plan.h"
+#include "llvm/Analysis/VectorUtils.h"
 
 namespace hilo::codegen {
 namespace {
-
-constexpr int64_t kLargestShuffledStride = 4;
 
 // Accesses of one component type of one array. Positions count components.
 class Access {
@@ -30,8 +31,9 @@ class Access {
     if (at.stride() == -1) {
       return b_.CreateVectorReverse(LoadRun(RunStart(at), width(), Reversed(context_.lanes.mask)));
     }
-    if (context_.lanes.mask != nullptr) return Gather(at);
-    return std::abs(at.stride()) <= kLargestShuffledStride ? LoadShuffled(at) : LoadLanes(at);
+    const bool small = std::abs(at.stride()) <= kLargestShuffledStride;
+    if (context_.lanes.mask != nullptr) return small && IsTable(at) ? LoadShuffled(at) : Gather(at);
+    return small ? LoadShuffled(at) : LoadLanes(at);
   }
 
   // `count` consecutive components; `mask` has as many lanes, or is null.
@@ -150,24 +152,39 @@ class Access {
     return result;
   }
 
+  // Whether the lanes are in one column of a table, whose rows are as long as the lanes are apart: whole rows may then be loaded.
+  bool IsTable(const LaneIndex& at) {
+    return at.stride() > 0 && at.BaseModulo(at.stride()).has_value() && ShapeUtil::ElementsIn(array_.shape) % at.stride() == 0;
+  }
+
+  // Runs from the first element needed to the last; of a table from the first row to the last, so that other columns have the same loads.
   llvm::Value* LoadShuffled(LaneIndex at) {
     const int64_t stride = std::abs(at.stride());
-    const int64_t span = (width() - 1) * stride + 1;  // from the first element needed to the last
-    const bool descending = at.stride() < 0;
-    if (descending) at = at.AddConstant(1 - span);
+    const bool table = IsTable(at), descending = at.stride() < 0;
+    const int64_t column = table ? *at.BaseModulo(stride) : 0;
+    const int64_t span = table ? width() * stride : (width() - 1) * stride + 1;
+    at = at.AddConstant(descending ? 1 - span : -column);
     llvm::Value* result = nullptr;
     for (int lane = 0; lane < width();) {
-      const int64_t start = std::min<int64_t>(lane * stride, span - width());
-      llvm::Value* run = LoadRun(at.AddConstant(start), width(), nullptr);
+      const int64_t start = std::min<int64_t>((lane * stride + column) / width() * width(), span - width());
+      llvm::Value* run = LoadRun(at.AddConstant(start), width(), RowMask(start, stride));
       std::vector<int> shuffle(width(), -1);
       for (int done = 0; done < lane; ++done) shuffle[done] = done;
       const int base = result == nullptr ? 0 : width();
-      for (; lane < width() && lane * stride < start + width(); ++lane) {
-        shuffle[lane] = static_cast<int>(base + lane * stride - start);
+      for (; lane < width() && lane * stride + column < start + width(); ++lane) {
+        shuffle[lane] = static_cast<int>(base + lane * stride + column - start);
       }
       result = result == nullptr ? b_.CreateShuffleVector(run, shuffle) : b_.CreateShuffleVector(result, run, shuffle);
     }
     return descending ? b_.CreateVectorReverse(result) : result;
+  }
+
+  // The mask of the run that begins `start` elements behind the first row; null if all lanes are active.
+  llvm::Value* RowMask(int64_t start, int64_t stride) {
+    if (context_.lanes.mask == nullptr) return nullptr;
+    std::vector<int> rows;
+    for (int i = 0; i < width(); ++i) rows.push_back(static_cast<int>((start + i) / stride));
+    return b_.CreateShuffleVector(context_.lanes.mask, rows);
   }
 
   EmitterContext& context_;
@@ -177,10 +194,12 @@ class Access {
   int64_t bytes_;
 };
 
-// {0, w, 1, w + 1, ...}: two vectors of w lanes into pairs.
-std::vector<int> Interleave(int width) {
+// {0, w, 2 w, ..., 1, w + 1, ...}: so many vectors of w lanes, one after another, into groups of one lane of each.
+std::vector<int> Interleave(int width, int vectors = 2) {
   std::vector<int> shuffle;
-  for (int lane = 0; lane < width; ++lane) shuffle.insert(shuffle.end(), {lane, lane + width});
+  for (int lane = 0; lane < width; ++lane) {
+    for (int i = 0; i < vectors; ++i) shuffle.push_back(i * width + lane);
+  }
   return shuffle;
 }
 
@@ -227,6 +246,29 @@ void IrArray::Store(EmitterContext& context, const Index& index, ElementValue va
   }
   access.Store(real, value.re);
   access.Store(real.AddConstant(1), value.im);
+}
+
+void IrArray::StoreColumns(EmitterContext& context, const Index& first, absl::Span<const ElementValue> values) const {
+  const PrimitiveType type = shape.element_type();
+  Access access(context, *this);
+  const int width = context.lanes.width;
+  LaneIndex at = first.Linear(context, shape.dimensions());
+  std::vector<llvm::Value*> columns;
+  for (const ElementValue& value : values) {
+    const ElementValue splat = context.Splat(value);
+    for (llvm::Value* component : {splat.re, splat.im}) {
+      if (component != nullptr) columns.push_back(ToMemory(context, type, component));
+    }
+  }
+  if (IsComplexType(type)) at = at.MulConstant(context, 2);
+  const int count = static_cast<int>(columns.size());
+  const std::vector<int> shuffle = Interleave(width, count);
+  llvm::Value* mask = context.lanes.mask;
+  if (mask != nullptr && count > 1) mask = llvm::concatenateVectors(context.b(), std::vector<llvm::Value*>(count, mask));
+  if (mask != nullptr && count > 1) mask = context.b().CreateShuffleVector(mask, shuffle);
+  llvm::Value* rows = columns[0];
+  if (count > 1) rows = context.b().CreateShuffleVector(llvm::concatenateVectors(context.b(), columns), shuffle);
+  access.StoreRun(at, rows, mask);
 }
 
 }  // namespace hilo::codegen

@@ -21,6 +21,8 @@ struct IrArray {
   ElementValue Load(EmitterContext& context, const Index& index) const;
   // Stores the active lanes; values are rounded to the element type. For a uniform index in more than one lane the value must be uniform.
   void Store(EmitterContext& context, const Index& index, ElementValue value) const;
+  // Stores values[j] j elements behind `first`, whose lanes are values.size() elements apart: all of them together are one run.
+  void StoreColumns(EmitterContext& context, const Index& first, absl::Span<const ElementValue> values) const;
 };
 
 // The LLVM type of an element of `type` in registers and in memory; of one component for complex types.

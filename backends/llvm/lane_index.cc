@@ -108,6 +108,11 @@ llvm::Value* LaneIndex::Base(EmitterContext& context) const {
 
 int64_t LaneIndex::BaseMultiple() const { return std::gcd(multiple_of_, offset_); }
 
+std::optional<int64_t> LaneIndex::BaseModulo(int64_t divisor) const {
+  if (arbitrary_ || multiple_of_ % divisor != 0) return std::nullopt;
+  return FloorMod(offset_, divisor);
+}
+
 llvm::Value* LaneIndex::Value(EmitterContext& context) const {
   llvm::IRBuilder<>& b = context.b();
   if (arbitrary_) {

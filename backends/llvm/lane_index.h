@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -47,6 +48,8 @@ class LaneIndex {
   llvm::Value* Base(EmitterContext& context) const;
   // A constant that divides Base().
   int64_t BaseMultiple() const;
+  // Base() modulo `divisor`, where that is known.
+  std::optional<int64_t> BaseModulo(int64_t divisor) const;
   // All lanes: a scalar for uniform indices, else a vector.
   llvm::Value* Value(EmitterContext& context) const;
 

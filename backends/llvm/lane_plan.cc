@@ -22,7 +22,7 @@ constexpr int64_t kMathCost = 10, kScatteredCost = 6, kGatherArithmetic = 3;
 // Which dimension of an instruction's index moves from lane to lane.
 struct LaneDim {
   int64_t dim;       // kNone: none, all lanes are at one place; kAnywhere
-  bool unit = true;  // by steps of one
+  int64_t step = 1;  // from lane to lane
   static constexpr int64_t kNone = -1, kAnywhere = -2;
 };
 
@@ -55,8 +55,8 @@ int RegisterBits(PrimitiveType type) {
 
 class LanePlan {
  public:
-  void Visit(const HloInstruction* root) {
-    work_.push_back({root, {root->shape().rank() == 0 ? LaneDim::kNone : root->shape().rank() - 1}});
+  void Visit(const HloInstruction* root, int64_t behind) {
+    work_.push_back({root, {root->shape().rank() == 0 ? LaneDim::kNone : root->shape().rank() - 1 - behind}});
     root_ = root;
     while (!work_.empty()) {
       auto [instruction, lanes] = work_.back();
@@ -83,9 +83,9 @@ class LanePlan {
 
   void Access(const HloInstruction* instruction, LaneDim lanes) {
     if (lanes.dim == LaneDim::kNone || ShapeUtil::ElementsIn(instruction->shape()) == 1) return;
-    bool is_run = lanes.unit && lanes.dim >= 0;
-    for (int64_t d = lanes.dim + 1; is_run && d < instruction->shape().rank(); ++d) is_run = instruction->shape().dimensions(d) == 1;
-    ++(is_run ? runs_ : scattered_);
+    int64_t stride = lanes.step;
+    for (int64_t d = lanes.dim + 1; d < instruction->shape().rank() && stride <= kLargestShuffledStride; ++d) stride *= instruction->shape().dimensions(d);
+    ++(lanes.dim >= 0 && stride <= kLargestShuffledStride ? runs_ : scattered_);
   }
 
   void Operand(const HloInstruction* instruction, int64_t operand, LaneDim lanes) { work_.push_back({instruction->operand(operand), lanes}); }
@@ -97,18 +97,18 @@ class LanePlan {
     auto mapped = [&](const std::vector<int64_t>& dims) {  // result dimension of each operand dimension
       if (lanes.dim < 0) return lanes;
       const auto it = absl::c_find(dims, lanes.dim);
-      return it == dims.end() ? none : LaneDim{it - dims.begin(), lanes.unit};
+      return it == dims.end() ? none : LaneDim{it - dims.begin(), lanes.step};
     };
     switch (instruction->opcode()) {
       case HloOpcode::kBroadcast: return Operand(instruction, 0, mapped(instruction->attrs<BroadcastAttrs>().dimensions));
       case HloOpcode::kTranspose: {
         const auto& permutation = instruction->attrs<TransposeAttrs>().dimensions;
-        return Operand(instruction, 0, lanes.dim < 0 ? lanes : LaneDim{permutation[lanes.dim], lanes.unit});
+        return Operand(instruction, 0, lanes.dim < 0 ? lanes : LaneDim{permutation[lanes.dim], lanes.step});
       }
       case HloOpcode::kBitcast:
       case HloOpcode::kReshape: return Operand(instruction, 0, Reshaped(instruction, lanes));
       case HloOpcode::kSlice:
-        if (lanes.dim >= 0 && instruction->attrs<SliceAttrs>().slice[lanes.dim].stride != 1) lanes.unit = false;
+        if (lanes.dim >= 0) lanes.step = std::min(lanes.step, kLargestShuffledStride + 1) * instruction->attrs<SliceAttrs>().slice[lanes.dim].stride;
         return Operand(instruction, 0, lanes);
       case HloOpcode::kPad:
         if (lanes.dim >= 0 && instruction->attrs<PadAttrs>().padding.dimensions[lanes.dim].interior_padding != 0) lanes = anywhere;
@@ -155,7 +155,7 @@ class LanePlan {
       if (behind_from == behind_to && from.dimensions(d) != 1) {
         // Long enough dimensions on both sides: few vectors cross.
         const bool stays = from.dimensions(d) % 8 == 0 || to.dimensions(lanes.dim) == from.dimensions(d);
-        return stays ? LaneDim{d, lanes.unit} : LaneDim{LaneDim::kAnywhere};
+        return stays ? LaneDim{d, lanes.step} : LaneDim{LaneDim::kAnywhere};
       }
     }
     return {LaneDim::kAnywhere};
@@ -168,7 +168,7 @@ class LanePlan {
     int64_t offset = it - attrs.offset_dims.begin();
     for (int64_t d = 0; d < gather->operand(0)->shape().rank(); ++d) {
       if (absl::c_linear_search(attrs.collapsed_slice_dims, d) || absl::c_linear_search(attrs.operand_batching_dims, d)) continue;
-      if (offset-- == 0) return {d, lanes.unit};
+      if (offset-- == 0) return {d, lanes.step};
     }
     return {LaneDim::kAnywhere};
   }
@@ -243,14 +243,14 @@ bool IsFlat(const HloInstruction* root) {
   return true;
 }
 
-int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat) {
+int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat, int64_t behind) {
   const Shape* shape = &root->shape();
   while (shape->IsTuple() && shape->tuple_shapes_size() > 0) shape = &shape->tuple_shapes(0);
-  if (target.vector_bits == 0 || !shape->IsArray() || shape->rank() == 0) return 1;
-  const int64_t row = flat ? ShapeUtil::ElementsIn(*shape) : shape->dimensions(shape->rank() - 1);
+  if (target.vector_bits == 0 || !shape->IsArray() || shape->rank() <= behind) return 1;
+  const int64_t row = flat ? ShapeUtil::ElementsIn(*shape) : shape->dimensions(shape->rank() - 1 - behind);
   if (row < 2) return 1;
   LanePlan plan;
-  plan.Visit(root);
+  plan.Visit(root, behind);
   if (!plan.Pays()) return 1;
   const int64_t widest = std::max(1, target.vector_bits / plan.widest_bits());
   // A masked vector is as good as a full one where masks are cheap.

@@ -25,9 +25,12 @@ bool IsElementGenerated(HloOpcode opcode);
 // reshapes and broadcast scalars: one flat loop over Index::FromLinear then emits it best.
 bool IsFlat(const HloInstruction* root);
 
-// Lanes to compute together for a loop over `root`'s elements with the lanes on its minor-most dimension (`flat`: on the linear position). The widest type that
-// occurs decides; 1 when the accesses would be mostly gathers or scalars, or the row is shorter than two lanes. A power of two.
-int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat = false);
+// Loads of lanes so many elements apart are a few loads of runs and shuffles of them.
+constexpr int64_t kLargestShuffledStride = 4;
+
+// Lanes to compute together for a loop over `root`'s elements with the lanes on its dimension `behind` places before the minor-most (`flat`: on the linear
+// position). The widest type that occurs decides; 1 when the accesses would be mostly gathers or scalars, or the row is shorter than two lanes. A power of two.
+int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat = false, int64_t behind = 0);
 
 }  // namespace hilo::codegen
 

@@ -56,11 +56,11 @@ W Sign(W x) {
   const Real<W> modulus = std::abs(x);
   return W(x.real() / modulus, x.imag() / modulus);
 }
-// x^0 is 1, 0^y is 0 for y > 0.
+// x^0 is 1; 0^y is 0 where the real part of y is above zero.
 template <typename W>
 W Power(W x, W y) {
   if (y == W(0)) return W(1);
-  if (x == W(0) && y.imag() == 0 && y.real() > 0) return W(0);
+  if (x == W(0) && y.real() > 0 && std::isfinite(y.imag())) return W(0);
   return std::pow(x, y);
 }
 // The complex continuation of atan2(y, x): -i log((x + iy) / sqrt(x^2 + y^2)).

@@ -34,6 +34,24 @@ double UnitRoundoff(PrimitiveType type) {
   }
 }
 
+// The distance between the numbers of the type next to 0.
+double LeastStep(PrimitiveType type) {
+  switch (type) {
+    case F64:
+    case C128:
+      return 0x1p-1074;
+    case F32:
+    case C64:
+      return 0x1p-149;
+    case F16:
+      return 0x1p-24;
+    case BF16:
+      return 0x1p-133;
+    default:
+      return 0;
+  }
+}
+
 bool IsInexactType(PrimitiveType type) { return IsFloatingPointType(type) || IsComplexType(type); }
 
 // The elements as doubles, real and imaginary parts in turn.
@@ -344,9 +362,9 @@ double Rounding(const HloInstruction& instruction, absl::Span<const Tracked* con
     size = std::max(size, 1.0);
     for (const Tracked* operand : operands) size = std::max(size, MaxFinite(*operand->value));
   }
-  // Never quite 0: the sign of a zero (and of a NaN, which some small floats turn into one) is
-  // open.
-  return std::max(units * UnitRoundoff(type) * size, 1e-300);
+  // Never quite 0: the sign of a zero (and of a NaN, which some small floats turn into one) is open. A function's denormal results may be a step or two off.
+  const double least = RoundsOnce(instruction.opcode()) ? 0 : 2 * LeastStep(type);
+  return std::max({units * UnitRoundoff(type) * size, least, 1e-300});
 }
 
 // How much the result changes when the operands move by their errors.

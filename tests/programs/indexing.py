@@ -43,6 +43,23 @@ def linear_recurrence(decay, x):
     return jax.lax.associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (decay, x))
 
 
+def points(x, y, labels, waves, steps):
+    """Tables of two to four columns, whose rows are points: columns taken apart and put together, in loops and in trajectories."""
+    def rate(p):
+        a, b, c = p[..., 0], p[..., 1], p[..., 2]
+        return jnp.stack([b - a, a * (2 - c), a * b - c], -1)
+
+    def step(p, _):
+        p = p + 0.01 * rate(p)
+        return p, (p[:, ::-1], p[:, :2] * 2)
+    last, path = jax.lax.scan(step, x, None, length=4)
+    apart = x[:, None] - x[None]
+    turned = jnp.stack([jnp.cos(y[..., 0]), jnp.sin(y[..., 1] * y[..., 3]), y[..., 2], y[..., 0]], -1)
+    return (last, path, (apart**2).sum(-1), apart / (1 + jnp.abs(apart[..., :1])), turned, jnp.concatenate([labels[:, 1:], labels[:, :1] + 1], 1),
+            jnp.stack([waves[:, 1].conj(), waves[:, 0] * 2], 1), x[1::2] * 2 + 1, steps[1:-1:3] + 1, steps[::-2] - 1,
+            jnp.where(labels > 1, x[:, :2].astype(jnp.int8)[: len(labels)], labels))
+
+
 def extrema(x, counts):
     return (jnp.argmax(x, axis=1), jnp.argmin(x, axis=0), jnp.argmax(x), x.max(axis=0), jnp.nanargmax(x, axis=1),
             jnp.argmin(counts), counts.max(), jnp.any(x > 2.5, axis=1), jnp.all(counts >= 0), jnp.prod(counts[:3]))
@@ -113,6 +130,9 @@ PROGRAMS = [
             (normal(0, 9, 14), integers(1, 0, 50, 30)), ("f32 3e-6 relative",)),
     Program("linear_recurrence", "An associative scan over pairs of doubles.", linear_recurrence,
             (np.abs(normal(0, 37, 3, dtype=np.float64)), normal(1, 37, 3, dtype=np.float64)), ("f64 1e-12 relative",), x64=True),
+    Program("points", "Tables of few columns, by columns.", points,
+            (normal(0, 37, 3), normal(1, 5, 21, 4).astype(jnp.bfloat16), integers(2, -3, 4, (37, 2), np.int8), complex_normal(3, 74).reshape(37, 2),
+             normal(5, 101).astype(jnp.bfloat16)), ("f32 1e-5 relative", "c64 1e-6 relative", "bf16 1e-2 relative")),
     Program("extrema", "Places of the largest and least values, with ties and NaN.", extrema,
             (rows_with_nan(), integers(4, 0, 9, 12)), (), form="full"),
     Program("threefry", "Counter-based random bits and what is made from them.", threefry, (np.array([12, 3456789], np.uint32),),
