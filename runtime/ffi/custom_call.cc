@@ -83,6 +83,7 @@ absl::StatusOr<std::unique_ptr<CustomCall>> CustomCall::Create(const HloInstruct
   if (!typed) return call;
   const absl::Status made = call->Guarded([&]() -> absl::Status {
     HILO_ASSIGN_OR_RETURN(call->typed_, TypedCall::Create(target.handlers, call->opaque_, signature));
+    call->small_ = lapack::SmallCall::Of(target.handlers.execute, signature, call->typed_->attributes());
     return absl::OkStatus();
   });
   if (!made.ok()) return made;
@@ -155,6 +156,10 @@ absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* co
     if (copy.bytes > 0 && results[copy.result] != operands[copy.operand]) {
       std::memcpy(results[copy.result], operands[copy.operand], static_cast<size_t>(copy.bytes));
     }
+  }
+  if (small_.has_value()) {
+    small_->Run(operands, results);
+    return absl::OkStatus();
   }
   return Guarded([&] {
     return typed_ == nullptr ? CallUntyped(operands, results) : typed_->Run(run, operands, results);

@@ -3,6 +3,7 @@
 #define HILO_RUNTIME_FFI_CUSTOM_CALL_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "hlo/ir/hlo_instruction.h"
 #include "runtime/compiler.h"
 #include "runtime/ffi/custom_call_registry.h"
+#include "runtime/lapack/small_call.h"
 #include "shape/literal.h"
 #include "shape/shape.h"
 
@@ -58,6 +60,7 @@ class CustomCall {
   Shape result_;
   // One of them, or function_.
   std::unique_ptr<TypedCall> typed_;
+  std::optional<lapack::SmallCall> small_;
 };
 
 }  // namespace hilo::ffi

@@ -46,6 +46,7 @@ class TypedCall {
 
   // Pointers to the leaves, as CustomCall::Run gets them.
   absl::Status Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const;
+  const std::vector<NamedAttribute>& attributes() const { return attributes_; }
 
  private:
   TypedCall() = default;

@@ -40,6 +40,27 @@ int32_t FactorSmall(T* a, int32_t m, int32_t n, int32_t* pivots) {
   return singular;
 }
 
+// What potrf does to `a`, n x n of real numbers: the factor in its lower or upper half, the other left alone; returned, the number of the first leading minor
+// that is not positive, or 0.
+template <typename T>
+int32_t CholeskySmall(T* a, int32_t n, bool lower) {
+  const int32_t row = lower ? 1 : n, column = lower ? n : 1;
+  for (int32_t j = 0; j < n; ++j) {
+    for (int32_t i = j; i < n; ++i) {
+      T& element = a[i * row + j * column];
+      for (int32_t k = 0; k < j; ++k) element -= a[i * row + k * column] * a[j * row + k * column];
+      if (i > j) {
+        element /= a[j * row + j * column];
+      } else if (!(element > 0)) {
+        return j + 1;
+      } else {
+        element = std::sqrt(element);
+      }
+    }
+  }
+  return 0;
+}
+
 // Solves t x = b in place for the triangle t(i, k) = a[i * row + k * column] of `size` rows, where b has elements `stride` apart.
 template <typename T>
 void SolveSmallTriangle(const T* a, int32_t row, int32_t column, int32_t size, bool lower, bool unit, T* b, int32_t stride) {
@@ -48,6 +69,16 @@ void SolveSmallTriangle(const T* a, int32_t row, int32_t column, int32_t size, b
     T x = b[i * stride];
     for (int32_t k = lower ? 0 : i + 1; k < (lower ? i : size); ++k) x -= a[i * row + k * column] * b[k * stride];
     b[i * stride] = unit ? x : x / a[i * row + i * column];
+  }
+}
+
+// What trsm does to `b`, m x n: from the left t x = b, from the right x t = b, where t is `triangle` read along its rows (flipped: along its columns), and then
+// lower or upper. From the right, of rows of b, it is t' x' = b'.
+template <typename T>
+void SolveSmallTriangles(const T* triangle, int32_t m, int32_t n, bool left, bool flipped, bool lower, bool unit, T* b) {
+  const int32_t size = left ? m : n;
+  for (int32_t k = 0; k < (left ? n : m); ++k) {
+    SolveSmallTriangle(triangle, flipped ? size : 1, flipped ? 1 : size, size, lower, unit, b + (left ? k * m : k), left ? 1 : m);
   }
 }
 

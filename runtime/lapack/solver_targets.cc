@@ -14,6 +14,12 @@ absl::Status Potrf(const Call& call) {
   HILO_ASSIGN_OR_RETURN(const char uplo, batch.Letter("uplo", "LU"));
   const Int n = batch.ResultSize(0, 1), lda = std::max(n, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(0, 2) == n, "square matrices"));
+  if constexpr (!kIsComplex<T>) {
+    if (n <= kSmallMatrix) {
+      for (int64_t b = 0; b < batch.count(); ++b) *batch.template Result<Int>(1, b) = CholeskySmall(batch.Result(0, b), n, uplo == 'L');
+      return absl::OkStatus();
+    }
+  }
   for (int64_t b = 0; b < batch.count(); ++b) {
     CallRoutine(batch.routines().potrf, &uplo, &n, batch.Result(0, b), &lda,
                 batch.template Result<Int>(1, b), size_t{1});
@@ -145,13 +151,9 @@ absl::Status Trsm(const Call& call) {
                                  "triangles as large as what they are applied to"));
   if constexpr (!kIsComplex<T>) {
     if (m <= kSmallMatrix && n <= kSmallMatrix) {
-      // From the right x t = b, of rows of b, is t' x' = b'.
       const bool left = side == 'L', flipped = (trans != 'N') == left;
       for (int64_t b = 0; b < batch.count(); ++b) {
-        for (Int k = 0; k < (left ? n : m); ++k) {
-          SolveSmallTriangle(batch.Operand(0, b), flipped ? size : 1, flipped ? 1 : size, size, (uplo == 'L') != flipped, diag == 'U',
-                             batch.Result(0, b) + (left ? k * m : k), left ? 1 : m);
-        }
+        SolveSmallTriangles(batch.Operand(0, b), m, n, left, flipped, (uplo == 'L') != flipped, diag == 'U', batch.Result(0, b));
       }
       return absl::OkStatus();
     }
