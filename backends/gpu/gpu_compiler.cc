@@ -37,9 +37,9 @@ std::string IrOf(const EmittedProgram& program) {
   return stream.str();
 }
 
-bool GraphsAreOff() {
+bool GraphsAre(absl::string_view wanted) {
   const char* setting = std::getenv("HILO_GPU_GRAPHS");
-  return setting != nullptr && absl::string_view(setting) == "off";
+  return setting != nullptr && setting == wanted;
 }
 
 // Numbered files of what compilation makes of a module; nothing without a folder.
@@ -167,6 +167,7 @@ class GpuCompiler : public Compiler {
     program.modules.clear();
     lowered.facts.scratch_bytes = program.scratch_bytes;
     lowered.facts.overlap_collectives = options_.overlap_collectives;
+    lowered.facts.capture_at_once = GraphsAre("always");
     HILO_ASSIGN_OR_RETURN(lowered.facts.collectives, CollectivePlan::Create(program.collectives, lowered.facts.replica_count, lowered.facts.partition_count));
     return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images), std::move(source), devices_);
   }
@@ -181,7 +182,7 @@ class GpuCompiler : public Compiler {
                                    .kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1,
                                    .sequences = options_.sequences,
                                    .overlap_collectives = options_.overlap_collectives,
-                                   .graph_thunks_from = GraphsAreOff() ? INT64_MAX : options_.graph_thunks_from,
+                                   .graph_thunks_from = GraphsAre("off") ? INT64_MAX : options_.graph_thunks_from,
                                    .radix_sort_from = options_.radix_sort_from,
                                    .libraries = lowered.libraries.get(),
                                    .group_elements_from = options_.group_elements_from};

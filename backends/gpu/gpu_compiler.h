@@ -31,7 +31,7 @@ struct GpuCompilerOptions {
   // To run on, for tests that look at them; null: the platform's, opened when they are needed.
   std::shared_ptr<GpuDevices> devices;
   LibraryThresholds libraries;
-  // Thunks in a row that become a graph; HILO_GPU_GRAPHS=off: none do.
+  // Thunks in a row that become a graph; HILO_GPU_GRAPHS=off: none do; =always: in the first run already.
   int64_t graph_thunks_from = 4;
   // Machine code of kernels is kept there; without a value in the folder that the variable HILO_CACHE_DIR names. Empty: nowhere.
   std::optional<std::string> cache_dir;

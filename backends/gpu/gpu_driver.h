@@ -129,6 +129,17 @@ class GpuStream {
   // With `changed`, a graph of this device that is not needed as it is any more, that graph is changed, which costs less than a new one.
   virtual absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture(std::unique_ptr<GpuGraph> changed = nullptr) = 0;
   virtual absl::Status LaunchGraph(GpuGraph* graph) = 0;
+
+  // Control flow that the device goes through by itself, in a stream that is being captured. What a part queues on the stream that it is given is the body of a node.
+  using Part = std::function<absl::Status(GpuStream& stream)>;
+  // Whether the two calls work.
+  virtual bool CapturesControlFlow() = 0;
+  // Repeats `body` while the byte at `more`, which it may change, is not 0.
+  virtual absl::Status CaptureWhile(const uint8_t* more, const Part& body) = 0;
+  // Does one of `branches`: by the pred at `selector` the first if it is true, else the second; by the s32 there the one of this number, the last if there is none.
+  virtual absl::Status CaptureBranches(const void* selector, bool is_pred, absl::Span<const Part> branches) = 0;
+  // From now on captured loops end early, wherever they are, once the word is not 0 and somebody waits for the stream; null: they do not.
+  virtual void EndLoopsWhen(const volatile int32_t* flag) = 0;
 };
 
 // A device. Thread-safe. Outlives what it made.

@@ -95,6 +95,7 @@ absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device
     }
   }
   OnDevice::Lane lane;
+  lane.graphs = GraphCache(facts_.capture_at_once);
   HILO_ASSIGN_OR_RETURN(lane.stream, device.driver->CreateStream());
   HILO_ASSIGN_OR_RETURN(void* arena, device.driver->Allocate(Aligned(facts_.frame_bytes) + facts_.scratch_bytes));
   lane.arena = static_cast<uint8_t*>(arena);
@@ -123,6 +124,7 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
   run.frame = lane.arena;
   run.scratch = lane.arena == nullptr ? nullptr : lane.arena + Aligned(facts_.frame_bytes);
   run.graphs = &lane.graphs;
+  lane.stream->EndLoopsWhen(context.cancellation == nullptr ? nullptr : context.cancellation->flag());
   std::unique_ptr<CollectiveRun> collectives;
   absl::Status status;
   if (!program_.collectives.empty()) {
@@ -134,7 +136,10 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
   if (status.ok()) status = RunThunks(*program_.scopes.back(), run);
   if (collectives != nullptr) status = collectives->Finish(status, *lane.stream);
   const absl::Status done = lane.stream->Synchronize();
+  lane.stream->EndLoopsWhen(nullptr);
   if (status.ok()) status = done;
+  // A loop may have ended early.
+  if (status.ok() && context.cancellation != nullptr) status = context.cancellation->status();
   if (status.ok()) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (device->idle.size() < kMaxIdle) {

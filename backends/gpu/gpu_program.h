@@ -29,6 +29,7 @@ struct ProgramFacts {
   int64_t replica_count = 1, partition_count = 1;
   CollectivePlan collectives;
   bool overlap_collectives = true;
+  bool capture_at_once = false;  // graphs, in the first run already
 };
 
 class GpuProgram : public CompiledProgram {

@@ -50,6 +50,20 @@ uint8_t* GpuRun::Address(const KernelArgument& argument) const {
   return argument.kind == KernelArgument::Kind::kScratch ? scratch + argument.offset : Address(argument.slice);
 }
 
+GpuRun GpuRun::On(GpuStream& other) const {
+  return {.context = context,
+          .stream = other,
+          .kernels = kernels,
+          .constants = constants,
+          .scratch = scratch,
+          .parameters = parameters,
+          .outputs = outputs,
+          .frame = frame,
+          .collectives = collectives,
+          .graphs = graphs,
+          .is_captured = is_captured};
+}
+
 absl::Status RunThunks(const ThunkSequence& thunks, GpuRun& run) {
   for (const auto& thunk : thunks) HILO_RETURN_IF_ERROR(thunk->Run(run));
   return absl::OkStatus();
@@ -57,6 +71,10 @@ absl::Status RunThunks(const ThunkSequence& thunks, GpuRun& run) {
 
 bool AreCapturable(const ThunkSequence& thunks) {
   return std::all_of(thunks.begin(), thunks.end(), [](const auto& thunk) { return thunk->IsCapturable(); });
+}
+
+bool HaveControlFlow(const ThunkSequence& thunks) {
+  return std::any_of(thunks.begin(), thunks.end(), [](const auto& thunk) { return thunk->HasControlFlow(); });
 }
 
 std::string ThunksToString(const ThunkSequence& thunks, const std::string& indent) {
@@ -128,6 +146,14 @@ std::string CopyThunk::ToString(const std::string& indent) const {
 }
 
 absl::Status WhileThunk::Run(GpuRun& run) const {
+  if (run.is_captured) {
+    HILO_RETURN_IF_ERROR(RunThunks(condition_, run));
+    return run.stream.CaptureWhile(run.Address(predicate_), [&](GpuStream& stream) -> absl::Status {
+      GpuRun turn = run.On(stream);
+      HILO_RETURN_IF_ERROR(RunThunks(body_, turn));
+      return RunThunks(condition_, turn);
+    });
+  }
   while (true) {
     HILO_RETURN_IF_ERROR(CheckCancelled(run));
     HILO_RETURN_IF_ERROR(RunThunks(condition_, run));
@@ -161,6 +187,13 @@ bool CountedLoopThunk::IsCapturable() const {
 }
 
 absl::Status RepeatThunk::Run(GpuRun& run) const {
+  if (run.is_captured) {
+    HILO_RETURN_IF_ERROR(RunThunks(body_, run));
+    return run.stream.CaptureWhile(run.Address(flag_), [&](GpuStream& stream) {
+      GpuRun turn = run.On(stream);
+      return RunThunks(body_, turn);
+    });
+  }
   while (true) {
     HILO_RETURN_IF_ERROR(CheckCancelled(run));
     HILO_RETURN_IF_ERROR(RunThunks(body_, run));
@@ -174,6 +207,16 @@ std::string RepeatThunk::ToString(const std::string& indent) const {
 }
 
 absl::Status ConditionalThunk::Run(GpuRun& run) const {
+  if (run.is_captured) {
+    std::vector<GpuStream::Part> parts;
+    for (const ThunkSequence& branch : branches_) {
+      parts.push_back([&run, &branch](GpuStream& stream) {
+        GpuRun inner = run.On(stream);
+        return RunThunks(branch, inner);
+      });
+    }
+    return run.stream.CaptureBranches(run.Address(selector_), is_pred_, parts);
+  }
   const int64_t last = static_cast<int64_t>(branches_.size()) - 1;
   int64_t branch;
   if (is_pred_) {
@@ -186,6 +229,8 @@ absl::Status ConditionalThunk::Run(GpuRun& run) const {
   return RunThunks(branches_[branch], run);
 }
 
+bool ConditionalThunk::IsCapturable() const { return std::all_of(branches_.begin(), branches_.end(), AreCapturable); }
+
 std::string ConditionalThunk::ToString(const std::string& indent) const {
   std::string text = absl::StrCat(indent, "conditional (", SliceToString(selector_), ")\n");
   for (size_t i = 0; i < branches_.size(); ++i) absl::StrAppend(&text, indent, " branch ", i, "\n", ThunksToString(branches_[i], indent + "  "));
@@ -193,7 +238,7 @@ std::string ConditionalThunk::ToString(const std::string& indent) const {
 }
 
 absl::Status CallThunk::Run(GpuRun& run) const {
-  GpuRun inner{.context = run.context, .stream = run.stream, .kernels = run.kernels, .constants = run.constants, .scratch = run.scratch, .graphs = run.graphs};
+  GpuRun inner{.context = run.context, .stream = run.stream, .kernels = run.kernels, .constants = run.constants, .scratch = run.scratch, .graphs = run.graphs, .is_captured = run.is_captured};
   for (const BufferSlice& slice : parameters_) inner.parameters.push_back(run.Address(slice));
   for (const BufferSlice& slice : outputs_) inner.outputs.push_back(run.Address(slice));
   inner.frame = run.frame + frame_offset_;

@@ -49,6 +49,10 @@ struct GpuRun {
   uint8_t* frame = nullptr;
   CollectiveRun* collectives = nullptr;  // null: the program has none
   GraphCache* graphs = nullptr;          // null: everything is queued by itself
+  bool is_captured = false;              // by a graph: the device decides what comes next
+
+  // The same, with work queued on another stream.
+  GpuRun On(GpuStream& other) const;
 
   uint8_t* Address(const BufferSlice& slice) const;
   uint8_t* Address(const KernelArgument& argument) const;
@@ -65,6 +69,8 @@ class Thunk {
   virtual std::optional<std::vector<KernelArgument>> Touches() const { return std::nullopt; }
   // Whether a stream that is being captured takes its work: nothing of it is decided or waited for on the host.
   virtual bool IsCapturable() const { return false; }
+  // Whether it can only be captured by a stream that captures control flow.
+  virtual bool HasControlFlow() const { return false; }
   // The number of the collective that goes on beside the program's stream when this has run; -1: none.
   virtual int64_t starts() const { return -1; }
 };
@@ -74,6 +80,7 @@ absl::Status RunThunks(const ThunkSequence& thunks, GpuRun& run);
 std::string ThunksToString(const ThunkSequence& thunks, const std::string& indent);
 std::string SliceToString(const BufferSlice& slice);
 bool AreCapturable(const ThunkSequence& thunks);
+bool HaveControlFlow(const ThunkSequence& thunks);
 
 class KernelThunk : public Thunk {
  public:
@@ -108,13 +115,15 @@ class CopyThunk : public Thunk {
   int64_t bytes_;
 };
 
-// The host reads the predicate in each turn.
+// The host reads the predicate in each turn; in a graph the device does.
 class WhileThunk : public Thunk {
  public:
   WhileThunk(BufferSlice predicate, ThunkSequence condition, ThunkSequence body)
       : predicate_(predicate), condition_(std::move(condition)), body_(std::move(body)) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
+  bool IsCapturable() const override { return AreCapturable(condition_) && AreCapturable(body_); }
+  bool HasControlFlow() const override { return true; }
 
  private:
   BufferSlice predicate_;
@@ -129,6 +138,7 @@ class CountedLoopThunk : public Thunk {
   std::string ToString(const std::string& indent) const override;
   // Short loops.
   bool IsCapturable() const override;
+  bool HasControlFlow() const override { return HaveControlFlow(body_); }
 
  private:
   int64_t turns_;
@@ -141,6 +151,8 @@ class RepeatThunk : public Thunk {
   RepeatThunk(KernelArgument flag, ThunkSequence body) : flag_(flag), body_(std::move(body)) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
+  bool IsCapturable() const override { return AreCapturable(body_); }
+  bool HasControlFlow() const override { return true; }
 
  private:
   KernelArgument flag_;
@@ -154,6 +166,8 @@ class ConditionalThunk : public Thunk {
       : selector_(selector), is_pred_(is_pred), branches_(std::move(branches)) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
+  bool IsCapturable() const override;
+  bool HasControlFlow() const override { return true; }
 
  private:
   BufferSlice selector_;
@@ -169,6 +183,7 @@ class CallThunk : public Thunk {
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
   bool IsCapturable() const override;
+  bool HasControlFlow() const override { return HaveControlFlow(*callee_); }
 
  private:
   std::string name_;

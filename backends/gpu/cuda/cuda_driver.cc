@@ -5,14 +5,18 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <cstdint>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/cuda/cuda_status.h"
+#include "backends/gpu/cuda/graph_conditions.h"
 #include "backends/gpu/ptx.h"
 #include "base/status_macros.h"
 
@@ -21,6 +25,8 @@ namespace {
 
 // From here on a kernel must ask for its shared memory before the launch.
 constexpr uint32_t kSharedWithoutOptIn = 48 << 10;
+// How often a thread that waits for loops on the device looks whether they are to end.
+constexpr std::chrono::microseconds kLookAtFlag(20);
 
 std::string Version(int number) { return absl::StrCat(number / 1000, ".", number % 1000 / 10); }
 
@@ -95,14 +101,20 @@ class CudaEvent : public GpuEvent {
 
 class CudaGraph : public GpuGraph {
  public:
-  explicit CudaGraph(cudaGraphExec_t graph) : graph_(graph) {}
+  // `source`: what it was made of, if that has control flow and is to stay; else null.
+  CudaGraph(cudaGraphExec_t graph, cudaGraph_t source) : graph_(graph), source_(source) {}
   CudaGraph(const CudaGraph&) = delete;
   CudaGraph& operator=(const CudaGraph&) = delete;
-  ~CudaGraph() override { cudaGraphExecDestroy(graph_); }
+  ~CudaGraph() override {
+    cudaGraphExecDestroy(graph_);
+    if (source_ != nullptr) cudaGraphDestroy(source_);
+  }
   cudaGraphExec_t graph() const { return graph_; }
+  bool has_control_flow() const { return source_ != nullptr; }
 
  private:
   const cudaGraphExec_t graph_;
+  const cudaGraph_t source_;
 };
 
 // What host functions of a stream return; the first error comes out of Synchronize. Calls that the driver still holds keep it.
@@ -122,14 +134,31 @@ void CUDART_CB RunHostCall(void* data) {
   if (call->errors->first.ok()) call->errors->first = std::move(status);
 }
 
+// Made when the first stream of a device asks.
+class LazyConditions {
+ public:
+  explicit LazyConditions(int device) : device_(device) {}
+  const absl::StatusOr<GraphConditions>& Get() {
+    std::call_once(once_, [&] { conditions_ = GraphConditions::Load(device_); });
+    return conditions_;
+  }
+
+ private:
+  const int device_;
+  std::once_flag once_;
+  absl::StatusOr<GraphConditions> conditions_;
+};
+
 class CudaStream : public GpuStream {
  public:
-  CudaStream(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
+  CudaStream(int device, cudaStream_t stream, LazyConditions* conditions) : device_(device), stream_(stream), conditions_(*conditions) {}
   CudaStream(const CudaStream&) = delete;
   CudaStream& operator=(const CudaStream&) = delete;
   ~CudaStream() override {
-    cudaStreamSynchronize(stream_);
+    if (is_borrowed_) return;
+    (void)Synchronize();
     cudaStreamDestroy(stream_);
+    if (end_ != nullptr) cudaFreeHost(const_cast<uint32_t*>(end_));
   }
   cudaStream_t stream() const { return stream_; }
 
@@ -195,16 +224,28 @@ class CudaStream : public GpuStream {
     return CudaStatus(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).event(), 0), "cudaStreamWaitEvent");
   }
   absl::Status Synchronize() override {
+    // Loops on the device look at a word of the host's memory, which is not the flag's.
+    while (has_loops_ && end_flag_ != nullptr && cudaStreamQuery(stream_) == cudaErrorNotReady) {
+      if (*end_flag_ != 0) *end_ = 1;
+      std::this_thread::sleep_for(kLookAtFlag);
+    }
+    has_loops_ = false;
     HILO_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_));
+    if (end_ != nullptr) *end_ = 0;
     std::lock_guard<std::mutex> lock(errors_->mutex);
     return errors_->first;
   }
 
-  absl::Status BeginCapture() override { return CudaStatus(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture"); }
+  absl::Status BeginCapture() override {
+    captures_control_flow_ = false;
+    return CudaStatus(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  }
   absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture(std::unique_ptr<GpuGraph> changed) override {
     cudaGraph_t graph = nullptr;
-    HILO_CUDA_RETURN_IF_ERROR(cudaStreamEndCapture(stream_, &graph));
-    if (changed != nullptr) {
+    const cudaError_t ended = cudaStreamEndCapture(stream_, &graph);
+    if (ended != cudaSuccess) cudaGetLastError();  // no fault of the device
+    HILO_RETURN_IF_ERROR(CudaStatus(ended, "cudaStreamEndCapture"));
+    if (changed != nullptr && !captures_control_flow_ && !static_cast<CudaGraph*>(changed.get())->has_control_flow()) {
       cudaGraphExecUpdateResultInfo info{};
       if (cudaGraphExecUpdate(static_cast<CudaGraph*>(changed.get())->graph(), graph, &info) == cudaSuccess) {
         cudaGraphDestroy(graph);
@@ -214,15 +255,67 @@ class CudaStream : public GpuStream {
     }
     cudaGraphExec_t executable = nullptr;
     const cudaError_t error = cudaGraphInstantiate(&executable, graph, 0);
-    cudaGraphDestroy(graph);
+    if (error != cudaSuccess) cudaGetLastError();
+    const bool stays = error == cudaSuccess && captures_control_flow_;
+    if (!stays) cudaGraphDestroy(graph);
     HILO_RETURN_IF_ERROR(CudaStatus(error, "cudaGraphInstantiate"));
-    return std::make_unique<CudaGraph>(executable);
+    return std::make_unique<CudaGraph>(executable, stays ? graph : nullptr);
   }
-  absl::Status LaunchGraph(GpuGraph* graph) override { return CudaStatus(cudaGraphLaunch(static_cast<CudaGraph*>(graph)->graph(), stream_), "cudaGraphLaunch"); }
+  absl::Status LaunchGraph(GpuGraph* graph) override {
+    auto* const cuda = static_cast<CudaGraph*>(graph);
+    has_loops_ |= cuda->has_control_flow();
+    return CudaStatus(cudaGraphLaunch(cuda->graph(), stream_), "cudaGraphLaunch");
+  }
+
+  // What a capture will need is made now, as it may not be made in a capture.
+  bool CapturesControlFlow() override { return conditions_.Get().ok() && MakeEndWord().ok(); }
+
+  absl::Status CaptureWhile(const uint8_t* more, const Part& body) override {
+    const ConditionSource source{.kind = ConditionSource::Kind::kByte, .address = more, .end = end_};
+    return CaptureParts({&source, 1}, /*repeats=*/true, {&body, 1});
+  }
+
+  absl::Status CaptureBranches(const void* selector, bool is_pred, absl::Span<const Part> branches) override {
+    const auto count = static_cast<int32_t>(branches.size());
+    std::vector<ConditionSource> sources;
+    for (int32_t branch = 0; branch < count; ++branch) {
+      sources.push_back({.kind = is_pred ? ConditionSource::Kind::kPred : ConditionSource::Kind::kNumber, .address = selector, .branch = branch, .last = count - 1});
+    }
+    return CaptureParts(sources, /*repeats=*/false, branches);
+  }
+
+  void EndLoopsWhen(const volatile int32_t* flag) override { end_flag_ = flag; }
 
  private:
+  absl::Status MakeEndWord() {
+    if (end_ != nullptr) return absl::OkStatus();
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    void* word = nullptr;
+    HILO_CUDA_RETURN_IF_ERROR(cudaHostAlloc(&word, sizeof(uint32_t), cudaHostAllocPortable | cudaHostAllocMapped));
+    end_ = static_cast<volatile uint32_t*>(word);
+    *end_ = 0;
+    return absl::OkStatus();
+  }
+
+  absl::Status CaptureParts(absl::Span<const ConditionSource> sources, bool repeats, absl::Span<const Part> parts) {
+    if (!CapturesControlFlow()) return Unimplemented("control flow in a captured stream");
+    captures_control_flow_ = true;
+    return conditions_.Get()->Capture(stream_, sources, repeats, [&](size_t number, cudaStream_t stream) {
+      CudaStream inner(device_, stream, &conditions_);
+      inner.end_ = end_;
+      inner.is_borrowed_ = true;
+      return parts[number](inner);
+    });
+  }
+
   const int device_;
   const cudaStream_t stream_;
+  LazyConditions& conditions_;
+  bool is_borrowed_ = false;           // of a node's body: somebody else's
+  bool captures_control_flow_ = false;
+  bool has_loops_ = false;             // among what is queued
+  const volatile int32_t* end_flag_ = nullptr;
+  volatile uint32_t* end_ = nullptr;   // in the host's memory: not 0 ends loops
   const std::shared_ptr<HostErrors> errors_ = std::make_shared<HostErrors>();
 };
 
@@ -290,7 +383,7 @@ class CudaDriver : public GpuDriver {
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
     cudaStream_t stream = nullptr;
     HILO_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
-    return std::make_unique<CudaStream>(device_, stream);
+    return std::make_unique<CudaStream>(device_, stream, &conditions_);
   }
 
   absl::StatusOr<std::unique_ptr<GpuEvent>> CreateEvent() override {
@@ -304,6 +397,7 @@ class CudaDriver : public GpuDriver {
   const int device_;
   const GpuProperties properties_;
   const GpuImageFormat format_;
+  LazyConditions conditions_{device_};
   const bool has_pool_;  // memory in the order of streams; some virtual machines have none
 };
 

@@ -1,5 +1,7 @@
 #include "backends/gpu/emulated/emulated_driver.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -112,6 +114,9 @@ class Event : public GpuEvent {
   EmulatedQueue& queue_;
 };
 
+// When loops that were captured on a stream are to end; what was captured keeps it.
+using EndFlag = std::atomic<const volatile int32_t*>;
+
 struct Graph : GpuGraph {
   std::shared_ptr<const CapturedWork> work;
 };
@@ -192,9 +197,53 @@ class Stream : public GpuStream {
   absl::Status LaunchGraph(GpuGraph* graph) override {
     std::shared_ptr<const CapturedWork> work = static_cast<Graph*>(graph)->work;
     QueuedWork all{.what = "graph", .run = [queue = &queue_, work] { return queue->RunCaptured(*work); }};
-    for (const CapturedWork::Node& node : work->nodes) all.slices.insert(all.slices.end(), node.work.slices.begin(), node.work.slices.end());
+    AddSlices(*work, &all.slices);
     return Add(std::move(all));
   }
+
+  bool CapturesControlFlow() override;
+
+  absl::Status CaptureWhile(const uint8_t* more, const Part& body) override {
+    HILO_RETURN_IF_ERROR(CheckDeviceRange("the condition of a loop", more, 1));
+    HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const CapturedWork> turn, CapturePart(body));
+    QueuedWork work{.what = "while", .slices = {GpuSlice::Read(more, 1)}};
+    AddSlices(*turn, &work.slices);
+    work.run = [queue = &queue_, more, turn, flag = end_flag_]() -> absl::Status {
+      const auto ends = [&] {
+        const volatile int32_t* word = flag->load();
+        return word != nullptr && *word != 0;
+      };
+      while (*more != 0 && !ends()) HILO_RETURN_IF_ERROR(queue->RunCaptured(*turn));
+      return absl::OkStatus();
+    };
+    return Add(std::move(work));
+  }
+
+  absl::Status CaptureBranches(const void* selector, bool is_pred, absl::Span<const Part> branches) override {
+    const int64_t bytes = is_pred ? 1 : sizeof(int32_t);
+    HILO_RETURN_IF_ERROR(CheckDeviceRange("the selector of branches", selector, bytes));
+    if (branches.empty() || (is_pred && branches.size() != 2)) return InvalidArgument("expected ", is_pred ? "two branches" : "branches", ", got ", branches.size());
+    QueuedWork work{.what = "branches", .slices = {GpuSlice::Read(selector, bytes)}};
+    std::vector<std::shared_ptr<const CapturedWork>> parts;
+    for (const Part& branch : branches) {
+      HILO_ASSIGN_OR_RETURN(parts.emplace_back(), CapturePart(branch));
+      AddSlices(*parts.back(), &work.slices);
+    }
+    work.run = [queue = &queue_, selector, is_pred, parts] {
+      size_t branch = parts.size() - 1;
+      if (is_pred) {
+        branch = *static_cast<const uint8_t*>(selector) != 0 ? 0 : 1;
+      } else {
+        int32_t number;
+        std::memcpy(&number, selector, sizeof(number));
+        if (number >= 0) branch = std::min(branch, static_cast<size_t>(number));
+      }
+      return queue->RunCaptured(*parts[branch]);
+    };
+    return Add(std::move(work));
+  }
+
+  void EndLoopsWhen(const volatile int32_t* flag) override { end_flag_->store(flag); }
 
   bool is_captured() {
     if (capture_ != nullptr && capture_->ended) capture_ = nullptr;
@@ -204,12 +253,28 @@ class Stream : public GpuStream {
 
  private:
   absl::Status Capture(QueuedWork work);
+  // What the part queues, as work by itself.
+  absl::StatusOr<std::shared_ptr<const CapturedWork>> CapturePart(const Part& part) {
+    if (!CapturesControlFlow()) return Unimplemented("control flow in a captured stream");
+    if (!is_captured()) return FailedPrecondition("control flow is for streams that are being captured");
+    Stream stream(&device_, &queue_);
+    stream.end_flag_ = end_flag_;
+    HILO_RETURN_IF_ERROR(stream.BeginCapture());
+    HILO_RETURN_IF_ERROR(part(stream));
+    HILO_ASSIGN_OR_RETURN(const std::unique_ptr<GpuGraph> graph, stream.EndCapture(nullptr));
+    return static_cast<const Graph&>(*graph).work;
+  }
+  static void AddSlices(const CapturedWork& work, std::vector<GpuSlice>* slices) {
+    for (const CapturedWork::Node& node : work.nodes) slices->insert(slices->end(), node.work.slices.begin(), node.work.slices.end());
+  }
+  absl::Status CheckDeviceRange(const char* what, const void* address, int64_t bytes) const;
 
   Device& device_;
   EmulatedQueue& queue_;
   const int number_;
   std::shared_ptr<CaptureSession> capture_;
   bool is_origin_ = false;
+  std::shared_ptr<EndFlag> end_flag_ = std::make_shared<EndFlag>(nullptr);
 };
 
 class Device : public EmulatedDriver {
@@ -340,6 +405,7 @@ class Device : public EmulatedDriver {
   }
 
   EmulatedMemory& memory() { return memory_; }
+  bool captures_control_flow() const { return options_.captures_control_flow; }
 
  private:
   const EmulatedOptions options_;
@@ -369,6 +435,12 @@ absl::Status Stream::Capture(QueuedWork work) {
   capture_->node_of[{number_, sequence}] = capture_->captured.nodes.size();
   capture_->captured.nodes.push_back(std::move(node));
   return absl::OkStatus();
+}
+
+bool Stream::CapturesControlFlow() { return device_.captures_control_flow(); }
+
+absl::Status Stream::CheckDeviceRange(const char* what, const void* address, int64_t bytes) const {
+  return device_.memory().CheckRange(what, address, bytes);
 }
 
 absl::Status Stream::Launch(GpuKernel* kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments, absl::Span<const GpuSlice> slices) {
@@ -424,6 +496,8 @@ absl::StatusOr<EmulatedOptions> EmulatedOptions::FromEnvironment() {
       options.check_accesses = true;
     } else if (item == "count") {
       options.check_accesses = options.count_accesses = true;
+    } else if (item == "no-conditions") {
+      options.captures_control_flow = false;
     } else if (parts.first == "seed" && has_number && number <= UINT32_MAX) {
       options.seed = static_cast<uint32_t>(number);
     } else if (parts.first == "threads" && has_number && number >= 1 && number <= 1024) {
@@ -431,7 +505,7 @@ absl::StatusOr<EmulatedOptions> EmulatedOptions::FromEnvironment() {
     } else if (parts.first == "memory" && has_number) {
       options.memory_bytes = number;
     } else {
-      return InvalidArgument("HILO_EMULATED: expected check, count, seed=N, threads=N and memory=BYTES with commas between, got ", item);
+      return InvalidArgument("HILO_EMULATED: expected check, count, no-conditions, seed=N, threads=N and memory=BYTES with commas between, got ", item);
     }
   }
   return options;

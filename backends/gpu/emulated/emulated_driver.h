@@ -24,10 +24,12 @@ struct EmulatedOptions {
   bool count_accesses = false;
   // In which order threads, blocks and streams take their turns. 0: forward; 1: backward; others: random.
   uint32_t seed = 2;
+  // Whether streams capture control flow, as drivers do from CUDA 12.4 on.
+  bool captures_control_flow = true;
   int host_threads = 1;  // that run the blocks of an unchecked launch
   int64_t memory_bytes = int64_t{16} << 30;
 
-  // HILO_EMULATED, a list as in "check,count,seed=7,threads=2,memory=1000000". Errors: InvalidArgument.
+  // HILO_EMULATED, a list as in "check,count,no-conditions,seed=7,threads=2,memory=1000000". Errors: InvalidArgument.
   static absl::StatusOr<EmulatedOptions> FromEnvironment();
 };
 

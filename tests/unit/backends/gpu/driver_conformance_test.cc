@@ -1,12 +1,15 @@
 // What every device must do, over the emulated one and, where there is one, a real one: the same kernels, compiled to what it takes.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "backends/gpu/gpu_platform.h"
+#include "base/status_macros.h"
 #include "tests/unit/backends/gpu/test_kernels.h"
 
 namespace hilo::gpu {
@@ -213,6 +216,81 @@ TEST_P(GpuDriverTest, GraphsReplay) {
   ASSERT_TRUE(graph.ok()) << graph.status();
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(stream_->LaunchGraph(graph->get()).ok());
   EXPECT_EQ(ToHost(a, 4), std::vector<float>({1, 8, 27, 64}));
+}
+
+// The device counts the turns: each moves what is in both arrays by one.
+TEST_P(GpuDriverTest, CapturedLoops) {
+  if (!stream_->CapturesControlFlow()) GTEST_SKIP() << "the driver has no conditions in graphs";
+  uint8_t *more = ToDevice<uint8_t>({1, 1, 1, 0, 1, 1, 1, 1}), *values = ToDevice<uint8_t>({1, 2, 3, 4, 5, 6, 7, 8}), *moved = ToDevice(std::vector<uint8_t>(8));
+  ASSERT_TRUE(stream_->BeginCapture().ok());
+  const absl::Status status = stream_->CaptureWhile(more, [&](GpuStream& stream) -> absl::Status {
+    for (uint8_t* array : {more, values}) {
+      HILO_RETURN_IF_ERROR(stream.Copy(moved, array + 1, 7));
+      HILO_RETURN_IF_ERROR(stream.Copy(array, moved, 7));
+    }
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(status.ok()) << status;
+  auto graph = stream_->EndCapture();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  for (const uint8_t first : {4, 4}) {  // the second time it does not begin
+    ASSERT_TRUE(stream_->LaunchGraph(graph->get()).ok());
+    EXPECT_EQ(ToHost(values, 2), std::vector<uint8_t>({first, static_cast<uint8_t>(first + 1)}));
+  }
+}
+
+TEST_P(GpuDriverTest, CapturedLoopsCanBeEnded) {
+  if (!stream_->CapturesControlFlow()) GTEST_SKIP() << "the driver has no conditions in graphs";
+  uint8_t *more = ToDevice<uint8_t>({1}), *values = ToDevice<uint8_t>({1, 2});
+  ASSERT_TRUE(stream_->BeginCapture().ok());
+  ASSERT_TRUE(stream_->CaptureWhile(more, [&](GpuStream& stream) { return stream.Copy(values, values + 1, 1); }).ok());
+  auto graph = stream_->EndCapture();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  volatile int32_t flag = 0;
+  stream_->EndLoopsWhen(&flag);
+  ASSERT_TRUE(stream_->LaunchGraph(graph->get()).ok());
+  std::thread ends([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    flag = 1;
+  });
+  EXPECT_TRUE(stream_->Synchronize().ok());
+  EXPECT_EQ(flag, 1);
+  ends.join();
+  stream_->EndLoopsWhen(nullptr);
+}
+
+// A branch may write over what it was chosen by.
+TEST_P(GpuDriverTest, CapturedBranches) {
+  if (!stream_->CapturesControlFlow()) GTEST_SKIP() << "the driver has no conditions in graphs";
+  uint8_t* taken = ToDevice<uint8_t>({0});
+  for (const bool is_pred : {true, false}) {
+    int32_t* selector = ToDevice<int32_t>({0});
+    const auto branch = [&](int number) {
+      return [=](GpuStream& stream) -> absl::Status {
+        HILO_RETURN_IF_ERROR(stream.Fill(taken, static_cast<uint32_t>(number), 1, 1));
+        return stream.Fill(selector, static_cast<uint32_t>(number + 1), 4, 4);
+      };
+    };
+    std::vector<GpuStream::Part> branches = {branch(0), branch(1)};
+    if (!is_pred) branches.push_back(branch(2));
+    ASSERT_TRUE(stream_->BeginCapture().ok());
+    const absl::Status status = stream_->CaptureBranches(selector, is_pred, branches);
+    ASSERT_TRUE(status.ok()) << status;
+    auto graph = stream_->EndCapture();
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    for (const int32_t number : {0, 1, 2, 7, -1}) {
+      if (is_pred && number > 1) continue;
+      ASSERT_TRUE(stream_->Copy(selector, &number, 4).ok());
+      ASSERT_TRUE(stream_->LaunchGraph(graph->get()).ok());
+      const int want = is_pred ? (number != 0 ? 0 : 1) : (number < 0 || number > 2 ? 2 : number);
+      EXPECT_EQ(ToHost(taken, 1), std::vector<uint8_t>({static_cast<uint8_t>(want)})) << number;
+    }
+  }
+}
+
+TEST_P(GpuDriverTest, ControlFlowIsForCaptures) {
+  uint8_t* more = ToDevice<uint8_t>({0});
+  EXPECT_FALSE(stream_->CaptureWhile(more, [](GpuStream&) { return absl::OkStatus(); }).ok());
 }
 
 TEST_P(GpuDriverTest, MemoryRunsOut) {

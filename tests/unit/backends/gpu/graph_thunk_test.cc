@@ -52,6 +52,48 @@ ENTRY main {
   ROOT r = f32[64,64] get-tuple-element(l), index=1
 })";
 
+// How often it turns, and which branch it takes, the numbers say.
+constexpr char kChoices[] = R"(
+HloModule choices
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+first { v = f32[64,64] parameter(0)  t = f32[64,64] transpose(v), dimensions={1,0}  ROOT w = f32[64,64] dot(v, t), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+second { v = f32[64,64] parameter(0)  ROOT w = f32[64,64] transpose(v), dimensions={1,0} }
+third { v = f32[64,64] parameter(0)  t = f32[64,64] transpose(v), dimensions={1,0}  ROOT w = f32[64,64] add(v, t) }
+c {
+  s = (f32[], f32[64,64]) parameter(0)
+  n = f32[] get-tuple-element(s), index=0
+  e = f32[] constant(3000)
+  ROOT t = pred[] compare(n, e), direction=LT
+}
+b {
+  s = (f32[], f32[64,64]) parameter(0)
+  n = f32[] get-tuple-element(s), index=0
+  v = f32[64,64] get-tuple-element(s), index=1
+  k = s32[] convert(n)
+  three = s32[] constant(3)
+  which = s32[] remainder(k, three)
+  w = f32[64,64] conditional(which, v, v, v), branch_computations={first, second, third}
+  q = f32[64,64] tanh(w)
+  zero = f32[] constant(0)
+  m = f32[] reduce(q, zero), dimensions={0,1}, to_apply=add
+  a = f32[] abs(m)
+  p = f32[] add(n, a)
+  ROOT r = (f32[], f32[64,64]) tuple(p, q)
+}
+ENTRY main {
+  x = f32[64,64] parameter(0)
+  y = f32[64,64] parameter(1)
+  a = f32[64,64] add(x, y)
+  zero = f32[] constant(0)
+  n = f32[] reduce(a, zero), dimensions={0,1}, to_apply=add
+  t = (f32[], f32[64,64]) tuple(n, a)
+  l = (f32[], f32[64,64]) while(t), condition=c, body=b
+  limit = f32[] constant(1500)
+  few = pred[] compare(n, limit), direction=LT
+  v = f32[64,64] get-tuple-element(l), index=1
+  ROOT r = f32[64,64] conditional(few, v, v), true_computation=first, false_computation=third
+})";
+
 std::unique_ptr<Client> MakeClient(int64_t graph_thunks_from) {
   auto client = Client::Create({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .graph_thunks_from = graph_thunks_from}));
   EXPECT_TRUE(client.ok()) << client.status();
@@ -83,7 +125,8 @@ TEST_P(GraphThunkTest, RunsAreAsWithoutGraphs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, GraphThunkTest, testing::Values(kChain, kLoop), [](const auto& info) { return info.index == 0 ? "Chain" : "Loop"; });
+INSTANTIATE_TEST_SUITE_P(Programs, GraphThunkTest, testing::Values(kChain, kLoop, kChoices),
+                         [](const auto& info) { return std::string(info.index == 0 ? "Chain" : info.index == 1 ? "Loop" : "Choices"); });
 
 TEST(GraphThunkTest, AreInTheDump) {
   for (const bool overlap : {true, false}) {
@@ -109,6 +152,30 @@ TEST(CountedLoopTest, EndsWithTheDeadline) {
   const auto first = *client->BufferFromLiteral(x, 0), second = *client->BufferFromLiteral(x, 0);
   const auto results = (*executable)->Execute({first.get(), second.get()}, {.deadline = absl::Milliseconds(100), .synchronous = true});
   EXPECT_EQ(results.status().code(), absl::StatusCode::kDeadlineExceeded) << results.status();
+}
+
+// Control flow of which the device knows the conditions is part of the graph; its loops can be ended.
+TEST(ControlFlowTest, IsInTheGraph) {
+  const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false});
+  const auto text = compiler->Emit(*ParseHloModule(kChoices), {}, "thunks");
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_TRUE(absl::StartsWith(*text, "graph\n  kernel")) << *text;
+  EXPECT_TRUE(absl::StrContains(*text, "\n  while (")) << *text;
+  EXPECT_TRUE(absl::StrContains(*text, "\n  conditional (")) << *text;
+}
+
+TEST(ControlFlowTest, CapturedLoopsEndWithTheDeadline) {
+  std::string text(kChoices);
+  text.replace(text.find("constant(3000)"), 14, "constant(inf)");
+  const std::unique_ptr<Client> client = MakeClient(4);
+  const auto executable = client->Compile(*ParseHloModule(text), {});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const Literal x = Numbers(1);
+  const auto first = *client->BufferFromLiteral(x, 0), second = *client->BufferFromLiteral(x, 0);
+  for (int run = 0; run < 3; ++run) {  // from the second on as a graph
+    const auto results = (*executable)->Execute({first.get(), second.get()}, {.deadline = absl::Milliseconds(50), .synchronous = true});
+    EXPECT_EQ(results.status().code(), absl::StatusCode::kDeadlineExceeded) << results.status();
+  }
 }
 
 // A short one is part of the graph of what is around it.

@@ -9,6 +9,10 @@
 #include "backends/gpu/gpu_platform.h"
 #include "tests/unit/backends/gpu/test_kernels.h"
 
+#ifdef HILO_HAVE_CUDA
+#include "backends/gpu/cuda/graph_conditions.h"
+#endif
+
 namespace hilo::gpu {
 namespace {
 
@@ -129,6 +133,16 @@ TEST(PtxTest, WhatIsNotThere) {
   EXPECT_EQ(OpenGpuDriver("vulkan", 0).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(OpenGpuDriver(kCudaPlatform, -1).status().code(), absl::StatusCode::kInvalidArgument);
 }
+
+#ifdef HILO_HAVE_CUDA
+// The kernel that sets conditions of graphs: the assembler takes it, and leaves the function that it calls to the driver.
+TEST(PtxTest, TheKernelOfConditions) {
+  const auto code = Assemble(ConditionPtx(), "sm_90");
+  if (absl::IsUnavailable(code.status())) GTEST_SKIP() << code.status();
+  ASSERT_TRUE(code.ok()) << code.status();
+  EXPECT_TRUE(absl::StrContains(code->cubin, "cudaGraphSetConditional"));
+}
+#endif
 
 }  // namespace
 }  // namespace hilo::gpu
