@@ -104,6 +104,8 @@ struct XLA_FFI_Api;
 typedef struct {
   PJRT_Extension_Base base;
   const struct XLA_FFI_Api* ffi_api;
+  /* Is told of each call of InspectSharding in a program that is compiled: the number in the call's backend_config, and a serialised OpSharding. */
+  void (*set_sharding_inspector)(void (*inspector)(uint64_t number, const char* sharding, size_t size));
 } Hilo_FfiApi_Extension;
 
 /* --- Memory descriptions: the memories that a described device would have --- */

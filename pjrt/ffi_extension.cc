@@ -3,6 +3,7 @@
 #include "pjrt/error.h"
 #include "pjrt/execute_context.h"
 #include "pjrt/extensions.h"
+#include "pjrt/program.h"
 #include "runtime/ffi/custom_call_registry.h"
 #include "runtime/ffi/ffi_api.h"
 #include "runtime/ffi/type_registry.h"
@@ -45,7 +46,8 @@ PJRT_Extension_Base* FfiExtension(PJRT_Extension_Base* next) {
 
 PJRT_Extension_Base* FfiApiExtension(PJRT_Extension_Base* next) {
   static Hilo_FfiApi_Extension extension = {
-      .base = {.struct_size = sizeof(Hilo_FfiApi_Extension), .type = Hilo_Extension_Type_FfiApi, .next = next}, .ffi_api = ffi::GetXlaFfiApi()};
+      .base = {.struct_size = sizeof(Hilo_FfiApi_Extension), .type = Hilo_Extension_Type_FfiApi, .next = next}, .ffi_api = ffi::GetXlaFfiApi(),
+      .set_sharding_inspector = SetShardingInspector};
   return &extension.base;
 }
 

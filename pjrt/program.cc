@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
@@ -11,6 +12,7 @@
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
 #include "hlo/ir/tile_assignment.h"
+#include "hlo/ops/custom_call_attributes.h"
 #include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_parser.h"
 #include "pjrt/element_type.h"
@@ -95,15 +97,38 @@ absl::StatusOr<std::string> ShardingToProto(absl::string_view text) {
   return std::string(message.Bytes(1));
 }
 
-// Divides the program among its partitions here if there are results whose shardings it leaves open: only then does anybody know these.
-absl::Status ChooseResultShardings(const std::vector<bool>& open, StablehloProgram* program) {
+std::atomic<ShardingInspector> sharding_inspector = nullptr;
+
+absl::Status TellInspector(const std::vector<ShardingNote>& notes) {
+  const ShardingInspector inspector = sharding_inspector;
+  for (const ShardingNote& note : notes) {
+    uint64_t number;
+    if (inspector == nullptr || !absl::SimpleAtoi(note.name, &number)) continue;
+    HILO_ASSIGN_OR_RETURN(const std::string sharding, ShardingToProto(TileAssignmentToHlo(note.tiles)));
+    inspector(number, sharding.data(), sharding.size());
+  }
+  return absl::OkStatus();
+}
+
+bool AsksForShardings(const HloModule& module) {
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kCustomCall && instruction->attrs<CustomCallAttrs>().custom_call_target == "InspectSharding") return true;
+    }
+  }
+  return false;
+}
+
+// Divides the program among its partitions here if there are results whose shardings it leaves open, or it asks for shardings: only then does anybody
+// know these.
+absl::Status ChooseResultShardings(const std::vector<bool>& open, StablehloProgram* program, std::vector<ShardingNote>* notes = nullptr) {
   HloModule* module = program->module.get();
   std::vector<bool> chosen;
   for (size_t i = 0; i < program->results.size(); ++i) {
     chosen.push_back(program->results[i].sharding.empty() && (open.size() == 1 ? open[0] : i < open.size() && open[i]));
   }
-  if (module->num_partitions() <= 1 || std::find(chosen.begin(), chosen.end(), true) == chosen.end()) return absl::OkStatus();
-  HILO_RETURN_IF_ERROR(MakePartitioner(chosen)->Run(module).status());
+  if (module->num_partitions() <= 1 || (std::find(chosen.begin(), chosen.end(), true) == chosen.end() && !AsksForShardings(*module))) return absl::OkStatus();
+  HILO_RETURN_IF_ERROR(MakePartitioner(chosen, notes)->Run(module).status());
   const absl::string_view text = ExtraAttribute(module->extra_attributes(), "spmd_output_sharding");
   if (text.empty()) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, TileAssignmentsFromHlo(text, static_cast<int64_t>(chosen.size())));
@@ -207,7 +232,9 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   program->portable = options.portable;
   program->donated = DonatedLeaves(*imported.module);
   HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*imported.module));
-  HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported));
+  std::vector<ShardingNote> notes;
+  HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported, &notes));
+  HILO_RETURN_IF_ERROR(TellInspector(notes));
   HILO_ASSIGN_OR_RETURN(program->executable, LoadNative(*client->client, native, options.compile));
   if (program->executable == nullptr) {
     HILO_ASSIGN_OR_RETURN(program->executable, client->client->Compile(std::move(imported.module), options.compile));
@@ -219,6 +246,8 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   HILO_RETURN_IF_ERROR(Describe(imported, program.get()));
   return program;
 }
+
+void SetShardingInspector(ShardingInspector inspector) { sharding_inspector = inspector; }
 
 absl::StatusOr<std::string> OptimizedHlo(const Program& program) {
   HILO_ASSIGN_OR_RETURN(StablehloProgram imported, Import(program.source));

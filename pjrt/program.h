@@ -66,6 +66,10 @@ struct Program {
 absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client, ProgramSource source,
                                                               absl::string_view native = "");
 
+// Is called, on the thread that compiles, with the number that a call of InspectSharding carries and how its operand is cut (abi_extensions.h).
+using ShardingInspector = void (*)(uint64_t number, const char* sharding, size_t size);
+void SetShardingInspector(ShardingInspector inspector);
+
 // A serialised HloModuleProtoWithConfig of the program after optimisation; it is optimised once more for that. Errors: Unimplemented if the platform has no such form.
 absl::StatusOr<std::string> OptimizedHlo(const Program& program);
 

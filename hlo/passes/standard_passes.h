@@ -3,18 +3,26 @@
 #define HILO_HLO_PASSES_STANDARD_PASSES_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "hlo/ir/tile_assignment.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo {
+
+struct ShardingNote {
+  std::string name;
+  TileAssignment tiles;
+};
 
 // "dce": removes instructions without effect, unused computations, and loop state that nothing reads.
 std::unique_ptr<HloPass> MakeDce();
 // "partition": the program that each partition of a sharded one runs; manual computations stay divided. Needed.
 // With `open_results`, one for each array of the result, those that the program says nothing of and that are open stay cut as they are computed, and the
 // module's attribute spmd_output_sharding says how.
-std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results = {});
+// Calls of InspectSharding ask how their operands are cut: `notes`, if it is not null, gets an answer for each that is reached, by its backend_config.
+std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results = {}, std::vector<ShardingNote>* notes = nullptr);
 // "async-to-sync": an op in place of each asynchronous pair of it; domains go. Needed.
 std::unique_ptr<HloPass> MakeAsyncToSync();
 // "inline-fusions": puts the instructions of fusions that the module brings along in their place. Needed where no fusions were made before.

@@ -34,7 +34,7 @@ def sharded_loops():
         return lax.scan(lambda c, t: (jnp.tanh(c @ w + t), c * 2), jnp.zeros((8, 4)), x)
 
     same(scan, [x, w], [P(None, "a"), P()], [P("a"), P(None, "a")])
-    same(scan, [x, w], [P(None, "a"), P("a", "b")], [P("a"), P(None, "a")])
+    same(scan, [x, w], [P(None, "a"), P("a", "b")], [P("a", "b"), P(None, "a", "b")])
     same(jax.grad(lambda w, x: scan(x, w)[1].sum(), (0, 1)), [w, x], [P("b"), P(None, "a")])
     same(lambda x: lax.while_loop(lambda c: jnp.any(jnp.abs(c * c - 2) > 1e-4), lambda c: (c + 2 / c) / 2, x), [np.abs(x[0]) + 0.5], [P("a", "b")], [P("a", "b")])
     same(lambda x: lax.fori_loop(0, 3, lambda i, c: lax.fori_loop(0, i, lambda j, d: d * 0.5 + j, c).T, x), [normal(8, 8)], [P("a")])
@@ -66,3 +66,57 @@ def callbacks_in_sharded_loops():
     jax.block_until_ready(jax.jit(lambda x: lax.scan(step, jnp.zeros((8, 4)), x)[0])(x))
     jax.effects_barrier()
     assert seen == [0, 32, 64], seen
+
+
+@feature
+def callbacks_on_one_device():
+    """Calls with effects are made once, and all devices get their results."""
+    from jax.experimental import io_callback
+
+    m, seen = mesh(4), []
+    x = jax.device_put(np.arange(8, dtype=np.float32), NamedSharding(m, P("a")))
+    twice = lambda v: (seen.append(float(v)), np.float32(2 * v))[1]
+    for ordered in False, True:
+        ask = lambda v: io_callback(twice, jax.ShapeDtypeStruct((), jnp.float32), v, ordered=ordered)
+        np.testing.assert_allclose(np.asarray(jax.jit(lambda v: ask(v.sum()) + v)(x)), 56 + np.arange(8))
+        scanned = jax.jit(lambda v: lax.scan(lambda c, _: (c + 1, ask(c[0])), v, None, length=3)[1])(x)
+        np.testing.assert_allclose(np.asarray(scanned), [0, 2, 4])
+    assert seen == [28, 0, 1, 2] * 2, seen
+
+
+@feature
+def unconstrained_dimensions():
+    m, free = mesh(2, 2), P.UNCONSTRAINED
+    x = normal(8, 4)
+    for given, wanted, result in [(P("a", "b"), P(free, "b"), P("a", "b")), (P(None, "b"), P("a", free), P("a", "b")), (P("a", "b"), P(free, None), P("a")),
+                                  (P("a", "b"), P("b", free), P("b")), (P("a"), P(free, free), P("a"))]:
+        same(lambda v: lax.with_sharding_constraint(v * 2, NamedSharding(m, wanted)) + 1, [x], [given], [result])
+
+
+@feature
+def inspected_shardings():
+    m, seen = mesh(2, 2), []
+    see = lambda v: jax.debug.inspect_array_sharding(v, callback=lambda sharding: seen.append(sharding.spec))
+
+    def function(v):
+        see(jnp.sin(v))
+        return lax.scan(lambda c, _: (see(c.T), (c * 2, c))[1], v, None, length=3)
+
+    same(function, [normal(8, 4)], [P("a", "b")])
+    assert seen == [P(), P(), P("a", "b"), P("b", "a")], seen
+
+
+@feature
+def explicit_shardings():
+    """Shardings in types."""
+    m = jax.make_mesh((2, 2), ("a", "b"), devices=jax.devices("hilo"), axis_types=(jax.sharding.AxisType.Explicit,) * 2)
+    x, y = normal(8, 16), normal(16, 4)
+    with jax.set_mesh(m):
+        left, right = jax.device_put(x, P("a", "b")), jax.device_put(y, P("b", None))
+        product = jax.jit(lambda v, w: jnp.einsum("ij,jk->ik", v, w, out_sharding=P("a", None)))(left, right)
+        np.testing.assert_allclose(np.asarray(product), x @ y, rtol=1e-4, atol=1e-5)
+        moved = jax.jit(lambda v: jax.sharding.reshard(v, P("b", "a")) * 2)(left)
+        assert product.sharding.spec == P("a", None) and moved.sharding.spec == P("b", "a")
+        np.testing.assert_allclose(np.asarray(moved), 2 * x)
+        ordered = jax.jit(jax.sharding.auto_axes(lambda v: jnp.sort(v, 1), out_sharding=P("a", None)))(left)
+        np.testing.assert_allclose(np.asarray(ordered), np.sort(x, 1))

@@ -13,9 +13,10 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
@@ -340,7 +341,24 @@ class GraphConversion {
     if (op.name == "stablehlo.async_done") return AsyncDone(c);
     Converter convert = FindConverter(op.name);
     if (convert == nullptr) return Unimplemented("operation ", op.name);
-    return convert(c);
+    HILO_ASSIGN_OR_RETURN(Results results, convert(c));
+    if (op.name == "stablehlo.custom_call") HILO_RETURN_IF_ERROR(ShardCustomCall(op, results));
+    return results;
+  }
+
+  // Which device makes a call, for one.
+  absl::Status ShardCustomCall(const Operation& op, const Results& results) const {
+    const Attribute* shardings = op.Find("sdy.sharding");
+    if (shardings == nullptr || shardings->elements.size() != results.size() || results.empty()) return absl::OkStatus();
+    HloInstruction* call = results[0];
+    while (call->opcode() != HloOpcode::kCustomCall && call->operand_count() == 1) call = call->mutable_operand(0);
+    if (call->opcode() != HloOpcode::kCustomCall) return absl::OkStatus();
+    std::vector<std::string> texts;
+    for (const Attribute* sharding : shardings->elements) {
+      HILO_ASSIGN_OR_RETURN(texts.emplace_back(), shardings_.HloText(*sharding));
+    }
+    call->add_extra_attribute("sharding", call->shape().IsTuple() ? absl::StrCat("{", absl::StrJoin(texts, ", "), "}") : texts[0]);
+    return absl::OkStatus();
   }
 
   absl::StatusOr<Results> Call(OpConversion& c) {
@@ -401,6 +419,11 @@ class GraphConversion {
     attributes->custom_call_target = "Sharding";
     HILO_ASSIGN_OR_RETURN(HloInstruction * mark, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {}, &c.operands[0]->shape()));
     mark->add_extra_attribute("sharding", text);
+    HILO_ASSIGN_OR_RETURN(const std::string axes, shardings_.Text(*sharding));
+    if (absl::StrContains(axes, "?")) {  // HLO's own notation has no word for dimensions that are open
+      mark->add_extra_attribute("frontend_attributes",
+                                absl::StrCat("{xla.sdy.sharding=", FieldToText(absl::StrCat("#sdy.sharding_per_value<[", axes, "]>")), "}"));
+    }
     return Results{mark};
   }
 

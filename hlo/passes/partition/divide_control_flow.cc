@@ -49,9 +49,17 @@ class StateCuts {
     for (size_t i = 0; i < tiles_.size(); ++i) {
       const DividedValue& value = *after[i];
       const bool passes = after[i] == before[i];
-      const bool differs = passes ? value.whole != nullptr || tested[i]->whole != nullptr : value.tile == nullptr || !SameTiles(value.tiles, tiles_[i]);
-      if (tiles_[i].IsWhole() || !differs) continue;
-      tiles_[i] = passes ? TileAssignment() : CutOf(value);
+      if (tiles_[i].IsWhole()) continue;
+      if (passes) {
+        // What is gathered in each round anew is gathered before.
+        const DividedValue& in_condition = *tested[i];
+        const bool needs_whole = value.whole != nullptr || in_condition.whole != nullptr;
+        if (!needs_whole && value.joined.IsWhole() && in_condition.joined.IsWhole()) continue;
+        tiles_[i] = needs_whole ? TileAssignment() : value.joined.IsWhole() ? in_condition.joined : value.joined;
+      } else {
+        if (value.tile != nullptr && SameTiles(value.tiles, tiles_[i])) continue;
+        tiles_[i] = CutOf(value);
+      }
       stays_whole_[i] = tiles_[i].IsWhole();
       changed = true;
     }
@@ -137,8 +145,8 @@ absl::StatusOr<bool> Divider::VisitLoop(TileWalk* walk, HloInstruction* loop, in
     HloInstruction* value = walk->computation()->AddInstruction(loop->CloneWithNewOperands(operand->shape(), {operand}), loop->name());
     value->set_called_computation(0, new_condition);
     value->set_called_computation(1, new_body);
-    walk->CountGathered(*divided.walk);
-    walk->CountGathered(*test.walk);
+    walk->TakeNotes(*divided.walk);
+    walk->TakeNotes(*test.walk);
     HILO_RETURN_IF_ERROR(walk->SetDivided(loop, value, state.tiles()));
     return true;
   }
@@ -168,7 +176,7 @@ absl::StatusOr<bool> Divider::VisitBranches(TileWalk* walk, HloInstruction* cond
   std::vector<HloComputation*> finished;
   for (const Body& branch : branches) {
     HILO_ASSIGN_OR_RETURN(finished.emplace_back(), Finish(branch, tiles));
-    walk->CountGathered(*branch.walk);
+    walk->TakeNotes(*branch.walk);
   }
   HloInstruction* value =
       walk->computation()->AddInstruction(conditional->CloneWithNewOperands(finished[0]->root_instruction()->shape(), operands), conditional->name());

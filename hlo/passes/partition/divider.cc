@@ -5,6 +5,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/custom_call_attributes.h"
 #include "hlo/passes/inline_computation.h"
 
 namespace hilo {
@@ -83,6 +84,7 @@ absl::Status Divider::Visit(TileWalk* walk, HloInstruction* instruction, int dep
   }
   if (IsShardingMark(*instruction)) return VisitMark(walk, instruction);
   if (CutsOrJoins(*instruction)) return VisitEdge(walk, instruction);
+  if (const std::optional<int64_t> device = OnlyDeviceOf(*instruction); device.has_value()) return VisitOnOneDevice(walk, instruction, *device);
   if (instruction->opcode() == HloOpcode::kOptimizationBarrier) return VisitBarrier(walk, instruction);
   if (MayDivide(*walk, *instruction, depth)) {
     HILO_ASSIGN_OR_RETURN(const bool divided,
@@ -94,19 +96,28 @@ absl::Status Divider::Visit(TileWalk* walk, HloInstruction* instruction, int dep
   return absl::OkStatus();
 }
 
-// The program says how an array is to be cut from here on.
+// The program says how an array is to be cut from here on, or asks how it is.
 absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   HILO_RETURN_IF_ERROR(CheckMark(*mark));
   walk->SetAlias(mark, mark->operand(0));
-  const absl::string_view sharding = ShardingOf(*mark);
   const DividedValue& value = walk->Get(mark->operand(0));
-  if (!SaysHowToCut(*mark) || value.is_local || !mark->shape().IsArray()) return absl::OkStatus();
-  if (absl::StrContains(sharding, "replicated}") && !absl::StrContains(sharding, "devices=")) return walk->Whole(mark->operand(0)).status();
-  if (!absl::StrContains(sharding, "devices=")) return absl::OkStatus();
-  HILO_ASSIGN_OR_RETURN(const auto tiles, TileAssignmentsFromHlo(sharding, 1));
-  if (tiles[0].IsWhole() || !TileShape(mark->shape(), tiles[0]).ok()) return absl::OkStatus();
-  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, walk->Tile(mark->operand(0), tiles[0]));
-  walk->Set(mark, {.tile = tile, .tiles = tiles[0]});
+  if (!mark->shape().IsArray()) return absl::OkStatus();
+  if (AsksHowItIsCut(*mark)) walk->Note(mark->attrs<CustomCallAttrs>().backend_config.text, value.tile != nullptr ? value.tiles : TileAssignment());
+  if (!SaysHowToCut(*mark) || value.is_local) return absl::OkStatus();
+  const absl::string_view sharding = ShardingOf(*mark);
+  const std::vector<bool> open = OpenDimensions(*mark, mark->shape().rank());
+  const bool is_open = absl::c_linear_search(open, true);
+  TileAssignment tiles;
+  if (absl::StrContains(sharding, "devices=")) {
+    HILO_ASSIGN_OR_RETURN(const auto said, TileAssignmentsFromHlo(sharding, 1));
+    tiles = said[0];
+    if (!TileShape(mark->shape(), tiles).ok() || (tiles.IsWhole() && !is_open)) return absl::OkStatus();
+  } else if (!absl::StrContains(sharding, "replicated}") && !is_open) {
+    return absl::OkStatus();
+  }
+  if (is_open) tiles = walk->CutAlso(*mark->operand(0), tiles, open);
+  HILO_ASSIGN_OR_RETURN(HloInstruction * part, walk->Tile(mark->operand(0), tiles));
+  if (!tiles.IsWhole() || is_open) walk->Set(mark, DividedOf(part, tiles));
   return absl::OkStatus();
 }
 

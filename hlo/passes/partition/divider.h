@@ -40,6 +40,7 @@ class Divider {
   absl::Status Visit(TileWalk* walk, HloInstruction* instruction, int depth);
   absl::Status VisitMark(TileWalk* walk, HloInstruction* mark) const;
   absl::Status VisitEdge(TileWalk* walk, HloInstruction* call) const;
+  absl::Status VisitOnOneDevice(TileWalk* walk, HloInstruction* call, int64_t device);
   static absl::Status VisitBarrier(TileWalk* walk, HloInstruction* barrier);
 
   // These two return false for what stays whole.

@@ -20,8 +20,8 @@ struct OpFactors {
   std::vector<std::vector<int>> operands;  // factor of each dimension of each operand
   std::vector<int> result;                 // of the dimensions of the result, or of each array of a tuple
   int count = 0;
-  std::vector<int> combined;                         // factors whose parts are to be combined
-  std::optional<HloOpcode> combiner;                 // by this
+  std::vector<int> combined;          // factors whose parts are to be combined
+  std::optional<HloOpcode> combiner;  // by this
 };
 
 // Nothing if the op can only be done on whole arrays.

@@ -37,7 +37,7 @@ namespace {
 
 class Partitioner : public HloPass {
  public:
-  explicit Partitioner(std::vector<bool> open_results) : open_results_(std::move(open_results)) {}
+  Partitioner(std::vector<bool> open_results, std::vector<ShardingNote>* notes) : open_results_(std::move(open_results)), notes_(notes) {}
 
   absl::string_view name() const override { return "partition"; }
   bool optional() const override { return false; }
@@ -130,6 +130,7 @@ class Partitioner : public HloPass {
     HILO_RETURN_IF_ERROR(entry->set_root_instruction(*result, true));
     HILO_RETURN_IF_ERROR(Divider::RemoveReplaced(walk, visited));
     HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
+    if (notes_ != nullptr) *notes_ = walk.notes();
     module->set_entry_computation_layout(shape);
     // A result that is no longer of its parameter's shape cannot take its place.
     auto& aliases = module->input_output_aliases();
@@ -184,7 +185,7 @@ class Partitioner : public HloPass {
 
   // Results that are open stay cut as they are. The module says then how its results are cut.
   absl::Status ChooseTiles(TileWalk* walk, HloInstruction* root, std::vector<TileAssignment>* tiles) const {
-    if (open_results_.size() != tiles->size() || !absl::c_linear_search(open_results_, true)) return absl::OkStatus();
+    if (open_results_.size() != tiles->size()) return absl::OkStatus();
     if (!root->shape().IsArray() && root->shape().tuple_shapes_size() != static_cast<int64_t>(tiles->size())) return absl::OkStatus();
     HILO_ASSIGN_OR_RETURN(const Leaves leaves, walk->LeavesOf(root));
     for (size_t i = 0; i < tiles->size(); ++i) {
@@ -196,12 +197,15 @@ class Partitioner : public HloPass {
   }
 
   const std::vector<bool> open_results_;
+  std::vector<ShardingNote>* const notes_;
   int64_t partitions_ = 1, next_channel_ = 1;
   ShardingMeshes meshes_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results) { return std::make_unique<Partitioner>(std::move(open_results)); }
+std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results, std::vector<ShardingNote>* notes) {
+  return std::make_unique<Partitioner>(std::move(open_results), notes);
+}
 
 }  // namespace hilo

@@ -1,9 +1,11 @@
 #include "hlo/passes/partition/sharding_marks.h"
 
-#include <optional>
-
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
@@ -18,7 +20,7 @@ absl::string_view TargetOf(const HloInstruction& instruction) {
 
 bool IsMarkTarget(absl::string_view target) {
   return target == "Sharding" || target == "xla.sdy.FuncResultSharding" || target == "xla.sdy.PropagationBarrier" || target == "xla.sdy.ShardingGroup" ||
-         target == "xla.sdy.ReshardOp";
+         target == "xla.sdy.ReshardOp" || target == "InspectSharding";
 }
 
 }  // namespace
@@ -34,6 +36,42 @@ bool CutsOrJoins(const HloInstruction& instruction) {
   return target == "SPMDShardToFullShape" || target == "xla.sdy.LocalToGlobalShape" || CutsToLocal(instruction);
 }
 
+bool AsksHowItIsCut(const HloInstruction& mark) { return TargetOf(mark) == "InspectSharding"; }
+
+std::vector<bool> OpenDimensions(const HloInstruction& mark, int64_t rank) {
+  std::vector<bool> open(rank, false);
+  // <@mesh, [{"a"}, {"b", ?}, {?}]>
+  const std::string text = FrontendAttribute(ExtraAttribute(mark.extra_attributes(), "frontend_attributes"), "xla.sdy.sharding");
+  const size_t dimensions = text.find(", [{");
+  if (dimensions == std::string::npos) return open;
+  int64_t dimension = -1;
+  for (const char c : absl::string_view(text).substr(dimensions + 3)) {
+    if (c == ']' || dimension == rank) break;
+    if (c == '{') ++dimension;
+    if (c == '?' && dimension >= 0 && dimension < rank) open[dimension] = true;
+  }
+  return open;
+}
+
+std::optional<int64_t> OnlyDeviceOf(const HloInstruction& call) {
+  if (call.opcode() != HloOpcode::kCustomCall || !call.HasSideEffect()) return std::nullopt;
+  bool has_arrays = false;
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(call.shape())) {
+    has_arrays |= leaf.shape->IsArray();
+    if (leaf.index.size() > 1 || !(leaf.shape->IsToken() || (leaf.shape->IsArray() && leaf.shape->is_static()))) return std::nullopt;
+  }
+  std::optional<int64_t> only;
+  for (absl::string_view one : absl::StrSplit(ShardingOf(call), ',')) {
+    one = absl::StripAsciiWhitespace(one);
+    while (absl::ConsumePrefix(&one, "{") || absl::ConsumeSuffix(&one, "}")) {
+    }
+    int64_t device;
+    if (!absl::ConsumePrefix(&one, "maximal device=") || !absl::SimpleAtoi(one, &device) || only.value_or(device) != device) return std::nullopt;
+    only = device;
+  }
+  return has_arrays ? only : std::nullopt;
+}
+
 absl::string_view ShardingOf(const HloInstruction& instruction) { return ExtraAttribute(instruction.extra_attributes(), "sharding"); }
 
 bool HasShardingMarks(const HloComputation& computation) {
@@ -43,7 +81,7 @@ bool HasShardingMarks(const HloComputation& computation) {
     const HloComputation* here = reached.back();
     reached.pop_back();
     for (const HloInstruction* instruction : here->instructions()) {
-      if (IsMarkTarget(TargetOf(*instruction)) || CutsOrJoins(*instruction)) return true;
+      if (IsMarkTarget(TargetOf(*instruction)) || CutsOrJoins(*instruction) || OnlyDeviceOf(*instruction).has_value()) return true;
       if (here->IsEntry() && absl::StrContains(ShardingOf(*instruction), "devices=")) return true;
       for (const HloComputation* called : instruction->called_computations()) {
         if (seen.insert(called).second) reached.push_back(called);

@@ -2,6 +2,7 @@
 #ifndef HILO_HLO_PASSES_PARTITION_SHARDING_MARKS_H_
 #define HILO_HLO_PASSES_PARTITION_SHARDING_MARKS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,17 @@ bool SaysHowToCut(const HloInstruction& mark);
 bool CutsToLocal(const HloInstruction& instruction);
 bool CutsOrJoins(const HloInstruction& instruction);
 
+// Of a mark that asks how its operand is cut.
+bool AsksHowItIsCut(const HloInstruction& mark);
+// The dimensions of which a mark leaves open how they are cut, of `rank` of them.
+std::vector<bool> OpenDimensions(const HloInstruction& mark, int64_t rank);
+// The device that alone makes a call with effects and results, which all get.
+std::optional<int64_t> OnlyDeviceOf(const HloInstruction& call);
+
 // The text of the attribute sharding=; empty if there is none.
 absl::string_view ShardingOf(const HloInstruction& instruction);
 
-// Whether the computation, or one that it calls, has such calls, or the instructions of the entry have shardings with tiles.
+// Whether the computation, or one that it calls, has any of these calls, or the instructions of the entry have shardings with tiles.
 bool HasShardingMarks(const HloComputation& computation);
 
 // Errors: InvalidArgument unless the mark has its operand's shape; unless there are as many results as operands.

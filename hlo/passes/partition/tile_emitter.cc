@@ -1,5 +1,7 @@
 #include "hlo/passes/partition/tile_emitter.h"
 
+#include <functional>
+#include <map>
 #include <numeric>
 
 #include "absl/algorithm/container.h"
@@ -11,6 +13,11 @@
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo {
+namespace {
+
+int64_t Product(const std::vector<int64_t>& sizes) { return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>()); }
+
+}  // namespace
 
 absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles) {
   if (tiles.IsWhole()) return shape;
@@ -26,9 +33,42 @@ absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles) {
   return shape;
 }
 
-bool SameTiles(const TileAssignment& a, const TileAssignment& b) {
-  return a.IsWhole() ? b.IsWhole() : a.counts == b.counts && a.tile_of == b.tile_of;
+TileAssignment CommonTiles(const TileAssignment& from, const TileAssignment& to) {
+  const auto is_odd = [&](const std::vector<int64_t>& tile) { return tile.size() != from.counts.size(); };
+  if (from.IsWhole() || to.IsWhole() || from.counts.size() != to.counts.size() || from.tile_of.size() != to.tile_of.size() ||
+      absl::c_any_of(from.tile_of, is_odd) || absl::c_any_of(to.tile_of, is_odd)) {
+    return TileAssignment();
+  }
+  // Whether each tile of the finer cut of a dimension lies in the tile of the coarser one that the partition has.
+  const auto refines = [](const TileAssignment& fine, const TileAssignment& coarse, size_t d) {
+    if (fine.counts[d] % coarse.counts[d] != 0) return false;
+    const int64_t ratio = fine.counts[d] / coarse.counts[d];
+    for (size_t p = 0; p < fine.tile_of.size(); ++p) {
+      if (fine.tile_of[p][d] / ratio != coarse.tile_of[p][d]) return false;
+    }
+    return true;
+  };
+  TileAssignment common{.counts = std::vector<int64_t>(from.counts.size(), 1),
+                        .tile_of = std::vector<std::vector<int64_t>>(from.tile_of.size(), std::vector<int64_t>(from.counts.size(), 0))};
+  for (size_t d = 0; d < from.counts.size(); ++d) {
+    const TileAssignment* kept = refines(to, from, d) ? &from : refines(from, to, d) ? &to : nullptr;
+    if (kept == nullptr) continue;
+    common.counts[d] = kept->counts[d];
+    for (size_t p = 0; p < common.tile_of.size(); ++p) common.tile_of[p][d] = kept->tile_of[p][d];
+  }
+  return common;
 }
+
+TileAssignment TilesWithin(const TileAssignment& coarse, const TileAssignment& fine) {
+  TileAssignment within = fine;
+  for (size_t d = 0; d < coarse.counts.size() && !fine.IsWhole(); ++d) {
+    within.counts[d] /= coarse.counts[d];
+    for (std::vector<int64_t>& tile : within.tile_of) tile[d] %= within.counts[d];
+  }
+  return within;
+}
+
+bool SameTiles(const TileAssignment& a, const TileAssignment& b) { return a.IsWhole() ? b.IsWhole() : a.counts == b.counts && a.tile_of == b.tile_of; }
 
 absl::StatusOr<HloInstruction*> TileEmitter::Cut(HloInstruction* whole, const TileAssignment& tiles) {
   if (tiles.IsWhole()) return whole;
@@ -60,13 +100,16 @@ absl::StatusOr<HloInstruction*> TileEmitter::Cut(HloInstruction* whole, const Ti
   return computation_->AddOp(HloOpcode::kDynamicSlice, operands, std::move(attributes));
 }
 
-absl::StatusOr<HloInstruction*> TileEmitter::Join(HloInstruction* tile, const TileAssignment& tiles) {
-  if (tiles.IsWhole()) return tile;
-  HILO_RETURN_IF_ERROR(Check(tiles));
+absl::StatusOr<HloInstruction*> TileEmitter::Join(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to) {
+  if (SameTiles(from, to)) return tile;
+  HILO_RETURN_IF_ERROR(Check(from));
   const std::vector<int64_t> sizes(tile->shape().dimensions().begin(), tile->shape().dimensions().end());
-  if (sizes.size() != tiles.counts.size()) {
-    return InvalidArgument("a sharding of ", tiles.counts.size(), " dimensions does not fit ", tile->shape().ToString());
+  if (sizes.size() != from.counts.size()) {
+    return InvalidArgument("a sharding of ", from.counts.size(), " dimensions does not fit ", tile->shape().ToString());
   }
+  std::vector<int64_t> apart = from.counts;
+  for (size_t d = 0; d < to.counts.size(); ++d) apart[d] /= to.counts[d];
+  HILO_ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> groups, GroupsToJoin(from, to, apart));
   std::vector<int64_t> with_device = sizes;
   with_device.insert(with_device.begin(), 1);
   HILO_ASSIGN_OR_RETURN(HloInstruction * value, Reshape(tile, with_device));
@@ -74,26 +117,44 @@ absl::StatusOr<HloInstruction*> TileEmitter::Join(HloInstruction* tile, const Ti
   gather->channel_id = (*next_channel_)++;
   gather->dimensions = {0};
   gather->use_global_device_ids = true;
-  std::vector<int64_t> all(partitions_);
-  std::iota(all.begin(), all.end(), 0);
-  gather->replica_groups.groups = OfAllReplicas({all});
-  with_device[0] = partitions_;
+  gather->replica_groups.groups = OfAllReplicas(groups);
+  with_device[0] = static_cast<int64_t>(groups[0].size());
   const Shape gathered = ShapeUtil::MakeShape(tile->shape().element_type(), with_device);
   HILO_ASSIGN_OR_RETURN(value, computation_->AddOp(HloOpcode::kAllGather, {value}, std::move(gather), {}, &gathered));
-  HILO_ASSIGN_OR_RETURN(value, InTileOrder(value, tiles));
   // [c0, c1, s0, s1] to [c0, s0, c1, s1] to [c0 * s0, c1 * s1].
   const auto rank = static_cast<int64_t>(sizes.size());
-  std::vector<int64_t> apart = tiles.counts, whole;
-  apart.insert(apart.end(), sizes.begin(), sizes.end());
+  std::vector<int64_t> joined;
   auto transpose = std::make_unique<TransposeAttrs>();
   for (int64_t d = 0; d < rank; ++d) {
     transpose->dimensions.push_back(d);
     transpose->dimensions.push_back(rank + d);
-    whole.push_back(tiles.counts[d] * sizes[d]);
+    joined.push_back(apart[d] * sizes[d]);
   }
+  apart.insert(apart.end(), sizes.begin(), sizes.end());
   HILO_ASSIGN_OR_RETURN(value, Reshape(value, apart));
   HILO_ASSIGN_OR_RETURN(value, computation_->AddOp(HloOpcode::kTranspose, {value}, std::move(transpose)));
-  return Reshape(value, whole);
+  return Reshape(value, joined);
+}
+
+// Partitions that have the tiles of one larger tile, one of each and in the order of these.
+absl::StatusOr<std::vector<std::vector<int64_t>>> TileEmitter::GroupsToJoin(const TileAssignment& from, const TileAssignment& to,
+                                                                            const std::vector<int64_t>& apart) const {
+  std::map<std::vector<int64_t>, std::map<std::vector<int64_t>, std::vector<int64_t>>> owners;  // by the larger tile, by the tile
+  for (int64_t p = 0; p < partitions_; ++p) owners[to.IsWhole() ? std::vector<int64_t>() : to.tile_of[p]][from.tile_of[p]].push_back(p);
+  const auto tiles = static_cast<size_t>(Product(apart));
+  const size_t copies = owners.begin()->second.begin()->second.size();
+  std::vector<std::vector<int64_t>> groups;
+  for (const auto& [larger, by_tile] : owners) {
+    for (const auto& [tile, of_tile] : by_tile) {
+      if (by_tile.size() == tiles && of_tile.size() == copies) continue;
+      return InvalidArgument("the devices do not have equally many of each of the ", tiles, " tiles of a sharded array");
+    }
+    for (size_t copy = 0; copy < copies; ++copy) {
+      std::vector<int64_t>& group = groups.emplace_back();
+      for (const auto& [tile, of_tile] : by_tile) group.push_back(of_tile[copy]);
+    }
+  }
+  return groups;
 }
 
 absl::StatusOr<HloInstruction*> TileEmitter::Combine(HloInstruction* part, HloOpcode combiner, const std::vector<std::vector<int64_t>>& groups) {
@@ -125,31 +186,6 @@ absl::Status TileEmitter::Check(const TileAssignment& tiles) const {
 absl::StatusOr<HloInstruction*> TileEmitter::Reshape(HloInstruction* value, const std::vector<int64_t>& sizes) {
   const Shape shape = ShapeUtil::MakeShape(value->shape().element_type(), sizes);
   return computation_->AddOp(HloOpcode::kReshape, {value}, nullptr, {}, &shape);
-}
-
-// Rows of `value` are devices; the result's are tiles in row-major order.
-absl::StatusOr<HloInstruction*> TileEmitter::InTileOrder(HloInstruction* value, const TileAssignment& tiles) {
-  std::vector<int64_t> device_of;
-  bool in_order = true;
-  for (std::vector<int64_t> tile(tiles.counts.size(), 0);;) {
-    const auto it = absl::c_find(tiles.tile_of, tile);
-    if (it == tiles.tile_of.end()) return InvalidArgument("no device has tile {", absl::StrJoin(tile, ","), "} of a sharded array");
-    device_of.push_back(it - tiles.tile_of.begin());
-    in_order &= device_of.back() == static_cast<int64_t>(device_of.size()) - 1;
-    if (!IndexUtil::BumpIndices(tiles.counts, absl::MakeSpan(tile))) break;
-  }
-  if (in_order && static_cast<int64_t>(device_of.size()) == partitions_) return value;
-  std::vector<HloInstruction*> rows;
-  for (int64_t device : device_of) {
-    auto slice = std::make_unique<SliceAttrs>();
-    for (int64_t size : value->shape().dimensions()) slice->slice.push_back({0, size, 1});
-    slice->slice[0] = {device, device + 1, 1};
-    HILO_ASSIGN_OR_RETURN(rows.emplace_back(), computation_->AddOp(HloOpcode::kSlice, {value}, std::move(slice)));
-  }
-  if (rows.size() == 1) return rows[0];
-  auto concatenate = std::make_unique<ConcatenateAttrs>();
-  concatenate->dimensions = {0};
-  return computation_->AddOp(HloOpcode::kConcatenate, rows, std::move(concatenate));
 }
 
 std::vector<std::vector<int64_t>> TileEmitter::OfAllReplicas(const std::vector<std::vector<int64_t>>& groups) const {

@@ -14,6 +14,10 @@ namespace hilo {
 // The tile's shape. Errors: InvalidArgument if the sharding has another rank; Unimplemented if the tiles are not equal.
 absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles);
 bool SameTiles(const TileAssignment& a, const TileAssignment& b);
+// The finest cut of which both of these are finer ones, or the same: who goes from one to the other joins tiles up to it, and cuts these.
+TileAssignment CommonTiles(const TileAssignment& from, const TileAssignment& to);
+// How the tiles of `coarse` are cut into those of `fine`.
+TileAssignment TilesWithin(const TileAssignment& coarse, const TileAssignment& fine);
 
 // Emits into one computation of a program for `partitions` partitions.
 class TileEmitter {
@@ -24,15 +28,15 @@ class TileEmitter {
 
   // This partition's tile of `whole`. Errors of both: InvalidArgument if the sharding does not fit the array or the program; Unimplemented as TileShape.
   absl::StatusOr<HloInstruction*> Cut(HloInstruction* whole, const TileAssignment& tiles);
-  // The whole array of which every partition has its tile `tile`.
-  absl::StatusOr<HloInstruction*> Join(HloInstruction* tile, const TileAssignment& tiles);
+  // The array cut into the larger tiles `to`, or the whole array, of which every partition has its tile `tile` of the cut `from`.
+  absl::StatusOr<HloInstruction*> Join(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to = {});
   // What the partitions of each group have, combined by `combiner`, a binary op.
   absl::StatusOr<HloInstruction*> Combine(HloInstruction* part, HloOpcode combiner, const std::vector<std::vector<int64_t>>& groups);
 
  private:
   absl::Status Check(const TileAssignment& tiles) const;
   absl::StatusOr<HloInstruction*> Reshape(HloInstruction* value, const std::vector<int64_t>& sizes);
-  absl::StatusOr<HloInstruction*> InTileOrder(HloInstruction* value, const TileAssignment& tiles);
+  absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToJoin(const TileAssignment& from, const TileAssignment& to, const std::vector<int64_t>& apart) const;
   // The groups of partitions, within each replica, as global numbers of devices.
   std::vector<std::vector<int64_t>> OfAllReplicas(const std::vector<std::vector<int64_t>>& groups) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "absl/algorithm/container.h"
 #include "base/status_macros.h"
@@ -72,8 +73,21 @@ absl::StatusOr<HloInstruction*> TileWalk::Whole(DividedValue& value) {
 
 absl::StatusOr<HloInstruction*> TileWalk::Tile(DividedValue& value, const TileAssignment& tiles) {
   if (value.tile != nullptr && SameTiles(value.tiles, tiles)) return value.tile;
+  if (tiles.IsWhole()) return Whole(value);
+  if (value.whole == nullptr && value.tile != nullptr) {
+    for (const auto& [cut, part] : value.more) {
+      if (SameTiles(cut, tiles)) return part;
+    }
+    const TileAssignment common = CommonTiles(value.tiles, tiles);
+    if (!common.IsWhole()) {
+      if (!SameTiles(common, value.tiles)) value.joined = common;
+      HILO_ASSIGN_OR_RETURN(HloInstruction * part, emitter_.Join(value.tile, value.tiles, common));
+      HILO_ASSIGN_OR_RETURN(part, emitter_.Cut(part, TilesWithin(common, tiles)));
+      value.more.emplace_back(tiles, part);
+      return part;
+    }
+  }
   HILO_ASSIGN_OR_RETURN(HloInstruction * whole, Whole(value));
-  if (tiles.IsWhole()) return whole;
   HILO_ASSIGN_OR_RETURN(HloInstruction * tile, emitter_.Cut(whole, tiles));
   if (value.tile == nullptr) {
     value.tile = tile;
@@ -128,9 +142,10 @@ bool TileWalk::IsSourceOfLocals(const HloInstruction& op) {
 
 absl::Status TileWalk::VisitWhole(HloInstruction* op) {
   DividedValue value{.whole = op, .is_local = IsSourceOfLocals(*op)};
+  const bool has_arrays = absl::c_any_of(ShapeUtil::Leaves(op->shape()), [](const ShapeUtil::Leaf& leaf) { return leaf.shape->IsArray(); });
   for (int64_t i = 0; i < op->operand_count(); ++i) {
     DividedValue& operand = *values_.at(op->operand(i));
-    value.is_local |= operand.is_local;
+    value.is_local |= operand.is_local && has_arrays;  // a token is nothing
     HILO_ASSIGN_OR_RETURN(HloInstruction * whole, Whole(operand));
     if (whole != op->operand(i)) computation_->ReplaceOperand(op, i, whole);
   }
@@ -213,6 +228,28 @@ TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& f
     }
   }
   return any ? cuts : Cuts();
+}
+
+TileAssignment TileWalk::CutAlso(const HloInstruction& instruction, const TileAssignment& tiles, const std::vector<bool>& open) const {
+  const DividedValue& value = *values_.at(&instruction);
+  Cuts cuts{.counts = std::vector<int64_t>(open.size(), 1), .coordinates = std::vector<std::vector<int64_t>>(open.size())};
+  std::vector<int> factors(open.size());
+  std::iota(factors.begin(), factors.end(), 0);
+  const auto cut = [&](size_t d, const TileAssignment& as) {
+    cuts.counts[d] = as.counts[d];
+    for (int64_t p = 0; p < partitions_; ++p) cuts.coordinates[d].push_back(as.tile_of[p][d]);
+  };
+  for (size_t d = 0; d < tiles.counts.size(); ++d) {
+    if (tiles.counts[d] != 1) cut(d, tiles);
+  }
+  for (size_t d = 0; d < open.size(); ++d) {
+    if (!open[d] || cuts.counts[d] != 1 || value.tile == nullptr || value.tiles.counts[d] == 1) continue;
+    cut(d, value.tiles);
+    if (AreEven(cuts)) continue;
+    cuts.counts[d] = 1;
+    cuts.coordinates[d].clear();
+  }
+  return TilesOf(cuts, factors);
 }
 
 TileAssignment TileWalk::TilesOf(const Cuts& cuts, const std::vector<int>& factors) const {

@@ -12,6 +12,7 @@
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/passes/partition/op_factors.h"
 #include "hlo/passes/partition/tile_emitter.h"
+#include "hlo/passes/standard_passes.h"
 
 namespace hilo {
 
@@ -20,6 +21,8 @@ struct DividedValue {
   HloInstruction* whole = nullptr;
   HloInstruction* tile = nullptr;
   TileAssignment tiles;
+  std::vector<std::pair<TileAssignment, HloInstruction*>> more;  // tiles of other cuts
+  TileAssignment joined;                                         // larger tiles, if such have been made for these
   bool is_local = false;  // inside of a manual computation: another array in each partition, which nobody divides further
   std::vector<std::shared_ptr<DividedValue>> elements;
 };
@@ -62,6 +65,9 @@ class TileWalk {
   absl::StatusOr<HloInstruction*> Whole(const HloInstruction* instruction) { return Whole(*values_.at(instruction)); }
   absl::StatusOr<HloInstruction*> Tile(const HloInstruction* instruction, const TileAssignment& tiles) { return Tile(*values_.at(instruction), tiles); }
 
+  // `tiles`, with the dimensions that are `open` cut as those of the value are, as far as that goes together.
+  TileAssignment CutAlso(const HloInstruction& instruction, const TileAssignment& tiles, const std::vector<bool>& open) const;
+
   absl::StatusOr<Leaves> LeavesOf(const HloInstruction* instruction);
   // The leaves cut as `tiles` say, in a tuple or alone.
   absl::StatusOr<HloInstruction*> Pack(const Leaves& leaves, const std::vector<TileAssignment>& tiles, bool is_tuple);
@@ -70,12 +76,17 @@ class TileWalk {
   // Whether the op by itself gives each partition something else.
   static bool IsSourceOfLocals(const HloInstruction& op);
 
+  // How values are cut that somebody asks for by a name.
+  void Note(std::string name, TileAssignment tiles) { notes_.push_back({std::move(name), std::move(tiles)}); }
+  const std::vector<ShardingNote>& notes() const { return notes_; }
+
   // Arrays that were cut and had to be gathered, and the instruction that the first of them was gathered for.
   int64_t gathered_count() const { return gathered_count_; }
   const std::string& first_gatherer() const { return first_gatherer_; }
   // What is gathered from here on is gathered for this one; null: for the result.
   void SetVisited(const HloInstruction* instruction) { visited_ = instruction; }
-  void CountGathered(const TileWalk& of_called) {
+  void TakeNotes(const TileWalk& of_called) {
+    notes_.insert(notes_.end(), of_called.notes_.begin(), of_called.notes_.end());
     if (gathered_count_ == 0) first_gatherer_ = of_called.first_gatherer_;
     gathered_count_ += of_called.gathered_count_;
   }
@@ -105,6 +116,7 @@ class TileWalk {
   TileEmitter emitter_;
   absl::flat_hash_map<const HloInstruction*, std::shared_ptr<DividedValue>> values_;
   const HloInstruction* visited_ = nullptr;
+  std::vector<ShardingNote> notes_;
   int64_t gathered_count_ = 0;
   std::string first_gatherer_;
 };

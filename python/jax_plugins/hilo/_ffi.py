@@ -23,7 +23,7 @@ _Extension._fields_ = [("struct_size", ctypes.c_size_t), ("type", ctypes.c_int),
 
 
 class _FfiApiExtension(ctypes.Structure):
-    _fields_ = [("base", _Extension), ("ffi_api", ctypes.c_void_p)]
+    _fields_ = [("base", _Extension), ("ffi_api", ctypes.c_void_p), ("set_sharding_inspector", ctypes.c_void_p)]
 
 
 class _Api(ctypes.Structure):
@@ -84,6 +84,9 @@ class _ErrorDestroyArgs(ctypes.Structure):
     _fields_ = [("head", _Head), ("error", ctypes.c_void_p)]
 
 
+ShardingInspector = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
+
+
 def _span(data):
     """A view of bytes that the caller keeps."""
     return _ByteSpan(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data))
@@ -98,7 +101,9 @@ class Plugin:
             extension = extension.contents.next
         if not extension:
             raise AttributeError("the plugin has no table of XLA's FFI")
-        self._ffi = ctypes.cast(ctypes.cast(extension, ctypes.POINTER(_FfiApiExtension)).contents.ffi_api, ctypes.POINTER(_FfiApi)).contents
+        ours = ctypes.cast(extension, ctypes.POINTER(_FfiApiExtension)).contents
+        self._ffi = ctypes.cast(ours.ffi_api, ctypes.POINTER(_FfiApi)).contents
+        self._set_sharding_inspector = ctypes.CFUNCTYPE(None, ShardingInspector)(ours.set_sharding_inspector)
 
     def register_handler(self, name, handler, platform="Host"):
         """Registers XLA_FFI_Handlers as the target `name` for all clients: a capsule or an address, or a dict of them by stage.
@@ -108,6 +113,10 @@ class Plugin:
         stages = handler if isinstance(handler, dict) else {"execute": handler}
         functions = {stage: function if isinstance(function, int) else address(function) for stage, function in stages.items()}
         self._call(self._ffi.handler_register, _HandlerRegisterArgs(name=_span(name), platform=_span(platform), **functions))
+
+    def set_sharding_inspector(self, inspector):
+        """A ShardingInspector, which must live on: it gets, of each question in a program, its number and a serialised OpSharding."""
+        self._set_sharding_inspector(inspector)
 
     def register_type(self, name, type_id, type_info=None):
         """Registers a type of states. `type_id` and `type_info` are capsules; what type_id points to is set unless it has been."""

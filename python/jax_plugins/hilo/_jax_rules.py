@@ -19,13 +19,14 @@ _HOST_PLATFORMS = ("cpu", "Host", "host", _NAME)  # what names of platforms say 
 
 def install(api):
     """Installs all of them. `api` is the capsule of the plugin's table of functions."""
-    from . import _callbacks, _dlpack, _ffi
+    from . import _callbacks, _dlpack, _ffi, _inspect
 
     plugin = _ffi.Plugin(api)
     for rule in (_lower_as_on_cpu, _lower_approx_top_k, _lower_custom_partitioning, _allow_donation, _place_callback_arguments, _keep_compiled_programs, _take_buffers,
                  _choose_branches_for_cpu, _count_costs, _dlpack.share, _dlpack.take):
         _try(rule)
     _try(functools.partial(_callbacks.install, plugin))
+    _try(functools.partial(_inspect.install, plugin))
     _try(functools.partial(_register_handlers, plugin))
 
 
