@@ -1,4 +1,4 @@
-// Ends a run from outside: by a call, or by a deadline.
+// Ends a run or a compilation from outside: by a call, or by a deadline.
 #ifndef HILO_BASE_CANCELLATION_H_
 #define HILO_BASE_CANCELLATION_H_
 
@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace hilo {
 
@@ -16,15 +18,15 @@ class CancellationToken {
   void Cancel() { Set(kCancelled); }
   void Expire() { Set(kExpired); }
   bool stopped() const { return state_.load(std::memory_order_relaxed) != kRunning; }
-  // OK while running, else Cancelled or DeadlineExceeded.
-  absl::Status status() const {
+  // OK while running, else Cancelled or DeadlineExceeded of `what`.
+  absl::Status status(absl::string_view what = "run") const {
     switch (state_.load(std::memory_order_relaxed)) {
       case kRunning:
         return absl::OkStatus();
       case kExpired:
-        return absl::DeadlineExceededError("the run was ended by its deadline");
+        return absl::DeadlineExceededError(absl::StrCat("the ", what, " was ended by its deadline"));
       default:
-        return absl::CancelledError("the run was cancelled");
+        return absl::CancelledError(absl::StrCat("the ", what, " was cancelled"));
     }
   }
   // 0 while running.

@@ -20,8 +20,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/cpu_count.h"
@@ -84,17 +84,18 @@ std::string GroupText(absl::Span<const int64_t> group) {
 }
 
 absl::Status CheckCall(const CollectiveCall& call, int64_t rank, int64_t size) {
-  absl::flat_hash_set<int64_t> seen;
+  std::vector<bool> seen(size);
   for (int64_t member : call.group) {
     if (member < 0 || member >= size) {
       return InvalidArgument(call.name, ": the group ", GroupText(call.group),
                              " must hold ranks below ", size);
     }
-    if (!seen.insert(member).second)
+    if (seen[member])
       return InvalidArgument(call.name, ": the group ", GroupText(call.group), " holds rank ",
                              member, " twice");
+    seen[member] = true;
   }
-  if (!seen.contains(rank))
+  if (!seen[rank])
     return InvalidArgument(call.name, ": the group ", GroupText(call.group),
                            " lacks its caller, rank ", rank);
   return absl::OkStatus();
@@ -122,14 +123,16 @@ absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t r
   const CollectiveCall& call = *arrival.call;
   if (!failure_.ok()) return failure_;
   HILO_RETURN_IF_ERROR(CheckCall(call, rank, size_));
-  std::shared_ptr<Rendezvous>& slot =
-      gathering_[std::vector<int64_t>(call.group.begin(), call.group.end())];
-  if (slot == nullptr) {
-    slot = std::make_shared<Rendezvous>();
-    slot->group.assign(call.group.begin(), call.group.end());
-    slot->arrivals.resize(call.group.size(), nullptr);
-    slot->missing = static_cast<int64_t>(call.group.size());
+  std::vector<int64_t> key(call.group.begin(), call.group.end());
+  auto place_of_group = gathering_.find(key);
+  if (place_of_group == gathering_.end()) {
+    auto fresh = std::make_shared<Rendezvous>();
+    fresh->group = key;
+    fresh->arrivals.resize(call.group.size(), nullptr);
+    fresh->missing = static_cast<int64_t>(call.group.size());
+    place_of_group = gathering_.emplace(std::move(key), std::move(fresh)).first;
   }
+  std::shared_ptr<Rendezvous>& slot = place_of_group->second;
   const size_t place = std::find(call.group.begin(), call.group.end(), rank) - call.group.begin();
   if (slot->arrivals[place] != nullptr)
     return Internal(call.name, ": rank ", rank, " takes part twice at the same time");
@@ -152,7 +155,7 @@ absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t r
 }
 
 absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall& call) const {
-  absl::flat_hash_set<const Rendezvous*> seen;
+  std::set<const Rendezvous*> seen;
   std::vector<const Rendezvous*> work = {&meeting};
   while (!work.empty()) {
     const Rendezvous* next = work.back();

@@ -4,17 +4,18 @@
 #define HILO_COLLECTIVES_RENDEZVOUS_H_
 
 #include <atomic>
+#include <compare>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "collectives/communicator.h"
 
@@ -86,11 +87,7 @@ class RunState {
 
   struct Channel {
     int64_t key, source, target;
-    template <typename H>
-    friend H AbslHashValue(H h, const Channel& c) {
-      return H::combine(std::move(h), c.key, c.source, c.target);
-    }
-    bool operator==(const Channel&) const = default;
+    auto operator<=>(const Channel&) const = default;
   };
   struct Mailbox {
     std::deque<std::string> messages;
@@ -112,8 +109,9 @@ class RunState {
   const int64_t size_;
   mutable std::mutex mutex_;
   absl::Status failure_;
-  absl::flat_hash_map<std::vector<int64_t>, std::shared_ptr<Rendezvous>> gathering_;  // by group
-  absl::flat_hash_map<Channel, Mailbox> mail_;
+  // Not tables of abseil, which do not survive being refused memory.
+  std::map<std::vector<int64_t>, std::shared_ptr<Rendezvous>> gathering_;  // by group
+  std::map<Channel, Mailbox> mail_;
   std::vector<const Rendezvous*> waiting_;  // by rank
   std::vector<bool> ended_;                 // by rank
 };

@@ -4,10 +4,10 @@
 #define HILO_RUNTIME_BLOCK_CACHE_H_
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 
 namespace hilo {
 
@@ -28,7 +28,7 @@ class BlockCache {
 
  private:
   std::mutex mutex_;
-  absl::flat_hash_map<int64_t, std::vector<void*>> blocks_;  // by size
+  std::map<int64_t, std::vector<void*>> blocks_;  // by size; a table of abseil would not survive being refused memory
   int64_t kept_ = 0;                                         // bytes
 };
 

@@ -19,6 +19,7 @@
 #include "runtime/fork_guard.h"
 #include "runtime/guarded.h"
 #include "runtime/loaded_program.h"
+#include "runtime/program_run.h"
 #include "runtime/saved_program.h"
 #include "runtime/transfer_ops.h"
 
@@ -179,6 +180,9 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloM
     CompileOptions complete = options;
     if (complete.custom_calls == nullptr) complete.custom_calls = &core_->custom_calls;
     HILO_ASSIGN_OR_RETURN(const std::string key, CacheKey(*core_, *module, assignment, complete));
+    const RunLimits limits(core_.get(), options.cancellation, options.deadline);
+    complete.cancellation = limits.token();
+    if (limits.token() != nullptr) HILO_RETURN_IF_ERROR(limits.token()->status("compilation"));
     std::shared_ptr<const LoadedProgram> program = FindInCache(core_.get(), key, complete);
     if (program == nullptr) {
       HILO_ASSIGN_OR_RETURN(program, CompileModule(*core_, std::move(module), std::move(assignment), complete));

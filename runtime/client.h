@@ -94,7 +94,7 @@ class Client {
   CustomCallRegistry* custom_call_registry() const;
 
   // Errors: InvalidArgument if the program is wrong; Unimplemented naming what the platform lacks;
-  // ResourceExhausted past a limit; FailedPrecondition in a forked child.
+  // ResourceExhausted past a limit; Cancelled and DeadlineExceeded; FailedPrecondition in a forked child.
   absl::StatusOr<std::unique_ptr<Executable>> Compile(const XlaComputation& computation,
                                                       const CompileOptions& options = {});
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<HloModule> module,

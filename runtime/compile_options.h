@@ -3,8 +3,12 @@
 #define HILO_RUNTIME_COMPILE_OPTIONS_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "absl/time/time.h"
+#include "base/cancellation.h"
 
 namespace hilo {
 
@@ -27,6 +31,11 @@ struct CompileOptions {
   std::string dump_dir;
   // Checks the module between all passes, not only between stages.
   bool verify_each_pass = false;
+  // A compilation that takes longer fails with DeadlineExceeded. The clock starts with the call.
+  absl::Duration deadline = absl::InfiniteDuration();
+  // Ends the compilation from outside. A deadline expires this token too, so give each compilation its own. It is looked at between passes and between the
+  // pieces that code is made of.
+  std::shared_ptr<CancellationToken> cancellation;
   // Writes a jitdump for perf.
   bool perf_jitdump = false;
   // Arrays larger than this many elements are not computed at compile time.

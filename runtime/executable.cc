@@ -98,7 +98,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
   if (synchronous || (ready && !program_->transfers.any && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds)) {
     std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(nullptr, nullptr);
     const RunLimits limits(core_.get(), options);
-    run.context.cancellation = limits.token();
+    run.context.cancellation = limits.token().get();
     HILO_RETURN_IF_ERROR(run.RunNow());
     if (options.ends != nullptr) options.ends->push_back(nullptr);
     return results;
@@ -111,7 +111,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
   // itself.
   auto limits = std::make_shared<RunLimits>(core_.get(), options);
   auto later = std::make_shared<ProgramRun>(std::move(run));
-  later->context.cancellation = limits->token();
+  later->context.cancellation = limits->token().get();
   core_->queues[options.device]->Enqueue([program = program_, limits = std::move(limits),
                                           later = std::move(later), values = std::move(values),
                                           done = std::move(done)]() mutable {

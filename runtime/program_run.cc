@@ -168,9 +168,10 @@ absl::Status ProgramRun::AwaitAndRun() {
 }
 
 RunLimits::RunLimits(ClientCore* core, const ExecuteOptions& options, bool always)
-    : core_(core), token_(options.cancellation) {
-  const absl::Duration deadline = std::min(options.deadline, core->default_deadline);
-  if (always && token_ == nullptr) token_ = std::make_shared<CancellationToken>();
+    : RunLimits(core, always && options.cancellation == nullptr ? std::make_shared<CancellationToken>() : options.cancellation,
+                std::min(options.deadline, core->default_deadline)) {}
+
+RunLimits::RunLimits(ClientCore* core, std::shared_ptr<CancellationToken> token, absl::Duration deadline) : core_(core), token_(std::move(token)) {
   if (deadline == absl::InfiniteDuration()) return;
   if (token_ == nullptr) token_ = std::make_shared<CancellationToken>();
   if (deadline <= absl::ZeroDuration()) {

@@ -60,15 +60,16 @@ struct ProgramRun {
   absl::Status Ended(absl::Status status);
 };
 
-// The token of a run and the deadline that watches it.
+// The token of a run, or of a compilation, and the deadline that watches it.
 class RunLimits {
  public:
   // `always`: there is a token even if nobody asked for one.
   RunLimits(ClientCore* core, const ExecuteOptions& options, bool always = false);
+  RunLimits(ClientCore* core, std::shared_ptr<CancellationToken> token, absl::Duration deadline);
   RunLimits(const RunLimits&) = delete;
   RunLimits& operator=(const RunLimits&) = delete;
   ~RunLimits();
-  CancellationToken* token() const { return token_.get(); }
+  const std::shared_ptr<CancellationToken>& token() const { return token_; }
 
  private:
   ClientCore* core_;

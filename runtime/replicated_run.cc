@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/spin.h"
@@ -39,9 +41,17 @@ class Launch {
     run_id_ = run.id;
   }
 
-  CancellationToken* token() const { return limits_.token(); }
+  CancellationToken* token() const { return limits_.token().get(); }
   int64_t run_id() const { return run_id_; }
   Communicator* communicator(int64_t i) const { return communicators_[i].get(); }
+
+  // Devices [0, begun) of a launch that has failed never begin; the others need not wait for them.
+  void EndedBefore(int64_t begun, const absl::Status& status) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (first_error_.ok()) first_error_ = status;
+    for (int64_t i = 0; i < begun && i < static_cast<int64_t>(communicators_.size()); ++i) communicators_[i]->Finish(first_error_);
+    token()->Cancel();
+  }
 
   // What device `i` reports when it has ended with `status`.
   absl::Status Ended(absl::Status status, int64_t i, int device) {
@@ -51,7 +61,11 @@ class Launch {
     }
     std::lock_guard<std::mutex> lock(mutex_);
     if (first_error_.ok()) {
-      first_error_ = AddContext(status, absl::StrCat("; on device ", device));
+      try {
+        first_error_ = AddContext(status, absl::StrCat("; on device ", device));
+      } catch (const std::bad_alloc&) {
+        first_error_ = status;
+      }
       communicators_[i]->Finish(first_error_);
       token()->Cancel();
     }
@@ -124,6 +138,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
     bool here = RunsHere(*program_, *core_, prepared.size(), options);
     for (const Prepared& one : prepared) here = here && one.run != nullptr && (options.synchronous || one.run->IsReady());
     std::function<void()> own;
+    const absl::Status no_memory = ResourceExhausted("the process is out of memory, and not all devices have begun");
     {
       std::lock_guard<std::mutex> lock(core_->launching);
       launch->Start(*core_, devices, static_cast<int64_t>(places.size()));
@@ -132,6 +147,10 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         return taken;
       }
       // The last to go is device 0: this thread may take its part.
+      size_t waiting = prepared.size();
+      const auto end_those_that_wait = absl::MakeCleanup([&] {
+        if (waiting > 0) launch->EndedBefore(static_cast<int64_t>(waiting), no_memory);
+      });
       for (size_t i = prepared.size(); i-- > 0;) {
         Prepared& one = prepared[i];
         one.run->context.communicator = launch->communicator(i);
@@ -148,6 +167,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         } else {
           here = core_->queues[device]->Enqueue(std::move(work)) && here;
         }
+        waiting = i;
       }
     }
     if (own != nullptr) {

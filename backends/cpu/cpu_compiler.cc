@@ -220,7 +220,7 @@ class CpuCompiler : public Compiler {
 
  private:
   static absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options) {
-    return codegen::HostJit::Create({.cpu = options.cpu, .perf_jitdump = options.perf_jitdump});
+    return codegen::HostJit::Create({.cpu = options.cpu, .perf_jitdump = options.perf_jitdump, .cancellation = options.cancellation});
   }
 
   static std::string IrOf(const std::vector<codegen::HostModule>& modules) {
@@ -237,7 +237,7 @@ class CpuCompiler : public Compiler {
     dumper.Write(0, "input.hlo", PrintHloModule(*module));
     const std::unique_ptr<Target> target = CreateCpuTarget(options);
     PassPipeline pipeline = CpuPipeline(target.get(), options);
-    PassPipeline::Options pass_options{.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass};
+    PassPipeline::Options pass_options{.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass, .cancellation = options.cancellation.get()};
     if (!options.dump_dir.empty()) {
       pass_options.observer = [&](absl::string_view, HloStage stage, const HloModule& now) {
         dumper.Write(10 * static_cast<int>(stage), absl::StrCat(HloStageName(stage), ".hlo"), PrintHloModule(now));

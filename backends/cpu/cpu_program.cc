@@ -1,6 +1,7 @@
 #include "backends/cpu/cpu_program.h"
 
 #include <cstring>
+#include <new>
 
 #include "absl/container/inlined_vector.h"
 #include "backends/cpu/cpu_runtime.h"
@@ -73,14 +74,19 @@ int32_t CpuProgram::RunHostOp(HiloCpuContext* context, int64_t index, uint8_t** 
   const HostOpFacts& facts = program->image_.host_ops[index];
   uint8_t** results = pointers + facts.operand_leaves;
   auto* computations = reinterpret_cast<HiloElementFunction*>(results + facts.result_leaves);
-  const absl::Status status =
-      program->host_ops_[index]->Run(*static_cast<const RunContext*>(context->run),
-                                     {.operands = {pointers, static_cast<size_t>(facts.operand_leaves)},
-                                      .results = {results, static_cast<size_t>(facts.result_leaves)},
-                                      .computations = {computations, static_cast<size_t>(facts.computations)}});
-  if (status.ok()) return HILO_OK;
-  *static_cast<absl::Status*>(context->error) = AddContext(status, facts.context);
-  return HILO_FAILED;
+  // The code that calls this knows no exceptions.
+  try {
+    const absl::Status status =
+        program->host_ops_[index]->Run(*static_cast<const RunContext*>(context->run),
+                                       {.operands = {pointers, static_cast<size_t>(facts.operand_leaves)},
+                                        .results = {results, static_cast<size_t>(facts.result_leaves)},
+                                        .computations = {computations, static_cast<size_t>(facts.computations)}});
+    if (status.ok()) return HILO_OK;
+    *static_cast<absl::Status*>(context->error) = AddContext(status, facts.context);
+    return HILO_FAILED;
+  } catch (const std::bad_alloc&) {
+    return HILO_OUT_OF_MEMORY;
+  }
 }
 
 absl::Status CpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters,
@@ -122,7 +128,7 @@ absl::Status CpuProgram::Run(const RunContext& context, absl::Span<const void* c
     case HILO_FAILED:
       return error;
     default:
-      return ResourceExhausted("a sort could not get memory for its work space");
+      return ResourceExhausted("a sort or a function of the library could not get memory for its work space");
   }
 }
 

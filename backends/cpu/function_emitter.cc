@@ -36,7 +36,7 @@ void FunctionEmitter::BeginInstruction(const HloInstruction* instruction) {
   scopes_.clear();
   std::vector<int64_t> buffers;
   auto note = [&](const HloInstruction* owner) {
-    for (int64_t leaf = 0; leaf < LeafCount(owner->shape()); ++leaf) {
+    for (int64_t leaf = 0, leaves = LeafCount(owner->shape()); leaf < leaves; ++leaf) {
       const BufferSlice& slice = program_.assignment().slice(owner, leaf);
       if (slice.kind != StorageKind::kNone && scopes_.try_emplace(slice.buffer).second) buffers.push_back(slice.buffer);
     }

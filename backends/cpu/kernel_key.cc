@@ -57,7 +57,7 @@ class KeyWriter {
 KernelTable KernelTableOf(const BufferAssignment& assignment, const HloInstruction* instruction) {
   KernelTable table;
   auto note = [&](const HloInstruction* owner) {
-    for (int64_t leaf = 0; leaf < LeafCount(owner->shape()); ++leaf) {
+    for (int64_t leaf = 0, leaves = LeafCount(owner->shape()); leaf < leaves; ++leaf) {
       const BufferSlice& slice = assignment.slice(owner, leaf);
       if (slice.kind == StorageKind::kNone || slice.kind == StorageKind::kConstant) continue;
       if (table.positions.try_emplace(slice.buffer, table.slices.size()).second) table.slices.push_back(slice);
@@ -75,7 +75,7 @@ std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const H
     writer.Text("|");
     if (owner->IsConstant()) return writer.Instruction(*owner);
     writer.Text(owner->shape().ToString());
-    for (int64_t leaf = 0; leaf < LeafCount(owner->shape()); ++leaf) {
+    for (int64_t leaf = 0, leaves = LeafCount(owner->shape()); leaf < leaves; ++leaf) {
       const BufferSlice& slice = program.assignment().slice(owner, leaf);
       if (slice.kind == StorageKind::kConstant) {
         writer.Text(absl::StrCat(" #", slice.index));

@@ -152,7 +152,7 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
     return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
   }
   bool has_memory = false;
-  for (int64_t leaf = 0; leaf < LeafCount(instruction->shape()); ++leaf) {
+  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
     has_memory |= assignment_.slice(instruction, leaf).kind != StorageKind::kNone;
   }
   if (!has_memory) return absl::OkStatus();
@@ -284,7 +284,7 @@ absl::Status ProgramEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* 
   llvm::Value* table = f.context().EntryAlloca(b.getPtrTy(), std::max<int64_t>(count, 1), 8, "arguments");
   int64_t next = 0;
   auto pass = [&](const HloInstruction* instruction) {
-    for (int64_t leaf = 0; leaf < LeafCount(instruction->shape()); ++leaf) {
+    for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
       b.CreateAlignedStore(f.PointerTo(instruction, leaf), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), table, next++),
                            llvm::Align(8));
     }
@@ -293,6 +293,7 @@ absl::Status ProgramEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* 
   pass(call);
   llvm::Value* frame = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), f.frame(), assignment_.call_frame_offset(call));
   llvm::Function* callee = DeclareIn(f.function()->getParent(), scope_functions_.at(call->called_computation()));
+  f.PollCancellation();  // computations that call the next one twice each take for ever without a loop
   f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), frame, table}));
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "backends/cpu/parallel_parts.h"
 #include "base/status_macros.h"
 #include "hlo/ops/search_attributes.h"
 #include "shape/literal.h"
@@ -117,30 +118,27 @@ class TopKOp : public HostOp {
 
   absl::Status Run(const RunContext& run, const HostOpArrays& arrays) const override {
     if (k_ == 0 || rows_ == 0) return absl::OkStatus();
-    ArrayTypeSwitch(type_, [&](auto tag) { RunOn<typename decltype(tag)::type>(run, arrays); });
-    return run.cancellation == nullptr ? absl::OkStatus() : run.cancellation->status();
+    absl::Status status;
+    ArrayTypeSwitch(type_, [&](auto tag) { status = RunOn<typename decltype(tag)::type>(run, arrays); });
+    return status;
   }
 
  private:
   template <typename T>
-  void RunOn(const RunContext& run, const HostOpArrays& arrays) const {
+  absl::Status RunOn(const RunContext& run, const HostOpArrays& arrays) const {
     const T* operand = reinterpret_cast<const T*>(arrays.operands[0]);
     T* values = reinterpret_cast<T*>(arrays.results[0]);
     int32_t* indices = reinterpret_cast<int32_t*>(arrays.results[1]);
-    // Some thousand elements a part.
-    const int64_t rows_per_part = std::max<int64_t>(1, 16384 / size_), parts = (rows_ + rows_per_part - 1) / rows_per_part;
-    auto part = [&](int64_t p) {
-      Selector<T> selector(size_, k_, largest_);
-      for (int64_t row = p * rows_per_part; row < std::min(rows_, (p + 1) * rows_per_part); ++row) {
-        if (run.cancellation != nullptr && run.cancellation->stopped()) return;
-        selector.Select(operand + row * size_, values + row * k_, indices + row * k_);
-      }
-    };
-    if (run.thread_pool != nullptr && parts > 1) {
-      run.thread_pool->ParallelFor(parts, part);
-    } else {
-      for (int64_t p = 0; p < parts; ++p) part(p);
-    }
+    constexpr double kNanosecondsPerElement = 1.2;
+    return ForParts({run.thread_pool, run.cancellation}, rows_, kNanosecondsPerElement * static_cast<double>(size_),
+                    [&](int64_t begin, int64_t end) -> absl::Status {
+                      Selector<T> selector(size_, k_, largest_);
+                      for (int64_t row = begin; row < end; ++row) {
+                        if (run.cancellation != nullptr) HILO_RETURN_IF_ERROR(run.cancellation->status());
+                        selector.Select(operand + row * size_, values + row * k_, indices + row * k_);
+                      }
+                      return absl::OkStatus();
+                    });
   }
 
   PrimitiveType type_;

@@ -99,7 +99,7 @@ class GpuCompiler : public Compiler {
     code_options.bitcode = source->format == GpuImageFormat::kBitcode;
     code_options.ptx = source->format == GpuImageFormat::kPtx;
     code_options.cubin = source->format == GpuImageFormat::kCubin;
-    HILO_ASSIGN_OR_RETURN(std::vector<GpuCode> codes, CompileAll(&program, code_options, pool));
+    HILO_ASSIGN_OR_RETURN(std::vector<GpuCode> codes, CompileAll(&program, code_options, pool, options.cancellation.get()));
     std::vector<KernelImage> images;
     for (size_t i = 0; i < codes.size(); ++i) images.push_back({codes[i].image(source->format), std::move(program.modules[i].kernels)});
     return MakeProgram(std::move(lowered), std::move(program), std::move(images), std::move(source));
@@ -144,7 +144,7 @@ class GpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, arch, dumper));
     if (kind == "llvm") return IrOf(program);
     if (kind == "thunks") return ThunksOf(lowered, program);
-    HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources" || kind == "sass", .cubins = cubins_.get()}, nullptr));
+    HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources" || kind == "sass", .cubins = cubins_.get()}, nullptr, nullptr));
     std::string text;
     for (const GpuCode& code : codes) {
       if (kind == "ptx") absl::StrAppend(&text, code.ptx);
@@ -196,12 +196,15 @@ class GpuCompiler : public Compiler {
   }
 
   // Modules have a context each, and so a thread each.
-  static absl::StatusOr<std::vector<GpuCode>> CompileAll(EmittedProgram* program, const GpuCompileOptions& options, ThreadPool* pool) {
+  static absl::StatusOr<std::vector<GpuCode>> CompileAll(EmittedProgram* program, const GpuCompileOptions& options, ThreadPool* pool,
+                                                         const CancellationToken* cancellation) {
     std::vector<GpuCode> codes(program->modules.size());
     std::mutex mutex;
     absl::Status first_error;
     auto compile = [&](int64_t i) {
-      absl::StatusOr<GpuCode> code = CompileGpuModule(program->modules[i].module.get(), options);
+      absl::StatusOr<GpuCode> code;
+      if (cancellation != nullptr) code = cancellation->status("compilation");
+      if (cancellation == nullptr || !cancellation->stopped()) code = CompileGpuModule(program->modules[i].module.get(), options);
       std::lock_guard<std::mutex> lock(mutex);
       if (code.ok()) {
         codes[i] = *std::move(code);
@@ -228,7 +231,7 @@ class GpuCompiler : public Compiler {
     dumper.Write(0, "input.hlo", PrintHloModule(*module));
     const std::unique_ptr<Target> target = CreateGpuTarget();
     PassPipeline pipeline = GpuPipeline(target.get(), options, lowered.libraries.get());
-    PassPipeline::Options pass_options{.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass};
+    PassPipeline::Options pass_options{.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass, .cancellation = options.cancellation.get()};
     if (dumper.on()) {
       pass_options.observer = [&](absl::string_view, HloStage stage, const HloModule& now) {
         dumper.Write(10 * static_cast<int>(stage), absl::StrCat(HloStageName(stage), ".hlo"), PrintHloModule(now));

@@ -148,7 +148,7 @@ absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruc
   HILO_ASSIGN_OR_RETURN(HostFunction function, MakeHostFunction(program, *instruction));
   std::vector<BufferSlice> operands, results;
   for (const HloInstruction* operand : instruction->operands()) {
-    for (int64_t leaf = 0; leaf < LeafCount(operand->shape()); ++leaf) {
+    for (int64_t leaf = 0, leaves = LeafCount(operand->shape()); leaf < leaves; ++leaf) {
       if (operand->IsConstant() && program.assignment().slice(operand).kind != StorageKind::kNone) {
         HILO_ASSIGN_OR_RETURN(operands.emplace_back(), program.SliceOf(operand));
       } else {
@@ -156,7 +156,7 @@ absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruc
       }
     }
   }
-  for (int64_t leaf = 0; leaf < LeafCount(instruction->shape()); ++leaf) results.push_back(program.assignment().slice(instruction, leaf));
+  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) results.push_back(program.assignment().slice(instruction, leaf));
   program.Add(std::make_unique<HostThunk>(instruction->name(), InstructionContext(*instruction), std::move(function), std::move(operands), std::move(results)));
   return absl::OkStatus();
 }

@@ -94,7 +94,7 @@ void KernelEmitter::Note(const HloInstruction* instruction, bool written) {
     if (auto slice = ConstantSlice(instruction)) NoteSlice(*slice, false);
     return;
   }
-  for (int64_t leaf = 0; leaf < LeafCount(instruction->shape()); ++leaf) NoteSlice(program_.assignment().slice(instruction, leaf), written);
+  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) NoteSlice(program_.assignment().slice(instruction, leaf), written);
 }
 
 void KernelEmitter::NoteConstantsIn(const HloComputation* computation) {

@@ -123,7 +123,7 @@ absl::Status ProgramEmitter::EmitSequence(std::vector<const HloInstruction*>* in
 bool ProgramEmitter::HasMemory(const HloInstruction* instruction) const {
   // Control flow may have an effect without a result.
   if (HasTrait(instruction->opcode(), kControlFlow)) return true;
-  for (int64_t leaf = 0; leaf < LeafCount(instruction->shape()); ++leaf) {
+  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
     if (assignment_.slice(instruction, leaf).kind != StorageKind::kNone) return true;
   }
   return false;
@@ -182,7 +182,7 @@ absl::StatusOr<BufferSlice> ProgramEmitter::SliceOf(const HloInstruction* scalar
 absl::Status ProgramEmitter::EmitCall(const HloInstruction* call) {
   std::vector<BufferSlice> parameters, outputs;
   auto pass = [&](const HloInstruction* instruction, std::vector<BufferSlice>* slices) -> absl::Status {
-    for (int64_t leaf = 0; leaf < LeafCount(instruction->shape()); ++leaf) {
+    for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
       if (!instruction->IsConstant()) {
         slices->push_back(assignment_.slice(instruction, leaf));
         continue;

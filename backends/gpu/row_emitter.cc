@@ -204,7 +204,7 @@ class RowKernel {
   bool SharesMemory() {
     for (size_t leaf = 0; leaf < plan_.roots.size(); ++leaf) {
       for (const HloInstruction* operand : instruction_->operands()) {
-        for (int64_t other = 0; other < LeafCount(operand->shape()); ++other) {
+        for (int64_t other = 0, leaves = LeafCount(operand->shape()); other < leaves; ++other) {
           if (k_.SameMemory(instruction_, static_cast<int64_t>(leaf), operand, other)) return true;
         }
       }

@@ -200,7 +200,8 @@ class InterpreterCompiler : public Compiler {
     pipeline.AddStage(HloStage::kLaidOut, std::move(laid_out));
     pipeline.AddStage(HloStage::kFused, std::move(fused));
     HILO_RETURN_IF_ERROR(pipeline.Run(module, {.disabled = options.disabled_passes,
-                                               .verify_each_pass = options.verify_each_pass}));
+                                               .verify_each_pass = options.verify_each_pass,
+                                               .cancellation = options.cancellation.get()}));
     HILO_RETURN_IF_ERROR(ScheduleModule(module));
     return InsertCopies(module);
   }

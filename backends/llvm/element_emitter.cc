@@ -89,7 +89,7 @@ absl::StatusOr<ElementValue> ElementEmitter::Generate(const HloInstruction* inst
 
 absl::StatusOr<ElementEmitter::Values> ElementEmitter::GenerateLeaves(const HloInstruction* instruction, const Index& index) {
   Values values;
-  for (int64_t leaf = 0; leaf < LeafCount(instruction->shape()); ++leaf) {
+  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
     HILO_ASSIGN_OR_RETURN(values.emplace_back(), GenerateLeaf({instruction, leaf}, index));
   }
   return values;

@@ -305,6 +305,9 @@ absl::Status HostJit::PrepareModule(llvm::Module* module) {
 
 absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output) {
   if (module.module == nullptr) return absl::InvalidArgumentError("expected a module, came an empty HostModule");
+  if (options_.cancellation != nullptr) {
+    if (absl::Status s = options_.cancellation->status("compilation"); !s.ok()) return s;
+  }
   if (absl::Status s = Verify(*module.module); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> taken = TakeMachine();
   if (!taken.ok()) return taken.status();

@@ -19,6 +19,7 @@
 #include "backends/llvm/code_memory.h"
 #include "backends/llvm/host_features.h"
 #include "backends/llvm/optimizer.h"
+#include "base/cancellation.h"
 
 namespace llvm {
 class LLVMContext;
@@ -32,6 +33,7 @@ struct JitOptions {
   std::string cpu = "";                     // as FeaturesOf reads it; "" is the host
   OptLevel opt_level = OptLevel::kFast;
   bool perf_jitdump = false;                // write linked functions to perf's jitdump
+  std::shared_ptr<CancellationToken> cancellation;  // looked at before each module; null: nothing ends the compilation
 };
 
 // A module and the context that it lives in. The context is first, so that it goes last.

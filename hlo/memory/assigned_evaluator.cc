@@ -89,7 +89,7 @@ class Machine {
   // Pointers to the leaves of an instruction.
   std::vector<uint8_t*> Pointers(const HloInstruction& instruction, Memory& memory) {
     std::vector<uint8_t*> pointers;
-    for (int64_t leaf = 0; leaf < LeafCount(instruction.shape()); ++leaf) {
+    for (int64_t leaf = 0, leaves = LeafCount(instruction.shape()); leaf < leaves; ++leaf) {
       pointers.push_back(Address(assignment_.slice(&instruction, leaf), memory));
     }
     return pointers;

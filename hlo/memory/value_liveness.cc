@@ -16,8 +16,10 @@ constexpr size_t kMaxSetSize = 512;
 
 // Number of the first leaf of element `element` of a tuple.
 int64_t ElementLeafOffset(const Shape& tuple, int64_t element) {
-  int64_t offset = 0;
-  for (int64_t i = 0; i < element; ++i) offset += LeafCount(tuple.tuple_shapes(i));
+  int64_t offset = element;  // of a flat tuple
+  for (int64_t i = 0; i < element; ++i) {
+    if (tuple.tuple_shapes(i).IsTuple()) offset += LeafCount(tuple.tuple_shapes(i)) - 1;
+  }
   return offset;
 }
 
@@ -103,7 +105,7 @@ class ScopeWalker {
     int64_t parameter_leaf = 0;
     for (const HloInstruction* parameter : scope.parameter_instructions()) {
       std::vector<int64_t> values;
-      for (int64_t leaf = 0; leaf < LeafCount(parameter->shape()); ++leaf) {
+      for (int64_t leaf = 0, leaves = LeafCount(parameter->shape()); leaf < leaves; ++leaf) {
         const int64_t value = NewValue({parameter, leaf}, 0);
         out_.values_[value].fixed = StorageKind::kParameter;
         out_.values_[value].fixed_index = parameter_leaf++;
@@ -219,7 +221,7 @@ class ScopeWalker {
       for (int64_t value : out_.ValuesOf(operand)) Use(value, Moment(position) + 2);
     }
     std::vector<int64_t> values;
-    for (int64_t leaf = 0; leaf < LeafCount(instruction->shape()); ++leaf) {
+    for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
       const int64_t value = NewValue({instruction, leaf}, Moment(position) + 1);
       out_.values_[value].end = Moment(position) + 2;  // written even if nobody reads it
       values.push_back(value);
@@ -466,6 +468,7 @@ SharingSets::SharingSets(const std::vector<HloValue>& values) : values_(values) 
     parent_.push_back(i);
     members_.push_back({static_cast<int64_t>(i)});
     fixed_.push_back({values[i].fixed, values[i].fixed_index});
+    content_.push_back(values[i].content);
   }
 }
 
@@ -502,6 +505,9 @@ bool SharingSets::Compatible(int64_t a, int64_t b, bool required) const {
   const Shape& shape_a = *values_[members_[a][0]].shape;
   const Shape& shape_b = *values_[members_[b][0]].shape;
   if (ShapeUtil::ByteSizeOf(shape_a) != ShapeUtil::ByteSizeOf(shape_b)) return false;
+  if (content_[a] == content_[b] && content_[a] != kMixed) return true;
+  // What must share does so by construction, which is checked where that costs little.
+  if (members_[a].size() * members_[b].size() > kMaxSetSize * kMaxSetSize) return required;
   for (int64_t x : members_[a]) {
     for (int64_t y : members_[b]) {
       if (Interfere(values_[x], x, values_[y], y)) return false;
@@ -521,6 +527,7 @@ bool SharingSets::Merge(int64_t a, int64_t b, bool required) {
   parent_[b] = a;
   members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());
   members_[b].clear();
+  if (content_[a] != content_[b]) content_[a] = kMixed;
   if (fixed_[a].first == StorageKind::kNone) fixed_[a] = fixed_[b];
   return true;
 }

@@ -95,6 +95,8 @@ class SharingSets {
   mutable std::vector<int64_t> parent_;
   std::vector<std::vector<int64_t>> members_;
   std::vector<std::pair<StorageKind, int64_t>> fixed_;
+  static constexpr int64_t kMixed = -1;
+  std::vector<int64_t> content_;  // that all members have, or kMixed
 };
 
 // Leaves of `while_instruction` that every iteration hands on unchanged.

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "base/cancellation.h"
 #include "hlo/ir/hlo_module.h"
 
 namespace hilo {
@@ -50,6 +51,8 @@ class PassPipeline {
   struct Options {
     std::vector<std::string> disabled;
     bool verify_each_pass = false;
+    // Looked at before every pass; null: the pipeline runs to its end.
+    const CancellationToken* cancellation = nullptr;
     // Called after each stage, and after each pass if asked: for dumps.
     std::function<void(absl::string_view name, HloStage stage, const HloModule& module)> observer;
   };
@@ -57,7 +60,7 @@ class PassPipeline {
   void AddStage(HloStage stage, std::vector<std::unique_ptr<HloPass>> passes, int max_rounds = 1) {
     stages_.push_back({stage, std::move(passes), max_rounds});
   }
-  // Errors: InvalidArgument for an unknown or indispensable name in `disabled`; a pass's error with the pass named; the verifier's.
+  // Errors: InvalidArgument for an unknown or indispensable name in `disabled`; a pass's error with the pass named; the verifier's; Cancelled, DeadlineExceeded.
   absl::Status Run(HloModule* module, const Options& options);
   const std::vector<Stage>& stages() const { return stages_; }
 

@@ -40,6 +40,7 @@ absl::Status PassPipeline::Run(HloModule* module, const Options& options) {
       changed = false;
       for (const auto& pass : stage.passes) {
         if (std::find(options.disabled.begin(), options.disabled.end(), pass->name()) != options.disabled.end()) continue;
+        if (options.cancellation != nullptr) HILO_RETURN_IF_ERROR(options.cancellation->status("compilation"));
         absl::StatusOr<bool> result = pass->Run(module);
         if (!result.ok()) return AddContext(result.status(), absl::StrCat("; in pass ", pass->name()));
         changed |= *result;

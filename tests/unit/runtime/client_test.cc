@@ -72,6 +72,37 @@ TEST_P(ClientTest, AddsLiterals) {
   EXPECT_EQ(*sum, LiteralUtil::CreateR1<float>({11, 22, 33, 44}));
 }
 
+// Seconds of work for the compiler.
+std::string LargeProgram() {
+  std::string text = "HloModule large\nENTRY main {\n  v0 = f32[40] parameter(0)\n  v1 = f32[40] parameter(1)\n";
+  const char* const ops[] = {"add", "multiply", "atan2", "subtract", "power", "maximum"};
+  constexpr int kCount = 6000;
+  for (int i = 2; i < kCount; ++i) {
+    absl::StrAppend(&text, i == kCount - 1 ? "  ROOT v" : "  v", i, " = f32[40] ", ops[i % 6], "(v", i - 1, ", v", i * 7 % (i - 1), ")\n");
+  }
+  return text + "}\n";
+}
+
+TEST(RuntimeTest, ADeadlineEndsACompilation) {
+  auto client = MakeClient();
+  const std::string text = LargeProgram();
+  for (const int milliseconds : {0, 30, 300}) {
+    auto token = std::make_shared<CancellationToken>();
+    const auto executable = client->CompileHloText(text, {.deadline = absl::Milliseconds(milliseconds), .cancellation = token});
+    EXPECT_EQ(executable.status().ToString(), "DEADLINE_EXCEEDED: the compilation was ended by its deadline");
+  }
+  MustCompile(client.get(), kAdd);
+}
+
+TEST_P(ClientTest, ATokenEndsACompilation) {
+  auto client = MakeClient({.platform = GetParam()});
+  auto token = std::make_shared<CancellationToken>();
+  EXPECT_TRUE(client->CompileHloText(kAdd, {.deadline = absl::Hours(1), .cancellation = token}).ok());
+  token->Cancel();
+  EXPECT_EQ(client->CompileHloText(kAdd, {.cancellation = token}).status().ToString(), "CANCELLED: the compilation was cancelled");
+  EXPECT_TRUE(client->CompileHloText(kAdd).ok());
+}
+
 TEST_P(ClientTest, DeadlineEndsARun) {
   auto client = MakeClient({.platform = GetParam()});
   auto forever = MustCompile(client.get(), kForever);
