@@ -122,6 +122,34 @@ absl::StatusOr<XlaOp> Gesvdj(const CudaCall& call) {
   return Tuple(call.builder, results);
 }
 
+// LAPACK as its JAX call has it gives the vectors of a real matrix as complex numbers; CUDA those of a conjugate pair as two columns: real and imaginary parts.
+absl::StatusOr<XlaOp> Geev(const CudaCall& call) {
+  const Shape& a = call.operand(0);
+  const PrimitiveType type = call.type(), complex_type = type == F32 || type == C64 ? C64 : C128;
+  const bool is_real = !IsComplexType(type);
+  const Shape values = ShapeUtil::MakeShape(type, a.dimensions().subspan(0, a.rank() - 1));
+  const Shape vectors = ByColumns(WithSizes(a, complex_type, a.dimensions(a.rank() - 2), a.dimensions(a.rank() - 1)));
+  std::vector<Shape> results(is_real ? 2 : 1, values);
+  results.insert(results.end(), {vectors, vectors, call.result(4)});
+  const Shape shape = ShapeUtil::MakeTupleShape(std::move(results));
+  const auto letter = [&](const char* flag) { return int{call.flags.at(flag) ? 'V' : 'N'}; };
+  const XlaOp all = Lapack(call, "geev", absl::StrCat("compute_left = ", letter("left"), " : ui8, compute_right = ", letter("right"), " : ui8"), &shape);
+  const int64_t first = is_real ? 2 : 1;
+  const auto packed = [&](const char* flag, int64_t index) {
+    if (!call.flags.at(flag)) return Broadcast(ConstantLiteral(call.builder, LiteralUtil::Zero(type)), a.dimensions());
+    const XlaOp found = GetTupleElement(all, index);
+    if (!is_real) return found;
+    std::vector<int64_t> columns(a.rank() - 1);
+    std::iota(columns.begin(), columns.end(), 0);
+    columns.back() = a.rank() - 1;
+    const XlaOp zero = Broadcast(ConstantLiteral(call.builder, LiteralUtil::Zero(type)), values.dimensions());
+    const XlaOp is_second = BroadcastInDim(Lt(GetTupleElement(all, 1), zero), a.dimensions(), columns);
+    return Select(is_second, Neg(Imag(found)), Real(found));
+  };
+  const XlaOp w = is_real ? Complex(GetTupleElement(all, 0), GetTupleElement(all, 1)) : GetTupleElement(all, 0);
+  return Tuple(call.builder, {call.operands[0], w, packed("left", first), packed("right", first + 1), GetTupleElement(all, first + 2)});
+}
+
 // alpha a a^T + beta c, or with a transposed.
 absl::StatusOr<XlaOp> Syrk(const CudaCall& call) {
   const Shape& a = call.operand(0);
@@ -158,6 +186,8 @@ const std::vector<Rewrite>& Rewrites() {
   static const auto* const list = new std::vector<Rewrite>{
       {"cusolver_potrf_ffi", 1, 2, 2, {"lower"}, &OfTriangle<kPotrf>},
       {"cusolver_getrf_ffi", 1, 3, 2, {}, &Same<kGetrf>},
+      {"cublas_getrf_batched_ffi", 1, 3, 2, {}, &Same<kGetrf>},
+      {"cusolver_geev_ffi", 1, 5, 2, {"left", "right"}, &Geev},
       {"cusolver_geqrf_ffi", 1, 2, 2, {}, &Same<kGeqrf>},
       {"cusolver_orgqr_ffi", 2, 1, 2, {}, &Same<kOrgqr, kUngqr>},
       {"cusolver_ormqr_ffi", 3, 1, 2, {"left", "transpose"}, &Same<kOrmqr, kUnmqr>},

@@ -1,5 +1,10 @@
-// Transposes that exchange the minor-most dimension: through tiles of 32 x 32 in shared memory, so that both reading and writing go along lines. The operand may be anything
-// fused. The result's dimensions are seen as three groups: [before..., row, ...between, column], where `row` is the result dimension that is minor-most in the operand.
+// Transposes that exchange the minor-most dimension: through tiles in shared memory, so that both reading and writing go along lines. The operand may be anything fused. The result's
+// dimensions are seen as three groups: [before..., row, ...between, column], where `row` is the result dimension that is minor-most in the operand.
+//
+// A warp reads and writes 32 neighbours at once, a word each: of types of 8 and 16 bits a thread has 4 or 2 elements side by side. A line of the tile is one element longer than its
+// side, so that the words of a line and those across the lines are in different banks.
+#include <algorithm>
+
 #include "backends/gpu/emitters.h"
 #include "backends/llvm/element_movement.h"
 #include "base/status_macros.h"
@@ -13,7 +18,8 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-constexpr int64_t kTile = 32, kRowsAtOnce = kBlockSize / kTile;
+constexpr int64_t kLanes = kWarpSize, kLinesAtOnce = kBlockSize / kLanes;
+constexpr int64_t kWordBytes = 4;
 // Shorter sides are loops.
 constexpr int64_t kMinSide = 16;
 
@@ -25,6 +31,14 @@ int64_t RowDimension(const HloInstruction& transpose) {
     if (permutation[d] == minor) return d;
   }
   return -1;
+}
+
+// Elements that a thread has side by side.
+int64_t GroupOf(const Shape& shape, int64_t rows, int64_t columns) {
+  const PrimitiveType type = shape.element_type();
+  const int64_t group = IsComplexType(type) || PrimitiveTypeBitWidth(type) % 8 != 0 ? 1 : std::max<int64_t>(kWordBytes / PrimitiveTypeByteSize(type), 1);
+  const bool fits = rows % group == 0 && columns % group == 0 && rows >= kLanes * group && columns >= kLanes * group;
+  return fits ? group : 1;
 }
 
 }  // namespace
@@ -46,21 +60,22 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
     others.push_back(d);
     other_sizes.push_back(shape.dimensions(d));
   }
-  const int64_t tile_rows = CeilDiv(rows, kTile), tile_columns = CeilDiv(columns, kTile);
+  const int64_t group = GroupOf(shape, rows, columns), side = kLanes * group;
+  const int64_t tile_rows = CeilDiv(rows, side), tile_columns = CeilDiv(columns, side);
 
   KernelEmitter k(&program, instruction);
   llvm::IRBuilder<>& b = k.b();
   auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
   llvm::Value *thread = k.Thread(), *block = k.Block();
-  llvm::Value *x = b.CreateURem(thread, integer(kTile)), *y = b.CreateUDiv(thread, integer(kTile));
+  llvm::Value *x = b.CreateMul(b.CreateURem(thread, integer(kLanes)), integer(group), "", true, true), *y = b.CreateUDiv(thread, integer(kLanes));
   llvm::Value* tile = b.CreateURem(block, integer(tile_rows * tile_columns));
   const std::vector<LaneIndex> other = k.Delinearize(b.CreateUDiv(block, integer(tile_rows * tile_columns)), other_sizes);
-  llvm::Value* first_row = b.CreateMul(b.CreateUDiv(tile, integer(tile_columns)), integer(kTile), "", true, true);
-  llvm::Value* first_column = b.CreateMul(b.CreateURem(tile, integer(tile_columns)), integer(kTile), "", true, true);
+  llvm::Value* first_row = b.CreateMul(b.CreateUDiv(tile, integer(tile_columns)), integer(side), "", true, true);
+  llvm::Value* first_column = b.CreateMul(b.CreateURem(tile, integer(tile_columns)), integer(side), "", true, true);
   const PrimitiveType type = shape.element_type();
   llvm::Type* part = codegen::RegisterType(b.getContext(), type);
   std::vector<llvm::Value*> cells;
-  for (int i = 0; i < (IsComplexType(type) ? 2 : 1); ++i) cells.push_back(k.Shared(part, kTile * (kTile + 1), "tile"));
+  for (int i = 0; i < (IsComplexType(type) ? 2 : 1); ++i) cells.push_back(k.Shared(part, side * (side + 1), "tile"));
 
   auto result_index = [&](llvm::Value* row, llvm::Value* column) {
     std::vector<LaneIndex> at(shape.rank());
@@ -69,33 +84,44 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
     at[column_dimension] = LaneIndex::Uniform(column, 1, columns);
     return at;
   };
-  // Thread (y, x) brings row x of column y, and writes column x of row y.
-  auto each = [&](llvm::Value* row_part, llvm::Value* column_part, absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* column, llvm::Value* cell)> body) {
-    llvm::Value *row = b.CreateAdd(first_row, row_part, "", true, true), *column = b.CreateAdd(first_column, column_part, "", true, true);
-    llvm::Value* inside = b.CreateAnd(b.CreateICmpULT(row, integer(rows)), b.CreateICmpULT(column, integer(columns)));
-    llvm::Value* cell = b.CreateAdd(b.CreateMul(column_part, integer(kTile + 1), "", true, true), row_part, "", true, true);
-    return k.If("inside", inside, [&] { return body(row, column, cell); });
+  // Lines y, y + kLinesAtOnce ... of the tile; the group's first element inside means all of it, as sides are multiples of groups.
+  using Body = absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* column, llvm::Value* cell)>;
+  auto lines = [&](bool along_rows, Body body) {
+    const auto line = [&](llvm::Value* i) {
+      llvm::Value *row_part = along_rows ? x : i, *column_part = along_rows ? i : x;
+      llvm::Value *row = b.CreateAdd(first_row, row_part, "", true, true), *column = b.CreateAdd(first_column, column_part, "", true, true);
+      llvm::Value* inside = b.CreateAnd(b.CreateICmpULT(row, integer(rows)), b.CreateICmpULT(column, integer(columns)));
+      return k.If("inside", inside, [&]() -> absl::Status {
+        for (int64_t j = 0; j < group; ++j) {
+          const auto next = [&](llvm::Value* value, bool moves) { return moves && j > 0 ? b.CreateAdd(value, integer(j), "", true, true) : value; };
+          llvm::Value *r = next(row_part, along_rows), *c = next(column_part, !along_rows);
+          llvm::Value* cell = b.CreateAdd(b.CreateMul(c, integer(side + 1), "", true, true), r, "", true, true);
+          HILO_RETURN_IF_ERROR(body(next(row, along_rows), next(column, !along_rows), cell));
+        }
+        return absl::OkStatus();
+      });
+    };
+    if (group > 1) return k.ForEach("lines", y, integer(side), kLinesAtOnce, line);
+    absl::Status status;
+    for (int64_t i = 0; i < side && status.ok(); i += kLinesAtOnce) status = line(b.CreateAdd(y, integer(i), "", true, true));
+    return status;
   };
-  for (int64_t i = 0; i < kTile; i += kRowsAtOnce) {
-    HILO_RETURN_IF_ERROR(each(x, b.CreateAdd(y, integer(i), "", true, true), [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {
-      const std::vector<LaneIndex> at = result_index(row, column);
-      std::vector<LaneIndex> from(at.size());
-      for (size_t d = 0; d < at.size(); ++d) from[permutation[d]] = at[d];
-      HILO_ASSIGN_OR_RETURN(ElementValue value, k.elements().Generate(transpose->operand(0), Index(std::move(from))));
-      const Carried parts = codegen::Pack({value});
-      for (size_t p = 0; p < parts.size(); ++p) k.StoreCell(cells[p], cell, parts[p]);
-      return absl::OkStatus();
-    }));
-  }
+  HILO_RETURN_IF_ERROR(lines(/*along_rows=*/true, [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {
+    const std::vector<LaneIndex> at = result_index(row, column);
+    std::vector<LaneIndex> from(at.size());
+    for (size_t d = 0; d < at.size(); ++d) from[permutation[d]] = at[d];
+    HILO_ASSIGN_OR_RETURN(ElementValue value, k.elements().Generate(transpose->operand(0), Index(std::move(from))));
+    const Carried parts = codegen::Pack({value});
+    for (size_t p = 0; p < parts.size(); ++p) k.StoreCell(cells[p], cell, parts[p]);
+    return absl::OkStatus();
+  }));
   k.Barrier();
-  for (int64_t i = 0; i < kTile; i += kRowsAtOnce) {
-    HILO_RETURN_IF_ERROR(each(b.CreateAdd(y, integer(i), "", true, true), x, [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {
-      Carried parts;
-      for (llvm::Value* array : cells) parts.push_back(k.LoadCell(array, cell, part));
-      k.ArrayOf(instruction).Store(k.context(), Index(result_index(row, column)), codegen::Unpack(parts, {&type, 1})[0]);
-      return absl::OkStatus();
-    }));
-  }
+  HILO_RETURN_IF_ERROR(lines(/*along_rows=*/false, [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {
+    Carried parts;
+    for (llvm::Value* array : cells) parts.push_back(k.LoadCell(array, cell, part));
+    k.ArrayOf(instruction).Store(k.context(), Index(result_index(row, column)), codegen::Unpack(parts, {&type, 1})[0]);
+    return absl::OkStatus();
+  }));
   return program.FinishAndLaunch(instruction, k, Product(other_sizes) * tile_rows * tile_columns, kBlockSize);
 }
 

@@ -6,6 +6,7 @@ The results are those of jaxlib on the host. Factors that are not unique come ou
 """
 
 import pathlib
+import types
 
 import jax
 import jax.numpy as jnp
@@ -94,7 +95,19 @@ def other_forms(a, lower, diagonal, upper, right, tall, square):
     return jnp.abs(d), jnp.abs(e), linalg.tridiagonal_solve(lower, diagonal, upper, right), linalg.symmetric_product(tall, square + square.T, alpha=2.0, beta=0.5, symmetrize_output=True)
 
 
+@program(normal(30, 2, 6, 6), normal(31, 3, 3), complexes(32, 4, 4))
+def general_eigenvalues(batch, small, c):
+    """geev: pairs of complex vectors of real matrices, and complex matrices."""
+    results = []
+    for x in (batch, small, c):
+        w, v = linalg.eig(x, compute_left_eigenvectors=False)
+        results += [jnp.sum(w, -1), jnp.sum(w * w, -1), jnp.linalg.solve(jnp.swapaxes(v, -1, -2), jnp.swapaxes(v * w[..., None, :], -1, -2)), jnp.sum(jnp.abs(v) ** 2, -2)]
+        results.append(jnp.sum(linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)[0] ** 3, -1))
+    return results
+
+
 def main():
+    linalg_internal.cuda_versions = types.SimpleNamespace(cusolver_get_version=lambda: 12000)  # which has geev
     global LOWERING
     for function, arguments, tolerance in PROGRAMS:
         LOWERING = False

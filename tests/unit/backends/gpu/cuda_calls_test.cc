@@ -42,6 +42,12 @@ TEST(CudaCallsTest, LargeMatricesStayOnTheDevice) {
   EXPECT_TRUE(absl::StrContains(*wide, "host ")) << *wide;
 }
 
+TEST(CudaCallsTest, BatchesOfFactors) {
+  const auto batch = Thunks(Call("f32[3,4,4]", "(f32[3,4,4], s32[3,4], s32[3])", "cublas_getrf_batched_ffi", ""));
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  EXPECT_TRUE(absl::StrContains(*batch, "host c")) << *batch;
+}
+
 TEST(CudaCallsTest, RoutinesByName) {
   EXPECT_EQ(SolverRoutineOf("lapack_sgetrf_ffi"), "getrf");
   EXPECT_EQ(SolverRoutineOf("lapack_zungqr_ffi"), "orgqr");

@@ -56,6 +56,10 @@ std::string Sum(const char* shape, const char* dimensions, const char* result, c
                                           "] reduce(c, zero), dimensions={", dimensions, "}, to_apply=add }\n"), {{"T[", absl::StrCat(type, "[")}});
 }
 
+std::string Transpose(const char* type, const char* from, const char* to, const char* permutation) {
+  return absl::StrCat("HloModule m\nENTRY main { x = ", type, "[", from, "] parameter(0)  ROOT t = ", type, "[", to, "] transpose(x), dimensions={", permutation, "} }\n");
+}
+
 std::string RunningSum(const char* shape, const char* window, const char* type = "s32") {
   return absl::StrReplaceAll(absl::StrCat(R"(HloModule m
 add { a = T[] parameter(0)  b = T[] parameter(1)  ROOT s = T[] add(a, b) }
@@ -112,6 +116,9 @@ ENTRY main {
   ROOT r = f32[16] add(l, m)
 }
 )"), 1, 1.1, 2, 16},
+      {"transpose", Transpose("f32", "96,160", "160,96", "1,0"), 1, 1.1, 2, 4},
+      {"transpose_of_16_bits", Transpose("bf16", "3,96,160", "3,160,96", "0,2,1"), 1, 1.1, 2, 4},
+      {"transpose_of_8_bits", Transpose("s8", "160,2,192", "192,2,160", "2,1,0"), 1, 1.1, 2, 4},
       {"rows", Sum("64,1024", "1", "64"), 1, 1.1, 2, 16},
       {"rows_of_bf16", Sum("64,1024", "1", "64", "bf16"), 1, 1.1, 2, 16},
       {"short_rows", Sum("512,24", "1", "512"), 1, 1.1, 2, 16},
