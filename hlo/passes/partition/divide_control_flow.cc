@@ -37,7 +37,7 @@ bool IsCut(const DividedValue& value) {
 // How the leaves of a loop's state are cut, try by try.
 class StateCuts {
  public:
-  explicit StateCuts(const Leaves& first) : stays_whole_(first.size(), false) {
+  explicit StateCuts(const Leaves& first) : changes_(first.size(), 0), stays_whole_(first.size(), false) {
     for (const auto& leaf : first) tiles_.push_back(CutOf(*leaf));
   }
   const std::vector<TileAssignment>& tiles() const { return tiles_; }
@@ -58,6 +58,8 @@ class StateCuts {
         tiles_[i] = needs_whole ? TileAssignment() : value.joined.IsWhole() ? in_condition.joined : value.joined;
       } else {
         if (value.tile != nullptr && SameTiles(value.tiles, tiles_[i])) continue;
+        // What goes to and fro, as a transposed array does, is brought back in each round.
+        if (value.tile != nullptr && ++changes_[i] > 2) continue;
         tiles_[i] = CutOf(value);
       }
       stays_whole_[i] = tiles_[i].IsWhole();
@@ -77,6 +79,7 @@ class StateCuts {
 
  private:
   std::vector<TileAssignment> tiles_;
+  std::vector<int> changes_;       // from one cut to another
   std::vector<bool> stays_whole_;  // what has been found to become whole is not cut again
 };
 

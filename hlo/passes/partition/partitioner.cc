@@ -27,6 +27,7 @@
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/ops/op_attributes.h"
+#include "hlo/passes/partition/combine_all_reduces.h"
 #include "hlo/passes/partition/divider.h"
 #include "hlo/passes/partition/tile_emitter.h"
 #include "hlo/passes/partition/tile_walk.h"
@@ -130,6 +131,7 @@ class Partitioner : public HloPass {
     HILO_RETURN_IF_ERROR(entry->set_root_instruction(*result, true));
     HILO_RETURN_IF_ERROR(Divider::RemoveReplaced(walk, visited));
     HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
+    for (HloComputation* computation : module->computations()) HILO_RETURN_IF_ERROR(CombineAllReduces(computation));
     if (notes_ != nullptr) *notes_ = walk.notes();
     module->set_entry_computation_layout(shape);
     // A result that is no longer of its parameter's shape cannot take its place.

@@ -103,7 +103,8 @@ class Plugin:
             raise AttributeError("the plugin has no table of XLA's FFI")
         ours = ctypes.cast(extension, ctypes.POINTER(_FfiApiExtension)).contents
         self._ffi = ctypes.cast(ours.ffi_api, ctypes.POINTER(_FfiApi)).contents
-        self._set_sharding_inspector = ctypes.CFUNCTYPE(None, ShardingInspector)(ours.set_sharding_inspector)
+        knows_inspectors = ours.base.struct_size >= ctypes.sizeof(_FfiApiExtension)
+        self._set_sharding_inspector = ctypes.CFUNCTYPE(None, ShardingInspector)(ours.set_sharding_inspector) if knows_inspectors else None
 
     def register_handler(self, name, handler, platform="Host"):
         """Registers XLA_FFI_Handlers as the target `name` for all clients: a capsule or an address, or a dict of them by stage.
@@ -116,6 +117,8 @@ class Plugin:
 
     def set_sharding_inspector(self, inspector):
         """A ShardingInspector, which must live on: it gets, of each question in a program, its number and a serialised OpSharding."""
+        if self._set_sharding_inspector is None:
+            raise AttributeError("the plugin tells no shardings")
         self._set_sharding_inspector(inspector)
 
     def register_type(self, name, type_id, type_info=None):
