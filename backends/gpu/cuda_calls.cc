@@ -47,6 +47,14 @@ Shape ByColumns(Shape shape) {
   return shape;
 }
 
+// The diagonal is found as a sum, whose other terms are zero.
+XlaComputation SumOf(PrimitiveType type) {
+  XlaBuilder builder("sum");
+  const Shape scalar = ShapeUtil::MakeShape(type, {});
+  Add(Parameter(&builder, 0, scalar, "a"), Parameter(&builder, 1, scalar, "b"));
+  return *builder.Build();
+}
+
 XlaOp Transposed(const Shape& shape, XlaOp x) {
   std::vector<int64_t> permutation(shape.rank());
   std::iota(permutation.begin(), permutation.end(), 0);
@@ -150,6 +158,27 @@ absl::StatusOr<XlaOp> Geev(const CudaCall& call) {
   return Tuple(call.builder, {call.operands[0], w, packed("left", first), packed("right", first + 1), GetTupleElement(all, first + 2)});
 }
 
+// The factor of r^T r + w w^T is that of r with w as one more row. Of its rows, whose signs are free, those with positive diagonals are meant.
+absl::StatusOr<XlaOp> CholeskyUpdate(const CudaCall& call) {
+  const Shape& r = call.operand(0);
+  if (r.rank() != 2 || r.dimensions(0) != r.dimensions(1) || call.operand(1).rank() != 1 || call.operand(1).dimensions(0) != r.dimensions(0)) {
+    return InvalidArgument("cu_cholesky_update_ffi: expected a square matrix and a vector of its size, got ", r.ToString(), " and ", call.operand(1).ToString());
+  }
+  const int64_t n = r.dimensions(0);
+  const PrimitiveType type = call.type();
+  const Shape positions = ShapeUtil::MakeShape(S32, {n, n});
+  const XlaOp row = Iota(call.builder, positions, 0), column = Iota(call.builder, positions, 1);
+  const auto zeros = [&](absl::Span<const int64_t> dimensions) { return Broadcast(ConstantLiteral(call.builder, LiteralUtil::Zero(type)), dimensions); };
+  const auto upper = [&](XlaOp x) { return Select(Le(row, column), x, zeros({n, n})); };
+  CudaCall stacked = call;
+  stacked.operands = {ConcatInDim(call.builder, {upper(call.operands[0]), Reshape(call.operands[1], {1, n})}, 0)};
+  const Shape matrix = ByColumns(ShapeUtil::MakeShape(type, {n + 1, n})), results = ShapeUtil::MakeTupleShape({matrix, ShapeUtil::MakeShape(type, {n})});
+  const XlaOp factor = upper(Slice(GetTupleElement(Lapack(stacked, kGeqrf, "", &results, &matrix), 0), {0, 0}, {n, n}, {1, 1}));
+  const XlaOp diagonal = Reduce(Select(Eq(row, column), factor, zeros({n, n})), ConstantLiteral(call.builder, LiteralUtil::Zero(type)), SumOf(type), {1});
+  const XlaOp is_negative = BroadcastInDim(Lt(diagonal, zeros({n})), {n, n}, {0});
+  return Tuple(call.builder, {Select(is_negative, Neg(factor), factor), call.operands[1]});
+}
+
 // alpha a a^T + beta c, or with a transposed.
 absl::StatusOr<XlaOp> Syrk(const CudaCall& call) {
   const Shape& a = call.operand(0);
@@ -187,6 +216,7 @@ const std::vector<Rewrite>& Rewrites() {
       {"cusolver_potrf_ffi", 1, 2, 2, {"lower"}, &OfTriangle<kPotrf>},
       {"cusolver_getrf_ffi", 1, 3, 2, {}, &Same<kGetrf>},
       {"cublas_getrf_batched_ffi", 1, 3, 2, {}, &Same<kGetrf>},
+      {"cu_cholesky_update_ffi", 2, 2, 2, {}, &CholeskyUpdate},
       {"cusolver_geev_ffi", 1, 5, 2, {"left", "right"}, &Geev},
       {"cusolver_geqrf_ffi", 1, 2, 2, {}, &Same<kGeqrf>},
       {"cusolver_orgqr_ffi", 2, 1, 2, {}, &Same<kOrgqr, kUngqr>},

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -405,7 +406,14 @@ void EmulatedHub::Work() {
     for (FileDescriptor socket = hilo::Accept(listener_); socket.is_open(); socket = hilo::Accept(listener_)) {
       guests_.push_back(std::make_unique<Guest>(std::move(socket)));
     }
-    for (const auto& guest : guests_) Serve(*guest);
+    for (const auto& guest : guests_) {
+      try {
+        Serve(*guest);
+      } catch (const std::bad_alloc&) {
+        guest->gone = true;
+        if (guest->meeting != nullptr) guest->meeting->FailAll(ResourceExhausted("rank ", guest->rank, " of the communicator: there is no memory for what it sends"));
+      }
+    }
     guests_.erase(std::remove_if(guests_.begin(), guests_.end(), [](const auto& guest) { return guest->gone; }), guests_.end());
   }
 }

@@ -106,6 +106,13 @@ def general_eigenvalues(batch, small, c):
     return results
 
 
+@program(normal(33, 7, 7), normal(34, 7), normal(35, 5, 5, dtype=np.float32), normal(36, 5, dtype=np.float32), tolerance=("f64 1e-9 relative", "f32 1e-4 relative"))
+def cholesky_updates(a, w, single, single_w):
+    """cholesky_update of double and single precision."""
+    factor = lambda x: jnp.linalg.cholesky(x @ x.T + jnp.eye(x.shape[0], dtype=x.dtype)).T
+    return linalg.cholesky_update(factor(a), w), linalg.cholesky_update(factor(single), single_w)
+
+
 def main():
     linalg_internal.cuda_versions = types.SimpleNamespace(cusolver_get_version=lambda: 12000)  # which has geev
     global LOWERING
