@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -71,6 +72,16 @@ absl::Status CheckAgreement(absl::Span<const int64_t> group,
   return FailedPrecondition("ranks of the group ", GroupText(group), " disagree: ", RankList(same),
                          " at ", Describe(first), ", but ", RankList(others), " at ",
                          Describe(*other));
+}
+
+// What others wait for must come to an end.
+template <typename Body>
+absl::Status WithoutExceptions(const Body& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return ResourceExhausted("a collective has no memory");
+  }
 }
 
 }  // namespace
@@ -211,21 +222,17 @@ absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvou
 
 void RunState::StartWork(Rendezvous& meeting, const MakeWork& make_work) {
   gathering_.erase(meeting.group);
-  absl::Status status = CheckAgreement(meeting.group, meeting.arrivals);
-  if (status.ok()) {
-    auto work = make_work(meeting.arrivals);
-    if (work.ok()) {
-      meeting.work = *std::move(work);
-      const int64_t ranks = static_cast<int64_t>(meeting.group.size());
-      meeting.shares = std::vector<Share>(ranks);
-      for (int64_t i = 0; i < ranks; ++i) {
-        meeting.shares[i].next = meeting.work.parts * i / ranks;
-        meeting.shares[i].end = meeting.work.parts * (i + 1) / ranks;
-      }
-    } else {
-      status = work.status();
+  const absl::Status status = WithoutExceptions([&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(CheckAgreement(meeting.group, meeting.arrivals));
+    HILO_ASSIGN_OR_RETURN(meeting.work, make_work(meeting.arrivals));
+    const int64_t ranks = static_cast<int64_t>(meeting.group.size());
+    meeting.shares = std::vector<Share>(ranks);
+    for (int64_t i = 0; i < ranks; ++i) {
+      meeting.shares[i].next = meeting.work.parts * i / ranks;
+      meeting.shares[i].end = meeting.work.parts * (i + 1) / ranks;
     }
-  }
+    return absl::OkStatus();
+  });
   if (!status.ok()) {
     Fail(status);
     meeting.status = failure_;
@@ -241,7 +248,8 @@ absl::Status RunState::Work(Rendezvous& meeting, const Arrival& worker) {
   for (size_t i = 0; i < ranks; ++i) {
     Share& share = meeting.shares[(place + i) % ranks];
     for (int64_t part; (part = share.next.fetch_add(1)) < share.end;) {
-      if (absl::Status status = meeting.work.run(part, worker); !status.ok()) {
+      const absl::Status status = WithoutExceptions([&] { return meeting.work.run(part, worker); });
+      if (!status.ok()) {
         std::lock_guard<std::mutex> lock(mutex_);
         Fail(status);
         meeting.status = failure_;

@@ -87,6 +87,68 @@ MODULES = {
     constant("u64[]", "18446744073709551616"): "out of the range of u64",
     constant("f32[2]", "{1,2,3}"): "expected '}' after 2 items of dimension 0",
     constant("f32[2,2]", "{{1,2},{3}}"): "expected item 1 of 2 in dimension 1",
+    # Numbers of devices.
+    **{entry(f"p = f32[4] parameter(0)\nROOT r = f32[4] all-reduce(p), replica_groups={groups}, to_apply=add", ADD): words for groups, words in {
+        "{{0,2147483648}}": "replica_groups of 2 ids must hold 0 to 1, but hold 2147483648",
+        "{{-1}}": "must hold 0 to 0, but hold -1",
+        "{{0,0}}": "hold id 0 twice",
+        "{{},{}}": "holds an empty group",
+        "[2147483648,2147483648]<=[4611686018427387904]": "are more than 262144 ids",
+        "[1,2147483648]<=[2147483648]": "are more than 262144 ids",
+        "[0,0]<=[0]": "size 0 of a dimension must be positive",
+        "[2,2]<=[5]": "[2,2] holds 4 ids, but 5 are given",
+        "[2,2]<=[2,2]T(0,0)": "T(0,0) must be a permutation of the 2 dimensions",
+    }.items()},
+    **{entry(f"p = f32[4] parameter(0)\nROOT r = f32[4] collective-permute(p), source_target_pairs={pairs}"): words for pairs, words in {
+        "{{0,9223372036854775808}}": "expected a 64-bit integer",
+        "{{0,-5}}": "hold the negative id -5",
+        "{{0,1},{0,2}}": "name source 0 twice",
+        "{{0,1,2}}": "expected pairs {source,target}",
+        "{{2147483648,4294967296}}": "names id 4294967296",
+    }.items()},
+    # Layouts.
+    **{entry(f"p = f32[2,3]{layout} parameter(0)\nROOT r = f32[2,3] add(p, p)"): words for layout, words in {
+        "{1,1}": "to be a permutation of 0 to 1, got {1,1}",
+        "{-1,0}": "to be a permutation of 0 to 1, got {-1,0}",
+        "{0}": "expected 2 dimensions in minor_to_major, got 1",
+        "{1,0:T(0,0)}": "expected positive tile sizes, got 0",
+        "{1,0:T(-8,128)}": "expected positive tile sizes, got -8",
+        "{1,0:S(99999999999999999999)}": "expected an integer of 64 bits",
+    }.items()},
+    # Nesting, and circles.
+    entry("ROOT p = " + "(" * 100000 + "f32[]" + ")" * 100000 + " parameter(0)"): "tuples are nested deeper than 64 levels",
+    entry("ROOT c = f32[1,1] constant(" + "{" * 100000 + "1" + "}" * 100000 + ")"): "expected a value of f32",
+    entry("x = f32[] parameter(0)\nROOT r = f32[] add(x, x), control-predecessors={r}"): "needs its own result",
+    entry("x = f32[] parameter(0)\na = f32[] add(x, x), control-predecessors={b}\nb = f32[] add(x, x), control-predecessors={a}\nROOT r = f32[] add(a, b)"):
+        "needs its own result, through its operands or control predecessors",
+    entry("p = f32[4] parameter(0)\nROOT r = f32[4] map(p), dimensions={0}, to_apply=f", "f { a = f32[] parameter(0)\nROOT r = f32[] map(a), dimensions={}, to_apply=f }\n"):
+        "computation f calls itself",
+    entry("i = s32[] parameter(0)\nROOT r = f32[] conditional(i), branch_computations={}"): "needs at least one branch",
+    # Dimensions, indices and counts of attributes.
+    **{entry(f"a = f32[4] parameter(0)\nROOT r = {op}", ADD): words for op, words in {
+        "f32[1] reshape(a)": "has 4 elements, but the result f32[1] has 1",
+        "f32[4] slice(a), slice={[0:4:0]}": "slice",
+        "f32[4] transpose(a), dimensions={7}": "transpose",
+        "f32[4,4] broadcast(a), dimensions={5}": "broadcast",
+        "f32[] get-tuple-element(a), index=9223372036854775807": "get-tuple-element",
+        "(f32[1], s32[1]) topk(a), k=-1, largest=true": "k = -1 must lie between 0",
+        "(f32[1], s32[1]) topk(a), k=9223372036854775807, largest=true": "k = 9223372036854775807 must lie between 0",
+        "f32[4] reduce-precision(a), exponent_bits=0, mantissa_bits=9": "exponent_bits = 0 must be at least 1",
+        "f32[4] reduce-precision(a), exponent_bits=2147483648, mantissa_bits=-3": "mantissa_bits = -3 is negative",
+        "c64[4] fft(a), fft_type=FFT, fft_length={9223372036854775807}": "fft",
+        "f32[4] scatter(a, a, a), update_window_dims={7}, inserted_window_dims={9}, scatter_dims_to_operand_dims={99}, index_vector_dim=0, to_apply=add": "scatter",
+        "f32[4] batch-norm-inference(a, a, a, a, a), epsilon=1e999, feature_index=0": "1e999",
+        "f32[4] batch-norm-inference(a, a, a, a, a), epsilon=1, feature_index=-1": "feature_index = -1 is not a dimension",
+        "f32[4] sort(a), dimensions={-1}, to_apply=add": "sort",
+        "f32[4] rng-get-and-update-state(), delta=1": "rng-get-and-update-state",
+        "f32[4] dynamic-update-slice(a, a, a)": "dynamic-update-slice",
+    }.items()},
+    # The header.
+    "HloModule m, input_output_alias={ {9223372036854775807}: (9223372036854775807, {-1}, may-alias) }\nENTRY main { ROOT x = f32[] parameter(0) }":
+        "expected a parameter number below 1; got 9223372036854775807",
+    "HloModule m, is_scheduled=true, is_scheduled=false\nENTRY main { ROOT x = f32[] parameter(0) }": "attribute is_scheduled is given twice",
+    "HloModule m, num_partitions=4\nENTRY main { ROOT x = f32[4] parameter(0), sharding={devices=[4]0,0,0,0} }": "expected each of the devices 0 to 3 once",
+    "HloModule m, num_partitions=4\nENTRY main { ROOT x = f32[4] parameter(0), sharding={devices=[1000000000]<=[1000000000]} }": "expected at most 65536 devices",
     # Bytes that are no UTF-8 stand where a name ends.
     entry("ROOT x\udcff\udcfe = f32[] parameter(0)"): "expected '=' after an instruction's name; got '\\377'",
 }
@@ -153,6 +215,14 @@ class HostileTest(unittest.TestCase):
         for text, words in MODULES.items():
             with self.subTest(text=text[:200]):
                 self.expect_error(words, "run", self.write("m.hlo", text), *(["--input=random"] if "parameter(" in text else []))
+
+    def test_programs_that_never_end(self):
+        # No loop: each computation calls the one before twice.
+        calls = "".join(f"c{i + 1} {{ p = f32[] parameter(0)\na = f32[] call(p), to_apply=c{i}\nROOT b = f32[] call(a), to_apply=c{i} }}\n" for i in range(63))
+        doubling = self.write("doubling.hlo", entry("x = f32[] parameter(0)\nROOT y = f32[] call(x), to_apply=c63",
+                                                    "c0 { p = f32[] parameter(0)\nROOT a = f32[] add(p, p) }\n" + calls))
+        for platform in ("cpu", "interpreter"):
+            self.expect_error("DEADLINE_EXCEEDED", "run", doubling, "--input=random", "--deadline=0.2", f"--platform={platform}", timeout=30)
 
     def test_flags(self):
         for flags, words in FLAGS.items():

@@ -83,6 +83,9 @@ constexpr char kDynamic[] = R"(HloModule m
 ENTRY main { x = f32[300] parameter(0)  n = s32[] constant(7)  d = f32[<=300] set-dimension-size(x, n), dimensions={0}  ROOT r = f32[<=300] negate(d) })";
 constexpr char kLarge[] = R"(HloModule m
 ENTRY main { x = f32[300] parameter(0)  b = f32[300,1000] broadcast(x), dimensions={0}  ROOT r = f32[300,1000] sine(b) })";
+constexpr char kAllReduce[] = R"(HloModule m, replica_count=2
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main { x = f32[300] parameter(0)  ROOT r = f32[300] all-reduce(x), replica_groups={}, to_apply=sum })";
 constexpr char kTopK[] = R"(HloModule m
 ENTRY main { x = f32[300] parameter(0)  b = f32[300,300] broadcast(x), dimensions={1}  ROOT r = (f32[300,4], s32[300,4]) topk(b), k=4, largest=true })";
 constexpr char kSolve[] = R"(HloModule m
@@ -131,6 +134,18 @@ absl::Status RunAsynchronously(Client* client, const Executable& executable) {
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> argument, client->BufferFromLiteral(Argument()));
     HILO_ASSIGN_OR_RETURN(const auto results, executable.Execute({argument.get()}));
     for (const auto& result : results) HILO_RETURN_IF_ERROR(result->ToLiteral().status());
+    return absl::OkStatus();
+  });
+}
+
+absl::Status RunOnTwoDevices(Client* client, const Executable& executable) {
+  return Guarded([&]() -> absl::Status {
+    HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> first, client->BufferFromLiteral(Argument(), 0));
+    HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> second, client->BufferFromLiteral(Argument(), 1));
+    HILO_ASSIGN_OR_RETURN(const auto results, executable.ExecuteReplicated({{first.get()}, {second.get()}}));
+    for (const auto& device : results) {
+      for (const auto& result : device) HILO_RETURN_IF_ERROR(result->ToLiteral().status());
+    }
     return absl::OkStatus();
   });
 }
@@ -207,6 +222,9 @@ int Main() {
     tester.Run({absl::StrCat("buffers, program ", i), [&] { return CompileAndRun(failing.get(), text); }}, [&](int64_t k) { allocator.left_ = k; },
                [&] { return allocator.left_.exchange(kNever) < 0; }, [&] { return 1000 * allocator.live_ + failing->memory_stats().bytes_in_use; });
   }
+  const std::shared_ptr<Client> two = MakeClient({.device_count = 2});
+  const std::shared_ptr<Executable> sum = MustCompile(two.get(), kAllReduce);
+  tester.RunWithNew({"two devices", [&] { return RunOnTwoDevices(two.get(), *sum); }});
   const std::shared_ptr<Executable> loop = MustCompile(cpu.get(), kLoop);
   tester.RunWithNew({"serialise", [&] { return loop->Serialize().status(); }});
   return tester.Finish();
