@@ -81,9 +81,16 @@ absl::Status Buffer_UnpaddedDimensions(PJRT_Buffer_UnpaddedDimensions_Args* args
 
 absl::Status Buffer_DynamicDimensionIndices(PJRT_Buffer_DynamicDimensionIndices_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
-  if (!args->buffer->value->shape().is_static()) return Unimplemented("PJRT_Buffer_DynamicDimensionIndices of ", args->buffer->value->shape().ToString());
-  args->dynamic_dim_indices = nullptr;
-  args->num_dynamic_dims = 0;
+  const Shape& shape = args->buffer->value->shape();
+  std::lock_guard lock(args->buffer->mutex);
+  std::vector<size_t>& indices = args->buffer->dynamic_dimensions;
+  if (indices.empty() && shape.IsArray()) {
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      if (shape.is_dynamic_dimension(d)) indices.push_back(static_cast<size_t>(d));
+    }
+  }
+  args->dynamic_dim_indices = indices.data();
+  args->num_dynamic_dims = indices.size();
   return absl::OkStatus();
 }
 

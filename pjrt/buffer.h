@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "pjrt/client.h"
@@ -22,6 +23,7 @@ struct PJRT_Buffer {
   std::mutex mutex;
   int64_t external_references = 0;
   std::shared_ptr<const hilo::MemoryBlock> held;  // while there are external references
+  std::vector<size_t> dynamic_dimensions;         // once somebody has asked
 
   absl::Span<const int64_t> dimensions() const;
   PJRT_Buffer_Type element_type() const;

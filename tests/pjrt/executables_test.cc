@@ -99,6 +99,23 @@ TEST_F(ExecutablesTest, DonationReusesMemoryUnlessSomebodyLooks) {
   Destroy(loaded);
 }
 
+TEST_F(ExecutablesTest, DynamicDimensionsOfResults) {
+  PJRT_LoadedExecutable* const loaded =
+      Compile("HloModule m\nENTRY e { x = f32[3] parameter(0)  n = s32[] constant(2)  d = f32[<=3] set-dimension-size(x, n), dimensions={0}  "
+              "b = f32[2,<=3] broadcast(d), dimensions={1}  ROOT t = (f32[2,<=3], f32[3]) tuple(b, x) }");
+  PJRT_Buffer* const x = Floats({1, 2, 3});
+  std::vector<PJRT_Buffer*> results;
+  ASSERT_EQ(Run(loaded, {x}, &results), "");
+  for (int times = 0; times < 2; ++times) {
+    const auto indices = PJRT_CALL(Buffer_DynamicDimensionIndices, .buffer = results[0]);
+    ASSERT_EQ(indices.num_dynamic_dims, 1u);
+    EXPECT_EQ(indices.dynamic_dim_indices[0], 1u);
+    EXPECT_EQ(PJRT_CALL(Buffer_DynamicDimensionIndices, .buffer = results[1]).num_dynamic_dims, 0u);
+  }
+  for (PJRT_Buffer* buffer : {x, results[0], results[1]}) Destroy(buffer);
+  Destroy(loaded);
+}
+
 TEST_F(ExecutablesTest, OptimizedProgram) {
   PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule fused
 ENTRY main { x = f32[4] parameter(0)  zero = f32[] constant(0)  z = f32[4] broadcast(zero), dimensions={}  y = f32[4] add(x, z)  s = f32[4] sine(y)
