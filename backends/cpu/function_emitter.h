@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "backends/cpu/kernel_key.h"
@@ -45,6 +46,9 @@ class FunctionEmitter : public codegen::OperandSource {
 
   // True if the first leaf lies in a local of this function, which LLVM may keep in registers.
   bool IsLocal(const HloInstruction* instruction) const;
+  // Locals that vectors were written to: reading them as vectors, too, keeps them in registers.
+  bool HoldsVectors(const HloInstruction* instruction) const { return vectors_.contains(instruction); }
+  void SetHoldsVectors(const HloInstruction* instruction) { vectors_.insert(instruction); }
 
   // A value of a scalar leaf.
   absl::StatusOr<codegen::ElementValue> LoadScalar(const HloInstruction* instruction, int64_t leaf = 0);
@@ -83,6 +87,7 @@ class FunctionEmitter : public codegen::OperandSource {
     llvm::MDNode* noalias;
   };
   absl::flat_hash_map<int64_t, Scopes> scopes_;  // by buffer, of the current instruction
+  absl::flat_hash_set<const HloInstruction*> vectors_;
 };
 
 }  // namespace hilo::cpu

@@ -6,11 +6,12 @@
 // leave most lanes empty: there the lanes are rows, and each column has a vector. Tiny arrays are straight code, which LLVM keeps in registers.
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/row_segments.h"
-
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/ops/op_attributes.h"
 
 namespace hilo::cpu {
 namespace {
@@ -268,14 +269,39 @@ Kernel RowKernel(const Loop& loop, int width) {
   return kernel;
 }
 
-// True for a tiny loop that is one vector, of arrays that are in memory anyway: loads and stores of single elements would be put together by LLVM in the end,
-// at ten times the cost of compiling them.
+// True for a tiny loop that is one vector, of arrays that are in memory anyway (loads and stores of single elements would be put together by LLVM in the end,
+// at ten times the cost of compiling them) or of locals that were written as vectors.
 bool IsVector(FunctionEmitter& f, const Loop& loop, int width) {
   const int64_t count = ShapeUtil::ElementsIn(loop.shape);
   if (count < kFewElements || width < count || (width > count && !f.context().target().has_avx512)) return false;
-  if (f.IsLocal(loop.instruction)) return false;
-  return std::none_of(loop.instruction->operands().begin(), loop.instruction->operands().end(),
-                      [&](const HloInstruction* operand) { return !operand->shape().IsScalar() && f.IsLocal(operand); });
+  bool has_vectors = false;
+  for (const HloInstruction* operand : loop.instruction->operands()) {
+    if (operand->shape().IsScalar() || !f.IsLocal(operand)) continue;
+    if (!f.HoldsVectors(operand)) return false;
+    has_vectors = true;
+  }
+  return has_vectors || !f.IsLocal(loop.instruction);
+}
+
+// True for a tiny loop of sums so long that they are loops themselves: lanes have them all at once.
+bool HasLongSums(const Loop& loop) {
+  std::vector<const HloInstruction*> work(loop.roots.begin(), loop.roots.end());
+  absl::flat_hash_set<const HloInstruction*> seen;
+  while (!work.empty()) {
+    const HloInstruction* instruction = work.back();
+    work.pop_back();
+    if (!seen.insert(instruction).second || !instruction->shape().IsArray()) continue;
+    if (instruction->opcode() == HloOpcode::kFusion) work.push_back(instruction->called_computation()->root_instruction());
+    int64_t terms = 1;
+    if (instruction->opcode() == HloOpcode::kDot) {
+      for (int64_t d : instruction->attrs<DotAttrs>().lhs_contracting_dims) terms *= instruction->operand(0)->shape().dimensions(d);
+    } else if (instruction->opcode() == HloOpcode::kReduce) {
+      for (int64_t d : instruction->attrs<ReduceAttrs>().dimensions) terms *= instruction->operand(0)->shape().dimensions(d);
+    }
+    if (terms > codegen::kUnrolledTerms) return true;
+    if (instruction->parent()->IsFusion()) work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
+  }
+  return false;
 }
 
 }  // namespace
@@ -300,11 +326,12 @@ absl::StatusOr<Kernel> LoopKernel(FunctionEmitter& f, const HloInstruction* inst
   for (const HloInstruction* root : loop.roots) {
     width = std::min(width, codegen::PreferredWidth(root, f.context().target(), flat));
   }
-  if (count <= kUnrolled && !(flat && IsVector(f, loop, width))) {
+  if (count <= kUnrolled && !(flat && IsVector(f, loop, width)) && (width < kFewElements - 1 || !HasLongSums(loop))) {
     Kernel kernel;
     kernel.emit = [loop](FunctionEmitter& f, llvm::Value*, llvm::Value*) { return EmitUnrolled(f, loop); };
     return kernel;
   }
+  if (width >= kFewElements - 1) f.SetHoldsVectors(instruction);
   if (flat) return FlatKernel(loop, width);
   const int table = TableWidth(loop.roots, loop.shape, f.context().target());
   return table > 1 ? TableKernel(loop, table) : RowKernel(loop, width);

@@ -376,7 +376,10 @@ absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* in
   int width = WidthFor(f, r);
   if (minor_is_kept) {
     while (width > 1 && width > 2 * r.kept_sizes.back()) width /= 2;
-    if (width > 1 && codegen::CanEmitComputation(*r.computation)) return ColumnKernel(r, width);
+    if (width > 1 && codegen::CanEmitComputation(*r.computation)) {
+      f.SetHoldsVectors(instruction);
+      return ColumnKernel(r, width);
+    }
     return ScalarKernel(r);
   }
   if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !f.context().numerics().strict && IsChoiceReduction(*r.reduce)) {

@@ -2,6 +2,7 @@
 #include "absl/algorithm/container.h"
 #include "backends/llvm/element_movement.h"
 #include "backends/llvm/element_ops.h"
+#include "backends/llvm/lane_plan.h"
 #include "backends/llvm/scalar_computation.h"
 #include "base/status_macros.h"
 #include "hlo/ops/convolution_attributes.h"
@@ -9,9 +10,6 @@
 
 namespace hilo::codegen {
 namespace {
-
-// Reductions of at most this many positions are straight code.
-constexpr int64_t kUnrolled = 8;
 
 // One step at a position of the reduced space: the new running values.
 using Step = absl::FunctionRef<absl::StatusOr<ElementValues>(const std::vector<LaneIndex>& position, const ElementValues& running)>;
@@ -39,7 +37,7 @@ struct Accumulation {
     const int64_t size = sizes[position.size()];
     position.emplace_back();
     if (size == 1) return Run(std::move(position), std::move(running));
-    if (absl::c_accumulate(sizes, int64_t{1}, [](int64_t a, int64_t b) { return std::min(a * b, kUnrolled + 1); }) <= kUnrolled) {
+    if (absl::c_accumulate(sizes, int64_t{1}, [](int64_t a, int64_t b) { return std::min(a * b, kUnrolledTerms + 1); }) <= kUnrolledTerms) {
       for (int64_t i = 0; i < size; ++i) {
         position.back() = LaneIndex::Constant(i);
         HILO_ASSIGN_OR_RETURN(running, Run(position, std::move(running)));

@@ -131,10 +131,14 @@ class LanePlan {
         for (int64_t i = 0; i < instruction->operand_count() / 2; ++i) Operand(instruction, i, lanes);
         return;
       }
-      case HloOpcode::kDot:
+      case HloOpcode::kDot: {
         ++arithmetic_;
-        Operand(instruction, 0, none);
-        return Operand(instruction, 1, lanes.dim >= 0 ? LaneDim{instruction->operand(1)->shape().rank() - 1} : lanes);
+        const auto& attrs = instruction->attrs<DotAttrs>();
+        const std::vector<int64_t> lhs = ResultDims(instruction->operand(0)->shape(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims, attrs.lhs_batch_dims.size());
+        Operand(instruction, 0, mapped(lhs));
+        return Operand(instruction, 1, mapped(ResultDims(instruction->operand(1)->shape(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims,
+                                                         instruction->operand(0)->shape().rank() - attrs.lhs_contracting_dims.size())));
+      }
       default: break;
     }
     if (IsElementwise(instruction->opcode()) && instruction->opcode() != HloOpcode::kCopy) arithmetic_ += IsMath(instruction->opcode()) ? kMathCost : 1;
@@ -159,6 +163,16 @@ class LanePlan {
       }
     }
     return {LaneDim::kAnywhere};
+  }
+
+  // The result dimension of each dimension of a dot's operand, whose free ones begin at `next`; kAnywhere for the contracted ones.
+  static std::vector<int64_t> ResultDims(const Shape& operand, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting, int64_t next) {
+    std::vector<int64_t> dims(operand.rank(), LaneDim::kAnywhere);
+    for (size_t i = 0; i < batch.size(); ++i) dims[batch[i]] = static_cast<int64_t>(i);
+    for (int64_t d = 0; d < operand.rank(); ++d) {
+      if (dims[d] == LaneDim::kAnywhere && !absl::c_linear_search(contracting, d)) dims[d] = next++;
+    }
+    return dims;
   }
 
   LaneDim GatherLanes(const HloInstruction* gather, LaneDim lanes) {

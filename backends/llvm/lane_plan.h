@@ -25,6 +25,9 @@ bool IsElementGenerated(HloOpcode opcode);
 // reshapes and broadcast scalars: one flat loop over Index::FromLinear then emits it best.
 bool IsFlat(const HloInstruction* root);
 
+// Sums of at most this many terms are straight code within an element's, longer ones loops.
+constexpr int64_t kUnrolledTerms = 8;
+
 // Loads of lanes so many elements apart are a few loads of runs and shuffles of them.
 constexpr int64_t kLargestShuffledStride = 4;
 
