@@ -38,6 +38,7 @@ absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter, co
     return absl::OkStatus();
   }
   if (!parameter->shape().IsTuple()) {
+    HILO_RETURN_IF_ERROR(walk->Check(tiles[0]));
     HILO_ASSIGN_OR_RETURN(const Shape tile_shape, TileShape(parameter->shape(), tiles[0]));
     HILO_ASSIGN_OR_RETURN(HloInstruction * copy, computation->AddOp(HloOpcode::kCopy, {parameter}));
     const std::vector<HloInstruction*> users(parameter->users().begin(), parameter->users().end());
@@ -111,6 +112,7 @@ absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   if (absl::StrContains(sharding, "devices=")) {
     HILO_ASSIGN_OR_RETURN(const auto said, TileAssignmentsFromHlo(sharding, 1));
     tiles = said[0];
+    HILO_RETURN_IF_ERROR(walk->Check(tiles));
     if (!TileShape(mark->shape(), tiles).ok() || (tiles.IsWhole() && !is_open)) return absl::OkStatus();
   } else if (!absl::StrContains(sharding, "replicated}") && !is_open) {
     return absl::OkStatus();
@@ -128,6 +130,7 @@ absl::Status Divider::VisitEdge(TileWalk* walk, HloInstruction* call) const {
   DividedValue value;
   for (int64_t i = 0; i < call->operand_count(); ++i) {
     DividedValue element;
+    HILO_RETURN_IF_ERROR(walk->Check(tiles[i]));
     if (CutsToLocal(*call)) {
       HILO_ASSIGN_OR_RETURN(element.whole, walk->Tile(call->operand(i), tiles[i]));
       element.is_local = true;

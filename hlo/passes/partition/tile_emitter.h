@@ -26,6 +26,8 @@ class TileEmitter {
   TileEmitter(HloComputation* computation, int64_t partitions, int64_t* next_channel)
       : computation_(computation), partitions_(partitions), next_channel_(next_channel) {}
 
+  // Errors: InvalidArgument unless every partition has a tile, or the whole.
+  absl::Status Check(const TileAssignment& tiles) const;
   // This partition's tile of `whole`. Errors of both: InvalidArgument if the sharding does not fit the array or the program; Unimplemented as TileShape.
   absl::StatusOr<HloInstruction*> Cut(HloInstruction* whole, const TileAssignment& tiles);
   // The array cut into the larger tiles `to`, or the whole array, of which every partition has its tile `tile` of the cut `from`.
@@ -34,7 +36,6 @@ class TileEmitter {
   absl::StatusOr<HloInstruction*> Combine(HloInstruction* part, HloOpcode combiner, const std::vector<std::vector<int64_t>>& groups);
 
  private:
-  absl::Status Check(const TileAssignment& tiles) const;
   absl::StatusOr<HloInstruction*> Reshape(HloInstruction* value, const std::vector<int64_t>& sizes);
   absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToJoin(const TileAssignment& from, const TileAssignment& to, const std::vector<int64_t>& apart) const;
   // The groups of partitions, within each replica, as global numbers of devices.

@@ -41,6 +41,7 @@ class TileWalk {
       : computation_(computation), partitions_(partitions), emitter_(computation, partitions, next_channel) {}
 
   HloComputation* computation() const { return computation_; }
+  absl::Status Check(const TileAssignment& tiles) const { return emitter_.Check(tiles); }
 
   // The instruction's value is `value` from here on.
   void Set(const HloInstruction* instruction, DividedValue value) { values_[instruction] = std::make_shared<DividedValue>(std::move(value)); }
