@@ -314,7 +314,7 @@ int TableWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape
     if (!root->shape().IsArray() || !ShapeUtil::SameDimensions(root->shape(), shape)) return 1;
     width = std::min(width, codegen::PreferredWidth(root, target, /*flat=*/false, /*behind=*/1));
   }
-  return shape.dimensions(rank - 2) < width ? 1 : width;
+  return 2 * shape.dimensions(rank - 2) <= width ? 1 : width;
 }
 
 absl::StatusOr<Kernel> LoopKernel(FunctionEmitter& f, const HloInstruction* instruction) {

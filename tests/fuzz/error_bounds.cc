@@ -218,7 +218,8 @@ double FftError(const HloInstruction& fft, const Tracked& operand, const Literal
   for (int64_t n : attributes.fft_length) points *= static_cast<double>(n);
   const bool forward = attributes.fft_type == FftType::kFft || attributes.fft_type == FftType::kRfft;
   const double scale = forward ? points : 2;
-  return scale * (2 * operand.error + 8 * (std::log2(points + 1) + 1) * UnitRoundoff(result.shape().element_type()) * MaxFinite(*operand.value));
+  const double error = scale * (2 * operand.error + 8 * (std::log2(points + 1) + 1) * UnitRoundoff(result.shape().element_type()) * MaxFinite(*operand.value));
+  return std::max(error, 1e-300);  // sums of zeros may have either sign
 }
 
 // Of a running combination of exact values.
