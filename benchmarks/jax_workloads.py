@@ -178,6 +178,50 @@ def lorenz_of_1000(generator, device):
 
 
 @program
+def gated_recurrent_scan(generator, device):
+    weights = [0.3 * f32(generator, 16, 16) for _ in range(6)]
+
+    def run(w, xs):
+        def step(h, x):
+            update, reset = jax.nn.sigmoid(x @ w[0] + h @ w[1]), jax.nn.sigmoid(x @ w[2] + h @ w[3])
+            return (1 - update) * jnp.tanh(x @ w[4] + (reset * h) @ w[5]) + update * h, None
+        return lax.scan(step, jnp.zeros(16), xs)[0]
+    return Program(run, [weights, f32(generator, 100, 16)])
+
+
+@program
+def training_of_a_tiny_network(generator, device):
+    def loss(p, x, y):
+        return ((jnp.tanh(x @ p[0] + p[1]) @ p[2] + p[3] - y) ** 2).mean()
+
+    def run(p, x, y):
+        def step(p, _):
+            value, gradients = jax.value_and_grad(loss)(p, x, y)
+            return jax.tree.map(lambda a, g: a - 0.05 * g, p, gradients), value
+        return lax.scan(step, p, None, length=200)
+    return Program(run, [[f32(generator, 4, 8), jnp.zeros(8), f32(generator, 8, 1), jnp.zeros(1)], f32(generator, 32, 4), f32(generator, 32, 1)])
+
+
+@program
+def extended_kalman_filter(generator, device):
+    def motion(x):
+        return jnp.stack([x[0] + 0.1 * x[2] * jnp.cos(x[3]), x[1] + 0.1 * x[2] * jnp.sin(x[3]), x[2], x[3] + 0.02])
+
+    def sight(x):
+        return jnp.stack([jnp.sqrt(x[0] ** 2 + x[1] ** 2 + 1e-3), jnp.arctan2(x[1], x[0] + 1e-3)])
+
+    def step(state, seen):
+        x, p = state
+        f = jax.jacfwd(motion)(x)
+        x, p = motion(x), f @ p @ f.T + 0.01 * jnp.eye(4)
+        h = jax.jacfwd(sight)(x)
+        gain = jnp.linalg.solve(h @ p @ h.T + 0.1 * jnp.eye(2), h @ p).T
+        x, p = x + gain @ (seen - sight(x)), (jnp.eye(4) - gain @ h) @ p
+        return (x, p), x
+    return Program(lambda seen: lax.scan(step, (jnp.array([1.0, 1.0, 1.0, 0.0]), jnp.eye(4)), seen)[1], [f32(generator, 100, 2)])
+
+
+@program
 def game_of_life(generator, device):
     def step(board, _):
         near = sum(jnp.roll(board, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0))
