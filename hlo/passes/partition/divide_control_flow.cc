@@ -3,10 +3,8 @@
 // The state of a loop is cut as its body leaves it. What that is, is found by trying: a copy of the body is divided with the state cut as the loop gets it at
 // first, and if an element of the result is not cut as the element of the state, the next copy takes it otherwise:
 //
-//   c = f32[8,4] whole, x = f32[8,4] cut:   while (c, x) { c' = add(c, x) }    first try:   c
-//   whole, c' cut
-//                                                                              second try:  c cut,
-//                                                                              c' cut
+//   c = f32[8,4] whole, x = f32[8,4] cut:   while (c, x) { c' = add(c, x) }    first try:   c whole, c' cut
+//                                                                              second try:  c cut, c' cut
 //
 // An element that the body leaves whole stays so. So does one that passes through unchanged while the body needs all of it: it is gathered once, before the
 // loop. Whatever the state is cut like, the last copy brings its result to it, so the number of tries only matters for the time of a round.
