@@ -62,7 +62,6 @@ Value* RoundMagnitude(Words& w, Value* magnitude, const FloatFormat& f) {
   Value* last = b.CreateAnd(w.Lshr(magnitude, shift), w.C(1));
   Value* rebias = w.C((1u << (shift - 1)) - 1 - (static_cast<uint32_t>(127 - f.bias) << 23));
   Value* normal = w.Lshr(b.CreateAdd(b.CreateAdd(magnitude, rebias), last), shift);
-  if (f.bias == 127) return normal;  // bfloat16: f32's own exponent
   const double adder = std::ldexp(1.0, 24 - f.bias - f.mantissa_bits);
   const uint32_t adder_bits = std::bit_cast<uint32_t>(static_cast<float>(adder));
   Value* sum = b.CreateFAdd(b.CreateBitCast(magnitude, w.f32), w.F(adder));
@@ -97,6 +96,14 @@ Value* FinishPattern(Words& w, Value* bits, Value* magnitude, Value* pattern, co
   return b.CreateSelect(b.CreateOr(too_big, nan), w.C(SignBit(f)), pattern);
 }
 
+// bfloat16 is the upper half of f32: the carry ends at infinity and leaves the sign alone.
+Value* RoundToUpperHalf(Words& w, Value* x, Value* bits) {
+  llvm::IRBuilderBase& b = w.b;
+  Value* upper = w.Lshr(bits, 16);
+  Value* rounded = w.Lshr(b.CreateAdd(b.CreateAdd(bits, w.C(0x7fff)), b.CreateAnd(upper, w.C(1))), 16);
+  return b.CreateSelect(b.CreateFCmpUNO(x, x), b.CreateOr(upper, w.C(0x40)), rounded);
+}
+
 constexpr FloatFormat kHalf = half::format;
 constexpr FloatFormat kBfloat = bfloat16::format;
 
@@ -110,6 +117,8 @@ Value* EmitFloatToSmall(llvm::IRBuilderBase& b, Value* x, const FloatFormat& f) 
   Value* pattern;
   if (f.specials == FloatSpecials::kScale) {
     pattern = FloatToScale(w, bits);
+  } else if (f.bias == 127) {
+    pattern = RoundToUpperHalf(w, x, bits);
   } else {
     Value* magnitude = b.CreateAnd(bits, w.C(~kF32Sign));
     pattern = FinishPattern(w, bits, magnitude, RoundMagnitude(w, magnitude, f), f);
