@@ -92,7 +92,7 @@ bool SmallCall::PrepareSolve(const CallSignature& signature, const std::vector<f
   return triangle.dimensions(0) == size && triangle.dimensions(1) == size;
 }
 
-std::optional<SmallCall> SmallCall::Of(const XLA_FFI_Handler* handler, const CallSignature& signature, const std::vector<ffi::NamedAttribute>& attributes) {
+std::optional<SmallCall> SmallCall::Of(XLA_FFI_Handler* handler, const CallSignature& signature, const std::vector<ffi::NamedAttribute>& attributes) {
   const auto target = std::find_if(Targets().begin(), Targets().end(), [&](const Target& t) { return t.handler == handler; });
   if (target == Targets().end() || signature.operands.empty() || !signature.operands[0].IsArray()) return std::nullopt;
   SmallCall call;

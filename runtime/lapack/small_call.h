@@ -17,7 +17,7 @@ class SmallCall {
  public:
   // What `handler` does for a call of this signature and these attributes, if it is that of potrf, getrf or trsm of real numbers on one matrix of at most
   // kSmallMatrix rows and columns; nothing if not, and for calls that the handler has to complain about.
-  static std::optional<SmallCall> Of(const XLA_FFI_Handler* handler, const CallSignature& signature, const std::vector<ffi::NamedAttribute>& attributes);
+  static std::optional<SmallCall> Of(XLA_FFI_Handler* handler, const CallSignature& signature, const std::vector<ffi::NamedAttribute>& attributes);
 
   // One pointer a leaf of the operands and of the result.
   void Run(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const { run_(*this, operands, results); }
