@@ -83,9 +83,9 @@ class LanePlan {
 
   void Access(const HloInstruction* instruction, LaneDim lanes) {
     if (lanes.dim == LaneDim::kNone || ShapeUtil::ElementsIn(instruction->shape()) == 1) return;
-    int64_t stride = lanes.step;
+    int64_t stride = lanes.dim >= 0 ? lanes.step : kLargestShuffledStride + 1;
     for (int64_t d = lanes.dim + 1; d < instruction->shape().rank() && stride <= kLargestShuffledStride; ++d) stride *= instruction->shape().dimensions(d);
-    ++(lanes.dim >= 0 && stride <= kLargestShuffledStride ? runs_ : scattered_);
+    ++(stride <= kLargestShuffledStride ? runs_ : scattered_);
   }
 
   void Operand(const HloInstruction* instruction, int64_t operand, LaneDim lanes) { work_.push_back({instruction->operand(operand), lanes}); }
