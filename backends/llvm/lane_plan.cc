@@ -81,10 +81,13 @@ class LanePlan {
     return instruction->IsParameter() || instruction->IsConstant();
   }
 
+  // Beyond what loads of runs are for, how far apart lanes are does not matter.
+  static int64_t Bounded(int64_t stride) { return std::min(stride, kLargestShuffledStride + 1); }
+
   void Access(const HloInstruction* instruction, LaneDim lanes) {
     if (lanes.dim == LaneDim::kNone || ShapeUtil::ElementsIn(instruction->shape()) == 1) return;
     int64_t stride = lanes.dim >= 0 ? lanes.step : kLargestShuffledStride + 1;
-    for (int64_t d = lanes.dim + 1; d < instruction->shape().rank() && stride <= kLargestShuffledStride; ++d) stride *= instruction->shape().dimensions(d);
+    for (int64_t d = lanes.dim + 1; d < instruction->shape().rank() && stride <= kLargestShuffledStride; ++d) stride *= Bounded(instruction->shape().dimensions(d));
     ++(stride <= kLargestShuffledStride ? runs_ : scattered_);
   }
 
@@ -108,7 +111,7 @@ class LanePlan {
       case HloOpcode::kBitcast:
       case HloOpcode::kReshape: return Operand(instruction, 0, Reshaped(instruction, lanes));
       case HloOpcode::kSlice:
-        if (lanes.dim >= 0) lanes.step = std::min(lanes.step, kLargestShuffledStride + 1) * instruction->attrs<SliceAttrs>().slice[lanes.dim].stride;
+        if (lanes.dim >= 0) lanes.step = Bounded(lanes.step) * Bounded(instruction->attrs<SliceAttrs>().slice[lanes.dim].stride);
         return Operand(instruction, 0, lanes);
       case HloOpcode::kPad:
         if (lanes.dim >= 0 && instruction->attrs<PadAttrs>().padding.dimensions[lanes.dim].interior_padding != 0) lanes = anywhere;
