@@ -293,10 +293,11 @@ bool HasLongSums(const Loop& loop) {
     if (!seen.insert(instruction).second || !instruction->shape().IsArray()) continue;
     if (instruction->opcode() == HloOpcode::kFusion) work.push_back(instruction->called_computation()->root_instruction());
     int64_t terms = 1;
+    const auto multiply = [&](int64_t size) { terms = std::min(terms, codegen::kUnrolledTerms + 1) * std::min(size, codegen::kUnrolledTerms + 1); };
     if (instruction->opcode() == HloOpcode::kDot) {
-      for (int64_t d : instruction->attrs<DotAttrs>().lhs_contracting_dims) terms *= instruction->operand(0)->shape().dimensions(d);
+      for (int64_t d : instruction->attrs<DotAttrs>().lhs_contracting_dims) multiply(instruction->operand(0)->shape().dimensions(d));
     } else if (instruction->opcode() == HloOpcode::kReduce) {
-      for (int64_t d : instruction->attrs<ReduceAttrs>().dimensions) terms *= instruction->operand(0)->shape().dimensions(d);
+      for (int64_t d : instruction->attrs<ReduceAttrs>().dimensions) multiply(instruction->operand(0)->shape().dimensions(d));
     }
     if (terms > codegen::kUnrolledTerms) return true;
     if (instruction->parent()->IsFusion()) work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
