@@ -133,13 +133,25 @@ void Gather(const uint8_t* array, int64_t length, int64_t stride, int64_t size, 
   for (int64_t i = 0; i < length; ++i) std::memcpy(list + i * size, array + i * stride * size, size);
 }
 
-template <typename T>
-int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b, int64_t ldb, int64_t transpose_b, T* c,
+template <typename T, typename Sum>
+int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b, int64_t ldb, int64_t transpose_b, Sum* c,
                  int64_t ldc) {
   using hilo::cpu::gemm::Strides;
   const Strides a_strides = transpose_a != 0 ? Strides{1, lda} : Strides{lda, 1}, b_strides = transpose_b != 0 ? Strides{1, ldb} : Strides{ldb, 1};
   return hilo::cpu::gemm::Multiply(m, n, k, a, a_strides, b, b_strides, c, ldc).ok() ? HILO_OK : HILO_OUT_OF_MEMORY;
 }
+
+#ifdef HILO_HAVE_ONEDNN
+// The library's own threads would fight with ours; the setting belongs to the calling thread and is the embedder's.
+template <typename Call>
+int32_t OnOneThread(const Call& call) {
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const dnnl_status_t status = call();
+  omp_set_num_threads(threads);
+  return status == dnnl_success ? HILO_OK : HILO_OUT_OF_MEMORY;  // the only reason it has: the arguments are ours
+}
+#endif
 
 }  // namespace
 
@@ -148,13 +160,7 @@ extern "C" {
 int32_t hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
                           const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
 #ifdef HILO_HAVE_ONEDNN
-  // The library's own threads would fight with ours; the setting belongs to the calling thread and is the embedder's.
-  const int threads = omp_get_max_threads();
-  omp_set_num_threads(1);
-  const dnnl_status_t status =
-      dnnl_sgemm(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
-  omp_set_num_threads(threads);
-  return status == dnnl_success ? HILO_OK : HILO_OUT_OF_MEMORY;  // the only reason it has: the arguments are ours
+  return OnOneThread([&] { return dnnl_sgemm(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc); });
 #else
   return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 #endif
@@ -167,6 +173,27 @@ int32_t hilo_cpu_gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, int6
 
 int32_t hilo_cpu_gemm_u32(int64_t m, int64_t n, int64_t k, const uint32_t* a, int64_t lda, int64_t transpose_a,
                           const uint32_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
+  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
+}
+
+int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda, int64_t transpose_a,
+                         const int8_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
+#if defined(HILO_HAVE_ONEDNN) && defined(__x86_64__)
+  // Without these instructions the library adds up pairs in 16 bits, which saturate.
+  static const bool is_exact = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni");
+  if (is_exact) {
+    const int32_t zero = 0;
+    return OnOneThread([&] {
+      return dnnl_gemm_s8s8s32(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', 'F', m, n, k, 1.0f, a, lda, 0, b, ldb, 0, 0.0f,
+                               reinterpret_cast<int32_t*>(c), ldc, &zero);
+    });
+  }
+#endif
+  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
+}
+
+int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int64_t lda, int64_t transpose_a,
+                          const int16_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
   return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 }
 
@@ -220,6 +247,8 @@ absl::Span<const codegen::HostSymbol> RuntimeSymbols() {
       {"hilo_cpu_gemm_f32", reinterpret_cast<void*>(&hilo_cpu_gemm_f32)},
       {"hilo_cpu_gemm_f64", reinterpret_cast<void*>(&hilo_cpu_gemm_f64)},
       {"hilo_cpu_gemm_u32", reinterpret_cast<void*>(&hilo_cpu_gemm_u32)},
+      {"hilo_cpu_gemm_s8", reinterpret_cast<void*>(&hilo_cpu_gemm_s8)},
+      {"hilo_cpu_gemm_s16", reinterpret_cast<void*>(&hilo_cpu_gemm_s16)},
       {"hilo_cpu_sort", reinterpret_cast<void*>(&hilo_cpu_sort)},
   };
   return symbols;

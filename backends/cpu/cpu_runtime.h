@@ -18,6 +18,10 @@ int32_t hilo_cpu_gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, int6
                           const double* b, int64_t ldb, int64_t transpose_b, double* c, int64_t ldc);
 int32_t hilo_cpu_gemm_u32(int64_t m, int64_t n, int64_t k, const uint32_t* a, int64_t lda, int64_t transpose_a,
                           const uint32_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
+int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda, int64_t transpose_a,
+                         const int8_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
+int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int64_t lda, int64_t transpose_a,
+                          const int16_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
 
 // The computation of a sort: operands 2i and 2i+1 point to the two elements of array i. 1 if the first comes before the second.
 typedef int32_t (*HiloLess)(const uint8_t* const* operands);

@@ -1,6 +1,6 @@
-// A dot is a batch of matrix products. Big ones in f32 go to the library, in f64 and integers of 32 bits to gemm/, in blocks of rows that threads share; the operands' free and
-// contracting dimensions must each have one stride, of which one is 1, which covers every order of dimensions that attention and its gradient use. Narrower floats
-// become such a product in f32 (hlo/passes/expand/dot.cc). All others are loops: each result element adds up its products in order, with the lanes along the minor-most dimension of the result.
+// A dot is a batch of matrix products. Big ones in f32 go to the library, in f64 and integers to gemm/, in blocks of rows that threads share; the operands' free and
+// contracting dimensions must each have one stride, of which one is 1, which covers every order of dimensions that attention and its gradient use. Narrower numbers
+// become such a product in f32, s8 or s16 (hlo/passes/expand/dot.cc). All others are loops: each result element adds up its products in order, with the lanes along the minor-most dimension of the result.
 #include "backends/cpu/dot_kernel.h"
 
 #include <algorithm>
@@ -9,10 +9,11 @@
 #include "backends/cpu/cpu_runtime.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/program_emitter.h"
+#include "backends/llvm/element_ops.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/analysis/exact_dot.h"
 #include "hlo/ops/op_attributes.h"
+#include "hlo/passes/expand/expansions.h"
 
 namespace hilo::cpu {
 namespace {
@@ -103,8 +104,15 @@ std::optional<Gemm> GemmOf(const HloInstruction& dot) {
   return gemm;
 }
 
-// Null if there are no products of this type.
-const char* GemmSymbol(PrimitiveType type) {
+// Null if there are no products of these types.
+const char* GemmSymbol(const HloInstruction& dot) {
+  const PrimitiveType type = dot.operand(0)->shape().element_type(), result = dot.shape().element_type();
+  if (dot.operand(1)->shape().element_type() != type) return nullptr;
+  if (result == S32 || result == U32) {
+    if (type == S8) return "hilo_cpu_gemm_s8";
+    if (type == S16) return "hilo_cpu_gemm_s16";
+  }
+  if (type != result) return nullptr;
   switch (type) {
     case F32: return "hilo_cpu_gemm_f32";
     case F64: return "hilo_cpu_gemm_f64";
@@ -118,11 +126,6 @@ bool IsLarge(int64_t m, int64_t n, int64_t k) {
   return m >= 2 && n >= 2 && k >= 2 && static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= kLibraryWork;
 }
 bool IsLarge(const std::optional<Gemm>& gemm) { return gemm.has_value() && IsLarge(gemm->m, gemm->n, gemm->k); }
-
-bool HasGemmTypes(const HloInstruction& dot) {
-  const PrimitiveType type = dot.shape().element_type();
-  return GemmSymbol(type) != nullptr && dot.operand(0)->shape().element_type() == type && dot.operand(1)->shape().element_type() == type;
-}
 
 int64_t Volume(const Shape& shape, const std::vector<int64_t>& dimensions) {
   int64_t volume = 1;
@@ -142,7 +145,7 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
     llvm::Type* ptr = b.getPtrTy();
     llvm::Type* i64 = b.getInt64Ty();
     auto* type = llvm::FunctionType::get(b.getInt32Ty(), {i64, i64, i64, ptr, i64, i64, ptr, i64, i64, ptr, i64}, false);
-    llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), GemmSymbol(dot->shape().element_type()), type);
+    llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), GemmSymbol(*dot), type);
     llvm::Value* lhs = f.PointerTo(dot->operand(0));
     llvm::Value* rhs = f.PointerTo(dot->operand(1));
     llvm::Value* out = f.PointerTo(dot);
@@ -159,11 +162,11 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
         b_offset = b.CreateAdd(b_offset, b.CreateMul(at, b.getInt64(gemm.b_batch_strides[i])));
       }
       llvm::Value* c_offset = b.CreateMul(b.CreateAdd(b.CreateMul(batch, b.getInt64(gemm.m)), first_row), b.getInt64(gemm.n));
-      // The integers are as wide as the smaller float.
-      llvm::Type* element = dot->shape().element_type() == F64 ? b.getDoubleTy() : b.getFloatTy();
+      llvm::Type* element = codegen::MemoryType(b.getContext(), dot->operand(0)->shape().element_type());
+      llvm::Type* sum = codegen::MemoryType(b.getContext(), dot->shape().element_type());
       f.ReturnIfStopped(b.CreateCall(callee, {rows, b.getInt64(gemm.n), b.getInt64(gemm.k), b.CreateInBoundsGEP(element, lhs, a_offset),
                             b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed), b.CreateInBoundsGEP(element, rhs, b_offset),
-                            b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed), b.CreateInBoundsGEP(element, out, c_offset),
+                            b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed), b.CreateInBoundsGEP(sum, out, c_offset),
                             b.getInt64(gemm.n)}));
       return absl::OkStatus();
     });
@@ -179,18 +182,18 @@ bool HasNarrowOperands(const HloInstruction& dot) {
 }
 
 bool IsWidenedDot(const HloInstruction& dot) {
-  return dot.opcode() == HloOpcode::kDot && (HasNarrowOperands(dot) || ExactPartsInF32(dot) > 0) && IsLarge(GemmOf(dot));
+  return dot.opcode() == HloOpcode::kDot && (HasNarrowOperands(dot) || IsDotOfSmallIntegers(dot)) && IsLarge(GemmOf(dot));
 }
 
 bool IsTransposedDot(const HloInstruction& dot) {
-  if (dot.opcode() != HloOpcode::kDot || !HasGemmTypes(dot) || GemmOf(dot).has_value()) return false;
+  if (dot.opcode() != HloOpcode::kDot || GemmSymbol(dot) == nullptr || GemmOf(dot).has_value()) return false;
   const DotAttrs& attrs = dot.attrs<DotAttrs>();
   const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
   return IsLarge(Volume(lhs, FreeDimensions(lhs, attrs.lhs_batch_dims, attrs.lhs_contracting_dims)),
                  Volume(rhs, FreeDimensions(rhs, attrs.rhs_batch_dims, attrs.rhs_contracting_dims)), Volume(lhs, attrs.lhs_contracting_dims));
 }
 
-bool IsLibraryDot(const HloInstruction& dot) { return dot.opcode() == HloOpcode::kDot && HasGemmTypes(dot) && IsLarge(GemmOf(dot)); }
+bool IsLibraryDot(const HloInstruction& dot) { return dot.opcode() == HloOpcode::kDot && GemmSymbol(dot) != nullptr && IsLarge(GemmOf(dot)); }
 
 absl::StatusOr<Kernel> DotKernel(FunctionEmitter& f, const HloInstruction* instruction) {
   if (HeroOf(instruction) == instruction && !f.context().numerics().strict && IsLibraryDot(*instruction)) {

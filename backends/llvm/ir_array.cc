@@ -56,7 +56,7 @@ class Access {
     if (at.stride() == -1 && !at.IsArbitrary()) {
       return StoreRun(RunStart(at), b_.CreateVectorReverse(value), Reversed(context_.lanes.mask));
     }
-    Tag(b_.CreateMaskedScatter(value, Pointer(at.Value(context_)), llvm::Align(ElementAlignment()), context_.MaskValue()));
+    Tag(b_.CreateMaskedScatter(value, Pointers(at), llvm::Align(ElementAlignment()), context_.MaskValue()));
   }
 
   void StoreRun(const LaneIndex& at, llvm::Value* value, llvm::Value* mask) {
@@ -75,6 +75,12 @@ class Access {
   llvm::Value* Pointer(llvm::Value* position) {
     return context_.lanes.mask == nullptr ? b_.CreateInBoundsGEP(type_, array_.pointer, position)
                                           : b_.CreateGEP(type_, array_.pointer, position);
+  }
+
+  // A pointer a lane. Positions of 32 bits gather twice as many lanes at once.
+  llvm::Value* Pointers(const LaneIndex& at) {
+    llvm::Value* narrow = at.Value32(context_);
+    return Pointer(narrow != nullptr ? narrow : at.Value(context_));
   }
 
   // What is known of the array's own alignment: an element's, unless told otherwise.
@@ -129,7 +135,7 @@ class Access {
     llvm::Type* type = llvm::FixedVectorType::get(type_, width());
     // There are no gathers of less than 32 bits.
     if (bytes_ < 4 && context_.lanes.mask == nullptr) return LoadEach(at.Value(context_));
-    return Tag(b_.CreateMaskedGather(type, Pointer(at.Value(context_)), llvm::Align(ElementAlignment()),
+    return Tag(b_.CreateMaskedGather(type, Pointers(at), llvm::Align(ElementAlignment()),
                                      context_.MaskValue(), llvm::Constant::getNullValue(type)));
   }
 

@@ -26,6 +26,19 @@ Range MakeRange(__int128 low, __int128 high) {
 
 bool FitsInt32(const Range& range) { return range.low >= -(int64_t{1} << 30) && range.high <= (int64_t{1} << 30); }
 
+// Whether x and x - offset fit 32 bits if x is in `range`.
+bool FitsInt32(const Range& range, int64_t offset) { return FitsInt32(range) && FitsInt32({offset, offset}); }
+
+// Lanes that are known to fit 32 bits, in as many. What was widened from them costs nothing.
+llvm::Value* Narrow(EmitterContext& context, llvm::Value* lanes) {
+  llvm::Type* narrow = lanes->getType()->getWithNewBitWidth(32);
+  if (auto* widened = llvm::dyn_cast<llvm::CastInst>(lanes); widened != nullptr && widened->getSrcTy() == narrow && widened->isIntegerCast()) {
+    return widened->getOperand(0);
+  }
+  return context.b().CreateTrunc(lanes, narrow);
+}
+llvm::Value* Widen(EmitterContext& context, llvm::Value* lanes) { return context.b().CreateSExt(lanes, lanes->getType()->getWithNewBitWidth(64)); }
+
 uint64_t Bits(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 // Emits an index operation unless the same one is at hand.
@@ -124,12 +137,13 @@ llvm::Value* LaneIndex::Value(EmitterContext& context) const {
               [&] { return b.CreateAdd(context.Splat(base), Ramp(context, b.getInt64Ty(), stride_)); });
 }
 
-llvm::Value* LaneIndex::Value32(EmitterContext& context) const {
-  if (!FitsInt32(range_)) return nullptr;
+llvm::Value* LaneIndex::Value32(EmitterContext& context) const { return FitsInt32(range_) ? Lanes32(context) : nullptr; }
+
+llvm::Value* LaneIndex::Lanes32(EmitterContext& context) const {
   llvm::IRBuilder<>& b = context.b();
   if (arbitrary_) {
-    llvm::Value* value = Value(context);
-    return b.CreateTrunc(value, value->getType()->getWithNewBitWidth(32));
+    llvm::Value* value = Narrow(context, value_);
+    return offset_ == 0 ? value : b.CreateAdd(value, llvm::ConstantInt::get(value->getType(), static_cast<uint64_t>(offset_)));
   }
   llvm::Value* base = b.CreateTrunc(Base(context), b.getInt32Ty());
   if (stride_ == 0 || context.lanes.width == 1) return base;
@@ -146,9 +160,11 @@ LaneIndex LaneIndex::Add(EmitterContext& context, const LaneIndex& other) const 
   sum.arbitrary_ = arbitrary_ || other.arbitrary_;
   sum.offset_ = offset_ + other.offset_;
   if (sum.arbitrary_) {
-    LaneIndex a = *this, c = other;
-    a.offset_ = c.offset_ = 0;
-    sum.value_ = context.b().CreateAdd(context.Splat(a.Value(context)), context.Splat(c.Value(context)));
+    const bool narrow = FitsInt32(range_, offset_) && FitsInt32(other.range_, other.offset_) && FitsInt32(sum.range_, sum.offset_);
+    const LaneIndex a = AddConstant(-offset_), c = other.AddConstant(-other.offset_);
+    const auto lanes = [&](const LaneIndex& index) { return context.Splat(narrow ? index.Lanes32(context) : index.Value(context)); };
+    sum.value_ = context.b().CreateAdd(lanes(a), lanes(c));
+    if (narrow) sum.value_ = Widen(context, sum.value_);
     sum.multiple_of_ = 1;
     return sum;
   }
@@ -183,6 +199,10 @@ LaneIndex LaneIndex::MulConstant(EmitterContext& context, int64_t factor) const 
   }
   if (value_ != nullptr) {
     product.value_ = Once(context, {kMul, Bits(value_), static_cast<uint64_t>(factor)}, [&] {
+      if (arbitrary_ && FitsInt32(range_, offset_) && FitsInt32(product.range_, product.offset_)) {
+        llvm::Value* lanes = Narrow(context, value_);
+        return Widen(context, context.b().CreateMul(lanes, llvm::ConstantInt::get(lanes->getType(), static_cast<uint64_t>(factor))));
+      }
       llvm::Value* by = context.Int64(factor);
       return context.b().CreateMul(value_, arbitrary_ ? context.Splat(by) : by);
     });
@@ -230,9 +250,8 @@ LaneIndex LaneIndex::DivConstant(EmitterContext& context, int64_t divisor) const
     if (!FitsInt32(range_) || divisor >= (int64_t{1} << 30)) {
       return b.CreateUDiv(value, context.Splat(context.Int64(divisor)));
     }
-    llvm::Type* narrow = llvm::FixedVectorType::get(b.getInt32Ty(), context.lanes.width);
-    llvm::Value* q = b.CreateUDiv(b.CreateTrunc(value, narrow), llvm::ConstantInt::get(narrow, divisor));
-    return b.CreateZExt(q, value->getType());
+    llvm::Value* lanes = Lanes32(context);
+    return Widen(context, b.CreateUDiv(lanes, llvm::ConstantInt::get(lanes->getType(), static_cast<uint64_t>(divisor))));
   });
   return quotient;
 }
@@ -269,7 +288,11 @@ LaneIndex LaneIndex::RemConstant(EmitterContext& context, int64_t divisor) const
   const LaneIndex back = DivConstant(context, divisor).MulConstant(context, divisor);
   rest.arbitrary_ = true;
   rest.multiple_of_ = 1;
-  rest.value_ = b.CreateSub(Value(context), context.Splat(back.Value(context)));
+  if (FitsInt32(range_)) {
+    rest.value_ = Widen(context, b.CreateSub(Lanes32(context), context.Splat(back.Lanes32(context))));
+  } else {
+    rest.value_ = b.CreateSub(Value(context), context.Splat(back.Value(context)));
+  }
   return rest;
 }
 

@@ -72,6 +72,8 @@ class LaneIndex {
 
  private:
   bool LanesStayWithin(EmitterContext& context, int64_t block) const;
+  // Value() modulo 2^32.
+  llvm::Value* Lanes32(EmitterContext& context) const;
 
   llvm::Value* value_ = nullptr;  // i64, or <width x i64> if arbitrary_; null is 0
   bool arbitrary_ = false;

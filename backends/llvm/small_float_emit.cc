@@ -193,6 +193,18 @@ Value* EmitFloatToInt(llvm::IRBuilderBase& b, Value* x, llvm::Type* to, bool is_
     inside = b.CreateSelect(b.CreateFCmpUNO(x, x), constant(0), inside);
     return b.CreateTrunc(b.CreateFPToSI(inside, LikeLanesOf(x, b.getInt32Ty())), to);
   }
+  if (x->getType()->isVectorTy()) {
+    // Those of 32 and 64 bits too, though there are instructions for what fits; what does not is poison that no select takes.
+    const llvm::APInt low = is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getZero(bits);
+    const llvm::APInt high = is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+    auto real = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
+    auto integer = [&](const llvm::APInt& value) { return llvm::ConstantInt::get(to, value); };
+    Value* above = b.CreateFCmpOGE(x, real(std::ldexp(1.0, static_cast<int>(is_signed ? bits - 1 : bits))));
+    Value* below = b.CreateFCmpOLT(x, real(is_signed ? -std::ldexp(1.0, static_cast<int>(bits - 1)) : 0));
+    Value* result = is_signed ? b.CreateFPToSI(x, to) : b.CreateFPToUI(x, to);
+    result = b.CreateSelect(above, integer(high), b.CreateSelect(below, integer(low), result));
+    return b.CreateSelect(b.CreateFCmpUNO(x, x), integer(llvm::APInt::getZero(bits)), result);
+  }
   const auto id = is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   return b.CreateIntrinsic(id, {to, x->getType()}, {x});
 }

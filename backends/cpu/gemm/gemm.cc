@@ -19,60 +19,68 @@ constexpr int64_t kLargestTile = 8 * 48;
 
 template <typename T>
 const TileKernel<T>& HostTile() {
-  const auto choose = [](const TileKernel<float>& f, const TileKernel<double>& d, const TileKernel<uint32_t>& u) -> const TileKernel<T>& {
-    return std::get<const TileKernel<T>&>(std::tie(f, d, u));
-  };
+  const auto choose = [](const auto&... kernels) -> const TileKernel<T>& { return std::get<const TileKernel<T>&>(std::tie(kernels...)); };
 #if defined(__x86_64__)
   static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                                  __builtin_cpu_supports("avx512bw");
   static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_avx512) return choose(avx512::kFloat, avx512::kDouble, avx512::kUint32);
-  if (has_avx2) return choose(avx2::kFloat, avx2::kDouble, avx2::kUint32);
+  if (has_avx512) return choose(avx512::kFloat, avx512::kDouble, avx512::kUint32, avx512::kInt16Pair);
+  if (has_avx2) return choose(avx2::kFloat, avx2::kDouble, avx2::kUint32, avx2::kInt16Pair);
 #endif
-  return choose(baseline::kFloat, baseline::kDouble, baseline::kUint32);
+  return choose(baseline::kFloat, baseline::kDouble, baseline::kUint32, baseline::kInt16Pair);
 }
 
 int64_t RoundUp(int64_t size, int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 
-// Copies a matrix of `across` x `along` elements into strips of `strip` across: element (i, l) of a strip at l * strip + i.
-template <typename T>
-void Pack(const T* from, int64_t across, int64_t across_stride, int64_t along, int64_t along_stride, int64_t strip, T* to) {
-  for (int64_t first = 0; first < across; first += strip, to += strip * along) {
+template <typename T, typename Element>
+T Packed(Element first, Element second) {
+  if constexpr (Step<T>::kLength == 1) return first;
+  else return T{static_cast<uint16_t>(first) | uint32_t{static_cast<uint16_t>(second)} << 16};
+}
+
+// Copies a matrix of `across` x `along` elements into strips of `strip` across: steps l of element i of a strip at l * strip + i.
+template <typename T, typename Element>
+void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t along, int64_t along_stride, int64_t strip, T* to) {
+  constexpr int kLength = Step<T>::kLength;
+  const int64_t steps = RoundUp(along, kLength) / kLength, whole = along / kLength;
+  for (int64_t first = 0; first < across; first += strip, to += strip * steps) {
     const int64_t count = std::min(strip, across - first);
-    const T* source = from + first * across_stride;
+    const Element* source = from + first * across_stride;
+    const int64_t next = (kLength - 1) * along_stride;
     if (across_stride == 1) {
-      for (int64_t l = 0; l < along; ++l) {
-        const T* line = source + l * along_stride;
-        for (int64_t i = 0; i < count; ++i) to[l * strip + i] = line[i];
+      for (int64_t l = 0; l < whole; ++l) {
+        const Element* line = source + kLength * l * along_stride;
+        for (int64_t i = 0; i < count; ++i) to[l * strip + i] = Packed<T>(line[i], line[i + next]);
       }
     } else {
       for (int64_t i = 0; i < count; ++i) {
-        const T* line = source + i * across_stride;
-        for (int64_t l = 0; l < along; ++l) to[l * strip + i] = line[l * along_stride];
+        const Element* line = source + i * across_stride;
+        for (int64_t l = 0; l < whole; ++l) to[l * strip + i] = Packed<T>(line[kLength * l * along_stride], line[kLength * l * along_stride + next]);
       }
     }
+    for (int64_t i = 0; i < count && whole < steps; ++i) to[whole * strip + i] = Packed<T>(source[i * across_stride + (along - 1) * along_stride], Element(0));
     if (count == strip) continue;
-    for (int64_t l = 0; l < along; ++l) std::fill(to + l * strip + count, to + (l + 1) * strip, T(0));
+    for (int64_t l = 0; l < steps; ++l) std::fill(to + l * strip + count, to + (l + 1) * strip, T(0));
   }
 }
 
 // A block of c out of packed blocks.
-template <typename T>
-void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, int64_t depth, const T* a, const T* b, T* c, int64_t ldc, bool accumulate) {
+template <typename T, typename Sum = typename Step<T>::Sum>
+void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, int64_t steps, const T* a, const T* b, Sum* c, int64_t ldc, bool accumulate) {
   for (int64_t j = 0; j < columns; j += tile.columns) {
     for (int64_t i = 0; i < rows; i += tile.rows) {
-      const T* strip_a = a + i * depth;
-      const T* strip_b = b + j * depth;
-      T* to = c + i * ldc + j;
+      const T* strip_a = a + i * steps;
+      const T* strip_b = b + j * steps;
+      Sum* to = c + i * ldc + j;
       if (i + tile.rows <= rows && j + tile.columns <= columns) {
-        tile.run(depth, strip_a, strip_b, to, ldc, accumulate);
+        tile.run(steps, strip_a, strip_b, to, ldc, accumulate);
         continue;
       }
-      T edge[kLargestTile];
-      tile.run(depth, strip_a, strip_b, edge, tile.columns, false);
+      Sum edge[kLargestTile];
+      tile.run(steps, strip_a, strip_b, edge, tile.columns, false);
       for (int64_t r = 0; r < std::min(tile.rows, rows - i); ++r) {
         for (int64_t s = 0; s < std::min(tile.columns, columns - j); ++s) {
-          const T sum = edge[r * tile.columns + s];
+          const Sum sum = edge[r * tile.columns + s];
           to[r * ldc + s] = accumulate ? to[r * ldc + s] + sum : sum;
         }
       }
@@ -80,10 +88,8 @@ void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, in
   }
 }
 
-}  // namespace
-
-template <typename T>
-absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides, T* c, int64_t ldc) {
+template <typename T, typename Element, typename Sum>
+absl::Status MultiplyIn(int64_t m, int64_t n, int64_t k, const Element* a, Strides a_strides, const Element* b, Strides b_strides, Sum* c, int64_t ldc) {
   const TileKernel<T>& tile = HostTile<T>();
   const int64_t depth = std::min(k, kDepth), height = RoundUp(std::min(m, kHeight), tile.rows), width = RoundUp(std::min(n, kWidth), tile.columns);
   // Kept by the thread for its next product.
@@ -98,16 +104,31 @@ absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_str
   for (int64_t j = 0; j < n; j += kWidth) {
     const int64_t columns = std::min(kWidth, n - j);
     for (int64_t l = 0; l < k; l += kDepth) {
-      const int64_t section = std::min(kDepth, k - l);
+      const int64_t section = std::min(kDepth, k - l), steps = RoundUp(section, Step<T>::kLength) / Step<T>::kLength;
       Pack(b + l * b_strides.row + j * b_strides.column, columns, b_strides.column, section, b_strides.row, tile.columns, packed_b);
       for (int64_t i = 0; i < m; i += kHeight) {
         const int64_t rows = std::min(kHeight, m - i);
         Pack(a + i * a_strides.row + l * a_strides.column, rows, a_strides.row, section, a_strides.column, tile.rows, packed_a);
-        MultiplyPacked(tile, rows, columns, section, packed_a, packed_b, c + i * ldc + j, ldc, l > 0);
+        MultiplyPacked(tile, rows, columns, steps, packed_a, packed_b, c + i * ldc + j, ldc, l > 0);
       }
     }
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+template <typename T>
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides, T* c, int64_t ldc) {
+  return MultiplyIn<T>(m, n, k, a, a_strides, b, b_strides, c, ldc);
+}
+
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, Strides a_strides, const int8_t* b, Strides b_strides, uint32_t* c, int64_t ldc) {
+  return MultiplyIn<Int16Pair>(m, n, k, a, a_strides, b, b_strides, c, ldc);
+}
+
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int16_t* a, Strides a_strides, const int16_t* b, Strides b_strides, uint32_t* c, int64_t ldc) {
+  return MultiplyIn<Int16Pair>(m, n, k, a, a_strides, b, b_strides, c, ldc);
 }
 
 template absl::Status Multiply<float>(int64_t, int64_t, int64_t, const float*, Strides, const float*, Strides, float*, int64_t);

@@ -18,6 +18,10 @@ struct Strides {
 template <typename T>
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides, T* c, int64_t ldc);
 
+// The same of integers of 8 and 16 bits; sums wrap around in 32.
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, Strides a_strides, const int8_t* b, Strides b_strides, uint32_t* c, int64_t ldc);
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int16_t* a, Strides a_strides, const int16_t* b, Strides b_strides, uint32_t* c, int64_t ldc);
+
 }  // namespace hilo::cpu::gemm
 
 #endif  // HILO_BACKENDS_CPU_GEMM_GEMM_H_

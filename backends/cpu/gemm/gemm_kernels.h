@@ -6,29 +6,47 @@
 
 namespace hilo::cpu::gemm {
 
+// Two int16_t that follow one another along k, the first in the low bits. There are instructions for the sum of their products.
+enum class Int16Pair : uint32_t {};
+
+// How many steps of k a packed element is, and what products add up to.
+template <typename T>
+struct Step {
+  using Sum = T;
+  static constexpr int kLength = 1;
+};
+template <>
+struct Step<Int16Pair> {
+  using Sum = uint32_t;
+  static constexpr int kLength = 2;
+};
+
 // c (+)= a b for a tile of `rows` x `columns` elements that stays in registers. `a` holds k columns of `rows` elements, `b` k rows of `columns` elements, both
 // dense, `b` aligned to 64 bytes. Rows of c are `ldc` elements apart.
 template <typename T>
 struct TileKernel {
   int64_t rows, columns;
-  void (*run)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, bool accumulate);
+  void (*run)(int64_t k, const T* a, const T* b, typename Step<T>::Sum* c, int64_t ldc, bool accumulate);
 };
 
 namespace baseline {
 extern const TileKernel<float> kFloat;
 extern const TileKernel<double> kDouble;
 extern const TileKernel<uint32_t> kUint32;
+extern const TileKernel<Int16Pair> kInt16Pair;
 }  // namespace baseline
 #if defined(__x86_64__)
 namespace avx2 {
 extern const TileKernel<float> kFloat;
 extern const TileKernel<double> kDouble;
 extern const TileKernel<uint32_t> kUint32;
+extern const TileKernel<Int16Pair> kInt16Pair;
 }  // namespace avx2
 namespace avx512 {
 extern const TileKernel<float> kFloat;
 extern const TileKernel<double> kDouble;
 extern const TileKernel<uint32_t> kUint32;
+extern const TileKernel<Int16Pair> kInt16Pair;
 }  // namespace avx512
 #endif
 

@@ -1,11 +1,10 @@
 // dot and ragged-dot of bf16, f16 and narrower floats => the same in f32 and its result rounded, which is what they mean.
-// dot of s8, u8 and narrower integers => the same in f32, in parts of so few terms that f32 adds them up exactly, and the integers it gives added up.
+// dot of s8, u8 and narrower integers => the same in s8, if that has all their values, or s16 with sums of 32 bits, of which narrower results are the lowest.
 // Other dots => the dot of operands transposed to batch, free and contracting dimensions, each kind together.
 // Backends ask for either where what comes out is fast.
 #include <algorithm>
 #include <numeric>
 
-#include "hlo/analysis/exact_dot.h"
 #include "hlo/ops/op_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
@@ -23,28 +22,14 @@ absl::StatusOr<XlaOp> InF32(const HloInstruction& instruction, XlaBuilder* build
   return ConvertElementType(dot, instruction.shape().element_type());
 }
 
-absl::StatusOr<XlaOp> ExactlyInF32(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
-  const DotAttrs& attrs = instruction.attrs<DotAttrs>();
-  const int64_t parts = ExactPartsInF32(instruction), exact = ExactTermsInF32(instruction);
+absl::StatusOr<XlaOp> InS8OrS16(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+  const auto fits_s8 = [&](int64_t side) { return instruction.operand(side)->shape().element_type() != U8; };
+  const PrimitiveType type = fits_s8(0) && fits_s8(1) ? S8 : S16;
   Shape shape = instruction.shape();
-  shape.set_element_type(F32);
-  XlaOp sum;
-  for (int64_t part = 0; part < parts; ++part) {
-    XlaOp sides[2];
-    for (int64_t side : {0, 1}) {
-      sides[side] = operands[side];
-      if (parts > 1) {
-        const int64_t dimension = (side == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims)[0];
-        const int64_t size = instruction.operand(side)->shape().dimensions(dimension);
-        sides[side] = SliceInDim(sides[side], part * exact, std::min(size, (part + 1) * exact), 1, dimension);
-      }
-      sides[side] = ConvertElementType(sides[side], F32);
-    }
-    const XlaOp dot = builder->AddOp(HloOpcode::kDot, sides, attrs.Clone(), {}, &shape);
-    const XlaOp terms = ConvertElementType(ConvertElementType(dot, S32), instruction.shape().element_type());
-    sum = part == 0 ? terms : sum + terms;
-  }
-  return sum;
+  shape.set_element_type(S32);
+  const XlaOp dot = builder->AddOp(HloOpcode::kDot, {ConvertElementType(operands[0], type), ConvertElementType(operands[1], type)},
+                                   instruction.attributes()->Clone(), {}, &shape);
+  return ConvertElementType(dot, instruction.shape().element_type());
 }
 
 // The dimensions of `shape` that are in neither list.
@@ -86,10 +71,17 @@ absl::StatusOr<XlaOp> InOrder(const HloInstruction& instruction, XlaBuilder* bui
 
 }  // namespace
 
+bool IsDotOfSmallIntegers(const HloInstruction& dot) {
+  const auto is_narrow = [](PrimitiveType type) { return IsIntegralType(type) && PrimitiveTypeBitWidth(type) <= 8; };
+  const PrimitiveType lhs = dot.operand(0)->shape().element_type(), rhs = dot.operand(1)->shape().element_type(), sum = dot.shape().element_type();
+  if (!is_narrow(lhs) || !is_narrow(rhs) || !IsIntegralType(sum) || PrimitiveTypeBitWidth(sum) > 32) return false;
+  return lhs != S8 || rhs != S8 || PrimitiveTypeBitWidth(sum) < 32;
+}
+
 absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
   const bool narrow = IsNarrowFloat(instruction.operand(0)->shape()) && IsNarrowFloat(instruction.operand(1)->shape());
   if (narrow || instruction.opcode() != HloOpcode::kDot) return InF32(instruction, builder, operands);
-  if (ExactPartsInF32(instruction) > 0) return ExactlyInF32(instruction, builder, operands);
+  if (IsDotOfSmallIntegers(instruction)) return InS8OrS16(instruction, builder, operands);
   return InOrder(instruction, builder, operands);
 }
 

@@ -27,6 +27,8 @@ absl::StatusOr<XlaOp> ExpandBatchNormGrad(const HloInstruction& instruction, Xla
 absl::StatusOr<XlaOp> ExpandBatchNormInference(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandBatchNormTraining(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
+// Whether a dot is one of integers of 8 bits or fewer, but for s8 with sums of 32 bits, which its expansion makes of the others where it can.
+bool IsDotOfSmallIntegers(const HloInstruction& dot);
 absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandRng(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandRngBitGenerator(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands);

@@ -22,18 +22,18 @@ std::vector<T> Numbers(int64_t count, uint32_t seed) {
 // Element types x sizes around the tiles, sections and blocks.
 class GemmTest : public ::testing::TestWithParam<std::tuple<int, int, int>> {
  protected:
-  template <typename T>
+  template <typename T, typename Sum = T>
   void Check(bool transpose_a, bool transpose_b) {
     const auto [m, n, k] = GetParam();
     const std::vector<T> a = Numbers<T>(int64_t{m} * k, 1), b = Numbers<T>(int64_t{k} * n, 2);
     const Strides a_strides = transpose_a ? Strides{1, m} : Strides{k, 1}, b_strides = transpose_b ? Strides{1, k} : Strides{n, 1};
     const int64_t ldc = n + 3;
-    std::vector<T> c(static_cast<size_t>(m * ldc), T(77));
+    std::vector<Sum> c(static_cast<size_t>(m * ldc), Sum(77));
     ASSERT_TRUE(Multiply(m, n, k, a.data(), a_strides, b.data(), b_strides, c.data(), ldc).ok());
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < ldc; ++j) {
-        T sum = j < n ? T(0) : T(77);  // what lies behind a row is not touched
-        for (int64_t l = 0; j < n && l < k; ++l) sum += a[i * a_strides.row + l * a_strides.column] * b[l * b_strides.row + j * b_strides.column];
+        Sum sum = j < n ? Sum(0) : Sum(77);  // what lies behind a row is not touched
+        for (int64_t l = 0; j < n && l < k; ++l) sum += Sum(a[i * a_strides.row + l * a_strides.column]) * Sum(b[l * b_strides.row + j * b_strides.column]);
         ASSERT_EQ(c[i * ldc + j], sum) << i << ", " << j << " of " << m << " x " << n << " x " << k << " transposed " << transpose_a << transpose_b;
       }
     }
@@ -46,6 +46,8 @@ TEST_P(GemmTest, EveryTypeAndOrder) {
       Check<float>(transpose_a, transpose_b);
       Check<double>(transpose_a, transpose_b);
       Check<uint32_t>(transpose_a, transpose_b);
+      Check<int16_t, uint32_t>(transpose_a, transpose_b);
+      Check<int8_t, uint32_t>(transpose_a, transpose_b);
     }
   }
 }
