@@ -1,7 +1,7 @@
 // Arrays between the host and buffers, and between buffers.
 //
 // Buffers never change, so a copy to another device or to memory of another kind of the same host is a second handle on the same bytes: no program writes to bytes that
-// two values share. Between devices that have memory of their own a copy goes through the host. Memory of the host is used as it is when the caller lets us, it is aligned as Hilo's own, and it lies as the buffer shall lie.
+// two values share. Between devices that have memory of their own bytes are copied. Memory of the host is used as it is when the caller lets us, it is aligned as Hilo's own, and it lies as the buffer shall lie.
 #include <cstring>
 
 #include "base/status_macros.h"
@@ -26,33 +26,24 @@ absl::Status CheckMemory(const PJRT_Client* client, const PJRT_Memory* memory) {
   return Unimplemented("transfers between two clients");
 }
 
+// Bytes of its own, in a memory of the source's client. Waits.
+absl::StatusOr<PJRT_Buffer*> CopyTo(PJRT_Buffer* source, PJRT_Memory* memory) {
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const MemoryBlock> bytes, MemoryOf(source));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy, source->client->client->UninitializedBuffer(source->value->shape(), memory->device->number()));
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, copy->Share());
+  HILO_RETURN_IF_ERROR(value->memory->CopyFrom(*bytes));
+  return NewBuffer(source->client, memory, std::move(copy));
+}
+
 // A second handle on the same value.
 absl::StatusOr<PJRT_Buffer*> ShareWith(PJRT_Buffer* source, PJRT_Memory* memory) {
   HILO_RETURN_IF_ERROR(CheckMemory(source->client.get(), memory));
   absl::StatusOr<std::shared_ptr<BufferValue>> value = source->value->Share();
   if (!value.ok()) return InvalidArgument(value.status().message());
-  if (!source->client->client->memory_is_on_host() && memory->device != source->memory->device) {
-    HILO_ASSIGN_OR_RETURN(const Literal literal, source->value->ToLiteral());
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy,
-                          source->client->client->BufferFromLiteral(literal, memory->device->number(), &source->value->shape()));
-    return NewBuffer(source->client, memory, std::move(copy));
+  if (!source->client->client->memory_is_on_host() && memory->device != source->memory->device && source->value->shape().IsArray()) {
+    return CopyTo(source, memory);
   }
   return NewBuffer(source->client, memory, std::make_unique<Buffer>(source->value->shared_shape(), memory->device->number(), *std::move(value)));
-}
-
-// Bytes of its own, in the same memory: who asks for that is after the bytes. Waits.
-absl::StatusOr<PJRT_Buffer*> CopyOf(PJRT_Buffer* source) {
-  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const MemoryBlock> block, MemoryOf(source));
-  Client& client = *source->client->client;
-  const int device = source->memory->device->number();
-  std::unique_ptr<Buffer> copy;
-  if (client.memory_is_on_host()) {
-    HILO_ASSIGN_OR_RETURN(copy, client.BufferFromHostMemory(block->data(), source->value->shape(), device));
-  } else {
-    HILO_ASSIGN_OR_RETURN(const Literal literal, source->value->ToLiteral());
-    HILO_ASSIGN_OR_RETURN(copy, client.BufferFromLiteral(literal, device, &source->value->shape()));
-  }
-  return NewBuffer(source->client, source->memory, std::move(copy));
 }
 
 // Calls `copy` with the bytes of `memory` on the host (null: none).
@@ -128,19 +119,18 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
   return absl::OkStatus();
 }
 
-// Memory that is not aligned to 64 bytes is copied, as kernels rely on that.
+// Memory that is not aligned as Hilo's own is copied, as kernels rely on that.
 absl::Status Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Args* args) {
   HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->memory, args->device));
   HILO_RETURN_IF_ERROR(CheckMemory(args->client, memory));
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->element_type, args->dims, args->num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->layout));
-  if (!args->client->client->memory_is_on_host()) return Unimplemented("views of memory of devices that have their own");
   std::function<void()> release = [] {};
   if (args->on_delete_callback != nullptr) {
     release = [callback = args->on_delete_callback, data = args->device_buffer_ptr, user_arg = args->on_delete_callback_arg] { callback(data, user_arg); };
   }
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> value,
-                        args->client->client->BufferFromHostMemory(args->device_buffer_ptr, shape, memory->device->number(), std::move(release)));
+                        args->client->client->BufferFromDeviceMemory(args->device_buffer_ptr, shape, memory->device->number(), std::move(release)));
   args->buffer = NewBuffer(args->client->self, memory, std::move(value));
   return absl::OkStatus();
 }
@@ -180,7 +170,7 @@ absl::Status Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->dst_memory, nullptr));
   if (memory == args->buffer->memory && args->buffer->value->shape().IsArray()) {
-    HILO_ASSIGN_OR_RETURN(args->dst_buffer, CopyOf(args->buffer));
+    HILO_ASSIGN_OR_RETURN(args->dst_buffer, CopyTo(args->buffer, memory));
   } else {
     HILO_ASSIGN_OR_RETURN(args->dst_buffer, ShareWith(args->buffer, memory));
   }

@@ -270,23 +270,36 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const Literal&
   });
 }
 
+namespace {
+
+// The shape, with layout, of a buffer that is one array. Errors: InvalidArgument.
+absl::StatusOr<std::shared_ptr<const Shape>> ArrayShape(const Shape& given, absl::string_view what) {
+  auto shape = std::make_shared<Shape>(given);
+  ShapeUtil::AddMissingLayouts(shape.get());
+  HILO_RETURN_IF_ERROR(ShapeUtil::Validate(*shape));
+  if (!shape->IsArray()) return InvalidArgument("a buffer ", what, " is an array, not ", shape->ToString());
+  return shape;
+}
+
+absl::Status CheckMemory(const void* data, int64_t bytes, absl::string_view whose) {
+  if (data == nullptr && bytes > 0) return InvalidArgument("expected ", bytes, " bytes of ", whose, " memory, got null");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(
     const void* data, const Shape& given, int device, std::function<void()> release) {
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Buffer>> {
     HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
-    auto shape = std::make_shared<Shape>(given);
-    ShapeUtil::AddMissingLayouts(shape.get());
-    HILO_RETURN_IF_ERROR(ShapeUtil::Validate(*shape));
-    if (!shape->IsArray())
-      return InvalidArgument("a buffer of host memory is an array, not ", shape->ToString());
+    HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Shape> shape, ArrayShape(given, "of host memory"));
     const int64_t bytes = ShapeUtil::ByteSizeOf(*shape);
-    if (data == nullptr && bytes > 0)
-      return InvalidArgument("expected ", bytes, " bytes of host memory, got null");
+    HILO_RETURN_IF_ERROR(CheckMemory(data, bytes, "host"));
     auto value = std::make_shared<BufferValue>();
     auto buffer = std::make_unique<Buffer>(std::move(shape), device, value);
     HostMemory* const memory = core_->memories[device].get();
     if (memory->device() == nullptr && release != nullptr && reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0) {
-      value->memory = HostMemory::Lend(data, bytes, std::move(release));
+      value->memory = memory->Lend(data, bytes, std::move(release));
     } else {
       HILO_ASSIGN_OR_RETURN(value->memory, memory->Allocate(bytes));
       HILO_RETURN_IF_ERROR(value->memory->CopyFromHost(data));
@@ -296,17 +309,34 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(
   });
 }
 
+absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromDeviceMemory(const void* data, const Shape& given, int device, std::function<void()> release) {
+  if (memory_is_on_host()) {
+    return BufferFromHostMemory(data, given, device, release != nullptr ? std::move(release) : [] {});
+  }
+  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Buffer>> {
+    HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
+    HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Shape> shape, ArrayShape(given, "of device memory"));
+    const int64_t bytes = ShapeUtil::ByteSizeOf(*shape);
+    HILO_RETURN_IF_ERROR(CheckMemory(data, bytes, "device"));
+    HostMemory* const memory = core_->memories[device].get();
+    auto value = std::make_shared<BufferValue>();
+    if (reinterpret_cast<uintptr_t>(data) % memory->alignment() == 0) {
+      value->memory = memory->Lend(data, bytes, std::move(release));
+    } else {
+      HILO_ASSIGN_OR_RETURN(value->memory, memory->Allocate(bytes));
+      HILO_RETURN_IF_ERROR(value->memory->CopyFrom(*memory->Lend(data, bytes, nullptr)));
+      if (release != nullptr) release();
+    }
+    return std::make_unique<Buffer>(std::move(shape), device, std::move(value));
+  });
+}
+
 absl::StatusOr<std::unique_ptr<Buffer>> Client::UninitializedBuffer(const Shape& given, int device) {
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Buffer>> {
     HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
-    auto shape = std::make_shared<Shape>(given);
-    ShapeUtil::AddMissingLayouts(shape.get());
-    HILO_RETURN_IF_ERROR(ShapeUtil::Validate(*shape));
-    if (!shape->IsArray()) return InvalidArgument("a buffer to be filled is an array, not ", shape->ToString());
-    HostMemory* const memory = core_->memories[device].get();
-    if (memory->device() != nullptr) return Unimplemented("a buffer on a device with memory of its own, to be filled by the host in place");
+    HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Shape> shape, ArrayShape(given, "to be filled"));
     auto value = std::make_shared<BufferValue>();
-    HILO_ASSIGN_OR_RETURN(value->memory, memory->Allocate(ShapeUtil::ByteSizeOf(*shape)));
+    HILO_ASSIGN_OR_RETURN(value->memory, core_->memories[device]->Allocate(ShapeUtil::ByteSizeOf(*shape)));
     return std::make_unique<Buffer>(std::move(shape), device, std::move(value));
   });
 }

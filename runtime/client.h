@@ -126,8 +126,11 @@ class Client {
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHostMemory(
       const void* data, const Shape& shape, int device = 0,
       std::function<void()> release = nullptr);
-  // Memory for an array in the layout of `shape`, for its maker to fill (Buffer::Bytes) before anybody else gets to see it. Errors:
-  // InvalidArgument if `shape` is no array; ResourceExhausted; Unimplemented on devices with memory of their own.
+  // The same for memory of the device, which another library has allocated there: used as it is where it is aligned as the backend's own. Who has written to it
+  // must be done. Errors: as above.
+  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromDeviceMemory(const void* data, const Shape& shape, int device = 0, std::function<void()> release = nullptr);
+  // Memory for an array in the layout of `shape`, for its maker to fill (BufferValue::memory) before anybody else gets to see it. Errors: InvalidArgument if `shape` is
+  // no array; ResourceExhausted.
   absl::StatusOr<std::unique_ptr<Buffer>> UninitializedBuffer(const Shape& shape, int device = 0);
 
   // Puts an item, an array or a tuple of arrays, into the device's infeed, from which programs take one with each infeed. Waits while the items

@@ -16,13 +16,15 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  // `size` > 0 bytes, not initialised, aligned for any array. Errors: ResourceExhausted with asked, free and total.
+  // What programs rely on at the first byte of every array, in bytes.
+  virtual int64_t alignment() const = 0;
+  // `size` > 0 bytes, not initialised, so aligned. Errors: ResourceExhausted with asked, free and total.
   virtual absl::StatusOr<void*> Allocate(int64_t size) = 0;
   virtual void Free(void* memory, int64_t size) = 0;
 
   virtual absl::Status CopyFromHost(void* to, const void* from, int64_t size) = 0;
   virtual absl::Status CopyToHost(void* to, const void* from, int64_t size) = 0;
-  // From one place on the device to another.
+  // From another place on the device, or from another device of the platform.
   virtual absl::Status CopyWithin(void* to, const void* from, int64_t size) = 0;
 };
 

@@ -99,9 +99,9 @@ absl::StatusOr<std::shared_ptr<MemoryBlock>> HostMemory::Allocate(int64_t size) 
   return block;
 }
 
-std::shared_ptr<MemoryBlock> HostMemory::Lend(const void* data, int64_t size,
-                                              std::function<void()> release) {
+std::shared_ptr<MemoryBlock> HostMemory::Lend(const void* data, int64_t size, std::function<void()> release) {
   auto block = std::make_shared<MemoryBlock>();
+  block->memory_ = shared_from_this();
   block->data_ = const_cast<uint8_t*>(static_cast<const uint8_t*>(data));
   block->size_ = size;
   block->release_ = release != nullptr ? std::move(release) : [] {};

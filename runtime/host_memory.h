@@ -50,7 +50,7 @@ class MemoryBlock {
   // All bytes of the block from or to the host's memory. Errors: those of a device's copies.
   absl::Status CopyFromHost(const void* from);
   absl::Status CopyToHost(void* to) const;
-  // From a block of the same device and size.
+  // From a block of this size, of the same device or another of its platform.
   absl::Status CopyFrom(const MemoryBlock& from);
   // False for memory that the embedder lent: nothing may write to it.
   bool writable() const { return release_ == nullptr; }
@@ -79,9 +79,10 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
 
   // `size` bytes, not initialised. Errors: ResourceExhausted with asked, free and peak.
   absl::StatusOr<std::shared_ptr<MemoryBlock>> Allocate(int64_t size);
-  // The embedder's memory, lent until `release` is called. Not counted.
-  static std::shared_ptr<MemoryBlock> Lend(const void* data, int64_t size,
-                                           std::function<void()> release);
+  // The embedder's memory, of the host or of the device, lent until `release` is called. Not counted.
+  std::shared_ptr<MemoryBlock> Lend(const void* data, int64_t size, std::function<void()> release);
+  // What programs rely on at the first byte of every array, in bytes.
+  int64_t alignment() const { return device_ != nullptr ? device_->alignment() : kBufferAlignment; }
 
   // Counts memory that is allocated elsewhere, such as a program's frame. Errors:
   // ResourceExhausted.

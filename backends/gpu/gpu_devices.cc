@@ -6,16 +6,29 @@
 namespace hilo::gpu {
 namespace {
 
-// Copies have a stream of their own.
+// Memory comes from the device's pool, in the order of a stream of its own: to allocate and to free from the pool takes microseconds, where cudaFree waits for all that
+// the device is doing. Copies have another stream, so that memory can be had while they go on.
 class GpuMemory : public DeviceMemory {
  public:
-  GpuMemory(std::shared_ptr<GpuDevices> devices, GpuDriver* driver, std::unique_ptr<GpuStream> stream)
-      : devices_(std::move(devices)), driver_(*driver), stream_(std::move(stream)) {}
+  GpuMemory(std::shared_ptr<GpuDevices> devices, int device, GpuDriver* driver, std::unique_ptr<GpuStream> blocks, std::unique_ptr<GpuStream> copies)
+      : devices_(std::move(devices)), device_(device), driver_(*driver), blocks_(std::move(blocks)), copies_(std::move(copies)) {}
 
-  absl::StatusOr<void*> Allocate(int64_t size) override { return driver_.Allocate(size); }
+  int64_t alignment() const override { return kDeviceAlignment; }
+  absl::StatusOr<void*> Allocate(int64_t size) override {
+    return devices_->Allocate(device_, [&]() -> absl::StatusOr<void*> {
+      std::lock_guard<std::mutex> lock(blocks_mutex_);
+      HILO_ASSIGN_OR_RETURN(void* memory, driver_.Allocate(size, blocks_.get()));
+      // Other streams use the memory, without an event.
+      const absl::Status status = blocks_->Synchronize();
+      if (status.ok()) return memory;
+      (void)driver_.Free(memory, blocks_.get());
+      return status;
+    });
+  }
   void Free(void* memory, int64_t) override {
+    std::lock_guard<std::mutex> lock(blocks_mutex_);
     // A fault of the device comes out of its runs.
-    (void)driver_.Free(memory);
+    (void)driver_.Free(memory, blocks_.get());
   }
   absl::Status CopyFromHost(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
   absl::Status CopyToHost(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
@@ -23,23 +36,25 @@ class GpuMemory : public DeviceMemory {
 
  private:
   absl::Status Copy(void* to, const void* from, int64_t size) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    HILO_RETURN_IF_ERROR(stream_->Copy(to, from, size));
-    return stream_->Synchronize();
+    std::lock_guard<std::mutex> lock(copies_mutex_);
+    HILO_RETURN_IF_ERROR(copies_->Copy(to, from, size));
+    return copies_->Synchronize();
   }
 
   std::shared_ptr<GpuDevices> devices_;
+  const int device_;
   GpuDriver& driver_;
-  std::mutex mutex_;
-  std::unique_ptr<GpuStream> stream_;
+  std::mutex blocks_mutex_, copies_mutex_;
+  std::unique_ptr<GpuStream> blocks_, copies_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<DeviceMemory>> GpuDevices::OpenMemory(std::shared_ptr<GpuDevices> devices, int device) {
   HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices->Get(device));
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> stream, driver->CreateStream());
-  return std::make_shared<GpuMemory>(std::move(devices), driver, std::move(stream));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> blocks, driver->CreateStream());
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> copies, driver->CreateStream());
+  return std::make_shared<GpuMemory>(std::move(devices), device, driver, std::move(blocks), std::move(copies));
 }
 
 absl::StatusOr<GpuDriver*> GpuDevices::Get(int device) {
@@ -49,6 +64,26 @@ absl::StatusOr<GpuDriver*> GpuDevices::Get(int device) {
     HILO_ASSIGN_OR_RETURN(driver, OpenGpuDriver(platform_, device));
   }
   return driver.get();
+}
+
+absl::StatusOr<void*> GpuDevices::Allocate(int device, absl::FunctionRef<absl::StatusOr<void*>()> allocate) {
+  absl::StatusOr<void*> memory = allocate();
+  if (!absl::IsResourceExhausted(memory.status())) return memory;
+  {
+    std::lock_guard<std::mutex> lock(owners_mutex_);
+    for (IdleMemory* owner : owners_) owner->ReleaseIdle(device);
+  }
+  return allocate();
+}
+
+void GpuDevices::AddIdleMemory(IdleMemory* owner) {
+  std::lock_guard<std::mutex> lock(owners_mutex_);
+  owners_.insert(owner);
+}
+
+void GpuDevices::RemoveIdleMemory(IdleMemory* owner) {
+  std::lock_guard<std::mutex> lock(owners_mutex_);
+  owners_.erase(owner);
 }
 
 }  // namespace hilo::gpu

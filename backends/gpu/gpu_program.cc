@@ -1,5 +1,5 @@
-// A run takes a stream and an arena (frame and scratch memory) for itself and gives them back when it is done, so any number of runs go on at once. Kernels are loaded and constants
-// copied when the first run comes to a device.
+// A run takes a stream and an arena (frame and scratch memory) for itself and gives them back when it is done, so any number of runs go on at once. They are kept for the runs
+// to come, as graphs hold the arena's address, until somebody finds no memory. Kernels are loaded and constants copied when the first run comes to a device.
 #include "backends/gpu/gpu_program.h"
 
 #include "backends/gpu/gpu_artifact.h"
@@ -21,19 +21,35 @@ GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<K
                        std::shared_ptr<GpuDevices> devices)
     : facts_(std::move(facts)), program_(std::move(program)), images_(std::move(images)), source_(std::move(source)), devices_(std::move(devices)) {
   for (const KernelImage& image : images_) code_bytes_ += static_cast<int64_t>(image.bytes.size());
+  devices_->AddIdleMemory(this);
 }
 
 GpuProgram::~GpuProgram() {
+  devices_->RemoveIdleMemory(this);
   for (auto& [number, device] : loaded_) {
-    for (OnDevice::Lane& lane : device->idle) {
-      lane.collectives = {};
-      lane.graphs = {};
-      lane.stream.reset();
-      // Nobody is left to tell.
-      (void)device->driver->Free(lane.arena);
-    }
+    // Nobody is left to tell of faults.
+    for (OnDevice::Lane& lane : device->idle) (void)ReleaseLane(*device, &lane);
     (void)device->driver->Free(device->constant_memory);
   }
+}
+
+absl::Status GpuProgram::ReleaseLane(OnDevice& device, OnDevice::Lane* lane) {
+  lane->collectives = {};
+  lane->graphs = {};
+  const absl::Status freed = device.driver->Free(lane->arena, lane->stream.get());
+  lane->stream.reset();
+  return freed;
+}
+
+void GpuProgram::ReleaseIdle(int device) {
+  std::vector<OnDevice::Lane> idle;
+  // Who holds the mutex may be waiting for this.
+  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  const auto found = loaded_.find(device);
+  if (found == loaded_.end() || found->second == nullptr) return;
+  idle.swap(found->second->idle);
+  for (OnDevice::Lane& lane : idle) (void)ReleaseLane(*found->second, &lane);
 }
 
 absl::Status GpuProgram::Serialize(Artifact* artifact) const {
@@ -44,6 +60,7 @@ absl::Status GpuProgram::Serialize(Artifact* artifact) const {
 int64_t GpuProgram::estimated_nanoseconds() const { return kRunNanoseconds; }
 
 absl::Status GpuProgram::Load(int device, OnDevice* loaded) const {
+  loaded->number = device;
   HILO_ASSIGN_OR_RETURN(loaded->driver, devices_->Get(device));
   loaded->kernels.resize(program_.kernel_names.size());
   for (const KernelImage& image : images_) {
@@ -58,7 +75,7 @@ absl::Status GpuProgram::Load(int device, OnDevice* loaded) const {
     offsets.push_back(bytes);
     bytes += Aligned(static_cast<int64_t>(constant->untyped_data().size()));
   }
-  HILO_ASSIGN_OR_RETURN(loaded->constant_memory, loaded->driver->Allocate(bytes));
+  HILO_ASSIGN_OR_RETURN(loaded->constant_memory, devices_->Allocate(device, [&] { return loaded->driver->Allocate(bytes); }));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> stream, loaded->driver->CreateStream());
   for (size_t i = 0; i < offsets.size(); ++i) {
     uint8_t* place = static_cast<uint8_t*>(loaded->constant_memory) + offsets[i];
@@ -97,7 +114,8 @@ absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device
   OnDevice::Lane lane;
   lane.graphs = GraphCache(facts_.capture_at_once);
   HILO_ASSIGN_OR_RETURN(lane.stream, device.driver->CreateStream());
-  HILO_ASSIGN_OR_RETURN(void* arena, device.driver->Allocate(Aligned(facts_.frame_bytes) + facts_.scratch_bytes));
+  const int64_t bytes = Aligned(facts_.frame_bytes) + facts_.scratch_bytes;
+  HILO_ASSIGN_OR_RETURN(void* arena, devices_->Allocate(device.number, [&] { return device.driver->Allocate(bytes, lane.stream.get()); }));
   lane.arena = static_cast<uint8_t*>(arena);
   return lane;
 }
@@ -147,10 +165,7 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
       return status;
     }
   }
-  lane.collectives = {};
-  lane.graphs = {};
-  lane.stream.reset();
-  const absl::Status freed = device->driver->Free(lane.arena);
+  const absl::Status freed = ReleaseLane(*device, &lane);
   return status.ok() ? freed : status;
 }
 

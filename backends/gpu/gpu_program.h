@@ -32,7 +32,7 @@ struct ProgramFacts {
   bool capture_at_once = false;  // graphs, in the first run already
 };
 
-class GpuProgram : public CompiledProgram {
+class GpuProgram : public CompiledProgram, private IdleMemory {
  public:
   // `source` is what Serialize writes (gpu_artifact.h).
   GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images, std::unique_ptr<const ProgramSource> source, std::shared_ptr<GpuDevices> devices);
@@ -49,6 +49,7 @@ class GpuProgram : public CompiledProgram {
  private:
   // What runs on one device share.
   struct OnDevice {
+    int number = 0;
     GpuDriver* driver = nullptr;
     std::vector<std::unique_ptr<GpuModule>> modules;
     std::vector<GpuKernel*> kernels;
@@ -56,12 +57,16 @@ class GpuProgram : public CompiledProgram {
     std::vector<uint8_t*> constants;
     struct Lane {  // what a run has for itself
       std::unique_ptr<GpuStream> stream;
-      uint8_t* arena = nullptr;
+      uint8_t* arena = nullptr;  // allocated in the stream's order
       GraphCache graphs;
       CollectiveStreams collectives;
     };
     std::vector<Lane> idle;
   };
+
+  // Lanes between runs.
+  void ReleaseIdle(int device) override;
+  static absl::Status ReleaseLane(OnDevice& device, OnDevice::Lane* lane);
 
   absl::StatusOr<OnDevice*> DeviceOf(int device) const;
   absl::Status Load(int device, OnDevice* loaded) const;

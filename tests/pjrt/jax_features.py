@@ -222,7 +222,8 @@ def dlpack():
     x = jnp.arange(6.).reshape(2, 3)
     shared = np.from_dlpack(x)
     np.testing.assert_allclose(shared, np.arange(6.).reshape(2, 3))
-    assert shared.ctypes.data == x.unsafe_buffer_pointer()
+    on_host = not jax.devices()[0].device_kind.startswith("hilo_cuda")
+    assert (shared.ctypes.data == x.unsafe_buffer_pointer()) == on_host
     program = """
 import jax, jax.numpy as jnp, numpy as np
 assert jnp.ones(3).devices() == {jax.devices()[0]}
@@ -230,7 +231,11 @@ for place in 0, 4:  # aligned to 64 bytes and not
     given = np.zeros(64, np.float32)
     start = -given.ctypes.data % 64 // 4 + place
     x = jax.dlpack.from_dlpack(given[start:start + 20])
-    assert x.devices() == {jax.devices()[0]} and (x.unsafe_buffer_pointer() == given[start:].ctypes.data) == (place == 0)
+    on_host = not jax.devices()[0].device_kind.startswith("hilo_cuda")
+    assert x.devices() == {jax.devices()[0]} and (x.unsafe_buffer_pointer() == given[start:].ctypes.data) == (place == 0 and on_host)
+for given in np.ones((0, 3)), np.float32(3), np.arange(24, dtype=np.int16).reshape(2, 3, 4).transpose(2, 0, 1), np.array([True, False]):
+    given = np.asarray(given)
+    np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(given)), given)
 """
     run_alone(program, JAX_PLATFORMS="hilo")
     program = """
@@ -239,12 +244,35 @@ x = jnp.arange(6, dtype=jnp.bfloat16)
 shared, copied = (jnp.from_dlpack(x, copy=copy) for copy in (None, True))
 for y in shared, copied, jnp.from_dlpack(jnp.asarray(x, jnp.float8_e5m2)).astype(jnp.bfloat16):
     np.testing.assert_array_equal(np.asarray(y), np.asarray(x))
-assert shared.unsafe_buffer_pointer() == x.unsafe_buffer_pointer() != copied.unsafe_buffer_pointer()
+on_host = not jax.devices()[0].device_kind.startswith("hilo_cuda")
+assert (shared.unsafe_buffer_pointer() == x.unsafe_buffer_pointer()) == on_host and x.unsafe_buffer_pointer() != copied.unsafe_buffer_pointer()
 del x
 assert float(shared[5]) == 5
 shared.__dlpack__()  # and nobody takes it
 """
     run_alone(program, JAX_PLATFORMS="hilo")
+    program = """
+import jax, jax.numpy as jnp, numpy as np
+from jax_plugins.hilo import _dlpack
+jax.devices()
+_dlpack._DEVICE_TYPES["hilo_cuda-emulated"] = _dlpack._CUDA  # as if others could use its memory
+for dtype in jnp.float32, jnp.bfloat16, jnp.int8, jnp.complex64, jnp.bool_:
+    x = jax.device_put(jnp.arange(24).reshape(4, 6).astype(dtype), jax.devices()[1])
+    assert x.__dlpack_device__() == (2, 1)
+    shared, copied = jnp.from_dlpack(x), jnp.from_dlpack(x, copy=True)
+    assert shared.devices() == copied.devices() == {jax.devices()[1]} and shared.dtype == dtype
+    assert shared.unsafe_buffer_pointer() == x.unsafe_buffer_pointer() != copied.unsafe_buffer_pointer()
+    for y in shared, copied, shared.T + copied.T:
+        np.testing.assert_array_equal(np.asarray(y), np.asarray(x if y.shape == x.shape else x.T + x.T))
+try:
+    x.__dlpack__(dl_device=(2, 0))
+except BufferError as error:
+    assert "(2, 1)" in str(error)
+else:
+    assert False
+np.testing.assert_array_equal(np.asarray(jnp.from_dlpack(np.arange(3))), np.arange(3))
+"""
+    run_alone(program, JAX_PLATFORMS="hilo", HILO_BACKEND="cuda-emulated")
 
 
 @feature

@@ -294,9 +294,12 @@ class Device : public EmulatedDriver {
   absl::StatusOr<void*> Allocate(int64_t bytes, GpuStream* stream) override {
     if (stream != nullptr && static_cast<Stream*>(stream)->is_captured()) return Unimplemented("allocation in a captured stream");
     absl::StatusOr<void*> memory = memory_.Allocate(bytes);
-    if (memory.ok() || !absl::IsResourceExhausted(memory.status())) return memory;
-    queue_.Drain();  // frees that wait in streams
-    return memory_.Allocate(bytes);
+    if (absl::IsResourceExhausted(memory.status())) {
+      queue_.Drain();  // frees that wait in streams
+      memory = memory_.Allocate(bytes);
+    }
+    if (memory.ok()) queue_.Renew(*memory, bytes);
+    return memory;
   }
 
   absl::Status Free(void* memory, GpuStream* stream) override {

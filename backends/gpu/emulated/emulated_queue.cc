@@ -47,6 +47,11 @@ void EmulatedQueue::Wait(int stream, const StreamPoint& point) {
   order_.Wait(stream, point);
 }
 
+void EmulatedQueue::Renew(const void* memory, int64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  order_.Renew(memory, bytes);
+}
+
 bool EmulatedQueue::IsDone(int stream, uint64_t sequence) const {
   const auto it = streams_.find(stream);
   return it == streams_.end() || it->second.done >= sequence;

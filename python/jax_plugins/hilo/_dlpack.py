@@ -1,7 +1,7 @@
 """Arrays that are shared by DLPack.
 
-An array on Hilo's devices lies in the memory of the host, so it is given away as NumPy's array of the same memory, but for element types that NumPy does
-not know: for these the tensor is described here. JAX takes tensors of the host for those of a platform `cpu`; where there is none but ours, they are ours.
+An array in the memory of the host is given away as NumPy's array of the same memory, but for element types that NumPy does not know: for these, and for
+arrays in the memory of a GPU, the tensor is described here. JAX takes tensors for those of a platform `cpu` or `cuda`; where there is none but ours, they are ours.
 """
 
 import ctypes
@@ -10,9 +10,11 @@ import functools
 import numpy as np
 
 _NAME = "hilo"
-_CPU = 1  # kDLCPU
-_CODES = {"bfloat16": 4, "float8_e3m4": 7, "float8_e4m3": 8, "float8_e4m3b11fnuz": 9, "float8_e4m3fn": 10, "float8_e4m3fnuz": 11, "float8_e5m2": 12,
-          "float8_e5m2fnuz": 13, "float8_e8m0fnu": 14}  # DLDataTypeCode
+_CPU, _CUDA = 1, 2  # kDLCPU, kDLCUDA
+_DEVICE_TYPES = {"hilo_cuda": _CUDA}  # by kind of device: those whose memory others can use; of other devices' memory there are copies on the host
+_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6,  # DLDataTypeCode, by NumPy's kinds and, for types of other packages, by their names
+          "bfloat16": 4, "float8_e3m4": 7, "float8_e4m3": 8, "float8_e4m3b11fnuz": 9, "float8_e4m3fn": 10, "float8_e4m3fnuz": 11, "float8_e5m2": 12,
+          "float8_e5m2fnuz": 13, "float8_e8m0fnu": 14}
 
 
 class _Tensor(ctypes.Structure):  # DLTensor
@@ -42,15 +44,39 @@ def _delete_capsule(capsule):
         _delete_tensor(_pointer(capsule, b"dltensor"))
 
 
-def _capsule(array):
-    """A DLManagedTensor of the memory of a NumPy array whose type has a row in _CODES."""
+def _tensor(capsule):
+    """What a capsule holds, for as long as that lives."""
+    return _ManagedTensor.from_address(_pointer(id(capsule), b"dltensor")).tensor
+
+
+def _code(dtype):
+    """Of an element type; None if tensors have none for it."""
+    return _CODES.get(dtype.name, _CODES.get(dtype.kind) if dtype.isbuiltin == 1 else None)
+
+
+def _capsule(address, array, strides, place):
+    """A DLManagedTensor of an array's memory, which is at `address` on the device `place`."""
     sizes = (ctypes.c_int64 * array.ndim)(*array.shape)
-    strides = (ctypes.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
-    tensor = _ManagedTensor(_Tensor(array.__array_interface__["data"][0], _CPU, 0, array.ndim, _CODES[array.dtype.name], 8 * array.itemsize, 1, sizes, strides, 0),
+    strides = (ctypes.c_int64 * array.ndim)(*strides)
+    tensor = _ManagedTensor(_Tensor(address, *place, array.ndim, _code(array.dtype), 8 * array.dtype.itemsize, 1, sizes, strides, 0),
                             None, ctypes.cast(_delete_tensor, ctypes.c_void_p))
     address = ctypes.addressof(tensor)
     _given[address] = (array, sizes, strides, tensor)
     return _new(address, b"dltensor", ctypes.cast(_delete_capsule, ctypes.c_void_p))
+
+
+def _host_capsule(array):
+    """Of a NumPy array."""
+    return _capsule(array.__array_interface__["data"][0], array, [stride // array.itemsize for stride in array.strides], (_CPU, 0))
+
+
+def _device_capsule(array, place):
+    """Of an array of JAX's in the memory of a GPU. It is there once the array is ready, as runs end before their results are."""
+    order = array.format.layout.major_to_minor
+    strides, elements = [0] * array.ndim, 1
+    for dimension in reversed(order):
+        strides[dimension], elements = elements, elements * array.shape[dimension]
+    return _capsule(array.block_until_ready().unsafe_buffer_pointer(), array, strides, place)
 
 
 class _Writable:
@@ -74,24 +100,32 @@ def share():
     def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if not is_ours(self):
             return original(self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
-        if stream is not None:
+        place = dlpack_device(self)
+        wanted = place if dl_device is None else (int(dl_device[0]), dl_device[1])
+        if wanted == place and place[0] != _CPU and _code(self.dtype) is not None:
+            return _device_capsule(self.copy() if copy else self, place)
+        if wanted[0] != _CPU:
+            raise BufferError(f"an array on the device {place} of DLPack's cannot be given to the device {wanted}")
+        if stream is not None and place[0] == _CPU:
             raise RuntimeError(f"arrays in the memory of the host have no streams: expected stream=None, got {stream}")
         array = np.asarray(self)
-        if array.dtype.name not in _CODES:
-            return np.asarray(_Writable(array)).__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
-        if dl_device is not None and int(dl_device[0]) != _CPU:
-            raise BufferError(f"an array in the memory of the host cannot be given to a device of type {dl_device[0]}")
-        return _capsule(array.copy() if copy else array)
+        if array.dtype.isbuiltin == 1 or _code(array.dtype) is None:
+            return np.asarray(_Writable(array)).__dlpack__(max_version=max_version, copy=copy)
+        return _host_capsule(array.copy() if copy else array)
 
     @functools.wraps(original_device)
     def dlpack_device(self):
-        return (_CPU, 0) if is_ours(self) else original_device(self)
+        if not is_ours(self):
+            return original_device(self)
+        (device,) = self.sharding.device_set
+        kind = _DEVICE_TYPES.get(device.device_kind, _CPU)
+        return (kind, 0 if kind == _CPU else device.local_hardware_id)
 
     ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__ = dlpack, dlpack_device
 
 
-class _WithoutCpu:
-    """The module xla_bridge as jax.dlpack sees it: arrays of the CPU are put on Hilo's devices where jaxlib's CPU is not among the platforms."""
+class _WithoutOthers:
+    """The module xla_bridge as jax.dlpack sees it: tensors of a platform that is not there are put on Hilo's devices."""
 
     def __init__(self, xla_bridge):
         self._xla_bridge = xla_bridge
@@ -101,11 +135,30 @@ class _WithoutCpu:
 
     def get_backend(self, platform=None):
         backends = self._xla_bridge.backends()
-        return self._xla_bridge.get_backend(_NAME if platform == "cpu" and "cpu" not in backends and _NAME in backends else platform)
+        is_ours = platform in ("cpu", "cuda") and platform not in backends and _NAME in backends
+        if is_ours and platform == "cuda" and backends[_NAME].devices()[0].device_kind not in _DEVICE_TYPES:
+            raise RuntimeError("a tensor on a GPU, and no platform that shares its memory: expected HILO_BACKEND=cuda")
+        return self._xla_bridge.get_backend(_NAME if is_ours else platform)
+
+
+def _copy(capsule):
+    """A tensor in the memory of the host as an array of NumPy's with bytes of its own."""
+    import ml_dtypes
+
+    tensor = _tensor(capsule)
+    name = {code: name for name, code in _CODES.items()}[tensor.code]
+    dtype = np.dtype(f"{name}{tensor.bits // 8}" if len(name) == 1 else getattr(ml_dtypes, name))
+    shape = tensor.shape[:tensor.ndim]
+    ends = np.cumprod([1, *shape[:0:-1]], dtype=np.int64)[::-1]  # of row-major order, which null strides stand for
+    strides = [int(stride) * dtype.itemsize for stride in (tensor.strides[:tensor.ndim] if tensor.strides else ends[:tensor.ndim])]
+    reach = [(size - 1) * stride for size, stride in zip(shape, strides)] if all(shape) else []
+    low, high = sum(min(0, last) for last in reach), sum(max(0, last) for last in reach) + dtype.itemsize
+    memory = (ctypes.c_ubyte * (high - low)).from_address(tensor.data + tensor.byte_offset + low) if all(shape) else b""
+    return np.ndarray(shape, dtype, memory, -low, strides).copy()
 
 
 class _WithCopies:
-    """jaxlib as jax.dlpack sees it: a plugin's client takes tensors as they are, and copies come afterwards."""
+    """jaxlib as jax.dlpack sees it: a plugin's client takes tensors of its own memory as they are, and copies come afterwards."""
 
     def __init__(self, jaxlib):
         self._jaxlib = jaxlib
@@ -114,15 +167,19 @@ class _WithCopies:
         return getattr(self._jaxlib, name)
 
     def dlpack_managed_tensor_to_buffer(self, tensor, device, stream, copy=None, *others):
-        if not copy or getattr(device, "platform", None) != _NAME:
-            return self._jaxlib.dlpack_managed_tensor_to_buffer(tensor, device, stream, copy, *others)
+        import jax
         from jax import numpy as jnp
 
-        return jnp.array(self._jaxlib.dlpack_managed_tensor_to_buffer(tensor, device, stream, None, *others), copy=True)
+        if getattr(device, "platform", None) != _NAME:
+            return self._jaxlib.dlpack_managed_tensor_to_buffer(tensor, device, stream, copy, *others)
+        if _tensor(tensor).device_type == _CPU and device.device_kind.startswith("hilo_cuda"):
+            return jax.device_put(_copy(tensor), device)
+        array = self._jaxlib.dlpack_managed_tensor_to_buffer(tensor, device, stream, None, *others)
+        return jnp.array(array, copy=True) if copy else array
 
 
 def take():
     """jax.dlpack.from_dlpack."""
     from jax._src import dlpack
 
-    dlpack.xla_bridge, dlpack._jax = _WithoutCpu(dlpack.xla_bridge), _WithCopies(dlpack._jax)
+    dlpack.xla_bridge, dlpack._jax = _WithoutOthers(dlpack.xla_bridge), _WithCopies(dlpack._jax)

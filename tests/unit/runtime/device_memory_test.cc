@@ -21,6 +21,7 @@ constexpr uintptr_t kFirstAddress = uintptr_t{1} << 62;
 
 class FarMemory : public DeviceMemory {
  public:
+  int64_t alignment() const override { return 64; }
   absl::StatusOr<void*> Allocate(int64_t size) override {
     std::lock_guard<std::mutex> lock(mutex_);
     const uintptr_t address = next_;
@@ -163,9 +164,35 @@ TEST(DeviceMemoryTest, BuffersGoThereAndBack) {
   auto copied = *far.client->BufferFromHostMemory(host, ShapeUtil::MakeShape(F32, {2}), 0, [&] { released = true; });
   EXPECT_TRUE(released);
   EXPECT_EQ(*copied->ToLiteral(), Text("f32[2] {7,8}"));
-  EXPECT_EQ(far.client->UninitializedBuffer(ShapeUtil::MakeShape(F32, {2})).status().code(), absl::StatusCode::kUnimplemented);
   buffer.reset();
   EXPECT_EQ(far.compiler->devices[1]->block_count(), 0u);
+}
+
+TEST(DeviceMemoryTest, BuffersOfOthersMemory) {
+  FarClient far;
+  const Shape shape = ShapeUtil::MakeShape(F32, {2});
+  // What its maker fills.
+  const auto made = *far.client->UninitializedBuffer(shape, 1);
+  const std::shared_ptr<BufferValue> value = *made->Share();
+  const float host[2] = {7, 8};
+  ASSERT_TRUE(value->memory->CopyFromHost(host).ok());
+  EXPECT_EQ(*made->ToLiteral(), Text("f32[2] {7,8}"));
+  // A view of it.
+  int released = 0;
+  auto view = *far.client->BufferFromDeviceMemory(value->memory->data(), shape, 1, [&] { ++released; });
+  EXPECT_EQ(*view->ToLiteral(), Text("f32[2] {7,8}"));
+  EXPECT_EQ((*view->Share())->memory->data(), value->memory->data());
+  EXPECT_EQ(far.client->memory_stats(1).bytes_in_use, 8);
+  EXPECT_EQ(released, 0);
+  view.reset();
+  EXPECT_EQ(released, 1);
+  // Of a part that is not aligned there is a copy.
+  view = *far.client->BufferFromDeviceMemory(value->memory->data() + 4, ShapeUtil::MakeShape(F32, {}), 1, [&] { ++released; });
+  EXPECT_EQ(released, 2);
+  EXPECT_EQ(*view->ToLiteral(), Text("f32[] 8"));
+  EXPECT_EQ(far.compiler->devices[1]->copies_within, 1);
+  EXPECT_EQ(far.client->BufferFromDeviceMemory(nullptr, shape, 1).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(far.client->BufferFromDeviceMemory(host, shape, 9).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(DeviceMemoryTest, ProgramsRun) {

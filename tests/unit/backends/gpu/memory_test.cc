@@ -1,0 +1,63 @@
+// Memory of devices: programs keep theirs between runs only as long as nobody else needs it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "backends/gpu/gpu_compiler.h"
+#include "backends/gpu/gpu_platform.h"
+#include "hlo/text/hlo_parser.h"
+#include "runtime/client.h"
+
+namespace hilo::gpu {
+namespace {
+
+// A client of an emulated device of `bytes` bytes.
+std::unique_ptr<Client> ClientOf(int64_t bytes) {
+  setenv("HILO_EMULATED", absl::StrCat("memory=", bytes).c_str(), /*overwrite=*/1);
+  auto client = Client::Create({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {}));  // opens the device
+  unsetenv("HILO_EMULATED");
+  EXPECT_TRUE(client.ok()) << client.status();
+  return *std::move(client);
+}
+
+// Has 4 MiB of temporary memory: the products.
+std::unique_ptr<Executable> ProgramOf(Client& client, int addend) {
+  auto executable = client.Compile(*ParseHloModule(absl::StrCat(R"(
+HloModule sums
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[1024,4] parameter(0)
+  products = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  start = f32[] constant()", addend, R"()
+  ROOT sums = f32[1024] reduce(products, start), dimensions={0}, to_apply=add
+})")));
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  return *std::move(executable);
+}
+
+TEST(GpuMemoryTest, IdleProgramsGiveTheirsBack) {
+  const auto client = ClientOf(10 << 20);
+  std::vector<std::unique_ptr<Executable>> programs;
+  for (int i = 0; i < 3; ++i) programs.push_back(ProgramOf(*client, i));
+  const auto ones = *client->BufferFromLiteral(LiteralUtil::CreateFromArray<float>(std::vector<float>(4096, 1.0f), {1024, 4}));
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 3; ++i) {
+      const auto outputs = programs[i]->Execute({ones.get()}, {.synchronous = true});
+      ASSERT_TRUE(outputs.ok()) << outputs.status();
+      const auto result = outputs->front()->ToLiteral();
+      ASSERT_TRUE(result.ok()) << result.status();
+      EXPECT_EQ(result->Get<float>({7}), 4096.0f + i);
+    }
+  }
+  // So do they for buffers.
+  const auto large = client->BufferFromLiteral(LiteralUtil::CreateFromArray<float>(std::vector<float>(9 << 18, 2.0f), {9 << 18}));
+  ASSERT_TRUE(large.ok()) << large.status();
+  EXPECT_EQ((*large)->ToLiteral()->Get<float>({5}), 2.0f);
+  // What is in use stays.
+  const auto refused = programs[0]->Execute({ones.get()}, {.synchronous = true});
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted) << refused.status();
+}
+
+}  // namespace
+}  // namespace hilo::gpu
