@@ -11,8 +11,7 @@
 #include <numeric>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
+#include "backends/gpu/epilogue_match.h"
 #include "backends/gpu/gemm_match.h"
 #include "base/status_macros.h"
 #include "hlo/ops/op_attributes.h"
@@ -116,38 +115,8 @@ class GemmFusion : public HloPass {
     }
     std::optional<GemmMatch> grown = MatchGemm(*dot);
     if (!grown.has_value() || !libraries_.SelectGemm(grown->gemm).has_value()) grown = MatchDot(*dot);
-    HILO_RETURN_IF_ERROR(Build(*grown));
+    HILO_RETURN_IF_ERROR(FuseForLibrary(grown->members, grown->root, "gemm"));
     return true;
-  }
-
-  static absl::Status Build(const GemmMatch& match) {
-    HloComputation* computation = match.dot->parent();
-    HloComputation* fused = computation->parent()->AddComputation("gemm");
-    std::vector<HloInstruction*> operands;
-    absl::flat_hash_map<const HloInstruction*, HloInstruction*> inside;
-    for (const HloInstruction* member : match.members) {
-      std::vector<HloInstruction*> mapped;
-      for (HloInstruction* operand : member->operands()) {
-        HloInstruction*& entry = inside[operand];
-        if (entry == nullptr && operand->IsConstant() && operand->shape().IsScalar()) {
-          entry = fused->AddInstruction(operand->CloneWithNewOperands(operand->shape(), {}));
-        } else if (entry == nullptr) {
-          const auto number = static_cast<int64_t>(operands.size());
-          entry = fused->AddInstruction(HloInstruction::CreateParameter(number, operand->shape(), absl::StrCat("param_", number)));
-          operands.push_back(operand);
-        }
-        mapped.push_back(entry);
-      }
-      inside[member] = fused->AddInstruction(member->CloneWithNewOperands(member->shape(), mapped));
-    }
-    HILO_RETURN_IF_ERROR(fused->set_root_instruction(inside.at(match.root)));
-    auto attributes = std::make_unique<FusionAttrs>();
-    attributes->kind = FusionKind::kCustom;
-    auto* root = const_cast<HloInstruction*>(match.root);
-    HloInstruction* fusion = computation->AddInstruction(
-        HloInstruction::Create(HloOpcode::kFusion, root->shape(), operands, std::move(attributes), {&fused, 1}), absl::StrCat(root->name(), "_gemm"));
-    fused->set_fusion_instruction(fusion);
-    return computation->ReplaceInstruction(root, fusion);
   }
 
   Libraries& libraries_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "backends/gpu/epilogue_match.h"
 #include "backends/gpu/kernel_emitter.h"
 #include "hlo/ops/op_attributes.h"
 
@@ -83,32 +84,12 @@ bool IsPlainAlgorithm(const DotAttrs& attrs) {
   return name.empty() || name == "dot_f32_f32_f32" || name == "dot_tf32_tf32_f32" || name == "dot_f64_f64_f64" || name == "dot_bf16_bf16_f32" || name == "dot_f16_f16_f32";
 }
 
-// The number that all elements of a scalar constant, or of its broadcast, are.
-std::optional<double> UniformNumber(const HloInstruction* instruction) {
-  if (instruction->opcode() == HloOpcode::kBroadcast) instruction = instruction->operand(0);
-  if (!instruction->IsConstant() || !instruction->shape().IsScalar() || !IsFloatingPointType(instruction->shape().element_type())) return std::nullopt;
-  return instruction->literal().GetAsDouble(0);
-}
-
-// a and b of opcode(a, b) or opcode(b, a), of which is_a says what a is.
-template <typename IsA>
-const HloInstruction* OtherOperand(const HloInstruction* instruction, HloOpcode opcode, IsA is_a) {
-  if (instruction->opcode() != opcode) return nullptr;
-  if (is_a(instruction->operand(0))) return instruction->operand(1);
-  if (is_a(instruction->operand(1))) return instruction->operand(0);
-  return nullptr;
-}
-
 auto IsAbout(double value) {
   return [value](const HloInstruction* instruction) {
     const std::optional<double> number = UniformNumber(instruction);
     return number.has_value() && std::abs(*number - value) < 4e-3 * value;  // constants are rounded to bf16 at worst
   };
 }
-auto Is(const HloInstruction* x) {
-  return [x](const HloInstruction* instruction) { return instruction == x; };
-}
-
 // Whether `cube` is x^3.
 bool IsCube(const HloInstruction* cube, const HloInstruction* x) {
   if (cube->opcode() == HloOpcode::kPower) return cube->operand(0) == x && UniformNumber(cube->operand(1)) == 3.0;
@@ -169,10 +150,7 @@ class Growth {
   }
 
  private:
-  const HloInstruction* OnlyUser() const {
-    const HloInstruction* root = match_.root;
-    return root->IsRoot() || root->user_count() != 1 ? nullptr : root->users()[0];
-  }
+  const HloInstruction* OnlyUser() const { return gpu::OnlyUser(match_.root); }
   void Take(const HloInstruction* instruction) {
     if (!absl::c_linear_search(match_.members, instruction)) match_.members.push_back(instruction);
   }

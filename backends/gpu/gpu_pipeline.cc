@@ -1,5 +1,6 @@
 // The way of a module to kernels, as a table of contents: stages, their passes, and why the order matters; and what the target emits.
 #include "backends/gpu/collectives/collective_emitter.h"
+#include "backends/gpu/convolution_match.h"
 #include "backends/gpu/cuda_calls.h"
 #include "backends/gpu/emitters.h"
 #include "backends/gpu/gemm_match.h"
@@ -79,10 +80,13 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, Li
                     /*max_rounds=*/6);
   // Row-major from here on; the transposes that this brings are simplified like any other.
   pipeline.AddStage(HloStage::kLaidOut, List(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(), MakeDce()));
-  // Loops and branches must own their computations before anything is placed; then products for the library and kernels are formed: rows first, as the others take what is
+  // Loops and branches must own their computations before anything is placed; then products and convolutions for the libraries and kernels are formed: rows first, as the others take what is
   // fused for granted.
   std::vector<std::unique_ptr<HloPass>> fusion = List(MakeFlattenCallGraph());
-  if (libraries != nullptr) fusion.push_back(MakeGemmFusion(libraries));
+  if (libraries != nullptr) {
+    fusion.push_back(MakeGemmFusion(libraries));
+    fusion.push_back(MakeConvolutionFusion(libraries));
+  }
   fusion.push_back(MakeRowFusion(target, options.strict));
   fusion.push_back(MakeFusion(target));
   fusion.push_back(MakeDce());

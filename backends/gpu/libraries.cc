@@ -5,11 +5,17 @@
 
 namespace hilo::gpu {
 
-std::optional<GemmAlgorithm> Libraries::SelectGemm(const GemmDescriptor& gemm) {
-  absl::StatusOr<GemmAlgorithm> selected = gemm_.Select(gemm);
+std::optional<LibraryAlgorithm> Libraries::Select(const char* what, const LibraryWork& work) {
+  absl::StatusOr<LibraryAlgorithm> selected = algorithms_.Select(work);
   if (selected.ok()) return *std::move(selected);
-  Note("matrix products", selected.status());
+  Note(what, selected.status());
   return std::nullopt;
+}
+
+std::optional<LibraryAlgorithm> Libraries::SelectGemm(const GemmDescriptor& gemm) { return Select("matrix products", GemmWork(device_, gemm)); }
+
+std::optional<LibraryAlgorithm> Libraries::SelectConvolution(const ConvolutionDescriptor& convolution) {
+  return Select("convolutions", ConvolutionWork(device_, convolution));
 }
 
 std::optional<int64_t> Libraries::SelectFft(const FftDescriptor& fft) {
@@ -27,8 +33,8 @@ bool Libraries::SelectSolver(absl::string_view routine, PrimitiveType type, int6
   return status.ok();
 }
 
-void Libraries::Note(const char* work, const absl::Status& status) {
-  if (absl::IsUnavailable(status)) missing_.insert(absl::StrCat("kernels in place of the library for ", work, ": ", status.message(), "\n"));
+void Libraries::Note(const char* what, const absl::Status& status) {
+  if (absl::IsUnavailable(status)) missing_.insert(absl::StrCat("kernels in place of the library for ", what, ": ", status.message(), "\n"));
 }
 
 std::string Libraries::Missing() const { return absl::StrJoin(missing_, ""); }

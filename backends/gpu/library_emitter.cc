@@ -1,4 +1,5 @@
 // Instructions that go to libraries.
+#include "backends/gpu/convolution_match.h"
 #include "backends/gpu/emitters.h"
 #include "backends/gpu/gemm_match.h"
 #include "backends/gpu/library_thunks.h"
@@ -20,7 +21,7 @@ absl::StatusOr<BufferSlice> SliceOfOperand(ProgramEmitter& program, const HloIns
 absl::StatusOr<bool> EmitGemm(ProgramEmitter& program, const HloInstruction* instruction) {
   const std::optional<GemmMatch> match = GemmOf(*instruction);
   if (!match.has_value()) return false;
-  const std::optional<GemmAlgorithm> algorithm = program.emission().libraries->SelectGemm(match->gemm);
+  const std::optional<LibraryAlgorithm> algorithm = program.emission().libraries->SelectGemm(match->gemm);
   if (!algorithm.has_value()) return false;
   HILO_ASSIGN_OR_RETURN(const BufferSlice a, SliceOfOperand(program, instruction, match->dot->operand(1)));
   HILO_ASSIGN_OR_RETURN(const BufferSlice b, SliceOfOperand(program, instruction, match->dot->operand(0)));
@@ -30,6 +31,29 @@ absl::StatusOr<bool> EmitGemm(ProgramEmitter& program, const HloInstruction* ins
   const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
   program.Add(std::make_unique<GemmThunk>(instruction->name(), *match, *algorithm, a, b, c, program.assignment().slice(instruction), bias, workspace));
   return true;
+}
+
+absl::StatusOr<bool> EmitConvolutionCall(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<ConvolutionMatch> match = ConvolutionOf(*instruction);
+  if (!match.has_value()) return false;
+  const std::optional<LibraryAlgorithm> algorithm = program.emission().libraries->SelectConvolution(match->descriptor);
+  if (!algorithm.has_value()) return false;
+  HILO_ASSIGN_OR_RETURN(const BufferSlice lhs, SliceOfOperand(program, instruction, match->convolution->operand(0)));
+  HILO_ASSIGN_OR_RETURN(const BufferSlice rhs, SliceOfOperand(program, instruction, match->convolution->operand(1)));
+  HILO_ASSIGN_OR_RETURN(const BufferSlice residual, SliceOfOperand(program, instruction, match->residual));
+  HILO_ASSIGN_OR_RETURN(const BufferSlice bias, SliceOfOperand(program, instruction, match->bias));
+  const int64_t bytes = algorithm->workspace_bytes;
+  const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
+  program.Add(std::make_unique<ConvolutionThunk>(instruction->name(), match->descriptor, *algorithm, lhs, rhs, program.assignment().slice(instruction), residual, bias,
+                                                 workspace));
+  return true;
+}
+
+// Products and convolutions, with what the passes have fused to them.
+absl::StatusOr<bool> EmitFusionCall(ProgramEmitter& program, const HloInstruction* instruction) {
+  HILO_ASSIGN_OR_RETURN(const bool is_gemm, EmitGemm(program, instruction));
+  if (is_gemm) return true;
+  return EmitConvolutionCall(program, instruction);
 }
 
 // Element `i` of an argument that is an array of `count`.
@@ -153,7 +177,7 @@ absl::StatusOr<bool> EmitLibraryCall(ProgramEmitter& program, const HloInstructi
     case HloOpcode::kFft:
       return EmitFftCall(program, instruction);
     case HloOpcode::kFusion:
-      return EmitGemm(program, instruction);
+      return EmitFusionCall(program, instruction);
     case HloOpcode::kTriangularSolve:
       return EmitTriangularSolveCall(program, instruction);
     default:

@@ -7,7 +7,7 @@
 namespace hilo::gpu {
 
 absl::Status GemmThunk::Run(GpuRun& run) const {
-  const GemmWorkspace workspace{run.Address(workspace_), workspace_.size};
+  const LibraryWorkspace workspace{run.Address(workspace_), workspace_.size};
   for (int64_t turn = 0; turn < turns_; ++turn) {
     auto at = [&](const BufferSlice& slice, int64_t elements, PrimitiveType type) { return run.Address(slice) + turn * elements * PrimitiveTypeByteSize(type); };
     const GemmOperands operands{.a = at(a_, turn_a_, gemm_.a_type),
@@ -32,6 +32,30 @@ std::string GemmThunk::ToString(const std::string& indent) const {
                                   ", ", SliceToString(b_));
   if (gemm_.beta != 0) absl::StrAppend(&text, ", ", SliceToString(c_));
   if (gemm_.has_bias) absl::StrAppend(&text, ", ", SliceToString(bias_));
+  return absl::StrCat(text, ") workspace ", workspace_.size, "\n");
+}
+
+absl::Status ConvolutionThunk::Run(GpuRun& run) const {
+  const ConvolutionOperands operands{.lhs = run.Address(lhs_),
+                                     .rhs = run.Address(rhs_),
+                                     .result = run.Address(result_),
+                                     .residual = convolution_.has_residual ? run.Address(residual_) : nullptr,
+                                     .bias = convolution_.has_bias ? run.Address(bias_) : nullptr};
+  const LibraryWorkspace workspace{run.Address(workspace_), workspace_.size};
+  return AddContext(RunConvolution(&run.stream, convolution_, operands, workspace, algorithm_), absl::StrCat("; convolution of ", name_));
+}
+
+std::optional<std::vector<KernelArgument>> ConvolutionThunk::Touches() const {
+  std::vector<KernelArgument> touched = {KernelArgument::Slice(result_, true), KernelArgument::Slice(lhs_, false), KernelArgument::Slice(rhs_, false), workspace_};
+  if (convolution_.has_residual) touched.push_back(KernelArgument::Slice(residual_, false));
+  if (convolution_.has_bias) touched.push_back(KernelArgument::Slice(bias_, false));
+  return touched;
+}
+
+std::string ConvolutionThunk::ToString(const std::string& indent) const {
+  std::string text = absl::StrCat(indent, convolution_.ToString(), " (&", SliceToString(result_), ", ", SliceToString(lhs_), ", ", SliceToString(rhs_));
+  if (convolution_.has_residual) absl::StrAppend(&text, ", ", SliceToString(residual_));
+  if (convolution_.has_bias) absl::StrAppend(&text, ", ", SliceToString(bias_));
   return absl::StrCat(text, ") workspace ", workspace_.size, "\n");
 }
 

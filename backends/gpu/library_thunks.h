@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/gpu/gemm_match.h"
+#include "backends/gpu/lib/convolution.h"
 #include "backends/gpu/lib/fft.h"
 #include "backends/gpu/lib/solver.h"
 #include "backends/gpu/thunk.h"
@@ -15,7 +16,7 @@ namespace hilo::gpu {
 class GemmThunk : public Thunk {
  public:
   // Of `match` the product and its turns count. c and bias are read if the product has them.
-  GemmThunk(std::string name, const GemmMatch& match, GemmAlgorithm algorithm, BufferSlice a, BufferSlice b, BufferSlice c, BufferSlice d, BufferSlice bias,
+  GemmThunk(std::string name, const GemmMatch& match, LibraryAlgorithm algorithm, BufferSlice a, BufferSlice b, BufferSlice c, BufferSlice d, BufferSlice bias,
             KernelArgument workspace)
       : name_(std::move(name)),
         gemm_(match.gemm),
@@ -39,8 +40,35 @@ class GemmThunk : public Thunk {
   std::string name_;
   GemmDescriptor gemm_;
   int64_t turns_, turn_a_, turn_b_, turn_d_;
-  GemmAlgorithm algorithm_;
+  LibraryAlgorithm algorithm_;
   BufferSlice a_, b_, c_, d_, bias_;
+  KernelArgument workspace_;
+};
+
+class ConvolutionThunk : public Thunk {
+ public:
+  // residual and bias are read if the convolution has them.
+  ConvolutionThunk(std::string name, ConvolutionDescriptor convolution, LibraryAlgorithm algorithm, BufferSlice lhs, BufferSlice rhs, BufferSlice result,
+                   BufferSlice residual, BufferSlice bias, KernelArgument workspace)
+      : name_(std::move(name)),
+        convolution_(std::move(convolution)),
+        algorithm_(std::move(algorithm)),
+        lhs_(lhs),
+        rhs_(rhs),
+        result_(result),
+        residual_(residual),
+        bias_(bias),
+        workspace_(workspace) {}
+  absl::Status Run(GpuRun& run) const override;
+  std::string ToString(const std::string& indent) const override;
+  std::optional<std::vector<KernelArgument>> Touches() const override;
+  bool IsCapturable() const override { return true; }
+
+ private:
+  std::string name_;
+  ConvolutionDescriptor convolution_;
+  LibraryAlgorithm algorithm_;
+  BufferSlice lhs_, rhs_, result_, residual_, bias_;
   KernelArgument workspace_;
 };
 

@@ -241,19 +241,19 @@ absl::StatusOr<std::string> CublasLtVersion() {
   return absl::StrCat("cublasLt ", Library()->cublasLtGetVersion());
 }
 
-absl::StatusOr<std::vector<GemmAlgorithm>> CublasLtAlgorithms(const GemmDescriptor& gemm, int most) {
+absl::StatusOr<std::vector<LibraryAlgorithm>> CublasLtAlgorithms(const GemmDescriptor& gemm, int most) {
   HILO_RETURN_IF_ERROR(Library().status());
   Descriptors descriptors;
   HILO_RETURN_IF_ERROR(descriptors.Make(gemm, nullptr));
   std::lock_guard<std::mutex> lock(DevicesMutex());
   HILO_ASSIGN_OR_RETURN(DeviceState * state, StateOfDevice(gemm));
   HILO_ASSIGN_OR_RETURN(const std::vector<HeuristicResult> choices, Choices(state->handle, gemm, descriptors, kGemmWorkspaceBytes, most));
-  std::vector<GemmAlgorithm> algorithms;
+  std::vector<LibraryAlgorithm> algorithms;
   for (const HeuristicResult& choice : choices) algorithms.push_back({CodeOf(choice), static_cast<int64_t>(choice.workspace_bytes)});
   return algorithms;
 }
 
-absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace, const GemmAlgorithm& algorithm) {
+absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
   HILO_RETURN_IF_ERROR(Library().status());
   if (gemm.batch > INT32_MAX) return Unimplemented("gemm ", gemm.ToString(), ": a batch of more than 2147483647");
   Descriptors descriptors;

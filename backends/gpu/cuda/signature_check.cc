@@ -10,6 +10,9 @@
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
 #endif
+#if __has_include(<cudnn.h>)
+#include <cudnn.h>
+#endif
 #if __has_include(<cufftXt.h>)
 #include <cufftXt.h>
 #endif
@@ -69,6 +72,9 @@ static_assert(!Calls<int (*)(double), int (*)(int64_t)>::kAlike);
 #endif
 #if __has_include(<cublasLt.h>)
 #include "backends/gpu/cuda/cublaslt.def"
+#endif
+#if __has_include(<cudnn.h>)
+#include "backends/gpu/cuda/cudnn.def"
 #endif
 #if __has_include(<cufftXt.h>)
 #include "backends/gpu/cuda/cufft.def"

@@ -38,6 +38,14 @@ int64_t Extent(int64_t columns, int64_t rows, int64_t leading, int64_t batch, in
   if (columns == 0 || rows == 0) return 0;
   return ((columns - 1) * leading + rows + (batch - 1) * stride) * PrimitiveTypeByteSize(type);
 }
+int64_t BytesOfA(const GemmDescriptor& gemm) {
+  return Extent(gemm.transpose_a ? gemm.m : gemm.k, gemm.transpose_a ? gemm.k : gemm.m, gemm.lda, gemm.batch, gemm.stride_a, gemm.a_type);
+}
+int64_t BytesOfB(const GemmDescriptor& gemm) {
+  return Extent(gemm.transpose_b ? gemm.k : gemm.n, gemm.transpose_b ? gemm.n : gemm.k, gemm.ldb, gemm.batch, gemm.stride_b, gemm.b_type);
+}
+int64_t BytesOfD(const GemmDescriptor& gemm) { return Extent(gemm.n, gemm.m, gemm.ldd, gemm.batch, gemm.stride_d, gemm.d_type); }
+int64_t BytesOfBias(const GemmDescriptor& gemm) { return gemm.has_bias ? gemm.m * PrimitiveTypeByteSize(gemm.d_type) : 0; }
 
 template <typename T>
 auto Wide(T value) {
@@ -91,11 +99,11 @@ absl::Status MultiplySmall(const GemmDescriptor& gemm, const GemmOperands& opera
 }
 
 // The second one is what a tuner should find.
-const std::array<GemmAlgorithm, 3> kEmulatedAlgorithms = {{{"00", 4096}, {"01", 65536}, {"02", 0}}};
+const std::array<LibraryAlgorithm, 3> kEmulatedAlgorithms = {{{"00", 4096}, {"01", 65536}, {"02", 0}}};
 constexpr std::array<int, 3> kEmulatedDelays = {200, 0, 100};  // microseconds
 
 // A real algorithm may leave anything in its workspace.
-absl::Status EmulatedGemm(const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace, const GemmAlgorithm& algorithm) {
+absl::Status EmulatedGemm(const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
   for (size_t i = 0; i < kEmulatedAlgorithms.size(); ++i) {
     if (!algorithm.code.empty() && algorithm.code != kEmulatedAlgorithms[i].code) continue;
     if (algorithm.workspace_bytes > 0) std::memset(workspace.memory, 0xA5, algorithm.workspace_bytes);
@@ -103,6 +111,15 @@ absl::Status EmulatedGemm(const GemmDescriptor& gemm, const GemmOperands& operan
     return GemmOnHost(gemm, operands);
   }
   return InvalidArgument("gemm ", gemm.ToString(), ": the library has no algorithm ", algorithm.code);
+}
+
+absl::StatusOr<std::string> GemmLibraryVersion(const LibraryDevice& device) {
+  if (device.is_emulated) return std::string("emulated");
+#ifdef HILO_HAVE_CUDA
+  return CublasLtVersion();
+#else
+  return Unavailable("this library was built without the CUDA toolkit");
+#endif
 }
 
 }  // namespace
@@ -177,45 +194,46 @@ absl::Status GemmOnHost(const GemmDescriptor& gemm, const GemmOperands& operands
   }
 }
 
-absl::StatusOr<std::vector<GemmAlgorithm>> GemmAlgorithms(const LibraryDevice& device, const GemmDescriptor& gemm, int most) {
+absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice& device, const GemmDescriptor& gemm, int most) {
   const void* aligned = reinterpret_cast<const void*>(kDeviceAlignment);
   HILO_RETURN_IF_ERROR(CheckGemm(gemm, {.a = aligned, .b = aligned, .c = aligned, .d = const_cast<void*>(aligned), .bias = aligned}));
   if (device.is_emulated) {
-    std::vector<GemmAlgorithm> all(kEmulatedAlgorithms.begin(), kEmulatedAlgorithms.end());
+    std::vector<LibraryAlgorithm> all(kEmulatedAlgorithms.begin(), kEmulatedAlgorithms.end());
     if (most < static_cast<int>(all.size())) all.resize(most);
     return all;
   }
 #ifdef HILO_HAVE_CUDA
   if (device.driver != nullptr) return CublasLtAlgorithms(gemm, most);
   HILO_RETURN_IF_ERROR(CheckCublasLtDescriptors(gemm));
-  return std::vector<GemmAlgorithm>{{.workspace_bytes = kGemmWorkspaceBytes}};
+  return std::vector<LibraryAlgorithm>{{.workspace_bytes = kGemmWorkspaceBytes}};
 #else
   return Unavailable("this library was built without the CUDA toolkit");
 #endif
 }
 
-absl::StatusOr<std::string> GemmLibraryVersion(const LibraryDevice& device) {
-  if (device.is_emulated) return std::string("emulated");
-#ifdef HILO_HAVE_CUDA
-  return CublasLtVersion();
-#else
-  return Unavailable("this library was built without the CUDA toolkit");
-#endif
+LibraryWork GemmWork(const LibraryDevice& device, const GemmDescriptor& gemm) {
+  return {.text = gemm.ToString(),
+          .most_workspace_bytes = kGemmWorkspaceBytes,
+          .version = [device] { return GemmLibraryVersion(device); },
+          .algorithms = [device, gemm](int most) { return GemmAlgorithms(device, gemm, most); },
+          .array_bytes = {BytesOfA(gemm), BytesOfB(gemm), BytesOfD(gemm), BytesOfBias(gemm)},
+          .run = [gemm](GpuStream* stream, absl::Span<void* const> arrays, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
+            return RunGemm(stream, gemm, {.a = arrays[0], .b = arrays[1], .c = arrays[2], .d = arrays[2], .bias = arrays[3]}, workspace, algorithm);
+          }};
 }
 
-absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace, const GemmAlgorithm& algorithm) {
+absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
   HILO_RETURN_IF_ERROR(CheckGemm(gemm, operands));
   if (algorithm.workspace_bytes > workspace.bytes) {
     return InvalidArgument("gemm ", gemm.ToString(), ": the algorithm needs ", algorithm.workspace_bytes, " bytes of workspace, got ", workspace.bytes);
   }
   if (gemm.m == 0 || gemm.n == 0) return absl::OkStatus();
   std::vector<GpuSlice> slices;
-  const int64_t d_bytes = Extent(gemm.n, gemm.m, gemm.ldd, gemm.batch, gemm.stride_d, gemm.d_type);
-  slices.push_back(GpuSlice::Read(operands.a, Extent(gemm.transpose_a ? gemm.m : gemm.k, gemm.transpose_a ? gemm.k : gemm.m, gemm.lda, gemm.batch, gemm.stride_a, gemm.a_type)));
-  slices.push_back(GpuSlice::Read(operands.b, Extent(gemm.transpose_b ? gemm.k : gemm.n, gemm.transpose_b ? gemm.n : gemm.k, gemm.ldb, gemm.batch, gemm.stride_b, gemm.b_type)));
-  if (gemm.beta != 0) slices.push_back(GpuSlice::Read(operands.c, d_bytes));
-  if (gemm.has_bias) slices.push_back(GpuSlice::Read(operands.bias, gemm.m * PrimitiveTypeByteSize(gemm.d_type)));
-  slices.push_back(GpuSlice::Write(operands.d, d_bytes));
+  slices.push_back(GpuSlice::Read(operands.a, BytesOfA(gemm)));
+  slices.push_back(GpuSlice::Read(operands.b, BytesOfB(gemm)));
+  if (gemm.beta != 0) slices.push_back(GpuSlice::Read(operands.c, BytesOfD(gemm)));
+  if (gemm.has_bias) slices.push_back(GpuSlice::Read(operands.bias, BytesOfBias(gemm)));
+  slices.push_back(GpuSlice::Write(operands.d, BytesOfD(gemm)));
   slices.push_back(GpuSlice::Write(workspace.memory, workspace.bytes));
   auto call = [gemm, operands, workspace, algorithm](void* native) -> absl::Status {
     if (native == nullptr) return EmulatedGemm(gemm, operands, workspace, algorithm);

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/gpu/gpu_driver.h"
-#include "backends/gpu/lib/library_device.h"
+#include "backends/gpu/lib/algorithm_selector.h"
 #include "shape/primitive_type.h"
 
 namespace hilo::gpu {
@@ -47,21 +47,8 @@ struct GemmOperands {
   const void* bias = nullptr;
 };
 
-// Memory of the device that the library may use meanwhile.
-struct GemmWorkspace {
-  void* memory = nullptr;
-  int64_t bytes = 0;
-};
-
 // What is worth giving on large devices.
 inline constexpr int64_t kGemmWorkspaceBytes = int64_t{32} << 20;
-
-// One of the ways in which the library computes a product.
-struct GemmAlgorithm {
-  std::string code;  // the library's own description, as hexadecimal digits; empty: the library chooses when it runs
-  int64_t workspace_bytes = 0;  // that it needs
-};
-
 
 // The rules of cuBLASLt. Errors: InvalidArgument for sizes, leading dimensions, null and misaligned pointers; Unimplemented for types that do not go together and for
 // what the kernels of 8-bit types ask of alignment.
@@ -70,13 +57,13 @@ absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands)
 // The ways to compute a product whose pointers have the alignment of device memory, at most `most` (at least 1), the library's first choice first. Without a driver there
 // is one, the library's choice when it runs. The emulated device has three of different workspaces, of which the second is the fastest.
 // Errors: as CheckGemm; Unavailable if the library cannot be loaded; Unimplemented if it has no kernel for the product.
-absl::StatusOr<std::vector<GemmAlgorithm>> GemmAlgorithms(const LibraryDevice& device, const GemmDescriptor& gemm, int most);
-// What algorithms' codes depend on beside the chip.
-absl::StatusOr<std::string> GemmLibraryVersion(const LibraryDevice& device);
+absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice& device, const GemmDescriptor& gemm, int most);
+// For an AlgorithmSelector.
+LibraryWork GemmWork(const LibraryDevice& device, const GemmDescriptor& gemm);
 
 // Queues the product. Errors: as CheckGemm and GemmAlgorithms; InvalidArgument if the algorithm is not the library's or needs more than the workspace.
-absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const GemmWorkspace& workspace,
-                     const GemmAlgorithm& algorithm = {});
+absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace,
+                     const LibraryAlgorithm& algorithm = {});
 
 // The product on the host, on memory of the host.
 absl::Status GemmOnHost(const GemmDescriptor& gemm, const GemmOperands& operands);

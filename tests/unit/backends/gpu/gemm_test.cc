@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/gpu_platform.h"
-#include "backends/gpu/lib/gemm_tuner.h"
+#include "backends/gpu/lib/algorithm_selector.h"
 #include "shape/number_types.h"
 
 #ifdef HILO_HAVE_CUDA
@@ -106,7 +106,7 @@ class GpuGemmTest : public testing::TestWithParam<const char*> {
   }
   template <typename T>
   std::vector<T> Run(const GemmDescriptor& gemm, const GemmOperands& operands, size_t count) {
-    const GemmWorkspace workspace{*driver_->Allocate(kGemmWorkspaceBytes), kGemmWorkspaceBytes};
+    const LibraryWorkspace workspace{*driver_->Allocate(kGemmWorkspaceBytes), kGemmWorkspaceBytes};
     const absl::Status status = RunGemm(stream_.get(), gemm, operands, workspace);
     EXPECT_TRUE(status.ok()) << status;
     std::vector<T> result(count);
@@ -175,8 +175,8 @@ TEST_P(GpuGemmTest, Algorithms) {
   ASSERT_FALSE(algorithms->empty());
   std::vector<float> values(64 * 64, 1);
   float *a = ToDevice(values), *b = ToDevice(values), *d = ToDevice(values);
-  const GemmWorkspace workspace{*driver_->Allocate(kGemmWorkspaceBytes), kGemmWorkspaceBytes};
-  for (const GemmAlgorithm& algorithm : *algorithms) {
+  const LibraryWorkspace workspace{*driver_->Allocate(kGemmWorkspaceBytes), kGemmWorkspaceBytes};
+  for (const LibraryAlgorithm& algorithm : *algorithms) {
     EXPECT_LE(algorithm.workspace_bytes, kGemmWorkspaceBytes);
     const absl::Status status = RunGemm(stream_.get(), gemm, {.a = a, .b = b, .d = d}, workspace, algorithm);
     ASSERT_TRUE(status.ok()) << status;
@@ -199,17 +199,17 @@ TEST(GemmTunerTest, ChoosesTheFastestAndKeepsIt) {
   const LibraryDevice device{.is_emulated = true, .driver = driver->get()};
   const std::string file = testing::TempDir() + "/hilo_gemm_tuner_test.txt";
   std::ofstream(file) << "not a line of ours\nemulated sm_90\temulated\t" << Plain(F32, 8, 8, 8).ToString() << "\t02\t0\n";
-  GemmSelector tuned(device, file);
-  EXPECT_EQ(tuned.Select(Plain(F32, 16, 16, 16))->code, "01");
-  EXPECT_EQ(tuned.Select(Plain(F32, 8, 8, 8))->code, "02");  // as the file says
-  const auto refused = tuned.Select(Plain(S16, 16, 16, 16));
+  AlgorithmSelector tuned(device, file);
+  EXPECT_EQ(tuned.Select(GemmWork(device, Plain(F32, 16, 16, 16)))->code, "01");
+  EXPECT_EQ(tuned.Select(GemmWork(device, Plain(F32, 8, 8, 8)))->code, "02");  // as the file says
+  const auto refused = tuned.Select(GemmWork(device, Plain(S16, 16, 16, 16)));
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnimplemented);
   std::ifstream written(file);
   std::string text((std::istreambuf_iterator<char>(written)), std::istreambuf_iterator<char>());
   EXPECT_TRUE(absl::EndsWith(text, absl::StrCat("emulated sm_90\temulated\t", Plain(F32, 16, 16, 16).ToString(), "\t01\t65536\n"))) << text;
   // Another process reads it; without a file the library's first choice counts.
-  EXPECT_EQ(GemmSelector(device, file).Select(Plain(F32, 16, 16, 16))->code, "01");
-  EXPECT_EQ(GemmSelector(device, "").Select(Plain(F32, 16, 16, 16))->code, "00");
+  EXPECT_EQ(AlgorithmSelector(device, file).Select(GemmWork(device, Plain(F32, 16, 16, 16)))->code, "01");
+  EXPECT_EQ(AlgorithmSelector(device, "").Select(GemmWork(device, Plain(F32, 16, 16, 16)))->code, "00");
   std::remove(file.c_str());
 }
 

@@ -1,0 +1,96 @@
+// cuDNN as it sees work since version 9: a graph of operations on tensors, engines that can run it, and a plan that is one engine with its knobs set. Loaded when it is first
+// wanted. Tensors, operations and graphs are made and checked without a device; engines are chosen for one.
+#ifndef HILO_BACKENDS_GPU_CUDA_CUDNN_GRAPH_H_
+#define HILO_BACKENDS_GPU_CUDA_CUDNN_GRAPH_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "backends/gpu/lib/library_device.h"
+
+namespace hilo::gpu {
+
+// One of cuDNN's descriptors. The first error of the calls before comes out of Finalize.
+class CudnnDescriptor {
+ public:
+  explicit CudnnDescriptor(int type);
+  CudnnDescriptor(CudnnDescriptor&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), status_(std::move(other.status_)) {}
+  CudnnDescriptor& operator=(CudnnDescriptor&&) = delete;
+  ~CudnnDescriptor();
+
+  void Set(int attribute, int type, int64_t count, const void* values);
+  void SetInt(int attribute, int64_t value);
+  void SetInts(int attribute, const std::vector<int64_t>& values);
+  void SetEnum(int attribute, int type, int value);
+  void SetBool(int attribute, bool value);
+  void Refer(int attribute, absl::Span<void* const> descriptors);
+  // Errors: Unimplemented for what the library says it does not support, InvalidArgument for the rest, with its words; Unavailable without the library.
+  absl::Status Finalize();
+
+  // Of a finalized one. Those that are asked for and are not there: an empty list.
+  std::vector<int64_t> Ints(int attribute) const;
+  std::vector<int> Enums(int attribute, int type, int most) const;
+  // Makes the descriptors that the library fills in.
+  std::vector<CudnnDescriptor> Descriptors(int attribute, int type, int most) const;
+  std::string Text(int attribute) const;
+
+  void* handle() const { return handle_; }
+
+ private:
+  void* handle_ = nullptr;
+  absl::Status status_;
+};
+
+// Operations on tensors. Tensors have numbers, by which pointers are given to them when a plan runs.
+class CudnnGraph {
+ public:
+  // Dimensions and strides in cuDNN's order: images, features, spatial ones. Virtual tensors are in no memory.
+  absl::StatusOr<void*> AddTensor(int64_t number, int data_type, const std::vector<int64_t>& dimensions, const std::vector<int64_t>& strides, bool is_virtual = false);
+  // Finalizes a descriptor that the graph's operations refer to, or an operation.
+  absl::StatusOr<void*> Add(CudnnDescriptor descriptor);
+  absl::Status AddOperation(CudnnDescriptor operation);
+  // An operation of elements: y = mode(x), or mode(x, b). `upper_clip` is for relu.
+  absl::Status AddPointwise(int mode, void* x, void* b, void* y, double upper_clip = -1);
+  // No more comes. With a device's handle or, to see whether the library takes the graph, null.
+  absl::Status Finish(void* handle);
+
+  void* handle() const { return graph_->handle(); }
+
+ private:
+  std::vector<CudnnDescriptor> descriptors_;
+  std::vector<void*> operations_;
+  std::unique_ptr<CudnnDescriptor> graph_;
+};
+
+// What a library call needs of cuDNN: how its graph is made, under a name that tells it from others.
+struct CudnnWork {
+  std::string text;
+  std::function<absl::StatusOr<CudnnGraph>(void* handle)> make;
+  int64_t most_workspace_bytes = 0;
+  // Engines that round factors of f32 to tf32, or are less exact by Winograd's transforms.
+  bool allow_tf32 = true;
+};
+
+// "cudnn 91900". Errors: Unavailable.
+absl::StatusOr<std::string> CudnnVersion();
+// Whether the library takes the graph; needs no device. Errors: Unavailable without the library; as CudnnDescriptor::Finalize.
+absl::Status CheckCudnnGraph(const CudnnWork& work);
+// The engines for the current device, as the library's heuristics rank them: deterministic ones that can be planned with the workspace. Errors: as above; Unimplemented if
+// there is none.
+absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnAlgorithms(const CudnnWork& work, int most);
+// Queues the graph on a stream of the current device, with the tensors' addresses by their numbers. Plans are kept for the life of the process.
+absl::Status RunCudnn(void* stream, const CudnnWork& work, const std::vector<int64_t>& numbers, const std::vector<void*>& addresses, const LibraryWorkspace& workspace,
+                      const LibraryAlgorithm& algorithm);
+// cuDNN's description of the current device.
+absl::StatusOr<std::string> CudnnDeviceJson();
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_CUDA_CUDNN_GRAPH_H_

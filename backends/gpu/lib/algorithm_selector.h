@@ -1,0 +1,61 @@
+// Which algorithm of a library does a piece of work: the library's first choice, or, if HILO_TUNE names a file, the one that was the fastest when it was tried on the device.
+//
+// The file is text, a line for each work: chip, version of the library, descriptor, code of the algorithm and bytes of its workspace, with tabs between. Lines that say
+// something else are passed over, so files of several machines may be put together. What is tried is added at the end.
+#ifndef HILO_BACKENDS_GPU_LIB_ALGORITHM_SELECTOR_H_
+#define HILO_BACKENDS_GPU_LIB_ALGORITHM_SELECTOR_H_
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/gpu/lib/library_device.h"
+
+namespace hilo::gpu {
+
+// What a selector must know of a descriptor.
+struct LibraryWork {
+  std::string text;  // one line that tells it from all others
+  int64_t most_workspace_bytes = 0;
+  // What algorithms' codes depend on beside the chip.
+  std::function<absl::StatusOr<std::string>()> version;
+  // At most `most` algorithms, at least one, the library's first choice first.
+  std::function<absl::StatusOr<std::vector<LibraryAlgorithm>>(int most)> algorithms;
+  // The arrays that it takes, in bytes, and the call with them.
+  std::vector<int64_t> array_bytes;
+  std::function<absl::Status(GpuStream* stream, absl::Span<void* const> arrays, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm)> run;
+};
+
+// Thread-safe.
+class AlgorithmSelector {
+ public:
+  // `tune_file` may be empty: nothing is tried.
+  AlgorithmSelector(const LibraryDevice& device, std::string tune_file) : device_(device), tune_file_(std::move(tune_file)) {}
+  // As HILO_TUNE says.
+  static std::string TuneFileFromEnvironment();
+
+  // Errors: those of `work`.
+  absl::StatusOr<LibraryAlgorithm> Select(const LibraryWork& work);
+
+ private:
+  absl::StatusOr<LibraryAlgorithm> SelectTuned(const LibraryWork& work);
+  void ReadFile();
+
+  const LibraryDevice device_;
+  const std::string tune_file_;
+  std::mutex mutex_;
+  bool is_read_ = false;
+  absl::flat_hash_map<std::string, absl::StatusOr<LibraryAlgorithm>> known_;  // by the first three fields of a line
+};
+
+// The fastest of the library's first 8 algorithms, each run on memory of its own: the least time of 3 runs after one that does not count. Waits for the device.
+// Errors: those of `work`; the device's.
+absl::StatusOr<LibraryAlgorithm> FindFastest(GpuDriver& driver, const LibraryWork& work);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_LIB_ALGORITHM_SELECTOR_H_
