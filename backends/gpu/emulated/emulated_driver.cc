@@ -298,7 +298,6 @@ class Device : public EmulatedDriver {
       queue_.Drain();  // frees that wait in streams
       memory = memory_.Allocate(bytes);
     }
-    if (memory.ok()) queue_.Renew(*memory, bytes);
     return memory;
   }
 
@@ -306,6 +305,9 @@ class Device : public EmulatedDriver {
     if (memory == nullptr) return absl::OkStatus();
     if (stream == nullptr) {
       std::lock_guard<std::mutex> lock(launching_);
+      if (const EmulatedAllocation* allocation = memory_.Near(memory); allocation != nullptr && allocation->base == memory) {
+        queue_.Forget(memory, allocation->bytes);
+      }
       return memory_.Free(memory);
     }
     if (static_cast<Stream*>(stream)->is_captured()) return Unimplemented("freeing memory in a captured stream");

@@ -47,9 +47,9 @@ void EmulatedQueue::Wait(int stream, const StreamPoint& point) {
   order_.Wait(stream, point);
 }
 
-void EmulatedQueue::Renew(const void* memory, int64_t bytes) {
+void EmulatedQueue::Forget(const void* memory, int64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
-  order_.Renew(memory, bytes);
+  order_.Forget(memory, bytes);
 }
 
 bool EmulatedQueue::IsDone(int stream, uint64_t sequence) const {

@@ -47,8 +47,8 @@ class EmulatedQueue {
   void Queue(int stream, QueuedWork work);
   StreamPoint Record(int stream);
   void Wait(int stream, const StreamPoint& point);
-  // Memory that was free is allocated.
-  void Renew(const void* memory, int64_t bytes);
+  // Memory is free from now on.
+  void Forget(const void* memory, int64_t bytes);
   // Runs work until the point is reached. Errors: the device's first fault.
   absl::Status Reach(const StreamPoint& point);
   absl::Status Synchronize(int stream) { return Reach(Record(stream)); }

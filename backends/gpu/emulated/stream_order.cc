@@ -46,7 +46,7 @@ void StreamOrder::HostKnows(const StreamPoint& point) {
   std::erase_if(history_, [&](const Touch& touch) { return Known(host_, touch.stream) >= touch.sequence; });
 }
 
-void StreamOrder::Renew(const void* memory, int64_t bytes) {
+void StreamOrder::Forget(const void* memory, int64_t bytes) {
   const auto* begin = static_cast<const uint8_t*>(memory);
   std::erase_if(history_, [&](const Touch& touch) { return touch.begin < begin + bytes && begin < touch.end; });
 }

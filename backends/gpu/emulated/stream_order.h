@@ -35,8 +35,8 @@ class StreamOrder {
   void Wait(int stream, const StreamPoint& point) { Join(&clocks_[stream], point.clock); }
   // The host knows that all of this is done; whatever is queued from now on comes after it.
   void HostKnows(const StreamPoint& point);
-  // The memory was free, and is given out anew: the device's pool sees to it that what was done to it before comes before what is done now.
-  void Renew(const void* memory, int64_t bytes);
+  // The memory is free now. Who gets it next, be it the host, comes after what was done to it: a device's pool sees to that.
+  void Forget(const void* memory, int64_t bytes);
   // A stream of which the host knows everything ends.
   void Forget(int stream) { clocks_.erase(stream); }
   const StreamClock& clock(int stream) { return clocks_[stream]; }
