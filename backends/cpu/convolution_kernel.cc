@@ -25,9 +25,6 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Rows of places up to this length have tiles that are emitted for their very place, if the window has at most so many taps.
-constexpr int64_t kShortRow = 28;
-constexpr int64_t kMaxUnrolledTaps = 5;
 // Bodies of at least so many results gain nothing from being unrolled.
 constexpr int kFullBody = 6;
 // Units that a big convolution should have at least, for threads to share.
@@ -41,11 +38,8 @@ class PhaseEmitter {
     if (plan_.lanes >= 0) lanes_ = phase_.axes[plan_.lanes];
     if (plan_.tile >= 0) tile_ = phase_.axes[plan_.tile];
     block_ = int64_t{plan_.width} * plan_.vectors;
-    places_ = {0, tile_.count};
-    if (tile_.window >= 0) {
-      placed_ = tile_.count <= kShortRow && TapOf(tile_.window).count <= kMaxUnrolledTaps;
-      if (!placed_) places_ = PlacesInside(tile_);
-    }
+    placed_ = IsPlaced(phase, tile_);
+    places_ = TiledPlaces(phase, tile_);
     tiles_ = (places_.last - places_.first + plan_.rows - 1) / plan_.rows;
     sizes_ = {(lanes_.count + block_ - 1) / block_};
     int64_t units = sizes_[0];
@@ -150,15 +144,6 @@ class PhaseEmitter {
       codegen::RegionScope region(f.context());
       return EmitTile(f, tile);
     };
-    const auto one_by_one = [&](ConvolutionReach::Range places, llvm::Value* here) -> absl::Status {
-      if (places.first >= places.last) return absl::OkStatus();
-      return Either(f, "border", here, [&] {
-        return ForEach(f, "places", b.getInt64(places.first), b.getInt64(places.last), [&](llvm::Value* place) { return emit(place, -1, 1, true); });
-      }, [] { return absl::OkStatus(); });
-    };
-    llvm::Value* is_first = b.CreateICmpEQ(first, b.getInt64(0));
-    llvm::Value* is_last = b.CreateICmpEQ(last, b.getInt64(tiles_));
-    HILO_RETURN_IF_ERROR(one_by_one({0, places_.first}, is_first));
     // Full tiles that are alike; the others are emitted for their place.
     const ConvolutionReach::Range inside = placed_ ? PlacesInside(tile_) : places_;
     const int64_t first_alike = placed_ ? std::min((inside.first + rows - 1) / rows, tiles_) : 0;
@@ -176,7 +161,15 @@ class PhaseEmitter {
       return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), b.getInt64(places_.first)), -1, rows, false);
     }));
     for (int64_t tile = last_alike; tile < tiles_; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
-    return one_by_one({places_.last, tile_.count}, is_last);
+    // One by one those in front of all tiles and those behind.
+    const int64_t in_front = places_.first, singles = in_front + tile_.count - places_.last;
+    if (singles == 0) return absl::OkStatus();
+    llvm::Value* begin = b.CreateSelect(b.CreateICmpEQ(first, b.getInt64(0)), b.getInt64(0), b.getInt64(in_front));
+    llvm::Value* end = b.CreateSelect(b.CreateICmpEQ(last, b.getInt64(tiles_)), b.getInt64(singles), b.getInt64(in_front));
+    return ForEach(f, "border", begin, end, [&](llvm::Value* single) {
+      llvm::Value* behind = b.CreateNSWAdd(single, b.getInt64(places_.last - in_front));
+      return emit(b.CreateSelect(b.CreateICmpSLT(single, b.getInt64(in_front)), single, behind), -1, 1, true);
+    });
   }
 
   // --- one tile ---
@@ -304,9 +297,7 @@ class PhaseEmitter {
     return Index::FromLinear(LaneIndex::Strided(position, lane_stride).AddConstant(offset), shape.dimensions());
   }
 
-  const ConvolutionTap& TapOf(int window) const {
-    return *std::find_if(phase_.taps.begin(), phase_.taps.end(), [&](const ConvolutionTap& tap) { return tap.window == window; });
-  }
+  const ConvolutionTap& TapOf(int window) const { return hilo::cpu::TapOf(phase_, window); }
   ConvolutionReach::Range PlacesInside(const ConvolutionAxis& axis) const {
     return phase_.reaches[axis.window].PlacesInside(axis.count, TapOf(axis.window).count);
   }

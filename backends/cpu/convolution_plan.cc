@@ -168,6 +168,20 @@ std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& at
   return phases;
 }
 
+const ConvolutionTap& TapOf(const ConvolutionPhase& phase, int window) {
+  return *std::find_if(phase.taps.begin(), phase.taps.end(), [&](const ConvolutionTap& tap) { return tap.window == window; });
+}
+
+bool IsPlaced(const ConvolutionPhase& phase, const ConvolutionAxis& tile) {
+  constexpr int64_t kShortRow = 28, kMaxUnrolledTaps = 5;
+  return tile.window >= 0 && tile.count <= kShortRow && TapOf(phase, tile.window).count <= kMaxUnrolledTaps;
+}
+
+ConvolutionReach::Range TiledPlaces(const ConvolutionPhase& phase, const ConvolutionAxis& tile) {
+  if (tile.window < 0 || IsPlaced(phase, tile)) return {0, tile.count};
+  return phase.reaches[tile.window].PlacesInside(tile.count, TapOf(phase, tile.window).count);
+}
+
 ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const ConvolutionMachine& machine) {
   const int parts = IsComplexType(type) ? 2 : 1;
   const double work = IsComplexType(type) ? 4 : IsFloatingPointType(type) ? 1 : 2;
@@ -187,17 +201,19 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
         if (t >= 0 && t == l) continue;
         const ConvolutionAxis& tile = t < 0 ? none : phase.axes[t];
         const int64_t most = std::clamp<int64_t>((machine.registers - 4) / (vectors * parts), 1, tile.count);
-        for (const int64_t rows : {most, CeilDiv(tile.count, CeilDiv(tile.count, most))}) {
-          if (rows < 1) continue;
+        const ConvolutionReach::Range places = TiledPlaces(phase, tile);
+        const int64_t tiled = std::max<int64_t>(places.last - places.first, 0), singles = tile.count - tiled;
+        for (int64_t rows = most; rows >= 1; --rows) {
           const auto step = [&](int64_t r) {
             const double lhs = LoadCost(lanes.lhs, width) * static_cast<double>((tile.lhs != 0 ? r : 1) * (lanes.lhs != 0 ? vectors : 1));
             const double rhs = LoadCost(lanes.rhs, width) * static_cast<double>((tile.rhs != 0 ? r : 1) * (lanes.rhs != 0 ? vectors : 1));
             // Chains of dependent sums are hidden behind one another once there are some.
             return std::max({static_cast<double>(r * vectors) * work, lhs + rhs, 4 * work}) + 0.1 * (lhs + rhs);
           };
-          const int64_t rest = tile.count % rows;
+          const int64_t rest = tiled % rows;
           double cost = all / static_cast<double>(lanes.count * tile.count) * static_cast<double>(CeilDiv(vectors_in_all, vectors)) *
-                        (static_cast<double>(tile.count / rows) * step(rows) + (rest > 0 ? step(rest) : 0));
+                        (static_cast<double>(tiled / rows) * step(rows) + (rest > 0 ? step(rest) : 0) + static_cast<double>(singles) * step(1));
+          cost *= 1 + 0.002 * static_cast<double>((rows + rest) * vectors);  // code
           if (lanes.window >= 0) cost *= 1.2;
           if (tile.window >= 0) cost *= 1.05;
           if (best.cost < 0 || cost < best.cost) {

@@ -62,6 +62,14 @@ struct ConvolutionPlan {
   int width = 1, vectors = 1, rows = 1;
   double cost = 0;  // in vector operations a tap
 };
+// The tap of a window.
+const ConvolutionTap& TapOf(const ConvolutionPhase& phase, int window);
+
+// Whether tiles of the axis that reach outside of the input are emitted for their very place: the axis is short, and its window has few taps.
+bool IsPlaced(const ConvolutionPhase& phase, const ConvolutionAxis& tile);
+// The positions of the axis that tiles cover. The others go one by one.
+ConvolutionReach::Range TiledPlaces(const ConvolutionPhase& phase, const ConvolutionAxis& tile);
+
 // The cheapest plan for elements of `type`.
 ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const ConvolutionMachine& machine);
 
