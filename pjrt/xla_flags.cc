@@ -61,6 +61,7 @@ constexpr Flag kFlags[] = {
     {"eliminate_hlo_implicit_broadcast", XlaFlagType::kBool},
     {"embed_ir_in_executable", XlaFlagType::kBool},
     {"enable_dumping", XlaFlagType::kBool},
+    {"force_host_platform_device_count", XlaFlagType::kInt},
     {"gpu_auto_spmd_partitioning_memory_budget_gb", XlaFlagType::kInt},
     {"gpu_auto_spmd_partitioning_memory_budget_ratio", XlaFlagType::kFloat},
     {"gpu_autotune_level", XlaFlagType::kInt},

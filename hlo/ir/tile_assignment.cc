@@ -324,7 +324,8 @@ absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_
   std::vector<TileAssignment> tiles;
   AttributeReader ahead = reader;
   ahead.Take('{');
-  if (!ahead.At('{')) {
+  const bool is_empty = leaf_count == 0 && ahead.Take('}') && ahead.AtEnd();
+  if (!is_empty && !ahead.At('{')) {
     HILO_ASSIGN_OR_RETURN(const TileAssignment one, ReadHloSharding(reader));
     HILO_RETURN_IF_ERROR(ReadEnd(reader));
     // One for a tuple stands for all of its leaves if it has no tiles.

@@ -257,10 +257,22 @@ class FusionPass : public HloPass {
     return joined;
   }
 
+  // The roots that are read outside of the group. A loop that has been merged with all of its readers has none: it goes with them.
+  static std::vector<HloInstruction*> ResultsOf(const Group& group) {
+    const absl::flat_hash_set<const HloInstruction*> members(group.members.begin(), group.members.end());
+    std::vector<HloInstruction*> results;
+    for (HloInstruction* root : group.roots) {
+      const auto& users = root->users();
+      if (root->IsRoot() || std::any_of(users.begin(), users.end(), [&](const HloInstruction* user) { return !members.contains(user); })) results.push_back(root);
+    }
+    return results;
+  }
+
   absl::Status Build(const Group& group) {
     HloComputation* computation = group.roots[0]->parent();
     HloModule* module = computation->parent();
-    absl::flat_hash_set<const HloInstruction*> members(group.members.begin(), group.members.end());
+    const std::vector<HloInstruction*> results = ResultsOf(group);
+    if (results.empty()) return absl::OkStatus();
     std::vector<HloInstruction*> operands;
     absl::flat_hash_map<const HloInstruction*, HloInstruction*> inside;
     HloComputation* fused = module->AddComputation("fused_computation");
@@ -287,24 +299,24 @@ class FusionPass : public HloPass {
       }
       inside[member] = fused->AddInstruction(member->CloneWithNewOperands(member->shape(), mapped));
     }
-    HloInstruction* root = inside.at(group.roots[0]);
-    if (group.roots.size() > 1) {
-      std::vector<HloInstruction*> results;
-      for (const HloInstruction* result : group.roots) results.push_back(inside.at(result));
-      HILO_ASSIGN_OR_RETURN(root, fused->AddOp(HloOpcode::kTuple, results));
+    HloInstruction* root = inside.at(results[0]);
+    if (results.size() > 1) {
+      std::vector<HloInstruction*> elements;
+      for (const HloInstruction* result : results) elements.push_back(inside.at(result));
+      HILO_ASSIGN_OR_RETURN(root, fused->AddOp(HloOpcode::kTuple, elements));
     }
     HILO_RETURN_IF_ERROR(fused->set_root_instruction(root));
     auto attributes = std::make_unique<FusionAttrs>();
     attributes->kind = root->opcode() == HloOpcode::kReduce ? FusionKind::kInput : FusionKind::kLoop;
     HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, root->shape(), operands, std::move(attributes), {&fused, 1}),
-                                                         absl::StrCat(group.roots[0]->name(), "_fusion"));
+                                                         absl::StrCat(results[0]->name(), "_fusion"));
     fused->set_fusion_instruction(fusion);
-    if (group.roots.size() == 1) return computation->ReplaceInstruction(group.roots[0], fusion);
-    for (size_t i = 0; i < group.roots.size(); ++i) {
+    if (results.size() == 1) return computation->ReplaceInstruction(results[0], fusion);
+    for (size_t i = 0; i < results.size(); ++i) {
       auto element = std::make_unique<GetTupleElementAttrs>();
       element->index = static_cast<int64_t>(i);
       HILO_ASSIGN_OR_RETURN(HloInstruction * result, computation->AddOp(HloOpcode::kGetTupleElement, {fusion}, std::move(element)));
-      HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(group.roots[i], result));
+      HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(results[i], result));
     }
     return absl::OkStatus();
   }

@@ -416,11 +416,12 @@ def memory_kinds():
 
 @feature
 def layouts():
-    from jax.experimental.layout import Format, Layout
+    from jax.experimental.layout import Format, Layout, with_layout_constraint
 
     columns = Format(Layout(major_to_minor=(1, 0)), SingleDeviceSharding(jax.devices()[0]))
     y = jax.jit(lambda x: x * 2, out_shardings=columns)(jnp.arange(6.).reshape(2, 3))
     assert y.format.layout.major_to_minor == (1, 0)
+    np.testing.assert_array_equal(jax.jit(lambda v: with_layout_constraint(v * 2, Layout((1, 0))) + 1)(y), np.asarray(y) * 2 + 1)
     np.testing.assert_allclose(np.asarray(y), 2 * np.arange(6.).reshape(2, 3))
     np.testing.assert_allclose(np.asarray(jax.jit(lambda x: x.sum(0))(y)), (2 * np.arange(6.)).reshape(2, 3).sum(0))
 

@@ -120,3 +120,22 @@ def explicit_shardings():
         np.testing.assert_allclose(np.asarray(moved), 2 * x)
         ordered = jax.jit(jax.sharding.auto_axes(lambda v: jnp.sort(v, 1), out_sharding=P("a", None)))(left)
         np.testing.assert_allclose(np.asarray(ordered), np.sort(x, 1))
+
+
+@feature
+def open_results_are_cut_as_operands():
+    """What needs all of a dimension leaves its result cut along it all the same, as XLA does."""
+    x = normal(8, 4)
+    for function in (lambda v: jnp.sort(v, 0), lambda v: jnp.argsort(v, 1), lambda v: jnp.cumsum(v, 0), lambda v: jnp.concatenate([v, v]), lambda v: v[::2],
+                     lambda v: jnp.pad(v, 1), lambda v: jnp.flip(v, 0), lambda v: v.at[2].set(0), lambda v: lax.dynamic_slice(v, (1, 1), (4, 2)),
+                     lambda v: lax.reduce_window(v, 0.0, lax.add, (2, 1), (1, 1), "SAME"), lambda v: jnp.sin(jnp.sort(jnp.sort(v, 0) * 2, 0)),
+                     lambda v: jnp.take_along_axis(v, jnp.argsort(v, 0), 0)):
+        same(function, [x], [P("a", "b")], [P("a", "b")])
+    same(lambda v: v[1:], [x], [P("a", "b")], [P(None, "b")])  # of seven rows
+
+
+@feature
+def shardings_are_shown_where_nothing_is_returned():
+    seen = []
+    jax.jit(lambda v: jax.debug.inspect_array_sharding(v * 2, callback=seen.append))(jax.device_put(normal(8), NamedSharding(mesh(2, 2), P("a"))))
+    assert seen[0].is_equivalent_to(NamedSharding(mesh(2, 2), P("a")), 1), seen

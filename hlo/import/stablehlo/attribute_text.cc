@@ -1,6 +1,9 @@
 #include "hlo/import/stablehlo/attribute_text.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -117,7 +120,9 @@ absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary) { return
 std::string FrontendAttributesText(const Attribute& dictionary) {
   std::string text = "{";
   for (const NamedAttribute& entry : dictionary.entries) {
-    if (entry.value->kind != Attribute::Kind::kString) continue;
+    // Names stand in HLO's text without quotes.
+    const bool is_word = std::all_of(entry.name.begin(), entry.name.end(), [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("_.-:/", c); });
+    if (entry.value->kind != Attribute::Kind::kString || !is_word) continue;
     absl::StrAppend(&text, text.size() > 1 ? "," : "", entry.name, "=", FieldToText(std::string(entry.value->text)));
   }
   return absl::StrCat(text, "}");

@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
 #include "hlo/import/stablehlo/dense_literal.h"
+#include "hlo/import/stablehlo/library_calls.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/ops/custom_call_attributes.h"
 #include "hlo/ops/search_attributes.h"
@@ -80,6 +81,7 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   if (target.empty()) return InvalidArgument("expected call_target_name");
   if (target == "shape_assertion") return ShapeAssertion(c);
   if (target == "ragged_all_to_all") return RaggedAllToAll(c);
+  if (const Converter convert = FindLibraryCall(target); convert != nullptr) return convert(c);
   auto attributes = std::make_unique<CustomCallAttrs>();
   attributes->custom_call_target = std::string(target);
   attributes->custom_call_has_side_effect = c.Flag("has_side_effect");
@@ -107,10 +109,7 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   }
   Shape shape = results.size() == 1 ? results[0] : Shape(std::move(results));
   ShapeUtil::AddMissingLayouts(&shape);
-  if (const Attribute* called = c.op.Find("called_computations"); called != nullptr && !called->elements.empty()) {
-    return Unimplemented("custom calls with called_computations");
-  }
-  HILO_ASSIGN_OR_RETURN(HloInstruction * call, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {}, &shape));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * call, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), c.regions, &shape));
   *call->mutable_shape() = shape;  // with its layouts
   if (const Attribute* sharding = c.op.Find("mhlo.sharding"); sharding != nullptr && sharding->kind == Attribute::Kind::kString) {
     call->add_extra_attribute("sharding", std::string(sharding->text));

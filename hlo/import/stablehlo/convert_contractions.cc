@@ -74,6 +74,25 @@ absl::StatusOr<Shape> SumType(const OpConversion& c) {
   return type.kind == Type::Kind::kTensor && !type.IsStatic() ? Shape(type.element, {}) : c.ResultShape();
 }
 
+// Products of floats are summed up as floats, also where the program wants integers, and those of complex numbers as such: the sums are converted.
+// `shape`: that of the result, which becomes that of the sums.
+PrimitiveType SummedAs(const OpConversion& c, Shape* shape) {
+  const PrimitiveType wanted = shape->element_type(), given = c.operands[0]->shape().element_type();
+  const bool converts = (IsFloatingPointType(given) && !IsFloatingPointType(wanted) && !IsComplexType(wanted)) || (IsComplexType(given) && !IsComplexType(wanted));
+  if (converts) shape->set_element_type(given);
+  return wanted;
+}
+
+absl::StatusOr<HloInstruction*> Converted(OpConversion& c, absl::StatusOr<HloInstruction*> sums, PrimitiveType type) {
+  HILO_RETURN_IF_ERROR(sums.status());
+  if ((*sums)->shape().element_type() == type) return sums;
+  if (IsComplexType((*sums)->shape().element_type())) {
+    HILO_ASSIGN_OR_RETURN(sums, c.Add(HloOpcode::kReal, {*sums}));
+  }
+  const Shape shape = ShapeUtil::ChangeElementType((*sums)->shape(), type);
+  return c.Add(HloOpcode::kConvert, {*sums}, nullptr, {}, &shape);
+}
+
 absl::StatusOr<Results> DotGeneral(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
   auto attributes = std::make_unique<DotAttrs>();
@@ -83,8 +102,9 @@ absl::StatusOr<Results> DotGeneral(OpConversion& c) {
   HILO_ASSIGN_OR_RETURN(attributes->rhs_contracting_dims, c.Integers("rhs_contracting_dimensions"));
   HILO_ASSIGN_OR_RETURN(attributes->operand_precision, Precisions(c));
   HILO_ASSIGN_OR_RETURN(attributes->algorithm, Algorithm(c));
-  HILO_ASSIGN_OR_RETURN(const Shape shape, SumType(c));
-  return c.Split(c.Add(HloOpcode::kDot, c.operands, std::move(attributes), {}, &shape));
+  HILO_ASSIGN_OR_RETURN(Shape shape, SumType(c));
+  const PrimitiveType type = SummedAs(c, &shape);
+  return c.Split(Converted(c, c.Add(HloOpcode::kDot, c.operands, std::move(attributes), {}, &shape), type));
 }
 
 // Vectors and matrices.
@@ -94,8 +114,9 @@ absl::StatusOr<Results> Dot(OpConversion& c) {
   attributes->lhs_contracting_dims = {c.operands[0]->shape().rank() - 1};
   attributes->rhs_contracting_dims = {0};
   HILO_ASSIGN_OR_RETURN(attributes->operand_precision, Precisions(c));
-  HILO_ASSIGN_OR_RETURN(const Shape shape, SumType(c));
-  return c.Split(c.Add(HloOpcode::kDot, c.operands, std::move(attributes), {}, &shape));
+  HILO_ASSIGN_OR_RETURN(Shape shape, SumType(c));
+  const PrimitiveType type = SummedAs(c, &shape);
+  return c.Split(Converted(c, c.Add(HloOpcode::kDot, c.operands, std::move(attributes), {}, &shape), type));
 }
 
 absl::StatusOr<Results> Convolution(OpConversion& c) {

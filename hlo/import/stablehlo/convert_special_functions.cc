@@ -7,8 +7,7 @@
 
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/builder/xla_builder.h"
-#include "hlo/import/stablehlo/op_conversion.h"
+#include "hlo/import/stablehlo/built_call.h"
 
 namespace hilo::stablehlo {
 namespace {
@@ -131,26 +130,12 @@ XlaOp Digamma(XlaOp x) {
   return Select(Eq(x, Number(x, std::numeric_limits<double>::infinity())), x, result);
 }
 
-absl::StatusOr<Results> CallOf(OpConversion& c, XlaBuilder& builder) {
-  HILO_ASSIGN_OR_RETURN(const XlaComputation built, builder.Build());
-  HloComputation* computation = c.state.module->CloneComputation(*built.module()->entry_computation(), "");
-  return c.Split(c.Add(HloOpcode::kCall, c.operands, nullptr, {computation}));
-}
-
-std::vector<XlaOp> Parameters(const OpConversion& c, XlaBuilder* builder) {
-  std::vector<XlaOp> parameters;
-  for (size_t i = 0; i < c.operands.size(); ++i) {
-    parameters.push_back(Parameter(builder, static_cast<int64_t>(i), c.operands[i]->shape(), absl::StrCat("x", i)));
-  }
-  return parameters;
-}
-
 template <XlaOp (*kFunction)(XlaOp)>
 absl::StatusOr<Results> InItsType(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
   XlaBuilder builder(std::string(c.op.name));
-  kFunction(Parameters(c, &builder)[0]);
-  return CallOf(c, builder);
+  kFunction(ParametersFor(c.operands, &builder)[0]);
+  return CallBuilt(c, c.operands, &builder);
 }
 
 template <XlaOp (*kFunction)(XlaOp)>
@@ -159,16 +144,16 @@ absl::StatusOr<Results> InF64(OpConversion& c) {
   const PrimitiveType type = c.operands[0]->shape().element_type();
   if (!IsFloatingPointType(type)) return InvalidArgument("expected floats, got ", c.operands[0]->shape().ToString());
   XlaBuilder builder(std::string(c.op.name));
-  ConvertElementType(kFunction(ConvertElementType(Parameters(c, &builder)[0], F64)), type);
-  return CallOf(c, builder);
+  ConvertElementType(kFunction(ConvertElementType(ParametersFor(c.operands, &builder)[0], F64)), type);
+  return CallBuilt(c, c.operands, &builder);
 }
 
 absl::StatusOr<Results> ConvertNextAfter(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
   XlaBuilder builder(std::string(c.op.name));
-  const std::vector<XlaOp> operands = Parameters(c, &builder);
+  const std::vector<XlaOp> operands = ParametersFor(c.operands, &builder);
   NextAfter(operands[0], operands[1]);
-  return CallOf(c, builder);
+  return CallBuilt(c, c.operands, &builder);
 }
 
 constexpr ConversionRule kRules[] = {

@@ -160,6 +160,14 @@ class GraphConversion {
         HILO_RETURN_IF_ERROR(PushFunction(*callee));
         return false;
       }
+    } else if (op.name == "stablehlo.custom_call") {
+      HILO_ASSIGN_OR_RETURN(const std::vector<const Operation*> callees, CalledBy(op));
+      for (const Operation* callee : callees) {
+        if (converted_.contains(callee)) continue;
+        HILO_RETURN_IF_ERROR(PushFunction(*callee));
+        return false;
+      }
+      for (const Operation* callee : callees) frames_.back().regions.push_back(converted_.at(callee));
     } else if (frames_.back().regions.size() < op.regions.size()) {
       HILO_RETURN_IF_ERROR(PushRegion(op, *op.regions[frames_.back().regions.size()]));
       return false;
@@ -179,6 +187,18 @@ class GraphConversion {
     const auto callee = functions_.find(name == nullptr ? "" : name->text);
     if (callee != functions_.end()) return callee->second;
     return InvalidArgument("there is no function @", name == nullptr ? "" : name->text);
+  }
+
+  // The functions that a custom call hands to its target.
+  absl::StatusOr<std::vector<const Operation*>> CalledBy(const Operation& op) const {
+    std::vector<const Operation*> callees;
+    const Attribute* names = op.Find("called_computations");
+    for (const Attribute* name : names == nullptr ? absl::Span<const Attribute* const>() : absl::MakeConstSpan(names->elements)) {
+      const auto callee = functions_.find(name->text);
+      if (callee == functions_.end()) return InvalidArgument("there is no function @", name->text);
+      callees.push_back(callee->second);
+    }
+    return callees;
   }
 
   absl::Status CheckOneBlock(const Region& region) const {

@@ -292,6 +292,27 @@ std::optional<OpFactors> FactorsOf(const HloInstruction& op) {
   return factors.Take();
 }
 
+std::optional<int64_t> OperandAlike(const HloInstruction& op, absl::FunctionRef<bool(int64_t)> is_cut) {
+  int64_t candidates = 0;
+  switch (op.opcode()) {
+    case HloOpcode::kFft:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kPad:
+    case HloOpcode::kReduceWindow:
+    case HloOpcode::kReverse:
+    case HloOpcode::kScatter:
+    case HloOpcode::kSlice: candidates = 1; break;
+    case HloOpcode::kDynamicUpdateSlice: candidates = 2; break;
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kSort: candidates = op.operand_count(); break;
+    default: return std::nullopt;
+  }
+  for (int64_t i = 0; i < candidates; ++i) {
+    if (is_cut(i)) return i;
+  }
+  return std::nullopt;
+}
+
 void SetTileSizes(const OpFactors& factors, HloInstruction* tile) {
   const auto is_cut_alike = [&](int64_t d) { return factors.operands[0][d] != kNone; };
   const Shape& operand = tile->operand(0)->shape();

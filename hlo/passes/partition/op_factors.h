@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo {
@@ -26,6 +27,10 @@ struct OpFactors {
 
 // Nothing if the op can only be done on whole arrays.
 std::optional<OpFactors> FactorsOf(const HloInstruction& instruction);
+
+// The operand whose dimensions the result has, if for other positions or sizes, of an op that may have to be done on whole arrays: the first that `is_cut` of
+// those that can be it. Nothing of other ops.
+std::optional<int64_t> OperandAlike(const HloInstruction& op, absl::FunctionRef<bool(int64_t)> is_cut);
 
 // Attributes that tell sizes, of an op whose result is to have `shape` and whose operands are tiles already.
 void SetTileSizes(const OpFactors& factors, HloInstruction* tile);

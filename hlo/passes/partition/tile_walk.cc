@@ -121,11 +121,38 @@ absl::Status TileWalk::Visit(HloInstruction* instruction) {
   const bool is_cut = absl::c_any_of(instruction->operands(), [&](const HloInstruction* operand) { return values_.at(operand)->tile != nullptr; });
   if (is_cut && !is_local) {
     if (const std::optional<OpFactors> factors = FactorsOf(*instruction); factors.has_value()) {
+      const TileAssignment alike = TilesAlike(*instruction);
       const Cuts cuts = ChooseCuts(*instruction, *factors);
-      if (!cuts.counts.empty()) return VisitTiled(instruction, *factors, cuts);
+      HILO_RETURN_IF_ERROR(cuts.counts.empty() ? VisitWhole(instruction) : VisitTiled(instruction, *factors, cuts));
+      return CutAgain(*instruction, alike);
     }
   }
   return VisitWhole(instruction);
+}
+
+// Those of the operand that the result resembles.
+TileAssignment TileWalk::TilesAlike(const HloInstruction& op) const {
+  const auto is_cut = [&](int64_t i) { return values_.at(op.operand(i))->tile != nullptr; };
+  const std::optional<int64_t> operand = OperandAlike(op, is_cut);
+  return operand.has_value() ? values_.at(op.operand(*operand))->tiles : TileAssignment();
+}
+
+// The result is cut as `tiles` from here on, where that takes no more than to leave out what others have too. So are results in XLA.
+absl::Status TileWalk::CutAgain(const HloInstruction& op, const TileAssignment& tiles) {
+  if (tiles.IsWhole()) return absl::OkStatus();
+  HILO_ASSIGN_OR_RETURN(const Leaves leaves, LeavesOf(&op));
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    DividedValue& value = *leaves[i];
+    const Shape& shape = op.shape().IsTuple() ? op.shape().tuple_shapes(static_cast<int64_t>(i)) : op.shape();
+    if (value.is_local || !TileShape(shape, tiles).ok()) continue;
+    if (value.tile != nullptr && !SameTiles(CommonTiles(value.tiles, tiles), value.tiles)) continue;
+    HILO_ASSIGN_OR_RETURN(HloInstruction * tile, Tile(value, tiles));
+    if (value.tile == tile) continue;
+    value.more.emplace_back(std::move(value.tiles), value.tile);
+    value.tile = tile;
+    value.tiles = tiles;
+  }
+  return absl::OkStatus();
 }
 
 bool TileWalk::IsSourceOfLocals(const HloInstruction& op) {

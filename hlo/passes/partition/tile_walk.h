@@ -111,6 +111,8 @@ class TileWalk {
   std::vector<std::vector<int64_t>> GroupsToCombine(const Cuts& cuts, const OpFactors& factors) const;
   absl::Status VisitTiled(HloInstruction* op, const OpFactors& factors, const Cuts& cuts);
   absl::Status VisitWhole(HloInstruction* op);
+  TileAssignment TilesAlike(const HloInstruction& op) const;
+  absl::Status CutAgain(const HloInstruction& op, const TileAssignment& tiles);
 
   HloComputation* computation_;
   int64_t partitions_;

@@ -90,6 +90,7 @@ class _Writable:
 def share():
     """numpy.from_dlpack, torch.from_dlpack and jax.dlpack.from_dlpack of JAX's arrays."""
     from jax._src.array import ArrayImpl
+    from jax._src.dlpack import DLDeviceType
 
     original, original_device = ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__
 
@@ -119,7 +120,7 @@ def share():
             return original_device(self)
         (device,) = self.sharding.device_set
         kind = _DEVICE_TYPES.get(device.device_kind, _CPU)
-        return (kind, 0 if kind == _CPU else device.local_hardware_id)
+        return (DLDeviceType(kind), 0 if kind == _CPU else device.local_hardware_id)
 
     ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__ = dlpack, dlpack_device
 

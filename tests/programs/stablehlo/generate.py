@@ -29,9 +29,9 @@ NEW, OLD = "1.13.0", "0.9.0"
 PROGRAMS = []
 
 
-def program(*arguments, version=NEW, tolerance="f32 1e-5 relative", shardings=None, results=None, donate=()):
+def program(*arguments, version=NEW, tolerance="f32 1e-5 relative", shardings=None, results=None, donate=(), platform="cpu"):
     def add(function):
-        PROGRAMS.append((function, arguments, version, tolerance, shardings, results, donate))
+        PROGRAMS.append((function, arguments, version, tolerance, shardings, results, donate, platform))
         return function
 
     return add
@@ -128,6 +128,22 @@ def linear_algebra(v, m):
     return jnp.linalg.cholesky(s), jnp.linalg.solve(s, m), lax.fori_loop(0, 2, lambda i, b: solve(b) + 1, m), jnp.abs(spectrum), jnp.fft.irfft(spectrum, 9)
 
 
+@program(normal(22, 2, 3), normal(23, 3, 4))
+def converted_sums(x, y):
+    """Products of floats whose sums are asked for as integers."""
+    c = lax.complex(x, x)
+    return lax.dot(x * 4, y, preferred_element_type=np.int32), lax.dot(c, c.T, preferred_element_type=np.int32)
+
+
+@program(normal(19, 2, 5, 3), normal(20, 4, 4), normal(21, 3, 9), tolerance="f32 1e-4 relative", platform="tpu")
+def library_calls(tall, m, scores):
+    """Linear algebra and the approximate search for the best as JAX lowers them where a platform has no rules of its own."""
+    s, c = m @ m.T + 4 * jnp.eye(4), lax.complex(m, m.T)
+    values, vectors = jnp.linalg.eigh(s)
+    return jnp.linalg.qr(tall), jnp.linalg.qr(c, mode="complete"), jnp.linalg.qr(tall[0].T, mode="r"), values, jnp.abs(vectors), \
+        lax.approx_max_k(scores, 3), lax.approx_min_k(scores, 2, reduction_dimension=0)
+
+
 @program(normal(16, 4), normal(17, 2, 3), normal(18, 4), donate=(0, 1))
 def donated(x, unmatched, y):
     """The first argument may become the result."""
@@ -169,11 +185,11 @@ def manual_on_permuted_devices(x):
     return manual(PERMUTED)(x)
 
 
-def write(function, arguments, version, tolerance, shardings, results, donate):
+def write(function, arguments, version, tolerance, shardings, results, donate, platform):
     name = function.__name__
     options = {} if shardings is None else {"in_shardings": shardings} | ({} if results is None else {"out_shardings": results})
     jitted = jax.jit(function, keep_unused=True, donate_argnums=donate, **options)
-    lowered = jitted.lower(*arguments)
+    lowered = jitted.trace(*arguments).lower(lowering_platforms=(platform,))
     artifact = xla_client._xla.mlir.serialize_portable_artifact(mlir.module_to_bytecode(lowered.compiler_ir("stablehlo")), version, shardings is not None)
     (HERE / f"{name}.mlirbc").write_bytes(artifact)
     head = [line.strip() for line in (function.__doc__ or "").splitlines() if line.strip()]
