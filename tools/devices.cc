@@ -1,7 +1,12 @@
 // hilo devices: what there is to run on.
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/gpu/device_fixtures.h"
 #include "backends/gpu/gpu_platform.h"
 #include "backends/gpu/library_report.h"
 #include "base/errors.h"
@@ -16,17 +21,32 @@ std::string TextOf(const gpu::GpuProperties& properties) {
                       properties.l2_bytes >> 20, " MiB, ", properties.max_shared_bytes_per_block >> 10, " KiB shared by a block");
 }
 
+absl::Status WriteFixtures(const std::string& platform, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  HILO_ASSIGN_OR_RETURN(const std::vector<gpu::DeviceFixture> fixtures, gpu::DumpFixtures(platform, 0));
+  for (const gpu::DeviceFixture& fixture : fixtures) {
+    const std::filesystem::path path = std::filesystem::path(folder) / fixture.file;
+    std::ofstream file(path, std::ios::binary);
+    if (!(file << fixture.text).flush()) return NotFound("cannot write ", path.string());
+    std::printf("%s: %zu bytes\n", path.c_str(), fixture.text.size());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Devices(const Flags& flags) {
   const std::string platform = flags.Get("platform", gpu::kCudaPlatform);
   if (platform != gpu::kCudaPlatform && platform != gpu::kEmulatedPlatform) {
     return InvalidArgument("expected --platform=", gpu::kCudaPlatform, " or ", gpu::kEmulatedPlatform, ", got '", platform, "'");
   }
+  const std::string fixtures = flags.Get("fixtures", "");
   for (const gpu::LibraryFinding& library : gpu::FindLibraries()) std::printf("%s: %s\n", library.name.c_str(), library.found.c_str());
   for (int device = 0;; ++device) {
     const absl::StatusOr<std::unique_ptr<gpu::GpuDriver>> driver = gpu::OpenGpuDriver(platform, device);
     if (!driver.ok() && device == 0) return driver.status();
     if (!driver.ok()) return absl::OkStatus();
     std::printf("device %d: %s\n", device, TextOf((*driver)->properties()).c_str());
+    if (device == 0 && !fixtures.empty()) HILO_RETURN_IF_ERROR(WriteFixtures(platform, fixtures));
     if (platform == gpu::kEmulatedPlatform) return absl::OkStatus();  // of which there are as many as are asked for
   }
 }
@@ -43,7 +63,8 @@ Command DevicesCommand() {
               "Examples:\n"
               "  hilo devices\n"
               "  hilo devices --platform=cuda-emulated\n",
-          .flags = {{"platform", "NAME", "cuda (default) or cuda-emulated"}},
+          .flags = {{"platform", "NAME", "cuda (default) or cuda-emulated"},
+                    {"fixtures", "FOLDER", "write there what the first device and its libraries say of themselves"}},
           .run = &Devices};
 }
 

@@ -2,6 +2,7 @@
 #include "backends/gpu/cuda_calls.h"
 #include "backends/gpu/emitters.h"
 #include "backends/gpu/library_thunks.h"
+#include "backends/gpu/stream_call.h"
 #include "base/status_macros.h"
 #include "hlo/ops/custom_call.h"
 #include "runtime/ffi/attribute_dictionary.h"
@@ -96,7 +97,7 @@ absl::StatusOr<bool> EmitDeviceCall(ProgramEmitter& program, const HloInstructio
   const std::string& target = instruction->attrs<CustomCallAttrs>().custom_call_target;
   if (target == "cu_lu_pivots_to_permutation") return EmitPermutation(program, instruction);
   const std::string routine = SolverRoutineOf(target);
-  return routine.empty() ? false : EmitSolverCall(program, instruction, routine);
+  return routine.empty() ? EmitStreamCall(program, instruction) : EmitSolverCall(program, instruction, routine);
 }
 
 }  // namespace hilo::gpu

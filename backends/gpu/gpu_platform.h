@@ -12,6 +12,8 @@ namespace hilo::gpu {
 
 inline constexpr char kCudaPlatform[] = "cuda";
 inline constexpr char kEmulatedPlatform[] = "cuda-emulated";
+// Under which custom calls' functions for the memory of a GPU are registered, for both.
+inline constexpr absl::string_view kStreamPlatform = "CUDA";
 
 // Opens device `device` (from 0) of a platform. The emulated one has any number of devices; how they check themselves is in EmulatedOptions::FromEnvironment().
 // Errors: Unavailable, saying exactly what is missing: the library's CUDA part, a driver, the driver's age, a device; InvalidArgument for other platforms.

@@ -142,6 +142,7 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
   run.frame = lane.arena;
   run.scratch = lane.arena == nullptr ? nullptr : lane.arena + Aligned(facts_.frame_bytes);
   run.graphs = &lane.graphs;
+  run.driver = device->driver;
   lane.stream->EndLoopsWhen(context.cancellation == nullptr ? nullptr : context.cancellation->flag());
   std::unique_ptr<CollectiveRun> collectives;
   absl::Status status;

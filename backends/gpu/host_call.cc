@@ -144,20 +144,25 @@ bool IsHostCall(const HloInstruction& instruction) {
   }
 }
 
-absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction) {
-  HILO_ASSIGN_OR_RETURN(HostFunction function, MakeHostFunction(program, *instruction));
-  std::vector<BufferSlice> operands, results;
+absl::StatusOr<CallLeaves> LeavesOf(ProgramEmitter& program, const HloInstruction* instruction) {
+  CallLeaves leaves;
   for (const HloInstruction* operand : instruction->operands()) {
-    for (int64_t leaf = 0, leaves = LeafCount(operand->shape()); leaf < leaves; ++leaf) {
+    for (int64_t leaf = 0, count = LeafCount(operand->shape()); leaf < count; ++leaf) {
       if (operand->IsConstant() && program.assignment().slice(operand).kind != StorageKind::kNone) {
-        HILO_ASSIGN_OR_RETURN(operands.emplace_back(), program.SliceOf(operand));
+        HILO_ASSIGN_OR_RETURN(leaves.operands.emplace_back(), program.SliceOf(operand));
       } else {
-        operands.push_back(program.assignment().slice(operand, leaf));
+        leaves.operands.push_back(program.assignment().slice(operand, leaf));
       }
     }
   }
-  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) results.push_back(program.assignment().slice(instruction, leaf));
-  program.Add(std::make_unique<HostThunk>(instruction->name(), InstructionContext(*instruction), std::move(function), std::move(operands), std::move(results)));
+  for (int64_t leaf = 0, count = LeafCount(instruction->shape()); leaf < count; ++leaf) leaves.results.push_back(program.assignment().slice(instruction, leaf));
+  return leaves;
+}
+
+absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction) {
+  HILO_ASSIGN_OR_RETURN(HostFunction function, MakeHostFunction(program, *instruction));
+  HILO_ASSIGN_OR_RETURN(CallLeaves leaves, LeavesOf(program, instruction));
+  program.Add(std::make_unique<HostThunk>(instruction->name(), InstructionContext(*instruction), std::move(function), std::move(leaves.operands), std::move(leaves.results)));
   return absl::OkStatus();
 }
 

@@ -11,6 +11,12 @@ bool IsHostCall(const HloInstruction& instruction);
 // Adds the thunk. Errors: Unimplemented, as for custom calls whose function is unknown on this platform.
 absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction);
 
+// The memory of a call's leaves, depth first over all operands and over the result.
+struct CallLeaves {
+  std::vector<BufferSlice> operands, results;
+};
+absl::StatusOr<CallLeaves> LeavesOf(ProgramEmitter& program, const HloInstruction* instruction);
+
 }  // namespace hilo::gpu
 
 #endif  // HILO_BACKENDS_GPU_HOST_CALL_H_

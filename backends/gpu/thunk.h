@@ -49,6 +49,7 @@ struct GpuRun {
   uint8_t* frame = nullptr;
   CollectiveRun* collectives = nullptr;  // null: the program has none
   GraphCache* graphs = nullptr;          // null: everything is queued by itself
+  GpuDriver* driver = nullptr;           // of the stream, for memory in its order
   bool is_captured = false;              // by a graph: the device decides what comes next
 
   // The same, with work queued on another stream.

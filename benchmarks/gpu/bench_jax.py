@@ -19,8 +19,10 @@ def main():
   rows = (jnp.arange(elements // programs.WIDTH, dtype=jnp.uint32) * jnp.uint32(7919)) & jnp.uint32(elements // programs.WIDTH - 1)
   table = programs.functions(jnp, elements, lambda x: jax.nn.softmax(x, axis=1), lambda t: t[rows], lambda t, u: t.at[rows].add(u, unique_indices=True), jnp.sort, jax.lax.top_k, jnp.concatenate,
                              lambda x: jnp.cumsum(x, axis=1))
+  convolve = lambda x, w: jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+  table.update(programs.layers(lambda a, b: a @ b, convolve, jax.nn.relu, lambda x, w, y: jax.vjp(lambda v: convolve(x, v), w)[1](y)[0]))
   for name, (function, shapes) in table.items():
-    arguments = [jax.random.normal(jax.random.key(i), shape) for i, shape in enumerate(shapes)]
+    arguments = [jax.random.normal(jax.random.key(i), shape, jnp.bfloat16 if "bf16" in name else jnp.float32) for i, shape in enumerate(shapes)]
     compiled = jax.jit(function)
     jax.block_until_ready(compiled(*arguments))
     times = []

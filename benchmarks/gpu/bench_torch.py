@@ -19,8 +19,13 @@ def main():
   rows = (torch.arange(count, device="cuda") * 7919) & (count - 1)
   table = programs.functions(torch, elements, lambda x: torch.softmax(x, 1), lambda t: t[rows], lambda t, u: t.index_add(0, rows, u), lambda x: torch.sort(x).values, torch.topk, torch.cat,
                              lambda x: torch.cumsum(x, 1))
+  torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = torch.backends.cudnn.benchmark = True
+  # The arrays of programs.layers are NHWC and HWIO; as PyTorch sees them in NCHW and OIHW, they lie as its channels_last.
+  images, filters = lambda x: x.permute(0, 3, 1, 2), lambda w: w.permute(3, 2, 0, 1)
+  convolve = lambda x, w: torch.nn.functional.conv2d(images(x), filters(w), padding=1).permute(0, 2, 3, 1)
+  table.update(programs.layers(torch.matmul, convolve, torch.relu, lambda x, w, y: torch.nn.grad.conv2d_weight(images(x), filters(w).shape, images(y), padding=1)))
   for name, (function, shapes) in table.items():
-    arguments = [torch.randn(shape, device="cuda") for shape in shapes]
+    arguments = [torch.randn(shape, device="cuda", dtype=torch.bfloat16 if "bf16" in name else torch.float32) for shape in shapes]
     try:
       compiled = torch.compile(function)
       compiled(*arguments)

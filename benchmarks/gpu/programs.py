@@ -47,6 +47,17 @@ def programs(elements):
   ]
 
 
+def layers(product, convolve, relu, filter_gradient):
+  """Some of benchmarks/gpu/{gemm,conv}_*.hlo: {name: (function, shapes)}. Images are NHWC and filters HWIO."""
+  images, filters = (32, 28, 28, 256), (3, 3, 256, 256)
+  return {
+      "gemm_f32": (product, [(1024, 1024), (1024, 1024)]),
+      "conv_f32": (convolve, [images, filters]),
+      "conv_bf16_epilogue": (lambda x, w, v: relu(convolve(x, w) + v), [images, filters, (256,)]),
+      "conv_bf16_filter_gradient": (filter_gradient, [images, filters, images]),
+  }
+
+
 def functions(np, elements, softmax, gather_rows, scatter_add, sort, top_k, concatenate, cumsum):
   """The programs as functions, by name: (function, shapes of its arguments). What the libraries spell differently comes as arguments."""
   n, r, c, w = elements, elements // COLUMNS, COLUMNS, WIDTH

@@ -5,6 +5,7 @@ A program's bandwidth is the bytes that it must move over its median time; the l
 """
 import json
 import pathlib
+import re
 import sys
 
 
@@ -47,6 +48,23 @@ def times(rows):
   return rows
 
 
+def layers(state):
+  """Products and convolutions in TFLOP/s: by the library, its best algorithm and our own kernels, and in JAX and PyTorch."""
+  jax, torch, table = milliseconds(state / "bench_jax.log"), milliseconds(state / "bench_torch.log"), {}
+  for row in lines_of(state / "libraries.jsonl"):
+    flops = re.search(r"(\d+) floating-point operations", pathlib.Path(f"benchmarks/gpu/{row['name']}.hlo").read_text())
+    if flops:
+      rate = lambda ms: int(flops[1]) / ms * 1e-9
+      columns = table.setdefault(row["name"], {name: rate(times[row["name"]]) for name, times in (("JAX", jax), ("PyTorch", torch)) if row["name"] in times})
+      columns[row["how"]] = rate(row["result"]["run_ms"]["median"])
+  names = ["library", "best algorithm", "kernels", "JAX", "PyTorch"]
+  if table:
+    print(f"{'TFLOP/s':28}" + "".join(f"{name:>16}" for name in names))
+  for program, columns in table.items():
+    print(f"{program:28}" + "".join(f"{columns[name]:16.1f}" if name in columns else f"{'-':>16}" for name in names))
+  return table
+
+
 def main():
   state = pathlib.Path(sys.argv[1])
   stages = [line.split("\t") for line in (state / "stages.tsv").read_text().splitlines()]
@@ -58,6 +76,7 @@ def main():
     results["bandwidth"] = bandwidths(state)
   for name in "libraries", "programs":
     results[name] = times(lines_of(state / f"{name}.jsonl"))
+  results["layers"] = layers(state)
   (state / "results.json").write_text(json.dumps(results, indent=1))
 
 

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "hlo/ops/custom_call.h"
 #include "hlo/ops/custom_call_attributes.h"
+#include "runtime/ffi/call_device.h"
 #include "runtime/ffi/typed_call.h"
 
 namespace hilo::ffi {
@@ -151,6 +152,21 @@ absl::Status CustomCall::CallUntyped(absl::Span<const uint8_t* const> operands, 
   return absl::OkStatus();
 }
 
+absl::Status CustomCall::CallUntypedOnDevice(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const {
+  absl::InlinedVector<void*, 8> buffers;
+  for (const uint8_t* operand : operands) buffers.push_back(const_cast<uint8_t*>(operand));
+  buffers.insert(buffers.end(), results.begin(), results.end());
+  buffers.push_back(nullptr);  // so that there is an address without arrays
+  if (api_version_ == API_VERSION_ORIGINAL) {
+    reinterpret_cast<CustomCallOnStream*>(function_)(device->stream(), buffers.data(), opaque_.data(), opaque_.size());
+    return absl::OkStatus();
+  }
+  XlaCustomCallStatus status;
+  reinterpret_cast<CustomCallOnStreamStatusReturning*>(function_)(device->stream(), buffers.data(), opaque_.data(), opaque_.size(), &status);
+  if (status.failure.has_value()) return Internal(*status.failure);
+  return absl::OkStatus();
+}
+
 absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const {
   for (const Copy& copy : copies_) {
     if (copy.bytes > 0 && results[copy.result] != operands[copy.operand]) {
@@ -162,7 +178,13 @@ absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* co
     return absl::OkStatus();
   }
   return Guarded([&] {
-    return typed_ == nullptr ? CallUntyped(operands, results) : typed_->Run(run, operands, results);
+    return typed_ == nullptr ? CallUntyped(operands, results) : typed_->Run(run, operands, results, nullptr);
+  });
+}
+
+absl::Status CustomCall::RunOnDevice(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const {
+  return Guarded([&] {
+    return typed_ == nullptr ? CallUntypedOnDevice(operands, results, device) : typed_->Run(run, operands, results, device);
   });
 }
 

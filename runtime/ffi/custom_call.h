@@ -19,6 +19,7 @@
 
 namespace hilo::ffi {
 
+class CallDevice;
 class TypedCall;
 
 // Thread-safe.
@@ -35,20 +36,26 @@ class CustomCall {
   // Calls the function. One pointer a leaf, depth first over all operands, and over the result; results overlap no operand.
   // Errors: what the function returns or throws, with the target named.
   absl::Status Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const;
-  // The same on literals, one an operand.
+  // The same on the memory of a device, for functions that are registered for its platform: they queue their work on its stream. Results that start as copies of operands
+  // must be copied before.
+  absl::Status RunOnDevice(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const;
+  // The same as Run on literals, one an operand.
   absl::StatusOr<Literal> Run(const RunContext& run, absl::Span<const Literal* const> operands) const;
 
- private:
-  // A result that starts as a copy of an operand.
+  // Leaf `result` starts as a copy of leaf `operand`.
   struct Copy {
     size_t result, operand;
     int64_t bytes;
   };
+  const std::vector<Copy>& copies() const { return copies_; }
+
+ private:
   CustomCall() = default;
   // What `body` returns or throws, with the target named.
   absl::Status Guarded(absl::FunctionRef<absl::Status()> body) const;
   absl::Status FindCopies(const std::vector<OutputOperandAlias>& aliases, const CallSignature& signature);
   absl::Status CallUntyped(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const;
+  absl::Status CallUntypedOnDevice(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const;
 
   std::string name_;
   CustomCallApiVersion api_version_ = API_VERSION_ORIGINAL;

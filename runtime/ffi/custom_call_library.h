@@ -17,7 +17,7 @@ extern "C" {
 
 struct XlaCustomCallStatus;
 
-/* The API versions; what their functions look like stands in runtime/ffi/custom_call_registry.h. */
+/* The API versions; what their functions look like on the host stands here, and on platforms with streams in runtime/ffi/custom_call_registry.h. */
 enum {
   HILO_CUSTOM_CALL_ORIGINAL = 1,                 /* void(void* out, const void** in) */
   HILO_CUSTOM_CALL_STATUS_RETURNING = 2,         /* ..., struct XlaCustomCallStatus* status) */

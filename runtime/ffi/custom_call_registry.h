@@ -41,6 +41,11 @@ using CustomCallStatusReturning = void(void* out, const void** in, XlaCustomCall
 // With the call's backend_config, on platforms that have no streams.
 using CustomCallStatusReturningUnified = void(void* out, const void** in, const char* opaque, size_t opaque_len, XlaCustomCallStatus* status);
 
+// On platforms with streams, functions of the first version, and of the two others, get the stream to queue their work on, and the addresses of the arrays on the device: those
+// of the operands, then those of the results.
+using CustomCallOnStream = void(void* stream, void** buffers, const char* opaque, size_t opaque_len);
+using CustomCallOnStreamStatusReturning = void(void* stream, void** buffers, const char* opaque, size_t opaque_len, XlaCustomCallStatus* status);
+
 // The handlers of a typed FFI call, one a stage (spec: XLA_FFI_ExecutionStage); all but `execute` may be null. The first runs once when a program is
 // compiled, the others in order at every call.
 struct FfiHandlers {

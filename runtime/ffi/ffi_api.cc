@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/log_sink.h"
+#include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "runtime/ffi/custom_call_registry.h"
 #include "runtime/ffi/execution_context.h"
@@ -30,7 +31,13 @@ struct XLA_FFI_Future {
 };
 
 XLA_FFI_ExecutionContext::~XLA_FFI_ExecutionContext() {
-  for (const auto& [memory, size] : scratch) std::free(memory);
+  for (const auto& [memory, size] : scratch) {
+    if (device == nullptr) {
+      std::free(memory);
+    } else {
+      device->Free(memory).IgnoreError();
+    }
+  }
 }
 
 namespace hilo::ffi {
@@ -125,7 +132,23 @@ XLA_FFI_Error* StateGet(XLA_FFI_State_Args* args) {
 }
 
 XLA_FFI_Error* StreamGet(XLA_FFI_Stream_Get_Args* args) {
-  return Checked("XLA_FFI_Stream_Get", args, [] { return Unimplemented("this platform has no streams"); });
+  return Checked("XLA_FFI_Stream_Get", args, [&]() -> absl::Status {
+    if (args->ctx->device == nullptr) return Unimplemented("there is no stream here: the call is on memory of the host");
+    args->stream = args->ctx->device->stream();
+    return absl::OkStatus();
+  });
+}
+
+// Of `size` bytes, a multiple of the alignment.
+absl::StatusOr<void*> AllocateScratch(const XLA_FFI_ExecutionContext& context, size_t size, size_t alignment) {
+  if (context.device != nullptr) {
+    constexpr size_t kAlignment = 256;
+    if (alignment > kAlignment) return InvalidArgument("expected an alignment of at most ", kAlignment, " on a device, got ", alignment);
+    return context.device->Allocate(static_cast<int64_t>(size));
+  }
+  void* memory = std::aligned_alloc(alignment, size);
+  if (memory == nullptr) return ResourceExhausted("cannot get ", size, " bytes of scratch memory");
+  return memory;
 }
 
 XLA_FFI_Error* DeviceMemoryAllocate(XLA_FFI_DeviceMemory_Allocate_Args* args) {
@@ -139,8 +162,7 @@ XLA_FFI_Error* DeviceMemoryAllocate(XLA_FFI_DeviceMemory_Allocate_Args* args) {
     }
     if (args->size > (size_t{1} << 62)) return ResourceExhausted("cannot get ", args->size, " bytes of scratch memory");
     const size_t size = (args->size + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, size);
-    if (memory == nullptr) return ResourceExhausted("cannot get ", args->size, " bytes of scratch memory");
+    HILO_ASSIGN_OR_RETURN(void* memory, AllocateScratch(*args->ctx, size, alignment));
     std::lock_guard<std::mutex> lock(args->ctx->mutex);
     args->ctx->scratch[memory] = args->size;
     args->data = memory;
@@ -152,6 +174,7 @@ XLA_FFI_Error* DeviceMemoryFree(XLA_FFI_DeviceMemory_Free_Args* args) {
     if (args->data == nullptr) return absl::OkStatus();
     std::lock_guard<std::mutex> lock(args->ctx->mutex);
     if (args->ctx->scratch.erase(args->data) == 0) return InvalidArgument("this is no scratch memory of the call");
+    if (args->ctx->device != nullptr) return args->ctx->device->Free(args->data);
     std::free(args->data);
     return absl::OkStatus();
   });

@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "runtime/compiler.h"
+#include "runtime/ffi/call_device.h"
 
 struct XLA_FFI_Api;
 struct XLA_FFI_Error;
@@ -49,6 +50,7 @@ absl::Status AwaitFuture(XLA_FFI_Future* future);
 // The context of one call of a handler: of the stages of a run, or of instantiation (run is null).
 struct XLA_FFI_ExecutionContext {
   const hilo::RunContext* run = nullptr;
+  hilo::ffi::CallDevice* device = nullptr;  // null: the call is on memory of the host
   int stage = 0;
   // Of instantiate, prepare and initialize.
   std::array<hilo::ffi::State*, 3> states = {};

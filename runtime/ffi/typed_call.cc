@@ -124,12 +124,13 @@ absl::Status TypedCall::Instantiate() {
   return Call(handlers_.instantiate, &frame);
 }
 
-absl::Status TypedCall::Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const {
+absl::Status TypedCall::Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const {
   Buffers<XLA_FFI_ArgType> args(operands_, operands);
   Buffers<XLA_FFI_RetType> rets(results_, results);
   State prepared, initialized;
   XLA_FFI_ExecutionContext context;
   context.run = &run;
+  context.device = device;
   context.states = {&state_, &prepared, &initialized};
   const std::pair<XLA_FFI_ExecutionStage, XLA_FFI_Handler*> stages[] = {{XLA_FFI_ExecutionStage_PREPARE, handlers_.prepare},
                                                                         {XLA_FFI_ExecutionStage_INITIALIZE, handlers_.initialize},

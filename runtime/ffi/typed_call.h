@@ -45,7 +45,7 @@ class TypedCall {
   static absl::StatusOr<std::unique_ptr<TypedCall>> Create(const FfiHandlers& handlers, absl::string_view config, const CallSignature& signature);
 
   // Pointers to the leaves, as CustomCall::Run gets them.
-  absl::Status Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const;
+  absl::Status Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const;
   const std::vector<NamedAttribute>& attributes() const { return attributes_; }
 
  private:

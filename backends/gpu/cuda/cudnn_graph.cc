@@ -332,9 +332,7 @@ absl::Status RunCudnn(void* stream, const CudnnWork& work, const std::vector<int
   return StatusOf(Library()->cudnnBackendExecute(state->handle, plan->plan->handle(), pack.handle()), "cudnnBackendExecute");
 }
 
-absl::StatusOr<std::string> CudnnDeviceJson() {
-  int device = 0;
-  HILO_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
+absl::StatusOr<std::string> CudnnDeviceJson(int device) {
   CudnnDescriptor properties(kDeviceProperties);
   const auto number = static_cast<int32_t>(device);
   properties.Set(kDevicePropertiesDevice, kTypeInt32, 1, &number);

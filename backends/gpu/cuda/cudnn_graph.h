@@ -88,8 +88,8 @@ absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnAlgorithms(const CudnnWork& w
 // Queues the graph on a stream of the current device, with the tensors' addresses by their numbers. Plans are kept for the life of the process.
 absl::Status RunCudnn(void* stream, const CudnnWork& work, const std::vector<int64_t>& numbers, const std::vector<void*>& addresses, const LibraryWorkspace& workspace,
                       const LibraryAlgorithm& algorithm);
-// cuDNN's description of the current device.
-absl::StatusOr<std::string> CudnnDeviceJson();
+// cuDNN's description of a device.
+absl::StatusOr<std::string> CudnnDeviceJson(int device);
 
 }  // namespace hilo::gpu
 

@@ -10,6 +10,8 @@ namespace hilo::gpu {
 namespace {
 
 constexpr std::chrono::microseconds kPoll(50);
+// This thread is within queued work, which must not wait for its queue.
+thread_local bool is_within_work = false;
 
 }  // namespace
 
@@ -86,7 +88,9 @@ bool EmulatedQueue::RunOne(std::unique_lock<std::mutex>& lock) {
   stream.running = true;
   if (status_.ok() || pending.work.always) {
     lock.unlock();
+    const bool was_within = std::exchange(is_within_work, true);
     absl::Status status = pending.work.run();
+    is_within_work = was_within;
     pending.work.run = nullptr;  // what it holds goes outside of the lock
     lock.lock();
     if (!status.ok() && status_.ok()) status_ = std::move(status);
@@ -129,6 +133,7 @@ bool EmulatedQueue::Poll(const StreamPoint& point) {
 }
 
 void EmulatedQueue::Drain() {
+  if (is_within_work) return;
   std::vector<int> streams;
   {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -54,7 +54,7 @@ class EmulatedQueue {
   absl::Status Synchronize(int stream) { return Reach(Record(stream)); }
   // Runs one piece of work if the point is not reached; whether it is now.
   bool Poll(const StreamPoint& point);
-  // Runs everything.
+  // Runs everything. Called from within queued work: nothing, as that would wait for itself.
   void Drain();
 
   void Report(EmulatedReport report);

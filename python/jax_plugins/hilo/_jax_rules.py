@@ -15,6 +15,7 @@ import numpy as np
 _logger = logging.getLogger(__name__)
 _NAME = "hilo"
 _HOST_PLATFORMS = ("cpu", "Host", "host", _NAME)  # what names of platforms say where an FFI handler works on memory of the host
+_DEVICE_PLATFORMS = ("gpu", "cuda", "CUDA")  # and where on that of a GPU
 
 
 def install(api):
@@ -177,19 +178,19 @@ def _count_costs():
 
 
 def _register_handlers(plugin):
-    """Typed FFI handlers, and types of their states, that are registered for the CPU, in jaxlib and by users, now and later. Hilo has LAPACK of its own."""
+    """Typed FFI handlers, and types of their states, that are registered for the CPU or for CUDA, in jaxlib and by users, now and later. Hilo has LAPACK of its own."""
     from jaxlib import xla_client
 
-    platform = xla_client.xla_platform_names.get("cpu", "cpu")
+    platforms = [xla_client.xla_platform_names.get(name, name) for name in ("cpu", "gpu")]
     with xla_client._custom_callback_lock:
-        known = list(xla_client._custom_callback.get(platform, ()))
-        known_types = list(xla_client._custom_type_id.get(platform, ()))
+        known = [(platform, *target) for platform in platforms for target in xla_client._custom_callback.get(platform, ())]
+        known_types = [target for platform in platforms for target in xla_client._custom_type_id.get(platform, ())]
 
     def register(name, handler, platform, api_version=0, traits=0):
         name = name.decode() if isinstance(name, bytes) else name
         if api_version != 1 or name.startswith(("lapack_", "xla_ffi_")):
             return
-        plugin.register_handler(name, handler)
+        plugin.register_handler(name, handler, "CUDA" if platform in _DEVICE_PLATFORMS else "Host")
 
     def register_type(name, type_id):
         registration = type_id if isinstance(type_id, dict) else {"type_id": type_id}
@@ -197,14 +198,14 @@ def _register_handlers(plugin):
 
     for name, type_id in known_types:
         register_type(name, type_id)
-    for name, handler, api_version, traits in known:
+    for platform, name, handler, api_version, traits in known:
         register(name, handler, platform, api_version, traits)
     original = xla_client.register_custom_call_target
 
     @functools.wraps(original)
     def register_custom_call_target(name, fn, platform="cpu", api_version=0, traits=0):
         result = original(name, fn, platform, api_version, traits)
-        if platform in _HOST_PLATFORMS:
+        if platform in _HOST_PLATFORMS + _DEVICE_PLATFORMS:
             register(name, fn, platform, api_version, traits)
         return result
 
@@ -214,7 +215,7 @@ def _register_handlers(plugin):
     @functools.wraps(original_type)
     def register_custom_type(type_name, type_id, platform="cpu"):
         result = original_type(type_name, type_id, platform)
-        if platform in _HOST_PLATFORMS:
+        if platform in _HOST_PLATFORMS + _DEVICE_PLATFORMS:
             register_type(type_name, type_id)
         return result
 

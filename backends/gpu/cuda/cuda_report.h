@@ -1,0 +1,14 @@
+// All that the CUDA runtime says of a device.
+#ifndef HILO_BACKENDS_GPU_CUDA_CUDA_REPORT_H_
+#define HILO_BACKENDS_GPU_CUDA_CUDA_REPORT_H_
+
+#include <string>
+
+namespace hilo::gpu {
+
+// Lines: versions of driver and runtime, the attributes by number, and cudaDeviceProp as hexadecimal digits. What cannot be asked is left out.
+std::string CudaDeviceReport(int device);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_CUDA_CUDA_REPORT_H_

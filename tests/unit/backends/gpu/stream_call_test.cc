@@ -1,0 +1,159 @@
+// Custom calls on the device's memory. On the emulated device the functions work on it from the host.
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "backends/gpu/gpu_compiler.h"
+#include "backends/gpu/gpu_platform.h"
+#include "hlo/text/hlo_parser.h"
+#include "runtime/client.h"
+#include "runtime/ffi/custom_call_registry.h"
+#include "runtime/ffi/xla_ffi_abi.h"
+
+namespace hilo::gpu {
+namespace {
+
+bool AnswersMetadata(XLA_FFI_CallFrame* frame) {
+  if (frame->extension_start == nullptr) return false;
+  reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame->extension_start)->metadata->api_version.minor_version = XLA_FFI_API_MINOR;
+  return true;
+}
+
+XLA_FFI_Error* MakeError(const XLA_FFI_CallFrame* frame, const char* message) {
+  XLA_FFI_Error_Create_Args args{sizeof(args), nullptr, message, 13};
+  return frame->api->XLA_FFI_Error_Create_field(&args);
+}
+
+const float* Operand(const XLA_FFI_CallFrame* frame) { return static_cast<const float*>(static_cast<const XLA_FFI_Buffer*>(frame->args.args[0])->data); }
+float* Result(const XLA_FFI_CallFrame* frame) { return static_cast<float*>(static_cast<const XLA_FFI_Buffer*>(frame->rets.rets[0])->data); }
+
+// y = x + 1 through scratch memory of the device, part of which is never given back.
+XLA_FFI_Error* AddOne(XLA_FFI_CallFrame* frame) {
+  if (AnswersMetadata(frame)) return nullptr;
+  float* scratch[2];
+  for (float*& memory : scratch) {
+    XLA_FFI_DeviceMemory_Allocate_Args allocate{sizeof(allocate), nullptr, frame->ctx, 3 * sizeof(float), 64, nullptr};
+    if (XLA_FFI_Error* error = frame->api->XLA_FFI_DeviceMemory_Allocate_field(&allocate)) return error;
+    memory = static_cast<float*>(allocate.data);
+  }
+  for (int i = 0; i < 3; ++i) scratch[0][i] = Operand(frame)[i] + 1;
+  for (int i = 0; i < 3; ++i) Result(frame)[i] = scratch[0][i];
+  XLA_FFI_DeviceMemory_Free_Args free{sizeof(free), nullptr, frame->ctx, 3 * sizeof(float), scratch[0]};
+  return frame->api->XLA_FFI_DeviceMemory_Free_field(&free);
+}
+
+// A copy that is queued on the stream.
+XLA_FFI_Error* CopyOnStream(XLA_FFI_CallFrame* frame) {
+  if (AnswersMetadata(frame)) return nullptr;
+  XLA_FFI_Stream_Get_Args get{sizeof(get), nullptr, frame->ctx, nullptr};
+  if (XLA_FFI_Error* error = frame->api->XLA_FFI_Stream_Get_field(&get)) return error;
+  const absl::Status status = static_cast<GpuStream*>(get.stream)->Copy(Result(frame), Operand(frame), 3 * sizeof(float));
+  return status.ok() ? nullptr : MakeError(frame, "the stream took no copy");
+}
+
+XLA_FFI_Error* AskForMuch(XLA_FFI_CallFrame* frame) {
+  if (AnswersMetadata(frame)) return nullptr;
+  XLA_FFI_DeviceMemory_Allocate_Args allocate{sizeof(allocate), nullptr, frame->ctx, size_t{1} << 60, 64, nullptr};
+  return frame->api->XLA_FFI_DeviceMemory_Allocate_field(&allocate);
+}
+
+XLA_FFI_Error* Fail(XLA_FFI_CallFrame* frame) { return AnswersMetadata(frame) ? nullptr : MakeError(frame, "not today"); }
+
+void Sum(void* stream, void** buffers, const char* opaque, size_t opaque_len) {
+  const auto *x = static_cast<const float*>(buffers[0]), *y = static_cast<const float*>(buffers[1]);
+  const float more = stream != nullptr && std::string(opaque, opaque_len) == "ten" ? 10 : 0;
+  for (int i = 0; i < 3; ++i) static_cast<float*>(buffers[2])[i] = x[i] + y[i] + more;
+}
+
+void FailWithStatus(void*, void**, const char*, size_t, XlaCustomCallStatus* status) { XlaCustomCallStatusSetFailure(status, "never", 5); }
+
+// Adds 100 to what is there.
+void Update(void*, void** buffers, const char*, size_t) { static_cast<float*>(buffers[1])[0] += 100; }
+
+void OnHost(void* out, const void** in) {
+  for (int i = 0; i < 3; ++i) static_cast<float*>(out)[i] = -static_cast<const float*>(in[0])[i];
+}
+
+class StreamCallTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto client = Client::Create({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false}));
+    ASSERT_TRUE(client.ok());
+    client_ = *std::move(client);
+    CustomCallRegistry& registry = *client_->custom_call_registry();
+    for (const auto& [name, handler] : {std::pair("add_one", &AddOne), std::pair("copy", &CopyOnStream), std::pair("much", &AskForMuch), std::pair("fail", &Fail)}) {
+      ASSERT_TRUE(registry.RegisterFfi(name, handler, kStreamPlatform).ok());
+    }
+    const auto add = [&](const char* name, CustomCallApiVersion version, auto* function) {
+      ASSERT_TRUE(registry.Register(name, kStreamPlatform, {.api_version = version, .function = reinterpret_cast<void*>(function), .handlers = {}}).ok());
+    };
+    add("sum", API_VERSION_ORIGINAL, &Sum);
+    add("fail_with_status", API_VERSION_STATUS_RETURNING, &FailWithStatus);
+    add("update", API_VERSION_ORIGINAL, &Update);
+    add("both", API_VERSION_ORIGINAL, &Sum);
+    ASSERT_TRUE(registry.Register("both", &OnHost).ok());
+    ASSERT_TRUE(registry.Register("host", &OnHost).ok());
+  }
+  // Of 2 x, y and three times the result; x is {1, 2, 3} and y {10, 20, 30}.
+  absl::StatusOr<Literal> Run(const std::string& operands, const std::string& target, const std::string& more = "") {
+    const auto executable = client_->CompileHloText(absl::StrCat(
+        "HloModule m\nENTRY main { x = f32[3] parameter(0)  y = f32[3] parameter(1)  d = f32[3] add(x, x)  c = f32[3] custom-call(", operands, "), custom_call_target=\"",
+        target, "\"", more, "\n  t = f32[3] add(c, c)  ROOT s = f32[3] add(t, c) }"));
+    if (!executable.ok()) return executable.status();
+    const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3}), y = LiteralUtil::CreateR1<float>({10, 20, 30});
+    return (*executable)->ExecuteLiterals({&x, &y});
+  }
+  static Literal Three(float a, float b, float c) { return LiteralUtil::CreateR1<float>({3 * a, 3 * b, 3 * c}); }
+  std::unique_ptr<Client> client_;
+};
+
+constexpr char kTyped[] = ", api_version=API_VERSION_TYPED_FFI";
+
+TEST_F(StreamCallTest, TypedHandlers) {
+  for (int i = 0; i < 3; ++i) {  // in the later runs kernels around are a graph
+    const auto sum = Run("d", "add_one", kTyped);
+    ASSERT_TRUE(sum.ok()) << sum.status();
+    EXPECT_EQ(*sum, Three(3, 5, 7));
+    const auto copy = Run("d", "copy", kTyped);
+    ASSERT_TRUE(copy.ok()) << copy.status();
+    EXPECT_EQ(*copy, Three(2, 4, 6));
+  }
+}
+
+TEST_F(StreamCallTest, UntypedFunctions) {
+  const auto sum = Run("d, y", "sum", ", backend_config=\"ten\"");
+  ASSERT_TRUE(sum.ok()) << sum.status();
+  EXPECT_EQ(*sum, Three(22, 34, 46));
+  const auto updated = Run("y", "update", ", output_to_operand_aliasing={{}: (0, {})}");
+  ASSERT_TRUE(updated.ok()) << updated.status();
+  EXPECT_EQ(*updated, Three(110, 20, 30));
+}
+
+// A function for the device comes before one for the host.
+TEST_F(StreamCallTest, Platforms) {
+  const auto both = Run("d, y", "both"), host = Run("d", "host");
+  ASSERT_TRUE(both.ok() && host.ok()) << both.status() << host.status();
+  EXPECT_EQ(*both, Three(12, 24, 36));
+  EXPECT_EQ(*host, Three(-2, -4, -6));
+  auto module = ParseHloModule("HloModule m\nENTRY main { x = f32[3] parameter(0)  ROOT c = f32[3] custom-call(x, x), custom_call_target=\"both\" }");
+  ASSERT_TRUE(module.ok());
+  const auto thunks = CreateGpuCompiler(kEmulatedPlatform, {})->Emit(*std::move(module), {.custom_calls = client_->custom_call_registry()}, "thunks");
+  ASSERT_TRUE(thunks.ok()) << thunks.status();
+  EXPECT_TRUE(absl::StrContains(*thunks, "call c (&output 0, parameter 0, parameter 0)")) << *thunks;
+}
+
+// An error is the run's; the device goes on.
+TEST_F(StreamCallTest, Errors) {
+  const absl::Status failed = Run("d", "fail", kTyped).status();
+  EXPECT_EQ(failed.code(), absl::StatusCode::kInternal);
+  EXPECT_TRUE(absl::StrContains(failed.message(), "custom call fail: not today")) << failed;
+  EXPECT_TRUE(absl::StrContains(Run("d", "fail_with_status", ", api_version=API_VERSION_STATUS_RETURNING").status().message(), "never"));
+  EXPECT_EQ(Run("d", "much", kTyped).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Run("d", "nobody").status().code(), absl::StatusCode::kNotFound);
+  const auto fine = Run("d", "add_one", kTyped);
+  ASSERT_TRUE(fine.ok()) << fine.status();
+  EXPECT_EQ(*fine, Three(3, 5, 7));
+}
+
+}  // namespace
+}  // namespace hilo::gpu
