@@ -34,8 +34,8 @@ _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _delete_tensor(address):
-    _given.pop(address, None)
+def _delete_tensor(address, given=_given):  # bound: at the end of the process names of modules are gone
+    given.pop(address, None)
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -106,7 +106,7 @@ def share():
         if wanted == place and place[0] != _CPU and _code(self.dtype) is not None:
             return _device_capsule(self.copy() if copy else self, place)
         if wanted[0] != _CPU:
-            raise BufferError(f"an array on the device {place} of DLPack's cannot be given to the device {wanted}")
+            raise BufferError(f"an array on the device {(int(place[0]), place[1])} of DLPack's cannot be given to the device {wanted}")
         if stream is not None and place[0] == _CPU:
             raise RuntimeError(f"arrays in the memory of the host have no streams: expected stream=None, got {stream}")
         array = np.asarray(self)
