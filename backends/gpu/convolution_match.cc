@@ -78,6 +78,8 @@ class Reading {
  private:
   // So that sums and products of window and sizes need no care.
   bool IsOfModestSize() const {
+    constexpr size_t kMostDimensions = 3;
+    if (window_.size() > kMostDimensions) return false;
     for (const Shape* shape : {&lhs_, &rhs_, &result_}) {
       for (int64_t size : shape->dimensions()) {
         if (size < 1 || size > INT32_MAX) return false;

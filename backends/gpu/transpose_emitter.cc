@@ -1,8 +1,8 @@
 // Transposes that exchange the minor-most dimension: through tiles in shared memory, so that both reading and writing go along lines. The operand may be anything fused. The result's
 // dimensions are seen as three groups: [before..., row, ...between, column], where `row` is the result dimension that is minor-most in the operand.
 //
-// A warp reads and writes 32 neighbours at once, a word each: of types of 8 and 16 bits a thread has 4 or 2 elements side by side. A line of the tile is one element longer than its
-// side, so that the words of a line and those across the lines are in different banks.
+// A thread reads and writes 16 bytes of neighbours at once where the sides allow it, else a word: of types of 8 and 16 bits 4 or 2 elements side by side. A line of the tile is one
+// element longer than its side, so that the words of a line and those across the lines are in different banks, or at most two in one.
 #include <algorithm>
 
 #include "backends/gpu/emitters.h"
@@ -18,8 +18,7 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-constexpr int64_t kLanes = kWarpSize, kLinesAtOnce = kBlockSize / kLanes;
-constexpr int64_t kWordBytes = 4;
+constexpr int64_t kWordBytes = 4, kWideBytes = 16;
 // Shorter sides are loops.
 constexpr int64_t kMinSide = 16;
 
@@ -33,12 +32,19 @@ int64_t RowDimension(const HloInstruction& transpose) {
   return -1;
 }
 
-// Elements that a thread has side by side.
-int64_t GroupOf(const Shape& shape, int64_t rows, int64_t columns) {
+struct Tile {
+  int64_t group = 1;         // elements that a thread has side by side
+  int64_t side = kWarpSize;  // in elements
+};
+
+Tile TileOf(const Shape& shape, int64_t rows, int64_t columns) {
   const PrimitiveType type = shape.element_type();
-  const int64_t group = IsComplexType(type) || PrimitiveTypeBitWidth(type) % 8 != 0 ? 1 : std::max<int64_t>(kWordBytes / PrimitiveTypeByteSize(type), 1);
-  const bool fits = rows % group == 0 && columns % group == 0 && rows >= kLanes * group && columns >= kLanes * group;
-  return fits ? group : 1;
+  if (IsComplexType(type) || PrimitiveTypeBitWidth(type) % 8 != 0) return {};
+  const int64_t bytes = PrimitiveTypeByteSize(type), words = std::max<int64_t>(kWordBytes / bytes, 1);
+  const auto fits = [&](const Tile& tile) { return rows % tile.group == 0 && columns % tile.group == 0 && rows >= tile.side && columns >= tile.side; };
+  const Tile wide = {kWideBytes / bytes, 2 * kWarpSize}, narrow = {words, words * kWarpSize};
+  if (bytes > 1 && fits(wide)) return wide;  // bytes would meet in four to a bank
+  return fits(narrow) ? narrow : Tile();
 }
 
 }  // namespace
@@ -60,14 +66,15 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
     others.push_back(d);
     other_sizes.push_back(shape.dimensions(d));
   }
-  const int64_t group = GroupOf(shape, rows, columns), side = kLanes * group;
+  const auto [group, side] = TileOf(shape, rows, columns);
+  const int64_t lanes = side / group;  // threads of a line
   const int64_t tile_rows = CeilDiv(rows, side), tile_columns = CeilDiv(columns, side);
 
   KernelEmitter k(&program, instruction);
   llvm::IRBuilder<>& b = k.b();
   auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
   llvm::Value *thread = k.Thread(), *block = k.Block();
-  llvm::Value *x = b.CreateMul(b.CreateURem(thread, integer(kLanes)), integer(group), "", true, true), *y = b.CreateUDiv(thread, integer(kLanes));
+  llvm::Value *x = b.CreateMul(b.CreateURem(thread, integer(lanes)), integer(group), "", true, true), *y = b.CreateUDiv(thread, integer(lanes));
   llvm::Value* tile = b.CreateURem(block, integer(tile_rows * tile_columns));
   const std::vector<LaneIndex> other = k.Delinearize(b.CreateUDiv(block, integer(tile_rows * tile_columns)), other_sizes);
   llvm::Value* first_row = b.CreateMul(b.CreateUDiv(tile, integer(tile_columns)), integer(side), "", true, true);
@@ -84,9 +91,10 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
     at[column_dimension] = LaneIndex::Uniform(column, 1, columns);
     return at;
   };
-  // Lines y, y + kLinesAtOnce ... of the tile; the group's first element inside means all of it, as sides are multiples of groups.
+  // Lines y, y + lines_at_once ... of the tile; the group's first element inside means all of it, as sides are multiples of groups.
   using Body = absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* column, llvm::Value* cell)>;
-  auto lines = [&](bool along_rows, Body body) {
+  const int64_t lines_at_once = kBlockSize / lanes;
+  auto lines = [&, group = group, side = side](bool along_rows, Body body) {
     const auto line = [&](llvm::Value* i) {
       llvm::Value *row_part = along_rows ? x : i, *column_part = along_rows ? i : x;
       llvm::Value *row = b.CreateAdd(first_row, row_part, "", true, true), *column = b.CreateAdd(first_column, column_part, "", true, true);
@@ -101,9 +109,9 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
         return absl::OkStatus();
       });
     };
-    if (group > 1) return k.ForEach("lines", y, integer(side), kLinesAtOnce, line);
+    if (group > 1) return k.ForEach("lines", y, integer(side), lines_at_once, line);
     absl::Status status;
-    for (int64_t i = 0; i < side && status.ok(); i += kLinesAtOnce) status = line(b.CreateAdd(y, integer(i), "", true, true));
+    for (int64_t i = 0; i < side && status.ok(); i += lines_at_once) status = line(b.CreateAdd(y, integer(i), "", true, true));
     return status;
   };
   HILO_RETURN_IF_ERROR(lines(/*along_rows=*/true, [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {

@@ -90,7 +90,7 @@ ENTRY main {
     {"transpose", R"(
 HloModule m
 ENTRY main { x = f32[2048,1024] parameter(0)  ROOT t = f32[1024,2048] transpose(x), dimensions={1,0} }
-)", 1, 40, {"st.shared", "ld.shared", "bar.sync"}, {".local"}},
+)", 1, 48, {"ld.global.nc.v4.f32", "st.global.v4.f32", "st.shared", "ld.shared", "bar.sync"}, {".local", "ld.global.nc.f32"}},
     {"dot", R"(
 HloModule m
 ENTRY main { x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT d = f32[512,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
