@@ -25,6 +25,8 @@ std::unique_ptr<HloPass> MakeDce();
 std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results = {}, std::vector<ShardingNote>* notes = nullptr);
 // "async-to-sync": an op in place of each asynchronous pair of it; domains go. Needed.
 std::unique_ptr<HloPass> MakeAsyncToSync();
+// "loop-products": one product of all rounds for those that a loop computes round by round. Adds up in another order.
+std::unique_ptr<HloPass> MakeLoopProducts();
 // "inline-fusions": puts the instructions of fusions that the module brings along in their place. Needed where no fusions were made before.
 std::unique_ptr<HloPass> MakeFusionInliner();
 // "inline-calls": puts small or only once called computations in the place of their calls.
