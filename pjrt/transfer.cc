@@ -35,17 +35,6 @@ absl::StatusOr<PJRT_Buffer*> CopyTo(PJRT_Buffer* source, PJRT_Memory* memory) {
   return NewBuffer(source->client, memory, std::move(copy));
 }
 
-// A second handle on the same value.
-absl::StatusOr<PJRT_Buffer*> ShareWith(PJRT_Buffer* source, PJRT_Memory* memory) {
-  HILO_RETURN_IF_ERROR(CheckMemory(source->client.get(), memory));
-  absl::StatusOr<std::shared_ptr<BufferValue>> value = source->value->Share();
-  if (!value.ok()) return InvalidArgument(value.status().message());
-  if (!source->client->client->memory_is_on_host() && memory->device != source->memory->device && source->value->shape().IsArray()) {
-    return CopyTo(source, memory);
-  }
-  return NewBuffer(source->client, memory, std::make_unique<Buffer>(source->value->shared_shape(), memory->device->number(), *std::move(value)));
-}
-
 // Calls `copy` with the bytes of `memory` on the host (null: none).
 template <typename Copy>
 absl::Status CopyFromBlock(const MemoryBlock* memory, const Copy& copy) {
@@ -57,6 +46,32 @@ absl::Status CopyFromBlock(const MemoryBlock* memory, const Copy& copy) {
   HILO_RETURN_IF_ERROR(memory->CopyToHost(bytes.data()));
   copy(bytes.data());
   return absl::OkStatus();
+}
+
+// Bytes of another client's, by way of the host. Waits.
+absl::StatusOr<PJRT_Buffer*> CopyToOther(PJRT_Buffer* source, PJRT_Memory* memory) {
+  const PJRT_Client& other = *memory->device->client;
+  HILO_RETURN_IF_ERROR(CheckMemory(&other, memory));
+  const Shape& shape = source->value->shape();
+  if (!shape.IsArray()) return Unimplemented("a copy of ", shape.ToString(), " to another client");
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const MemoryBlock> block, MemoryOf(source));
+  absl::StatusOr<std::unique_ptr<Buffer>> copy = nullptr;
+  const auto take = [&](const uint8_t* bytes) { copy = other.client->BufferFromHostMemory(bytes, shape, memory->device->number()); };
+  HILO_RETURN_IF_ERROR(CopyFromBlock(block.get(), take));
+  HILO_RETURN_IF_ERROR(copy.status());
+  return NewBuffer(other.self, memory, *std::move(copy));
+}
+
+// A second handle on the same value.
+absl::StatusOr<PJRT_Buffer*> ShareWith(PJRT_Buffer* source, PJRT_Memory* memory) {
+  if (memory->device->client != source->client.get()) return CopyToOther(source, memory);
+  HILO_RETURN_IF_ERROR(CheckMemory(source->client.get(), memory));
+  absl::StatusOr<std::shared_ptr<BufferValue>> value = source->value->Share();
+  if (!value.ok()) return InvalidArgument(value.status().message());
+  if (!source->client->client->memory_is_on_host() && memory->device != source->memory->device && source->value->shape().IsArray()) {
+    return CopyTo(source, memory);
+  }
+  return NewBuffer(source->client, memory, std::make_unique<Buffer>(source->value->shared_shape(), memory->device->number(), *std::move(value)));
 }
 
 // Calls `copy` with the bytes of `source` once they are there, and returns the event of its end.

@@ -39,6 +39,16 @@ TEST(ClientTest, TwoAtOnceAndAnyEnd) {
   EXPECT_EQ(PJRT_ERROR(Client_LookupDevice, .client = one, .id = 7), "3: there is no device 7; the client has 1");
   EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = one, .data = &value, .type = PJRT_Buffer_Type_F32, .device = device),
             "12: transfers between two clients");
+  // What a client has the other one gets by a copy.
+  const auto there = PJRT_CALL(Client_LookupDevice, .client = one, .id = 0).device;
+  const auto copy = PJRT_CALL(Buffer_CopyToDevice, .buffer = buffer.buffer, .dst_device = there).dst_buffer;
+  EXPECT_EQ(PJRT_CALL(Buffer_Device, .buffer = copy).device, there);
+  float copied = 0;
+  PJRT_Event* const read = PJRT_CALL(Buffer_ToHostBuffer, .src = copy, .dst = &copied, .dst_size = sizeof(copied)).event;
+  PJRT_CALL(Event_Await, .event = read);
+  PJRT_CALL(Event_Destroy, .event = read);
+  EXPECT_EQ(copied, value);
+  PJRT_CALL(Buffer_Destroy, .buffer = copy);
   PJRT_CALL(Client_Destroy, .client = other);
   PJRT_CALL(Client_Destroy, .client = one);
   // The buffer keeps its client.
