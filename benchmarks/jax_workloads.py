@@ -190,6 +190,18 @@ def gated_recurrent_scan(generator, device):
 
 
 @program
+def recurrent_gradient_of_128(generator, device):
+    """Gated units on 16 sequences."""
+    def loss(w, xs):
+        def step(h, x):
+            update, reset = jax.nn.sigmoid(x @ w[0] + h @ w[1]), jax.nn.sigmoid(x @ w[2] + h @ w[3])
+            h = (1 - update) * h + update * jnp.tanh(x @ w[4] + (reset * h) @ w[5])
+            return h, h
+        return (lax.scan(step, jnp.zeros((16, 128)), xs)[1] ** 2).mean()
+    return Program(jax.grad(loss), [[0.1 * f32(generator, 128, 128) for _ in range(6)], f32(generator, 50, 16, 128)])
+
+
+@program
 def training_of_a_tiny_network(generator, device):
     def loss(p, x, y):
         return ((jnp.tanh(x @ p[0] + p[1]) @ p[2] + p[3] - y) ** 2).mean()
@@ -291,6 +303,32 @@ def hidden_markov_gradient(generator, device):
         step = lambda a, x: (jsp.special.logsumexp(a[:, None] + moves, 0) + x, None)
         return jsp.special.logsumexp(lax.scan(step, start, seen)[0])
     return Program(jax.grad(likelihood, (0, 1)), [f32(generator, 20), f32(generator, 20, 20), f32(generator, 100, 20)])
+
+
+@program
+def particle_filter(generator, device):
+    def step(state, seen):
+        particles, key = state
+        key, move, draw = jax.random.split(key, 3)
+        particles = particles + 0.1 * jax.random.normal(move, particles.shape)
+        weights = jax.nn.softmax(-0.5 * (particles - seen) ** 2)
+        places = (jnp.arange(200) + jax.random.uniform(draw)) / 200
+        chosen = jnp.searchsorted(jnp.cumsum(weights), places).clip(0, 199)
+        return (particles[chosen], key), (weights * particles).sum()
+    return Program(lambda seen, key: lax.scan(step, (jnp.zeros(200), key), seen)[1], [f32(generator, 50), jax.random.PRNGKey(0)])
+
+
+@program
+def boosted_trees(generator, device):
+    """50 trees of depth 6."""
+    def predict(features, bounds, leaves, x):
+        def tree(feature, bound, leaf):
+            node = jnp.zeros(len(x), jnp.int32)
+            for _ in range(6):
+                node = 2 * node + 1 + (x[jnp.arange(len(x)), feature[node]] > bound[node])
+            return leaf[node - 63]
+        return jax.vmap(tree)(features, bounds, leaves).sum(0)
+    return Program(predict, [jnp.asarray(generator.integers(0, 8, (50, 63)).astype(np.int32)), f32(generator, 50, 63), f32(generator, 50, 64), f32(generator, 500, 8)])
 
 
 @program

@@ -55,8 +55,14 @@ std::unique_ptr<DotAttrs> Shifted(const DotAttrs& dot, bool lhs, bool rhs) {
   const auto shift = [](std::vector<int64_t>* dimensions) {
     for (int64_t& dimension : *dimensions) ++dimension;
   };
-  if (lhs) shift(&shifted->lhs_batch_dims), shift(&shifted->lhs_contracting_dims);
-  if (rhs) shift(&shifted->rhs_batch_dims), shift(&shifted->rhs_contracting_dims);
+  if (lhs) {
+    shift(&shifted->lhs_batch_dims);
+    shift(&shifted->lhs_contracting_dims);
+  }
+  if (rhs) {
+    shift(&shifted->rhs_batch_dims);
+    shift(&shifted->rhs_contracting_dims);
+  }
   if (!lhs || !rhs) return shifted;
   shifted->lhs_contracting_dims.insert(shifted->lhs_contracting_dims.begin(), 0);
   shifted->rhs_contracting_dims.insert(shifted->rhs_contracting_dims.begin(), 0);
@@ -137,7 +143,7 @@ class CountedLoop {
     for (int step = 0; step < kMostSteps; ++step) {
       if (const int64_t element = ElementOf(x); element >= 0) {
         const std::optional<int64_t> start = CountsFrom(element);
-        if (!start) return 0;
+        if (!start || *start > kMostElements || *start < -kMostElements) return 0;
         const int64_t first = sign * *start + offset;
         return sign > 0 && first == 0 ? 1 : sign < 0 && first == rounds_ - 1 ? -1 : 0;
       }
@@ -146,7 +152,7 @@ class CountedLoop {
         const int64_t number = IsScalarConstant(x->operand(1)) ? 1 : 0;
         if (!IsScalarConstant(x->operand(number))) return 0;
         const int64_t value = x->operand(number)->literal().GetAsInt64(0);
-        if (std::abs(value) > kMostElements) return 0;
+        if (value > kMostElements || value < -kMostElements) return 0;
         offset += (adds || number == 0 ? sign : -sign) * value;
         if (!adds && number == 0) sign = -sign;
         x = x->operand(1 - number);
@@ -190,7 +196,7 @@ class CountedLoop {
       if (side == 1 && dot->operand(1)->shape().rank() != static_cast<int64_t>(contracting)) continue;
       HloInstruction* array = init(row->element);
       const int64_t rows = array->shape().dimensions(0);
-      if (rows > 2 * rounds_ || rows * Elements(dot) > kMostElements) continue;
+      if (rows == 0 || rows > 2 * rounds_ || Elements(dot) > kMostElements / rows) continue;
       HloComputation* outside = loop_->parent();
       other = other->IsConstant() ? outside->AddInstruction(other->CloneWithNewOperands(other->shape(), {})) : init(ElementOf(other));
       std::unique_ptr<DotAttrs> all = Shifted(attrs, side == 0, side == 1);
@@ -199,7 +205,7 @@ class CountedLoop {
       HILO_ASSIGN_OR_RETURN(HloInstruction * product, outside->AddOp(HloOpcode::kDot, {array, other}, std::move(all), {}, &shape));
       HILO_ASSIGN_OR_RETURN(HloInstruction * carried, AddState(product));
       std::vector<HloInstruction*> slice = {carried, row->index};
-      HILO_RETURN_IF_ERROR(AppendZeros(dot->shape().rank(), &slice));
+      AppendZeros(dot->shape().rank(), &slice);
       auto attributes = std::make_unique<DynamicSliceAttrs>();
       const Shape one = WithRows(1, dot->shape());
       attributes->dynamic_slice_sizes.assign(one.dimensions().begin(), one.dimensions().end());
@@ -262,7 +268,7 @@ class CountedLoop {
         kept += Elements(operand);
       }
     }
-    if (ProductsOf(term->dot) < kFewSums || Elements(term->dot) < 4 * kept || rounds_ * kept > kMostElements) return false;
+    if (ProductsOf(term->dot) < kFewSums || kept > kMostElements / rounds_ || Elements(term->dot) < 4 * kept) return false;
     if (index == nullptr) {
       for (int64_t element = 0; element < state_size_ && index == nullptr; ++element) {
         if (CountsFrom(element) != 0) continue;
@@ -305,7 +311,7 @@ class CountedLoop {
       HILO_ASSIGN_OR_RETURN(HloInstruction * array, AddState(empty));
       HILO_ASSIGN_OR_RETURN(HloInstruction * row, simplify::MakeReshape(x, WithRows(1, x->shape())));
       std::vector<HloInstruction*> update = {array, row, index};
-      HILO_RETURN_IF_ERROR(AppendZeros(x->shape().rank(), &update));
+      AppendZeros(x->shape().rank(), &update);
       HILO_ASSIGN_OR_RETURN(HloInstruction * updated, body_->AddOp(HloOpcode::kDynamicUpdateSlice, update));
       body_->ReplaceOperand(root(), kept->second, updated);
     }
@@ -314,10 +320,10 @@ class CountedLoop {
 
   // --- the state ---
 
-  absl::Status AppendZeros(int64_t count, std::vector<HloInstruction*>* indices) {
+  // The indices of the other dimensions behind that of the row.
+  void AppendZeros(int64_t count, std::vector<HloInstruction*>* indices) {
     HloInstruction* zero = body_->AddConstant(LiteralUtil::Zero(indices->back()->shape().element_type()));
-    indices->insert(indices->end(), count, zero);
-    return absl::OkStatus();
+    indices->insert(indices->end(), static_cast<size_t>(count), zero);
   }
 
   // Another element of the state, `init` at first and in every round until somebody changes that; returned as the body reads it.
