@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -130,13 +131,17 @@ std::vector<KernelResources> ParseResourceLog(absl::string_view log) {
   return kernels;
 }
 
+// Whether the text says where code comes from.
+bool HasLines(absl::string_view ptx) { return absl::StrContains(ptx, "\t.loc\t"); }
+
 absl::StatusOr<AssembledCode> AssembleInProcess(absl::string_view ptx, absl::string_view arch) {
   HILO_RETURN_IF_ERROR(TheJitLink().status());
   const JitLink& link = *TheJitLink();
   const std::string architecture = absl::StrCat("-arch=", arch), text(ptx);
-  const char* options[] = {architecture.c_str(), "-O3", "-verbose"};
+  std::vector<const char*> options = {architecture.c_str(), "-O3", "-verbose"};
+  if (HasLines(ptx)) options.push_back("-lineinfo");
   void* handle = nullptr;
-  if (const int code = link.nvJitLinkCreate(&handle, 3, options); code != 0) return Internal("nvJitLink refuses ", architecture, " with code ", code);
+  if (const int code = link.nvJitLinkCreate(&handle, static_cast<uint32_t>(options.size()), options.data()); code != 0) return Internal("nvJitLink refuses ", architecture, " with code ", code);
   struct Destroy {
     const JitLink& link;
     void** handle;
@@ -162,7 +167,9 @@ absl::StatusOr<AssembledCode> AssembleByPtxas(absl::string_view ptx, absl::strin
   const TemporaryFile input, output, log;
   if (!input.ok() || !output.ok() || !log.ok()) return Unavailable("cannot make a file ", input.path(), " for ptxas");
   HILO_RETURN_IF_ERROR(WriteFile(input.path(), ptx));
-  const bool ran = RunProgram({*ptxas, absl::StrCat("-arch=", arch), "-O3", "-v", input.path(), "-o", output.path()}, log.path());
+  std::vector<std::string> arguments = {*ptxas, absl::StrCat("-arch=", arch), "-O3", "-v", input.path(), "-o", output.path()};
+  if (HasLines(ptx)) arguments.push_back("-lineinfo");
+  const bool ran = RunProgram(arguments, log.path());
   HILO_ASSIGN_OR_RETURN(const std::string words, ReadFile(log.path()));
   if (!ran) return Internal(*ptxas, " cannot assemble for ", arch, ": ", words);
   AssembledCode result;

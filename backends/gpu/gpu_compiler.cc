@@ -37,10 +37,11 @@ std::string IrOf(const EmittedProgram& program) {
   return stream.str();
 }
 
-bool GraphsAre(absl::string_view wanted) {
-  const char* setting = std::getenv("HILO_GPU_GRAPHS");
+bool Is(const char* variable, absl::string_view wanted) {
+  const char* setting = std::getenv(variable);
   return setting != nullptr && setting == wanted;
 }
+bool GraphsAre(absl::string_view wanted) { return Is("HILO_GPU_GRAPHS", wanted); }
 
 // Numbered files of what compilation makes of a module; nothing without a folder.
 class Dumper {
@@ -183,6 +184,7 @@ class GpuCompiler : public Compiler {
                                    .sequences = options_.sequences,
                                    .overlap_collectives = options_.overlap_collectives,
                                    .graph_thunks_from = GraphsAre("off") ? INT64_MAX : options_.graph_thunks_from,
+                                   .line_info = options_.line_info || Is("HILO_GPU_LINES", "on"),
                                    .radix_sort_from = options_.radix_sort_from,
                                    .libraries = lowered.libraries.get(),
                                    .group_elements_from = options_.group_elements_from};

@@ -33,6 +33,9 @@ struct GpuCompilerOptions {
   LibraryThresholds libraries;
   // Thunks in a row that become a graph; HILO_GPU_GRAPHS=off: none do; =always: in the first run already.
   int64_t graph_thunks_from = 4;
+  // Code names the instructions whose arrays it reads and writes, for compute-sanitizer and profilers (line_info.h), and kernels are the same less often. HILO_GPU_LINES=on: it
+  // does.
+  bool line_info = false;
   // Machine code of kernels is kept there; without a value in the folder that the variable HILO_CACHE_DIR names. Empty: nowhere.
   std::optional<std::string> cache_dir;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/gpu/line_info.h"
 #include "backends/gpu/program_emitter.h"
 #include "backends/gpu/ptx.h"
 #include "backends/llvm/llvm_compat.h"
@@ -133,6 +134,10 @@ void KernelEmitter::CreateFunction() {
   }
   function_ = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false), llvm::GlobalValue::ExternalLinkage, "kernel", *module_);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
+  if (program_.emission().line_info) {
+    lines_ = DescribeKernel(function_);
+    SetLocation(b, lines_, name_);
+  }
   for (size_t i = 0; i < arguments_.size(); ++i) {
     if (arguments_[i].kind == KernelArgument::Kind::kInteger) continue;
     const unsigned number = static_cast<unsigned>(i);
@@ -178,6 +183,7 @@ llvm::Value* KernelEmitter::PointerTo(const BufferSlice& slice) {
 }
 
 codegen::IrArray KernelEmitter::ArrayOf(const HloInstruction* instruction, int64_t leaf) {
+  if (lines_ != nullptr) SetLocation(b(), lines_, instruction->name());
   const BufferSlice slice = instruction->IsConstant() ? *ConstantSlice(instruction) : program_.assignment().slice(instruction, leaf);
   codegen::IrArray array;
   array.pointer = PointerTo(slice);

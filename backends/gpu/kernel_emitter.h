@@ -113,6 +113,7 @@ class KernelEmitter : public codegen::OperandSource {
   std::unique_ptr<llvm::Module> module_;
   std::unique_ptr<llvm::IRBuilder<>> builder_;
   llvm::Function* function_ = nullptr;
+  llvm::DISubprogram* lines_ = nullptr;  // null: code has no locations
   std::unique_ptr<codegen::EmitterContext> context_;
   std::unique_ptr<codegen::ElementEmitter> elements_;
   std::unique_ptr<codegen::RegionScope> region_;

@@ -26,6 +26,7 @@ struct EmissionOptions {
   bool sequences = true;         // small instructions in a row become one kernel of one thread, small loops too
   bool overlap_collectives = true;  // see GpuCompilerOptions
   int64_t graph_thunks_from = 4;  // thunks in a row that become a graph
+  bool line_info = false;         // see GpuCompilerOptions
   int64_t radix_sort_from = int64_t{1} << 18;  // elements of a list whose keys have 32 bits; others in proportion
   Libraries* libraries = nullptr;  // null: everything is a kernel of our own
   int64_t group_bytes = 16;      // of neighbouring elements that one thread computes, where that is possible
