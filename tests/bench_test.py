@@ -52,6 +52,13 @@ def main():
             begin = text.index("<svg", begin + 1)
             xml.dom.minidom.parseString(text[begin : text.index("</svg>", begin) + 6])
 
+    emulated = bench(DIGITS / "forward.hlo", "--platform=interpreter,cuda", "--iterations=2", "--json")
+    rows = [json.loads(line) for line in emulated.stdout.splitlines()]
+    check(emulated.returncode == 0 and len(rows) == 2, emulated.stderr)
+    if rows[1]["platform"] == "cuda-emulated":  # there is no GPU
+        check("is measured instead" in emulated.stderr, f"an emulated device is called so: {emulated.stderr}")
+        counted = [k for k in rows[1]["kernels"] if "bytes=" in k]
+        check(counted and all("sectors=" in k and "sector_ratio=" in k for k in counted), f"sectors: {rows[1]['kernels']}")
     emulated = bench(DIGITS / "forward.hlo", "--platform=cuda-emulated", "--iterations=2")
     check(emulated.returncode == 0 and "say nothing of a GPU" in emulated.stdout, f"an emulated device is called so: {emulated.stdout}{emulated.stderr}")
     for arguments, words in (

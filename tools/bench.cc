@@ -26,12 +26,20 @@ absl::Status Bench(const Flags& flags) {
   for (const std::string& path : flags.positional()) {
     HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(path, flags));
     const std::vector<std::string> platforms = absl::StrSplit(flags.Get("platform", program.platform), ',');
-    for (const std::string& platform : platforms) {
+    for (std::string platform : platforms) {
       absl::StatusOr<Measurement> measured = Measure(program, platform, flags, iterations);
       if (absl::IsUnavailable(measured.status())) {
-        // The other platforms are worth having.
+        // The other platforms are worth having, and what is known of a GPU's kernels without one.
         std::fprintf(stderr, "hilo: %s\n", std::string(measured.status().message()).c_str());
-        if (platform == "cuda") std::fprintf(stderr, "hilo: --platform=cuda-emulated runs the same kernels without a GPU\n");
+        if (platform == "cuda" && platforms.size() > 1) {
+          std::fprintf(stderr, "hilo: cuda-emulated runs the same kernels, and is measured instead\n");
+          platform = "cuda-emulated";
+          measured = Measure(program, platform, flags, iterations);
+        } else if (platform == "cuda") {
+          std::fprintf(stderr, "hilo: --platform=cuda-emulated runs the same kernels without a GPU\n");
+        }
+      }
+      if (absl::IsUnavailable(measured.status())) {
         missing = measured.status();
         continue;
       }

@@ -4,10 +4,13 @@
 #include <cmath>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "base/version.h"
 
@@ -40,6 +43,64 @@ std::string Time(double ms) {
 constexpr absl::string_view kEmulationNote = "the device is emulated: its times are of this host and say nothing of a GPU";
 
 std::string Html(absl::string_view text) { return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}); }
+
+// --- the kernels ---
+using Row = std::vector<std::string>;
+
+// Lines as in "add: registers=24 occupancy=64/64" as a table with a head; what has another form comes after it, a line of one cell.
+std::vector<Row> KernelTable(const std::vector<std::string>& lines) {
+  Row head{"kernel"};
+  std::vector<Row> rows, rest;
+  for (const std::string& line : lines) {
+    const std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    if (words.size() < 2 || !absl::EndsWith(words[0], ":") || !absl::StrContains(words[1], '=')) {
+      rest.push_back({line});
+      continue;
+    }
+    Row& row = rows.emplace_back();
+    row.emplace_back(absl::StripSuffix(words[0], ":"));
+    for (size_t i = 1; i < words.size(); ++i) {
+      const std::pair<std::string, std::string> parts = absl::StrSplit(words[i], absl::MaxSplits('=', 1));
+      const size_t column = std::find(head.begin(), head.end(), parts.first) - head.begin();
+      if (column == head.size()) head.push_back(parts.first);
+      row.resize(std::max(row.size(), column + 1));
+      row[column] = parts.second;
+    }
+  }
+  if (!rows.empty()) rows.insert(rows.begin(), head);
+  for (Row& row : rows) row.resize(head.size());
+  rows.insert(rows.end(), rest.begin(), rest.end());
+  return rows;
+}
+
+std::string KernelText(const std::vector<std::string>& lines) {
+  const std::vector<Row> rows = KernelTable(lines);
+  std::vector<size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; row.size() > 1 && i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    absl::StrAppend(&text, "    ", row[0]);
+    for (size_t i = 1; i < row.size(); ++i) absl::StrAppend(&text, std::string((i == 1 ? widths[0] - row[0].size() : 0) + 2 + widths[i] - row[i].size(), ' '), row[i]);
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
+std::string KernelHtml(const std::vector<std::string>& lines) {
+  std::string html = "<table class=\"kernels\">\n";
+  for (const Row& row : KernelTable(lines)) {
+    absl::StrAppend(&html, "<tr>");
+    for (const std::string& cell : row) absl::StrAppend(&html, row.size() == 1 ? "<td colspan=\"12\">" : "<td>", Html(absl::StrReplaceAll(cell, {{"_", " "}})), "</td>");
+    absl::StrAppend(&html, "</tr>\n");
+  }
+  return html + "</table>\n";
+}
+
+// Arrays that stay in caches go past the roof of memory.
+std::string RoofText(double fraction) { return fraction > 1 ? "in caches" : absl::StrFormat("%.0f%%", fraction * 100); }
 
 // --- the plot ---
 constexpr double kLeft = 190, kWidth = 640, kRow = 22, kTop = 34;
@@ -119,8 +180,9 @@ std::string HtmlTable(absl::Span<const Measurement* const> group) {
     absl::StrAppend(&html, "<tr><td style=\"background:", kColors[i % std::size(kColors)], "\">&nbsp;</td><td>", Html(m.platform), "</td>");
     for (double q : {0.0, 0.5, 0.9, 0.99}) absl::StrAppend(&html, "<td>", Time(q == 0 ? m.run_ms.front() : m.Quantile(q)), "</td>");
     const std::optional<double> roof = m.RoofFraction();
-    absl::StrAppend(&html, "<td>", number(m.Gigaflops()), "</td><td>", number(m.GigabytesPerSecond()), "</td><td>",
-                    roof.has_value() ? absl::StrFormat("%.0f%%", *roof * 100) : "-", "</td></tr>\n");
+    const bool says_nothing = IsEmulated(m.platform);
+    absl::StrAppend(&html, "<td>", says_nothing ? "-" : number(m.Gigaflops()), "</td><td>", says_nothing ? "-" : number(m.GigabytesPerSecond()), "</td><td>",
+                    roof.has_value() ? RoofText(*roof) : "-", "</td></tr>\n");
   }
   absl::StrAppend(&html, "</table>\n");
   for (const Measurement* m : group) {
@@ -128,7 +190,7 @@ std::string HtmlTable(absl::Span<const Measurement* const> group) {
       absl::StrAppendFormat(&html, "<p>Roofs of %s, measured: %.4g GFLOP/s, %.4g GB/s.</p>\n", Html(m->platform), m->roofs->gigaflops,
                             m->roofs->gigabytes_per_second);
     if (IsEmulated(m->platform))
-      absl::StrAppend(&html, "<p>", Html(m->platform), ": ", kEmulationNote, ".</p>\n<pre>", Html(absl::StrJoin(m->kernels, "\n")), "</pre>\n");
+      absl::StrAppend(&html, "<p>", Html(m->platform), ": ", kEmulationNote, ".</p>\n", KernelHtml(m->kernels));
   }
   return html;
 }
@@ -142,15 +204,20 @@ std::string ReportText(const Measurement& m) {
                         m.result_bytes * 1e-6, Time(m.from_device_ms));
   if (IsEmulated(m.platform)) {
     absl::StrAppend(&text, "  ", kEmulationNote, "\n");
-    if (m.flops.has_value()) absl::StrAppendFormat(&text, "  %.4g MFLOP\n", *m.flops * 1e-6);
-    for (const std::string& kernel : m.kernels) absl::StrAppend(&text, "    ", kernel, "\n");
-    return text;
+    if (m.flops.has_value()) {
+      absl::StrAppendFormat(&text, "  %.4g MFLOP, %.4g MB of arguments and results\n", *m.flops * 1e-6, (m.argument_bytes + m.result_bytes) * 1e-6);
+    }
+    return text + KernelText(m.kernels);
   }
   if (m.flops.has_value()) {
     absl::StrAppendFormat(&text, "  %.4g GFLOP/s and %.4g GB/s of arguments and results", *m.Gigaflops(), m.GigabytesPerSecond());
     if (m.roofs.has_value()) {
-      absl::StrAppendFormat(&text, "; roofs %.4g and %.4g: the run takes %.3g times what the nearer roof allows", m.roofs->gigaflops,
-                            m.roofs->gigabytes_per_second, 1 / std::max(*m.RoofFraction(), 1e-9));
+      absl::StrAppendFormat(&text, "; roofs %.4g and %.4g: ", m.roofs->gigaflops, m.roofs->gigabytes_per_second);
+      if (*m.RoofFraction() > 1) {
+        absl::StrAppend(&text, "the arrays stay in caches");
+      } else {
+        absl::StrAppendFormat(&text, "the run takes %.3g times what the nearer roof allows", 1 / std::max(*m.RoofFraction(), 1e-9));
+      }
     }
     text += "\n";
   }
@@ -200,7 +267,8 @@ std::string ReportGoogleBenchmark(absl::Span<const Measurement> all) {
 std::string ReportHtml(absl::Span<const Measurement> all) {
   std::string html =
       "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>hilo bench</title>\n<style>body{font-family:sans-serif;margin:2em}"
-      "td,th{padding:2px 10px;text-align:right}</style></head><body>\n<h1>hilo bench</h1>\n";
+      "td,th{padding:2px 10px;text-align:right}.kernels td:first-child{text-align:left}"
+      ".kernels tr:first-child{font-weight:bold}.kernels tr:nth-child(even){background:#f4f4f4}</style></head><body>\n<h1>hilo bench</h1>\n";
   for (size_t i = 0; i < all.size();) {
     std::vector<const Measurement*> group;
     for (; i < all.size() && (group.empty() || all[i].program == group[0]->program); ++i) group.push_back(&all[i]);

@@ -9,11 +9,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/program_cost.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/dynamic_program.h"
+#include "tools/kernel_memory.h"
 
 namespace hilo::tools {
 namespace {
@@ -23,6 +25,8 @@ constexpr double kBudgetMs = 1000;
 constexpr int64_t kFewestRuns = 5;
 constexpr int64_t kMostRuns = 10000;
 constexpr int kTransfers = 5;
+// Programs that take longer are not run with every access counted.
+constexpr double kMostCountedMs = 100;
 
 // 64 MB an array, past any cache; a product of 2 GFLOP.
 constexpr absl::string_view kSumProgram = R"(HloModule roof_of_memory
@@ -112,10 +116,37 @@ std::string WithOccupancy(absl::string_view line) {
   return absl::StrCat(line, " occupancy=", warps, "/64");
 }
 
+// " bytes=4096 sectors=128 sector_ratio=1.00".
+std::string MemoryText(const KernelMemory& memory) {
+  std::string text = absl::StrFormat(" bytes=%d sectors=%d sector_ratio=%.2f", memory.bytes, memory.sectors, memory.SectorRatio());
+  if (memory.bank_passes > 0) absl::StrAppendFormat(&text, " bank_passes=%d bank_ratio=%.2f", memory.bank_passes, memory.BankRatio());
+  return text;
+}
+
+// What the emulated device counts, behind the lines of the kernels.
+void AddMemory(const Program& program, const Session& session, const Flags& flags, double run_ms, std::vector<std::string>* lines) {
+  if (run_ms > kMostCountedMs) {
+    lines->push_back(absl::StrFormat("memory sectors are not counted: that takes a hundred times the %.3g ms of a run", run_ms));
+    return;
+  }
+  const auto counted = CountKernelMemory(program, session, flags);
+  if (!counted.ok()) {
+    lines->push_back(absl::StrCat("memory sectors are not counted: ", counted.status().message()));
+    return;
+  }
+  for (const auto& [kernel, memory] : *counted) {
+    const auto line = std::find_if(lines->begin(), lines->end(), [name = absl::StrCat(kernel, ":")](const std::string& one) { return absl::StartsWith(one, name); });
+    if (line == lines->end()) {
+      lines->push_back(absl::StrCat(kernel, ":", MemoryText(memory)));
+    } else {
+      absl::StrAppend(&*line, MemoryText(memory));
+    }
+  }
+}
+
 // Nothing if there is no assembler, or no module.
 std::vector<std::string> Kernels(const Program& program, const std::string& platform, const Flags& flags) {
   std::vector<std::string> lines;
-  if (program.module == nullptr) return lines;
   const auto text = [&]() -> absl::StatusOr<std::string> {
     HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Compiler> compiler, CompilerFrom(platform, flags));
@@ -174,7 +205,10 @@ absl::StatusOr<Measurement> Measure(const Program& program, const std::string& p
     HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*program.module));
     measured.flops = (cost.flops + cost.transcendentals) * static_cast<double>(session.arguments.size());
   }
-  if (IsEmulated(platform)) measured.kernels = Kernels(program, platform, flags);
+  if (IsEmulated(platform) && program.module != nullptr) {
+    measured.kernels = Kernels(program, platform, flags);
+    AddMemory(program, session, flags, measured.run_ms.front(), &measured.kernels);
+  }
   return measured;
 }
 

@@ -57,6 +57,11 @@ absl::StatusOr<std::shared_ptr<DeviceMemory>> GpuDevices::OpenMemory(std::shared
   return std::make_shared<GpuMemory>(std::move(devices), device, driver, std::move(blocks), std::move(copies));
 }
 
+void GpuDevices::Use(int device, std::unique_ptr<GpuDriver> driver) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  drivers_[device] = std::move(driver);
+}
+
 absl::StatusOr<GpuDriver*> GpuDevices::Get(int device) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<GpuDriver>& driver = drivers_[device];

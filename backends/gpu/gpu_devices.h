@@ -34,6 +34,8 @@ class GpuDevices {
   const std::string& platform() const { return platform_; }
   // Lives as long as this. Errors: those of OpenGpuDriver, which are tried anew each time.
   absl::StatusOr<GpuDriver*> Get(int device);
+  // Has `driver` for device `device`, which nobody has asked for yet.
+  void Use(int device, std::unique_ptr<GpuDriver> driver);
   CollectiveContext& collectives() { return collectives_; }
   // The memory of device `device`, which keeps `devices` alive.
   static absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenMemory(std::shared_ptr<GpuDevices> devices, int device);

@@ -128,6 +128,8 @@ class GpuStream {
   virtual absl::Status BeginCapture() = 0;
   // With `changed`, a graph of this device that is not needed as it is any more, that graph is changed, which costs less than a new one.
   virtual absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture(std::unique_ptr<GpuGraph> changed = nullptr) = 0;
+  // Whether what is queued is being captured, since the stream began a capture or takes part in one.
+  virtual bool IsCaptured() = 0;
   virtual absl::Status LaunchGraph(GpuGraph* graph) = 0;
 
   // Control flow that the device goes through by itself, in a stream that is being captured. What a part queues on the stream that it is given is the body of a node.

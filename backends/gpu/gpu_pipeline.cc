@@ -79,7 +79,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, Li
                          MakeCse(), MakeDce(), MakeSupportCheck(target)),
                     /*max_rounds=*/6);
   // Row-major from here on; the transposes that this brings are simplified like any other.
-  pipeline.AddStage(HloStage::kLaidOut, List(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(), MakeDce()));
+  pipeline.AddStage(HloStage::kLaidOut, List(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(), MakeDce(), MakeCollectiveCombiner()));
   // Loops and branches must own their computations before anything is placed; then products and convolutions for the libraries and kernels are formed: rows first, as the others take what is
   // fused for granted.
   std::vector<std::unique_ptr<HloPass>> fusion = List(MakeFlattenCallGraph());

@@ -12,8 +12,19 @@ namespace {
 constexpr size_t kMaxIdle = 4;
 // Of a run, to begin with: launches cost more than the arithmetic of small programs.
 constexpr int64_t kRunNanoseconds = 20000;
+// Of a run that nobody should wait for who has not asked to.
+constexpr int64_t kOpenEndNanoseconds = int64_t{1} << 40;
 
 int64_t Aligned(int64_t bytes) { return CeilDiv(bytes, kDeviceAlignment) * kDeviceAlignment; }
+
+// The graphs of a run's collectives. NCCL warns of threads that launch graphs of several communicators: there are none of ranks that are in more than one.
+GraphAgreement GraphsOf(const CollectivePlan& plan, const GpuRun& run) {
+  if (plan.has_overlapping_cliques()) return {};
+  const GraphCache::Addresses addresses = run.addresses();
+  using Members = std::vector<std::shared_ptr<CliqueMember>>;
+  return {.offer = [=, graphs = run.graphs](const Members& members) { return graphs->Offer(addresses, {members.begin(), members.end()}); },
+          .take = [=, graphs = run.graphs](int64_t turn, const Members& members) { graphs->Take(turn, addresses, {members.begin(), members.end()}); }};
+}
 
 }  // namespace
 
@@ -57,7 +68,7 @@ absl::Status GpuProgram::Serialize(Artifact* artifact) const {
   return absl::OkStatus();
 }
 
-int64_t GpuProgram::estimated_nanoseconds() const { return kRunNanoseconds; }
+int64_t GpuProgram::estimated_nanoseconds() const { return facts_.has_open_end ? kOpenEndNanoseconds : kRunNanoseconds; }
 
 absl::Status GpuProgram::Load(int device, OnDevice* loaded) const {
   loaded->number = device;
@@ -120,13 +131,14 @@ absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device
   return lane;
 }
 
-absl::StatusOr<std::unique_ptr<CollectiveRun>> GpuProgram::BeginCollectives(const RunContext& context, OnDevice& device, OnDevice::Lane* lane) const {
+absl::StatusOr<std::unique_ptr<CollectiveRun>> GpuProgram::BeginCollectives(const GpuRun& run, OnDevice& device, OnDevice::Lane* lane) const {
+  const RunContext& context = run.context;
   if (context.replica_count != facts_.replica_count || context.partition_count != facts_.partition_count) {
     return InvalidArgument("the program was compiled for ", facts_.replica_count, " replicas and ", facts_.partition_count, " partitions, but is run on ",
                            context.replica_count, " and ", context.partition_count);
   }
   return CollectiveRun::Create(devices_->collectives(), facts_.collectives, static_cast<int64_t>(program_.collectives.size()), facts_.overlap_collectives, context,
-                               *device.driver, &lane->collectives);
+                               *device.driver, &lane->collectives, GraphsOf(facts_.collectives, run));
 }
 
 absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters, absl::Span<void* const> outputs) const {
@@ -147,7 +159,7 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
   std::unique_ptr<CollectiveRun> collectives;
   absl::Status status;
   if (!program_.collectives.empty()) {
-    absl::StatusOr<std::unique_ptr<CollectiveRun>> begun = BeginCollectives(context, *device, &lane);
+    absl::StatusOr<std::unique_ptr<CollectiveRun>> begun = BeginCollectives(run, *device, &lane);
     status = begun.status();
     if (begun.ok()) collectives = *std::move(begun);
     run.collectives = collectives.get();

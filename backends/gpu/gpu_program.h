@@ -29,6 +29,7 @@ struct ProgramFacts {
   int64_t replica_count = 1, partition_count = 1;
   CollectivePlan collectives;
   bool overlap_collectives = true;
+  bool has_open_end = false;     // how long a run takes, its numbers say
   bool capture_at_once = false;  // graphs, in the first run already
 };
 
@@ -71,7 +72,7 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
   absl::StatusOr<OnDevice*> DeviceOf(int device) const;
   absl::Status Load(int device, OnDevice* loaded) const;
   absl::StatusOr<OnDevice::Lane> TakeLane(OnDevice& device) const;
-  absl::StatusOr<std::unique_ptr<CollectiveRun>> BeginCollectives(const RunContext& context, OnDevice& device, OnDevice::Lane* lane) const;
+  absl::StatusOr<std::unique_ptr<CollectiveRun>> BeginCollectives(const GpuRun& run, OnDevice& device, OnDevice::Lane* lane) const;
 
   ProgramFacts facts_;
   EmittedProgram program_;

@@ -6,6 +6,11 @@
 //
 // Loops and branches of a graph are nodes whose condition the device reads, where the driver has such; where it has not, the host goes through them, and what is inside are graphs of
 // their own. What the driver refuses to take as a graph for any other reason is queued thunk by thunk, too.
+//
+// Collectives are captured if all ranks capture them, and launched from graphs that all ranks have captured together: so NCCL asks. At the start of a run each rank says in which of its
+// turns of capturing it has met these addresses and communicators; if all say the same, that turn's graphs are launched, else there is a new turn. Only what every rank of the run comes
+// to, however its numbers are, is captured so: the entry and its counted loops, outside of other control flow. Its stream for collectives leaves the program's and comes back by events
+// within the graph.
 #ifndef HILO_BACKENDS_GPU_GRAPH_THUNK_H_
 #define HILO_BACKENDS_GPU_GRAPH_THUNK_H_
 
@@ -15,6 +20,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "backends/gpu/collectives/cliques.h"
 #include "backends/gpu/thunk.h"
 
 namespace hilo::gpu {
@@ -29,9 +35,31 @@ class GraphCache {
   // Queues the work of `body`, which `thunk` stands for.
   absl::Status Run(const Thunk* thunk, const ThunkSequence& body, GpuRun& run);
 
+  // A collective of a graph.
+  struct Collective {
+    int64_t spec;
+    std::string op;  // "all-reduce %sum"
+  };
+  // The same of a body with collectives, all ranks at once.
+  absl::Status RunTogether(const Thunk* thunk, const ThunkSequence& body, const std::vector<Collective>& collectives, GpuRun& run);
+
+  // The addresses of a run's entry, and communicators, which graphs keep.
+  using Addresses = std::vector<const void*>;
+  using Keeps = std::vector<std::shared_ptr<const void>>;
+  GraphOffer Offer(const Addresses& addresses, const Keeps& communicators);
+  // What all ranks have agreed on: the run's graphs are of `turn`; 0: of none.
+  void Take(int64_t turn, const Addresses& addresses, const Keeps& communicators);
+
  private:
+  struct Turn {
+    int64_t number;
+    Addresses addresses;
+    Keeps communicators;
+    int64_t last_run;
+  };
   struct Captured {
-    std::vector<const void*> addresses;
+    Addresses addresses;
+    int64_t turn = 0;  // of collectives
     std::unique_ptr<GpuGraph> graph;
     int64_t last_run = 0;
   };
@@ -40,27 +68,33 @@ class GraphCache {
     bool is_refused = false;  // by the driver: its thunks are queued one by one
     std::vector<Captured> captured;
   };
-  absl::StatusOr<std::unique_ptr<GpuGraph>> Capture(const ThunkSequence& body, GpuRun& run, std::unique_ptr<GpuGraph> changed);
+  absl::StatusOr<std::unique_ptr<GpuGraph>> Capture(const ThunkSequence& body, GpuRun& run, bool together, std::unique_ptr<GpuGraph> changed);
 
   bool at_once_ = false;
+  std::vector<Turn> turns_;  // outlives the graphs
   absl::flat_hash_map<const Thunk*, State> states_;
+  int64_t runs_ = 0, turn_ = 0, latest_ = 0;
+  bool together_is_refused_ = false;
 };
 
 class GraphThunk : public Thunk {
  public:
-  explicit GraphThunk(ThunkSequence body) : body_(std::move(body)), has_control_flow_(HaveControlFlow(body_)) {}
+  explicit GraphThunk(ThunkSequence body);
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
-  bool IsCapturable() const override { return true; }
+  bool IsCapturable() const override { return collectives_.empty(); }
   bool HasControlFlow() const override { return has_control_flow_; }
 
  private:
   ThunkSequence body_;
+  std::vector<GraphCache::Collective> collectives_;
   bool has_control_flow_;
 };
 
 // Makes graphs of neighbours that can be captured, of at least `least` thunks each, or with control flow.
 ThunkSequence WithGraphs(ThunkSequence thunks, int64_t least);
+// The same of neighbours with collectives, which all ranks come to. Graphs among them are what is launched when the whole is not.
+ThunkSequence WithCollectiveGraphs(ThunkSequence thunks, int64_t least);
 
 }  // namespace hilo::gpu
 

@@ -72,7 +72,7 @@ absl::StatusOr<EmittedProgram> ProgramEmitter::Emit() {
 
 absl::Status ProgramEmitter::EmitScope(const BufferAssignment::Scope& scope) {
   frame_bytes_ = scope.frame_bytes;
-  in_entry_ = scope.computation->IsEntry();
+  in_entry_ = for_all_ranks_ = scope.computation->IsEntry();
   HILO_ASSIGN_OR_RETURN(ThunkSequence thunks, EmitComputation(scope.computation));
   result_.scopes.push_back(std::make_unique<ThunkSequence>(std::move(thunks)));
   scope_thunks_[scope.computation] = result_.scopes.back().get();
@@ -102,7 +102,8 @@ absl::StatusOr<ThunkSequence> ProgramEmitter::EmitComputation(const HloComputati
       return !in_entry_ || absl::c_linear_search(assignment_.scopes().back().donations, std::pair(output, parameter));
     });
   }
-  return WithGraphs(std::move(mine), emission_.graph_thunks_from);
+  ThunkSequence graphs = WithGraphs(std::move(mine), emission_.graph_thunks_from);
+  return for_all_ranks_ ? WithCollectiveGraphs(std::move(graphs), emission_.graph_thunks_from) : std::move(graphs);
 }
 
 absl::Status ProgramEmitter::EmitSequence(std::vector<const HloInstruction*>* instructions) {
@@ -151,13 +152,18 @@ absl::Status ProgramEmitter::EmitInstruction(const HloInstruction* instruction) 
 
 absl::Status ProgramEmitter::EmitWhile(const HloInstruction* loop) {
   if (emission_.sequences && IsSmallLoop(*loop, *this)) return AddContext(EmitSmallLoop(*this, loop), InstructionContext(*loop));
+  const std::optional<int64_t> turns = TripCount(*loop);
+  const bool for_all_ranks = std::exchange(for_all_ranks_, for_all_ranks_ && turns.has_value());
   HILO_ASSIGN_OR_RETURN(ThunkSequence body, EmitComputation(loop->called_computation(1)));
-  if (const std::optional<int64_t> turns = TripCount(*loop); turns.has_value()) {
+  for_all_ranks_ = for_all_ranks;
+  if (turns.has_value()) {
     Add(std::make_unique<CountedLoopThunk>(*turns, std::move(body)));
     return absl::OkStatus();
   }
   const HloComputation* condition = loop->called_computation(0);
+  for_all_ranks_ = false;
   HILO_ASSIGN_OR_RETURN(ThunkSequence test, EmitComputation(condition));
+  for_all_ranks_ = for_all_ranks;
   HILO_ASSIGN_OR_RETURN(const BufferSlice predicate, SliceOf(condition->root_instruction()));
   Add(std::make_unique<WhileThunk>(predicate, std::move(test), std::move(body)));
   return absl::OkStatus();
@@ -165,9 +171,11 @@ absl::Status ProgramEmitter::EmitWhile(const HloInstruction* loop) {
 
 absl::Status ProgramEmitter::EmitConditional(const HloInstruction* conditional) {
   std::vector<ThunkSequence> branches;
+  const bool for_all_ranks = std::exchange(for_all_ranks_, false);
   for (const HloComputation* branch : conditional->called_computations()) {
     HILO_ASSIGN_OR_RETURN(branches.emplace_back(), EmitComputation(branch));
   }
+  for_all_ranks_ = for_all_ranks;
   const HloInstruction* selector = conditional->operand(0);
   HILO_ASSIGN_OR_RETURN(const BufferSlice slice, SliceOf(selector));
   Add(std::make_unique<ConditionalThunk>(slice, selector->shape().element_type() == PRED, std::move(branches)));

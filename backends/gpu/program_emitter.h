@@ -117,6 +117,7 @@ class ProgramEmitter {
   ThunkSequence* thunks_ = nullptr;  // being filled
   int64_t frame_bytes_ = 0;
   bool in_entry_ = false;
+  bool for_all_ranks_ = false;  // what is emitted: whatever their numbers are, all ranks come to it as often
   int64_t scratch_used_ = 0;
 };
 

@@ -50,6 +50,13 @@ uint8_t* GpuRun::Address(const KernelArgument& argument) const {
   return argument.kind == KernelArgument::Kind::kScratch ? scratch + argument.offset : Address(argument.slice);
 }
 
+std::vector<const void*> GpuRun::addresses() const {
+  std::vector<const void*> all(parameters.begin(), parameters.end());
+  all.insert(all.end(), outputs.begin(), outputs.end());
+  all.push_back(frame);
+  return all;
+}
+
 GpuRun GpuRun::On(GpuStream& other) const {
   return {.context = context,
           .stream = other,

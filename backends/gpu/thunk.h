@@ -57,6 +57,8 @@ struct GpuRun {
 
   uint8_t* Address(const BufferSlice& slice) const;
   uint8_t* Address(const KernelArgument& argument) const;
+  // Where all of its memory lies.
+  std::vector<const void*> addresses() const;
 };
 
 class Thunk {
@@ -70,6 +72,8 @@ class Thunk {
   virtual std::optional<std::vector<KernelArgument>> Touches() const { return std::nullopt; }
   // Whether a stream that is being captured takes its work: nothing of it is decided or waited for on the host.
   virtual bool IsCapturable() const { return false; }
+  // Whether it can be captured if all ranks of the run capture it: so can collectives.
+  virtual bool IsCapturableTogether() const { return IsCapturable(); }
   // Whether it can only be captured by a stream that captures control flow.
   virtual bool HasControlFlow() const { return false; }
   // The number of the collective that goes on beside the program's stream when this has run; -1: none.

@@ -11,6 +11,7 @@
 #include "backends/interpreter/device_environment.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/trip_count.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/memory/assigned_evaluator.h"
 #include "hlo/memory/copy_insertion.h"
@@ -87,6 +88,7 @@ class InterpreterProgram : public CompiledProgram {
         assignment_(std::move(assignment)) {
     for (const Shape& parameter : shape_.parameters) parameter_leaves_ += LeafCount(parameter);
     output_leaves_ = LeafCount(shape_.result);
+    has_open_end_ = HasOpenEnd(*module_);
   }
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
@@ -120,7 +122,7 @@ class InterpreterProgram : public CompiledProgram {
   absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return {}; }
   int64_t temp_bytes() const override { return 0; }
   int64_t code_bytes() const override { return 0; }
-  int64_t estimated_nanoseconds() const override { return 1000 * module_->instruction_count(); }
+  int64_t estimated_nanoseconds() const override { return has_open_end_ ? INT64_MAX : 1000 * module_->instruction_count(); }
 
  private:
   absl::StatusOr<Literal> Evaluate(const RunContext& context,
@@ -139,6 +141,7 @@ class InterpreterProgram : public CompiledProgram {
   ProgramShape inner_;  // as the evaluator does
   std::optional<BufferAssignment> assignment_;
   int64_t parameter_leaves_ = 0, output_leaves_ = 0;
+  bool has_open_end_ = false;
 };
 
 class InterpreterCompiler : public Compiler {

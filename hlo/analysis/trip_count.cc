@@ -233,4 +233,13 @@ std::optional<int64_t> TripCount(const HloInstruction& loop) {
   return static_cast<int64_t>(*turns);
 }
 
+bool HasOpenEnd(const HloModule& module) {
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kWhile && !TripCount(*instruction).has_value()) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace hilo

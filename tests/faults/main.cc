@@ -160,6 +160,7 @@ Child Spawn(const std::string& program, const std::vector<std::string>& argument
   child.pid = fork();
   if (child.pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setsid();  // a shell that ends goes on with the stopped processes of its groups: not with these
     dup2(ends[1], STDOUT_FILENO);
     dup2(ends[1], STDERR_FILENO);
     std::vector<char*> pointers = {const_cast<char*>(program.c_str())};

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <numeric>
 
@@ -15,7 +16,7 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr char kStart[] = "the start of the run's collectives";
+constexpr char kStart[] = "what the run's collectives need";
 constexpr int64_t kStartKey = -1;        // no instruction's; cliques count down from it, for they overlap
 constexpr int64_t kUniqueIdBytes = 256;  // at most; zeros at the end
 
@@ -23,6 +24,18 @@ bool Contains(const CliqueSpec& clique, int64_t rank) { return std::find(clique.
 
 bool Contains(const CliqueSpec& clique, const CliqueSpec& part) {
   return std::all_of(part.ranks.begin(), part.ranks.end(), [&](int64_t rank) { return Contains(clique, rank); });
+}
+
+CollectiveCall Call(const RunContext& context, int64_t key, absl::Span<const int64_t> group) {
+  return {.name = kStart, .key = key, .group = group, .cancellation = context.cancellation};
+}
+
+// What each rank of the run brings, to all of them.
+absl::Status Gather(const RunContext& context, const void* mine, void* all, int64_t bytes) {
+  std::vector<int64_t> everybody(context.replica_count * context.partition_count);
+  std::iota(everybody.begin(), everybody.end(), 0);
+  const CollectiveBuffer buffer{mine, all, bytes};
+  return context.communicator->AllGather(Call(context, kStartKey, everybody), {&buffer, 1});
 }
 
 // Tells the processes of a run from each other.
@@ -42,24 +55,15 @@ struct Cliques::Acquisition {
   const int64_t rank, size;
   const uint64_t program;
   std::vector<CliqueSpec> specs;  // of the plan, then one of all ranks if the plan has none: others may be split off from it
+  const GraphAgreement& graphs;
   std::vector<std::string> keys;
   std::vector<uint8_t> alive;
+  int64_t graph_turn = 0;
   std::vector<std::shared_ptr<CliqueMember>> members;
 
   KeepWaiting keep_waiting() const {
     return [token = context.cancellation] { return token == nullptr ? absl::OkStatus() : token->status(); };
   }
-  CollectiveCall Call(int64_t key, absl::Span<const int64_t> group) const {
-    return {.name = kStart, .key = key, .group = group, .cancellation = context.cancellation};
-  }
-
-  absl::Status Gather(const void* mine, void* all, int64_t bytes) {
-    std::vector<int64_t> everybody(size);
-    std::iota(everybody.begin(), everybody.end(), 0);
-    const CollectiveBuffer buffer{mine, all, bytes};
-    return context.communicator->AllGather(Call(kStartKey, everybody), {&buffer, 1});
-  }
-
   absl::Status FindKeys() {
     struct DeviceOfProcess {
       uint64_t process;
@@ -68,7 +72,7 @@ struct Cliques::Acquisition {
     };
     std::vector<DeviceOfProcess> devices(size);
     const DeviceOfProcess own{ProcessTag(), context.device, program};
-    HILO_RETURN_IF_ERROR(Gather(&own, devices.data(), sizeof(own)));
+    HILO_RETURN_IF_ERROR(Gather(context, &own, devices.data(), sizeof(own)));
     for (int64_t other = 0; other < size; ++other) {
       if (devices[other].program != program) return FailedPrecondition("rank ", other, " runs another program than rank ", rank, ": its collectives or their groups are others");
     }
@@ -79,25 +83,43 @@ struct Cliques::Acquisition {
     return absl::OkStatus();
   }
 
-  // A clique is alive if all its members have it.
-  absl::Status FindAlive() {
-    std::vector<uint8_t> mine(specs.size(), 1), all(specs.size() * size);
+  // A clique is alive if all its members have it. `own`: how many of the specs are the plan's.
+  absl::Status FindAlive(size_t own) {
+    const size_t bytes = specs.size() + sizeof(GraphOffer);
+    std::vector<uint8_t> mine(bytes, 1), all(bytes * size);
     members.resize(specs.size());
     for (size_t i = 0; i < specs.size(); ++i) {
       if (!Contains(specs[i], rank)) continue;
       members[i] = cliques.Find(context.device, keys[i]);
       mine[i] = members[i] != nullptr;
     }
-    HILO_RETURN_IF_ERROR(Gather(mine.data(), all.data(), static_cast<int64_t>(mine.size())));
+    const GraphOffer offer = graphs.offer == nullptr ? GraphOffer{.turn = -1} : graphs.offer({members.begin(), members.begin() + own});
+    std::memcpy(&mine[specs.size()], &offer, sizeof(offer));
+    HILO_RETURN_IF_ERROR(Gather(context, mine.data(), all.data(), static_cast<int64_t>(bytes)));
     alive.assign(specs.size(), 1);
     for (size_t i = 0; i < specs.size(); ++i) {
-      for (int64_t member : specs[i].ranks) alive[i] &= all[member * specs.size() + i];
+      for (int64_t member : specs[i].ranks) alive[i] &= all[member * bytes + i];
       if (!alive[i] && members[i] != nullptr) {
         members[i]->Abort(FailedPrecondition("another rank has lost the communicator"));
         members[i] = nullptr;
       }
     }
+    std::vector<GraphOffer> offers(size);
+    for (int64_t other = 0; other < size; ++other) std::memcpy(&offers[other], &all[other * bytes + specs.size()], sizeof(GraphOffer));
+    graph_turn = TurnOf(offers, std::count(alive.begin(), alive.begin() + own, 0) == 0);
     return absl::OkStatus();
+  }
+
+  // Graphs of communicators that are made anew now are of no use.
+  static int64_t TurnOf(const std::vector<GraphOffer>& offers, bool all_alive) {
+    bool is_same = all_alive && offers[0].turn > 0;
+    int64_t latest = 0;
+    for (const GraphOffer& offer : offers) {
+      if (offer.turn < 0) return 0;
+      is_same &= offer.turn == offers[0].turn;
+      latest = std::max(latest, offer.latest);
+    }
+    return is_same ? offers[0].turn : latest + 1;
   }
 
   absl::Status Make(size_t i) {
@@ -137,7 +159,7 @@ struct Cliques::Acquisition {
     }
     std::string received(kUniqueIdBytes, '\0');
     const CollectiveBuffer buffer{id.data(), received.data(), kUniqueIdBytes};
-    HILO_RETURN_IF_ERROR(context.communicator->CollectiveBroadcast(Call(kStartKey - 1 - static_cast<int64_t>(i), spec.ranks), {&buffer, 1}));
+    HILO_RETURN_IF_ERROR(context.communicator->CollectiveBroadcast(Call(context, kStartKey - 1 - static_cast<int64_t>(i), spec.ranks), {&buffer, 1}));
     return cliques.library_->Create(received, static_cast<int64_t>(spec.ranks.size()), index, driver, context.device, keep_waiting());
   }
 };
@@ -151,17 +173,18 @@ std::shared_ptr<CliqueMember> Cliques::Find(int device, const std::string& key) 
   return nullptr;
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Cliques::Acquire(const CollectivePlan& plan, const RunContext& context, GpuDriver& driver) {
+absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Cliques::Acquire(const CollectivePlan& plan, const RunContext& context, GpuDriver& driver,
+                                                                             const GraphAgreement& graphs) {
   if (plan.cliques().empty()) return std::vector<std::shared_ptr<CliqueMember>>();
   const int64_t rank = context.replica_id * context.partition_count + context.partition_id, size = context.replica_count * context.partition_count;
   if (context.communicator == nullptr) return FailedPrecondition("there is no communicator between the ", size, " devices");
-  Acquisition a{.cliques = *this, .context = context, .driver = driver, .rank = rank, .size = size, .program = plan.fingerprint(), .specs = plan.cliques()};
+  Acquisition a{.cliques = *this, .context = context, .driver = driver, .rank = rank, .size = size, .program = plan.fingerprint(), .specs = plan.cliques(), .graphs = graphs};
   CliqueSpec everybody;
   everybody.ranks.resize(size);
   std::iota(everybody.ranks.begin(), everybody.ranks.end(), 0);
   if (std::find(a.specs.begin(), a.specs.end(), everybody) == a.specs.end()) a.specs.push_back(everybody);
   HILO_RETURN_IF_ERROR(a.FindKeys());
-  HILO_RETURN_IF_ERROR(a.FindAlive());
+  HILO_RETURN_IF_ERROR(a.FindAlive(plan.cliques().size()));
   for (size_t i = 0; i < plan.cliques().size(); ++i) {
     if (a.alive[i]) continue;
     if (absl::Status status = a.Make(i); !status.ok()) {
@@ -170,7 +193,15 @@ absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Cliques::Acquire(cons
     a.alive[i] = 1;
   }
   a.members.resize(plan.cliques().size());
+  if (graphs.take != nullptr) graphs.take(a.graph_turn, a.members);
   return std::move(a.members);
+}
+
+absl::StatusOr<bool> Cliques::AllSay(bool mine, const RunContext& context) {
+  std::vector<uint8_t> all(context.replica_count * context.partition_count);
+  const uint8_t own = mine;
+  HILO_RETURN_IF_ERROR(Gather(context, &own, all.data(), 1));
+  return std::find(all.begin(), all.end(), 0) == all.end();
 }
 
 }  // namespace hilo::gpu

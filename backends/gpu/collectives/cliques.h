@@ -7,6 +7,7 @@
 #define HILO_BACKENDS_GPU_COLLECTIVES_CLIQUES_H_
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,20 @@ class CliqueMember {
   std::atomic<bool> dead_{false};
 };
 
+// What one rank says about the graphs of its collectives when a run begins.
+struct GraphOffer {
+  int64_t turn = 0;    // in which it has captured these addresses and communicators; 0: never; -1: it captures nothing in this run
+  int64_t latest = 0;  // the highest turn that it has been in
+};
+
+// What the ranks of a run agree on beside their communicators: which graphs of their collectives they launch (GraphCache). Null functions: none.
+struct GraphAgreement {
+  // What this rank says, which has these communicators.
+  std::function<GraphOffer(const std::vector<std::shared_ptr<CliqueMember>>& members)> offer;
+  // The turn; 0: none.
+  std::function<void(int64_t turn, const std::vector<std::shared_ptr<CliqueMember>>& members)> take;
+};
+
 // Thread-safe.
 class Cliques {
  public:
@@ -44,7 +59,10 @@ class Cliques {
 
   // The communicators of the plan's cliques, by number; null where the rank of `context` is no member. All ranks of the run call it. Errors: those of communicators;
   // FailedPrecondition if the run has no host communicator; Cancelled and DeadlineExceeded.
-  absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Acquire(const CollectivePlan& plan, const RunContext& context, GpuDriver& driver);
+  absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Acquire(const CollectivePlan& plan, const RunContext& context, GpuDriver& driver,
+                                                                      const GraphAgreement& graphs);
+  // Whether all ranks of the run say so.
+  static absl::StatusOr<bool> AllSay(bool mine, const RunContext& context);
 
  private:
   struct Acquisition;

@@ -16,6 +16,8 @@ absl::Status EmitCollective(ProgramEmitter& program, const HloInstruction* instr
 //   y = f32[4,8] all-gather(f32[4,2] x), dimensions={1}   =>   r = f32[1,4,2] reshape(x)  g = f32[4,4,2] all-gather(r), dimensions={0}
 //                                                              t = f32[4,4,2] transpose(g), dimensions={1,0,2}  y = f32[4,8] reshape(t)
 std::unique_ptr<HloPass> MakeCollectiveRewriter();
+// Makes one of small all-reduces that need not wait for each other: their calls are one group, which a library launches as one kernel.
+std::unique_ptr<HloPass> MakeCollectiveCombiner();
 
 }  // namespace hilo::gpu
 

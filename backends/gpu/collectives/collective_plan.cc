@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -181,6 +182,16 @@ absl::StatusOr<CollectivePlan> CollectivePlan::Create(absl::Span<const Collectiv
     }
   }
   return plan;
+}
+
+bool CollectivePlan::has_overlapping_cliques() const {
+  std::set<int64_t> seen;
+  for (const CliqueSpec& clique : cliques_) {
+    for (int64_t rank : clique.ranks) {
+      if (!seen.insert(rank).second) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace hilo::gpu

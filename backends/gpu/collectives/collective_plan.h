@@ -64,6 +64,8 @@ class CollectivePlan {
 
   // The largest first, so that others can be split off from them; the same on all ranks.
   const std::vector<CliqueSpec>& cliques() const { return cliques_; }
+  // Whether a rank is in several cliques.
+  bool has_overlapping_cliques() const;
   // Tells programs with other collectives from this one, in all processes of one job.
   uint64_t fingerprint() const { return fingerprint_; }
   const CollectiveRole& role(int64_t spec, int64_t rank) const { return roles_[spec][rank]; }

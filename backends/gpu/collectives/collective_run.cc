@@ -192,11 +192,12 @@ std::shared_ptr<CollectiveBoard> CollectiveContext::BoardOf(int64_t run_id, cons
 }
 
 absl::StatusOr<std::unique_ptr<CollectiveRun>> CollectiveRun::Create(CollectiveContext& shared, const CollectivePlan& plan, int64_t specs, bool overlap,
-                                                                     const RunContext& context, GpuDriver& driver, CollectiveStreams* streams) {
+                                                                     const RunContext& context, GpuDriver& driver, CollectiveStreams* streams,
+                                                                     const GraphAgreement& graphs) {
   const int64_t rank = context.replica_id * context.partition_count + context.partition_id;
   std::shared_ptr<CollectiveBoard> board = shared.BoardOf(context.run_id, plan);
   board->Join(rank);
-  HILO_ASSIGN_OR_RETURN(std::vector<std::shared_ptr<CliqueMember>> members, shared.cliques.Acquire(plan, context, driver));
+  HILO_ASSIGN_OR_RETURN(std::vector<std::shared_ptr<CliqueMember>> members, shared.cliques.Acquire(plan, context, driver, graphs));
   if (overlap && !plan.cliques().empty() && streams->stream == nullptr) {
     HILO_ASSIGN_OR_RETURN(streams->stream, driver.CreateStream(kUrgent));
     HILO_ASSIGN_OR_RETURN(streams->begin, driver.CreateEvent());
@@ -205,7 +206,7 @@ absl::StatusOr<std::unique_ptr<CollectiveRun>> CollectiveRun::Create(CollectiveC
     }
   }
   auto watched = std::make_shared<WatchedRun>(std::move(board), rank, context.cancellation, context.communicator, std::move(members));
-  std::unique_ptr<CollectiveRun> run(new CollectiveRun(shared, plan, overlap, driver, streams, watched));
+  std::unique_ptr<CollectiveRun> run(new CollectiveRun(shared, plan, overlap, context, driver, streams, watched));
   run->pending_.assign(specs, false);
   if (!plan.cliques().empty()) shared.watchdog.Add(std::move(watched));
   return run;
@@ -222,7 +223,7 @@ absl::StatusOr<GpuStream*> CollectiveRun::Begin(int64_t spec, const std::string&
   HILO_RETURN_IF_ERROR(watched_->status());
   const int64_t clique = role(spec).clique;
   if (clique < 0) return &main;
-  HILO_RETURN_IF_ERROR(watched_->board().Enter(clique, rank(), op));
+  HILO_RETURN_IF_ERROR(Enter(spec, op));
   if (!overlap_) return &main;
   HILO_RETURN_IF_ERROR(main.Record(streams_.begin.get()));
   HILO_RETURN_IF_ERROR(streams_.stream->Wait(*streams_.begin));
@@ -230,7 +231,7 @@ absl::StatusOr<GpuStream*> CollectiveRun::Begin(int64_t spec, const std::string&
 }
 
 absl::Status CollectiveRun::End(int64_t spec, GpuStream& stream) {
-  if (const int64_t clique = role(spec).clique; clique >= 0) watched_->board().Queued(clique, rank());
+  Queued(spec);
   if (&stream != streams_.stream.get()) return absl::OkStatus();
   pending_[spec] = true;
   return stream.Record(streams_.done[spec].get());
@@ -240,6 +241,32 @@ absl::Status CollectiveRun::Await(int64_t spec, GpuStream& main) {
   if (!pending_[spec]) return absl::OkStatus();
   pending_[spec] = false;
   return main.Wait(*streams_.done[spec]);
+}
+
+absl::Status CollectiveRun::AwaitAll(GpuStream& main) {
+  for (size_t spec = 0; spec < pending_.size(); ++spec) HILO_RETURN_IF_ERROR(Await(static_cast<int64_t>(spec), main));
+  return absl::OkStatus();
+}
+
+absl::Status CollectiveRun::Enter(int64_t spec, const std::string& op) {
+  const int64_t clique = role(spec).clique;
+  if (clique < 0) return absl::OkStatus();
+  ++noted_.entered;
+  return watched_->board().Enter(clique, rank(), op);
+}
+
+void CollectiveRun::Queued(int64_t spec) {
+  const int64_t clique = role(spec).clique;
+  if (clique < 0) return;
+  ++noted_.queued;
+  watched_->board().Queued(clique, rank());
+}
+
+absl::Status CollectiveRun::NoteSince(Noted* since, int64_t spec, const std::string& op) {
+  if (role(spec).clique < 0) return absl::OkStatus();
+  if (++since->entered > noted_.entered) HILO_RETURN_IF_ERROR(Enter(spec, op));
+  if (++since->queued > noted_.queued) Queued(spec);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<GpuStream*> CollectiveRun::BeginTransfer(int64_t clique, const std::string& op, GpuStream& main) {

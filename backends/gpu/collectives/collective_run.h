@@ -133,10 +133,10 @@ struct CollectiveStreams {
 
 class CollectiveRun {
  public:
-  // Acquires the communicators; all ranks call it before their first thunk. `plan`, `streams` and `driver` outlive it. `overlap`: collectives work beside the program's
-  // stream. Errors: those of Cliques::Acquire, of the driver.
+  // Acquires the communicators; all ranks call it before their first thunk. `plan`, `context`, `streams` and `driver` outlive it. `overlap`: collectives work beside the
+  // program's stream. Errors: those of Cliques::Acquire, of the driver.
   static absl::StatusOr<std::unique_ptr<CollectiveRun>> Create(CollectiveContext& shared, const CollectivePlan& plan, int64_t specs, bool overlap, const RunContext& context,
-                                                               GpuDriver& driver, CollectiveStreams* streams);
+                                                               GpuDriver& driver, CollectiveStreams* streams, const GraphAgreement& graphs);
   ~CollectiveRun();
 
   const CollectiveRole& role(int64_t spec) const { return plan_.role(spec, watched_->rank()); }
@@ -149,6 +149,20 @@ class CollectiveRun {
   absl::Status End(int64_t spec, GpuStream& stream);
   // What is queued on `main` from here on comes after collective `spec`, if that has run.
   absl::Status Await(int64_t spec, GpuStream& main);
+  absl::Status AwaitAll(GpuStream& main);
+
+  // Notes on the board that the rank has come to `op`, and has queued it.
+  absl::Status Enter(int64_t spec, const std::string& op);
+  void Queued(int64_t spec);
+  // How many ops the board has heard of, as entered and as queued.
+  struct Noted {
+    int64_t entered = 0, queued = 0;
+  };
+  Noted noted() const { return noted_; }
+  // Of ops from `since` on, one after the other: notes what has not been noted, and counts it in `since`.
+  absl::Status NoteSince(Noted* since, int64_t spec, const std::string& op);
+  // Whether all ranks of the run say so, which all ask at the same place of the program.
+  absl::StatusOr<bool> AllSay(bool mine) { return Cliques::AllSay(mine, context_); }
 
   // The same for transfers between two ranks: the stream comes after what is on `main`.
   absl::StatusOr<GpuStream*> BeginTransfer(int64_t clique, const std::string& op, GpuStream& main);
@@ -170,15 +184,18 @@ class CollectiveRun {
   absl::Status Finish(absl::Status status, GpuStream& main);
 
  private:
-  CollectiveRun(CollectiveContext& shared, const CollectivePlan& plan, bool overlap, GpuDriver& driver, CollectiveStreams* streams, std::shared_ptr<WatchedRun> watched)
-      : shared_(shared), plan_(plan), overlap_(overlap), driver_(driver), streams_(*streams), watched_(std::move(watched)) {}
+  CollectiveRun(CollectiveContext& shared, const CollectivePlan& plan, bool overlap, const RunContext& context, GpuDriver& driver, CollectiveStreams* streams,
+                std::shared_ptr<WatchedRun> watched)
+      : shared_(shared), plan_(plan), overlap_(overlap), context_(context), driver_(driver), streams_(*streams), watched_(std::move(watched)) {}
 
   CollectiveContext& shared_;
   const CollectivePlan& plan_;
   const bool overlap_;
+  const RunContext& context_;
   GpuDriver& driver_;
   CollectiveStreams& streams_;
   const std::shared_ptr<WatchedRun> watched_;
+  Noted noted_;
   std::vector<bool> pending_;                                // by collective
   absl::flat_hash_map<int64_t, std::deque<Message>> mail_;  // by channel
 };

@@ -65,6 +65,8 @@ class CollectiveThunk : public Thunk {
   std::string ToString(const std::string& indent) const override;
   std::optional<std::vector<KernelArgument>> Touches() const override;
   int64_t starts() const override { return p_.spec; }
+  // The host reads the offsets of a ragged one.
+  bool IsCapturableTogether() const override { return p_.kind != CollectiveKind::kRagged; }
   const std::string& name() const { return p_.name; }
 
  private:
@@ -87,6 +89,7 @@ class CollectiveAwaitThunk : public Thunk {
   CollectiveAwaitThunk(int64_t spec, std::string name) : spec_(spec), name_(std::move(name)) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
+  bool IsCapturableTogether() const override { return true; }
 
  private:
   int64_t spec_;

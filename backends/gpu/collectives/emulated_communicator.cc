@@ -56,15 +56,19 @@ class EmulatedCommunicator : public GroupedCommunicator {
       : hub_(std::move(hub)), name_(std::move(name)), size_(size), rank_(rank), seat_(std::move(seat)), options_(options) {}
 
   absl::Status Submit(std::vector<CommunicatorCall> calls, GpuStream& stream) override {
-    auto group = std::make_shared<CallGroup>();
     std::vector<GpuSlice> slices;
-    for (const CommunicatorCall& call : calls) {
-      group->numbers.push_back(call.is_collective() ? collectives_++ : -1);
+    for (CommunicatorCall& call : calls) {
+      if (stream.IsCaptured()) call.captured = call.is_collective() ? captured_++ : 0;
       call.AddSlices(rank_, size_, &slices);
     }
     const std::string what = calls[0].ToString();
-    group->calls = std::move(calls);
-    return QueueWhenReady(stream, what, slices, [seat = seat_, group] { return seat->Advance(group); }, [] { return absl::OkStatus(); });
+    // A graph may be launched many times, and outlive this.
+    return QueueWhenReady(stream, what, slices, [seat = seat_, next = collectives_, calls = std::move(calls)] {
+      auto group = std::make_shared<CallGroup>();
+      group->calls = calls;
+      for (const CommunicatorCall& call : calls) group->numbers.push_back(call.is_collective() ? (*next)++ : -1);
+      return [seat, group] { return seat->Advance(group); };
+    });
   }
 
   const std::shared_ptr<EmulatedHub> hub_;
@@ -72,7 +76,8 @@ class EmulatedCommunicator : public GroupedCommunicator {
   const int64_t size_, rank_;
   const std::shared_ptr<EmulatedSeat> seat_;
   const EmulatedCommunicatorOptions options_;
-  int64_t collectives_ = 0, splits_ = 0;
+  const std::shared_ptr<int64_t> collectives_ = std::make_shared<int64_t>(0);  // that were queued
+  int64_t captured_ = 0, splits_ = 0;
 };
 
 class EmulatedLibrary : public DeviceCommunicatorLibrary {

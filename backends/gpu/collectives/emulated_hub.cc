@@ -237,6 +237,7 @@ class RemoteSeat : public EmulatedSeat {
       frame.U32(static_cast<uint32_t>(call.type));
       frame.U32(static_cast<uint32_t>(call.reduction));
       frame.I64(call.peer);
+      frame.I64(call.captured);
       frame.Text({static_cast<const char*>(call.send), static_cast<size_t>(call.send_bytes(rank_, size_))});
     }
     groups_[next_++] = group;
@@ -477,7 +478,7 @@ absl::Status EmulatedHub::Take(Guest& guest, const std::string& frame) {
 absl::Status EmulatedHub::TakeCalls(Guest& guest, ByteReader& in) {
   const int64_t number = in.I64(), size = guest.meeting->size();
   auto group = std::make_shared<CallGroup>();
-  constexpr uint64_t kCallBytes = 44;
+  constexpr uint64_t kCallBytes = 52;
   for (uint64_t count = in.Count(kCallBytes); count > 0; --count) {
     CommunicatorCall call;
     call.kind = static_cast<CommunicatorCall::Kind>(in.U32());
@@ -486,6 +487,7 @@ absl::Status EmulatedHub::TakeCalls(Guest& guest, ByteReader& in) {
     call.type = static_cast<PrimitiveType>(in.U32());
     call.reduction = static_cast<DeviceReduction>(in.U32());
     call.peer = in.I64();
+    call.captured = in.I64();
     const absl::string_view data = in.Text();
     HILO_RETURN_IF_ERROR(in.status());
     const bool has_peer = call.kind == CommunicatorCall::Kind::kBroadcast || !call.is_collective();

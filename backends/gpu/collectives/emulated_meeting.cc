@@ -213,6 +213,9 @@ void EmulatedMeeting::Deliver(Mail& mail, int64_t source, int64_t target) {
     if (send.bytes() != receive.bytes()) {
       return Fail(FailedPrecondition("ranks disagree: rank ", source, " sends ", send.bytes(), " bytes to rank ", target, ", which expects ", receive.bytes()));
     }
+    if ((send.captured < 0) != (receive.captured < 0)) {
+      return Fail(FailedPrecondition("ranks disagree: rank ", source, " is at ", send.ToString(), ", but rank ", target, " at ", receive.ToString()));
+    }
     if (send.bytes() > 0) std::memcpy(receive.receive, send.send, send.bytes());
     mail.sends.front().SetDone();
     mail.receives.front().SetDone();

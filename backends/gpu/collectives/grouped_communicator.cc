@@ -42,6 +42,7 @@ std::string CommunicatorCall::ToString() const {
   if (kind == Kind::kAllReduce || kind == Kind::kReduceScatter) absl::StrAppend(&text, " by ", DeviceReductionName(reduction));
   if (kind == Kind::kBroadcast || kind == Kind::kReceive) absl::StrAppend(&text, " from rank ", peer);
   if (kind == Kind::kSend) absl::StrAppend(&text, " to rank ", peer);
+  if (captured >= 0) absl::StrAppend(&text, " of a graph, captured as number ", captured);
   return text;
 }
 

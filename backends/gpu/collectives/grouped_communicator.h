@@ -19,6 +19,8 @@ struct CommunicatorCall {
   PrimitiveType type = PRIMITIVE_TYPE_INVALID;
   DeviceReduction reduction = DeviceReduction::kSum;
   int64_t peer = -1;  // or root
+  // In a graph: the how manieth collective that its rank has captured, 0 for sends and receives; -1: queued by itself. Ranks must agree on it, too.
+  int64_t captured = -1;
 
   bool is_collective() const { return kind != Kind::kSend && kind != Kind::kReceive; }
   int64_t bytes() const { return count * PrimitiveTypeByteSize(type); }

@@ -1,8 +1,14 @@
 // A communicator's handle may be used by one thread at a time, but for asking about errors and breaking it, which the watchdog does: every call of the library is made under a
 // lock, which no wait holds. Breaking a communicator frees it.
+//
+// Calls may be captured: NCCL's documentation has that of all of them, with captures of the thread-local mode where threads have devices of their own. A communicator that does
+// not block is only done with a call when it says so, and its launches are made by a thread of NCCL's, which a thread-local capture allows. What the documentation asks for is that all
+// ranks capture the same calls, and launch what they have captured together (graph_thunk.h). Breaking a communicator ends what its graphs run; it is freed once they are gone, and so on
+// a thread of its own, for who waits for them holds graphs.
 #include "backends/gpu/collectives/nccl_communicator.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <climits>
 #include <cstring>
@@ -186,14 +192,19 @@ class NcclCommunicator : public GroupedCommunicator {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!failure_.ok()) return;
     failure_ = why;
-    Library()->ncclCommAbort(communicator_);
-    communicator_ = nullptr;
+    void* const communicator = std::exchange(communicator_, nullptr);
+    if (is_captured_) {
+      std::thread([communicator] { Library()->ncclCommAbort(communicator); }).detach();
+    } else {
+      Library()->ncclCommAbort(communicator);
+    }
   }
 
  protected:
   absl::Status Submit(std::vector<CommunicatorCall> calls, GpuStream& stream) override {
     std::vector<GpuSlice> slices;
     for (const CommunicatorCall& call : calls) call.AddSlices(rank_, size_, &slices);
+    if (stream.IsCaptured()) is_captured_ = true;
     return stream.Call([&](void* native) { return Queue(calls, native); }, slices);
   }
 
@@ -244,6 +255,7 @@ class NcclCommunicator : public GroupedCommunicator {
   std::mutex mutex_;
   void* communicator_;
   absl::Status failure_;
+  std::atomic<bool> is_captured_{false};  // by graphs, which may hold it
   int rank_ = 0, size_ = 1;
 };
 

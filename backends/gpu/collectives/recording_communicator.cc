@@ -27,7 +27,8 @@ class RecordingCommunicator : public DeviceCommunicator {
   }
   absl::Status GroupEnd() override {
     log_->Note(device_, "GroupEnd");
-    return inner_->GroupEnd();
+    HILO_RETURN_IF_ERROR(inner_->GroupEnd());
+    return std::exchange(is_refused_, false) ? Unimplemented("a fault that was asked for: a group is refused") : absl::OkStatus();
   }
   absl::Status AllReduce(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) override {
     HILO_RETURN_IF_ERROR(Call("AllReduce", &count, type, absl::StrCat(" ", DeviceReductionName(reduction))));
@@ -90,6 +91,9 @@ class RecordingCommunicator : public DeviceCommunicator {
       case CommunicatorFault::Kind::kWrongCount:
         *count = std::max<int64_t>(*count - 1, 0);
         return absl::OkStatus();
+      case CommunicatorFault::Kind::kRefused:
+        is_refused_ = true;
+        return absl::OkStatus();
     }
     return absl::OkStatus();
   }
@@ -97,6 +101,7 @@ class RecordingCommunicator : public DeviceCommunicator {
   const std::unique_ptr<DeviceCommunicator> inner_;
   const std::shared_ptr<CommunicatorLog> log_;
   const int device_;
+  bool is_refused_ = false;  // the group that goes on
 };
 
 class RecordingLibrary : public DeviceCommunicatorLibrary {

@@ -20,6 +20,7 @@ struct CommunicatorFault {
     kAborts,      // its communicator breaks at the call
     kSlow,        // it makes the call 50 ms late
     kWrongCount,  // it sends and receives an element less
+    kRefused,     // the group that it is in is refused at its end, and nothing breaks
   };
   Kind kind = Kind::kNone;
   int device = 0;    // whose call

@@ -261,6 +261,10 @@ class CudaStream : public GpuStream {
     HILO_RETURN_IF_ERROR(CudaStatus(error, "cudaGraphInstantiate"));
     return std::make_unique<CudaGraph>(executable, stays ? graph : nullptr);
   }
+  bool IsCaptured() override {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    return cudaStreamIsCapturing(stream_, &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
+  }
   absl::Status LaunchGraph(GpuGraph* graph) override {
     auto* const cuda = static_cast<CudaGraph*>(graph);
     has_loops_ |= cuda->has_control_flow();

@@ -94,6 +94,7 @@ void AccessCounter::FinishBlock(std::map<uint32_t, AccessCount>* counts) {
     count.shared = request.shared;
     count.bytes = request.bytes;
     ++count.requests;
+    count.threads += __builtin_popcount(request.lanes);
     if (request.shared) {
       CountPasses(request.address, request.lanes, request.bytes, &count);
     } else {

@@ -16,7 +16,6 @@ namespace {
 
 constexpr int64_t kStackBytes = 32 << 10;
 constexpr int64_t kStackAlignment = 4096;
-constexpr int64_t kCountedBlocks = 4;
 constexpr int64_t kSharedSlack = 256;  // for alignment
 
 thread_local BlockRun* starting = nullptr;
@@ -326,8 +325,8 @@ void RunLaunch(const EmulatedLaunch& launch, LaunchReports* reports, std::map<ui
     BlockRun counted(launch, &checker, launch.count_accesses ? &counter : nullptr, reports);
     BlockRun uncounted(launch, &checker, nullptr, reports);
     for (int64_t turn = 0; turn < blocks; ++turn) {
-      (turn < kCountedBlocks ? counted : uncounted).Run(number(turn));
-      if (launch.count_accesses && turn < kCountedBlocks) counter.FinishBlock(counts);
+      (turn < launch.counted_blocks ? counted : uncounted).Run(number(turn));
+      if (launch.count_accesses && turn < launch.counted_blocks) counter.FinishBlock(counts);
     }
     return;
   }

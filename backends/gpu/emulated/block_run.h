@@ -28,6 +28,7 @@ struct EmulatedLaunch {
   EmulatedMemory* memory = nullptr;  // null: unchecked
   uint32_t number = 1;           // of the launch, from 1
   bool count_accesses = false;
+  int64_t counted_blocks = 0;
   ThreadPool* pool = nullptr;    // for blocks of unchecked launches; null: this thread
 };
 

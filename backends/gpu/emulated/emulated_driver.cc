@@ -75,6 +75,7 @@ class Module : public GpuModule {
 // What a capture has gathered so far; the streams that take part share it.
 struct CaptureSession {
   bool ended = false;
+  bool is_part = false;  // of control flow
   CapturedWork captured;
   StreamOrder order;
   std::map<std::pair<int, uint64_t>, size_t> node_of;  // of an operation
@@ -138,7 +139,7 @@ class Stream : public GpuStream {
 
   absl::Status Record(GpuEvent* event) override {
     EventState& state = static_cast<Event*>(event)->state;
-    if (is_captured()) {
+    if (IsCaptured()) {
       state = {.point = capture_->order.Record(number_), .capture = capture_};
       return absl::OkStatus();
     }
@@ -153,13 +154,13 @@ class Stream : public GpuStream {
 
   absl::Status Wait(const GpuEvent& event) override {
     const EventState& state = static_cast<const Event&>(event).state;
-    if (state.capture == nullptr && !is_captured()) {
+    if (state.capture == nullptr && !IsCaptured()) {
       queue_.Wait(number_, state.point);
       return absl::OkStatus();
     }
     if (state.capture == nullptr) return FailedPrecondition("a captured stream waits for an event that was recorded outside of the capture");
     if (state.capture->ended) return FailedPrecondition("a stream waits for an event of a capture that has ended");
-    if (is_captured() && capture_ != state.capture) return FailedPrecondition("a stream that is captured joins another capture");
+    if (IsCaptured() && capture_ != state.capture) return FailedPrecondition("a stream that is captured joins another capture");
     capture_ = state.capture;
     capture_->order.Wait(number_, state.point);
     const auto node = capture_->node_of.find({state.point.stream, state.point.sequence});
@@ -168,12 +169,12 @@ class Stream : public GpuStream {
   }
 
   absl::Status Synchronize() override {
-    if (is_captured()) return FailedPrecondition("a stream that is captured cannot be waited for");
+    if (IsCaptured()) return FailedPrecondition("a stream that is captured cannot be waited for");
     return queue_.Synchronize(number_);
   }
 
   absl::Status BeginCapture() override {
-    if (is_captured()) return FailedPrecondition("the stream is being captured already");
+    if (IsCaptured()) return FailedPrecondition("the stream is being captured already");
     capture_ = std::make_shared<CaptureSession>();
     is_origin_ = true;
     return absl::OkStatus();
@@ -196,7 +197,10 @@ class Stream : public GpuStream {
 
   absl::Status LaunchGraph(GpuGraph* graph) override {
     std::shared_ptr<const CapturedWork> work = static_cast<Graph*>(graph)->work;
-    QueuedWork all{.what = "graph", .run = [queue = &queue_, work] { return queue->RunCaptured(*work); }};
+    const auto run = std::make_shared<CapturedRun>(work);
+    QueuedWork all{.what = "graph", .run = [queue = &queue_, run] { return queue->Advance(*run); }};
+    all.is_ready = [run] { return run->IsReady() || run->IsDone(); };
+    all.is_done = [run] { return run->IsDone(); };
     AddSlices(*work, &all.slices);
     return Add(std::move(all));
   }
@@ -213,7 +217,7 @@ class Stream : public GpuStream {
         const volatile int32_t* word = flag->load();
         return word != nullptr && *word != 0;
       };
-      while (*more != 0 && !ends()) HILO_RETURN_IF_ERROR(queue->RunCaptured(*turn));
+      while (*more != 0 && !ends()) HILO_RETURN_IF_ERROR(RunPart(*queue, turn));
       return absl::OkStatus();
     };
     return Add(std::move(work));
@@ -238,34 +242,44 @@ class Stream : public GpuStream {
         std::memcpy(&number, selector, sizeof(number));
         if (number >= 0) branch = std::min(branch, static_cast<size_t>(number));
       }
-      return queue->RunCaptured(*parts[branch]);
+      return RunPart(*queue, parts[branch]);
     };
     return Add(std::move(work));
   }
 
   void EndLoopsWhen(const volatile int32_t* flag) override { end_flag_->store(flag); }
 
-  bool is_captured() {
+  bool IsCaptured() override {
     if (capture_ != nullptr && capture_->ended) capture_ = nullptr;
     return capture_ != nullptr;
   }
   absl::Status Add(QueuedWork work);
+  absl::Status AddWhenReady(QueuedWork work) {
+    if (IsCaptured() && capture_->is_part) return Unimplemented(work.what, " in captured control flow");
+    if (!IsCaptured()) work.is_ready = std::exchange(work.begin, nullptr)();
+    return Add(std::move(work));
+  }
 
  private:
   absl::Status Capture(QueuedWork work);
   // What the part queues, as work by itself.
   absl::StatusOr<std::shared_ptr<const CapturedWork>> CapturePart(const Part& part) {
     if (!CapturesControlFlow()) return Unimplemented("control flow in a captured stream");
-    if (!is_captured()) return FailedPrecondition("control flow is for streams that are being captured");
+    if (!IsCaptured()) return FailedPrecondition("control flow is for streams that are being captured");
     Stream stream(&device_, &queue_);
     stream.end_flag_ = end_flag_;
     HILO_RETURN_IF_ERROR(stream.BeginCapture());
+    stream.capture_->is_part = true;
     HILO_RETURN_IF_ERROR(part(stream));
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<GpuGraph> graph, stream.EndCapture(nullptr));
     return static_cast<const Graph&>(*graph).work;
   }
   static void AddSlices(const CapturedWork& work, std::vector<GpuSlice>* slices) {
     for (const CapturedWork::Node& node : work.nodes) slices->insert(slices->end(), node.work.slices.begin(), node.work.slices.end());
+  }
+  static absl::Status RunPart(EmulatedQueue& queue, const std::shared_ptr<const CapturedWork>& work) {
+    CapturedRun run(work);
+    return queue.Advance(run);
   }
   absl::Status CheckDeviceRange(const char* what, const void* address, int64_t bytes) const;
 
@@ -292,7 +306,7 @@ class Device : public EmulatedDriver {
   GpuImageFormat image_format() const override { return GpuImageFormat::kBitcode; }
 
   absl::StatusOr<void*> Allocate(int64_t bytes, GpuStream* stream) override {
-    if (stream != nullptr && static_cast<Stream*>(stream)->is_captured()) return Unimplemented("allocation in a captured stream");
+    if (stream != nullptr && static_cast<Stream*>(stream)->IsCaptured()) return Unimplemented("allocation in a captured stream");
     absl::StatusOr<void*> memory = memory_.Allocate(bytes);
     if (absl::IsResourceExhausted(memory.status())) {
       queue_.Drain();  // frees that wait in streams
@@ -310,7 +324,7 @@ class Device : public EmulatedDriver {
       }
       return memory_.Free(memory);
     }
-    if (static_cast<Stream*>(stream)->is_captured()) return Unimplemented("freeing memory in a captured stream");
+    if (static_cast<Stream*>(stream)->IsCaptured()) return Unimplemented("freeing memory in a captured stream");
     const EmulatedAllocation* allocation = memory_.Near(memory);
     if (allocation == nullptr || allocation->base != memory) return InvalidArgument("free of an address that is not allocated");
     return static_cast<Stream*>(stream)->Add({.what = "free",
@@ -394,6 +408,7 @@ class Device : public EmulatedDriver {
                           .slices = slices,
                           .seed = options_.seed,
                           .count_accesses = options_.count_accesses,
+                          .counted_blocks = options_.counted_blocks,
                           .pool = pool_.get()};
     LaunchReports reports;
     std::map<uint32_t, AccessCount> counts;
@@ -425,7 +440,7 @@ class Device : public EmulatedDriver {
 };
 
 absl::Status Stream::Add(QueuedWork work) {
-  if (is_captured()) return Capture(std::move(work));
+  if (IsCaptured()) return Capture(std::move(work));
   queue_.Queue(number_, std::move(work));
   return absl::OkStatus();
 }
@@ -482,11 +497,10 @@ absl::Status Stream::Fill(void* to, uint32_t pattern, int width, int64_t bytes) 
 
 }  // namespace
 
-absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices, std::function<bool()> is_ready,
-                            std::function<absl::Status()> run) {
-  auto& emulated = static_cast<Stream&>(stream);
-  if (emulated.is_captured()) return Unimplemented(what, " in a captured stream");
-  return emulated.Add({.what = std::string(what), .slices = {slices.begin(), slices.end()}, .run = std::move(run), .is_ready = std::move(is_ready)});
+absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices, std::function<std::function<bool()>()> begin) {
+  QueuedWork work{.what = std::string(what), .slices = {slices.begin(), slices.end()}, .run = [] { return absl::OkStatus(); }};
+  work.begin = std::move(begin);
+  return static_cast<Stream&>(stream).AddWhenReady(std::move(work));
 }
 
 absl::StatusOr<EmulatedOptions> EmulatedOptions::FromEnvironment() {

@@ -20,8 +20,9 @@ struct EmulatedOptions {
   // Checks every access to memory: bounds, alignment, races in shared and global memory, shared memory that nobody wrote, slices that the launch did not declare.
   // Twenty times slower, one block after the other.
   bool check_accesses = false;
-  // With check_accesses: counts sectors and bank passes of the first blocks of every launch.
+  // With check_accesses: counts sectors and bank passes of the first `counted_blocks` blocks of every launch.
   bool count_accesses = false;
+  int64_t counted_blocks = 4;
   // In which order threads, blocks and streams take their turns. 0: forward; 1: backward; others: random.
   uint32_t seed = 2;
   // Whether streams capture control flow, as drivers do from CUDA 12.4 on.
@@ -48,6 +49,7 @@ struct AccessCount {
   bool shared = false;
   int64_t bytes = 0;     // of one thread's access
   int64_t requests = 0;  // of warps
+  int64_t threads = 0;   // of these
   int64_t units = 0;     // sectors of 32 bytes (global), passes over the banks (shared)
   int64_t ideal = 0;     // the fewest units that these bytes can take
 };
@@ -60,10 +62,9 @@ class EmulatedDriver : public GpuDriver {
   virtual std::vector<AccessCount> TakeAccessCounts() = 0;
 };
 
-// Queues work on a stream of an emulated device that must wait for other devices: `run` is called once `is_ready`, which is asked again and again, says so. Neither may use
-// the device. Errors: Unimplemented while the stream is being captured.
-absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices, std::function<bool()> is_ready,
-                            std::function<absl::Status()> run);
+// Queues work on a stream of an emulated device that is done once others have come: `begin` is called when the work is queued, or for each launch of the graph that captures it,
+// and what it returns is asked again and again until it says so. That may not use the device. Errors: Unimplemented in captured control flow.
+absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices, std::function<std::function<bool()>()> begin);
 
 absl::StatusOr<std::unique_ptr<EmulatedDriver>> CreateEmulatedDriver(const EmulatedOptions& options = {});
 

@@ -91,9 +91,15 @@ bool EmulatedQueue::RunOne(std::unique_lock<std::mutex>& lock) {
     const bool was_within = std::exchange(is_within_work, true);
     absl::Status status = pending.work.run();
     is_within_work = was_within;
-    pending.work.run = nullptr;  // what it holds goes outside of the lock
+    if (pending.work.is_done == nullptr) pending.work.run = nullptr;  // what it holds goes outside of the lock
     lock.lock();
     if (!status.ok() && status_.ok()) status_ = std::move(status);
+  }
+  if (status_.ok() && pending.work.is_done != nullptr && !pending.work.is_done()) {
+    stream.running = false;
+    stream.pending.push_front(std::move(pending));
+    changed_.notify_all();
+    return true;
   }
   stream.running = false;
   stream.done = pending.sequence;
@@ -162,22 +168,36 @@ absl::Status EmulatedQueue::status() {
   return status_;
 }
 
-absl::Status EmulatedQueue::RunCaptured(const CapturedWork& captured) {
-  const size_t count = captured.nodes.size();
-  std::vector<bool> done(count, false);
-  for (size_t left = count; left > 0; --left) {
-    std::vector<size_t> ready;
-    for (size_t i = 0; i < count; ++i) {
-      const std::vector<size_t>& after = captured.nodes[i].after;
-      if (!done[i] && std::all_of(after.begin(), after.end(), [&](size_t before) { return done[before]; })) ready.push_back(i);
+absl::Status EmulatedQueue::Advance(CapturedRun& run) {
+  return run.Advance([this] {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return static_cast<size_t>(random_());
+  });
+}
+
+CapturedRun::CapturedRun(std::shared_ptr<const CapturedWork> work) : work_(std::move(work)), done_(work_->nodes.size()), left_(work_->nodes.size()) {
+  for (const CapturedWork::Node& node : work_->nodes) is_ready_.push_back(node.work.begin == nullptr ? nullptr : node.work.begin());
+}
+
+std::vector<size_t> CapturedRun::Ready() const {
+  std::vector<size_t> ready;
+  for (size_t i = 0; i < done_.size(); ++i) {
+    const std::vector<size_t>& after = work_->nodes[i].after;
+    if (done_[i] || !std::all_of(after.begin(), after.end(), [&](size_t before) { return done_[before]; })) continue;
+    if (is_ready_[i] == nullptr || is_ready_[i]()) ready.push_back(i);
+  }
+  return ready;
+}
+
+absl::Status CapturedRun::Advance(const std::function<size_t()>& dice) {
+  for (std::vector<size_t> ready = Ready(); !ready.empty(); ready = Ready()) {
+    const size_t node = ready[dice() % ready.size()];
+    if (absl::Status status = work_->nodes[node].work.run(); !status.ok()) {
+      left_ = 0;
+      return status;
     }
-    size_t node;
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      node = ready[random_() % ready.size()];
-    }
-    if (absl::Status status = captured.nodes[node].work.run(); !status.ok()) return status;
-    done[node] = true;
+    done_[node] = true;
+    --left_;
   }
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <string>
@@ -25,6 +26,10 @@ struct QueuedWork {
   bool always = false;  // also after a fault
   // Asked until it is true before the work runs; null: true. Other streams go on in the meantime.
   std::function<bool()> is_ready;
+  // Of work that is captured: makes is_ready for one launch of the graph, when that is queued.
+  std::function<std::function<bool()>()> begin = nullptr;
+  // Asked after the work has run: if it is false, the work is first in its stream again. Null: true.
+  std::function<bool()> is_done = nullptr;
 };
 
 // Work captured on several streams, with its order.
@@ -34,6 +39,25 @@ struct CapturedWork {
     std::vector<size_t> after;  // nodes before this one
   };
   std::vector<Node> nodes;
+};
+
+// One launch of captured work, which goes as far as it can, and on when others have come.
+class CapturedRun {
+ public:
+  // Begins the nodes that wait for others.
+  explicit CapturedRun(std::shared_ptr<const CapturedWork> work);
+  bool IsReady() const { return !Ready().empty(); }
+  bool IsDone() const { return left_ == 0; }
+  // Runs nodes in a legal order of the dice until none is ready.
+  absl::Status Advance(const std::function<size_t()>& dice);
+
+ private:
+  std::vector<size_t> Ready() const;
+
+  const std::shared_ptr<const CapturedWork> work_;
+  std::vector<std::function<bool()>> is_ready_;  // by node
+  std::vector<bool> done_;
+  size_t left_;
 };
 
 // Thread-safe. A stream's operations are run by whoever waits, one at a time and outside of the lock.
@@ -61,8 +85,8 @@ class EmulatedQueue {
   std::vector<EmulatedReport> TakeReports();
   absl::Status status();
 
-  // Runs the nodes in a random legal order. For use within queued work.
-  absl::Status RunCaptured(const CapturedWork& captured);
+  // Runs as much of `run` as is ready, in a random legal order. For use within queued work.
+  absl::Status Advance(CapturedRun& run);
 
  private:
   struct Pending {

@@ -30,8 +30,7 @@ std::optional<std::string> KindOf(const HloInstruction& op) {
   const HloInstruction& root = *combiner.root_instruction();
   if (combiner.instruction_count() != 3 || root.operand_count() != 2 || root.operand(0) == root.operand(1)) return std::nullopt;
   const AllReduceAttrs& attrs = op.attrs<AllReduceAttrs>();
-  if (!attrs.channel_id.has_value()) return std::nullopt;
-  return absl::StrCat(HloOpcodeString(root.opcode()), " ", PrimitiveTypeName(op.shape().element_type()), " ", attrs.use_global_device_ids, " ",
+  return absl::StrCat(HloOpcodeString(root.opcode()), " ", PrimitiveTypeName(op.shape().element_type()), " ", attrs.channel_id.has_value(), " ", attrs.use_global_device_ids, " ",
                       FieldToText(attrs.replica_groups));
 }
 
@@ -56,7 +55,7 @@ absl::Status Combine(const std::vector<HloInstruction*>& ops) {
 
 }  // namespace
 
-absl::Status CombineAllReduces(HloComputation* computation) {
+absl::StatusOr<bool> CombineAllReduces(HloComputation* computation) {
   absl::flat_hash_map<const HloInstruction*, int64_t> waits;  // all-reduces one after the other, up to and with this one
   std::map<std::pair<int64_t, std::string>, std::vector<HloInstruction*>> alike;
   for (HloInstruction* op : computation->MakePostOrder()) {
@@ -68,10 +67,13 @@ absl::Status CombineAllReduces(HloComputation* computation) {
     if (kind.has_value()) alike[{++waited, std::move(*kind)}].push_back(op);
     waits[op] = waited;
   }
+  bool changed = false;
   for (const auto& [kind, ops] : alike) {
-    if (ops.size() > 1) HILO_RETURN_IF_ERROR(Combine(ops));
+    if (ops.size() < 2) continue;
+    HILO_RETURN_IF_ERROR(Combine(ops));
+    changed = true;
   }
-  return absl::OkStatus();
+  return changed;
 }
 
 }  // namespace hilo

@@ -131,7 +131,7 @@ class Partitioner : public HloPass {
     HILO_RETURN_IF_ERROR(entry->set_root_instruction(*result, true));
     HILO_RETURN_IF_ERROR(Divider::RemoveReplaced(walk, visited));
     HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
-    for (HloComputation* computation : module->computations()) HILO_RETURN_IF_ERROR(CombineAllReduces(computation));
+    for (HloComputation* computation : module->computations()) HILO_RETURN_IF_ERROR(CombineAllReduces(computation).status());
     if (notes_ != nullptr) *notes_ = walk.notes();
     module->set_entry_computation_layout(shape);
     // A result that is no longer of its parameter's shape cannot take its place.

@@ -54,6 +54,8 @@ class Devices {
     return results;
   }
 
+  Client& client() { return *client_; }
+  Executable& executable() { return *executable_; }
   CommunicatorLog& log() { return *log_; }
   // The calls of a device, without those that make and break communicators.
   std::vector<std::string> Calls(int device) {

@@ -22,6 +22,13 @@ const Mapping kMappings[] = {
     {"SeveralOperandsAreOneGroup", "replica_count=2", "f32 add",
      "x = f32[2] iota(), iota_dimension=0  z = f32[5] iota(), iota_dimension=0  ROOT y = (f32[2], f32[5]) all-reduce(x, z), replica_groups={}, to_apply=f",
      {"GroupStart; AllReduce 2 f32 sum; AllReduce 5 f32 sum; GroupEnd", "GroupStart; AllReduce 2 f32 sum; AllReduce 5 f32 sum; GroupEnd"}},
+    {"SmallSumsThatDoNotWaitAreOneGroup", "replica_count=2", "f32 add",
+     "x = f32[2] iota(), iota_dimension=0  z = f32[5] iota(), iota_dimension=0  a = f32[2] all-reduce(x), replica_groups={}, to_apply=f"
+     "  b = f32[5] all-reduce(z), replica_groups={}, to_apply=f  ROOT y = (f32[2], f32[5]) tuple(a, b)",
+     {"GroupStart; AllReduce 2 f32 sum; AllReduce 5 f32 sum; GroupEnd", "GroupStart; AllReduce 2 f32 sum; AllReduce 5 f32 sum; GroupEnd"}},
+    {"SumsThatWaitAreNot", "replica_count=2", "f32 add",
+     "x = f32[2] iota(), iota_dimension=0  a = f32[2] all-reduce(x), replica_groups={}, to_apply=f  ROOT b = f32[2] all-reduce(a), replica_groups={}, to_apply=f",
+     {"AllReduce 2 f32 sum; AllReduce 2 f32 sum", "AllReduce 2 f32 sum; AllReduce 2 f32 sum"}},
     {"PredicatesAreBytes", "replica_count=2", "pred and", "x = pred[4] constant({1,0,1,1})  ROOT y = pred[4] all-reduce(x), replica_groups={}, to_apply=f",
      {"AllReduce 4 u8 min", "AllReduce 4 u8 min"}},
     {"OrOfPredicates", "replica_count=2", "pred or", "x = pred[4] constant({1,0,1,1})  ROOT y = pred[4] all-reduce(x), replica_groups={}, to_apply=f",
