@@ -18,6 +18,7 @@
 #include "pjrt/element_type.h"
 #include "pjrt/error.h"
 #include "pjrt/named_values.h"
+#include "runtime/dynamic_program.h"
 
 namespace hilo::pjrt {
 namespace {
@@ -253,10 +254,26 @@ absl::StatusOr<std::string> OptimizedHlo(const Program& program) {
   HILO_ASSIGN_OR_RETURN(StablehloProgram imported, Import(program.source));
   HILO_ASSIGN_OR_RETURN(const PluginCompileOptions options, ReadCompileOptions(program.source.options));
   PairDonors(imported.module.get());
+  imported.module->set_replica_count(program.executable->assignment().replica_count());
+  imported.module->set_num_partitions(program.executable->assignment().partition_count());
   HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported));
-  HILO_ASSIGN_OR_RETURN(const std::string text, program.client->client->compiler()->Emit(std::move(imported.module), options.compile, "hlo"));
+  Compiler& compiler = *program.client->client->compiler();
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> prepared, PrepareModule(compiler, std::move(imported.module)));
+  HILO_ASSIGN_OR_RETURN(const std::string text, compiler.Emit(std::move(prepared), options.compile, "hlo"));
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> optimized, ParseHloModule(text, {}));
-  HILO_ASSIGN_OR_RETURN(const std::string bytes, HloModuleToProto(*optimized));
+  HILO_ASSIGN_OR_RETURN(std::string bytes, HloModuleToProto(*optimized));
+  // Older frameworks read from here how the values of a program are divided.
+  WireWriter shardings;
+  const std::vector<std::string>& results = program.results.shardings;
+  if (results.size() == 1) shardings.PutBytes(12, results[0]);  // spmd_output_sharding
+  if (results.size() > 1) {
+    WireWriter tuple;
+    tuple.Int(1, 2);  // TUPLE
+    for (const std::string& sharding : results) tuple.PutBytes(5, sharding);
+    shardings.Message(12, tuple);
+  }
+  for (const std::string& sharding : program.parameters.shardings) shardings.PutBytes(14, sharding);  // spmd_parameters_shardings
+  bytes += std::move(shardings).Take();
   // HloModuleProtoWithConfig: the module, and a configuration with the module's own program shape and the counts of replicas and partitions.
   HILO_ASSIGN_OR_RETURN(const WireMessage module, WireMessage::Parse(bytes));
   WireWriter config, message;

@@ -173,9 +173,8 @@ absl::StatusOr<TileAssignment> ReadHloSharding(AttributeReader& reader) {
 }
 
 absl::StatusOr<std::string> ReadQuoted(AttributeReader& reader) {
-  if (!reader.Take('"')) return reader.Expected("a name in quotes");
-  std::string name(reader.TakeWord());
-  if (name.empty() || !reader.Take('"')) return reader.Expected("a name in quotes");
+  std::string name;
+  if (!reader.TakeQuoted(&name) || name.empty()) return reader.Expected("a name in quotes");
   return name;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -46,6 +47,30 @@ class AttributeReader {
     rest_.remove_prefix(length);
     SkipSpace();
     return word;
+  }
+  // Takes a string in quotes. In it, a backslash stands before a character or before two hexadecimal digits, a byte. False, and nothing is taken, if none comes.
+  bool TakeQuoted(std::string* value) {
+    if (!At('"')) return false;
+    value->clear();
+    for (size_t at = 1; at < rest_.size(); ++at) {
+      if (rest_[at] == '"') {
+        rest_.remove_prefix(at + 1);
+        SkipSpace();
+        return true;
+      }
+      if (rest_[at] != '\\') {
+        value->push_back(rest_[at]);
+        continue;
+      }
+      uint32_t byte;
+      if (at + 2 < rest_.size() && absl::ascii_isxdigit(rest_[at + 1]) && absl::SimpleHexAtoi(rest_.substr(at + 1, 2), &byte)) {
+        value->push_back(static_cast<char>(byte));
+        at += 2;
+      } else if (++at < rest_.size()) {
+        value->push_back(rest_[at]);
+      }
+    }
+    return false;
   }
 
  private:

@@ -91,6 +91,15 @@ TEST_F(BuffersTest, StatsKeepWithinTheStruct) {
   Destroy(buffer);
 }
 
+// Headers of the API up to version 0.70 tell a size that ends before the last field.
+TEST_F(BuffersTest, AttributesOfThePluginForOlderCallers) {
+  PJRT_Plugin_Attributes_Args args = {};
+  args.struct_size = offsetof(PJRT_Plugin_Attributes_Args, num_attributes);
+  args.num_attributes = 1000000;
+  EXPECT_EQ(TextOf(Api()->PJRT_Plugin_Attributes(&args)), "");
+  EXPECT_EQ(args.num_attributes, 3u);
+}
+
 TEST_F(BuffersTest, StridedSources) {
   const float matrix[] = {0, 1, 2, 3, 4, 5};
   const auto check = [&](const float* data, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, const std::vector<float>& expected) {

@@ -344,6 +344,7 @@ def shard_map():
         neighbours = lax.ppermute(v, "a", [(i, (i + 1) % 4) for i in range(4)])
         return lax.psum(v, "a"), lax.all_gather(v, "a").sum(0), neighbours, v * lax.axis_index("a")
 
+    assert "all-reduce(" in jax.jit(run).lower(x).compile().as_text()
     total, gathered, moved, scaled = jax.jit(run)(x)
     np.testing.assert_allclose(np.asarray(total), x.reshape(4, 2, 2).sum(0))
     np.testing.assert_allclose(np.asarray(gathered), np.tile(x.reshape(4, 2, 2).sum(0), (4, 1)))

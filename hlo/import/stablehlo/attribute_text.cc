@@ -33,19 +33,6 @@ std::string FloatText(double value) {
   return text;
 }
 
-// In MLIR what is not printable is two hexadecimal digits.
-std::string Quoted(absl::string_view text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (absl::ascii_isprint(c) && c != '"' && c != '\\') {
-      quoted += c;
-    } else {
-      absl::StrAppend(&quoted, "\\", absl::Hex(static_cast<uint8_t>(c), absl::kZeroPad2));
-    }
-  }
-  return quoted + "\"";
-}
-
 std::string KeyText(absl::string_view name) {
   bool bare = !name.empty() && (absl::ascii_isalpha(name[0]) || name[0] == '_');
   for (char c : name) bare &= absl::ascii_isalnum(c) || c == '_' || c == '$' || c == '.';
@@ -114,6 +101,18 @@ absl::StatusOr<std::string> ValueText(const Attribute& value, int depth) {
 }
 
 }  // namespace
+
+std::string Quoted(absl::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (absl::ascii_isprint(c) && c != '"' && c != '\\') {
+      quoted += c;
+    } else {
+      absl::StrAppend(&quoted, "\\", absl::Hex(static_cast<uint8_t>(c), absl::kZeroPad2));
+    }
+  }
+  return quoted + "\"";
+}
 
 absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary) { return DictionaryText(dictionary, 0); }
 

@@ -1,6 +1,7 @@
 // Custom calls, and composites that are an HLO opcode.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
@@ -76,12 +77,19 @@ absl::StatusOr<HloInstruction*> InDefaultLayout(OpConversion& c, HloInstruction*
   return c.Add(HloOpcode::kCopy, {value});
 }
 
+// Older programs have some operations of chlo as custom calls.
+Converter MhloConverter(absl::string_view target) {
+  if (!absl::ConsumePrefix(&target, "mhlo.")) return nullptr;
+  return FindConverter(absl::StrCat("chlo.", target == "topk" ? "top_k" : target));
+}
+
 absl::StatusOr<Results> CustomCall(OpConversion& c) {
   const absl::string_view target = c.Text("call_target_name");
   if (target.empty()) return InvalidArgument("expected call_target_name");
   if (target == "shape_assertion") return ShapeAssertion(c);
   if (target == "ragged_all_to_all") return RaggedAllToAll(c);
   if (const Converter convert = FindLibraryCall(target); convert != nullptr) return convert(c);
+  if (const Converter convert = MhloConverter(target); convert != nullptr) return convert(c);
   auto attributes = std::make_unique<CustomCallAttrs>();
   attributes->custom_call_target = std::string(target);
   attributes->custom_call_has_side_effect = c.Flag("has_side_effect");
@@ -130,9 +138,10 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   return elements;
 }
 
-// Attributes of a composite stand in a dictionary, those of the operation of the same name do not.
+// Attributes of a composite, or a custom call, stand in a dictionary, those of the operation of the same name do not.
 absl::StatusOr<int64_t> CompositeInteger(const OpConversion& c, absl::string_view name) {
   const Attribute* attributes = c.op.Find("composite_attributes");
+  if (attributes == nullptr) attributes = c.op.Find("mhlo.attributes");
   if (attributes == nullptr) return c.Integer(name);
   for (const NamedAttribute& entry : attributes->entries) {
     if (entry.name == name && entry.value->kind == Attribute::Kind::kInteger) return entry.value->integer;

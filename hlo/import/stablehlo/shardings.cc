@@ -4,13 +4,12 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/import/stablehlo/attribute_text.h"
 
 namespace hilo::stablehlo {
 namespace {
 
 using Kind = Attribute::Kind;
-
-std::string Quoted(absl::string_view name) { return absl::StrCat("\"", name, "\""); }
 
 absl::StatusOr<std::string> MeshText(const Attribute* mesh) {
   if (mesh == nullptr || mesh->kind != Kind::kMesh) return InvalidArgument("sdy.mesh: expected a mesh");

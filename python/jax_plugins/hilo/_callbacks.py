@@ -10,6 +10,7 @@ number of the partition, and only the first one makes them.
 
 import ctypes
 import functools
+import inspect
 import itertools
 import threading
 import traceback
@@ -199,7 +200,8 @@ def install(plugin):
         lower = ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
         call = lower(ctx, *operands, number=np.uint64(function.number), first_partition_only=np.uint64(first_only))
         if sharding is not None:
-            mlir.set_sharding(ctx.module_context, call, sharding)
+            context = [ctx.module_context] if "ctx" in inspect.signature(mlir.set_sharding).parameters else []
+            mlir.set_sharding(*context, call, sharding)
         results = list(call.results)
         if token:
             token, *results = results

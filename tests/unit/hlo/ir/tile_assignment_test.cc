@@ -82,12 +82,14 @@ TEST(TileAssignmentTest, WhatIsNoShardingOfHlo) {
 }
 
 TEST(TileAssignmentTest, OfShardy) {
-  const auto meshes = MeshesFromText("{mesh = #sdy.mesh<[\"a\"=2, \"b\"=4]>, turned = #sdy.mesh<[\"a\"=2, \"b\"=2], device_ids=[3, 2, 1, 0]>}");
+  const auto meshes = MeshesFromText("{mesh = #sdy.mesh<[\"a\"=2, \"b\"=4]>, turned = #sdy.mesh<[\"a\"=2, \"b\"=2], device_ids=[3, 2, 1, 0]>, "
+                                     "odd = #sdy.mesh<[\" <axis 0x7f>\"=2, \"\\22quoted\\\\\"=2]>}");
   ASSERT_TRUE(meshes.ok()) << meshes.status();
   const Good cases[] = {
       {"#sdy.sharding<@mesh, [{\"a\"}, {}]>", {2, 1}, "00 00 00 00 10 10 10 10"},
       {"#sdy.sharding<@mesh, [{}, {\"b\":(1)2}]>", {1, 2}, "00 00 01 01 00 00 01 01"},
       {"#sdy.sharding<@turned, [{\"b\"}, {\"a\"}]>", {2, 2}, "11 01 10 00"},
+      {"#sdy.sharding<@odd, [{\"\\\"quoted\\5C\"}, {\" <axis 0x7f>\"}]>", {2, 2}, "00 10 01 11"},
   };
   for (const Good& c : cases) {
     const auto tiles = TileAssignmentsFromSdy(c.text, *meshes, std::nullopt);
@@ -111,7 +113,7 @@ TEST(TileAssignmentTest, OfShardy) {
       {"#sdy.sharding<@mesh, [{}]", "expected > at the end"},
       {"#sdy.sharding<@mesh, [{a}]>", "expected a name in quotes before \"a}"},
       {"#sdy.sharding<@mesh, [{\"\"}]>", "expected a name in quotes"},
-      {"#sdy.sharding<@mesh, [{\"a}]>", "expected a name in quotes before \"}]"},
+      {"#sdy.sharding<@mesh, [{\"a}]>", "expected a name in quotes before \"\"a}]"},
       {"#sdy.sharding<@mesh, [{\"b\":1)2}]>", "expected ( before"},
       {"#sdy.sharding<@mesh, [{\"b\":(1 2}]>", "expected ) before"},
       {"#sdy.sharding<@mesh, [{}]> 1", "expected the end of the value"},

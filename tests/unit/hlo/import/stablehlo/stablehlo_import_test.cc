@@ -179,6 +179,25 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   ExpectError(functions.substr(0, functions.size() - 2), absl::StatusCode::kInvalidArgument, "expected an operation, got the end");
 }
 
+TEST(StablehloTextTest, OperationsThatWereCustomCalls) {
+  const auto with = [](absl::string_view erf, absl::string_view top_k) {
+    return ImportStablehlo(absl::StrCat(R"(module @m {
+  func.func @main(%x: tensor<9xf32>) -> (tensor<3xf32>, tensor<3xi32>) {
+    %y = )", erf, R"( : (tensor<9xf32>) -> tensor<9xf32>
+    %z:2 = )", top_k, R"( : (tensor<9xf32>) -> (tensor<3xf32>, tensor<3xi32>)
+    return %z#0, %z#1 : tensor<3xf32>, tensor<3xi32>
+  }
+}
+)"));
+  };
+  const auto now = with(R"("chlo.erf"(%x))", R"("chlo.top_k"(%y) <{k = 3 : i64}>)");
+  const auto then = with("stablehlo.custom_call @mhlo.erf(%x) {mhlo.attributes = {}, mhlo.version = 1 : i64}",
+                         "stablehlo.custom_call @mhlo.topk(%y) {mhlo.attributes = {k = 3 : i64, largest = true}, mhlo.version = 1 : i64}");
+  ASSERT_TRUE(now.ok()) << now.status();
+  ASSERT_TRUE(then.ok()) << then.status();
+  EXPECT_EQ(PrintHloModule(*now->module), PrintHloModule(*then->module));
+}
+
 TEST(StablehloTextTest, ErrorsSayWhere) {
   ExpectError(Module("    %y = stablehlo.add %x, %x : ()\n    return %y : tensor<4xf32>"), absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
   ExpectError(Module("    %y = stablehlo.add %x, %z : tensor<4xf32>"), absl::StatusCode::kInvalidArgument, "line 3, column 30: %z is not defined");
