@@ -16,10 +16,8 @@ std::vector<std::unique_ptr<HloPass>> List(Passes... passes) {
 
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   PassPipeline pipeline;
-  // Loops show their products when calls are gone, and until rules make sums of some.
-  if (!options.strict) {
-    pipeline.AddStage(HloStage::kCore, List(MakeAsyncToSync(), MakeFusionInliner(), MakeCallInliner(), MakeSimplifier(/*strict=*/true), MakeDce(), MakeLoopProducts()));
-  }
+  // Of loops as they are written: the rules below make sums of some products.
+  if (!options.strict) pipeline.AddStage(HloStage::kCore, List(MakeAsyncToSync(), MakeLoopProducts()));
   // What the target emits, with as little of it as possible. Expansion comes first, so that the rules see what it makes; then inlining: they
   // look across it.
   pipeline.AddStage(HloStage::kCore,

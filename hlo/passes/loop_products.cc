@@ -136,8 +136,16 @@ class CountedLoop {
     return std::nullopt;
   }
 
+  // Whether integers of the type reach the last round's number.
+  bool Counts(const HloInstruction* x) const {
+    const PrimitiveType type = x->shape().element_type();
+    const int bits = PrimitiveTypeBitWidth(type) - (IsSignedIntegralType(type) ? 1 : 0);
+    return bits >= 32 || rounds_ - 1 < int64_t{1} << bits;
+  }
+
   // 1 if `x` is the number of the round, -1 if it is counted down to 0, 0 otherwise.
   int OrderOf(const HloInstruction* x) const {
+    if (!Counts(x)) return 0;
     constexpr int kMostSteps = 16;
     int64_t sign = 1, offset = 0;
     for (int step = 0; step < kMostSteps; ++step) {
@@ -271,7 +279,7 @@ class CountedLoop {
     if (ProductsOf(term->dot) < kFewSums || kept > kMostElements / rounds_ || Elements(term->dot) < 4 * kept) return false;
     if (index == nullptr) {
       for (int64_t element = 0; element < state_size_ && index == nullptr; ++element) {
-        if (CountsFrom(element) != 0) continue;
+        if (CountsFrom(element) != 0 || !Counts(init(element))) continue;
         HILO_ASSIGN_OR_RETURN(index, MakeElement(state(), element));
         order = 1;
       }
@@ -355,6 +363,32 @@ class LoopProducts : public HloPass {
   absl::string_view name() const override { return "loop-products"; }
 
   absl::StatusOr<bool> Run(HloModule* module) override {
+    if (!HasLoops(*module)) return false;
+    HILO_ASSIGN_OR_RETURN(const bool simpler, Simplify(module));
+    HILO_ASSIGN_OR_RETURN(const bool moved, MoveProducts(module));
+    return simpler || moved;
+  }
+
+ private:
+  static bool HasLoops(const HloModule& module) {
+    const auto computations = module.computations();
+    return std::any_of(computations.begin(), computations.end(), [](const HloComputation* computation) {
+      const auto instructions = computation->instructions();
+      return std::any_of(instructions.begin(), instructions.end(), [](const HloInstruction* instruction) { return instruction->opcode() == HloOpcode::kWhile; });
+    });
+  }
+
+  // Loops show their products when calls are gone, and until rules make sums of some.
+  static absl::StatusOr<bool> Simplify(HloModule* module) {
+    bool changed = false;
+    for (const auto& pass : {MakeFusionInliner, MakeCallInliner, +[] { return MakeSimplifier(/*strict=*/true); }, MakeDce}) {
+      HILO_ASSIGN_OR_RETURN(const bool here, pass()->Run(module));
+      changed |= here;
+    }
+    return changed;
+  }
+
+  static absl::StatusOr<bool> MoveProducts(HloModule* module) {
     absl::flat_hash_map<const HloComputation*, int64_t> callers;
     std::vector<HloInstruction*> loops;
     for (const HloComputation* computation : module->computations()) {
