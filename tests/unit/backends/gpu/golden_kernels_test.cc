@@ -185,12 +185,12 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenKernels, ::testing::Range(0, static_cast<int
 // A location for each array that is touched; the assembler takes them.
 TEST(GpuCompiler, NamesInstructionsInCode) {
   const auto emit = [](bool line_info, const char* kind) {
-    auto module = ParseHloModule("HloModule m\nENTRY main { first = f32[4096,64] parameter(0)  ROOT sines = f32[4096,64] sine(first) }");
+    auto module = ParseHloModule("HloModule m\nENTRY main { first = f32[4096,64] parameter(0)  ROOT roots = f32[4096,64] sqrt(first) }");
     return CreateGpuCompiler(kCudaPlatform, {.libraries = LibraryThresholds::Never(), .line_info = line_info})->Emit(*std::move(module), {}, kind);
   };
   const auto ptx = emit(true, "ptx"), plain = emit(false, "ptx");
   ASSERT_TRUE(ptx.ok() && plain.ok()) << ptx.status() << plain.status();
-  for (const char* text : {".file", "hlo/first\"", "hlo/sines\"", "\t.loc\t"}) EXPECT_TRUE(absl::StrContains(*ptx, text)) << text << " is not in\n" << *ptx;
+  for (const char* text : {".file", "hlo/first\"", "hlo/roots\"", "\t.loc\t"}) EXPECT_TRUE(absl::StrContains(*ptx, text)) << text << " is not in\n" << *ptx;
   EXPECT_FALSE(absl::StrContains(*plain, "\t.loc\t"));
   if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
   const auto resources = emit(true, "resources");
