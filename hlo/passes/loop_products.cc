@@ -208,7 +208,10 @@ class CountedLoop {
       HloComputation* outside = loop_->parent();
       other = other->IsConstant() ? outside->AddInstruction(other->CloneWithNewOperands(other->shape(), {})) : init(ElementOf(other));
       std::unique_ptr<DotAttrs> all = Shifted(attrs, side == 0, side == 1);
-      if (side == 1) std::swap(all->lhs_contracting_dims, all->rhs_contracting_dims);
+      if (side == 1) {
+        std::swap(all->lhs_contracting_dims, all->rhs_contracting_dims);
+        std::reverse(all->operand_precision.begin(), all->operand_precision.end());
+      }
       const Shape shape = WithRows(rows, dot->shape());
       HILO_ASSIGN_OR_RETURN(HloInstruction * product, outside->AddOp(HloOpcode::kDot, {array, other}, std::move(all), {}, &shape));
       HILO_ASSIGN_OR_RETURN(HloInstruction * carried, AddState(product));
@@ -389,17 +392,8 @@ class LoopProducts : public HloPass {
   }
 
   static absl::StatusOr<bool> MoveProducts(HloModule* module) {
-    absl::flat_hash_map<const HloComputation*, int64_t> callers;
-    std::vector<HloInstruction*> loops;
-    for (const HloComputation* computation : module->computations()) {
-      for (HloInstruction* instruction : computation->instructions()) {
-        for (const HloComputation* called : instruction->called_computations()) ++callers[called];
-        if (instruction->opcode() == HloOpcode::kWhile) loops.push_back(instruction);
-      }
-    }
     bool changed = false;
-    for (HloInstruction* loop : loops) {
-      if (callers[loop->called_computation(0)] != 1 || callers[loop->called_computation(1)] != 1) continue;
+    for (HloInstruction* loop : simplify::LoopsOfTheirOwn(module)) {
       std::optional<CountedLoop> counted = CountedLoop::Of(loop);
       if (!counted) continue;
       HILO_ASSIGN_OR_RETURN(const bool here, counted->Rewrite());

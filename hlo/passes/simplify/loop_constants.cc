@@ -60,7 +60,7 @@ absl::StatusOr<bool> PropagateInto(HloInstruction* loop) {
 
 }  // namespace
 
-absl::StatusOr<bool> PropagateLoopConstants(HloModule* module) {
+std::vector<HloInstruction*> LoopsOfTheirOwn(HloModule* module) {
   absl::flat_hash_map<const HloComputation*, int64_t> callers;
   std::vector<HloInstruction*> loops;
   for (const HloComputation* computation : module->computations()) {
@@ -69,9 +69,13 @@ absl::StatusOr<bool> PropagateLoopConstants(HloModule* module) {
       if (instruction->opcode() == HloOpcode::kWhile) loops.push_back(instruction);
     }
   }
+  std::erase_if(loops, [&](const HloInstruction* loop) { return callers[loop->called_computation(0)] != 1 || callers[loop->called_computation(1)] != 1; });
+  return loops;
+}
+
+absl::StatusOr<bool> PropagateLoopConstants(HloModule* module) {
   bool changed = false;
-  for (HloInstruction* loop : loops) {
-    if (callers[loop->called_computation(0)] != 1 || callers[loop->called_computation(1)] != 1) continue;
+  for (HloInstruction* loop : LoopsOfTheirOwn(module)) {
     HILO_ASSIGN_OR_RETURN(bool here, PropagateInto(loop));
     changed |= here;
   }

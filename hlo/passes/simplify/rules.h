@@ -31,6 +31,9 @@ absl::Span<const Rule> ReductionRules();
 // For every element-wise opcode, whatever their `opcode` says.
 absl::Span<const Rule> ElementwiseRules();
 
+// The whiles whose condition and body nobody else calls: they may be changed.
+std::vector<HloInstruction*> LoopsOfTheirOwn(HloModule* module);
+
 // A scalar of a loop's state that starts as a constant and that no iteration changes is that constant in the condition and the body, if no other
 // loop shares them.
 absl::StatusOr<bool> PropagateLoopConstants(HloModule* module);
