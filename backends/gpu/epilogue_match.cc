@@ -1,7 +1,7 @@
 #include "backends/gpu/epilogue_match.h"
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "backends/gpu/fused_members.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/op_attributes.h"
@@ -21,27 +21,12 @@ const HloInstruction* OnlyUser(const HloInstruction* instruction) {
 absl::Status FuseForLibrary(const std::vector<const HloInstruction*>& members, const HloInstruction* root, absl::string_view library) {
   HloComputation* computation = const_cast<HloInstruction*>(root)->parent();
   HloComputation* fused = computation->parent()->AddComputation(std::string(library));
-  std::vector<HloInstruction*> operands;
-  absl::flat_hash_map<const HloInstruction*, HloInstruction*> inside;
-  for (const HloInstruction* member : members) {
-    std::vector<HloInstruction*> mapped;
-    for (HloInstruction* operand : member->operands()) {
-      HloInstruction*& entry = inside[operand];
-      if (entry == nullptr && operand->IsConstant() && operand->shape().IsScalar()) {
-        entry = fused->AddInstruction(operand->CloneWithNewOperands(operand->shape(), {}));
-      } else if (entry == nullptr) {
-        const auto number = static_cast<int64_t>(operands.size());
-        entry = fused->AddInstruction(HloInstruction::CreateParameter(number, operand->shape(), absl::StrCat("param_", number)));
-        operands.push_back(operand);
-      }
-      mapped.push_back(entry);
-    }
-    inside[member] = fused->AddInstruction(member->CloneWithNewOperands(member->shape(), mapped));
-  }
+  FusedMembers inside(fused);
+  for (const HloInstruction* member : members) inside.Add(*member);
   HILO_RETURN_IF_ERROR(fused->set_root_instruction(inside.at(root)));
   auto attributes = std::make_unique<FusionAttrs>();
   attributes->kind = FusionKind::kCustom;
-  HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, root->shape(), operands, std::move(attributes), {&fused, 1}),
+  HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, root->shape(), inside.operands(), std::move(attributes), {&fused, 1}),
                                                        absl::StrCat(root->name(), "_", library));
   fused->set_fusion_instruction(fusion);
   return computation->ReplaceInstruction(const_cast<HloInstruction*>(root), fusion);

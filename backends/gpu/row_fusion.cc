@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "backends/gpu/fused_members.h"
 #include "backends/gpu/row_fusion.h"
 #include "base/status_macros.h"
 #include "hlo/ops/op_attributes.h"
@@ -186,24 +187,12 @@ class RowFusion : public HloPass {
 
   absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order, const Group& group) const {
     HloModule* module = computation->parent();
-    std::vector<HloInstruction*> operands, outputs;
-    absl::flat_hash_map<const HloInstruction*, HloInstruction*> inside;
+    std::vector<HloInstruction*> outputs;
     HloComputation* fused = module->AddComputation("fused_rows");
+    FusedMembers inside(fused);
     for (HloInstruction* member : order) {
       if (!group.Has(member)) continue;
-      std::vector<HloInstruction*> mapped;
-      for (HloInstruction* operand : member->operands()) {
-        HloInstruction*& entry = inside[operand];
-        if (entry == nullptr && operand->IsConstant() && operand->shape().IsScalar()) {
-          entry = fused->AddInstruction(operand->CloneWithNewOperands(operand->shape(), {}));
-        } else if (entry == nullptr) {
-          const auto number = static_cast<int64_t>(operands.size());
-          entry = fused->AddInstruction(HloInstruction::CreateParameter(number, operand->shape(), absl::StrCat("param_", number)));
-          operands.push_back(operand);
-        }
-        mapped.push_back(entry);
-      }
-      inside[member] = fused->AddInstruction(member->CloneWithNewOperands(member->shape(), mapped));
+      inside.Add(*member);
       const auto users = member->users();
       const bool read = member->IsRoot() || std::any_of(users.begin(), users.end(), [&](const HloInstruction* user) { return !group.Has(user); });
       if (read && !group.copies.contains(member)) outputs.push_back(member);
@@ -223,10 +212,10 @@ class RowFusion : public HloPass {
     HILO_RETURN_IF_ERROR(fused->set_root_instruction(root, /*allow_shape_change=*/true));
     auto attributes = std::make_unique<FusionAttrs>();
     attributes->kind = FusionKind::kInput;
-    HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, shape, operands, std::move(attributes), {&fused, 1}),
+    HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, shape, inside.operands(), std::move(attributes), {&fused, 1}),
                                                          absl::StrCat(outputs.back()->name(), "_rows"));
     fused->set_fusion_instruction(fusion);
-    if (static_cast<int64_t>(operands.size()) > kMostOperands || !PlanRows(fusion, strict_).has_value()) {
+    if (static_cast<int64_t>(inside.operands().size()) > kMostOperands || !PlanRows(fusion, strict_).has_value()) {
       HILO_RETURN_IF_ERROR(computation->RemoveInstruction(fusion));
       fused->set_fusion_instruction(nullptr);  // nobody calls it; it goes with what else is dead
       return false;
