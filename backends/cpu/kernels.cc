@@ -15,6 +15,11 @@ const HloInstruction* HeroOf(const HloInstruction* instruction) {
   return instruction;
 }
 
+bool HasIndependentParts(const HloInstruction& instruction) {
+  const HloOpcode hero = HeroOf(&instruction)->opcode();
+  return hero != HloOpcode::kDynamicUpdateSlice && hero != HloOpcode::kScatter;
+}
+
 absl::StatusOr<Kernel> MakeKernel(FunctionEmitter& f, const HloInstruction* instruction) {
   const HloInstruction* hero = HeroOf(instruction);
   switch (hero->opcode()) {

@@ -15,6 +15,9 @@ struct Kernel {
   std::function<absl::Status(FunctionEmitter& f, llvm::Value* begin, llvm::Value* end)> emit;
 };
 
+// False for kernels whose updates may overlap, which are one part whatever their size: dynamic-update-slice and scatter.
+bool HasIndependentParts(const HloInstruction& instruction);
+
 // The kernel of an instruction. Errors: Unimplemented.
 absl::StatusOr<Kernel> MakeKernel(FunctionEmitter& f, const HloInstruction* instruction);
 

@@ -1,16 +1,13 @@
 #include "backends/cpu/piece_plan.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "backends/cpu/host_op.h"
-#include "backends/cpu/running_reduction.h"
+#include "backends/cpu/kernels.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/memory/scheduler.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/op_attributes.h"
-#include "hlo/ops/search_attributes.h"
 
 namespace hilo::cpu {
 namespace {
@@ -21,51 +18,12 @@ constexpr int64_t kPieceWeight = 1500;
 constexpr double kUnknownTrips = 100;
 // Work below this many nanoseconds is not worth waking another thread for.
 constexpr double kParallelNanoseconds = 20'000;
+// One thread of today's servers, on arrays that stay in its caches.
+constexpr MachineFacts kOneThread = {.operations_per_ns = 8, .product_flops_per_ns = 50, .bytes_per_ns = 30};
+// Of the code around an instruction's loops.
+constexpr double kInstructionNanoseconds = 1;
 // Arrays of at most this many elements are emitted element by element, without a loop.
 constexpr int64_t kUnrolledElements = 16;
-
-// LLVM operations of one scalar instance of an op.
-int64_t ScalarWeight(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kPower:
-    case HloOpcode::kAtan2:
-    case HloOpcode::kSin:
-    case HloOpcode::kCos:
-    case HloOpcode::kTan:
-    case HloOpcode::kErf:
-    case HloOpcode::kAsin:
-    case HloOpcode::kAcos:
-    case HloOpcode::kAsinh:
-    case HloOpcode::kAcosh:
-    case HloOpcode::kAtanh:
-    case HloOpcode::kSinh:
-    case HloOpcode::kCosh:
-    case HloOpcode::kCbrt:
-      return 60;
-    case HloOpcode::kExp:
-    case HloOpcode::kExpm1:
-    case HloOpcode::kLog:
-    case HloOpcode::kLog1p:
-    case HloOpcode::kLogistic:
-    case HloOpcode::kTanh:
-    case HloOpcode::kRemainder:
-      return 25;
-    case HloOpcode::kDivide:
-    case HloOpcode::kGather:
-    case HloOpcode::kDynamicSlice:
-    case HloOpcode::kDynamicUpdateSlice:
-    case HloOpcode::kPad:
-    case HloOpcode::kConcatenate:
-      return 12;
-    case HloOpcode::kParameter:
-    case HloOpcode::kConstant:
-    case HloOpcode::kTuple:
-    case HloOpcode::kGetTupleElement:
-      return 0;
-    default:
-      return 3;
-  }
-}
 
 int64_t LargestLeaf(const HloInstruction& instruction) {
   int64_t elements = 0;
@@ -77,44 +35,16 @@ int64_t LargestLeaf(const HloInstruction& instruction) {
 
 int64_t BodyWeight(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kFusion) {
-    int64_t weight = ScalarWeight(instruction.opcode());
+    int64_t weight = CostFacts(instruction.opcode()).code_size;
     if (HasTrait(instruction.opcode(), kControlFlow)) return weight;
     for (const HloComputation* called : instruction.called_computations()) {
-      for (const HloInstruction* inner : called->instructions()) weight += ScalarWeight(inner->opcode());
+      for (const HloInstruction* inner : called->instructions()) weight += CostFacts(inner->opcode()).code_size;
     }
     return weight;
   }
   int64_t weight = 0;
   for (const HloInstruction* inner : instruction.called_computation()->instructions()) weight += BodyWeight(*inner);
   return weight;
-}
-
-// Of instructions that look at every element under every window.
-const Window* WindowOf(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kReduceWindow:
-      return IsRunningReduction(instruction) ? nullptr : &instruction.attrs<ReduceWindowAttrs>().window;
-    case HloOpcode::kSelectAndScatter:
-      return &instruction.attrs<SelectAndScatterAttrs>().window;
-    default:
-      return nullptr;
-  }
-}
-
-double DotFlops(const HloInstruction& dot) {
-  double flops = 2.0 * static_cast<double>(ShapeUtil::ElementsIn(dot.shape()));
-  for (int64_t dimension : dot.attrs<DotAttrs>().lhs_contracting_dims) {
-    flops *= static_cast<double>(dot.operand(0)->shape().dimensions(dimension));
-  }
-  return flops;
-}
-
-double ConvolutionFlops(const HloInstruction& convolution) {
-  const ConvolutionAttrs& attrs = convolution.attrs<ConvolutionAttrs>();
-  const int64_t features = convolution.operand(1)->shape().dimensions(attrs.dim_labels.kernel_output_feature_dimension());
-  // Every result feature has its own part of the kernel.
-  return features == 0 ? 0 : 2.0 * static_cast<double>(ShapeUtil::ElementsIn(convolution.shape())) *
-                                 static_cast<double>(ShapeUtil::ElementsIn(convolution.operand(1)->shape()) / features);
 }
 
 // The trip count of a counted loop (i < constant, from a constant, by one), or kUnknownTrips.
@@ -149,31 +79,11 @@ int64_t CodeWeight(const HloInstruction& instruction) {
 
 double RunCost(const HloInstruction& instruction) {
   if (instruction.IsParameter() || instruction.IsConstant() || IsForwarding(instruction)) return 0;
-  if (instruction.opcode() == HloOpcode::kDot) return DotFlops(instruction) / 50.0 + 5;
-  if (instruction.opcode() == HloOpcode::kConvolution) return ConvolutionFlops(instruction) / 50.0 + 5;
-  double bytes = static_cast<double>(ShapeUtil::ByteSizeOf(instruction.shape()));
-  double elements = static_cast<double>(LargestLeaf(instruction));
-  for (const HloInstruction* operand : instruction.operands()) {
-    if (operand->shape().IsArray()) {
-      elements = std::max(elements, static_cast<double>(ShapeUtil::ElementsIn(operand->shape())));
-    }
-  }
-  if (const Window* window = WindowOf(instruction)) {
-    for (const auto& dimension : window->dimensions) elements *= static_cast<double>(dimension.size);
-  }
-  if (instruction.opcode() == HloOpcode::kSort) elements *= 8 * (1 + std::log2(1 + elements));
-  if (instruction.opcode() == HloOpcode::kFusion) {
-    for (const HloInstruction* inner : instruction.called_computation()->instructions()) {
-      if (inner->opcode() == HloOpcode::kDot) bytes += 8 * DotFlops(*inner);
-      elements = std::max(elements, static_cast<double>(LargestLeaf(*inner)));
-    }
-  }
-  // About eight scalar operations of a body a nanosecond, and 10 bytes a nanosecond.
-  return 1 + elements * static_cast<double>(BodyWeight(instruction)) / 24.0 + bytes / 10.0;
+  return kInstructionNanoseconds + Nanoseconds(WorkOf(instruction), kOneThread);
 }
 
 bool RunsInParallel(const HloInstruction& instruction) {
-  if (HasTrait(instruction.opcode(), kControlFlow) || IsHostOp(instruction)) return false;
+  if (HasTrait(instruction.opcode(), kControlFlow) || IsHostOp(instruction) || !HasIndependentParts(instruction)) return false;
   return RunCost(instruction) > kParallelNanoseconds;
 }
 

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/numeric/bits.h"
 #include "backends/llvm/host_features.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/op_attributes.h"
 
@@ -17,7 +18,7 @@ namespace hilo::codegen {
 namespace {
 
 // Costs in operations of one vector.
-constexpr int64_t kMathCost = 10, kScatteredCost = 6, kGatherArithmetic = 3;
+constexpr int64_t kScatteredCost = 6, kGatherArithmetic = 3;
 
 // Which dimension of an instruction's index moves from lane to lane.
 struct LaneDim {
@@ -25,27 +26,6 @@ struct LaneDim {
   int64_t step = 1;  // from lane to lane
   static constexpr int64_t kNone = -1, kAnywhere = -2;
 };
-
-bool IsMath(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAbs:
-    case HloOpcode::kCeil:
-    case HloOpcode::kClz:
-    case HloOpcode::kFloor:
-    case HloOpcode::kImag:
-    case HloOpcode::kIsFinite:
-    case HloOpcode::kNegate:
-    case HloOpcode::kNot:
-    case HloOpcode::kPopulationCount:
-    case HloOpcode::kReal:
-    case HloOpcode::kRoundNearestEven:
-    case HloOpcode::kSign: return false;
-    case HloOpcode::kAtan2:
-    case HloOpcode::kPower:
-    case HloOpcode::kRemainder: return true;
-    default: return OpcodeInfo(opcode).family == HloFamily::kUnary;
-  }
-}
 
 int RegisterBits(PrimitiveType type) {
   type = ComplexComponentType(type);
@@ -144,7 +124,7 @@ class LanePlan {
       }
       default: break;
     }
-    if (IsElementwise(instruction->opcode()) && instruction->opcode() != HloOpcode::kCopy) arithmetic_ += IsMath(instruction->opcode()) ? kMathCost : 1;
+    if (IsElementwise(instruction->opcode()) && instruction->opcode() != HloOpcode::kCopy) arithmetic_ += static_cast<int64_t>(CostFacts(instruction->opcode()).operations);
     for (int64_t i = 0; i < instruction->operand_count(); ++i) {
       const Shape& shape = instruction->operand(i)->shape();
       if (shape.IsArray() && shape.rank() == 0) continue;

@@ -6,12 +6,12 @@ namespace hilo {
 namespace {
 
 constexpr HloOpcodeInfo kTable[] = {
-#define HLO_UNARY(opcode, text, types, rule) \
-  {text, HloFamily::kUnary, 1, types, ResultRule::rule, kElementwise, ""},
-#define HLO_BINARY(opcode, text, types, traits) \
-  {text, HloFamily::kBinary, 2, types, ResultRule::kSameType, kElementwise | (traits), ""},
-#define HLO_OP(opcode, text, arity, attributes, called, traits) \
-  {text, HloFamily::kOwn, arity, 0, ResultRule::kSameType, traits, called},
+#define HLO_UNARY(opcode, text, types, rule, cost) \
+  {text, HloFamily::kUnary, 1, types, ResultRule::rule, kElementwise, "", cost},
+#define HLO_BINARY(opcode, text, types, traits, cost) \
+  {text, HloFamily::kBinary, 2, types, ResultRule::kSameType, kElementwise | (traits), "", cost},
+#define HLO_OP(opcode, text, arity, attributes, called, traits, cost) \
+  {text, HloFamily::kOwn, arity, 0, ResultRule::kSameType, traits, called, cost},
 #include "hlo/ops/hlo_opcode.def"
 #undef HLO_UNARY
 #undef HLO_BINARY

@@ -62,6 +62,21 @@ enum HloTrait : uint32_t {
   kPerDevice = 128,   // depends on the device or on others: may not be computed at compile time
 };
 
+// The work of one element of an op's result, beside reading its operands (hlo/analysis/cost_model.cc has the numbers).
+enum class OpCost : uint8_t {
+  kNothing,        // no code: parameters, tuples
+  kMove,           // a move, or the value of an index
+  kIndexed,        // a move behind bounds or computed starts
+  kGathered,       // a move from an address of its own
+  kArithmetic,     // an instruction or a few
+  kDivision,
+  kRemainder,
+  kRoot,
+  kExponential,
+  kTrigonometric,  // and other functions of about sixty instructions
+  kOwn,            // depends on the attributes or on called computations
+};
+
 inline constexpr int kVariadic = -1;
 
 // One row of the table.
@@ -73,6 +88,7 @@ struct HloOpcodeInfo {
   ResultRule result_rule;       // unary family
   uint32_t traits;
   absl::string_view called;     // names of called computations, see the table
+  OpCost cost;
 };
 const HloOpcodeInfo& OpcodeInfo(HloOpcode opcode);
 

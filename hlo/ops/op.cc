@@ -33,7 +33,7 @@ struct Row {
 constexpr Row kRows[] = {
 #define HLO_UNARY(...) {InferUnary, EvaluateUnary, Make<NoAttributes>, false},
 #define HLO_BINARY(...) {InferBinary, EvaluateBinary, Make<NoAttributes>, false},
-#define HLO_OP(opcode, text, arity, attributes, called, traits)             \
+#define HLO_OP(opcode, text, arity, attributes, called, traits, cost)       \
   {Infer<HloOpcode::opcode>, Evaluate<HloOpcode::opcode>, Make<attributes>, \
    !std::is_same_v<attributes, NoAttributes>},
 #include "hlo/ops/hlo_opcode.def"

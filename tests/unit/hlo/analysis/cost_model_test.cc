@@ -1,0 +1,98 @@
+#include "hlo/analysis/cost_model.h"
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "hlo/text/hlo_parser.h"
+
+namespace hilo {
+namespace {
+
+// The work of the root of `text`'s entry.
+Work RootWork(const char* text) {
+  auto module = ParseHloModule(text, {});
+  EXPECT_TRUE(module.ok()) << module.status();
+  return WorkOf(*(*module)->entry_computation()->root_instruction());
+}
+
+TEST(CostModelTest, DynamicSlice_TouchesItsSlice) {
+  const Work work = RootWork(R"(HloModule m
+ENTRY main { x = f32[1000000] parameter(0)  i = s32[] parameter(1)  ROOT s = f32[8] dynamic-slice(x, i), dynamic_slice_sizes={8} })");
+  EXPECT_EQ(work.bytes_read, 8 * 4 + 4);
+  EXPECT_EQ(work.bytes_written, 8 * 4);
+}
+
+TEST(CostModelTest, DynamicUpdateSlice_WritesItsUpdate) {
+  const Work work = RootWork(R"(HloModule m
+ENTRY main { x = f32[1000000] parameter(0)  u = f32[8] parameter(1)  i = s32[] parameter(2)  ROOT s = f32[1000000] dynamic-update-slice(x, u, i) })");
+  EXPECT_EQ(work.bytes_read, 8 * 4 + 4);
+  EXPECT_EQ(work.bytes_written, 8 * 4);
+}
+
+TEST(CostModelTest, Fusion_ComputesWhatItsRootReads) {
+  const Work work = RootWork(R"(HloModule m
+f {
+  x = f32[1000000] parameter(0)  i = s32[] parameter(1)
+  e = f32[1000000] exponential(x)
+  ROOT s = f32[8] dynamic-slice(e, i), dynamic_slice_sizes={8}
+}
+ENTRY main { x = f32[1000000] parameter(0)  i = s32[] parameter(1)  ROOT r = f32[8] fusion(x, i), kind=kLoop, calls=f })");
+  EXPECT_EQ(work.transcendentals, 8);
+  EXPECT_EQ(work.bytes_read, 8 * 4 + 4);
+}
+
+TEST(CostModelTest, Fusion_ReadsWholeArraysOnce) {
+  const Work work = RootWork(R"(HloModule m
+f {
+  x = f32[100] parameter(0)
+  b = f32[50,100] broadcast(x), dimensions={1}
+  c = f32[50,100] add(b, b)
+  ROOT m = f32[50,100] multiply(c, b)
+}
+ENTRY main { x = f32[100] parameter(0)  ROOT r = f32[50,100] fusion(x), kind=kLoop, calls=f })");
+  EXPECT_EQ(work.flops, 2 * 5000);
+  EXPECT_EQ(work.bytes_read, 400);
+  EXPECT_EQ(work.bytes_written, 20000);
+}
+
+TEST(CostModelTest, Reduction_CallsItsComputationForEachElement) {
+  const Work work = RootWork(R"(HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main { x = f32[30,40] parameter(0)  z = f32[] constant(0)  ROOT r = f32[30] reduce(x, z), dimensions={1}, to_apply=add })");
+  EXPECT_EQ(work.flops, 1200);
+  EXPECT_EQ(work.bytes_read, 4800);
+  EXPECT_EQ(work.bytes_written, 120);
+}
+
+TEST(CostModelTest, WideElementsTakeLonger) {
+  const auto time = [](const char* type) {
+    const std::string text = absl::StrCat("HloModule m\nENTRY main { x = ", type, "[1000] parameter(0)  ROOT r = ", type, "[1000] exponential(x) }");
+    return RootWork(text.c_str()).operations;
+  };
+  EXPECT_EQ(time("f64"), 2 * time("f32"));
+  EXPECT_GT(time("bf16"), time("f32"));
+  EXPECT_GT(time("c64"), time("f64"));
+  EXPECT_GT(time("c128"), time("c64"));
+}
+
+TEST(CostModelTest, Nanoseconds_AddArithmeticAndMemory) {
+  const Work work = {.operations = 80, .product_flops = 500, .bytes_read = 200, .bytes_written = 100};
+  EXPECT_EQ(Nanoseconds(work, {.operations_per_ns = 8, .product_flops_per_ns = 50, .bytes_per_ns = 30}), 10 + 10 + 10);
+}
+
+TEST(CostModelTest, ADivisionByAConstantIsCheap) {
+  auto module = ParseHloModule(R"(HloModule m
+ENTRY main {
+  x = f32[1000] parameter(0)  y = f32[1000] parameter(1)  three = f32[] constant(3)
+  t = f32[1000] broadcast(three), dimensions={}
+  a = f32[1000] divide(x, t)
+  ROOT b = f32[1000] divide(a, y)
+})", {});
+  ASSERT_TRUE(module.ok()) << module.status();
+  const HloInstruction* root = (*module)->entry_computation()->root_instruction();
+  EXPECT_TRUE(IsExpensiveToRepeat(*root));
+  EXPECT_FALSE(IsExpensiveToRepeat(*root->operand(0)));
+  EXPECT_TRUE(IsFreeToRepeat(*root->operand(0)->operand(1)));
+}
+
+}  // namespace
+}  // namespace hilo
