@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/ops/op_attributes.h"
 #include "hlo/passes/fusion_groups.h"
 #include "hlo/passes/standard_passes.h"
@@ -34,60 +35,36 @@ constexpr size_t kMaxExpensiveReads = 1;
 constexpr int64_t kMaxEmitted = 300;
 // How often loops are merged and groups formed anew.
 constexpr int kMaxMergers = 4;
-// Operands of a fused kernel.
-constexpr int64_t kMaxOperands = 48;
+// Operands of a fused kernel; a group stops to grow there.
+constexpr int64_t kMaxOperands = 192;
 
 int64_t Elements(const HloInstruction* instruction) {
   return instruction->shape().IsArray() ? ShapeUtil::ElementsIn(instruction->shape()) : 0;
 }
 
-// Operations that take many instructions; computing them twice is a loss.
-bool IsExpensive(const HloInstruction* instruction) {
-  switch (instruction->opcode()) {
-    case HloOpcode::kDivide: {
-      // By a constant it costs less than another pass over the array.
-      const HloInstruction* divisor = instruction->operand(1);
-      if (divisor->opcode() == HloOpcode::kBroadcast) divisor = divisor->operand(0);
-      return !divisor->IsConstant();
-    }
-    case HloOpcode::kExp:
-    case HloOpcode::kExpm1:
-    case HloOpcode::kLog:
-    case HloOpcode::kLog1p:
-    case HloOpcode::kLogistic:
-    case HloOpcode::kPower:
-    case HloOpcode::kRemainder:
-    case HloOpcode::kRsqrt:
-    case HloOpcode::kSqrt:
-    case HloOpcode::kCbrt:
-    case HloOpcode::kTanh:
-    case HloOpcode::kSin:
-    case HloOpcode::kCos:
-    case HloOpcode::kTan:
-    case HloOpcode::kErf:
-    case HloOpcode::kAtan2:
-    case HloOpcode::kAcos:
-    case HloOpcode::kAcosh:
-    case HloOpcode::kAsin:
-    case HloOpcode::kAsinh:
-    case HloOpcode::kAtanh:
-    case HloOpcode::kCosh:
-    case HloOpcode::kSinh:
-    case HloOpcode::kMap:
-    case HloOpcode::kGather:
-    case HloOpcode::kReduce:
-    case HloOpcode::kReduceWindow:
-    case HloOpcode::kDot:
-    case HloOpcode::kFusion:
-      return true;
-    default:
-      return false;
+// Constants that a fused computation has for itself.
+bool IsFusedConstant(const HloInstruction& instruction) { return instruction.IsConstant() && instruction.shape().IsScalar(); }
+
+// The operands that a kernel with `member` has more than one of `group`, or fewer, if `member` is one of the group's operands.
+int64_t AddedOperands(const FusionGroup& group, const HloInstruction& member) {
+  absl::flat_hash_set<const HloInstruction*> added;
+  for (const HloInstruction* operand : member.operands()) {
+    if (!IsFusedConstant(*operand) && !group.operands.contains(operand)) added.insert(operand);
   }
+  return static_cast<int64_t>(added.size()) - (group.operands.contains(&member) ? 1 : 0);
 }
 
-// Operations that are no work inside a loop: reading what a broadcast repeats is cheaper than reading the broadcast array.
-bool IsFree(const HloInstruction* instruction) {
-  return instruction->opcode() == HloOpcode::kIota || instruction->opcode() == HloOpcode::kBroadcast;
+bool HasRoomFor(const FusionGroup& group, const HloInstruction& member) {
+  return static_cast<int64_t>(group.operands.size()) + AddedOperands(group, member) <= kMaxOperands;
+}
+
+// Users are added before their operands.
+void AddMember(HloInstruction* member, FusionGroup* group) {
+  group->members.push_back(member);
+  group->operands.erase(member);
+  for (const HloInstruction* operand : member->operands()) {
+    if (!IsFusedConstant(*operand)) group->operands.insert(operand);
+  }
 }
 
 class FusionPass : public HloPass {
@@ -184,8 +161,8 @@ class FusionPass : public HloPass {
     // Roots that others read come first, so operands are final when a group is built.
     for (auto group = groups.groups.rbegin(); group != groups.groups.rend(); ++group) {
       if (group->members.size() < 2) continue;
-      HILO_RETURN_IF_ERROR(Build(*group));
-      changed = true;
+      HILO_ASSIGN_OR_RETURN(const bool built, Build(*group));
+      changed |= built;
     }
     return changed;
   }
@@ -206,15 +183,18 @@ class FusionPass : public HloPass {
       std::vector<int> joined = GroupsToJoin(instruction, groups, result.membership);
       if (joined.empty() && IsRootCandidate(instruction)) {
         int group = static_cast<int>(groups.size());
-        if (const auto set = merged.find(instruction); set != merged.end()) group = group_of.emplace(set->second, group).first->second;
+        if (const auto set = merged.find(instruction); set != merged.end()) {
+          const int other = group_of.emplace(set->second, group).first->second;
+          if (other == group || HasRoomFor(groups[other], *instruction)) group = other;
+        }
         if (group == static_cast<int>(groups.size())) groups.emplace_back();
         groups[group].roots.push_back(instruction);
-        groups[group].members.push_back(instruction);
+        AddMember(instruction, &groups[group]);
         groups[group].reads[instruction] = {0};
         joined = {group};
       } else {
         for (int group : joined) {
-          groups[group].members.push_back(instruction);
+          AddMember(instruction, &groups[group]);
           groups[group].reads[instruction] = ReadsOf(groups[group], instruction, kMaxReads);
           groups[group].emitted += static_cast<int64_t>(groups[group].reads[instruction].size());
         }
@@ -229,7 +209,7 @@ class FusionPass : public HloPass {
                                 const FusionMembership& membership) const {
     if (producer->IsRoot() || producer->users().empty() || !CanBeProducer(producer)) return {};
     std::vector<int> joined;
-    const bool expensive = IsExpensive(producer);
+    const bool expensive = IsExpensiveToRepeat(*producer), free = IsFreeToRepeat(*producer);
     for (const HloInstruction* user : producer->users()) {
       auto it = membership.find(user);
       if (it == membership.end()) return {};
@@ -237,24 +217,30 @@ class FusionPass : public HloPass {
         if (user->operand(i) == producer && !TakesOperand(user, i)) return {};
       }
       if (Repeats(user, producer) && (expensive || Elements(user) > 4 * Elements(producer))) {
-        if (producer->opcode() != HloOpcode::kReshape && !IsFree(producer)) {
-          return {};
-        }
+        if (producer->opcode() != HloOpcode::kReshape && !free) return {};
       }
       for (int group : it->second) {
         if (std::find(joined.begin(), joined.end(), group) == joined.end()) joined.push_back(group);
       }
-      if (joined.size() > kMaxCopies && !IsFree(producer)) return {};
+      if (joined.size() > kMaxCopies && !free) return {};
     }
     if (joined.size() > 1 && expensive) return {};
     for (int group : joined) {
-      if (static_cast<int64_t>(groups[group].members.size()) >= kMaxGroup) return {};
+      if (!HasRoomFor(groups[group], *producer)) return {};
       const size_t reads = ReadsOf(groups[group], producer, kMaxReads).size();
-      if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmitted) return {};
       const bool moves_only = HasTrait(producer->opcode(), kMovement) || producer->opcode() == HloOpcode::kIota;
-      if (reads > (expensive ? kMaxExpensiveReads : moves_only ? kMaxReads : kMaxCheapReads)) return {};
+      const size_t most = expensive ? kMaxExpensiveReads : moves_only ? kMaxReads : kMaxCheapReads;
+      if (reads > most && !IsSameEverywhere(*producer)) return {};
+      if (free) continue;  // an array in memory would cost more, whatever the size of the group
+      if (static_cast<int64_t>(groups[group].members.size()) >= kMaxGroup) return {};
+      if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmitted) return {};
     }
     return joined;
+  }
+
+  // Whether all elements are one, so that they need no array however many indices it is read at.
+  static bool IsSameEverywhere(const HloInstruction& instruction) {
+    return instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->shape().IsScalar();
   }
 
   // The roots that are read outside of the group. A loop that has been merged with all of its readers has none: it goes with them.
@@ -268,11 +254,12 @@ class FusionPass : public HloPass {
     return results;
   }
 
-  absl::Status Build(const Group& group) {
+  // Puts a fusion in place of the members; false if all of them belong to other groups too, which compute them.
+  absl::StatusOr<bool> Build(const Group& group) {
     HloComputation* computation = group.roots[0]->parent();
     HloModule* module = computation->parent();
     const std::vector<HloInstruction*> results = ResultsOf(group);
-    if (results.empty()) return absl::OkStatus();
+    if (results.empty()) return false;
     std::vector<HloInstruction*> operands;
     absl::flat_hash_map<const HloInstruction*, HloInstruction*> inside;
     HloComputation* fused = module->AddComputation("fused_computation");
@@ -283,12 +270,9 @@ class FusionPass : public HloPass {
         auto found = inside.find(operand);
         if (found == inside.end()) {
           HloInstruction* entry;
-          if (operand->IsConstant() && operand->shape().IsScalar()) {
+          if (IsFusedConstant(*operand)) {
             entry = fused->AddInstruction(operand->CloneWithNewOperands(operand->shape(), {}));
           } else {
-            if (static_cast<int64_t>(operands.size()) >= kMaxOperands * 4) {
-              return absl::OkStatus();  // too many arrays for one kernel: leave the members as they are
-            }
             entry = fused->AddInstruction(HloInstruction::CreateParameter(
                 static_cast<int64_t>(operands.size()), operand->shape(), absl::StrCat("param_", operands.size())));
             operands.push_back(operand);
@@ -311,14 +295,17 @@ class FusionPass : public HloPass {
     HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, root->shape(), operands, std::move(attributes), {&fused, 1}),
                                                          absl::StrCat(results[0]->name(), "_fusion"));
     fused->set_fusion_instruction(fusion);
-    if (results.size() == 1) return computation->ReplaceInstruction(results[0], fusion);
+    if (results.size() == 1) {
+      HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(results[0], fusion));
+      return true;
+    }
     for (size_t i = 0; i < results.size(); ++i) {
       auto element = std::make_unique<GetTupleElementAttrs>();
       element->index = static_cast<int64_t>(i);
       HILO_ASSIGN_OR_RETURN(HloInstruction * result, computation->AddOp(HloOpcode::kGetTupleElement, {fusion}, std::move(element)));
       HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(results[i], result));
     }
-    return absl::OkStatus();
+    return true;
   }
 
   const Target& target_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo {
@@ -14,6 +15,7 @@ namespace hilo {
 struct FusionGroup {
   std::vector<HloInstruction*> roots;    // its results, users before operands
   std::vector<HloInstruction*> members;  // users before operands
+  absl::flat_hash_set<const HloInstruction*> operands;  // what members read that is not in the group
   // The indices at which each member is computed, as numbers that differ for different indices; 0 is that of the results.
   absl::flat_hash_map<const HloInstruction*, std::vector<uint64_t>> reads;
   int64_t emitted = 0;  // members, each counted once for every index
