@@ -23,6 +23,12 @@ Result TupleOfElements(HloInstruction* i) {
   return source;
 }
 
+Result GetElement(HloInstruction* tuple, int64_t index) {
+  auto attributes = std::make_unique<GetTupleElementAttrs>();
+  attributes->index = index;
+  return tuple->parent()->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
+}
+
 // An element of a loop's result that no iteration changes is the element of the loop's initial value.
 Result UnchangedLoopState(HloInstruction* i) {
   HloInstruction* loop = i->operand(0);
@@ -36,10 +42,7 @@ Result UnchangedLoopState(HloInstruction* i) {
     return nullptr;
   }
   HloInstruction* init = loop->operand(0);
-  if (init->opcode() == HloOpcode::kTuple) return init->operand(i->tuple_index());
-  auto attributes = std::make_unique<GetTupleElementAttrs>();
-  attributes->index = i->tuple_index();
-  return i->parent()->AddOp(HloOpcode::kGetTupleElement, {init}, std::move(attributes));
+  return init->opcode() == HloOpcode::kTuple ? Result(init->operand(i->tuple_index())) : GetElement(init, i->tuple_index());
 }
 
 // A conditional whose choice is known is a call of the branch.
@@ -59,13 +62,43 @@ Result LoopThatNeverRuns(HloInstruction* i) {
   return more->IsConstant() && more->literal().GetAsInt64(0) == 0 ? i->operand(0) : nullptr;
 }
 
+// A barrier keeps what passes it alive and in order: that is meant for what is read behind it. The barrier itself stays, up to the code, or what
+// jax.checkpoint computes a second time would be merged with the first, or be computed long before it is needed.
+Result BarrierOfReadElements(HloInstruction* i) {
+  HloInstruction* tuple = i->operand(0);
+  if (tuple->opcode() != HloOpcode::kTuple || i->IsRoot() || i->users().empty()) return nullptr;
+  std::vector<bool> is_read(tuple->operand_count(), false);
+  for (const HloInstruction* user : i->users()) {
+    if (user->opcode() != HloOpcode::kGetTupleElement) return nullptr;
+    is_read[user->tuple_index()] = true;
+  }
+  std::vector<HloInstruction*> passing;
+  for (int64_t k = 0; k < tuple->operand_count(); ++k) {
+    if (is_read[k]) passing.push_back(tuple->operand(k));
+  }
+  if (static_cast<int64_t>(passing.size()) == tuple->operand_count()) return nullptr;
+  HloComputation* computation = i->parent();
+  HILO_ASSIGN_OR_RETURN(HloInstruction * smaller, computation->AddOp(HloOpcode::kTuple, passing));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * barrier, computation->AddOp(HloOpcode::kOptimizationBarrier, {smaller}));
+  std::vector<HloInstruction*> elements;
+  int64_t next = 0;
+  for (int64_t k = 0; k < tuple->operand_count(); ++k) {
+    HloInstruction* element = tuple->operand(k);
+    if (is_read[k]) {
+      HILO_ASSIGN_OR_RETURN(element, GetElement(barrier, next++));
+    }
+    elements.push_back(element);
+  }
+  return computation->AddOp(HloOpcode::kTuple, elements);
+}
+
 const Rule kRules[] = {
     {HloOpcode::kGetTupleElement, "get-tuple-element(tuple(x, ...)) => x", ElementOfTuple},
     {HloOpcode::kGetTupleElement, "get-tuple-element(while) => element of its init, if no iteration changes it", UnchangedLoopState},
     {HloOpcode::kTuple, "tuple(all elements of x) => x", TupleOfElements},
     {HloOpcode::kConditional, "conditional(constant, ...) => call", KnownBranch},
     {HloOpcode::kWhile, "while(x), of a condition that is false => x", LoopThatNeverRuns},
-    {HloOpcode::kOptimizationBarrier, "opt-barrier(x) => x", [](HloInstruction* i) -> Result { return i->operand(0); }},
+    {HloOpcode::kOptimizationBarrier, "opt-barrier(tuple(x, ...)) => opt-barrier(tuple of the elements that are read)", BarrierOfReadElements},
 };
 
 }  // namespace
