@@ -1,6 +1,7 @@
-// hilo_differential: random programs on the CPU backend against the evaluator.
+// hilo_differential: random programs on the CPU backend, some of them on emulated GPUs too, against the evaluator.
 //
-//   hilo_differential --count=2000 [--first=0] [--workers=2] [--out=DIR] [--coverage]
+//   hilo_differential --count=2000 [--first=0] [--stride=1] [--workers=2] --out=DIR [--coverage]
+//   hilo_differential --count=300 --first=7 --stride=16 --out=DIR    only programs that rewrite arrays in place
 //   hilo_differential --first=7 --print           shows a program
 //   hilo_differential FOLDER                      repeats the cases in a folder
 //   hilo_differential --file=case.hlo [--dump=DIR]       repeats a case that an earlier run wrote
@@ -100,10 +101,10 @@ std::string CheckSeed(uint64_t seed, Tally* tally) {
 }
 
 struct Options {
-  uint64_t first = 0, count = 100;
+  uint64_t first = 0, count = 100, stride = 1;
   int workers = 2;
   bool no_shrink = false, coverage = false, print = false;
-  std::string out = "differential_failures", file, dump;
+  std::string out, file, dump;
   std::vector<std::string> folders;
 };
 
@@ -152,7 +153,7 @@ void Work(const Options& options, Tally* tally) {
   while (true) {
     const uint64_t index = tally->next++;
     if (index >= options.count) return;
-    const uint64_t seed = options.first + index;
+    const uint64_t seed = options.first + index * options.stride;
     Record(seed, InChild(kSecondsPerProgram, [&] { return CheckSeed(seed, tally); }), options, tally);
     const int64_t done = ++tally->programs;
     if (done % 200 == 0)
@@ -175,9 +176,10 @@ bool CheckCoverage(const Tally& tally) {
 
 int Main(int argc, char** argv) {
   Options options;
-  Flags flags("hilo_differential [--first=N] [--count=N] [--workers=N] [--out=DIR] [--no-shrink] [--coverage] | --first=N --print | FOLDER | --file=F [--dump=DIR]");
+  Flags flags("hilo_differential [--first=N] [--count=N] [--stride=N] [--workers=N] --out=DIR [--no-shrink] [--coverage] | --first=N --print | FOLDER | --file=F [--dump=DIR]");
   flags.Number("--first", &options.first);
   flags.Number("--count", &options.count);
+  flags.Number("--stride", &options.stride);
   flags.Number("--workers", &options.workers);
   flags.Text("--out", &options.out);
   flags.Text("--file", &options.file);
@@ -193,6 +195,7 @@ int Main(int argc, char** argv) {
     std::printf("%s", ProgramText(MakeRandomProgram(options.first), {}, "", absl::StrCat("seed ", options.first)).c_str());
     return 0;
   }
+  if (options.out.empty()) return std::fprintf(stderr, "--out: expected the folder for programs that fail\n"), 2;
   std::filesystem::create_directories(options.out);
   void* shared =
       mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,6 @@
 // hilo_mutate: HLO texts with small damages, through everything that reads HLO text.
 //
-//   hilo_mutate --count=20000 [--first=0] [--workers=2] [--out=DIR] [FOLDER or FILE ...]
+//   hilo_mutate --count=20000 [--first=0] [--workers=2] --out=DIR [FOLDER or FILE ...]
 //
 // Each mutant is parsed and verified; what is accepted is printed and parsed again, compiled, and,
 // if it is small, run, with a deadline. Mutants run in child processes, a batch in each: one that
@@ -234,7 +234,7 @@ struct Tally {
 struct Options {
   uint64_t first = 0, count = 1000;
   int workers = 2;
-  std::string out = "mutation_failures", file;
+  std::string out, file;
   std::vector<std::string> paths;
 };
 
@@ -271,7 +271,7 @@ void RunBatch(const Corpus& corpus, const Options& options, uint64_t begin, Tall
 
 int Main(int argc, char** argv) {
   Options options;
-  Flags flags("hilo_mutate [--first=N] [--count=N] [--workers=N] [--out=DIR] FOLDER or FILE ... | --file=F");
+  Flags flags("hilo_mutate [--first=N] [--count=N] [--workers=N] --out=DIR FOLDER or FILE ... | --file=F");
   flags.Number("--first", &options.first);
   flags.Number("--count", &options.count);
   flags.Number("--workers", &options.workers);
@@ -286,6 +286,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", ParseHloModule(*text).status().ToString().c_str());
     return 0;
   }
+  if (options.out.empty()) return std::fprintf(stderr, "--out: expected the folder for mutants that fail\n"), 2;
   void* shared = mmap(nullptr, sizeof(Tally) + 64 * sizeof(std::atomic<uint64_t>),
                       PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return std::perror("mmap"), 2;
