@@ -67,7 +67,15 @@ class GuardedLeaves {
   std::vector<int64_t> sizes_;
 };
 
-// What `platform` computes, one literal a replica.
+CompileOptions OptionsOf(const Configuration& configuration, const std::string& dump = "") {
+  CompileOptions options{.strict = configuration.strict, .dump_dir = dump, .verify_each_pass = true};
+  if (!configuration.disabled_pass.empty()) options.disabled_passes = {configuration.disabled_pass};
+  return options;
+}
+
+std::string PlatformOf(const Configuration& configuration) { return configuration.emulated ? "cuda-emulated" : "cpu"; }
+
+// What `platform` computes, one literal per replica. Aliased parameters are donated.
 absl::StatusOr<std::vector<Literal>> RunReplicas(const RandomProgram& program, const std::string& platform, const CompileOptions& options) {
   const auto replicas = static_cast<size_t>(program.module->replica_count());
   HILO_ASSIGN_OR_RETURN(const auto client, Client::Create({.platform = platform, .device_count = static_cast<int>(replicas)}));
@@ -75,35 +83,50 @@ absl::StatusOr<std::vector<Literal>> RunReplicas(const RandomProgram& program, c
   std::vector<std::vector<const Literal*>> arguments(replicas);
   for (size_t i = 0; i < program.arguments.size(); ++i)
     arguments[i * replicas / program.arguments.size()].push_back(&program.arguments[i]);
-  return testing::RunOnDevices(*client, *executable, arguments);
+  if (replicas > 1) return testing::RunOnDevices(*client, *executable, arguments);
+  std::vector<int64_t> donated;
+  for (const InputOutputAlias& alias : program.module->input_output_aliases()) donated.push_back(alias.parameter_number);
+  std::vector<Literal> results;
+  HILO_ASSIGN_OR_RETURN(results.emplace_back(), executable->ExecuteLiterals(arguments[0], {.donate = donated}));
+  return results;
 }
 
-// All values of such programs are exact. On the CPU and on emulated GPUs, whose collectives are others.
+// All values of such programs are exact.
 absl::Status CheckReplicated(const RandomProgram& program, const Configuration& configuration) {
-  CompileOptions options{.strict = configuration.strict, .verify_each_pass = true};
-  if (!configuration.disabled_pass.empty()) options.disabled_passes = {configuration.disabled_pass};
   HILO_ASSIGN_OR_RETURN(const std::vector<Literal> expected, RunReplicas(program, "interpreter", {}));
-  std::vector<std::string> platforms = {"cpu"};
-  if (configuration.name() == "default") platforms.push_back("cuda-emulated");
-  for (const std::string& platform : platforms) {
-    HILO_ASSIGN_OR_RETURN(const std::vector<Literal> actual, RunReplicas(program, platform, options));
-    HILO_RET_CHECK(expected.size() == actual.size());
-    for (size_t i = 0; i < expected.size(); ++i) {
-      const absl::Status same = CompareLiterals(expected[i], actual[i], {});
-      if (!same.ok()) return absl::InternalError(absl::StrCat(platform, ", replica ", i, ": ", same.message()));
-    }
+  HILO_ASSIGN_OR_RETURN(const std::vector<Literal> actual, RunReplicas(program, PlatformOf(configuration), OptionsOf(configuration)));
+  HILO_RET_CHECK(expected.size() == actual.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const absl::Status same = CompareLiterals(expected[i], actual[i], {});
+    if (!same.ok()) return absl::InternalError(absl::StrCat("replica ", i, ": ", same.message()));
   }
+  return absl::OkStatus();
+}
+
+absl::Status CompareLeaf(size_t number, const Tracked& expected, const Literal& actual, bool strict) {
+  const absl::Status same = CompareTracked(expected, actual, /*zeros_are_equal=*/!strict);
+  if (same.ok()) return same;
+  return absl::InternalError(absl::StrCat("result ", number, " (error bound ", expected.error, "): ", same.message()));
+}
+
+// By way of a client, which donates arguments and has GPUs.
+absl::Status CheckOnClient(const RandomProgram& program, const Configuration& configuration, const TrackedLeaves& expected, const std::string& dump) {
+  HILO_ASSIGN_OR_RETURN(std::vector<Literal> results, RunReplicas(program, PlatformOf(configuration), OptionsOf(configuration, dump)));
+  const TrackedLeaves actual = ExactLeaves(std::move(results[0]));
+  HILO_RET_CHECK(actual.size() == expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) HILO_RETURN_IF_ERROR(CompareLeaf(i, expected[i], *actual[i].value, configuration.strict));
   return absl::OkStatus();
 }
 
 }  // namespace
 
 std::string Configuration::name() const {
+  if (emulated) return "cuda-emulated";
   return disabled_pass.empty() ? (strict ? "strict" : "default") : absl::StrCat("without-", disabled_pass);
 }
 
 Configuration Configuration::FromName(absl::string_view name) {
-  Configuration c{.strict = name == "strict"};
+  Configuration c{.strict = name == "strict", .emulated = name == "cuda-emulated"};
   if (absl::ConsumePrefix(&name, "without-")) c.disabled_pass = std::string(name);
   return c;
 }
@@ -112,6 +135,7 @@ std::vector<Configuration> ConfigurationsOf(uint64_t seed) {
   static const std::vector<std::string> passes = OptionalPasses();
   std::vector<Configuration> all = {{}, {.strict = true}};
   if (!passes.empty()) all.push_back({.disabled_pass = passes[seed % passes.size()]});
+  if (IsExactFamily(seed)) all.push_back({.emulated = true});
   return all;
 }
 
@@ -125,9 +149,9 @@ absl::Status Check(const RandomProgram& program, const Configuration& configurat
   HILO_ASSIGN_OR_RETURN(TrackedLeaves expected,
                         TrackedEvaluator(configuration.strict).Run(entry, arguments));
 
-  CompileOptions options{
-      .strict = configuration.strict, .dump_dir = dump, .verify_each_pass = true};
-  if (!configuration.disabled_pass.empty()) options.disabled_passes = {configuration.disabled_pass};
+  if (configuration.emulated || !program.module->input_output_aliases().empty()) return CheckOnClient(program, configuration, expected, dump);
+
+  const CompileOptions options = OptionsOf(configuration, dump);
   HILO_ASSIGN_OR_RETURN(auto pool, CreateThreadPool(2));
   const auto compiler = cpu::CreateCpuCompiler();
   HILO_ASSIGN_OR_RETURN(auto compiled, CompileProgram(compiler.get(), program.module->Clone(), options, pool.get()));
@@ -160,11 +184,7 @@ absl::Status Check(const RandomProgram& program, const Configuration& configurat
   HILO_RET_CHECK(result_shapes.size() == expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     HILO_ASSIGN_OR_RETURN(const Literal actual, LiteralFromBytes(static_cast<const uint8_t*>(results[i]), *result_shapes[i]));
-    const absl::Status same =
-        CompareTracked(expected[i], actual, /*zeros_are_equal=*/!configuration.strict);
-    if (!same.ok())
-      return absl::InternalError(
-          absl::StrCat("result ", i, " (error bound ", expected[i].error, "): ", same.message()));
+    HILO_RETURN_IF_ERROR(CompareLeaf(i, expected[i], actual, configuration.strict));
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// A random program on the CPU backend against the evaluator.
+// A random program on a backend against the evaluator.
 #ifndef HILO_TESTS_FUZZ_PROGRAM_CHECK_H_
 #define HILO_TESTS_FUZZ_PROGRAM_CHECK_H_
 
@@ -12,15 +12,15 @@
 
 namespace hilo::fuzz {
 
-// One way to compile a program: "default", "strict", or "without-" and the name of a pass.
+// One way to compile a program: "default", "strict" or "without-" and the name of a pass, all for the CPU, or "cuda-emulated".
 struct Configuration {
-  bool strict = false;
+  bool strict = false, emulated = false;
   std::string disabled_pass;
   std::string name() const;
   static Configuration FromName(absl::string_view name);
 };
 
-// With the default options, strictly, and with one of the optional passes left out, which the seed chooses.
+// With the default options, strictly, and with one of the optional passes left out, which the seed chooses; exact programs on emulated GPUs, too.
 std::vector<Configuration> ConfigurationsOf(uint64_t seed);
 
 // Runs the program, for several replicas on as many devices against the interpreter, and compares the results; looks also for writes beside

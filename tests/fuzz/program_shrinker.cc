@@ -30,6 +30,7 @@ void Shrinker::Run() {
 RandomProgram Shrinker::Copy() const {
   RandomProgram copy{.module = program_.module->Clone()};
   copy.module->set_entry_computation_layout(std::nullopt);  // of the parameters and the result as they were
+  copy.module->input_output_aliases().clear();
   for (const Literal& argument : program_.arguments) copy.arguments.push_back(argument.Clone());
   return copy;
 }

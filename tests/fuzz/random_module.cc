@@ -6,6 +6,8 @@
 namespace hilo::fuzz {
 namespace {
 
+constexpr uint64_t kFamilies = 16, kInPlace = 7, kReplicated = 15;
+
 // The root shows the values that nothing uses, up to eight of them; what is left over stays as dead code.
 void SetRoot(Grower& g, Scope& scope) {
   std::vector<HloInstruction*> ends;
@@ -28,8 +30,11 @@ void SetLayout(Grower& g, Shape* shape) {
 
 }  // namespace
 
+bool IsExactFamily(uint64_t seed) { return seed % kFamilies == kReplicated || seed % kFamilies == kInPlace; }
+
 RandomProgram MakeRandomProgram(uint64_t seed, const RandomOptions& options) {
-  if (seed % 16 == 15) return MakeReplicatedProgram(seed);
+  if (seed % kFamilies == kReplicated) return MakeReplicatedProgram(seed);
+  if (seed % kFamilies == kInPlace) return MakeInPlaceProgram(seed);
   Grower g{.random = Random(seed), .options = options, .module = std::make_unique<HloModule>(absl::StrCat("random_", seed))};
   RandomProgram program;
   Scope scope{.computation = g.module->AddComputation("main"), .arguments = &program.arguments};

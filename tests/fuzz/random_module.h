@@ -27,9 +27,12 @@ struct RandomOptions {
 // decide (comparisons of inexact values ...) is left out again.
 RandomProgram MakeRandomProgram(uint64_t seed, const RandomOptions& options = {});
 
-// Collectives between replicas, on values that every order of evaluation gives the same bits. Some of the seeds of MakeRandomProgram are such
-// programs.
+// Some of the seeds of MakeRandomProgram are programs of two families, all of whose values are exact:
+bool IsExactFamily(uint64_t seed);
+// collectives between replicas,
 RandomProgram MakeReplicatedProgram(uint64_t seed);
+// and arrays that loops rewrite in place, some of them donated.
+RandomProgram MakeInPlaceProgram(uint64_t seed);
 
 }  // namespace hilo::fuzz
 
