@@ -98,6 +98,7 @@ std::vector<int64_t> PartialSums(FunctionEmitter& f, const Reduction& r) {
   const std::optional<HloOpcode> opcode = SingleOperation(*r.computation);
   const PrimitiveType type = r.input.element_type();
   if (opcode != HloOpcode::kAdd || r.count != 1 || IsIntegralType(type) || type == PRED || !MayReorder(f.context().numerics(), type)) return {};
+  if (elements < 2 * kSum) return {};  // also a reduction over no dimensions, which has no row
   std::vector<int64_t> units;
   // Whole rows where they are of about that length.
   const int64_t row = r.reduced_sizes.back();
