@@ -143,36 +143,52 @@ class CountedLoop {
     return bits >= 32 || rounds_ - 1 < int64_t{1} << bits;
   }
 
-  // 1 if `x` is the number of the round, -1 if it is counted down to 0, 0 otherwise.
-  int OrderOf(const HloInstruction* x) const {
-    if (!Counts(x)) return 0;
-    constexpr int kMostSteps = 16;
-    int64_t sign = 1, offset = 0;
-    for (int step = 0; step < kMostSteps; ++step) {
-      if (const int64_t element = ElementOf(x); element >= 0) {
-        const std::optional<int64_t> start = CountsFrom(element);
-        if (!start || *start > kMostElements || *start < -kMostElements) return 0;
-        const int64_t first = sign * *start + offset;
-        return sign > 0 && first == 0 ? 1 : sign < 0 && first == rounds_ - 1 ? -1 : 0;
-      }
-      const bool adds = x->opcode() == HloOpcode::kAdd;
-      if (adds || x->opcode() == HloOpcode::kSubtract) {
-        const int64_t number = IsScalarConstant(x->operand(1)) ? 1 : 0;
-        if (!IsScalarConstant(x->operand(number))) return 0;
-        const int64_t value = x->operand(number)->literal().GetAsInt64(0);
-        if (value > kMostElements || value < -kMostElements) return 0;
-        offset += (adds || number == 0 ? sign : -sign) * value;
-        if (!adds && number == 0) sign = -sign;
-        x = x->operand(1 - number);
-      } else if (x->opcode() == HloOpcode::kSelect && IsWrapped(x)) {
-        x = x->operand(2);
-      } else {
-        return 0;
-      }
+  // An integer that is first + step * t in iteration t, in the arithmetic of its type; step is 1 or -1.
+  struct Progression {
+    int64_t first, step;
+  };
+
+  // Returns nullopt if `x` is no progression, or none that is found within `steps` instructions.
+  std::optional<Progression> ProgressionOf(const HloInstruction* x, int steps) const {
+    if (const int64_t element = ElementOf(x); element >= 0) {
+      const std::optional<int64_t> start = CountsFrom(element);
+      if (!start || *start > kMostElements || *start < -kMostElements) return std::nullopt;
+      return Progression{*start, 1};
     }
-    return 0;
+    if (steps == 0) return std::nullopt;
+    if (x->opcode() == HloOpcode::kSelect && IsWrapped(x)) {
+      const std::optional<Progression> index = ProgressionOf(x->operand(2), steps - 1);
+      return index && IsNeverNegative(*index, x->shape().element_type()) ? index : std::nullopt;
+    }
+    const bool adds = x->opcode() == HloOpcode::kAdd;
+    if (!adds && x->opcode() != HloOpcode::kSubtract) return std::nullopt;
+    const int64_t number = IsScalarConstant(x->operand(1)) ? 1 : 0;
+    if (!IsScalarConstant(x->operand(number))) return std::nullopt;
+    const int64_t value = x->operand(number)->literal().GetAsInt64(0);
+    if (value > kMostElements || value < -kMostElements) return std::nullopt;
+    const std::optional<Progression> inner = ProgressionOf(x->operand(1 - number), steps - 1);
+    if (!inner || adds) return inner ? std::optional(Progression{inner->first + value, inner->step}) : std::nullopt;
+    return number == 1 ? Progression{inner->first - value, inner->step} : Progression{value - inner->first, -inner->step};
   }
-  // x < 0 ? x + n : x, the index x where negative ones count from the end.
+
+  // Returns true if the progression stays within [0, the type's maximum] in all iterations, so that arithmetic has not wrapped it either.
+  bool IsNeverNegative(const Progression& x, PrimitiveType type) const {
+    const int64_t last = x.first + x.step * (rounds_ - 1);
+    const int bits = std::min(PrimitiveTypeBitWidth(type) - (IsSignedIntegralType(type) ? 1 : 0), 62);
+    return std::min(x.first, last) >= 0 && std::max(x.first, last) < int64_t{1} << bits;
+  }
+
+  // 1 if `x` is the number of the iteration, -1 if it is counted down to 0, 0 otherwise.
+  int OrderOf(const HloInstruction* x) const {
+    constexpr int kMostSteps = 16;
+    if (!Counts(x)) return 0;
+    const std::optional<Progression> index = ProgressionOf(x, kMostSteps);
+    if (!index) return 0;
+    if (index->step > 0) return index->first == 0 ? 1 : 0;
+    return index->first == rounds_ - 1 ? -1 : 0;
+  }
+
+  // x < 0 ? y : x, the index x where negative ones count from the end.
   static bool IsWrapped(const HloInstruction* select) {
     const HloInstruction *negative = select->operand(0), *x = select->operand(2);
     return negative->opcode() == HloOpcode::kCompare && negative->attrs<CompareAttrs>().direction == ComparisonDirection::kLt && negative->operand(0) == x &&
