@@ -67,6 +67,17 @@ llvm::Value* ConvertFloats(EmitterContext& context, PrimitiveType from, Primitiv
   return from == to ? x : Round(context, to, x);
 }
 
+// Integers that `digits` bits do not hold, rounded to odd: the last bit that such a float always keeps remembers whether one below it was set.
+llvm::Value* IntegerToOdd(EmitterContext& context, llvm::Value* x, bool is_signed, int digits) {
+  llvm::IRBuilder<>& b = context.b();
+  const int lost = static_cast<int>(x->getType()->getScalarSizeInBits()) - digits;
+  llvm::Value* low = b.CreateAnd(x, IntLike(x, (int64_t{1} << lost) - 1));
+  llvm::Value* sticky = b.CreateShl(b.CreateZExt(b.CreateIsNotNull(low), x->getType()), IntLike(x, lost));
+  llvm::Value* odd = b.CreateOr(b.CreateXor(x, low), sticky);
+  llvm::Value* magnitude = is_signed ? b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b.getFalse()) : x;
+  return b.CreateSelect(b.CreateICmpULT(magnitude, IntLike(x, int64_t{1} << digits)), x, odd);
+}
+
 llvm::Value* IntegerToFloat(EmitterContext& context, PrimitiveType from, PrimitiveType to, llvm::Value* x) {
   llvm::IRBuilder<>& b = context.b();
   const bool is_signed = IsSignedIntegralType(from);
@@ -74,16 +85,14 @@ llvm::Value* IntegerToFloat(EmitterContext& context, PrimitiveType from, Primiti
   const auto real = [&](llvm::Type* type) { return is_signed ? b.CreateSIToFP(x, Like(x, type)) : b.CreateUIToFP(x, Like(x, type)); };
   if (to == F64) return real(b.getDoubleTy());
   if (IsNarrowFloat(to) && bits == 32) {
-    // Rounded to odd as an integer, where 24 bits do not hold it: the last of those that a float keeps remembers the eight below it.
-    llvm::Value* low = b.CreateAnd(x, IntLike(x, 255));
-    llvm::Value* sticky = b.CreateShl(b.CreateZExt(b.CreateIsNotNull(low), x->getType()), IntLike(x, 8));
-    llvm::Value* odd = b.CreateOr(b.CreateXor(x, low), sticky);
-    llvm::Value* magnitude = is_signed ? b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b.getFalse()) : x;
-    x = b.CreateSelect(b.CreateICmpULT(magnitude, IntLike(x, 1 << 24)), x, odd);
+    x = IntegerToOdd(context, x, is_signed, 24);
     return Round(context, to, real(b.getFloatTy()));
   }
-  // Integers of 16 bits are floats already; of 64 bits the evaluator, too, makes doubles first.
-  if (IsNarrowFloat(to) && bits > 16) return ConvertFloats(context, F64, to, real(b.getDoubleTy()));
+  if (IsNarrowFloat(to) && bits == 64) {
+    x = IntegerToOdd(context, x, is_signed, 53);
+    return ConvertFloats(context, F64, to, real(b.getDoubleTy()));
+  }
+  // Integers of 16 bits are floats already.
   return ConvertFloats(context, F32, to, real(b.getFloatTy()));
 }
 
