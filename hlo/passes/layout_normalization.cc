@@ -11,6 +11,7 @@
 //   =>  t = f32[3,4] transpose(x)  c = f32[3,4] custom-call(t), signature={(f32[4,3]{0,1})->f32[4,3]{0,1}}  r = f32[4,3] transpose(c)
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
@@ -58,11 +59,18 @@ class LayoutNormalization : public HloPass {
   absl::StatusOr<bool> Run(HloModule* module) override {
     bool changed = false;
     const ProgramShape entry = module->EntryProgramShape();  // before a new root shows another layout
+    // What bitcasts read keeps its layout here: the operands that are rewritten below have none.
+    absl::flat_hash_map<const HloInstruction*, Shape> operands;
+    for (const HloComputation* computation : module->computations()) {
+      for (const HloInstruction* instruction : computation->instructions()) {
+        if (instruction->opcode() == HloOpcode::kBitcast) operands[instruction] = instruction->operand(0)->shape();
+      }
+    }
     for (HloComputation* computation : module->computations()) {
       // Operands first, so that what dies with an instruction has been passed.
       for (HloInstruction* instruction : computation->MakePostOrder()) {
         if (instruction->opcode() == HloOpcode::kBitcast) {
-          HILO_RETURN_IF_ERROR(RewriteBitcast(instruction));
+          HILO_RETURN_IF_ERROR(RewriteBitcast(instruction, operands.at(instruction)));
           changed = true;
         } else if (instruction->opcode() == HloOpcode::kCustomCall) {
           HILO_ASSIGN_OR_RETURN(const bool here, RewriteCustomCall(instruction));
@@ -95,13 +103,13 @@ class LayoutNormalization : public HloPass {
   }
 
  private:
-  static absl::Status RewriteBitcast(HloInstruction* bitcast) {
-    HloInstruction* operand = bitcast->operand(0);
+  // `operand` is the shape of what the bitcast reads, with its layout.
+  static absl::Status RewriteBitcast(HloInstruction* bitcast, const Shape& operand) {
+    HloInstruction* value = bitcast->mutable_operand(0);
     HloComputation* computation = bitcast->parent();
     const PrimitiveType type = bitcast->shape().element_type();
-    HloInstruction* value = operand;
-    if (!IsRowMajor(operand->shape())) {
-      HILO_ASSIGN_OR_RETURN(value, ToPhysical(operand, operand->shape().layout()));
+    if (!IsRowMajor(operand)) {
+      HILO_ASSIGN_OR_RETURN(value, ToPhysical(value, operand.layout()));
     }
     if (value->shape().element_type() != type) {
       HILO_ASSIGN_OR_RETURN(value, ReadAs(value, type));
