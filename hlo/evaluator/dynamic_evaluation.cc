@@ -266,6 +266,45 @@ absl::StatusOr<Literal> EvaluateUpdate(const HloInstruction& update, const OpVie
   return EvaluateAtBounds(update, op, replaced);
 }
 
+// The start indices of slices of `array`, as s64, lowered so far that all of a slice counts, or to 0 if it is larger. Start index i is one of dimension
+// dimensions[i / stride % dimensions.size()].
+Literal ClampedStarts(const Literal& starts, const Literal& array, absl::Span<const int64_t> slice_sizes, absl::Span<const int64_t> dimensions, int64_t stride) {
+  Literal clamped = *Literal::Create(ShapeUtil::MakeShape(S64, starts.shape().dimensions()));
+  const bool is_unsigned = starts.shape().element_type() == U64;
+  const int64_t components = static_cast<int64_t>(dimensions.size());
+  const std::vector<int64_t> sizes = array.ActualDimensions();
+  for (int64_t i = 0; i < starts.element_count(); ++i) {
+    const int64_t d = dimensions[i / stride % components], value = starts.GetAsInt64(i);
+    const int64_t highest = std::max<int64_t>(sizes[d] - slice_sizes[d], 0);
+    clamped.data<int64_t>()[i] = is_unsigned && value < 0 ? highest : std::min(value, highest);
+  }
+  return clamped;
+}
+
+absl::StatusOr<Literal> EvaluateDynamicSlice(const HloInstruction& slice, const OpView& op, Operands operands) {
+  std::vector<Literal> starts;
+  std::vector<const Literal*> clamped = {operands[0]};
+  const int64_t rank = operands[0]->shape().rank();
+  for (int64_t d = 0; d < rank; ++d) {
+    starts.push_back(ClampedStarts(*operands[1 + d], *operands[0], slice.attrs<DynamicSliceAttrs>().dynamic_slice_sizes, {d}, 1));
+  }
+  for (const Literal& start : starts) clamped.push_back(&start);
+  HILO_ASSIGN_OR_RETURN(Literal result, EvaluateOp(op, slice.shape(), clamped));
+  PassSizesOn(slice, operands, &result);
+  return result;
+}
+
+absl::StatusOr<Literal> EvaluateGather(const HloInstruction& gather, const OpView& op, Operands operands) {
+  const GatherAttrs& attrs = gather.attrs<GatherAttrs>();
+  const auto dimensions = operands[1]->shape().dimensions();
+  int64_t stride = 1;
+  for (size_t d = static_cast<size_t>(attrs.index_vector_dim) + 1; d < dimensions.size(); ++d) stride *= dimensions[d];
+  const Literal starts = ClampedStarts(*operands[1], *operands[0], attrs.slice_sizes, attrs.start_index_map, std::max<int64_t>(stride, 1));
+  HILO_ASSIGN_OR_RETURN(Literal result, EvaluateOp(op, gather.shape(), {operands[0], &starts}));
+  PassSizesOn(gather, operands, &result);
+  return result;
+}
+
 // Indices and updates are cut down; the operands, operand i being result i, keep their padding.
 absl::StatusOr<Literal> EvaluateScatter(const HloInstruction& scatter, const OpView& op, Operands operands) {
   const size_t arrays = operands.size() / 2;
@@ -296,6 +335,10 @@ absl::StatusOr<Literal> EvaluateDynamic(const HloInstruction& instruction, const
       return EvaluateOp(op, instruction.shape(), operands);
     case HloOpcode::kReshape:
       return EvaluateReshape(instruction, operands);
+    case HloOpcode::kDynamicSlice:
+      return EvaluateDynamicSlice(instruction, op, operands);
+    case HloOpcode::kGather:
+      return EvaluateGather(instruction, op, operands);
     case HloOpcode::kDynamicUpdateSlice:
       return EvaluateUpdate(instruction, op, operands);
     case HloOpcode::kPad:
@@ -309,8 +352,6 @@ absl::StatusOr<Literal> EvaluateDynamic(const HloInstruction& instruction, const
     case HloOpcode::kBroadcast:
     case HloOpcode::kTranspose:
     case HloOpcode::kSlice:
-    case HloOpcode::kDynamicSlice:
-    case HloOpcode::kGather:
     case HloOpcode::kBitcastConvert:
       return EvaluateAtBounds(instruction, op, operands);
     case HloOpcode::kReduce:

@@ -313,16 +313,15 @@ class BatchNormsAreExpanded : public Target {
 // The header speaks of the entry as it was.
 void AdaptHeader(const ProgramShape& before, const DynamicInterface& interface, HloModule* module) {
   const Shape size = ShapeUtil::MakeShape(S32, {});
-  if (module->entry_computation_layout().has_value()) {
-    ProgramShape layout = before;
-    for (Shape& parameter : layout.parameters) parameter = ShapeUtil::MakeStaticShape(parameter);
-    for (size_t i = 0; i < interface.parameters.size(); ++i) {
-      layout.parameters.push_back(size);
-      if (!layout.parameter_names.empty()) layout.parameter_names.push_back("size");
-    }
-    layout.result = PackedShape(ShapeUtil::MakeStaticShape(layout.result), interface.results);
-    module->set_entry_computation_layout(std::move(layout));
+  // Also where the module had no header: the instructions that are written have no layouts.
+  ProgramShape layout = before;
+  for (Shape& parameter : layout.parameters) parameter = ShapeUtil::MakeStaticShape(parameter);
+  for (size_t i = 0; i < interface.parameters.size(); ++i) {
+    layout.parameters.push_back(size);
+    if (!layout.parameter_names.empty()) layout.parameter_names.push_back("size");
   }
+  layout.result = PackedShape(ShapeUtil::MakeStaticShape(layout.result), interface.results);
+  module->set_entry_computation_layout(std::move(layout));
   if (interface.results.empty()) return;
   for (InputOutputAlias& alias : module->input_output_aliases()) alias.output_index.insert(alias.output_index.begin(), 0);
 }

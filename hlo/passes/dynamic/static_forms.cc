@@ -11,6 +11,7 @@
 #include "hlo/ops/linalg_attributes.h"
 #include "hlo/ops/search_attributes.h"
 #include "hlo/passes/dynamic/sized_value.h"
+#include "hlo/passes/inline_computation.h"
 #include "shape/literal.h"
 
 namespace hilo {
@@ -69,17 +70,18 @@ std::vector<SizedValue> WithSharedSizes(SizedOperands operands, size_t arrays) {
   return shared;
 }
 
-// What may meet a reduction's values any number of times: the identity of its computation where that is one op, else (as in XLA) its initial
-// value.
-HloInstruction* NeutralElement(const HloComputation& combine, HloInstruction* init, GraphWriter* writer) {
+// Returns the identity of a computation that is one op, or null.
+HloInstruction* NeutralElement(const HloComputation& combine, GraphWriter* writer) {
   const HloInstruction* root = combine.root_instruction();
-  const PrimitiveType type = init->shape().element_type();
+  const PrimitiveType type = root->shape().element_type();
   const bool is_binary = root->operand_count() == 2 && root->operand(0)->IsParameter() && root->operand(1)->IsParameter() &&
                          root->operand(0) != root->operand(1);
-  if (!is_binary) return init;
+  if (!is_binary) return nullptr;
   const bool is_pred = type == PRED;
   switch (root->opcode()) {
     case HloOpcode::kAdd:
+      if (IsFloatingPointType(type)) return writer->computation()->AddConstant(LiteralUtil::FromDouble(type, -0.0));
+      return writer->Zero(type);
     case HloOpcode::kOr:
     case HloOpcode::kXor:
       return writer->Zero(type);
@@ -92,20 +94,72 @@ HloInstruction* NeutralElement(const HloComputation& combine, HloInstruction* in
     case HloOpcode::kMinimum:
       return writer->computation()->AddConstant(is_pred ? LiteralUtil::One(type) : LiteralUtil::MaxValue(type));
     default:
-      return init;
+      return nullptr;
   }
 }
 
-// Reductions meet elements that change nothing in the padding.
-SizedValue WriteReduce(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
-  std::vector<HloInstruction*> data = DataOf(operands);
-  const size_t arrays = operands.size() / 2;
-  const std::vector<SizedValue> shared = WithSharedSizes(operands, arrays);
-  for (size_t i = 0; i < arrays; ++i) {
-    HloInstruction* neutral = NeutralElement(*instruction.called_computation(), data[arrays + i], writer);
-    data[i] = writer->Mask(shared[i], instruction.attrs<ReduceAttrs>().dimensions, neutral);
+// `combine` for `arrays` values and one pred more on each side, which says whether the others count. What does not count is passed over.
+absl::StatusOr<HloComputation*> PassingOver(const HloComputation& combine, int64_t arrays) {
+  HloComputation* computation = combine.parent()->AddComputation(combine.name());
+  GraphWriter writer(computation);
+  std::vector<HloInstruction*> arguments, counts;
+  for (int64_t side : {0, 1}) {
+    const auto add = [&](const Shape& shape, const std::string& name) {
+      return computation->AddInstruction(HloInstruction::CreateParameter(computation->num_parameters(), shape, name), name);
+    };
+    for (int64_t i = 0; i < arrays; ++i) {
+      const HloInstruction* parameter = combine.parameter_instruction(side * arrays + i);
+      arguments.push_back(add(parameter->shape(), parameter->name()));
+    }
+    counts.push_back(add(ShapeUtil::MakeScalarShape(PRED), side == 0 ? "left_counts" : "right_counts"));
   }
-  return WithFlows(instruction, operands, writer->Copy(instruction, data));
+  HloInstruction* combined = InlineComputation(combine, arguments, computation);
+  std::vector<HloInstruction*> results;
+  for (int64_t i = 0; i < arrays; ++i) {
+    HloInstruction* both = combined->shape().IsTuple() ? writer.Element(combined, i) : combined;
+    HloInstruction* right = writer.Op(HloOpcode::kSelect, {counts[0], both, arguments[arrays + i]});
+    results.push_back(writer.Op(HloOpcode::kSelect, {counts[1], right, arguments[i]}));
+  }
+  results.push_back(writer.Op(HloOpcode::kOr, counts));
+  HloInstruction* root = writer.Op(HloOpcode::kTuple, results);
+  HILO_RETURN_IF_ERROR(writer.status());
+  HILO_RETURN_IF_ERROR(computation->set_root_instruction(root, /*allow_shape_change=*/true));
+  return computation;
+}
+
+// A reduce or reduce-window along `dimensions` that does not meet the padding: there it meets elements that change nothing or, where the computation
+// has none, is told so by one more operand.
+absl::StatusOr<HloInstruction*> WriteReduction(const HloInstruction& instruction, SizedOperands operands, absl::Span<const int64_t> dimensions,
+                                               GraphWriter* writer) {
+  std::vector<HloInstruction*> data = DataOf(operands);
+  const int64_t arrays = static_cast<int64_t>(operands.size()) / 2;
+  const std::vector<SizedValue> shared = WithSharedSizes(operands, operands.size() / 2);
+  if (std::none_of(dimensions.begin(), dimensions.end(), [&](int64_t d) { return shared[0].size(d) != nullptr; })) {
+    return writer->Copy(instruction, data);
+  }
+  const HloComputation& combine = *instruction.called_computation();
+  HloInstruction* neutral = arrays == 1 ? NeutralElement(combine, writer) : nullptr;
+  if (neutral != nullptr) {
+    data[0] = writer->Mask(shared[0], dimensions, neutral);
+    return writer->Copy(instruction, data);
+  }
+  HloInstruction* yes = writer->computation()->AddConstant(LiteralUtil::One(PRED));
+  const SizedValue all{.data = writer->Broadcast(yes, data[0]->shape().dimensions()), .sizes = shared[0].sizes};
+  data.insert(data.begin() + arrays, writer->Mask(all, dimensions, writer->Zero(PRED)));
+  data.push_back(yes);
+  HILO_ASSIGN_OR_RETURN(HloComputation* const passing_over, PassingOver(combine, arrays));
+  HloComputation* const called[] = {passing_over};
+  HloInstruction* reduction = writer->Op(instruction.opcode(), data, instruction.attributes()->Clone(), called);
+  HILO_RETURN_IF_ERROR(writer->status());
+  reduction->CopyOriginFrom(instruction);
+  std::vector<HloInstruction*> results;
+  for (int64_t i = 0; i < arrays; ++i) results.push_back(writer->Element(reduction, i));
+  return arrays == 1 ? results[0] : writer->Op(HloOpcode::kTuple, results);
+}
+
+absl::StatusOr<SizedValue> WriteReduce(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  HILO_ASSIGN_OR_RETURN(HloInstruction* const data, WriteReduction(instruction, operands, instruction.attrs<ReduceAttrs>().dimensions, writer));
+  return WithFlows(instruction, operands, data);
 }
 
 // Size of one dimension after a window has passed over `size` elements.
@@ -120,19 +174,15 @@ HloInstruction* WindowedSize(HloInstruction* size, const Window::Dimension& wind
   return writer->Maximum(s32(0), steps);
 }
 
-SizedValue WriteReduceWindow(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteReduceWindow(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   const auto& window = instruction.attrs<ReduceWindowAttrs>().window.dimensions;
   std::vector<int64_t> windowed;
   for (size_t d = 0; d < window.size(); ++d) {
     if (window[d] != Window::Dimension()) windowed.push_back(static_cast<int64_t>(d));
   }
-  std::vector<HloInstruction*> data = DataOf(operands);
   const size_t arrays = operands.size() / 2;
-  const std::vector<SizedValue> shared = WithSharedSizes(operands, arrays);
-  for (size_t i = 0; i < arrays; ++i) {
-    data[i] = writer->Mask(shared[i], windowed, NeutralElement(*instruction.called_computation(), data[arrays + i], writer));
-  }
-  SizedValue result = WithFlows(instruction, operands, writer->Copy(instruction, data));
+  HILO_ASSIGN_OR_RETURN(HloInstruction* const data, WriteReduction(instruction, operands, windowed, writer));
+  SizedValue result = WithFlows(instruction, operands, data);
   for (int64_t d : windowed) {
     for (size_t i = 0; i < arrays; ++i) {
       if (operands[i]->size(d) == nullptr) continue;
@@ -178,7 +228,11 @@ absl::StatusOr<SizedValue> WriteSelectAndScatter(const HloInstruction& instructi
   const bool reaches = std::any_of(windowed.begin(), windowed.end(), [&](int64_t d) { return operands[0]->size(d) != nullptr; });
   if (reaches && filler == nullptr) return NotWritten(instruction, "of dynamic size is supported only where select is a comparison");
   if (reaches) data[0] = writer->Mask(*operands[0], windowed, filler);
-  data[1] = writer->Mask(source, AllDimensions(instruction.shape()), NeutralElement(*instruction.called_computation(1), data[2], writer));
+  if (source.is_dynamic()) {
+    HloInstruction* neutral = NeutralElement(*instruction.called_computation(1), writer);
+    if (neutral == nullptr) return NotWritten(instruction, "of dynamic size is supported only where scatter is one op with an identity");
+    data[1] = writer->Mask(source, AllDimensions(instruction.shape()), neutral);
+  }
   return WithFlows(instruction, operands, writer->Copy(instruction, data));
 }
 
@@ -400,6 +454,52 @@ SizedValue WriteDynamicReshape(const HloInstruction& instruction, SizedOperands 
   return result;
 }
 
+// The highest index, as a number of `type`, from which `slice` elements of dimension `d` count; 0 if there are fewer.
+HloInstruction* HighestStart(const SizedValue& array, int64_t d, int64_t slice, PrimitiveType type, GraphWriter* writer) {
+  HloInstruction* highest = writer->Maximum(writer->S32(0), writer->Subtract(writer->SizeWithinBound(array, d), writer->S32(slice)));
+  const int bits = PrimitiveTypeBitWidth(type) - (IsSignedIntegralType(type) ? 1 : 0);
+  if (bits < 31) highest = writer->Minimum(highest, writer->S32((int64_t{1} << bits) - 1));
+  const Shape scalar = ShapeUtil::MakeScalarShape(type);
+  return type == S32 ? highest : writer->Op(HloOpcode::kConvert, {highest}, nullptr, {}, &scalar);
+}
+
+// What is read starts where all of it counts, if so much does.
+SizedValue WriteDynamicSlice(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const std::vector<int64_t>& sizes = instruction.attrs<DynamicSliceAttrs>().dynamic_slice_sizes;
+  std::vector<HloInstruction*> data = DataOf(operands);
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (operands[0]->size(static_cast<int64_t>(d)) == nullptr) continue;
+    HloInstruction*& start = data[1 + d];
+    start = writer->Minimum(start, HighestStart(*operands[0], static_cast<int64_t>(d), sizes[d], start->shape().element_type(), writer));
+  }
+  return WithFlows(instruction, operands, writer->Copy(instruction, data));
+}
+
+SizedValue WriteGather(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+  const auto& attrs = instruction.attrs<GatherAttrs>();
+  std::vector<HloInstruction*> data = DataOf(operands);
+  const Shape indices = data[1]->shape();
+  const PrimitiveType type = indices.element_type();
+  std::vector<HloInstruction*> highest;  // of each component
+  bool any = false;
+  for (int64_t d : attrs.start_index_map) {
+    any = any || operands[0]->size(d) != nullptr;
+    highest.push_back(HighestStart(*operands[0], d, attrs.slice_sizes[d], type, writer));
+  }
+  if (any && attrs.index_vector_dim == indices.rank()) {
+    data[1] = writer->Minimum(data[1], writer->Broadcast(highest[0], indices.dimensions()));
+  } else if (any) {
+    for (HloInstruction*& component : highest) component = writer->Reshape(component, {1});
+    auto joined = std::make_unique<ConcatenateAttrs>();
+    joined->dimensions = {0};
+    auto spread = std::make_unique<BroadcastAttrs>();
+    spread->dimensions = {attrs.index_vector_dim};
+    HloInstruction* vector = writer->Op(HloOpcode::kConcatenate, highest, std::move(joined));
+    data[1] = writer->Minimum(data[1], writer->Op(HloOpcode::kBroadcast, {vector}, std::move(spread), {}, &indices));
+  }
+  return WithFlows(instruction, operands, writer->Copy(instruction, data));
+}
+
 // What does not count of the update is what the operand has there.
 SizedValue WriteUpdate(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   std::vector<HloInstruction*> data = DataOf(operands);
@@ -520,6 +620,10 @@ absl::StatusOr<SizedValue> WriteStatic(const HloInstruction& instruction, SizedO
       return WriteReverse(instruction, operands, writer);
     case HloOpcode::kReshape:
       return WriteReshape(instruction, operands, writer);
+    case HloOpcode::kDynamicSlice:
+      return WriteDynamicSlice(instruction, operands, writer);
+    case HloOpcode::kGather:
+      return WriteGather(instruction, operands, writer);
     case HloOpcode::kDynamicUpdateSlice:
       return WriteUpdate(instruction, operands, writer);
     case HloOpcode::kSort:
@@ -537,8 +641,6 @@ absl::StatusOr<SizedValue> WriteStatic(const HloInstruction& instruction, SizedO
     case HloOpcode::kBroadcast:
     case HloOpcode::kTranspose:
     case HloOpcode::kSlice:
-    case HloOpcode::kDynamicSlice:
-    case HloOpcode::kGather:
     case HloOpcode::kBitcastConvert:
       return WithFlows(instruction, operands, writer->Copy(instruction, DataOf(operands)));
     default:
