@@ -125,7 +125,7 @@ class BufferAssigner {
     return absl::OkStatus();
   }
 
-  // Instructions of the scope, parameters of loops and branches included.
+  // Instructions of the scope, those of loops and branches included. A schedule holds the parameters of its computation.
   void CollectInstructions(const HloComputation* computation, const ScopeValues& values,
                            std::vector<const HloInstruction*>* all) {
     std::vector<const HloComputation*> work = {computation};
@@ -137,9 +137,6 @@ class BufferAssigner {
         if (instruction->opcode() == HloOpcode::kWhile || instruction->opcode() == HloOpcode::kConditional) {
           for (const HloComputation* called : instruction->called_computations()) work.push_back(called);
         }
-      }
-      for (const HloInstruction* parameter : next->parameter_instructions()) {
-        if (values.Contains(parameter) && !result_.slices_.contains(parameter)) all->push_back(parameter);
       }
     }
   }

@@ -45,6 +45,28 @@ def sharded_loops():
 
 
 @feature
+def donated_and_returned():
+    """What is given up is a result, in its own position or in another's, on one device and on several."""
+    m = mesh(4)
+    cut, whole = NamedSharding(m, P("a")), NamedSharding(m, P())
+    functions = [lambda x, y: x, lambda x, y: (x, y), lambda x, y: (y, x), lambda x, y: (x, x), lambda x, y: (x, x.at[0].set(1), -x),
+                 lambda x, y: lax.cond(x[0, 0] > 0, lambda: (x, y), lambda: (y, x)), lambda x, y: lax.fori_loop(0, 3, lambda i, c: c[::-1], (x, y))]
+    for function in functions:
+        for donated in (0,), (0, 1):
+            for options in {}, {"in_shardings": cut, "out_shardings": cut}, {"in_shardings": cut, "out_shardings": whole}:
+                x, y = normal(8, 4), normal(8, 5)[:, :4]
+                wanted = function(x, y) if function in functions[:4] else jax.jit(function)(x, y)
+                placed = [jax.device_put(v, options.get("in_shardings")) for v in (x, y)]
+                given = jax.jit(function, donate_argnums=donated, keep_unused=True, **options)(*placed)
+                for ours, theirs in zip(jax.tree.leaves(given), jax.tree.leaves(wanted), strict=True):
+                    np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
+    for source, target in (cut, cut), (cut, whole), (whole, cut), (jax.devices()[1], cut), (cut, jax.devices()[1]):
+        tree = {"x": normal(8, 4), "y": [normal(4), normal(8)]}
+        moved = jax.device_put(jax.device_put(tree, source), target, donate=True)
+        jax.tree.map(np.testing.assert_array_equal, moved, tree)
+
+
+@feature
 def sharded_branches():
     x, y = normal(8, 4), normal(8, 4)
     choose = lambda x, y: lax.cond(x[0, 0] > 0, lambda x, y: (x * y, y.sum(0)), lambda x, y: (x - 1, y[0]), x, y)
