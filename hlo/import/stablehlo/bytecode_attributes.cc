@@ -83,14 +83,19 @@ std::vector<const Attribute*> BytecodeEntries::ReadAttributes(BytecodeCursor& cu
   return list;
 }
 
+absl::string_view BytecodeEntries::ReadName(BytecodeCursor& cursor) const {
+  const Attribute* name = ReadAttribute(cursor);
+  if (!cursor.ok()) return {};
+  if (name->kind != Kind::kString) cursor.Fail("expected a string as a name");
+  return name->text;
+}
+
 std::vector<NamedAttribute> BytecodeEntries::ReadEntries(BytecodeCursor& cursor) const {
   std::vector<NamedAttribute> entries(cursor.Count());
   for (NamedAttribute& entry : entries) {
-    const Attribute* name = ReadAttribute(cursor);
+    entry.name = ReadName(cursor);
     entry.value = ReadAttribute(cursor);
     if (!cursor.ok()) return {};
-    if (name->kind != Kind::kString) cursor.Fail("expected a string as name of an attribute");
-    entry.name = name->text;
   }
   return entries;
 }
@@ -169,7 +174,32 @@ void BytecodeEntries::VhloAttribute(uint64_t code, Attribute* attribute, Bytecod
       attribute->kind = Kind::kIntegers;
       attribute->integers = cursor.SignedVarints();
       return;
-    default: return Skip("vhlo attribute", attribute, cursor);  // accuracy, mesh axes in replica groups
+    case 21:
+      attribute->kind = Kind::kSubAxis;
+      attribute->integers = {cursor.SignedVarint(), cursor.SignedVarint()};
+      return;
+    case 22:
+      attribute->kind = Kind::kAxisRef;
+      attribute->text = ReadName(cursor);
+      if (cursor.Varint() != 0) attribute->elements = {ReadAttribute(cursor)};
+      return;
+    case 23:
+      attribute->kind = Kind::kMeshGroups;
+      attribute->elements = {ReadAttribute(cursor), ReadAttribute(cursor)};
+      return;
+    case 24:
+      attribute->kind = Kind::kMeshAxis;
+      attribute->text = ReadName(cursor);
+      attribute->integer = cursor.SignedVarint();
+      return;
+    case 25: {
+      attribute->kind = Kind::kMesh;
+      attribute->elements = {ReadAttribute(cursor)};
+      const auto [number, present] = cursor.FlaggedVarint();
+      if (present) attribute->more_elements = {AttributeAt(number, cursor)};
+      return;
+    }
+    default: return Skip("vhlo attribute", attribute, cursor);  // accuracy
   }
 }
 

@@ -60,6 +60,8 @@ class BytecodeEntries {
   void SdyAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
   std::vector<const Attribute*> ReadAttributes(BytecodeCursor& cursor) const;
   std::vector<NamedAttribute> ReadEntries(BytecodeCursor& cursor) const;
+  // The text of an attribute that is a string: strings are decoded before what names them.
+  absl::string_view ReadName(BytecodeCursor& cursor) const;
   // A number whose type comes first.
   void ReadInteger(Attribute* attribute, BytecodeCursor& cursor) const;
   void ReadFloat(Attribute* attribute, BytecodeCursor& cursor) const;

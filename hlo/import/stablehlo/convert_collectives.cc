@@ -3,16 +3,17 @@
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/op_conversion.h"
+#include "hlo/import/stablehlo/shardings.h"
 #include "hlo/ops/collective_attributes.h"
 
 namespace hilo::stablehlo {
 namespace {
 
-// Rows of a matrix; -1 fills rows up.
-absl::StatusOr<ReplicaGroups> GroupsOf(const Attribute* attribute) {
+// Rows of a matrix, which -1 fills up, or axes of a mesh.
+absl::StatusOr<ReplicaGroups> GroupsOf(const OpConversion& c, const Attribute* attribute) {
   ReplicaGroups groups;
   if (attribute == nullptr) return groups;
-  if (attribute->kind == Attribute::Kind::kForeign) return Unimplemented("replica_groups over the axes of a mesh");
+  if (attribute->kind == Attribute::Kind::kMeshGroups) return c.state.shardings->Groups(*attribute);
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, IntegersOf(*attribute));
   if (ids.empty()) return groups;
   const bool is_matrix = attribute->kind == Attribute::Kind::kDense && attribute->type->shape.rank() == 2;
@@ -25,7 +26,7 @@ absl::StatusOr<ReplicaGroups> GroupsOf(const Attribute* attribute) {
   return groups;
 }
 
-absl::StatusOr<ReplicaGroups> Groups(const OpConversion& c) { return GroupsOf(c.op.Find("replica_groups")); }
+absl::StatusOr<ReplicaGroups> Groups(const OpConversion& c) { return GroupsOf(c, c.op.Find("replica_groups")); }
 
 // No channel is one that is not positive.
 absl::StatusOr<std::optional<int64_t>> Channel(const OpConversion& c) {
@@ -140,7 +141,7 @@ absl::StatusOr<Results> RaggedAllToAll(OpConversion& c) {
   if (config == nullptr || config->kind != Attribute::Kind::kDictionary) return InvalidArgument("ragged_all_to_all: expected a dictionary as backend_config");
   for (const NamedAttribute& entry : config->entries) {
     if (entry.name == "replica_groups") {
-      HILO_ASSIGN_OR_RETURN(attributes->replica_groups, GroupsOf(entry.value));
+      HILO_ASSIGN_OR_RETURN(attributes->replica_groups, GroupsOf(c, entry.value));
     } else if (entry.name == "channel_id" && entry.value->kind == Attribute::Kind::kInteger) {
       if (entry.value->integer > 0) attributes->channel_id = entry.value->integer;
     } else {

@@ -79,6 +79,7 @@ class GraphConversion {
     state_.module = result.module.get();
     HILO_ASSIGN_OR_RETURN(captures_, Captures::Of(program_));
     HILO_ASSIGN_OR_RETURN(shardings_, Shardings::Of(*program_.root));
+    state_.shardings = &shardings_;
     HILO_ASSIGN_OR_RETURN(const Operation* main, FindFunctions());
     HILO_ASSIGN_OR_RETURN(HloComputation * entry, ConvertMain(*main));
     state_.module->set_entry_computation(entry);

@@ -80,12 +80,13 @@ struct Attribute {
     kLocation,    // `text` a name or file, `integer` the line (file) or 0, `elements` locations inside
     kManualAxes,  // `elements` strings
     kMeshAxis,    // `text` name, `integer` size
-    kMesh,        // `elements` axes, `integers` device ids
+    kMesh,        // `elements` axes, or an array of them; `integers` device ids, or `more_elements[0]` an array of them
     kSubAxis,     // `integers` {pre-size, size}
     kAxisRef,     // `text` axis, `elements` at most one sub-axis
     kDimSharding,     // `elements` axis references, `integer` 1 if closed
     kTensorSharding,  // `elements[0]` mesh or its symbol; `lists` below
     kPerValue,        // `elements` tensor shardings
+    kMeshGroups,      // replica groups: `elements[0]` mesh or its symbol, `elements[1]` array of axis references
   };
   Kind kind = Kind::kForeign;
   const Type* type = nullptr;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -318,15 +319,57 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadAxisReference() {
   Attribute* axis = module_.AddAttribute();
   axis->kind = Kind::kAxisRef;
   axis->text = module_.AddString(std::move(name));
-  if (!cursor_.Take(":")) return axis;
+  if (cursor_.Take(":")) {
+    HILO_ASSIGN_OR_RETURN(axis->elements.emplace_back(), ReadSubAxis());
+  }
+  return axis;
+}
+
+// (1)2.
+absl::StatusOr<const Attribute*> MlirValueReader::ReadSubAxis() {
   Attribute* part = module_.AddAttribute();
   part->kind = Kind::kSubAxis;
   HILO_RETURN_IF_ERROR(cursor_.Expect("("));
   HILO_ASSIGN_OR_RETURN(part->integers.emplace_back(), cursor_.Integer());
   HILO_RETURN_IF_ERROR(cursor_.Expect(")"));
   HILO_ASSIGN_OR_RETURN(part->integers.emplace_back(), cursor_.Integer());
-  axis->elements = {part};
-  return axis;
+  return part;
+}
+
+// What follows the names of the attributes that say replica groups by a mesh, such as
+// <mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 4>], device_ids = dense<[0, 1, 3, 2]> : tensor<4xi64>>,
+//  axes = [#stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>]>.
+absl::StatusOr<const Attribute*> MlirValueReader::ReadMeshPart(Kind kind, int depth) {
+  Attribute* attribute = module_.AddAttribute();
+  attribute->kind = kind;
+  if (kind == Kind::kMeshGroups) attribute->elements.resize(2);
+  HILO_RETURN_IF_ERROR(CheckDepth(depth));
+  HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+  while (!cursor_.Take(">")) {
+    const absl::string_view key = cursor_.Word();
+    HILO_RETURN_IF_ERROR(cursor_.Expect("="));
+    if (key == "sub_axis_info") {
+      HILO_ASSIGN_OR_RETURN(attribute->elements.emplace_back(), ReadSubAxis());
+    } else {
+      HILO_ASSIGN_OR_RETURN(const Attribute* value, ReadAttribute(depth + 1));
+      if (key == "name") {
+        attribute->text = value->text;
+      } else if (key == "size") {
+        attribute->integer = value->integer;
+      } else if (key == "device_ids") {
+        attribute->more_elements = {value};
+      } else if (key == "axes" && kind == Kind::kMesh) {
+        attribute->elements = {value};
+      } else if ((key == "axes" || key == "mesh" || key == "mesh_name") && kind == Kind::kMeshGroups) {
+        attribute->elements[key == "axes" ? 1 : 0] = value;
+      } else {
+        return cursor_.Error(absl::StrCat("there is no '", key, "' of a mesh or its axes"));
+      }
+    }
+    if (!cursor_.Take(",") && !cursor_.At(">")) return cursor_.Expected("',' or '>'");
+  }
+  if (absl::c_linear_search(attribute->elements, nullptr)) return cursor_.Expected("mesh and axes");
+  return attribute;
 }
 
 absl::StatusOr<const Attribute*> MlirValueReader::ReadSharding() {
@@ -470,9 +513,19 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDialectAttribute(int depth
       HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
       return axes;
     }
-    return cursor_.Expected("manual_axes");
+    if (cursor_.TakeWord("axis_ref")) {
+      HILO_ASSIGN_OR_RETURN(const Attribute* axis, ReadAxisReference());
+      HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+      return axis;
+    }
+    return cursor_.Expected("manual_axes or axis_ref");
   }
   if (name == "stablehlo.output_operand_alias") return ReadAlias(depth);
+  for (const auto& [word, kind] : {std::pair("stablehlo.replica_group_mesh_axes", Kind::kMeshGroups),
+                                   std::pair("stablehlo.mesh", Kind::kMesh), std::pair("stablehlo.mesh_axis", Kind::kMeshAxis),
+                                   std::pair("stablehlo.axis_ref", Kind::kAxisRef)}) {
+    if (name == word) return ReadMeshPart(kind, depth);
+  }
   Attribute* attribute = module_.AddAttribute();
   if (name == "stablehlo.conv") {
     attribute->kind = Kind::kDictionary;

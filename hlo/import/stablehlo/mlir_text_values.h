@@ -64,6 +64,8 @@ class MlirValueReader {
   absl::StatusOr<const Attribute*> ReadNumber();
   absl::StatusOr<const Attribute*> ReadDialectAttribute(int depth);
   absl::StatusOr<const Attribute*> ReadAxisReference();
+  absl::StatusOr<const Attribute*> ReadSubAxis();
+  absl::StatusOr<const Attribute*> ReadMeshPart(Attribute::Kind kind, int depth);
   absl::StatusOr<const Attribute*> ReadAlias(int depth);
   absl::Status ReadElements(std::vector<std::string>* words, std::string* raw, bool* listed);
   absl::Status AppendElement(absl::string_view word, PrimitiveType type, std::string* bytes);

@@ -18,12 +18,15 @@
 
 namespace hilo::stablehlo {
 
+class Shardings;
+
 // The value of each result.
 using Results = std::vector<HloInstruction*>;
 
 // What conversions of operations share.
 struct ConversionState {
   HloModule* module = nullptr;
+  const Shardings* shardings = nullptr;
   // Constants by their attribute: several may share one.
   absl::flat_hash_map<const Attribute*, std::shared_ptr<const Literal>> literals;
   // Where instructions come from, by location.

@@ -1,23 +1,33 @@
 #include "hlo/import/stablehlo/shardings.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
+#include "hlo/import/stablehlo/dense_literal.h"
 
 namespace hilo::stablehlo {
 namespace {
 
 using Kind = Attribute::Kind;
 
-absl::StatusOr<std::string> MeshText(const Attribute* mesh) {
-  if (mesh == nullptr || mesh->kind != Kind::kMesh) return InvalidArgument("sdy.mesh: expected a mesh");
-  std::vector<std::string> axes;
-  for (const Attribute* axis : mesh->elements) {
-    if (axis->kind != Kind::kMeshAxis) return InvalidArgument("sdy.mesh: expected axes");
-    axes.push_back(absl::StrCat(Quoted(axis->text), "=", axis->integer));
+// The axes of a mesh, which may be in an array of their own.
+absl::StatusOr<absl::Span<const Attribute* const>> AxesOf(const Attribute* mesh) {
+  if (mesh == nullptr || mesh->kind != Kind::kMesh) return InvalidArgument("expected a mesh");
+  absl::Span<const Attribute* const> axes = mesh->elements;
+  if (axes.size() == 1 && axes[0]->kind == Kind::kArray) axes = axes[0]->elements;
+  for (const Attribute* axis : axes) {
+    if (axis->kind != Kind::kMeshAxis) return InvalidArgument("expected axes of a mesh");
   }
+  return axes;
+}
+
+absl::StatusOr<std::string> MeshText(const Attribute* mesh) {
+  std::vector<std::string> axes;
+  HILO_ASSIGN_OR_RETURN(const auto mesh_axes, AxesOf(mesh));
+  for (const Attribute* axis : mesh_axes) axes.push_back(absl::StrCat(Quoted(axis->text), "=", axis->integer));
   const std::string devices = mesh->integers.empty() ? "" : absl::StrCat(", device_ids=[", absl::StrJoin(mesh->integers, ", "), "]");
   return absl::StrCat("#sdy.mesh<[", absl::StrJoin(axes, ", "), "]", devices, ">");
 }
@@ -52,8 +62,10 @@ absl::StatusOr<Shardings> Shardings::Of(const Operation& module) {
         const Attribute* name = op->Find("sym_name");
         const Attribute* mesh = op->Find("mesh");
         if (name == nullptr || name->text.empty()) return InvalidArgument("sdy.mesh: expected a name");
-        HILO_ASSIGN_OR_RETURN(const std::string text, MeshText(mesh));
-        texts.push_back(absl::StrCat(name->text, " = ", text));
+        const absl::StatusOr<std::string> text = MeshText(mesh);
+        if (!text.ok()) return AddContext(text.status(), absl::StrCat("; in sdy.mesh @", name->text));
+        shardings.mesh_attributes_[std::string(name->text)] = mesh;
+        texts.push_back(absl::StrCat(name->text, " = ", *text));
         if (mesh->elements.empty() && mesh->integers.size() == 1) shardings.maximal_[std::string(name->text)] = mesh->integers[0];
       }
     }
@@ -100,6 +112,42 @@ absl::StatusOr<std::string> Shardings::ManualAxesText(const Attribute& axes) con
   return absl::StrCat("#sdy<manual_axes{", absl::StrJoin(axes.elements, ", ", [](std::string* out, const Attribute* axis) {
                         absl::StrAppend(out, Quoted(axis->text));
                       }), "}>");
+}
+
+absl::StatusOr<ReplicaGroups> Shardings::Groups(const Attribute& groups) const {
+  if (groups.kind != Kind::kMeshGroups || groups.elements[1]->kind != Kind::kArray) {
+    return InvalidArgument("expected groups along the axes of a mesh");
+  }
+  const Attribute* mesh = groups.elements[0];
+  if (mesh->kind == Kind::kSymbol || mesh->kind == Kind::kString) {
+    const auto named = mesh_attributes_.find(std::string(mesh->text));
+    if (named == mesh_attributes_.end()) return InvalidArgument("there is no mesh @", mesh->text);
+    mesh = named->second;
+  }
+  // HLO's text has names of fewer characters: numbers take their place.
+  HILO_ASSIGN_OR_RETURN(const auto axes, AxesOf(mesh));
+  std::vector<std::string> sizes, parts;
+  for (size_t i = 0; i < axes.size(); ++i) sizes.push_back(absl::StrCat("'", i, "'=", axes[i]->integer));
+  for (const Attribute* part : groups.elements[1]->elements) {
+    HILO_RETURN_IF_ERROR(AxisText(*part).status());
+    const auto axis = absl::c_find_if(axes, [&](const Attribute* one) { return one->text == part->text; });
+    if (axis == axes.end()) return InvalidArgument("the mesh has no axis ", Quoted(part->text));
+    parts.push_back(absl::StrCat("'", axis - axes.begin(), "'"));
+    if (part->elements.empty()) continue;
+    const std::vector<int64_t>& cut = part->elements[0]->integers;
+    absl::StrAppend(&parts.back(), ":(", cut[0], ")", cut[1]);
+  }
+  std::vector<int64_t> devices = mesh->integers;
+  if (!mesh->more_elements.empty()) {
+    HILO_ASSIGN_OR_RETURN(devices, IntegersOf(*mesh->more_elements[0]));
+  }
+  if (axes.empty()) return InvalidArgument("replica_groups of a mesh without axes");
+  const std::string ids = devices.empty() ? "" : absl::StrCat(", device_ids=(", absl::StrJoin(devices, ","), ")");
+  ReplicaGroups result;
+  HILO_RETURN_IF_ERROR(FieldFromText(
+      absl::StrCat("mesh[", absl::StrJoin(sizes, ","), "]", ids, " {", absl::StrJoin(parts, ","), "}"), &result));
+  result.form.clear();
+  return result;
 }
 
 absl::StatusOr<std::string> Shardings::HloText(const Attribute& sharding) const {

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "hlo/import/stablehlo/mlir_module.h"
 #include "hlo/ir/tile_assignment.h"
+#include "hlo/ops/replica_groups.h"
 
 namespace hilo::stablehlo {
 
@@ -26,11 +27,14 @@ class Shardings {
   absl::StatusOr<std::string> PerValueText(const Attribute& shardings) const;
   // `#sdy<manual_axes{"a"}>`.
   absl::StatusOr<std::string> ManualAxesText(const Attribute& axes) const;
+  // Replica groups along axes of a mesh: devices that differ in these axes only are a group, in the order of the axes.
+  absl::StatusOr<ReplicaGroups> Groups(const Attribute& groups) const;
   // `{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}`, `{replicated}`, `{maximal device=0}`.
   absl::StatusOr<std::string> HloText(const Attribute& sharding) const;
 
  private:
   absl::flat_hash_map<std::string, Mesh> meshes_;
+  absl::flat_hash_map<std::string, const Attribute*> mesh_attributes_;
   absl::flat_hash_map<std::string, int64_t> maximal_;  // meshes of one device, by name
   std::string meshes_text_;
 };

@@ -1,6 +1,6 @@
 """Writes the StableHLO programs of this folder: for each, NAME.mlirbc (a portable artifact), NAME.mlir (text) and NAME.npz (inputs, results).
 
-    python tests/programs/stablehlo/generate.py
+    python tests/programs/stablehlo/generate.py [NAME...]
 
 The results are jaxlib's. The head of NAME.mlir says how close another compiler must come (tests/programs/generate.py), for both forms. Programs on
 four devices have arguments and results argI_rD and outI_rD of device D; their artifacts keep Shardy's operations, as a PJRT plugin gets them.
@@ -10,6 +10,7 @@ Needs JAX.
 
 import os
 import pathlib
+import sys
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 
@@ -25,7 +26,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/(?=tests/)")
 
 HERE = pathlib.Path(__file__).resolve().parent
-NEW, OLD = "1.13.0", "0.9.0"
+NEW, OLD, WITH_MESHES = "1.13.0", "0.9.0", "1.17.0"
 PROGRAMS = []
 
 
@@ -185,6 +186,17 @@ def manual_on_permuted_devices(x):
     return manual(PERMUTED)(x)
 
 
+@program(normal(16, 8, 4), shardings=(named("a", "b", mesh=PERMUTED),), version=WITH_MESHES)
+def collectives_over_axes(x):
+    """Groups of devices by the axes of a mesh, as JAX 0.12 and later say them."""
+    def body(v):
+        scattered, exchanged = lax.psum_scatter(v, ("a", "b"), tiled=True), lax.all_to_all(v, "b", 0, 1, tiled=True)
+        return lax.all_gather(v, ("b", "a")), lax.psum(v, "a"), scattered, exchanged
+
+    out = P(), P("a", "b"), P(("a", "b")), P("a", "b")
+    return shard_map(body, mesh=PERMUTED, in_specs=P("a", "b"), out_specs=out, check_vma=False)(x)
+
+
 def write(function, arguments, version, tolerance, shardings, results, donate, platform):
     name = function.__name__
     options = {} if shardings is None else {"in_shardings": shardings} | ({} if results is None else {"out_shardings": results})
@@ -211,4 +223,5 @@ def write(function, arguments, version, tolerance, shardings, results, donate, p
 
 if __name__ == "__main__":
     for entry in PROGRAMS:
-        write(*entry)
+        if not sys.argv[1:] or entry[0].__name__ in sys.argv[1:]:
+            write(*entry)

@@ -81,6 +81,37 @@ TEST(StablehloImportTest, ShardingsOfManualComputations) {
   EXPECT_EQ(program->results[3].sharding, "{replicated}");
 }
 
+// Groups that are said by the axes of a mesh become lists of devices, in the order of the axes.
+TEST(StablehloImportTest, GroupsAlongAxesOfMeshes) {
+  constexpr absl::string_view kXy = R"(axes = [#stablehlo.mesh_axis<name = "x", size = 2>, #stablehlo.mesh_axis<name = "y in quotes", size = 4>])";
+  constexpr absl::string_view kX = R"(#stablehlo.axis_ref<name = "x">)", kY = R"(#stablehlo.axis_ref<name = "y in quotes">)";
+  struct {
+    std::string mesh, axes;
+    absl::string_view groups;
+  } const cases[] = {
+      {absl::StrCat("#stablehlo.mesh<", kXy, ">"), std::string(kX), "{{0,4},{1,5},{2,6},{3,7}}"},
+      {absl::StrCat("#stablehlo.mesh<", kXy, ">"), std::string(kY), "{{0,1,2,3},{4,5,6,7}}"},
+      {absl::StrCat("#stablehlo.mesh<", kXy, ">"), absl::StrCat(kY, ", ", kX), "{{0,4,1,5,2,6,3,7}}"},
+      {absl::StrCat("#stablehlo.mesh<", kXy, ">"), R"(#stablehlo.axis_ref<name = "y in quotes", sub_axis_info = (1)2>)", "{{0,2},{1,3},{4,6},{5,7}}"},
+      {absl::StrCat("#stablehlo.mesh<", kXy, ">"), R"(#sdy<axis_ref"y in quotes":(2)2>)", "{{0,1},{2,3},{4,5},{6,7}}"},
+      {absl::StrCat("#stablehlo.mesh<", kXy, ", device_ids = dense<[7, 6, 5, 4, 3, 2, 1, 0]> : tensor<8xi64>>"), std::string(kX),
+       "{{7,3},{6,2},{5,1},{4,0}}"},
+      {"@pair", R"(#stablehlo.axis_ref<name = "p">)", "{{1,0}}"},
+  };
+  for (const auto& [mesh, axes, groups] : cases) {
+    const auto program = ImportStablehlo(absl::StrCat(R"(module {
+  sdy.mesh @pair = <["p"=2], device_ids=[1, 0]>
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %y = "stablehlo.collective_broadcast"(%x) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = )",
+                                                      mesh, ", axes = [", axes, R"(]>}> : (tensor<4xf32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+})"));
+    ASSERT_TRUE(program.ok()) << program.status() << mesh << axes;
+    EXPECT_TRUE(absl::StrContains(PrintHloModule(*program->module), absl::StrCat("replica_groups=", groups))) << PrintHloModule(*program->module);
+  }
+}
+
 TEST(StablehloImportTest, InstructionsKnowWhereTheyComeFrom) {
   const auto program = ImportStablehlo(Artifact("reductions"));
   ASSERT_TRUE(program.ok()) << program.status();

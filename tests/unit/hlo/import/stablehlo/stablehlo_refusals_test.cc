@@ -25,7 +25,15 @@ constexpr auto kInvalidArgument = absl::StatusCode::kInvalidArgument, kUnimpleme
 constexpr Refusal kOfOperations[] = {
     {kInvalidArgument, R"(expected a matrix as replica_groups; in stablehlo.all_gather, line 3)",
      R"(%y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[0, 1]> : tensor<2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>)"},
-    {kUnimplemented, R"(replica_groups over the axes of a mesh; in stablehlo.all_gather, line 3)",
+    {kInvalidArgument, R"(the mesh has no axis "b"; in stablehlo.all_gather, line 3)",
+     R"(%y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 2>]>, axes = [#stablehlo.axis_ref<name = "b">]>}> : (tensor<4xf32>) -> tensor<8xf32>)"},
+    {kInvalidArgument, R"(expected a mesh; in stablehlo.all_gather, line 3)",
+     R"(%y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = 3, axes = []>}> : (tensor<4xf32>) -> tensor<8xf32>)"},
+    {kInvalidArgument, R"(size 0 of a dimension must be positive; in stablehlo.all_gather, line 3)",
+     R"(%y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 0>]>, axes = []>}> : (tensor<4xf32>) -> tensor<8xf32>)"},
+    {kInvalidArgument, R"(expected mesh and axes)",
+     R"(%y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<axes = []>}> : (tensor<4xf32>) -> tensor<8xf32>)"},
+    {kInvalidArgument, R"(there is no mesh @m; in stablehlo.all_gather, line 3)",
      R"(%y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh_name = @m, axes = []>}> : (tensor<4xf32>) -> tensor<8xf32>)"},
     {kInvalidArgument, R"(ragged_all_to_all: expected a dictionary as backend_config; in stablehlo.custom_call, line 3)",
      R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "ragged_all_to_all", backend_config = ""}> : (tensor<4xf32>) -> tensor<4xf32>)"},
@@ -168,7 +176,7 @@ TEST(StablehloRefusalsTest, OfOperations) {
 }
 
 constexpr Refusal kOfModules[] = {
-    {kInvalidArgument, R"(sdy.mesh: expected a mesh)",
+    {kInvalidArgument, R"(expected a mesh; in sdy.mesh @)",
      R"("builtin.module"() ({ "sdy.mesh"() <{sym_name = "m", mesh = 3 : i64}> : () -> ()
  "func.func"() <{sym_name="main", function_type = () -> ()}> ({ "func.return"() : () -> () }) : () -> () }) : () -> ())"},
     {kInvalidArgument, R"(sdy.mesh: expected a name)",
