@@ -236,6 +236,15 @@ for place in 0, 4:  # aligned to 64 bytes and not
 for given in np.ones((0, 3)), np.float32(3), np.arange(24, dtype=np.int16).reshape(2, 3, 4).transpose(2, 0, 1), np.array([True, False]):
     given = np.asarray(given)
     np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(given)), given)
+class OfOlderForm:  # without the argument max_version
+    def __init__(self, array): self.array, self.__dlpack_device__ = array, array.__dlpack_device__
+    def __dlpack__(self, stream=None): return self.array.__dlpack__(stream=stream)
+for given in np.arange(6.).reshape(2, 3).T, jnp.arange(3):
+    np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(OfOlderForm(given))), np.asarray(given))
+x = jnp.arange(3)
+for version, name in (None, '"dltensor"'), ((0, 8), '"dltensor"'), ((1, 0), '"dltensor_versioned"'):
+    assert name in repr(x.__dlpack__(max_version=version)), version
+assert not np.from_dlpack(x).flags.writeable and np.from_dlpack(x, copy=True).flags.writeable
 """
     run_alone(program, JAX_PLATFORMS="hilo")
     program = """

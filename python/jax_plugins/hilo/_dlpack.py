@@ -27,6 +27,11 @@ class _ManagedTensor(ctypes.Structure):  # DLManagedTensor
     _fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
 
 
+class _VersionedTensor(ctypes.Structure):  # DLManagedTensorVersioned
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("tensor", _Tensor)]
+
+
 _given = {}  # what must outlive its tensor, by the tensor's address
 _new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
@@ -45,8 +50,11 @@ def _delete_capsule(capsule):
 
 
 def _tensor(capsule):
-    """What a capsule holds, for as long as that lives."""
-    return _ManagedTensor.from_address(_pointer(id(capsule), b"dltensor")).tensor
+    """What a capsule of either form holds, for as long as that lives."""
+    for name, form in ((b"dltensor", _ManagedTensor), (b"dltensor_versioned", _VersionedTensor)):
+        if _is_valid(id(capsule), name):
+            return form.from_address(_pointer(id(capsule), name)).tensor
+    raise BufferError("expected a DLPack capsule that has not been taken")
 
 
 def _code(dtype):
@@ -111,7 +119,9 @@ def share():
             raise RuntimeError(f"arrays in the memory of the host have no streams: expected stream=None, got {stream}")
         array = np.asarray(self)
         if array.dtype.isbuiltin == 1 or _code(array.dtype) is None:
-            return np.asarray(_Writable(array)).__dlpack__(max_version=max_version, copy=copy)
+            # The older form of tensors cannot say that memory must not be written to.
+            says_so = max_version is not None and tuple(max_version) >= (1, 0)
+            return (array if says_so else np.asarray(_Writable(array))).__dlpack__(max_version=max_version, copy=copy)
         return _host_capsule(array.copy() if copy else array)
 
     @functools.wraps(original_device)
