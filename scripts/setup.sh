@@ -57,7 +57,8 @@ hilo_setup() {
     sed -n 's/^Setting up /  set up /p'
 }
 
+# hilo_build [TARGET...]: builds these targets, or everything, into build/.
 hilo_build() {
   cmake --preset release
-  cmake --build --preset release
+  NINJA_STATUS='[%f of %t, %e s] ' cmake --build --preset release ${1:+--target "$@"}
 }
