@@ -226,10 +226,10 @@ std::string ReportText(const Measurement& m) {
 
 std::string ReportJsonLine(const Measurement& m) {
   std::string json = absl::StrFormat(
-      "{\"module\": %s, \"platform\": %s, \"iterations\": %d, \"compile_ms\": %.4g, \"run_ms\": {\"min\": %.6g, \"median\": %.6g, \"p90\": %.6g, \"p99\": %.6g}, "
+      "{\"module\": %s, \"platform\": %s, \"iterations\": %d, \"compile_ms\": %.4g, \"estimated_ms\": %.6g, \"run_ms\": {\"min\": %.6g, \"median\": %.6g, \"p90\": %.6g, \"p99\": %.6g}, "
       "\"to_device_ms\": %.6g, \"from_device_ms\": %.6g, \"argument_bytes\": %.0f, \"result_bytes\": %.0f, \"flops\": %s, \"gflop_per_s\": %s, "
       "\"gb_per_s\": %.6g, \"roof_gflop_per_s\": %s, \"roof_gb_per_s\": %s, \"of_roof\": %s, \"emulated\": %s",
-      Quoted(m.program), Quoted(m.platform), m.run_ms.size(), m.compile_ms, m.run_ms.front(), m.Quantile(0.5), m.Quantile(0.9), m.Quantile(0.99),
+      Quoted(m.program), Quoted(m.platform), m.run_ms.size(), m.compile_ms, m.estimated_ms, m.run_ms.front(), m.Quantile(0.5), m.Quantile(0.9), m.Quantile(0.99),
       m.to_device_ms, m.from_device_ms, m.argument_bytes, m.result_bytes, OptionalNumber(m.flops), OptionalNumber(m.Gigaflops()), m.GigabytesPerSecond(),
       OptionalNumber(m.roofs.has_value() ? std::optional(m.roofs->gigaflops) : std::nullopt),
       OptionalNumber(m.roofs.has_value() ? std::optional(m.roofs->gigabytes_per_second) : std::nullopt), OptionalNumber(m.RoofFraction()),

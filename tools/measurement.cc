@@ -199,6 +199,7 @@ absl::StatusOr<Measurement> Measure(const Program& program, const std::string& p
   const bool random = !flags.Has("input") && !flags.Has("inputs");
   HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(program, platform, flags, random ? ArgumentSource::kRandom : ArgumentSource::kFlags));
   measured.compile_ms = session.compile_ms;
+  measured.estimated_ms = static_cast<double>(session.executable->program().estimated_nanoseconds()) * 1e-6;
   HILO_RETURN_IF_ERROR(TimeRuns(session, iterations, &measured));
   HILO_RETURN_IF_ERROR(TimeTransfers(session, &measured));
   if (program.module != nullptr) {

@@ -21,6 +21,7 @@ absl::StatusOr<Roofs> MeasureRoofs(const std::string& platform, const Flags& fla
 struct Measurement {
   std::string program, platform;
   double compile_ms = 0;
+  double estimated_ms = 0;     // of a run on one thread, by the compiler's cost model
   std::vector<double> run_ms;  // of each run, sorted; arguments and results are on the device
   double cpu_ms = 0;           // of a run: processor time of the whole process
   // Arguments from the host to the devices and results back, least of a few times.
