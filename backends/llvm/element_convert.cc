@@ -67,7 +67,8 @@ llvm::Value* ConvertFloats(EmitterContext& context, PrimitiveType from, Primitiv
   return from == to ? x : Round(context, to, x);
 }
 
-// Integers that `digits` bits do not hold, rounded to odd: the last bit that such a float always keeps remembers whether one below it was set.
+// Integers that `digits` bits do not hold, rounded to odd: the last bit that such a float always keeps remembers
+// whether one below it was set.
 llvm::Value* IntegerToOdd(EmitterContext& context, llvm::Value* x, bool is_signed, int digits) {
   llvm::IRBuilder<>& b = context.b();
   const int lost = static_cast<int>(x->getType()->getScalarSizeInBits()) - digits;

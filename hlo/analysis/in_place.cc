@@ -12,11 +12,13 @@ enum class Access { kNone, kSameIndex, kOther };
 
 Access Worse(Access a, Access b) { return a > b ? a : b; }
 
-// Returns true if a result element reads only the operand element with the same linear index, provided that both have equally many elements.
+// Returns true if a result element reads only the operand element with the same linear index, provided that both have
+// equally many elements.
 bool SameLinearIndex(const HloInstruction& instruction, int64_t operand) {
   if (instruction.opcode() == HloOpcode::kGather) {
-    // Index vectors come in the order of the slices that they select. With one component each, and as many of them as result elements, every slice is
-    // one element. A vector of several components is read by all elements of its slice, also by those that are computed after one of them was stored.
+    // Index vectors come in the order of the slices that they select. With one component each, and as many of them as
+    // result elements, every slice is one element. A vector of several components is read by all elements of its slice,
+    // also by those that are computed after one of them was stored.
     return operand == 1 && instruction.attrs<GatherAttrs>().start_index_map.size() == 1;
   }
   return IsElementwise(instruction.opcode()) || instruction.opcode() == HloOpcode::kReshape ||

@@ -266,9 +266,10 @@ absl::StatusOr<Literal> EvaluateUpdate(const HloInstruction& update, const OpVie
   return EvaluateAtBounds(update, op, replaced);
 }
 
-// The start indices of slices of `array`, as s64, lowered so far that all of a slice counts, or to 0 if it is larger. Start index i is one of dimension
-// dimensions[i / stride % dimensions.size()].
-Literal ClampedStarts(const Literal& starts, const Literal& array, absl::Span<const int64_t> slice_sizes, absl::Span<const int64_t> dimensions, int64_t stride) {
+// The start indices of slices of `array`, as s64, lowered so far that all of a slice counts, or to 0 if it is larger.
+// Start index i is one of dimension dimensions[i / stride % dimensions.size()].
+Literal ClampedStarts(const Literal& starts, const Literal& array, absl::Span<const int64_t> slice_sizes,
+                      absl::Span<const int64_t> dimensions, int64_t stride) {
   Literal clamped = *Literal::Create(ShapeUtil::MakeShape(S64, starts.shape().dimensions()));
   const bool is_unsigned = starts.shape().element_type() == U64;
   const int64_t components = static_cast<int64_t>(dimensions.size());
@@ -286,7 +287,8 @@ absl::StatusOr<Literal> EvaluateDynamicSlice(const HloInstruction& slice, const 
   std::vector<const Literal*> clamped = {operands[0]};
   const int64_t rank = operands[0]->shape().rank();
   for (int64_t d = 0; d < rank; ++d) {
-    starts.push_back(ClampedStarts(*operands[1 + d], *operands[0], slice.attrs<DynamicSliceAttrs>().dynamic_slice_sizes, {d}, 1));
+    starts.push_back(
+        ClampedStarts(*operands[1 + d], *operands[0], slice.attrs<DynamicSliceAttrs>().dynamic_slice_sizes, {d}, 1));
   }
   for (const Literal& start : starts) clamped.push_back(&start);
   HILO_ASSIGN_OR_RETURN(Literal result, EvaluateOp(op, slice.shape(), clamped));
@@ -299,7 +301,8 @@ absl::StatusOr<Literal> EvaluateGather(const HloInstruction& gather, const OpVie
   const auto dimensions = operands[1]->shape().dimensions();
   int64_t stride = 1;
   for (size_t d = static_cast<size_t>(attrs.index_vector_dim) + 1; d < dimensions.size(); ++d) stride *= dimensions[d];
-  const Literal starts = ClampedStarts(*operands[1], *operands[0], attrs.slice_sizes, attrs.start_index_map, std::max<int64_t>(stride, 1));
+  const Literal starts =
+      ClampedStarts(*operands[1], *operands[0], attrs.slice_sizes, attrs.start_index_map, std::max<int64_t>(stride, 1));
   HILO_ASSIGN_OR_RETURN(Literal result, EvaluateOp(op, gather.shape(), {operands[0], &starts}));
   PassSizesOn(gather, operands, &result);
   return result;

@@ -168,10 +168,12 @@ class CountedLoop {
     if (value > kMostElements || value < -kMostElements) return std::nullopt;
     const std::optional<Progression> inner = ProgressionOf(x->operand(1 - number), steps - 1);
     if (!inner || adds) return inner ? std::optional(Progression{inner->first + value, inner->step}) : std::nullopt;
-    return number == 1 ? Progression{inner->first - value, inner->step} : Progression{value - inner->first, -inner->step};
+    return number == 1 ? Progression{inner->first - value, inner->step}
+                       : Progression{value - inner->first, -inner->step};
   }
 
-  // Returns true if the progression stays within [0, the type's maximum] in all iterations, so that arithmetic has not wrapped it either.
+  // Returns true if the progression stays within [0, the type's maximum] in all iterations, so that arithmetic has not
+  // wrapped it either.
   bool IsNeverNegative(const Progression& x, PrimitiveType type) const {
     const int64_t last = x.first + x.step * (rounds_ - 1);
     const int bits = std::min(PrimitiveTypeBitWidth(type) - (IsSignedIntegralType(type) ? 1 : 0), 62);

@@ -6,9 +6,9 @@
 //   hilo_differential FOLDER                      repeats the cases in a folder
 //   hilo_differential --file=case.hlo [--dump=DIR]       repeats a case that an earlier run wrote
 //
-// Every program runs in a process of its own, so that one that crashes or hangs is a finding like another. A program that fails is made
-// small and written to DIR. With --coverage, the programs must have held every opcode but those that are left out on purpose.
-// Exit code 1 if anything failed.
+// Every program runs in a process of its own, so that one that crashes or hangs is a finding like another. A program
+// that fails is made small and written to DIR. With --coverage, the programs must have held every opcode but those that
+// are left out on purpose. Exit code 1 if anything failed.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,7 +176,9 @@ bool CheckCoverage(const Tally& tally) {
 
 int Main(int argc, char** argv) {
   Options options;
-  Flags flags("hilo_differential [--first=N] [--count=N] [--stride=N] [--workers=N] --out=DIR [--no-shrink] [--coverage] | --first=N --print | FOLDER | --file=F [--dump=DIR]");
+  Flags flags(
+      "hilo_differential [--first=N] [--count=N] [--stride=N] [--workers=N] --out=DIR [--no-shrink] [--coverage] | "
+      "--first=N --print | FOLDER | --file=F [--dump=DIR]");
   flags.Number("--first", &options.first);
   flags.Number("--count", &options.count);
   flags.Number("--stride", &options.stride);

@@ -85,7 +85,8 @@ absl::StatusOr<std::vector<Literal>> RunReplicas(const RandomProgram& program, c
     arguments[i * replicas / program.arguments.size()].push_back(&program.arguments[i]);
   if (replicas > 1) return testing::RunOnDevices(*client, *executable, arguments);
   std::vector<int64_t> donated;
-  for (const InputOutputAlias& alias : program.module->input_output_aliases()) donated.push_back(alias.parameter_number);
+  for (const InputOutputAlias& alias : program.module->input_output_aliases())
+    donated.push_back(alias.parameter_number);
   std::vector<Literal> results;
   HILO_ASSIGN_OR_RETURN(results.emplace_back(), executable->ExecuteLiterals(arguments[0], {.donate = donated}));
   return results;
@@ -94,7 +95,8 @@ absl::StatusOr<std::vector<Literal>> RunReplicas(const RandomProgram& program, c
 // All values of such programs are exact.
 absl::Status CheckReplicated(const RandomProgram& program, const Configuration& configuration) {
   HILO_ASSIGN_OR_RETURN(const std::vector<Literal> expected, RunReplicas(program, "interpreter", {}));
-  HILO_ASSIGN_OR_RETURN(const std::vector<Literal> actual, RunReplicas(program, PlatformOf(configuration), OptionsOf(configuration)));
+  HILO_ASSIGN_OR_RETURN(const std::vector<Literal> actual,
+                        RunReplicas(program, PlatformOf(configuration), OptionsOf(configuration)));
   HILO_RET_CHECK(expected.size() == actual.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     const absl::Status same = CompareLiterals(expected[i], actual[i], {});
@@ -110,11 +112,14 @@ absl::Status CompareLeaf(size_t number, const Tracked& expected, const Literal& 
 }
 
 // By way of a client, which donates arguments and has GPUs.
-absl::Status CheckOnClient(const RandomProgram& program, const Configuration& configuration, const TrackedLeaves& expected, const std::string& dump) {
-  HILO_ASSIGN_OR_RETURN(std::vector<Literal> results, RunReplicas(program, PlatformOf(configuration), OptionsOf(configuration, dump)));
+absl::Status CheckOnClient(const RandomProgram& program, const Configuration& configuration,
+                           const TrackedLeaves& expected, const std::string& dump) {
+  HILO_ASSIGN_OR_RETURN(std::vector<Literal> results,
+                        RunReplicas(program, PlatformOf(configuration), OptionsOf(configuration, dump)));
   const TrackedLeaves actual = ExactLeaves(std::move(results[0]));
   HILO_RET_CHECK(actual.size() == expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) HILO_RETURN_IF_ERROR(CompareLeaf(i, expected[i], *actual[i].value, configuration.strict));
+  for (size_t i = 0; i < expected.size(); ++i)
+    HILO_RETURN_IF_ERROR(CompareLeaf(i, expected[i], *actual[i].value, configuration.strict));
   return absl::OkStatus();
 }
 
@@ -149,7 +154,8 @@ absl::Status Check(const RandomProgram& program, const Configuration& configurat
   HILO_ASSIGN_OR_RETURN(TrackedLeaves expected,
                         TrackedEvaluator(configuration.strict).Run(entry, arguments));
 
-  if (configuration.emulated || !program.module->input_output_aliases().empty()) return CheckOnClient(program, configuration, expected, dump);
+  if (configuration.emulated || !program.module->input_output_aliases().empty())
+    return CheckOnClient(program, configuration, expected, dump);
 
   const CompileOptions options = OptionsOf(configuration, dump);
   HILO_ASSIGN_OR_RETURN(auto pool, CreateThreadPool(2));

@@ -12,7 +12,8 @@
 
 namespace hilo::fuzz {
 
-// One way to compile a program: "default", "strict" or "without-" and the name of a pass, all for the CPU, or "cuda-emulated".
+// One way to compile a program: "default", "strict" or "without-" and the name of a pass, all for the CPU, or
+// "cuda-emulated".
 struct Configuration {
   bool strict = false, emulated = false;
   std::string disabled_pass;
@@ -20,7 +21,8 @@ struct Configuration {
   static Configuration FromName(absl::string_view name);
 };
 
-// With the default options, strictly, and with one of the optional passes left out, which the seed chooses; exact programs on emulated GPUs, too.
+// With the default options, strictly, and with one of the optional passes left out, which the seed chooses; exact
+// programs on emulated GPUs, too.
 std::vector<Configuration> ConfigurationsOf(uint64_t seed);
 
 // Runs the program, for several replicas on as many devices against the interpreter, and compares the results; looks also for writes beside

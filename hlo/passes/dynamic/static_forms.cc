@@ -98,14 +98,16 @@ HloInstruction* NeutralElement(const HloComputation& combine, GraphWriter* write
   }
 }
 
-// `combine` for `arrays` values and one pred more on each side, which says whether the others count. What does not count is passed over.
+// `combine` for `arrays` values and one pred more on each side, which says whether the others count. What does not
+// count is passed over.
 absl::StatusOr<HloComputation*> PassingOver(const HloComputation& combine, int64_t arrays) {
   HloComputation* computation = combine.parent()->AddComputation(combine.name());
   GraphWriter writer(computation);
   std::vector<HloInstruction*> arguments, counts;
   for (int64_t side : {0, 1}) {
     const auto add = [&](const Shape& shape, const std::string& name) {
-      return computation->AddInstruction(HloInstruction::CreateParameter(computation->num_parameters(), shape, name), name);
+      return computation->AddInstruction(HloInstruction::CreateParameter(computation->num_parameters(), shape, name),
+                                         name);
     };
     for (int64_t i = 0; i < arrays; ++i) {
       const HloInstruction* parameter = combine.parameter_instruction(side * arrays + i);
@@ -127,10 +129,10 @@ absl::StatusOr<HloComputation*> PassingOver(const HloComputation& combine, int64
   return computation;
 }
 
-// A reduce or reduce-window along `dimensions` that does not meet the padding: there it meets elements that change nothing or, where the computation
-// has none, is told so by one more operand.
-absl::StatusOr<HloInstruction*> WriteReduction(const HloInstruction& instruction, SizedOperands operands, absl::Span<const int64_t> dimensions,
-                                               GraphWriter* writer) {
+// A reduce or reduce-window along `dimensions` that does not meet the padding: there it meets elements that change
+// nothing or, where the computation has none, is told so by one more operand.
+absl::StatusOr<HloInstruction*> WriteReduction(const HloInstruction& instruction, SizedOperands operands,
+                                               absl::Span<const int64_t> dimensions, GraphWriter* writer) {
   std::vector<HloInstruction*> data = DataOf(operands);
   const int64_t arrays = static_cast<int64_t>(operands.size()) / 2;
   const std::vector<SizedValue> shared = WithSharedSizes(operands, operands.size() / 2);
@@ -158,7 +160,8 @@ absl::StatusOr<HloInstruction*> WriteReduction(const HloInstruction& instruction
 }
 
 absl::StatusOr<SizedValue> WriteReduce(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
-  HILO_ASSIGN_OR_RETURN(HloInstruction* const data, WriteReduction(instruction, operands, instruction.attrs<ReduceAttrs>().dimensions, writer));
+  HILO_ASSIGN_OR_RETURN(HloInstruction* const data,
+                        WriteReduction(instruction, operands, instruction.attrs<ReduceAttrs>().dimensions, writer));
   return WithFlows(instruction, operands, data);
 }
 
@@ -174,7 +177,8 @@ HloInstruction* WindowedSize(HloInstruction* size, const Window::Dimension& wind
   return writer->Maximum(s32(0), steps);
 }
 
-absl::StatusOr<SizedValue> WriteReduceWindow(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteReduceWindow(const HloInstruction& instruction, SizedOperands operands,
+                                             GraphWriter* writer) {
   const auto& window = instruction.attrs<ReduceWindowAttrs>().window.dimensions;
   std::vector<int64_t> windowed;
   for (size_t d = 0; d < window.size(); ++d) {
@@ -230,7 +234,8 @@ absl::StatusOr<SizedValue> WriteSelectAndScatter(const HloInstruction& instructi
   if (reaches) data[0] = writer->Mask(*operands[0], windowed, filler);
   if (source.is_dynamic()) {
     HloInstruction* neutral = NeutralElement(*instruction.called_computation(1), writer);
-    if (neutral == nullptr) return NotWritten(instruction, "of dynamic size is supported only where scatter is one op with an identity");
+    if (neutral == nullptr)
+      return NotWritten(instruction, "of dynamic size is supported only where scatter is one op with an identity");
     data[1] = writer->Mask(source, AllDimensions(instruction.shape()), neutral);
   }
   return WithFlows(instruction, operands, writer->Copy(instruction, data));
@@ -455,8 +460,10 @@ SizedValue WriteDynamicReshape(const HloInstruction& instruction, SizedOperands 
 }
 
 // The highest index, as a number of `type`, from which `slice` elements of dimension `d` count; 0 if there are fewer.
-HloInstruction* HighestStart(const SizedValue& array, int64_t d, int64_t slice, PrimitiveType type, GraphWriter* writer) {
-  HloInstruction* highest = writer->Maximum(writer->S32(0), writer->Subtract(writer->SizeWithinBound(array, d), writer->S32(slice)));
+HloInstruction* HighestStart(const SizedValue& array, int64_t d, int64_t slice, PrimitiveType type,
+                             GraphWriter* writer) {
+  HloInstruction* highest =
+      writer->Maximum(writer->S32(0), writer->Subtract(writer->SizeWithinBound(array, d), writer->S32(slice)));
   const int bits = PrimitiveTypeBitWidth(type) - (IsSignedIntegralType(type) ? 1 : 0);
   if (bits < 31) highest = writer->Minimum(highest, writer->S32((int64_t{1} << bits) - 1));
   const Shape scalar = ShapeUtil::MakeScalarShape(type);
@@ -470,7 +477,8 @@ SizedValue WriteDynamicSlice(const HloInstruction& instruction, SizedOperands op
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (operands[0]->size(static_cast<int64_t>(d)) == nullptr) continue;
     HloInstruction*& start = data[1 + d];
-    start = writer->Minimum(start, HighestStart(*operands[0], static_cast<int64_t>(d), sizes[d], start->shape().element_type(), writer));
+    start = writer->Minimum(
+        start, HighestStart(*operands[0], static_cast<int64_t>(d), sizes[d], start->shape().element_type(), writer));
   }
   return WithFlows(instruction, operands, writer->Copy(instruction, data));
 }

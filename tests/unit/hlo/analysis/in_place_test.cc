@@ -53,7 +53,8 @@ TEST(InPlace, FusionsThatFetch) {
                             "index_vector_dim=1, slice_sizes={1,1}  ROOT c = s32[2] negate(g)",
                             "x = s32[2,2] parameter(0)  y = s32[2,2] parameter(1)", "s32[2]"));
   // As many elements as the indices have, but each vector is read for two of them.
-  EXPECT_EQ("", FusionPairs("a = s32[8,8] parameter(0)  b = s32[4,2] parameter(1)  g = s32[4,2] gather(a, b), offset_dims={1}, collapsed_slice_dims={0}, "
+  EXPECT_EQ("", FusionPairs("a = s32[8,8] parameter(0)  b = s32[4,2] parameter(1)  g = s32[4,2] gather(a, b), "
+                            "offset_dims={1}, collapsed_slice_dims={0}, "
                             "start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,2}  ROOT c = s32[4,2] negate(g)",
                             "x = s32[8,8] parameter(0)  y = s32[4,2] parameter(1)", "s32[4,2]"));
 }
