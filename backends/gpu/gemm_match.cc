@@ -84,13 +84,31 @@ bool IsPlainAlgorithm(const DotAttrs& attrs) {
   return name.empty() || name == "dot_f32_f32_f32" || name == "dot_tf32_tf32_f32" || name == "dot_f64_f64_f64" || name == "dot_bf16_bf16_f32" || name == "dot_f16_f16_f32";
 }
 
-auto IsAbout(double value) {
+// Half a unit in the last place of 1, for the types whose epilogues are matched.
+double RoundingError(PrimitiveType type) {
+  switch (type) {
+    case BF16:
+      return 0x1p-8;
+    case F16:
+      return 0x1p-11;
+    default:
+      return 0x1p-24;
+  }
+}
+
+// Matches constants that are `value` rounded to their own type. A constant that went through a narrower type is another
+// number.
+auto IsRounded(double value) {
   return [value](const HloInstruction* instruction) {
     const std::optional<double> number = UniformNumber(instruction);
-    return number.has_value() && std::abs(*number - value) < 4e-3 * value;  // constants are rounded to bf16 at worst
+    return number.has_value() &&
+           std::abs(*number - value) <= RoundingError(instruction->shape().element_type()) * value;
   };
 }
 // Whether `cube` is x^3.
+auto IsNumber(double value) {
+  return [value](const HloInstruction* instruction) { return UniformNumber(instruction) == value; };
+}
 bool IsCube(const HloInstruction* cube, const HloInstruction* x) {
   if (cube->opcode() == HloOpcode::kPower) return cube->operand(0) == x && UniformNumber(cube->operand(1)) == 3.0;
   const HloInstruction* square = OtherOperand(cube, HloOpcode::kMultiply, Is(x));
@@ -100,9 +118,10 @@ bool IsCube(const HloInstruction* cube, const HloInstruction* x) {
 // Whether `tanh` is tanh(sqrt(2 / pi) (x + 0.044715 x^3)).
 bool IsGeluTanh(const HloInstruction* tanh, const HloInstruction* x) {
   if (tanh->opcode() != HloOpcode::kTanh) return false;
-  const HloInstruction* sum = OtherOperand(tanh->operand(0), HloOpcode::kMultiply, IsAbout(0.7978845608));
+  const HloInstruction* sum = OtherOperand(tanh->operand(0), HloOpcode::kMultiply, IsRounded(0.7978845608028654));
   const HloInstruction* term = sum == nullptr ? nullptr : OtherOperand(sum, HloOpcode::kAdd, Is(x));
-  const HloInstruction* cube = term == nullptr ? nullptr : OtherOperand(term, HloOpcode::kMultiply, IsAbout(0.044715));
+  const HloInstruction* cube =
+      term == nullptr ? nullptr : OtherOperand(term, HloOpcode::kMultiply, IsRounded(0.044715));
   return cube != nullptr && IsCube(cube, x);
 }
 
@@ -120,10 +139,10 @@ bool IsGelu(const HloInstruction* root, const HloInstruction* x) {
     for (const HloInstruction* factor : factors) {
       if (factor == x) {
         ++own;
-      } else if (UniformNumber(factor) == 0.5) {
+      } else if (IsNumber(0.5)(factor)) {
         ++half;
       } else {
-        const HloInstruction* tanh = OtherOperand(factor, HloOpcode::kAdd, IsAbout(1));
+        const HloInstruction* tanh = OtherOperand(factor, HloOpcode::kAdd, IsNumber(1));
         rest += tanh != nullptr && IsGeluTanh(tanh, x);
       }
     }
