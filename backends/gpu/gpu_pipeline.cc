@@ -1,4 +1,4 @@
-// The way of a module to kernels, as a table of contents: stages, their passes, and why the order matters; and what the target emits.
+// What the GPU adds to the standard pipeline (hlo/passes/standard_pipeline.h), and which instructions the target emits.
 #include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/convolution_match.h"
 #include "backends/gpu/cuda_calls.h"
@@ -10,7 +10,7 @@
 #include "backends/llvm/lane_plan.h"
 #include "collectives/collective_op.h"
 #include "hlo/analysis/in_place.h"
-#include "hlo/passes/standard_passes.h"
+#include "hlo/passes/standard_pipeline.h"
 
 namespace hilo::gpu {
 namespace {
@@ -61,37 +61,19 @@ class GpuTarget : public Target {
   bool DotGoesToLibrary(const HloInstruction&) const override { return false; }
 };
 
-template <typename... Passes>
-std::vector<std::unique_ptr<HloPass>> List(Passes... passes) {
-  std::vector<std::unique_ptr<HloPass>> list;
-  (list.push_back(std::move(passes)), ...);
-  return list;
-}
-
 }  // namespace
 
 PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, Libraries* libraries) {
-  PassPipeline pipeline;
-  // What the target emits, with as little of it as possible. Expansion comes first, so that the rules see what it makes; then inlining: they
-  // look across it.
-  pipeline.AddStage(HloStage::kCore,
-                    List(MakeAsyncToSync(), MakeCollectiveRewriter(), MakeCudaCalls(), MakeExpander(target), MakeCallInliner(), MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
-                         MakeCse(), MakeDce(), MakeSupportCheck(target)),
-                    /*max_rounds=*/6);
-  // Row-major from here on; the transposes that this brings are simplified like any other.
-  pipeline.AddStage(HloStage::kLaidOut, List(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(), MakeDce(), MakeCollectiveCombiner()));
-  // Loops and branches must own their computations before anything is placed; then products and convolutions for the libraries and kernels are formed: rows first, as the others take what is
-  // fused for granted.
-  std::vector<std::unique_ptr<HloPass>> fusion = List(MakeFlattenCallGraph());
-  if (libraries != nullptr) {
-    fusion.push_back(MakeGemmFusion(libraries));
-    fusion.push_back(MakeConvolutionFusion(libraries));
-  }
-  fusion.push_back(MakeRowFusion(target, options.strict));
-  fusion.push_back(MakeFusion(target));
-  fusion.push_back(MakeDce());
-  pipeline.AddStage(HloStage::kFused, std::move(fusion));
-  return pipeline;
+  PipelineHooks hooks;
+  hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
+  hooks.after_layout = MakePassList(MakeCollectiveCombiner());
+  // Products and convolutions for the libraries and rows, as the fusion of everything else takes what is fused for
+  // granted.
+  if (libraries != nullptr)
+    hooks.before_fusion = MakePassList(MakeGemmFusion(libraries), MakeConvolutionFusion(libraries));
+  hooks.before_fusion.push_back(MakeRowFusion(target, options.strict));
+  return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
+                          std::move(hooks));
 }
 
 std::unique_ptr<Target> CreateGpuTarget() { return std::make_unique<GpuTarget>(); }

@@ -1,0 +1,41 @@
+#include "hlo/passes/standard_pipeline.h"
+
+#include <iterator>
+
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace {
+
+PassList Concatenate(PassList first, PassList second, PassList third) {
+  first.insert(first.end(), std::make_move_iterator(second.begin()), std::make_move_iterator(second.end()));
+  first.insert(first.end(), std::make_move_iterator(third.begin()), std::make_move_iterator(third.end()));
+  return first;
+}
+
+}  // namespace
+
+PassPipeline StandardPipeline(const Target* target, const StandardPipelineOptions& options, PipelineHooks hooks) {
+  PassPipeline pipeline;
+  // On loops as they are written: the rules below make sums of some products.
+  if (!options.strict) pipeline.AddStage(HloStage::kCore, MakePassList(MakeAsyncToSync(), MakeLoopProducts()));
+  // What the target emits, with as little of it as possible. Expansion comes first, so that the rules see what it
+  // makes; then inlining: they look across it.
+  pipeline.AddStage(
+      HloStage::kCore,
+      Concatenate(MakePassList(MakeAsyncToSync()), std::move(hooks.before_expansion),
+                  MakePassList(MakeExpander(target), MakeFusionInliner(), MakeCallInliner(),
+                               MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
+                               MakeCse(), MakeDce(), MakeSupportCheck(target))),
+      /*max_rounds=*/6);
+  // Row-major from here on; the transposes that this brings are simplified like any other.
+  pipeline.AddStage(HloStage::kLaidOut, Concatenate(MakePassList(MakeLayoutNormalization(),
+                                                                 MakeSimplifier(options.strict), MakeCse(), MakeDce()),
+                                                    std::move(hooks.after_layout), {}));
+  // Loops and branches must own their computations before anything is placed; then kernels are formed.
+  pipeline.AddStage(HloStage::kFused, Concatenate(MakePassList(MakeFlattenCallGraph()), std::move(hooks.before_fusion),
+                                                  MakePassList(MakeFusion(target), MakeDce())));
+  return pipeline;
+}
+
+}  // namespace hilo

@@ -1,0 +1,41 @@
+// The pipeline that backends which generate code share: stages, their passes, and why the order matters. A backend adds
+// its own passes at the hooks.
+#ifndef HILO_HLO_PASSES_STANDARD_PIPELINE_H_
+#define HILO_HLO_PASSES_STANDARD_PIPELINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "hlo/passes/hlo_pass.h"
+
+namespace hilo {
+
+using PassList = std::vector<std::unique_ptr<HloPass>>;
+
+template <typename... Passes>
+PassList MakePassList(Passes... passes) {
+  PassList list;
+  (list.push_back(std::move(passes)), ...);
+  return list;
+}
+
+struct StandardPipelineOptions {
+  bool strict = false;
+  int64_t constant_folding_limit = 0;
+};
+
+// Passes of a backend, each list in order.
+struct PipelineHooks {
+  PassList before_expansion;  // in kCore, repeated with it: on operations as the module has them
+  PassList after_layout;      // at the end of kLaidOut
+  PassList before_fusion;     // in kFused, once loops and branches own their computations
+};
+
+// The stages from kInput to kFused. `target` outlives the pipeline.
+PassPipeline StandardPipeline(const Target* target, const StandardPipelineOptions& options, PipelineHooks hooks = {});
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_PASSES_STANDARD_PIPELINE_H_
