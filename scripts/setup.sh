@@ -57,6 +57,30 @@ hilo_setup() {
     sed -n 's/^Setting up /  set up /p'
 }
 
+# hilo_jax_environment: a virtual environment build/venv-jax with the packages of tests/pjrt/requirements.txt, for the
+# tests of JAX. Sets HILO_JAX_VENV, unless the caller has. Without a network it stays unset, and these tests are skipped.
+hilo_jax_environment() {
+  if [[ -n "${HILO_JAX_VENV:-}" ]]; then
+    echo "the tests of JAX run in $HILO_JAX_VENV"
+    return 0
+  fi
+  local wanted=tests/pjrt/requirements.txt venv="$PWD/build/venv-jax" python
+  if ! cmp -s "$wanted" "$venv/installed.txt"; then
+    rm -rf "$venv"
+    for python in python3.13 python3; do
+      "$python" -m venv "$venv" >/dev/null 2>&1 && break
+    done
+    if ! "$venv/bin/python3" -m pip install -q --retries 1 --timeout 20 --disable-pip-version-check -r "$wanted"; then
+      rm -rf "$venv"
+      echo "JAX cannot be installed: ITS TESTS ARE SKIPPED (tests/pjrt/jax and tests/pjrt/packages)"
+      return 0
+    fi
+    cp "$wanted" "$venv/installed.txt"
+  fi
+  "$venv/bin/python3" -c 'import jax, sys; print("JAX", jax.__version__, "on Python", sys.version.split()[0])'
+  export HILO_JAX_VENV="$venv"
+}
+
 # hilo_build [TARGET...]: builds these targets, or everything, into build/.
 hilo_build() {
   cmake --preset release
