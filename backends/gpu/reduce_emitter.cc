@@ -16,6 +16,7 @@
 #include "backends/llvm/scalar_computation.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/choice_reduction.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::gpu {

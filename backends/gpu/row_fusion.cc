@@ -13,6 +13,7 @@
 #include "backends/gpu/fused_members.h"
 #include "backends/gpu/row_fusion.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::gpu {

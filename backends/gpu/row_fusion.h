@@ -26,8 +26,6 @@ struct RowSpace {
 // The space of a reduction of one array along its minor-most dimensions; nullopt for others.
 std::optional<RowSpace> RowSpaceOf(const HloInstruction& reduce);
 
-// Whether lanes may combine the elements in any order: one associative and commutative operation. `strict` allows it for integers only.
-bool MayReorder(const HloInstruction& reduce, bool strict);
 
 // Whether element i of the result needs elements of the operands in the row of element i alone, at its very place or of row arrays.
 bool StaysInRow(const HloInstruction& instruction, const RowSpace& space);

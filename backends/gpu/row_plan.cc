@@ -4,6 +4,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "backends/gpu/row_fusion.h"
 #include "backends/llvm/lane_plan.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::gpu {
@@ -93,19 +94,6 @@ std::optional<RowSpace> RowSpaceOf(const HloInstruction& reduce) {
   }
   if (ShapeUtil::IsZeroElementArray(shape) || space.columns < 2) return std::nullopt;
   return space;
-}
-
-bool MayReorder(const HloInstruction& reduce, bool strict) {
-  for (int64_t i = 0; i < reduce.operand_count() / 2; ++i) {
-    const PrimitiveType type = reduce.operand(i)->shape().element_type();
-    if (strict && !IsIntegralType(type) && type != PRED) return false;
-  }
-  const HloComputation& computation = *reduce.called_computation();
-  const HloInstruction* root = computation.root_instruction();
-  if (computation.num_parameters() != 2 || root->operand_count() != 2) return false;
-  const HloInstruction *a = computation.parameter_instruction(0), *b = computation.parameter_instruction(1);
-  const bool both = (root->operand(0) == a && root->operand(1) == b) || (root->operand(0) == b && root->operand(1) == a);
-  return both && HasTrait(root->opcode(), kAssociative) && HasTrait(root->opcode(), kCommutative);
 }
 
 bool StaysInRow(const HloInstruction& instruction, const RowSpace& space) {

@@ -14,6 +14,7 @@
 #include "backends/llvm/element_movement.h"
 #include "backends/llvm/scalar_computation.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/analysis/running_reduction.h"
 
 namespace hilo::gpu {

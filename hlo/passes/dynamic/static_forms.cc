@@ -5,6 +5,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/convolution_attributes.h"
 #include "hlo/ops/dimension_size_attributes.h"
@@ -72,30 +73,10 @@ std::vector<SizedValue> WithSharedSizes(SizedOperands operands, size_t arrays) {
 
 // Returns the identity of a computation that is one op, or null.
 HloInstruction* NeutralElement(const HloComputation& combine, GraphWriter* writer) {
-  const HloInstruction* root = combine.root_instruction();
-  const PrimitiveType type = root->shape().element_type();
-  const bool is_binary = root->operand_count() == 2 && root->operand(0)->IsParameter() && root->operand(1)->IsParameter() &&
-                         root->operand(0) != root->operand(1);
-  if (!is_binary) return nullptr;
-  const bool is_pred = type == PRED;
-  switch (root->opcode()) {
-    case HloOpcode::kAdd:
-      if (IsFloatingPointType(type)) return writer->computation()->AddConstant(LiteralUtil::FromDouble(type, -0.0));
-      return writer->Zero(type);
-    case HloOpcode::kOr:
-    case HloOpcode::kXor:
-      return writer->Zero(type);
-    case HloOpcode::kMultiply:
-      return writer->computation()->AddConstant(LiteralUtil::One(type));
-    case HloOpcode::kAnd:
-      return writer->Op(HloOpcode::kNot, {writer->Zero(type)});
-    case HloOpcode::kMaximum:
-      return writer->computation()->AddConstant(is_pred ? LiteralUtil::Zero(type) : LiteralUtil::MinValue(type));
-    case HloOpcode::kMinimum:
-      return writer->computation()->AddConstant(is_pred ? LiteralUtil::One(type) : LiteralUtil::MaxValue(type));
-    default:
-      return nullptr;
-  }
+  const std::optional<HloOpcode> op = ReductionOp(combine);
+  std::optional<Literal> identity;
+  if (op.has_value()) identity = IdentityOf(*op, combine.root_instruction()->shape().element_type());
+  return identity.has_value() ? writer->computation()->AddConstant(*std::move(identity)) : nullptr;
 }
 
 // `combine` for `arrays` values and one pred more on each side, which says whether the others count. What does not

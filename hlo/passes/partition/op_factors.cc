@@ -1,6 +1,7 @@
 #include "hlo/passes/partition/op_factors.h"
 
 #include "absl/algorithm/container.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/convolution_attributes.h"
 #include "hlo/ops/linalg_attributes.h"
@@ -86,25 +87,16 @@ void ReshapeFactors(const Shape& from, const Shape& to, FactorBuilder* factors) 
   }
 }
 
-// The one op that a computation does to its two parameters, if it is one whose parts can be combined in any order, and `start` leaves it alone.
+// Returns the op by which partitions combine the parts of a reduction that each made from `start`, if `start` leaves them as they are.
 std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const HloInstruction& start) {
-  const HloInstruction& root = *computation.root_instruction();
-  if (computation.num_parameters() != 2 || root.operand_count() != 2 || !root.operand(0)->IsParameter() || !root.operand(1)->IsParameter() ||
-      root.operand(0) == root.operand(1) || !start.IsConstant() || !start.shape().IsScalar()) {
-    return std::nullopt;
-  }
+  const std::optional<HloOpcode> op = ReductionOp(computation);
+  if (!op.has_value() || !start.IsConstant() || !start.shape().IsScalar()) return std::nullopt;
   const PrimitiveType type = start.shape().element_type();
-  const Literal& value = start.literal();
-  const bool is_bool = type == PRED;
-  switch (root.opcode()) {
-    case HloOpcode::kAdd: return !is_bool && value == LiteralUtil::Zero(type) ? std::optional(HloOpcode::kAdd) : std::nullopt;
-    case HloOpcode::kMultiply: return !is_bool && value == LiteralUtil::One(type) ? std::optional(HloOpcode::kMultiply) : std::nullopt;
-    case HloOpcode::kMaximum: return !IsComplexType(type) && value == LiteralUtil::MinValue(type) ? std::optional(HloOpcode::kMaximum) : std::nullopt;
-    case HloOpcode::kMinimum: return !IsComplexType(type) && value == LiteralUtil::MaxValue(type) ? std::optional(HloOpcode::kMinimum) : std::nullopt;
-    case HloOpcode::kAnd: return is_bool && value == LiteralUtil::One(type) ? std::optional(HloOpcode::kAnd) : std::nullopt;
-    case HloOpcode::kOr: return is_bool && value == LiteralUtil::Zero(type) ? std::optional(HloOpcode::kOr) : std::nullopt;
-    default: return std::nullopt;
-  }
+  const bool is_logical = op == HloOpcode::kAnd || op == HloOpcode::kOr, is_number = op == HloOpcode::kAdd || op == HloOpcode::kMultiply;
+  if (op == HloOpcode::kXor || (type == PRED ? is_number : is_logical)) return std::nullopt;
+  // A sum from 0 is good enough: only a sum of nothing but -0 shows it.
+  const std::optional<Literal> identity = op == HloOpcode::kAdd ? LiteralUtil::Zero(type) : IdentityOf(*op, type);
+  return identity.has_value() && start.literal() == *identity ? op : std::nullopt;
 }
 
 void ReduceFactors(const HloInstruction& reduce, FactorBuilder* factors) {
