@@ -154,6 +154,13 @@ absl::Status HloComputation::ReplaceAllUsesWith(HloInstruction* old_instruction,
 }
 
 absl::Status HloComputation::ReplaceInstruction(HloInstruction* old_instruction, HloInstruction* replacement) {
+  const bool is_ordered =
+      !old_instruction->control_predecessors_.empty() || !old_instruction->control_successors_.empty();
+  if (is_ordered && replacement->user_count() != 0) {
+    // An operand, say, which the predecessors may depend on: it cannot be ordered after them itself.
+    replacement =
+        AddInstruction(HloInstruction::Create(HloOpcode::kOptimizationBarrier, replacement->shape(), {replacement}));
+  }
   HILO_RETURN_IF_ERROR(ReplaceAllUsesWith(old_instruction, replacement));
   if (!replacement->IsParameter()) replacement->CopyOriginFrom(*old_instruction);
   for (HloInstruction* predecessor : old_instruction->control_predecessors_) {

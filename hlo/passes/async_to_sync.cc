@@ -5,8 +5,8 @@
 //   d = f32[4] async-done(s)                               => s = tuple(tuple(x), c, 0)
 //                                                             d = get-tuple-element(s), index=1
 //
-// and the rules about tuples do the rest. A copy-start is a copy in the same way, and a domain is
-// its operand.
+// and the rules about tuples do the rest. A copy-start is a copy in the same way. A domain and a copy
+// of a tuple are their operands.
 #include "base/status_macros.h"
 #include "hlo/ops/collective_attributes.h"
 #include "hlo/ops/op_attributes.h"
@@ -100,6 +100,8 @@ absl::StatusOr<HloInstruction*> Replacement(HloInstruction* instruction) {
     case HloOpcode::kAsyncUpdate:
     case HloOpcode::kDomain:
       return instruction->operand(0);
+    case HloOpcode::kCopy:
+      return instruction->shape().IsTuple() ? instruction->operand(0) : instruction;
     case HloOpcode::kAllGatherDone:
     case HloOpcode::kCollectivePermuteDone:
     case HloOpcode::kAsyncDone:

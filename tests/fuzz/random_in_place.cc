@@ -1,6 +1,7 @@
-// Programs whose arrays are rewritten again and again: the state of a loop, or donated parameters in straight code. Each rewrite reads the array that it
-// replaces, at the same index, at others, or at indices that the array itself holds, so that an instruction that wrongly writes its result over an operand
-// shows. Integers, and floats that are only moved and compared: every value is known to the bit.
+// Programs whose arrays are rewritten again and again: the state of a loop, or donated parameters in straight code.
+// Each rewrite reads the array that it replaces, at the same index, at others, or at indices that the array itself
+// holds, so that an instruction that wrongly writes its result over an operand shows. Integers, and floats that are
+// only moved and compared: every value is known to the bit.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -14,7 +15,8 @@ namespace {
 
 class InPlaceProgram {
  public:
-  explicit InPlaceProgram(uint64_t seed) : random_(seed), module_(std::make_unique<HloModule>(absl::StrCat("in_place_", seed))) {
+  explicit InPlaceProgram(uint64_t seed)
+      : random_(seed), module_(std::make_unique<HloModule>(absl::StrCat("in_place_", seed))) {
     entry_ = module_->AddComputation("main");
     module_->set_entry_computation(entry_);
   }
@@ -25,10 +27,14 @@ class InPlaceProgram {
     std::vector<HloInstruction*> arrays;
     for (const Shape& shape : shapes_) {
       const std::string name = absl::StrCat("p", arrays.size());
-      arrays.push_back(entry_->AddInstruction(HloInstruction::CreateParameter(static_cast<int64_t>(arrays.size()), shape, name), name));
+      arrays.push_back(entry_->AddInstruction(
+          HloInstruction::CreateParameter(static_cast<int64_t>(arrays.size()), shape, name), name));
       program.arguments.push_back(Argument(shape));
     }
-    arrays = random_.Chance(75) ? Loop(arrays) : Rewritten(entry_, *entry_->AddOp(HloOpcode::kReshape, {Number(entry_, 2)}, nullptr, {}, &kIndex), arrays);
+    arrays =
+        random_.Chance(75)
+            ? Loop(arrays)
+            : Rewritten(entry_, *entry_->AddOp(HloOpcode::kReshape, {Number(entry_, 2)}, nullptr, {}, &kIndex), arrays);
     (void)entry_->set_root_instruction(*entry_->AddOp(HloOpcode::kTuple, arrays), true);
     for (int64_t i = 0; i < static_cast<int64_t>(shapes_.size()); ++i) {
       if (random_.Chance(60)) module_->input_output_aliases().push_back({.output_index = {i}, .parameter_number = i});
@@ -82,14 +88,15 @@ class InPlaceProgram {
 
   // --- instructions: null operands make null results ---
 
-  HloInstruction* Add(HloOpcode opcode, const Arrays& operands, std::unique_ptr<OpAttributes> attributes = nullptr, std::vector<HloComputation*> called = {},
-                      const Shape* stated = nullptr) {
+  HloInstruction* Add(HloOpcode opcode, const Arrays& operands, std::unique_ptr<OpAttributes> attributes = nullptr,
+                      std::vector<HloComputation*> called = {}, const Shape* stated = nullptr) {
     if (std::find(operands.begin(), operands.end(), nullptr) != operands.end()) return nullptr;
     auto added = computation_->AddOp(opcode, operands, std::move(attributes), std::move(called), stated);
     return added.ok() ? *added : nullptr;
   }
   template <typename T>
-  HloInstruction* AddWith(HloOpcode opcode, const Arrays& operands, T attributes, std::vector<HloComputation*> called = {}) {
+  HloInstruction* AddWith(HloOpcode opcode, const Arrays& operands, T attributes,
+                          std::vector<HloComputation*> called = {}) {
     return Add(opcode, operands, std::make_unique<T>(std::move(attributes)), std::move(called));
   }
   static HloInstruction* Number(HloComputation* computation, double value, PrimitiveType type = S32) {
@@ -105,8 +112,12 @@ class InPlaceProgram {
     const Shape shape = ShapeUtil::MakeShape(type, dims);
     return x->shape() == shape ? x : Add(opcode, {x}, nullptr, {}, &shape);
   }
-  HloInstruction* Reshape(HloInstruction* x, const Dims& dims) { return x == nullptr ? nullptr : Stated(HloOpcode::kReshape, x, x->shape().element_type(), dims); }
-  HloInstruction* Convert(HloInstruction* x, PrimitiveType type) { return x == nullptr ? nullptr : Stated(HloOpcode::kConvert, x, type, DimsOf(x->shape())); }
+  HloInstruction* Reshape(HloInstruction* x, const Dims& dims) {
+    return x == nullptr ? nullptr : Stated(HloOpcode::kReshape, x, x->shape().element_type(), dims);
+  }
+  HloInstruction* Convert(HloInstruction* x, PrimitiveType type) {
+    return x == nullptr ? nullptr : Stated(HloOpcode::kConvert, x, type, DimsOf(x->shape()));
+  }
   HloInstruction* Broadcast(HloInstruction* x, const Dims& dims, Dims at = {}) {
     if (x == nullptr) return nullptr;
     auto attributes = std::make_unique<BroadcastAttrs>();
@@ -139,13 +150,15 @@ class InPlaceProgram {
     return Reshape(flat, dims);
   }
   HloComputation* Combiner(PrimitiveType type) {
-    static constexpr HloOpcode kInteger[] = {HloOpcode::kAdd, HloOpcode::kMinimum, HloOpcode::kMaximum, HloOpcode::kXor},
+    static constexpr HloOpcode kInteger[] = {HloOpcode::kAdd, HloOpcode::kMinimum, HloOpcode::kMaximum,
+                                             HloOpcode::kXor},
                                kFloat[] = {HloOpcode::kMinimum, HloOpcode::kMaximum};
     HloComputation* combine = module_->AddComputation("combine");
     const Shape scalar = ShapeUtil::MakeShape(type, {});
     HloInstruction* a = combine->AddInstruction(HloInstruction::CreateParameter(0, scalar, "a"), "a");
     HloInstruction* b = combine->AddInstruction(HloInstruction::CreateParameter(1, scalar, "b"), "b");
-    HloInstruction* root = random_.Chance(30) ? b : *combine->AddOp(type == F32 ? random_.Of(kFloat) : random_.Of(kInteger), {a, b});
+    HloInstruction* root =
+        random_.Chance(30) ? b : *combine->AddOp(type == F32 ? random_.Of(kFloat) : random_.Of(kInteger), {a, b});
     (void)combine->set_root_instruction(root, true);
     return combine;
   }
@@ -159,10 +172,12 @@ class InPlaceProgram {
     return Add(HloOpcode::kMaximum, {Add(HloOpcode::kNegate, {x}), x});
   }
   HloInstruction* Elementwise(HloInstruction* x) {
-    static constexpr HloOpcode kInteger[] = {HloOpcode::kAdd, HloOpcode::kSubtract, HloOpcode::kMinimum, HloOpcode::kXor},
+    static constexpr HloOpcode kInteger[] = {HloOpcode::kAdd, HloOpcode::kSubtract, HloOpcode::kMinimum,
+                                             HloOpcode::kXor},
                                kFloat[] = {HloOpcode::kMinimum, HloOpcode::kMaximum};
     const PrimitiveType type = x->shape().element_type();
-    HloInstruction* y = random_.Chance(50) ? Fit(Other(), type, DimsOf(x->shape())) : Broadcast(Convert(counter_, type), DimsOf(x->shape()));
+    HloInstruction* y = random_.Chance(50) ? Fit(Other(), type, DimsOf(x->shape()))
+                                           : Broadcast(Convert(counter_, type), DimsOf(x->shape()));
     return Add(type == F32 ? random_.Of(kFloat) : random_.Of(kInteger), {x, y});
   }
 
@@ -170,7 +185,8 @@ class InPlaceProgram {
   HloInstruction* Indices(HloInstruction* x, const Dims& dims) {
     HloInstruction* indices = Fit(random_.Chance(70) ? x : Other(), S32, dims);
     if (indices == nullptr || random_.Chance(30)) return indices;
-    return Add(random_.Chance(50) ? HloOpcode::kAdd : HloOpcode::kAnd, {indices, Broadcast(Number(computation_, 7), dims)});
+    return Add(random_.Chance(50) ? HloOpcode::kAdd : HloOpcode::kAnd,
+               {indices, Broadcast(Number(computation_, 7), dims)});
   }
   // A scalar index: the counter, a constant, or an element of an array.
   HloInstruction* Start(HloInstruction* x) {
@@ -232,11 +248,14 @@ class InPlaceProgram {
     }
     std::swap(attributes.start_index_map.front(), attributes.start_index_map[random_.Below(components)]);
     Dims index_dims = batch;
-    attributes.index_vector_dim = components == 1 && random_.Chance(50) ? static_cast<int64_t>(batch.size()) : random_.Below(static_cast<int64_t>(batch.size()) + 1);
+    attributes.index_vector_dim = components == 1 && random_.Chance(50)
+                                      ? static_cast<int64_t>(batch.size())
+                                      : random_.Below(static_cast<int64_t>(batch.size()) + 1);
     if (components > 1 || attributes.index_vector_dim < static_cast<int64_t>(batch.size()) || random_.Chance(50)) {
       index_dims.insert(index_dims.begin() + attributes.index_vector_dim, components);
     }
-    HloInstruction* gather = AddWith(HloOpcode::kGather, {Reshape(source, table), Indices(x, index_dims)}, std::move(attributes));
+    HloInstruction* gather =
+        AddWith(HloOpcode::kGather, {Reshape(source, table), Indices(x, index_dims)}, std::move(attributes));
     return Reshape(Convert(Unary(gather), x->shape().element_type()), DimsOf(x->shape()));
   }
 
@@ -257,15 +276,17 @@ class InPlaceProgram {
       }
     }
     const PrimitiveType type = x->shape().element_type();
-    return AddWith(HloOpcode::kScatter, {x, Indices(x, {count, components}), Unary(Fit(random_.Chance(50) ? x : Other(), type, updates))}, std::move(attributes),
-                   {Combiner(type)});
+    return AddWith(HloOpcode::kScatter,
+                   {x, Indices(x, {count, components}), Unary(Fit(random_.Chance(50) ? x : Other(), type, updates))},
+                   std::move(attributes), {Combiner(type)});
   }
 
   // The window that is written may be made of the same window, of another one, or of another array.
   HloInstruction* Update(HloInstruction* x) {
     const Dims window = Window(DimsOf(x->shape()));
     const Arrays starts = Starts(x);
-    HloInstruction* update = random_.Chance(60) ? DynamicSlice(x, random_.Chance(60) ? starts : Starts(x), window) : Fit(Other(), x->shape().element_type(), window);
+    HloInstruction* update = random_.Chance(60) ? DynamicSlice(x, random_.Chance(60) ? starts : Starts(x), window)
+                                                : Fit(Other(), x->shape().element_type(), window);
     if (random_.Chance(25)) update = Reverse(update);
     Arrays operands = {x, Unary(update)};
     operands.insert(operands.end(), starts.begin(), starts.end());
@@ -308,7 +329,8 @@ class InPlaceProgram {
       if (k != d) kept.push_back(k);
     }
     HloComputation* combine = Combiner(type);
-    HloInstruction* reduced = AddWith(HloOpcode::kReduce, {x, Number(computation_, 5, type)}, std::move(attributes), {combine});
+    HloInstruction* reduced =
+        AddWith(HloOpcode::kReduce, {x, Number(computation_, 5, type)}, std::move(attributes), {combine});
     return Add(HloOpcode::kMinimum, {x, Broadcast(reduced, DimsOf(x->shape()), kept)});
   }
   HloInstruction* SelectAmong(HloInstruction* x) {
@@ -316,16 +338,93 @@ class InPlaceProgram {
     attributes.direction = ComparisonDirection::kLt;
     const PrimitiveType type = x->shape().element_type();
     HloInstruction* other = random_.Chance(50) ? Reverse(x) : Fit(Other(), type, DimsOf(x->shape()));
-    HloInstruction* less = AddWith(HloOpcode::kCompare, {x, Broadcast(Number(computation_, 9, type), DimsOf(x->shape()))}, attributes);
+    HloInstruction* less =
+        AddWith(HloOpcode::kCompare, {x, Broadcast(Number(computation_, 9, type), DimsOf(x->shape()))}, attributes);
     return Add(HloOpcode::kSelect, {less, other, x});
   }
 
+  HloComputation* Less(PrimitiveType type) {
+    HloComputation* less = module_->AddComputation("less");
+    const Shape scalar = ShapeUtil::MakeShape(type, {});
+    HloInstruction* a = less->AddInstruction(HloInstruction::CreateParameter(0, scalar, "a"), "a");
+    HloInstruction* b = less->AddInstruction(HloInstruction::CreateParameter(1, scalar, "b"), "b");
+    auto attributes = std::make_unique<CompareAttrs>();
+    attributes->direction = ComparisonDirection::kLt;
+    (void)less->set_root_instruction(*less->AddOp(HloOpcode::kCompare, {a, b}, std::move(attributes)), true);
+    return less;
+  }
+  HloInstruction* Sort(HloInstruction* x) {
+    SortAttrs attributes;
+    attributes.dimensions = {random_.Below(x->shape().rank())};
+    return AddWith(HloOpcode::kSort, {x}, std::move(attributes), {Less(x->shape().element_type())});
+  }
+  // A running combination along a dimension.
+  HloInstruction* Running(HloInstruction* x) {
+    const int64_t d = random_.Below(x->shape().rank()), size = x->shape().dimensions(d);
+    ReduceWindowAttrs attributes;
+    attributes.window.dimensions.resize(x->shape().rank());
+    attributes.window.dimensions[d].size = size;
+    attributes.window.dimensions[d].padding_low = size - 1;
+    const PrimitiveType type = x->shape().element_type();
+    return AddWith(HloOpcode::kReduceWindow, {x, Number(computation_, 2, type)}, std::move(attributes),
+                   {Combiner(type)});
+  }
+
+  // One of two rewrites, which read the arrays by way of the branches' parameter.
+  HloInstruction* Branch(HloInstruction* x) {
+    if (in_branch_) return nullptr;
+    CompareAttrs attributes;
+    attributes.direction = ComparisonDirection::kLt;
+    HloInstruction* chosen = AddWith(HloOpcode::kCompare, {Start(x), Number(computation_, 6)}, attributes);
+    Arrays elements = arrays_;
+    elements.push_back(counter_);
+    elements.push_back(x);
+    HloInstruction* state = Add(HloOpcode::kTuple, elements);
+    if (chosen == nullptr) return nullptr;
+    HloComputation* const outer = computation_;
+    HloInstruction* const outer_counter = counter_;
+    const Arrays outer_arrays = arrays_;
+    const int64_t count = static_cast<int64_t>(arrays_.size());
+    in_branch_ = true;
+    std::vector<HloComputation*> branches;
+    for (int i = 0; i < 2; ++i) {
+      branches.push_back(computation_ = module_->AddComputation("branch"));
+      HloInstruction* parameter =
+          computation_->AddInstruction(HloInstruction::CreateParameter(0, state->shape(), "state"), "state");
+      for (int64_t k = 0; k < count; ++k) arrays_[k] = Element(parameter, k);
+      counter_ = Element(parameter, count);
+      HloInstruction* before = Element(parameter, count + 1);
+      HloInstruction* after = Rewrite(before);
+      (void)computation_->set_root_instruction(after == nullptr ? before : after, true);
+    }
+    in_branch_ = false;
+    computation_ = outer;
+    counter_ = outer_counter;
+    arrays_ = outer_arrays;
+    return Add(HloOpcode::kConditional, {chosen, state, state}, nullptr, branches);
+  }
+
   HloInstruction* Rewrite(HloInstruction* x) {
-    static constexpr HloInstruction* (InPlaceProgram::*kRewrites[])(HloInstruction*) = {
-        &InPlaceProgram::Elementwise,   &InPlaceProgram::Elementwise, &InPlaceProgram::Gather,  &InPlaceProgram::Gather,          &InPlaceProgram::Gather,
-        &InPlaceProgram::Scatter,       &InPlaceProgram::Scatter,     &InPlaceProgram::Update,  &InPlaceProgram::Update,          &InPlaceProgram::Rotate,
-        &InPlaceProgram::RotateDynamically, &InPlaceProgram::Shift,   &InPlaceProgram::Reverse, &InPlaceProgram::Transpose,       &InPlaceProgram::ReduceAndSpread,
-        &InPlaceProgram::SelectAmong};
+    static constexpr HloInstruction* (InPlaceProgram::* kRewrites[])(HloInstruction*) = {
+        &InPlaceProgram::Elementwise,
+        &InPlaceProgram::Elementwise,
+        &InPlaceProgram::Gather,
+        &InPlaceProgram::Gather,
+        &InPlaceProgram::Gather,
+        &InPlaceProgram::Scatter,
+        &InPlaceProgram::Scatter,
+        &InPlaceProgram::Update,
+        &InPlaceProgram::Update,
+        &InPlaceProgram::Rotate,
+        &InPlaceProgram::RotateDynamically,
+        &InPlaceProgram::Shift,
+        &InPlaceProgram::Reverse,
+        &InPlaceProgram::Transpose,
+        &InPlaceProgram::ReduceAndSpread,
+        &InPlaceProgram::SelectAmong,
+        &InPlaceProgram::Sort,
+        &InPlaceProgram::Running,
+        &InPlaceProgram::Branch};
     return (this->*random_.Of(kRewrites))(x);
   }
 
@@ -366,7 +465,10 @@ class InPlaceProgram {
     state = condition->AddInstruction(HloInstruction::CreateParameter(0, start->shape(), "state"), "state");
     CompareAttrs less;
     less.direction = ComparisonDirection::kLt;
-    (void)condition->set_root_instruction(AddWith(HloOpcode::kCompare, {Element(state, counter), Number(condition, static_cast<double>(1 + random_.Below(4)))}, less), true);
+    (void)condition->set_root_instruction(
+        AddWith(HloOpcode::kCompare,
+                {Element(state, counter), Number(condition, static_cast<double>(1 + random_.Below(4)))}, less),
+        true);
 
     computation_ = entry_;
     HloInstruction* loop = Add(HloOpcode::kWhile, {start}, nullptr, {condition, body});
@@ -383,6 +485,7 @@ class InPlaceProgram {
   HloComputation* computation_ = nullptr;
   Arrays arrays_;
   HloInstruction* counter_ = nullptr;
+  bool in_branch_ = false;
 };
 
 }  // namespace

@@ -45,12 +45,6 @@ absl::Status Replace(HloInstruction* instruction, const HloComputation& expansio
   HloComputation* computation = instruction->parent();
   std::vector<HloInstruction*> added;
   HloInstruction* result = InlineComputation(expansion, instruction->operands(), computation, &added);
-  const bool ordered = !instruction->control_predecessors().empty() || !instruction->control_successors().empty();
-  if (ordered && (added.empty() || added.back() != result)) {
-    // An operand, which may not be ordered after what depends on it.
-    HILO_ASSIGN_OR_RETURN(result, computation->AddOp(HloOpcode::kOptimizationBarrier, {result}));
-    added.push_back(result);
-  }
   for (HloInstruction* copy : added) {
     if (copy != result) CarryOrigin(*instruction, copy);
     for (HloInstruction* predecessor : instruction->control_predecessors()) predecessor->AddControlDependencyTo(copy);
