@@ -105,10 +105,10 @@ auto IsRounded(double value) {
            std::abs(*number - value) <= RoundingError(instruction->shape().element_type()) * value;
   };
 }
-// Whether `cube` is x^3.
 auto IsNumber(double value) {
   return [value](const HloInstruction* instruction) { return UniformNumber(instruction) == value; };
 }
+// Whether `cube` is x^3.
 bool IsCube(const HloInstruction* cube, const HloInstruction* x) {
   if (cube->opcode() == HloOpcode::kPower) return cube->operand(0) == x && UniformNumber(cube->operand(1)) == 3.0;
   const HloInstruction* square = OtherOperand(cube, HloOpcode::kMultiply, Is(x));
