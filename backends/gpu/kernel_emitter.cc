@@ -44,6 +44,13 @@ const HloInstruction* HeroOf(const HloInstruction* instruction) {
   return instruction;
 }
 
+const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstruction* instruction) {
+  while (operand->IsParameter() && operand->parent()->IsFusion() && operand->parent() != instruction->parent()) {
+    operand = operand->parent()->fusion_instruction()->operand(operand->parameter_number());
+  }
+  return operand;
+}
+
 int64_t Product(absl::Span<const int64_t> sizes) {
   int64_t product = 1;
   for (int64_t size : sizes) product *= size;

@@ -121,6 +121,9 @@ class KernelEmitter : public codegen::OperandSource {
 
 // The instruction that says what a fusion does: its root; of other instructions, itself.
 const HloInstruction* HeroOf(const HloInstruction* instruction);
+// What `operand` stands for, if it is a parameter of a computation inside the fusion `instruction`; otherwise
+// `operand`.
+const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstruction* instruction);
 
 int64_t Product(absl::Span<const int64_t> sizes);
 inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }

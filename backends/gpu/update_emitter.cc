@@ -11,10 +11,7 @@ using codegen::Index;
 using codegen::LaneIndex;
 
 bool IsInPlace(ProgramEmitter& program, const HloInstruction* instruction, const HloInstruction* hero) {
-  const HloInstruction* operand = hero->operand(0);
-  while (operand->IsParameter() && operand->parent()->IsFusion() && operand->parent() != instruction->parent()) {
-    operand = operand->parent()->fusion_instruction()->operand(operand->parameter_number());
-  }
+  const HloInstruction* operand = FusedOperand(hero->operand(0), instruction);
   if (!program.IsSequential(operand->parent()) || operand->IsConstant()) return false;
   return program.assignment().slice(instruction).SameMemory(program.assignment().slice(operand));
 }

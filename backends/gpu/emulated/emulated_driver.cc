@@ -39,6 +39,8 @@ GpuProperties Properties(int64_t memory_bytes) {
 }
 
 constexpr uint32_t kMaxGridYz = 65535;
+// What the assembler takes; only dynamic shared memory may go beyond, up to max_shared_bytes_per_block.
+constexpr int64_t kMaxStaticSharedBytes = 48 << 10;
 
 class Device;
 struct ModuleState;
@@ -353,6 +355,10 @@ class Device : public EmulatedDriver {
     modules.push_back(std::move(module));
     HILO_ASSIGN_OR_RETURN(state->code, jit_->CompileModules(std::move(modules), symbols));
     for (const EmulatedKernelInfo& info : infos) {
+      if (info.shared_bytes > kMaxStaticSharedBytes) {
+        return InvalidArgument("kernel ", info.name, " declares ", info.shared_bytes,
+                               " bytes of shared memory, expected at most ", kMaxStaticSharedBytes);
+      }
       Kernel& kernel = state->kernels.emplace_back();
       kernel.info = info;
       kernel.function = state->code->LookupFunction<KernelFunction>(info.name + kEmulatedSuffix);

@@ -31,6 +31,8 @@ using llvm::Value;
 constexpr unsigned kSharedSpace = 3;
 constexpr int64_t kSharedAlignment = 16;
 
+int64_t AlignTo(int64_t bytes, int64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
+
 struct WarpIntrinsic {
   absl::string_view prefix;
   WarpOperation operation;
@@ -62,7 +64,7 @@ class Transform {
 
   absl::StatusOr<std::vector<EmulatedKernelInfo>> Run() {
     if (llvm::NamedMDNode* annotations = module_.getNamedMetadata("nvvm.annotations")) annotations->eraseFromParent();
-    PlaceShared();
+    CollectShared();
     std::vector<llvm::Function*> kernels, helpers;
     for (llvm::Function& function : module_) {
       if (function.isDeclaration()) continue;
@@ -82,29 +84,46 @@ class Transform {
  private:
   // ---- shared memory ------------------------------------------------------------------------------------------
 
-  void PlaceShared() {
+  void CollectShared() {
+    std::vector<llvm::Constant*> constants;
     for (llvm::GlobalVariable& global : module_.globals()) {
       if (global.getAddressSpace() != kSharedSpace) continue;
-      shared_.push_back({&global, 0});
-      if (global.isDeclaration()) continue;  // the launch says how large it is; it comes last
-      const int64_t alignment = std::max<int64_t>(global.getAlign().valueOrOne().value(), 1);
-      shared_bytes_ = (shared_bytes_ + alignment - 1) / alignment * alignment;
-      shared_.back().second = shared_bytes_;
-      shared_bytes_ += module_.getDataLayout().getTypeAllocSize(global.getValueType());
+      shared_.push_back(&global);
+      constants.push_back(&global);
     }
-    const int64_t dynamic = (shared_bytes_ + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-    for (auto& [global, offset] : shared_) {
-      if (!global->isDeclaration()) continue;
-      offset = dynamic;
-      shared_bytes_ = dynamic;
-    }
-    std::vector<llvm::Constant*> constants;
-    for (auto& [global, offset] : shared_) constants.push_back(global);
     llvm::convertUsersOfConstantsToInstructions(constants);
   }
 
+  // Each kernel has the shared memory that it uses, whatever the module's other kernels declare.
+  void PlaceShared(const llvm::Function& kernel) {
+    const auto is_used = [&](const llvm::GlobalVariable* global) {
+      return std::any_of(global->user_begin(), global->user_end(), [&](const llvm::User* user) {
+        const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user);
+        return instruction != nullptr && instruction->getFunction() == &kernel;
+      });
+    };
+    placed_.clear();
+    shared_bytes_ = 0;
+    bool has_dynamic = false;
+    for (const llvm::GlobalVariable* global : shared_) {
+      if (!is_used(global)) continue;
+      if (global->isDeclaration()) {  // the launch says how large it is; it comes last
+        has_dynamic = true;
+        continue;
+      }
+      shared_bytes_ = AlignTo(shared_bytes_, std::max<int64_t>(global->getAlign().valueOrOne().value(), 1));
+      placed_.push_back({global, shared_bytes_});
+      shared_bytes_ += module_.getDataLayout().getTypeAllocSize(global->getValueType());
+    }
+    if (!has_dynamic) return;
+    shared_bytes_ = AlignTo(shared_bytes_, kSharedAlignment);
+    for (const llvm::GlobalVariable* global : shared_) {
+      if (global->isDeclaration() && is_used(global)) placed_.push_back({global, shared_bytes_});
+    }
+  }
+
   absl::Status DropShared() {
-    for (auto& [global, offset] : shared_) {
+    for (llvm::GlobalVariable* global : shared_) {
       global->removeDeadConstantUsers();
       if (!global->use_empty()) return Unimplemented("shared memory in a function that is not inlined: ", ToStringView(global->getName()));
       global->eraseFromParent();
@@ -113,7 +132,7 @@ class Transform {
   }
 
   std::optional<int64_t> SharedOffset(const Value* value) const {
-    for (const auto& [global, offset] : shared_) {
+    for (const auto& [global, offset] : placed_) {
       if (global == value) return offset;
     }
     return std::nullopt;
@@ -132,6 +151,7 @@ class Transform {
   // ---- functions ----------------------------------------------------------------------------------------------
 
   absl::StatusOr<EmulatedKernelInfo> Kernel(llvm::Function* kernel) {
+    PlaceShared(*kernel);
     EmulatedKernelInfo info{.name = kernel->getName().str(), .parameter_count = static_cast<int64_t>(kernel->arg_size()), .shared_bytes = shared_bytes_};
     const llvm::Attribute most = kernel->getFnAttribute("nvvm.maxntid");
     if (most.isValid()) info.max_threads = std::atoi(most.getValueAsString().str().c_str());
@@ -381,10 +401,11 @@ class Transform {
   llvm::LLVMContext& context_;
   llvm::IRBuilder<> b_;
   const bool checked_;
-  std::vector<std::pair<llvm::GlobalVariable*, int64_t>> shared_;
-  int64_t shared_bytes_ = 0;
+  std::vector<llvm::GlobalVariable*> shared_;
   uint32_t site_ = 0;
   // Of the kernel at work.
+  std::vector<std::pair<const llvm::GlobalVariable*, int64_t>> placed_;
+  int64_t shared_bytes_ = 0;
   EmulatedKernelInfo* info_ = nullptr;
   Value* thread_ = nullptr;
   Value* shared_base_ = nullptr;

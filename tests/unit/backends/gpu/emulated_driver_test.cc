@@ -348,6 +348,33 @@ TEST(EmulatedDriverTest, DynamicSharedMemory) {
   EXPECT_NE(bench.Kinds().find("shared-out-of-bounds"), std::string::npos);
 }
 
+// The assembler takes 48 KiB of declared shared memory, whatever a launch may add.
+TEST(EmulatedDriverTest, RefusesMuchStaticSharedMemory) {
+  auto driver = CreateEmulatedDriver();
+  ASSERT_TRUE(driver.ok()) << driver.status();
+  const auto load = [&](int bytes) {
+    const auto code = CompileText(
+        KernelText("large", "ptr %out", R"(
+  %index = zext nneg i32 %t to i64
+  %p = getelementptr inbounds i8, ptr addrspace(3) @cells, i64 %index
+  store i8 1, ptr addrspace(3) %p
+  call void @llvm.nvvm.barrier0()
+  %x = load i8, ptr addrspace(3) @cells
+  store i8 %x, ptr %out
+  ret void)",
+                   absl::StrCat("@cells = internal addrspace(3) global [", bytes, " x i8] poison, align 16")),
+        {.bitcode = true});
+    EXPECT_TRUE(code.ok()) << code.status();
+    return code.ok() ? (*driver)->LoadModule(code->bitcode).status() : code.status();
+  };
+  EXPECT_TRUE(load(48 << 10).ok());
+  const absl::Status refused = load((48 << 10) + 1);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find("declares 49153 bytes of shared memory, expected at most 49152"),
+            absl::string_view::npos)
+      << refused;
+}
+
 TEST(EmulatedDriverTest, LaunchLimits) {
   Bench bench(OverwriteKernel(), "overwrite", {});
   auto* out = bench.Make<int32_t>(256);

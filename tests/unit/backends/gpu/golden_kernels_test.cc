@@ -91,6 +91,15 @@ ENTRY main {
 HloModule m
 ENTRY main { x = f32[2048,1024] parameter(0)  ROOT t = f32[1024,2048] transpose(x), dimensions={1,0} }
 )", 1, 48, {"ld.global.nc.v4.f32", "st.global.v4.f32", "st.shared", "ld.shared", "bar.sync"}, {".local", "ld.global.nc.f32"}},
+    // Narrow floats are moved, not decoded, and fit the static shared memory.
+    {"transpose_f8", R"(
+HloModule m
+ENTRY main { x = f8e4m3fn[1024,2048] parameter(0)  ROOT y = f8e4m3fn[2048,1024] transpose(x), dimensions={1,0} }
+)", 1, 40, {"ld.global.nc.u32", "st.global.u32", "bar.sync"}, {".local", "st.global.u8", "f32"}},
+    {"transpose_f8_of_uneven_sides", R"(
+HloModule m
+ENTRY main { x = f8e5m2[1028,2052] parameter(0)  ROOT y = f8e5m2[2052,1028] transpose(x), dimensions={1,0} }
+)", 1, 48, {"bar.sync"}, {".local", "f32"}},
     {"dot", R"(
 HloModule m
 ENTRY main { x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT d = f32[512,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }

@@ -121,6 +121,8 @@ ENTRY main {
       {"transpose_of_16_bits", Transpose("bf16", "3,96,160", "3,160,96", "0,2,1"), 1, 1.1, 2, 16},
       {"transpose_of_64_bits", Transpose("f64", "96,160", "160,96", "1,0"), 1, 1.1, 2, 16},
       {"transpose_of_8_bits", Transpose("s8", "160,2,192", "192,2,160", "2,1,0"), 1, 1.1, 2, 4},
+      {"transpose_of_8_bits_of_uneven_sides", Transpose("s8", "132,2,196", "196,2,132", "2,1,0"), 1, 1.4, 2, 4},
+      {"transpose_of_8_bit_floats", Transpose("f8e4m3fn", "160,192", "192,160", "1,0"), 1, 1.1, 2, 4},
       {"rows", Sum("64,1024", "1", "64"), 1, 1.1, 2, 16},
       {"rows_of_bf16", Sum("64,1024", "1", "64", "bf16"), 1, 1.1, 2, 16},
       {"short_rows", Sum("512,24", "1", "512"), 1, 1.1, 2, 16},
@@ -157,6 +159,7 @@ Literal Numbers(const Shape& shape) {
     const float value = static_cast<float>((i * 7919 + 13) % 1009) / 256.0f - 2.0f;
     if (shape.element_type() == F32) reinterpret_cast<float*>(bytes.data())[i] = value;
     if (shape.element_type() == S32) reinterpret_cast<int32_t*>(bytes.data())[i] = static_cast<int32_t>((i * 7919 + 13) % 1009);
+    if (PrimitiveTypeByteSize(shape.element_type()) == 1) bytes[i] = static_cast<uint8_t>(i * 7919 % 251);
     if (shape.element_type() == BF16) reinterpret_cast<uint16_t*>(bytes.data())[i] = static_cast<uint16_t>(0x3f80 + i % 128);
   }
   return literal;
