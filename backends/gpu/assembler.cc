@@ -141,7 +141,13 @@ absl::StatusOr<AssembledCode> AssembleInProcess(absl::string_view ptx, absl::str
   std::vector<const char*> options = {architecture.c_str(), "-O3", "-verbose"};
   if (HasLines(ptx)) options.push_back("-lineinfo");
   void* handle = nullptr;
-  if (const int code = link.nvJitLinkCreate(&handle, static_cast<uint32_t>(options.size()), options.data()); code != 0) return Internal("nvJitLink refuses ", architecture, " with code ", code);
+  if (const int code = link.nvJitLinkCreate(&handle, static_cast<uint32_t>(options.size()), options.data());
+      code != 0) {
+    unsigned major = 0, minor = 0;
+    link.nvJitLinkVersion(&major, &minor);
+    return InvalidArgument("nvJitLink ", major, ".", minor, " does not assemble for ", arch, " (code ", code,
+                           "); a newer toolkit may");
+  }
   struct Destroy {
     const JitLink& link;
     void** handle;

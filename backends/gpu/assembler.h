@@ -17,7 +17,8 @@ struct AssembledCode {
   std::vector<KernelResources> resources;
 };
 
-// Any number of threads at once. Errors: Internal with the assembler's words; Unavailable if there is none, saying what was looked for.
+// Any number of threads at once. Errors: InvalidArgument for an architecture that the assembler does not know; Internal
+// with the assembler's words; Unavailable if there is none, saying what was looked for.
 absl::StatusOr<AssembledCode> Assemble(absl::string_view ptx, absl::string_view arch);
 
 // Another text for every assembler whose code may differ. Errors: Unavailable if there is none.

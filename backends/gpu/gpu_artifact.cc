@@ -1,8 +1,7 @@
 #include "backends/gpu/gpu_artifact.h"
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "backends/gpu/gpu_arch.h"
 #include "backends/gpu/program_emitter.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
@@ -17,36 +16,6 @@ namespace {
 constexpr char kModuleSection[] = "gpu module";
 constexpr char kOptionsSection[] = "gpu options";
 constexpr char kKernelsSection[] = "gpu kernels";
-
-absl::string_view FormatName(GpuImageFormat format) {
-  switch (format) {
-    case GpuImageFormat::kBitcode:
-      return "bitcode";
-    case GpuImageFormat::kPtx:
-      return "ptx";
-    case GpuImageFormat::kCubin:
-      return "cubin";
-  }
-  return "";
-}
-
-// sm_90 is (9, 0), and so is sm_90a, whose code runs on no other.
-struct Architecture {
-  int major = 0, minor = 0;
-  bool exact = false;
-};
-
-absl::StatusOr<Architecture> ParseArchitecture(absl::string_view arch) {
-  Architecture result;
-  absl::string_view number = arch;
-  int value = 0;
-  const bool named = absl::ConsumePrefix(&number, "sm_");
-  result.exact = absl::ConsumeSuffix(&number, "a");
-  if (!named || !absl::SimpleAtoi(number, &value) || value < 10) return InvalidArgument("expected a GPU architecture as in sm_90, got '", arch, "'");
-  result.major = value / 10;
-  result.minor = value % 10;
-  return result;
-}
 
 }  // namespace
 
@@ -109,16 +78,6 @@ absl::StatusOr<DecodedGpuProgram> DecodeGpuProgram(const Artifact& artifact) {
   HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
   program.source.module = std::move(module);
   return program;
-}
-
-absl::Status CheckRunsOn(absl::string_view arch, GpuImageFormat format, absl::string_view device) {
-  HILO_ASSIGN_OR_RETURN(const Architecture code, ParseArchitecture(arch));
-  HILO_ASSIGN_OR_RETURN(const Architecture there, ParseArchitecture(device));
-  const bool same_major = code.major == there.major, not_newer = code.major * 10 + code.minor <= there.major * 10 + there.minor;
-  // Machine code runs on later chips of its generation, PTX on all later ones.
-  const bool runs = code.exact ? same_major && code.minor == there.minor : not_newer && (same_major || format != GpuImageFormat::kCubin);
-  if (runs) return absl::OkStatus();
-  return FailedPrecondition("the serialised executable has ", FormatName(format), " for ", arch, ", which does not run on this device's ", device);
 }
 
 }  // namespace hilo::gpu

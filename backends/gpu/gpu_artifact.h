@@ -35,9 +35,6 @@ struct DecodedGpuProgram {
 // Errors: InvalidArgument for what EncodeGpuProgram cannot have written.
 absl::StatusOr<DecodedGpuProgram> DecodeGpuProgram(const Artifact& artifact);
 
-// Whether kernels for `arch` in this format run on a device of architecture `device`. Errors: FailedPrecondition naming both; InvalidArgument for what is no architecture.
-absl::Status CheckRunsOn(absl::string_view arch, GpuImageFormat format, absl::string_view device);
-
 }  // namespace hilo::gpu
 
 #endif  // HILO_BACKENDS_GPU_GPU_ARTIFACT_H_

@@ -9,6 +9,7 @@
 #include "backends/gpu/assembler.h"
 #include "backends/gpu/collectives/overlap_scheduler.h"
 #include "backends/gpu/cubin_cache.h"
+#include "backends/gpu/gpu_arch.h"
 #include "backends/gpu/gpu_artifact.h"
 #include "backends/gpu/gpu_platform.h"
 #include "backends/gpu/gpu_program.h"

@@ -71,10 +71,13 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(absl::string_vi
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
   if (target == nullptr) return Internal("LLVM has no code generator for ", kTriple, ": ", error);
   const std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(kTriple, "", ""));
-  if (known == nullptr || !known->isCPUStringValid(ToStringRef(arch))) return InvalidArgument("expected a GPU architecture as in ", kDefaultArch, ", got ", arch);
+  HILO_RET_CHECK(known != nullptr);
+  HILO_ASSIGN_OR_RETURN(const std::string ptx_arch, PtxArchitecture(arch, [&](absl::string_view name) {
+                          return known->isCPUStringValid(ToStringRef(name));
+                        }));
   const auto generation = level == GpuOptLevel::kThorough ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::Default;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(kTriple, ToStringRef(arch), kFeatures, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, generation));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      kTriple, ptx_arch, kFeatures, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, generation));
 }
 
 // ---- libdevice --------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "backends/gpu/gpu_arch.h"
 #include "backends/gpu/gpu_image.h"
 
 namespace llvm {
@@ -23,8 +24,6 @@ class DiskCache;
 
 namespace hilo::gpu {
 
-inline constexpr char kDefaultArch[] = "sm_90";
-
 // How hard LLVM works on a module.
 enum class GpuOptLevel {
   kFast,     // what the emulated device wants: memory to registers, folding, inlining
@@ -32,7 +31,9 @@ enum class GpuOptLevel {
 };
 
 struct GpuCompileOptions {
-  std::string arch = kDefaultArch;  // as in sm_90
+  // Of the device, as in sm_90. For one that LLVM does not know yet PTX is that of an older one, and machine code the
+  // assembler's for this one.
+  std::string arch = kDefaultArch;
   GpuOptLevel opt_level = GpuOptLevel::kThorough;
   // What is wanted beside the optimised module.
   bool bitcode = false;

@@ -73,6 +73,40 @@ TEST(PtxTest, RefusesWhatIsWrong) {
   EXPECT_EQ(CompileGpuModule(invalid.module.get(), {.ptx = true}).status().code(), absl::StatusCode::kInternal);
 }
 
+// PTX of the newest architecture that LLVM knows runs on all later ones, and is assembled for the device's own.
+TEST(PtxTest, NewerArchitectures) {
+  const auto known = [](absl::string_view arch) { return arch == "sm_70" || arch == "sm_90" || arch == "sm_90a"; };
+  for (const auto& [arch, ptx] :
+       {std::pair("sm_90", "sm_90"), std::pair("sm_90a", "sm_90a"), std::pair("sm_89", "sm_70"),
+        std::pair("sm_100", "sm_90"), std::pair("sm_120a", "sm_90")}) {
+    const auto found = PtxArchitecture(arch, known);
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(*found, ptx) << arch;
+  }
+  for (const char* arch : {"sm_60", "sm_", "sm_9", "compute_90", "sm_90x", ""})
+    EXPECT_EQ(PtxArchitecture(arch, known).status().code(), absl::StatusCode::kInvalidArgument) << arch;
+  const bool assembles = CheckAssembler().ok();
+  for (const char* arch : {"sm_100", "sm_103", "sm_120"}) {
+    const auto code = CompileText(MultiplyKernel(), {.arch = arch, .ptx = true});
+    ASSERT_TRUE(code.ok()) << code.status();
+    EXPECT_TRUE(absl::StrContains(code->ptx, ".target sm_90\n")) << code->ptx;
+    if (!assembles) continue;
+    const auto machine = CompileText(MultiplyKernel(), {.arch = arch, .cubin = true});
+    // An older toolkit says that it is too old.
+    if (absl::IsInvalidArgument(machine.status())) {
+      EXPECT_TRUE(absl::StrContains(machine.status().message(), arch)) << machine.status();
+      continue;
+    }
+    ASSERT_TRUE(machine.ok()) << machine.status();
+    EXPECT_EQ(machine->cubin.substr(1, 3), "ELF");
+    EXPECT_NE(machine->cubin, CompileText(MultiplyKernel(), {.arch = "sm_90", .cubin = true})->cubin);
+  }
+  if (!assembles) return;
+  const absl::Status refused = CompileText(MultiplyKernel(), {.arch = "sm_990", .cubin = true}).status();
+  EXPECT_FALSE(refused.ok());
+  EXPECT_TRUE(absl::StrContains(refused.message(), "sm_990")) << refused;
+}
+
 // By both assemblers; every kernel of these tests is accepted, spills nothing, and keeps its registers few.
 TEST(PtxTest, MachineCode) {
   const std::vector<std::string> kernels = {MultiplyKernel(), DoubleFourKernel(), BlockSumKernel(), ReverseKernel(), NeighbourKernel(), HistogramKernel(), TransposeKernel()};
