@@ -95,7 +95,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
       ready = false;
     }
   }
-  if (synchronous || (ready && !program_->transfers.any && program_->compiled->estimated_nanoseconds() < kInlineNanoseconds)) {
+  if (synchronous || (ready && !program_->transfers.any && RunsInline(*program_, *core_))) {
     std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(nullptr, nullptr);
     const RunLimits limits(core_.get(), options);
     run.context.cancellation = limits.token().get();

@@ -54,6 +54,10 @@ absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(HostMemory* memory, const 
 
 }  // namespace
 
+bool RunsInline(const LoadedProgram& program, const ClientCore& core, int64_t nanoseconds) {
+  return core.memories[0]->device() == nullptr && program.compiled->estimated_nanoseconds() < nanoseconds;
+}
+
 int64_t NextRunId() {
   static std::atomic<int64_t> last{0};
   return ++last;

@@ -30,6 +30,10 @@ struct Argument {
 // 10 us.
 constexpr int64_t kInlineNanoseconds = 50'000;
 
+// Whether the calling thread may run the program, as it takes less than `nanoseconds` by its estimate. On devices with
+// memory of their own no run is so short: the caller prepares the next one meanwhile.
+bool RunsInline(const LoadedProgram& program, const ClientCore& core, int64_t nanoseconds = kInlineNanoseconds);
+
 // Another number at every call.
 int64_t NextRunId();
 

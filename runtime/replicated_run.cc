@@ -90,7 +90,7 @@ bool RunsHere(const LoadedProgram& program, const ClientCore& core, size_t devic
   for (const auto& queue : core.queues) {
     if (queue->IsCurrent()) return false;
   }
-  return options.synchronous || program.compiled->estimated_nanoseconds() < kInlineNanosecondsOfSeveral;
+  return options.synchronous || RunsInline(program, core, kInlineNanosecondsOfSeveral);
 }
 
 }  // namespace

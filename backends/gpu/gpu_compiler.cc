@@ -17,7 +17,6 @@
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/status_macros.h"
-#include "hlo/analysis/trip_count.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"
@@ -258,7 +257,6 @@ class GpuCompiler : public Compiler {
     lowered.facts.output_leaves = entry.output_leaves;
     lowered.facts.replica_count = module->replica_count();
     lowered.facts.partition_count = module->num_partitions();
-    lowered.facts.has_open_end = HasOpenEnd(*module);
     lowered.module = std::move(module);
     return lowered;
   }

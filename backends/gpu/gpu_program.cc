@@ -10,10 +10,8 @@ namespace hilo::gpu {
 namespace {
 
 constexpr size_t kMaxIdle = 4;
-// Of a run, to begin with: launches cost more than the arithmetic of small programs.
+// Of a run: launches cost more than the arithmetic of small programs.
 constexpr int64_t kRunNanoseconds = 20000;
-// Of a run that nobody should wait for who has not asked to.
-constexpr int64_t kOpenEndNanoseconds = int64_t{1} << 40;
 
 int64_t Aligned(int64_t bytes) { return CeilDiv(bytes, kDeviceAlignment) * kDeviceAlignment; }
 
@@ -68,7 +66,7 @@ absl::Status GpuProgram::Serialize(Artifact* artifact) const {
   return absl::OkStatus();
 }
 
-int64_t GpuProgram::estimated_nanoseconds() const { return facts_.has_open_end ? kOpenEndNanoseconds : kRunNanoseconds; }
+int64_t GpuProgram::estimated_nanoseconds() const { return kRunNanoseconds; }
 
 absl::Status GpuProgram::Load(int device, OnDevice* loaded) const {
   loaded->number = device;

@@ -29,7 +29,6 @@ struct ProgramFacts {
   int64_t replica_count = 1, partition_count = 1;
   CollectivePlan collectives;
   bool overlap_collectives = true;
-  bool has_open_end = false;     // how long a run takes, its numbers say
   bool capture_at_once = false;  // graphs, in the first run already
 };
 

@@ -1,8 +1,12 @@
 // Custom calls on the device's memory. On the emulated device the functions work on it from the host.
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
 #include "backends/gpu/gpu_compiler.h"
 #include "backends/gpu/gpu_platform.h"
 #include "hlo/text/hlo_parser.h"
@@ -74,6 +78,18 @@ void OnHost(void* out, const void** in) {
   for (int i = 0; i < 3; ++i) static_cast<float*>(out)[i] = -static_cast<const float*>(in[0])[i];
 }
 
+// Waits for the caller of Execute to go on.
+struct Gate {
+  absl::Notification opened;
+  std::atomic<bool> timed_out{false};
+};
+Gate* gate = nullptr;
+
+void WaitAtGate(void* out, const void** in) {
+  gate->timed_out = !gate->opened.WaitForNotificationWithTimeout(absl::Seconds(20));
+  OnHost(out, in);
+}
+
 class StreamCallTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -93,6 +109,7 @@ class StreamCallTest : public testing::Test {
     add("both", API_VERSION_ORIGINAL, &Sum);
     ASSERT_TRUE(registry.Register("both", &OnHost).ok());
     ASSERT_TRUE(registry.Register("host", &OnHost).ok());
+    ASSERT_TRUE(registry.Register("wait", &WaitAtGate).ok());
   }
   // Of 2 x, y and three times the result; x is {1, 2, 3} and y {10, 20, 30}.
   absl::StatusOr<Literal> Run(const std::string& operands, const std::string& target, const std::string& more = "") {
@@ -140,6 +157,24 @@ TEST_F(StreamCallTest, Platforms) {
   const auto thunks = CreateGpuCompiler(kEmulatedPlatform, {})->Emit(*std::move(module), {.custom_calls = client_->custom_call_registry()}, "thunks");
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_TRUE(absl::StrContains(*thunks, "call c (&output 0, parameter 0, parameter 0)")) << *thunks;
+}
+
+// Execute queues the run, however short it may be, and returns.
+TEST_F(StreamCallTest, ExecuteReturnsBeforeTheWorkEnds) {
+  const auto executable = client_->CompileHloText("HloModule m\nENTRY main { x = f32[3] parameter(0)  ROOT c = f32[3] custom-call(x), custom_call_target=\"wait\" }");
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const auto x = client_->BufferFromLiteral(LiteralUtil::CreateR1<float>({1, 2, 3}));
+  ASSERT_TRUE(x.ok()) << x.status();
+  Gate here;
+  gate = &here;
+  Buffer* arguments[] = {x->get()};
+  const auto results = (*executable)->Execute(arguments);
+  here.opened.Notify();
+  ASSERT_TRUE(results.ok()) << results.status();
+  const auto result = (*results)[0]->ToLiteral();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(*result, LiteralUtil::CreateR1<float>({-1, -2, -3}));
+  EXPECT_FALSE(here.timed_out);
 }
 
 // An error is the run's; the device goes on.
