@@ -30,6 +30,9 @@
 namespace hilo::gpu {
 namespace {
 
+// A kernel's parameters have 32,764 bytes.
+constexpr size_t kMostArguments = 4095;
+
 // Names that assemblers take.
 std::string KernelName(absl::string_view name) {
   std::string clean(name);
@@ -243,6 +246,10 @@ int64_t ProgramEmitter::AllocateScratch(int64_t bytes) {
 
 // Value names are discarded, so the text of a kernel says what it does and nothing else.
 absl::StatusOr<int64_t> ProgramEmitter::Finish(KernelEmitter& kernel, int block_size) {
+  if (kernel.arguments().size() > kMostArguments) {
+    return Unimplemented(kernel.name(), ": a kernel reads and writes at most ", kMostArguments,
+                         " arrays, but this instruction wants ", kernel.arguments().size());
+  }
   kernel.BeginInstruction(nullptr);
   kernel.b().CreateRetVoid();
   std::string error;

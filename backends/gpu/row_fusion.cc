@@ -55,9 +55,31 @@ struct Group {
   // Of each member: whether it is computed at the rows' own places.
   absl::flat_hash_map<const HloInstruction*, bool> in_row;
   absl::flat_hash_set<const HloInstruction*> copies;  // others use them too, and have their own
+  absl::flat_hash_set<const HloInstruction*> reads;   // arrays from outside
   int64_t reductions = 0, followers = 0;
 
   bool Has(const HloInstruction* instruction) const { return in_row.contains(instruction); }
+  // Whether the group reads few enough arrays after `instruction` joins.
+  bool HasRoomFor(const HloInstruction* instruction) const {
+    if (in_row.size() >= kMostMembers) return false;
+    absl::flat_hash_set<const HloInstruction*> more;
+    for (const HloInstruction* operand : instruction->operands()) {
+      if (IsRead(operand) && !reads.contains(operand)) more.insert(operand);
+    }
+    return static_cast<int64_t>(reads.size() + more.size() - reads.count(instruction)) <= kMostOperands;
+  }
+  void Add(const HloInstruction* instruction, bool stays_in_row) {
+    in_row[instruction] = stays_in_row;
+    reads.erase(instruction);
+    for (const HloInstruction* operand : instruction->operands()) {
+      if (IsRead(operand)) reads.insert(operand);
+    }
+  }
+
+ private:
+  bool IsRead(const HloInstruction* operand) const {
+    return !Has(operand) && !(operand->IsConstant() && operand->shape().IsScalar());
+  }
 };
 
 class RowFusion : public HloPass {
@@ -115,7 +137,7 @@ class RowFusion : public HloPass {
   }
 
   void Grow(const std::vector<HloInstruction*>& order, int64_t first, Group* group) const {
-    group->in_row[order[first]] = true;
+    group->Add(order[first], true);
     group->reductions = 1;
     const auto count = static_cast<int64_t>(order.size());
     // What follows from the group but is outside.
@@ -132,7 +154,7 @@ class RowFusion : public HloPass {
       }
       const bool reduces = instruction->opcode() == HloOpcode::kReduce;
       ++(reduces ? group->reductions : group->followers);
-      group->in_row[instruction] = true;
+      group->Add(instruction, true);
       last = i;
     }
     // What the group follows from but is outside.
@@ -153,14 +175,16 @@ class RowFusion : public HloPass {
   }
 
   bool Follows(const HloInstruction* instruction, const Group& group) const {
-    if (group.in_row.size() >= kMostMembers || HasControl(instruction) || instruction->HasSideEffect() || instruction->IsDead()) return false;
+    if (!group.HasRoomFor(instruction) || HasControl(instruction) || instruction->HasSideEffect() ||
+        instruction->IsDead())
+      return false;
     if (instruction->opcode() == HloOpcode::kReduce) return IsReduction(instruction, group.space) && !group.Has(instruction->operand(1));
     return target_.IsFusible(*instruction) && StaysInRow(*instruction, group.space);
   }
 
   // Adds the producer if it may join.
   bool Precedes(const HloInstruction* instruction, const absl::flat_hash_set<const HloInstruction*>& above, Group* group) const {
-    if (group->in_row.size() >= kMostMembers || HasControl(instruction) || instruction->HasSideEffect()) return false;
+    if (!group->HasRoomFor(instruction) || HasControl(instruction) || instruction->HasSideEffect()) return false;
     if (instruction->IsParameter() || instruction->IsConstant() || ShapeUtil::ElementsIn(instruction->shape()) <= 1) return false;
     bool in_row = true, all_inside = !instruction->IsRoot(), in_the_way = false;
     for (const HloInstruction* user : instruction->users()) {
@@ -181,7 +205,7 @@ class RowFusion : public HloPass {
     } else if (!all_inside && (!in_row || in_the_way)) {
       return false;
     }
-    group->in_row[instruction] = in_row;
+    group->Add(instruction, in_row);
     group->reductions += reduces ? 1 : 0;
     return true;
   }
@@ -216,7 +240,7 @@ class RowFusion : public HloPass {
     HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, shape, inside.operands(), std::move(attributes), {&fused, 1}),
                                                          absl::StrCat(outputs.back()->name(), "_rows"));
     fused->set_fusion_instruction(fusion);
-    if (static_cast<int64_t>(inside.operands().size()) > kMostOperands || !PlanRows(fusion, strict_).has_value()) {
+    if (!PlanRows(fusion, strict_).has_value()) {
       HILO_RETURN_IF_ERROR(computation->RemoveInstruction(fusion));
       fused->set_fusion_instruction(nullptr);  // nobody calls it; it goes with what else is dead
       return false;
