@@ -29,6 +29,8 @@ void EncodeGpuProgram(const ProgramSource& source, const EmittedProgram& program
   options.I64(source.options.constant_folding_limit);
   options.U64(source.options.disabled_passes.size());
   for (const std::string& pass : source.options.disabled_passes) options.Text(pass);
+  Encode(source.choices, &options);
+  Encode(source.libraries, &options);
   ByteWriter kernels;
   kernels.U64(program.kernel_names.size());
   for (size_t i = 0; i < program.kernel_names.size(); ++i) {
@@ -58,6 +60,8 @@ absl::StatusOr<DecodedGpuProgram> DecodeGpuProgram(const Artifact& artifact) {
   program.source.options.flush_denormals = options.Bool();
   program.source.options.constant_folding_limit = options.I64();
   for (uint64_t left = options.Count(8); left > 0 && options.ok(); --left) program.source.options.disabled_passes.emplace_back(options.Text());
+  program.source.choices = DecodeKernelChoices(&options);
+  program.source.libraries = DecodeLibraryDecisions(&options);
   HILO_RETURN_IF_ERROR(options.Finish());
 
   HILO_ASSIGN_OR_RETURN(const absl::string_view kernel_bytes, artifact.Find(kKernelsSection));

@@ -1,5 +1,6 @@
-// GPU programs as bytes: the module as it came, the options that decide what becomes of it, and the compiled kernels. Thunks are made again from the module, which takes
-// little time beside compiling kernels; what comes out must fit the kernels.
+// GPU programs as bytes: the module as it came, all that decided what became of it (options, choices and libraries'
+// algorithms), and the compiled kernels. Thunks are made again from the module, which takes little time beside
+// compiling kernels. They fit the kernels whatever the environment of the loading process is.
 #ifndef HILO_BACKENDS_GPU_GPU_ARTIFACT_H_
 #define HILO_BACKENDS_GPU_GPU_ARTIFACT_H_
 
@@ -9,6 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "backends/gpu/gpu_image.h"
+#include "backends/gpu/kernel_choices.h"
+#include "backends/gpu/library_decisions.h"
 #include "hlo/ir/hlo_module.h"
 #include "runtime/artifact.h"
 #include "runtime/compile_options.h"
@@ -21,6 +24,8 @@ struct EmittedProgram;
 struct ProgramSource {
   std::unique_ptr<const HloModule> module;  // at HloStage::kInput
   CompileOptions options;                   // of which those count that decide what is emitted
+  KernelChoices choices;
+  LibraryDecisions::Table libraries;
   std::string arch;                         // as in sm_90
   GpuImageFormat format = GpuImageFormat::kCubin;
 };

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/gpu/assembler.h"
@@ -14,6 +15,7 @@
 #include "backends/gpu/gpu_platform.h"
 #include "backends/gpu/gpu_program.h"
 #include "backends/gpu/ptx.h"
+#include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/status_macros.h"
@@ -93,9 +95,11 @@ class GpuCompiler : public Compiler {
     source->arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
     source->format = driver->image_format();
     // A copy has its instructions in the order in which their text has them, so that a program that is loaded comes out the same.
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, driver, dumper));
+    source->choices = Choices();
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, source->choices, {}, driver, dumper));
     source->module = std::move(module);
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, source->arch, dumper));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, source->choices, source->arch, dumper));
+    if (lowered.libraries != nullptr) source->libraries = lowered.libraries->decisions().table();
     GpuCompileOptions code_options{.arch = source->arch, .cubins = cubins_.get()};
     code_options.opt_level = is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough;
     code_options.bitcode = source->format == GpuImageFormat::kBitcode;
@@ -107,10 +111,14 @@ class GpuCompiler : public Compiler {
     return MakeProgram(std::move(lowered), std::move(program), std::move(images), std::move(source));
   }
 
-  // The emulated device's code depends on nothing but the module; a GPU's is for its architecture.
+  // A GPU's code is for its architecture; kernels are chosen as the options and the environment say.
   absl::StatusOr<std::string> TargetOf(const CompileOptions& options) const override {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
-    return absl::StrCat(options.cpu.empty() ? driver->properties().arch() : options.cpu, " format ", static_cast<int>(driver->image_format()));
+    ByteWriter choices;
+    Encode(Choices(), &choices);
+    return absl::StrCat(options.cpu.empty() ? driver->properties().arch() : options.cpu, " format ",
+                        static_cast<int>(driver->image_format()), " choices ", absl::BytesToHexString(choices.bytes()),
+                        " tuned ", AlgorithmSelector::TuneFileFromEnvironment());
   }
 
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options) override {
@@ -122,8 +130,14 @@ class GpuCompiler : public Compiler {
     CompileOptions as_compiled = source->options;
     as_compiled.custom_calls = options.custom_calls;
     Dumper no_dumps("");
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(source->module->Clone(), as_compiled, driver, no_dumps));
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, as_compiled, source->arch, no_dumps));
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(source->module->Clone(), as_compiled, source->choices,
+                                                 LibraryDecisions(source->libraries), driver, no_dumps));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program,
+                          EmitProgram(lowered, as_compiled, source->choices, source->arch, no_dumps));
+    if (lowered.libraries != nullptr) {
+      HILO_RETURN_IF_ERROR(lowered.libraries->decisions().status());
+      source->libraries = lowered.libraries->decisions().table();
+    }
     bool fits = program.kernel_digests == saved.kernel_digests && program.modules.size() == saved.images.size();
     for (size_t i = 0; fits && i < saved.images.size(); ++i) fits = program.modules[i].kernels == saved.images[i].kernels;
     // Names may have come out differently: a module forgets in its text which names it had once.
@@ -135,7 +149,8 @@ class GpuCompiler : public Compiler {
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options, absl::string_view kind) override {
     Dumper dumper(options.dump_dir);
     HILO_RETURN_IF_ERROR(dumper.Prepare());
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, nullptr, dumper));
+    const KernelChoices choices = Choices();
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, choices, {}, nullptr, dumper));
     if (kind == "hlo") return PrintHloModule(*lowered.module);
     if (kind == "buffers") return lowered.assignment.ToString();
     if (kind != "llvm" && kind != "thunks" && kind != "ptx" && kind != "resources" && kind != "sass") {
@@ -143,7 +158,7 @@ class GpuCompiler : public Compiler {
     }
     if (kind == "sass") HILO_RETURN_IF_ERROR(CheckDisassembler());
     const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, arch, dumper));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, choices, arch, dumper));
     if (kind == "llvm") return IrOf(program);
     if (kind == "thunks") return ThunksOf(lowered, program);
     HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources" || kind == "sass", .cubins = cubins_.get()}, nullptr, nullptr));
@@ -168,27 +183,35 @@ class GpuCompiler : public Compiler {
                                                                std::unique_ptr<const ProgramSource> source) const {
     program.modules.clear();
     lowered.facts.scratch_bytes = program.scratch_bytes;
-    lowered.facts.overlap_collectives = options_.overlap_collectives;
     lowered.facts.capture_at_once = GraphsAre("always");
     HILO_ASSIGN_OR_RETURN(lowered.facts.collectives, CollectivePlan::Create(program.collectives, lowered.facts.replica_count, lowered.facts.partition_count));
     return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images), std::move(source), devices_);
   }
 
   static std::string ThunksOf(const Lowered& lowered, const EmittedProgram& program) {
-    return absl::StrCat(lowered.libraries == nullptr ? "" : lowered.libraries->Missing(), ThunksToString(*program.scopes.back(), ""));
+    return absl::StrCat(lowered.libraries == nullptr ? "" : lowered.libraries->decisions().Missing(),
+                        ThunksToString(*program.scopes.back(), ""));
   }
 
-  absl::StatusOr<EmittedProgram> EmitProgram(const Lowered& lowered, const CompileOptions& options, const std::string& arch, Dumper& dumper) const {
-    const EmissionOptions emission{.arch = arch,
-                                   .platform = devices_->platform(),
-                                   .kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1,
-                                   .sequences = options_.sequences,
-                                   .overlap_collectives = options_.overlap_collectives,
-                                   .graph_thunks_from = GraphsAre("off") ? INT64_MAX : options_.graph_thunks_from,
-                                   .line_info = options_.line_info || Is("HILO_GPU_LINES", "on"),
-                                   .radix_sort_from = options_.radix_sort_from,
-                                   .libraries = lowered.libraries.get(),
-                                   .group_elements_from = options_.group_elements_from};
+  // As the options and the environment say now.
+  KernelChoices Choices() const {
+    return {.sequences = options_.sequences,
+            .overlap_collectives = options_.overlap_collectives,
+            .line_info = options_.line_info || Is("HILO_GPU_LINES", "on"),
+            .radix_sort_from = options_.radix_sort_from,
+            .group_elements_from = options_.group_elements_from,
+            .library_thresholds = options_.libraries};
+  }
+
+  absl::StatusOr<EmittedProgram> EmitProgram(const Lowered& lowered, const CompileOptions& options,
+                                             const KernelChoices& choices, const std::string& arch,
+                                             Dumper& dumper) const {
+    EmissionOptions emission{choices};
+    emission.arch = arch;
+    emission.platform = devices_->platform();
+    emission.kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1;
+    emission.graph_thunks_from = GraphsAre("off") ? INT64_MAX : options_.graph_thunks_from;
+    emission.libraries = lowered.libraries.get();
     ProgramEmitter emitter(*lowered.module, lowered.assignment, options, emission);
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, emitter.Emit());
     if (dumper.on()) {
@@ -226,9 +249,13 @@ class GpuCompiler : public Compiler {
   }
 
   // Without a driver what there is to run on is not known. Libraries round as they like.
-  absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options, GpuDriver* driver, Dumper& dumper) const {
+  absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options, const KernelChoices& choices, LibraryDecisions decisions, GpuDriver* driver,
+                                Dumper& dumper) const {
     Lowered lowered;
-    if (!options.strict) lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, driver}, options_.libraries);
+    if (!options.strict)
+      lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, driver}, choices.library_thresholds,
+                                                      std::move(decisions));
+    lowered.facts.overlap_collectives = choices.overlap_collectives;
     lowered.facts.shape = module->EntryProgramShape();
     module->set_entry_computation_layout(lowered.facts.shape);  // stays, though another instruction becomes the root
     dumper.Write(0, "input.hlo", PrintHloModule(*module));
@@ -242,7 +269,8 @@ class GpuCompiler : public Compiler {
     }
     HILO_RETURN_IF_ERROR(pipeline.Run(module.get(), pass_options));
     HILO_RETURN_IF_ERROR(ScheduleModule(module.get()));
-    if (options_.overlap_collectives && (module->replica_count() > 1 || module->num_partitions() > 1)) OverlapCollectives(module.get());
+    if (choices.overlap_collectives && (module->replica_count() > 1 || module->num_partitions() > 1))
+      OverlapCollectives(module.get());
     HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
     HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, {.alignment = kDeviceAlignment}));

@@ -23,9 +23,11 @@
 #include "hlo/analysis/trip_count.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 namespace hilo::gpu {
 namespace {
@@ -47,6 +49,13 @@ std::string TextOf(const llvm::Module& module) {
   llvm::raw_string_ostream stream(text);
   module.print(stream, nullptr);
   return stream.str();
+}
+
+// Names of instructions, which locations hold, may be others once a module has been text.
+std::string TextWithoutLines(const llvm::Module& module) {
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  llvm::StripDebugInfo(*copy);
+  return TextOf(*copy);
 }
 
 }  // namespace
@@ -257,7 +266,8 @@ absl::StatusOr<int64_t> ProgramEmitter::Finish(KernelEmitter& kernel, int block_
   if (llvm::verifyModule(kernel.module(), &errors)) return Internal("the code of a kernel is not valid: ", errors.str());
   auto [it, fresh] = kernels_.try_emplace(absl::StrCat(TextOf(kernel.module()), block_size), static_cast<int64_t>(result_.kernel_names.size()));
   if (!fresh) return it->second;
-  result_.kernel_digests.push_back(DigestToHex(Sha256::Of(it->first)));
+  result_.kernel_digests.push_back(
+      DigestToHex(Sha256::Of(emission_.line_info ? TextWithoutLines(kernel.module()) : it->first)));
   std::string name = KernelName(kernel.name());
   if (const int64_t used = names_[name]++; used > 0) absl::StrAppend(&name, "__", used);
   kernel.function()->setName(name);

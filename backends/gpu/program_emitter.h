@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "backends/gpu/collectives/collective_plan.h"
+#include "backends/gpu/kernel_choices.h"
 #include "backends/gpu/kernel_emitter.h"
 #include "backends/gpu/thunk.h"
 #include "hlo/ir/hlo_module.h"
@@ -19,18 +20,13 @@ namespace hilo::gpu {
 
 class Libraries;
 
-struct EmissionOptions {
+struct EmissionOptions : KernelChoices {
   std::string arch;              // as in sm_90
   std::string platform;          // for custom calls
   int64_t kernels_per_module = 1;
-  bool sequences = true;         // small instructions in a row become one kernel of one thread, small loops too
-  bool overlap_collectives = true;  // see GpuCompilerOptions
-  int64_t graph_thunks_from = 4;  // thunks in a row that become a graph
-  bool line_info = false;         // see GpuCompilerOptions
-  int64_t radix_sort_from = int64_t{1} << 18;  // elements of a list whose keys have 32 bits; others in proportion
+  int64_t graph_thunks_from = 4;   // thunks in a row that become a graph
   Libraries* libraries = nullptr;  // null: everything is a kernel of our own
-  int64_t group_bytes = 16;      // of neighbouring elements that one thread computes, where that is possible
-  int64_t group_elements_from = int64_t{1} << 12;  // in results of at least this many elements
+  int64_t group_bytes = 16;        // of neighbouring elements that one thread computes, where that is possible
 };
 
 // Kernels that are compiled together. The context is first, so that it goes last.

@@ -13,6 +13,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -63,6 +64,7 @@ class Transform {
   Transform(llvm::Module* module, bool checked) : module_(*module), context_(module->getContext()), b_(context_), checked_(checked) {}
 
   absl::StatusOr<std::vector<EmulatedKernelInfo>> Run() {
+    llvm::StripDebugInfo(module_);  // code of several kernels becomes the host's, which knows no instructions of theirs
     if (llvm::NamedMDNode* annotations = module_.getNamedMetadata("nvvm.annotations")) annotations->eraseFromParent();
     CollectShared();
     std::vector<llvm::Function*> kernels, helpers;

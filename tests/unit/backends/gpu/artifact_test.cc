@@ -6,10 +6,13 @@
 
 #include "absl/strings/match.h"
 #include "backends/gpu/cubin_cache.h"
+#include "backends/gpu/gpu_arch.h"
 #include "backends/gpu/gpu_artifact.h"
 #include "backends/gpu/gpu_compiler.h"
 #include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/library_decisions.h"
 #include "backends/gpu/ptx.h"
+#include "base/byte_stream.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/disk_cache.h"
 
@@ -94,6 +97,104 @@ TEST_F(SavedProgram, AnotherArchitecture) {
   ASSERT_NE(at, std::string::npos);
   options.replace(at, 5, "sm_99");
   EXPECT_EQ(Load().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// What chose the kernels is kept: options and environment of the process that loads do not matter.
+TEST(GpuArtifactTest, KernelsAreThoseOfTheCompilation) {
+  constexpr char kProduct[] = R"(
+HloModule m
+less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT l = pred[] compare(a, b), direction=LT, type=TOTALORDER }
+ENTRY main {
+  x = f32[64,64] parameter(0)
+  d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  flat = f32[4096] reshape(d)
+  s = f32[4096] sort(flat), dimensions={0}, to_apply=less
+  ROOT e = f32[4096] exponential(s)
+})";
+  const std::vector<GpuCompilerOptions> all = {{},
+                                               {.sequences = false, .group_elements_from = 1, .radix_sort_from = 0},
+                                               {.libraries = LibraryThresholds::Always()},
+                                               {.libraries = LibraryThresholds::Never()},
+                                               {.line_info = true}};
+  for (const GpuCompilerOptions& compiled : all) {
+    const auto program = CreateGpuCompiler(kEmulatedPlatform, compiled)->Compile(*ParseHloModule(kProduct), {}, nullptr);
+    ASSERT_TRUE(program.ok()) << program.status();
+    Artifact artifact{.platform = kEmulatedPlatform};
+    ASSERT_TRUE((*program)->Serialize(&artifact).ok());
+    for (const GpuCompilerOptions& loading : all) {
+      const auto loaded = CreateGpuCompiler(kEmulatedPlatform, loading)->Load(artifact, {});
+      ASSERT_TRUE(loaded.ok()) << loaded.status();
+      Artifact again{.platform = kEmulatedPlatform};
+      ASSERT_TRUE((*loaded)->Serialize(&again).ok());
+      EXPECT_EQ(EncodeArtifact(again), EncodeArtifact(artifact));
+    }
+  }
+}
+
+// Compilations whose kernels may differ have different targets, which tell them apart in a cache.
+TEST(GpuArtifactTest, TargetsTellChoicesApart) {
+  const auto target = [](const GpuCompilerOptions& options) {
+    return *CreateGpuCompiler(kEmulatedPlatform, options)->TargetOf({});
+  };
+  EXPECT_EQ(target({}), target({}));
+  EXPECT_NE(target({}), target({.line_info = true}));
+  EXPECT_NE(target({}), target({.libraries = LibraryThresholds::Never()}));
+}
+
+class LibraryDecisionsTest : public ::testing::Test {
+ protected:
+  // What the library answers, and how often it is asked.
+  absl::StatusOr<LibraryDecision> answer_ = LibraryDecision{LibraryAlgorithm{"7", 64}, "version 1"};
+  int asked_ = 0;
+  const LibraryDecision& Decide(LibraryDecisions& decisions, const char* work) {
+    return decisions.Decide("matrix products", work,
+                            [&](const LibraryDecision* recorded) -> absl::StatusOr<LibraryDecision> {
+                              ++asked_;
+                              if (answer_.ok() && recorded != nullptr && recorded->version == answer_->version)
+                                return *recorded;
+                              return answer_;
+                            });
+  }
+};
+
+TEST_F(LibraryDecisionsTest, AreFollowed) {
+  LibraryDecisions first;
+  EXPECT_EQ(Decide(first, "a").algorithm->code, "7");
+  EXPECT_EQ(Decide(first, "a").algorithm->workspace_bytes, 64);
+  EXPECT_EQ(asked_, 1);
+  answer_ = absl::UnavailableError("cannot load libexample.so");
+  EXPECT_FALSE(Decide(first, "b").algorithm.has_value());
+  EXPECT_EQ(first.Missing(), "kernels in place of the library for matrix products: cannot load libexample.so\n");
+  ByteWriter out;
+  Encode(first.table(), &out);
+  ByteReader in(out.bytes(), "decisions");
+  const LibraryDecisions::Table table = DecodeLibraryDecisions(&in);
+  ASSERT_TRUE(in.Finish().ok());
+  // The same version offers something else now, and could do what it could not do then.
+  answer_ = LibraryDecision{LibraryAlgorithm{"8", 128}, "version 1"};
+  asked_ = 0;
+  LibraryDecisions again(table);
+  EXPECT_EQ(Decide(again, "a").algorithm->code, "7");
+  EXPECT_FALSE(Decide(again, "b").algorithm.has_value());
+  EXPECT_EQ(asked_, 1);
+  EXPECT_TRUE(again.status().ok());
+  // The codes of another version are others.
+  answer_->version = "version 2";
+  LibraryDecisions newer(table);
+  EXPECT_EQ(Decide(newer, "a").algorithm->code, "8");
+  EXPECT_TRUE(newer.status().ok());
+}
+
+TEST_F(LibraryDecisionsTest, AMissingLibraryIsNamed) {
+  LibraryDecisions first;
+  Decide(first, "a");
+  answer_ = absl::UnavailableError("cannot load libexample.so");
+  LibraryDecisions again(first.table());
+  Decide(again, "a");
+  EXPECT_EQ(again.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(absl::StrContains(again.status().message(), "matrix products") &&
+              absl::StrContains(again.status().message(), "libexample.so"))
+      << again.status();
 }
 
 TEST(CubinCacheTest, BytesAndBack) {

@@ -11,6 +11,7 @@
 #include "backends/gpu/gpu_platform.h"
 #include "backends/gpu/ptx.h"
 #include "hlo/text/hlo_parser.h"
+#include "runtime/client.h"
 #include "runtime/compile_options.h"
 
 namespace hilo::gpu {
@@ -213,6 +214,41 @@ TEST(GpuCompiler, SaysWhatItEmits) {
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_EQ(*thunks, "kernel m_fusion grid=1024 block=256 (&output 0, parameter 0, parameter 1)\n");
   EXPECT_FALSE(Emit(kGoldens[0], "sm_12345", "ptx").ok());
+}
+
+// Code with locations runs as well, several kernels of it in one module.
+TEST(GoldenKernels, LineInfoOnTheEmulatedDevice) {
+  const auto client = Client::Create({.device_count = 1},
+                                     CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .line_info = true}));
+  ASSERT_TRUE(client.ok()) << client.status();
+  const auto executable = (*client)->CompileHloText(R"(
+HloModule m
+ENTRY main {
+  x = f32[3,2] parameter(0)
+  d = f32[3,3] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  ROOT e = f32[3,2] dot(d, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})");
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const Literal x = LiteralUtil::CreateFromArray<float>({1, 0, 0, 1, 1, 1}, {3, 2});
+  const auto result = (*executable)->ExecuteLiterals({&x});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(*result, LiteralUtil::CreateFromArray<float>({2, 1, 1, 2, 3, 3}, {3, 2}));
+}
+
+TEST(GoldenKernels, TooManyArraysForOneKernel) {
+  const auto emitted = [](int operands) {
+    std::string parameters, names;
+    for (int i = 0; i < operands; ++i) {
+      absl::StrAppend(&parameters, "  p", i, " = f32[40] parameter(", i, ")\n");
+      absl::StrAppend(&names, i == 0 ? "" : ", ", "p", i);
+    }
+    auto module = ParseHloModule(absl::StrCat("HloModule m\nENTRY main {\n", parameters, "  ROOT c = f32[", 40 * operands, "] concatenate(", names, "), dimensions={0}\n}"));
+    return CreateGpuCompiler(kEmulatedPlatform)->Emit(*std::move(module), {}, "thunks").status();
+  };
+  EXPECT_TRUE(emitted(300).ok()) << emitted(300);
+  const absl::Status refused = emitted(4095);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(absl::StrContains(refused.message(), "at most 4095 arrays, but this instruction wants 4096")) << refused;
 }
 
 }  // namespace
