@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/collectives/collective_run.h"
 #include "backends/gpu/collectives/collective_thunk.h"
+#include "base/log_sink.h"
 #include "base/status_macros.h"
 
 namespace hilo::gpu {
@@ -15,6 +16,8 @@ namespace {
 
 // Graphs of one sequence: two sets of buffers that take turns, as in training, and as many again.
 constexpr size_t kMaxGraphs = 4;
+// From so many refusals on a sequence is not captured any more.
+constexpr int kMaxRefusals = 2;
 
 template <typename Entries>
 auto LongestUnused(Entries& entries) {
@@ -62,7 +65,7 @@ absl::StatusOr<std::unique_ptr<GpuGraph>> GraphCache::Capture(const ThunkSequenc
 
 absl::Status GraphCache::Run(const Thunk* thunk, const ThunkSequence& body, GpuRun& run) {
   State& state = states_[thunk];
-  if (state.is_refused || (state.runs++ == 0 && !at_once_)) return RunThunks(body, run);
+  if (state.refusals >= kMaxRefusals || (state.runs++ == 0 && !at_once_)) return RunThunks(body, run);
   Addresses addresses = run.addresses();
   auto it = std::find_if(state.captured.begin(), state.captured.end(), [&](const Captured& captured) { return captured.addresses == addresses; });
   if (it == state.captured.end()) {
@@ -74,7 +77,9 @@ absl::Status GraphCache::Run(const Thunk* thunk, const ThunkSequence& body, GpuR
     }
     absl::StatusOr<std::unique_ptr<GpuGraph>> graph = Capture(body, run, /*together=*/false, std::move(changed));
     if (!graph.ok()) {
-      state.is_refused = true;
+      ++state.refusals;
+      LogWarning("the driver refuses a graph of ", body.size(), " operations (refusal ", state.refusals, " of at most ",
+                 kMaxRefusals, "): ", graph.status().message());
       return RunThunks(body, run);
     }
     it = state.captured.insert(state.captured.end(), {.addresses = std::move(addresses), .graph = *std::move(graph)});
@@ -120,6 +125,8 @@ absl::Status GraphCache::RunTogether(const Thunk* thunk, const ThunkSequence& bo
     HILO_ASSIGN_OR_RETURN(const bool all_have_it, run.collectives->AllSay(graph.ok()));
     if (!all_have_it) {
       together_is_refused_ = true;
+      LogWarning("a graph of ", body.size(), " operations with collectives is refused: ",
+                 graph.ok() ? "by another rank's driver" : graph.status().message());
       // On the board all ranks must have come equally far, those too whose driver refused halfway.
       for (const Collective& collective : collectives) HILO_RETURN_IF_ERROR(run.collectives->NoteSince(&noted, collective.spec, collective.op));
       return RunThunks(body, run);

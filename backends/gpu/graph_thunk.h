@@ -1,16 +1,20 @@
-// Sequences of thunks as graphs of the driver: captured once, then queued as one, which costs the host the time of one launch rather than of all.
+// Sequences of thunks as graphs of the driver: captured once, then queued as one, which costs the host the time of one
+// launch rather than of all.
 //
-// A graph holds addresses. A run keeps its frame and scratch memory, so what changes from run to run are parameters and outputs: a few graphs are kept, by the addresses
-// that they were captured with, and the one that has waited longest is changed to new ones. The first run of a sequence queues its thunks one by one: a program that runs
-// once pays for no capture, and libraries load what they need, which they may not do in a capture.
+// A graph holds addresses. A run keeps its frame and scratch memory, so what changes from run to run are parameters and
+// outputs: a few graphs are kept, by the addresses that they were captured with, and the one that has waited longest is
+// changed to new ones. The first run of a sequence queues its thunks one by one: a program that runs once pays for no
+// capture, and libraries load what they need, which they may not do in a capture.
 //
-// Loops and branches of a graph are nodes whose condition the device reads, where the driver has such; where it has not, the host goes through them, and what is inside are graphs of
-// their own. What the driver refuses to take as a graph for any other reason is queued thunk by thunk, too.
+// Loops and branches of a graph are nodes whose condition the device reads, where the driver has such; where it has
+// not, the host goes through them, and what is inside are graphs of their own. What the driver refuses to take as a
+// graph for any other reason is queued thunk by thunk, too; the next run tries once more, and each refusal is logged.
 //
-// Collectives are captured if all ranks capture them, and launched from graphs that all ranks have captured together: so NCCL asks. At the start of a run each rank says in which of its
-// turns of capturing it has met these addresses and communicators; if all say the same, that turn's graphs are launched, else there is a new turn. Only what every rank of the run comes
-// to, however its numbers are, is captured so: the entry and its counted loops, outside of other control flow. Its stream for collectives leaves the program's and comes back by events
-// within the graph.
+// Collectives are captured if all ranks capture them, and launched from graphs that all ranks have captured together:
+// so NCCL asks. At the start of a run each rank says in which of its turns of capturing it has met these addresses and
+// communicators; if all say the same, that turn's graphs are launched, else there is a new turn. Only what every rank
+// of the run comes to, however its numbers are, is captured so: the entry and its counted loops, outside of other
+// control flow. Its stream for collectives leaves the program's and comes back by events within the graph.
 #ifndef HILO_BACKENDS_GPU_GRAPH_THUNK_H_
 #define HILO_BACKENDS_GPU_GRAPH_THUNK_H_
 
@@ -65,7 +69,7 @@ class GraphCache {
   };
   struct State {
     int64_t runs = 0;
-    bool is_refused = false;  // by the driver: its thunks are queued one by one
+    int refusals = 0;  // by the driver
     std::vector<Captured> captured;
   };
   absl::StatusOr<std::unique_ptr<GpuGraph>> Capture(const ThunkSequence& body, GpuRun& run, bool together, std::unique_ptr<GpuGraph> changed);

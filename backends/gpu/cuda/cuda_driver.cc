@@ -51,7 +51,7 @@ class CudaKernel : public GpuKernel {
 
 class CudaModule : public GpuModule {
  public:
-  explicit CudaModule(cudaLibrary_t library) : library_(library) {}
+  CudaModule(cudaLibrary_t library, int device) : library_(library), device_(device) {}
   CudaModule(const CudaModule&) = delete;
   CudaModule& operator=(const CudaModule&) = delete;
   ~CudaModule() override { cudaLibraryUnload(library_); }
@@ -63,6 +63,12 @@ class CudaModule : public GpuModule {
       cudaKernel_t found;
       const std::string terminated(name);
       HILO_RETURN_IF_ERROR(CudaStatus(cudaLibraryGetKernel(&found, library_, terminated.c_str()), absl::StrCat("kernel '", name, "'")));
+      // Loads its code now: the driver would do it at the first launch, which may be in a capture, where loading is
+      // refused.
+      HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+      cudaFuncAttributes attributes;
+      HILO_RETURN_IF_ERROR(CudaStatus(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(found)),
+                                      absl::StrCat("kernel '", name, "'")));
       kernel = std::make_unique<CudaKernel>(terminated, found);
     }
     return kernel.get();
@@ -70,6 +76,7 @@ class CudaModule : public GpuModule {
 
  private:
   const cudaLibrary_t library_;
+  const int device_;
   std::mutex mutex_;
   absl::flat_hash_map<std::string, std::unique_ptr<CudaKernel>> kernels_;
 };
@@ -380,7 +387,7 @@ class CudaDriver : public GpuDriver {
     void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
     const cudaError_t error = cudaLibraryLoadData(&library, bytes.c_str(), options, values, 2, nullptr, nullptr, 0);
     if (error != cudaSuccess) return CudaStatus(error, absl::StrCat("cudaLibraryLoadData (", log.c_str(), ")"));
-    return std::make_unique<CudaModule>(library);
+    return std::make_unique<CudaModule>(library, device_);
   }
 
   absl::StatusOr<std::unique_ptr<GpuStream>> CreateStream(int priority) override {

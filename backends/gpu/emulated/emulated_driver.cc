@@ -192,6 +192,7 @@ class Stream : public GpuStream {
       const auto it = known.find(operation.first);
       if (it == known.end() || it->second < operation.second) return FailedPrecondition("a stream that joined the capture has not come back");
     }
+    if (RefusesCapture()) return Unimplemented("the capture is refused, as HILO_EMULATED says");
     std::unique_ptr<GpuGraph> graph = changed != nullptr ? std::move(changed) : std::make_unique<Graph>();
     static_cast<Graph*>(graph.get())->work = std::make_shared<CapturedWork>(std::move(session->captured));
     return graph;
@@ -284,6 +285,7 @@ class Stream : public GpuStream {
     return queue.Advance(run);
   }
   absl::Status CheckDeviceRange(const char* what, const void* address, int64_t bytes) const;
+  bool RefusesCapture();
 
   Device& device_;
   EmulatedQueue& queue_;
@@ -432,6 +434,9 @@ class Device : public EmulatedDriver {
 
   EmulatedMemory& memory() { return memory_; }
   bool captures_control_flow() const { return options_.captures_control_flow; }
+  bool RefusesCapture() {
+    return refused_captures_.load() < options_.refused_captures && refused_captures_++ < options_.refused_captures;
+  }
 
  private:
   const EmulatedOptions options_;
@@ -439,6 +444,7 @@ class Device : public EmulatedDriver {
   const std::unique_ptr<codegen::HostJit> jit_;
   const std::unique_ptr<ThreadPool> pool_;
   EmulatedMemory memory_;
+  std::atomic<int64_t> refused_captures_{0};
   std::mutex launching_;
   uint32_t launches_ = 0;
   std::map<std::string, std::map<uint32_t, AccessCount>> counts_;
@@ -463,6 +469,7 @@ absl::Status Stream::Capture(QueuedWork work) {
   return absl::OkStatus();
 }
 
+bool Stream::RefusesCapture() { return device_.RefusesCapture(); }
 bool Stream::CapturesControlFlow() { return device_.captures_control_flow(); }
 
 absl::Status Stream::CheckDeviceRange(const char* what, const void* address, int64_t bytes) const {
@@ -529,8 +536,13 @@ absl::StatusOr<EmulatedOptions> EmulatedOptions::FromEnvironment() {
       options.host_threads = static_cast<int>(number);
     } else if (parts.first == "memory" && has_number) {
       options.memory_bytes = number;
+    } else if (parts.first == "refuse-captures" && has_number) {
+      options.refused_captures = number;
     } else {
-      return InvalidArgument("HILO_EMULATED: expected check, count, no-conditions, seed=N, threads=N and memory=BYTES with commas between, got ", item);
+      return InvalidArgument(
+          "HILO_EMULATED: expected check, count, no-conditions, refuse-captures=N, seed=N, threads=N and memory=BYTES "
+          "with commas between, got ",
+          item);
     }
   }
   return options;

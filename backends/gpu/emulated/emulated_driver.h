@@ -27,10 +27,13 @@ struct EmulatedOptions {
   uint32_t seed = 2;
   // Whether streams capture control flow, as drivers do from CUDA 12.4 on.
   bool captures_control_flow = true;
+  // So many captures are refused at their end, as a driver may for reasons of its own.
+  int64_t refused_captures = 0;
   int host_threads = 1;  // that run the blocks of an unchecked launch
   int64_t memory_bytes = int64_t{16} << 30;
 
-  // HILO_EMULATED, a list as in "check,count,no-conditions,seed=7,threads=2,memory=1000000". Errors: InvalidArgument.
+  // HILO_EMULATED, a list as in "check,count,no-conditions,refuse-captures=1,seed=7,threads=2,memory=1000000". Errors:
+  // InvalidArgument.
   static absl::StatusOr<EmulatedOptions> FromEnvironment();
 };
 

@@ -1,12 +1,14 @@
 // Graphs of thunks: runs of one executable give what runs without graphs give, on other inputs and at other addresses too.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <numeric>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/gpu_compiler.h"
 #include "backends/gpu/gpu_platform.h"
+#include "base/log_sink.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client.h"
 
@@ -134,6 +136,30 @@ TEST(GraphThunkTest, AreInTheDump) {
     const auto text = compiler->Emit(*ParseHloModule(kLoop), {}, "thunks");
     ASSERT_TRUE(text.ok()) << text.status();
     EXPECT_TRUE(absl::StrContains(*text, " body\n  graph\n    kernel")) << *text;
+  }
+}
+
+// A refusal is logged, and the next run tries once more.
+TEST(GraphThunkTest, RefusedCaptures) {
+  for (const int refused : {1, 2}) {
+    setenv("HILO_EMULATED", absl::StrCat("refuse-captures=", refused).c_str(), 1);
+    const std::unique_ptr<Client> client = MakeClient(1);
+    const auto executable = client->Compile(*ParseHloModule(kChain), {});
+    unsetenv("HILO_EMULATED");
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    std::vector<std::string> log;
+    SetLogSink([&](LogSeverity, absl::string_view message) { log.emplace_back(message); });
+    const Literal x = Numbers(1), y = Numbers(2);
+    const auto want = (*executable)->ExecuteLiterals({&x, &y});
+    ASSERT_TRUE(want.ok()) << want.status();
+    for (int run = 1; run < 6; ++run) {
+      const auto got = (*executable)->ExecuteLiterals({&x, &y});
+      ASSERT_TRUE(got.ok()) << got.status();
+      EXPECT_EQ(*want, *got) << "run " << run;
+    }
+    SetLogSink(nullptr);
+    ASSERT_EQ(log.size(), static_cast<size_t>(refused));
+    EXPECT_TRUE(absl::StrContains(log[0], "refuses a graph of 3 operations (refusal 1 of at most 2)")) << log[0];
   }
 }
 
