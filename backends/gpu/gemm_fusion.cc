@@ -1,11 +1,13 @@
-// A dot that goes to the library becomes a fusion with the element-wise instructions that the library does along the way:
+// A dot that goes to the library becomes a fusion with the element-wise instructions that the library does along the
+// way:
 //
 //   d = f32[m,n] dot(x, y)
 //   a = f32[m,n] add(d, broadcast(v))                  f = f32[m,n] fusion(x, y, v), kind=kCustom
 //   ROOT r = f32[m,n] maximum(a, 0)             =>
 //
-// This comes before loops are fused, which leave fusions alone. Operands whose dimensions BLAS has no flags for are transposed first: to batch, free and contracting
-// dimensions on the left; to batch, contracting and free ones on the right (for 8-bit floats contracting last, as their kernels want it).
+// This comes before loops are fused, which leave fusions alone. Operands whose dimensions BLAS has no flags for are
+// transposed first: to batch, free and contracting dimensions on the left; to batch, contracting and free ones on the
+// right (for 8-bit types contracting last, as their kernels want it).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -53,14 +55,16 @@ absl::StatusOr<HloInstruction*> InOrder(HloInstruction* dot) {
   const std::vector<int64_t> lhs_free = Free(lhs->shape(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
   const std::vector<int64_t> rhs_free = Free(rhs->shape(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
   const size_t batch = attrs.lhs_batch_dims.size(), contracting = attrs.lhs_contracting_dims.size();
-  const bool is_f8 = PrimitiveTypeBitWidth(rhs->shape().element_type()) == 8 && IsFloatingPointType(rhs->shape().element_type());
+  const bool contracts_last = WantsTransposedA(rhs->shape().element_type());
   auto ordered = std::make_unique<DotAttrs>(attrs);
   ordered->lhs_batch_dims = ordered->rhs_batch_dims = Count(0, batch);
   ordered->lhs_contracting_dims = Count(batch + lhs_free.size(), contracting);
-  ordered->rhs_contracting_dims = Count(is_f8 ? batch + rhs_free.size() : batch, contracting);
+  ordered->rhs_contracting_dims = Count(contracts_last ? batch + rhs_free.size() : batch, contracting);
   HILO_ASSIGN_OR_RETURN(HloInstruction * left, Transposed(lhs, Joined(attrs.lhs_batch_dims, lhs_free, attrs.lhs_contracting_dims)));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * right, Transposed(rhs, is_f8 ? Joined(attrs.rhs_batch_dims, rhs_free, attrs.rhs_contracting_dims)
-                                                                      : Joined(attrs.rhs_batch_dims, attrs.rhs_contracting_dims, rhs_free)));
+  HILO_ASSIGN_OR_RETURN(
+      HloInstruction * right,
+      Transposed(rhs, contracts_last ? Joined(attrs.rhs_batch_dims, rhs_free, attrs.rhs_contracting_dims)
+                                     : Joined(attrs.rhs_batch_dims, attrs.rhs_contracting_dims, rhs_free)));
   return dot->parent()->AddOp(HloOpcode::kDot, {left, right}, std::move(ordered), {}, &dot->shape());
 }
 

@@ -311,9 +311,8 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
   gemm.n = m.size;
   gemm.k = k.size;
   gemm.ldd = n.size;
-  const bool is_f8 = PrimitiveTypeBitWidth(gemm.a_type) == 8 && IsFloatingPointType(gemm.a_type);
   const bool k_is_minor_in_rhs = k.size == 1 || k.rhs == 1;
-  if ((n.size == 1 || n.rhs == 1) && !(is_f8 && k_is_minor_in_rhs)) {
+  if ((n.size == 1 || n.rhs == 1) && !(WantsTransposedA(gemm.a_type) && k_is_minor_in_rhs)) {
     gemm.lda = std::max(k.size == 1 ? 0 : k.rhs, gemm.m);
     if (k.size > 1 && k.rhs < gemm.m) return std::nullopt;
   } else if (k_is_minor_in_rhs) {

@@ -124,6 +124,8 @@ absl::StatusOr<std::string> GemmLibraryVersion(const LibraryDevice& device) {
 
 }  // namespace
 
+bool WantsTransposedA(PrimitiveType type) { return type == S8 || IsF8(type); }
+
 std::string GemmDescriptor::ToString() const {
   const auto type = [](PrimitiveType t) { return PrimitiveTypeName(t); };
   return absl::StrCat(type(a_type), transpose_a ? "t" : "", " ", type(b_type), transpose_b ? "t" : "", " ", type(d_type), " ", m, "x", n, "x", k, " ld ", lda, ",", ldb, ",",
@@ -147,7 +149,7 @@ absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands)
   const auto check_pointer = [&](const char* name, const void* pointer, PrimitiveType type, bool wanted) -> absl::Status {
     if (!wanted) return absl::OkStatus();
     if (pointer == nullptr) return invalid(name, " is null");
-    const int64_t alignment = IsF8(gemm.a_type) ? 16 : PrimitiveTypeByteSize(type);
+    const int64_t alignment = IsF8(gemm.a_type) ? 16 : gemm.a_type == S8 ? 4 : PrimitiveTypeByteSize(type);
     if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0) return invalid("expected ", name, " at a multiple of ", alignment, " bytes");
     return absl::OkStatus();
   };
@@ -156,13 +158,16 @@ absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands)
   HILO_RETURN_IF_ERROR(check_pointer("c", operands.c, gemm.d_type, gemm.beta != 0));
   HILO_RETURN_IF_ERROR(check_pointer("d", operands.d, gemm.d_type, true));
   HILO_RETURN_IF_ERROR(check_pointer("bias", operands.bias, gemm.d_type, gemm.has_bias));
+  if (WantsTransposedA(gemm.a_type) && (!gemm.transpose_a || gemm.transpose_b))
+    return unimplemented("8-bit types want A transposed and B not");
   if (IsF8(gemm.a_type)) {
-    if (!gemm.transpose_a || gemm.transpose_b) return unimplemented("8-bit floats want A transposed and B not");
     if (gemm.m % 16 != 0 || gemm.n % 16 != 0 || gemm.k % 16 != 0 || gemm.lda % 16 != 0 || gemm.ldb % 16 != 0 || gemm.ldd % 16 != 0) {
       return unimplemented("8-bit floats want sizes and leading dimensions that are multiples of 16");
     }
   }
-  if (gemm.a_type == S8 && (gemm.lda % 4 != 0 || gemm.ldb % 4 != 0)) return unimplemented("8-bit integers want leading dimensions that are multiples of 4");
+  if (gemm.a_type == S8 && (gemm.m % 4 != 0 || gemm.k % 4 != 0 || gemm.lda % 4 != 0 || gemm.ldb % 4 != 0)) {
+    return unimplemented("8-bit integers want m, k and leading dimensions that are multiples of 4");
+  }
   const bool real = gemm.a_type != S8 && gemm.a_type != C64 && gemm.a_type != C128;
   if ((gemm.has_bias || gemm.activation != GemmActivation::kNone) && (!real || gemm.a_type == F64)) {
     return unimplemented("the library has bias and activation for floats of at most 32 bits alone");

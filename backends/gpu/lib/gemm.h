@@ -50,6 +50,9 @@ struct GemmOperands {
 // What is worth giving on large devices.
 inline constexpr int64_t kGemmWorkspaceBytes = int64_t{32} << 20;
 
+// Whether the library's kernels for this type want A transposed and B not: those of 8-bit types.
+bool WantsTransposedA(PrimitiveType type);
+
 // The rules of cuBLASLt. Errors: InvalidArgument for sizes, leading dimensions, null and misaligned pointers; Unimplemented for types that do not go together and for
 // what the kernels of 8-bit types ask of alignment.
 absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands);

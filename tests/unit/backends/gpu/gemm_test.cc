@@ -52,12 +52,19 @@ TEST(GemmTest, Refusals) {
   EXPECT_EQ(Refusal(Plain(F32, 4, 3, 2), {.a = memory, .b = memory}), invalid);
   EXPECT_EQ(Refusal(Plain(F32, 4, 3, 2), {.a = reinterpret_cast<char*>(memory) + 2, .b = memory, .d = memory}), invalid);
   EXPECT_EQ(Refusal(Plain(F32, 4, 0, 2), {}), ok);
-  GemmDescriptor bytes = Plain(S8, 4, 4, 6);
+  GemmDescriptor bytes = Plain(S8, 8, 3, 8);
+  bytes.transpose_a = true;
   EXPECT_EQ(Refusal(bytes), unimplemented);
   bytes.d_type = S32;
-  EXPECT_EQ(Refusal(bytes), unimplemented);
-  bytes.ldb = 8;
   EXPECT_EQ(Refusal(bytes), ok);
+  for (auto change : {+[](GemmDescriptor& g) { g.transpose_a = false; },
+                      +[](GemmDescriptor& g) { g.transpose_b = true; }, +[](GemmDescriptor& g) { g.m = 6; },
+                      +[](GemmDescriptor& g) { g.k = 6; }, +[](GemmDescriptor& g) { g.ldb = 9; }}) {
+    GemmDescriptor changed = bytes;
+    change(changed);
+    EXPECT_EQ(Refusal(changed), unimplemented) << changed.ToString();
+  }
+  EXPECT_EQ(Refusal(bytes, {.a = reinterpret_cast<char*>(memory) + 2, .b = memory, .d = memory}), invalid);
   GemmDescriptor eight = Plain(F8E4M3FN, 16, 16, 16);
   eight.d_type = BF16;
   EXPECT_EQ(Refusal(eight), unimplemented);
