@@ -46,20 +46,31 @@ absl::StatusOr<LibraryAlgorithm> FindFastest(GpuDriver& driver, const LibraryWor
   for (const LibraryAlgorithm& algorithm : algorithms) workspace.bytes = std::max(workspace.bytes, algorithm.workspace_bytes);
   HILO_ASSIGN_OR_RETURN(workspace.memory, allocate(workspace.bytes));
 
-  const LibraryAlgorithm* best = &algorithms[0];
-  double least = std::numeric_limits<double>::infinity();
-  for (const LibraryAlgorithm& algorithm : algorithms) {
+  const auto time_of = [&](const LibraryAlgorithm& algorithm) -> absl::StatusOr<double> {
+    double least = std::numeric_limits<double>::infinity();
     for (int run = 0; run <= kTimedRuns; ++run) {
       HILO_RETURN_IF_ERROR(stream->Record(start.get()));
       HILO_RETURN_IF_ERROR(work.run(stream.get(), arrays, workspace, algorithm));
       HILO_RETURN_IF_ERROR(stream->Record(end.get()));
       HILO_RETURN_IF_ERROR(stream->Synchronize());
       HILO_ASSIGN_OR_RETURN(const double time, end->MillisecondsSince(*start));
-      if (run == 0 || time >= least) continue;
-      least = time;
+      if (run > 0) least = std::min(least, time);
+    }
+    return least;
+  };
+  const LibraryAlgorithm* best = nullptr;
+  double least = 0;
+  absl::Status failed;
+  for (const LibraryAlgorithm& algorithm : algorithms) {
+    const absl::StatusOr<double> time = time_of(algorithm);
+    if (!time.ok()) {
+      failed = time.status();
+    } else if (best == nullptr || *time < least) {
       best = &algorithm;
+      least = *time;
     }
   }
+  if (best == nullptr) return failed;
   return *best;
 }
 

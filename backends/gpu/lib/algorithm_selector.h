@@ -52,8 +52,9 @@ class AlgorithmSelector {
   absl::flat_hash_map<std::string, absl::StatusOr<LibraryAlgorithm>> known_;  // by the first three fields of a line
 };
 
-// The fastest of the library's first 8 algorithms, each run on memory of its own: the least time of 3 runs after one that does not count. Waits for the device.
-// Errors: those of `work`; the device's.
+// The fastest of the library's first 8 algorithms, each run on memory of its own: the least time of 3 runs after one
+// that does not count. Algorithms that fail are passed over. Waits for the device. Errors: those of `work`, if all of
+// its algorithms fail; the device's.
 absl::StatusOr<LibraryAlgorithm> FindFastest(GpuDriver& driver, const LibraryWork& work);
 
 }  // namespace hilo::gpu

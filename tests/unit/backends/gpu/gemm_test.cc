@@ -220,6 +220,26 @@ TEST(GemmTunerTest, ChoosesTheFastestAndKeepsIt) {
   std::remove(file.c_str());
 }
 
+// One that fails when it runs is passed over; if all fail, the error is the last one's.
+TEST(GemmTunerTest, PassesOverWhatFails) {
+  auto driver = OpenGpuDriver(kEmulatedPlatform, 0);
+  ASSERT_TRUE(driver.ok());
+  const LibraryDevice device{.is_emulated = true, .driver = driver->get()};
+  LibraryWork work = GemmWork(device, Plain(F32, 16, 16, 16));
+  const auto run = work.run;
+  work.run = [&](GpuStream* stream, absl::Span<void* const> arrays, const LibraryWorkspace& workspace,
+                 const LibraryAlgorithm& algorithm) {
+    return algorithm.code == "01" ? absl::InternalError("not this one") : run(stream, arrays, workspace, algorithm);
+  };
+  const auto best = FindFastest(**driver, work);
+  ASSERT_TRUE(best.ok()) << best.status();
+  EXPECT_EQ(best->code, "02");
+  work.run = [](GpuStream*, absl::Span<void* const>, const LibraryWorkspace&, const LibraryAlgorithm&) {
+    return absl::InternalError("none");
+  };
+  EXPECT_EQ(FindFastest(**driver, work).status().code(), absl::StatusCode::kInternal);
+}
+
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuGemmTest, testing::Values(kEmulatedPlatform, kCudaPlatform),
                          [](const auto& info) { return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated"; });
 
