@@ -4,6 +4,7 @@
 #include "backends/gpu/gemm_match.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "absl/algorithm/container.h"
 #include "backends/gpu/epilogue_match.h"
@@ -279,6 +280,8 @@ class Growth {
     if (user->opcode() != HloOpcode::kConvert || gemm.d_type != F32 || user->shape().element_type() != gemm.a_type) return;
     if (gemm.has_bias || match_.residual != nullptr) return;  // these are f32
     gemm.d_type = gemm.a_type;
+    if (match_.turns > 1)
+      gemm.alignment_d = std::gcd(kDeviceAlignment, match_.turn_d * PrimitiveTypeByteSize(gemm.d_type));
     Take(user);
     match_.root = user;
   }
@@ -346,6 +349,12 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
     match.turn_a = outer.rhs;
     match.turn_b = outer.lhs;
     match.turn_d = outer.out;
+    const auto alignment = [](int64_t turn, PrimitiveType type) {
+      return std::gcd(kDeviceAlignment, turn * PrimitiveTypeByteSize(type));
+    };
+    gemm.alignment_a = alignment(match.turn_a, gemm.a_type);
+    gemm.alignment_b = alignment(match.turn_b, gemm.b_type);
+    gemm.alignment_d = alignment(match.turn_d, gemm.d_type);
   }
   gemm.allow_tf32 = gemm.a_type == F32 && AllowsTf32(attrs);
   // The rules that hold whatever the addresses are; those of turns and batches keep the alignment of whole matrices.

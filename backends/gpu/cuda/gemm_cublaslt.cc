@@ -29,6 +29,7 @@ constexpr int kR32F = 0, kR64F = 1, kR16F = 2, kR8I = 3, kC32F = 4, kC64F = 5, k
 constexpr int kCompute32F = 68, kCompute64F = 70, kCompute32I = 72, kCompute32FFastTf32 = 77;
 constexpr int kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8, kBiasType = 26;
 constexpr int kBatchCount = 5, kBatchStride = 6, kMaxWorkspace = 1;
+constexpr int kMinAlignmentA = 5, kMinAlignmentB = 6, kMinAlignmentC = 7, kMinAlignmentD = 8;
 constexpr int kTranspose = 1, kEpilogueNone = 1, kEpilogueRelu = 2, kEpilogueBias = 4, kEpilogueGelu = 32;
 constexpr int kNotSupported = 15;
 
@@ -49,6 +50,10 @@ static_assert(kTransposeA == CUBLASLT_MATMUL_DESC_TRANSA && kTransposeB == CUBLA
               kBiasPointer == CUBLASLT_MATMUL_DESC_BIAS_POINTER && kBiasType == CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
 static_assert(kBatchCount == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && kBatchStride == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET &&
               kMaxWorkspace == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+static_assert(kMinAlignmentA == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES &&
+              kMinAlignmentB == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES &&
+              kMinAlignmentC == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES &&
+              kMinAlignmentD == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 static_assert(kTranspose == CUBLAS_OP_T && kEpilogueNone == CUBLASLT_EPILOGUE_DEFAULT && kEpilogueRelu == CUBLASLT_EPILOGUE_RELU &&
               kEpilogueBias == CUBLASLT_EPILOGUE_BIAS && kEpilogueGelu == CUBLASLT_EPILOGUE_GELU && kNotSupported == CUBLAS_STATUS_NOT_SUPPORTED);
 static_assert(sizeof(HeuristicResult) == sizeof(cublasLtMatmulHeuristicResult_t));
@@ -196,6 +201,13 @@ absl::StatusOr<std::vector<HeuristicResult>> Choices(void* handle, const GemmDes
   std::vector<HeuristicResult> results(most);
   int found = 0;
   int status = Library()->cublasLtMatmulPreferenceSetAttribute(preference, kMaxWorkspace, &bytes, sizeof(bytes));
+  for (const auto& [attribute, alignment] :
+       {std::pair(kMinAlignmentA, gemm.alignment_a), std::pair(kMinAlignmentB, gemm.alignment_b),
+        std::pair(kMinAlignmentC, gemm.alignment_d), std::pair(kMinAlignmentD, gemm.alignment_d)}) {
+    const auto in_bytes = static_cast<uint32_t>(alignment);
+    if (status == 0)
+      status = Library()->cublasLtMatmulPreferenceSetAttribute(preference, attribute, &in_bytes, sizeof(in_bytes));
+  }
   if (status == 0) {
     status = Library()->cublasLtMatmulAlgoGetHeuristic(handle, descriptors.operation, descriptors.a, descriptors.b, descriptors.d, descriptors.d, preference, most,
                                                        results.data(), &found);

@@ -128,9 +128,18 @@ bool WantsTransposedA(PrimitiveType type) { return type == S8 || IsF8(type); }
 
 std::string GemmDescriptor::ToString() const {
   const auto type = [](PrimitiveType t) { return PrimitiveTypeName(t); };
-  return absl::StrCat(type(a_type), transpose_a ? "t" : "", " ", type(b_type), transpose_b ? "t" : "", " ", type(d_type), " ", m, "x", n, "x", k, " ld ", lda, ",", ldb, ",",
-                      ldd, " batch ", batch, " strides ", stride_a, ",", stride_b, ",", stride_d, " alpha ", alpha, " beta ", beta, has_bias ? " bias" : "",
-                      activation == GemmActivation::kRelu ? " relu" : activation == GemmActivation::kGelu ? " gelu" : "", allow_tf32 ? " tf32" : "");
+  const bool is_aligned =
+      alignment_a == kDeviceAlignment && alignment_b == kDeviceAlignment && alignment_d == kDeviceAlignment;
+  const std::string alignments =
+      is_aligned ? "" : absl::StrCat(" align ", alignment_a, ",", alignment_b, ",", alignment_d);
+  return absl::StrCat(type(a_type), transpose_a ? "t" : "", " ", type(b_type), transpose_b ? "t" : "", " ",
+                      type(d_type), " ", m, "x", n, "x", k, " ld ", lda, ",", ldb, ",", ldd, " batch ", batch,
+                      " strides ", stride_a, ",", stride_b, ",", stride_d, " alpha ", alpha, " beta ", beta,
+                      has_bias ? " bias" : "",
+                      activation == GemmActivation::kRelu   ? " relu"
+                      : activation == GemmActivation::kGelu ? " gelu"
+                                                            : "",
+                      allow_tf32 ? " tf32" : "", alignments);
 }
 
 absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands) {
@@ -233,6 +242,12 @@ absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOp
     return InvalidArgument("gemm ", gemm.ToString(), ": the algorithm needs ", algorithm.workspace_bytes, " bytes of workspace, got ", workspace.bytes);
   }
   if (gemm.m == 0 || gemm.n == 0) return absl::OkStatus();
+  for (const auto& [array, alignment] :
+       {std::pair(operands.a, gemm.alignment_a), std::pair(operands.b, gemm.alignment_b),
+        std::pair(operands.c, gemm.alignment_d), std::pair(static_cast<const void*>(operands.d), gemm.alignment_d)}) {
+    if (reinterpret_cast<uintptr_t>(array) % alignment != 0)
+      return InvalidArgument("gemm ", gemm.ToString(), ": an array is not aligned to ", alignment, " bytes");
+  }
   std::vector<GpuSlice> slices;
   slices.push_back(GpuSlice::Read(operands.a, BytesOfA(gemm)));
   slices.push_back(GpuSlice::Read(operands.b, BytesOfB(gemm)));

@@ -34,6 +34,8 @@ struct GemmDescriptor {
   bool has_bias = false;
   GemmActivation activation = GemmActivation::kNone;
   bool allow_tf32 = false;  // f32 factors may be rounded to 10 bits of mantissa
+  // Of the arrays, in bytes; C's is D's. An algorithm may rely on them.
+  int64_t alignment_a = kDeviceAlignment, alignment_b = kDeviceAlignment, alignment_d = kDeviceAlignment;
 
   // One line, for caches and messages.
   std::string ToString() const;
@@ -57,14 +59,15 @@ bool WantsTransposedA(PrimitiveType type);
 // what the kernels of 8-bit types ask of alignment.
 absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands);
 
-// The ways to compute a product whose pointers have the alignment of device memory, at most `most` (at least 1), the library's first choice first. Without a driver there
+// The ways to compute a product, at most `most` (at least 1), the library's first choice first. Without a driver there
 // is one, the library's choice when it runs. The emulated device has three of different workspaces, of which the second is the fastest.
 // Errors: as CheckGemm; Unavailable if the library cannot be loaded; Unimplemented if it has no kernel for the product.
 absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice& device, const GemmDescriptor& gemm, int most);
 // For an AlgorithmSelector.
 LibraryWork GemmWork(const LibraryDevice& device, const GemmDescriptor& gemm);
 
-// Queues the product. Errors: as CheckGemm and GemmAlgorithms; InvalidArgument if the algorithm is not the library's or needs more than the workspace.
+// Queues the product. Errors: as CheckGemm and GemmAlgorithms; InvalidArgument if an array lacks the descriptor's
+// alignment, or if the algorithm is not the library's or needs more than the workspace.
 absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace,
                      const LibraryAlgorithm& algorithm = {});
 
