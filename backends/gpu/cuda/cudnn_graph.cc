@@ -31,6 +31,10 @@ struct Cudnn {
 };
 
 absl::StatusOr<Cudnn> LoadCudnn() {
+  // Some engines are compiled at run time by libnvrtc, which cuDNN opens by its name alone: it is found in the folders
+  // that we know if it is open already.
+  for (const absl::string_view compiler : {"libnvrtc.so.13", "libnvrtc.so.12"})
+    LoadCudaLibrary({compiler}).IgnoreError();
   HILO_ASSIGN_OR_RETURN(void* library, LoadCudaLibrary({"libcudnn.so.9"}));
   Cudnn table;
 #define HILO_CUDA_FN HILO_CUDA_FN_LOAD
