@@ -1,10 +1,16 @@
 #include "backends/gpu/gpu_devices.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "backends/gpu/gpu_platform.h"
 #include "base/status_macros.h"
 
 namespace hilo::gpu {
 namespace {
+
+constexpr int64_t kIdleShare = 4;
 
 // Memory comes from the device's pool, in the order of a stream of its own: to allocate and to free from the pool takes microseconds, where cudaFree waits for all that
 // the device is doing. Copies have another stream, so that memory can be had while they go on.
@@ -75,20 +81,39 @@ absl::StatusOr<void*> GpuDevices::Allocate(int device, absl::FunctionRef<absl::S
   absl::StatusOr<void*> memory = allocate();
   if (!absl::IsResourceExhausted(memory.status())) return memory;
   {
-    std::lock_guard<std::mutex> lock(owners_mutex_);
-    for (IdleMemory* owner : owners_) owner->ReleaseIdle(device);
+    std::lock_guard<std::mutex> lock(idle_mutex_);
+    for (auto& [owner, idle] : idle_[device]) idle.bytes -= owner->ReleaseIdle(device);
   }
   return allocate();
 }
 
-void GpuDevices::AddIdleMemory(IdleMemory* owner) {
-  std::lock_guard<std::mutex> lock(owners_mutex_);
-  owners_.insert(owner);
+void GpuDevices::CountIdle(int device, const IdleMemory* owner, int64_t bytes) {
+  const absl::StatusOr<GpuDriver*> driver = Get(device);
+  if (!driver.ok()) return;
+  const int64_t most = (*driver)->properties().memory_bytes / kIdleShare;
+  std::lock_guard<std::mutex> lock(idle_mutex_);
+  auto& owners = idle_[device];
+  owners[owner].bytes += bytes;
+  owners[owner].last_use = ++uses_;
+  int64_t total = 0;
+  std::vector<std::pair<int64_t, const IdleMemory*>> others;
+  for (const auto& [other, idle] : owners) {
+    total += idle.bytes;
+    if (other != owner && idle.bytes > 0) others.emplace_back(idle.last_use, other);
+  }
+  if (total <= most) return;
+  std::sort(others.begin(), others.end());
+  for (const auto& [last_use, other] : others) {
+    if (total <= most) break;
+    const int64_t freed = other->ReleaseIdle(device);
+    owners[other].bytes -= freed;
+    total -= freed;
+  }
 }
 
-void GpuDevices::RemoveIdleMemory(IdleMemory* owner) {
-  std::lock_guard<std::mutex> lock(owners_mutex_);
-  owners_.erase(owner);
+void GpuDevices::RemoveIdleMemory(const IdleMemory* owner) {
+  std::lock_guard<std::mutex> lock(idle_mutex_);
+  for (auto& [device, owners] : idle_) owners.erase(owner);
 }
 
 }  // namespace hilo::gpu

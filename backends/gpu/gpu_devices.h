@@ -7,7 +7,6 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "backends/gpu/collectives/collective_run.h"
@@ -16,12 +15,12 @@
 
 namespace hilo::gpu {
 
-// Somebody who keeps memory of devices that is not in use.
+// An owner of memory of devices that is not in use between its runs.
 class IdleMemory {
  public:
   virtual ~IdleMemory() = default;
-  // Frees it. Called on any thread; must not wait for one that allocates.
-  virtual void ReleaseIdle(int device) = 0;
+  // Frees it, and returns its bytes. Called on any thread; must not wait for one that allocates.
+  virtual int64_t ReleaseIdle(int device) const = 0;
 };
 
 // Thread-safe.
@@ -40,16 +39,26 @@ class GpuDevices {
   // The memory of device `device`, which keeps `devices` alive.
   static absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenMemory(std::shared_ptr<GpuDevices> devices, int device);
 
-  // What `allocate` gives. If that is ResourceExhausted, all idle memory of the device goes first, and it is asked again.
+  // What `allocate` returns. If that is ResourceExhausted, all idle memory of the device is freed, and it is called
+  // once more.
   absl::StatusOr<void*> Allocate(int device, absl::FunctionRef<absl::StatusOr<void*>()> allocate);
-  void AddIdleMemory(IdleMemory* owner);
+  // `owner` has `bytes` of idle memory more (or fewer, if negative). While all of it is more than a quarter of the
+  // device's, so that too little is left to other users of the device (NCCL, cuDNN, another framework in the process),
+  // the owners that have run least recently free theirs; the memory of `owner` stays, since its graphs hold the
+  // addresses.
+  void CountIdle(int device, const IdleMemory* owner, int64_t bytes);
   // Afterwards the owner is not called any more.
-  void RemoveIdleMemory(IdleMemory* owner);
+  void RemoveIdleMemory(const IdleMemory* owner);
 
  private:
   const std::string platform_;
-  std::mutex owners_mutex_;
-  absl::flat_hash_set<IdleMemory*> owners_;
+  struct Idle {
+    int64_t bytes = 0;
+    int64_t last_use = 0;
+  };
+  std::mutex idle_mutex_;
+  absl::flat_hash_map<int, absl::flat_hash_map<const IdleMemory*, Idle>> idle_;  // by device
+  int64_t uses_ = 0;
   std::mutex mutex_;
   absl::flat_hash_map<int, std::unique_ptr<GpuDriver>> drivers_;
   CollectiveContext collectives_;  // goes before the devices

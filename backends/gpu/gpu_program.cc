@@ -30,7 +30,6 @@ GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<K
                        std::shared_ptr<GpuDevices> devices)
     : facts_(std::move(facts)), program_(std::move(program)), images_(std::move(images)), source_(std::move(source)), devices_(std::move(devices)) {
   for (const KernelImage& image : images_) code_bytes_ += static_cast<int64_t>(image.bytes.size());
-  devices_->AddIdleMemory(this);
 }
 
 GpuProgram::~GpuProgram() {
@@ -50,16 +49,19 @@ absl::Status GpuProgram::ReleaseLane(OnDevice& device, OnDevice::Lane* lane) {
   return freed;
 }
 
-void GpuProgram::ReleaseIdle(int device) {
+int64_t GpuProgram::ReleaseIdle(int device) const {
   std::vector<OnDevice::Lane> idle;
-  // Who holds the mutex may be waiting for this.
+  // A thread that holds the mutex may be waiting for this.
   std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  if (!lock.owns_lock()) return 0;
   const auto found = loaded_.find(device);
-  if (found == loaded_.end() || found->second == nullptr) return;
+  if (found == loaded_.end() || found->second == nullptr) return 0;
   idle.swap(found->second->idle);
   for (OnDevice::Lane& lane : idle) (void)ReleaseLane(*found->second, &lane);
+  return static_cast<int64_t>(idle.size()) * ArenaBytes();
 }
+
+int64_t GpuProgram::ArenaBytes() const { return Aligned(facts_.frame_bytes) + facts_.scratch_bytes; }
 
 absl::Status GpuProgram::Serialize(Artifact* artifact) const {
   EncodeGpuProgram(*source_, program_, images_, artifact);
@@ -113,18 +115,21 @@ absl::StatusOr<GpuProgram::OnDevice*> GpuProgram::DeviceOf(int device) const {
 
 absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device) const {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     if (!device.idle.empty()) {
       OnDevice::Lane lane = std::move(device.idle.back());
       device.idle.pop_back();
+      lock.unlock();
+      devices_->CountIdle(device.number, this, -ArenaBytes());
       return lane;
     }
   }
   OnDevice::Lane lane;
   lane.graphs = GraphCache(facts_.capture_at_once);
   HILO_ASSIGN_OR_RETURN(lane.stream, device.driver->CreateStream());
-  const int64_t bytes = Aligned(facts_.frame_bytes) + facts_.scratch_bytes;
-  HILO_ASSIGN_OR_RETURN(void* arena, devices_->Allocate(device.number, [&] { return device.driver->Allocate(bytes, lane.stream.get()); }));
+  HILO_ASSIGN_OR_RETURN(void* arena, devices_->Allocate(device.number, [&] {
+    return device.driver->Allocate(ArenaBytes(), lane.stream.get());
+  }));
   lane.arena = static_cast<uint8_t*>(arena);
   return lane;
 }
@@ -170,9 +175,11 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
   // A loop may have ended early.
   if (status.ok() && context.cancellation != nullptr) status = context.cancellation->status();
   if (status.ok()) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     if (device->idle.size() < kMaxIdle) {
       device->idle.push_back(std::move(lane));
+      lock.unlock();
+      devices_->CountIdle(device->number, this, ArenaBytes());
       return status;
     }
   }

@@ -65,7 +65,8 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
   };
 
   // Lanes between runs.
-  void ReleaseIdle(int device) override;
+  int64_t ReleaseIdle(int device) const override;
+  int64_t ArenaBytes() const;
   static absl::Status ReleaseLane(OnDevice& device, OnDevice::Lane* lane);
 
   absl::StatusOr<OnDevice*> DeviceOf(int device) const;

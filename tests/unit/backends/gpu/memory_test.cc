@@ -1,6 +1,7 @@
 // Memory of devices: programs keep theirs between runs only as long as nobody else needs it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
@@ -57,6 +58,31 @@ TEST(GpuMemoryTest, IdleProgramsGiveTheirsBack) {
   // What is in use stays.
   const auto refused = programs[0]->Execute({ones.get()}, {.synchronous = true});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted) << refused.status();
+}
+
+// Programs that have not run for long leave most of the device to others.
+TEST(GpuMemoryTest, IdleMemoryIsBounded) {
+  constexpr int64_t kBytes = int64_t{64} << 20, kArena = int64_t{4} << 20;
+  setenv("HILO_EMULATED", absl::StrCat("memory=", kBytes).c_str(), /*overwrite=*/1);
+  const auto devices = std::make_shared<GpuDevices>(kEmulatedPlatform);
+  const auto client = Client::Create({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.devices = devices}));
+  unsetenv("HILO_EMULATED");
+  ASSERT_TRUE(client.ok()) << client.status();
+  const auto ones =
+      *(*client)->BufferFromLiteral(LiteralUtil::CreateFromArray<float>(std::vector<float>(4096, 1.0f), {1024, 4}));
+  std::vector<std::unique_ptr<Executable>> programs;
+  int64_t most_used = 0;
+  for (int i = 0; i < 8; ++i) {
+    programs.push_back(ProgramOf(**client, i));
+    const auto outputs = programs.back()->Execute({ones.get()}, {.synchronous = true});
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EXPECT_EQ(outputs->front()->ToLiteral()->Get<float>({7}), 4096.0f + i);
+    const auto memory = (*devices->Get(0))->MemoryInfo();
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    most_used = std::max(most_used, memory->total_bytes - memory->free_bytes);
+  }
+  EXPECT_GE(most_used, 3 * kArena);
+  EXPECT_LE(most_used, kBytes / 4 + (int64_t{1} << 20));
 }
 
 }  // namespace
