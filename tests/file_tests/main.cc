@@ -41,6 +41,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kDevices = 8;  // as many as a test may ask for
+constexpr absl::string_view kKernels = "-kernels", kLibraries = "-libraries";
+// Of results that a few products lead to, whose factors have 10 bits of mantissa.
+constexpr double kTf32Error = 5e-3;
+
+double RootMeanSquare(const Literal& literal) {
+  double sum = 0;
+  int64_t count = 0;
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    const double value = literal.GetAsDouble(i);
+    if (!std::isfinite(value)) continue;
+    sum += value * value;
+    ++count;
+  }
+  return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
+}
 
 struct Platform {
   // Compiles, and what is compiled is run on the same client, or serialised and run on `loader`.
@@ -55,8 +70,17 @@ struct Platform {
   }
   Client& runner() const { return loader == nullptr ? *client : *loader; }
 
+  // With the platform's own error on top.
+  ErrorSpec WithError(ErrorSpec spec, const Literal& want) const {
+    if (f32_error == 0 || !want.shape().IsArray() || want.shape().element_type() != F32) return spec;
+    spec.relative = std::max(spec.relative, f32_error);
+    spec.absolute = std::max(spec.absolute, f32_error * RootMeanSquare(want));
+    return spec;
+  }
+
   std::unique_ptr<Client> client, loader;
   CompileOptions options;
+  double f32_error = 0;
 };
 
 absl::StatusOr<std::unique_ptr<Client>> MakeClient(std::unique_ptr<Compiler> compiler) {
@@ -69,6 +93,7 @@ absl::StatusOr<std::unique_ptr<Client>> MakeClient(std::unique_ptr<Compiler> com
 absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
   Platform platform;
   std::function<std::unique_ptr<Compiler>()> compiler;
+  const std::string device(absl::StripSuffix(absl::StripSuffix(name, kKernels), kLibraries));
   if (name == "cpu" || name == "cpu-strict") {
     compiler = cpu::CreateCpuCompiler;
     platform.options.strict = name == "cpu-strict";
@@ -78,15 +103,25 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
   } else if (name == gpu::kEmulatedPlatform || name == gpu::kCudaPlatform) {
     compiler = [&] { return gpu::CreateGpuCompiler(name); };
     platform.options.verify_each_pass = true;
-  } else if (name == "cuda-emulated-kernels") {
-    // Every instruction a kernel, with groups of elements in small arrays too.
-    compiler = [] { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.sequences = false, .group_elements_from = 1, .radix_sort_from = 0}); };
-  } else if (name == "cuda-emulated-libraries") {
-    // Whatever libraries take goes to them.
-    compiler = [] { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.sequences = false, .libraries = gpu::LibraryThresholds::Always()}); };
+  } else if (device == gpu::kEmulatedPlatform || device == gpu::kCudaPlatform) {
+    if (absl::EndsWith(name, kKernels)) {
+      // Every instruction a kernel, with groups of elements in small arrays too.
+      compiler = [&] {
+        return gpu::CreateGpuCompiler(device, {.sequences = false, .group_elements_from = 1, .radix_sort_from = 0});
+      };
+    } else {
+      // Whatever libraries take goes to them. On a GPU they round factors of f32 to tf32.
+      compiler = [&] {
+        return gpu::CreateGpuCompiler(device, {.sequences = false, .libraries = gpu::LibraryThresholds::Always()});
+      };
+      if (device == gpu::kCudaPlatform) platform.f32_error = kTf32Error;
+    }
   } else {
     return InvalidArgument(
-        "--platform is one of cpu, cpu-strict, interpreter, assigned, cuda, cuda-emulated, cuda-emulated-kernels, cuda-emulated-libraries; got '", name, "'");
+        "--platform is one of cpu, cpu-strict, interpreter, assigned, cuda, cuda-kernels, cuda-libraries, "
+        "cuda-emulated, cuda-emulated-kernels, "
+        "cuda-emulated-libraries; got '",
+        name, "'");
   }
   HILO_ASSIGN_OR_RETURN(platform.client, MakeClient(compiler()));
   if (serialize) {
@@ -199,8 +234,9 @@ class Runner {
     if (!results.ok()) return results.status();
     for (size_t device = 0; device < devices; ++device) {
       const Literal& expected = run.expected[run.expected.size() == 1 ? 0 : device];
-      HILO_RETURN_IF_ERROR(AddContext(CompareLiterals(expected, (*results)[device], run.spec),
-                                      devices == 1 ? "" : absl::StrCat("; on device ", device)));
+      HILO_RETURN_IF_ERROR(
+          AddContext(CompareLiterals(expected, (*results)[device], platform_.WithError(run.spec, expected)),
+                     devices == 1 ? "" : absl::StrCat("; on device ", device)));
     }
     return absl::OkStatus();
   }
@@ -259,8 +295,9 @@ class Runner {
           spec.relative = it->second;
           spec.absolute = it->second * RootMeanSquare(*want);
         }
-        HILO_RETURN_IF_ERROR(AddContext(CompareLiterals(*want, results[device].at(leaves[i].index), spec),
-                                        absl::StrCat("; out", i, devices == 1 ? "" : absl::StrCat(" of device ", device))));
+        HILO_RETURN_IF_ERROR(
+            AddContext(CompareLiterals(*want, results[device].at(leaves[i].index), platform_.WithError(spec, *want)),
+                       absl::StrCat("; out", i, devices == 1 ? "" : absl::StrCat(" of device ", device))));
       }
     }
     return absl::OkStatus();
@@ -277,18 +314,6 @@ class Runner {
     int64_t number;
     const absl::string_view digits = name.substr(3, name.find('_') == absl::string_view::npos ? name.npos : name.find('_') - 3);
     return name.size() > 3 && absl::SimpleAtoi(digits, &number) ? number : INT64_MAX;
-  }
-
-  static double RootMeanSquare(const Literal& literal) {
-    double sum = 0;
-    int64_t count = 0;
-    for (int64_t i = 0; i < literal.element_count(); ++i) {
-      const double value = literal.GetAsDouble(i);
-      if (!std::isfinite(value)) continue;
-      sum += value * value;
-      ++count;
-    }
-    return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
   }
 
   Platform platform_;
