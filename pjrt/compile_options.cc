@@ -15,7 +15,7 @@ namespace {
 
 // Fields of CompileOptionsProto, ExecutableBuildOptionsProto, DeviceAssignmentProto and OptionOverrideProto.
 enum CompileField { kBuildOptions = 3, kPortable = 4, kOverrides = 7 };
-enum BuildField { kReplicas = 4, kPartitions = 5, kAssignment = 9, kOpenResults = 12 };
+enum BuildField { kReplicas = 4, kPartitions = 5, kPartition = 6, kAssignment = 9, kOpenResults = 12 };
 enum AssignmentField { kReplicaCount = 1, kComputationCount = 2, kComputationDevices = 3 };
 enum ComputationField { kReplicaDevices = 1 };
 enum OverrideField { kString = 1, kBool = 2, kInt = 3, kDouble = 4 };
@@ -124,6 +124,7 @@ absl::StatusOr<PluginCompileOptions> ReadCompileOptions(absl::string_view bytes)
   options.portable = proto.Bool(kPortable);
   HILO_ASSIGN_OR_RETURN(options.compile.replica_count, Count(build, kReplicas, "num_replicas"));
   HILO_ASSIGN_OR_RETURN(options.compile.num_partitions, Count(build, kPartitions, "num_partitions"));
+  options.compile.partitioned = options.compile.num_partitions > 1 && !build.Bool(kPartition);
   if (build.Has(kAssignment)) {
     HILO_ASSIGN_OR_RETURN(const WireMessage assignment, build.Message(kAssignment));
     HILO_ASSIGN_OR_RETURN(options.compile.devices, ReadAssignment(assignment, options.compile.replica_count, options.compile.num_partitions));

@@ -25,7 +25,9 @@ struct PluginCompileOptions {
 //   hilo_strict, hilo_flush_denormals, hilo_dump_to   fields of CompileOptions
 //   xla_dump_to, xla_allow_excess_precision           the same as hilo_dump_to and the opposite of hilo_strict
 //
-// and flags of XLA's that have nothing to change here, which are read over once their values are of their types (xla_flags.h). Flags in debug_options are
+// A program of several partitions without use_spmd_partitioning is one that has been partitioned already (CompileOptions::partitioned).
+//
+// Flags of XLA's that have nothing to change here are read over once their values are of their types (xla_flags.h). Flags in debug_options are
 // the process's, not the program's; they too are read over. Errors: InvalidArgument for bytes that are no such message, and naming options that there are
 // not or whose values are none.
 absl::StatusOr<PluginCompileOptions> ReadCompileOptions(absl::string_view bytes);

@@ -233,6 +233,7 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   program->portable = options.portable;
   program->donated = DonatedLeaves(*imported.module);
   HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*imported.module));
+  if (options.compile.partitioned) MarkPartitioned(imported.module.get());
   std::vector<ShardingNote> notes;
   HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported, &notes));
   HILO_RETURN_IF_ERROR(TellInspector(notes));
@@ -256,9 +257,10 @@ absl::StatusOr<std::string> OptimizedHlo(const Program& program) {
   PairDonors(imported.module.get());
   imported.module->set_replica_count(program.executable->assignment().replica_count());
   imported.module->set_num_partitions(program.executable->assignment().partition_count());
+  if (options.compile.partitioned) MarkPartitioned(imported.module.get());
   HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported));
   Compiler& compiler = *program.client->client->compiler();
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> prepared, PrepareModule(compiler, std::move(imported.module)));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> prepared, PrepareModule(compiler, std::move(imported.module), options.compile));
   HILO_ASSIGN_OR_RETURN(const std::string text, compiler.Emit(std::move(prepared), options.compile, "hlo"));
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> optimized, ParseHloModule(text, {}));
   HILO_ASSIGN_OR_RETURN(std::string bytes, HloModuleToProto(*optimized));

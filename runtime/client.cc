@@ -175,6 +175,7 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloM
     if (module == nullptr) return InvalidArgument("there is no module to compile, but null");
     if (options.replica_count != 0) module->set_replica_count(options.replica_count);
     if (options.num_partitions != 0) module->set_num_partitions(options.num_partitions);
+    if (options.partitioned) MarkPartitioned(module.get());
     HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment, AssignDevices(*core_, module->replica_count(), module->num_partitions(), options.devices));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
     CompileOptions complete = options;

@@ -19,6 +19,9 @@ struct CompileOptions {
   // partition p at r * num_partitions + p; empty: 0, 1, 2 ...
   int64_t replica_count = 0, num_partitions = 0;
   std::vector<int> devices;
+  // The module is the program of one partition already, as XLA writes it after partitioning: its shapes are those of tiles, and its shardings only tell
+  // where they came from. So is one with is_spmd_partitioned=true in its header, and an HloModuleProto with spmd_output_sharding.
+  bool partitioned = false;
   // Results follow each element type exactly: no contraction of multiply and add, f16 and bf16 rounded after every operation.
   bool strict = false;
   // Denormals count as zero and become zero, as in XLA on CPUs; otherwise they are kept. (docs/numerics.md)

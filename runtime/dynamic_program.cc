@@ -200,7 +200,8 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compil
   return std::make_unique<DynamicProgram>(std::move(program), std::move(shape), std::move(interface));
 }
 
-absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module) {
+absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module, const CompileOptions& options) {
+  if (options.partitioned) MarkPartitioned(module.get());
   HILO_RETURN_IF_ERROR(MakePartitioner()->Run(module.get()).status());
   if (!compiler.TakesDynamicShapes() && HasDynamicShapes(*module)) HILO_RETURN_IF_ERROR(ExpandDynamicShapes(module.get()).status());
   return module;

@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compil
 absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact, const CompileOptions& options);
 
 // What Client::Compile would hand to the compiler, for those that show it: one partition of a sharded module.
-absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module);
+absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module, const CompileOptions& options);
 
 }  // namespace hilo
 

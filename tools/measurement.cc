@@ -150,7 +150,7 @@ std::vector<std::string> Kernels(const Program& program, const std::string& plat
   const auto text = [&]() -> absl::StatusOr<std::string> {
     HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Compiler> compiler, CompilerFrom(platform, flags));
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, PrepareModule(*compiler, program.module->Clone()));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, PrepareModule(*compiler, program.module->Clone(), options));
     return compiler->Emit(std::move(module), options, "resources");
   }();
   if (!text.ok()) return {std::string(text.status().message())};

@@ -166,6 +166,7 @@ std::vector<FlagSpec> CompileFlags() {
           {"strict", "",
            "every operation rounds on its own: no fused multiply-add, no wider intermediates"},
           {"flush-denormals", "", "denormals count as zero and become zero"},
+          {"partitioned", "", "the module is the program of one partition already: its shardings only tell where its shapes came from"},
           {"deterministic", "", "the same bits in every run: always so on interpreter and cpu; on GPUs it means --strict, as libraries have orders of their own"},
           {"cpu", "NAME", "processor to compile for: LLVM's name, or x86-64, x86-64-v3, x86-64-v4"},
           {"arch", "NAME", "the same for platforms cuda and cuda-emulated: sm_80, sm_90 ..."},
@@ -250,7 +251,7 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags)
     program.name = program.module->name();
     return program;
   }
-  for (const char* flag : {"strict", "flush-denormals", "cpu", "disable-passes", "verify-each-pass", "dump", "replicas", "partitions"}) {
+  for (const char* flag : {"strict", "flush-denormals", "cpu", "disable-passes", "verify-each-pass", "dump", "replicas", "partitions", "partitioned"}) {
     if (flags.Has(flag)) return InvalidArgument("--", flag, " is for compilation, and ", path, " is compiled already");
   }
   HILO_ASSIGN_OR_RETURN(const ExecutableInfo info, ReadExecutableInfo(program.executable));
@@ -262,6 +263,7 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
   CompileOptions options;
   options.strict = flags.Has("strict") || (flags.Has("deterministic") && absl::StartsWith(flags.Get("platform"), "cuda"));
   options.flush_denormals = flags.Has("flush-denormals");
+  options.partitioned = flags.Has("partitioned");
   if (flags.Has("cpu") && flags.Has("arch")) return InvalidArgument("give --cpu or --arch, not both");
   options.cpu = flags.Get("cpu", flags.Get("arch"));
   options.disabled_passes = flags.List("disable-passes");

@@ -309,6 +309,8 @@ absl::Status HloProtoReader::ReadHeader(const WireMessage& proto) {
   module_->set_num_partitions(std::max<int64_t>(1, static_cast<int32_t>(devices.Int(2))));
   HILO_ASSIGN_OR_RETURN(std::optional<std::string> frontend, kFrontendAttributesCodec.decode(proto, 19));
   if (frontend.has_value()) module_->extra_attributes().emplace_back("frontend_attributes", *std::move(frontend));
+  // How the result and the parameters are cut is written down when a module is partitioned.
+  if (proto.Has(12) || proto.Has(14)) module_->extra_attributes().emplace_back("is_spmd_partitioned", "true");
   if (proto.Has(17)) {
     HILO_ASSIGN_OR_RETURN(const WireMessage frames, proto.Message(17));
     HILO_ASSIGN_OR_RETURN(AttributeText tables, FrameTablesFromProto(frames));

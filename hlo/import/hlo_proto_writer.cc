@@ -13,6 +13,7 @@
 #include "hlo/import/hlo_proto_shape.h"
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/import/hlo_proto_wire.h"
+#include "hlo/ir/tile_assignment.h"
 #include "hlo/ops/op_attributes.h"
 #include "hlo/text/header_attributes.h"
 #include "hlo/text/hlo_printer.h"
@@ -160,6 +161,12 @@ absl::Status HloProtoWriter::WriteHeader(WireWriter* out) {
       HILO_RETURN_IF_ERROR(AddContext(AddFrameTable(name, text, &frames), absl::StrCat("; in the table ", name)));
     } else if (name == "frontend_attributes") {
       HILO_RETURN_IF_ERROR(kFrontendAttributesCodec.encode(text, 19, out));
+    } else if (name == "is_spmd_partitioned") {
+      // Messages say it by telling how the result is cut, if only that it is whole.
+      const absl::string_view sharding =
+          ExtraAttribute(module_.entry_computation()->root_instruction()->extra_attributes(), "sharding");
+      if (text == "true")
+        HILO_RETURN_IF_ERROR(kShardingCodec.encode(sharding.empty() ? "{replicated}" : sharding, 12, out));
     } else if (name != "spmd_output_sharding" && !absl::StartsWith(name, "allow_spmd_sharding_propagation")) {
       return Unimplemented("HloModuleProto has no field for the header attribute ", name);
     }

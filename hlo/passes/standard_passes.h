@@ -23,6 +23,9 @@ std::unique_ptr<HloPass> MakeDce();
 // module's attribute spmd_output_sharding says how.
 // Calls of InspectSharding ask how their operands are cut: `notes`, if it is not null, gets an answer for each that is reached, by its backend_config.
 std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results = {}, std::vector<ShardingNote>* notes = nullptr);
+// Says in the module's header (is_spmd_partitioned=true) that it is the program of one partition already: shapes are those of tiles, and shardings
+// tell which. The partitioner leaves such a module alone.
+void MarkPartitioned(HloModule* module);
 // "async-to-sync": an op in place of each asynchronous pair of it; domains go. Needed.
 std::unique_ptr<HloPass> MakeAsyncToSync();
 // "loop-products": one product of all rounds for those that a loop computes round by round. Adds up in another order.

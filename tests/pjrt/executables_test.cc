@@ -328,6 +328,7 @@ TEST_F(ExecutablesTest, ResultsStayDivided) {
   WireWriter build, options;
   build.Int(4, 1);
   build.Int(5, 2);
+  build.Bool(6, true);
   build.Ints(12, {1, 0});
   options.Message(3, build);
   PJRT_LoadedExecutable* const loaded = Compile(R"(module attributes {mhlo.num_partitions = 2 : i32} {
@@ -349,6 +350,29 @@ TEST_F(ExecutablesTest, ResultsStayDivided) {
   EXPECT_EQ(given.sharding_sizes[1], 0u);
   PJRT_CALL(Executable_Destroy, .executable = executable);
   Destroy(loaded);
+}
+
+// Without use_spmd_partitioning the shapes are those of one partition.
+TEST_F(ExecutablesTest, ProgramsThatWerePartitionedAreNotCutAgain) {
+  const std::string code = R"(HloModule m, num_partitions=2
+ENTRY main {
+  x = f32[4] parameter(0), sharding={devices=[2]<=[2]}
+  ROOT y = f32[4] negate(x), sharding={devices=[2]<=[2]}
+})";
+  for (const bool partition : {true, false}) {
+    WireWriter build, options;
+    build.Int(4, 1);
+    build.Int(5, 2);
+    build.Bool(6, partition);
+    options.Message(3, build);
+    PJRT_LoadedExecutable* const loaded = Compile(code, std::move(options).Take());
+    PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+    const auto results = PJRT_CALL(Executable_OutputDimensions, .executable = executable);
+    ASSERT_EQ(results.num_outputs, 1u);
+    EXPECT_EQ(results.dims[0], partition ? 2 : 4);
+    PJRT_CALL(Executable_Destroy, .executable = executable);
+    Destroy(loaded);
+  }
 }
 
 XLA_FFI_Error* Twice(XLA_FFI_CallFrame* frame) {

@@ -128,6 +128,7 @@ class PluginTest : public testing::Test {
     WireWriter build, options;
     build.Int(4, replicas);
     build.Int(5, partitions);
+    build.Bool(6, partitions > 1);  // use_spmd_partitioning
     options.Message(3, build);
     if (!option.empty()) {
       WireWriter value, entry;

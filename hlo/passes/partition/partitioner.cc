@@ -12,8 +12,8 @@
 //                                                                    ROOT s = f32[4] all-reduce(p)
 //
 // Bodies of manual computations, between the custom calls that cut an array into local shapes and those that join it, run as they are (divider.h). Loops and
-// branches are divided too (divide_control_flow.cc), or computed on whole arrays. A module that is scheduled, or tells how its results are cut, has been
-// partitioned already; its shardings tell where it came from.
+// branches are divided too (divide_control_flow.cc), or computed on whole arrays. A module that is scheduled, that tells how its results are cut, or
+// whose header has is_spmd_partitioned=true, has been partitioned already; its shardings tell where it came from.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -36,6 +36,42 @@
 namespace hilo {
 namespace {
 
+constexpr absl::string_view kPartitionedAttribute = "is_spmd_partitioned";
+
+bool IsPartitioned(const HloModule& module) {
+  return module.is_scheduled() || !ExtraAttribute(module.extra_attributes(), "spmd_output_sharding").empty() ||
+         ExtraAttribute(module.extra_attributes(), kPartitionedAttribute) == "true";
+}
+
+// Whether the instruction is one that only the program of a partition has: it asks for the partition's number, or exchanges data between partitions.
+bool IsOfOnePartition(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kPartitionId) return true;
+  return HasTrait(instruction.opcode(), kPerDevice) && instruction.attributes() != nullptr &&
+         !ExtraAttribute(instruction.attributes()->ToText(), "channel_id").empty();
+}
+
+// A program over whole arrays talks between partitions in manual computations alone. One without these that does so all the same, and has sharded
+// parameters, has most likely been partitioned before, and its tiles would be cut once more.
+void WarnIfPartitioned(const HloModule& module) {
+  if (module.num_partitions() <= 1) return;
+  const HloInstruction* found = nullptr;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (CutsOrJoins(*instruction)) return;
+      if (found == nullptr && IsOfOnePartition(*instruction)) found = instruction;
+    }
+  }
+  if (found == nullptr) return;
+  const HloComputation& entry = *module.entry_computation();
+  for (int64_t i = 0; i < entry.num_parameters(); ++i) {
+    if (!absl::StrContains(ShardingOf(*entry.parameter_instruction(i)), "devices=")) continue;
+    LogWarning(module.name(), " has a sharded parameter, and its ", HloOpcodeString(found->opcode()), " ", found->name(),
+               " is of the kind that partitioned programs have: if its shapes are those of one partition, compile it as partitioned (",
+               kPartitionedAttribute, "=true in the module's header, CompileOptions::partitioned, --partitioned)");
+    return;
+  }
+}
+
 class Partitioner : public HloPass {
  public:
   Partitioner(std::vector<bool> open_results, std::vector<ShardingNote>* notes) : open_results_(std::move(open_results)), notes_(notes) {}
@@ -44,10 +80,9 @@ class Partitioner : public HloPass {
   bool optional() const override { return false; }
 
   absl::StatusOr<bool> Run(HloModule* module) override {
-    if (module->is_scheduled() || !ExtraAttribute(module->extra_attributes(), "spmd_output_sharding").empty() ||
-        !HasShardingMarks(*module->entry_computation()))
-      return false;
+    if (IsPartitioned(*module) || !HasShardingMarks(*module->entry_computation())) return false;
     partitions_ = module->num_partitions();
+    WarnIfPartitioned(*module);
     HILO_RETURN_IF_ERROR(ReadModule(*module));
     bool changed = false;
     if (partitions_ > 1) {
@@ -208,6 +243,10 @@ class Partitioner : public HloPass {
 
 std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results, std::vector<ShardingNote>* notes) {
   return std::make_unique<Partitioner>(std::move(open_results), notes);
+}
+
+void MarkPartitioned(HloModule* module) {
+  if (!IsPartitioned(*module)) module->extra_attributes().emplace_back(kPartitionedAttribute, "true");
 }
 
 }  // namespace hilo

@@ -441,6 +441,18 @@ TEST(HloProtoTest, WrongSchedules) {
   ExpectRefused(with({1}), "the schedule leaves out 1 instructions");
 }
 
+// A message says that its module was partitioned by telling how the result, or the parameters, are cut.
+TEST(HloProtoTest, PartitionedModulesAreKnown) {
+  const auto module = MustParse("HloModule m, num_partitions=2, is_spmd_partitioned=true\nENTRY e { ROOT x = f32[2] parameter(0) }");
+  ExpectRoundTrip(module.get());
+  const absl::string_view mark = "is_spmd_partitioned=true";
+  const std::string bytes = *HloModuleToProto(*MustParse("HloModule m, num_partitions=2\nENTRY e { ROOT x = f32[2] parameter(0) }"));
+  EXPECT_FALSE(absl::StrContains(PrintHloModule(**HloModuleFromProto(bytes)), mark));
+  for (const char* field : {"\x62\x02\x08\x01", "\x72\x02\x08\x01"}) {  // spmd_output_sharding, spmd_parameters_shardings: {maximal}
+    EXPECT_TRUE(absl::StrContains(PrintHloModule(**HloModuleFromProto(absl::StrCat(bytes, field))), mark));
+  }
+}
+
 TEST(HloProtoTest, DeepNestingIsRefused) {
   std::string shape = "\x10\x0d";
   for (int i = 0; i < 10000; ++i) {
