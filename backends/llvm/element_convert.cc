@@ -245,9 +245,8 @@ ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, in
   llvm::Value* reduced = magnitude;
   if (mantissa_bits < M) {
     const int drop = M - mantissa_bits;
-    // Without mantissa bits the last kept place is the hidden one.
-    llvm::Value* odd = mantissa_bits == 0 ? b.CreateZExt(b.CreateICmpUGE(magnitude, constant(uint64_t{1} << M)), bits->getType())
-                                          : b.CreateAnd(b.CreateLShr(magnitude, constant(drop)), constant(1));
+    // Without mantissa bits the last kept place is the lowest one of the exponent.
+    llvm::Value* odd = b.CreateAnd(b.CreateLShr(magnitude, constant(drop)), constant(1));
     reduced = b.CreateAdd(b.CreateAdd(reduced, constant((uint64_t{1} << (drop - 1)) - 1)), odd);
     reduced = b.CreateAnd(reduced, constant(~((uint64_t{1} << drop) - 1)));
   }

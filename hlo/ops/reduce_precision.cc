@@ -34,7 +34,11 @@ double ReducePrecision(double x, const FloatFacts& type, int64_t exponent_bits,
   if (x == 0 || !std::isfinite(x)) return x;
   if (mantissa_bits < type.mantissa_bits) {
     const int unit = std::max(std::ilogb(x), type.min_exponent) - static_cast<int>(mantissa_bits);
-    x = std::copysign(std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit), x);
+    double scaled = std::nearbyint(std::ldexp(x, -unit));
+    // Without mantissa bits the lowest bit, which a tie makes even, is that of the exponent with its bias, an odd
+    // number.
+    if (mantissa_bits == 0 && unit % 2 != 0 && std::abs(std::ldexp(x, -unit)) == 1.5) scaled = 1;
+    x = std::copysign(std::ldexp(scaled, unit), x);
   }
   if (exponent_bits < type.exponent_bits && x != 0 && std::isfinite(x)) {
     const int bias = (1 << (exponent_bits - 1)) - 1;
