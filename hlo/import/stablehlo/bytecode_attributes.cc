@@ -1,10 +1,11 @@
-// Attributes of MLIR bytecode: the dialects builtin, vhlo and sdy.
+// Attributes of MLIR bytecode: the dialects builtin, vhlo, chlo and sdy.
 #include <cstring>
 #include <iterator>
 
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/bytecode_entries.h"
+#include "hlo/import/stablehlo/mlir_text_values.h"
 #include "shape/number_types.h"
 
 namespace hilo::stablehlo {
@@ -280,6 +281,19 @@ void BytecodeEntries::BuiltinAttribute(uint64_t code, Attribute* attribute, Byte
   }
 }
 
+// Of its own dialect; only what compares is encoded, the rest is text.
+void BytecodeEntries::ChloAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor) {
+  if (code > 1) return Skip("chlo attribute", attribute, cursor);
+  VhloAttribute(code + 3, attribute, cursor);  // directions and types of comparison have the same values in vhlo
+}
+
+void BytecodeEntries::ReadTextAttribute(absl::string_view text, Attribute* attribute) {
+  attribute->text = text;
+  MlirCursor cursor(text);
+  const absl::StatusOr<const Attribute*> read = MlirValueReader(&cursor, &module_).ReadAttribute();
+  if (read.ok() && (*read)->kind != Kind::kForeign) *attribute = **read;
+}
+
 void BytecodeEntries::SdyAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor) {
   switch (code) {
     case 0:
@@ -336,7 +350,12 @@ void BytecodeEntries::SdyAttribute(uint64_t code, Attribute* attribute, Bytecode
 absl::Status BytecodeEntries::DecodeAttribute(const EncodedEntry& entry, bool strings_only, Attribute* attribute) {
   BytecodeCursor cursor(bytes_, entry.begin, entry.end);
   if (!entry.has_encoding) {
-    attribute->text = cursor.NulTerminated();
+    const absl::string_view text = cursor.NulTerminated();
+    if (strings_only) {
+      attribute->text = text;
+    } else if (cursor.ok() && (entry.dialect == "chlo" || entry.dialect == "complex")) {
+      ReadTextAttribute(text, attribute);
+    }
     return cursor.status();
   }
   const uint64_t code = cursor.Varint();
@@ -348,6 +367,8 @@ absl::Status BytecodeEntries::DecodeAttribute(const EncodedEntry& entry, bool st
     BuiltinAttribute(code, attribute, cursor);
   } else if (entry.dialect == "sdy") {
     SdyAttribute(code, attribute, cursor);
+  } else if (entry.dialect == "chlo") {
+    ChloAttribute(code, attribute, cursor);
   } else {
     Skip("attribute of a foreign dialect", attribute, cursor);
   }

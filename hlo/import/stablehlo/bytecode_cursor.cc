@@ -1,5 +1,6 @@
 #include "hlo/import/stablehlo/bytecode_cursor.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/errors.h"
@@ -52,6 +53,29 @@ int64_t BytecodeCursor::SignedVarint() {
 std::pair<uint64_t, bool> BytecodeCursor::FlaggedVarint() {
   const uint64_t value = Varint();
   return {value >> 1, (value & 1) != 0};
+}
+
+std::vector<int64_t> BytecodeCursor::SparseList() {
+  constexpr uint64_t kMaxIndex = 256;  // lists that are longer are not written in the sparse form
+  const auto [written, is_sparse] = FlaggedVarint();
+  std::vector<int64_t> list;
+  const uint64_t count = CheckCount(written);
+  if (!is_sparse) {
+    for (uint64_t i = 0; i < count && ok(); ++i) list.push_back(static_cast<int64_t>(Varint()));
+    return list;
+  }
+  const uint64_t index_bits = count == 0 ? 0 : Varint();
+  for (uint64_t i = 0; i < count && ok(); ++i) {
+    const uint64_t both = Varint();
+    const uint64_t index = index_bits < 64 ? both & ((uint64_t{1} << index_bits) - 1) : kMaxIndex + 1;
+    if (index > kMaxIndex) {
+      Fail(absl::StrCat("a sparse list has an element ", index));
+      break;
+    }
+    list.resize(std::max<size_t>(list.size(), index + 1));
+    list[index] = static_cast<int64_t>(both >> index_bits);
+  }
+  return list;
 }
 
 uint64_t BytecodeCursor::CheckCount(uint64_t count) {

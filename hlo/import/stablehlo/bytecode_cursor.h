@@ -36,6 +36,8 @@ class BytecodeCursor {
   int64_t SignedVarint();
   // The value above, and the lowest bit.
   std::pair<uint64_t, bool> FlaggedVarint();
+  // Numbers in the form for lists that are mostly zeros; trailing zeros may be missing.
+  std::vector<int64_t> SparseList();
   // The length of a list whose elements take at least a byte each: no more than there are bytes left.
   uint64_t Count() { return CheckCount(Varint()); }
   uint64_t CheckCount(uint64_t count);

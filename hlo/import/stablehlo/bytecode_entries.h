@@ -57,6 +57,9 @@ class BytecodeEntries {
   absl::Status DecodeAttribute(const EncodedEntry& entry, bool strings_only, Attribute* attribute);
   void VhloAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
   void BuiltinAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
+  void ChloAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
+  // An attribute that has no encoding is written as in text. One that is not known stays as it is.
+  void ReadTextAttribute(absl::string_view text, Attribute* attribute);
   void SdyAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
   std::vector<const Attribute*> ReadAttributes(BytecodeCursor& cursor) const;
   std::vector<NamedAttribute> ReadEntries(BytecodeCursor& cursor) const;

@@ -368,6 +368,13 @@ class BytecodeReader {
     HILO_RETURN_IF_ERROR(cursor.status());
     BytecodeCursor record = cursor.Inside(properties_[number]);
     for (absl::string_view name : op_name.attributes) {
+      if (absl::ConsumePrefix(&name, "#")) {
+        Attribute* list = module_.AddAttribute();
+        list->kind = Attribute::Kind::kIntegers;
+        list->integers = record.SparseList();
+        operation->attributes.push_back({name, list});
+        continue;
+      }
       if (!absl::ConsumePrefix(&name, "?")) {
         operation->attributes.push_back({name, entries_.ReadAttribute(record)});
         continue;

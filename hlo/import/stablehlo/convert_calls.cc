@@ -90,6 +90,8 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   if (target == "ragged_all_to_all") return RaggedAllToAll(c);
   if (const Converter convert = FindLibraryCall(target); convert != nullptr) return convert(c);
   if (const Converter convert = MhloConverter(target); convert != nullptr) return convert(c);
+  if (const Attribute* tilings = c.op.Find("result_tilings"); tilings != nullptr && !tilings->elements.empty())
+    return Unimplemented("result_tilings");
   auto attributes = std::make_unique<CustomCallAttrs>();
   attributes->custom_call_target = std::string(target);
   attributes->custom_call_has_side_effect = c.Flag("has_side_effect");
@@ -167,10 +169,13 @@ constexpr ConversionRule kRules[] = {
 
 absl::Span<const ConversionRule> CallRules() { return kRules; }
 
-// Only what is one instruction; else the program's own decomposition is as good.
+// Only what is one instruction and finds its attributes in a composite; else the program's own decomposition is as
+// good.
 Converter FindCompositeConverter(absl::string_view name) {
-  for (const ConversionRule& rule : SpecialFunctionRules()) {
-    if (rule.name == name) return nullptr;
+  for (auto list : {SpecialFunctionRules(), ChloRules()}) {
+    for (const ConversionRule& rule : list) {
+      if (rule.name == name) return nullptr;
+    }
   }
   return absl::StartsWith(name, "chlo.") ? FindConverter(name) : nullptr;
 }

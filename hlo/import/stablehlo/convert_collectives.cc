@@ -1,5 +1,8 @@
 // Collectives: what several devices do together.
+#include <optional>
+
 #include "base/errors.h"
+#include "base/math.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/op_conversion.h"
@@ -34,6 +37,46 @@ absl::StatusOr<std::optional<int64_t>> Channel(const OpConversion& c) {
   return channel > 0 ? std::optional<int64_t>(channel) : std::nullopt;
 }
 
+// Groups of replicas, each with all its partitions, where the order of their members is seen: StableHLO's counts
+// partitions outside and replicas inside, HLO's the other way. Where that is not the same, the pieces are exchanged in
+// two steps: among the replicas of each partition, and by `of_one` among the partitions of each replica.
+struct NestedGroups {
+  ReplicaGroups of_one;
+  int64_t replicas = 1;  // of each group
+};
+std::optional<NestedGroups> GroupsToNest(const OpConversion& c, const ReplicaGroups& groups, bool has_channel) {
+  if (!has_channel || c.Flag("use_global_device_ids") || groups.groups.empty()) return std::nullopt;
+  NestedGroups nested{.of_one = {}, .replicas = static_cast<int64_t>(groups.groups[0].size())};
+  for (const auto& group : groups.groups) {
+    if (static_cast<int64_t>(group.size()) != nested.replicas) return std::nullopt;
+    for (const int64_t replica : group) nested.of_one.groups.push_back({replica});
+  }
+  return nested.replicas > 1 ? std::optional<NestedGroups>(std::move(nested)) : std::nullopt;
+}
+
+// The shapes, as one, with dimension `d` so many times as large.
+absl::StatusOr<Shape> Resized(std::vector<Shape> shapes, int64_t d, int64_t factor) {
+  for (Shape& shape : shapes) {
+    if (!shape.IsArray() || d < 0 || d >= shape.rank())
+      return InvalidArgument("there is no dimension ", d, " of ", shape.ToString());
+    const std::optional<int64_t> size = CheckedMul(shape.dimensions(d), factor);
+    if (!size.has_value())
+      return InvalidArgument("dimension ", d, " of ", shape.ToString(), " is too large to be gathered");
+    shape.set_dimensions(d, *size);
+  }
+  return shapes.size() == 1 ? shapes[0] : Shape(std::move(shapes));
+}
+
+// The parts of what an instruction of several operands computes.
+absl::StatusOr<std::vector<HloInstruction*>> PartsOf(OpConversion& c, HloInstruction* instruction) {
+  if (!instruction->shape().IsTuple()) return std::vector<HloInstruction*>{instruction};
+  std::vector<HloInstruction*> parts;
+  for (size_t i = 0; i < instruction->shape().tuple_shapes().size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(parts.emplace_back(), c.Element(instruction, static_cast<int64_t>(i)));
+  }
+  return parts;
+}
+
 absl::StatusOr<Results> AllGather(OpConversion& c) {
   auto attributes = std::make_unique<AllGatherAttrs>();
   HILO_ASSIGN_OR_RETURN(attributes->replica_groups, Groups(c));
@@ -41,7 +84,19 @@ absl::StatusOr<Results> AllGather(OpConversion& c) {
   HILO_ASSIGN_OR_RETURN(attributes->dimensions.emplace_back(), c.Integer("all_gather_dim"));
   attributes->use_global_device_ids = c.Flag("use_global_device_ids");
   HILO_ASSIGN_OR_RETURN(const Shape shape, c.ResultShapes());
-  return c.Split(c.Add(HloOpcode::kAllGather, c.operands, std::move(attributes), {}, &shape));
+  const auto nested = GroupsToNest(c, attributes->replica_groups, attributes->channel_id.has_value());
+  if (!nested.has_value()) return c.Split(c.Add(HloOpcode::kAllGather, c.operands, std::move(attributes), {}, &shape));
+  auto of_replicas = std::make_unique<AllGatherAttrs>();
+  of_replicas->dimensions = attributes->dimensions;
+  of_replicas->replica_groups = attributes->replica_groups;
+  attributes->replica_groups = nested->of_one;
+  std::vector<Shape> shapes;
+  for (const HloInstruction* operand : c.operands) shapes.push_back(operand->shape());
+  HILO_ASSIGN_OR_RETURN(const Shape gathered, Resized(std::move(shapes), attributes->dimensions[0], nested->replicas));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * inner,
+                        c.Add(HloOpcode::kAllGather, c.operands, std::move(of_replicas), {}, &gathered));
+  HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> parts, PartsOf(c, inner));
+  return c.Split(c.Add(HloOpcode::kAllGather, parts, std::move(attributes), {}, &shape));
 }
 
 absl::StatusOr<Results> AllReduce(OpConversion& c) {
@@ -59,7 +114,22 @@ absl::StatusOr<Results> ReduceScatter(OpConversion& c) {
   HILO_ASSIGN_OR_RETURN(attributes->dimensions.emplace_back(), c.Integer("scatter_dimension"));
   attributes->use_global_device_ids = c.Flag("use_global_device_ids");
   HILO_ASSIGN_OR_RETURN(const Shape shape, c.ResultShapes());
-  return c.Split(c.Add(HloOpcode::kReduceScatter, c.operands, std::move(attributes), c.regions, &shape));
+  const auto nested = GroupsToNest(c, attributes->replica_groups, attributes->channel_id.has_value());
+  if (!nested.has_value())
+    return c.Split(c.Add(HloOpcode::kReduceScatter, c.operands, std::move(attributes), c.regions, &shape));
+  auto of_replicas = std::make_unique<ReduceScatterAttrs>();
+  of_replicas->dimensions = attributes->dimensions;
+  of_replicas->replica_groups = attributes->replica_groups;
+  attributes->replica_groups = nested->of_one;
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < c.op.results.size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(shapes.emplace_back(), c.ResultShape(i));
+  }
+  HILO_ASSIGN_OR_RETURN(const Shape scattered, Resized(std::move(shapes), attributes->dimensions[0], nested->replicas));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * outer,
+                        c.Add(HloOpcode::kReduceScatter, c.operands, std::move(attributes), c.regions, &scattered));
+  HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> parts, PartsOf(c, outer));
+  return c.Split(c.Add(HloOpcode::kReduceScatter, parts, std::move(of_replicas), c.regions, &shape));
 }
 
 // HLO cuts and joins along one dimension. Where the pieces are to be joined along another, they are moved there afterwards:
@@ -102,7 +172,56 @@ absl::StatusOr<Results> AllToAll(OpConversion& c) {
   return results;
 }
 
+absl::Status RefuseDynamicRoot(const OpConversion& c) {
+  return c.Flag("has_dynamic_root") ? Unimplemented("a root that is known when the program runs (has_dynamic_root)")
+                                    : absl::OkStatus();
+}
+
+// A sum over the groups of replicas, of which all but the first replica of each group get zeros.
+absl::StatusOr<Results> CollectiveReduce(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(RefuseDynamicRoot(c));
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(c.op.results.size()));
+  HILO_ASSIGN_OR_RETURN(const std::optional<int64_t> channel, Channel(c));
+  if (channel.has_value()) return Unimplemented("collective_reduce among partitions (a positive channel_id)");
+  auto attributes = std::make_unique<AllReduceAttrs>();
+  HILO_ASSIGN_OR_RETURN(attributes->replica_groups, Groups(c));
+  std::vector<int64_t> roots;
+  for (const auto& group : attributes->replica_groups.groups) {
+    if (!group.empty()) roots.push_back(group[0]);
+  }
+  if (attributes->replica_groups.groups.empty()) roots = {0};
+  HILO_ASSIGN_OR_RETURN(HloInstruction * sum,
+                        c.Add(HloOpcode::kAllReduce, c.operands, std::move(attributes), c.regions));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * replica, c.Add(HloOpcode::kReplicaId, {}));
+  HloInstruction* is_root = nullptr;
+  for (const int64_t root : roots) {
+    HloInstruction* number =
+        c.AddConstant(std::make_shared<const Literal>(LiteralUtil::FromDouble(U32, static_cast<double>(root))));
+    auto equal = std::make_unique<CompareAttrs>();
+    equal->direction = ComparisonDirection::kEq;
+    HILO_ASSIGN_OR_RETURN(HloInstruction * is_this, c.Add(HloOpcode::kCompare, {replica, number}, std::move(equal)));
+    if (is_root != nullptr) {
+      HILO_ASSIGN_OR_RETURN(is_this, c.Add(HloOpcode::kOr, {is_root, is_this}));
+    }
+    is_root = is_this;
+  }
+  HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> parts, PartsOf(c, sum));
+  Results results;
+  for (HloInstruction* part : parts) {
+    HloInstruction* zero =
+        c.AddConstant(std::make_shared<const Literal>(LiteralUtil::Zero(part->shape().element_type())));
+    const Shape predicates = ShapeUtil::ChangeElementType(part->shape(), PRED);
+    HILO_ASSIGN_OR_RETURN(HloInstruction * chosen,
+                          c.Add(HloOpcode::kBroadcast, {is_root}, std::make_unique<BroadcastAttrs>(), {}, &predicates));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * zeros,
+                          c.Add(HloOpcode::kBroadcast, {zero}, std::make_unique<BroadcastAttrs>(), {}, &part->shape()));
+    HILO_ASSIGN_OR_RETURN(results.emplace_back(), c.Add(HloOpcode::kSelect, {chosen, part, zeros}));
+  }
+  return results;
+}
+
 absl::StatusOr<Results> CollectiveBroadcast(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(RefuseDynamicRoot(c));
   auto attributes = std::make_unique<CollectiveBroadcastAttrs>();
   HILO_ASSIGN_OR_RETURN(attributes->replica_groups, Groups(c));
   HILO_ASSIGN_OR_RETURN(attributes->channel_id, Channel(c));
@@ -127,6 +246,7 @@ constexpr ConversionRule kRules[] = {
     {"stablehlo.all_to_all", AllToAll},
     {"stablehlo.collective_broadcast", CollectiveBroadcast},
     {"stablehlo.collective_permute", CollectivePermute},
+    {"stablehlo.collective_reduce", CollectiveReduce},
     {"stablehlo.partition_id", Id<HloOpcode::kPartitionId>},
     {"stablehlo.reduce_scatter", ReduceScatter},
     {"stablehlo.replica_id", Id<HloOpcode::kReplicaId>},

@@ -9,9 +9,7 @@
 #include "hlo/ops/linalg_attributes.h"
 
 namespace hilo::stablehlo {
-namespace {
 
-// None if all are default.
 absl::StatusOr<std::vector<Precision>> Precisions(const OpConversion& c) {
   std::vector<Precision> precisions;
   const Attribute* config = c.op.Find("precision_config");
@@ -23,6 +21,9 @@ absl::StatusOr<std::vector<Precision>> Precisions(const OpConversion& c) {
   return precisions;
 }
 
+namespace {
+
+// None if all are default.
 // "" for none.
 absl::string_view AlgorithmType(const OpConversion& c, absl::string_view name) {
   const Attribute* attribute = c.op.Find(name);

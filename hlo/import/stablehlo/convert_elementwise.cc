@@ -127,6 +127,7 @@ constexpr ConversionRule kRules[] = {
     {"chlo.atanh", kUnary<HloOpcode::kAtanh>},
     {"chlo.cosh", kUnary<HloOpcode::kCosh>},
     {"chlo.erf", kUnary<HloOpcode::kErf>},
+    {"chlo.mulhi", kBinary<HloOpcode::kMulhi>},
     {"chlo.sinh", kUnary<HloOpcode::kSinh>},
     {"chlo.tan", kUnary<HloOpcode::kTan>},
     // Values cross between dialects unchanged.

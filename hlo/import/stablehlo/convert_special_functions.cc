@@ -21,8 +21,18 @@ XlaOp Number(XlaOp like, double value) {
   return Broadcast(ConstantLiteral(like.builder(), LiteralUtil::FromDouble(shape->element_type(), value)), shape->dimensions());
 }
 
-XlaOp Square(XlaOp x) { return Mul(x, x); }
-XlaOp Conjugate(XlaOp x) { return Complex(Real(x), Neg(Imag(x))); }
+bool IsComplex(XlaOp x) {
+  const absl::StatusOr<Shape> shape = x.builder()->GetShape(x);
+  return shape.ok() && IsComplexType(shape->element_type());
+}
+
+// A complex square is written so that it neither cancels nor overflows where its result does not.
+XlaOp Square(XlaOp x) {
+  if (!IsComplex(x)) return Mul(x, x);
+  const XlaOp re = Real(x), im = Imag(x), product = Mul(re, im);
+  return Complex(Mul(Sub(re, im), Add(re, im)), Add(product, product));
+}
+XlaOp Conjugate(XlaOp x) { return IsComplex(x) ? Complex(Real(x), Neg(Imag(x))) : x; }
 XlaOp Arctangent(XlaOp x) { return Atan2(x, Number(x, 1)); }
 
 // The neighbour of x in the direction of y: the bits of floats are in the order of their magnitudes.
@@ -126,8 +136,122 @@ XlaOp Digamma(XlaOp x) {
   const XlaOp part = Sub(x, RoundNearestEven(x));
   const XlaOp reflected = Sub(value, Div(Number(x, kPi), Tan(Mul(Number(x, kPi), part))));
   const XlaOp is_pole = And(Le(x, Number(x, 0)), Eq(x, Floor(x)));
-  const XlaOp result = Select(is_pole, Number(x, std::nan("")), Select(reflects, reflected, value));
+  const XlaOp at_pole = Select(Eq(x, Number(x, 0)), Div(Number(x, -1), x), Number(x, std::nan("")));
+  const XlaOp result = Select(is_pole, at_pole, Select(reflects, reflected, value));
   return Select(Eq(x, Number(x, std::numeric_limits<double>::infinity())), x, result);
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+XlaOp IsInfinite(XlaOp x) { return Eq(Abs(x), Number(x, kInfinity)); }
+XlaOp IsPositiveInfinity(XlaOp x) { return Eq(x, Number(x, kInfinity)); }
+XlaOp IsNegativeInfinity(XlaOp x) { return Eq(x, Number(x, -kInfinity)); }
+
+// exp(-|x|) I1(x). Below the bound by the power series, all of whose terms are positive; above by the asymptotic one,
+// (1 - 3 / (8 x) - ...) / sqrt(2 pi x), whose term k is ((2 k - 1)^2 - 4) / (8 k x) times the one before.
+XlaOp ScaledBessel1(XlaOp x) {
+  constexpr double kBound = 30;
+  constexpr int kTerms = 70, kAsymptoticTerms = 25;
+  const XlaOp magnitude = Abs(x);
+  const XlaOp small = Min(magnitude, Number(x, kBound)), large = Max(magnitude, Number(x, kBound));
+  const XlaOp half = Mul(small, Number(x, 0.5)), square = Mul(half, half);
+  XlaOp series = Number(x, 1);
+  for (int k = kTerms; k >= 1; --k)
+    series = Add(Number(x, 1), Mul(series, Mul(square, Number(x, 1.0 / (k * (k + 1.0))))));
+  const XlaOp below = Mul(Exp(Neg(small)), Mul(half, series));
+  const XlaOp inverse = Div(Number(x, 1), large);
+  XlaOp tail = Number(x, 1);
+  for (int k = kAsymptoticTerms; k >= 1; --k) {
+    const double odd = 2.0 * k - 1;
+    tail = Sub(Number(x, 1), Mul(tail, Mul(inverse, Number(x, (4 - odd * odd) / (8.0 * k)))));
+  }
+  const XlaOp above = Div(tail, Sqrt(Mul(Number(x, 2 * kPi), large)));
+  const XlaOp value = Select(Lt(magnitude, Number(x, kBound)), below, above);
+  return Select(Ne(x, x), x, Mul(Sign(x), value));
+}
+
+// The Hurwitz zeta function, sum of (q + k)^-x for k = 0, 1 ...: kShift terms as they are, the others by the formula of
+// Euler and Maclaurin.
+XlaOp Zeta(XlaOp x, XlaOp q) {
+  // B(2j) / (2j)!, with Bernoulli numbers B.
+  constexpr double kCoefficients[] = {1.0 / 12,
+                                      -1.0 / 720,
+                                      1.0 / 30240,
+                                      -1.0 / 1209600,
+                                      1.0 / 47900160,
+                                      -691.0 / 1307674368000,
+                                      1.0 / 74724249600,
+                                      -3617.0 / 10670622842880000,
+                                      43867.0 / 5109094217170944000};
+  const XlaOp one = Number(x, 1), zero = Number(x, 0), two = Number(x, 2);
+  XlaOp sum = zero, base = q;
+  for (int k = 0; k < kShift; ++k) {
+    sum = Add(sum, Pow(base, Neg(x)));
+    base = Add(base, one);
+  }
+  const XlaOp power = Pow(base, Neg(x));
+  sum = Add(sum, Add(Div(Mul(power, base), Sub(x, one)), Mul(power, Number(x, 0.5))));
+  XlaOp factor = Div(Mul(x, power), base);
+  const XlaOp square = Mul(base, base);
+  double j = 0;
+  for (const double coefficient : kCoefficients) {
+    sum = Add(sum, Mul(factor, Number(x, coefficient)));
+    ++j;
+    factor = Div(Mul(factor, Mul(Add(x, Number(x, 2 * j - 1)), Add(x, Number(x, 2 * j)))), square);
+  }
+  // A power that underflows leaves the first term.
+  sum = Select(Eq(Pow(base, Neg(x)), zero), Select(Ne(sum, sum), Pow(q, Neg(x)), sum), sum);
+  const XlaOp infinity = Number(x, kInfinity), nan = Number(x, std::nan(""));
+  const XlaOp is_whole = Eq(x, Floor(x)), is_even = Eq(Mul(two, Floor(Div(x, two))), x);
+  const XlaOp is_pole = And(Le(q, zero), Eq(q, Floor(q)));
+  XlaOp value = Select(And(Le(q, zero), Not(is_whole)), nan, sum);
+  value = Select(Lt(x, one), nan, value);
+  value = Select(is_pole, Select(is_even, infinity, nan), value);
+  value = Select(Eq(x, one), infinity, value);
+  return Select(Or(Ne(x, x), Ne(q, q)), nan, value);
+}
+
+// The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, x).
+XlaOp Polygamma(XlaOp n, XlaOp x) {
+  const XlaOp one = Number(x, 1), zero = Number(x, 0), two = Number(x, 2);
+  const XlaOp next = Add(n, one);
+  const XlaOp is_odd = Ne(Mul(two, Floor(Div(n, two))), n);
+  const XlaOp value = Mul(Select(is_odd, one, Neg(one)), Mul(Exp(LogGamma(next)), Zeta(next, x)));
+  const XlaOp is_order = And(And(Ge(n, zero), Lt(n, Number(x, kInfinity))), Eq(n, Floor(n)));
+  return Select(is_order, Select(Eq(n, zero), Digamma(x), value), Number(x, std::nan("")));
+}
+
+// Of z = x + iy the number w with asin z = complex(atan2(x, Re w), sign(y) Im w), and acos likewise: after Hull,
+// Fairgrieve and Tang, "Implementing the complex arcsine and arccosine functions using exception handling", without its
+// cases for numbers near the ends of the range, as it is computed in f64.
+XlaOp AsinAcosKernel(XlaOp z) {
+  const XlaOp x = Abs(Real(z)), y = Abs(Imag(z));
+  const XlaOp zero = Number(x, 0), one = Number(x, 1), half = Number(x, 0.5);
+  const XlaOp above = Add(x, one), below = Sub(x, one);
+  const XlaOp r = Abs(Complex(above, y)), s = Abs(Complex(below, y));
+  const XlaOp square = Mul(y, y);
+  const XlaOp a = Mul(half, Add(r, s));
+  const XlaOp from_r = Div(square, Add(r, above));  // r - |x + 1|
+  const XlaOp is_inside = Lt(x, one);
+  const XlaOp inside = Select(is_inside, Div(square, Sub(s, Min(below, zero))), Add(s, Max(below, zero)));
+  // s - |x - 1| for x >= 1; s + |x - 1| is never 0 where it divides but for y = 0.
+  const XlaOp beyond = Div(square, Add(s, Max(below, zero)));
+  const XlaOp from_s = Select(Eq(y, zero), zero, Select(is_inside, inside, beyond));
+  const XlaOp a_minus_one = Mul(half, Add(from_r, Select(is_inside, from_s, Add(s, below))));
+  const XlaOp to_axis = Select(is_inside, Sub(s, below), from_s);  // s + (1 - x)
+  const XlaOp real = Sqrt(Mul(Mul(half, Add(a, x)), Add(from_r, to_axis)));
+  const XlaOp imaginary = Log1p(Add(a_minus_one, Sqrt(Mul(a_minus_one, Add(a, one)))));
+  return Complex(real, imaginary);
+}
+
+template <XlaOp (*kFunction)(XlaOp)>
+absl::StatusOr<Results> InC128(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+  const PrimitiveType type = c.operands[0]->shape().element_type();
+  if (!IsComplexType(type)) return InvalidArgument("expected complex numbers, got ", c.operands[0]->shape().ToString());
+  XlaBuilder builder(std::string(c.op.name));
+  ConvertElementType(kFunction(ConvertElementType(ParametersFor(c.operands, &builder)[0], C128)), type);
+  return CallBuilt(c, c.operands, &builder);
 }
 
 template <XlaOp (*kFunction)(XlaOp)>
@@ -148,6 +272,17 @@ absl::StatusOr<Results> InF64(OpConversion& c) {
   return CallBuilt(c, c.operands, &builder);
 }
 
+template <XlaOp (*kFunction)(XlaOp, XlaOp)>
+absl::StatusOr<Results> InF64OfTwo(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
+  const PrimitiveType type = c.operands[0]->shape().element_type();
+  if (!IsFloatingPointType(type)) return InvalidArgument("expected floats, got ", c.operands[0]->shape().ToString());
+  XlaBuilder builder(std::string(c.op.name));
+  const std::vector<XlaOp> operands = ParametersFor(c.operands, &builder);
+  ConvertElementType(kFunction(ConvertElementType(operands[0], F64), ConvertElementType(operands[1], F64)), type);
+  return CallBuilt(c, c.operands, &builder);
+}
+
 absl::StatusOr<Results> ConvertNextAfter(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
   XlaBuilder builder(std::string(c.op.name));
@@ -157,9 +292,21 @@ absl::StatusOr<Results> ConvertNextAfter(OpConversion& c) {
 }
 
 constexpr ConversionRule kRules[] = {
-    {"chlo.atan", InItsType<Arctangent>}, {"chlo.conj", InItsType<Conjugate>},  {"chlo.digamma", InF64<Digamma>},
-    {"chlo.erf_inv", InF64<InverseError>}, {"chlo.erfc", InF64<ComplementaryError>}, {"chlo.lgamma", InF64<LogGamma>},
-    {"chlo.next_after", ConvertNextAfter}, {"chlo.square", InItsType<Square>},
+    {"chlo._asin_acos_kernel", InC128<AsinAcosKernel>},
+    {"chlo.atan", InItsType<Arctangent>},
+    {"chlo.bessel_i1e", InF64<ScaledBessel1>},
+    {"chlo.conj", InItsType<Conjugate>},
+    {"chlo.digamma", InF64<Digamma>},
+    {"chlo.erf_inv", InF64<InverseError>},
+    {"chlo.erfc", InF64<ComplementaryError>},
+    {"chlo.is_inf", InItsType<IsInfinite>},
+    {"chlo.is_neg_inf", InItsType<IsNegativeInfinity>},
+    {"chlo.is_pos_inf", InItsType<IsPositiveInfinity>},
+    {"chlo.lgamma", InF64<LogGamma>},
+    {"chlo.next_after", ConvertNextAfter},
+    {"chlo.polygamma", InF64OfTwo<Polygamma>},
+    {"chlo.square", InItsType<Square>},
+    {"chlo.zeta", InF64OfTwo<Zeta>},
 };
 
 }  // namespace

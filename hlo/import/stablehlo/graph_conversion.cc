@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -99,26 +100,48 @@ class GraphConversion {
     std::vector<HloComputation*> regions;  // converted, of the operation `next`
   };
 
-  // The functions by name; the one to start with.
+  // The functions by name; the one to start with: @main, or the only one that is not private and that no operation
+  // names.
   absl::StatusOr<const Operation*> FindFunctions() {
-    const Operation* only = nullptr;
-    int64_t count = 0;
     for (const Region* region : program_.root->regions) {
       for (const Block& block : region->blocks) {
         for (const Operation* op : block.operations) {
           if (op->name != "func.func") continue;
           const Attribute* name = op->Find("sym_name");
           if (name == nullptr || name->text.empty()) return InvalidArgument("a function without sym_name");
-          if (!functions_.emplace(name->text, op).second) return InvalidArgument("there are two functions @", name->text);
-          only = op;
-          ++count;
+          if (!functions_.emplace(name->text, op).second)
+            return InvalidArgument("there are two functions @", name->text);
         }
       }
     }
     const auto main = functions_.find("main");
     if (main != functions_.end()) return main->second;
+    const absl::flat_hash_set<absl::string_view> named = NamedFunctions();
+    const Operation* only = nullptr;
+    int64_t count = 0;
+    for (const auto& [name, function] : functions_) {
+      const Attribute* visibility = function->Find("sym_visibility");
+      if (named.contains(name) || (visibility != nullptr && visibility->text == "private" && functions_.size() > 1))
+        continue;
+      only = function;
+      ++count;
+    }
     if (count == 1) return only;
-    return InvalidArgument("expected a function @main; the program has ", count, " functions");
+    return InvalidArgument("expected a function @main; the program has ", functions_.size(), " functions, of which ",
+                           count, " are public and not called");
+  }
+
+  absl::flat_hash_set<absl::string_view> NamedFunctions() const {
+    absl::flat_hash_set<absl::string_view> named;
+    for (const Operation& op : program_.operations()) {
+      for (absl::string_view attribute : {"callee", "decomposition", "called_computations"}) {
+        const Attribute* value = op.Find(attribute);
+        if (value == nullptr) continue;
+        named.insert(value->text);
+        for (const Attribute* element : value->elements) named.insert(element->text);
+      }
+    }
+    return named;
   }
 
   absl::StatusOr<HloComputation*> ConvertMain(const Operation& main) {

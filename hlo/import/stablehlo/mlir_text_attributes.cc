@@ -483,6 +483,32 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadAlias(int depth) {
   return alias;
 }
 
+// "<:f32 1.0, -2.0> : complex<f32>", as its two parts.
+absl::StatusOr<const Attribute*> MlirValueReader::ReadComplex() {
+  Attribute* parts = module_.AddAttribute();
+  parts->kind = Kind::kArray;
+  HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+  HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
+  HILO_ASSIGN_OR_RETURN(const Type* type, ReadType());
+  if (type->kind != Type::Kind::kElement || !IsFloatingPointType(type->element))
+    return cursor_.Error("expected the type of a complex number's parts");
+  do {
+    std::string bytes;
+    HILO_RETURN_IF_ERROR(AppendElement(cursor_.Number(), type->element, &bytes));
+    HILO_ASSIGN_OR_RETURN(Literal value, Literal::Create(ShapeUtil::MakeScalarShape(type->element)));
+    std::memcpy(value.untyped_data().data(), bytes.data(), bytes.size());
+    Attribute* part = module_.AddAttribute();
+    part->kind = Kind::kFloat;
+    part->type = type;
+    part->number = value.GetAsDouble(0);
+    parts->elements.push_back(part);
+  } while (cursor_.Take(","));
+  if (parts->elements.size() != 2) return cursor_.Expected("the two parts of a complex number");
+  HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+  if (cursor_.Take(":")) HILO_RETURN_IF_ERROR(ReadType().status());
+  return parts;
+}
+
 // "#stablehlo<precision HIGH>", "#stablehlo.gather<offset_dims = [1]>", "#sdy.sharding<@mesh, [{}]>", "#name" of an alias.
 absl::StatusOr<const Attribute*> MlirValueReader::ReadDialectAttribute(int depth) {
   HILO_ASSIGN_OR_RETURN(const std::string name, cursor_.Sigil('#'));
@@ -498,6 +524,7 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDialectAttribute(int depth
     HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
     return value;
   }
+  if (name == "complex.number") return ReadComplex();
   if (name == "sdy.sharding") return ReadSharding();
   if (name == "sdy.mesh") return ReadMesh();
   if (name == "sdy.sharding_per_value") {
@@ -534,7 +561,8 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDialectAttribute(int depth
     HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
     return attribute;
   }
-  for (absl::string_view structure : {"stablehlo.gather", "stablehlo.scatter", "stablehlo.dot", "stablehlo.channel_handle", "stablehlo.dot_algorithm"}) {
+  for (absl::string_view structure : {"stablehlo.gather", "stablehlo.scatter", "stablehlo.dot",
+                                      "stablehlo.channel_handle", "stablehlo.dot_algorithm", "chlo.ragged_dot"}) {
     if (name != structure) continue;
     attribute->kind = Kind::kDictionary;
     HILO_RETURN_IF_ERROR(cursor_.Expect("<"));

@@ -26,7 +26,8 @@ class TextReader {
   absl::Status Read() {
     HILO_RETURN_IF_ERROR(ReadAliases());
     // Functions may stand without the module around them.
-    const bool bare = cursor_.At("func.func") || cursor_.At("\"func.func\"");
+    const bool bare =
+        cursor_.At("func.func") || cursor_.At("\"func.func\"") || cursor_.At("sdy.mesh") || cursor_.At("\"sdy.mesh\"");
     if (bare) {
       OpenModule();
     } else {
@@ -223,6 +224,7 @@ class TextReader {
     if (name == "return" || name == "func.return") return "func.return";
     if (name == "call") return "func.call";
     if (name == "module") return "builtin.module";
+    if (name == "chlo.constant") return "stablehlo.constant";
     return name;
   }
 
@@ -328,6 +330,7 @@ class TextReader {
     if (name == "stablehlo.custom_call") return ReadCall(operation, "call_target_name", results);
     if (name == "stablehlo.while") return ReadWhile(operation, std::move(results));
     if (name == "stablehlo.reduce") return ReadReduce(operation, std::move(results));
+    if (name == "chlo.scan") return ReadScan(operation, std::move(results));
     if (name == "sdy.mesh") return ReadMesh(operation);
     if (name == "sdy.manual_computation") return ReadManualComputation(operation, std::move(results));
     if (name == "stablehlo.constant") return ReadConstant(operation, results);
@@ -482,6 +485,30 @@ class TextReader {
     left.insert(left.end(), right.begin(), right.end());
     Push(operation, Form::kPlain, std::move(results));
     StartRegion(left);
+    return absl::OkStatus();
+  }
+
+  // "(%a, %b) inits (%c) dimension=0 attributes {...} { body } : types".
+  absl::Status ReadScan(Operation* operation, std::vector<ResultNames> results) {
+    Attribute* segments = module_.AddAttribute();
+    segments->kind = Attribute::Kind::kIntegers;
+    for (absl::string_view part : {"", "inits"}) {
+      if (!part.empty()) HILO_RETURN_IF_ERROR(cursor_.Expect(part));
+      HILO_RETURN_IF_ERROR(cursor_.Expect("("));
+      const size_t before = operation->operands.size();
+      if (!cursor_.At(")")) HILO_RETURN_IF_ERROR(ReadOperands(operation));
+      HILO_RETURN_IF_ERROR(cursor_.Expect(")"));
+      segments->integers.push_back(static_cast<int64_t>(operation->operands.size() - before));
+    }
+    Add(operation, "operandSegmentSizes", segments);
+    HILO_RETURN_IF_ERROR(cursor_.Expect("dimension"));
+    HILO_RETURN_IF_ERROR(cursor_.Expect("="));
+    HILO_ASSIGN_OR_RETURN(const int64_t dimension, cursor_.Integer());
+    Add(operation, "dimension", values_.Integer(dimension));
+    if (cursor_.TakeWord("attributes")) HILO_RETURN_IF_ERROR(values_.ReadOptionalDictionary(&operation->attributes));
+    HILO_RETURN_IF_ERROR(cursor_.Expect("{"));
+    Push(operation, Form::kTyped, std::move(results));
+    StartRegion({});
     return absl::OkStatus();
   }
 

@@ -63,6 +63,7 @@ class MlirValueReader {
   absl::StatusOr<const Attribute*> ReadArray();
   absl::StatusOr<const Attribute*> ReadNumber();
   absl::StatusOr<const Attribute*> ReadDialectAttribute(int depth);
+  absl::StatusOr<const Attribute*> ReadComplex();
   absl::StatusOr<const Attribute*> ReadAxisReference();
   absl::StatusOr<const Attribute*> ReadSubAxis();
   absl::StatusOr<const Attribute*> ReadMeshPart(Attribute::Kind kind, int depth);

@@ -9,7 +9,7 @@
 
 namespace hilo::stablehlo {
 
-enum class WordForm { kInteger, kList, kTwoLists, kWord, kStructure, kAttribute, kFormat };
+enum class WordForm { kInteger, kList, kTwoLists, kWord, kString, kStructure, kAttribute, kFormat };
 struct PrettyWord {
   absl::string_view operation, word, attribute;
   WordForm form;
@@ -43,6 +43,11 @@ absl::Status MlirWordReader::ReadWordValue(Operation* operation, const PrettyWor
       return absl::OkStatus();
     }
     case WordForm::kWord: values_->AddEntry(pretty.attribute, values_->Enum(cursor_->Word()), &operation->attributes); return absl::OkStatus();
+    case WordForm::kString: {  // what follows behind a colon is not its type
+      HILO_ASSIGN_OR_RETURN(std::string text, cursor_->String());
+      values_->AddEntry(pretty.attribute, values_->String(std::move(text)), &operation->attributes);
+      return absl::OkStatus();
+    }
     case WordForm::kList:
     case WordForm::kAttribute: {
       HILO_ASSIGN_OR_RETURN(const Attribute* value, values_->ReadAttribute());

@@ -226,8 +226,9 @@ OpMetadata MetadataOf(const Attribute* location) {
 Converter FindConverter(absl::string_view name) {
   static const auto* const rules = [] {
     auto* all = new absl::flat_hash_map<absl::string_view, Converter>;
-    for (auto list : {ElementwiseRules(), MovementRules(), ReductionRules(), ContractionRules(), CollectiveRules(), TransferRules(),
-                      DynamicShapeRules(), CallRules(), SpecialFunctionRules()}) {
+    for (auto list :
+         {ElementwiseRules(), MovementRules(), ReductionRules(), ContractionRules(), CollectiveRules(), TransferRules(),
+          DynamicShapeRules(), CallRules(), ChloRules(), DeprecatedRules(), SpecialFunctionRules()}) {
       for (const ConversionRule& rule : list) all->emplace(rule.name, rule.convert);
     }
     return all;

@@ -93,6 +93,9 @@ class OpConversion {
   const OpMetadata& Metadata();
 };
 
+// The attribute precision_config; empty if it says nothing but DEFAULT.
+absl::StatusOr<std::vector<Precision>> Precisions(const OpConversion& c);
+
 using Converter = absl::StatusOr<Results> (*)(OpConversion&);
 struct ConversionRule {
   absl::string_view name;
@@ -109,6 +112,8 @@ absl::StatusOr<Results> RaggedAllToAll(OpConversion& c);
 absl::Span<const ConversionRule> TransferRules();
 absl::Span<const ConversionRule> DynamicShapeRules();
 absl::Span<const ConversionRule> CallRules();
+absl::Span<const ConversionRule> ChloRules();
+absl::Span<const ConversionRule> DeprecatedRules();
 absl::Span<const ConversionRule> SpecialFunctionRules();
 
 // The rule of an operation. Null if there is none.

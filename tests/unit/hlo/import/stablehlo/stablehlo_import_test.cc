@@ -235,9 +235,11 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
   ExpectError(Module("    %y = stablehlo.add %x, %x : tensor<5xf32>\n    return %y : tensor<5xf32>"), absl::StatusCode::kInvalidArgument,
               "result 0 is f32[5], but it is f32[4]; in stablehlo.add, line 3");
   ExpectError(Module("    %y = stablehlo.iota dims = 0 : tensor<4xf32>"), absl::StatusCode::kInvalidArgument, "'dims' is no word of stablehlo.iota");
-  ExpectError(Module("    %y = stablehlo.einsum %x, %x, config = \"a,a->a\""), absl::StatusCode::kInvalidArgument, "'config' is no word");
-  ExpectError(Module("    %y = \"stablehlo.einsum\"(%x, %x) <{einsum_config = \"a,a->a\"}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n    return %y : tensor<4xf32>"),
-              absl::StatusCode::kUnimplemented, "operation stablehlo.einsum");
+  ExpectError(Module("    %y = stablehlo.einsum %x, %x, labels = \"a,a->a\""), absl::StatusCode::kInvalidArgument, "'labels' is no word");
+  ExpectError(Module("    %y = \"stablehlo.nosuch\"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n    return %y : tensor<4xf32>"),
+              absl::StatusCode::kUnimplemented, "operation stablehlo.nosuch");
+  ExpectError(Module("    %y = stablehlo.einsum %x, %x, config = \"aa,a->a\" : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n    return %y : tensor<4xf32>"),
+              absl::StatusCode::kInvalidArgument, "'aa' does not name the dimensions of f32[4]");
   ExpectError(Module("    return %x : tensor<4x!quant.uniform<i8:f32, 0.1>>", "tensor<4x!quant.uniform<i8:f32, 0.1>>"), absl::StatusCode::kUnimplemented,
               "tensor of !quant.uniform");
   ExpectError(Module("    return %x : tensor<?xf32>", "tensor<?xf32>"), absl::StatusCode::kUnimplemented, "tensor<?xf32>");
