@@ -92,8 +92,9 @@ absl::Status Device_MemoryStats(PJRT_Device_MemoryStats_Args* args) {
   return absl::OkStatus();
 }
 
-absl::Status Device_ClearMemoryStats(PJRT_Device_ClearMemoryStats_Args*) {
-  return Unimplemented("PJRT_Device_ClearMemoryStats: the peak is that of the client's life");
+absl::Status Device_ClearMemoryStats(PJRT_Device_ClearMemoryStats_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device, "PJRT_Device"));
+  return args->device->client->client->ResetPeakMemory(args->device->number());
 }
 
 absl::Status Device_GetAttributes(PJRT_Device_GetAttributes_Args* args) {

@@ -3,7 +3,7 @@
 namespace hilo::pjrt {
 
 PJRT_Extension_Base* Extensions() {
-  static PJRT_Extension_Base* const start = LayoutsExtension(ShardingsExtension(FfiExtension(FfiApiExtension(MemoryDescriptionsExtension(nullptr)))));
+  static PJRT_Extension_Base* const start = LayoutsExtension(ShardingsExtension(FfiExtension(FfiApiExtension(StreamExtension(MemoryDescriptionsExtension(nullptr))))));
   return start;
 }
 

@@ -164,6 +164,11 @@ bool Client::memory_is_on_host() const { return core_->memories[0]->device() == 
 MemoryStats Client::memory_stats(int device) const {
   return core_->CheckDevice(device).ok() ? core_->memories[device]->stats() : MemoryStats();
 }
+absl::Status Client::ResetPeakMemory(int device) {
+  HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
+  core_->memories[device]->ResetPeak();
+  return absl::OkStatus();
+}
 Compiler* Client::compiler() const { return core_->compiler.get(); }
 DiskCacheStats Client::cache_stats() const { return core_->cache == nullptr ? DiskCacheStats() : core_->cache->stats(); }
 CustomCallRegistry* Client::custom_call_registry() const { return &core_->custom_calls; }

@@ -87,6 +87,8 @@ class Client {
   int64_t process_of(int device) const;
   // Of the device's memory; devices on the host have one together.
   MemoryStats memory_stats(int device = 0) const;
+  // The peak of memory_stats() starts again from what is in use. Errors: InvalidArgument for a device that is not there.
+  absl::Status ResetPeakMemory(int device = 0);
   // Buffers lie where the host can read them.
   bool memory_is_on_host() const;
   Compiler* compiler() const;

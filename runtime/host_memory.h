@@ -90,6 +90,8 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   void Unreserve(int64_t bytes) { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   MemoryStats stats() const;
+  // The peak starts again from what is in use.
+  void ResetPeak() { peak_.store(in_use_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
 
  private:
   friend class MemoryBlock;
