@@ -172,7 +172,11 @@ FLAGS = {
     "--input=random --dump=/proc/x": "cannot make the dump folder /proc/x",
     "--input=random --ffi-library=/etc/passwd": "cannot load the library of custom calls",
     "--input=random --infeed=/nonexistent": "cannot open /nonexistent",
-    "--input=random --nosuch": "unknown flag --nosuch",
+    "--input=random --nosuch": "unknown flag --nosuch; --help lists the flags",
+    "--input=random --platfrom=cpu": "unknown flag --platfrom; did you mean --platform?",
+    "--input=random -platform=cpu": "unknown flag -platform; did you mean --platform?",
+    "--input=random --platform=cudaemulated": "did you mean cuda-emulated?",
+    "--input=random --strict=yes": "--strict is a switch and takes no value",
     "--input=random --input=random": "got 2 inputs for 1 parameters",
     "": "arg0 is missing",
     "--input": "--input needs a value",
@@ -229,10 +233,26 @@ class HostileTest(unittest.TestCase):
             with self.subTest(flags=flags):
                 self.expect_error(words, "run", self.double, *flags.split())
 
+    def test_help(self):
+        overview = self.hilo("--help").stdout
+        commands = [line.split()[0] for line in overview.splitlines() if line.startswith("  ")]
+        self.assertIn("run", commands)
+        for command in commands:
+            with self.subTest(command=command):
+                done = self.hilo(command, "--help")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(done.stdout, self.hilo("help", command).stdout)
+                for words in (f"Usage: hilo {command} ", "  --help ", "Examples:", f"  hilo {command} "):
+                    self.assertIn(words, done.stdout)
+
     def test_commands(self):
         for arguments, words in {
             ("nosuch",): "there is no command 'nosuch'",
             ("",): "there is no command ''",
+            ("benhc",): "there is no command 'benhc'; did you mean bench?",
+            ("devices", "cuda"): "hilo devices takes flags only, got 'cuda'",
+            ("opt", self.double, "--passes=simplfy"): "did you mean simplify?",
+            ("opt", self.double, "--stage=laid-out"): "did you mean laidout?",
             ("run",): "expected one module file, got 0",
             ("run", "/tmp"): "cannot read /tmp: Is a directory",
             ("run", "/nonexistent.hlo"): "cannot open /nonexistent.hlo",

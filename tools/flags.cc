@@ -32,29 +32,32 @@ std::string Dashed(const std::string& name) {
   return absl::StrCat(name.size() == 1 ? "-" : "--", name);
 }
 
-absl::Status UnknownFlag(absl::Span<const FlagSpec> specs, const std::string& name) {
+// `written`: with its dashes.
+absl::Status UnknownFlag(absl::Span<const FlagSpec> specs, const std::string& written, const std::string& name) {
   std::vector<std::string> known;
-  for (const FlagSpec& spec : specs) known.push_back(spec.name);
-  const std::string nearest = NearestWord(name, known);
-  return InvalidArgument("unknown flag ", Dashed(name), nearest.empty() ? "" : "; did you mean ",
-                         nearest.empty() ? "" : Dashed(nearest), nearest.empty() ? "" : "?");
+  for (const FlagSpec& spec : specs) {
+    if (spec.name == name) return InvalidArgument("unknown flag ", written, "; did you mean ", Dashed(name), "?");
+    known.push_back(Dashed(spec.name));
+  }
+  const std::string nearest = DidYouMean(absl::StrCat("--", name), known);
+  return InvalidArgument("unknown flag ", written, nearest.empty() ? "; --help lists the flags" : nearest);
 }
 
 }  // namespace
 
-std::string NearestWord(const std::string& word, absl::Span<const std::string> known) {
+std::string DidYouMean(const std::string& word, absl::Span<const std::string> known) {
   std::string nearest;
-  size_t least =
-      std::min<size_t>(4, word.size() / 2 + 1);  // at this distance words are no longer alike
   if (word.size() > 100) return nearest;
+  size_t least = std::min<size_t>(4, word.size() / 2 + 1);  // at this distance words are no longer alike
   for (const std::string& one : known) {
     const size_t distance = EditDistance(word, one);
+    if (distance == 0) return "";
     if (distance < least) {
       least = distance;
       nearest = one;
     }
   }
-  return nearest;
+  return nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?");
 }
 
 absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs,
@@ -81,7 +84,9 @@ absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs,
         argument.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
     const auto spec = std::find_if(specs.begin(), specs.end(),
                                    [&](const FlagSpec& one) { return one.name == name; });
-    if (spec == specs.end() || (dashes == 1) != (name.size() == 1)) return UnknownFlag(specs, name);
+    if (spec == specs.end() || (dashes == 1) != (name.size() == 1)) {
+      return UnknownFlag(specs, argument.substr(0, equals), name);
+    }
     std::string value;
     if (spec->value.empty()) {
       if (equals != std::string::npos)

@@ -44,8 +44,8 @@ class Flags {
   std::vector<std::string> positional_;
 };
 
-// The known word that is nearest to `word`, or nothing if none is near.
-std::string NearestWord(const std::string& word, absl::Span<const std::string> known);
+// "; did you mean WORD?" with the known word that is nearest to `word`; nothing if none is near, or `word` is known.
+std::string DidYouMean(const std::string& word, absl::Span<const std::string> known);
 
 }  // namespace hilo::tools
 

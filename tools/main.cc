@@ -36,15 +36,12 @@ std::string Overview() {
 std::string Help(const Command& command) {
   std::string text = absl::StrCat("Usage: hilo ", command.name, " ", command.arguments,
                                   " [FLAGS]: ", command.summary, "\n\n");
-  for (const FlagSpec& flag : command.flags) {
-    const std::string head = absl::StrCat(flag.name.size() == 1 ? "-" : "--", flag.name,
-                                          flag.value.empty()      ? ""
-                                          : flag.name.size() == 1 ? " "
-                                                                  : "=",
-                                          flag.value);
-    absl::StrAppend(&text, "  ", head,
-                    std::string(std::max<size_t>(24, head.size() + 1) - head.size(), ' '),
-                    flag.help, "\n");
+  std::vector<FlagSpec> flags = command.flags;
+  flags.push_back({"help", "", "show this"});
+  for (const FlagSpec& flag : flags) {
+    const bool is_short = flag.name.size() == 1;
+    const std::string head = absl::StrCat(is_short ? "-" : "--", flag.name, flag.value.empty() ? "" : is_short ? " " : "=", flag.value);
+    absl::StrAppend(&text, "  ", head, std::string(std::max<size_t>(24, head.size() + 1) - head.size(), ' '), flag.help, "\n");
   }
   absl::StrAppend(&text, "\n", command.details);
   return text;
@@ -68,6 +65,7 @@ int Fail(const absl::Status& status) {
 }
 
 int Main(std::vector<std::string> arguments) {
+  if (arguments.size() == 2 && arguments[0] == "help") arguments = {arguments[1], "--help"};
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
       arguments[0] == "help") {
     std::fputs(Overview().c_str(), arguments.empty() ? stderr : stdout);
@@ -90,13 +88,13 @@ int Main(std::vector<std::string> arguments) {
     }
     const absl::StatusOr<Flags> flags = Flags::Parse(command.flags, arguments, command.program_follows);
     if (!flags.ok()) return Fail(flags.status());
+    if (command.arguments.empty() && !flags->positional().empty()) {
+      return Fail(InvalidArgument("hilo ", name, " takes flags only, got '", flags->positional()[0], "'"));
+    }
     const absl::Status status = command.run(*flags);
     return status.ok() ? 0 : Fail(status);
   }
-  const std::string nearest = NearestWord(name, names);
-  std::fprintf(stderr, "hilo: there is no command '%s'%s\n\n%s", name.c_str(),
-               nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?").c_str(),
-               Overview().c_str());
+  std::fprintf(stderr, "hilo: there is no command '%s'%s\n\n%s", name.c_str(), DidYouMean(name, names).c_str(), Overview().c_str());
   return 2;
 }
 

@@ -53,8 +53,7 @@ absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::strin
       }
     }
     if (found == nullptr) {
-      return InvalidArgument("there is no pass '", name, "'; there are ",
-                             absl::StrJoin(known, ", "));
+      return InvalidArgument("there is no pass '", name, "'; there are ", absl::StrJoin(known, ", "), DidYouMean(name, known));
     }
     HILO_RETURN_IF_ERROR(RunPass(*found, module));
   }
@@ -86,7 +85,7 @@ absl::StatusOr<HloStage> StageNamed(const std::string& name) {
     names.emplace_back(HloStageName(stage));
   }
   return InvalidArgument("--stage: there is no stage '", name, "'; there are ",
-                         absl::StrJoin(names, ", "));
+                         absl::StrJoin(names, ", "), DidYouMean(name, names));
 }
 
 absl::StatusOr<std::string> Serialize(const HloModule& module, const std::string& format) {

@@ -287,7 +287,11 @@ absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options) {
 
 absl::StatusOr<std::unique_ptr<Compiler>> CompilerFrom(const std::string& platform, const Flags& flags) {
   const std::string buffers = flags.Get("buffers");
-  if (buffers.empty()) return CreateCompiler(platform, flags.Has("cache-dir") ? std::optional<std::string>(flags.Get("cache-dir")) : std::nullopt);
+  if (buffers.empty()) {
+    auto compiler = CreateCompiler(platform, flags.Has("cache-dir") ? std::optional<std::string>(flags.Get("cache-dir")) : std::nullopt);
+    if (!compiler.ok()) return AddContext(compiler.status(), DidYouMean(platform, PlatformNames()));
+    return compiler;
+  }
   if (buffers != "assigned")
     return InvalidArgument("--buffers: expected assigned, got '", buffers, "'");
   if (platform != "interpreter")
