@@ -2,13 +2,17 @@
 //
 //   condition  compare(counter + a, limit)      body  counter' = counter + step      before it  counter = start
 //
-// with constants for a, limit, step and start. Each of the three places is brought into the form "element e of the state, and a number" or "a number". Integers wrap around in HLO, so
-// the count is only believed if no value on the way leaves the type.
+// with constants for a, limit, step and start. Each of the three values is brought into the form "element e of the state plus a number", or "a number".
+// Integers wrap around in HLO, so the count is only believed if no value on the way leaves the type.
+//
+// Both operands of an addition are looked at, so values are memoised: sums of sums have exponentially many paths. A search gives up after a fixed number of
+// steps, so that many loops over one long chain of copies and fusions take linear time.
 #include "hlo/analysis/trip_count.h"
 
+#include <memory>
 #include <utility>
-#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/hlo_opcode.h"
 #include "hlo/ops/op_attributes.h"
@@ -18,132 +22,164 @@ namespace {
 
 using Wide = __int128;
 
-constexpr int kMaxSteps = 64;
+// Of one loop; those that JAX makes take fewer than 50.
+constexpr int kMaxSteps = 2000;
+// Additions on the longest path to a value, which bounds the recursion.
+constexpr int kMaxDepth = 64;
 constexpr int64_t kNoElement = -1;     // a number
 constexpr int64_t kWholeState = -2;    // the state is the counter
 
-struct Counter {
+// Element `element` of the state plus `offset`, or the number `offset`.
+struct Affine {
   int64_t element = kNoElement;
-  Wide value = 0;
+  Wide offset = 0;
 };
 
-// A value as its user sees it: within fusions, whose parameters are the operands of the fusion outside.
-struct Place {
-  const HloInstruction* instruction;
-  std::vector<const HloInstruction*> fusions;  // the innermost last
+// One use of a fused computation, whose parameters are the operands of `fusion` in `caller`. Null: outside of all fusions.
+struct Scope {
+  const HloInstruction* fusion;
+  const Scope* caller;
 };
+
+struct Value {
+  const HloInstruction* instruction = nullptr;
+  const Scope* scope = nullptr;
+
+  friend bool operator==(const Value&, const Value&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const Value& value) {
+    return H::combine(std::move(h), value.instruction, value.scope);
+  }
+};
+
+bool HasSign(PrimitiveType type) { return type == S8 || type == S16 || type == S32 || type == S64; }
 
 bool IsCounterType(const Shape& shape) {
   if (!shape.IsArray() || !shape.IsScalar()) return false;
-  switch (shape.element_type()) {
-    case S8:
-    case S16:
-    case S32:
-    case S64:
-    case U8:
-    case U16:
-    case U32:
-      return true;
-    default:
-      return false;
-  }
+  const PrimitiveType type = shape.element_type();
+  return HasSign(type) || type == U8 || type == U16 || type == U32;
 }
 
-// Steps to where the value comes from, as long as it is the same value; false if `place` is where it is made.
-bool Forward(Place* place) {
-  const HloInstruction* at = place->instruction;
-  switch (at->opcode()) {
-    case HloOpcode::kCopy:
-    case HloOpcode::kBitcast:
-    case HloOpcode::kReshape:
-      if (!at->operand(0)->shape().IsArray() || at->operand(0)->shape().element_type() != at->shape().element_type()) return false;
-      place->instruction = at->operand(0);
-      return true;
-    case HloOpcode::kFusion:
-      place->fusions.push_back(at);
-      place->instruction = at->called_computation()->root_instruction();
-      return true;
-    case HloOpcode::kParameter:
-      if (place->fusions.empty()) return false;
-      place->instruction = place->fusions.back()->operand(at->parameter_number());
-      place->fusions.pop_back();
-      return true;
-    case HloOpcode::kGetTupleElement: {
-      Place tuple{at->operand(0), place->fusions};
-      for (int step = 0; step < kMaxSteps && tuple.instruction->opcode() != HloOpcode::kTuple; ++step) {
-        if (!Forward(&tuple)) return false;
-      }
-      if (tuple.instruction->opcode() != HloOpcode::kTuple) return false;
-      place->instruction = tuple.instruction->operand(at->attrs<GetTupleElementAttrs>().index);
-      place->fusions = std::move(tuple.fusions);
-      return true;
+// Brings values of one loop into affine form.
+class AffineForms {
+ public:
+  // The compare that decides; an instruction of another opcode if the condition is no compare.
+  Value Source(Value value) {
+    while (Forward(&value)) {
     }
-    default:
-      return false;
+    return value;
   }
-}
 
-std::optional<Counter> CounterOf(Place place, int depth = 0);
+  std::optional<Affine> Of(const Value& value, int depth = 0) {
+    if (depth > kMaxDepth) return std::nullopt;
+    if (auto it = known_.find(value); it != known_.end()) return it->second;
+    const std::optional<Affine> form = Find(value, depth);
+    return known_[value] = form;
+  }
 
-std::optional<Wide> NumberOf(const Place& place, int depth) {
-  const std::optional<Counter> number = CounterOf(place, depth + 1);
-  return number.has_value() && number->element == kNoElement ? std::optional(number->value) : std::nullopt;
-}
+  // Element `element` of the tuple `state`; nullopt if it cannot be told which value that is.
+  std::optional<Value> ElementOf(const HloInstruction* state, int64_t element) {
+    const Value value{state};
+    if (element == kWholeState) return value;
+    return TupleElement(value, element);
+  }
 
-std::optional<Counter> CounterOf(Place place, int depth) {
-  if (depth > kMaxSteps) return std::nullopt;
-  Wide sum = 0;
-  for (int step = 0; step < kMaxSteps; ++step) {
-    const HloInstruction* at = place.instruction;
-    if (!IsCounterType(at->shape())) return std::nullopt;
-    if (Forward(&place)) continue;
-    const auto operand = [&](int64_t i) { return Place{at->operand(i), place.fusions}; };
+ private:
+  // Strips one value-preserving op; false if there is none, or no step is left.
+  bool Forward(Value* value) {
+    if (--steps_left_ < 0) return false;
+    const HloInstruction* at = value->instruction;
+    switch (at->opcode()) {
+      case HloOpcode::kCopy:
+      case HloOpcode::kBitcast:
+      case HloOpcode::kReshape:
+        if (at->operand(0)->shape().IsArray() != at->shape().IsArray()) return false;
+        if (at->shape().IsArray() && at->operand(0)->shape().element_type() != at->shape().element_type()) return false;
+        value->instruction = at->operand(0);
+        return true;
+      case HloOpcode::kFusion:
+        *value = {at->called_computation()->root_instruction(), ScopeOf(at, value->scope)};
+        return true;
+      case HloOpcode::kParameter:
+        if (value->scope == nullptr) return false;
+        *value = {value->scope->fusion->operand(at->parameter_number()), value->scope->caller};
+        return true;
+      case HloOpcode::kGetTupleElement: {
+        const std::optional<Value> element = TupleElement({at->operand(0), value->scope}, at->attrs<GetTupleElementAttrs>().index);
+        if (!element.has_value()) return false;
+        *value = *element;
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  std::optional<Value> TupleElement(Value tuple, int64_t index) {
+    if (++tuple_depth_ > kMaxDepth) steps_left_ = 0;
+    while (tuple.instruction->opcode() != HloOpcode::kTuple && Forward(&tuple)) {
+    }
+    --tuple_depth_;
+    if (tuple.instruction->opcode() != HloOpcode::kTuple) return std::nullopt;
+    return Value{tuple.instruction->operand(index), tuple.scope};
+  }
+
+  const Scope* ScopeOf(const HloInstruction* fusion, const Scope* caller) {
+    std::unique_ptr<Scope>& scope = scopes_[{fusion, caller}];
+    if (scope == nullptr) scope = std::make_unique<Scope>(Scope{fusion, caller});
+    return scope.get();
+  }
+
+  std::optional<Affine> Find(const Value& value, int depth) {
+    if (!IsCounterType(value.instruction->shape())) return std::nullopt;
+    const Value source = Source(value);
+    const HloInstruction* at = source.instruction;
+    if (steps_left_ < 0 || !IsCounterType(at->shape())) return std::nullopt;
     switch (at->opcode()) {
       case HloOpcode::kConstant:
-        return Counter{kNoElement, at->literal().GetAsInt64(0) + sum};
+        return Affine{kNoElement, at->literal().GetAsInt64(0)};
       case HloOpcode::kParameter:
-        return Counter{kWholeState, sum};
+        return Affine{kWholeState, 0};
       case HloOpcode::kGetTupleElement: {
-        Place state = operand(0);
-        while (Forward(&state)) {
-        }
+        const Value state = Source({at->operand(0), source.scope});
         if (!state.instruction->IsParameter()) return std::nullopt;
-        return Counter{at->attrs<GetTupleElementAttrs>().index, sum};
+        return Affine{at->attrs<GetTupleElementAttrs>().index, 0};
       }
       case HloOpcode::kAdd:
       case HloOpcode::kSubtract: {
-        const bool adds = at->opcode() == HloOpcode::kAdd;
-        int64_t counter = 0;
-        std::optional<Wide> number = NumberOf(operand(1), depth);
-        if (!number.has_value() && adds) {
-          counter = 1;
-          number = NumberOf(operand(0), depth);
-        }
-        if (!number.has_value()) return std::nullopt;
-        sum += adds ? *number : -*number;
-        place.instruction = at->operand(counter);
-        continue;
+        const std::optional<Affine> lhs = Of({at->operand(0), source.scope}, depth + 1);
+        if (!lhs.has_value()) return std::nullopt;
+        const std::optional<Affine> rhs = Of({at->operand(1), source.scope}, depth + 1);
+        if (!rhs.has_value()) return std::nullopt;
+        return at->opcode() == HloOpcode::kAdd ? Sum(*lhs, *rhs) : Difference(*lhs, *rhs);
       }
       default:
         return std::nullopt;
     }
   }
-  return std::nullopt;
-}
 
-// Element `element` of the state that `state` makes.
-Place ElementOf(const HloInstruction* state, int64_t element) {
-  Place place{state, {}};
-  if (element == kWholeState) return place;
-  for (int step = 0; step < kMaxSteps && place.instruction->opcode() != HloOpcode::kTuple; ++step) {
-    if (!Forward(&place)) return {nullptr, {}};
+  // A sum counts an element at most once.
+  static std::optional<Affine> Sum(const Affine& lhs, const Affine& rhs) {
+    if (lhs.element != kNoElement && rhs.element != kNoElement) return std::nullopt;
+    return Small({lhs.element != kNoElement ? lhs.element : rhs.element, lhs.offset + rhs.offset});
   }
-  if (place.instruction->opcode() != HloOpcode::kTuple) return {nullptr, {}};
-  place.instruction = place.instruction->operand(element);
-  return place;
-}
+  static std::optional<Affine> Difference(const Affine& lhs, const Affine& rhs) {
+    if (rhs.element != kNoElement) return std::nullopt;
+    return Small({lhs.element, lhs.offset - rhs.offset});
+  }
+  // Keeps sums of doubled sums within the 128 bits.
+  static std::optional<Affine> Small(const Affine& form) {
+    constexpr Wide kLimit = Wide{1} << 80;
+    return form.offset < kLimit && form.offset > -kLimit ? std::optional(form) : std::nullopt;
+  }
 
-bool OnlyTells(const HloComputation& condition) {
+  int steps_left_ = kMaxSteps;
+  int tuple_depth_ = 0;
+  absl::flat_hash_map<Value, std::optional<Affine>> known_;
+  absl::flat_hash_map<std::pair<const HloInstruction*, const Scope*>, std::unique_ptr<Scope>> scopes_;
+};
+
+bool HasNoEffects(const HloComputation& condition) {
   for (const HloInstruction* instruction : condition.instructions()) {
     if (instruction->HasSideEffect() || HasTrait(instruction->opcode(), kControlFlow)) return false;
   }
@@ -152,22 +188,21 @@ bool OnlyTells(const HloComputation& condition) {
 
 bool Fits(PrimitiveType type, Wide value) {
   const int bits = 8 * static_cast<int>(PrimitiveTypeByteSize(type));
-  const bool has_sign = type == S8 || type == S16 || type == S32 || type == S64;
-  const Wide range = Wide{1} << (has_sign ? bits - 1 : bits);
-  return value < range && value >= (has_sign ? -range : Wide{0});
+  const Wide range = Wide{1} << (HasSign(type) ? bits - 1 : bits);
+  return value < range && value >= (HasSign(type) ? -range : Wide{0});
 }
 
 Wide CeilDivide(Wide a, Wide b) { return (a + b - 1) / b; }
 
-// Turns while `from` + t * step is in `direction` of `limit`.
-std::optional<Wide> Turns(ComparisonDirection direction, Wide from, Wide step, Wide limit) {
+// The number of iterations for which `from` + i * step is in `direction` of `limit`.
+std::optional<Wide> Iterations(ComparisonDirection direction, Wide from, Wide step, Wide limit) {
   switch (direction) {
     case ComparisonDirection::kLe:
-      return Turns(ComparisonDirection::kLt, from, step, limit + 1);
+      return Iterations(ComparisonDirection::kLt, from, step, limit + 1);
     case ComparisonDirection::kGe:
-      return Turns(ComparisonDirection::kGt, from, step, limit - 1);
+      return Iterations(ComparisonDirection::kGt, from, step, limit - 1);
     case ComparisonDirection::kGt:
-      return Turns(ComparisonDirection::kLt, -from, -step, -limit);
+      return Iterations(ComparisonDirection::kLt, -from, -step, -limit);
     case ComparisonDirection::kLt:
       if (from >= limit) return 0;
       return step > 0 ? std::optional(CeilDivide(limit - from, step)) : std::nullopt;
@@ -201,12 +236,12 @@ ComparisonDirection Swapped(ComparisonDirection direction) {
 
 std::optional<int64_t> TripCount(const HloInstruction& loop) {
   const HloComputation *condition = loop.called_computation(0), *body = loop.called_computation(1);
-  if (!OnlyTells(*condition)) return std::nullopt;
-  Place test{condition->root_instruction(), {}};
-  for (int step = 0; step < kMaxSteps && Forward(&test); ++step) {
-  }
+  if (!HasNoEffects(*condition)) return std::nullopt;
+  AffineForms forms;
+  const Value test = forms.Source({condition->root_instruction()});
   if (test.instruction->opcode() != HloOpcode::kCompare) return std::nullopt;
-  std::optional<Counter> counter = CounterOf({test.instruction->operand(0), test.fusions}), limit = CounterOf({test.instruction->operand(1), test.fusions});
+  std::optional<Affine> counter = forms.Of({test.instruction->operand(0), test.scope});
+  std::optional<Affine> limit = forms.Of({test.instruction->operand(1), test.scope});
   if (!counter.has_value() || !limit.has_value()) return std::nullopt;
   ComparisonDirection direction = test.instruction->attrs<CompareAttrs>().direction;
   if (counter->element == kNoElement) {
@@ -214,23 +249,24 @@ std::optional<int64_t> TripCount(const HloInstruction& loop) {
     direction = Swapped(direction);
   }
   if (counter->element == kNoElement || limit->element != kNoElement) return std::nullopt;
-  const Place next = ElementOf(body->root_instruction(), counter->element), first = ElementOf(loop.operand(0), counter->element);
-  if (next.instruction == nullptr || first.instruction == nullptr) return std::nullopt;
-  const std::optional<Counter> step = CounterOf(next), start = CounterOf(first);
+  const std::optional<Value> next = forms.ElementOf(body->root_instruction(), counter->element);
+  const std::optional<Value> first = forms.ElementOf(loop.operand(0), counter->element);
+  if (!next.has_value() || !first.has_value()) return std::nullopt;
+  const std::optional<Affine> step = forms.Of(*next), start = forms.Of(*first);
   if (!step.has_value() || step->element != counter->element || !start.has_value() || start->element != kNoElement) return std::nullopt;
 
   const PrimitiveType type = test.instruction->operand(0)->shape().element_type();
   // An unsigned counter that goes down adds a number that is as good as negative.
   const Wide modulus = Wide{1} << (8 * PrimitiveTypeByteSize(type));
   const auto nearest = [&](Wide number) { return number >= modulus / 2 ? number - modulus : number; };
-  const Wide by = nearest(step->value), ahead = nearest(counter->value);
-  const std::optional<Wide> turns = Turns(direction, start->value + ahead, by, limit->value);
-  if (!turns.has_value() || *turns > INT64_MAX) return std::nullopt;
-  const Wide last = start->value + *turns * by;
-  for (const Wide value : {start->value, start->value + ahead, last, last + ahead, limit->value}) {
+  const Wide by = nearest(step->offset), ahead = nearest(counter->offset);
+  const std::optional<Wide> iterations = Iterations(direction, start->offset + ahead, by, limit->offset);
+  if (!iterations.has_value() || *iterations > INT64_MAX) return std::nullopt;
+  const Wide last = start->offset + *iterations * by;
+  for (const Wide value : {start->offset, start->offset + ahead, last, last + ahead, limit->offset}) {
     if (!Fits(type, value)) return std::nullopt;
   }
-  return static_cast<int64_t>(*turns);
+  return static_cast<int64_t>(*iterations);
 }
 
 bool HasOpenEnd(const HloModule& module) {

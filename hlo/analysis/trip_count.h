@@ -1,4 +1,4 @@
-// How often loops run whose end shows: those that count from a constant, by a constant, up or down to a constant.
+// The number of iterations of counted loops: a counter that goes from a constant, by a constant, up or down to a constant.
 #ifndef HILO_HLO_ANALYSIS_TRIP_COUNT_H_
 #define HILO_HLO_ANALYSIS_TRIP_COUNT_H_
 
@@ -10,10 +10,10 @@
 
 namespace hilo {
 
-// The turns of a while, however often its condition was asked; nullopt if they do not show, or the condition does more than to tell. Looks through fusions and copies, so that it
-// works at every stage.
+// The number of iterations of a while; nullopt if it cannot be derived, or if the condition has side effects. Looks through fusions and copies, so that it
+// works at every stage. The time is bounded, whatever the program.
 std::optional<int64_t> TripCount(const HloInstruction& loop);
-// Whether the module has loops whose turns do not show, so that a run may last for ever.
+// Returns true if the module has loops whose trip count cannot be derived, so that a run may never end.
 bool HasOpenEnd(const HloModule& module);
 
 }  // namespace hilo

@@ -8,8 +8,8 @@ namespace {
 
 using testing::Parse;
 
-// Of a loop over (counter, f32) in the type, from `start`, whose condition and next counter are given in terms of i; -1: it does not show.
-int64_t Turns(absl::string_view type, absl::string_view start, absl::string_view condition, absl::string_view next) {
+// The trip count of a loop over (counter, f32) in the type, from `start`, whose condition and next counter are given in terms of i; -1: unknown.
+int64_t Iterations(absl::string_view type, absl::string_view start, absl::string_view condition, absl::string_view next) {
   const auto module = Parse(absl::StrCat("HloModule m\nc {\n s = (", type, "[], f32[]) parameter(0)  i = ", type, "[] get-tuple-element(s), index=0\n ", condition,
                                          "\n}\nb {\n s = (", type, "[], f32[]) parameter(0)  i = ", type, "[] get-tuple-element(s), index=0  v = f32[] get-tuple-element(s), index=1\n ",
                                          next, "\n w = f32[] add(v, v)\n ROOT t = (", type, "[], f32[]) tuple(n, w)\n}\nENTRY e {\n x = f32[] parameter(0)\n z = ", type,
@@ -22,46 +22,46 @@ std::string Compare(absl::string_view type, absl::string_view direction, absl::s
 std::string Step(absl::string_view type, absl::string_view op, absl::string_view by) { return absl::StrCat("o = ", type, "[] constant(", by, ")  n = ", type, "[] ", op, "(i, o)"); }
 
 TEST(TripCount, Directions) {
-  EXPECT_EQ(Turns("s32", "0", Compare("s32", "LT", "9"), Step("s32", "add", "1")), 9);
-  EXPECT_EQ(Turns("s32", "0", Compare("s32", "LE", "9"), Step("s32", "add", "1")), 10);
-  EXPECT_EQ(Turns("s32", "0", Compare("s32", "LT", "10"), Step("s32", "add", "3")), 4);
-  EXPECT_EQ(Turns("s32", "0", Compare("s32", "LT", "9"), Step("s32", "add", "3")), 3);
-  EXPECT_EQ(Turns("s32", "9", Compare("s32", "LT", "9"), Step("s32", "add", "1")), 0);
-  EXPECT_EQ(Turns("s32", "9", Compare("s32", "GT", "0"), Step("s32", "subtract", "2")), 5);
-  EXPECT_EQ(Turns("s32", "9", Compare("s32", "GE", "-1"), Step("s32", "add", "-2")), 6);
-  EXPECT_EQ(Turns("s64", "2", Compare("s64", "NE", "10"), Step("s64", "add", "4")), 2);
-  EXPECT_EQ(Turns("s64", "2", Compare("s64", "NE", "2"), Step("s64", "add", "4")), 0);
-  EXPECT_EQ(Turns("s64", "2", Compare("s64", "EQ", "2"), Step("s64", "add", "4")), 1);
+  EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), Step("s32", "add", "1")), 9);
+  EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LE", "9"), Step("s32", "add", "1")), 10);
+  EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "10"), Step("s32", "add", "3")), 4);
+  EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), Step("s32", "add", "3")), 3);
+  EXPECT_EQ(Iterations("s32", "9", Compare("s32", "LT", "9"), Step("s32", "add", "1")), 0);
+  EXPECT_EQ(Iterations("s32", "9", Compare("s32", "GT", "0"), Step("s32", "subtract", "2")), 5);
+  EXPECT_EQ(Iterations("s32", "9", Compare("s32", "GE", "-1"), Step("s32", "add", "-2")), 6);
+  EXPECT_EQ(Iterations("s64", "2", Compare("s64", "NE", "10"), Step("s64", "add", "4")), 2);
+  EXPECT_EQ(Iterations("s64", "2", Compare("s64", "NE", "2"), Step("s64", "add", "4")), 0);
+  EXPECT_EQ(Iterations("s64", "2", Compare("s64", "EQ", "2"), Step("s64", "add", "4")), 1);
 }
 
 TEST(TripCount, ConstantsOnTheLeft) {
-  EXPECT_EQ(Turns("s32", "0", "e = s32[] constant(9)  ROOT r = pred[] compare(e, i), direction=GT", "o = s32[] constant(2)  n = s32[] add(o, i)"), 5);
-  EXPECT_EQ(Turns("s32", "0", "o = s32[] constant(1)  j = s32[] add(i, o)  e = s32[] constant(9)  ROOT r = pred[] compare(j, e), direction=LT", Step("s32", "add", "1")), 8);
+  EXPECT_EQ(Iterations("s32", "0", "e = s32[] constant(9)  ROOT r = pred[] compare(e, i), direction=GT", "o = s32[] constant(2)  n = s32[] add(o, i)"), 5);
+  EXPECT_EQ(Iterations("s32", "0", "o = s32[] constant(1)  j = s32[] add(i, o)  e = s32[] constant(9)  ROOT r = pred[] compare(j, e), direction=LT", Step("s32", "add", "1")), 8);
 }
 
 // What would never end, or end by wrapping around.
 TEST(TripCount, NoneWhereACounterLeavesItsType) {
-  EXPECT_EQ(Turns("s32", "0", Compare("s32", "LT", "9"), Step("s32", "add", "0")), -1);
-  EXPECT_EQ(Turns("s32", "0", Compare("s32", "LT", "9"), Step("s32", "add", "-1")), -1);
-  EXPECT_EQ(Turns("s32", "0", Compare("s32", "NE", "9"), Step("s32", "add", "2")), -1);
-  EXPECT_EQ(Turns("s8", "0", Compare("s8", "LE", "127"), Step("s8", "add", "1")), -1);
-  EXPECT_EQ(Turns("s8", "0", Compare("s8", "LT", "127"), Step("s8", "add", "3")), -1);
-  EXPECT_EQ(Turns("s8", "0", Compare("s8", "LT", "127"), Step("s8", "add", "1")), 127);
-  EXPECT_EQ(Turns("u32", "5", Compare("u32", "GE", "0"), Step("u32", "subtract", "1")), -1);
-  EXPECT_EQ(Turns("u32", "5", Compare("u32", "GT", "0"), Step("u32", "add", "4294967295")), 5);
+  EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), Step("s32", "add", "0")), -1);
+  EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), Step("s32", "add", "-1")), -1);
+  EXPECT_EQ(Iterations("s32", "0", Compare("s32", "NE", "9"), Step("s32", "add", "2")), -1);
+  EXPECT_EQ(Iterations("s8", "0", Compare("s8", "LE", "127"), Step("s8", "add", "1")), -1);
+  EXPECT_EQ(Iterations("s8", "0", Compare("s8", "LT", "127"), Step("s8", "add", "3")), -1);
+  EXPECT_EQ(Iterations("s8", "0", Compare("s8", "LT", "127"), Step("s8", "add", "1")), 127);
+  EXPECT_EQ(Iterations("u32", "5", Compare("u32", "GE", "0"), Step("u32", "subtract", "1")), -1);
+  EXPECT_EQ(Iterations("u32", "5", Compare("u32", "GT", "0"), Step("u32", "add", "4294967295")), 5);
 }
 
-TEST(TripCount, NoneWhereTheEndDoesNotShow) {
-  EXPECT_EQ(Turns("s32", "0", "e = s32[] multiply(i, i)  f = s32[] constant(9)  ROOT r = pred[] compare(e, f), direction=LT", Step("s32", "add", "1")), -1);
-  EXPECT_EQ(Turns("s32", "0", Compare("s32", "LT", "9"), "n = s32[] multiply(i, i)"), -1);
-  EXPECT_EQ(Turns("s32", "0", Compare("s32", "LT", "9"), "j = s32[] convert(v)  n = s32[] add(i, j)"), -1);
-  EXPECT_EQ(Turns("s32", "0", "ROOT r = pred[] compare(i, i), direction=LT", Step("s32", "add", "1")), -1);
-  EXPECT_EQ(Turns("f32", "0", Compare("f32", "LT", "9"), Step("f32", "add", "1")), -1);
-  // It does more than to tell.
-  EXPECT_EQ(Turns("s32", "0", "k = token[] after-all()  u = token[] outfeed(i, k), outfeed_shape=s32[]  " + Compare("s32", "LT", "9"), Step("s32", "add", "1")), -1);
+TEST(TripCount, NoneWhereTheEndIsUnknown) {
+  EXPECT_EQ(Iterations("s32", "0", "e = s32[] multiply(i, i)  f = s32[] constant(9)  ROOT r = pred[] compare(e, f), direction=LT", Step("s32", "add", "1")), -1);
+  EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), "n = s32[] multiply(i, i)"), -1);
+  EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), "j = s32[] convert(v)  n = s32[] add(i, j)"), -1);
+  EXPECT_EQ(Iterations("s32", "0", "ROOT r = pred[] compare(i, i), direction=LT", Step("s32", "add", "1")), -1);
+  EXPECT_EQ(Iterations("f32", "0", Compare("f32", "LT", "9"), Step("f32", "add", "1")), -1);
+  // The condition has an effect.
+  EXPECT_EQ(Iterations("s32", "0", "k = token[] after-all()  u = token[] outfeed(i, k), outfeed_shape=s32[]  " + Compare("s32", "LT", "9"), Step("s32", "add", "1")), -1);
 }
 
-// As later stages have them.
+// As in later stages.
 TEST(TripCount, ThroughFusionsAndCopies) {
   const auto module = Parse(R"(HloModule m
 f { a = s32[] parameter(0)  e = s32[] constant(9)  ROOT r = pred[] compare(a, e), direction=LT }
@@ -86,6 +86,25 @@ ENTRY e {
   ROOT l = (s32[], f32[8]) while(t), condition=c, body=b
 })");
   EXPECT_EQ(TripCount(*module->entry_computation()->root_instruction()), 7);
+}
+
+// Sums of a value and itself, `depth` deep: "d0 = type[] add(of, of) d1 = type[] add(d0, d0) ...".
+std::string Doubled(absl::string_view type, absl::string_view of, int depth) {
+  std::string text;
+  for (int i = 0; i < depth; ++i) {
+    const std::string last = i == 0 ? std::string(of) : absl::StrCat("d", i - 1);
+    absl::StrAppend(&text, "d", i, " = ", type, "[] add(", last, ", ", last, ")\n ");
+  }
+  return text;
+}
+
+// Exponential in time, or in the numbers, for a walk without memory.
+TEST(TripCount, DoubledValues) {
+  EXPECT_EQ(Iterations("s32", "0", Doubled("s32", "i", 60) + "e = s32[] constant(9)  ROOT r = pred[] compare(d59, e), direction=LT", Step("s32", "add", "1")), -1);
+  EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), Doubled("s32", "i", 60) + "n = s32[] copy(d59)"), -1);
+  EXPECT_EQ(Iterations("s32", "0", "o = s32[] constant(1)\n " + Doubled("s32", "o", 4) + "ROOT r = pred[] compare(i, d3), direction=LT", Step("s32", "add", "1")), 16);
+  EXPECT_EQ(Iterations("s32", "0", "o = s32[] constant(1)\n " + Doubled("s32", "o", 60) + "ROOT r = pred[] compare(i, d59), direction=LT", Step("s32", "add", "1")), -1);
+  EXPECT_EQ(Iterations("s64", "0", "o = s64[] constant(9223372036854775807)\n " + Doubled("s64", "o", 63) + "ROOT r = pred[] compare(i, d62), direction=LT", Step("s64", "add", "1")), -1);
 }
 
 TEST(TripCount, TheWholeStateMayCount) {
