@@ -21,7 +21,7 @@ class RaggedDotOp : public HostOp {
     for (const HloInstruction* operand : instruction.operands()) operand_shapes_.push_back(operand->shape());
   }
 
-  absl::Status Run(const RunContext&, const HostOpArrays& arrays) const override {
+  absl::Status Run(const RunContext& run, const HostOpArrays& arrays) const override {
     std::vector<Literal> literals;
     std::vector<const Literal*> operands;
     std::vector<const Shape*> shapes;
@@ -30,7 +30,8 @@ class RaggedDotOp : public HostOp {
       shapes.push_back(&operand_shapes_[i]);
     }
     for (const Literal& literal : literals) operands.push_back(&literal);
-    const OpView op{.opcode = HloOpcode::kRaggedDot, .operands = shapes, .attributes = attributes_.get()};
+    WorkBudget budget(run.cancellation);
+    const OpView op{.opcode = HloOpcode::kRaggedDot, .operands = shapes, .attributes = attributes_.get(), .budget = &budget};
     HILO_ASSIGN_OR_RETURN(const Literal result, EvaluateOp(op, shape_, operands));
     LiteralToBytes(result, shape_, arrays.results[0]);
     return absl::OkStatus();

@@ -128,9 +128,9 @@ class InterpreterProgram : public CompiledProgram {
   absl::StatusOr<Literal> Evaluate(const RunContext& context,
                                    absl::Span<const Literal* const> arguments) const {
     DeviceEnvironment environment(context, custom_calls_);
-    if (assignment_.has_value()) return EvaluateInAssignedBuffers(*module_, *assignment_, arguments, &environment);
-    HloEvaluator evaluator(
-        [token = context.cancellation] { return token == nullptr ? absl::OkStatus() : token->status(); }, &environment);
+    WorkBudget budget(context.cancellation);
+    if (assignment_.has_value()) return EvaluateInAssignedBuffers(*module_, *assignment_, arguments, &environment, &budget);
+    HloEvaluator evaluator(&budget, &environment);
     return evaluator.Evaluate(*module_, arguments);
   }
 

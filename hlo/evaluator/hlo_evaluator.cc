@@ -12,6 +12,9 @@ namespace {
 // Computations may nest this deep before the evaluation is refused; the native stack is what limits it.
 constexpr int kMaxDepth = 1000;
 
+// What an instruction, and a call, costs of the budget beside its elements, in units of an element of a large array.
+constexpr int64_t kStepOperations = 64;
+
 using LeafList = std::vector<std::shared_ptr<const Literal>>;
 
 // A literal that does not own: for handing shared leaves to ops by pointer.
@@ -101,6 +104,7 @@ absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::Run(const HloComputation& com
   if (depth_ >= kMaxDepth) {
     return ResourceExhausted("computation ", computation.name(), " is nested more than ", kMaxDepth, " deep");
   }
+  HILO_RETURN_IF_ERROR(Spend(kStepOperations));
   ++depth_;
   const Plan& plan = PlanOf(computation);
   std::vector<Leaves> values(plan.steps.size());
@@ -151,7 +155,6 @@ absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::RunStep(const HloInstruction&
       return RunConditional(instruction, operands);
     case HloOpcode::kCall:
     case HloOpcode::kFusion: {
-      if (interrupted_) HILO_RETURN_IF_ERROR(interrupted_());
       std::vector<Leaves> arguments;
       for (const Leaves* operand : operands) arguments.push_back(*operand);
       return Run(*instruction.called_computation(), arguments);
@@ -159,7 +162,6 @@ absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::RunStep(const HloInstruction&
     default:
       break;
   }
-  if (interrupted_ && depth_ == 1) HILO_RETURN_IF_ERROR(interrupted_());
   std::vector<Literal> tuples;
   tuples.reserve(operands.size());
   std::vector<const Literal*> literals;
@@ -206,13 +208,16 @@ absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& 
     if (!result.ok()) return AddContext(result.status(), InstructionContext(instruction));
     return result;
   }
+  // Ops whose work is more than this charge the rest themselves.
+  HILO_RETURN_IF_ERROR(Spend(kStepOperations + (instruction.shape().IsArray() ? ShapeUtil::ElementsIn(instruction.shape()) : 0)));
   std::vector<const Shape*> shapes;
   shapes.reserve(operands.size());
   for (const HloInstruction* operand : instruction.operands()) shapes.push_back(&operand->shape());
   OpView op{.opcode = instruction.opcode(),
             .operands = shapes,
             .attributes = instruction.attributes(),
-            .stated = &instruction.shape()};
+            .stated = &instruction.shape(),
+            .budget = budget_};
   if (!instruction.called_computations().empty()) op.computations = CallbacksOf(instruction);
   auto result = AnyDynamic(operands) ? EvaluateDynamic(instruction, op, operands) : EvaluateOp(op, instruction.shape(), operands);
   if (!result.ok()) return AddContext(result.status(), InstructionContext(instruction));
@@ -233,7 +238,6 @@ const std::vector<ComputationFn>& HloEvaluator::CallbacksOf(const HloInstruction
 absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::RunWhile(const HloInstruction& loop, const Leaves& init) {
   std::vector<Leaves> state = {init};
   while (true) {
-    if (interrupted_) HILO_RETURN_IF_ERROR(interrupted_());
     HILO_ASSIGN_OR_RETURN(Leaves more, Run(*loop.called_computation(0), state));
     if (!more[0]->GetFirstElement<bool>()) return std::move(state[0]);
     HILO_ASSIGN_OR_RETURN(state[0], Run(*loop.called_computation(1), state));

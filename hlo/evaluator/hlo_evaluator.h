@@ -2,13 +2,13 @@
 #ifndef HILO_HLO_EVALUATOR_HLO_EVALUATOR_H_
 #define HILO_HLO_EVALUATOR_HLO_EVALUATOR_H_
 
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/work_budget.h"
 #include "hlo/evaluator/evaluation_environment.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/op.h"
@@ -18,13 +18,12 @@ namespace hilo {
 
 class HloEvaluator {
  public:
-  // `interrupted` is asked at every instruction of control flow; a status other than OK ends the evaluation with it. May be null.
-  // `environment` runs what reaches outside, and outlives the evaluator; null: there is one device, and nothing outside.
-  explicit HloEvaluator(std::function<absl::Status()> interrupted = nullptr, EvaluationEnvironment* environment = nullptr)
-      : interrupted_(std::move(interrupted)), environment_(environment) {}
+  // `budget` is charged with an operation per element that is computed and some for each instruction, and ends the evaluation by its errors; null: unlimited.
+  // `environment` runs what reaches outside; null: there is one device, and nothing outside. Both outlive the evaluator.
+  explicit HloEvaluator(WorkBudget* budget = nullptr, EvaluationEnvironment* environment = nullptr) : budget_(budget), environment_(environment) {}
 
   // The result of the entry computation; one literal a parameter (tuples as tuple literals).
-  // Errors: InvalidArgument if the arguments do not fit; Unimplemented for ops known by name only; each with the instruction named.
+  // Errors: InvalidArgument if the arguments do not fit; Unimplemented for ops known by name only; each with the instruction named; those of the budget.
   absl::StatusOr<Literal> Evaluate(const HloModule& module, absl::Span<const Literal* const> arguments);
   absl::StatusOr<Literal> Evaluate(const HloComputation& computation, absl::Span<const Literal* const> arguments);
 
@@ -55,7 +54,9 @@ class HloEvaluator {
   // The callbacks through which ops call their computations.
   const std::vector<ComputationFn>& CallbacksOf(const HloInstruction& instruction);
 
-  std::function<absl::Status()> interrupted_;
+  absl::Status Spend(int64_t operations) { return budget_ == nullptr ? absl::OkStatus() : budget_->Spend(operations); }
+
+  WorkBudget* budget_;
   EvaluationEnvironment* environment_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<Plan>> plans_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ComputationFn>>> callbacks_;

@@ -22,8 +22,8 @@ struct Memory {
 
 class Machine {
  public:
-  Machine(const HloModule& module, const BufferAssignment& assignment, EvaluationEnvironment* environment)
-      : module_(module), assignment_(assignment), evaluator_(nullptr, environment) {}
+  Machine(const HloModule& module, const BufferAssignment& assignment, EvaluationEnvironment* environment, WorkBudget* budget)
+      : module_(module), assignment_(assignment), budget_(budget), evaluator_(budget, environment) {}
 
   absl::Status RunScope(const HloComputation& computation, std::vector<uint8_t*> parameters,
                         std::vector<uint8_t*> outputs) {
@@ -96,6 +96,7 @@ class Machine {
   }
 
   absl::Status RunComputation(const HloComputation& computation, Memory& memory) {
+    if (budget_ != nullptr) HILO_RETURN_IF_ERROR(budget_->Spend(1));
     for (const HloInstruction* instruction : module_.OrderOf(computation)) {
       HILO_RETURN_IF_ERROR(RunInstruction(*instruction, memory));
     }
@@ -150,6 +151,7 @@ class Machine {
 
   const HloModule& module_;
   const BufferAssignment& assignment_;
+  WorkBudget* budget_;
   HloEvaluator evaluator_;
   int depth_ = 0;
 };
@@ -180,7 +182,8 @@ absl::StatusOr<Literal> Assemble(const Shape& shape, const std::vector<std::vect
 }  // namespace
 
 absl::StatusOr<Literal> EvaluateInAssignedBuffers(const HloModule& module, const BufferAssignment& assignment,
-                                                  absl::Span<const Literal* const> arguments, EvaluationEnvironment* environment) {
+                                                  absl::Span<const Literal* const> arguments, EvaluationEnvironment* environment,
+                                                  WorkBudget* budget) {
   const HloComputation& entry = *module.entry_computation();
   if (static_cast<int64_t>(arguments.size()) != entry.num_parameters()) {
     return InvalidArgument("the entry has ", entry.num_parameters(), " parameters, but got ", arguments.size(),
@@ -204,7 +207,7 @@ absl::StatusOr<Literal> EvaluateInAssignedBuffers(const HloModule& module, const
   std::vector<uint8_t*> parameter_pointers, output_pointers;
   for (auto& bytes : parameters) parameter_pointers.push_back(bytes.data());
   for (auto& bytes : outputs) output_pointers.push_back(bytes.data());
-  Machine machine(module, assignment, environment);
+  Machine machine(module, assignment, environment, budget);
   HILO_RETURN_IF_ERROR(machine.RunScope(entry, parameter_pointers, output_pointers));
   size_t next = 0;
   return Assemble(entry.root_instruction()->shape(), outputs, &next);

@@ -4,9 +4,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/work_budget.h"
 #include "hlo/evaluator/evaluation_environment.h"
 #include "hlo/ir/hlo_module.h"
-#include "hlo/evaluator/evaluation_environment.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "shape/literal.h"
 
@@ -15,7 +15,8 @@ namespace hilo {
 // As HloEvaluator::Evaluate, but every value is written to and read from its slice, and memory that has not been written, frames of finished
 // calls included, holds a poison pattern. A sharing that destroys a needed value shows as a wrong result.
 absl::StatusOr<Literal> EvaluateInAssignedBuffers(const HloModule& module, const BufferAssignment& assignment,
-                                                  absl::Span<const Literal* const> arguments, EvaluationEnvironment* environment = nullptr);
+                                                  absl::Span<const Literal* const> arguments, EvaluationEnvironment* environment = nullptr,
+                                                  WorkBudget* budget = nullptr);
 
 }  // namespace hilo
 

@@ -23,20 +23,20 @@ absl::StatusOr<Shape> Infer<HloOpcode::kClamp>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kClamp>(const OpView&, const Shape& shape,
+absl::StatusOr<Literal> Evaluate<HloOpcode::kClamp>(const OpView& op, const Shape& shape,
                                                     Operands operands) {
   auto result = Literal::Create(shape);
   if (!result.ok()) return result;
-  WideTypeSwitch(shape.element_type(), [&](auto tag) {
+  HILO_RETURN_IF_ERROR(WideTypeSwitch(shape.element_type(), [&](auto tag) {
     using W = typename decltype(tag)::type;
     auto loop = [](const W* low, const W* x, const W* high, W* out, int64_t n) {
       for (int64_t i = 0; i < n; ++i) out[i] = MinimumOf(MaximumOf(low[i], x[i]), high[i]);
     };
-    ForEachBlock(result->element_count(), loop, WideWriter<W>(&*result),
-                 WideReader<W>(*operands[0], operands[0]->shape().IsScalar()),
-                 WideReader<W>(*operands[1]),
-                 WideReader<W>(*operands[2], operands[2]->shape().IsScalar()));
-  });
+    return ForEachBlock(op, result->element_count(), loop, WideWriter<W>(&*result),
+                        WideReader<W>(*operands[0], operands[0]->shape().IsScalar()),
+                        WideReader<W>(*operands[1]),
+                        WideReader<W>(*operands[2], operands[2]->shape().IsScalar()));
+  }));
   return result;
 }
 

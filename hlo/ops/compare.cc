@@ -105,12 +105,12 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kCompare>(const OpView& op, const Sh
                                                       Operands operands) {
   auto result = Literal::Create(shape);
   if (!result.ok()) return result;
-  WideTypeSwitch(operands[0]->shape().element_type(), [&](auto tag) {
+  HILO_RETURN_IF_ERROR(WideTypeSwitch(operands[0]->shape().element_type(), [&](auto tag) {
     using W = typename decltype(tag)::type;
-    ForEachBlock(result->element_count(), FindLoop<W>(op.attrs<CompareAttrs>()),
-                 WideWriter<bool>(&*result), WideReader<W>(*operands[0]),
-                 WideReader<W>(*operands[1]));
-  });
+    return ForEachBlock(op, result->element_count(), FindLoop<W>(op.attrs<CompareAttrs>()),
+                        WideWriter<bool>(&*result), WideReader<W>(*operands[0]),
+                        WideReader<W>(*operands[1]));
+  }));
   return result;
 }
 

@@ -72,7 +72,7 @@ T FromSum(Sum sum) {
 // Calls f(NativeTag<Sum>{}) with the C++ type in which products of the first two operands are summed up for a result of `type`: SumType's, but
 // that all integers are summed up in 64 bits and wrapped at the end, which is the same.
 template <typename F>
-void SumTypeSwitch(Operands operands, PrimitiveType type, F&& f) {
+auto SumTypeSwitch(Operands operands, PrimitiveType type, F&& f) {
   switch (SumType(operands[0]->shape().element_type(), operands[1]->shape().element_type(), type)) {
     case F32:
       return f(NativeTag<float>{});

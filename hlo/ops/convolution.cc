@@ -123,7 +123,8 @@ int64_t InputPosition(const Window::Dimension& window, int64_t size, int64_t out
 }
 
 template <typename Sum>
-void ConvolveAs(const ConvolutionAttrs& attrs, Operands operands, Literal* result) {
+absl::Status ConvolveAs(const OpView& op, Operands operands, Literal* result) {
+  const ConvolutionAttrs& attrs = op.attrs<ConvolutionAttrs>();
   const ConvolutionDimensionNumbers& numbers = attrs.dim_labels;
   const std::vector<Window::Dimension>& window = attrs.window.dimensions;
   const Shape& shape = result->shape();
@@ -156,7 +157,7 @@ void ConvolveAs(const ConvolutionAttrs& attrs, Operands operands, Literal* resul
 
   std::vector<Sum> row(out);
   std::vector<int64_t> place(spatial, 0), k(spatial);
-  ArrayTypeSwitch(shape.element_type(), [&](auto tag) {
+  return ArrayTypeSwitch(shape.element_type(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     T* to = result->data<T>().data();
     for (int64_t b = 0; b < batch; ++b) {
@@ -165,6 +166,7 @@ void ConvolveAs(const ConvolutionAttrs& attrs, Operands operands, Literal* resul
         std::fill(row.begin(), row.end(), Sum(0));
         k.assign(spatial, 0);
         do {
+          HILO_RETURN_IF_ERROR(op.Spend(1 + in * out));
           int64_t from = 0;
           bool inside = true;
           for (size_t s = 0; s < spatial && inside; ++s) {
@@ -195,6 +197,7 @@ void ConvolveAs(const ConvolutionAttrs& attrs, Operands operands, Literal* resul
         }
       } while (IndexUtil::BumpIndices(out_sizes, absl::MakeSpan(place)));
     }
+    return absl::OkStatus();
   });
 }
 
@@ -250,9 +253,9 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kConvolution>(const OpView& op, cons
                                                           Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (ShapeUtil::IsZeroElementArray(shape)) return result;
-  SumTypeSwitch(operands, shape.element_type(), [&](auto tag) {
-    ConvolveAs<typename decltype(tag)::type>(op.attrs<ConvolutionAttrs>(), operands, &result);
-  });
+  HILO_RETURN_IF_ERROR(SumTypeSwitch(operands, shape.element_type(), [&](auto tag) {
+    return ConvolveAs<typename decltype(tag)::type>(op, operands, &result);
+  }));
   return result;
 }
 

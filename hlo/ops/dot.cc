@@ -25,24 +25,29 @@ struct Sizes {
 };
 
 template <typename Sum>
-void Multiply(const std::vector<Sum>& lhs, const std::vector<Sum>& rhs, const Sizes& sizes,
-              Literal* result) {
+absl::Status Multiply(const OpView& op, const std::vector<Sum>& lhs, const std::vector<Sum>& rhs,
+                      const Sizes& sizes, Literal* result) {
   const auto [batch, m, n, k] = sizes;
   std::vector<Sum> row(n);
-  ArrayTypeSwitch(result->shape().element_type(), [&](auto tag) {
+  return ArrayTypeSwitch(result->shape().element_type(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     T* out = result->data<T>().data();
     for (int64_t i = 0; i < batch * m; ++i) {
       std::fill(row.begin(), row.end(), Sum(0));
       const Sum* b = rhs.data() + i / m * k * n;
-      for (int64_t c = 0; c < k; ++c) MultiplyAdd(lhs[i * k + c], b + c * n, row.data(), n);
+      for (int64_t c = 0; c < k; ++c) {
+        HILO_RETURN_IF_ERROR(op.Spend(n));
+        MultiplyAdd(lhs[i * k + c], b + c * n, row.data(), n);
+      }
       for (int64_t j = 0; j < n; ++j) out[i * n + j] = FromSum<T>(row[j]);
     }
+    return absl::OkStatus();
   });
 }
 
 template <typename Sum>
-void DotAs(const DotAttrs& attrs, Operands operands, Literal* result) {
+absl::Status DotAs(const OpView& op, Operands operands, Literal* result) {
+  const DotAttrs& attrs = op.attrs<DotAttrs>();
   const Shape& lhs = operands[0]->shape();
   const Shape& rhs = operands[1]->shape();
   const std::vector<int64_t> lhs_free =
@@ -59,11 +64,9 @@ void DotAs(const DotAttrs& attrs, Operands operands, Literal* result) {
                        .m = Volume(lhs, lhs_free),
                        .n = Volume(rhs, rhs_free),
                        .k = Volume(lhs, attrs.lhs_contracting_dims)};
-  Multiply<Sum>(Gathered<Sum>(*operands[0],
-                              joined(attrs.lhs_batch_dims, lhs_free, attrs.lhs_contracting_dims)),
-                Gathered<Sum>(*operands[1],
-                              joined(attrs.rhs_batch_dims, attrs.rhs_contracting_dims, rhs_free)),
-                sizes, result);
+  return Multiply<Sum>(
+      op, Gathered<Sum>(*operands[0], joined(attrs.lhs_batch_dims, lhs_free, attrs.lhs_contracting_dims)),
+      Gathered<Sum>(*operands[1], joined(attrs.rhs_batch_dims, attrs.rhs_contracting_dims, rhs_free)), sizes, result);
 }
 
 }  // namespace
@@ -98,10 +101,9 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kDot>(const OpView& op, const Shape&
                                                   Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (ShapeUtil::IsZeroElementArray(shape)) return result;
-  const DotAttrs& attrs = op.attrs<DotAttrs>();
-  SumTypeSwitch(operands, shape.element_type(), [&](auto tag) {
-    DotAs<typename decltype(tag)::type>(attrs, operands, &result);
-  });
+  HILO_RETURN_IF_ERROR(SumTypeSwitch(operands, shape.element_type(), [&](auto tag) {
+    return DotAs<typename decltype(tag)::type>(op, operands, &result);
+  }));
   return result;
 }
 

@@ -31,15 +31,16 @@ absl::Status MissingLoop(const OpView& op, PrimitiveType type) {
 
 // Unary ops whose result is of another type. `out` has the result's shape.
 
-void EvaluateIsFinite(const Literal& operand, Literal* out) {
-  WideTypeSwitch(operand.shape().element_type(), [&](auto tag) {
+absl::Status EvaluateIsFinite(const OpView& op, const Literal& operand, Literal* out) {
+  return WideTypeSwitch(operand.shape().element_type(), [&](auto tag) {
     using W = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<W>) {
       auto loop = [](const W* x, bool* y, int64_t n) {
         for (int64_t i = 0; i < n; ++i) y[i] = std::isfinite(x[i]);
       };
-      ForEachBlock(out->element_count(), loop, WideWriter<bool>(out), WideReader<W>(operand));
+      return ForEachBlock(op, out->element_count(), loop, WideWriter<bool>(out), WideReader<W>(operand));
     }
+    return MissingLoop(op, operand.shape().element_type());
   });
 }
 
@@ -93,7 +94,7 @@ absl::StatusOr<Literal> EvaluateUnary(const OpView& op, const Shape& shape, Oper
   const Literal& operand = *operands[0];
   const PrimitiveType type = operand.shape().element_type();
   if (OpcodeInfo(op.opcode).result_rule == ResultRule::kPred) {
-    EvaluateIsFinite(operand, &*result);
+    HILO_RETURN_IF_ERROR(EvaluateIsFinite(op, operand, &*result));
     return result;
   }
   if (IsComplexType(type) && shape.element_type() != type) {
@@ -101,15 +102,13 @@ absl::StatusOr<Literal> EvaluateUnary(const OpView& op, const Shape& shape, Oper
                 : EvaluatePart<double>(op.opcode, operand, &*result);
     return result;
   }
-  const bool found = WideTypeSwitch(type, [&](auto tag) {
+  HILO_RETURN_IF_ERROR(WideTypeSwitch(type, [&](auto tag) {
     using W = typename decltype(tag)::type;
     const UnaryKernel<W> kernel = FindUnaryKernel<W>(op.opcode);
-    if (kernel == nullptr) return false;
+    if (kernel == nullptr) return MissingLoop(op, type);
     auto loop = [&](const W* x, W* y, int64_t n) { kernel(PrimitiveTypeBitWidth(type), x, y, n); };
-    ForEachBlock(result->element_count(), loop, WideWriter<W>(&*result), WideReader<W>(operand));
-    return true;
-  });
-  if (!found) return MissingLoop(op, type);
+    return ForEachBlock(op, result->element_count(), loop, WideWriter<W>(&*result), WideReader<W>(operand));
+  }));
   return result;
 }
 
@@ -122,18 +121,16 @@ absl::StatusOr<Literal> EvaluateBinary(const OpView& op, const Shape& shape, Ope
                 : EvaluateComplexNumber<double>(operands, &*result);
     return result;
   }
-  const bool found = WideTypeSwitch(type, [&](auto tag) {
+  HILO_RETURN_IF_ERROR(WideTypeSwitch(type, [&](auto tag) {
     using W = typename decltype(tag)::type;
     const BinaryKernel<W> kernel = FindBinaryKernel<W>(op.opcode);
-    if (kernel == nullptr) return false;
+    if (kernel == nullptr) return MissingLoop(op, type);
     auto loop = [&](const W* x, const W* y, W* z, int64_t n) {
       kernel(PrimitiveTypeBitWidth(type), x, y, z, n);
     };
-    ForEachBlock(result->element_count(), loop, WideWriter<W>(&*result),
-                 WideReader<W>(*operands[0]), WideReader<W>(*operands[1]));
-    return true;
-  });
-  if (!found) return MissingLoop(op, type);
+    return ForEachBlock(op, result->element_count(), loop, WideWriter<W>(&*result),
+                        WideReader<W>(*operands[0]), WideReader<W>(*operands[1]));
+  }));
   return result;
 }
 

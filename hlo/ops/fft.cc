@@ -33,17 +33,18 @@ int64_t SmallestFactor(int64_t n) {
 
 // out[k] = sum of in[j * stride] * root^(jk), for n points; roots[i * step] are the powers of the
 // root. Recursion is as deep as n has factors.
-void Transform(const Number* in, int64_t stride, int64_t n, const std::vector<Number>& roots,
-               int64_t step, Number* out) {
+absl::Status Transform(const OpView& op, const Number* in, int64_t stride, int64_t n,
+                       const std::vector<Number>& roots, int64_t step, Number* out) {
   if (n == 1) {
     out[0] = in[0];
-    return;
+    return absl::OkStatus();
   }
   const int64_t p = SmallestFactor(n), m = n / p;
   std::vector<Number> parts(n);
   for (int64_t r = 0; r < p; ++r)
-    Transform(in + r * stride, stride * p, m, roots, step * p, parts.data() + r * m);
+    HILO_RETURN_IF_ERROR(Transform(op, in + r * stride, stride * p, m, roots, step * p, parts.data() + r * m));
   for (int64_t k = 0; k < n; ++k) {
+    HILO_RETURN_IF_ERROR(op.Spend(p));
     Number sum = 0;
     int64_t power = 0;  // r * k mod n
     for (int64_t r = 0; r < p; ++r) {
@@ -53,13 +54,14 @@ void Transform(const Number* in, int64_t stride, int64_t n, const std::vector<Nu
     }
     out[k] = sum;
   }
+  return absl::OkStatus();
 }
 
 // Transforms dimension `d` of the array `x` of the given sizes.
-void TransformDimension(const std::vector<int64_t>& sizes, size_t d, bool inverse,
-                        std::vector<Number>* x) {
+absl::Status TransformDimension(const OpView& op, const std::vector<int64_t>& sizes, size_t d,
+                                bool inverse, std::vector<Number>* x) {
   const int64_t n = sizes[d];
-  if (n == 0 || x->empty()) return;
+  if (n == 0 || x->empty()) return absl::OkStatus();
   int64_t inner = 1;
   for (size_t i = d + 1; i < sizes.size(); ++i) inner *= sizes[i];
   std::vector<Number> roots(n), line(n);
@@ -71,11 +73,12 @@ void TransformDimension(const std::vector<int64_t>& sizes, size_t d, bool invers
   for (int64_t block = 0; block < static_cast<int64_t>(x->size()); block += n * inner) {
     for (int64_t i = 0; i < inner; ++i) {
       Number* start = x->data() + block + i;
-      Transform(start, inner, n, roots, 1, line.data());
+      HILO_RETURN_IF_ERROR(Transform(op, start, inner, n, roots, 1, line.data()));
       for (int64_t k = 0; k < n; ++k)
         start[k * inner] = inverse ? line[k] / static_cast<long double>(n) : line[k];
     }
   }
+  return absl::OkStatus();
 }
 
 // The rows of `x`, `from` long, become `to` long: cut off, or filled up with what the spectrum of
@@ -169,16 +172,16 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kFft>(const OpView& op, const Shape&
     }
   });
   // The minor-most dimension first; for IRFFT it is last.
-  if (attrs.fft_type != FftType::kIrfft) TransformDimension(sizes, rank - 1, inverse, &x);
+  if (attrs.fft_type != FftType::kIrfft) HILO_RETURN_IF_ERROR(TransformDimension(op, sizes, rank - 1, inverse, &x));
   if (attrs.fft_type == FftType::kRfft) {
     x = ResizedRows(x, sizes.back(), shape.dimensions(rank - 1));
     sizes.back() = shape.dimensions(rank - 1);
   }
-  for (size_t d = rank - 1; d-- > rank - count;) TransformDimension(sizes, d, inverse, &x);
+  for (size_t d = rank - 1; d-- > rank - count;) HILO_RETURN_IF_ERROR(TransformDimension(op, sizes, d, inverse, &x));
   if (attrs.fft_type == FftType::kIrfft) {
     x = ResizedRows(x, sizes.back(), attrs.fft_length.back());
     sizes.back() = attrs.fft_length.back();
-    TransformDimension(sizes, rank - 1, true, &x);
+    HILO_RETURN_IF_ERROR(TransformDimension(op, sizes, rank - 1, true, &x));
   }
   ArrayTypeSwitch(shape.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;

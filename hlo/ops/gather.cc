@@ -113,6 +113,7 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kGather>(const OpView& op, const Sha
     }
     from.offset = DotProduct(start, operand_strides);
     to.offset = DotProduct(index, batch_strides);
+    HILO_RETURN_IF_ERROR(op.Spend(start.size()));
     StridedCopy(sizes, operand, from, &result, to);
   } while (IndexUtil::BumpIndices(batch, absl::MakeSpan(index)));
   return result;

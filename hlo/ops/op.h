@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/work_budget.h"
 #include "hlo/ops/attributes.h"
 #include "hlo/ops/hlo_opcode.h"
 #include "shape/literal.h"
@@ -27,12 +28,15 @@ struct OpView {
   const Shape* stated = nullptr;                    // the shape that the text or builder states, or null
   // Evaluation only.
   absl::Span<const ComputationFn> computations = {};
+  WorkBudget* budget = nullptr;  // null: unlimited
 
   template <typename T>
   const T& attrs() const {
     return static_cast<const T&>(*attributes);
   }
   const Shape& operand(int64_t i) const { return *operands[i]; }
+  // Before work of about as many operations on elements. Errors: those of WorkBudget.
+  absl::Status Spend(int64_t operations) const { return budget == nullptr ? absl::OkStatus() : budget->Spend(operations); }
 };
 
 // The shape of the result, without regard to layouts. Checks all that the specification demands of operands, attributes and called

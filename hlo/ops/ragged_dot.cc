@@ -127,7 +127,8 @@ class Groups {
 };
 
 template <typename Sum>
-void RaggedDotAs(const RaggedDotAttrs& attrs, Operands operands, Literal* result) {
+absl::Status RaggedDotAs(const OpView& op, Operands operands, Literal* result) {
+  const RaggedDotAttrs& attrs = op.attrs<RaggedDotAttrs>();
   const Shape& lhs_shape = operands[0]->shape();
   const Shape& rhs_shape = operands[1]->shape();
   const std::vector<int64_t> lhs_free =
@@ -154,18 +155,23 @@ void RaggedDotAs(const RaggedDotAttrs& attrs, Operands operands, Literal* result
     for (int64_t i = 0; i < m; ++i) {
       const Sum* x = lhs.data() + (b * m + i) * k;
       // The products of one row of the lhs, with the matrix `from`, of contracting position c.
+      absl::Status stopped;
       const auto add = [&](int64_t from, int64_t c, int64_t to) {
+        stopped.Update(op.Spend(n));
+        if (!stopped.ok()) return;
         MultiplyAdd(x[c], rhs.data() + ((from * batch + b) * k + c) * n,
                     sums.data() + ((to * batch + b) * m + i) * n, n);
       };
       const auto add_row = [&](int64_t from) {
         for (int64_t c = 0; c < k; ++c) add(from, c, 0);
       };
+      HILO_RETURN_IF_ERROR(op.Spend(groups.count() * (mode == Ragged::kContracting ? k : 1)));
       if (mode == Ragged::kBatch) add_row(0);
       if (mode == Ragged::kRows) groups.ForEachOf(b * m + i, add_row);
       for (int64_t c = 0; c < k && mode == Ragged::kContracting; ++c) {
         groups.ForEachOf(b * k + c, [&](int64_t g) { add(0, c, g); });
       }
+      HILO_RETURN_IF_ERROR(stopped);
     }
   }
   ArrayTypeSwitch(result->shape().element_type(), [&](auto tag) {
@@ -173,6 +179,7 @@ void RaggedDotAs(const RaggedDotAttrs& attrs, Operands operands, Literal* result
     T* out = result->data<T>().data();
     for (size_t i = 0; i < sums.size(); ++i) out[i] = FromSum<T>(sums[i]);
   });
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -203,9 +210,9 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kRaggedDot>(const OpView& op, const 
                                                         Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (ShapeUtil::IsZeroElementArray(shape)) return result;
-  SumTypeSwitch(operands, shape.element_type(), [&](auto tag) {
-    RaggedDotAs<typename decltype(tag)::type>(op.attrs<RaggedDotAttrs>(), operands, &result);
-  });
+  HILO_RETURN_IF_ERROR(SumTypeSwitch(operands, shape.element_type(), [&](auto tag) {
+    return RaggedDotAs<typename decltype(tag)::type>(op, operands, &result);
+  }));
   return result;
 }
 

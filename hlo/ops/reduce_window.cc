@@ -29,7 +29,7 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kReduceWindow>(const OpView& op, con
     return absl::OkStatus();
   };
   HILO_RETURN_IF_ERROR(ForEachWindow(
-      operands[0]->shape(), op.attrs<ReduceWindowAttrs>().window, results[0].shape().dimensions(),
+      op, operands[0]->shape(), op.attrs<ReduceWindowAttrs>().window, results[0].shape().dimensions(),
       [&] { reducer.Start(); }, [&](int64_t linear) { return reducer.Combine(linear); }, finish));
   return CollateLiterals(std::move(results));
 }

@@ -69,7 +69,7 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kSelectAndScatter>(const OpView& op,
     std::memcpy(target + chosen * size, scatter.result(0), size);
     return absl::OkStatus();
   };
-  HILO_RETURN_IF_ERROR(ForEachWindow(operands[0]->shape(), op.attrs<SelectAndScatterAttrs>().window,
+  HILO_RETURN_IF_ERROR(ForEachWindow(op, operands[0]->shape(), op.attrs<SelectAndScatterAttrs>().window,
                                      operands[1]->shape().dimensions(), [&] { chosen = -1; }, choose, combine));
   return result;
 }

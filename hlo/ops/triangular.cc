@@ -65,7 +65,7 @@ T Narrowed(W value) {
 // The lower factor of the matrix whose lower triangle is a(i, j). False if it is not positive
 // definite.
 template <typename W, typename A>
-bool Factor(int64_t n, const A& a, std::vector<W>* l) {
+absl::StatusOr<bool> Factor(const OpView& op, int64_t n, const A& a, std::vector<W>* l) {
   for (int64_t j = 0; j < n; ++j) {
     double pivot = std::real(a(j, j));
     for (int64_t k = 0; k < j; ++k) pivot -= std::norm((*l)[j * n + k]);
@@ -73,6 +73,7 @@ bool Factor(int64_t n, const A& a, std::vector<W>* l) {
     const double root = std::sqrt(pivot);
     (*l)[j * n + j] = root;
     for (int64_t i = j + 1; i < n; ++i) {
+      HILO_RETURN_IF_ERROR(op.Spend(j));
       W sum = a(i, j);
       for (int64_t k = 0; k < j; ++k) sum -= (*l)[i * n + k] * Conjugate((*l)[j * n + k]);
       (*l)[i * n + j] = sum / root;
@@ -82,37 +83,42 @@ bool Factor(int64_t n, const A& a, std::vector<W>* l) {
 }
 
 template <typename T>
-void Cholesky(int64_t n, bool lower, const T* a, T* result) {
+absl::Status Cholesky(const OpView& op, int64_t n, bool lower, const T* a, T* result) {
   using W = WideNumberOf<T>;
   std::vector<W> l(n * n);
   // u of the upper triangle is the conjugate transpose of l of the mirrored matrix.
   const auto element = [&](int64_t i, int64_t j) {
     return lower ? Widened<W>(a[i * n + j]) : Conjugate(Widened<W>(a[j * n + i]));
   };
-  if (!Factor<W>(n, element, &l)) l.assign(n * n, W(std::numeric_limits<double>::quiet_NaN()));
+  HILO_ASSIGN_OR_RETURN(const bool is_definite, Factor<W>(op, n, element, &l));
+  if (!is_definite) l.assign(n * n, W(std::numeric_limits<double>::quiet_NaN()));
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j)
       result[i * n + j] = Narrowed<T>(lower ? l[i * n + j] : Conjugate(l[j * n + i]));
   }
+  return absl::OkStatus();
 }
 
 // Solves t x = b for `count` columns; t(i, j) is a triangle, b and x are at(i, column).
 template <typename W, typename Triangle, typename At>
-void Substitute(int64_t n, int64_t count, bool lower, bool unit_diagonal, const Triangle& t,
-                const At& at) {
+absl::Status Substitute(const OpView& op, int64_t n, int64_t count, bool lower, const Triangle& t,
+                        const At& at) {
+  const bool unit_diagonal = op.attrs<TriangularSolveAttrs>().unit_diagonal;
   for (int64_t c = 0; c < count; ++c) {
     for (int64_t step = 0; step < n; ++step) {
+      HILO_RETURN_IF_ERROR(op.Spend(step));
       const int64_t i = lower ? step : n - 1 - step;
       W sum = at(i, c);
       for (int64_t j = lower ? 0 : i + 1; j < (lower ? i : n); ++j) sum -= t(i, j) * at(j, c);
       at(i, c) = unit_diagonal ? sum : sum / t(i, i);
     }
   }
+  return absl::OkStatus();
 }
 
 template <typename T>
-void Solve(const TriangularSolveAttrs& attrs, int64_t n, int64_t count, const T* a, const T* b,
-           T* x) {
+absl::Status Solve(const OpView& op, int64_t n, int64_t count, const T* a, const T* b, T* x) {
+  const TriangularSolveAttrs& attrs = op.attrs<TriangularSolveAttrs>();
   using W = WideNumberOf<T>;
   std::vector<W> values(n * count);
   for (int64_t i = 0; i < n * count; ++i) values[i] = Widened<W>(b[i]);
@@ -126,16 +132,18 @@ void Solve(const TriangularSolveAttrs& attrs, int64_t n, int64_t count, const T*
   const auto at = [&](int64_t i, int64_t c) -> W& {
     return attrs.left_side ? values[i * count + c] : values[c * n + i];
   };
-  Substitute<W>(n, count, attrs.lower != turned, attrs.unit_diagonal, t, at);
+  HILO_RETURN_IF_ERROR(Substitute<W>(op, n, count, attrs.lower != turned, t, at));
   for (int64_t i = 0; i < n * count; ++i) x[i] = Narrowed<T>(values[i]);
+  return absl::OkStatus();
 }
 
 // Calls f(tag of the element type) for floating-point and complex types.
 template <typename F>
-void NumberTypeSwitch(PrimitiveType type, const F& f) {
-  ArrayTypeSwitch(type, [&](auto tag) {
+absl::Status NumberTypeSwitch(PrimitiveType type, const F& f) {
+  return ArrayTypeSwitch(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (is_complex<T> || std::is_floating_point_v<T> || is_small_float<T>) f(tag);
+    if constexpr (is_complex<T> || std::is_floating_point_v<T> || is_small_float<T>) return f(tag);
+    return absl::OkStatus();
   });
 }
 
@@ -154,13 +162,15 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kCholesky>(const OpView& op, const S
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (result.element_count() == 0) return result;
   const int64_t n = shape.dimensions(shape.rank() - 1);
-  NumberTypeSwitch(shape.element_type(), [&](auto tag) {
+  HILO_RETURN_IF_ERROR(NumberTypeSwitch(shape.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (int64_t at = 0; at < result.element_count(); at += n * n) {
-      Cholesky<T>(n, op.attrs<CholeskyAttrs>().lower, operands[0]->data<T>().data() + at,
-                  result.data<T>().data() + at);
+    absl::Status status;
+    for (int64_t at = 0; at < result.element_count() && status.ok(); at += n * n) {
+      status = Cholesky<T>(op, n, op.attrs<CholeskyAttrs>().lower, operands[0]->data<T>().data() + at,
+                           result.data<T>().data() + at);
     }
-  });
+    return status;
+  }));
   return result;
 }
 
@@ -202,14 +212,16 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kTriangularSolve>(const OpView& op, 
   const Shape& a = operands[0]->shape();
   const int64_t n = a.dimensions(a.rank() - 1);
   const int64_t count = shape.dimensions(shape.rank() - (attrs.left_side ? 1 : 2));
-  NumberTypeSwitch(shape.element_type(), [&](auto tag) {
+  HILO_RETURN_IF_ERROR(NumberTypeSwitch(shape.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (int64_t i = 0; i < result.element_count() / (n * count); ++i) {
-      Solve<T>(attrs, n, count, operands[0]->data<T>().data() + i * n * n,
-               operands[1]->data<T>().data() + i * n * count,
-               result.data<T>().data() + i * n * count);
+    absl::Status status;
+    for (int64_t i = 0; i < result.element_count() / (n * count) && status.ok(); ++i) {
+      status = Solve<T>(op, n, count, operands[0]->data<T>().data() + i * n * n,
+                        operands[1]->data<T>().data() + i * n * count,
+                        result.data<T>().data() + i * n * count);
     }
-  });
+    return status;
+  }));
   return result;
 }
 

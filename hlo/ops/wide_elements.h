@@ -12,6 +12,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "base/status_macros.h"
+#include "hlo/ops/op.h"
 #include "shape/literal.h"
 
 namespace hilo {
@@ -122,15 +124,18 @@ class WideWriter {
   std::unique_ptr<W[]> block_;
 };
 
-// Runs kernel(block of each operand..., block of the result, n) over all elements.
+// Runs kernel(block of each operand..., block of the result, n) over all elements. Errors: those of
+// the budget.
 template <typename Kernel, typename Out, typename... In>
-void ForEachBlock(int64_t count, const Kernel& kernel, WideWriter<Out>&& out,
-                  WideReader<In>&&... in) {
+absl::Status ForEachBlock(const OpView& op, int64_t count, const Kernel& kernel, WideWriter<Out>&& out,
+                          WideReader<In>&&... in) {
   for (int64_t start = 0; start < count; start += kWideBlock) {
     const int64_t n = std::min(kWideBlock, count - start);
+    HILO_RETURN_IF_ERROR(op.Spend(n));
     kernel(in.Block(start, n)..., out.Block(start), n);
     out.Commit(start, n);
   }
+  return absl::OkStatus();
 }
 
 }  // namespace hilo

@@ -34,6 +34,13 @@ std::vector<int64_t> CoveredElements(const Window::Dimension& window, int64_t si
   const int64_t start = out * window.stride - window.padding_low;  // in the dilated base
   const int64_t end = size == 0 ? 0 : (size - 1) * window.base_dilation + 1;
   std::vector<int64_t> elements;
+  if (size < window.size) {  // over the elements rather than the window, which may be wide beyond measure
+    for (int64_t e = 0; e < size; ++e) {
+      const int64_t offset = e * window.base_dilation - start;
+      if (offset >= 0 && offset % window.window_dilation == 0 && offset / window.window_dilation < window.size) elements.push_back(e);
+    }
+    return elements;
+  }
   int64_t first = start < 0 ? (-start + window.window_dilation - 1) / window.window_dilation : 0;
   for (int64_t w = first; w < window.size; ++w) {
     const int64_t position = start + w * window.window_dilation;
@@ -81,7 +88,7 @@ absl::StatusOr<std::vector<int64_t>> WindowedSizes(const OpView& op, const Shape
   return sizes;
 }
 
-absl::Status ForEachWindow(const Shape& array, const Window& window, absl::Span<const int64_t> positions,
+absl::Status ForEachWindow(const OpView& op, const Shape& array, const Window& window, absl::Span<const int64_t> positions,
                            absl::FunctionRef<void()> begin, absl::FunctionRef<absl::Status(int64_t linear)> element,
                            absl::FunctionRef<absl::Status(int64_t position)> end) {
   if (HasNoIndex(positions)) return absl::OkStatus();
@@ -92,6 +99,7 @@ absl::Status ForEachWindow(const Shape& array, const Window& window, absl::Span<
   int64_t position = 0;
   do {
     for (int64_t d = 0; d < rank; ++d) {
+      HILO_RETURN_IF_ERROR(op.Spend(std::min(array.dimensions(d), window.dimensions[d].size)));
       covered[d] = CoveredElements(window.dimensions[d], array.dimensions(d), out[d]);
       counts[d] = covered[d].size();
     }

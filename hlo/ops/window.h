@@ -19,8 +19,8 @@ absl::StatusOr<std::vector<int64_t>> WindowedSizes(const OpView& op, const Shape
 
 // Calls `begin`, then `element` for the row-major position of each element under the window, in row-major order, then `end`, for
 // each window in row-major order of `positions` (WindowedSizes). Positions in the padding and in the holes of a dilated base are
-// passed over. Errors: those of the callbacks.
-absl::Status ForEachWindow(const Shape& array, const Window& window, absl::Span<const int64_t> positions,
+// passed over. Errors: those of the callbacks and of op.budget.
+absl::Status ForEachWindow(const OpView& op, const Shape& array, const Window& window, absl::Span<const int64_t> positions,
                            absl::FunctionRef<void()> begin, absl::FunctionRef<absl::Status(int64_t linear)> element,
                            absl::FunctionRef<absl::Status(int64_t position)> end);
 
