@@ -33,7 +33,7 @@ constexpr int kMaxThreads = 4096;
 // A verified module to a program.
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileModule(const ClientCore& core, std::unique_ptr<HloModule> module,
                                                                    DeviceAssignment assignment, const CompileOptions& options) {
-  HILO_ASSIGN_OR_RETURN(const bool partitioned, MakePartitioner()->Run(module.get()));
+  HILO_ASSIGN_OR_RETURN(const bool partitioned, MakePartitioner()->Run(module.get(), {.cancellation = options.cancellation.get()}));
   if (partitioned) HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
   HostTransfers transfers = FindHostTransfers(*module);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, CompileProgram(core.compiler.get(), std::move(module), options, core.pool));

@@ -36,8 +36,8 @@ struct CompileOptions {
   bool verify_each_pass = false;
   // A compilation that takes longer fails with DeadlineExceeded. The clock starts with the call.
   absl::Duration deadline = absl::InfiniteDuration();
-  // Ends the compilation from outside. A deadline expires this token too, so give each compilation its own. It is looked at between passes and between the
-  // pieces that code is made of.
+  // Ends the compilation from outside. A deadline expires this token too, so give each compilation its own. It is polled between
+  // and within passes and between functions.
   std::shared_ptr<CancellationToken> cancellation;
   // Writes a jitdump for perf.
   bool perf_jitdump = false;

@@ -195,15 +195,19 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compil
                                                                 const CompileOptions& options, ThreadPool* pool) {
   if (compiler->TakesDynamicShapes() || !HasDynamicShapes(*module)) return compiler->Compile(std::move(module), options, pool);
   ProgramShape shape = module->EntryProgramShape();
-  HILO_ASSIGN_OR_RETURN(DynamicInterface interface, ExpandDynamicShapes(module.get()));
+  HILO_ASSIGN_OR_RETURN(DynamicInterface interface, ExpandDynamicShapes(module.get(), {.cancellation = options.cancellation.get()}));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, compiler->Compile(std::move(module), options, pool));
   return std::make_unique<DynamicProgram>(std::move(program), std::move(shape), std::move(interface));
 }
 
-absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module, const CompileOptions& options) {
+absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module,
+                                                         const CompileOptions& options) {
+  const PassContext context = {.cancellation = options.cancellation.get()};
   if (options.partitioned) MarkPartitioned(module.get());
-  HILO_RETURN_IF_ERROR(MakePartitioner()->Run(module.get()).status());
-  if (!compiler.TakesDynamicShapes() && HasDynamicShapes(*module)) HILO_RETURN_IF_ERROR(ExpandDynamicShapes(module.get()).status());
+  HILO_RETURN_IF_ERROR(MakePartitioner()->Run(module.get(), context).status());
+  if (!compiler.TakesDynamicShapes() && HasDynamicShapes(*module)) {
+    HILO_RETURN_IF_ERROR(ExpandDynamicShapes(module.get(), context).status());
+  }
   return module;
 }
 

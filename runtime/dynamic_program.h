@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/hlo_module.h"
+#include "hlo/passes/hlo_pass.h"
 #include "runtime/compiler.h"
 
 namespace hilo {

@@ -243,16 +243,22 @@ class CpuCompiler : public Compiler {
         dumper.Write(10 * static_cast<int>(stage), absl::StrCat(HloStageName(stage), ".hlo"), PrintHloModule(now));
       };
     }
+    const PassContext context{.cancellation = options.cancellation.get()};
     HILO_RETURN_IF_ERROR(pipeline.Run(module.get(), pass_options));
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     HILO_RETURN_IF_ERROR(ScheduleModule(module.get()));
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
     HILO_ASSIGN_OR_RETURN(lowered.plan, PiecePlan::Create(*module));
     BufferAssignmentOptions assignment_options;
     assignment_options.use_stack = [&](const BufferCandidate& buffer) {
       return buffer.size <= kMaxLocalBytes && lowered.plan.IsLocal(buffer);
     };
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, assignment_options));
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     if (!options.dump_dir.empty()) {
       dumper.Write(50, "aliased.hlo", PrintHloModule(*module));
       dumper.Write(55, "buffers.txt", lowered.assignment.ToString());

@@ -43,7 +43,7 @@ class ConvolutionFusion : public HloPass {
   explicit ConvolutionFusion(Libraries* libraries) : libraries_(*libraries) {}
   absl::string_view name() const override { return "fuse-convolution"; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       if (computation->IsFusion()) continue;

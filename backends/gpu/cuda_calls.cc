@@ -262,7 +262,7 @@ class CudaCalls : public HloPass {
   absl::string_view name() const override { return "cuda-calls"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       for (HloInstruction* instruction : computation->MakePostOrder()) {

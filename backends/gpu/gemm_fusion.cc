@@ -73,7 +73,7 @@ class GemmFusion : public HloPass {
   explicit GemmFusion(Libraries* libraries) : libraries_(*libraries) {}
   absl::string_view name() const override { return "fuse-gemm"; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       if (computation->IsFusion()) continue;

@@ -87,7 +87,7 @@ class RowFusion : public HloPass {
   RowFusion(const Target* target, bool strict) : target_(*target), strict_(strict) {}
   absl::string_view name() const override { return "fuse-rows"; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     absl::flat_hash_set<const HloComputation*> embedded;
     for (const HloComputation* computation : module->computations()) {
       for (const HloInstruction* instruction : computation->instructions()) {

@@ -118,7 +118,7 @@ class AsyncToSync : public HloPass {
   absl::string_view name() const override { return "async-to-sync"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       // Operands first, so that what dies with an instruction has been passed.

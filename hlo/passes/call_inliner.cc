@@ -37,7 +37,7 @@ class CallInliner : public HloPass {
  public:
   absl::string_view name() const override { return "inline-calls"; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     HILO_ASSIGN_OR_RETURN(const bool small, InlineSmall(module));
     if (small) HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
     HILO_ASSIGN_OR_RETURN(const bool single, InlineSingle(module));
@@ -101,7 +101,7 @@ class FusionInliner : public HloPass {
   absl::string_view name() const override { return "inline-fusions"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     bool changed = false;
     HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> order, module->MakeComputationPostOrder());
     for (HloComputation* computation : order) {

@@ -14,7 +14,7 @@ class ConstantFolding : public HloPass {
   explicit ConstantFolding(int64_t limit) : limit_(limit) {}
   absl::string_view name() const override { return "fold-constants"; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     bool changed = false;
     HloEvaluator evaluator;
     for (HloComputation* computation : module->computations()) {

@@ -59,12 +59,13 @@ class Cse : public HloPass {
  public:
   absl::string_view name() const override { return "cse"; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       absl::flat_hash_map<Expression, HloInstruction*> first;
       for (HloInstruction* instruction : computation->MakePostOrder()) {
         if (!MayMerge(*instruction)) continue;
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         auto [it, fresh] = first.try_emplace(Expression{instruction}, instruction);
         if (fresh) continue;
         HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(instruction, it->second));

@@ -17,7 +17,7 @@ class Dce : public HloPass {
  public:
   absl::string_view name() const override { return "dce"; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     HILO_RETURN_IF_ERROR(FindEffects(*module));
     absl::flat_hash_map<const HloComputation*, int64_t> callers;
@@ -30,7 +30,7 @@ class Dce : public HloPass {
       for (HloInstruction* instruction : computation->instructions()) {
         if (instruction->opcode() != HloOpcode::kWhile) continue;
         if (callers[instruction->called_computation(1)] != 1) continue;  // another loop may read what this one does not
-        HILO_ASSIGN_OR_RETURN(bool here, PassUnreadStateThrough(instruction));
+        HILO_ASSIGN_OR_RETURN(bool here, PassUnreadStateThrough(instruction, context));
         changed |= here;
       }
     }
@@ -125,7 +125,7 @@ class Dce : public HloPass {
     return true;
   }
 
-  absl::StatusOr<bool> PassUnreadStateThrough(HloInstruction* loop) const {
+  absl::StatusOr<bool> PassUnreadStateThrough(HloInstruction* loop, const PassContext& context) const {
     if (!loop->shape().IsTuple() || loop->IsRoot()) return false;
     HloComputation* condition = loop->called_computation(0);
     HloComputation* body = loop->called_computation(1);
@@ -143,7 +143,9 @@ class Dce : public HloPass {
     bool changed = false;
     HloInstruction* parameter = body->parameter_instruction(0);
     for (size_t i = 0; i < read.size(); ++i) {
-      if (read[i] || !FeedsOnlyItself(parameter, i, root)) continue;
+      if (read[i]) continue;
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+      if (!FeedsOnlyItself(parameter, i, root)) continue;
       const HloInstruction* next = root->operand(i);
       if (next->opcode() == HloOpcode::kGetTupleElement && next->operand(0) == parameter &&
           next->tuple_index() == static_cast<int64_t>(i)) {

@@ -16,7 +16,7 @@ class FlattenCallGraph : public HloPass {
   absl::string_view name() const override { return "flatten"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     bool changed = false;
     int64_t instructions = module->instruction_count();
     // Callers before callees, so that what a clone shares with its original is split when its turn comes.

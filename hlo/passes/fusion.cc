@@ -72,7 +72,7 @@ class FusionPass : public HloPass {
   explicit FusionPass(const Target* target) : target_(*target) {}
   absl::string_view name() const override { return "fuse"; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     absl::flat_hash_set<const HloComputation*> embedded;
     for (const HloComputation* computation : module->computations()) {
       for (const HloInstruction* instruction : computation->instructions()) {
@@ -83,7 +83,7 @@ class FusionPass : public HloPass {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       if (embedded.contains(computation)) continue;
-      HILO_ASSIGN_OR_RETURN(bool here, FuseComputation(computation));
+      HILO_ASSIGN_OR_RETURN(bool here, FuseComputation(computation, context));
       changed |= here;
     }
     return changed;
@@ -144,13 +144,14 @@ class FusionPass : public HloPass {
     return instruction->opcode() != HloOpcode::kDynamicUpdateSlice;
   }
 
-  absl::StatusOr<bool> FuseComputation(HloComputation* computation) {
+  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) {
     const std::vector<HloInstruction*> order = computation->MakePostOrder();
     Groups groups = FormGroups(order, {});
     // Loops that become one may take in what they shared.
     absl::flat_hash_map<const HloInstruction*, int> merged;
     for (int round = 0; round < kMaxMergers; ++round) {
-      auto found = MergedRoots(*computation, groups.groups, groups.membership);
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+      auto found = MergedRoots(*computation, groups.groups, groups.membership, context);
       if (found.size() <= merged.size()) break;
       Groups next = FormGroups(order, found);
       if (!CanBeOrdered(*computation, next.groups, next.membership)) break;
@@ -161,6 +162,7 @@ class FusionPass : public HloPass {
     // Roots that others read come first, so operands are final when a group is built.
     for (auto group = groups.groups.rbegin(); group != groups.groups.rend(); ++group) {
       if (group->members.size() < 2) continue;
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       HILO_ASSIGN_OR_RETURN(const bool built, Build(*group));
       changed |= built;
     }

@@ -160,8 +160,8 @@ class GroupGraph {
 
 class Merger {
  public:
-  Merger(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership)
-      : computation_(computation), groups_(groups), membership_(membership), graph_(computation, groups, membership), sets_(groups.size()) {}
+  Merger(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership, const PassContext& context)
+      : computation_(computation), groups_(groups), membership_(membership), context_(context), graph_(computation, groups, membership), sets_(groups.size()) {}
 
   absl::flat_hash_map<const HloInstruction*, int> Run() {
     absl::flat_hash_map<const HloInstruction*, int> merged;
@@ -243,7 +243,7 @@ class Merger {
   void Try(int a, int b, bool closely) {
     a = graph_.Find(a);
     b = graph_.Find(b);
-    if (a == b || !graph_.MayGoOn()) return;
+    if (a == b || !graph_.MayGoOn() || !context_.CheckNotCancelled().ok()) return;
     Set &x = sets_[a], &y = sets_[b];
     if (!x.is_loop || !y.is_loop || !(closely || (x.is_plain && y.is_plain))) return;
     if (!ShapeUtil::SameDimensions(x.roots[0]->shape(), y.roots[0]->shape())) return;
@@ -281,6 +281,7 @@ class Merger {
   const HloComputation& computation_;
   const std::vector<FusionGroup>& groups_;
   const FusionMembership& membership_;
+  const PassContext& context_;
   GroupGraph graph_;
   std::vector<Set> sets_;
 };
@@ -307,8 +308,8 @@ std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* pr
 }
 
 absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation& computation, const std::vector<FusionGroup>& groups,
-                                                            const FusionMembership& membership) {
-  return Merger(computation, groups, membership).Run();
+                                                            const FusionMembership& membership, const PassContext& context) {
+  return Merger(computation, groups, membership, context).Run();
 }
 
 bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership) {

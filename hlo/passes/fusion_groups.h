@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "hlo/ir/hlo_instruction.h"
+#include "hlo/passes/hlo_pass.h"
 
 namespace hilo {
 
@@ -29,8 +30,9 @@ std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* pr
 
 // Roots of groups that had better be one loop with several results: root to number of the set. Loops are, that run over the same elements, if one reads what
 // the other computes, element by element, or if both compute or read the same, and no other instruction waits for the one and is waited for by the other.
+// Once the compilation is cancelled, no more groups are merged.
 absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation& computation, const std::vector<FusionGroup>& groups,
-                                                            const FusionMembership& membership);
+                                                            const FusionMembership& membership, const PassContext& context);
 
 // True if no group waits for itself.
 bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership);

@@ -16,13 +16,22 @@
 
 namespace hilo {
 
+// What a pass gets beside the module.
+struct PassContext {
+  const CancellationToken* cancellation = nullptr;  // null: the compilation cannot be cancelled
+
+  // For passes whose work can last: called at each instruction, or at each step of a search. Errors: Cancelled, DeadlineExceeded.
+  absl::Status CheckNotCancelled() const { return cancellation == nullptr ? absl::OkStatus() : cancellation->status("compilation"); }
+};
+
 class HloPass {
  public:
   virtual ~HloPass() = default;
   // As in --passes=: "simplify", "cse".
   virtual absl::string_view name() const = 0;
-  // True if the module changed.
-  virtual absl::StatusOr<bool> Run(HloModule* module) = 0;
+  // Returns true if the module changed. Errors: those of the pass; Cancelled, DeadlineExceeded.
+  virtual absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) = 0;
+  absl::StatusOr<bool> Run(HloModule* module) { return Run(module, PassContext()); }
   // False for passes that later stages rely on: they cannot be switched off.
   virtual bool optional() const { return true; }
 };
@@ -51,7 +60,7 @@ class PassPipeline {
   struct Options {
     std::vector<std::string> disabled;
     bool verify_each_pass = false;
-    // Looked at before every pass; null: the pipeline runs to its end.
+    // Polled before and within passes; null: the pipeline runs to its end.
     const CancellationToken* cancellation = nullptr;
     // Called after each stage, and after each pass if asked: for dumps.
     std::function<void(absl::string_view name, HloStage stage, const HloModule& module)> observer;

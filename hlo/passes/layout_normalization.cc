@@ -56,7 +56,7 @@ class LayoutNormalization : public HloPass {
   absl::string_view name() const override { return "normalize-layout"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     bool changed = false;
     const ProgramShape entry = module->EntryProgramShape();  // before a new root shows another layout
     // What bitcasts read keeps its layout here: the operands that are rewritten below have none.

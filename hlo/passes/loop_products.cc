@@ -383,7 +383,7 @@ class LoopProducts : public HloPass {
  public:
   absl::string_view name() const override { return "loop-products"; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     if (!HasLoops(*module)) return false;
     HILO_ASSIGN_OR_RETURN(const bool simpler, Simplify(module));
     HILO_ASSIGN_OR_RETURN(const bool moved, MoveProducts(module));

@@ -33,6 +33,7 @@ absl::Status CheckDisabled(const std::vector<PassPipeline::Stage>& stages, const
 }  // namespace
 
 absl::Status PassPipeline::Run(HloModule* module, const Options& options) {
+  const PassContext context{.cancellation = options.cancellation};
   HILO_RETURN_IF_ERROR(CheckDisabled(stages_, options.disabled));
   for (Stage& stage : stages_) {
     bool changed = true;
@@ -40,8 +41,8 @@ absl::Status PassPipeline::Run(HloModule* module, const Options& options) {
       changed = false;
       for (const auto& pass : stage.passes) {
         if (std::find(options.disabled.begin(), options.disabled.end(), pass->name()) != options.disabled.end()) continue;
-        if (options.cancellation != nullptr) HILO_RETURN_IF_ERROR(options.cancellation->status("compilation"));
-        absl::StatusOr<bool> result = pass->Run(module);
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        absl::StatusOr<bool> result = pass->Run(module, context);
         if (!result.ok()) return AddContext(result.status(), absl::StrCat("; in pass ", pass->name()));
         changed |= *result;
         if (!options.verify_each_pass) continue;

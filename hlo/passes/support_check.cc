@@ -12,7 +12,7 @@ class SupportCheck : public HloPass {
   absl::string_view name() const override { return "check-support"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     for (const HloComputation* computation : module->computations()) {
       for (const HloInstruction* instruction : computation->instructions()) {
         if (target_.Supports(*instruction)) continue;

@@ -8,7 +8,7 @@ namespace {
 class CollectiveCombiner : public HloPass {
  public:
   absl::string_view name() const override { return "combine-collectives"; }
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       HILO_ASSIGN_OR_RETURN(const bool combined, CombineAllReduces(computation));

@@ -328,10 +328,10 @@ void AdaptHeader(const ProgramShape& before, const DynamicInterface& interface, 
 
 }  // namespace
 
-absl::StatusOr<DynamicInterface> ExpandDynamicShapes(HloModule* module) {
-  HILO_RETURN_IF_ERROR(MakeAsyncToSync()->Run(module).status());  // leaves no other calls than those that are handled here
+absl::StatusOr<DynamicInterface> ExpandDynamicShapes(HloModule* module, const PassContext& context) {
+  HILO_RETURN_IF_ERROR(MakeAsyncToSync()->Run(module, context).status());  // leaves no other calls than those that are handled here
   const BatchNormsAreExpanded target;
-  HILO_RETURN_IF_ERROR(MakeExpander(&target)->Run(module).status());
+  HILO_RETURN_IF_ERROR(MakeExpander(&target)->Run(module, context).status());
   const ProgramShape before = module->EntryProgramShape();
   DynamicInterface interface;
   Variant entry{.computation = module->entry_computation(), .packed = false, .forced = true, .results = StatedDimensions(before.result)};

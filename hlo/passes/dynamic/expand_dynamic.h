@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/hlo_module.h"
+#include "hlo/passes/hlo_pass.h"
 
 namespace hilo {
 
@@ -26,7 +27,7 @@ struct DynamicInterface {
 // Dimensions of the entry's parameters and result are dynamic where HloModule::EntryProgramShape() says so. A dimension whose size nobody sets has
 // its bound; an array added to (multiplied with ...) one of other sizes takes those of the first operand that has some; what stands in the
 // padding is unspecified. Errors: Unimplemented naming the instruction; ResourceExhausted for calls nested too deep.
-absl::StatusOr<DynamicInterface> ExpandDynamicShapes(HloModule* module);
+absl::StatusOr<DynamicInterface> ExpandDynamicShapes(HloModule* module, const PassContext& context = {});
 
 }  // namespace hilo
 

@@ -60,22 +60,23 @@ class Expander : public HloPass {
   absl::string_view name() const override { return "expand"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     for (int round = 0; round < kMaxRounds; ++round) {
-      HILO_ASSIGN_OR_RETURN(const bool changed, RunRound(module));
+      HILO_ASSIGN_OR_RETURN(const bool changed, RunRound(module, context));
       if (!changed) return round > 0;
     }
     return Internal("expansions do not come to an end");
   }
 
  private:
-  absl::StatusOr<bool> RunRound(HloModule* module) {
+  absl::StatusOr<bool> RunRound(HloModule* module, const PassContext& context) {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       // Operands first, so that what dies with an instruction has been passed.
       for (HloInstruction* instruction : computation->MakePostOrder()) {
         const Expansion expansion = FindExpansion(instruction->opcode());
         if (expansion == nullptr || target_.Supports(*instruction)) continue;
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         const absl::StatusOr<XlaComputation> built = BuildExpansion(*instruction, expansion);
         if (!built.ok()) return AddContext(built.status(), InstructionContext(*instruction));
         HILO_RETURN_IF_ERROR(Replace(instruction, *built->module()->entry_computation()));

@@ -79,7 +79,7 @@ class Partitioner : public HloPass {
   absl::string_view name() const override { return "partition"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     if (IsPartitioned(*module) || !HasShardingMarks(*module->entry_computation())) return false;
     partitions_ = module->num_partitions();
     WarnIfPartitioned(*module);

@@ -82,11 +82,12 @@ class Simplifier : public HloPass {
   }
   absl::string_view name() const override { return "simplify"; }
 
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     HILO_ASSIGN_OR_RETURN(bool changed, simplify::PropagateLoopConstants(module));
     for (HloComputation* computation : module->computations()) {
       if (computation->IsFusion()) continue;
       for (HloInstruction* instruction : computation->MakePostOrder()) {
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         if (instruction->IsDead() || !IsFree(*instruction)) continue;
         HILO_ASSIGN_OR_RETURN(bool here, Simplify(computation, instruction));
         changed |= here;

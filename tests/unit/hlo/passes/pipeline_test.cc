@@ -10,7 +10,7 @@ using testing::PassNamed;
 class Negate : public HloPass {
  public:
   absl::string_view name() const override { return "negate"; }
-  absl::StatusOr<bool> Run(HloModule* module) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     HloComputation* entry = module->entry_computation();
     auto negated = entry->AddOp(HloOpcode::kNegate, {entry->root_instruction()});
     if (!negated.ok()) return negated.status();
@@ -23,7 +23,7 @@ class Negate : public HloPass {
 class Fail : public HloPass {
  public:
   absl::string_view name() const override { return "fail"; }
-  absl::StatusOr<bool> Run(HloModule*) override { return absl::UnimplementedError("no way"); }
+  absl::StatusOr<bool> Run(HloModule*, const PassContext&) override { return absl::UnimplementedError("no way"); }
   bool optional() const override { return false; }
 };
 
