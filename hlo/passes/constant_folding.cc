@@ -1,5 +1,11 @@
-// Instructions whose operands are all constants are evaluated. Neither the result nor the work may be large: a broadcast of a constant, or an iota,
-// is cheaper to compute than to read, so these stay as they are, and so does what would grow by folding.
+// Instructions whose operands are all constants are evaluated. The result may not be large: a broadcast of a constant, or an iota, is cheaper to compute
+// than to read, so these stay as they are, and so does what would grow by folding.
+//
+// Nor may the work be large, and few elements can take any amount of it: by a window, by a contracted dimension, by the computations that are called. So
+// the evaluator works on a budget of element operations, one for each instruction and one for the pass, and looks at the compilation's cancellation. What
+// calls a loop is not tried at all.
+#include <algorithm>
+
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "hlo/evaluator/hlo_evaluator.h"
@@ -14,16 +20,21 @@ class ConstantFolding : public HloPass {
   explicit ConstantFolding(int64_t limit) : limit_(limit) {}
   absl::string_view name() const override { return "fold-constants"; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
-    HloEvaluator evaluator;
+    int64_t left = kPassOperations;
     for (HloComputation* computation : module->computations()) {
       for (HloInstruction* instruction : computation->MakePostOrder()) {
-        if (!MayFold(*instruction)) continue;
+        if (left <= 0 || !MayFold(*instruction)) continue;
         std::vector<const Literal*> operands;
         for (const HloInstruction* operand : instruction->operands()) operands.push_back(&operand->literal());
-        auto result = evaluator.EvaluateInstruction(*instruction, operands);
-        if (!result.ok()) continue;  // the run will say what is wrong
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        const int64_t most = std::min(left, kOperationsPerElement * limit_);
+        WorkBudget budget(context.cancellation, "compilation", most);
+        auto result = HloEvaluator(&budget).EvaluateInstruction(*instruction, operands);
+        left -= most - budget.left();
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        if (!result.ok()) continue;  // too much work, or the run will report what is wrong
         HILO_RETURN_IF_ERROR(
             computation->ReplaceInstruction(instruction, computation->AddConstant(*std::move(result))));
         changed = true;
@@ -33,8 +44,12 @@ class ConstantFolding : public HloPass {
   }
 
  private:
-  // True if what the instruction calls, at any depth, is the same on all devices and has no effect.
-  static bool CallsArePure(const HloInstruction& instruction) {
+  // Element operations of the evaluator (some nanoseconds each) for an instruction, by the limit of elements, and for one run of the pass: 0.1 and 1 s.
+  static constexpr int64_t kOperationsPerElement = 256;
+  static constexpr int64_t kPassOperations = 1 << 28;
+
+  // True if what the instruction calls, at any depth, is the same on all devices, has no effect, and is no loop.
+  static bool CallsAreFoldable(const HloInstruction& instruction) {
     const auto called = instruction.called_computations();
     std::vector<const HloComputation*> work(called.begin(), called.end());
     absl::flat_hash_set<const HloComputation*> seen(called.begin(), called.end());
@@ -42,7 +57,7 @@ class ConstantFolding : public HloPass {
       const HloComputation* computation = work.back();
       work.pop_back();
       for (const HloInstruction* inner : computation->instructions()) {
-        if (inner->HasSideEffect() || HasTrait(inner->opcode(), kPerDevice)) return false;
+        if (inner->HasSideEffect() || HasTrait(inner->opcode(), kPerDevice) || inner->opcode() == HloOpcode::kWhile) return false;
         for (const HloComputation* next : inner->called_computations()) {
           if (seen.insert(next).second) work.push_back(next);
         }
@@ -67,7 +82,7 @@ class ConstantFolding : public HloPass {
       largest = std::max(largest, elements);
     }
     const int64_t result = ShapeUtil::ElementsIn(instruction.shape());
-    if (result > limit_ || work > limit_ || !CallsArePure(instruction)) return false;
+    if (result > limit_ || work > limit_ || !CallsAreFoldable(instruction)) return false;
     switch (instruction.opcode()) {
       case HloOpcode::kFusion:
       case HloOpcode::kSort:

@@ -1,3 +1,4 @@
+#include "hlo/passes/standard_passes.h"
 #include "tests/unit/hlo/passes/pass_testing.h"
 
 namespace hilo {
@@ -47,6 +48,37 @@ TEST(ConstantFolding, RespectsItsLimit) {
   for (int i = 1; i < 5000; ++i) absl::StrAppend(&elements, ",", i);
   auto module = Parse(absl::StrCat("HloModule m\nENTRY main { a = s32[5000] constant({", elements, "})  ROOT r = s32[5000] negate(a) }\n"));
   EXPECT_FALSE(RunPasses(module.get(), {"fold-constants"}));
+}
+
+// 64 elements under a window that chooses one of `size`.
+std::string SelectAndScatter(int64_t size) {
+  std::string numbers;
+  for (int i = 0; i < 64; ++i) absl::StrAppend(&numbers, i == 0 ? "" : ", ", i * 37 % 64);
+  return absl::StrCat("HloModule m\nge { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=GE }\n"
+                      "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
+                      "ENTRY e {\n x = f32[64] constant({", numbers, "})\n z = f32[] constant(0)\n y = f32[64] constant({", numbers, "})\n",
+                      " s = f32[", 65 - size, "] slice(y), slice={[0:", 65 - size, "]}\n",
+                      " ROOT r = f32[64] select-and-scatter(x, s, z), window={size=", size, "}, select=ge, scatter=add\n}\n");
+}
+
+HloOpcode FoldedRoot(const std::string& text, int64_t limit) {
+  const auto module = Parse(text);
+  const auto changed = MakeConstantFolding(limit)->Run(module.get());
+  EXPECT_TRUE(changed.ok()) << changed.status();
+  return module->entry_computation()->root_instruction()->opcode();
+}
+
+TEST(ConstantFolding, WorkIsMeasuredInOperations) {
+  EXPECT_EQ(HloOpcode::kConstant, FoldedRoot(SelectAndScatter(2), 256));
+  EXPECT_EQ(HloOpcode::kSelectAndScatter, FoldedRoot(SelectAndScatter(32), 256));
+  EXPECT_EQ(HloOpcode::kConstant, FoldedRoot(SelectAndScatter(32), 1 << 16));
+}
+
+TEST(ConstantFolding, CancellationEndsThePass) {
+  const auto module = Parse(SelectAndScatter(32));
+  CancellationToken token;
+  token.Cancel();
+  EXPECT_EQ(absl::StatusCode::kCancelled, MakeConstantFolding(256)->Run(module.get(), {.cancellation = &token}).status().code());
 }
 
 }  // namespace
