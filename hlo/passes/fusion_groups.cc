@@ -186,6 +186,7 @@ class Merger {
     for (const HloInstruction* array : computation_.instructions()) {
       std::vector<int> readers;
       for (const HloInstruction* user : array->users()) {
+        if (readers.size() > kMaxReaders) break;
         const auto it = membership_.find(user);
         if (it == membership_.end() || it->second.size() != 1) continue;
         const int group = it->second[0];
@@ -290,17 +291,27 @@ class Merger {
 
 std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* producer, size_t most) {
   std::vector<uint64_t> reads;
-  for (const HloInstruction* user : producer->users()) {
-    auto it = group.reads.find(user);
-    if (it == group.reads.end()) continue;
+  const auto add = [&](const HloInstruction* user, const std::vector<uint64_t>& indices) {
     const bool same_index = IsElementwise(user->opcode()) || user->opcode() == HloOpcode::kReduce;
     for (int64_t operand = 0; operand < user->operand_count(); ++operand) {
       if (user->operand(operand) != producer) continue;
-      for (uint64_t index : it->second) {
+      for (uint64_t index : indices) {
         reads.push_back(same_index ? index : absl::HashOf(index, user->unique_id(), operand));
       }
     }
-    if (reads.size() > 4 * most) break;
+    return reads.size() <= 4 * most;
+  };
+  // An array may have as many users as there are groups, each of which has few.
+  if (producer->users().size() <= group.members.size()) {
+    for (const HloInstruction* user : producer->users()) {
+      const auto it = group.reads.find(user);
+      if (it != group.reads.end() && !add(user, it->second)) break;
+    }
+  } else {
+    for (const HloInstruction* user : group.members) {
+      const auto it = group.reads.find(user);
+      if (it != group.reads.end() && !add(user, it->second)) break;
+    }
   }
   std::sort(reads.begin(), reads.end());
   reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
