@@ -43,7 +43,7 @@ class PiecePlan {
   // True if everything that defines or uses the buffer is emitted into one piece.
   bool IsLocal(const BufferCandidate& buffer) const;
 
-  // The nanoseconds of one run, loops counted with their trip count where it shows (100 otherwise).
+  // The nanoseconds of one run; a second or more for programs with a loop whose trip count is unknown.
   double estimated_nanoseconds() const { return estimated_nanoseconds_; }
 
  private:

@@ -129,6 +129,38 @@ TEST_P(ClientTest, TokenEndsARunOnTheQueue) {
   canceller.join();
 }
 
+// Programs that may not end, or take long, return to the caller at once.
+TEST(RuntimeTest, LoopsThatCountDownDoNotRunInline) {
+  auto client = MakeClient();
+  for (const char* condition : {"z = s32[] constant(0)  ROOT c = pred[] compare(i, z), direction=GT",
+                                "v = f32[2000] get-tuple-element(p), index=1  s = f32[1] slice(v), slice={[0:1]}  t = f32[] reshape(s)  o = f32[] constant(2)  "
+                                "ROOT c = pred[] compare(t, o), direction=LT"}) {
+    auto program = MustCompile(client.get(), absl::StrCat("HloModule down\ncond { p = (s32[], f32[2000]) parameter(0)  i = s32[] get-tuple-element(p), index=0  ",
+                                                          condition, " }\n", R"(body {
+  p = (s32[], f32[2000]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[2000] get-tuple-element(p), index=1
+  one = s32[] constant(1)
+  j = s32[] subtract(i, one)
+  y = f32[2000] sine(x)
+  ROOT t = (s32[], f32[2000]) tuple(j, y)
+}
+ENTRY main {
+  x = f32[2000] iota(), iota_dimension=0
+  n = s32[] constant(200000)
+  t = (s32[], f32[2000]) tuple(n, x)
+  w = (s32[], f32[2000]) while(t), condition=cond, body=body
+  ROOT r = f32[2000] get-tuple-element(w), index=1
+})"));
+    EXPECT_GE(program->program().estimated_nanoseconds(), 100'000'000) << condition;
+    auto token = std::make_shared<CancellationToken>();
+    auto results = program->Execute({}, {.cancellation = token});
+    ASSERT_TRUE(results.ok()) << results.status();
+    token->Cancel();
+    EXPECT_EQ((*results)[0]->Await().code(), absl::StatusCode::kCancelled);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, ClientTest, ::testing::Values("interpreter", "cpu"));
 
 TEST(RuntimeTest, ResultsAndErrorsFlowThroughTheQueue) {
