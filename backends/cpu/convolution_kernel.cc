@@ -159,7 +159,7 @@ class PhaseEmitter {
     llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, b.getInt64(last_alike));
     HILO_RETURN_IF_ERROR(ForEach(f, "tiles", from, to, [&](llvm::Value* tile) {
       return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), b.getInt64(places_.first)), -1, rows, false);
-    }));
+    }, 1, tiles_a_unit_));
     for (int64_t tile = last_alike; tile < tiles_; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
     // One by one those in front of all tiles and those behind.
     const int64_t in_front = places_.first, singles = in_front + tile_.count - places_.last;
@@ -169,7 +169,7 @@ class PhaseEmitter {
     return ForEach(f, "border", begin, end, [&](llvm::Value* single) {
       llvm::Value* behind = b.CreateNSWAdd(single, b.getInt64(places_.last - in_front));
       return emit(b.CreateSelect(b.CreateICmpSLT(single, b.getInt64(in_front)), single, behind), -1, 1, true);
-    });
+    }, 1, singles);
   }
 
   // --- one tile ---
@@ -234,7 +234,7 @@ class PhaseEmitter {
       latch = b.GetInsertBlock();
       return next;
     };
-    HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "taps", bounds.first, bounds.last, 1, std::move(sums), body, known));
+    HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "taps", bounds.first, bounds.last, 1, std::move(sums), body, known, tap.count));
     if (tile.rows * plan_.vectors >= kFullBody) KeepRolled(latch);
     return sums;
   }

@@ -73,12 +73,13 @@ void RadixSort(SortSpace& space, int64_t length, int64_t key_bits) {
 }
 
 // Merge sort of positions, bottom up; never reads outside the list, whatever the comparison answers.
+// Returns early, with some order, once `stopped`.
 template <typename Less>
-void MergeSort(SortSpace& space, int64_t length, const Less& less) {
+void MergeSort(SortSpace& space, int64_t length, const Less& less, const bool& stopped) {
   constexpr int64_t kRun = 12;
   uint32_t* from = space.order.get();
   uint32_t* to = space.spare_order.get();
-  for (int64_t start = 0; start < length; start += kRun) {
+  for (int64_t start = 0; start < length && !stopped; start += kRun) {
     const int64_t end = std::min(length, start + kRun);
     for (int64_t i = start + 1; i < end; ++i) {
       const uint32_t item = from[i];
@@ -89,6 +90,7 @@ void MergeSort(SortSpace& space, int64_t length, const Less& less) {
   }
   for (int64_t width = kRun; width < length; width *= 2) {
     for (int64_t start = 0; start < length; start += 2 * width) {
+      if (stopped) return;
       const int64_t middle = std::min(length, start + width);
       const int64_t end = std::min(length, start + 2 * width);
       int64_t a = start, b = middle;
@@ -197,7 +199,7 @@ int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int
   return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 }
 
-int32_t hilo_cpu_sort(int64_t array_count, uint8_t* const* arrays, const int64_t* sizes, int64_t first_list,
+int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes, int64_t first_list,
                       int64_t last_list, int64_t length, int64_t stride, HiloLess less, HiloSortKey key,
                       int64_t key_bits) {
   if (length < 2 || length > UINT32_MAX) return length < 2 ? HILO_OK : HILO_OUT_OF_MEMORY;
@@ -206,7 +208,7 @@ int32_t hilo_cpu_sort(int64_t array_count, uint8_t* const* arrays, const int64_t
   int64_t largest = 0;
   for (int64_t i = 0; i < array_count; ++i) largest = std::max(largest, sizes[i]);
   space.list = Allocate<uint8_t>(length * largest);
-  Memory<const uint8_t*> bases = Allocate<const uint8_t*>(array_count), operands = Allocate<const uint8_t*>(2 * array_count);
+  Memory<const uint8_t*> bases = Allocate<const uint8_t*>(array_count), operands = Allocate<const uint8_t*>(2 * array_count + 1);
   bool enough = space.order && space.spare_order && space.list && bases && operands;
   if (radix) {
     space.keys = Allocate<uint64_t>(length);
@@ -214,6 +216,10 @@ int32_t hilo_cpu_sort(int64_t array_count, uint8_t* const* arrays, const int64_t
     enough = enough && space.keys && space.spare_keys;
   }
   if (!enough) return HILO_OUT_OF_MEMORY;
+  operands[2 * array_count] = const_cast<const uint8_t*>(reinterpret_cast<const volatile uint8_t*>(context->cancelled));
+  constexpr int64_t kPolledComparisons = 1 << 14;
+  int64_t comparisons = 0;
+  bool stopped = false;
   for (int64_t j = first_list; j < last_list; ++j) {
     const int64_t origin = j / stride * stride * length + j % stride;
     for (int64_t i = 0; i < array_count; ++i) bases[i] = arrays[i] + origin * sizes[i];
@@ -223,13 +229,16 @@ int32_t hilo_cpu_sort(int64_t array_count, uint8_t* const* arrays, const int64_t
       RadixSort(space, length, key_bits);
     } else {
       MergeSort(space, length, [&](uint32_t a, uint32_t b) {
+        if (++comparisons % kPolledComparisons == 0) stopped |= *context->cancelled != 0;
+        if (stopped) return false;
         for (int64_t i = 0; i < array_count; ++i) {
           operands[2 * i] = bases[i] + a * stride * sizes[i];
           operands[2 * i + 1] = bases[i] + b * stride * sizes[i];
         }
         return less(operands.get()) != 0;
-      });
+      }, stopped);
     }
+    if (*context->cancelled != 0) return HILO_STOPPED;
     for (int64_t i = 0; i < array_count; ++i) {
       Gather(bases[i], length, stride, sizes[i], space.list.get());
       Permute(space.list.get(), space.order.get(), length, arrays[i] + origin * sizes[i], stride, sizes[i]);
@@ -258,8 +267,8 @@ int32_t ParallelFor(HiloCpuContext* context, HiloChunkFunction function, uint8_t
                     int64_t chunks) {
   auto* pool = static_cast<ThreadPool*>(context->thread_pool);
   const int threads = pool == nullptr ? 1 : pool->num_threads();
-  // Several parts a thread even out their speeds; the flag is asked between parts, also on one thread.
-  const int64_t parts = std::min<int64_t>(chunks, std::max(8, 4 * threads));
+  // Several parts per thread even out their speeds; the flag is polled between parts, also on one thread.
+  const int64_t parts = std::min<int64_t>(chunks, std::max(kMinParts, 4 * threads));
   std::atomic<int32_t> status{HILO_OK};
   auto run = [&](int64_t part) {
     FloatingPointMode mode(context->flush_denormals);

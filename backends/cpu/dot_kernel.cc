@@ -22,6 +22,9 @@ namespace {
 constexpr int64_t kLibraryWork = 16 * 1024;
 // Rows of a block that a thread takes at once.
 constexpr int64_t kRowBlock = 256;
+// Products of one library call, some 10 ms of it, if that leaves this many columns.
+constexpr double kPanelProducts = 5e8;
+constexpr int64_t kMinPanel = 256;
 
 struct Extent {
   int64_t size = 1, stride = 1;
@@ -138,9 +141,12 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
                         : gemm.batch < 8 && gemm.m >= 64 ? (gemm.m / 2 + 15) / 16 * 16
                                                          : gemm.m;
   const int64_t blocks = (gemm.m + block - 1) / block;
+  // The columns of one call, between which the cancellation is polled.
+  const double column_products = static_cast<double>(block) * static_cast<double>(gemm.k);
+  const int64_t panel = std::min(gemm.n, std::max(kMinPanel, static_cast<int64_t>(kPanelProducts / column_products) / kMinPanel * kMinPanel));
   Kernel kernel;
   kernel.units = gemm.batch * blocks;
-  kernel.emit = [dot, gemm, block, blocks](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+  kernel.emit = [dot, gemm, block, blocks, panel](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
     llvm::IRBuilder<>& b = f.b();
     llvm::Type* ptr = b.getPtrTy();
     llvm::Type* i64 = b.getInt64Ty();
@@ -164,11 +170,16 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
       llvm::Value* c_offset = b.CreateMul(b.CreateAdd(b.CreateMul(batch, b.getInt64(gemm.m)), first_row), b.getInt64(gemm.n));
       llvm::Type* element = codegen::MemoryType(b.getContext(), dot->operand(0)->shape().element_type());
       llvm::Type* sum = codegen::MemoryType(b.getContext(), dot->shape().element_type());
-      f.ReturnIfStopped(b.CreateCall(callee, {rows, b.getInt64(gemm.n), b.getInt64(gemm.k), b.CreateInBoundsGEP(element, lhs, a_offset),
-                            b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed), b.CreateInBoundsGEP(element, rhs, b_offset),
-                            b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed), b.CreateInBoundsGEP(sum, out, c_offset),
-                            b.getInt64(gemm.n)}));
-      return absl::OkStatus();
+      return ForEach(f, "panels", b.getInt64(0), b.getInt64(gemm.n), [&](llvm::Value* column) -> absl::Status {
+        if (panel < gemm.n) f.PollCancellation();
+        llvm::Value* columns = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(panel), b.CreateSub(b.getInt64(gemm.n), column));
+        llvm::Value* b_column = b.CreateAdd(b_offset, b.CreateMul(column, b.getInt64(gemm.b.transposed ? gemm.b.leading : 1)));
+        f.ReturnIfStopped(b.CreateCall(callee, {rows, columns, b.getInt64(gemm.k), b.CreateInBoundsGEP(element, lhs, a_offset),
+                              b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed), b.CreateInBoundsGEP(element, rhs, b_column),
+                              b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed), b.CreateInBoundsGEP(sum, out, b.CreateAdd(c_offset, column)),
+                              b.getInt64(gemm.n)}));
+        return absl::OkStatus();
+      }, panel);
     });
   };
   return kernel;

@@ -26,6 +26,7 @@ FunctionEmitter::FunctionEmitter(ProgramEmitter* program, llvm::Function* functi
   builder_.CreateBr(code);
   builder_.SetInsertPoint(code);
   context_ = std::make_unique<codegen::EmitterContext>(&builder_, program->target(), program->numerics());
+  context_->poll = [this] { PollCancellation(); };
   elements_ = std::make_unique<codegen::ElementEmitter>(context_.get(), this);
 }
 

@@ -52,7 +52,7 @@ absl::StatusOr<Kernel> MakeKernel(FunctionEmitter& f, const HloInstruction* inst
 }
 
 absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* begin, llvm::Value* end,
-                     absl::FunctionRef<absl::Status(llvm::Value*)> body, int64_t step) {
+                     absl::FunctionRef<absl::Status(llvm::Value*)> body, int64_t step, int64_t most) {
   auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
   auto* last = llvm::dyn_cast<llvm::ConstantInt>(end);
   if (first != nullptr && last != nullptr && first->getSExtValue() + step >= last->getSExtValue()) {
@@ -63,7 +63,8 @@ absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* be
                                   [&](llvm::Value* i, const codegen::Carried&) -> absl::StatusOr<codegen::Carried> {
                                     HILO_RETURN_IF_ERROR(body(i));
                                     return codegen::Carried();
-                                  });
+                                  },
+                                  /*at_least_once=*/false, most);
   return result.status();
 }
 

@@ -36,9 +36,9 @@ absl::StatusOr<Kernel> CopyKernel(FunctionEmitter& f, const HloInstruction* inst
 // The instruction that says what a fusion does: its root; of other instructions, itself.
 const HloInstruction* HeroOf(const HloInstruction* instruction);
 
-// Emits for (i = begin; i < end; ++i) body(i).
+// Emits for (i = begin; i < end; i += step) body(i). `most` bounds the iterations if begin and end are no constants (EmitLoop).
 absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* begin, llvm::Value* end,
-                     absl::FunctionRef<absl::Status(llvm::Value*)> body, int64_t step = 1);
+                     absl::FunctionRef<absl::Status(llvm::Value*)> body, int64_t step = 1, int64_t most = codegen::kManyIterations);
 
 // Emits body over the lanes of [0, size): full vectors of `width` (index base, lanes), then a masked tail.
 // `base` of the index is a multiple of the width. Sizes of at most `unroll` vectors become straight code.

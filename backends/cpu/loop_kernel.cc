@@ -149,8 +149,8 @@ Kernel FlatKernel(const Loop& loop, int width) {
   return kernel;
 }
 
-// Emits body over the lanes of [from, to), which lie within [low, high): full vectors, then a masked tail.
-absl::Status EmitPart(FunctionEmitter& f, int width, llvm::Value* from, llvm::Value* to, int64_t low, int64_t high,
+// Emits body over the lanes of [from, to), which lie within [low, high) and are at most `most`: full vectors, then a masked tail.
+absl::Status EmitPart(FunctionEmitter& f, int width, llvm::Value* from, llvm::Value* to, int64_t low, int64_t high, int64_t most,
                       absl::FunctionRef<absl::Status(const LaneIndex&)> at) {
   llvm::IRBuilder<>& b = f.b();
   auto body = [&](llvm::Value* i) { return at(LaneIndex::Strided(i, 1).WithRange({low, high - 1})); };
@@ -158,7 +158,7 @@ absl::Status EmitPart(FunctionEmitter& f, int width, llvm::Value* from, llvm::Va
   {
     codegen::RegionScope region(f.context());
     f.context().lanes = {.width = width};
-    HILO_RETURN_IF_ERROR(ForEach(f, "part", from, whole, body, width));
+    HILO_RETURN_IF_ERROR(ForEach(f, "part", from, whole, body, width, most / width));
   }
   auto tail = [&]() -> absl::StatusOr<codegen::Carried> {
     std::vector<llvm::Constant*> ramp;
@@ -194,7 +194,7 @@ Kernel SegmentedKernel(const Loop& loop, int width, const std::vector<int64_t>& 
         llvm::Value* last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, b.getInt64(segments[i + 1]));
         last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, last);
         codegen::RegionScope region(f.context());
-        HILO_RETURN_IF_ERROR(EmitPart(f, width, first, last, segments[i], segments[i + 1], [&](const LaneIndex& lanes) {
+        HILO_RETURN_IF_ERROR(EmitPart(f, width, first, last, segments[i], segments[i + 1], std::min(segments[i + 1] - segments[i], parts == 1 ? row : kBlock), [&](const LaneIndex& lanes) {
           std::vector<LaneIndex> index = prefix;
           index.push_back(lanes);
           return EmitAt(f, loop, Index(std::move(index)));
@@ -222,7 +222,7 @@ Kernel TableKernel(const Loop& loop, int width) {
       const std::vector<LaneIndex> prefix = Delinearize(f, b.CreateUDiv(unit, b.getInt64(parts)), outer);
       llvm::Value* from = b.CreateNSWMul(b.CreateURem(unit, b.getInt64(parts)), b.getInt64(kTableRows));
       llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(from, b.getInt64(kTableRows)), b.getInt64(rows));
-      return EmitPart(f, width, from, to, 0, rows, [&](const LaneIndex& lanes) -> absl::Status {
+      return EmitPart(f, width, from, to, 0, rows, std::min(rows, kTableRows), [&](const LaneIndex& lanes) -> absl::Status {
         std::vector<LaneIndex> place = prefix;
         place.insert(place.end(), {lanes, LaneIndex::Constant(0)});
         std::vector<std::vector<ElementValue>> leaves(loop.leaf_shapes.size());

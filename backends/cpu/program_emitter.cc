@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/cpu_abi.h"
+#include "backends/cpu/cpu_runtime.h"
 #include "backends/cpu/kernels.h"
 #include "backends/llvm/element_function.h"
 #include "base/errors.h"
@@ -134,6 +135,7 @@ absl::Status ProgramEmitter::EmitDriver(FunctionEmitter& f, const HloComputation
 
 absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstruction* instruction) {
   if (instruction->IsParameter() || instruction->IsConstant() || IsForwarding(*instruction)) return absl::OkStatus();
+  if (options_.cancellation != nullptr) HILO_RETURN_IF_ERROR(options_.cancellation->status("compilation"));
   absl::Status status;
   switch (instruction->opcode()) {
     case HloOpcode::kWhile:
@@ -167,6 +169,24 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
   return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
 }
 
+namespace {
+
+// Emits units [begin, end) of a kernel, in slices between which the cancellation is polled.
+absl::Status EmitPolled(FunctionEmitter& f, const HloInstruction& instruction, const Kernel& kernel, llvm::Value* begin, llvm::Value* end) {
+  constexpr double kSliceNanoseconds = 200'000;
+  const double slices = RunCost(instruction) / kSliceNanoseconds;
+  // ParallelFor polls between its parts.
+  if (slices <= static_cast<double>(kMinParts)) return kernel.emit(f, begin, end);
+  const int64_t slice = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(kernel.units) / slices));
+  llvm::IRBuilder<>& b = f.b();
+  return ForEach(f, "slices", begin, end, [&](llvm::Value* first) {
+    f.PollCancellation();
+    return kernel.emit(f, first, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(slice)), end));
+  }, slice, /*most=*/1);
+}
+
+}  // namespace
+
 absl::StatusOr<ProgramEmitter::ChunkFunction> ProgramEmitter::ChunkFunctionOf(const KernelTable& table,
                                                                               const HloInstruction* instruction) {
   const std::string key = KernelKey(*this, table, instruction);
@@ -175,7 +195,7 @@ absl::StatusOr<ProgramEmitter::ChunkFunction> ProgramEmitter::ChunkFunctionOf(co
   FunctionEmitter inner(this, chunk, &table);
   inner.BeginInstruction(instruction);
   HILO_ASSIGN_OR_RETURN(Kernel kernel, MakeKernel(inner, instruction));
-  HILO_RETURN_IF_ERROR(kernel.emit(inner, chunk->getArg(3), chunk->getArg(4)));
+  HILO_RETURN_IF_ERROR(EmitPolled(inner, *instruction, kernel, chunk->getArg(3), chunk->getArg(4)));
   inner.EndInstruction();
   inner.Return(0);
   return chunk_functions_[key] = {chunk, kernel.units};

@@ -149,7 +149,7 @@ absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction&
           reduced = Delinearize(f, b.CreateNUWAdd(first, i), r.reduced_sizes);
         }
         return combine_each(carried, [&](size_t p) { return ElementsOf(f, r.reduce, InputIndex(r, places[p], reduced)); });
-      });
+      }, /*at_least_once=*/false, units.empty() ? Product(r.reduced_sizes) : units[0]);
     }
     llvm::Value* unit = b.getInt64(units[level - 1]);
     return codegen::EmitLoop(f.context(), "sums", b.getInt64(0), count, units[level - 1], from, [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
@@ -157,7 +157,7 @@ absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction&
       const Carried zeros = splat({codegen::EmitLiteral(f.context(), *Identity(HloOpcode::kAdd, r.input.element_type()))});
       HILO_ASSIGN_OR_RETURN(const Carried part, sum(level - 1, b.CreateNUWAdd(first, i), size, zeros));
       return combine_each(totals, [&](size_t p) -> absl::StatusOr<Elements> { return of_place(part, p); });
-    });
+    }, /*at_least_once=*/false, (level == units.size() ? Product(r.reduced_sizes) : units[level]) / units[level - 1]);
   };
   HILO_ASSIGN_OR_RETURN(const Carried done, sum(units.size(), b.getInt64(0), b.getInt64(Product(r.reduced_sizes)), start));
   std::vector<Elements> results;
@@ -207,7 +207,7 @@ Kernel ColumnKernel(const Reduction& r, int width) {
             columns.push_back(LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row));
           }
           return emit(columns);
-        }, group));
+        }, group, block / group));
       }
       auto rest = [&]() -> absl::StatusOr<Carried> {
         HILO_RETURN_IF_ERROR(ForEachVector(f, "columns", row - grouped, width, [&](const LaneIndex& i) {
@@ -297,7 +297,7 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
               HILO_RETURN_IF_ERROR(step(prefix, LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row), a, &next));
             }
             return next;
-          }, /*at_least_once=*/true);
+          }, /*at_least_once=*/true, kSum);
         };
         auto loop = [&](int64_t from, int64_t to, int64_t stride, int count) -> absl::Status {
           if (from >= to) return absl::OkStatus();

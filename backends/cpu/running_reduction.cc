@@ -145,7 +145,7 @@ absl::Status ForEachColumn(FunctionEmitter& f, const Running& r, int width, llvm
     codegen::RegionScope region(f.context());
     f.context().lanes = {.width = width};
     llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, b.getInt64(whole));
-    HILO_RETURN_IF_ERROR(ForEach(f, "columns", first, to, [&](llvm::Value* i) { return body(LaneIndex::Strided(i, 1, width, r.inner)); }, width));
+    HILO_RETURN_IF_ERROR(ForEach(f, "columns", first, to, [&](llvm::Value* i) { return body(LaneIndex::Strided(i, 1, width, r.inner)); }, width, kBlock / width));
   }
   if (whole == r.inner) return absl::OkStatus();
   auto tail = [&]() -> absl::StatusOr<Carried> {

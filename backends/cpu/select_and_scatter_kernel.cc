@@ -133,7 +133,7 @@ class WindowEmitter {
           llvm::Value* hit = b_.CreateICmpEQ(b_.CreateURem(at, b_.getInt64(w.base_dilation)), b_.getInt64(0));
           return codegen::EmitBranches(f_.context(), "hole", hit, [&] { return Search(place, now); },
                                        [&]() -> absl::StatusOr<Carried> { return now; });
-        }, /*at_least_once=*/true);
+        }, /*at_least_once=*/true, w.size);
   }
 
   absl::StatusOr<Carried> Candidate(const std::vector<LaneIndex>& place, const Carried& state) {

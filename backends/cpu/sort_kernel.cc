@@ -90,6 +90,18 @@ absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstructio
   llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".less"), f.b().getInt32Ty());
   llvm::IRBuilder<> b(&function->getEntryBlock());
   codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
+  // Loops of the comparison end it, with any answer, once the run has been stopped.
+  context.poll = [&] {
+    llvm::Value* flag = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), computation.num_parameters()));
+    llvm::LoadInst* value = b.CreateAlignedLoad(b.getInt32Ty(), flag, llvm::Align(4), "cancelled_now");
+    value->setVolatile(true);
+    llvm::BasicBlock* stop = llvm::BasicBlock::Create(b.getContext(), "stopped", function);
+    llvm::BasicBlock* go = llvm::BasicBlock::Create(b.getContext(), "go_on", function);
+    b.CreateCondBr(b.CreateICmpNE(value, b.getInt32(0)), stop, go);
+    b.SetInsertPoint(stop);
+    b.CreateRet(b.getInt32(0));
+    b.SetInsertPoint(go);
+  };
   std::vector<ElementValue> arguments;
   for (int64_t i = 0; i < computation.num_parameters(); ++i) {
     llvm::Value* pointer = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), i));
@@ -175,9 +187,9 @@ absl::StatusOr<Kernel> SortKernel(FunctionEmitter&, const HloInstruction* instru
     }
     llvm::Type* ptr = b.getPtrTy();
     llvm::Type* i64 = b.getInt64Ty();
-    auto* type = llvm::FunctionType::get(b.getInt32Ty(), {i64, ptr, ptr, i64, i64, i64, i64, ptr, ptr, i64}, false);
+    auto* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, i64, ptr, ptr, i64, i64, i64, i64, ptr, ptr, i64}, false);
     llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), "hilo_cpu_sort", type);
-    f.ReturnIfStopped(b.CreateCall(callee, {b.getInt64(count), arrays, sizes, begin, end, b.getInt64(length), b.getInt64(stride),
+    f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), b.getInt64(count), arrays, sizes, begin, end, b.getInt64(length), b.getInt64(stride),
                                             less, key, b.getInt64(key_bits)}));
     return absl::OkStatus();
   };

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/status_macros.h"
 
@@ -76,11 +77,12 @@ RegionScope::~RegionScope() {
   context_.lanes = lanes_;
 }
 
+namespace {
+
 // The test stands at the bottom: one branch an iteration, and a loop that runs at all needs no test before it.
-absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower,
-                                 llvm::Value* upper, int64_t step, Carried initial,
-                                 absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value*, const Carried&)> body,
-                                 bool at_least_once) {
+absl::StatusOr<Carried> EmitOneLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower, llvm::Value* upper, int64_t step,
+                                    Carried initial, absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value*, const Carried&)> body,
+                                    bool at_least_once, double iterations) {
   llvm::IRBuilder<>& b = context.b();
   llvm::Value* runs = b.CreateICmpSLT(lower, upper);
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(runs)) {
@@ -106,9 +108,19 @@ absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name
     current.push_back(phi);
   }
   Carried next;
+  const double before_loop = std::exchange(context.work, 0);
   {
     RegionScope region(context);
     HILO_ASSIGN_OR_RETURN(next, body(i, current));
+  }
+  // A poll takes about as long as an iteration.
+  constexpr double kPolledIteration = 1024;
+  const double iteration = 1 + context.work;
+  context.work = before_loop;
+  if (context.poll && iteration >= kPolledIteration) {
+    context.poll();
+  } else {
+    context.work += iterations * iteration;
   }
   HILO_RET_CHECK(next.size() == current.size());
   llvm::BasicBlock* latch = b.GetInsertBlock();
@@ -128,6 +140,26 @@ absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name
     next[k] = phi;
   }
   return next;
+}
+
+}  // namespace
+
+absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower, llvm::Value* upper, int64_t step, Carried initial,
+                                 absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value*, const Carried&)> body, bool at_least_once, int64_t most) {
+  const auto *first = llvm::dyn_cast<llvm::ConstantInt>(lower), *end = llvm::dyn_cast<llvm::ConstantInt>(upper);
+  if (first != nullptr && end != nullptr) most = (end->getSExtValue() - first->getSExtValue() + step - 1) / step;
+  if (!context.poll || most <= kManyIterations) {
+    return EmitOneLoop(context, name, lower, upper, step, std::move(initial), body, at_least_once, static_cast<double>(most));
+  }
+  llvm::IRBuilder<>& b = context.b();
+  const int64_t strip = kManyIterations * step;
+  // Polled by the loop of the strips, whose iterations are long.
+  const auto iterations = [&](llvm::Value* i, const Carried& now) {
+    llvm::Value* limit = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(i, llvm::ConstantInt::get(i->getType(), strip)), upper);
+    return EmitOneLoop(context, name, i, limit, step, now, body, /*at_least_once=*/true, kManyIterations);
+  };
+  return EmitOneLoop(context, absl::StrCat(name, ".strips"), lower, upper, strip, std::move(initial), iterations, at_least_once,
+                     static_cast<double>(most) / kManyIterations);
 }
 
 absl::StatusOr<Carried> EmitBranches(EmitterContext& context, absl::string_view name, llvm::Value* condition,

@@ -7,6 +7,7 @@
 #define HILO_BACKENDS_LLVM_EMITTER_CONTEXT_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -68,6 +69,10 @@ class EmitterContext {
   llvm::Value* AnyLaneActive();
   // The mask as a value: true when null; a vector if width > 1.
   llvm::Value* MaskValue();
+  // Emits a return from the function if the run has been stopped; null for functions that cannot return early. EmitLoop calls it in loops that may last.
+  std::function<void()> poll;
+  // The loop iterations emitted since the current loop body began, between two polls: loops within loops multiply.
+  double work = 0;
   // An alloca in the entry block.
   llvm::AllocaInst* EntryAlloca(llvm::Type* type, int64_t count, int64_t alignment, absl::string_view name);
 
@@ -105,10 +110,13 @@ class RegionScope {
 using Carried = std::vector<llvm::Value*>;
 
 // Emits `for (i = lower; i < upper; i += step)` with loop-carried values of fixed types and returns what they are after the loop. The body runs in a
-// region of its own and returns the next values. With `at_least_once` the first test is left out. Errors: the body's.
+// region of its own and returns the next values. With `at_least_once` the first test is left out. Where the context polls, so do loops of more than some
+// 10,000 iterations and those whose iterations are long loops themselves; `most` bounds the iterations of a loop whose bounds are no constants.
+// Errors: the body's.
+inline constexpr int64_t kManyIterations = int64_t{1} << 14;
 absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower, llvm::Value* upper, int64_t step,
                                  Carried initial, absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value* i, const Carried&)> body,
-                                 bool at_least_once = false);
+                                 bool at_least_once = false, int64_t most = kManyIterations);
 
 // Emits `condition ? on_true() : on_false()` with branches; both return as many values of the same types. Each side is a region of its own.
 absl::StatusOr<Carried> EmitBranches(EmitterContext& context, absl::string_view name, llvm::Value* condition,

@@ -125,6 +125,7 @@ class ComputationEmitter {
     if (!more[0].IsUniform()) return Unimplemented("a while whose condition differs between lanes", InstructionContext(loop));
     b.CreateCondBr(more[0].re, body, exit);
     b.SetInsertPoint(body);
+    if (context_.poll) context_.poll();
     HILO_ASSIGN_OR_RETURN(ElementValues next, Emit(*loop.called_computation(1), state));
     const Carried packed = Pack(next);
     for (size_t i = 0; i < phis.size(); ++i) {

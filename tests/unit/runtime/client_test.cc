@@ -129,6 +129,108 @@ TEST_P(ClientTest, TokenEndsARunOnTheQueue) {
   canceller.join();
 }
 
+// Programs of one instruction that takes seconds to minutes.
+constexpr const char* kLongPrograms[] = {
+    R"(HloModule windows
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[16384,256] iota(), iota_dimension=0
+  z = f32[] constant(0)
+  ROOT y = f32[16384,256] reduce-window(x, z), window={size=16383x1 pad=8191_8191x0_0}, to_apply=add
+})",
+    R"(HloModule choices
+ge { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=GE }
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[1024,1024] iota(), iota_dimension=0
+  s = f32[512,512] iota(), iota_dimension=1
+  z = f32[] constant(0)
+  ROOT y = f32[1024,1024] select-and-scatter(x, s, z), window={size=513x513}, select=ge, scatter=add
+})",
+    R"(HloModule product
+ENTRY main {
+  x = s32[6144,6144] iota(), iota_dimension=0
+  ROOT y = s32[6144,6144] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})",
+    R"(HloModule convolution
+ENTRY main {
+  x = f32[1,384,384,64] iota(), iota_dimension=1
+  k = f32[31,31,64,64] iota(), iota_dimension=2
+  ROOT y = f32[1,384,384,64] convolution(x, k), window={size=31x31 pad=15_15x15_15}, dim_labels=b01f_01io->b01f
+})",
+    R"(HloModule order
+less { a = s32[] parameter(0)  b = s32[] parameter(1)  c = s32[] constant(40503)  d = s32[] multiply(a, c)  e = s32[] multiply(b, c)  ROOT f = pred[] compare(d, e), direction=LT }
+ENTRY main {
+  x = s32[16777216] iota(), iota_dimension=0
+  ROOT y = s32[16777216] sort(x), dimensions={0}, to_apply=less
+})",
+    R"(HloModule loop_in_a_map
+cond { s = (s64[], f32[]) parameter(0)  i = s64[] get-tuple-element(s), index=0  n = s64[] constant(1000000000000000000)  ROOT r = pred[] compare(i, n), direction=LT }
+body {
+  s = (s64[], f32[]) parameter(0)
+  i = s64[] get-tuple-element(s), index=0
+  x = f32[] get-tuple-element(s), index=1
+  one = s64[] constant(1)
+  i1 = s64[] add(i, one)
+  y = f32[] cosine(x)
+  ROOT t = (s64[], f32[]) tuple(i1, y)
+}
+f {
+  x = f32[] parameter(0)
+  z = s64[] constant(0)
+  t = (s64[], f32[]) tuple(z, x)
+  l = (s64[], f32[]) while(t), condition=cond, body=body
+  ROOT r = f32[] get-tuple-element(l), index=1
+}
+ENTRY main { x = f32[2] constant({1, 2})  ROOT m = f32[2] map(x), dimensions={0}, to_apply=f })",
+    R"(HloModule loop_in_a_comparison
+cond { s = (s64[], f32[]) parameter(0)  i = s64[] get-tuple-element(s), index=0  n = s64[] constant(1000000000000000000)  ROOT r = pred[] compare(i, n), direction=LT }
+body {
+  s = (s64[], f32[]) parameter(0)
+  i = s64[] get-tuple-element(s), index=0
+  x = f32[] get-tuple-element(s), index=1
+  one = s64[] constant(1)
+  i1 = s64[] add(i, one)
+  y = f32[] cosine(x)
+  ROOT t = (s64[], f32[]) tuple(i1, y)
+}
+less {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  z = s64[] constant(0)
+  t = (s64[], f32[]) tuple(z, x)
+  l = (s64[], f32[]) while(t), condition=cond, body=body
+  r = f32[] get-tuple-element(l), index=1
+  ROOT c = pred[] compare(r, y), direction=LT
+}
+ENTRY main { x = f32[2] constant({2, 1})  ROOT s = f32[2] sort(x), dimensions={0}, to_apply=less })"};
+
+absl::Duration TimeUntilDeadlineExceeded(Client* client, const std::string& text) {
+  auto program = MustCompile(client, text);
+  const absl::Time start = absl::Now();
+  auto result = program->Execute({}, {.deadline = absl::Milliseconds(50), .synchronous = true});
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded) << text << result.status();
+  return absl::Now() - start;
+}
+
+TEST_P(ClientTest, DeadlineEndsLongInstructions) {
+  auto client = MakeClient({.platform = GetParam()});
+  for (const char* text : kLongPrograms) EXPECT_LT(TimeUntilDeadlineExceeded(client.get(), text), absl::Milliseconds(800)) << text;
+}
+
+// 2^34 elements that are in no memory.
+TEST(RuntimeTest, DeadlineEndsALongFusion) {
+  auto client = MakeClient();
+  EXPECT_LT(TimeUntilDeadlineExceeded(client.get(), R"(HloModule sum
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  i = f32[131072,131072] iota(), iota_dimension=0
+  x = f32[131072,131072] sine(i)
+  z = f32[] constant(0)
+  ROOT y = f32[] reduce(x, z), dimensions={0,1}, to_apply=add
+})"), absl::Milliseconds(800));
+}
+
 // Programs that may not end, or take long, return to the caller at once.
 TEST(RuntimeTest, LoopsThatCountDownDoNotRunInline) {
   auto client = MakeClient();
