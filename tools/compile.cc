@@ -35,6 +35,7 @@ absl::Status Compile(const Flags& flags) {
   if (kinds.empty()) kinds.push_back("hlo");
   if (kinds.size() > 1 && !path.empty())
     return InvalidArgument("-o takes one kind of output, but --emit names ", kinds.size());
+  WatchDeadline(&options);
   HILO_ASSIGN_OR_RETURN(module, PrepareModule(*compiler, std::move(module), options));
   for (const std::string& kind : kinds) {
     HILO_ASSIGN_OR_RETURN(const std::string text,

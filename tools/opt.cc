@@ -22,8 +22,9 @@ namespace {
 constexpr HloStage kStages[] = {HloStage::kInput, HloStage::kCore,      HloStage::kLaidOut,
                                 HloStage::kFused, HloStage::kScheduled, HloStage::kAliased};
 
-absl::Status RunPass(HloPass& pass, HloModule* module) {
-  const absl::StatusOr<bool> changed = pass.Run(module);
+absl::Status RunPass(HloPass& pass, HloModule* module, const PassContext& context) {
+  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+  const absl::StatusOr<bool> changed = pass.Run(module, context);
   if (!changed.ok()) return AddContext(changed.status(), absl::StrCat("; in pass ", pass.name()));
   return AddContext(VerifyHloModule(*module, HloStage::kInput),
                     absl::StrCat("; after pass ", pass.name()));
@@ -41,7 +42,7 @@ void ListPasses(const PassPipeline& pipeline) {
 }
 
 absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::string>& names,
-                      HloModule* module) {
+                      HloModule* module, const PassContext& context) {
   std::vector<std::string> known;
   for (const std::string& name : names) {
     HloPass* found = nullptr;
@@ -55,19 +56,20 @@ absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::strin
     if (found == nullptr) {
       return InvalidArgument("there is no pass '", name, "'; there are ", absl::StrJoin(known, ", "), DidYouMean(name, known));
     }
-    HILO_RETURN_IF_ERROR(RunPass(*found, module));
+    HILO_RETURN_IF_ERROR(RunPass(*found, module, context));
   }
   return absl::OkStatus();
 }
 
-absl::Status RunToStage(const PassPipeline& pipeline, HloStage wanted, HloModule* module) {
+absl::Status RunToStage(const PassPipeline& pipeline, HloStage wanted, HloModule* module, const PassContext& context) {
   for (const PassPipeline::Stage& stage : pipeline.stages()) {
     if (stage.stage > wanted) return absl::OkStatus();
     bool changed = true;
     for (int round = 0; changed && round < stage.max_rounds; ++round) {
       changed = false;
       for (const auto& pass : stage.passes) {
-        HILO_ASSIGN_OR_RETURN(const bool did, pass->Run(module));
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        HILO_ASSIGN_OR_RETURN(const bool did, pass->Run(module, context));
         changed |= did;
       }
     }
@@ -95,7 +97,7 @@ absl::StatusOr<std::string> Serialize(const HloModule& module, const std::string
 }
 
 absl::Status Opt(const Flags& flags) {
-  HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
+  HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
   const std::unique_ptr<Target> target = cpu::CreateCpuTarget(options);
   const PassPipeline pipeline = cpu::CpuPipeline(target.get(), options);
   if (flags.Has("list-passes")) {
@@ -105,11 +107,13 @@ absl::Status Opt(const Flags& flags) {
   if (flags.Has("passes") == flags.Has("stage"))
     return InvalidArgument("give either --passes or --stage");
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
+  WatchDeadline(&options);
+  const PassContext context{.cancellation = options.cancellation.get()};
   if (flags.Has("passes")) {
-    HILO_RETURN_IF_ERROR(RunNamed(pipeline, flags.List("passes"), module.get()));
+    HILO_RETURN_IF_ERROR(RunNamed(pipeline, flags.List("passes"), module.get(), context));
   } else {
     HILO_ASSIGN_OR_RETURN(const HloStage stage, StageNamed(flags.Get("stage")));
-    HILO_RETURN_IF_ERROR(RunToStage(pipeline, stage, module.get()));
+    HILO_RETURN_IF_ERROR(RunToStage(pipeline, stage, module.get(), context));
   }
   HILO_ASSIGN_OR_RETURN(const std::string text, Serialize(*module, flags.Get("format", "text")));
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -134,6 +138,7 @@ Command OptCommand() {
                     {"stage", "NAME", "all passes up to this stage"},
                     {"format", "NAME", "text (default), or proto: a serialised HloModuleProto"},
                     {"strict", "", "only what keeps every bit"},
+                    {"deadline", "SECONDS", "end passes that take longer"},
                     {"list-passes", "", "the passes, stage by stage"}},
           .run = &Opt};
 }

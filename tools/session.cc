@@ -18,6 +18,7 @@
 #include "hlo/text/hlo_parser.h"
 #include "runtime/ffi/custom_call_library.h"
 #include "runtime/ffi/custom_call_registry.h"
+#include "runtime/watchdog.h"
 #include "tools/literal_input.h"
 
 namespace hilo::tools {
@@ -174,6 +175,7 @@ std::vector<FlagSpec> CompileFlags() {
            "threads of compilation and runs; default: the processors that this process may use"},
           {"buffers", "assigned",
            "interpreter: evaluate in assigned memory, the oracle of buffer assignment"},
+          {"deadline", "SECONDS", "end a compilation or a run that takes longer"},
           {"disable-passes", "A,B", "passes to leave out (hilo opt --list-passes)"},
           {"verify-each-pass", "", "check the module after every pass"},
           {"dump", "DIR", "write every stage to DIR; the variable HILO_DUMP does the same"},
@@ -188,7 +190,6 @@ std::vector<FlagSpec> RunFlags() {
            "arguments arg0, arg1 ... in parameter order, tuples flattened depth first; on several devices also arg0_rD for device D"},
           {"input", "VALUE",
            "next argument: a literal such as f32[2]{1,2} or {1,2}, @FILE.npy, or random"},
-          {"deadline", "SECONDS", "end a run that takes longer"},
           {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},
           {"partitions", "N", "devices that share one program; device D = replica * N + partition"}};
 }
@@ -271,10 +272,19 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
   options.perf_jitdump = flags.Has("perf");
   const char* dump = std::getenv("HILO_DUMP");
   options.dump_dir = flags.Get("dump", dump == nullptr ? "" : dump);
+  HILO_ASSIGN_OR_RETURN(const double deadline, flags.Seconds("deadline", 0));
+  if (flags.Has("deadline")) options.deadline = absl::Seconds(deadline);
   for (const std::string& library : flags.All("ffi-library")) {
     HILO_RETURN_IF_ERROR(LoadCustomCallLibrary(library, &CustomCallRegistry::Default()));
   }
   return options;
+}
+
+void WatchDeadline(CompileOptions* options) {
+  static Watchdog* const watchdog = new Watchdog();
+  options->cancellation = std::make_shared<CancellationToken>();
+  if (options->deadline == absl::InfiniteDuration()) return;
+  watchdog->Arm(options->cancellation, Watchdog::Clock::now() + absl::ToChronoNanoseconds(std::min(options->deadline, absl::Hours(24 * 365 * 100))));
 }
 
 absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options) {

@@ -37,6 +37,8 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags)
 absl::StatusOr<Program> LoadProgram(const Flags& flags);
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags);
+// Gives the options a token that their deadline expires from now on: for those who call a Compiler, which unlike a Client watches no clock.
+void WatchDeadline(CompileOptions* options);
 // Replicas times partitions. Errors: InvalidArgument for more than there can be.
 absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options);
 // The compiler of a platform, without devices. Errors: InvalidArgument for other platforms.
