@@ -436,7 +436,7 @@ class ScopeWalker {
       HloValue& value = out_.values_[out_.ValuesOf(parameter)[leaf]];
       const int64_t output = LeafNumber(entry.root_instruction()->shape(), alias.output_index);
       const int64_t result = out_.ValuesOf(entry.root_instruction())[output];
-      if (ShapeUtil::ByteSizeOf(*value.shape) != ShapeUtil::ByteSizeOf(*out_.values_[result].shape)) continue;
+      if (!HasBytes(*value.shape) || ShapeUtil::ByteSizeOf(*value.shape) != ShapeUtil::ByteSizeOf(*out_.values_[result].shape)) continue;
       value.writable_parameter = true;
       value.fixed = StorageKind::kOutput;
       value.fixed_index = output;
