@@ -22,7 +22,18 @@ absl::Status StatusOf(PJRT_Error_Code code, const char* message, size_t size) {
   return absl::Status(static_cast<absl::StatusCode>(code), absl::string_view(message, size));
 }
 
-// A value that is there when somebody says so.
+// Calls `body` and, if it fails or throws, completes `event` with the error. `body` completes it otherwise, now or later.
+template <typename Body>
+void CompleteGuarded(Event& event, const Body& body) noexcept {
+  try {
+    absl::Status status = Guarded(body);
+    if (!status.ok()) event.Set(std::move(status));
+  } catch (...) {
+    event.Set(absl::Status(absl::StatusCode::kResourceExhausted, ""));  // no memory for a text either
+  }
+}
+
+// A value that is defined later.
 std::shared_ptr<BufferValue> Promise() {
   auto value = std::make_shared<BufferValue>();
   value->definition = std::make_shared<Event>();
@@ -47,44 +58,51 @@ struct Donation {
   std::shared_ptr<BufferValue> given, promise;
 };
 
-void DependencyReady(PJRT_Buffer_DonateWithControlDependency_Callback_Args* args) {
+// The framework calls this, and TargetReady, from wherever it is ready: no exception may leave them.
+void DependencyReady(PJRT_Buffer_DonateWithControlDependency_Callback_Args* args) noexcept {
   const std::unique_ptr<Donation> donation(static_cast<Donation*>(args->callback_data));
-  const absl::Status status = StatusOf(args->error_code, args->error_message, args->error_message_size);
-  if (status.ok()) {
+  CompleteGuarded(*donation->promise->definition, [&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(StatusOf(args->error_code, args->error_message, args->error_message_size));
     Fulfill(donation->promise, donation->given);
-  } else {
-    donation->promise->definition->Set(status);
-  }
+    return absl::OkStatus();
+  });
 }
 
 struct RawCopy {
   std::shared_ptr<BufferValue> value;
   int64_t offset, size;
   std::shared_ptr<Event> done;
+
+  absl::Status Run(uint8_t* target) const {
+    if (size == 0) return absl::OkStatus();
+    const MemoryBlock& memory = *value->memory;
+    if (memory.on_host()) {
+      std::memcpy(target, memory.data() + offset, size);
+      return absl::OkStatus();
+    }
+    std::vector<uint8_t> bytes(memory.size());
+    HILO_RETURN_IF_ERROR(memory.CopyToHost(bytes.data()));
+    std::memcpy(target, bytes.data() + offset, size);
+    return absl::OkStatus();
+  }
 };
 
-void TargetReady(PJRT_Buffer_CopyRawToHostFuture_Callback_Args* args) {
-  const std::shared_ptr<RawCopy> copy(static_cast<RawCopy*>(args->callback_data));
-  const absl::Status given = StatusOf(args->error_code, args->error_message, args->error_message_size);
-  if (!given.ok()) return copy->done->Set(given);
-  const auto run = [copy, target = static_cast<uint8_t*>(args->dst)](const absl::Status& status) {
-    copy->done->Set(!status.ok() || copy->size == 0 ? status : Guarded([&]() -> absl::Status {
-      const MemoryBlock& memory = *copy->value->memory;
-      if (memory.on_host()) {
-        std::memcpy(target, memory.data() + copy->offset, copy->size);
-        return absl::OkStatus();
-      }
-      std::vector<uint8_t> bytes(memory.size());
-      HILO_RETURN_IF_ERROR(memory.CopyToHost(bytes.data()));
-      std::memcpy(target, bytes.data() + copy->offset, copy->size);
-      return absl::OkStatus();
-    }));
-  };
-  if (copy->value->definition == nullptr) {
-    run(absl::OkStatus());
-  } else {
-    copy->value->definition->OnDone(run);
-  }
+void TargetReady(PJRT_Buffer_CopyRawToHostFuture_Callback_Args* args) noexcept {
+  std::unique_ptr<RawCopy> given(static_cast<RawCopy*>(args->callback_data));
+  const std::shared_ptr<Event> done = given->done;
+  CompleteGuarded(*done, [&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(StatusOf(args->error_code, args->error_message, args->error_message_size));
+    const std::shared_ptr<RawCopy> copy = std::move(given);
+    const auto run = [copy, target = static_cast<uint8_t*>(args->dst)](const absl::Status& status) {
+      copy->done->Set(status.ok() ? Guarded([&] { return copy->Run(target); }) : status);
+    };
+    if (copy->value->definition == nullptr) {
+      run(absl::OkStatus());
+    } else {
+      copy->value->definition->OnDone(run);
+    }
+    return absl::OkStatus();
+  });
 }
 
 // Errors: InvalidArgument if the buffer has been deleted.
@@ -118,21 +136,20 @@ absl::Status Client_CreateAliasBuffer(PJRT_Client_CreateAliasBuffer_Args* args) 
 absl::Status Client_FulfillAliasBuffer(PJRT_Client_FulfillAliasBuffer_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->fulfill_alias_buffer_cb, "PJRT_FulfillAliasBufferCallback"));
   const std::unique_ptr<PJRT_FulfillAliasBufferCallback> callback(args->fulfill_alias_buffer_cb);
-  const auto fail = [&](const absl::Status& error) {
-    callback->value->definition->Set(error);
-    return error;
-  };
-  if (args->status_code != 0) {
-    callback->value->definition->Set(StatusOf(args->status_code, args->error_message, args->error_message_size));
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    if (args->status_code != 0) {
+      callback->value->definition->Set(StatusOf(args->status_code, args->error_message, args->error_message_size));
+      return absl::OkStatus();
+    }
+    HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, ValueOf(args->buffer));
+    if (const Shape& shape = args->buffer->value->shape(); !ShapeUtil::Equal(shape, *callback->shape)) {
+      return InvalidArgument("an alias of ", callback->shape->ToString(true), " was given ", shape.ToString(true));
+    }
+    Fulfill(callback->value, std::move(value));
     return absl::OkStatus();
-  }
-  absl::StatusOr<std::shared_ptr<BufferValue>> value = ValueOf(args->buffer);
-  if (!value.ok()) return fail(value.status());
-  if (const Shape& shape = args->buffer->value->shape(); !ShapeUtil::Equal(shape, *callback->shape)) {
-    return fail(InvalidArgument("an alias of ", callback->shape->ToString(true), " was given ", shape.ToString(true)));
-  }
-  Fulfill(callback->value, *std::move(value));
-  return absl::OkStatus();
+  });
+  if (!status.ok()) callback->value->definition->Set(status);  // the number is consumed: the alias has no other chance
+  return status;
 }
 
 absl::Status Buffer_DonateWithControlDependency(PJRT_Buffer_DonateWithControlDependency_Args* args) {

@@ -2,6 +2,8 @@
 #ifndef HILO_RUNTIME_GUARDED_H_
 #define HILO_RUNTIME_GUARDED_H_
 
+#include <cxxabi.h>
+
 #include <exception>
 #include <new>
 
@@ -10,7 +12,7 @@
 namespace hilo {
 
 // Calls `body`, which returns a Status or StatusOr; what it throws becomes a status:
-// ResourceExhausted for memory, else Internal.
+// ResourceExhausted for memory, else Internal. The end of a thread (pthread_exit) passes through.
 template <typename Body>
 auto Guarded(const Body& body) -> decltype(body()) {
   try {
@@ -19,6 +21,10 @@ auto Guarded(const Body& body) -> decltype(body()) {
     return ResourceExhausted("the process is out of memory");
   } catch (const std::exception& error) {
     return Internal("unexpected exception: ", error.what());
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (...) {
+    return Internal("unexpected exception of an unknown type");
   }
 }
 

@@ -9,6 +9,7 @@
 #include "backends/cpu/program_emitter.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "runtime/guarded.h"
 
 namespace hilo::cpu {
 namespace {
@@ -74,17 +75,18 @@ int32_t CpuProgram::RunHostOp(HiloCpuContext* context, int64_t index, uint8_t** 
   const HostOpFacts& facts = program->image_.host_ops[index];
   uint8_t** results = pointers + facts.operand_leaves;
   auto* computations = reinterpret_cast<HiloElementFunction*>(results + facts.result_leaves);
-  // The code that calls this knows no exceptions.
+  // The code that calls this cannot be unwound.
   try {
-    const absl::Status status =
-        program->host_ops_[index]->Run(*static_cast<const RunContext*>(context->run),
-                                       {.operands = {pointers, static_cast<size_t>(facts.operand_leaves)},
-                                        .results = {results, static_cast<size_t>(facts.result_leaves)},
-                                        .computations = {computations, static_cast<size_t>(facts.computations)}});
+    const absl::Status status = Guarded([&] {
+      return program->host_ops_[index]->Run(*static_cast<const RunContext*>(context->run),
+                                            {.operands = {pointers, static_cast<size_t>(facts.operand_leaves)},
+                                             .results = {results, static_cast<size_t>(facts.result_leaves)},
+                                             .computations = {computations, static_cast<size_t>(facts.computations)}});
+    });
     if (status.ok()) return HILO_OK;
     *static_cast<absl::Status*>(context->error) = AddContext(status, facts.context);
     return HILO_FAILED;
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc&) {  // not even for the error's text
     return HILO_OUT_OF_MEMORY;
   }
 }

@@ -7,13 +7,14 @@
 #include "base/errors.h"
 #include "runtime/ffi/custom_call_registry.h"
 #include "runtime/ffi/ffi_api.h"
+#include "runtime/guarded.h"
 
 namespace hilo {
 namespace {
 
 constexpr char kFunction[] = "HiloRegisterCustomCalls";
 
-// Where the registrar's functions leave their results.
+// Where the registrar's functions, which C code may call, leave their results.
 struct Registration {
   CustomCallRegistry* registry;
   absl::Status status;
@@ -28,17 +29,19 @@ void RegisterFfi(const HiloCustomCallRegistrar* registrar, const char* name, con
   Registration& registration = Of(registrar);
   const FfiHandlers handlers{
       .instantiate = Handler(instantiate), .prepare = Handler(prepare), .initialize = Handler(initialize), .execute = Handler(execute)};
-  registration.status.Update(registration.registry->RegisterFfi(View(name), handlers, View(platform)));
+  registration.status.Update(Guarded([&] { return registration.registry->RegisterFfi(View(name), handlers, View(platform)); }));
 }
 
 void RegisterTarget(const HiloCustomCallRegistrar* registrar, const char* name, const char* platform, int api_version, void* function) {
   if (api_version == HILO_CUSTOM_CALL_TYPED_FFI) return RegisterFfi(registrar, name, platform, nullptr, nullptr, nullptr, function);
   Registration& registration = Of(registrar);
   if (api_version < HILO_CUSTOM_CALL_ORIGINAL || api_version > HILO_CUSTOM_CALL_TYPED_FFI) {
-    return registration.status.Update(InvalidArgument("custom call target ", View(name), ": there is no API version ", api_version));
+    return registration.status.Update(Guarded([&]() -> absl::Status {
+      return InvalidArgument("custom call target ", View(name), ": there is no API version ", api_version);
+    }));
   }
   const CustomCallTarget target{.api_version = static_cast<CustomCallApiVersion>(api_version), .function = function, .handlers = {}};
-  registration.status.Update(registration.registry->Register(View(name), View(platform), target));
+  registration.status.Update(Guarded([&] { return registration.registry->Register(View(name), View(platform), target); }));
 }
 
 }  // namespace
@@ -57,11 +60,11 @@ absl::Status LoadCustomCallLibrary(const std::string& path, CustomCallRegistry* 
                                           .register_ffi = &RegisterFfi,
                                           .set_failure = &XlaCustomCallStatusSetFailure,
                                           .ffi_api = ffi::GetXlaFfiApi()};
-  try {
+  const absl::Status called = Guarded([&] {
     function(&registrar);
-  } catch (const std::exception& error) {
-    return Internal(path, ": ", kFunction, " threw ", error.what());
-  }
+    return absl::OkStatus();
+  });
+  if (!called.ok()) return absl::Status(called.code(), absl::StrCat(path, ": ", kFunction, ": ", called.message()));
   return AddContext(registration.status, absl::StrCat("; in ", path));
 }
 

@@ -59,6 +59,8 @@ XLA_FFI_Error* Checked(const char* name, Args* args, size_t size, const Body& bo
     return MakeError(body());
   } catch (const std::exception& error) {
     return MakeError(ResourceExhausted(name, ": ", error.what()));
+  } catch (...) {
+    return MakeError(Internal(name, ": an exception of an unknown type"));
   }
 }
 template <typename Args, typename Body>

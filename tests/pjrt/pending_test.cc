@@ -147,6 +147,32 @@ TEST_F(PendingTest, CopiesToMemoryNamedLater) {
   EXPECT_EQ(target[1], 3);
 }
 
+// A message of an impossible size throws where it is copied: the exception becomes the error of what waits, and does not reach the caller.
+TEST_F(PendingTest, NoExceptionLeavesTheCallbacks) {
+  PJRT_Buffer* const source = Floats({1, 2});
+  const auto copy = PJRT_CALL(Buffer_CopyRawToHostFuture, .buffer = source, .transfer_size = 8);
+  PJRT_Buffer_CopyRawToHostFuture_Callback_Args target = Make<PJRT_Buffer_CopyRawToHostFuture_Callback_Args>();
+  target.callback_data = copy.callback_data;
+  target.error_code = PJRT_Error_Code_ABORTED;
+  target.error_message = "x";
+  target.error_message_size = SIZE_MAX;
+  copy.future_ready_callback(&target);
+  EXPECT_TRUE(PJRT_CALL(Event_IsReady, .event = copy.event).is_ready);
+  EXPECT_EQ(PJRT_ERROR(Event_Await, .event = copy.event).substr(0, 3), "13:");
+  PJRT_CALL(Event_Destroy, .event = copy.event);
+
+  const auto donated = PJRT_CALL(Buffer_DonateWithControlDependency, .buffer = source);
+  PJRT_Buffer_DonateWithControlDependency_Callback_Args ready = Make<PJRT_Buffer_DonateWithControlDependency_Callback_Args>();
+  ready.callback_data = donated.callback_data;
+  ready.error_code = PJRT_Error_Code_ABORTED;
+  ready.error_message = "x";
+  ready.error_message_size = SIZE_MAX;
+  donated.dependency_ready_callback(&ready);
+  EXPECT_EQ(ErrorOf(donated.out_buffer).substr(0, 3), "13:");
+  Destroy(source);
+  Destroy(donated.out_buffer);
+}
+
 TEST_F(PendingTest, Bitcasts) {
   PJRT_Buffer* const source = Floats({1, 2, 3, 4});
   const std::vector<int64_t> dims = {2, 4};
