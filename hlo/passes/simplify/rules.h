@@ -28,6 +28,7 @@ absl::Span<const Rule> ArithmeticRules();
 absl::Span<const Rule> MovementRules();
 absl::Span<const Rule> StructureRules();
 absl::Span<const Rule> ReductionRules();
+absl::Span<const Rule> WindowRules();
 // For every element-wise opcode, whatever their `opcode` says.
 absl::Span<const Rule> ElementwiseRules();
 

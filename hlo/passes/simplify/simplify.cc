@@ -70,7 +70,7 @@ constexpr int kMaxRewrites = 32;
 class Simplifier : public HloPass {
  public:
   explicit Simplifier(bool strict) : rules_(kHloOpcodeCount) {
-    for (absl::Span<const Rule> rules : {simplify::ArithmeticRules(), simplify::MovementRules(), simplify::StructureRules(), simplify::ReductionRules()}) {
+    for (absl::Span<const Rule> rules : {simplify::ArithmeticRules(), simplify::MovementRules(), simplify::StructureRules(), simplify::ReductionRules(), simplify::WindowRules()}) {
       for (const Rule& rule : rules) {
         if (rule.exact || !strict) rules_[static_cast<int>(rule.opcode)].push_back(&rule);
       }
