@@ -16,6 +16,16 @@ namespace {
 
 constexpr int64_t kMostDevices = 1 << 16;
 
+// By PartReduction: names in the metadata of HLO's shardings, and in Shardy's, where a sum has none.
+constexpr absl::string_view kHloReductions[] = {"SUM", "MAX", "MIN"}, kSdyReductions[] = {"", "max", "min"};
+constexpr absl::string_view kReductionMetadata = "sdy::reduction_op";
+
+std::optional<PartReduction> FindReduction(absl::Span<const absl::string_view> names, absl::string_view name) {
+  const auto it = absl::c_find(names, name);
+  if (it == names.end()) return std::nullopt;
+  return static_cast<PartReduction>(it - names.begin());
+}
+
 absl::StatusOr<int64_t> ReadNumber(AttributeReader& reader) {
   int64_t value;
   HILO_RETURN_IF_ERROR(NumberFromWord(reader.TakeWord(), &value));
@@ -87,20 +97,27 @@ absl::StatusOr<std::vector<int64_t>> ReadIota(AttributeReader& reader) {
   return IotaDevices(sizes, permutation);
 }
 
-// Skips a bracketed value.
-void SkipBraces(AttributeReader& reader) {
+// {op_type="sdy::reduction_op" op_name="MAX"}, or a list of such; other metadata is skipped.
+absl::Status ReadMetadata(AttributeReader& reader, TileAssignment* tiles) {
+  std::string key, value;
+  bool is_reduction = false;
   int depth = 0;
   do {
     if (reader.Take('{')) {
       ++depth;
     } else if (reader.Take('}')) {
       --depth;
-    } else if (reader.TakeWord().empty()) {
-      for (char c : {'=', ',', '"', ':', '/', '(', ')', '[', ']', '<', '>', ' '}) {
-        if (reader.Take(c)) break;
-      }
+    } else if (reader.TakeQuoted(&value)) {
+      if (key == "op_type") is_reduction = value == kReductionMetadata;
+      if (key == "op_name" && is_reduction) tiles->reduction = FindReduction(kHloReductions, value);
+      if (key == "op_name" && is_reduction && !tiles->reduction.has_value()) return InvalidArgument("sharding: unknown reduction ", value);
+    } else if (const absl::string_view word = reader.TakeWord(); !word.empty()) {
+      key = std::string(word);
+    } else if (!absl::c_any_of(absl::string_view("=,:/()[]<>-+."), [&](char c) { return reader.Take(c); })) {
+      return reader.Expected("}");
     }
   } while (depth > 0 && !reader.AtEnd());
+  return absl::OkStatus();
 }
 
 // What follows "devices=" up to the closing brace.
@@ -118,6 +135,7 @@ absl::StatusOr<TileAssignment> ReadTiles(AttributeReader& reader) {
     } while (reader.Take(','));
   }
   size_t subgroups = 0;
+  std::vector<absl::string_view> kinds;  // of the subgroups, if they are said
   while (!reader.Take('}')) {
     const absl::string_view word = reader.TakeWord();
     if (word == "last_tile_dim_replicate") {
@@ -125,13 +143,13 @@ absl::StatusOr<TileAssignment> ReadTiles(AttributeReader& reader) {
     } else if (word == "last_tile_dims") {
       if (!reader.Take('=') || !reader.Take('{')) return reader.Expected("={");
       for (subgroups = 0; !reader.Take('}');) {
-        if (reader.TakeWord().empty()) return reader.Expected("}");
+        if (kinds.emplace_back(reader.TakeWord()).empty()) return reader.Expected("}");
         ++subgroups;
         reader.Take(',');
       }
     } else if (word == "metadata") {
       reader.Take('=');
-      SkipBraces(reader);
+      HILO_RETURN_IF_ERROR(ReadMetadata(reader, &tiles));
     } else if (word.empty()) {
       return reader.Expected("}");
     }  // others, such as shard_as, group shardings and mean nothing to the array
@@ -141,11 +159,21 @@ absl::StatusOr<TileAssignment> ReadTiles(AttributeReader& reader) {
   }
   tiles.counts.assign(sizes.begin(), sizes.end() - static_cast<int64_t>(subgroups));
   tiles.tile_of.resize(count);
+  if (!absl::c_linear_search(kinds, "unreduced")) {
+    tiles.reduction.reset();
+  } else {
+    tiles.reduction = tiles.reduction.value_or(PartReduction::kSum);
+    tiles.part_of.resize(count);
+  }
   for (int64_t i = 0; i < count; ++i) {
     if (devices[i] < 0 || devices[i] >= count || !tiles.tile_of[devices[i]].empty()) {
       return InvalidArgument("sharding: expected each of the devices 0 to ", count - 1, " once");
     }
     std::vector<int64_t> digits = Digits(i, sizes);
+    for (size_t k = 0; k < kinds.size() && tiles.reduction.has_value(); ++k) {
+      const size_t d = tiles.counts.size() + k;
+      if (kinds[k] == "unreduced") tiles.part_of[devices[i]] = tiles.part_of[devices[i]] * sizes[d] + digits[d];
+    }
     digits.resize(tiles.counts.size());
     tiles.tile_of[devices[i]] = std::move(digits);
   }
@@ -162,14 +190,17 @@ absl::StatusOr<TileAssignment> ReadHloSharding(AttributeReader& reader) {
   if (word != "replicated" && word != "maximal" && word != "manual" && word != "unknown" && word != "unreduced") {
     return reader.Expected("replicated, maximal, manual, unknown or devices=");
   }
+  TileAssignment whole;
+  if (word == "unreduced") whole.reduction = PartReduction::kSum;
   while (!reader.Take('}')) {
     if (reader.At('{')) {
-      SkipBraces(reader);
+      HILO_RETURN_IF_ERROR(ReadMetadata(reader, &whole));
     } else if (!reader.Take('=') && reader.TakeWord().empty()) {
       return reader.Expected("}");
     }
   }
-  return TileAssignment();
+  if (word != "unreduced") whole.reduction.reset();
+  return whole;
 }
 
 absl::StatusOr<std::string> ReadQuoted(AttributeReader& reader) {
@@ -256,6 +287,9 @@ absl::StatusOr<TileAssignment> ReadSdySharding(AttributeReader& reader, const ab
     if (!TakeWords(reader, "mesh")) return reader.Expected("@ and the name of a mesh");
     HILO_ASSIGN_OR_RETURN(mesh, ReadMesh(reader));
   }
+  const auto is_said = [&](const AxisPart& part) {
+    return !manual_axes.has_value() || absl::c_linear_search(*manual_axes, mesh.axes[part.axis]);
+  };
   if (!reader.Take(',') || !reader.Take('[')) return reader.Expected(", [");
   std::vector<std::vector<AxisPart>> dimensions;
   while (!reader.Take(']')) {
@@ -264,20 +298,30 @@ absl::StatusOr<TileAssignment> ReadSdySharding(AttributeReader& reader, const ab
     while (!reader.Take('}')) {
       if (!reader.Take('?')) {
         HILO_ASSIGN_OR_RETURN(const AxisPart part, ReadAxisPart(reader, mesh));
-        if (!manual_axes.has_value() || absl::c_linear_search(*manual_axes, mesh.axes[part.axis])) parts.push_back(part);
+        if (is_said(part)) parts.push_back(part);
       }
       reader.Take(',');
     }
     if (!reader.At(',') && !reader.At(']')) reader.TakeWord();  // a priority
     reader.Take(',');
   }
+  TileAssignment tiles;
+  std::vector<AxisPart> unreduced;
   while (reader.Take(',')) {
-    reader.TakeWord();
-    reader.Take('=');
-    SkipBraces(reader);
+    const bool is_unreduced = reader.TakeWord() == "unreduced";
+    if (!reader.Take('=')) return reader.Expected("=");
+    const absl::string_view reduction = reader.TakeWord();
+    if (!reader.Take('{')) return reader.Expected("{");
+    while (!reader.Take('}')) {
+      HILO_ASSIGN_OR_RETURN(const AxisPart part, ReadAxisPart(reader, mesh));
+      if (is_unreduced && is_said(part)) unreduced.push_back(part);
+      reader.Take(',');
+    }
+    if (unreduced.empty()) continue;
+    tiles.reduction = FindReduction(kSdyReductions, reduction);
+    if (!tiles.reduction.has_value()) return InvalidArgument("sharding: unknown reduction ", reduction);
   }
   if (!reader.Take('>')) return reader.Expected(">");
-  TileAssignment tiles;
   const int64_t device_count = mesh.devices.empty() ? 0 : *absl::c_max_element(mesh.devices) + 1;
   tiles.tile_of.resize(device_count);
   for (const std::vector<AxisPart>& parts : dimensions) {
@@ -285,18 +329,21 @@ absl::StatusOr<TileAssignment> ReadSdySharding(AttributeReader& reader, const ab
     for (const AxisPart& part : parts) sizes.push_back(part.size);
     HILO_ASSIGN_OR_RETURN(tiles.counts.emplace_back(), Count(sizes));
   }
+  if (tiles.reduction.has_value()) tiles.part_of.resize(device_count);
   for (size_t i = 0; i < mesh.devices.size(); ++i) {
-    const std::vector<int64_t> place = Digits(static_cast<int64_t>(i), mesh.sizes);
-    std::vector<int64_t>& tile = tiles.tile_of[mesh.devices[i]];
-    tile.clear();
-    for (const std::vector<AxisPart>& parts : dimensions) {
+    const std::vector<int64_t> coordinates = Digits(static_cast<int64_t>(i), mesh.sizes);
+    const auto number_along = [&](const std::vector<AxisPart>& parts) {
       int64_t number = 0;
       for (const AxisPart& part : parts) {
         const int64_t behind = mesh.sizes[part.axis] / (part.before * part.size);
-        number = number * part.size + place[part.axis] / behind % part.size;
+        number = number * part.size + coordinates[part.axis] / behind % part.size;
       }
-      tile.push_back(number);
-    }
+      return number;
+    };
+    std::vector<int64_t>& tile = tiles.tile_of[mesh.devices[i]];
+    tile.clear();
+    for (const std::vector<AxisPart>& parts : dimensions) tile.push_back(number_along(parts));
+    if (tiles.reduction.has_value()) tiles.part_of[mesh.devices[i]] = number_along(unreduced);
   }
   return tiles;
 }
@@ -307,15 +354,34 @@ bool TileAssignment::IsWhole() const {
   return absl::c_all_of(counts, [](int64_t count) { return count == 1; });
 }
 
+TileAssignment TileAssignment::Reduced() const { return {.counts = counts, .tile_of = tile_of}; }
+
 std::string TileAssignmentToHlo(const TileAssignment& tiles) {
-  if (tiles.IsWhole()) return "{replicated}";
-  std::map<std::vector<int64_t>, std::vector<int64_t>> devices;
-  for (size_t device = 0; device < tiles.tile_of.size(); ++device) devices[tiles.tile_of[device]].push_back(static_cast<int64_t>(device));
+  if (tiles.IsWhole() && !tiles.reduction.has_value()) return "{replicated}";
+  std::string metadata;
+  if (tiles.reduction.has_value()) {
+    metadata = absl::StrCat(" metadata={op_type=\"", kReductionMetadata, "\" op_name=\"",
+                            kHloReductions[static_cast<int>(*tiles.reduction)], "\"}");
+  }
+  std::map<std::pair<std::vector<int64_t>, int64_t>, std::vector<int64_t>> devices;  // by tile and part
+  int64_t parts = 1;
+  for (size_t device = 0; device < tiles.tile_of.size(); ++device) {
+    const int64_t part = tiles.part_of.empty() ? 0 : tiles.part_of[device];
+    parts = std::max(parts, part + 1);
+    devices[{tiles.tile_of[device], part}].push_back(static_cast<int64_t>(device));
+  }
+  const bool is_whole_part = tiles.part_of.empty() || parts == static_cast<int64_t>(tiles.tile_of.size());
+  if (tiles.reduction.has_value() && is_whole_part) return absl::StrCat("{unreduced", metadata, "}");
   std::vector<int64_t> order;
   for (const auto& [tile, holders] : devices) order.insert(order.end(), holders.begin(), holders.end());
   const size_t copies = devices.empty() ? 1 : devices.begin()->second.size();
-  return absl::StrCat("{devices=[", absl::StrJoin(tiles.counts, ","), copies > 1 ? absl::StrCat(",", copies) : "", "]", absl::StrJoin(order, ","),
-                      copies > 1 ? " last_tile_dim_replicate" : "", "}");
+  std::string sizes = absl::StrJoin(tiles.counts, ","), subgroups = copies > 1 ? " last_tile_dim_replicate" : "";
+  if (tiles.reduction.has_value()) {
+    absl::StrAppend(&sizes, ",", parts);
+    subgroups = copies > 1 ? " last_tile_dims={unreduced, replicated}" : " last_tile_dims={unreduced}";
+  }
+  if (copies > 1) absl::StrAppend(&sizes, ",", copies);
+  return absl::StrCat("{devices=[", sizes, "]", absl::StrJoin(order, ","), subgroups, metadata, "}");
 }
 
 absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_view text, int64_t leaf_count) {

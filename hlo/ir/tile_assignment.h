@@ -17,21 +17,31 @@
 
 namespace hilo {
 
+// How the parts of an unreduced array are combined. The numbers are Shardy's.
+enum class PartReduction { kSum, kMax, kMin };
+
 // An array cut into counts[0] x counts[1] x ... tiles of equal sizes. Devices with equal tiles hold copies of the same.
 struct TileAssignment {
   std::vector<int64_t> counts;                 // tiles along each dimension; empty: every device has the whole array
   std::vector<std::vector<int64_t>> tile_of;   // [device][dimension]: which of them the device has
+  // Of an unreduced array. Each device has a part of its tile, and the parts of a tile, combined, are the tile.
+  std::optional<PartReduction> reduction = std::nullopt;
+  std::vector<int64_t> part_of = {};           // [device]: which part it has; empty: a part of its own
 
+  // Whether the tiles are the whole array. Says nothing of parts.
   bool IsWhole() const;
+  // The same tiles, reduced.
+  TileAssignment Reduced() const;
 };
 
 // One sharding of HLO text for each of `leaf_count` leaves: "{replicated}", "{devices=[2,1,2]<=[4] last_tile_dim_replicate}",
+// "{devices=[2,1,2]<=[4] last_tile_dims={unreduced}}", "{unreduced}",
 // "{devices=[2,2]0,1,2,3}", "{maximal device=0}", "{manual}", "{unknown}", or a tuple of them. What has no tiles is whole.
 // Errors: InvalidArgument if the text is none, or there are fewer or more shardings than leaves.
 absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_view text, int64_t leaf_count);
 
 // The same as "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}": devices in the order of their tiles; those that share a tile stand
-// together.
+// together. Of unreduced arrays "{devices=[2,1,2]0,1,2,3 last_tile_dims={unreduced} metadata={...}}" with the reduction, as XLA writes it.
 std::string TileAssignmentToHlo(const TileAssignment& tiles);
 
 // Named axes of devices, in the order of their numbers unless `devices` permutes them.

@@ -145,6 +145,34 @@ def explicit_shardings():
 
 
 @feature
+def unreduced_axes():
+    """Partial sums over axes of explicit meshes, which are added up when they are resharded."""
+    explicit = lambda *shape: mesh(*shape).update(axis_types=(jax.sharding.AxisType.Explicit,) * len(shape))
+    x, y, reshard = normal(8, 16), normal(16, 8), jax.sharding.reshard
+    with jax.set_mesh(explicit(2, 2)):
+        left, right = jax.device_put(x, P("a", "b")), jax.device_put(y, P("b", None))
+        product = lambda v, w: jnp.einsum("ij,jk->ik", v, w, out_sharding=P("a", None, unreduced={"b"}))
+        within = jax.jit(lambda v, w: reshard(product(v, w), P("a", None)))(left, right)
+        np.testing.assert_allclose(np.asarray(within), x @ y, rtol=1e-4, atol=1e-4)
+        parts = jax.jit(product)(left, right)
+        assert parts.sharding.spec.unreduced == {"b"}
+        for shard, piece in zip(parts.addressable_shards, (x[:4, :8] @ y[:8], x[:4, 8:] @ y[8:], x[4:, :8] @ y[:8], x[4:, 8:] @ y[8:])):
+            np.testing.assert_allclose(np.asarray(shard.data), piece, rtol=1e-4, atol=1e-4)
+        twice = jax.jit(lambda v: v + v)(parts)
+        assert twice.sharding.spec.unreduced == {"b"}
+        for spec in P("a", None), P("a", "b"), P(("a", "b"), None):
+            for given in reshard(twice, spec), jax.jit(lambda v: reshard(v, spec))(twice):
+                np.testing.assert_allclose(np.asarray(given), 2 * x @ y, rtol=1e-4, atol=1e-4)
+                assert given.sharding.spec == spec, given.sharding
+    with jax.set_mesh(explicit(4)):  # a parameter whose gradient is left in parts
+        batch, weights = jax.device_put(x, P("a", None)), jax.device_put(y, P(None, None, reduced={"a"}))
+        loss = lambda w, v: jnp.sin(jnp.einsum("ij,jk->ik", v, w, out_sharding=P("a", None))).sum()
+        gradient = jax.jit(jax.grad(loss))(weights, batch)
+        assert gradient.sharding.spec.unreduced == {"a"}
+        np.testing.assert_allclose(np.asarray(reshard(gradient, P(None, None))), x.T @ np.cos(x @ y), rtol=1e-3, atol=1e-4)
+
+
+@feature
 def open_results_are_cut_as_operands():
     """What needs all of a dimension leaves its result cut along it all the same, as XLA does."""
     x = normal(8, 4)

@@ -335,7 +335,7 @@ void BytecodeEntries::SdyAttribute(uint64_t code, Attribute* attribute, Bytecode
       for (const Attribute* dimension : ReadAttributes(cursor)) attribute->elements.push_back(dimension);
       attribute->more_elements = ReadAttributes(cursor);
       if (code != 6) attribute->unreduced_axes = ReadAttributes(cursor);
-      if (code == 17) cursor.SignedVarint();
+      if (code == 17) attribute->integer = cursor.SignedVarint();
       return;
     }
     case 7:

@@ -84,7 +84,7 @@ struct Attribute {
     kSubAxis,     // `integers` {pre-size, size}
     kAxisRef,     // `text` axis, `elements` at most one sub-axis
     kDimSharding,     // `elements` axis references, `integer` 1 if closed
-    kTensorSharding,  // `elements[0]` mesh or its symbol; `lists` below
+    kTensorSharding,  // `elements[0]` mesh or its symbol; lists below; `integer` how unreduced parts are combined: 0 sum, 1 max, 2 min
     kPerValue,        // `elements` tensor shardings
     kMeshGroups,      // replica groups: `elements[0]` mesh or its symbol, `elements[1]` array of axis references
   };

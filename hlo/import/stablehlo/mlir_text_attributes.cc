@@ -406,6 +406,7 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadSharding() {
     const bool replicated = cursor_.TakeWord("replicated");
     if (!replicated && !cursor_.TakeWord("unreduced")) return cursor_.Expected("replicated or unreduced");
     HILO_RETURN_IF_ERROR(cursor_.Expect("="));
+    if (!replicated) sharding->integer = cursor_.TakeWord("max") ? 1 : cursor_.TakeWord("min") ? 2 : 0;
     HILO_RETURN_IF_ERROR(cursor_.Expect("{"));
     while (!cursor_.Take("}")) {
       HILO_ASSIGN_OR_RETURN(const Attribute* axis, ReadAxisReference());

@@ -87,13 +87,16 @@ absl::StatusOr<std::string> Shardings::Text(const Attribute& sharding) const {
     HILO_ASSIGN_OR_RETURN(dimensions.emplace_back(), DimensionText(*sharding.elements[i]));
   }
   std::string text = absl::StrCat("<@", mesh.text, ", [", absl::StrJoin(dimensions, ", "), "]");
-  for (const auto& [name, axes] : {std::pair("replicated", &sharding.more_elements), std::pair("unreduced", &sharding.unreduced_axes)}) {
+  static constexpr absl::string_view kUnreduced[] = {"unreduced=", "unreduced=max", "unreduced=min"};
+  if (sharding.integer < 0 || sharding.integer > 2) return InvalidArgument("sdy.sharding: unknown reduction ", sharding.integer);
+  for (const auto& [name, axes] : {std::pair(absl::string_view("replicated="), &sharding.more_elements),
+                                   std::pair(kUnreduced[sharding.integer], &sharding.unreduced_axes)}) {
     if (axes->empty()) continue;
     std::vector<std::string> parts;
     for (const Attribute* axis : *axes) {
       HILO_ASSIGN_OR_RETURN(parts.emplace_back(), AxisText(*axis));
     }
-    absl::StrAppend(&text, ", ", name, "={", absl::StrJoin(parts, ", "), "}");
+    absl::StrAppend(&text, ", ", name, "{", absl::StrJoin(parts, ", "), "}");
   }
   return absl::StrCat(text, ">");
 }

@@ -33,7 +33,7 @@ bool Divider::InlineCalls(HloComputation* computation) {
 
 absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter, const std::vector<TileAssignment>& tiles) {
   HloComputation* computation = parameter->parent();
-  if (absl::c_all_of(tiles, [](const TileAssignment& one) { return one.IsWhole(); })) {
+  if (absl::c_all_of(tiles, [](const TileAssignment& one) { return one.IsWhole() && !one.reduction.has_value(); })) {
     walk->Set(parameter, {.whole = parameter});
     return absl::OkStatus();
   }
@@ -49,7 +49,8 @@ absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter, co
     }
     if (parameter->IsRoot()) HILO_RETURN_IF_ERROR(computation->set_root_instruction(copy, true));
     *parameter->mutable_shape() = tile_shape;
-    walk->Set(copy, {.tile = parameter, .tiles = tiles[0]});
+    HILO_ASSIGN_OR_RETURN(HloInstruction * tile, walk->Reduce(parameter, tiles[0]));
+    walk->Set(copy, DividedOf(tile, tiles[0].Reduced()));
     walk->SetAlias(parameter, copy);
     return absl::OkStatus();
   }
@@ -111,7 +112,7 @@ absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   TileAssignment tiles;
   if (absl::StrContains(sharding, "devices=")) {
     HILO_ASSIGN_OR_RETURN(const auto said, TileAssignmentsFromHlo(sharding, 1));
-    tiles = said[0];
+    tiles = said[0].Reduced();  // parts are combined where they come from
     HILO_RETURN_IF_ERROR(walk->Check(tiles));
     if (!TileShape(mark->shape(), tiles).ok() || (tiles.IsWhole() && !is_open)) return absl::OkStatus();
   } else if (!absl::StrContains(sharding, "replicated}") && !is_open) {
@@ -132,17 +133,19 @@ absl::Status Divider::VisitEdge(TileWalk* walk, HloInstruction* call) const {
     DividedValue element;
     HILO_RETURN_IF_ERROR(walk->Check(tiles[i]));
     if (CutsToLocal(*call)) {
-      HILO_ASSIGN_OR_RETURN(element.whole, walk->Tile(call->operand(i), tiles[i]));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * tile, walk->Tile(call->operand(i), tiles[i].Reduced()));
+      HILO_ASSIGN_OR_RETURN(element.whole, walk->PartOf(tile, tiles[i]));
       element.is_local = true;
       HILO_RETURN_IF_ERROR(CheckResult(*call, i, element.whole->shape()));
     } else {
       HILO_ASSIGN_OR_RETURN(HloInstruction * local, walk->Whole(call->operand(i)));
+      HILO_ASSIGN_OR_RETURN(local, walk->Reduce(local, tiles[i]));
       Shape whole = local->shape();
       for (size_t d = 0; d < tiles[i].counts.size() && static_cast<int64_t>(d) < whole.rank(); ++d)
         whole.set_dimensions(d, whole.dimensions(d) * tiles[i].counts[d]);
       HILO_RETURN_IF_ERROR(TileShape(whole, tiles[i]).status());
       HILO_RETURN_IF_ERROR(CheckResult(*call, i, whole));
-      element = DividedOf(local, tiles[i]);
+      element = DividedOf(local, tiles[i].Reduced());
     }
     value.is_local |= element.is_local;
     value.elements.push_back(std::make_shared<DividedValue>(std::move(element)));

@@ -72,6 +72,9 @@ void WarnIfPartitioned(const HloModule& module) {
   }
 }
 
+// Whether the partitions have something else than the whole array.
+bool IsDivided(const TileAssignment& tiles) { return !tiles.IsWhole() || tiles.reduction.has_value(); }
+
 class Partitioner : public HloPass {
  public:
   Partitioner(std::vector<bool> open_results, std::vector<ShardingNote>* notes) : open_results_(std::move(open_results)), notes_(notes) {}
@@ -139,7 +142,13 @@ class Partitioner : public HloPass {
     std::vector<HloInstruction*> values;
     for (int64_t i = 0; i < call->operand_count(); ++i) {
       HloInstruction* operand = call->mutable_operand(i);
-      HILO_ASSIGN_OR_RETURN(values.emplace_back(), CutsToLocal(*call) ? emitter.Cut(operand, tiles[i]) : emitter.Join(operand, tiles[i]));
+      if (CutsToLocal(*call)) {
+        HILO_ASSIGN_OR_RETURN(HloInstruction * tile, emitter.Cut(operand, tiles[i]));
+        HILO_ASSIGN_OR_RETURN(values.emplace_back(), emitter.PartOf(tile, tiles[i]));
+      } else {
+        HILO_ASSIGN_OR_RETURN(HloInstruction * tile, emitter.Reduce(operand, tiles[i]));
+        HILO_ASSIGN_OR_RETURN(values.emplace_back(), emitter.Join(tile, tiles[i]));
+      }
       HILO_RETURN_IF_ERROR(CheckResult(*call, i, values.back()->shape()));
     }
     HloInstruction* result = values.empty() ? nullptr : values[0];
@@ -187,11 +196,11 @@ class Partitioner : public HloPass {
   // A sharded parameter becomes its tile. Its users keep a copy of the whole in its place, which nobody needs at the end.
   absl::Status CutParameter(TileWalk* walk, HloInstruction* parameter, Shape* shape) const {
     const absl::string_view sharding = ShardingOf(*parameter);
-    if (!absl::StrContains(sharding, "devices=")) return absl::OkStatus();
+    if (!DividesArray(sharding)) return absl::OkStatus();
     HILO_ASSIGN_OR_RETURN(const auto tiles, TileAssignmentsFromHlo(sharding, static_cast<int64_t>(ShapeUtil::Leaves(parameter->shape()).size())));
-    if (absl::c_all_of(tiles, [](const TileAssignment& one) { return one.IsWhole(); })) return absl::OkStatus();
+    if (absl::c_none_of(tiles, IsDivided)) return absl::OkStatus();
     if (!parameter->shape().IsArray()) return Unimplemented("sharded parameters that are tuples");
-    if (static_cast<int64_t>(tiles[0].tile_of.size()) != partitions_)
+    if (!tiles[0].tile_of.empty() && static_cast<int64_t>(tiles[0].tile_of.size()) != partitions_)
       return InvalidArgument("the sharding is for ", tiles[0].tile_of.size(), " devices, but the program has ", partitions_, " partitions");
     HILO_ASSIGN_OR_RETURN(*shape, TileShape(*shape, tiles[0]));
     return Divider::CutParameter(walk, parameter, tiles);
@@ -203,11 +212,11 @@ class Partitioner : public HloPass {
     for (const HloInstruction* at = root; sharding.empty() && IsShardingMark(*at); at = at->operand(0)) sharding = std::string(ShardingOf(*at->operand(0)));
     const auto count = static_cast<int64_t>(ShapeUtil::Leaves(root->shape()).size());
     std::vector<TileAssignment> tiles(count);
-    if (absl::StrContains(sharding, "devices=")) {
+    if (DividesArray(sharding)) {
       HILO_ASSIGN_OR_RETURN(tiles, TileAssignmentsFromHlo(sharding, count));
     }
     HILO_RETURN_IF_ERROR(ChooseTiles(walk, root, &tiles));
-    if (absl::c_all_of(tiles, [](const TileAssignment& one) { return one.IsWhole(); })) return walk->Whole(root);
+    if (absl::c_none_of(tiles, IsDivided)) return walk->Whole(root);
     if (root->shape().IsArray()) {
       HILO_ASSIGN_OR_RETURN(*shape, TileShape(*shape, tiles[0]));
     } else {

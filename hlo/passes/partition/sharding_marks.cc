@@ -74,6 +74,10 @@ std::optional<int64_t> OnlyDeviceOf(const HloInstruction& call) {
 
 absl::string_view ShardingOf(const HloInstruction& instruction) { return ExtraAttribute(instruction.extra_attributes(), "sharding"); }
 
+bool DividesArray(absl::string_view sharding) {
+  return absl::StrContains(sharding, "devices=") || absl::StrContains(sharding, "unreduced");
+}
+
 bool HasShardingMarks(const HloComputation& computation) {
   std::vector<const HloComputation*> reached = {&computation};
   absl::flat_hash_set<const HloComputation*> seen = {&computation};
@@ -82,7 +86,7 @@ bool HasShardingMarks(const HloComputation& computation) {
     reached.pop_back();
     for (const HloInstruction* instruction : here->instructions()) {
       if (IsMarkTarget(TargetOf(*instruction)) || CutsOrJoins(*instruction) || OnlyDeviceOf(*instruction).has_value()) return true;
-      if (here->IsEntry() && absl::StrContains(ShardingOf(*instruction), "devices=")) return true;
+      if (here->IsEntry() && DividesArray(ShardingOf(*instruction))) return true;
       for (const HloComputation* called : instruction->called_computations()) {
         if (seen.insert(called).second) reached.push_back(called);
       }

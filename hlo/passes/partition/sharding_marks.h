@@ -32,6 +32,9 @@ std::optional<int64_t> OnlyDeviceOf(const HloInstruction& call);
 // The text of the attribute sharding=; empty if there is none.
 absl::string_view ShardingOf(const HloInstruction& instruction);
 
+// Whether a sharding gives partitions tiles or parts of an array.
+bool DividesArray(absl::string_view sharding);
+
 // Whether the computation, or one that it calls, has any of these calls, or the instructions of the entry have shardings with tiles.
 bool HasShardingMarks(const HloComputation& computation);
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
@@ -16,6 +17,24 @@ namespace hilo {
 namespace {
 
 int64_t Product(const std::vector<int64_t>& sizes) { return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>()); }
+
+HloOpcode CombinerOf(PartReduction reduction) {
+  switch (reduction) {
+    case PartReduction::kSum: break;
+    case PartReduction::kMax: return HloOpcode::kMaximum;
+    case PartReduction::kMin: return HloOpcode::kMinimum;
+  }
+  return HloOpcode::kAdd;
+}
+
+// Whether the groups are the same but for order.
+bool SameGroups(std::vector<std::vector<int64_t>> a, std::vector<std::vector<int64_t>> b) {
+  for (auto* groups : {&a, &b}) {
+    for (std::vector<int64_t>& group : *groups) absl::c_sort(group);
+    absl::c_sort(*groups);
+  }
+  return a == b;
+}
 
 }  // namespace
 
@@ -84,16 +103,11 @@ absl::StatusOr<HloInstruction*> TileEmitter::Cut(HloInstruction* whole, const Ti
     HILO_ASSIGN_OR_RETURN(HloInstruction * operand, Cut(whole->mutable_operand(0), of_operand));
     return computation_->AddInstruction(whole->CloneWithNewOperands(shape, {operand}));
   }
-  HILO_ASSIGN_OR_RETURN(HloInstruction * partition, computation_->AddOp(HloOpcode::kPartitionId, {}));
   std::vector<HloInstruction*> operands = {whole};
   for (int64_t d = 0; d < shape.rank(); ++d) {
     std::vector<int64_t> starts(partitions_, 0);
     for (int64_t i = 0; i < partitions_; ++i) starts[i] = tiles.tile_of[i][d] * shape.dimensions(d);
-    HloInstruction* table = computation_->AddConstant(LiteralUtil::CreateR1<int64_t>(starts));
-    auto one = std::make_unique<DynamicSliceAttrs>();
-    one->dynamic_slice_sizes = {1};
-    HILO_ASSIGN_OR_RETURN(HloInstruction * start, computation_->AddOp(HloOpcode::kDynamicSlice, {table, partition}, std::move(one)));
-    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Reshape(start, {}));
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), ElementOfPartition(LiteralUtil::CreateR1<int64_t>(starts)));
   }
   auto attributes = std::make_unique<DynamicSliceAttrs>();
   attributes->dynamic_slice_sizes.assign(shape.dimensions().begin(), shape.dimensions().end());
@@ -157,6 +171,66 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> TileEmitter::GroupsToJoin(cons
   return groups;
 }
 
+absl::StatusOr<HloInstruction*> TileEmitter::ElementOfPartition(Literal table) {
+  HILO_ASSIGN_OR_RETURN(HloInstruction * partition, computation_->AddOp(HloOpcode::kPartitionId, {}));
+  auto one = std::make_unique<DynamicSliceAttrs>();
+  one->dynamic_slice_sizes = {1};
+  HloInstruction* constant = computation_->AddConstant(std::move(table));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * element, computation_->AddOp(HloOpcode::kDynamicSlice, {constant, partition}, std::move(one)));
+  return Reshape(element, {});
+}
+
+absl::StatusOr<std::vector<std::vector<int64_t>>> TileEmitter::GroupsToReduce(const TileAssignment& tiles) const {
+  if (!tiles.tile_of.empty()) HILO_RETURN_IF_ERROR(CheckDevices(tiles));
+  std::map<std::vector<int64_t>, std::map<int64_t, std::vector<int64_t>>> owners;  // by tile, by part
+  for (int64_t p = 0; p < partitions_; ++p) {
+    owners[tiles.tile_of.empty() ? std::vector<int64_t>() : tiles.tile_of[p]][tiles.part_of.empty() ? p : tiles.part_of[p]].push_back(p);
+  }
+  const std::map<int64_t, std::vector<int64_t>>& first = owners.begin()->second;
+  const size_t copies = first.begin()->second.size();
+  std::vector<std::vector<int64_t>> groups;
+  for (const auto& [tile, by_part] : owners) {
+    for (const auto& [part, of_part] : by_part) {
+      if (by_part.size() == first.size() && of_part.size() == copies) continue;
+      return InvalidArgument("the devices do not have equally many of each part of an unreduced array");
+    }
+    for (size_t copy = 0; copy < copies; ++copy) {
+      std::vector<int64_t>& group = groups.emplace_back();
+      for (const auto& [part, of_part] : by_part) group.push_back(of_part[copy]);
+    }
+  }
+  return groups;
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::Reduce(HloInstruction* part, const TileAssignment& tiles) {
+  if (!tiles.reduction.has_value()) return part;
+  HILO_ASSIGN_OR_RETURN(const auto groups, GroupsToReduce(tiles));
+  return Combine(part, CombinerOf(*tiles.reduction), groups);
+}
+
+// The partitions that have a tile have parts of it already if they have just combined them. Else the first part is the tile, and the others are zero;
+// of a maximum or minimum, all parts are the tile.
+absl::StatusOr<HloInstruction*> TileEmitter::PartOf(HloInstruction* tile, const TileAssignment& tiles) {
+  if (!tiles.reduction.has_value()) return tile;
+  HILO_ASSIGN_OR_RETURN(const auto groups, GroupsToReduce(tiles));
+  const HloOpcode combiner = CombinerOf(*tiles.reduction);
+  if (tile->opcode() == HloOpcode::kAllReduce && tile->operand_count() == 1 &&
+      tile->called_computation()->root_instruction()->opcode() == combiner &&
+      SameGroups(tile->attrs<AllReduceAttrs>().replica_groups.groups, OfAllReplicas(groups))) {
+    return tile->mutable_operand(0);
+  }
+  if (combiner != HloOpcode::kAdd) return tile;
+  absl::InlinedVector<bool, 8> is_first(partitions_, false);
+  for (const std::vector<int64_t>& group : groups) is_first[group[0]] = true;
+  HILO_ASSIGN_OR_RETURN(HloInstruction * scalar, ElementOfPartition(LiteralUtil::CreateR1<bool>(is_first)));
+  HloInstruction* zero = computation_->AddConstant(LiteralUtil::Zero(tile->shape().element_type()));
+  const Shape mask = ShapeUtil::MakeShape(PRED, tile->shape().dimensions());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * takes, computation_->AddOp(HloOpcode::kBroadcast, {scalar}, std::make_unique<BroadcastAttrs>(), {}, &mask));
+  const Shape shape = ShapeUtil::MakeShape(tile->shape().element_type(), tile->shape().dimensions());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * zeros, computation_->AddOp(HloOpcode::kBroadcast, {zero}, std::make_unique<BroadcastAttrs>(), {}, &shape));
+  return computation_->AddOp(HloOpcode::kSelect, {takes, tile, zeros});
+}
+
 absl::StatusOr<HloInstruction*> TileEmitter::Combine(HloInstruction* part, HloOpcode combiner, const std::vector<std::vector<int64_t>>& groups) {
   HloComputation* computation = computation_->parent()->AddComputation(absl::StrCat("combine_", HloOpcodeString(combiner)));
   const Shape scalar = ShapeUtil::MakeShape(part->shape().element_type(), {});
@@ -176,7 +250,10 @@ absl::StatusOr<HloInstruction*> TileEmitter::Combine(HloInstruction* part, HloOp
 }
 
 absl::Status TileEmitter::Check(const TileAssignment& tiles) const {
-  if (tiles.IsWhole()) return absl::OkStatus();
+  return tiles.IsWhole() ? absl::OkStatus() : CheckDevices(tiles);
+}
+
+absl::Status TileEmitter::CheckDevices(const TileAssignment& tiles) const {
   if (static_cast<int64_t>(tiles.tile_of.size()) == partitions_ && absl::c_none_of(tiles.tile_of, [](const auto& tile) { return tile.empty(); })) {
     return absl::OkStatus();
   }

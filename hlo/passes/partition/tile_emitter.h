@@ -32,11 +32,20 @@ class TileEmitter {
   absl::StatusOr<HloInstruction*> Cut(HloInstruction* whole, const TileAssignment& tiles);
   // The array cut into the larger tiles `to`, or the whole array, of which every partition has its tile `tile` of the cut `from`.
   absl::StatusOr<HloInstruction*> Join(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to = {});
+  // The tile of which the partitions have parts, as `tiles` say; and the part, which a partition has, of a tile. Both return their operand if
+  // `tiles` are not unreduced. Errors of both: InvalidArgument if the partitions do not have equally many of each part.
+  absl::StatusOr<HloInstruction*> Reduce(HloInstruction* part, const TileAssignment& tiles);
+  absl::StatusOr<HloInstruction*> PartOf(HloInstruction* tile, const TileAssignment& tiles);
   // What the partitions of each group have, combined by `combiner`, a binary op.
   absl::StatusOr<HloInstruction*> Combine(HloInstruction* part, HloOpcode combiner, const std::vector<std::vector<int64_t>>& groups);
 
  private:
+  absl::Status CheckDevices(const TileAssignment& tiles) const;
   absl::StatusOr<HloInstruction*> Reshape(HloInstruction* value, const std::vector<int64_t>& sizes);
+  // This partition's element of `table`, a scalar.
+  absl::StatusOr<HloInstruction*> ElementOfPartition(Literal table);
+  // Partitions that have the parts of one tile, one of each.
+  absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToReduce(const TileAssignment& tiles) const;
   absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToJoin(const TileAssignment& from, const TileAssignment& to, const std::vector<int64_t>& apart) const;
   // The groups of partitions, within each replica, as global numbers of devices.
   std::vector<std::vector<int64_t>> OfAllReplicas(const std::vector<std::vector<int64_t>>& groups) const;

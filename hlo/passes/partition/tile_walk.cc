@@ -32,12 +32,19 @@ absl::StatusOr<Leaves> TileWalk::LeavesOf(const HloInstruction* instruction) {
   return value->elements;
 }
 
+absl::StatusOr<HloInstruction*> TileWalk::Reduce(HloInstruction* part, const TileAssignment& tiles) {
+  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, emitter_.Reduce(part, tiles));
+  if (tile != part) Set(tile, {.whole = tile, .is_local = true});  // not to be visited
+  return tile;
+}
+
 absl::StatusOr<HloInstruction*> TileWalk::Pack(const Leaves& leaves, const std::vector<TileAssignment>& tiles, bool is_tuple) {
-  if (!is_tuple) return Tile(*leaves[0], tiles[0]);
   std::vector<HloInstruction*> values;
   for (size_t i = 0; i < leaves.size(); ++i) {
-    HILO_ASSIGN_OR_RETURN(values.emplace_back(), Tile(*leaves[i], tiles[i]));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * tile, Tile(*leaves[i], tiles[i].Reduced()));
+    HILO_ASSIGN_OR_RETURN(values.emplace_back(), emitter_.PartOf(tile, tiles[i]));
   }
+  if (!is_tuple) return values[0];
   return computation_->AddOp(HloOpcode::kTuple, values);
 }
 

@@ -66,6 +66,10 @@ class TileWalk {
   absl::StatusOr<HloInstruction*> Whole(const HloInstruction* instruction) { return Whole(*values_.at(instruction)); }
   absl::StatusOr<HloInstruction*> Tile(const HloInstruction* instruction, const TileAssignment& tiles) { return Tile(*values_.at(instruction), tiles); }
 
+  // From parts of a tile to the tile, and back. Errors of both: as TileEmitter's.
+  absl::StatusOr<HloInstruction*> Reduce(HloInstruction* part, const TileAssignment& tiles);
+  absl::StatusOr<HloInstruction*> PartOf(HloInstruction* tile, const TileAssignment& tiles) { return emitter_.PartOf(tile, tiles); }
+
   // `tiles`, with the dimensions that are `open` cut as those of the value are, as far as that goes together.
   TileAssignment CutAlso(const HloInstruction& instruction, const TileAssignment& tiles, const std::vector<bool>& open) const;
 

@@ -1,5 +1,7 @@
 #include "hlo/ir/tile_assignment.h"
 
+#include <optional>
+
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 
@@ -40,6 +42,38 @@ TEST(TileAssignmentTest, OfHlo) {
     ASSERT_TRUE(tiles.ok()) << whole << ": " << tiles.status();
     EXPECT_TRUE((*tiles)[0].IsWhole()) << whole;
   }
+}
+
+// Unreduced axes in both notations, and HLO's text of what is read of them.
+TEST(TileAssignmentTest, Unreduced) {
+  const auto meshes = MeshesFromText("{m = #sdy.mesh<[\"a\"=2, \"b\"=2]>}");
+  ASSERT_TRUE(meshes.ok()) << meshes.status();
+  const struct {
+    const char *hlo, *sdy, *text;
+  } cases[] = {
+      {"{devices=[2,2]<=[4] last_tile_dims={unreduced}}", "#sdy.sharding<@m, [{\"a\"}], unreduced={\"b\"}>",
+       "{devices=[2,2]0,1,2,3 last_tile_dims={unreduced} metadata={op_type=\"sdy::reduction_op\" op_name=\"SUM\"}}"},
+      {"{devices=[2,2]0,2,1,3 last_tile_dims={unreduced} metadata={op_type=\"sdy::reduction_op\" op_name=\"MAX\"}}",
+       "#sdy.sharding<@m, [{\"b\"}], unreduced=max{\"a\"}>",
+       "{devices=[2,2]0,2,1,3 last_tile_dims={unreduced} metadata={op_type=\"sdy::reduction_op\" op_name=\"MAX\"}}"},
+      {"{devices=[1,2,2]0,2,1,3 last_tile_dims={replicated, unreduced}}", "#sdy.sharding<@m, [{}], replicated={\"b\"}, unreduced={\"a\"}>",
+       "{devices=[1,2,2]0,1,2,3 last_tile_dims={unreduced, replicated} metadata={op_type=\"sdy::reduction_op\" op_name=\"SUM\"}}"},
+      {"{unreduced metadata={op_type=\"sdy::reduction_op\" op_name=\"MIN\"}}", "#sdy.sharding<@m, [{}], unreduced=min{\"b\", \"a\"}>",
+       "{unreduced metadata={op_type=\"sdy::reduction_op\" op_name=\"MIN\"}}"},
+      {"{devices=[2,2]<=[4] last_tile_dims={replicated} metadata={op_name=\"x\"}}", "#sdy.sharding<@m, [{\"a\"}]>",
+       "{devices=[2,2]0,1,2,3 last_tile_dim_replicate}"},
+  };
+  for (const auto& c : cases) {
+    const auto of_hlo = TileAssignmentsFromHlo(c.hlo, 1);
+    ASSERT_TRUE(of_hlo.ok()) << c.hlo << ": " << of_hlo.status();
+    EXPECT_EQ(TileAssignmentToHlo((*of_hlo)[0]), c.text);
+    const auto of_sdy = TileAssignmentsFromSdy(c.sdy, *meshes, std::nullopt);
+    ASSERT_TRUE(of_sdy.ok()) << c.sdy << ": " << of_sdy.status();
+    EXPECT_EQ(TileAssignmentToHlo((*of_sdy)[0]), c.text);
+  }
+  EXPECT_FALSE(TileAssignmentsFromHlo("{unreduced metadata={op_type=\"sdy::reduction_op\" op_name=\"PRODUCT\"}}", 1).ok());
+  EXPECT_FALSE(TileAssignmentsFromSdy("#sdy.sharding<@m, [{}], unreduced=product{\"a\"}>", *meshes, std::nullopt).ok());
+  EXPECT_FALSE(TileAssignmentsFromHlo("{unreduced metadata={", 1).ok());
 }
 
 TEST(TileAssignmentTest, WhatIsNoShardingOfHlo) {
