@@ -1,5 +1,7 @@
 """What JAX does with arrays over several devices; jax_test.py runs these beside jax_features.py."""
 
+import importlib.util
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -170,6 +172,22 @@ def unreduced_axes():
         gradient = jax.jit(jax.grad(loss))(weights, batch)
         assert gradient.sharding.spec.unreduced == {"a"}
         np.testing.assert_allclose(np.asarray(reshard(gradient, P(None, None))), x.T @ np.cos(x @ y), rtol=1e-3, atol=1e-4)
+
+
+@feature
+def values_that_are_sharded_alike():
+    if importlib.util.find_spec("jax.experimental.shard_alike") is None:
+        return print("shard_alike: this version of JAX has none")
+    from jax.experimental.shard_alike import shard_alike
+
+    def alike(x, y):
+        x, y = shard_alike(x, y)
+        return x * 1, y * 1
+
+    x = normal(8, 4)
+    for specs in (P("a", "b"), P()), (P(), P("a", "b")):
+        same(alike, [x, x], specs, [P("a", "b")] * 2)
+    same(lambda x: shard_alike(x, jnp.cos(jnp.arange(32.0).reshape(8, 4)))[1] + 1, [x], [P("a")], [P("a")])
 
 
 @feature

@@ -133,7 +133,6 @@ constexpr ConversionRule kRules[] = {
     // Values cross between dialects unchanged.
     {"builtin.unrealized_conversion_cast", Identity},
     {"sdy.propagation_barrier", Identity},
-    {"sdy.sharding_group", [](OpConversion&) -> absl::StatusOr<Results> { return Results(); }},
 };
 
 }  // namespace

@@ -381,6 +381,7 @@ class GraphConversion {
     if (op.name == "stablehlo.case" || op.name == "stablehlo.if") return Conditional(frame, c);
     if (op.name == "sdy.manual_computation") return ManualComputation(frame, c);
     if (op.name == "sdy.sharding_constraint" || op.name == "sdy.reshard") return ShardingMark(c);
+    if (op.name == "sdy.sharding_group") return ShardingGroup(c);
     if (op.name == "sdy.named_computation" || op.name == "stablehlo.async_start") return CallRegion(frame, c, c.operands);
     if (op.name == "stablehlo.async_done") return AsyncDone(c);
     Converter convert = FindConverter(op.name);
@@ -469,6 +470,18 @@ class GraphConversion {
                                 absl::StrCat("{xla.sdy.sharding=", FieldToText(absl::StrCat("#sdy.sharding_per_value<[", axes, "]>")), "}"));
     }
     return Results{mark};
+  }
+
+  // A mark that nothing uses.
+  absl::StatusOr<Results> ShardingGroup(OpConversion& c) {
+    HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+    HILO_ASSIGN_OR_RETURN(const int64_t group, c.Integer("group_id"));
+    auto attributes = std::make_unique<CustomCallAttrs>();
+    attributes->custom_call_target = "xla.sdy.ShardingGroup";
+    attributes->custom_call_has_side_effect = true;
+    HILO_ASSIGN_OR_RETURN(HloInstruction * mark, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {}, &c.operands[0]->shape()));
+    mark->add_extra_attribute("frontend_attributes", absl::StrCat("{xla.sdy.sharding_group_id=\"", group, "\"}"));
+    return Results();
   }
 
   // Cut, call, join. The call hands on only what Split would take apart again.

@@ -7,6 +7,7 @@
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/custom_call_attributes.h"
 #include "hlo/passes/inline_computation.h"
+#include "hlo/passes/partition/sharding_groups.h"
 
 namespace hilo {
 namespace {
@@ -70,10 +71,14 @@ absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter, co
 
 absl::StatusOr<std::vector<HloInstruction*>> Divider::Visit(TileWalk* walk, int depth) {
   std::vector<HloInstruction*> order = walk->computation()->MakePostOrder();
+  ShardingGroups groups(order);
+  order = groups.Order(order);
   for (HloInstruction* instruction : order) {
     if (walk->Has(instruction)) continue;
     walk->SetVisited(instruction);
-    if (absl::Status done = Visit(walk, instruction, depth); !done.ok()) return AddContext(done, InstructionContext(*instruction));
+    absl::Status done = Visit(walk, instruction, depth);
+    if (done.ok()) done = groups.AfterVisit(instruction, walk);
+    if (!done.ok()) return AddContext(done, InstructionContext(*instruction));
   }
   walk->SetVisited(nullptr);
   return order;

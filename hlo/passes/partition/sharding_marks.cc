@@ -38,6 +38,11 @@ bool CutsOrJoins(const HloInstruction& instruction) {
 
 bool AsksHowItIsCut(const HloInstruction& mark) { return TargetOf(mark) == "InspectSharding"; }
 
+std::string ShardingGroupOf(const HloInstruction& mark) {
+  if (TargetOf(mark) != "xla.sdy.ShardingGroup" || mark.operand_count() != 1) return "";
+  return FrontendAttribute(ExtraAttribute(mark.extra_attributes(), "frontend_attributes"), "xla.sdy.sharding_group_id");
+}
+
 std::vector<bool> OpenDimensions(const HloInstruction& mark, int64_t rank) {
   std::vector<bool> open(rank, false);
   // <@mesh, [{"a"}, {"b", ?}, {?}]>

@@ -24,6 +24,8 @@ bool CutsOrJoins(const HloInstruction& instruction);
 
 // Of a mark that asks how its operand is cut.
 bool AsksHowItIsCut(const HloInstruction& mark);
+// The group that a mark puts its operand into; empty for others.
+std::string ShardingGroupOf(const HloInstruction& mark);
 // The dimensions of which a mark leaves open how they are cut, of `rank` of them.
 std::vector<bool> OpenDimensions(const HloInstruction& mark, int64_t rank);
 // The device that alone makes a call with effects and results, which all get.
