@@ -16,6 +16,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/choice_reduction.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/op_attributes.h"
 
 namespace hilo::cpu {
@@ -95,9 +96,8 @@ absl::Status EmitUnrolled(FunctionEmitter& f, const Reduction& r) {
 // and so on: the numbers of elements below each step of the loops, from the innermost on. Empty: all at once.
 std::vector<int64_t> PartialSums(FunctionEmitter& f, const Reduction& r) {
   const int64_t elements = Product(r.reduced_sizes);
-  const std::optional<HloOpcode> opcode = SingleOperation(*r.computation);
   const PrimitiveType type = r.input.element_type();
-  if (opcode != HloOpcode::kAdd || r.count != 1 || IsIntegralType(type) || type == PRED || !MayReorder(f.context().numerics(), type)) return {};
+  if (ReductionOp(*r.computation) != HloOpcode::kAdd || IsIntegralType(type) || type == PRED || !MayReorder(*r.reduce, f.context().numerics().strict)) return {};
   if (elements < 2 * kSum) return {};  // also a reduction over no dimensions, which has no row
   std::vector<int64_t> units;
   // Whole rows where they are of about that length.
@@ -154,7 +154,7 @@ absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction&
     llvm::Value* unit = b.getInt64(units[level - 1]);
     return codegen::EmitLoop(f.context(), "sums", b.getInt64(0), count, units[level - 1], from, [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
       llvm::Value* size = level == 1 && by_rows ? unit : b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(count, i), unit);
-      const Carried zeros = splat({codegen::EmitLiteral(f.context(), *Identity(HloOpcode::kAdd, r.input.element_type()))});
+      const Carried zeros = splat({codegen::EmitLiteral(f.context(), *IdentityOf(HloOpcode::kAdd, r.input.element_type()))});
       HILO_ASSIGN_OR_RETURN(const Carried part, sum(level - 1, b.CreateNUWAdd(first, i), size, zeros));
       return combine_each(totals, [&](size_t p) -> absl::StatusOr<Elements> { return of_place(part, p); });
     }, /*at_least_once=*/false, (level == units.size() ? Product(r.reduced_sizes) : units[level]) / units[level - 1]);
@@ -386,14 +386,13 @@ absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* in
   if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !f.context().numerics().strict && IsChoiceReduction(*r.reduce)) {
     return ChoiceKernel(f, instruction, width);
   }
-  const std::optional<HloOpcode> opcode = SingleOperation(*r.computation);
   const PrimitiveType type = r.input.element_type();
-  const bool reorder = opcode.has_value() && r.count == 1 && !IsSmallFloatType(type) && MayReorder(f.context().numerics(), type);
-  if (reorder && !r.reduced_sizes.empty()) {
-    std::optional<Literal> identity = Identity(*opcode, type);
+  if (MayReorder(*r.reduce, f.context().numerics().strict) && !IsSmallFloatType(type) && !r.reduced_sizes.empty()) {
+    const HloOpcode opcode = *ReductionOp(*r.computation);
+    std::optional<Literal> identity = IdentityOf(opcode, type);
     while (width > 1 && width > 2 * r.reduced_sizes.back()) width /= 2;
     if (identity.has_value() && width > 1) {
-      return RowKernel(r, *opcode, std::make_shared<const Literal>(*std::move(identity)), width);
+      return RowKernel(r, opcode, std::make_shared<const Literal>(*std::move(identity)), width);
     }
   }
   return ScalarKernel(r);

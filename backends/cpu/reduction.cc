@@ -18,16 +18,6 @@ constexpr int64_t kFewResults = 4;
 
 }  // namespace
 
-std::optional<HloOpcode> SingleOperation(const HloComputation& computation) {
-  const HloInstruction* root = computation.root_instruction();
-  if (computation.num_parameters() != 2 || root->operand_count() != 2) return std::nullopt;
-  const HloInstruction* a = computation.parameter_instruction(0);
-  const HloInstruction* b = computation.parameter_instruction(1);
-  const bool both = (root->operand(0) == a && root->operand(1) == b) || (root->operand(0) == b && root->operand(1) == a);
-  if (!both || !HasTrait(root->opcode(), kAssociative) || !HasTrait(root->opcode(), kCommutative)) return std::nullopt;
-  return root->opcode();
-}
-
 bool IsShortReduction(const HloInstruction& reduce) {
   if (!reduce.shape().IsArray() || reduce.shape().rank() == 0 || reduce.shape().dimensions(reduce.shape().rank() - 1) < kFewResults) return false;
   if (!codegen::CanEmitComputation(*reduce.called_computation())) return false;
@@ -39,31 +29,6 @@ bool IsShortReduction(const HloInstruction& reduce) {
     is_row = is_row || dimension == input.rank() - 1;
   }
   return elements > 0 && elements <= (is_row ? kShortRow : kShortColumn);
-}
-
-std::optional<Literal> Identity(HloOpcode opcode, PrimitiveType type) {
-  switch (opcode) {
-    case HloOpcode::kAdd:
-      return IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0) : LiteralUtil::Zero(type);
-    case HloOpcode::kOr:
-    case HloOpcode::kXor:
-      return LiteralUtil::Zero(type);
-    case HloOpcode::kMultiply:
-      return LiteralUtil::One(type);
-    case HloOpcode::kMaximum:
-      return LiteralUtil::MinValue(type);
-    case HloOpcode::kMinimum:
-      return LiteralUtil::MaxValue(type);
-    case HloOpcode::kAnd:
-      if (type == PRED) return LiteralUtil::One(type);
-      return std::nullopt;
-    default:
-      return std::nullopt;
-  }
-}
-
-bool MayReorder(const codegen::NumericOptions& numerics, PrimitiveType type) {
-  return !numerics.strict || IsIntegralType(type) || type == PRED;
 }
 
 absl::StatusOr<Elements> InitsOf(FunctionEmitter& f, const HloInstruction* reduce) {

@@ -2,7 +2,6 @@
 #ifndef HILO_BACKENDS_CPU_REDUCTION_H_
 #define HILO_BACKENDS_CPU_REDUCTION_H_
 
-#include <optional>
 #include <vector>
 
 #include "backends/cpu/function_emitter.h"
@@ -11,18 +10,9 @@ namespace hilo::cpu {
 
 using Elements = std::vector<codegen::ElementValue>;
 
-// The one operation that `computation` applies to its two parameters, if that is all that it does and the operation is associative and commutative.
-std::optional<HloOpcode> SingleOperation(const HloComputation& computation);
-
 // True if each result of `reduce` is made of so few elements that the lanes are best on neighbouring results, each adding up its own elements: then it is
 // as good as an element-wise operation for the loops that read it.
 bool IsShortReduction(const HloInstruction& reduce);
-
-// What leaves the other operand of `opcode` as it is. -0 for a floating-point sum: adding +0 would turn -0 into +0.
-std::optional<Literal> Identity(HloOpcode opcode, PrimitiveType type);
-
-// True if values of `type` may be combined by `opcode` in any order: always where that changes nothing, and where numerics are not strict.
-bool MayReorder(const codegen::NumericOptions& numerics, PrimitiveType type);
 
 // Of `reduce`, a reduce or reduce-window: its initial values, and the elements of its arrays at `index`.
 absl::StatusOr<Elements> InitsOf(FunctionEmitter& f, const HloInstruction* reduce);

@@ -12,6 +12,7 @@
 #include "backends/llvm/element_ops.h"
 #include "backends/llvm/scalar_computation.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/analysis/running_reduction.h"
 #include "hlo/ops/op_attributes.h"
 
@@ -55,7 +56,7 @@ Running Describe(const HloInstruction* instruction) {
   r.inner = Product(sizes.subspan(dimension + 1));
   r.dimensions.assign(sizes.begin(), sizes.end());
   r.computation = r.hero->called_computation();
-  if (r.count == 1) r.opcode = SingleOperation(*r.computation);
+  if (r.count == 1) r.opcode = ReductionOp(*r.computation);
   return r;
 }
 
@@ -354,8 +355,7 @@ bool CanRun(const codegen::NumericOptions& numerics, const HloInstruction& reduc
   const std::optional<RunningWindow> running = RunningWindowOf(reduce_window);
   if (!running.has_value()) return false;
   if (!running->from_back || !numerics.strict) return true;
-  const bool single = reduce_window.operand_count() == 2 && SingleOperation(*reduce_window.called_computation()).has_value();
-  return single && MayReorder(numerics, reduce_window.operand(0)->shape().element_type());
+  return MayReorder(reduce_window, numerics.strict);
 }
 
 absl::StatusOr<Kernel> RunningKernel(FunctionEmitter& f, const HloInstruction* instruction) {
@@ -365,8 +365,8 @@ absl::StatusOr<Kernel> RunningKernel(FunctionEmitter& f, const HloInstruction* i
     while (width > 1 && width >= 2 * r.inner) width /= 2;
     return ColumnKernel(r, width);
   }
-  if (r.opcode.has_value() && width > 1 && r.size >= 2 * width && MayReorder(f.context().numerics(), r.type(0))) {
-    std::optional<Literal> identity = Identity(*r.opcode, r.type(0));
+  if (r.opcode.has_value() && width > 1 && r.size >= 2 * width && MayReorder(*r.hero, f.context().numerics().strict)) {
+    std::optional<Literal> identity = IdentityOf(*r.opcode, r.type(0));
     if (identity.has_value()) return LineKernel(r, std::make_shared<const Literal>(*std::move(identity)), width);
   }
   if (width > 1 && IsExpensive(r) && r.outer > 1) {
