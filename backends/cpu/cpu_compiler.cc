@@ -251,7 +251,8 @@ class CpuCompiler : public Compiler {
     HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
     HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
-    HILO_ASSIGN_OR_RETURN(lowered.plan, PiecePlan::Create(*module));
+    HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(options.cpu));
+    HILO_ASSIGN_OR_RETURN(lowered.plan, PiecePlan::Create(*module, codegen::TargetTraits::FromCpu(features)));
     BufferAssignmentOptions assignment_options;
     assignment_options.use_stack = [&](const BufferCandidate& buffer) {
       return buffer.size <= kMaxLocalBytes && lowered.plan.IsLocal(buffer);

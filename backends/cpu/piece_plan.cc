@@ -21,8 +21,6 @@ constexpr double kUnknownTrips = 100;
 constexpr double kOpenEndNanoseconds = 1e9;
 // Work below this many nanoseconds is not worth waking another thread for.
 constexpr double kParallelNanoseconds = 20'000;
-// One thread of today's servers, on arrays that stay in its caches.
-constexpr MachineFacts kOneThread = {.operations_per_ns = 8, .product_flops_per_ns = 50, .bytes_per_ns = 30};
 // Of the code around an instruction's loops.
 constexpr double kInstructionNanoseconds = 1;
 // Arrays of at most this many elements are emitted element by element, without a loop.
@@ -50,6 +48,16 @@ int64_t BodyWeight(const HloInstruction& instruction) {
   return weight;
 }
 
+// One thread of today's servers, on arrays that stay in its caches: two vectors of operations and a multiply-add of two in each cycle.
+MachineFacts FactsOf(const codegen::TargetTraits& target) {
+  return {.operations_per_ns = target.vector_bits / 8.0, .product_flops_per_ns = target.vector_bits / 4.0, .bytes_per_ns = 90};
+}
+
+double NanosecondsOf(const HloInstruction& instruction, const MachineFacts& machine) {
+  if (instruction.IsParameter() || instruction.IsConstant() || IsForwarding(instruction)) return 0;
+  return kInstructionNanoseconds + Nanoseconds(WorkOf(instruction), machine);
+}
+
 }  // namespace
 
 int64_t CodeWeight(const HloInstruction& instruction) {
@@ -66,18 +74,14 @@ int64_t CodeWeight(const HloInstruction& instruction) {
   return 40 + 3 * body;
 }
 
-double RunCost(const HloInstruction& instruction) {
-  if (instruction.IsParameter() || instruction.IsConstant() || IsForwarding(instruction)) return 0;
-  return kInstructionNanoseconds + Nanoseconds(WorkOf(instruction), kOneThread);
-}
-
-bool RunsInParallel(const HloInstruction& instruction) {
+bool PiecePlan::RunsInParallel(const HloInstruction& instruction) const {
   if (HasTrait(instruction.opcode(), kControlFlow) || IsHostOp(instruction) || !HasIndependentParts(instruction)) return false;
   return RunCost(instruction) > kParallelNanoseconds;
 }
 
-absl::StatusOr<PiecePlan> PiecePlan::Create(const HloModule& module) {
+absl::StatusOr<PiecePlan> PiecePlan::Create(const HloModule& module, const codegen::TargetTraits& target) {
   PiecePlan plan;
+  const MachineFacts machine = FactsOf(target);
   HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> computations, SequentialComputations(module));
   absl::flat_hash_map<const HloComputation*, bool> scopes = {{module.entry_computation(), true}};
   bool has_open_end = false;
@@ -86,7 +90,9 @@ absl::StatusOr<PiecePlan> PiecePlan::Create(const HloModule& module) {
     double cost = 0;
     for (const HloInstruction* instruction : computation->instructions()) {
       weight += CodeWeight(*instruction);
-      cost += RunCost(*instruction);
+      const double own = NanosecondsOf(*instruction, machine);
+      plan.instruction_costs_[instruction] = own;
+      cost += own;
       if (!HasTrait(instruction->opcode(), kControlFlow)) continue;
       if (instruction->opcode() == HloOpcode::kCall) {
         scopes[instruction->called_computation()] = true;

@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "backends/llvm/lane_plan.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/memory/buffer_assignment.h"
 
@@ -18,15 +19,10 @@ namespace hilo::cpu {
 
 // A guess of the number of LLVM operations that an instruction becomes.
 int64_t CodeWeight(const HloInstruction& instruction);
-// A guess of the nanoseconds that an instruction runs on one core.
-double RunCost(const HloInstruction& instruction);
-// True for instructions worth cutting over threads: emitted as a function of their own that the runtime calls on ranges of chunks.
-bool RunsInParallel(const HloInstruction& instruction);
-
 class PiecePlan {
  public:
   // Errors: those of SequentialComputations.
-  static absl::StatusOr<PiecePlan> Create(const HloModule& module);
+  static absl::StatusOr<PiecePlan> Create(const HloModule& module, const codegen::TargetTraits& target);
 
   // A consecutive part of a driver's schedule.
   struct Run {
@@ -40,6 +36,11 @@ class PiecePlan {
   bool IsDriver(const HloComputation* computation) const { return runs_.contains(computation); }
   int64_t WeightOf(const HloComputation* computation) const { return weights_.at(computation); }
 
+  // The nanoseconds that an instruction of the schedule takes on one thread.
+  double RunCost(const HloInstruction& instruction) const { return instruction_costs_.at(&instruction); }
+  // True for instructions worth cutting over threads: emitted as a function of their own, which the runtime calls on ranges of parts.
+  bool RunsInParallel(const HloInstruction& instruction) const;
+
   // True if everything that defines or uses the buffer is emitted into one piece.
   bool IsLocal(const BufferCandidate& buffer) const;
 
@@ -52,6 +53,7 @@ class PiecePlan {
 
   absl::flat_hash_map<const HloComputation*, int64_t> weights_;
   absl::flat_hash_map<const HloComputation*, double> costs_;
+  absl::flat_hash_map<const HloInstruction*, double> instruction_costs_;
   absl::flat_hash_map<const HloComputation*, std::vector<Run>> runs_;
   absl::flat_hash_map<const HloInstruction*, int64_t> piece_of_;
   int64_t next_piece_ = 0;

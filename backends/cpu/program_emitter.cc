@@ -158,7 +158,7 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
     has_memory |= assignment_.slice(instruction, leaf).kind != StorageKind::kNone;
   }
   if (!has_memory) return absl::OkStatus();
-  if (RunsInParallel(*instruction)) {
+  if (plan_.RunsInParallel(*instruction)) {
     status = EmitParallel(f, instruction);
   } else {
     f.BeginInstruction(instruction);
@@ -172,9 +172,9 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
 namespace {
 
 // Emits units [begin, end) of a kernel, in slices between which the cancellation is polled.
-absl::Status EmitPolled(FunctionEmitter& f, const HloInstruction& instruction, const Kernel& kernel, llvm::Value* begin, llvm::Value* end) {
+absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const Kernel& kernel, llvm::Value* begin, llvm::Value* end) {
   constexpr double kSliceNanoseconds = 200'000;
-  const double slices = RunCost(instruction) / kSliceNanoseconds;
+  const double slices = nanoseconds / kSliceNanoseconds;
   // ParallelFor polls between its parts.
   if (slices <= static_cast<double>(kMinParts)) return kernel.emit(f, begin, end);
   const int64_t slice = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(kernel.units) / slices));
@@ -195,7 +195,7 @@ absl::StatusOr<ProgramEmitter::ChunkFunction> ProgramEmitter::ChunkFunctionOf(co
   FunctionEmitter inner(this, chunk, &table);
   inner.BeginInstruction(instruction);
   HILO_ASSIGN_OR_RETURN(Kernel kernel, MakeKernel(inner, instruction));
-  HILO_RETURN_IF_ERROR(EmitPolled(inner, *instruction, kernel, chunk->getArg(3), chunk->getArg(4)));
+  HILO_RETURN_IF_ERROR(EmitPolled(inner, plan_.RunCost(*instruction), kernel, chunk->getArg(3), chunk->getArg(4)));
   inner.EndInstruction();
   inner.Return(0);
   return chunk_functions_[key] = {chunk, kernel.units};

@@ -66,6 +66,7 @@ enum HloTrait : uint32_t {
 enum class OpCost : uint8_t {
   kNothing,        // no code: parameters, tuples
   kMove,           // a move, or the value of an index
+  kTransposed,     // a move across lines of memory
   kIndexed,        // a move behind bounds or computed starts
   kGathered,       // a move from an address of its own
   kArithmetic,     // an instruction or a few
@@ -73,7 +74,9 @@ enum class OpCost : uint8_t {
   kRemainder,
   kRoot,
   kExponential,
+  kLogarithm,
   kTrigonometric,  // and other functions of about sixty instructions
+  kPower,
   kOwn,            // depends on the attributes or on called computations
 };
 
