@@ -1,9 +1,9 @@
 #include "backends/registry.h"
 
 #include "absl/strings/str_join.h"
-#include "backends/cpu/cpu_compiler.h"
-#include "backends/gpu/gpu_compiler.h"
-#include "backends/gpu/gpu_platform.h"
+#include "backends/cpu/compile/cpu_compiler.h"
+#include "backends/gpu/compile/gpu_compiler.h"
+#include "backends/gpu/driver/gpu_platform.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/errors.h"
 #include "base/status_macros.h"

@@ -14,7 +14,7 @@
 #include "base/status_macros.h"
 #include "collectives/in_process.h"
 #include "hlo/ir/hlo_module.h"
-#include "hlo/ops/collective_attributes.h"
+#include "hlo/ops/collective/collective_attributes.h"
 
 namespace hilo {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "hlo/ops/replica_groups.h"
+#include "hlo/ops/collective/replica_groups.h"
 
 namespace hilo {
 

@@ -12,7 +12,7 @@
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
 #include "hlo/ir/tile_assignment.h"
-#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_parser.h"
 #include "pjrt/element_type.h"

@@ -6,8 +6,8 @@
 #include "collectives/communicator.h"
 #include "collectives/ranks.h"
 #include "hlo/ir/tile_assignment.h"
-#include "hlo/ops/replica_groups.h"
-#include "hlo/ops/transfer_attributes.h"
+#include "hlo/ops/collective/replica_groups.h"
+#include "hlo/ops/collective/transfer_attributes.h"
 #include "runtime/host_callbacks.h"
 #include "runtime/transfer_queue.h"
 

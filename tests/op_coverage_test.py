@@ -32,7 +32,7 @@ def cases_of(path, function):
 def fields_of():
     """Attribute names by struct."""
     fields = {}
-    for path in sorted((ROOT / "hlo/ops").glob("*attributes.h")):
+    for path in sorted((ROOT / "hlo/ops").rglob("*attributes.h")):
         for name, body in re.findall(r"struct (\w+) : Attributes<\w+> \{(.*?)\n\};", path.read_text(encoding="utf-8"), re.S):
             fields[name] = re.findall(r'Field\("(\w+)"', body)
     return fields
@@ -40,9 +40,9 @@ def fields_of():
 
 def main():
     builder = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "hlo/builder").glob("*"))
-    ways = {"loop": cases_of("backends/llvm/lane_plan.cc", "bool IsElementGenerated(HloOpcode opcode)"),
-            "kernel": cases_of("backends/cpu/kernels.cc", "absl::StatusOr<Kernel> MakeKernel("),
-            "C++": cases_of("backends/cpu/host_op.cc", "Factory FactoryOf("),
+    ways = {"loop": cases_of("backends/llvm/lanes/lane_plan.cc", "bool IsElementGenerated(HloOpcode opcode)"),
+            "kernel": cases_of("backends/cpu/kernels/kernels.cc", "absl::StatusOr<Kernel> MakeKernel("),
+            "C++": cases_of("backends/cpu/host_ops/host_op.cc", "Factory FactoryOf("),
             "expanded": set(re.findall(r"\{HloOpcode::(k\w+)", read("hlo/passes/expand/expansions.cc"))),
             "made synchronous": set(re.findall(r"case HloOpcode::(k\w+)", read("hlo/passes/async_to_sync.cc"))),
             "control flow": {"kWhile", "kConditional", "kCall"},
@@ -51,9 +51,9 @@ def main():
     ways["made static"] = set().union(*(re.findall(r"HloOpcode::(k(?:Set|Get)DimensionSize|kDynamicReshape)", p.read_text(encoding="utf-8"))
                                         for p in sorted(dynamic.rglob("*.cc")) if "dynamic" in str(p)) or [set()])
     fields, problems, lines = fields_of(), [], []
-    for kind, opcode, text, rest in (m.groups() for m in map(ROW.match, read("hlo/ops/hlo_opcode.def").splitlines()) if m):
+    for kind, opcode, text, rest in (m.groups() for m in map(ROW.match, read("hlo/ops/table/hlo_opcode.def").splitlines()) if m):
         parts = [p.strip() for p in re.split(r',(?=(?:[^"]*"[^"]*")*[^"]*$)', rest)]
-        elementwise = kind != "OP" or "kElementwise" in parts[-1]
+        elementwise = kind != "OP" or "kElementwise" in parts[-2]
         how = [way for way, opcodes in ways.items() if opcode in opcodes] or (["loop"] if elementwise else [])
         path = ROOT / f"tests/ops/{text}.hlo"
         cases = path.read_text(encoding="utf-8").count("HloModule ") if path.exists() else 0

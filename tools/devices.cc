@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/device_fixtures.h"
-#include "backends/gpu/gpu_platform.h"
-#include "backends/gpu/library_report.h"
+#include "backends/gpu/driver/device_fixtures.h"
+#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/driver/library_report.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "tools/command.h"

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "backends/cpu/cpu_compiler.h"
+#include "backends/cpu/compile/cpu_compiler.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/hlo_proto.h"

@@ -2,7 +2,7 @@
 
 #include "base/errors.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/ops/custom_call.h"
+#include "hlo/ops/structure/custom_call.h"
 
 namespace hilo {
 

@@ -12,7 +12,7 @@
 
 namespace hilo {
 
-// Of the calls that call functions; those that are ops of XLA's own are left out (hlo/ops/custom_call.h).
+// Of the calls that call functions; those that are ops of XLA's own are left out (hlo/ops/structure/custom_call.h).
 using CustomCallTable = absl::flat_hash_map<const HloInstruction*, std::unique_ptr<ffi::CustomCall>>;
 // Errors: those of ffi::CustomCall::Create, with the instruction.
 absl::StatusOr<CustomCallTable> FindCustomCalls(const HloModule& module, const CompileOptions& options);

@@ -6,7 +6,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "collectives/collective_op.h"
-#include "hlo/ops/scalar_computation.h"
+#include "hlo/ops/structure/scalar_computation.h"
 #include "runtime/transfer_ops.h"
 
 namespace hilo {

@@ -14,7 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "hlo/ir/hlo_computation.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {

@@ -6,9 +6,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "hlo/analysis/running_reduction.h"
 #include "hlo/ir/hlo_computation.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/op_attributes.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo {
 namespace {

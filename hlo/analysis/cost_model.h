@@ -2,7 +2,7 @@
 // threads and vector widths, and the reports of users (cost_analysis, hilo bench) ask this model and no other.
 //
 // The unit of arithmetic is an operation: the time that one element of a single-precision addition takes in vector code. The table of ops says which
-// class of costs an op belongs to (OpCost in hlo/ops/hlo_opcode.def); the element type scales it. Bytes are those really touched: a dynamic-slice reads
+// class of costs an op belongs to (OpCost in hlo/ops/table/hlo_opcode.def); the element type scales it. Bytes are those really touched: a dynamic-slice reads
 // its slice, a dynamic-update-slice writes its update, and what is computed inside a fusion costs no memory.
 #ifndef HILO_HLO_ANALYSIS_COST_MODEL_H_
 #define HILO_HLO_ANALYSIS_COST_MODEL_H_

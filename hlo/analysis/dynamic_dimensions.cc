@@ -6,8 +6,8 @@
 
 #include "base/errors.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {

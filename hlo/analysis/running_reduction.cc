@@ -1,6 +1,6 @@
 #include "hlo/analysis/running_reduction.h"
 
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 

@@ -1,7 +1,7 @@
 #include "hlo/builder/batch_norm_ops.h"
 
 #include "hlo/builder/xla_builder.h"
-#include "hlo/ops/batch_norm_attributes.h"
+#include "hlo/ops/reduction/batch_norm_attributes.h"
 
 namespace hilo {
 namespace {

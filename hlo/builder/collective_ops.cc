@@ -5,7 +5,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/builder/xla_builder.h"
-#include "hlo/ops/collective_attributes.h"
+#include "hlo/ops/collective/collective_attributes.h"
 
 namespace hilo {
 namespace {

@@ -3,7 +3,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/linalg_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
 
 namespace hilo {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hlo/builder/xla_builder.h"
-#include "hlo/ops/convolution_attributes.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
 
 namespace hilo {
 
@@ -57,12 +57,12 @@ XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_
                          std::optional<PrimitiveType> preferred_element_type = std::nullopt,
                          std::optional<std::vector<bool>> window_reversal = std::nullopt);
 
-// A dot whose lhs is cut into groups of run-time sizes along one dimension (hlo/ops/ragged_dot.cc).
+// A dot whose lhs is cut into groups of run-time sizes along one dimension (hlo/ops/linalg/ragged_dot.cc).
 XlaOp RaggedDot(XlaOp lhs, XlaOp rhs, XlaOp group_sizes,
                 const RaggedDotDimensionNumbers& dimension_numbers,
                 const PrecisionConfig* precision_config = nullptr,
                 std::optional<PrimitiveType> preferred_element_type = std::nullopt);
-// A dot of operands that are multiplied by scales, a scale a block (hlo/ops/scaled_dot.cc).
+// A dot of operands that are multiplied by scales, a scale a block (hlo/ops/linalg/scaled_dot.cc).
 XlaOp ScaledDot(XlaOp lhs, XlaOp rhs, XlaOp lhs_scale, XlaOp rhs_scale,
                 const DotDimensionNumbers& dimension_numbers,
                 const PrecisionConfig* precision_config = nullptr,

@@ -7,7 +7,7 @@
 
 #include "absl/types/span.h"
 #include "hlo/builder/xla_computation.h"
-#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 
 namespace hilo {
 

@@ -2,7 +2,7 @@
 #ifndef HILO_HLO_BUILDER_DIMENSION_NUMBERS_H_
 #define HILO_HLO_BUILDER_DIMENSION_NUMBERS_H_
 
-#include "hlo/ops/dimension_number_fields.h"
+#include "hlo/ops/linalg/dimension_number_fields.h"
 
 namespace hilo {
 

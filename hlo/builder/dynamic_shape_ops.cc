@@ -2,7 +2,7 @@
 
 #include "base/errors.h"
 #include "hlo/builder/xla_builder.h"
-#include "hlo/ops/dimension_size_attributes.h"
+#include "hlo/ops/movement/dimension_size_attributes.h"
 
 namespace hilo {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "hlo/ops/linalg_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
 
 namespace hilo {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "hlo/ops/random_attributes.h"
+#include "hlo/ops/random/random_attributes.h"
 #include "shape/shape.h"
 
 namespace hilo {

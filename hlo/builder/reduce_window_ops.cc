@@ -3,7 +3,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/builder/xla_builder.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo {
 namespace {

@@ -1,7 +1,7 @@
 #include "hlo/builder/top_k.h"
 
 #include "hlo/builder/xla_builder.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo {
 

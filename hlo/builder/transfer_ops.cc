@@ -2,7 +2,7 @@
 
 #include "base/errors.h"
 #include "hlo/builder/xla_builder.h"
-#include "hlo/ops/transfer_attributes.h"
+#include "hlo/ops/collective/transfer_attributes.h"
 
 namespace hilo {
 namespace {

@@ -35,7 +35,7 @@
 #include "hlo/builder/transfer_ops.h"
 #include "hlo/builder/xla_computation.h"
 #include "hlo/ir/hlo_module.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "shape/literal.h"
 
 namespace hilo {

@@ -8,12 +8,12 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
-#include "hlo/ops/batch_norm_attributes.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/linalg_attributes.h"
-#include "hlo/ops/op_attributes.h"
-#include "hlo/ops/search_attributes.h"
-#include "hlo/ops/window.h"
+#include "hlo/ops/reduction/batch_norm_attributes.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/reduction/window.h"
 
 namespace hilo {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "hlo/ir/hlo_instruction.h"
-#include "hlo/ops/op.h"
+#include "hlo/ops/table/op.h"
 #include "shape/literal.h"
 
 namespace hilo {

@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "hlo/evaluator/dynamic_evaluation.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/ops/async_shapes.h"
+#include "hlo/ops/collective/async_shapes.h"
 
 namespace hilo {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/work_budget.h"
 #include "hlo/evaluator/evaluation_environment.h"
 #include "hlo/ir/hlo_module.h"
-#include "hlo/ops/op.h"
+#include "hlo/ops/table/op.h"
 #include "shape/literal.h"
 
 namespace hilo {

@@ -14,8 +14,8 @@
 #include "hlo/import/hlo_proto_shape.h"
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/import/hlo_proto_wire.h"
-#include "hlo/ops/op.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/called_roles.h"
 
 namespace hilo {

@@ -6,8 +6,8 @@
 #include "base/status_macros.h"
 #include "hlo/import/hlo_proto_shape.h"
 #include "hlo/import/hlo_proto_text.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {

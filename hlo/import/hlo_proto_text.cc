@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/attributes.h"
+#include "hlo/ops/table/attributes.h"
 #include "shape/number_text.h"
 
 namespace hilo {

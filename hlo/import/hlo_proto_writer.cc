@@ -14,7 +14,7 @@
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/import/hlo_proto_wire.h"
 #include "hlo/ir/tile_assignment.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/header_attributes.h"
 #include "hlo/text/hlo_printer.h"
 

@@ -4,8 +4,8 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_module.h"
-#include "hlo/ops/op.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ir/hlo_module.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "hlo/ops/attributes.h"
-#include "hlo/ops/hlo_opcode.h"
+#include "hlo/ops/table/attributes.h"
+#include "hlo/ops/table/hlo_opcode.h"
 #include "shape/shape.h"
 
 namespace hilo {

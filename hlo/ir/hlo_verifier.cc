@@ -13,7 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/op.h"
+#include "hlo/ops/table/op.h"
 
 namespace hilo {
 namespace {

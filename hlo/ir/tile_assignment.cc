@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/attribute_reader.h"
+#include "hlo/ops/table/attribute_reader.h"
 
 namespace hilo {
 namespace {

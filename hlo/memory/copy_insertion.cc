@@ -22,7 +22,7 @@
 #include "hlo/analysis/in_place.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/memory/value_liveness.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {

@@ -3,7 +3,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "base/status_macros.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/cost_model.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/fusion_groups.h"
 #include "hlo/passes/standard_passes.h"
 

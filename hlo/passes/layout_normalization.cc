@@ -15,9 +15,9 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/ops/custom_call.h"
-#include "hlo/ops/op_attributes.h"
-#include "hlo/ops/physical_shape.h"
+#include "hlo/ops/structure/custom_call.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/movement/physical_shape.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "hlo/ops/hlo_opcode.h"
+#include "hlo/ops/table/hlo_opcode.h"
 
 namespace hilo {
 

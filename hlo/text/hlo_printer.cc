@@ -3,7 +3,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/called_roles.h"
 #include "hlo/text/header_attributes.h"
 #include "hlo/text/op_metadata_text.h"

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "hlo/ops/hlo_opcode.h"
+#include "hlo/ops/table/hlo_opcode.h"
 #include "hlo/text/called_roles.h"
 #include "hlo/text/text_cursor.h"
 

@@ -10,8 +10,8 @@
 #include "base/aligned_buffer.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/custom_call.h"
-#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/structure/custom_call.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 #include "runtime/ffi/call_device.h"
 #include "runtime/ffi/typed_call.h"
 

@@ -25,7 +25,7 @@ class TypedCall;
 // Thread-safe.
 class CustomCall {
  public:
-  // Finds the target of a custom-call instruction that calls a function (hlo/ops/custom_call.h): in `registry` (null: the default one), else among
+  // Finds the target of a custom-call instruction that calls a function (hlo/ops/structure/custom_call.h): in `registry` (null: the default one), else among
   // LAPACK's routines. Handlers of typed FFI are asked for their version here, and instantiated.
   // Errors: those of CustomCallRegistry::Find; InvalidArgument if the backend_config of a typed call is no dictionary; Unimplemented for padded
   // layouts and newer FFI versions; what an instantiate handler returns.

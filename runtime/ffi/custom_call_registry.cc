@@ -2,7 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "base/errors.h"
-#include "hlo/ops/custom_call.h"
+#include "hlo/ops/structure/custom_call.h"
 #include "runtime/lapack/lapack_targets.h"
 
 namespace hilo {

@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 #include "runtime/ffi/custom_call_status.h"
 
 // Of XLA's FFI C API (runtime/ffi/xla_ffi_abi.h declares all of it).

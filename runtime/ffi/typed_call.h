@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 #include "runtime/compiler.h"
 #include "runtime/ffi/attribute_dictionary.h"
 #include "runtime/ffi/custom_call_registry.h"

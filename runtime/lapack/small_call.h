@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "hlo/ops/custom_call.h"
+#include "hlo/ops/structure/custom_call.h"
 #include "runtime/ffi/attribute_dictionary.h"
 #include "runtime/ffi/xla_ffi_abi.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "backends/cpu/host_op_text.h"
-#include "backends/cpu/program_image.h"
+#include "backends/cpu/host_ops/host_op_text.h"
+#include "backends/cpu/runtime/program_image.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "runtime/client.h"
 #include "runtime/saved_program.h"

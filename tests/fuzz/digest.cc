@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/cpu_compiler.h"
+#include "backends/cpu/compile/cpu_compiler.h"
 #include "base/aligned_buffer.h"
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"

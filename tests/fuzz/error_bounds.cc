@@ -8,10 +8,10 @@
 
 #include "base/status_macros.h"
 #include "hlo/evaluator/hlo_evaluator.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/linalg_attributes.h"
-#include "hlo/ops/op_attributes.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo::fuzz {
 namespace {

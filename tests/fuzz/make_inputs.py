@@ -29,7 +29,7 @@ def modules(path):
 
 def words():
     """Opcodes and attributes from the tables, element types, and numbers at the edges."""
-    table = (ROOT / "hlo/ops/hlo_opcode.def").read_text(encoding="utf-8")
+    table = (ROOT / "hlo/ops/table/hlo_opcode.def").read_text(encoding="utf-8")
     found = set(re.findall(r'^HLO_\w+\(k\w+, "([^"]+)"', table, re.M))
     for header in (ROOT / "hlo/ops").glob("*attributes.h"):
         text = header.read_text(encoding="utf-8")

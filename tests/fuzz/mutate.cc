@@ -24,7 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/file.h"
-#include "hlo/ops/hlo_opcode.h"
+#include "hlo/ops/table/hlo_opcode.h"
 #include "hlo/text/hlo_parser.h"
 #include "tests/fuzz/digest.h"
 #include "tests/fuzz/flags.h"

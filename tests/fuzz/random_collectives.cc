@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "hlo/ops/collective_attributes.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/collective/collective_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "tests/fuzz/random_module.h"
 #include "tests/fuzz/random_numbers.h"
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "hlo/ops/collective_attributes.h"
-#include "hlo/ops/transfer_attributes.h"
+#include "hlo/ops/collective/collective_attributes.h"
+#include "hlo/ops/collective/transfer_attributes.h"
 #include "tests/fuzz/random_grower.h"
 
 namespace hilo::fuzz {

@@ -1,6 +1,6 @@
 // Dimensions that are smaller than their bounds. What has them is used here only, and comes back as arrays without.
 #include "absl/strings/str_cat.h"
-#include "hlo/ops/dimension_size_attributes.h"
+#include "hlo/ops/movement/dimension_size_attributes.h"
 #include "tests/fuzz/random_grower.h"
 
 namespace hilo::fuzz {

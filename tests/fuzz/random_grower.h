@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hlo/ir/hlo_module.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "tests/fuzz/random_module.h"
 #include "tests/fuzz/random_numbers.h"
 #include "tests/fuzz/tracked_evaluator.h"

@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "hlo/ops/batch_norm_attributes.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/linalg_attributes.h"
-#include "hlo/ops/random_attributes.h"
+#include "hlo/ops/reduction/batch_norm_attributes.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
+#include "hlo/ops/random/random_attributes.h"
 #include "tests/fuzz/random_grower.h"
 
 namespace hilo::fuzz {

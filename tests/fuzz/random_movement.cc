@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "hlo/ops/dimension_size_attributes.h"
+#include "hlo/ops/movement/dimension_size_attributes.h"
 #include "tests/fuzz/random_grower.h"
 
 namespace hilo::fuzz {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 #include "tests/fuzz/random_grower.h"
 
 namespace hilo::fuzz {

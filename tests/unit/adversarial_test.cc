@@ -11,7 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/cpu_compiler.h"
+#include "backends/cpu/compile/cpu_compiler.h"
 #include "base/aligned_buffer.h"
 #include "gtest/gtest.h"
 #include "hlo/text/hlo_parser.h"

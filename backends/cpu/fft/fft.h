@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/cpu/fft/row_fft.h"
-#include "hlo/ops/linalg_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
 #include "shape/primitive_type.h"
 
 namespace hilo::cpu::fft {

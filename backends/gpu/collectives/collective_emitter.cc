@@ -6,14 +6,14 @@
 #include "backends/gpu/collectives/collective_plan.h"
 #include "backends/gpu/collectives/collective_thunk.h"
 #include "backends/gpu/collectives/reduction_kind.h"
-#include "backends/gpu/emitters.h"
-#include "backends/llvm/scalar_computation.h"
-#include "backends/llvm/element_movement.h"
+#include "backends/gpu/emitters/emitters.h"
+#include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/element_movement.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "collectives/collective_op.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/ops/collective_attributes.h"
+#include "hlo/ops/collective/collective_attributes.h"
 
 namespace hilo::gpu {
 namespace {

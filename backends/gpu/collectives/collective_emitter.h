@@ -2,7 +2,7 @@
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_EMITTER_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_EMITTER_H_
 
-#include "backends/gpu/program_emitter.h"
+#include "backends/gpu/compile/program_emitter.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo::gpu {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/collective_attributes.h"
+#include "hlo/ops/collective/collective_attributes.h"
 
 namespace hilo::gpu {
 namespace {

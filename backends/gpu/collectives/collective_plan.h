@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "collectives/ranks.h"
 #include "hlo/ir/hlo_instruction.h"
-#include "hlo/ops/replica_groups.h"
+#include "hlo/ops/collective/replica_groups.h"
 
 namespace hilo::gpu {
 

@@ -6,8 +6,8 @@
 #include "backends/gpu/collectives/reduction_kind.h"
 #include "base/status_macros.h"
 #include "hlo/builder/xla_builder.h"
-#include "hlo/ops/collective_attributes.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/collective/collective_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "backends/gpu/collectives/device_communicator.h"
-#include "backends/gpu/thunk.h"
+#include "backends/gpu/thunks/thunk.h"
 
 namespace hilo::gpu {
 

@@ -1,7 +1,7 @@
 #include "backends/gpu/collectives/device_communicator.h"
 #include "backends/gpu/collectives/emulated_communicator.h"
 #include "backends/gpu/collectives/nccl_communicator.h"
-#include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/driver/gpu_platform.h"
 
 namespace hilo::gpu {
 

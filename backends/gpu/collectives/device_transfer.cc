@@ -6,7 +6,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/ops/transfer_attributes.h"
+#include "hlo/ops/collective/transfer_attributes.h"
 #include "runtime/transfer_ops.h"
 
 namespace hilo::gpu {

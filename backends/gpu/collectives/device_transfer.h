@@ -5,7 +5,7 @@
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_DEVICE_TRANSFER_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_DEVICE_TRANSFER_H_
 
-#include "backends/gpu/program_emitter.h"
+#include "backends/gpu/compile/program_emitter.h"
 
 namespace hilo::gpu {
 

@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/collectives/grouped_communicator.h"
 #include "backends/gpu/collectives/nccl_abi.h"
-#include "backends/gpu/cuda_library.h"
+#include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 

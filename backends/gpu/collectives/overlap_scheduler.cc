@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "collectives/collective_op.h"
 #include "hlo/ir/hlo_computation.h"
-#include "hlo/ops/hlo_opcode.h"
+#include "hlo/ops/table/hlo_opcode.h"
 #include "shape/shape.h"
 
 namespace hilo::gpu {

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/cuda/graph_conditions.h"
-#include "backends/gpu/ptx.h"
+#include "backends/gpu/compile/ptx.h"
 #include "base/status_macros.h"
 
 namespace hilo::gpu {

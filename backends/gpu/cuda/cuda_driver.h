@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "backends/gpu/gpu_driver.h"
+#include "backends/gpu/driver/gpu_driver.h"
 
 namespace hilo::gpu {
 

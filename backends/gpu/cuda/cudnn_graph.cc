@@ -15,7 +15,7 @@
 #include "absl/strings/strip.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/cuda/cudnn_constants.h"
-#include "backends/gpu/cuda_library.h"
+#include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 

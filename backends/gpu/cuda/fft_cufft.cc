@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/cuda/cuda_status.h"
-#include "backends/gpu/cuda_library.h"
+#include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 

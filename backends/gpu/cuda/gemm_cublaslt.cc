@@ -14,7 +14,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/cuda/cuda_status.h"
-#include "backends/gpu/cuda_library.h"
+#include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 

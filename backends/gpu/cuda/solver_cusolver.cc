@@ -12,7 +12,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/container/flat_hash_map.h"
 #include "backends/gpu/cuda/cuda_status.h"
-#include "backends/gpu/cuda_library.h"
+#include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 

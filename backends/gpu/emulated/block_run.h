@@ -13,7 +13,7 @@
 #include "backends/gpu/emulated/emulated_driver.h"
 #include "backends/gpu/emulated/kernel_transform.h"
 #include "backends/gpu/emulated/thread_context.h"
-#include "backends/gpu/gpu_driver.h"
+#include "backends/gpu/driver/gpu_driver.h"
 #include "base/thread_pool.h"
 
 namespace hilo::gpu {

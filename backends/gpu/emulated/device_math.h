@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "backends/llvm/host_jit.h"
+#include "backends/llvm/jit/host_jit.h"
 
 namespace hilo::gpu {
 

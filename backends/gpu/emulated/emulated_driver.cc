@@ -16,7 +16,7 @@
 #include "backends/gpu/emulated/emulated_memory.h"
 #include "backends/gpu/emulated/emulated_queue.h"
 #include "backends/gpu/emulated/kernel_transform.h"
-#include "backends/gpu/gpu_module_reader.h"
+#include "backends/gpu/compile/gpu_module_reader.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backends/gpu/gpu_driver.h"
+#include "backends/gpu/driver/gpu_driver.h"
 
 namespace hilo::gpu {
 

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "backends/gpu/gpu_driver.h"
+#include "backends/gpu/driver/gpu_driver.h"
 
 namespace hilo::gpu {
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/gpu/emulated/thread_context.h"
-#include "backends/llvm/host_jit.h"
+#include "backends/llvm/jit/host_jit.h"
 
 namespace hilo::gpu {
 

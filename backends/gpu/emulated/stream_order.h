@@ -13,7 +13,7 @@
 
 #include "absl/types/span.h"
 #include "backends/gpu/emulated/emulated_driver.h"
-#include "backends/gpu/gpu_driver.h"
+#include "backends/gpu/driver/gpu_driver.h"
 
 namespace hilo::gpu {
 

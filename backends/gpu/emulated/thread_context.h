@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/llvm/host_jit.h"
+#include "backends/llvm/jit/host_jit.h"
 
 namespace hilo::gpu {
 

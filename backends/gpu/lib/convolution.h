@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "backends/gpu/gpu_driver.h"
+#include "backends/gpu/driver/gpu_driver.h"
 #include "backends/gpu/lib/algorithm_selector.h"
 #include "shape/primitive_type.h"
 

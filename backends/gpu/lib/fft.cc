@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/op.h"
+#include "hlo/ops/table/op.h"
 #include "shape/literal.h"
 
 #ifdef HILO_HAVE_CUDA

@@ -10,9 +10,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "backends/gpu/gpu_driver.h"
+#include "backends/gpu/driver/gpu_driver.h"
 #include "backends/gpu/lib/library_device.h"
-#include "hlo/ops/linalg_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
 #include "shape/primitive_type.h"
 
 namespace hilo::gpu {

@@ -8,7 +8,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/dense_literal.h"
-#include "hlo/ops/attributes.h"
+#include "hlo/ops/table/attributes.h"
 #include "shape/number_text.h"
 
 namespace hilo::stablehlo {

@@ -8,8 +8,8 @@
 #include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/library_calls.h"
 #include "hlo/import/stablehlo/op_conversion.h"
-#include "hlo/ops/custom_call_attributes.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo::stablehlo {
 namespace {

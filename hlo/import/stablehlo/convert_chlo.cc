@@ -11,8 +11,8 @@
 #include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/op_movement.h"
-#include "hlo/ops/linalg_attributes.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 #include "shape/literal.h"
 #include "shape/number_text.h"
 

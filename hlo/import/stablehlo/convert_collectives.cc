@@ -7,7 +7,7 @@
 #include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/shardings.h"
-#include "hlo/ops/collective_attributes.h"
+#include "hlo/ops/collective/collective_attributes.h"
 
 namespace hilo::stablehlo {
 namespace {

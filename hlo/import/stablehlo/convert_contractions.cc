@@ -5,8 +5,8 @@
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/op_movement.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/linalg_attributes.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
 
 namespace hilo::stablehlo {
 

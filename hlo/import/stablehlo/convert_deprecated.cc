@@ -7,7 +7,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
-#include "hlo/ops/linalg_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
 #include "shape/literal.h"
 
 namespace hilo::stablehlo {

@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/op_movement.h"
-#include "hlo/ops/dimension_size_attributes.h"
+#include "hlo/ops/movement/dimension_size_attributes.h"
 
 namespace hilo::stablehlo {
 namespace {

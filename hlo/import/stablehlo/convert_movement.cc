@@ -5,8 +5,8 @@
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/op_movement.h"
-#include "hlo/ops/random_attributes.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/random/random_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo::stablehlo {
 

@@ -2,8 +2,8 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
-#include "hlo/ops/batch_norm_attributes.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/reduction/batch_norm_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo::stablehlo {
 namespace {

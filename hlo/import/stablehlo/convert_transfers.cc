@@ -2,7 +2,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
-#include "hlo/ops/transfer_attributes.h"
+#include "hlo/ops/collective/transfer_attributes.h"
 
 namespace hilo::stablehlo {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
 #include "hlo/ir/tile_assignment.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::stablehlo {
 namespace {

@@ -25,7 +25,7 @@
 #include "hlo/import/stablehlo/entry_conversion.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/shardings.h"
-#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 
 namespace hilo::stablehlo {
 namespace {

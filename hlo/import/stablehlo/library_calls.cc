@@ -15,7 +15,7 @@
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
 #include "hlo/import/stablehlo/built_call.h"
-#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 
 namespace hilo::stablehlo {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/dense_literal.h"
-#include "hlo/ops/op.h"
+#include "hlo/ops/table/op.h"
 
 namespace hilo::stablehlo {
 

@@ -14,7 +14,7 @@
 #include "absl/types/span.h"
 #include "hlo/import/stablehlo/mlir_module.h"
 #include "hlo/ir/hlo_module.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::stablehlo {
 

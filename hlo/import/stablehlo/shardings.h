@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "hlo/import/stablehlo/mlir_module.h"
 #include "hlo/ir/tile_assignment.h"
-#include "hlo/ops/replica_groups.h"
+#include "hlo/ops/collective/replica_groups.h"
 
 namespace hilo::stablehlo {
 

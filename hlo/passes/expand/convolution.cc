@@ -7,8 +7,8 @@
 //   convolution(x, k), dim_labels=b0f_oi0->b0f   =>   convolution(x, transpose(k)), dim_labels=b0f_i0o->b0f
 //                                                =>   convolution(transpose(x), transpose(k)), dim_labels=bf0_i0o->b0f
 #include "base/errors.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/sum_type.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/reduction/sum_type.h"
 #include "hlo/passes/expand/expansions.h"
 
 namespace hilo {

@@ -1,9 +1,9 @@
 // Custom calls that are ops of XLA's own: annotations go, buffers of any content are zeros, TopK is the op.
-#include "hlo/ops/custom_call.h"
+#include "hlo/ops/structure/custom_call.h"
 
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
 namespace hilo {

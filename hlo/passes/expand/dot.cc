@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
 namespace hilo {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/math.h"
-#include "hlo/ops/random_attributes.h"
+#include "hlo/ops/random/random_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
 namespace hilo {

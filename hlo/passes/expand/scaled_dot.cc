@@ -1,7 +1,7 @@
 // scaled-dot(a, b, s, t) => dot(a * blocks(s), b * blocks(t)); blocks repeats each scale over its block of equal elements.
 #include "base/status_macros.h"
-#include "hlo/ops/op_attributes.h"
-#include "hlo/ops/scaled_type.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/linalg/scaled_type.h"
 #include "hlo/passes/expand/expansions.h"
 
 namespace hilo {

@@ -1,5 +1,5 @@
 #include "base/status_macros.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
 namespace hilo {

@@ -13,8 +13,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "hlo/ops/collective_attributes.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/collective/collective_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/collective_attributes.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/collective/collective_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/partition/divider.h"
 #include "shape/literal.h"
 

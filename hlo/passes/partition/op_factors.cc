@@ -3,10 +3,10 @@
 #include "absl/algorithm/container.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/linalg_attributes.h"
-#include "hlo/ops/op_attributes.h"
-#include "hlo/ops/search_attributes.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
 #include "shape/literal.h"
 
 namespace hilo {

@@ -26,7 +26,7 @@
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ir/tile_assignment.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/partition/combine_all_reduces.h"
 #include "hlo/passes/partition/divider.h"
 #include "hlo/passes/partition/tile_emitter.h"

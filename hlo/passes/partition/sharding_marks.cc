@@ -9,7 +9,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 
 namespace hilo {
 namespace {

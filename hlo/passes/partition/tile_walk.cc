@@ -6,7 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "base/status_macros.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 

@@ -3,8 +3,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/host_op_text.h"
-#include "backends/cpu/program_image.h"
+#include "backends/cpu/host_ops/host_op_text.h"
+#include "backends/cpu/runtime/program_image.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/byte_stream.h"
 #include "base/sha256.h"

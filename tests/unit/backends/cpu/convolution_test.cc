@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "gtest/gtest.h"
-#include "hlo/ops/convolution_attributes.h"
-#include "hlo/ops/op.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/table/op.h"
 #include "runtime/client.h"
 #include "tests/fuzz/random_numbers.h"
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/driver/gpu_platform.h"
 #include "shape/number_types.h"
 
 #ifdef HILO_HAVE_CUDA

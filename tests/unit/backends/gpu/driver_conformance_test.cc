@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "absl/strings/match.h"
-#include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/driver/gpu_platform.h"
 #include "base/status_macros.h"
 #include "tests/unit/backends/gpu/test_kernels.h"
 

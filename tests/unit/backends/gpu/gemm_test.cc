@@ -10,7 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/lib/algorithm_selector.h"
 #include "shape/number_types.h"
 

@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "backends/gpu/ptx.h"
-#include "backends/llvm/ir_text.h"
+#include "backends/gpu/compile/ptx.h"
+#include "backends/llvm/jit/ir_text.h"
 
 namespace hilo::gpu {
 

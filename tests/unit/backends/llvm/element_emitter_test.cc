@@ -1,6 +1,6 @@
 // Generators against the evaluator: every module below runs at several widths, by rows and flat, on random and special values. Arguments and results lie
 // against unreadable pages, after them and before them, so that an access outside of an array ends the test.
-#include "backends/llvm/element_kernel.h"
+#include "backends/llvm/elements/element_kernel.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "backends/llvm/lane_plan.h"
+#include "backends/llvm/lanes/lane_plan.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/text/hlo_parser.h"
 

@@ -1,4 +1,4 @@
-#include "backends/llvm/host_jit.h"
+#include "backends/llvm/jit/host_jit.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <thread>
 
-#include "backends/llvm/ir_text.h"
+#include "backends/llvm/jit/ir_text.h"
 
 namespace hilo::codegen {
 namespace {

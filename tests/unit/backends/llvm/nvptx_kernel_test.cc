@@ -1,5 +1,5 @@
 // The element generators for NVIDIA GPUs: key lines of the PTX; no GPU is needed.
-#include "backends/llvm/nvptx_kernel.h"
+#include "backends/llvm/elements/nvptx_kernel.h"
 
 #include <gtest/gtest.h>
 

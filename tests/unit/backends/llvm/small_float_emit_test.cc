@@ -1,6 +1,6 @@
 // The emitted conversions against shape/number_types: every pattern of every format to f32, and f32 values over all exponents,
 // at and around every tie, back.
-#include "backends/llvm/small_float_emit.h"
+#include "backends/llvm/elements/small_float_emit.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/llvm/math_kernel.h"
+#include "backends/llvm/math/math_kernel.h"
 
 namespace hilo::codegen {
 namespace {

@@ -1,7 +1,7 @@
 // Every function at every width against the C library in the next wider precision: arguments over all exponents, over the
 // ranges where functions bend, around multiples of pi / 2, and the values that are special. All widths must agree bit for bit.
 // HILO_PRINT_ULPS=1 prints the errors. (tests/accuracy measures whole programs and keeps docs/numerics.md.)
-#include "backends/llvm/vector_math.h"
+#include "backends/llvm/math/vector_math.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "backends/llvm/math_kernel.h"
+#include "backends/llvm/math/math_kernel.h"
 
 namespace hilo::codegen {
 namespace {

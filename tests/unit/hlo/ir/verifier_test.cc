@@ -3,7 +3,7 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/hlo_parser.h"
 
 namespace hilo {

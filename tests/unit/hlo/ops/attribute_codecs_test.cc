@@ -1,7 +1,7 @@
 #include "gtest/gtest.h"
-#include "hlo/ops/custom_call_attributes.h"
-#include "hlo/ops/op.h"
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
+#include "hlo/ops/table/op.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {

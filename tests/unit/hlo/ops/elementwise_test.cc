@@ -1,5 +1,5 @@
 #include "gtest/gtest.h"
-#include "hlo/ops/op.h"
+#include "hlo/ops/table/op.h"
 #include "tests/unit/hlo/ops/inference_case.h"
 
 namespace hilo {

@@ -1,7 +1,7 @@
-#include "hlo/ops/hlo_opcode.h"
+#include "hlo/ops/table/hlo_opcode.h"
 
 #include "gtest/gtest.h"
-#include "hlo/ops/op.h"
+#include "hlo/ops/table/op.h"
 
 namespace hilo {
 namespace {

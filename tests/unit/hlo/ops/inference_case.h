@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hlo/ops/op.h"
+#include "hlo/ops/table/op.h"
 
 namespace hilo {
 

@@ -1,4 +1,4 @@
-#include "hlo/ops/random_bits.h"
+#include "hlo/ops/random/random_bits.h"
 
 #include "gtest/gtest.h"
 

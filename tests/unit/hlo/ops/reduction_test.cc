@@ -1,4 +1,4 @@
-#include "hlo/ops/op_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "tests/unit/hlo/ops/inference_case.h"
 
 namespace hilo {

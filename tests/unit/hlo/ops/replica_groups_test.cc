@@ -1,4 +1,4 @@
-#include "hlo/ops/replica_groups.h"
+#include "hlo/ops/collective/replica_groups.h"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
-#include "hlo/ops/custom_call_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"

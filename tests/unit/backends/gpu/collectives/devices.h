@@ -10,8 +10,8 @@
 
 #include "backends/gpu/collectives/emulated_communicator.h"
 #include "backends/gpu/collectives/recording_communicator.h"
-#include "backends/gpu/gpu_compiler.h"
-#include "backends/gpu/gpu_platform.h"
+#include "backends/gpu/compile/gpu_compiler.h"
+#include "backends/gpu/driver/gpu_platform.h"
 #include "runtime/client.h"
 
 namespace hilo::gpu {

@@ -1,0 +1,280 @@
+#include "backends/cpu/compile/cpu_compiler.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "backends/cpu/kernels/convolution_plan.h"
+#include "backends/cpu/runtime/cpu_program.h"
+#include "backends/cpu/runtime/cpu_runtime.h"
+#include "backends/cpu/kernels/dot_kernel.h"
+#include "backends/cpu/host_ops/host_op.h"
+#include "backends/cpu/host_ops/host_op_text.h"
+#include "backends/cpu/compile/piece_plan.h"
+#include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/kernels/reduction.h"
+#include "backends/llvm/elements/element_emitter.h"
+#include "base/errors.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "hlo/analysis/in_place.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/memory/buffer_assignment.h"
+#include "hlo/memory/copy_insertion.h"
+#include "hlo/memory/scheduler.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/standard_passes.h"
+#include "hlo/text/hlo_printer.h"
+#include "runtime/artifact.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace hilo::cpu {
+namespace {
+
+// Locals of generated code are at most this large, in bytes.
+constexpr int64_t kMaxLocalBytes = 512;
+
+class CpuTarget : public Target {
+ public:
+  explicit CpuTarget(bool strict) : strict_(strict) {}
+
+  bool Supports(const HloInstruction& instruction) const override {
+    switch (instruction.opcode()) {
+      case HloOpcode::kParameter:
+      case HloOpcode::kConstant:
+      case HloOpcode::kTuple:
+      case HloOpcode::kGetTupleElement:
+      case HloOpcode::kOptimizationBarrier:
+      case HloOpcode::kAddDependency:
+      case HloOpcode::kAfterAll:
+      case HloOpcode::kWhile:
+      case HloOpcode::kConditional:
+      case HloOpcode::kCall:
+      case HloOpcode::kFusion:
+      case HloOpcode::kReduce:
+      case HloOpcode::kScatter:
+      case HloOpcode::kSelectAndScatter:
+      case HloOpcode::kSort:
+      case HloOpcode::kDynamicUpdateSlice:
+      case HloOpcode::kCopy:
+        return true;
+      case HloOpcode::kDot:
+        return strict_ || !(IsWidenedDot(instruction) || IsTransposedDot(instruction));
+      case HloOpcode::kRaggedDot:
+        return strict_ || !HasNarrowOperands(instruction);
+      case HloOpcode::kConvolution:
+        return IsKernelConvolution(instruction);
+      case HloOpcode::kStochasticConvert:
+        return false;
+      default:
+        return IsHostOp(instruction) || codegen::IsElementGenerated(instruction.opcode());
+    }
+  }
+
+  bool IsFusible(const HloInstruction& instruction) const override {
+    switch (instruction.opcode()) {
+      case HloOpcode::kReduce:
+        return IsShortReduction(instruction);
+      case HloOpcode::kDot:
+      case HloOpcode::kReduceWindow:
+      case HloOpcode::kCopy:
+        return false;  // as a producer each would be computed anew for every element that reads it
+      case HloOpcode::kGetTupleElement:
+        return false;  // no work, and a fusion that takes its place would have a tuple for a parameter
+      case HloOpcode::kBitcastConvert:
+        return !IsReinterpretation(instruction);  // no code at all outside
+      default:
+        return codegen::IsElementGenerated(instruction.opcode());
+    }
+  }
+
+  bool DotGoesToLibrary(const HloInstruction& dot) const override { return !strict_ && IsLibraryDot(dot); }
+
+ private:
+  bool strict_;
+};
+
+// Numbered files of what compilation makes of a module; nothing without a folder.
+class Dumper {
+ public:
+  explicit Dumper(const std::string& folder) : folder_(folder) {}
+
+  absl::Status Prepare() {
+    if (folder_.empty()) return absl::OkStatus();
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error) return InvalidArgument("cannot make the dump folder ", folder_, ": ", error.message());
+    return absl::OkStatus();
+  }
+  void Write(int number, absl::string_view name, absl::string_view text) {
+    if (folder_.empty()) return;
+    WriteFile(absl::StrFormat("%s/%02d.%s", folder_, number, name), text).IgnoreError();
+  }
+
+ private:
+  std::string folder_;
+};
+
+// A module on its way through the backend.
+struct Lowered {
+  std::unique_ptr<HloModule> module;
+  ProgramShape shape;  // as callers see it
+  BufferAssignment assignment;
+  PiecePlan plan;
+};
+
+class CpuCompiler : public Compiler {
+ public:
+  std::string platform() const override { return "cpu"; }
+
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
+                                                           const CompileOptions& options,
+                                                           ThreadPool* pool) override {
+    Dumper dumper(options.dump_dir);
+    HILO_RETURN_IF_ERROR(dumper.Prepare());
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
+    ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options);
+    HILO_ASSIGN_OR_RETURN(std::vector<codegen::HostModule> modules, emitter.Emit());
+    if (!options.dump_dir.empty()) dumper.Write(60, "program.ll", IrOf(modules));
+    codegen::ParallelRunner parallel;
+    if (pool != nullptr) {
+      parallel = [pool](size_t count, const std::function<void(size_t)>& body) {
+        pool->ParallelFor(static_cast<int64_t>(count), [&](int64_t i) { body(static_cast<size_t>(i)); });
+      };
+    }
+    const BufferAssignment::Scope& entry = lowered.assignment.scope(lowered.module->entry_computation());
+    ProgramImage image{.facts = {.shape = std::move(lowered.shape),
+                                 .donations = entry.donations,
+                                 .frame_bytes = entry.frame_bytes,
+                                 .parameter_leaves = entry.parameter_leaves,
+                                 .output_leaves = entry.output_leaves,
+                                 .estimated_nanoseconds = lowered.plan.estimated_nanoseconds(),
+                                 .flush_denormals = options.flush_denormals},
+                       .target = jit->cpu().ToText()};
+    std::vector<std::unique_ptr<HostOp>> host_ops;
+    std::vector<const HloInstruction*> instructions;
+    for (PlacedHostOp& placed : emitter.TakeHostOps()) {
+      host_ops.push_back(std::move(placed.op));
+      image.host_ops.push_back(std::move(placed.facts));
+      instructions.push_back(placed.instruction);
+    }
+    image.host_op_text = HostOpsToText(*lowered.module, instructions);
+    HILO_ASSIGN_OR_RETURN(image.objects, jit->CompileToObjects(std::move(modules), parallel));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code, jit->LinkObjects(image.objects, RuntimeSymbols()));
+    std::vector<absl::string_view> constants;
+    for (const auto& constant : emitter.constants()) {
+      const auto data = constant->untyped_data();
+      constants.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
+    }
+    return CpuProgram::Create(std::move(image), std::move(code), constants, std::move(host_ops));
+  }
+
+  absl::StatusOr<std::string> TargetOf(const CompileOptions& options) const override {
+    HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(options.cpu));
+    return features.ToText();
+  }
+
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options) override {
+    if (absl::Status runs = codegen::CheckTextRunsOnHost(artifact.target); !runs.ok()) {
+      return AddContext(runs, absl::StrCat("; the serialised executable was made for ", artifact.target));
+    }
+    HILO_ASSIGN_OR_RETURN(DecodedProgram program, DecodeProgram(artifact));
+    HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<HostOp>> host_ops, MakeHostOps(program.image, options));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, codegen::HostJit::Create({.perf_jitdump = options.perf_jitdump}));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code, jit->LinkObjects(program.image.objects, RuntimeSymbols()));
+    return CpuProgram::Create(std::move(program.image), std::move(code), program.constants, std::move(host_ops));
+  }
+
+  absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
+                                   absl::string_view kind) override {
+    Dumper dumper(options.dump_dir);
+    HILO_RETURN_IF_ERROR(dumper.Prepare());
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
+    if (kind == "hlo") return PrintHloModule(*lowered.module);
+    if (kind == "buffers") return lowered.assignment.ToString();
+    if (kind != "llvm" && kind != "asm" && kind != "obj") {
+      return InvalidArgument("the cpu platform emits hlo, buffers, llvm, asm and obj, not '", kind, "'");
+    }
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
+    ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options);
+    HILO_ASSIGN_OR_RETURN(std::vector<codegen::HostModule> modules, emitter.Emit());
+    if (kind == "llvm") return IrOf(modules);
+    std::string text;
+    if (kind == "obj") {
+      HILO_RET_CHECK(!modules.empty()) << "the program has no code";
+      HILO_ASSIGN_OR_RETURN(std::vector<std::string> objects, jit->CompileToObjects(std::move(modules)));
+      if (objects.size() > 1) {
+        return Unimplemented("the program is compiled to ", objects.size(), " objects; only single ones can be written");
+      }
+      return objects[0];
+    }
+    for (codegen::HostModule& one : modules) {
+      HILO_ASSIGN_OR_RETURN(std::string assembly, jit->EmitAssembly(std::move(one)));
+      absl::StrAppend(&text, assembly);
+    }
+    return text;
+  }
+
+ private:
+  static absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options) {
+    return codegen::HostJit::Create({.cpu = options.cpu, .perf_jitdump = options.perf_jitdump, .cancellation = options.cancellation});
+  }
+
+  static std::string IrOf(const std::vector<codegen::HostModule>& modules) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    for (const codegen::HostModule& one : modules) one.module->print(stream, nullptr);
+    return stream.str();
+  }
+
+  static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
+                                       Dumper& dumper) {
+    Lowered lowered{.shape = module->EntryProgramShape()};
+    module->set_entry_computation_layout(lowered.shape);  // stays, though another instruction becomes the root
+    dumper.Write(0, "input.hlo", PrintHloModule(*module));
+    const std::unique_ptr<Target> target = CreateCpuTarget(options);
+    PassPipeline pipeline = CpuPipeline(target.get(), options);
+    PassPipeline::Options pass_options{.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass, .cancellation = options.cancellation.get()};
+    if (!options.dump_dir.empty()) {
+      pass_options.observer = [&](absl::string_view, HloStage stage, const HloModule& now) {
+        dumper.Write(10 * static_cast<int>(stage), absl::StrCat(HloStageName(stage), ".hlo"), PrintHloModule(now));
+      };
+    }
+    const PassContext context{.cancellation = options.cancellation.get()};
+    HILO_RETURN_IF_ERROR(pipeline.Run(module.get(), pass_options));
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+    HILO_RETURN_IF_ERROR(ScheduleModule(module.get()));
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+    HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+    HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
+    HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(options.cpu));
+    HILO_ASSIGN_OR_RETURN(lowered.plan, PiecePlan::Create(*module, codegen::TargetTraits::FromCpu(features)));
+    BufferAssignmentOptions assignment_options;
+    assignment_options.use_stack = [&](const BufferCandidate& buffer) {
+      return buffer.size <= kMaxLocalBytes && lowered.plan.IsLocal(buffer);
+    };
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+    HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, assignment_options));
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+    if (!options.dump_dir.empty()) {
+      dumper.Write(50, "aliased.hlo", PrintHloModule(*module));
+      dumper.Write(55, "buffers.txt", lowered.assignment.ToString());
+    }
+    lowered.module = std::move(module);
+    return lowered;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options) {
+  return std::make_unique<CpuTarget>(options.strict);
+}
+
+std::unique_ptr<Compiler> CreateCpuCompiler() { return std::make_unique<CpuCompiler>(); }
+
+}  // namespace hilo::cpu

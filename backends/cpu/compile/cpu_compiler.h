@@ -1,0 +1,21 @@
+// The CPU backend: HLO to native code.
+#ifndef HILO_BACKENDS_CPU_COMPILE_CPU_COMPILER_H_
+#define HILO_BACKENDS_CPU_COMPILE_CPU_COMPILER_H_
+
+#include <memory>
+
+#include "hlo/passes/hlo_pass.h"
+#include "runtime/compiler.h"
+
+namespace hilo::cpu {
+
+std::unique_ptr<Compiler> CreateCpuCompiler();
+
+// The passes from kInput to kFused, as a table of contents; `target` outlives the pipeline.
+PassPipeline CpuPipeline(const Target* target, const CompileOptions& options);
+
+std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options);
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_COMPILE_CPU_COMPILER_H_

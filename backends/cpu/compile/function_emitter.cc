@@ -1,0 +1,201 @@
+#include "backends/cpu/compile/function_emitter.h"
+
+#include "backends/cpu/runtime/cpu_abi.h"
+#include "backends/cpu/compile/program_emitter.h"
+#include "base/status_macros.h"
+#include "llvm/IR/MDBuilder.h"
+
+namespace hilo::cpu {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+// Functions that are handed a local take it for a buffer. What fits a register of 16 bytes needs no more than that, so nobody may rely on
+// more of an array of that size; the rest is aligned as buffers are.
+int64_t AlignmentOf(const BufferSlice& slice) {
+  return slice.kind != StorageKind::kConstant && slice.size <= 16 ? 16 : kAlignment;
+}
+
+}  // namespace
+
+FunctionEmitter::FunctionEmitter(ProgramEmitter* program, llvm::Function* function, const KernelTable* table)
+    : program_(*program), table_(table), function_(function), builder_(function->getContext()) {
+  prologue_ = llvm::BasicBlock::Create(function->getContext(), "prologue", function);
+  llvm::BasicBlock* code = llvm::BasicBlock::Create(function->getContext(), "code", function);
+  builder_.SetInsertPoint(prologue_);
+  builder_.CreateBr(code);
+  builder_.SetInsertPoint(code);
+  context_ = std::make_unique<codegen::EmitterContext>(&builder_, program->target(), program->numerics());
+  context_->poll = [this] { PollCancellation(); };
+  elements_ = std::make_unique<codegen::ElementEmitter>(context_.get(), this);
+}
+
+void FunctionEmitter::BeginInstruction(const HloInstruction* instruction) {
+  current_ = instruction;
+  // Values in registers are remembered within one instruction only: control flow of the program lies between instructions.
+  region_ = std::make_unique<codegen::RegionScope>(*context_);
+  scopes_.clear();
+  std::vector<int64_t> buffers;
+  auto note = [&](const HloInstruction* owner) {
+    for (int64_t leaf = 0, leaves = LeafCount(owner->shape()); leaf < leaves; ++leaf) {
+      const BufferSlice& slice = program_.assignment().slice(owner, leaf);
+      if (slice.kind != StorageKind::kNone && scopes_.try_emplace(slice.buffer).second) buffers.push_back(slice.buffer);
+    }
+  };
+  note(instruction);
+  for (const HloInstruction* operand : instruction->operands()) note(operand);
+  if (buffers.size() < 2 || buffers.size() > 64) {
+    scopes_.clear();
+    return;
+  }
+  llvm::MDBuilder metadata(function_->getContext());
+  llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain();
+  std::vector<llvm::Metadata*> all;
+  for (size_t i = 0; i < buffers.size(); ++i) all.push_back(metadata.createAnonymousAliasScope(domain));
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    std::vector<llvm::Metadata*> others;
+    for (size_t j = 0; j < buffers.size(); ++j) {
+      if (j != i) others.push_back(all[j]);
+    }
+    scopes_[buffers[i]] = {llvm::MDNode::get(function_->getContext(), {all[i]}),
+                           llvm::MDNode::get(function_->getContext(), others)};
+  }
+}
+
+void FunctionEmitter::EndInstruction() {
+  region_.reset();
+  current_ = nullptr;
+  scopes_.clear();
+}
+
+llvm::Value* FunctionEmitter::LoadPointer(llvm::Value* table, int64_t index, absl::string_view name, int64_t alignment) {
+  llvm::IRBuilder<> b(prologue_->getTerminator());
+  llvm::Value* slot = b.CreateConstInBoundsGEP1_64(b.getPtrTy(), table, index);
+  llvm::LoadInst* load = b.CreateAlignedLoad(b.getPtrTy(), slot, llvm::Align(8), llvm::Twine(std::string(name)));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b.getContext(), {}));
+  llvm::MDBuilder metadata(b.getContext());
+  load->setMetadata(llvm::LLVMContext::MD_align,
+                    llvm::MDNode::get(b.getContext(), metadata.createConstant(b.getInt64(alignment))));
+  return load;
+}
+
+llvm::Value* FunctionEmitter::PointerTo(const BufferSlice& slice) {
+  if (slice.kind == StorageKind::kNone) return llvm::ConstantPointerNull::get(builder_.getPtrTy());
+  const std::pair<int, int64_t> key = {static_cast<int>(slice.kind),
+                                       slice.kind == StorageKind::kConstant ? slice.index : slice.buffer};
+  if (auto it = pointers_.find(key); it != pointers_.end()) return it->second;
+  llvm::Value* pointer = MakePointer(slice);
+  pointers_[key] = pointer;
+  return pointer;
+}
+
+llvm::Value* FunctionEmitter::MakePointer(const BufferSlice& slice) {
+  if (table_ != nullptr && slice.kind != StorageKind::kConstant) {
+    return LoadPointer(buffers(), table_->positions.at(slice.buffer), "buffer", AlignmentOf(slice));
+  }
+  switch (slice.kind) {
+    case StorageKind::kParameter:
+      return LoadPointer(buffers(), slice.index, "parameter", AlignmentOf(slice));
+    case StorageKind::kOutput:
+      return LoadPointer(buffers(), program_.parameter_leaves() + slice.index, "output", AlignmentOf(slice));
+    case StorageKind::kConstant:
+      return LoadPointer(ContextField(offsetof(HiloCpuContext, constants), "constants"), slice.index, "constant", kAlignment);
+    case StorageKind::kStack: {
+      llvm::IRBuilder<> b(prologue_, prologue_->begin());
+      llvm::AllocaInst* local = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), slice.size), nullptr, "local");
+      local->setAlignment(llvm::Align(AlignmentOf(slice)));
+      return local;
+    }
+    case StorageKind::kFrame: {
+      llvm::IRBuilder<> b(prologue_->getTerminator());
+      return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), frame(), slice.offset, "slice");
+    }
+    case StorageKind::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+llvm::Value* FunctionEmitter::ContextField(int64_t offset, absl::string_view name) {
+  llvm::Value*& field = context_fields_[offset];
+  if (field == nullptr) field = LoadPointer(run_context(), offset / 8, name, 1);
+  return field;
+}
+
+llvm::Value* FunctionEmitter::PointerTo(const HloInstruction* instruction, int64_t leaf) {
+  return PointerTo(program_.assignment().slice(instruction, leaf));
+}
+
+codegen::IrArray FunctionEmitter::ArrayOf(const HloInstruction* instruction, int64_t leaf) {
+  const BufferSlice& slice = program_.assignment().slice(instruction, leaf);
+  codegen::IrArray array;
+  array.pointer = PointerTo(slice);
+  array.shape = instruction->shape().IsTuple() ? *ShapeUtil::Leaves(instruction->shape())[leaf].shape
+                                               : instruction->shape();
+  array.alignment = AlignmentOf(slice);
+  array.invariant = slice.kind == StorageKind::kConstant || slice.kind == StorageKind::kParameter;
+  if (auto it = scopes_.find(slice.buffer); it != scopes_.end()) {
+    array.alias_scope = it->second.alias_scope;
+    array.noalias = it->second.noalias;
+  }
+  return array;
+}
+
+bool FunctionEmitter::IsLocal(const HloInstruction* instruction) const {
+  return !instruction->IsConstant() && program_.assignment().slice(instruction, 0).kind == StorageKind::kStack;
+}
+
+absl::StatusOr<std::optional<codegen::Materialized>> FunctionEmitter::Find(const HloInstruction* instruction,
+                                                                           int64_t leaf) {
+  if (instruction == current_) return std::nullopt;
+  if (instruction->IsConstant()) {
+    if (ShapeUtil::ElementsIn(instruction->shape()) == 1) return std::nullopt;  // an immediate
+    BufferSlice slice{.kind = StorageKind::kConstant, .index = program_.ConstantIndex(instruction->shared_literal())};
+    codegen::IrArray array;
+    array.pointer = PointerTo(slice);
+    array.shape = instruction->shape();
+    array.alignment = kAlignment;
+    array.invariant = true;
+    return codegen::Materialized{.array = array};
+  }
+  if (!program_.IsSequential(instruction->parent())) return std::nullopt;
+  return codegen::Materialized{.array = ArrayOf(instruction, leaf)};
+}
+
+absl::StatusOr<codegen::ElementValue> FunctionEmitter::LoadScalar(const HloInstruction* instruction, int64_t leaf) {
+  if (instruction->IsConstant()) return elements_->Generate(instruction, codegen::Index());
+  return ArrayOf(instruction, leaf).Load(*context_, codegen::Index());
+}
+
+absl::Status FunctionEmitter::LoadScalarOperands(const HloInstruction* instruction) {
+  for (const HloInstruction* operand : instruction->operands()) {
+    if (!operand->shape().IsScalar()) continue;
+    auto value = elements_->Generate(operand, codegen::Index());
+    if (!value.ok()) return value.status();
+  }
+  return absl::OkStatus();
+}
+
+void FunctionEmitter::ReturnIfStopped(llvm::Value* status) {
+  llvm::BasicBlock* stop = llvm::BasicBlock::Create(builder_.getContext(), "stopped", function_);
+  llvm::BasicBlock* go = llvm::BasicBlock::Create(builder_.getContext(), "go_on", function_);
+  llvm::MDBuilder metadata(builder_.getContext());
+  builder_.CreateCondBr(builder_.CreateICmpNE(status, builder_.getInt32(0)), stop, go,
+                        metadata.createBranchWeights(1, 1 << 20));
+  builder_.SetInsertPoint(stop);
+  builder_.CreateRet(status);
+  builder_.SetInsertPoint(go);
+}
+
+void FunctionEmitter::PollCancellation() {
+  llvm::Value* flag = ContextField(offsetof(HiloCpuContext, cancelled), "cancelled");
+  llvm::LoadInst* value = builder_.CreateAlignedLoad(builder_.getInt32Ty(), flag, llvm::Align(4), "cancelled_now");
+  value->setVolatile(true);
+  // The flag also tells why; the status does not.
+  llvm::Value* stopped = builder_.CreateICmpNE(value, builder_.getInt32(0));
+  ReturnIfStopped(builder_.CreateSelect(stopped, builder_.getInt32(HILO_STOPPED), builder_.getInt32(HILO_OK)));
+}
+
+void FunctionEmitter::Return(int32_t status) { builder_.CreateRet(builder_.getInt32(status)); }
+
+}  // namespace hilo::cpu

@@ -1,0 +1,95 @@
+// One LLVM function of the program while it is being emitted: its arguments, where slices are, and the values that are already in registers.
+#ifndef HILO_BACKENDS_CPU_COMPILE_FUNCTION_EMITTER_H_
+#define HILO_BACKENDS_CPU_COMPILE_FUNCTION_EMITTER_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "backends/cpu/compile/kernel_key.h"
+#include "backends/llvm/elements/element_emitter.h"
+#include "hlo/memory/buffer_assignment.h"
+
+namespace hilo::cpu {
+
+class ProgramEmitter;
+
+class FunctionEmitter : public codegen::OperandSource {
+ public:
+  // `function` is empty and has the form of HiloScopeFunction or HiloChunkFunction.
+  // With a table, `buffers` holds the pointers of its slices rather than those of the scope.
+  FunctionEmitter(ProgramEmitter* program, llvm::Function* function, const KernelTable* table = nullptr);
+
+  ProgramEmitter& program() { return program_; }
+  codegen::EmitterContext& context() { return *context_; }
+  llvm::IRBuilder<>& b() { return builder_; }
+  codegen::ElementEmitter& elements() { return *elements_; }
+  llvm::Function* function() { return function_; }
+
+  llvm::Value* run_context() { return function_->getArg(0); }
+  llvm::Value* frame() { return function_->getArg(1); }
+  llvm::Value* buffers() { return function_->getArg(2); }
+
+  // Brackets the emission of one instruction: its operands are in memory, itself is to be emitted. Slices that do not overlap are told apart to LLVM
+  // within the bracket.
+  void BeginInstruction(const HloInstruction* instruction);
+  void EndInstruction();
+
+  // Memory of a leaf of a sequential instruction.
+  codegen::IrArray ArrayOf(const HloInstruction* instruction, int64_t leaf = 0);
+  llvm::Value* PointerTo(const BufferSlice& slice);
+  llvm::Value* PointerTo(const HloInstruction* instruction, int64_t leaf = 0);
+
+  // True if the first leaf lies in a local of this function, which LLVM may keep in registers.
+  bool IsLocal(const HloInstruction* instruction) const;
+  // Locals that vectors were written to: reading them as vectors, too, keeps them in registers.
+  bool HoldsVectors(const HloInstruction* instruction) const { return vectors_.contains(instruction); }
+  void SetHoldsVectors(const HloInstruction* instruction) { vectors_.insert(instruction); }
+
+  // A value of a scalar leaf.
+  absl::StatusOr<codegen::ElementValue> LoadScalar(const HloInstruction* instruction, int64_t leaf = 0);
+  // Loads the instruction's scalar operands here, so that loops around their uses find them in registers.
+  absl::Status LoadScalarOperands(const HloInstruction* instruction);
+
+  // A pointer that the run's context holds at `offset` bytes.
+  llvm::Value* ContextField(int64_t offset, absl::string_view name);
+
+  // Leaves the function with `status` (i32, a HiloStatus) if it is not HILO_OK.
+  void ReturnIfStopped(llvm::Value* status);
+  // Leaves the function if the run has been stopped.
+  void PollCancellation();
+  void Return(int32_t status);
+
+  absl::StatusOr<std::optional<codegen::Materialized>> Find(const HloInstruction* instruction, int64_t leaf) override;
+
+ private:
+  // `alignment` of what the pointer points to, in bytes.
+  llvm::Value* LoadPointer(llvm::Value* table, int64_t index, absl::string_view name, int64_t alignment);
+  llvm::Value* MakePointer(const BufferSlice& slice);
+
+  ProgramEmitter& program_;
+  const KernelTable* table_;
+  llvm::Function* function_;
+  llvm::IRBuilder<> builder_;
+  std::unique_ptr<codegen::EmitterContext> context_;
+  std::unique_ptr<codegen::ElementEmitter> elements_;
+  llvm::BasicBlock* prologue_;  // holds pointer loads and locals; ends in a branch to the code
+  const HloInstruction* current_ = nullptr;
+  std::unique_ptr<codegen::RegionScope> region_;
+  absl::flat_hash_map<std::pair<int, int64_t>, llvm::Value*> pointers_;  // (kind, index)
+  absl::flat_hash_map<int64_t, llvm::Value*> context_fields_;  // by offset
+  struct Scopes {
+    llvm::MDNode* alias_scope;
+    llvm::MDNode* noalias;
+  };
+  absl::flat_hash_map<int64_t, Scopes> scopes_;  // by buffer, of the current instruction
+  absl::flat_hash_set<const HloInstruction*> vectors_;
+};
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_COMPILE_FUNCTION_EMITTER_H_

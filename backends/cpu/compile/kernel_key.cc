@@ -1,0 +1,93 @@
+#include "backends/cpu/compile/kernel_key.h"
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/compile/program_emitter.h"
+#include "hlo/ir/hlo_computation.h"
+
+namespace hilo::cpu {
+namespace {
+
+// Names and metadata left out; instructions of computations are numbered in post order.
+class KeyWriter {
+ public:
+  explicit KeyWriter(ProgramEmitter& program) : program_(program) {}
+
+  std::string Take() { return std::move(key_); }
+
+  void Instruction(const HloInstruction& instruction) {
+    absl::StrAppend(&key_, HloOpcodeString(instruction.opcode()), " ", instruction.shape().ToString());
+    if (instruction.IsConstant()) {
+      Constant(instruction);
+    } else if (instruction.attributes() != nullptr) {
+      for (const auto& [name, value] : instruction.attributes()->ToText()) absl::StrAppend(&key_, ",", name, "=", value);
+    }
+    for (const HloComputation* called : instruction.called_computations()) Computation(*called);
+  }
+
+  void Constant(const HloInstruction& constant) {
+    if (ShapeUtil::ElementsIn(constant.shape()) == 1) {
+      absl::StrAppend(&key_, " ", constant.literal().ToString());
+    } else {
+      absl::StrAppend(&key_, " #", program_.ConstantIndex(constant.shared_literal()));
+    }
+  }
+
+  void Computation(const HloComputation& computation) {
+    absl::flat_hash_map<const HloInstruction*, int64_t> numbers;
+    absl::StrAppend(&key_, "{");
+    for (const HloInstruction* instruction : computation.MakePostOrder()) {
+      const int64_t number = static_cast<int64_t>(numbers.size());
+      numbers[instruction] = number;
+      Instruction(*instruction);
+      for (const HloInstruction* operand : instruction->operands()) absl::StrAppend(&key_, " ", numbers.at(operand));
+      absl::StrAppend(&key_, ";");
+    }
+    absl::StrAppend(&key_, "root ", numbers.at(computation.root_instruction()), "}");
+  }
+
+  void Text(absl::string_view text) { absl::StrAppend(&key_, text); }
+
+ private:
+  ProgramEmitter& program_;
+  std::string key_;
+};
+
+}  // namespace
+
+KernelTable KernelTableOf(const BufferAssignment& assignment, const HloInstruction* instruction) {
+  KernelTable table;
+  auto note = [&](const HloInstruction* owner) {
+    for (int64_t leaf = 0, leaves = LeafCount(owner->shape()); leaf < leaves; ++leaf) {
+      const BufferSlice& slice = assignment.slice(owner, leaf);
+      if (slice.kind == StorageKind::kNone || slice.kind == StorageKind::kConstant) continue;
+      if (table.positions.try_emplace(slice.buffer, table.slices.size()).second) table.slices.push_back(slice);
+    }
+  };
+  note(instruction);
+  for (const HloInstruction* operand : instruction->operands()) note(operand);
+  return table;
+}
+
+std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const HloInstruction* instruction) {
+  KeyWriter writer(program);
+  writer.Instruction(*instruction);
+  auto memory = [&](const HloInstruction* owner) {
+    writer.Text("|");
+    if (owner->IsConstant()) return writer.Instruction(*owner);
+    writer.Text(owner->shape().ToString());
+    for (int64_t leaf = 0, leaves = LeafCount(owner->shape()); leaf < leaves; ++leaf) {
+      const BufferSlice& slice = program.assignment().slice(owner, leaf);
+      if (slice.kind == StorageKind::kConstant) {
+        writer.Text(absl::StrCat(" #", slice.index));
+      } else if (slice.kind != StorageKind::kNone) {
+        // Memory that nobody writes is read with other guarantees.
+        writer.Text(absl::StrCat(" ", table.positions.at(slice.buffer), slice.kind == StorageKind::kParameter ? "r" : "w"));
+      }
+    }
+  };
+  memory(instruction);
+  for (const HloInstruction* operand : instruction->operands()) memory(operand);
+  return writer.Take();
+}
+
+}  // namespace hilo::cpu

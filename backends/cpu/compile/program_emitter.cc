@@ -1,0 +1,321 @@
+#include "backends/cpu/compile/program_emitter.h"
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/runtime/cpu_abi.h"
+#include "backends/cpu/runtime/cpu_runtime.h"
+#include "backends/cpu/kernels/kernels.h"
+#include "backends/llvm/elements/element_function.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/analysis/in_place.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/memory/scheduler.h"
+
+namespace hilo::cpu {
+namespace {
+
+// Operations after which a new LLVM module is begun: large enough to keep the cost of a module small, small enough for all threads to
+// have something to compile.
+constexpr int64_t kModuleWeight = 1500;
+
+llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, bool chunks) {
+  llvm::Type* ptr = llvm::PointerType::getUnqual(context);
+  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
+  std::vector<llvm::Type*> arguments = {ptr, ptr, ptr};
+  if (chunks) arguments.insert(arguments.end(), {i64, i64});
+  return llvm::FunctionType::get(llvm::Type::getInt32Ty(context), arguments, false);
+}
+
+}  // namespace
+
+ProgramEmitter::ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const PiecePlan& plan,
+                               codegen::HostJit* jit, const CompileOptions& options)
+    : module_(module),
+      assignment_(assignment),
+      plan_(plan),
+      jit_(*jit),
+      target_(codegen::TargetTraits::FromCpu(jit->cpu())),
+      options_(options),
+      numerics_{.strict = options.strict, .flush_denormals = options.flush_denormals},
+      constants_(assignment.constants()) {
+  for (size_t i = 0; i < constants_.size(); ++i) constant_numbers_[constants_[i].get()] = static_cast<int64_t>(i);
+}
+
+int64_t ProgramEmitter::ConstantIndex(std::shared_ptr<const Literal> literal) {
+  auto [it, fresh] = constant_numbers_.try_emplace(literal.get(), constants_.size());
+  if (fresh) constants_.push_back(std::move(literal));
+  return it->second;
+}
+
+absl::StatusOr<llvm::Function*> ProgramEmitter::NewFunction(const std::string& name, int64_t weight, bool chunks) {
+  if (modules_.empty() || room_ < weight) {
+    modules_.emplace_back(absl::StrCat("hilo.", modules_.size()));
+    HILO_RETURN_IF_ERROR(jit_.PrepareModule(modules_.back().module.get()));
+    room_ = kModuleWeight;
+  }
+  room_ -= weight;
+  int64_t& count = function_names_[name];
+  const std::string unique = count == 0 ? name : absl::StrCat(name, "#", count);
+  ++count;
+  llvm::Module* module = modules_.back().module.get();
+  llvm::Function* function = llvm::Function::Create(FunctionTypeOf(module->getContext(), chunks),
+                                                    llvm::GlobalValue::ExternalLinkage, unique, module);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr("prefer-vector-width", std::to_string(target_.vector_bits));
+  for (int i = 0; i < 3; ++i) {
+    function->addParamAttr(i, llvm::Attribute::NoUndef);
+    function->addParamAttr(i, llvm::Attribute::NonNull);
+  }
+  function->addParamAttr(1, llvm::Attribute::getWithAlignment(module->getContext(), llvm::Align(64)));
+  return function;
+}
+
+llvm::Function* ProgramEmitter::DeclareIn(llvm::Module* module, llvm::Function* function) {
+  if (function->getParent() == module) return function;
+  if (llvm::Function* known = module->getFunction(function->getName())) return known;
+  const bool chunks = function->arg_size() == 5;
+  return llvm::Function::Create(FunctionTypeOf(module->getContext(), chunks), llvm::GlobalValue::ExternalLinkage,
+                                function->getName(), module);
+}
+
+llvm::FunctionCallee ProgramEmitter::Runtime(llvm::Module* module, absl::string_view name, llvm::FunctionType* type) {
+  return module->getOrInsertFunction(llvm::StringRef(name.data(), name.size()), type);
+}
+
+absl::StatusOr<std::vector<codegen::HostModule>> ProgramEmitter::Emit() {
+  HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> sequential, SequentialComputations(module_));
+  sequential_.insert(sequential.begin(), sequential.end());
+  for (const BufferAssignment::Scope& scope : assignment_.scopes()) {
+    HILO_RETURN_IF_ERROR(EmitScope(scope));
+  }
+  return std::move(modules_);
+}
+
+absl::Status ProgramEmitter::EmitScope(const BufferAssignment::Scope& scope) {
+  parameter_leaves_ = scope.parameter_leaves;
+  const bool entry = scope.computation->IsEntry();
+  const std::string name(entry ? kEntrySymbol : absl::string_view(scope.computation->name()));
+  HILO_ASSIGN_OR_RETURN(llvm::Function * function, NewFunction(name, plan_.IsDriver(scope.computation) ? 100 : plan_.WeightOf(scope.computation), false));
+  scope_functions_[scope.computation] = function;
+  FunctionEmitter f(this, function);
+  HILO_RETURN_IF_ERROR(EmitComputation(f, scope.computation));
+  f.Return(0);
+  return absl::OkStatus();
+}
+
+absl::Status ProgramEmitter::EmitComputation(FunctionEmitter& f, const HloComputation* computation) {
+  return plan_.IsDriver(computation) ? EmitDriver(f, computation) : EmitWhole(f, computation);
+}
+
+absl::Status ProgramEmitter::EmitWhole(FunctionEmitter& f, const HloComputation* computation) {
+  for (const HloInstruction* instruction : module_.OrderOf(*computation)) {
+    HILO_RETURN_IF_ERROR(EmitInstruction(f, instruction));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProgramEmitter::EmitDriver(FunctionEmitter& f, const HloComputation* computation) {
+  for (const PiecePlan::Run& run : *plan_.RunsOf(computation)) {
+    if (run.control) {
+      HILO_RETURN_IF_ERROR(EmitInstruction(f, run.instructions[0]));
+      continue;
+    }
+    HILO_ASSIGN_OR_RETURN(llvm::Function * piece,
+                          NewFunction(absl::StrCat(computation->name(), ".", run.instructions[0]->name()), run.weight, false));
+    FunctionEmitter inner(this, piece);
+    for (const HloInstruction* instruction : run.instructions) {
+      HILO_RETURN_IF_ERROR(EmitInstruction(inner, instruction));
+    }
+    inner.Return(0);
+    llvm::Function* callee = DeclareIn(f.function()->getParent(), piece);
+    f.ReturnIfStopped(f.b().CreateCall(callee, {f.run_context(), f.frame(), f.buffers()}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstruction* instruction) {
+  if (instruction->IsParameter() || instruction->IsConstant() || IsForwarding(*instruction)) return absl::OkStatus();
+  if (options_.cancellation != nullptr) HILO_RETURN_IF_ERROR(options_.cancellation->status("compilation"));
+  absl::Status status;
+  switch (instruction->opcode()) {
+    case HloOpcode::kWhile:
+      return EmitWhile(f, instruction);
+    case HloOpcode::kConditional:
+      return EmitConditional(f, instruction);
+    case HloOpcode::kCall:
+      return EmitCall(f, instruction);
+    case HloOpcode::kAfterAll:
+      return absl::OkStatus();
+    default:
+      break;
+  }
+  if (IsHostOp(*instruction)) {
+    status = EmitHostOp(f, instruction);
+    return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
+  }
+  bool has_memory = false;
+  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
+    has_memory |= assignment_.slice(instruction, leaf).kind != StorageKind::kNone;
+  }
+  if (!has_memory) return absl::OkStatus();
+  if (plan_.RunsInParallel(*instruction)) {
+    status = EmitParallel(f, instruction);
+  } else {
+    f.BeginInstruction(instruction);
+    auto kernel = MakeKernel(f, instruction);
+    status = kernel.ok() ? kernel->emit(f, f.b().getInt64(0), f.b().getInt64(kernel->units)) : kernel.status();
+    f.EndInstruction();
+  }
+  return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
+}
+
+namespace {
+
+// Emits units [begin, end) of a kernel, in slices between which the cancellation is polled.
+absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const Kernel& kernel, llvm::Value* begin, llvm::Value* end) {
+  constexpr double kSliceNanoseconds = 200'000;
+  const double slices = nanoseconds / kSliceNanoseconds;
+  // ParallelFor polls between its parts.
+  if (slices <= static_cast<double>(kMinParts)) return kernel.emit(f, begin, end);
+  const int64_t slice = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(kernel.units) / slices));
+  llvm::IRBuilder<>& b = f.b();
+  return ForEach(f, "slices", begin, end, [&](llvm::Value* first) {
+    f.PollCancellation();
+    return kernel.emit(f, first, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(slice)), end));
+  }, slice, /*most=*/1);
+}
+
+}  // namespace
+
+absl::StatusOr<ProgramEmitter::ChunkFunction> ProgramEmitter::ChunkFunctionOf(const KernelTable& table,
+                                                                              const HloInstruction* instruction) {
+  const std::string key = KernelKey(*this, table, instruction);
+  if (auto it = chunk_functions_.find(key); it != chunk_functions_.end()) return it->second;
+  HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, NewFunction(instruction->name(), CodeWeight(*instruction), true));
+  FunctionEmitter inner(this, chunk, &table);
+  inner.BeginInstruction(instruction);
+  HILO_ASSIGN_OR_RETURN(Kernel kernel, MakeKernel(inner, instruction));
+  HILO_RETURN_IF_ERROR(EmitPolled(inner, plan_.RunCost(*instruction), kernel, chunk->getArg(3), chunk->getArg(4)));
+  inner.EndInstruction();
+  inner.Return(0);
+  return chunk_functions_[key] = {chunk, kernel.units};
+}
+
+absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstruction* instruction) {
+  const KernelTable table = KernelTableOf(assignment_, instruction);
+  HILO_ASSIGN_OR_RETURN(ChunkFunction chunk, ChunkFunctionOf(table, instruction));
+  llvm::IRBuilder<>& b = f.b();
+  llvm::Type* ptr = b.getPtrTy();
+  llvm::Value* pointers = f.context().EntryAlloca(ptr, std::max<int64_t>(table.slices.size(), 1), 8, "buffers");
+  for (size_t i = 0; i < table.slices.size(); ++i) {
+    b.CreateAlignedStore(f.PointerTo(table.slices[i]), b.CreateConstInBoundsGEP1_64(ptr, pointers, i), llvm::Align(8));
+  }
+  llvm::FunctionType* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, b.getInt64Ty()}, false);
+  llvm::Value* parallel_for = f.ContextField(offsetof(HiloCpuContext, parallel_for), "parallel_for");
+  llvm::Function* callee = DeclareIn(f.function()->getParent(), chunk.function);
+  f.ReturnIfStopped(b.CreateCall(type, parallel_for, {f.run_context(), callee, f.frame(), pointers, b.getInt64(chunk.units)}));
+  return absl::OkStatus();
+}
+
+absl::Status ProgramEmitter::EmitHostOp(FunctionEmitter& f, const HloInstruction* instruction) {
+  PlacedHostOp placed{.instruction = instruction, .facts = {.name = instruction->name(), .context = InstructionContext(*instruction)}};
+  HILO_ASSIGN_OR_RETURN(placed.op, MakeHostOp(*instruction, options_));
+  std::vector<llvm::Value*> pointers;
+  auto pass = [&](const HloInstruction* owner) {
+    const int64_t leaves = LeafCount(owner->shape());
+    for (int64_t leaf = 0; leaf < leaves; ++leaf) pointers.push_back(f.PointerTo(owner, leaf));
+    return leaves;
+  };
+  for (const HloInstruction* operand : instruction->operands()) placed.facts.operand_leaves += pass(operand);
+  placed.facts.result_leaves = pass(instruction);
+  for (const HloComputation* computation : instruction->called_computations()) {
+    if (!codegen::MapsScalars(*computation)) continue;
+    HILO_ASSIGN_OR_RETURN(llvm::Function * function,
+                          codegen::EmitElementFunction(f.function()->getParent(), absl::StrCat(computation->name(), ".elements"), target_, numerics_, *computation));
+    function->setLinkage(llvm::GlobalValue::InternalLinkage);
+    pointers.push_back(function);
+    ++placed.facts.computations;
+  }
+  llvm::IRBuilder<>& b = f.b();
+  llvm::Type* ptr = b.getPtrTy();
+  llvm::Value* table = f.context().EntryAlloca(ptr, std::max<int64_t>(pointers.size(), 1), 8, "arrays");
+  for (size_t i = 0; i < pointers.size(); ++i) {
+    b.CreateAlignedStore(pointers[i], b.CreateConstInBoundsGEP1_64(ptr, table, i), llvm::Align(8));
+  }
+  auto* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, b.getInt64Ty(), ptr}, false);
+  llvm::Value* run_host_op = f.ContextField(offsetof(HiloCpuContext, run_host_op), "run_host_op");
+  f.ReturnIfStopped(b.CreateCall(type, run_host_op, {f.run_context(), b.getInt64(host_ops_.size()), table}));
+  host_ops_.push_back(std::move(placed));
+  return absl::OkStatus();
+}
+
+absl::Status ProgramEmitter::EmitWhile(FunctionEmitter& f, const HloInstruction* loop) {
+  llvm::IRBuilder<>& b = f.b();
+  llvm::LLVMContext& context = b.getContext();
+  llvm::BasicBlock* test = llvm::BasicBlock::Create(context, "while.test", f.function());
+  b.CreateBr(test);
+  b.SetInsertPoint(test);
+  f.PollCancellation();
+  const HloComputation* condition = loop->called_computation(0);
+  HILO_RETURN_IF_ERROR(EmitComputation(f, condition));
+  HILO_ASSIGN_OR_RETURN(codegen::ElementValue more, f.LoadScalar(condition->root_instruction()));
+  llvm::BasicBlock* body = llvm::BasicBlock::Create(context, "while.body", f.function());
+  llvm::BasicBlock* exit = llvm::BasicBlock::Create(context, "while.exit", f.function());
+  b.CreateCondBr(more.re, body, exit);
+  b.SetInsertPoint(body);
+  HILO_RETURN_IF_ERROR(EmitComputation(f, loop->called_computation(1)));
+  b.CreateBr(test);
+  b.SetInsertPoint(exit);
+  return absl::OkStatus();
+}
+
+absl::Status ProgramEmitter::EmitConditional(FunctionEmitter& f, const HloInstruction* conditional) {
+  llvm::IRBuilder<>& b = f.b();
+  llvm::LLVMContext& context = b.getContext();
+  const auto branches = conditional->called_computations();
+  HILO_ASSIGN_OR_RETURN(codegen::ElementValue selector, f.LoadScalar(conditional->operand(0)));
+  llvm::BasicBlock* exit = llvm::BasicBlock::Create(context, "conditional.exit", f.function());
+  std::vector<llvm::BasicBlock*> blocks;
+  for (size_t i = 0; i < branches.size(); ++i) {
+    blocks.push_back(llvm::BasicBlock::Create(context, absl::StrCat("branch.", i), f.function()));
+  }
+  if (conditional->operand(0)->shape().element_type() == PRED) {
+    b.CreateCondBr(selector.re, blocks[0], blocks[1]);
+  } else {
+    // Out of range takes the last branch.
+    llvm::SwitchInst* choice = b.CreateSwitch(selector.re, blocks.back(), static_cast<unsigned>(branches.size()));
+    for (size_t i = 0; i + 1 < branches.size(); ++i) {
+      choice->addCase(llvm::cast<llvm::ConstantInt>(llvm::ConstantInt::get(selector.re->getType(), i)), blocks[i]);
+    }
+  }
+  for (size_t i = 0; i < branches.size(); ++i) {
+    b.SetInsertPoint(blocks[i]);
+    HILO_RETURN_IF_ERROR(EmitComputation(f, branches[i]));
+    b.CreateBr(exit);
+  }
+  b.SetInsertPoint(exit);
+  return absl::OkStatus();
+}
+
+absl::Status ProgramEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* call) {
+  llvm::IRBuilder<>& b = f.b();
+  const BufferAssignment::Scope& scope = assignment_.scope(call->called_computation());
+  const int64_t count = scope.parameter_leaves + scope.output_leaves;
+  llvm::Value* table = f.context().EntryAlloca(b.getPtrTy(), std::max<int64_t>(count, 1), 8, "arguments");
+  int64_t next = 0;
+  auto pass = [&](const HloInstruction* instruction) {
+    for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
+      b.CreateAlignedStore(f.PointerTo(instruction, leaf), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), table, next++),
+                           llvm::Align(8));
+    }
+  };
+  for (const HloInstruction* operand : call->operands()) pass(operand);
+  pass(call);
+  llvm::Value* frame = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), f.frame(), assignment_.call_frame_offset(call));
+  llvm::Function* callee = DeclareIn(f.function()->getParent(), scope_functions_.at(call->called_computation()));
+  f.PollCancellation();  // computations that call the next one twice each take for ever without a loop
+  f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), frame, table}));
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::cpu

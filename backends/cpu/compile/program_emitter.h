@@ -1,0 +1,103 @@
+// Emits a module at kAliased as native code: one function a scope, control flow included, cut into pieces by the plan.
+#ifndef HILO_BACKENDS_CPU_COMPILE_PROGRAM_EMITTER_H_
+#define HILO_BACKENDS_CPU_COMPILE_PROGRAM_EMITTER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "backends/cpu/compile/function_emitter.h"
+#include "backends/cpu/host_ops/host_op.h"
+#include "backends/cpu/compile/piece_plan.h"
+#include "backends/cpu/runtime/program_image.h"
+#include "backends/llvm/jit/host_jit.h"
+
+namespace hilo::cpu {
+
+// A host op, and what the code hands to it.
+struct PlacedHostOp {
+  const HloInstruction* instruction;
+  std::unique_ptr<HostOp> op;
+  HostOpFacts facts;
+};
+
+class ProgramEmitter {
+ public:
+  static constexpr absl::string_view kEntrySymbol = "hilo_entry";
+
+  ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const PiecePlan& plan,
+                 codegen::HostJit* jit, const CompileOptions& options);
+
+  // The LLVM modules of the program. Errors: Unimplemented naming the instruction.
+  absl::StatusOr<std::vector<codegen::HostModule>> Emit();
+
+  // The assignment's constants and those that fused computations hold.
+  const std::vector<std::shared_ptr<const Literal>>& constants() const { return constants_; }
+  int64_t ConstantIndex(std::shared_ptr<const Literal> literal);
+
+  // The program's host ops, by the index that its code calls them with. Gives them away.
+  std::vector<PlacedHostOp> TakeHostOps() { return std::move(host_ops_); }
+
+  const BufferAssignment& assignment() const { return assignment_; }
+  const PiecePlan& plan() const { return plan_; }
+  const codegen::TargetTraits& target() const { return target_; }
+  const codegen::NumericOptions& numerics() const { return numerics_; }
+  // True for computations that run instruction by instruction.
+  bool IsSequential(const HloComputation* computation) const { return sequential_.contains(computation); }
+  // Parameter leaves of the scope being emitted: output pointers come after them.
+  int64_t parameter_leaves() const { return parameter_leaves_; }
+
+  // A new function in a module that has room for `weight` operations. `chunks`: of the form HiloChunkFunction.
+  absl::StatusOr<llvm::Function*> NewFunction(const std::string& name, int64_t weight, bool chunks);
+  // `function`, or a declaration of it in `module`.
+  llvm::Function* DeclareIn(llvm::Module* module, llvm::Function* function);
+  // A runtime function that code calls by name; declared in `module`.
+  llvm::FunctionCallee Runtime(llvm::Module* module, absl::string_view name, llvm::FunctionType* type);
+
+  // Emits instructions in order into `f`.
+  absl::Status EmitInstruction(FunctionEmitter& f, const HloInstruction* instruction);
+  absl::Status EmitWhole(FunctionEmitter& f, const HloComputation* computation);
+
+ private:
+  absl::Status EmitScope(const BufferAssignment::Scope& scope);
+  // The runs of a driver, each a piece that `f` calls.
+  absl::Status EmitDriver(FunctionEmitter& f, const HloComputation* computation);
+  // Either of them, by the plan.
+  absl::Status EmitComputation(FunctionEmitter& f, const HloComputation* computation);
+  absl::Status EmitWhile(FunctionEmitter& f, const HloInstruction* loop);
+  absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
+  absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
+  absl::Status EmitParallel(FunctionEmitter& f, const HloInstruction* instruction);
+  absl::Status EmitHostOp(FunctionEmitter& f, const HloInstruction* instruction);
+  // A kernel as a function over ranges of its units; equal kernels share one.
+  struct ChunkFunction {
+    llvm::Function* function;
+    int64_t units;
+  };
+  absl::StatusOr<ChunkFunction> ChunkFunctionOf(const KernelTable& table, const HloInstruction* instruction);
+
+  const HloModule& module_;
+  const BufferAssignment& assignment_;
+  const PiecePlan& plan_;
+  codegen::HostJit& jit_;
+  codegen::TargetTraits target_;
+  CompileOptions options_;
+  codegen::NumericOptions numerics_;
+  std::vector<codegen::HostModule> modules_;
+  int64_t room_ = 0;  // operations that the last module still takes
+  absl::flat_hash_set<const HloComputation*> sequential_;
+  absl::flat_hash_map<const HloComputation*, llvm::Function*> scope_functions_;
+  std::vector<std::shared_ptr<const Literal>> constants_;
+  absl::flat_hash_map<const Literal*, int64_t> constant_numbers_;
+  absl::flat_hash_map<std::string, int64_t> function_names_;
+  absl::flat_hash_map<std::string, ChunkFunction> chunk_functions_;
+  std::vector<PlacedHostOp> host_ops_;
+  int64_t parameter_leaves_ = 0;
+};
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_COMPILE_PROGRAM_EMITTER_H_

@@ -1,0 +1,58 @@
+// Collectives, and the questions who one is, as host ops.
+#include "backends/cpu/host_ops/collective_ops.h"
+
+#include "base/status_macros.h"
+#include "collectives/collective_op.h"
+
+namespace hilo::cpu {
+namespace {
+
+class CollectiveHostOp : public HostOp {
+ public:
+  explicit CollectiveHostOp(CollectiveOp op) : op_(std::move(op)) {}
+
+  absl::Status Run(const RunContext& run, const HostOpArrays& arrays) const override {
+    auto combine = [&](void* result, const void* a, const void* b, int64_t count) {
+      const uint8_t* operands[] = {static_cast<const uint8_t*>(a), static_cast<const uint8_t*>(b)};
+      uint8_t* results[] = {static_cast<uint8_t*>(result)};
+      arrays.computations[0](operands, results, count);
+      return absl::OkStatus();
+    };
+    const std::vector<const void*> operands(arrays.operands.begin(), arrays.operands.end());
+    const std::vector<void*> results(arrays.results.begin(), arrays.results.end());
+    const Place place{run.replica_id, run.partition_id, run.replica_count, run.partition_count};
+    return op_.Run(place, run.communicator, run.cancellation, combine, operands, results);
+  }
+
+ private:
+  const CollectiveOp op_;
+};
+
+class DeviceIdHostOp : public HostOp {
+ public:
+  explicit DeviceIdHostOp(bool partition) : partition_(partition) {}
+
+  absl::Status Run(const RunContext& run, const HostOpArrays& arrays) const override {
+    *reinterpret_cast<uint32_t*>(arrays.results[0]) =
+        static_cast<uint32_t>(partition_ ? run.partition_id : run.replica_id);
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool partition_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HostOp>> MakeCollectiveOp(const HloInstruction& instruction,
+                                                         const CompileOptions&) {
+  HILO_ASSIGN_OR_RETURN(CollectiveOp op, CollectiveOp::Create(instruction));
+  return std::make_unique<CollectiveHostOp>(std::move(op));
+}
+
+absl::StatusOr<std::unique_ptr<HostOp>> MakeDeviceIdOp(const HloInstruction& instruction,
+                                                       const CompileOptions&) {
+  return std::make_unique<DeviceIdHostOp>(instruction.opcode() == HloOpcode::kPartitionId);
+}
+
+}  // namespace hilo::cpu

@@ -1,0 +1,15 @@
+// topk as a host op.
+#ifndef HILO_BACKENDS_CPU_HOST_OPS_TOP_K_OP_H_
+#define HILO_BACKENDS_CPU_HOST_OPS_TOP_K_OP_H_
+
+#include "backends/cpu/host_ops/host_op.h"
+
+namespace hilo::cpu {
+
+// True if selection pays; a topk of most elements is better sorted, as its expansion does.
+bool SelectsFew(const HloInstruction& top_k);
+absl::StatusOr<std::unique_ptr<HostOp>> MakeTopKOp(const HloInstruction& instruction, const CompileOptions& options);
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_HOST_OPS_TOP_K_OP_H_

@@ -1,0 +1,396 @@
+// Convolution as register tiles: a tile of rows times vectors of results stays in registers while the taps of the window and the input features
+// go by. Each step loads what its row and its vector need and adds up their products, so that most operands come from registers:
+//
+//   for tap, feature:    y[v] = kernel, x[r] = input;    sum[r][v] += x[r] * y[v]
+//
+// Which dimensions are rows and lanes the plan decides (convolution_plan.h), so the same code serves every order of dimensions, gradients
+// with windows as large as images, and depthwise convolutions, in any type.
+//
+// What the window meets outside of the input is passed over by the bounds of the loops over its taps. Rows that differ from others in their bounds
+// go one by one; where they would be too many of all, their tiles are emitted for their very place: the taps along the rows are unrolled, each
+// with the rows that it meets. Only where lanes differ are there masks.
+#include <algorithm>
+#include <memory>
+
+#include "backends/cpu/kernels/convolution_plan.h"
+#include "backends/cpu/kernels/kernels.h"
+#include "backends/llvm/elements/element_ops.h"
+#include "base/status_macros.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+// Bodies of at least so many results gain nothing from being unrolled.
+constexpr int kFullBody = 6;
+// Units that a big convolution should have at least, for threads to share.
+constexpr int64_t kUnits = 32;
+
+class PhaseEmitter {
+ public:
+  PhaseEmitter(const HloInstruction* convolution, const ConvolutionPhase& phase, const codegen::TargetTraits& target)
+      : convolution_(convolution), phase_(phase), type_(convolution->shape().element_type()) {
+    plan_ = PlanOf(phase, type_, {.vector_bits = std::max(target.vector_bits, 32), .registers = target.has_avx512 ? 32 : 16});
+    if (plan_.lanes >= 0) lanes_ = phase_.axes[plan_.lanes];
+    if (plan_.tile >= 0) tile_ = phase_.axes[plan_.tile];
+    block_ = int64_t{plan_.width} * plan_.vectors;
+    placed_ = IsPlaced(phase, tile_);
+    places_ = TiledPlaces(phase, tile_);
+    tiles_ = (places_.last - places_.first + plan_.rows - 1) / plan_.rows;
+    sizes_ = {(lanes_.count + block_ - 1) / block_};
+    int64_t units = sizes_[0];
+    for (size_t a = 0; a < phase_.axes.size(); ++a) {
+      if (static_cast<int>(a) == plan_.lanes || static_cast<int>(a) == plan_.tile) continue;
+      outer_.push_back(phase_.axes[a]);
+      sizes_.push_back(phase_.axes[a].count);
+      units *= phase_.axes[a].count;
+    }
+    const int64_t chunks = units == 0 ? 1 : std::min(std::max<int64_t>(tiles_, 1), (kUnits + units - 1) / units);
+    tiles_a_unit_ = std::max<int64_t>(1, (tiles_ + chunks - 1) / chunks);
+    sizes_.push_back(std::max<int64_t>(1, (tiles_ + tiles_a_unit_ - 1) / tiles_a_unit_));
+    units_ = units * sizes_.back();
+  }
+
+  int64_t units() const { return units_; }
+
+  absl::Status Emit(FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) {
+    return ForEach(f, "units", begin, end, [&](llvm::Value* unit) -> absl::Status {
+      codegen::RegionScope region(f.context());
+      f.context().lanes = {.width = plan_.width};
+      return EmitUnit(f, unit);
+    });
+  }
+
+ private:
+  // Where a tile is, and which of its results the current tap meets.
+  struct Tile {
+    llvm::Value *lhs, *rhs, *out;       // positions of its first row and lane at the first tap
+    llvm::Value* place = nullptr;       // of its first row
+    int64_t known_place = -1;           // the same, if the rows differ in their bounds
+    int rows = 1;
+    bool clamped = false;               // its one row may reach outside
+    bool masked = false;                // its lanes may reach outside
+    int first_row = 0, last_row = 1;    // met by the tap
+    std::vector<llvm::Value*> met;      // lanes met by the tap, a mask a vector; empty: all
+  };
+  struct Bounds {
+    llvm::Value *first, *last;
+  };
+
+  // --- one unit ---
+
+  absl::Status EmitUnit(FunctionEmitter& f, llvm::Value* unit) {
+    llvm::IRBuilder<>& b = f.b();
+    const std::vector<LaneIndex> place = Delinearize(f, unit, sizes_);
+    Tile tile{.lhs = b.getInt64(phase_.lhs), .rhs = b.getInt64(phase_.rhs), .out = b.getInt64(phase_.out)};
+    bounds_.assign(phase_.reaches.size(), {});
+    const auto move = [&](llvm::Value* by, const ConvolutionAxis& axis, Tile* moved) {
+      moved->lhs = Moved(b, moved->lhs, by, axis.lhs);
+      moved->rhs = Moved(b, moved->rhs, by, axis.rhs);
+      moved->out = Moved(b, moved->out, by, axis.out);
+    };
+    for (size_t a = 0; a < outer_.size(); ++a) {
+      llvm::Value* at = place[a + 1].Base(f.context());
+      move(at, outer_[a], &tile);
+      if (outer_[a].window >= 0) bounds_[outer_[a].window] = TapsAt(b, outer_[a].window, at);
+    }
+    llvm::Value* block = place[0].Base(f.context());
+    first_lane_ = b.CreateNSWMul(block, b.getInt64(block_));
+    move(first_lane_, lanes_, &tile);
+    live_.clear();
+    for (int v = 0; v < plan_.vectors && lanes_.count % block_ != 0; ++v) {
+      live_.push_back(LaneIndex::Strided(b.CreateNSWAdd(first_lane_, b.getInt64(v * plan_.width)), 1).InRange(f.context(), 0, lanes_.count));
+    }
+    llvm::Value* first_tile = b.CreateNSWMul(place.back().Base(f.context()), b.getInt64(tiles_a_unit_));
+    llvm::Value* last_tile = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first_tile, b.getInt64(tiles_a_unit_)), b.getInt64(tiles_));
+    const auto tiles = [&](bool masked) {
+      Tile here = tile;
+      here.masked = masked;
+      return EmitTiles(f, here, move, first_tile, last_tile);
+    };
+    if (lanes_.window < 0) return tiles(false);
+    const ConvolutionReach::Range inside = PlacesInside(lanes_);
+    const int64_t first = (inside.first + block_ - 1) / block_, last = inside.last / block_;
+    if (first >= last) return tiles(true);
+    llvm::Value* whole = b.CreateAnd(b.CreateICmpSGE(block, b.getInt64(first)), b.CreateICmpSLT(block, b.getInt64(last)));
+    return Either(f, "inside", whole, [&] { return tiles(false); }, [&] { return tiles(true); });
+  }
+
+  template <typename True, typename False>
+  static absl::Status Either(FunctionEmitter& f, absl::string_view name, llvm::Value* condition, True on_true, False on_false) {
+    const auto side = [](absl::Status status) -> absl::StatusOr<Carried> {
+      if (!status.ok()) return status;
+      return Carried();
+    };
+    return codegen::EmitBranches(f.context(), name, condition, [&] { return side(on_true()); }, [&] { return side(on_false()); }).status();
+  }
+
+  // Tiles [first, last). Rows in front of the first and behind the last tile belong to those.
+  template <typename Move>
+  absl::Status EmitTiles(FunctionEmitter& f, const Tile& origin, const Move& move, llvm::Value* first, llvm::Value* last) {
+    llvm::IRBuilder<>& b = f.b();
+    const int64_t rows = plan_.rows;
+    const auto emit = [&](llvm::Value* place, int64_t known_place, int64_t count, bool clamped) {
+      Tile tile = origin;
+      move(place, tile_, &tile);
+      tile.place = place;
+      tile.known_place = known_place;
+      tile.rows = tile.last_row = static_cast<int>(count);
+      tile.clamped = clamped;
+      codegen::RegionScope region(f.context());
+      return EmitTile(f, tile);
+    };
+    // Full tiles that are alike; the others are emitted for their place.
+    const ConvolutionReach::Range inside = placed_ ? PlacesInside(tile_) : places_;
+    const int64_t first_alike = placed_ ? std::min((inside.first + rows - 1) / rows, tiles_) : 0;
+    const int64_t last_alike = std::max(first_alike, (inside.last - places_.first) / rows);
+    const auto placed = [&](int64_t tile) {
+      const int64_t place = places_.first + tile * rows;
+      llvm::Value* here = b.CreateAnd(b.CreateICmpSLE(first, b.getInt64(tile)), b.CreateICmpSGT(last, b.getInt64(tile)));
+      return Either(f, "tile", here, [&] { return emit(b.getInt64(place), placed_ ? place : -1, std::min(rows, places_.last - place), false); },
+                    [] { return absl::OkStatus(); });
+    };
+    for (int64_t tile = 0; tile < first_alike; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
+    llvm::Value* from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, b.getInt64(first_alike));
+    llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, b.getInt64(last_alike));
+    HILO_RETURN_IF_ERROR(ForEach(f, "tiles", from, to, [&](llvm::Value* tile) {
+      return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), b.getInt64(places_.first)), -1, rows, false);
+    }, 1, tiles_a_unit_));
+    for (int64_t tile = last_alike; tile < tiles_; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
+    // One by one those in front of all tiles and those behind.
+    const int64_t in_front = places_.first, singles = in_front + tile_.count - places_.last;
+    if (singles == 0) return absl::OkStatus();
+    llvm::Value* begin = b.CreateSelect(b.CreateICmpEQ(first, b.getInt64(0)), b.getInt64(0), b.getInt64(in_front));
+    llvm::Value* end = b.CreateSelect(b.CreateICmpEQ(last, b.getInt64(tiles_)), b.getInt64(singles), b.getInt64(in_front));
+    return ForEach(f, "border", begin, end, [&](llvm::Value* single) {
+      llvm::Value* behind = b.CreateNSWAdd(single, b.getInt64(places_.last - in_front));
+      return emit(b.CreateSelect(b.CreateICmpSLT(single, b.getInt64(in_front)), single, behind), -1, 1, true);
+    }, 1, singles);
+  }
+
+  // --- one tile ---
+
+  absl::Status EmitTile(FunctionEmitter& f, const Tile& tile) {
+    codegen::EmitterContext& context = f.context();
+    Carried sums;
+    const ElementValue zero = codegen::EmitZero(context, type_);
+    for (int i = 0; i < tile.rows * plan_.vectors; ++i) Append(context.Splat(zero), &sums);
+    HILO_ASSIGN_OR_RETURN(sums, EmitTaps(f, 0, tile, std::move(sums)));
+    const codegen::IrArray array = f.ArrayOf(convolution_);
+    for (int r = 0; r < tile.rows; ++r) {
+      for (int v = 0; v < plan_.vectors; ++v) {
+        if (!live_.empty()) context.lanes.mask = live_[v];
+        context.lanes.first_lane_active = live_.empty();
+        array.Store(context, At(tile.out, lanes_.out, r * tile_.out + v * plan_.width * lanes_.out, convolution_->shape()), ValueAt(sums, r, v));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The loops over taps [depth, end).
+  absl::StatusOr<Carried> EmitTaps(FunctionEmitter& f, size_t depth, const Tile& tile, Carried sums) {
+    if (depth == phase_.taps.size()) return EmitStep(f, tile, std::move(sums));
+    llvm::IRBuilder<>& b = f.b();
+    const ConvolutionTap& tap = phase_.taps[depth];
+    const auto at = [&](llvm::Value* t) {
+      Tile here = tile;
+      here.lhs = Moved(b, tile.lhs, t, tap.lhs);
+      here.rhs = Moved(b, tile.rhs, t, tap.rhs);
+      if (tap.window >= 0 && tap.window == lanes_.window && tile.masked) here.met = LanesMet(f, tap.window, t);
+      return here;
+    };
+    Bounds bounds{b.getInt64(0), b.getInt64(tap.count)};
+    if (tap.window >= 0 && tap.window == tile_.window) {
+      if (tile.known_place >= 0) {
+        for (int64_t t = 0; t < tap.count; ++t) {
+          Tile here = at(b.getInt64(t));
+          const auto is_met = [&](int row) {
+            const ConvolutionReach::Range taps = phase_.reaches[tap.window].TapsAt(tile.known_place + row, tap.count);
+            return taps.first <= t && t < taps.last;
+          };
+          // The rows that a tap meets follow one another.
+          while (here.first_row < here.last_row && !is_met(here.first_row)) ++here.first_row;
+          while (here.first_row < here.last_row && !is_met(here.last_row - 1)) --here.last_row;
+          if (here.first_row == here.last_row) continue;
+          HILO_ASSIGN_OR_RETURN(sums, EmitTaps(f, depth + 1, here, std::move(sums)));
+        }
+        return sums;
+      }
+      if (tile.clamped) bounds = TapsAt(b, tap.window, tile.place);
+    } else if (tap.window >= 0 && tap.window != lanes_.window) {
+      bounds = bounds_[tap.window];
+    }
+    const auto* first = llvm::dyn_cast<llvm::ConstantInt>(bounds.first);
+    const auto* last = llvm::dyn_cast<llvm::ConstantInt>(bounds.last);
+    const bool known = first != nullptr && last != nullptr;
+    if (known && first->getSExtValue() >= last->getSExtValue()) return sums;
+    llvm::BasicBlock* latch = nullptr;
+    const auto body = [&](llvm::Value* t, const Carried& now) -> absl::StatusOr<Carried> {
+      HILO_ASSIGN_OR_RETURN(Carried next, EmitTaps(f, depth + 1, at(t), now));
+      latch = b.GetInsertBlock();
+      return next;
+    };
+    HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "taps", bounds.first, bounds.last, 1, std::move(sums), body, known, tap.count));
+    if (tile.rows * plan_.vectors >= kFullBody) KeepRolled(latch);
+    return sums;
+  }
+
+  static void KeepRolled(llvm::BasicBlock* latch) {
+    llvm::LLVMContext& context = latch->getContext();
+    llvm::MDNode* disable = llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
+    llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, disable});
+    loop->replaceOperandWith(0, loop);
+    latch->getTerminator()->setMetadata(llvm::LLVMContext::MD_loop, loop);
+  }
+
+  // One product for each result that the tap meets.
+  absl::StatusOr<Carried> EmitStep(FunctionEmitter& f, const Tile& tile, Carried sums) {
+    codegen::EmitterContext& context = f.context();
+    const auto load = [&](const HloInstruction* operand, llvm::Value* position, int64_t lane_stride, int64_t offset, int v) -> absl::StatusOr<ElementValue> {
+      codegen::RegionScope region(context);
+      llvm::Value* mask = lane_stride == 0 ? nullptr : !tile.met.empty() ? tile.met[v] : lanes_.window < 0 && !live_.empty() ? live_[v] : nullptr;
+      context.lanes.mask = mask;
+      context.lanes.first_lane_active = mask == nullptr;
+      return f.elements().Generate(operand, At(position, lane_stride, offset, operand->shape()));
+    };
+    std::vector<ElementValue> y(plan_.vectors);
+    for (int r = tile.first_row; r < tile.last_row; ++r) {
+      std::vector<ElementValue> x(plan_.vectors);
+      for (int v = 0; v < plan_.vectors; ++v) {
+        const bool new_x = v == 0 || lanes_.lhs != 0;
+        const bool new_y = (r == tile.first_row || tile_.rhs != 0) && (v == 0 || lanes_.rhs != 0);
+        if (!new_x) {
+          x[v] = x[0];
+        } else if (r > tile.first_row && tile_.lhs == 0) {
+          x[v] = kept_x_[v];
+        } else {
+          HILO_ASSIGN_OR_RETURN(x[v], load(convolution_->operand(0), tile.lhs, lanes_.lhs, r * tile_.lhs + v * plan_.width * lanes_.lhs, v));
+        }
+        if (new_y) {
+          HILO_ASSIGN_OR_RETURN(y[v], load(convolution_->operand(1), tile.rhs, lanes_.rhs, r * tile_.rhs + v * plan_.width * lanes_.rhs, v));
+        } else if (lanes_.rhs == 0) {
+          y[v] = y[0];
+        }
+        const ElementValue sum = ValueAt(sums, r, v);
+        HILO_ASSIGN_OR_RETURN(const ElementValue product, codegen::EmitBinaryOp(context, HloOpcode::kMultiply, type_, x[v], y[v]));
+        HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(context, HloOpcode::kAdd, type_, sum, product));
+        next = context.Splat(next);
+        if (!tile.met.empty()) next = codegen::EmitSelect(context, tile.met[v], next, sum);
+        SetValueAt(next, r, v, &sums);
+      }
+      kept_x_ = x;
+    }
+    return sums;
+  }
+
+  // --- positions ---
+
+  // position + by * stride.
+  static llvm::Value* Moved(llvm::IRBuilder<>& b, llvm::Value* position, llvm::Value* by, int64_t stride) {
+    return stride == 0 ? position : b.CreateAdd(position, b.CreateMul(by, b.getInt64(stride)));
+  }
+  static Index At(llvm::Value* position, int64_t lane_stride, int64_t offset, const Shape& shape) {
+    return Index::FromLinear(LaneIndex::Strided(position, lane_stride).AddConstant(offset), shape.dimensions());
+  }
+
+  const ConvolutionTap& TapOf(int window) const { return hilo::cpu::TapOf(phase_, window); }
+  ConvolutionReach::Range PlacesInside(const ConvolutionAxis& axis) const {
+    return phase_.reaches[axis.window].PlacesInside(axis.count, TapOf(axis.window).count);
+  }
+  // ConvolutionReach::TapsAt for a place that is known when the code runs.
+  Bounds TapsAt(llvm::IRBuilder<>& b, int window, llvm::Value* place) const {
+    const ConvolutionReach& reach = phase_.reaches[window];
+    llvm::Value* at = Moved(b, b.getInt64(reach.offset), place, reach.stride);
+    llvm::Value *zero = b.getInt64(0), *dilation = b.getInt64(reach.dilation), *round = b.getInt64(reach.dilation - 1);
+    const auto quotient = [&](llvm::Value* distance) {
+      llvm::Value* positive = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, distance, zero);
+      return reach.dilation == 1 ? positive : b.CreateUDiv(b.CreateAdd(positive, round), dilation);
+    };
+    llvm::Value* last = quotient(b.CreateSub(b.getInt64(reach.size), at));
+    return {quotient(b.CreateNeg(at)), b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, b.getInt64(TapOf(window).count))};
+  }
+  std::vector<llvm::Value*> LanesMet(FunctionEmitter& f, int window, llvm::Value* t) const {
+    llvm::IRBuilder<>& b = f.b();
+    const ConvolutionReach& reach = phase_.reaches[window];
+    llvm::Value* at = Moved(b, Moved(b, b.getInt64(reach.offset), first_lane_, reach.stride), t, reach.dilation);
+    std::vector<llvm::Value*> met;
+    for (int v = 0; v < plan_.vectors; ++v) {
+      llvm::Value* inside = LaneIndex::Strided(at, reach.stride).AddConstant(v * plan_.width * reach.stride).InRange(f.context(), 0, reach.size);
+      met.push_back(f.context().Splat(inside));
+    }
+    return met;
+  }
+
+  // --- sums as values that loops carry ---
+
+  int parts() const { return IsComplexType(type_) ? 2 : 1; }
+  void Append(const ElementValue& value, Carried* sums) const {
+    sums->push_back(value.re);
+    if (parts() == 2) sums->push_back(value.im);
+  }
+  ElementValue ValueAt(const Carried& sums, int row, int vector) const {
+    const size_t i = static_cast<size_t>((row * plan_.vectors + vector) * parts());
+    return {sums[i], parts() == 2 ? sums[i + 1] : nullptr};
+  }
+  void SetValueAt(const ElementValue& value, int row, int vector, Carried* sums) const {
+    const size_t i = static_cast<size_t>((row * plan_.vectors + vector) * parts());
+    (*sums)[i] = value.re;
+    if (parts() == 2) (*sums)[i + 1] = value.im;
+  }
+
+  const HloInstruction* convolution_;
+  ConvolutionPhase phase_;
+  PrimitiveType type_;
+  ConvolutionPlan plan_;
+  ConvolutionAxis lanes_, tile_;
+  std::vector<ConvolutionAxis> outer_;
+  std::vector<int64_t> sizes_;  // of units: blocks of lanes, outer axes, groups of tiles
+  int64_t block_ = 1, tiles_ = 1, tiles_a_unit_ = 1, units_ = 1;
+  bool placed_ = false;                 // tiles that reach outside are emitted for their place
+  ConvolutionReach::Range places_{};    // that tiles cover
+
+  // Of the unit that is being emitted.
+  std::vector<Bounds> bounds_;          // of the taps of each window that moves along an outer axis
+  llvm::Value* first_lane_ = nullptr;
+  std::vector<llvm::Value*> live_;      // lanes that exist, a mask a vector; empty: all
+  std::vector<ElementValue> kept_x_;    // of the row before
+};
+
+}  // namespace
+
+absl::StatusOr<Kernel> ConvolutionKernel(FunctionEmitter& f, const HloInstruction* instruction) {
+  if (ShapeUtil::IsZeroElementArray(instruction->shape())) {
+    return Kernel{.units = 0, .emit = [](FunctionEmitter&, llvm::Value*, llvm::Value*) { return absl::OkStatus(); }};
+  }
+  const auto phases = PhasesOf(instruction->attrs<ConvolutionAttrs>(), instruction->operand(0)->shape(), instruction->operand(1)->shape(),
+                               instruction->shape(), f.context().numerics().strict);
+  if (!phases) return LoopKernel(f, instruction);
+  auto emitters = std::make_shared<std::vector<PhaseEmitter>>();
+  Kernel kernel;
+  kernel.units = 0;
+  for (const ConvolutionPhase& phase : *phases) {
+    emitters->emplace_back(instruction, phase, f.context().target());
+    kernel.units += emitters->back().units();
+  }
+  kernel.emit = [emitters](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+    llvm::IRBuilder<>& b = f.b();
+    int64_t first = 0;
+    for (PhaseEmitter& emitter : *emitters) {
+      // The part of [begin, end) that is the phase's.
+      const auto mine = [&](llvm::Value* unit) {
+        llvm::Value* from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(unit, b.getInt64(first)), b.getInt64(0));
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, from, b.getInt64(emitter.units()));
+      };
+      HILO_RETURN_IF_ERROR(emitter.Emit(f, mine(begin), mine(end)));
+      first += emitter.units();
+    }
+    return absl::OkStatus();
+  };
+  return kernel;
+}
+
+}  // namespace hilo::cpu

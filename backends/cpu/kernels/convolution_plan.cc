@@ -1,0 +1,273 @@
+#include "backends/cpu/kernels/convolution_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <numeric>
+
+#include "hlo/ops/reduction/sum_type.h"
+
+namespace hilo::cpu {
+namespace {
+
+constexpr int64_t kMaxPhases = 16;
+
+// Positions far outside of an array, which are never accessed, may wrap.
+int64_t Product(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t Sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+int64_t CeilDiv(int64_t a, int64_t b) { return a > 0 ? (a - 1) / b + 1 : 0; }  // not below 0
+
+// One window dimension of one phase.
+struct PhaseWindow {
+  ConvolutionReach reach;
+  int64_t places = 0, first_place = 0, place_step = 1;  // of the result
+  int64_t taps = 0, first_tap = 0, tap_step = 1;        // of the window
+};
+
+std::vector<PhaseWindow> PhasesOfWindow(Window::Dimension window, int64_t size, int64_t places) {
+  if (size <= 1) window.base_dilation = 1;
+  if (places <= 1) window.stride = 1;
+  if (window.size == 1) window.window_dilation = 1;
+  const int64_t dilation = window.base_dilation;
+  const int64_t place_step = dilation / std::gcd(dilation, window.stride);
+  const int64_t tap_step = dilation / std::gcd(dilation, window.window_dilation);
+  std::vector<PhaseWindow> phases;
+  for (int64_t first = 0; first < std::min(place_step, places) && first < kMaxPhases + 1; ++first) {
+    PhaseWindow phase{.places = CeilDiv(places - first, place_step), .first_place = first, .place_step = place_step, .tap_step = tap_step};
+    phase.reach = {.stride = window.stride / std::gcd(dilation, window.stride),
+                   .dilation = window.window_dilation / std::gcd(dilation, window.window_dilation),
+                   .size = size};
+    for (int64_t k = 0; k < std::min(tap_step, window.size); ++k) {
+      const int64_t position = first * window.stride + k * window.window_dilation - window.padding_low;
+      if (position % dilation != 0) continue;
+      phase.first_tap = k;
+      phase.taps = CeilDiv(window.size - k, tap_step);
+      phase.reach.offset = position / dilation;
+      break;
+    }
+    phases.push_back(phase);
+  }
+  return phases;
+}
+
+bool IsOne(const ConvolutionAxis& a, const ConvolutionAxis& b) {
+  return a.lhs == b.lhs * b.count && a.rhs == b.rhs * b.count && a.out == b.out * b.count;
+}
+bool IsOne(const ConvolutionTap& a, const ConvolutionTap& b) { return a.lhs == b.lhs * b.count && a.rhs == b.rhs * b.count; }
+
+// Merges loop i with loop i + 1 (or, of axes, with any other) where both are one walk over the arrays.
+template <typename Loop>
+void Merge(std::vector<Loop>* loops, bool neighbours) {
+  for (size_t i = 0; i < loops->size(); ++i) {
+    for (size_t j = neighbours ? i + 1 : 0; j < (neighbours ? std::min(i + 2, loops->size()) : loops->size()); ++j) {
+      if (i == j || (*loops)[i].window >= 0 || (*loops)[j].window >= 0 || !IsOne((*loops)[i], (*loops)[j])) continue;
+      (*loops)[j].count *= (*loops)[i].count;
+      loops->erase(loops->begin() + static_cast<int64_t>(i));
+      return Merge(loops, neighbours);
+    }
+  }
+}
+
+void AddWindow(const PhaseWindow& window, bool reversed, int64_t size, int64_t lhs_stride, int64_t rhs_stride, int64_t out_stride,
+               ConvolutionPhase* phase) {
+  const ConvolutionReach& reach = window.reach;
+  const int64_t direction = reversed ? -1 : 1;
+  ConvolutionAxis axis{.count = window.places, .lhs = Product(reach.stride, lhs_stride), .out = Product(window.place_step, out_stride)};
+  ConvolutionTap tap{.count = window.taps, .lhs = Product(reach.dilation, lhs_stride), .rhs = direction * Product(window.tap_step, rhs_stride)};
+  phase->lhs = Sum(phase->lhs, Product(reach.offset, lhs_stride));
+  phase->rhs += (reversed ? size - 1 - window.first_tap : window.first_tap) * rhs_stride;
+  phase->out += window.first_place * out_stride;
+  if (window.places == 1) {
+    const ConvolutionReach::Range taps = reach.TapsAt(0, window.taps);
+    tap.count = taps.last - taps.first;
+    phase->lhs = Sum(phase->lhs, Product(taps.first, tap.lhs));
+    phase->rhs += taps.first * tap.rhs;
+  } else if (window.taps > 0) {
+    const ConvolutionReach::Range inside = reach.PlacesInside(window.places, window.taps);
+    if (inside.last - inside.first < window.places) {
+      axis.window = tap.window = static_cast<int>(phase->reaches.size());
+      phase->reaches.push_back(reach);
+    }
+  }
+  phase->axes.push_back(axis);
+  phase->taps.push_back(tap);
+}
+
+// Costs of an access in vector operations.
+double LoadCost(int64_t stride, int width) {
+  if (stride == 0) return 0.5;
+  if (stride == 1 || width == 1) return 1;
+  return std::abs(stride) <= 4 ? 3 : width;
+}
+
+}  // namespace
+
+ConvolutionReach::Range ConvolutionReach::TapsAt(int64_t place, int64_t taps) const {
+  const int64_t at = Sum(Product(place, stride), offset);
+  const int64_t first = std::min(at >= 0 ? 0 : CeilDiv(-at, dilation), taps);
+  const int64_t last = at >= size ? 0 : std::min(CeilDiv(size - at, dilation), taps);
+  return {first, std::max(first, last)};
+}
+
+ConvolutionReach::Range ConvolutionReach::PlacesInside(int64_t places, int64_t taps) const {
+  if (taps == 0) return {0, places};
+  const int64_t last_tap = Sum(offset, Product(taps - 1, dilation));
+  const int64_t first = std::min(offset >= 0 ? 0 : CeilDiv(-offset, stride), places);
+  const int64_t last = last_tap >= size ? 0 : std::min(CeilDiv(size - last_tap, stride), places);
+  return {first, std::max(first, last)};
+}
+
+std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& attrs, const Shape& lhs, const Shape& rhs, const Shape& out,
+                                                      bool in_order) {
+  const ConvolutionDimensionNumbers& numbers = attrs.dim_labels;
+  const std::vector<int64_t> lhs_strides = ShapeUtil::RowMajorStrides(lhs.dimensions());
+  const std::vector<int64_t> rhs_strides = ShapeUtil::RowMajorStrides(rhs.dimensions());
+  const std::vector<int64_t> out_strides = ShapeUtil::RowMajorStrides(out.dimensions());
+  const int64_t in = rhs.dimensions(numbers.kernel_input_feature_dimension());
+  const int64_t groups = attrs.feature_group_count * attrs.batch_group_count;
+  const int64_t group_size = rhs.dimensions(numbers.kernel_output_feature_dimension()) / groups;
+  const int64_t batch = out.dimensions(numbers.output_batch_dimension());
+  const int64_t lhs_batch = lhs_strides[numbers.input_batch_dimension()], lhs_feature = lhs_strides[numbers.input_feature_dimension()];
+  const int64_t rhs_feature = rhs_strides[numbers.kernel_output_feature_dimension()];
+  const int64_t out_feature = out_strides[numbers.output_feature_dimension()];
+
+  ConvolutionPhase base;
+  base.axes = {{.count = groups,
+                .lhs = attrs.feature_group_count > 1 ? in * lhs_feature : batch * lhs_batch,
+                .rhs = group_size * rhs_feature,
+                .out = group_size * out_feature},
+               {.count = batch, .lhs = lhs_batch, .out = out_strides[numbers.output_batch_dimension()]},
+               {.count = group_size, .rhs = rhs_feature, .out = out_feature}};
+  std::vector<ConvolutionPhase> phases = {base};
+  for (size_t s = 0; s < attrs.window.dimensions.size(); ++s) {
+    const Window::Dimension& window = attrs.window.dimensions[s];
+    const int64_t input = numbers.input_spatial_dimensions()[s], output = numbers.output_spatial_dimensions()[s];
+    const std::vector<PhaseWindow> windows = PhasesOfWindow(window, lhs.dimensions(input), out.dimensions(output));
+    if (static_cast<int64_t>(phases.size() * windows.size()) > kMaxPhases) return std::nullopt;
+    std::vector<ConvolutionPhase> next;
+    for (const ConvolutionPhase& phase : phases) {
+      for (const PhaseWindow& one : windows) {
+        AddWindow(one, window.window_reversal, window.size, lhs_strides[input], rhs_strides[numbers.kernel_spatial_dimensions()[s]],
+                  out_strides[output], &next.emplace_back(phase));
+      }
+    }
+    phases = std::move(next);
+  }
+  for (ConvolutionPhase& phase : phases) {
+    phase.taps.push_back({.count = in, .lhs = lhs_feature, .rhs = rhs_strides[numbers.kernel_input_feature_dimension()]});
+    std::erase_if(phase.axes, [](const ConvolutionAxis& axis) { return axis.count == 1; });
+    std::erase_if(phase.taps, [](const ConvolutionTap& tap) { return tap.count == 1 && tap.window < 0; });
+    if (!in_order) {
+      std::stable_sort(phase.taps.begin(), phase.taps.end(), [](const ConvolutionTap& a, const ConvolutionTap& b) {
+        return std::abs(a.lhs) + std::abs(a.rhs) > std::abs(b.lhs) + std::abs(b.rhs);
+      });
+    }
+    Merge(&phase.axes, /*neighbours=*/false);
+    Merge(&phase.taps, /*neighbours=*/true);
+  }
+  return phases;
+}
+
+const ConvolutionTap& TapOf(const ConvolutionPhase& phase, int window) {
+  return *std::find_if(phase.taps.begin(), phase.taps.end(), [&](const ConvolutionTap& tap) { return tap.window == window; });
+}
+
+bool IsPlaced(const ConvolutionPhase& phase, const ConvolutionAxis& tile) {
+  constexpr int64_t kShortRow = 28, kMaxUnrolledTaps = 5;
+  return tile.window >= 0 && tile.count <= kShortRow && TapOf(phase, tile.window).count <= kMaxUnrolledTaps;
+}
+
+ConvolutionReach::Range TiledPlaces(const ConvolutionPhase& phase, const ConvolutionAxis& tile) {
+  if (tile.window < 0 || IsPlaced(phase, tile)) return {0, tile.count};
+  return phase.reaches[tile.window].PlacesInside(tile.count, TapOf(phase, tile.window).count);
+}
+
+ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const ConvolutionMachine& machine) {
+  const int parts = IsComplexType(type) ? 2 : 1;
+  const double work = IsComplexType(type) ? 4 : IsFloatingPointType(type) ? 1 : 2;
+  const int bits = 8 * PrimitiveTypeByteSize(ComplexComponentType(type));
+  const int axes = static_cast<int>(phase.axes.size());
+  double all = 1;
+  for (const ConvolutionAxis& axis : phase.axes) all *= static_cast<double>(axis.count);
+  const ConvolutionAxis none;
+  ConvolutionPlan best;
+  best.cost = -1;
+  for (int l = -1; l < axes; ++l) {
+    const ConvolutionAxis& lanes = l < 0 ? none : phase.axes[l];
+    const int width = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(lanes.count, std::max(1, machine.vector_bits / bits)))));
+    const int64_t vectors_in_all = CeilDiv(lanes.count, width);
+    for (int vectors = 1; vectors <= std::min<int64_t>(4, vectors_in_all); ++vectors) {
+      for (int t = -1; t < axes; ++t) {
+        if (t >= 0 && t == l) continue;
+        const ConvolutionAxis& tile = t < 0 ? none : phase.axes[t];
+        const int64_t most = std::clamp<int64_t>((machine.registers - 4) / (vectors * parts), 1, tile.count);
+        const ConvolutionReach::Range places = TiledPlaces(phase, tile);
+        const int64_t tiled = std::max<int64_t>(places.last - places.first, 0), singles = tile.count - tiled;
+        for (int64_t rows = most; rows >= 1; --rows) {
+          const auto step = [&](int64_t r) {
+            const double lhs = LoadCost(lanes.lhs, width) * static_cast<double>((tile.lhs != 0 ? r : 1) * (lanes.lhs != 0 ? vectors : 1));
+            const double rhs = LoadCost(lanes.rhs, width) * static_cast<double>((tile.rhs != 0 ? r : 1) * (lanes.rhs != 0 ? vectors : 1));
+            // Chains of dependent sums are hidden behind one another once there are some.
+            return std::max({static_cast<double>(r * vectors) * work, lhs + rhs, 4 * work}) + 0.1 * (lhs + rhs);
+          };
+          const int64_t rest = tiled % rows;
+          double cost = all / static_cast<double>(lanes.count * tile.count) * static_cast<double>(CeilDiv(vectors_in_all, vectors)) *
+                        (static_cast<double>(tiled / rows) * step(rows) + (rest > 0 ? step(rest) : 0) + static_cast<double>(singles) * step(1));
+          cost *= 1 + 0.002 * static_cast<double>((rows + rest) * vectors);  // code
+          if (lanes.window >= 0) cost *= 1.2;
+          if (tile.window >= 0) cost *= 1.05;
+          if (best.cost < 0 || cost < best.cost) {
+            best = {.lanes = l, .tile = t, .width = width, .vectors = vectors, .rows = static_cast<int>(rows), .cost = cost};
+          }
+        }
+      }
+    }
+  }
+  return best;
+}
+
+namespace {
+
+// Vector operations of all phases of a convolution on arrays of these dimensions.
+double CostOf(const ConvolutionAttrs& attrs, const Shape& lhs, const Shape& rhs, const Shape& out) {
+  const std::optional<std::vector<ConvolutionPhase>> phases = PhasesOf(attrs, lhs, rhs, out, /*in_order=*/false);
+  if (!phases) return 0;
+  double cost = 0;
+  for (const ConvolutionPhase& phase : *phases) {
+    double taps = 1;
+    for (const ConvolutionTap& tap : phase.taps) taps *= static_cast<double>(tap.count);
+    cost += taps * PlanOf(phase, out.element_type(), {}).cost;
+  }
+  return cost;
+}
+
+Shape Permuted(const Shape& shape, const std::vector<int64_t>& permutation) {
+  std::vector<int64_t> sizes;
+  for (int64_t d : permutation) sizes.push_back(shape.dimensions(d));
+  return Shape(shape.element_type(), sizes);
+}
+
+}  // namespace
+
+bool IsKernelConvolution(const HloInstruction& convolution) {
+  const Shape &lhs = convolution.operand(0)->shape(), &rhs = convolution.operand(1)->shape(), &out = convolution.shape();
+  const PrimitiveType type = out.element_type();
+  if (lhs.element_type() != type || rhs.element_type() != type || SumType(type, type, type) != type) return false;
+  if (ShapeUtil::IsZeroElementArray(out) || ShapeUtil::IsZeroElementArray(lhs) || ShapeUtil::IsZeroElementArray(rhs)) return true;
+  // Against the forms that the expansion makes of it.
+  ConvolutionAttrs turned = convolution.attrs<ConvolutionAttrs>();
+  Shape turned_lhs = lhs, turned_rhs = rhs;
+  double moved = 0, best = -1;
+  const double as_it_is = CostOf(turned, lhs, rhs, out);
+  for (Shape* operand : {&turned_rhs, &turned_lhs}) {
+    const std::vector<int64_t> permutation = operand == &turned_rhs ? TurnKernel(&turned.dim_labels) : TurnInput(&turned.dim_labels);
+    if (permutation.empty()) continue;
+    *operand = Permuted(*operand, permutation);
+    moved += static_cast<double>(ShapeUtil::ElementsIn(*operand));
+    const double cost = CostOf(turned, turned_lhs, turned_rhs, out) + moved;
+    if (best < 0 || cost < best) best = cost;
+  }
+  return best < 0 || as_it_is < 1.2 * best;
+}
+
+}  // namespace hilo::cpu

@@ -1,0 +1,116 @@
+#include "backends/cpu/kernels/row_segments.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::cpu {
+namespace {
+
+// More segments than this cost more code than they save time.
+constexpr size_t kMostSegments = 9;
+
+class Cuts {
+ public:
+  explicit Cuts(int64_t row) : row_(row), cuts_{0, row} {}
+
+  // `instruction` is read at position + offset of its minor-most dimension, for positions within [low, high).
+  void Follow(const HloInstruction* root) {
+    work_.push_back({root, 0, 0, row_});
+    while (!work_.empty() && cuts_.size() <= kMostSegments + 1) {
+      const Reader reader = work_.back();
+      work_.pop_back();
+      if (seen_.insert({reader.instruction, reader.offset}).second && reader.instruction->shape().rank() > 0) Visit(reader);
+    }
+  }
+
+  std::vector<int64_t> Take() const {
+    if (cuts_.size() > kMostSegments + 1) return {0, row_};
+    return {cuts_.begin(), cuts_.end()};
+  }
+
+ private:
+  struct Reader {
+    const HloInstruction* instruction;
+    int64_t offset, low, high;
+  };
+
+  void Cut(const Reader& reader, int64_t index) {
+    const int64_t position = index - reader.offset;
+    if (position > reader.low && position < reader.high) cuts_.insert(position);
+  }
+  // The part of the reader that lies in [first, last) of its instruction reads `operand`, whose element 0 is there at `first`.
+  void Part(const Reader& reader, const HloInstruction* operand, int64_t first, int64_t last) {
+    const Reader part{operand, reader.offset - first, std::max(reader.low, first - reader.offset), std::min(reader.high, last - reader.offset)};
+    if (part.low < part.high) work_.push_back(part);
+  }
+
+  void Visit(const Reader& reader) {
+    const HloInstruction& instruction = *reader.instruction;
+    const int64_t minor = instruction.shape().rank() - 1;
+    auto pass = [&](int64_t operand) { work_.push_back({instruction.operand(operand), reader.offset, reader.low, reader.high}); };
+    switch (instruction.opcode()) {
+      case HloOpcode::kFusion:
+        if (instruction.shape().IsArray()) {
+          work_.push_back({instruction.called_computation()->root_instruction(), reader.offset, reader.low, reader.high});
+        }
+        return;
+      case HloOpcode::kConcatenate: {
+        int64_t start = 0;
+        const bool along = instruction.attrs<ConcatenateAttrs>().dimensions[0] == minor;
+        for (const HloInstruction* operand : instruction.operands()) {
+          if (!along) {
+            work_.push_back({operand, reader.offset, reader.low, reader.high});
+            continue;
+          }
+          const int64_t end = start + operand->shape().dimensions(minor);
+          Cut(reader, end);
+          Part(reader, operand, start, end);
+          start = end;
+        }
+        return;
+      }
+      case HloOpcode::kPad: {
+        const auto& padding = instruction.attrs<PadAttrs>().padding.dimensions[minor];
+        if (padding.interior_padding != 0) return;
+        const int64_t start = padding.edge_padding_low, end = start + instruction.operand(0)->shape().dimensions(minor);
+        Cut(reader, start);
+        Cut(reader, end);
+        return Part(reader, instruction.operand(0), start, end);
+      }
+      case HloOpcode::kSlice: {
+        const SliceRange& range = instruction.attrs<SliceAttrs>().slice[minor];
+        if (range.stride == 1) {
+          work_.push_back({instruction.operand(0), reader.offset + range.start, reader.low, reader.high});
+        }
+        return;
+      }
+      case HloOpcode::kBroadcast: {
+        const auto& dimensions = instruction.attrs<BroadcastAttrs>().dimensions;
+        if (!dimensions.empty() && dimensions.back() == minor) pass(0);
+        return;
+      }
+      default:
+        if (!IsElementwise(instruction.opcode()) || instruction.IsParameter()) return;
+        for (int64_t i = 0; i < instruction.operand_count(); ++i) pass(i);
+    }
+  }
+
+  int64_t row_;
+  std::set<int64_t> cuts_;
+  std::set<std::pair<const HloInstruction*, int64_t>> seen_;
+  std::vector<Reader> work_;
+};
+
+}  // namespace
+
+std::vector<int64_t> RowSegments(absl::Span<const HloInstruction* const> roots, int64_t row) {
+  Cuts cuts(row);
+  for (const HloInstruction* root : roots) cuts.Follow(root);
+  return cuts.Take();
+}
+
+}  // namespace hilo::cpu

@@ -1,0 +1,21 @@
+// Reduce-windows that are running reductions: cumulative sums, products, maxima.
+#ifndef HILO_BACKENDS_CPU_KERNELS_RUNNING_REDUCTION_H_
+#define HILO_BACKENDS_CPU_KERNELS_RUNNING_REDUCTION_H_
+
+#include "absl/status/statusor.h"
+#include "backends/cpu/kernels/kernels.h"
+
+namespace hilo::cpu {
+
+// True if each window of the reduce-window covers all elements up to its position, or all from its position on, in one dimension.
+bool IsRunningReduction(const HloInstruction& reduce_window);
+
+// Whether RunningKernel keeps what the numeric options promise: a running reduction from the front always does, one from the back
+// combines in another order.
+bool CanRun(const codegen::NumericOptions& numerics, const HloInstruction& reduce_window);
+
+absl::StatusOr<Kernel> RunningKernel(FunctionEmitter& f, const HloInstruction* instruction);
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_KERNELS_RUNNING_REDUCTION_H_

@@ -1,0 +1,199 @@
+// Sort: the operands are copied to the results, which the runtime sorts list by list.
+//
+// The computation becomes a function on pointers to elements. When it only compares the same expression of both elements of the first array, and
+// that comparison is a total order, the expression also becomes a function from an element to an unsigned key, and long lists are sorted by radix.
+#include "backends/cpu/kernels/kernels.h"
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/compile/program_emitter.h"
+#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/scalar_computation.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::ElementValue;
+using codegen::Index;
+
+// Whether `a`, an expression of parameter 0, is `b`, of parameter 1, with the parameters exchanged.
+bool SameExpression(const HloInstruction* a, const HloInstruction* b, int depth = 0) {
+  if (depth > 16 || a->opcode() != b->opcode() || !ShapeUtil::Compatible(a->shape(), b->shape())) return false;
+  if (a->IsParameter()) return a->parameter_number() == 0 && b->parameter_number() == 1;
+  if (a->IsConstant()) return a->literal() == b->literal();
+  if (!IsElementwise(a->opcode()) || a->opcode() == HloOpcode::kMap || a->operand_count() != b->operand_count()) return false;
+  if (a->attributes() != nullptr && !a->attributes()->Equals(*b->attributes())) return false;
+  for (int64_t i = 0; i < a->operand_count(); ++i) {
+    if (!SameExpression(a->operand(i), b->operand(i), depth + 1)) return false;
+  }
+  return true;
+}
+
+struct KeyPlan {
+  const HloInstruction* expression;  // of parameter 0
+  PrimitiveType type;                // that is compared
+  bool is_float, is_signed, descending;
+};
+
+std::optional<KeyPlan> PlanKey(const HloComputation& computation) {
+  const HloInstruction* root = computation.root_instruction();
+  if (root->opcode() != HloOpcode::kCompare) return std::nullopt;
+  const CompareAttrs& attrs = root->attrs<CompareAttrs>();
+  const bool less = attrs.direction == ComparisonDirection::kLt;
+  if (!less && attrs.direction != ComparisonDirection::kGt) return std::nullopt;
+  KeyPlan plan{.expression = root->operand(0), .type = root->operand(0)->shape().element_type(), .descending = !less};
+  plan.is_float = plan.type == F32 || plan.type == F64;
+  plan.is_signed = IsSignedIntegralType(plan.type);
+  if (plan.is_float && attrs.type != ComparisonType::kTotalOrder) return std::nullopt;
+  if (!plan.is_float && !IsIntegralType(plan.type)) return std::nullopt;
+  if (IsSubByteType(plan.type)) return std::nullopt;
+  if (SameExpression(root->operand(0), root->operand(1))) return plan;
+  // compare(y, x, LT) sorts downwards.
+  if (SameExpression(root->operand(1), root->operand(0))) {
+    plan.expression = root->operand(1);
+    plan.descending = less;
+    return plan;
+  }
+  return std::nullopt;
+}
+
+// Hands the parameters of a computation to an ElementEmitter.
+class Arguments : public codegen::OperandSource {
+ public:
+  explicit Arguments(std::vector<ElementValue> values) : values_(std::move(values)) {}
+  absl::StatusOr<std::optional<codegen::Materialized>> Find(const HloInstruction* instruction, int64_t) override {
+    if (!instruction->IsParameter()) return std::nullopt;
+    return codegen::Materialized{.value = values_[instruction->parameter_number()]};
+  }
+
+ private:
+  std::vector<ElementValue> values_;
+};
+
+llvm::Function* NewHelper(FunctionEmitter& f, const std::string& name, llvm::Type* result) {
+  llvm::Module* module = f.function()->getParent();
+  auto* type = llvm::FunctionType::get(result, {f.b().getPtrTy()}, false);
+  llvm::Function* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::BasicBlock::Create(module->getContext(), "entry", function);
+  return function;
+}
+
+codegen::IrArray ScalarAt(llvm::Value* pointer, PrimitiveType type) {
+  return {.pointer = pointer, .shape = ShapeUtil::MakeScalarShape(type)};
+}
+
+absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstruction* sort) {
+  const HloComputation& computation = *sort->called_computation();
+  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".less"), f.b().getInt32Ty());
+  llvm::IRBuilder<> b(&function->getEntryBlock());
+  codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
+  // Loops of the comparison end it, with any answer, once the run has been stopped.
+  context.poll = [&] {
+    llvm::Value* flag = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), computation.num_parameters()));
+    llvm::LoadInst* value = b.CreateAlignedLoad(b.getInt32Ty(), flag, llvm::Align(4), "cancelled_now");
+    value->setVolatile(true);
+    llvm::BasicBlock* stop = llvm::BasicBlock::Create(b.getContext(), "stopped", function);
+    llvm::BasicBlock* go = llvm::BasicBlock::Create(b.getContext(), "go_on", function);
+    b.CreateCondBr(b.CreateICmpNE(value, b.getInt32(0)), stop, go);
+    b.SetInsertPoint(stop);
+    b.CreateRet(b.getInt32(0));
+    b.SetInsertPoint(go);
+  };
+  std::vector<ElementValue> arguments;
+  for (int64_t i = 0; i < computation.num_parameters(); ++i) {
+    llvm::Value* pointer = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), i));
+    arguments.push_back(ScalarAt(pointer, computation.parameter_instruction(i)->shape().element_type()).Load(context, Index()));
+  }
+  HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> result, codegen::EmitComputation(context, computation, arguments));
+  b.CreateRet(b.CreateZExt(result[0].re, b.getInt32Ty()));
+  return function;
+}
+
+absl::StatusOr<llvm::Function*> EmitKey(FunctionEmitter& f, const HloInstruction* sort, const KeyPlan& plan) {
+  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".key"), f.b().getInt64Ty());
+  llvm::IRBuilder<> b(&function->getEntryBlock());
+  codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
+  const PrimitiveType type = sort->operand(0)->shape().element_type();
+  Arguments arguments({ScalarAt(function->getArg(0), type).Load(context, Index())});
+  codegen::ElementEmitter elements(&context, &arguments);
+  HILO_ASSIGN_OR_RETURN(ElementValue value, elements.Generate(plan.expression, Index()));
+  const int bits = PrimitiveTypeBitWidth(plan.type);
+  llvm::Type* integer = b.getIntNTy(bits);
+  llvm::Value* key = plan.is_float ? b.CreateBitCast(value.re, integer) : value.re;
+  llvm::Value* sign = llvm::ConstantInt::get(integer, uint64_t{1} << (bits - 1));
+  if (plan.is_float) {
+    // Negative numbers turn around, positive ones move above them.
+    llvm::Value* negative = b.CreateAShr(key, bits - 1);
+    key = b.CreateXor(key, b.CreateOr(negative, sign));
+  } else if (plan.is_signed) {
+    key = b.CreateXor(key, sign);
+  }
+  if (plan.descending) key = b.CreateNot(key);
+  b.CreateRet(b.CreateZExt(key, b.getInt64Ty()));
+  return function;
+}
+
+}  // namespace
+
+absl::StatusOr<Kernel> SortKernel(FunctionEmitter&, const HloInstruction* instruction) {
+  if (HeroOf(instruction) != instruction) return Unimplemented("sort inside a fusion");
+  const int64_t dimension = instruction->attrs<SortAttrs>().dimensions[0];
+  const Shape& shape = instruction->operand(0)->shape();
+  int64_t stride = 1;
+  for (int64_t d = dimension + 1; d < shape.rank(); ++d) stride *= shape.dimensions(d);
+  const int64_t length = shape.dimensions(dimension);
+  Kernel kernel;
+  kernel.units = ShapeUtil::ElementsIn(shape) / length;
+  kernel.emit = [instruction, stride, length](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+    llvm::IRBuilder<>& b = f.b();
+    const int64_t count = instruction->operand_count();
+    llvm::Value* arrays = f.context().EntryAlloca(b.getPtrTy(), count, 8, "arrays");
+    llvm::Value* sizes = f.context().EntryAlloca(b.getInt64Ty(), count, 8, "sizes");
+    // The lists of [begin, end) are copied in blocks of stride * length elements, so whole blocks only.
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t size = PrimitiveTypeByteSize(instruction->operand(i)->shape().element_type());
+      llvm::Value* target = f.PointerTo(instruction, i);
+      llvm::Value* source = f.PointerTo(instruction->operand(i));
+      if (stride == 1) {
+        llvm::Value* from = b.CreateNSWMul(begin, b.getInt64(length * size));
+        llvm::Value* bytes = b.CreateNSWSub(b.CreateNSWMul(end, b.getInt64(length * size)), from);
+        b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), target, from), llvm::Align(1),
+                       b.CreateInBoundsGEP(b.getInt8Ty(), source, from), llvm::Align(1), bytes);
+      } else {
+        const codegen::IrArray out = f.ArrayOf(instruction, i), in = f.ArrayOf(instruction->operand(i));
+        HILO_RETURN_IF_ERROR(ForEach(f, "lists", begin, end, [&](llvm::Value* list) {
+          llvm::Value* origin = b.CreateAdd(b.CreateMul(b.CreateUDiv(list, b.getInt64(stride)), b.getInt64(stride * length)),
+                                            b.CreateURem(list, b.getInt64(stride)));
+          return ForEach(f, "list", b.getInt64(0), b.getInt64(length), [&](llvm::Value* e) -> absl::Status {
+            llvm::Value* at = b.CreateAdd(origin, b.CreateMul(e, b.getInt64(stride)));
+            const Index index = Index::FromLinear(codegen::LaneIndex::Uniform(at, 1, ShapeUtil::ElementsIn(in.shape)), in.shape.dimensions());
+            out.Store(f.context(), index, in.Load(f.context(), index));
+            return absl::OkStatus();
+          });
+        }));
+      }
+      b.CreateStore(target, b.CreateConstInBoundsGEP1_64(b.getPtrTy(), arrays, i));
+      b.CreateStore(b.getInt64(size), b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), sizes, i));
+    }
+    HILO_ASSIGN_OR_RETURN(llvm::Value * less, EmitLess(f, instruction));
+    llvm::Value* key = llvm::ConstantPointerNull::get(b.getPtrTy());
+    int64_t key_bits = 0;
+    if (const std::optional<KeyPlan> plan = PlanKey(*instruction->called_computation()); plan.has_value()) {
+      HILO_ASSIGN_OR_RETURN(key, EmitKey(f, instruction, *plan));
+      key_bits = PrimitiveTypeBitWidth(plan->type);
+    }
+    llvm::Type* ptr = b.getPtrTy();
+    llvm::Type* i64 = b.getInt64Ty();
+    auto* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, i64, ptr, ptr, i64, i64, i64, i64, ptr, ptr, i64}, false);
+    llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), "hilo_cpu_sort", type);
+    f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), b.getInt64(count), arrays, sizes, begin, end, b.getInt64(length), b.getInt64(stride),
+                                            less, key, b.getInt64(key_bits)}));
+    return absl::OkStatus();
+  };
+  return kernel;
+}
+
+}  // namespace hilo::cpu

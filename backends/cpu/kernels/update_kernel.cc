@@ -1,0 +1,300 @@
+// Instructions that write a part of an array: dynamic-update-slice and scatter. When the result has the memory of the operand, only the part is
+// touched; otherwise the operand is copied first.
+#include "backends/cpu/kernels/kernels.h"
+
+#include <algorithm>
+
+#include "backends/cpu/compile/program_emitter.h"
+#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/scalar_computation.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+// The sequential instruction that a fused parameter stands for, or `operand` itself.
+const HloInstruction* Outside(const HloInstruction* operand, const HloInstruction* instruction) {
+  while (operand->IsParameter() && operand->parent()->IsFusion() && operand->parent() != instruction->parent()) {
+    operand = operand->parent()->fusion_instruction()->operand(operand->parameter_number());
+  }
+  return operand;
+}
+
+// Makes result leaf `leaf` equal to `operand` before the update, unless they are one memory.
+absl::Status CopyWhole(FunctionEmitter& f, const HloInstruction* instruction, int64_t leaf,
+                       const HloInstruction* operand) {
+  const HloInstruction* source = Outside(operand, instruction);
+  const codegen::IrArray target = f.ArrayOf(instruction, leaf);
+  const bool in_memory = f.program().IsSequential(source->parent()) && !source->IsConstant();
+  if (in_memory) {
+    llvm::Value* pointer = f.PointerTo(source);
+    if (pointer == target.pointer) return absl::OkStatus();
+    f.b().CreateMemCpy(target.pointer, llvm::Align(target.alignment), pointer, llvm::Align(16),
+                       ShapeUtil::ByteSizeOf(target.shape));
+    return absl::OkStatus();
+  }
+  // The operand is computed in the fusion.
+  const auto dimensions = target.shape.dimensions();
+  const int64_t count = ShapeUtil::ElementsIn(target.shape);
+  const int width = codegen::PreferredWidth(operand, f.context().target());
+  const int64_t row = dimensions.empty() ? 1 : dimensions.back();
+  auto outer = dimensions;
+  if (!outer.empty()) outer.remove_suffix(1);
+  return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / row), [&](llvm::Value* r) -> absl::Status {
+    const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+    return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
+      std::vector<LaneIndex> index = prefix;
+      if (!dimensions.empty()) index.push_back(i);
+      HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(operand, Index(index)));
+      target.Store(f.context(), Index(index), value);
+      return absl::OkStatus();
+    });
+  });
+}
+
+// A start index, clamped so that the window lies inside the array.
+absl::StatusOr<LaneIndex> ClampedStart(FunctionEmitter& f, const HloInstruction* start, int64_t highest) {
+  HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(start, Index()));
+  llvm::IRBuilder<>& b = f.b();
+  const bool is_signed = IsSignedIntegralType(start->shape().element_type());
+  llvm::Value* wide = b.CreateIntCast(value.re, b.getInt64Ty(), is_signed);
+  if (is_signed) {
+    wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, wide, b.getInt64(0));
+    wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, wide, b.getInt64(highest));
+  } else {
+    wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, wide, b.getInt64(highest));
+  }
+  return LaneIndex::Uniform(wide, 1, highest + 1);
+}
+
+struct ScatterPlan {
+  const HloInstruction* instruction;
+  const HloInstruction* scatter;
+  int64_t count;  // operands
+  const ScatterAttrs* attrs;
+  std::vector<int64_t> window_dims;   // operand dimensions that update windows run over, ascending
+  std::vector<int64_t> batch_positions;  // update dimensions that choose an index vector
+};
+
+// Where the window of index number `batch` begins in the operand, one coordinate a dimension.
+absl::StatusOr<std::vector<llvm::Value*>> OriginOf(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch) {
+  llvm::IRBuilder<>& b = f.b();
+  const ScatterAttrs& attrs = *plan.attrs;
+  const HloInstruction* indices = plan.scatter->operand(plan.count);
+  std::vector<llvm::Value*> origin(plan.scatter->operand(0)->shape().rank(), b.getInt64(0));
+  const bool is_signed = IsSignedIntegralType(indices->shape().element_type());
+  for (size_t k = 0; k < attrs.scatter_dims_to_operand_dims.size(); ++k) {
+    std::vector<LaneIndex> index;
+    size_t next = 0;
+    for (int64_t d = 0; d < indices->shape().rank(); ++d) {
+      index.push_back(d == attrs.index_vector_dim ? LaneIndex::Constant(static_cast<int64_t>(k)) : batch[next++]);
+    }
+    HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(indices, Index(index)));
+    origin[attrs.scatter_dims_to_operand_dims[k]] = b.CreateIntCast(value.re, b.getInt64Ty(), is_signed);
+  }
+  for (size_t k = 0; k < attrs.input_batching_dims.size(); ++k) {
+    int64_t dimension = attrs.scatter_indices_batching_dims[k];
+    if (dimension > attrs.index_vector_dim) --dimension;
+    origin[attrs.input_batching_dims[k]] = batch[dimension].Base(f.context());
+  }
+  return origin;
+}
+
+// Whether the whole window lies inside the operand: a window that sticks out is dropped whole.
+llvm::Value* IsInside(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<llvm::Value*>& origin) {
+  llvm::IRBuilder<>& b = f.b();
+  const Shape& operand = plan.scatter->operand(0)->shape();
+  const Shape& updates = plan.scatter->operand(plan.count + 1)->shape();
+  llvm::Value* inside = b.getTrue();
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    int64_t window = 1;
+    for (size_t k = 0; k < plan.window_dims.size(); ++k) {
+      if (plan.window_dims[k] == d) window = updates.dimensions(plan.attrs->update_window_dims[k]);
+    }
+    if (operand.dimensions(d) < window) return b.getFalse();
+    inside = b.CreateAnd(inside, b.CreateICmpULE(origin[d], b.getInt64(operand.dimensions(d) - window)));
+  }
+  return inside;
+}
+
+// Applies the updates of index number `batch` at `window`, an index a dimension of the window; the lanes are on the last.
+absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch, const std::vector<llvm::Value*>& origin,
+                       const std::vector<LaneIndex>& window) {
+  const HloInstruction* scatter = plan.scatter;
+  const Shape& operand = scatter->operand(0)->shape();
+  std::vector<LaneIndex> target, at(scatter->operand(plan.count + 1)->shape().rank());
+  for (int64_t d = 0; d < operand.rank(); ++d) target.push_back(LaneIndex::Uniform(origin[d], 1, operand.dimensions(d)));
+  for (size_t k = 0; k < window.size(); ++k) {
+    LaneIndex& coordinate = target[plan.window_dims[k]];
+    coordinate = coordinate.Add(f.context(), window[k]).WithRange({0, operand.dimensions(plan.window_dims[k]) - 1});
+    at[plan.attrs->update_window_dims[k]] = window[k];
+  }
+  for (size_t k = 0; k < batch.size(); ++k) at[plan.batch_positions[k]] = batch[k];
+  const Index place(std::move(target)), from(std::move(at));
+  std::vector<ElementValue> arguments;
+  for (int64_t i = 0; i < plan.count; ++i) arguments.push_back(f.ArrayOf(plan.instruction, i).Load(f.context(), place));
+  for (int64_t i = 0; i < plan.count; ++i) {
+    HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), f.elements().Generate(scatter->operand(plan.count + 1 + i), from));
+  }
+  HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> combined, codegen::EmitComputation(f.context(), *scatter->called_computation(), arguments));
+  for (int64_t i = 0; i < plan.count; ++i) f.ArrayOf(plan.instruction, i).Store(f.context(), place, f.context().Splat(combined[i]));
+  return absl::OkStatus();
+}
+
+// The lanes for the last dimension of the window, in which no two updates meet: 1 unless it is the minor-most of the operand.
+int ScatterWidth(FunctionEmitter& f, const ScatterPlan& plan) {
+  const Shape& operand = plan.scatter->operand(0)->shape();
+  if (plan.window_dims.empty() || plan.window_dims.back() != operand.rank() - 1) return 1;
+  if (!codegen::CanEmitComputation(*plan.scatter->called_computation())) return 1;
+  const int64_t row = plan.scatter->operand(plan.count + 1)->shape().dimensions(plan.attrs->update_window_dims.back());
+  int bits = 32;
+  for (int64_t i = 0; i < plan.count; ++i) {
+    bits = std::max(bits, 8 * PrimitiveTypeByteSize(ComplexComponentType(plan.scatter->operand(i)->shape().element_type())));
+  }
+  int width = std::max(1, f.context().target().vector_bits / bits);
+  while (width > 1 && width > row) width /= 2;
+  return width;
+}
+
+// All updates of index number `batch`.
+absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch) {
+  llvm::IRBuilder<>& b = f.b();
+  HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, OriginOf(f, plan, batch));
+  std::vector<int64_t> outer;
+  for (int64_t dimension : plan.attrs->update_window_dims) {
+    outer.push_back(plan.scatter->operand(plan.count + 1)->shape().dimensions(dimension));
+  }
+  const int64_t row = outer.empty() ? 1 : outer.back();
+  if (!outer.empty()) outer.pop_back();
+  int64_t rows = 1;
+  for (int64_t size : outer) rows *= size;
+  auto apply = [&]() -> absl::StatusOr<Carried> {
+    HILO_RETURN_IF_ERROR(ForEach(f, "window", b.getInt64(0), b.getInt64(rows), [&](llvm::Value* r) {
+      const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+      return ForEachVector(f, "row", row, ScatterWidth(f, plan), [&](const LaneIndex& i) {
+        std::vector<LaneIndex> window = prefix;
+        if (!plan.window_dims.empty()) window.push_back(i);
+        return ScatterAt(f, plan, batch, origin, window);
+      });
+    }));
+    return Carried();
+  };
+  return codegen::EmitBranches(f.context(), "inside", IsInside(f, plan, origin), apply,
+                               []() -> absl::StatusOr<Carried> { return Carried(); }).status();
+}
+
+}  // namespace
+
+namespace {
+
+// The dimensions of `update` that the loops run over: without those of 1 at the end that stand before such of the array, where lanes would find no row.
+int64_t LoopRank(const Shape& update, const Shape& array) {
+  int64_t rank = update.rank();
+  while (rank > 1 && update.dimensions(rank - 1) == 1 && array.dimensions(rank - 1) == 1) --rank;
+  return rank;
+}
+
+}  // namespace
+
+absl::StatusOr<Kernel> UpdateSliceKernel(FunctionEmitter&, const HloInstruction* instruction) {
+  const HloInstruction* root = HeroOf(instruction);
+  Kernel kernel;
+  kernel.emit = [instruction, root](FunctionEmitter& f, llvm::Value*, llvm::Value*) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(instruction));
+    const Shape& shape = root->shape();
+    const HloInstruction* update = root->operand(1);
+    std::vector<LaneIndex> starts;
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      HILO_ASSIGN_OR_RETURN(LaneIndex start,
+                            ClampedStart(f, root->operand(2 + d), shape.dimensions(d) - update->shape().dimensions(d)));
+      starts.push_back(start);
+    }
+    HILO_RETURN_IF_ERROR(CopyWhole(f, instruction, 0, root->operand(0)));
+    const codegen::IrArray target = f.ArrayOf(instruction);
+    const int64_t rank = LoopRank(update->shape(), shape);
+    const auto dimensions = update->shape().dimensions().first(rank);
+    const int64_t count = ShapeUtil::ElementsIn(update->shape());
+    if (count == 0) return absl::OkStatus();
+    // Rows of few elements go by columns, if they are whole rows of the array.
+    int64_t columns = 1;
+    int width = rank == shape.rank() && rank > 1 && dimensions.back() == shape.dimensions(rank - 1) ? TableWidth({update}, update->shape(), f.context().target()) : 1;
+    auto outer = dimensions;
+    if (width > 1) {
+      columns = dimensions.back();
+      outer.remove_suffix(1);
+    } else {
+      width = codegen::PreferredWidth(update, f.context().target(), /*flat=*/rank < shape.rank() && codegen::IsFlat(update));
+    }
+    const int64_t row = outer.empty() ? 1 : outer.back();
+    if (!outer.empty()) outer.remove_suffix(1);
+    while (width > 1 && width > 2 * row) width /= 2;
+    return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / columns / row), [&](llvm::Value* r) -> absl::Status {
+      const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+      return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
+        std::vector<LaneIndex> from = prefix;
+        if (!dimensions.empty()) from.push_back(i);
+        from.resize(shape.rank(), LaneIndex::Constant(0));
+        std::vector<LaneIndex> to;
+        for (size_t d = 0; d < from.size(); ++d) to.push_back(starts[d].Add(f.context(), from[d]));
+        std::vector<ElementValue> values;
+        for (int64_t column = 0; column < columns; ++column) {
+          if (columns > 1) from.back() = LaneIndex::Constant(column);
+          HILO_ASSIGN_OR_RETURN(values.emplace_back(), f.elements().Generate(update, Index(from)));
+        }
+        if (columns > 1) {
+          target.StoreColumns(f.context(), Index(std::move(to)), values);
+        } else {
+          target.Store(f.context(), Index(std::move(to)), values[0]);
+        }
+        return absl::OkStatus();
+      });
+    });
+  };
+  return kernel;
+}
+
+absl::StatusOr<Kernel> ScatterKernel(FunctionEmitter&, const HloInstruction* instruction) {
+  const HloInstruction* scatter = HeroOf(instruction);
+  ScatterPlan plan{.instruction = instruction, .scatter = scatter, .count = scatter->operand_count() / 2};
+  plan.attrs = &scatter->attrs<ScatterAttrs>();
+  auto contains = [](const std::vector<int64_t>& list, int64_t item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
+  for (int64_t d = 0; d < scatter->operand(0)->shape().rank(); ++d) {
+    if (!contains(plan.attrs->inserted_window_dims, d) && !contains(plan.attrs->input_batching_dims, d)) {
+      plan.window_dims.push_back(d);
+    }
+  }
+  const Shape& updates = scatter->operand(plan.count + 1)->shape();
+  for (int64_t d = 0; d < updates.rank(); ++d) {
+    if (!contains(plan.attrs->update_window_dims, d)) plan.batch_positions.push_back(d);
+  }
+  Kernel kernel;
+  kernel.emit = [plan](FunctionEmitter& f, llvm::Value*, llvm::Value*) -> absl::Status {
+    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(plan.instruction));
+    for (int64_t i = 0; i < plan.count; ++i) {
+      HILO_RETURN_IF_ERROR(CopyWhole(f, plan.instruction, i, plan.scatter->operand(i)));
+    }
+    // Index by index, and each index's window whole: where windows overlap, the last index wins.
+    const Shape& updates = plan.scatter->operand(plan.count + 1)->shape();
+    if (ShapeUtil::IsZeroElementArray(updates)) return absl::OkStatus();
+    std::vector<int64_t> dimensions;
+    int64_t count = 1;
+    for (int64_t position : plan.batch_positions) {
+      dimensions.push_back(updates.dimensions(position));
+      count *= updates.dimensions(position);
+    }
+    return ForEach(f, "updates", f.b().getInt64(0), f.b().getInt64(count),
+                   [&](llvm::Value* i) { return ScatterWindow(f, plan, Delinearize(f, i, dimensions)); });
+  };
+  return kernel;
+}
+
+}  // namespace hilo::cpu

@@ -1,0 +1,137 @@
+#include "backends/cpu/runtime/cpu_program.h"
+
+#include <cstring>
+#include <new>
+
+#include "absl/container/inlined_vector.h"
+#include "backends/cpu/runtime/cpu_runtime.h"
+#include "backends/cpu/runtime/floating_point_mode.h"
+#include "backends/cpu/compile/program_emitter.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "runtime/guarded.h"
+
+namespace hilo::cpu {
+namespace {
+
+// Idle frames that are kept.
+constexpr size_t kMaxIdleFrames = 4;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CpuProgram>> CpuProgram::Create(
+    ProgramImage image, std::unique_ptr<codegen::CompiledCode> code, absl::Span<const absl::string_view> constants,
+    std::vector<std::unique_ptr<HostOp>> host_ops) {
+  auto program = std::unique_ptr<CpuProgram>(new CpuProgram());
+  program->image_ = std::move(image);
+  program->entry_ = reinterpret_cast<HiloScopeFunction>(code->Lookup(ProgramEmitter::kEntrySymbol));
+  if (program->entry_ == nullptr) return Internal("the compiled program has no entry");
+  program->code_ = std::move(code);
+  program->host_ops_ = std::move(host_ops);
+  int64_t bytes = 0;
+  std::vector<int64_t> offsets;
+  for (const absl::string_view constant : constants) {
+    offsets.push_back(bytes);
+    bytes += (static_cast<int64_t>(constant.size()) + 63) / 64 * 64;
+  }
+  HILO_ASSIGN_OR_RETURN(program->constant_memory_, AlignedBuffer::Create(bytes));
+  for (size_t i = 0; i < constants.size(); ++i) {
+    uint8_t* place = program->constant_memory_.data() + offsets[i];
+    if (!constants[i].empty()) std::memcpy(place, constants[i].data(), constants[i].size());
+    program->constants_.push_back(place);
+    program->constant_sizes_.push_back(constants[i].size());
+  }
+  return program;
+}
+
+absl::Status CpuProgram::Serialize(Artifact* artifact) const {
+  std::vector<absl::string_view> constants;
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    constants.emplace_back(reinterpret_cast<const char*>(constants_[i]), constant_sizes_[i]);
+  }
+  EncodeProgram(image_, constants, artifact);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<AlignedBuffer> CpuProgram::TakeFrame() const {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!frames_.empty()) {
+      AlignedBuffer frame = std::move(frames_.back());
+      frames_.pop_back();
+      return frame;
+    }
+  }
+  return AlignedBuffer::Create(facts().frame_bytes);
+}
+
+void CpuProgram::ReturnFrame(AlignedBuffer frame) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (frames_.size() < kMaxIdleFrames) frames_.push_back(std::move(frame));
+}
+
+int32_t CpuProgram::RunHostOp(HiloCpuContext* context, int64_t index, uint8_t** pointers) {
+  const auto* program = static_cast<const CpuProgram*>(context->program);
+  const HostOpFacts& facts = program->image_.host_ops[index];
+  uint8_t** results = pointers + facts.operand_leaves;
+  auto* computations = reinterpret_cast<HiloElementFunction*>(results + facts.result_leaves);
+  // The code that calls this cannot be unwound.
+  try {
+    const absl::Status status = Guarded([&] {
+      return program->host_ops_[index]->Run(*static_cast<const RunContext*>(context->run),
+                                            {.operands = {pointers, static_cast<size_t>(facts.operand_leaves)},
+                                             .results = {results, static_cast<size_t>(facts.result_leaves)},
+                                             .computations = {computations, static_cast<size_t>(facts.computations)}});
+    });
+    if (status.ok()) return HILO_OK;
+    *static_cast<absl::Status*>(context->error) = AddContext(status, facts.context);
+    return HILO_FAILED;
+  } catch (const std::bad_alloc&) {  // not even for the error's text
+    return HILO_OUT_OF_MEMORY;
+  }
+}
+
+absl::Status CpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters,
+                             absl::Span<void* const> outputs) const {
+  if (static_cast<int64_t>(parameters.size()) != facts().parameter_leaves ||
+      static_cast<int64_t>(outputs.size()) != facts().output_leaves) {
+    return InvalidArgument("the program takes ", facts().parameter_leaves, " parameter and ", facts().output_leaves,
+                           " output leaves, but got ", parameters.size(), " and ", outputs.size());
+  }
+  absl::InlinedVector<uint8_t*, 16> buffers;
+  for (const void* parameter : parameters) buffers.push_back(static_cast<uint8_t*>(const_cast<void*>(parameter)));
+  for (void* output : outputs) buffers.push_back(static_cast<uint8_t*>(output));
+  static constexpr int32_t kNeverCancelled = 0;
+  absl::Status error;
+  HiloCpuContext run{.cancelled = context.cancellation == nullptr ? &kNeverCancelled : context.cancellation->flag(),
+                     .constants = constants_.data(),
+                     .parallel_for = &ParallelFor,
+                     .run_host_op = &RunHostOp,
+                     .program = this,
+                     .run = &context,
+                     .error = &error,
+                     .thread_pool = context.thread_pool,
+                     .flush_denormals = facts().flush_denormals};
+  int32_t status;
+  FloatingPointMode mode(facts().flush_denormals);
+  if (facts().frame_bytes == 0) {
+    alignas(64) uint8_t empty[64];
+    status = entry_(&run, empty, buffers.data());
+  } else {
+    HILO_ASSIGN_OR_RETURN(AlignedBuffer frame, TakeFrame());
+    status = entry_(&run, frame.data(), buffers.data());
+    ReturnFrame(std::move(frame));
+  }
+  switch (status) {
+    case HILO_OK:
+      return absl::OkStatus();
+    case HILO_STOPPED:
+      return context.cancellation->status();
+    case HILO_FAILED:
+      return error;
+    default:
+      return ResourceExhausted("a sort or a function of the library could not get memory for its work space");
+  }
+}
+
+}  // namespace hilo::cpu

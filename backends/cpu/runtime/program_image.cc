@@ -1,0 +1,131 @@
+#include "backends/cpu/runtime/program_image.h"
+
+#include "base/byte_stream.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/memory/buffer_assignment.h"
+#include "runtime/shape_bytes.h"
+
+namespace hilo::cpu {
+namespace {
+
+constexpr absl::string_view kFacts = "facts", kCode = "code", kConstants = "constants", kHostOps = "host ops", kHostOpText = "host op text";
+
+template <typename Texts>
+std::string TextList(const Texts& texts) {
+  ByteWriter out;
+  out.U64(texts.size());
+  for (const auto& text : texts) out.Text(text);
+  return out.Take();
+}
+
+absl::StatusOr<std::vector<absl::string_view>> ReadTextList(const Artifact& artifact, absl::string_view section) {
+  HILO_ASSIGN_OR_RETURN(const absl::string_view bytes, artifact.Find(section));
+  ByteReader in(bytes, section);
+  std::vector<absl::string_view> texts;
+  for (uint64_t count = in.Count(8); count > 0 && in.ok(); --count) texts.push_back(in.Text());
+  HILO_RETURN_IF_ERROR(in.Finish());
+  return texts;
+}
+
+std::string FactsBytes(const ProgramFacts& facts) {
+  ByteWriter out;
+  WriteProgramShape(facts.shape, &out);
+  out.U64(facts.donations.size());
+  for (const auto& [output, parameter] : facts.donations) {
+    out.I64(output);
+    out.I64(parameter);
+  }
+  out.I64(facts.frame_bytes);
+  out.F64(facts.estimated_nanoseconds);
+  out.Bool(facts.flush_denormals);
+  return out.Take();
+}
+
+absl::StatusOr<ProgramFacts> ReadFacts(const Artifact& artifact) {
+  HILO_ASSIGN_OR_RETURN(const absl::string_view bytes, artifact.Find(kFacts));
+  ByteReader in(bytes, kFacts);
+  ProgramFacts facts;
+  facts.shape = ReadProgramShape(&in);
+  HILO_RETURN_IF_ERROR(in.status());
+  facts.parameter_leaves = ParameterLeafCount(facts.shape);
+  facts.output_leaves = LeafCount(facts.shape.result);
+  const auto leaf = [&](int64_t count) {
+    const int64_t number = in.I64();
+    if (number < 0 || number >= count) in.Fail(absl::StrCat("the number of one of ", count, " leaves"));
+    return number;
+  };
+  for (uint64_t count = in.Count(16); count > 0 && in.ok(); --count) {
+    const int64_t output = leaf(facts.output_leaves);
+    facts.donations.emplace_back(output, leaf(facts.parameter_leaves));
+  }
+  facts.frame_bytes = in.I64();
+  if (facts.frame_bytes < 0) in.Fail("a number of bytes");
+  facts.estimated_nanoseconds = in.F64();
+  // Within what its users, which make an integer of it, can take.
+  if (!(facts.estimated_nanoseconds >= 0 && facts.estimated_nanoseconds < 9e18)) in.Fail("a time");
+  facts.flush_denormals = in.Bool();
+  HILO_RETURN_IF_ERROR(in.Finish());
+  return facts;
+}
+
+std::string HostOpBytes(absl::Span<const HostOpFacts> host_ops) {
+  ByteWriter out;
+  out.U64(host_ops.size());
+  for (const HostOpFacts& op : host_ops) {
+    out.Text(op.name);
+    out.Text(op.context);
+    out.I64(op.operand_leaves);
+    out.I64(op.result_leaves);
+    out.I64(op.computations);
+  }
+  return out.Take();
+}
+
+absl::StatusOr<std::vector<HostOpFacts>> ReadHostOps(const Artifact& artifact) {
+  HILO_ASSIGN_OR_RETURN(const absl::string_view bytes, artifact.Find(kHostOps));
+  ByteReader in(bytes, kHostOps);
+  std::vector<HostOpFacts> host_ops;
+  const auto number = [&] {
+    const int64_t value = in.I64();
+    if (value < 0) in.Fail("a number of pointers");
+    return value;
+  };
+  for (uint64_t count = in.Count(40); count > 0 && in.ok(); --count) {
+    HostOpFacts& op = host_ops.emplace_back();
+    op.name = std::string(in.Text());
+    op.context = std::string(in.Text());
+    op.operand_leaves = number();
+    op.result_leaves = number();
+    op.computations = number();
+  }
+  HILO_RETURN_IF_ERROR(in.Finish());
+  return host_ops;
+}
+
+}  // namespace
+
+void EncodeProgram(const ProgramImage& image, absl::Span<const absl::string_view> constants, Artifact* artifact) {
+  artifact->target = image.target;
+  const auto add = [&](absl::string_view name, std::string bytes) { artifact->sections.push_back({std::string(name), std::move(bytes)}); };
+  add(kFacts, FactsBytes(image.facts));
+  add(kCode, TextList(image.objects));
+  add(kConstants, TextList(constants));
+  add(kHostOps, HostOpBytes(image.host_ops));
+  add(kHostOpText, image.host_op_text);
+}
+
+absl::StatusOr<DecodedProgram> DecodeProgram(const Artifact& artifact) {
+  DecodedProgram program;
+  program.image.target = artifact.target;
+  HILO_ASSIGN_OR_RETURN(program.image.facts, ReadFacts(artifact));
+  HILO_ASSIGN_OR_RETURN(const std::vector<absl::string_view> objects, ReadTextList(artifact, kCode));
+  for (const absl::string_view object : objects) program.image.objects.emplace_back(object);
+  HILO_ASSIGN_OR_RETURN(program.constants, ReadTextList(artifact, kConstants));
+  HILO_ASSIGN_OR_RETURN(program.image.host_ops, ReadHostOps(artifact));
+  HILO_ASSIGN_OR_RETURN(const absl::string_view text, artifact.Find(kHostOpText));
+  program.image.host_op_text = std::string(text);
+  return program;
+}
+
+}  // namespace hilo::cpu

@@ -1,0 +1,45 @@
+// GPU programs as bytes: the module as it came, all that decided what became of it (options, choices and libraries'
+// algorithms), and the compiled kernels. Thunks are made again from the module, which takes little time beside
+// compiling kernels. They fit the kernels whatever the environment of the loading process is.
+#ifndef HILO_BACKENDS_GPU_COMPILE_GPU_ARTIFACT_H_
+#define HILO_BACKENDS_GPU_COMPILE_GPU_ARTIFACT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/gpu/compile/gpu_image.h"
+#include "backends/gpu/compile/kernel_choices.h"
+#include "backends/gpu/driver/library_decisions.h"
+#include "hlo/ir/hlo_module.h"
+#include "runtime/artifact.h"
+#include "runtime/compile_options.h"
+
+namespace hilo::gpu {
+
+struct EmittedProgram;
+
+// What a program was made of beside its kernels.
+struct ProgramSource {
+  std::unique_ptr<const HloModule> module;  // at HloStage::kInput
+  CompileOptions options;                   // of which those count that decide what is emitted
+  KernelChoices choices;
+  LibraryDecisions::Table libraries;
+  std::string arch;                         // as in sm_90
+  GpuImageFormat format = GpuImageFormat::kCubin;
+};
+
+void EncodeGpuProgram(const ProgramSource& source, const EmittedProgram& program, absl::Span<const KernelImage> images, Artifact* artifact);
+
+struct DecodedGpuProgram {
+  ProgramSource source;
+  std::vector<std::string> kernel_names, kernel_digests;  // as in EmittedProgram
+  std::vector<KernelImage> images;
+};
+// Errors: InvalidArgument for what EncodeGpuProgram cannot have written.
+absl::StatusOr<DecodedGpuProgram> DecodeGpuProgram(const Artifact& artifact);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_COMPILE_GPU_ARTIFACT_H_

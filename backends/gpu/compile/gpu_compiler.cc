@@ -1,0 +1,304 @@
+#include "backends/gpu/compile/gpu_compiler.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "backends/gpu/compile/assembler.h"
+#include "backends/gpu/collectives/overlap_scheduler.h"
+#include "backends/gpu/compile/cubin_cache.h"
+#include "backends/gpu/compile/gpu_arch.h"
+#include "backends/gpu/compile/gpu_artifact.h"
+#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/driver/gpu_program.h"
+#include "backends/gpu/compile/ptx.h"
+#include "base/byte_stream.h"
+#include "base/errors.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/memory/copy_insertion.h"
+#include "hlo/memory/scheduler.h"
+#include "hlo/text/hlo_printer.h"
+#include "runtime/disk_cache.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace hilo::gpu {
+namespace {
+
+// The emulated device is quick with large modules and slow to begin one; an assembler is the other way around, and modules are compiled on all threads.
+constexpr int64_t kEmulatedKernelsPerModule = 64;
+
+std::string IrOf(const EmittedProgram& program) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (const KernelModule& one : program.modules) one.module->print(stream, nullptr);
+  return stream.str();
+}
+
+bool Is(const char* variable, absl::string_view wanted) {
+  const char* setting = std::getenv(variable);
+  return setting != nullptr && setting == wanted;
+}
+bool GraphsAre(absl::string_view wanted) { return Is("HILO_GPU_GRAPHS", wanted); }
+
+// Numbered files of what compilation makes of a module; nothing without a folder.
+class Dumper {
+ public:
+  explicit Dumper(const std::string& folder) : folder_(folder) {}
+
+  absl::Status Prepare() {
+    if (folder_.empty()) return absl::OkStatus();
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error) return InvalidArgument("cannot make the dump folder ", folder_, ": ", error.message());
+    return absl::OkStatus();
+  }
+  bool on() const { return !folder_.empty(); }
+  void Write(int number, absl::string_view name, absl::string_view text) {
+    if (on()) WriteFile(absl::StrFormat("%s/%02d.%s", folder_, number, name), text).IgnoreError();
+  }
+
+ private:
+  std::string folder_;
+};
+
+// A module on its way through the backend.
+struct Lowered {
+  std::unique_ptr<HloModule> module;
+  ProgramFacts facts;
+  BufferAssignment assignment;
+  std::unique_ptr<Libraries> libraries;
+};
+
+class GpuCompiler : public Compiler {
+ public:
+  GpuCompiler(absl::string_view platform, const GpuCompilerOptions& options)
+      : options_(options),
+        devices_(options.devices != nullptr ? options.devices : std::make_shared<GpuDevices>(platform, options.communicators)),
+        is_emulated_(platform == kEmulatedPlatform),
+        cubins_(OpenCubinCache(options.cache_dir)) {}
+
+  std::string platform() const override { return devices_->platform(); }
+  absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int device) override { return GpuDevices::OpenMemory(devices_, device); }
+
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module, const CompileOptions& options, ThreadPool* pool) override {
+    HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
+    Dumper dumper(options.dump_dir);
+    HILO_RETURN_IF_ERROR(dumper.Prepare());
+    auto source = std::make_unique<ProgramSource>();
+    source->options = options;
+    source->arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
+    source->format = driver->image_format();
+    // A copy has its instructions in the order in which their text has them, so that a program that is loaded comes out the same.
+    source->choices = Choices();
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, source->choices, {}, driver, dumper));
+    source->module = std::move(module);
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, source->choices, source->arch, dumper));
+    if (lowered.libraries != nullptr) source->libraries = lowered.libraries->decisions().table();
+    GpuCompileOptions code_options{.arch = source->arch, .cubins = cubins_.get()};
+    code_options.opt_level = is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough;
+    code_options.bitcode = source->format == GpuImageFormat::kBitcode;
+    code_options.ptx = source->format == GpuImageFormat::kPtx;
+    code_options.cubin = source->format == GpuImageFormat::kCubin;
+    HILO_ASSIGN_OR_RETURN(std::vector<GpuCode> codes, CompileAll(&program, code_options, pool, options.cancellation.get()));
+    std::vector<KernelImage> images;
+    for (size_t i = 0; i < codes.size(); ++i) images.push_back({codes[i].image(source->format), std::move(program.modules[i].kernels)});
+    return MakeProgram(std::move(lowered), std::move(program), std::move(images), std::move(source));
+  }
+
+  // A GPU's code is for its architecture; kernels are chosen as the options and the environment say.
+  absl::StatusOr<std::string> TargetOf(const CompileOptions& options) const override {
+    HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
+    ByteWriter choices;
+    Encode(Choices(), &choices);
+    return absl::StrCat(options.cpu.empty() ? driver->properties().arch() : options.cpu, " format ",
+                        static_cast<int>(driver->image_format()), " choices ", absl::BytesToHexString(choices.bytes()),
+                        " tuned ", AlgorithmSelector::TuneFileFromEnvironment());
+  }
+
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options) override {
+    HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
+    HILO_ASSIGN_OR_RETURN(DecodedGpuProgram saved, DecodeGpuProgram(artifact));
+    if (saved.source.format != driver->image_format()) return FailedPrecondition("the serialised executable has kernels in another form than this device takes");
+    HILO_RETURN_IF_ERROR(CheckRunsOn(saved.source.arch, saved.source.format, driver->properties().arch()));
+    auto source = std::make_unique<ProgramSource>(std::move(saved.source));
+    CompileOptions as_compiled = source->options;
+    as_compiled.custom_calls = options.custom_calls;
+    Dumper no_dumps("");
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(source->module->Clone(), as_compiled, source->choices,
+                                                 LibraryDecisions(source->libraries), driver, no_dumps));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program,
+                          EmitProgram(lowered, as_compiled, source->choices, source->arch, no_dumps));
+    if (lowered.libraries != nullptr) {
+      HILO_RETURN_IF_ERROR(lowered.libraries->decisions().status());
+      source->libraries = lowered.libraries->decisions().table();
+    }
+    bool fits = program.kernel_digests == saved.kernel_digests && program.modules.size() == saved.images.size();
+    for (size_t i = 0; fits && i < saved.images.size(); ++i) fits = program.modules[i].kernels == saved.images[i].kernels;
+    // Names may have come out differently: a module forgets in its text which names it had once.
+    program.kernel_names = std::move(saved.kernel_names);
+    if (!fits) return InvalidArgument("serialised executable: its kernels are not those of its module");
+    return MakeProgram(std::move(lowered), std::move(program), std::move(saved.images), std::move(source));
+  }
+
+  absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options, absl::string_view kind) override {
+    Dumper dumper(options.dump_dir);
+    HILO_RETURN_IF_ERROR(dumper.Prepare());
+    const KernelChoices choices = Choices();
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, choices, {}, nullptr, dumper));
+    if (kind == "hlo") return PrintHloModule(*lowered.module);
+    if (kind == "buffers") return lowered.assignment.ToString();
+    if (kind != "llvm" && kind != "thunks" && kind != "ptx" && kind != "resources" && kind != "sass") {
+      return InvalidArgument("the ", platform(), " platform emits hlo, buffers, thunks, llvm, ptx, sass and resources, not '", kind, "'");
+    }
+    if (kind == "sass") HILO_RETURN_IF_ERROR(CheckDisassembler());
+    const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, choices, arch, dumper));
+    if (kind == "llvm") return IrOf(program);
+    if (kind == "thunks") return ThunksOf(lowered, program);
+    HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources" || kind == "sass", .cubins = cubins_.get()}, nullptr, nullptr));
+    std::string text;
+    for (const GpuCode& code : codes) {
+      if (kind == "ptx") absl::StrAppend(&text, code.ptx);
+      if (kind == "sass") {
+        HILO_ASSIGN_OR_RETURN(const std::string sass, Disassemble(code.cubin));
+        absl::StrAppend(&text, sass);
+        continue;
+      }
+      for (const KernelResources& r : code.resources) {
+        absl::StrAppend(&text, r.kernel, ": registers=", r.registers, " stack=", r.stack_bytes, " spill_stores=", r.spill_store_bytes,
+                        " spill_loads=", r.spill_load_bytes, " shared=", r.shared_bytes, "\n");
+      }
+    }
+    return text;
+  }
+
+ private:
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> MakeProgram(Lowered lowered, EmittedProgram program, std::vector<KernelImage> images,
+                                                               std::unique_ptr<const ProgramSource> source) const {
+    program.modules.clear();
+    lowered.facts.scratch_bytes = program.scratch_bytes;
+    lowered.facts.capture_at_once = GraphsAre("always");
+    HILO_ASSIGN_OR_RETURN(lowered.facts.collectives, CollectivePlan::Create(program.collectives, lowered.facts.replica_count, lowered.facts.partition_count));
+    return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images), std::move(source), devices_);
+  }
+
+  static std::string ThunksOf(const Lowered& lowered, const EmittedProgram& program) {
+    return absl::StrCat(lowered.libraries == nullptr ? "" : lowered.libraries->decisions().Missing(),
+                        ThunksToString(*program.scopes.back(), ""));
+  }
+
+  // As the options and the environment say now.
+  KernelChoices Choices() const {
+    return {.sequences = options_.sequences,
+            .overlap_collectives = options_.overlap_collectives,
+            .line_info = options_.line_info || Is("HILO_GPU_LINES", "on"),
+            .radix_sort_from = options_.radix_sort_from,
+            .group_elements_from = options_.group_elements_from,
+            .library_thresholds = options_.libraries};
+  }
+
+  absl::StatusOr<EmittedProgram> EmitProgram(const Lowered& lowered, const CompileOptions& options,
+                                             const KernelChoices& choices, const std::string& arch,
+                                             Dumper& dumper) const {
+    EmissionOptions emission{choices};
+    emission.arch = arch;
+    emission.platform = devices_->platform();
+    emission.kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1;
+    emission.graph_thunks_from = GraphsAre("off") ? INT64_MAX : options_.graph_thunks_from;
+    emission.libraries = lowered.libraries.get();
+    ProgramEmitter emitter(*lowered.module, lowered.assignment, options, emission);
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, emitter.Emit());
+    if (dumper.on()) {
+      dumper.Write(60, "kernels.ll", IrOf(program));
+      dumper.Write(70, "thunks.txt", ThunksOf(lowered, program));
+    }
+    return program;
+  }
+
+  // Modules have a context each, and so a thread each.
+  static absl::StatusOr<std::vector<GpuCode>> CompileAll(EmittedProgram* program, const GpuCompileOptions& options, ThreadPool* pool,
+                                                         const CancellationToken* cancellation) {
+    std::vector<GpuCode> codes(program->modules.size());
+    std::mutex mutex;
+    absl::Status first_error;
+    auto compile = [&](int64_t i) {
+      absl::StatusOr<GpuCode> code;
+      if (cancellation != nullptr) code = cancellation->status("compilation");
+      if (cancellation == nullptr || !cancellation->stopped()) code = CompileGpuModule(program->modules[i].module.get(), options);
+      std::lock_guard<std::mutex> lock(mutex);
+      if (code.ok()) {
+        codes[i] = *std::move(code);
+      } else if (first_error.ok()) {
+        first_error = code.status();
+      }
+    };
+    const int64_t count = static_cast<int64_t>(codes.size());
+    if (pool != nullptr) {
+      pool->ParallelFor(count, compile);
+    } else {
+      for (int64_t i = 0; i < count; ++i) compile(i);
+    }
+    HILO_RETURN_IF_ERROR(first_error);
+    return codes;
+  }
+
+  // Without a driver what there is to run on is not known. Libraries round as they like.
+  absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options, const KernelChoices& choices, LibraryDecisions decisions, GpuDriver* driver,
+                                Dumper& dumper) const {
+    Lowered lowered;
+    if (!options.strict)
+      lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, driver}, choices.library_thresholds,
+                                                      std::move(decisions));
+    lowered.facts.overlap_collectives = choices.overlap_collectives;
+    lowered.facts.shape = module->EntryProgramShape();
+    module->set_entry_computation_layout(lowered.facts.shape);  // stays, though another instruction becomes the root
+    dumper.Write(0, "input.hlo", PrintHloModule(*module));
+    const std::unique_ptr<Target> target = CreateGpuTarget();
+    PassPipeline pipeline = GpuPipeline(target.get(), options, lowered.libraries.get());
+    PassPipeline::Options pass_options{.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass, .cancellation = options.cancellation.get()};
+    if (dumper.on()) {
+      pass_options.observer = [&](absl::string_view, HloStage stage, const HloModule& now) {
+        dumper.Write(10 * static_cast<int>(stage), absl::StrCat(HloStageName(stage), ".hlo"), PrintHloModule(now));
+      };
+    }
+    HILO_RETURN_IF_ERROR(pipeline.Run(module.get(), pass_options));
+    HILO_RETURN_IF_ERROR(ScheduleModule(module.get()));
+    if (choices.overlap_collectives && (module->replica_count() > 1 || module->num_partitions() > 1))
+      OverlapCollectives(module.get());
+    HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
+    HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
+    HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, {.alignment = kDeviceAlignment}));
+    if (dumper.on()) {
+      dumper.Write(50, "aliased.hlo", PrintHloModule(*module));
+      dumper.Write(55, "buffers.txt", lowered.assignment.ToString());
+    }
+    const BufferAssignment::Scope& entry = lowered.assignment.scope(module->entry_computation());
+    lowered.facts.donations = entry.donations;
+    lowered.facts.frame_bytes = entry.frame_bytes;
+    lowered.facts.parameter_leaves = entry.parameter_leaves;
+    lowered.facts.output_leaves = entry.output_leaves;
+    lowered.facts.replica_count = module->replica_count();
+    lowered.facts.partition_count = module->num_partitions();
+    lowered.module = std::move(module);
+    return lowered;
+  }
+
+  GpuCompilerOptions options_;
+  std::shared_ptr<GpuDevices> devices_;
+  bool is_emulated_;
+  std::unique_ptr<DiskCache> cubins_;
+};
+
+}  // namespace
+
+std::unique_ptr<Compiler> CreateGpuCompiler(absl::string_view platform, const GpuCompilerOptions& options) {
+  return std::make_unique<GpuCompiler>(platform, options);
+}
+
+}  // namespace hilo::gpu

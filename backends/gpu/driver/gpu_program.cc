@@ -1,0 +1,190 @@
+// A run takes a stream and an arena (frame and scratch memory) for itself and gives them back when it is done, so any number of runs go on at once. They are kept for the runs
+// to come, as graphs hold the arena's address, until somebody finds no memory. Kernels are loaded and constants copied when the first run comes to a device.
+#include "backends/gpu/driver/gpu_program.h"
+
+#include "backends/gpu/compile/gpu_artifact.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace hilo::gpu {
+namespace {
+
+constexpr size_t kMaxIdle = 4;
+// Of a run: launches cost more than the arithmetic of small programs.
+constexpr int64_t kRunNanoseconds = 20000;
+
+int64_t Aligned(int64_t bytes) { return CeilDiv(bytes, kDeviceAlignment) * kDeviceAlignment; }
+
+// The graphs of a run's collectives. NCCL warns of threads that launch graphs of several communicators: there are none of ranks that are in more than one.
+GraphAgreement GraphsOf(const CollectivePlan& plan, const GpuRun& run) {
+  if (plan.has_overlapping_cliques()) return {};
+  const GraphCache::Addresses addresses = run.addresses();
+  using Members = std::vector<std::shared_ptr<CliqueMember>>;
+  return {.offer = [=, graphs = run.graphs](const Members& members) { return graphs->Offer(addresses, {members.begin(), members.end()}); },
+          .take = [=, graphs = run.graphs](int64_t turn, const Members& members) { graphs->Take(turn, addresses, {members.begin(), members.end()}); }};
+}
+
+}  // namespace
+
+GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images, std::unique_ptr<const ProgramSource> source,
+                       std::shared_ptr<GpuDevices> devices)
+    : facts_(std::move(facts)), program_(std::move(program)), images_(std::move(images)), source_(std::move(source)), devices_(std::move(devices)) {
+  for (const KernelImage& image : images_) code_bytes_ += static_cast<int64_t>(image.bytes.size());
+}
+
+GpuProgram::~GpuProgram() {
+  devices_->RemoveIdleMemory(this);
+  for (auto& [number, device] : loaded_) {
+    // Nobody is left to tell of faults.
+    for (OnDevice::Lane& lane : device->idle) (void)ReleaseLane(*device, &lane);
+    (void)device->driver->Free(device->constant_memory);
+  }
+}
+
+absl::Status GpuProgram::ReleaseLane(OnDevice& device, OnDevice::Lane* lane) {
+  lane->collectives = {};
+  lane->graphs = {};
+  const absl::Status freed = device.driver->Free(lane->arena, lane->stream.get());
+  lane->stream.reset();
+  return freed;
+}
+
+int64_t GpuProgram::ReleaseIdle(int device) const {
+  std::vector<OnDevice::Lane> idle;
+  // A thread that holds the mutex may be waiting for this.
+  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return 0;
+  const auto found = loaded_.find(device);
+  if (found == loaded_.end() || found->second == nullptr) return 0;
+  idle.swap(found->second->idle);
+  for (OnDevice::Lane& lane : idle) (void)ReleaseLane(*found->second, &lane);
+  return static_cast<int64_t>(idle.size()) * ArenaBytes();
+}
+
+int64_t GpuProgram::ArenaBytes() const { return Aligned(facts_.frame_bytes) + facts_.scratch_bytes; }
+
+absl::Status GpuProgram::Serialize(Artifact* artifact) const {
+  EncodeGpuProgram(*source_, program_, images_, artifact);
+  return absl::OkStatus();
+}
+
+int64_t GpuProgram::estimated_nanoseconds() const { return kRunNanoseconds; }
+
+absl::Status GpuProgram::Load(int device, OnDevice* loaded) const {
+  loaded->number = device;
+  HILO_ASSIGN_OR_RETURN(loaded->driver, devices_->Get(device));
+  loaded->kernels.resize(program_.kernel_names.size());
+  for (const KernelImage& image : images_) {
+    HILO_ASSIGN_OR_RETURN(loaded->modules.emplace_back(), loaded->driver->LoadModule(image.bytes));
+    for (int64_t kernel : image.kernels) {
+      HILO_ASSIGN_OR_RETURN(loaded->kernels[kernel], loaded->modules.back()->GetKernel(program_.kernel_names[kernel]));
+    }
+  }
+  int64_t bytes = 0;
+  std::vector<int64_t> offsets;
+  for (const auto& constant : program_.constants) {
+    offsets.push_back(bytes);
+    bytes += Aligned(static_cast<int64_t>(constant->untyped_data().size()));
+  }
+  HILO_ASSIGN_OR_RETURN(loaded->constant_memory, devices_->Allocate(device, [&] { return loaded->driver->Allocate(bytes); }));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> stream, loaded->driver->CreateStream());
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    uint8_t* place = static_cast<uint8_t*>(loaded->constant_memory) + offsets[i];
+    const absl::Span<const uint8_t> data = program_.constants[i]->untyped_data();
+    if (!data.empty()) HILO_RETURN_IF_ERROR(stream->Copy(place, data.data(), static_cast<int64_t>(data.size())));
+    loaded->constants.push_back(place);
+  }
+  return stream->Synchronize();
+}
+
+absl::StatusOr<GpuProgram::OnDevice*> GpuProgram::DeviceOf(int device) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<OnDevice>& loaded = loaded_[device];
+  if (loaded == nullptr) {
+    auto fresh = std::make_unique<OnDevice>();
+    const absl::Status status = Load(device, fresh.get());
+    if (!status.ok()) {
+      if (fresh->driver != nullptr) (void)fresh->driver->Free(fresh->constant_memory);
+      loaded_.erase(device);
+      return status;
+    }
+    loaded = std::move(fresh);
+  }
+  return loaded.get();
+}
+
+absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device) const {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!device.idle.empty()) {
+      OnDevice::Lane lane = std::move(device.idle.back());
+      device.idle.pop_back();
+      lock.unlock();
+      devices_->CountIdle(device.number, this, -ArenaBytes());
+      return lane;
+    }
+  }
+  OnDevice::Lane lane;
+  lane.graphs = GraphCache(facts_.capture_at_once);
+  HILO_ASSIGN_OR_RETURN(lane.stream, device.driver->CreateStream());
+  HILO_ASSIGN_OR_RETURN(void* arena, devices_->Allocate(device.number, [&] {
+    return device.driver->Allocate(ArenaBytes(), lane.stream.get());
+  }));
+  lane.arena = static_cast<uint8_t*>(arena);
+  return lane;
+}
+
+absl::StatusOr<std::unique_ptr<CollectiveRun>> GpuProgram::BeginCollectives(const GpuRun& run, OnDevice& device, OnDevice::Lane* lane) const {
+  const RunContext& context = run.context;
+  if (context.replica_count != facts_.replica_count || context.partition_count != facts_.partition_count) {
+    return InvalidArgument("the program was compiled for ", facts_.replica_count, " replicas and ", facts_.partition_count, " partitions, but is run on ",
+                           context.replica_count, " and ", context.partition_count);
+  }
+  return CollectiveRun::Create(devices_->collectives(), facts_.collectives, static_cast<int64_t>(program_.collectives.size()), facts_.overlap_collectives, context,
+                               *device.driver, &lane->collectives, GraphsOf(facts_.collectives, run));
+}
+
+absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters, absl::Span<void* const> outputs) const {
+  if (static_cast<int64_t>(parameters.size()) != facts_.parameter_leaves || static_cast<int64_t>(outputs.size()) != facts_.output_leaves) {
+    return InvalidArgument("the program takes ", facts_.parameter_leaves, " parameter and ", facts_.output_leaves, " output leaves, but got ", parameters.size(),
+                           " and ", outputs.size());
+  }
+  HILO_ASSIGN_OR_RETURN(OnDevice * device, DeviceOf(context.device));
+  HILO_ASSIGN_OR_RETURN(OnDevice::Lane lane, TakeLane(*device));
+  GpuRun run{.context = context, .stream = *lane.stream, .kernels = device->kernels, .constants = device->constants};
+  for (const void* parameter : parameters) run.parameters.push_back(static_cast<uint8_t*>(const_cast<void*>(parameter)));
+  for (void* output : outputs) run.outputs.push_back(static_cast<uint8_t*>(output));
+  run.frame = lane.arena;
+  run.scratch = lane.arena == nullptr ? nullptr : lane.arena + Aligned(facts_.frame_bytes);
+  run.graphs = &lane.graphs;
+  run.driver = device->driver;
+  lane.stream->EndLoopsWhen(context.cancellation == nullptr ? nullptr : context.cancellation->flag());
+  std::unique_ptr<CollectiveRun> collectives;
+  absl::Status status;
+  if (!program_.collectives.empty()) {
+    absl::StatusOr<std::unique_ptr<CollectiveRun>> begun = BeginCollectives(run, *device, &lane);
+    status = begun.status();
+    if (begun.ok()) collectives = *std::move(begun);
+    run.collectives = collectives.get();
+  }
+  if (status.ok()) status = RunThunks(*program_.scopes.back(), run);
+  if (collectives != nullptr) status = collectives->Finish(status, *lane.stream);
+  const absl::Status done = lane.stream->Synchronize();
+  lane.stream->EndLoopsWhen(nullptr);
+  if (status.ok()) status = done;
+  // A loop may have ended early.
+  if (status.ok() && context.cancellation != nullptr) status = context.cancellation->status();
+  if (status.ok()) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (device->idle.size() < kMaxIdle) {
+      device->idle.push_back(std::move(lane));
+      lock.unlock();
+      devices_->CountIdle(device->number, this, ArenaBytes());
+      return status;
+    }
+  }
+  const absl::Status freed = ReleaseLane(*device, &lane);
+  return status.ok() ? freed : status;
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,51 @@
+// Which work goes to NVIDIA's libraries rather than to kernels of our own, decided while a module is compiled.
+#ifndef HILO_BACKENDS_GPU_DRIVER_LIBRARIES_H_
+#define HILO_BACKENDS_GPU_DRIVER_LIBRARIES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "backends/gpu/compile/kernel_choices.h"
+#include "backends/gpu/lib/algorithm_selector.h"
+#include "backends/gpu/lib/convolution.h"
+#include "backends/gpu/lib/fft.h"
+#include "backends/gpu/lib/gemm.h"
+#include "backends/gpu/lib/solver.h"
+#include "backends/gpu/driver/library_decisions.h"
+
+namespace hilo::gpu {
+
+// For one compilation.
+class Libraries {
+ public:
+  // `decisions`: empty, or those of a serialised program, which are followed.
+  Libraries(const LibraryDevice& device, const LibraryThresholds& thresholds, LibraryDecisions decisions = {})
+      : device_(device),
+        thresholds_(thresholds),
+        algorithms_(device, AlgorithmSelector::TuneFileFromEnvironment()),
+        decisions_(std::move(decisions)) {}
+
+  const LibraryThresholds& thresholds() const { return thresholds_; }
+  const LibraryDecisions& decisions() const { return decisions_; }
+  // Nullopt if the library is not there or has no algorithm.
+  std::optional<LibraryAlgorithm> SelectGemm(const GemmDescriptor& gemm);
+  std::optional<LibraryAlgorithm> SelectConvolution(const ConvolutionDescriptor& convolution);
+  // Bytes of workspace; nullopt as above, or if the transform is small.
+  std::optional<int64_t> SelectFft(const FftDescriptor& fft);
+  // Whether a batch of square matrices goes to the library.
+  bool SelectSolver(absl::string_view routine, PrimitiveType type, int64_t rows, int64_t batch);
+
+ private:
+  std::optional<LibraryAlgorithm> Select(const char* what, const LibraryWork& work);
+
+  const LibraryDevice device_;
+  const LibraryThresholds thresholds_;
+  AlgorithmSelector algorithms_;
+  LibraryDecisions decisions_;
+};
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_DRIVER_LIBRARIES_H_

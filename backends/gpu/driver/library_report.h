@@ -1,0 +1,20 @@
+// Which of NVIDIA's libraries and files are there, for people who ask why something is not used.
+#ifndef HILO_BACKENDS_GPU_DRIVER_LIBRARY_REPORT_H_
+#define HILO_BACKENDS_GPU_DRIVER_LIBRARY_REPORT_H_
+
+#include <string>
+#include <vector>
+
+namespace hilo::gpu {
+
+struct LibraryFinding {
+  std::string name;   // "cuFFT"
+  std::string found;  // its path, or why it is not there
+};
+
+// All that the backend can use. Loads the libraries.
+std::vector<LibraryFinding> FindLibraries();
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_DRIVER_LIBRARY_REPORT_H_

@@ -1,0 +1,106 @@
+// Dots that are large enough: tiles of the result, a block each (tiled_product.h). Operands are element generators like any other, so whatever is fused into them, their types
+// and the order of their dimensions cost nothing extra.
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/tiled_product.h"
+#include "backends/llvm/elements/element_ops.h"
+#include "base/status_macros.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/reduction/sum_type.h"
+
+namespace hilo::gpu {
+namespace {
+
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+std::vector<int64_t> FreeDimensions(const Shape& shape, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+  std::vector<int64_t> free;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) free.push_back(d);
+  }
+  return free;
+}
+
+std::vector<int64_t> SizesOf(const Shape& shape, const std::vector<int64_t>& dimensions) {
+  std::vector<int64_t> sizes;
+  for (int64_t d : dimensions) sizes.push_back(shape.dimensions(d));
+  return sizes;
+}
+
+// One operand: which of its dimensions are batch, free and contracting ones.
+struct Side {
+  const HloInstruction* operand;
+  std::vector<int64_t> batch, free, contracting;
+  std::vector<int64_t> batch_sizes, free_sizes, contracting_sizes;
+
+  static Side Of(const HloInstruction* operand, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+    const Shape& shape = operand->shape();
+    Side side{.operand = operand, .batch = batch, .free = FreeDimensions(shape, batch, contracting), .contracting = contracting};
+    side.batch_sizes = SizesOf(shape, batch);
+    side.free_sizes = SizesOf(shape, side.free);
+    side.contracting_sizes = SizesOf(shape, contracting);
+    return side;
+  }
+  int64_t free_count() const { return hilo::gpu::Product(free_sizes); }
+  // Whether neighbours in the strip's depth are neighbours in memory.
+  bool DepthIsMinor() const { return !contracting.empty() && contracting.back() == operand->shape().rank() - 1; }
+};
+
+// The index of an element of one side.
+Index IndexIn(KernelEmitter& k, const Side& side, llvm::Value* batch, llvm::Value* position, llvm::Value* depth) {
+  std::vector<LaneIndex> at(side.operand->shape().rank());
+  auto place = [&](const std::vector<int64_t>& dimensions, llvm::Value* linear, const std::vector<int64_t>& sizes) {
+    const std::vector<LaneIndex> indices = k.Delinearize(linear, sizes);
+    for (size_t i = 0; i < indices.size(); ++i) at[dimensions[i]] = indices[i];
+  };
+  place(side.batch, batch, side.batch_sizes);
+  place(side.free, position, side.free_sizes);
+  place(side.contracting, depth, side.contracting_sizes);
+  return Index(std::move(at));
+}
+
+}  // namespace
+
+bool IsTiledDot(const HloInstruction& dot) {
+  const DotAttrs& attrs = dot.attrs<DotAttrs>();
+  const Side lhs = Side::Of(dot.operand(0), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
+  const Side rhs = Side::Of(dot.operand(1), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  return TiledProduct::IsWorthIt(lhs.free_count(), rhs.free_count(), Product(lhs.contracting_sizes));
+}
+
+absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction) {
+  const HloInstruction* dot = HeroOf(instruction);
+  const DotAttrs& attrs = dot->attrs<DotAttrs>();
+  const Side lhs = Side::Of(dot->operand(0), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
+  const Side rhs = Side::Of(dot->operand(1), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  const PrimitiveType type = dot->shape().element_type(), sum_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
+  KernelEmitter k(&program, instruction);
+  auto product_side = [&](const Side& side) {
+    auto element = [&k, &side, sum_type](llvm::Value* batch, llvm::Value* position, llvm::Value* depth) -> absl::StatusOr<ElementValue> {
+      HILO_ASSIGN_OR_RETURN(ElementValue value, k.elements().Generate(side.operand, IndexIn(k, side, batch, position, depth)));
+      return codegen::EmitConvert(k.context(), side.operand->shape().element_type(), sum_type, value);
+    };
+    return ProductSide{.positions = side.free_count(), .depth_is_minor = side.DepthIsMinor(), .element = element};
+  };
+  auto store = [&](llvm::Value* batch, llvm::Value* m, llvm::Value* n, const ElementValue& sum) {
+    std::vector<LaneIndex> at = k.Delinearize(batch, lhs.batch_sizes);
+    for (LaneIndex& index : k.Delinearize(m, lhs.free_sizes)) at.push_back(index);
+    for (LaneIndex& index : k.Delinearize(n, rhs.free_sizes)) at.push_back(index);
+    k.ArrayOf(instruction).Store(k.context(), Index(std::move(at)), codegen::EmitConvert(k.context(), sum_type, type, sum));
+    return absl::OkStatus();
+  };
+  const TiledProduct product{.batch = Product(lhs.batch_sizes),
+                             .depth = Product(lhs.contracting_sizes),
+                             .lhs = product_side(lhs),
+                             .rhs = product_side(rhs),
+                             .sum_type = sum_type,
+                             .store = store};
+  HILO_RETURN_IF_ERROR(product.Emit(k));
+  return program.FinishAndLaunch(instruction, k, product.Blocks(), TiledProduct::kThreads);
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,22 @@
+#include "backends/gpu/emitters/order_key.h"
+
+namespace hilo::gpu {
+
+bool HasOrderKey(PrimitiveType type) { return type == PRED || IsIntegralType(type) || IsFloatingPointType(type); }
+
+llvm::Value* OrderKey(llvm::IRBuilder<>& b, PrimitiveType type, llvm::Value* value, bool descending) {
+  if (type == PRED) {
+    value = b.CreateZExt(value, b.getInt8Ty());
+  } else if (IsFloatingPointType(type)) {
+    // Of negative numbers all bits turn around, of the others the sign.
+    llvm::Type* const bits = b.getIntNTy(value->getType()->getScalarSizeInBits());
+    value = b.CreateBitCast(value, bits);
+    llvm::Value* negative = b.CreateAShr(value, bits->getIntegerBitWidth() - 1);
+    value = b.CreateXor(value, b.CreateOr(negative, llvm::ConstantInt::get(bits, llvm::APInt::getSignMask(bits->getIntegerBitWidth()))));
+  } else if (IsSignedIntegralType(type)) {
+    value = b.CreateXor(value, llvm::ConstantInt::get(value->getType(), llvm::APInt::getSignMask(value->getType()->getIntegerBitWidth())));
+  }
+  return descending ? b.CreateNot(value) : value;
+}
+
+}  // namespace hilo::gpu

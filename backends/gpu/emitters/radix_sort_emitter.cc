@@ -1,0 +1,307 @@
+// Long lists with one key: by the key's digits of four bits, the least first, each time keeping the order of equal digits.
+//
+// The comparator must compare one function of the first argument with the same of the second, as JAX does with numbers that it first rids of -0 and of NaN's signs; the key is then that function of
+// one element. A digit takes three launches: tiles count their digits; a block a list adds up the counts, digit before tile, to where each tile's elements of a digit begin; and tiles find the
+// rank of each of their elements among equal digits, by counters of each thread's own, and bring all arrays' elements to their places.
+#include <algorithm>
+
+#include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/order_key.h"
+#include "backends/llvm/elements/element_movement.h"
+#include "backends/llvm/elements/element_ops.h"
+#include "base/status_macros.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::gpu {
+namespace {
+
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+constexpr int64_t kDigitBits = 4, kDigits = int64_t{1} << kDigitBits;
+constexpr int64_t kOwn = 8, kTile = kOwn * kBlockSize;  // elements of a thread and of a block
+constexpr int64_t kScanBlock = 1024;
+
+// Instructions of a key beside its parameter and constants.
+bool IsKeyOp(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAbs:
+    case HloOpcode::kAnd:
+    case HloOpcode::kCompare:
+    case HloOpcode::kConvert:
+    case HloOpcode::kNegate:
+    case HloOpcode::kNot:
+    case HloOpcode::kOr:
+    case HloOpcode::kSelect:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether both are the same function, one of parameter 2j, the other of 2j + 1; `array`: j.
+bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array) {
+  std::vector<std::pair<const HloInstruction*, const HloInstruction*>> work = {{a, b}};
+  *array = -1;
+  for (size_t i = 0; i < work.size(); ++i) {
+    if (i > 64) return false;
+    const auto [x, y] = work[i];
+    if (x->opcode() != y->opcode() || !(x->shape() == y->shape()) || x->operand_count() != y->operand_count()) return false;
+    if (x->IsParameter()) {
+      if (x->parameter_number() % 2 != 0 || y->parameter_number() != x->parameter_number() + 1 || (*array >= 0 && *array != x->parameter_number() / 2)) return false;
+      *array = x->parameter_number() / 2;
+    } else if (x->IsConstant()) {
+      if (x->shape().rank() != 0 || x->literal().untyped_data() != y->literal().untyped_data()) return false;
+    } else {
+      if (!IsKeyOp(x->opcode()) || (x->attributes() != nullptr && !x->attributes()->Equals(*y->attributes()))) return false;
+      for (int64_t o = 0; o < x->operand_count(); ++o) work.emplace_back(x->operand(o), y->operand(o));
+    }
+  }
+  return *array >= 0;
+}
+
+struct Radix {
+  const HloInstruction* instruction = nullptr;
+  const HloInstruction* key = nullptr;  // in the comparator
+  bool descending = false;
+  int64_t key_array = 0, count = 0;          // of arrays
+  int64_t elements = 0, length = 0, stride = 1;  // of all lists, of a list, between neighbours in a list
+  int64_t lists() const { return elements / length; }
+  int64_t tiles() const { return CeilDiv(length, kTile); }
+};
+
+std::optional<Radix> Match(const HloInstruction& sort) {
+  const HloInstruction* root = sort.called_computation()->root_instruction();
+  if (root->opcode() != HloOpcode::kCompare) return std::nullopt;
+  const CompareAttrs& compare = root->attrs<CompareAttrs>();
+  if (compare.direction != ComparisonDirection::kLt && compare.direction != ComparisonDirection::kGt) return std::nullopt;
+  Radix r{.instruction = &sort, .key = root->operand(0), .descending = compare.direction == ComparisonDirection::kGt, .count = sort.operand_count()};
+  const PrimitiveType type = r.key->shape().element_type();
+  if (!HasOrderKey(type) || (IsFloatingPointType(type) && compare.type != ComparisonType::kTotalOrder)) return std::nullopt;
+  if (!AreTwins(root->operand(0), root->operand(1), &r.key_array)) return std::nullopt;
+  const Shape& shape = sort.operand(0)->shape();
+  const int64_t dimension = sort.attrs<SortAttrs>().dimensions[0];
+  r.elements = ShapeUtil::ElementsIn(shape);
+  r.length = shape.dimensions(dimension);
+  for (int64_t d = dimension + 1; d < shape.rank(); ++d) r.stride *= shape.dimensions(d);
+  return r;
+}
+
+// A kernel's arguments: arrays before and after, counts, and how far the digit is from the key's end.
+class RadixKernel {
+ public:
+  RadixKernel(KernelEmitter& k, const Radix& r) : k_(k), b_(k.b()), r_(r), thread_(k.Thread()), word_(b_.getInt32Ty()) {
+    counts_ = k.extra(2 * r.count);
+    shift_ = k.extra(2 * r.count + 1);
+  }
+
+  absl::Status Count() {
+    FindTile();
+    llvm::Value* counters = k_.Shared(word_, kDigits, "counters");
+    HILO_RETURN_IF_ERROR(Zero(counters, kDigits));
+    k_.Barrier();
+    HILO_RETURN_IF_ERROR(k_.ForEach("elements", thread_, size_, kBlockSize, [&](llvm::Value* e) -> absl::Status {
+      HILO_ASSIGN_OR_RETURN(llvm::Value * digit, DigitOf(e));
+      b_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, b_.CreateInBoundsGEP(word_, counters, digit), b_.getInt32(1), llvm::MaybeAlign(4), llvm::AtomicOrdering::Monotonic);
+      return absl::OkStatus();
+    }));
+    k_.Barrier();
+    return k_.ForEach("digits", thread_, Int(kDigits), kBlockSize, [&](llvm::Value* digit) {
+      k_.StoreCell(counts_, PlaceOfCount(digit), k_.LoadCell(counters, digit, word_));
+      return absl::OkStatus();
+    });
+  }
+
+  // Counts become the number of elements before them; a block a list.
+  absl::Status Scan() {
+    const int64_t cells = kDigits * r_.tiles(), own = CeilDiv(cells, kScanBlock);
+    llvm::Value* list = b_.CreateMul(k_.Block(), Int(cells));
+    llvm::Value* begin = b_.CreateMul(thread_, Int(own));
+    llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(own)), Int(cells));
+    return AddUp(counts_, list, begin, end, kScanBlock);
+  }
+
+  absl::Status Scatter() {
+    FindTile();
+    llvm::Value *digits = k_.Shared(word_, kTile, "digits"), *counters = k_.Shared(word_, kDigits * kBlockSize, "counters"), *ranks = k_.Shared(word_, kTile, "ranks");
+    llvm::Value* starts = k_.Shared(word_, kDigits, "starts");
+    HILO_RETURN_IF_ERROR(k_.ForEach("elements", thread_, Int(kTile), kBlockSize, [&](llvm::Value* e) -> absl::Status {
+      k_.StoreCell(digits, e, b_.getInt32(kDigits - 1));  // beyond the list: after all others
+      return k_.If("there", b_.CreateICmpULT(e, size_), [&]() -> absl::Status {
+        HILO_ASSIGN_OR_RETURN(llvm::Value * digit, DigitOf(e));
+        k_.StoreCell(digits, e, b_.CreateTrunc(digit, word_));
+        return absl::OkStatus();
+      });
+    }));
+    HILO_RETURN_IF_ERROR(Zero(counters, kDigits * kBlockSize));
+    k_.Barrier();
+    const auto own = [&](absl::FunctionRef<void(llvm::Value* e, llvm::Value* counter)> body) {
+      llvm::Value* first = b_.CreateMul(thread_, Int(kOwn));
+      return k_.ForEach("own", first, b_.CreateAdd(first, Int(kOwn)), 1, [&](llvm::Value* e) {
+        llvm::Value* digit = b_.CreateZExt(k_.LoadCell(digits, e, word_), b_.getInt64Ty());
+        body(e, b_.CreateAdd(b_.CreateMul(digit, Int(kBlockSize)), thread_));
+        return absl::OkStatus();
+      });
+    };
+    HILO_RETURN_IF_ERROR(own([&](llvm::Value*, llvm::Value* counter) { k_.StoreCell(counters, counter, b_.CreateAdd(k_.LoadCell(counters, counter, word_), b_.getInt32(1))); }));
+    k_.Barrier();
+    llvm::Value* first = b_.CreateMul(thread_, Int(kDigits));
+    HILO_RETURN_IF_ERROR(AddUp(counters, Int(0), first, b_.CreateAdd(first, Int(kDigits)), kBlockSize));
+    k_.Barrier();
+    HILO_RETURN_IF_ERROR(k_.ForEach("digits", thread_, Int(kDigits), kBlockSize, [&](llvm::Value* digit) {
+      k_.StoreCell(starts, digit, k_.LoadCell(counters, b_.CreateMul(digit, Int(kBlockSize)), word_));
+      return absl::OkStatus();
+    }));
+    k_.Barrier();
+    HILO_RETURN_IF_ERROR(own([&](llvm::Value* e, llvm::Value* counter) {
+      llvm::Value* rank = k_.LoadCell(counters, counter, word_);
+      k_.StoreCell(ranks, e, rank);
+      k_.StoreCell(counters, counter, b_.CreateAdd(rank, b_.getInt32(1)));
+    }));
+    k_.Barrier();
+    return k_.ForEach("moves", thread_, size_, kBlockSize, [&](llvm::Value* e) {
+      llvm::Value* digit = b_.CreateZExt(k_.LoadCell(digits, e, word_), b_.getInt64Ty());
+      llvm::Value* rank = b_.CreateSub(k_.LoadCell(ranks, e, word_), k_.LoadCell(starts, digit, word_));
+      llvm::Value* to = b_.CreateZExt(b_.CreateAdd(k_.LoadCell(counts_, PlaceOfCount(digit), word_), rank), b_.getInt64Ty());
+      llvm::Value *at = ElementAt(b_.CreateAdd(first_, e)), *place = ElementAt(to);
+      for (int64_t i = 0; i < r_.count; ++i) Array(r_.count + i, i).Store(k_.context(), IndexOf(place), Array(i, i).Load(k_.context(), IndexOf(at)));
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+  codegen::IrArray Array(int64_t argument, int64_t i) {
+    return {.pointer = k_.extra(argument),
+            .shape = ShapeUtil::MakeShape(r_.instruction->operand(i)->shape().element_type(), {r_.elements}),
+            .alignment = kDeviceAlignment,
+            .invariant = argument < r_.count};
+  }
+  Index IndexOf(llvm::Value* at) { return Index({LaneIndex::Uniform(at, 1, r_.elements)}); }
+
+  void FindTile() {
+    llvm::Value* block = k_.Block();
+    list_ = b_.CreateUDiv(block, Int(r_.tiles()));
+    tile_ = b_.CreateURem(block, Int(r_.tiles()));
+    first_ = b_.CreateMul(tile_, Int(kTile), "", true, true);
+    size_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(Int(r_.length), first_, "", true, true), Int(kTile));
+    origin_ = b_.CreateAdd(b_.CreateMul(b_.CreateUDiv(list_, Int(r_.stride)), Int(r_.length * r_.stride)), b_.CreateURem(list_, Int(r_.stride)));
+  }
+  llvm::Value* ElementAt(llvm::Value* i) { return b_.CreateAdd(origin_, b_.CreateMul(i, Int(r_.stride))); }
+  llvm::Value* PlaceOfCount(llvm::Value* digit) { return b_.CreateAdd(b_.CreateMul(b_.CreateAdd(b_.CreateMul(list_, Int(kDigits)), digit), Int(r_.tiles())), tile_); }
+
+  absl::Status Zero(llvm::Value* cells, int64_t count) {
+    return k_.ForEach("zero", thread_, Int(count), kBlockSize, [&](llvm::Value* i) {
+      k_.StoreCell(cells, i, b_.getInt32(0));
+      return absl::OkStatus();
+    });
+  }
+
+  // The digit of element `e` of the tile, i64.
+  absl::StatusOr<llvm::Value*> DigitOf(llvm::Value* e) {
+    codegen::RegionScope region(k_.context());
+    absl::flat_hash_map<const HloInstruction*, ElementValue> values;
+    const ElementValue element = Array(r_.key_array, r_.key_array).Load(k_.context(), IndexOf(ElementAt(b_.CreateAdd(first_, e))));
+    for (const HloInstruction* instruction : r_.key->parent()->MakePostOrder()) {
+      if (instruction->IsParameter()) {
+        if (instruction->parameter_number() == 2 * r_.key_array) values[instruction] = element;
+      } else if (instruction->IsConstant()) {
+        if (instruction->shape().rank() == 0) values[instruction] = codegen::EmitLiteral(k_.context(), instruction->literal());
+      } else if (IsKeyOp(instruction->opcode())) {
+        std::vector<ElementValue> operands;
+        for (const HloInstruction* operand : instruction->operands()) {
+          if (values.contains(operand)) operands.push_back(values[operand]);
+        }
+        if (static_cast<int64_t>(operands.size()) < instruction->operand_count()) continue;  // of the other element
+        HILO_ASSIGN_OR_RETURN(values[instruction], codegen::EmitElementwise(k_.context(), instruction, operands));
+      }
+      if (instruction == r_.key) break;
+    }
+    llvm::Value* key = OrderKey(b_, r_.key->shape().element_type(), values.at(r_.key).re, r_.descending);
+    llvm::Value* wide = b_.CreateZExtOrTrunc(key, b_.getInt64Ty());
+    return b_.CreateAnd(b_.CreateLShr(wide, shift_), Int(kDigits - 1));
+  }
+
+  // Cells [begin, end) of each of the block's threads, behind `base`, become the sums of all cells before them.
+  absl::Status AddUp(llvm::Value* cells, llvm::Value* base, llvm::Value* begin, llvm::Value* end, int64_t threads) {
+    llvm::Value* sums = k_.Shared(word_, threads, "sums");
+    const auto walk = [&](llvm::Value* start, bool store) -> absl::StatusOr<llvm::Value*> {
+      auto turn = [&](llvm::Value* i, const codegen::Carried& sum) -> absl::StatusOr<codegen::Carried> {
+        llvm::Value *at = b_.CreateAdd(base, i), *cell = k_.LoadCell(cells, at, word_);
+        if (store) k_.StoreCell(cells, at, sum[0]);
+        return codegen::Carried{b_.CreateAdd(sum[0], cell)};
+      };
+      HILO_ASSIGN_OR_RETURN(const codegen::Carried sum, codegen::EmitLoop(k_.context(), "walk", begin, end, 1, {start}, turn));
+      return sum[0];
+    };
+    HILO_ASSIGN_OR_RETURN(llvm::Value * own, walk(b_.getInt32(0), false));
+    k_.StoreCell(sums, thread_, own);
+    k_.Barrier();
+    for (int64_t distance = 1; distance < threads; distance *= 2) {
+      llvm::Value* has = b_.CreateICmpUGE(thread_, Int(distance));
+      llvm::Value* other = k_.LoadCell(sums, b_.CreateSelect(has, b_.CreateSub(thread_, Int(distance)), thread_), word_);
+      llvm::Value* sum = b_.CreateAdd(k_.LoadCell(sums, thread_, word_), b_.CreateSelect(has, other, b_.getInt32(0)));
+      k_.Barrier();
+      k_.StoreCell(sums, thread_, sum);
+      k_.Barrier();
+    }
+    return walk(b_.CreateSub(k_.LoadCell(sums, thread_, word_), own), true).status();
+  }
+
+  KernelEmitter& k_;
+  llvm::IRBuilder<>& b_;
+  const Radix& r_;
+  llvm::Value* thread_;
+  llvm::Type* word_;
+  llvm::Value *counts_, *shift_;
+  llvm::Value *list_ = nullptr, *tile_ = nullptr, *first_ = nullptr, *size_ = nullptr, *origin_ = nullptr;  // of the block: its list, tile, the tile's place and size in the list; the list's place
+};
+
+}  // namespace
+
+absl::StatusOr<bool> EmitRadixSort(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<Radix> r = Match(*instruction);
+  if (!r.has_value() || r->length > INT32_MAX) return false;
+  const PrimitiveType type = r->key->shape().element_type();
+  const int64_t bits = type == PRED ? 1 : codegen::RegisterType(program.llvm_context(), type)->getScalarSizeInBits();
+  const int64_t passes = CeilDiv(bits, kDigitBits);
+  if (r->length < program.emission().radix_sort_from * passes / 8) return false;
+  std::vector<KernelArgument> from, results, scratch;
+  for (int64_t i = 0; i < r->count; ++i) {
+    HILO_ASSIGN_OR_RETURN(const BufferSlice operand, program.SliceOf(instruction->operand(i)));
+    const BufferSlice& result = program.assignment().slice(instruction, i);
+    from.push_back(KernelArgument::Slice(operand, false));
+    results.push_back(KernelArgument::Slice(result, true));
+    if (passes > 1) scratch.push_back(KernelArgument::Scratch(program.AllocateScratch(result.size), result.size, true));
+  }
+  const int64_t count_bytes = r->lists() * kDigits * r->tiles() * 4;
+  const KernelArgument counts = KernelArgument::Scratch(program.AllocateScratch(count_bytes), count_bytes, true);
+  // The last pass writes the results, the one before it scratch memory, and so on.
+  for (int64_t left = passes; left > 0; --left) {
+    const std::vector<KernelArgument>& to = left % 2 == 1 ? results : scratch;
+    for (KernelArgument& argument : from) argument.written = false;
+    const auto emit = [&](absl::Status (RadixKernel::*code)(), int64_t blocks, int64_t block, bool moves, bool writes_counts) -> absl::Status {
+      std::vector<KernelArgument> arguments = from;
+      arguments.insert(arguments.end(), to.begin(), to.end());
+      if (!moves) {
+        for (int64_t i = r->count; i < 2 * r->count; ++i) arguments[i].written = false;
+      }
+      arguments.push_back(counts);
+      arguments.back().written = writes_counts;
+      arguments.push_back(KernelArgument::Integer(kDigitBits * (passes - left)));
+      KernelEmitter k(&program, nullptr, arguments);
+      RadixKernel kernel(k, *r);
+      HILO_RETURN_IF_ERROR((kernel.*code)());
+      HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, static_cast<int>(block)));
+      return program.Launch(instruction, number, blocks, static_cast<int>(block), arguments);
+    };
+    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Count, r->lists() * r->tiles(), kBlockSize, false, true));
+    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Scan, r->lists(), kScanBlock, false, true));
+    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Scatter, r->lists() * r->tiles(), kBlockSize, true, false));
+    from = to;
+  }
+  return true;
+}
+
+}  // namespace hilo::gpu

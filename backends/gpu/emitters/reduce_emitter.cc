@@ -1,0 +1,511 @@
+// Reductions, with the producers that were fused into their operands.
+//
+// *Rows*: the minor-most dimension is reduced. The lanes of a part of a warp, of a warp, or of a block share a row; each reduces what it has, then they combine, by shuffles
+// and, between warps, through shared memory. Long rows of which there are few are cut into parts for several blocks, whose results a second launch combines: no atomics, and
+// so always the same result. *Columns*: the minor-most dimension is kept; neighbouring threads have neighbouring results, the strips of a block take turns along the columns and meet in
+// shared memory, and a second launch combines the parts of several blocks. *Serial*: a thread a result, in row-major order, for whatever may not be reordered. Rows that fit into the registers
+// of a block are the affair of row_emitter.cc.
+//
+// No identity is needed: a thread starts with its first element, and those without one are left out. Lanes combine with neighbours at distance 1, 2, 4 ...; when each lane has
+// had a run of neighbouring elements, this keeps their order, as computations want that are associative but not known to be commutative. The others take turns, which reads
+// memory in whole lines, and in groups of neighbours that fill 16 bytes, each of which has a running value of its own.
+#include <algorithm>
+
+#include "backends/gpu/emitters/emitters.h"
+#include "backends/llvm/elements/element_movement.h"
+#include "backends/llvm/elements/scalar_computation.h"
+#include "base/status_macros.h"
+#include "hlo/analysis/choice_reduction.h"
+#include "hlo/analysis/reduction_op.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::gpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+// Rows longer than this have a block each.
+constexpr int64_t kWarpRow = 1024;
+// Shorter reductions are serial.
+constexpr int64_t kShort = 8;
+// Threads that a device wants, and the least that a part of a reduction should have to do.
+constexpr int64_t kWantedThreads = int64_t{1} << 17;
+constexpr int64_t kMinPart = 2048, kMinColumnPart = 32;
+// Threads of a block that stand side by side over columns, where there are strips.
+constexpr int64_t kColumnLanes = 32;
+
+constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
+
+enum class Order { kSerial, kAssociative, kAny };
+
+struct Reduction {
+  const HloInstruction* instruction;   // the reduce or the fusion around it
+  const HloInstruction* reduce;
+  int64_t count;                       // operands
+  Shape input;
+  std::vector<int64_t> kept, reduced;  // dimension numbers, ascending
+  std::vector<int64_t> kept_sizes, reduced_sizes;
+  std::vector<PrimitiveType> types;
+  int64_t rows, columns;               // results, and elements of each
+  int64_t group = 1;                   // neighbours along the minor-most dimension that a thread takes together
+
+  const HloComputation& computation() const { return *reduce->called_computation(); }
+};
+
+Reduction Describe(const HloInstruction* instruction) {
+  const HloInstruction* reduce = HeroOf(instruction);
+  Reduction r{.instruction = instruction, .reduce = reduce, .count = reduce->operand_count() / 2, .input = reduce->operand(0)->shape()};
+  std::vector<bool> is_reduced(r.input.rank(), false);
+  for (int64_t dimension : reduce->attrs<ReduceAttrs>().dimensions) is_reduced[dimension] = true;
+  for (int64_t d = 0; d < r.input.rank(); ++d) {
+    (is_reduced[d] ? r.reduced : r.kept).push_back(d);
+    (is_reduced[d] ? r.reduced_sizes : r.kept_sizes).push_back(r.input.dimensions(d));
+  }
+  for (int64_t i = 0; i < r.count; ++i) r.types.push_back(reduce->operand(i)->shape().element_type());
+  r.rows = Product(r.kept_sizes);
+  r.columns = Product(r.reduced_sizes);
+  int64_t widest = 1;
+  for (const HloInstruction* operand : instruction->operands()) {
+    if (operand->shape().IsArray() && ShapeUtil::ElementsIn(operand->shape()) > 1) {
+      widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(operand->shape().element_type()));
+    }
+  }
+  r.group = std::clamp<int64_t>(kGroupBytes / widest, 1, kMostInGroup);
+  while (r.group > 1 && r.input.dimensions().back() % r.group != 0) r.group /= 2;
+  return r;
+}
+
+Order OrderOf(const Reduction& r, bool strict) {
+  if (MayReorder(*r.reduce, strict)) return Order::kAny;
+  for (PrimitiveType type : r.types) {
+    if (strict && !IsIntegralType(type) && type != PRED) return Order::kSerial;
+  }
+  return IsChoiceReduction(*r.reduce) ? Order::kAssociative : Order::kSerial;
+}
+
+Index InputIndex(const Reduction& r, const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {
+  std::vector<LaneIndex> index(r.input.rank());
+  for (size_t i = 0; i < kept.size(); ++i) index[r.kept[i]] = kept[i];
+  for (size_t i = 0; i < reduced.size(); ++i) index[r.reduced[i]] = reduced[i];
+  return Index(std::move(index));
+}
+
+// One kernel of a reduction: `element` yields what is reduced, `result` takes what comes out.
+class ReductionKernel {
+ public:
+  using Element = absl::FunctionRef<absl::StatusOr<Elements>(llvm::Value* row, llvm::Value* column)>;
+  using Group = absl::FunctionRef<absl::StatusOr<std::vector<Elements>>(llvm::Value* i)>;
+  using Result = absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* part, Elements values)>;
+
+  ReductionKernel(KernelEmitter& k, const Reduction& r) : k_(k), b_(k.b()), r_(r) {}
+
+  // The elements of the instruction's operands.
+  absl::StatusOr<Elements> Input(llvm::Value* row, llvm::Value* column) { return InputAt(k_.Delinearize(row, r_.kept_sizes), k_.Delinearize(column, r_.reduced_sizes)); }
+
+  absl::StatusOr<Elements> InputAt(const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {
+    const Index at = InputIndex(r_, kept, reduced);
+    Elements elements;
+    for (int64_t i = 0; i < r_.count; ++i) {
+      HILO_ASSIGN_OR_RETURN(elements.emplace_back(), k_.elements().Generate(r_.reduce->operand(i), at));
+    }
+    return elements;
+  }
+
+  // Those of group number `i` along `dimensions`, which are the kept or the reduced ones: an index each.
+  std::vector<std::vector<LaneIndex>> GroupIndices(llvm::Value* i, absl::Span<const int64_t> dimensions) {
+    llvm::Value* first = b_.CreateMul(i, Int(r_.group), "", true, true);
+    const std::vector<LaneIndex> base = Index::FromLinear(LaneIndex::Uniform(first, r_.group, Product(dimensions)), dimensions).Dims(k_.context());
+    std::vector<std::vector<LaneIndex>> indices(r_.group, base);
+    for (int64_t j = 0; j < r_.group; ++j) indices[j].back() = base.back().AddConstant(j).WithRange({0, dimensions.back() - 1});
+    return indices;
+  }
+
+  // Combines with the initial values and stores.
+  absl::Status Output(llvm::Value* row, const Elements& values) {
+    Elements inits;
+    for (int64_t i = r_.count; i < 2 * r_.count; ++i) {
+      HILO_ASSIGN_OR_RETURN(inits.emplace_back(), k_.elements().Generate(r_.reduce->operand(i), Index()));
+    }
+    HILO_ASSIGN_OR_RETURN(Elements sums, Combine(std::move(inits), values));
+    const Index at(k_.Delinearize(row, r_.kept_sizes));
+    for (int64_t i = 0; i < r_.count; ++i) k_.ArrayOf(r_.instruction, i).Store(k_.context(), at, sums[i]);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Elements> Combine(Elements a, const Elements& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return codegen::EmitComputation(k_.context(), r_.computation(), a);
+  }
+
+  // Elements [begin, end) of a row, at least one, `step` apart, in order.
+  absl::StatusOr<Elements> Run(llvm::Value* row, llvm::Value* begin, llvm::Value* end, int64_t step, Element element) {
+    HILO_ASSIGN_OR_RETURN(Elements first, element(row, begin));
+    auto turn = [&](llvm::Value* column, const Carried& carried) -> absl::StatusOr<Carried> {
+      HILO_ASSIGN_OR_RETURN(Elements next, element(row, column));
+      HILO_ASSIGN_OR_RETURN(Elements sum, Combine(codegen::Unpack(carried, r_.types), next));
+      return codegen::Pack(sum);
+    };
+    llvm::Value* second = b_.CreateAdd(begin, Int(step), "", true, true);
+    HILO_ASSIGN_OR_RETURN(Carried done, codegen::EmitLoop(k_.context(), "run", second, end, step, codegen::Pack(first), turn));
+    return codegen::Unpack(done, r_.types);
+  }
+
+  // What `group` yields for [begin, end), at least one, `step` apart: a running value for each place in the groups.
+  absl::StatusOr<std::vector<Elements>> RunGroups(llvm::Value* begin, llvm::Value* end, int64_t step, Group group) {
+    auto pack = [](const std::vector<Elements>& all) {
+      Carried packed;
+      for (const Elements& one : all) {
+        for (llvm::Value* value : codegen::Pack(one)) packed.push_back(value);
+      }
+      return packed;
+    };
+    auto unpack = [&](const Carried& packed) {
+      const size_t width = packed.size() / static_cast<size_t>(r_.group);
+      std::vector<Elements> all;
+      for (size_t at = 0; at < packed.size(); at += width) all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), r_.types));
+      return all;
+    };
+    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> first, group(begin));
+    auto turn = [&](llvm::Value* i, const Carried& carried) -> absl::StatusOr<Carried> {
+      HILO_ASSIGN_OR_RETURN(const std::vector<Elements> next, group(i));
+      std::vector<Elements> running = unpack(carried);
+      for (size_t j = 0; j < running.size(); ++j) {
+        HILO_ASSIGN_OR_RETURN(running[j], Combine(std::move(running[j]), next[j]));
+      }
+      return pack(running);
+    };
+    llvm::Value* second = b_.CreateAdd(begin, Int(step), "", true, true);
+    HILO_ASSIGN_OR_RETURN(const Carried done, codegen::EmitLoop(k_.context(), "run", second, end, step, pack(first), turn));
+    return unpack(done);
+  }
+
+  // Groups [begin, end) of a row, at least one, `step` apart, all combined.
+  absl::StatusOr<Elements> RunRowGroups(llvm::Value* row, llvm::Value* begin, llvm::Value* end, int64_t step) {
+    const std::vector<LaneIndex> kept = k_.Delinearize(row, r_.kept_sizes);
+    auto group = [&](llvm::Value* i) -> absl::StatusOr<std::vector<Elements>> {
+      std::vector<Elements> elements;
+      for (const std::vector<LaneIndex>& reduced : GroupIndices(i, r_.reduced_sizes)) {
+        HILO_ASSIGN_OR_RETURN(elements.emplace_back(), InputAt(kept, reduced));
+      }
+      return elements;
+    };
+    HILO_ASSIGN_OR_RETURN(std::vector<Elements> running, RunGroups(begin, end, step, group));
+    for (size_t j = 1; j < running.size(); ++j) {
+      HILO_ASSIGN_OR_RETURN(running[0], Combine(std::move(running[0]), running[j]));
+    }
+    return running[0];
+  }
+
+  // Lane 0 of each `lanes` gets the combination of the first `valid` of them, in order. Null: of all.
+  absl::StatusOr<Elements> CombineLanes(Elements values, int lanes, llvm::Value* lane, llvm::Value* valid) {
+    for (int distance = 1; distance < lanes; distance *= 2) {
+      Carried neighbour;
+      const Carried mine = codegen::Pack(values);
+      for (llvm::Value* value : mine) neighbour.push_back(k_.ShuffleDown(value, distance));
+      HILO_ASSIGN_OR_RETURN(Elements combined, Combine(values, codegen::Unpack(neighbour, r_.types)));
+      Carried next = codegen::Pack(combined);
+      if (valid != nullptr) {
+        llvm::Value* takes = b_.CreateICmpSLT(b_.CreateAdd(lane, Int(distance)), valid);
+        for (size_t i = 0; i < next.size(); ++i) next[i] = b_.CreateSelect(takes, next[i], mine[i]);
+      }
+      values = codegen::Unpack(next, r_.types);
+    }
+    return values;
+  }
+
+  // Rows of `columns` elements, `lanes` threads of a warp each. Lanes is a power of two, at most `columns`. In any order (kAny): `element` is the input, in groups, of which there are `lanes` at least.
+  absl::Status WarpRows(int64_t rows, int64_t columns, int lanes, Order order, Element element, Result result) {
+    llvm::Value* thread = k_.Thread();
+    llvm::Value* lane = b_.CreateAnd(thread, Int(lanes - 1));
+    llvm::Value* row = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(kBlockSize / lanes), "", true, true), b_.CreateUDiv(thread, Int(lanes)), "row", true, true);
+    // All lanes shuffle, so threads without a row of their own reduce the last one too.
+    llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, Int(rows - 1));
+    Elements values;
+    llvm::Value* valid = nullptr;
+    if (order == Order::kAny) {
+      HILO_ASSIGN_OR_RETURN(values, RunRowGroups(own, lane, Int(columns / r_.group), lanes));
+    } else {
+      const int64_t run = CeilDiv(columns, lanes), filled = CeilDiv(columns, run);
+      llvm::Value* begin = b_.CreateMul(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lane, Int(filled - 1)), Int(run), "", true, true);
+      llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(run)), Int(columns));
+      HILO_ASSIGN_OR_RETURN(values, Run(own, begin, end, 1, element));
+      if (filled < lanes) valid = Int(filled);
+    }
+    HILO_ASSIGN_OR_RETURN(values, CombineLanes(std::move(values), lanes, lane, valid));
+    llvm::Value* writes = b_.CreateAnd(b_.CreateICmpEQ(lane, Int(0)), b_.CreateICmpULT(row, Int(rows)));
+    return k_.If("writes", writes, [&] { return result(row, Int(0), values); });
+  }
+
+  // Rows cut into parts of `part` elements, a block each; `part` is a multiple of the block's groups.
+  absl::Status BlockRows(int64_t columns, int64_t part, Order order, Element element, Result result) {
+    const int64_t parts = CeilDiv(columns, part);
+    llvm::Value *thread = k_.Thread(), *block = k_.Block();
+    llvm::Value *row = b_.CreateUDiv(block, Int(parts)), *number = b_.CreateURem(block, Int(parts));
+    llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
+    llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(columns));
+    llvm::Value* size = b_.CreateSub(end, begin, "", true, true);
+    Elements values;
+    llvm::Value* filled;  // threads that have elements
+    if (order == Order::kAny) {
+      auto groups = [&](llvm::Value* elements) { return b_.CreateUDiv(elements, Int(r_.group), "", true); };
+      filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, groups(size), Int(kBlockSize));
+      llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, thread, b_.CreateSub(groups(size), Int(1)));
+      HILO_ASSIGN_OR_RETURN(values, RunRowGroups(row, b_.CreateAdd(groups(begin), own, "", true, true), groups(end), kBlockSize));
+    } else {
+      const int64_t run = CeilDiv(part, kBlockSize);
+      filled = b_.CreateUDiv(b_.CreateAdd(size, Int(run - 1)), Int(run));
+      llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, thread, b_.CreateSub(filled, Int(1)));
+      llvm::Value* first = b_.CreateAdd(begin, b_.CreateMul(own, Int(run), "", true, true), "", true, true);
+      llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(first, Int(run)), end);
+      HILO_ASSIGN_OR_RETURN(values, Run(row, first, last, 1, element));
+    }
+    llvm::Value* lane = b_.CreateAnd(thread, Int(kWarp - 1));
+    HILO_ASSIGN_OR_RETURN(values, CombineLanes(std::move(values), kWarp, lane, b_.CreateSub(filled, b_.CreateSub(thread, lane))));
+    // One value a warp through shared memory.
+    const Carried mine = codegen::Pack(values);
+    std::vector<llvm::Value*> cells;
+    for (llvm::Value* value : mine) cells.push_back(k_.Shared(value->getType(), kBlockSize / kWarp, "warps"));
+    HILO_RETURN_IF_ERROR(k_.If("first_lane", b_.CreateICmpEQ(lane, Int(0)), [&] {
+      for (size_t i = 0; i < mine.size(); ++i) k_.StoreCell(cells[i], b_.CreateLShr(thread, 5), mine[i]);
+      return absl::OkStatus();
+    }));
+    k_.Barrier();
+    llvm::Value* cell = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lane, Int(kBlockSize / kWarp - 1));
+    Carried warps;
+    for (size_t i = 0; i < mine.size(); ++i) warps.push_back(k_.LoadCell(cells[i], cell, mine[i]->getType()));
+    llvm::Value* warps_filled = b_.CreateLShr(b_.CreateAdd(filled, Int(kWarp - 1)), 5);
+    HILO_ASSIGN_OR_RETURN(values, CombineLanes(codegen::Unpack(warps, r_.types), kBlockSize / kWarp, lane, warps_filled));
+    return k_.If("writes", b_.CreateICmpEQ(thread, Int(0)), [&] { return result(row, number, values); });
+  }
+
+  // Columns cut into parts of `part` elements. A block has `lanes` groups of neighbouring columns side by side and `strips` threads for each, which take turns along its part.
+  absl::Status Columns(int64_t part, int64_t lanes, int64_t strips, Result result) {
+    const int64_t groups = r_.rows / r_.group, column_blocks = CeilDiv(groups, lanes);
+    llvm::Value *thread = k_.Thread(), *block = k_.Block();
+    llvm::Value *lane = b_.CreateURem(thread, Int(lanes)), *strip = b_.CreateUDiv(thread, Int(lanes));
+    llvm::Value *number = b_.CreateUDiv(block, Int(column_blocks)), *first_group = b_.CreateMul(b_.CreateURem(block, Int(column_blocks)), Int(lanes), "", true, true);
+    llvm::Value* own = b_.CreateAdd(first_group, lane, "", true, true);
+    llvm::Value* has = groups % lanes == 0 ? nullptr : b_.CreateICmpULT(own, Int(groups));
+    // Threads without a column or an element of their own take the last one, for nobody.
+    if (has != nullptr) own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, own, Int(groups - 1));
+    llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
+    llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(r_.columns));
+    llvm::Value* size = b_.CreateSub(end, begin, "", true, true);
+    llvm::Value* first = b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, strip, b_.CreateSub(size, Int(1))), "", true, true);
+    const std::vector<std::vector<LaneIndex>> kept = GroupIndices(own, r_.kept_sizes);
+    auto group = [&](llvm::Value* column) -> absl::StatusOr<std::vector<Elements>> {
+      const std::vector<LaneIndex> reduced = k_.Delinearize(column, r_.reduced_sizes);
+      std::vector<Elements> elements;
+      for (const std::vector<LaneIndex>& at : kept) {
+        HILO_ASSIGN_OR_RETURN(elements.emplace_back(), InputAt(at, reduced));
+      }
+      return elements;
+    };
+    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> running, RunGroups(first, end, strips, group));
+    if (strips == 1) {
+      auto write = [&]() -> absl::Status {
+        for (int64_t j = 0; j < r_.group; ++j) {
+          HILO_RETURN_IF_ERROR(result(b_.CreateAdd(b_.CreateMul(own, Int(r_.group), "", true, true), Int(j), "", true, true), number, running[j]));
+        }
+        return absl::OkStatus();
+      };
+      return has == nullptr ? write() : k_.If("writes", has, write);
+    }
+    // Column c of the block is place c % group of lane c / group. Lines of cells are one longer than there are lanes, and the places' lines begin 32 / group banks apart, so that
+    // threads hardly meet in a bank on either side.
+    const int64_t lines = strips * (lanes + 1), place = lines + ((kWarp / r_.group - lines) % kWarp + kWarp) % kWarp;
+    std::vector<llvm::Value*> cells;
+    const Carried like = codegen::Pack(running[0]);
+    for (llvm::Value* value : like) cells.push_back(k_.Shared(value->getType(), r_.group * place, "strips"));
+    auto cell = [&](llvm::Value* j, llvm::Value* s, llvm::Value* l) {
+      llvm::Value* line = b_.CreateAdd(b_.CreateMul(j, Int(place), "", true, true), b_.CreateMul(s, Int(lanes + 1), "", true, true), "", true, true);
+      return b_.CreateAdd(line, l, "", true, true);
+    };
+    for (int64_t j = 0; j < r_.group; ++j) {
+      const Carried mine = codegen::Pack(running[j]);
+      for (size_t i = 0; i < mine.size(); ++i) k_.StoreCell(cells[i], cell(Int(j), strip, lane), mine[i]);
+    }
+    k_.Barrier();
+    llvm::Value* row = b_.CreateAdd(b_.CreateMul(first_group, Int(r_.group), "", true, true), thread, "", true, true);
+    llvm::Value* writes = b_.CreateAnd(b_.CreateICmpULT(thread, Int(lanes * r_.group)), b_.CreateICmpULT(row, Int(r_.rows)));
+    return k_.If("writes", writes, [&]() -> absl::Status {
+      llvm::Value *j = b_.CreateURem(thread, Int(r_.group)), *l = b_.CreateUDiv(thread, Int(r_.group));
+      auto load = [&](llvm::Value* s) {
+        Carried loaded;
+        for (size_t i = 0; i < cells.size(); ++i) loaded.push_back(k_.LoadCell(cells[i], cell(j, s, l), like[i]->getType()));
+        return loaded;
+      };
+      llvm::Value* filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, Int(strips));
+      auto turn = [&](llvm::Value* s, const Carried& carried) -> absl::StatusOr<Carried> {
+        HILO_ASSIGN_OR_RETURN(const Elements sum, Combine(codegen::Unpack(carried, r_.types), codegen::Unpack(load(s), r_.types)));
+        return codegen::Pack(sum);
+      };
+      HILO_ASSIGN_OR_RETURN(const Carried sums, codegen::EmitLoop(k_.context(), "strips", Int(1), filled, 1, load(Int(0)), turn));
+      return result(row, number, codegen::Unpack(sums, r_.types));
+    });
+  }
+
+  // A thread a result, which is the combination of its `parts` parts in order.
+  absl::Status Parts(int64_t parts, Element element, Result result) {
+    llvm::Value* row = k_.GlobalThread(kBlockSize);
+    return k_.If("in_range", b_.CreateICmpULT(row, Int(r_.rows)), [&]() -> absl::Status {
+      HILO_ASSIGN_OR_RETURN(const Elements values, Run(row, Int(0), Int(parts), 1, element));
+      return result(row, Int(0), values);
+    });
+  }
+
+  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+
+ private:
+  KernelEmitter& k_;
+  llvm::IRBuilder<>& b_;
+  const Reduction& r_;
+};
+
+// Register types of the parts of running values.
+std::vector<llvm::Type*> PartTypes(llvm::LLVMContext& context, const Reduction& r) {
+  std::vector<llvm::Type*> types;
+  for (PrimitiveType type : r.types) {
+    llvm::Type* part = codegen::RegisterType(context, type);
+    types.push_back(part);
+    if (IsComplexType(type)) types.push_back(part);
+  }
+  return types;
+}
+
+int LanesFor(int64_t columns) {
+  int lanes = 1;
+  while (lanes < kWarp && 2 * lanes <= columns) lanes *= 2;
+  return lanes;
+}
+
+// The results of parts in scratch memory, an array for each of the running values' components: the parts of a row are neighbours, or (columns) the rows of a part are.
+struct Partials {
+  Partials(ProgramEmitter& program, const Reduction& r, int64_t parts, bool rows_together) : parts(parts), row_step(rows_together ? 1 : parts), part_step(rows_together ? r.rows : 1) {
+    for (llvm::Type* type : PartTypes(program.llvm_context(), r)) {
+      const int64_t bytes = KernelEmitter::CellBytes(type) * r.rows * parts;
+      memory.push_back(KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true));
+    }
+  }
+  std::vector<KernelArgument> ForReading() const {
+    std::vector<KernelArgument> arguments = memory;
+    for (KernelArgument& argument : arguments) argument.written = false;
+    return arguments;
+  }
+  llvm::Value* Cell(KernelEmitter& k, llvm::Value* row, llvm::Value* part) const {
+    auto times = [&](llvm::Value* value, int64_t step) { return k.b().CreateMul(value, k.b().getInt64(static_cast<uint64_t>(step)), "", true, true); };
+    return k.b().CreateAdd(times(row, row_step), times(part, part_step), "", true, true);
+  }
+  absl::Status Store(KernelEmitter& k, llvm::Value* row, llvm::Value* part, const Elements& values) const {
+    const Carried packed = codegen::Pack(values);
+    for (size_t i = 0; i < packed.size(); ++i) k.StoreCell(k.extra(static_cast<int64_t>(i)), Cell(k, row, part), packed[i]);
+    return absl::OkStatus();
+  }
+  Elements Load(KernelEmitter& k, const Reduction& r, llvm::Value* row, llvm::Value* part) const {
+    Carried packed;
+    const std::vector<llvm::Type*> types = PartTypes(k.module().getContext(), r);
+    for (size_t i = 0; i < types.size(); ++i) packed.push_back(k.LoadCell(k.extra(static_cast<int64_t>(i)), Cell(k, row, part), types[i]));
+    return codegen::Unpack(packed, r.types);
+  }
+
+  int64_t parts, row_step, part_step;
+  std::vector<KernelArgument> memory;
+};
+
+// Combines the parts of each row: the second launch.
+absl::Status EmitCombination(ProgramEmitter& program, const Reduction& r, const Partials& partials) {
+  KernelEmitter k(&program, r.instruction, partials.ForReading());
+  ReductionKernel kernel(k, r);
+  const bool rows_together = partials.row_step == 1;
+  const int lanes = rows_together ? 1 : LanesFor(partials.parts);
+  auto element = [&](llvm::Value* row, llvm::Value* part) -> absl::StatusOr<Elements> { return partials.Load(k, r, row, part); };
+  auto result = [&](llvm::Value* row, llvm::Value*, const Elements& values) { return kernel.Output(row, values); };
+  HILO_RETURN_IF_ERROR(rows_together ? kernel.Parts(partials.parts, element, result)
+                                     : kernel.WarpRows(r.rows, partials.parts, lanes, Order::kAssociative, element, result));
+  return program.FinishAndLaunch(r.instruction, k, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
+}
+
+absl::Status EmitWarpRows(ProgramEmitter& program, const Reduction& r, Order order) {
+  const int lanes = LanesFor(order == Order::kAny ? r.columns / r.group : r.columns);
+  KernelEmitter k(&program, r.instruction);
+  ReductionKernel kernel(k, r);
+  auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
+  auto result = [&](llvm::Value* row, llvm::Value*, const Elements& values) { return kernel.Output(row, values); };
+  HILO_RETURN_IF_ERROR(kernel.WarpRows(r.rows, r.columns, lanes, order, element, result));
+  return program.FinishAndLaunch(r.instruction, k, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
+}
+
+absl::Status EmitBlockRows(ProgramEmitter& program, const Reduction& r, Order order) {
+  // As many parts as the device has room for blocks.
+  const int64_t wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / r.rows, r.columns / kMinPart));
+  const int64_t turn = kBlockSize * r.group;
+  const int64_t part = CeilDiv(CeilDiv(r.columns, wanted), turn) * turn;
+  const int64_t parts = CeilDiv(r.columns, part);
+  auto emit = [&](KernelEmitter& k, const Partials* partials) {
+    ReductionKernel kernel(k, r);
+    auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
+    auto result = [&](llvm::Value* row, llvm::Value* number, const Elements& values) {
+      return partials == nullptr ? kernel.Output(row, values) : partials->Store(k, row, number, values);
+    };
+    return kernel.BlockRows(r.columns, part, order, element, result);
+  };
+  if (parts == 1) {
+    KernelEmitter k(&program, r.instruction);
+    HILO_RETURN_IF_ERROR(emit(k, nullptr));
+    return program.FinishAndLaunch(r.instruction, k, r.rows, kBlockSize);
+  }
+  const Partials partials(program, r, parts, /*rows_together=*/false);
+  {
+    KernelEmitter k(&program, r.instruction, partials.memory);
+    HILO_RETURN_IF_ERROR(emit(k, &partials));
+    HILO_RETURN_IF_ERROR(program.FinishAndLaunch(r.instruction, k, r.rows * parts, kBlockSize));
+  }
+  return EmitCombination(program, r, partials);
+}
+
+absl::Status EmitColumns(ProgramEmitter& program, const Reduction& r) {
+  const int64_t groups = r.rows / r.group;
+  int64_t lanes = kColumnLanes;
+  while (lanes / 2 >= groups) lanes /= 2;
+  // One strip is enough where there are columns for all threads.
+  int64_t strips = kBlockSize / lanes;
+  if (groups >= kWantedThreads) lanes = kBlockSize, strips = 1;
+  while (strips > r.columns) strips /= 2;
+  const int64_t column_blocks = CeilDiv(groups, lanes), block = std::max<int64_t>(kWarp, lanes * strips);
+  const int64_t wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / column_blocks, r.columns / (strips * kMinColumnPart / 8)));
+  const int64_t part = CeilDiv(r.columns, wanted), parts = CeilDiv(r.columns, part);
+  std::optional<Partials> partials;
+  if (parts > 1) partials.emplace(program, r, parts, /*rows_together=*/true);
+  {
+    KernelEmitter k(&program, r.instruction, partials.has_value() ? partials->memory : std::vector<KernelArgument>());
+    ReductionKernel kernel(k, r);
+    auto result = [&](llvm::Value* row, llvm::Value* number, const Elements& values) {
+      return partials.has_value() ? partials->Store(k, row, number, values) : kernel.Output(row, values);
+    };
+    HILO_RETURN_IF_ERROR(kernel.Columns(part, lanes, block / lanes, result));
+    HILO_RETURN_IF_ERROR(program.FinishAndLaunch(r.instruction, k, column_blocks * parts, static_cast<int>(block)));
+  }
+  return partials.has_value() ? EmitCombination(program, r, *partials) : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status EmitReduce(ProgramEmitter& program, const HloInstruction* instruction) {
+  const Reduction r = Describe(instruction);
+  const Order order = OrderOf(r, program.numerics().strict);
+  if (order == Order::kSerial || r.rows == 0 || r.columns < kShort) return EmitLoop(program, instruction);
+  int64_t minor = r.input.rank() - 1;
+  while (minor > 0 && r.input.dimensions(minor) == 1) --minor;
+  const bool rows = !r.reduced.empty() && std::find(r.reduced.begin(), r.reduced.end(), minor) != r.reduced.end();
+  // Rows in registers, unless they are so few that their parts want blocks of their own.
+  if (kWantedThreads / kBlockSize / r.rows < 2 || r.columns < 2 * kMinPart) {
+    if (const std::optional<RowPlan> plan = PlanRows(instruction, program.numerics().strict)) return EmitRows(program, instruction, *plan);
+  }
+  if (rows) return r.columns <= kWarpRow ? EmitWarpRows(program, r, order) : EmitBlockRows(program, r, order);
+  return order == Order::kAny ? EmitColumns(program, r) : EmitLoop(program, instruction);
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,276 @@
+// Kernels of row plans. A thread holds its elements of the row in registers from the first reduction to the last result: all of the code is one straight line, in which the element generators
+// compute nothing twice, so values that one reduction has computed are there for the next. Lanes combine across (butterflies), which leaves the result with all of them; rows of several
+// warps meet once in shared memory for each level of reductions.
+//
+// Where the columns are no multiple of what the threads have in a turn, the last groups of some threads are missing: these compute their first group again, which nobody looks at. Threads past the
+// last row do the same with the first row of their block. So a thread never reads what another one may be writing: when a result takes an operand's memory, only rows that are left over ask for a barrier.
+#include <map>
+
+#include "backends/gpu/emitters/emitters.h"
+#include "backends/llvm/elements/element_movement.h"
+#include "backends/llvm/elements/scalar_computation.h"
+#include "base/status_macros.h"
+
+namespace hilo::gpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+// The first `count` dimensions have `elements` elements; -1 if there is no such count.
+int64_t LeadingDimensions(absl::Span<const int64_t> dimensions, int64_t elements) {
+  int64_t product = 1;
+  for (size_t d = 0; d <= dimensions.size(); ++d) {
+    if (product == elements && (d == dimensions.size() || dimensions[d] != 1)) return static_cast<int64_t>(d);
+    if (d < dimensions.size()) product *= dimensions[d];
+  }
+  return -1;
+}
+
+class RowKernel {
+ public:
+  RowKernel(KernelEmitter& k, const HloInstruction* instruction, const RowPlan& plan, int64_t block_rows)
+      : k_(k), b_(k.b()), instruction_(instruction), plan_(plan), block_rows_(block_rows) {}
+
+  absl::Status Emit() {
+    Place();
+    for (const auto& level : plan_.levels) HILO_RETURN_IF_ERROR(Reduce(level));
+    return Store();
+  }
+
+ private:
+  int64_t elements() const { return plan_.groups * plan_.group; }
+  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+
+  // Which row and columns the thread has.
+  void Place() {
+    llvm::Value* thread = k_.Thread();
+    lane_ = b_.CreateAnd(thread, Int(plan_.threads - 1), "lane");
+    row_in_block_ = b_.CreateUDiv(thread, Int(plan_.threads));
+    llvm::Value* first = b_.CreateMul(k_.Block(), Int(block_rows_), "", true, true);
+    row_ = b_.CreateAdd(first, row_in_block_, "row", true, true);
+    if (plan_.space.rows % block_rows_ != 0) {
+      has_row_ = b_.CreateICmpULT(row_, Int(plan_.space.rows));
+      row_ = b_.CreateSelect(has_row_, row_, first);
+    }
+    // Wherever it can be the thread's first column and a constant: one address register serves all groups.
+    const int64_t columns = plan_.space.columns;
+    llvm::Value* own = b_.CreateMul(lane_, Int(plan_.group), "column", true, true);
+    const LaneIndex base = LaneIndex::Uniform(own, plan_.group, columns);
+    for (int64_t i = 0; i < plan_.groups; ++i) {
+      const int64_t before = i * plan_.threads * plan_.group;
+      llvm::Value* has = nullptr;
+      if (before + plan_.threads * plan_.group > columns) {
+        has = b_.CreateICmpULT(own, Int(columns - before));
+        llvm::Value* column = b_.CreateSelect(has, b_.CreateAdd(own, Int(before), "", true, true), own);
+        first_columns_.push_back(LaneIndex::Uniform(column, plan_.group, columns));
+      } else {
+        first_columns_.push_back(base.AddConstant(before).WithRange({0, columns - 1}));
+      }
+      has_group_.push_back(has);
+    }
+  }
+
+  // Where element `e` of the thread is in a full array.
+  const Index& FullIndex(const Shape& shape, int64_t e) {
+    std::vector<Index>& known = full_[std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end())];
+    if (known.empty()) {
+      for (int64_t i = 0; i < elements(); ++i) known.push_back(MakeFullIndex(shape.dimensions(), i / plan_.group, i % plan_.group));
+    }
+    return known[e];
+  }
+
+  Index MakeFullIndex(absl::Span<const int64_t> dimensions, int64_t group, int64_t j) {
+    const auto& [rows, columns] = plan_.space;
+    const LaneIndex& base = first_columns_[group];
+    const int64_t leading = LeadingDimensions(dimensions, rows);
+    if (leading < 0) {
+      const LaneIndex column = base.AddConstant(j).WithRange({0, columns - 1});
+      return Index({LaneIndex::Uniform(row_, 1, rows), column}).Reshape(k_.context(), {rows, columns}, dimensions);
+    }
+    std::vector<LaneIndex> index = k_.Delinearize(row_, dimensions.first(leading));
+    const auto trailing = dimensions.subspan(leading);
+    std::vector<LaneIndex> in_row = Index::FromLinear(base, trailing).Dims(k_.context());
+    in_row.back() = in_row.back().AddConstant(j).WithRange({0, trailing.back() - 1});
+    index.insert(index.end(), in_row.begin(), in_row.end());
+    return Index(std::move(index));
+  }
+
+  Index RowIndex(const Shape& shape) { return shape.rank() == 0 ? Index() : Index(k_.Delinearize(row_, shape.dimensions())); }
+
+  // Element `e` of the thread, or the row's.
+  absl::StatusOr<ElementValue> Value(const HloInstruction* instruction, int64_t e) {
+    return k_.elements().Generate(instruction, plan_.space.IsFull(instruction->shape()) ? FullIndex(instruction->shape(), e) : RowIndex(instruction->shape()));
+  }
+
+  // Loads what `wanted` reads of full arrays: before any arithmetic, so that neighbours become one access.
+  absl::Status Load(absl::Span<const HloInstruction* const> wanted) {
+    std::vector<const HloInstruction*> stack(wanted.begin(), wanted.end());
+    while (!stack.empty()) {
+      const HloInstruction* instruction = stack.back();
+      stack.pop_back();
+      if (!visited_.insert(instruction).second || instruction->opcode() == HloOpcode::kReduce) continue;
+      const bool in_memory = instruction->IsParameter() || (instruction != instruction_ && !instruction->parent()->IsFusion());
+      if (!in_memory) {
+        stack.insert(stack.end(), instruction->operands().begin(), instruction->operands().end());
+        continue;
+      }
+      if (!plan_.space.IsFull(instruction->shape())) continue;
+      for (int64_t e = 0; e < elements(); ++e) HILO_RETURN_IF_ERROR(Value(instruction, e).status());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Elements> Combine(const HloInstruction* reduce, const ElementValue& a, const ElementValue& b) {
+    return codegen::EmitComputation(k_.context(), *reduce->called_computation(), {a, b});
+  }
+
+  // Every lane gets the combination of `lanes` neighbouring ones.
+  absl::StatusOr<ElementValue> CombineLanes(const HloInstruction* reduce, ElementValue value, int64_t lanes) {
+    for (int distance = 1; distance < lanes; distance *= 2) {
+      ElementValue other{.re = k_.ShuffleAcross(value.re, distance)};
+      if (value.im != nullptr) other.im = k_.ShuffleAcross(value.im, distance);
+      HILO_ASSIGN_OR_RETURN(const Elements sum, Combine(reduce, value, other));
+      value = sum[0];
+    }
+    return value;
+  }
+
+  ElementValue Select(llvm::Value* condition, const ElementValue& a, const ElementValue& c) {
+    return {b_.CreateSelect(condition, a.re, c.re), a.im == nullptr ? nullptr : b_.CreateSelect(condition, a.im, c.im)};
+  }
+
+  // What the thread has of the row.
+  absl::StatusOr<ElementValue> ReduceOwn(const HloInstruction* reduce) {
+    const HloInstruction* operand = reduce->operand(0);
+    HILO_ASSIGN_OR_RETURN(ElementValue sum, Value(operand, 0));
+    for (int64_t e = 1; e < elements(); ++e) {
+      HILO_ASSIGN_OR_RETURN(const ElementValue element, Value(operand, e));
+      HILO_ASSIGN_OR_RETURN(const Elements next, Combine(reduce, sum, element));
+      llvm::Value* has = has_group_[e / plan_.group];
+      sum = has == nullptr ? next[0] : Select(has, next[0], sum);
+    }
+    return CombineLanes(reduce, sum, std::min<int64_t>(plan_.threads, kWarp));
+  }
+
+  // All reductions of a level; their results are known in every thread of the row.
+  absl::Status Reduce(const std::vector<const HloInstruction*>& level) {
+    std::vector<const HloInstruction*> operands;
+    for (const HloInstruction* reduce : level) operands.push_back(reduce->operand(0));
+    HILO_RETURN_IF_ERROR(Load(operands));
+    Elements sums;
+    for (const HloInstruction* reduce : level) {
+      HILO_ASSIGN_OR_RETURN(sums.emplace_back(), ReduceOwn(reduce));
+    }
+    if (plan_.threads > kWarp) HILO_RETURN_IF_ERROR(CombineWarps(level, &sums));
+    for (size_t i = 0; i < level.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(const ElementValue init, k_.elements().Generate(level[i]->operand(1), Index()));
+      HILO_ASSIGN_OR_RETURN(const Elements sum, Combine(level[i], init, sums[i]));
+      k_.SetValue(level[i], sum[0]);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CombineWarps(const std::vector<const HloInstruction*>& level, Elements* sums) {
+    const int64_t warps = plan_.threads / kWarp;
+    llvm::Value* first = b_.CreateMul(row_in_block_, Int(warps), "", true, true);
+    llvm::Value* own = b_.CreateAdd(first, b_.CreateLShr(lane_, 5), "", true, true);
+    std::vector<std::vector<llvm::Value*>> cells;
+    for (const ElementValue& sum : *sums) {
+      std::vector<llvm::Value*>& mine = cells.emplace_back();
+      for (llvm::Value* part : codegen::Pack({sum})) mine.push_back(k_.Shared(part->getType(), block_rows_ * warps, "warps"));
+    }
+    llvm::Value* in_warp = b_.CreateAnd(lane_, Int(kWarp - 1));
+    HILO_RETURN_IF_ERROR(k_.If("first_lane", b_.CreateICmpEQ(in_warp, Int(0)), [&] {
+      for (size_t i = 0; i < cells.size(); ++i) {
+        const Carried parts = codegen::Pack({(*sums)[i]});
+        for (size_t p = 0; p < parts.size(); ++p) k_.StoreCell(cells[i][p], own, parts[p]);
+      }
+      return absl::OkStatus();
+    }));
+    k_.Barrier();
+    llvm::Value* cell = b_.CreateAdd(first, b_.CreateAnd(in_warp, Int(warps - 1)), "", true, true);
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const ElementValue& sum = (*sums)[i];
+      ElementValue partial{.re = k_.LoadCell(cells[i][0], cell, sum.re->getType())};
+      if (sum.im != nullptr) partial.im = k_.LoadCell(cells[i][1], cell, sum.im->getType());
+      HILO_ASSIGN_OR_RETURN((*sums)[i], CombineLanes(level[i], partial, warps));
+    }
+    return absl::OkStatus();
+  }
+
+  bool SharesMemory() {
+    for (size_t leaf = 0; leaf < plan_.roots.size(); ++leaf) {
+      for (const HloInstruction* operand : instruction_->operands()) {
+        for (int64_t other = 0, leaves = LeafCount(operand->shape()); other < leaves; ++other) {
+          if (k_.SameMemory(instruction_, static_cast<int64_t>(leaf), operand, other)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  absl::Status Store() {
+    HILO_RETURN_IF_ERROR(Load(plan_.roots));
+    std::vector<Elements> values;
+    bool row_results = false;
+    for (const HloInstruction* root : plan_.roots) {
+      Elements& mine = values.emplace_back();
+      const bool full = plan_.space.IsFull(root->shape());
+      row_results = row_results || !full;
+      for (int64_t e = 0; e < (full ? elements() : 1); ++e) {
+        HILO_ASSIGN_OR_RETURN(mine.emplace_back(), Value(root, e));
+      }
+    }
+    // Other threads read the element of a row that one thread writes, and rows that are nobody's are read as somebody's.
+    if (SharesMemory() && (row_results || has_row_ != nullptr)) k_.Barrier();
+    for (int64_t group = 0; group < plan_.groups; ++group) HILO_RETURN_IF_ERROR(When(And(has_row_, has_group_[group]), [&] { return StoreGroup(group, values); }));
+    if (!row_results) return absl::OkStatus();
+    return When(And(has_row_, b_.CreateICmpEQ(lane_, Int(0))), [&] {
+      for (size_t leaf = 0; leaf < plan_.roots.size(); ++leaf) {
+        const Shape& shape = plan_.roots[leaf]->shape();
+        if (!plan_.space.IsFull(shape)) k_.ArrayOf(instruction_, static_cast<int64_t>(leaf)).Store(k_.context(), RowIndex(shape), values[leaf][0]);
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  absl::Status StoreGroup(int64_t group, const std::vector<Elements>& values) {
+    for (size_t leaf = 0; leaf < plan_.roots.size(); ++leaf) {
+      const Shape& shape = plan_.roots[leaf]->shape();
+      if (!plan_.space.IsFull(shape)) continue;
+      const codegen::IrArray array = k_.ArrayOf(instruction_, static_cast<int64_t>(leaf));
+      for (int64_t e = group * plan_.group; e < (group + 1) * plan_.group; ++e) array.Store(k_.context(), FullIndex(shape, e), values[leaf][e]);
+    }
+    return absl::OkStatus();
+  }
+
+  // Null conditions hold always.
+  llvm::Value* And(llvm::Value* a, llvm::Value* c) { return a == nullptr ? c : c == nullptr ? a : b_.CreateAnd(a, c); }
+  absl::Status When(llvm::Value* condition, absl::FunctionRef<absl::Status()> body) { return condition == nullptr ? body() : k_.If("stores", condition, body); }
+
+  KernelEmitter& k_;
+  llvm::IRBuilder<>& b_;
+  const HloInstruction* instruction_;
+  const RowPlan& plan_;
+  const int64_t block_rows_;
+  llvm::Value *lane_ = nullptr, *row_in_block_ = nullptr, *row_ = nullptr;
+  llvm::Value* has_row_ = nullptr;         // null: it has
+  std::vector<llvm::Value*> has_group_;    // likewise
+  std::vector<LaneIndex> first_columns_;   // of the groups
+  std::map<std::vector<int64_t>, std::vector<Index>> full_;
+  absl::flat_hash_set<const HloInstruction*> visited_;
+};
+
+}  // namespace
+
+absl::Status EmitRows(ProgramEmitter& program, const HloInstruction* instruction, const RowPlan& plan) {
+  const int64_t block = std::max<int64_t>(kBlockSize, plan.threads), block_rows = block / plan.threads;
+  KernelEmitter k(&program, instruction);
+  HILO_RETURN_IF_ERROR(RowKernel(k, instruction, plan, block_rows).Emit());
+  return program.FinishAndLaunch(instruction, k, CeilDiv(plan.space.rows, block_rows), static_cast<int>(block));
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,166 @@
+// Transposes that exchange the minor-most dimension: through tiles in shared memory, so that both reading and writing go along lines. The operand may be anything fused. The result's
+// dimensions are seen as three groups: [before..., row, ...between, column], where `row` is the result dimension that is minor-most in the operand.
+//
+// A thread reads and writes 16 bytes of neighbours at once where the sides allow it, else a word: of types of 8 and 16
+// bits 4 or 2 elements side by side. A line of the tile is one element longer than its side (of 16 bits: one word, so
+// that neighbours are stored as words), so that the words of a line and those across the lines are in different banks,
+// or at most two in one.
+//
+// The tile holds elements as memory has them. Narrow floats that are only moved are never decoded.
+#include <algorithm>
+
+#include "backends/gpu/emitters/emitters.h"
+#include "backends/llvm/elements/element_movement.h"
+#include "base/status_macros.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::gpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+constexpr int64_t kWordBytes = 4, kWideBytes = 16;
+// Shorter sides are loops.
+constexpr int64_t kMinSide = 16;
+
+// The result dimension that is the operand's minor-most.
+int64_t RowDimension(const HloInstruction& transpose) {
+  const auto& permutation = transpose.attrs<TransposeAttrs>().dimensions;
+  const int64_t minor = transpose.shape().rank() - 1;
+  for (int64_t d = 0; d < minor; ++d) {
+    if (permutation[d] == minor) return d;
+  }
+  return -1;
+}
+
+struct Tile {
+  int64_t group = 1;         // elements that a thread has side by side
+  int64_t side = kWarpSize;  // in elements
+  int64_t pitch = side + 1;  // from line to line
+};
+
+Tile TileOf(const Shape& shape, int64_t rows, int64_t columns) {
+  const PrimitiveType type = shape.element_type();
+  if (IsComplexType(type) || PrimitiveTypeBitWidth(type) % 8 != 0) return {};
+  const int64_t bytes = PrimitiveTypeByteSize(type), words = std::max<int64_t>(kWordBytes / bytes, 1);
+  const auto fits = [&](const Tile& tile) { return rows % tile.group == 0 && columns % tile.group == 0 && rows >= tile.side && columns >= tile.side; };
+  const int64_t gap = bytes == 2 ? words : 1;
+  const Tile wide = {kWideBytes / bytes, 2 * kWarpSize, 2 * kWarpSize + gap};
+  const Tile narrow = {words, words * kWarpSize, words * kWarpSize + gap};
+  if (bytes > 1 && fits(wide)) return wide;  // bytes would meet in four to a bank
+  return fits(narrow) ? narrow : Tile();
+}
+
+// The type as which elements of `type` are moved: unsigned integers in place of narrow floats.
+PrimitiveType MovedType(PrimitiveType type) {
+  if (!IsFloatingPointType(type) || PrimitiveTypeByteSize(type) >= 4) return type;
+  return PrimitiveTypeByteSize(type) == 1 ? U8 : U16;
+}
+
+codegen::IrArray WithType(codegen::IrArray array, PrimitiveType type) {
+  array.shape = ShapeUtil::ChangeElementType(array.shape, type);
+  return array;
+}
+
+}  // namespace
+
+bool IsTiledTranspose(const HloInstruction& transpose) {
+  const int64_t row = transpose.shape().rank() < 2 ? -1 : RowDimension(transpose);
+  return row >= 0 && transpose.shape().dimensions(row) >= kMinSide && transpose.shape().dimensions().back() >= kMinSide;
+}
+
+absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instruction) {
+  const HloInstruction* transpose = HeroOf(instruction);
+  const auto& permutation = transpose->attrs<TransposeAttrs>().dimensions;
+  const Shape& shape = transpose->shape();
+  const int64_t row_dimension = RowDimension(*transpose), column_dimension = shape.rank() - 1;
+  const int64_t rows = shape.dimensions(row_dimension), columns = shape.dimensions(column_dimension);
+  std::vector<int64_t> others, other_sizes;
+  for (int64_t d = 0; d < column_dimension; ++d) {
+    if (d == row_dimension) continue;
+    others.push_back(d);
+    other_sizes.push_back(shape.dimensions(d));
+  }
+  const auto [group, side, pitch] = TileOf(shape, rows, columns);
+  const int64_t lanes = side / group;  // threads of a line
+  const int64_t tile_rows = CeilDiv(rows, side), tile_columns = CeilDiv(columns, side);
+
+  KernelEmitter k(&program, instruction);
+  llvm::IRBuilder<>& b = k.b();
+  auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+  llvm::Value *thread = k.Thread(), *block = k.Block();
+  llvm::Value *x = b.CreateMul(b.CreateURem(thread, integer(lanes)), integer(group), "", true, true), *y = b.CreateUDiv(thread, integer(lanes));
+  llvm::Value* tile = b.CreateURem(block, integer(tile_rows * tile_columns));
+  const std::vector<LaneIndex> other = k.Delinearize(b.CreateUDiv(block, integer(tile_rows * tile_columns)), other_sizes);
+  llvm::Value* first_row = b.CreateMul(b.CreateUDiv(tile, integer(tile_columns)), integer(side), "", true, true);
+  llvm::Value* first_column = b.CreateMul(b.CreateURem(tile, integer(tile_columns)), integer(side), "", true, true);
+  const PrimitiveType type = shape.element_type(), moved = MovedType(type);
+  llvm::Type* part = codegen::MemoryType(b.getContext(), moved);
+  std::vector<llvm::Value*> cells;
+  for (int i = 0; i < (IsComplexType(type) ? 2 : 1); ++i) cells.push_back(k.Shared(part, side * pitch, "tile"));
+
+  auto result_index = [&](llvm::Value* row, llvm::Value* column) {
+    std::vector<LaneIndex> at(shape.rank());
+    for (size_t i = 0; i < others.size(); ++i) at[others[i]] = other[i];
+    at[row_dimension] = LaneIndex::Uniform(row, 1, rows);
+    at[column_dimension] = LaneIndex::Uniform(column, 1, columns);
+    return at;
+  };
+  // Lines y, y + lines_at_once ... of the tile; the group's first element inside means all of it, as sides are multiples of groups.
+  using Body = absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* column, llvm::Value* cell)>;
+  const int64_t lines_at_once = kBlockSize / lanes;
+  auto lines = [&, group = group, side = side, pitch = pitch](bool along_rows, Body body) {
+    const auto line = [&](llvm::Value* i) {
+      llvm::Value *row_part = along_rows ? x : i, *column_part = along_rows ? i : x;
+      llvm::Value *row = b.CreateAdd(first_row, row_part, "", true, true), *column = b.CreateAdd(first_column, column_part, "", true, true);
+      llvm::Value* inside = b.CreateAnd(b.CreateICmpULT(row, integer(rows)), b.CreateICmpULT(column, integer(columns)));
+      return k.If("inside", inside, [&]() -> absl::Status {
+        for (int64_t j = 0; j < group; ++j) {
+          const auto next = [&](llvm::Value* value, bool moves) { return moves && j > 0 ? b.CreateAdd(value, integer(j), "", true, true) : value; };
+          llvm::Value *r = next(row_part, along_rows), *c = next(column_part, !along_rows);
+          llvm::Value* cell = b.CreateAdd(b.CreateMul(c, integer(pitch), "", true, true), r, "", true, true);
+          HILO_RETURN_IF_ERROR(body(next(row, along_rows), next(column, !along_rows), cell));
+        }
+        return absl::OkStatus();
+      });
+    };
+    if (group > 1) return k.ForEach("lines", y, integer(side), lines_at_once, line);
+    absl::Status status;
+    for (int64_t i = 0; i < side && status.ok(); i += lines_at_once) status = line(b.CreateAdd(y, integer(i), "", true, true));
+    return status;
+  };
+  HILO_ASSIGN_OR_RETURN(const std::optional<codegen::Materialized> source,
+                        k.Find(FusedOperand(transpose->operand(0), instruction), 0));
+  const bool is_moved = moved != type && source.has_value() && source->array.has_value();
+  const codegen::IrArray array = is_moved ? WithType(*source->array, moved) : codegen::IrArray();
+  HILO_RETURN_IF_ERROR(lines(/*along_rows=*/true, [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {
+    const std::vector<LaneIndex> at = result_index(row, column);
+    std::vector<LaneIndex> from(at.size());
+    for (size_t d = 0; d < at.size(); ++d) from[permutation[d]] = at[d];
+    ElementValue value;
+    if (is_moved) {
+      value = array.Load(k.context(), Index(std::move(from)));
+    } else {
+      HILO_ASSIGN_OR_RETURN(value, k.elements().Generate(transpose->operand(0), Index(std::move(from))));
+    }
+    const Carried parts = codegen::Pack({value});
+    for (size_t p = 0; p < parts.size(); ++p)
+      k.StoreCell(cells[p], cell, codegen::ToMemory(k.context(), is_moved ? moved : type, parts[p]));
+    return absl::OkStatus();
+  }));
+  k.Barrier();
+  HILO_RETURN_IF_ERROR(lines(/*along_rows=*/false, [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {
+    Carried parts;
+    for (llvm::Value* tile_cells : cells)
+      parts.push_back(codegen::FromMemory(k.context(), moved, k.LoadCell(tile_cells, cell, part)));
+    WithType(k.ArrayOf(instruction), moved)
+        .Store(k.context(), Index(result_index(row, column)), codegen::Unpack(parts, {&moved, 1})[0]);
+    return absl::OkStatus();
+  }));
+  return program.FinishAndLaunch(instruction, k, Product(other_sizes) * tile_rows * tile_columns, kBlockSize);
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,52 @@
+// dynamic-update-slice. When the result has the memory of the operand, only the window is written, by a thread an element; otherwise the whole result is a loop.
+#include "backends/gpu/emitters/emitters.h"
+#include "backends/llvm/elements/element_movement.h"
+#include "base/status_macros.h"
+
+namespace hilo::gpu {
+namespace {
+
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+bool IsInPlace(ProgramEmitter& program, const HloInstruction* instruction, const HloInstruction* hero) {
+  const HloInstruction* operand = FusedOperand(hero->operand(0), instruction);
+  if (!program.IsSequential(operand->parent()) || operand->IsConstant()) return false;
+  return program.assignment().slice(instruction).SameMemory(program.assignment().slice(operand));
+}
+
+}  // namespace
+
+absl::Status EmitUpdateOfWindow(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* i) {
+  const HloInstruction* hero = HeroOf(instruction);
+  const HloInstruction* update = hero->operand(1);
+  const std::vector<LaneIndex> from = k.Delinearize(i, update->shape().dimensions());
+  HILO_ASSIGN_OR_RETURN(ElementValue value, k.elements().Generate(update, Index(from)));
+  std::vector<LaneIndex> to;
+  for (int64_t d = 0; d < hero->shape().rank(); ++d) {
+    const HloInstruction* operand = hero->operand(2 + d);
+    HILO_ASSIGN_OR_RETURN(ElementValue start, k.elements().Generate(operand, Index()));
+    const int64_t highest = hero->shape().dimensions(d) - update->shape().dimensions(d);
+    to.push_back(codegen::ClampedIndex(k.context(), operand->shape().element_type(), start, highest).Add(k.context(), from[d]));
+  }
+  k.ArrayOf(instruction).Store(k.context(), Index(std::move(to)), value);
+  return absl::OkStatus();
+}
+
+bool UpdatesInPlace(ProgramEmitter& program, const HloInstruction* instruction) {
+  const HloInstruction* hero = HeroOf(instruction);
+  return hero->opcode() == HloOpcode::kDynamicUpdateSlice && IsInPlace(program, instruction, hero);
+}
+
+absl::Status EmitUpdateSlice(ProgramEmitter& program, const HloInstruction* instruction) {
+  if (!UpdatesInPlace(program, instruction)) return EmitLoop(program, instruction);
+  const int64_t count = ShapeUtil::ElementsIn(HeroOf(instruction)->operand(1)->shape());
+  const int block = BlockFor(count);
+  KernelEmitter k(&program, instruction);
+  llvm::Value* i = k.GlobalThread(block);
+  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))), [&] { return EmitUpdateOfWindow(k, instruction, i); }));
+  return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), block);
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,31 @@
+// The members of a fusion as its computation has them.
+#ifndef HILO_BACKENDS_GPU_MATCH_FUSED_MEMBERS_H_
+#define HILO_BACKENDS_GPU_MATCH_FUSED_MEMBERS_H_
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "hlo/ir/hlo_computation.h"
+
+namespace hilo::gpu {
+
+class FusedMembers {
+ public:
+  explicit FusedMembers(HloComputation* fused) : fused_(fused) {}
+
+  // Copies `member`, whose operands among the members have been added. Others become parameters, but for scalar constants, which are copied.
+  void Add(const HloInstruction& member);
+  // The copy of a member.
+  HloInstruction* at(const HloInstruction* member) const { return copies_.at(member); }
+  // What the fusion's operands are, in the order of the parameters.
+  const std::vector<HloInstruction*>& operands() const { return operands_; }
+
+ private:
+  HloComputation* fused_;
+  absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies_;
+  std::vector<HloInstruction*> operands_;
+};
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_MATCH_FUSED_MEMBERS_H_

@@ -1,0 +1,133 @@
+// A dot that goes to the library becomes a fusion with the element-wise instructions that the library does along the
+// way:
+//
+//   d = f32[m,n] dot(x, y)
+//   a = f32[m,n] add(d, broadcast(v))                  f = f32[m,n] fusion(x, y, v), kind=kCustom
+//   ROOT r = f32[m,n] maximum(a, 0)             =>
+//
+// This comes before loops are fused, which leave fusions alone. Operands whose dimensions BLAS has no flags for are
+// transposed first: to batch, free and contracting dimensions on the left; to batch, contracting and free ones on the
+// right (for 8-bit types contracting last, as their kernels want it).
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "absl/algorithm/container.h"
+#include "backends/gpu/match/epilogue_match.h"
+#include "backends/gpu/match/gemm_match.h"
+#include "base/status_macros.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::gpu {
+namespace {
+
+std::vector<int64_t> Free(const Shape& shape, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+  std::vector<int64_t> free;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) free.push_back(d);
+  }
+  return free;
+}
+
+std::vector<int64_t> Joined(std::vector<int64_t> a, const std::vector<int64_t>& b, const std::vector<int64_t>& c) {
+  a.insert(a.end(), b.begin(), b.end());
+  a.insert(a.end(), c.begin(), c.end());
+  return a;
+}
+
+std::vector<int64_t> Count(size_t first, size_t count) {
+  std::vector<int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), static_cast<int64_t>(first));
+  return numbers;
+}
+
+absl::StatusOr<HloInstruction*> Transposed(HloInstruction* operand, std::vector<int64_t> dimensions) {
+  if (absl::c_is_sorted(dimensions)) return operand;
+  auto attrs = std::make_unique<TransposeAttrs>();
+  attrs->dimensions = std::move(dimensions);
+  return operand->parent()->AddOp(HloOpcode::kTranspose, {operand}, std::move(attrs));
+}
+
+// The same dot in the order that BLAS knows.
+absl::StatusOr<HloInstruction*> InOrder(HloInstruction* dot) {
+  const DotAttrs& attrs = dot->attrs<DotAttrs>();
+  HloInstruction *lhs = dot->operand(0), *rhs = dot->operand(1);
+  const std::vector<int64_t> lhs_free = Free(lhs->shape(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
+  const std::vector<int64_t> rhs_free = Free(rhs->shape(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  const size_t batch = attrs.lhs_batch_dims.size(), contracting = attrs.lhs_contracting_dims.size();
+  const bool contracts_last = WantsTransposedA(rhs->shape().element_type());
+  auto ordered = std::make_unique<DotAttrs>(attrs);
+  ordered->lhs_batch_dims = ordered->rhs_batch_dims = Count(0, batch);
+  ordered->lhs_contracting_dims = Count(batch + lhs_free.size(), contracting);
+  ordered->rhs_contracting_dims = Count(contracts_last ? batch + rhs_free.size() : batch, contracting);
+  HILO_ASSIGN_OR_RETURN(HloInstruction * left, Transposed(lhs, Joined(attrs.lhs_batch_dims, lhs_free, attrs.lhs_contracting_dims)));
+  HILO_ASSIGN_OR_RETURN(
+      HloInstruction * right,
+      Transposed(rhs, contracts_last ? Joined(attrs.rhs_batch_dims, rhs_free, attrs.rhs_contracting_dims)
+                                     : Joined(attrs.rhs_batch_dims, attrs.rhs_contracting_dims, rhs_free)));
+  return dot->parent()->AddOp(HloOpcode::kDot, {left, right}, std::move(ordered), {}, &dot->shape());
+}
+
+class GemmFusion : public HloPass {
+ public:
+  explicit GemmFusion(Libraries* libraries) : libraries_(*libraries) {}
+  absl::string_view name() const override { return "fuse-gemm"; }
+
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      if (computation->IsFusion()) continue;
+      std::vector<HloInstruction*> dots;
+      for (HloInstruction* instruction : computation->instructions()) {
+        if (instruction->opcode() == HloOpcode::kDot && IsLarge(*instruction)) dots.push_back(instruction);
+      }
+      for (HloInstruction* dot : dots) {
+        // One that nobody needed any more may have gone with another.
+        const auto left = computation->instructions();
+        if (std::find(left.begin(), left.end(), dot) == left.end()) continue;
+        HILO_ASSIGN_OR_RETURN(const bool fused, Fuse(dot));
+        changed |= fused;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  bool IsLarge(const HloInstruction& dot) const {
+    const DotAttrs& attrs = dot.attrs<DotAttrs>();
+    double depth = 1, batch = 1;
+    for (int64_t d : attrs.lhs_contracting_dims) depth *= static_cast<double>(dot.operand(0)->shape().dimensions(d));
+    for (int64_t d : attrs.lhs_batch_dims) batch *= static_cast<double>(dot.operand(0)->shape().dimensions(d));
+    const double products = depth * static_cast<double>(ShapeUtil::ElementsIn(dot.shape()));
+    const LibraryThresholds& thresholds = libraries_.thresholds();
+    return products >= static_cast<double>(thresholds.gemm_products) && products >= batch * static_cast<double>(thresholds.gemm_matrix);
+  }
+
+  absl::StatusOr<bool> Fuse(HloInstruction* dot) {
+    std::optional<GemmMatch> match = MatchDot(*dot);
+    if (!match.has_value()) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * ordered, InOrder(dot));
+      match = MatchDot(*ordered);
+      if (!match.has_value() || !libraries_.SelectGemm(match->gemm).has_value()) {
+        HILO_RETURN_IF_ERROR(ordered->parent()->RemoveInstructionAndUnusedOperands(ordered));
+        return false;
+      }
+      HILO_RETURN_IF_ERROR(dot->parent()->ReplaceInstruction(dot, ordered));
+      dot = ordered;
+    } else if (!libraries_.SelectGemm(match->gemm).has_value()) {
+      return false;
+    }
+    std::optional<GemmMatch> grown = MatchGemm(*dot);
+    if (!grown.has_value() || !libraries_.SelectGemm(grown->gemm).has_value()) grown = MatchDot(*dot);
+    HILO_RETURN_IF_ERROR(FuseForLibrary(grown->members, grown->root, "gemm"));
+    return true;
+  }
+
+  Libraries& libraries_;
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeGemmFusion(Libraries* libraries) { return std::make_unique<GemmFusion>(libraries); }
+
+}  // namespace hilo::gpu

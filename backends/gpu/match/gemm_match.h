@@ -1,0 +1,44 @@
+// Dots that go to the library: how they are matrix products of BLAS, and what around them the library does along the way.
+//
+// Precision as XLA has it on GPUs: f32 factors may be rounded to tf32 unless operand_precision is HIGHEST or the algorithm says dot_f32_f32_f32. A fused maximum with 0
+// is the library's relu, of which a NaN may come out as 0.
+#ifndef HILO_BACKENDS_GPU_MATCH_GEMM_MATCH_H_
+#define HILO_BACKENDS_GPU_MATCH_GEMM_MATCH_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backends/gpu/lib/gemm.h"
+#include "backends/gpu/driver/libraries.h"
+#include "hlo/passes/hlo_pass.h"
+
+namespace hilo::gpu {
+
+// A dot and the element-wise instructions around it that are one call of the library, or one for each turn of a loop.
+//
+//   root = activation(alpha dot(lhs, rhs) + residual + broadcast(bias))
+struct GemmMatch {
+  GemmDescriptor gemm;  // A is rhs, B is lhs: row-major arrays are transposed matrices
+  // An outermost loop: its turns, and elements from one to the next in A, B and D (and C).
+  int64_t turns = 1, turn_a = 0, turn_b = 0, turn_d = 0;
+  const HloInstruction* dot = nullptr;
+  const HloInstruction* root = nullptr;
+  const HloInstruction* residual = nullptr;  // null: none; of the root's shape
+  const HloInstruction* bias = nullptr;      // null: none
+  std::vector<const HloInstruction*> members;  // from the dot to the root, with the broadcasts and constants that they read; operands first
+};
+
+// Nullopt if the library does not multiply this way: types, sizes of zero, dimensions in an order that BLAS has no flags for.
+std::optional<GemmMatch> MatchDot(const HloInstruction& dot);
+// The same with as much around it as the library takes.
+std::optional<GemmMatch> MatchGemm(const HloInstruction& dot);
+// Of a fusion that MakeGemmFusion made; nullopt for others.
+std::optional<GemmMatch> GemmOf(const HloInstruction& instruction);
+
+// "fuse-gemm": makes a fusion of what goes to the library, with transposes of operands where BLAS needs them.
+std::unique_ptr<HloPass> MakeGemmFusion(Libraries* libraries);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_MATCH_GEMM_MATCH_H_

@@ -1,0 +1,272 @@
+// The pass that puts rows together. A group grows from a reduction: forward to what follows from it and stays in its rows, then backward to producers, further reductions of the same rows among
+// them. An instruction joins only if no way leads from the group through the outside back into it: going forward those outside that follow from the group are known, going backward those
+// that the group follows from. What others read of the group's values becomes a result of the fusion.
+//
+//   m = reduce(x), max   b = broadcast(m)   d = subtract(x, b)   e = exponential(d)   s = reduce(e), add   c = broadcast(s)   r = divide(e, c)        one fusion of x, three passes over registers
+//
+// The ordinary fusion (hlo/passes/fusion.cc) comes afterwards and takes these as they are.
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "backends/gpu/match/fused_members.h"
+#include "backends/gpu/match/row_fusion.h"
+#include "base/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::gpu {
+namespace {
+
+constexpr size_t kMostMembers = 128;
+constexpr int64_t kMostOperands = 48;
+// Instructions that are looked at on either side of a group without one that joins.
+constexpr int64_t kReach = 400;
+// Smaller arrays are parts of other kernels (sequence_emitter.cc).
+constexpr int64_t kLeastElements = 512;
+// Instructions that are put in order again after each group, in all.
+constexpr int64_t kMostOrdered = int64_t{1} << 26;
+
+bool HasControl(const HloInstruction* instruction) {
+  return !instruction->control_predecessors().empty() || !instruction->control_successors().empty();
+}
+
+// What costs nothing to compute in several kernels.
+bool IsFree(const HloInstruction* instruction) {
+  return instruction->opcode() == HloOpcode::kIota || (instruction->opcode() == HloOpcode::kBroadcast && instruction->operand(0)->shape().rank() <= 1);
+}
+
+// Producers that read their operands at other places of the same order.
+bool MovesAlongLines(const HloInstruction* instruction) {
+  switch (instruction->opcode()) {
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kIota:
+    case HloOpcode::kReshape:
+    case HloOpcode::kSlice:
+      return true;
+    default:
+      return false;
+  }
+}
+
+struct Group {
+  RowSpace space;
+  // Of each member: whether it is computed at the rows' own places.
+  absl::flat_hash_map<const HloInstruction*, bool> in_row;
+  absl::flat_hash_set<const HloInstruction*> copies;  // others use them too, and have their own
+  absl::flat_hash_set<const HloInstruction*> reads;   // arrays from outside
+  int64_t reductions = 0, followers = 0;
+
+  bool Has(const HloInstruction* instruction) const { return in_row.contains(instruction); }
+  // Whether the group reads few enough arrays after `instruction` joins.
+  bool HasRoomFor(const HloInstruction* instruction) const {
+    if (in_row.size() >= kMostMembers) return false;
+    absl::flat_hash_set<const HloInstruction*> more;
+    for (const HloInstruction* operand : instruction->operands()) {
+      if (IsRead(operand) && !reads.contains(operand)) more.insert(operand);
+    }
+    return static_cast<int64_t>(reads.size() + more.size() - reads.count(instruction)) <= kMostOperands;
+  }
+  void Add(const HloInstruction* instruction, bool stays_in_row) {
+    in_row[instruction] = stays_in_row;
+    reads.erase(instruction);
+    for (const HloInstruction* operand : instruction->operands()) {
+      if (IsRead(operand)) reads.insert(operand);
+    }
+  }
+
+ private:
+  bool IsRead(const HloInstruction* operand) const {
+    return !Has(operand) && !(operand->IsConstant() && operand->shape().IsScalar());
+  }
+};
+
+class RowFusion : public HloPass {
+ public:
+  RowFusion(const Target* target, bool strict) : target_(*target), strict_(strict) {}
+  absl::string_view name() const override { return "fuse-rows"; }
+
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+    absl::flat_hash_set<const HloComputation*> embedded;
+    for (const HloComputation* computation : module->computations()) {
+      for (const HloInstruction* instruction : computation->instructions()) {
+        if (HasTrait(instruction->opcode(), kControlFlow)) continue;
+        for (const HloComputation* called : instruction->called_computations()) embedded.insert(called);
+      }
+    }
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      if (embedded.contains(computation)) continue;
+      HILO_ASSIGN_OR_RETURN(const bool here, FuseComputation(computation));
+      changed |= here;
+    }
+    return changed;
+  }
+
+ private:
+  // After each group the order is made anew, because two groups may be in each other's way where neither is alone.
+  absl::StatusOr<bool> FuseComputation(HloComputation* computation) {
+    bool changed = false;
+    absl::flat_hash_set<int64_t> tried;
+    std::vector<HloInstruction*> order = computation->MakePostOrder();
+    int64_t ordered = 0;
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (!Begins(order[i]) || !tried.insert(order[i]->unique_id()).second) continue;
+      Group group{.space = *RowSpaceOf(*order[i])};
+      Grow(order, static_cast<int64_t>(i), &group);
+      if (group.followers == 0 && group.reductions < 2) continue;
+      HILO_ASSIGN_OR_RETURN(const bool built, Build(computation, order, group));
+      if (!built) continue;
+      changed = true;
+      ordered += static_cast<int64_t>(order.size());
+      if (ordered > kMostOrdered) break;
+      order = computation->MakePostOrder();
+      i = static_cast<size_t>(-1);
+    }
+    return changed;
+  }
+
+  bool IsReduction(const HloInstruction* instruction, const RowSpace& space) const {
+    return RowSpaceOf(*instruction) == space && MayReorder(*instruction, strict_) && !HasControl(instruction);
+  }
+
+  bool Begins(const HloInstruction* instruction) const {
+    const std::optional<RowSpace> space = RowSpaceOf(*instruction);
+    return space.has_value() && !instruction->IsDead() && space->rows * space->columns >= kLeastElements && IsReduction(instruction, *space);
+  }
+
+  void Grow(const std::vector<HloInstruction*>& order, int64_t first, Group* group) const {
+    group->Add(order[first], true);
+    group->reductions = 1;
+    const auto count = static_cast<int64_t>(order.size());
+    // What follows from the group but is outside.
+    absl::flat_hash_set<const HloInstruction*> below;
+    int64_t last = first;
+    for (int64_t i = first + 1; i < count && i - last <= kReach; ++i) {
+      const HloInstruction* instruction = order[i];
+      const auto operands = instruction->operands();
+      const bool outside = std::any_of(operands.begin(), operands.end(), [&](const HloInstruction* operand) { return below.contains(operand); });
+      if (!outside && std::none_of(operands.begin(), operands.end(), [&](const HloInstruction* operand) { return group->Has(operand); })) continue;
+      if (outside || !Follows(instruction, *group)) {
+        below.insert(instruction);
+        continue;
+      }
+      const bool reduces = instruction->opcode() == HloOpcode::kReduce;
+      ++(reduces ? group->reductions : group->followers);
+      group->Add(instruction, true);
+      last = i;
+    }
+    // What the group follows from but is outside.
+    absl::flat_hash_set<const HloInstruction*> above;
+    int64_t lowest = first;
+    for (int64_t i = last; i >= 0 && lowest - i <= kReach; --i) {
+      const HloInstruction* instruction = order[i];
+      if (group->Has(instruction) || below.contains(instruction)) continue;
+      const auto users = instruction->users();
+      const bool feeds = std::any_of(users.begin(), users.end(), [&](const HloInstruction* user) { return group->Has(user); });
+      if (!feeds && std::none_of(users.begin(), users.end(), [&](const HloInstruction* user) { return above.contains(user); })) continue;
+      if (feeds && Precedes(instruction, above, group)) {
+        lowest = std::min(lowest, i);
+      } else {
+        above.insert(instruction);
+      }
+    }
+  }
+
+  bool Follows(const HloInstruction* instruction, const Group& group) const {
+    if (!group.HasRoomFor(instruction) || HasControl(instruction) || instruction->HasSideEffect() ||
+        instruction->IsDead())
+      return false;
+    if (instruction->opcode() == HloOpcode::kReduce) return IsReduction(instruction, group.space) && !group.Has(instruction->operand(1));
+    return target_.IsFusible(*instruction) && StaysInRow(*instruction, group.space);
+  }
+
+  // Adds the producer if it may join.
+  bool Precedes(const HloInstruction* instruction, const absl::flat_hash_set<const HloInstruction*>& above, Group* group) const {
+    if (!group->HasRoomFor(instruction) || HasControl(instruction) || instruction->HasSideEffect()) return false;
+    if (instruction->IsParameter() || instruction->IsConstant() || ShapeUtil::ElementsIn(instruction->shape()) <= 1) return false;
+    bool in_row = true, all_inside = !instruction->IsRoot(), in_the_way = false;
+    for (const HloInstruction* user : instruction->users()) {
+      const auto member = group->in_row.find(user);
+      if (member == group->in_row.end()) {
+        all_inside = false;
+        in_the_way = in_the_way || above.contains(user);
+        continue;
+      }
+      in_row = in_row && member->second && (user->opcode() == HloOpcode::kReduce || StaysInRow(*user, group->space));
+    }
+    const bool reduces = instruction->opcode() == HloOpcode::kReduce;
+    if (reduces ? !IsReduction(instruction, group->space) : !target_.IsFusible(*instruction)) return false;
+    in_row = in_row && (reduces || StaysInRow(*instruction, group->space));
+    if (!in_row && !MovesAlongLines(instruction)) return false;
+    if (!all_inside && IsFree(instruction)) {
+      group->copies.insert(instruction);
+    } else if (!all_inside && (!in_row || in_the_way)) {
+      return false;
+    }
+    group->Add(instruction, in_row);
+    group->reductions += reduces ? 1 : 0;
+    return true;
+  }
+
+  absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order, const Group& group) const {
+    HloModule* module = computation->parent();
+    std::vector<HloInstruction*> outputs;
+    HloComputation* fused = module->AddComputation("fused_rows");
+    FusedMembers inside(fused);
+    for (HloInstruction* member : order) {
+      if (!group.Has(member)) continue;
+      inside.Add(*member);
+      const auto users = member->users();
+      const bool read = member->IsRoot() || std::any_of(users.begin(), users.end(), [&](const HloInstruction* user) { return !group.Has(user); });
+      if (read && !group.copies.contains(member)) outputs.push_back(member);
+    }
+    Shape shape = outputs[0]->shape();
+    HloInstruction* root = inside.at(outputs[0]);
+    if (outputs.size() > 1) {
+      std::vector<Shape> shapes;
+      std::vector<HloInstruction*> roots;
+      for (const HloInstruction* output : outputs) {
+        shapes.push_back(output->shape());
+        roots.push_back(inside.at(output));
+      }
+      shape = ShapeUtil::MakeTupleShape(shapes);
+      root = fused->AddInstruction(HloInstruction::Create(HloOpcode::kTuple, shape, roots));
+    }
+    HILO_RETURN_IF_ERROR(fused->set_root_instruction(root, /*allow_shape_change=*/true));
+    auto attributes = std::make_unique<FusionAttrs>();
+    attributes->kind = FusionKind::kInput;
+    HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, shape, inside.operands(), std::move(attributes), {&fused, 1}),
+                                                         absl::StrCat(outputs.back()->name(), "_rows"));
+    fused->set_fusion_instruction(fusion);
+    if (!PlanRows(fusion, strict_).has_value()) {
+      HILO_RETURN_IF_ERROR(computation->RemoveInstruction(fusion));
+      fused->set_fusion_instruction(nullptr);  // nobody calls it; it goes with what else is dead
+      return false;
+    }
+    if (outputs.size() == 1) {
+      HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(outputs[0], fusion));
+      return true;
+    }
+    std::vector<HloInstruction*> elements;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      auto number = std::make_unique<GetTupleElementAttrs>();
+      number->index = static_cast<int64_t>(i);
+      elements.push_back(computation->AddInstruction(HloInstruction::Create(HloOpcode::kGetTupleElement, outputs[i]->shape(), {&fusion, 1}, std::move(number))));
+    }
+    // The last first: those before it may be its operands, and then die with it.
+    for (size_t i = outputs.size(); i-- > 0;) HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(outputs[i], elements[i]));
+    for (size_t i = outputs.size(); i-- > 0;) HILO_RETURN_IF_ERROR(computation->RemoveInstructionAndUnusedOperands(outputs[i]));
+    return true;
+  }
+
+  const Target& target_;
+  const bool strict_;
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict) { return std::make_unique<RowFusion>(target, strict); }
+
+}  // namespace hilo::gpu

@@ -1,0 +1,22 @@
+// Instructions that the host carries out: custom calls, infeed and outfeed, transfers with the host, and questions about the run. Their arrays are copied to the host and back.
+#ifndef HILO_BACKENDS_GPU_THUNKS_HOST_CALL_H_
+#define HILO_BACKENDS_GPU_THUNKS_HOST_CALL_H_
+
+#include "absl/status/status.h"
+#include "backends/gpu/compile/program_emitter.h"
+
+namespace hilo::gpu {
+
+bool IsHostCall(const HloInstruction& instruction);
+// Adds the thunk. Errors: Unimplemented, as for custom calls whose function is unknown on this platform.
+absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction);
+
+// The memory of a call's leaves, depth first over all operands and over the result.
+struct CallLeaves {
+  std::vector<BufferSlice> operands, results;
+};
+absl::StatusOr<CallLeaves> LeavesOf(ProgramEmitter& program, const HloInstruction* instruction);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_THUNKS_HOST_CALL_H_

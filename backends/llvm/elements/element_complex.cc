@@ -1,0 +1,290 @@
+// Complex numbers as pairs of real floats, in formulas that neither cancel nor overflow early: Kahan's for the inverse functions and tanh, Smith's for the
+// quotient, log1p for logarithms near the unit circle. Everything is branch-free; special cases are selected at the end.
+#include "backends/llvm/elements/element_families.h"
+
+namespace hilo::codegen {
+namespace {
+
+using llvm::Value;
+using F = MathFunction;
+
+class ComplexOps {
+ public:
+  using C = ElementValue;
+
+  explicit ComplexOps(EmitterContext& context) : context_(context), b_(context.b()), target_(MathTargetOf(context)) {}
+
+  C Add(C x, C y) { return {b_.CreateFAdd(x.re, y.re), b_.CreateFAdd(x.im, y.im)}; }
+  C Sub(C x, C y) { return {b_.CreateFSub(x.re, y.re), b_.CreateFSub(x.im, y.im)}; }
+  C Mul(C x, C y) {
+    return {b_.CreateFSub(b_.CreateFMul(x.re, y.re), b_.CreateFMul(x.im, y.im)),
+            b_.CreateFAdd(b_.CreateFMul(x.re, y.im), b_.CreateFMul(x.im, y.re))};
+  }
+  C Neg(C x) { return {b_.CreateFNeg(x.re), b_.CreateFNeg(x.im)}; }
+  C Conj(C x) { return {x.re, b_.CreateFNeg(x.im)}; }
+  C TimesI(C x) { return {b_.CreateFNeg(x.im), x.re}; }
+  C TimesMinusI(C x) { return {x.im, b_.CreateFNeg(x.re)}; }
+  C Select(Value* condition, C x, C y) { return {b_.CreateSelect(condition, x.re, y.re), b_.CreateSelect(condition, x.im, y.im)}; }
+
+  // Divides by the larger part of the divisor first.
+  C Div(C x, C y) {
+    Value* by_re = b_.CreateFCmpOGE(Abs(y.re), Abs(y.im));
+    Value *large = b_.CreateSelect(by_re, y.re, y.im), *small = b_.CreateSelect(by_re, y.im, y.re);
+    // +-1 where both parts are infinite.
+    Value* sign = b_.CreateFMul(CopySign(Like(small, 1), small), CopySign(Like(large, 1), large));
+    Value* equal = b_.CreateFCmpOEQ(Abs(small), Abs(large));
+    Value* ratio = b_.CreateSelect(IsZero(large), Like(large, 0), b_.CreateSelect(equal, sign, b_.CreateFDiv(small, large)));
+    Value* denominator = b_.CreateFAdd(large, b_.CreateFMul(small, ratio));
+    Value *first_re = b_.CreateSelect(by_re, x.re, x.im), *second_re = b_.CreateSelect(by_re, x.im, x.re);
+    Value* re = b_.CreateFDiv(b_.CreateFAdd(first_re, b_.CreateFMul(second_re, ratio)), denominator);
+    Value *direct = b_.CreateFSub(x.im, b_.CreateFMul(x.re, ratio)), *crossed = b_.CreateFSub(b_.CreateFMul(x.im, ratio), x.re);
+    return {re, b_.CreateFDiv(b_.CreateSelect(by_re, direct, crossed), denominator)};
+  }
+
+  // The root of the squares' sum, of parts that are brought near 1 if their squares would overflow or vanish.
+  Value* Modulus(C x) {
+    const bool f64 = x.re->getType()->getScalarType()->isDoubleTy();
+    Value *re = Abs(x.re), *im = Abs(x.im);
+    Value *upper = Like(re, f64 ? 0x1p500 : 0x1p60), *lower = Like(re, f64 ? 0x1p-400 : 0x1p-40);
+    Value* large = b_.CreateOr(b_.CreateFCmpOGT(re, upper), b_.CreateFCmpOGT(im, upper));
+    Value* small = b_.CreateAnd(b_.CreateFCmpOLT(re, lower), b_.CreateFCmpOLT(im, lower));
+    auto pick = [&](double of_large, double of_small) {
+      return b_.CreateSelect(large, Like(re, of_large), b_.CreateSelect(small, Like(re, of_small), Like(re, 1)));
+    };
+    Value *down = pick(f64 ? 0x1p-600 : 0x1p-80, f64 ? 0x1p600 : 0x1p100), *up = pick(f64 ? 0x1p600 : 0x1p80, f64 ? 0x1p-600 : 0x1p-100);
+    Value *a = b_.CreateFMul(re, down), *c = b_.CreateFMul(im, down);
+    Value* modulus = b_.CreateFMul(M(F::kSqrt, b_.CreateFAdd(b_.CreateFMul(a, a), b_.CreateFMul(c, c))), up);
+    Value* is_inf = b_.CreateOr(IsInf(x.re), IsInf(x.im));
+    return b_.CreateSelect(is_inf, llvm::ConstantFP::getInfinity(re->getType()), modulus);
+  }
+  Value* Argument(C x) { return M2(F::kAtan2, x.im, x.re); }
+
+  C Exp(C x) {
+    Value* scale = M(F::kExp, x.re);
+    // 0 * infinity must not make a NaN of a real argument.
+    Value* im = b_.CreateSelect(IsZero(x.im), x.im, b_.CreateFMul(scale, M(F::kSin, x.im)));
+    return {b_.CreateFMul(scale, M(F::kCos, x.im)), im};
+  }
+
+  // e^x + sign, sign +1 or -1, in the plane: without cancellation as (expm1(a) cos b) +- 2 f(b/2)^2, f the sine or cosine; directly where that adds up
+  // numbers of one sign.
+  C ExpPlus(C x, double sign) {
+    C e = Exp(x);
+    Value* half = M(sign > 0 ? F::kCos : F::kSin, b_.CreateFMul(x.im, Like(x.im, 0.5)));
+    Value* close = b_.CreateFAdd(b_.CreateFMul(M(F::kExpm1, x.re), M(F::kCos, x.im)),
+                                 b_.CreateFMul(Like(x.re, 2 * sign), b_.CreateFMul(half, half)));
+    Value* cancels = sign > 0 ? b_.CreateFCmpOLT(e.re, Like(x.re, -0.5)) : b_.CreateFCmpOGT(e.re, Like(x.re, 0.5));
+    return {b_.CreateSelect(cancels, close, b_.CreateFAdd(e.re, Like(x.re, sign))), e.im};
+  }
+  C Expm1(C x) { return ExpPlus(x, -1); }
+
+  // log|x|: near the unit circle from |x|^2 - 1 = (large - 1)(large + 1) + small^2.
+  Value* LogModulus(C x) {
+    Value *large = Larger(x), *small = Smaller(x);
+    Value *zero = Like(large, 0), *one = Like(large, 1), *half = Like(large, 0.5);
+    Value* excess = b_.CreateFAdd(b_.CreateFMul(b_.CreateFSub(large, one), b_.CreateFAdd(large, one)), b_.CreateFMul(small, small));
+    Value* near = b_.CreateFMul(half, M(F::kLog1p, excess));
+    Value* ratio = b_.CreateSelect(b_.CreateFCmpOEQ(small, large), b_.CreateSelect(IsZero(large), zero, one), b_.CreateFDiv(small, large));
+    Value* far = b_.CreateFAdd(M(F::kLog, large), b_.CreateFMul(half, M(F::kLog1p, b_.CreateFMul(ratio, ratio))));
+    Value* is_near = b_.CreateAnd(b_.CreateFCmpOGT(large, half), b_.CreateFCmpOLT(large, Like(large, 1.5)));
+    return b_.CreateSelect(is_near, near, far);
+  }
+  C Log(C x) { return {LogModulus(x), Argument(x)}; }
+
+  C Log1p(C x) {
+    Value* half = Like(x.re, 0.5);
+    C shifted{b_.CreateFAdd(x.re, Like(x.re, 1)), x.im};
+    Value* excess = b_.CreateFAdd(b_.CreateFMul(x.re, b_.CreateFAdd(x.re, Like(x.re, 2))), b_.CreateFMul(x.im, x.im));
+    Value* is_small = b_.CreateFCmpOLE(Larger(x), half);
+    Value* re = b_.CreateSelect(is_small, b_.CreateFMul(half, M(F::kLog1p, excess)), LogModulus(shifted));
+    return {re, Argument(shifted)};
+  }
+
+  C Sqrt(C x) {
+    Value* half = Like(x.re, 0.5);
+    Value* root = M(F::kSqrt, b_.CreateFAdd(b_.CreateFMul(half, Modulus(x)), b_.CreateFMul(half, Abs(x.re))));
+    Value* other = b_.CreateSelect(IsZero(root), x.im, b_.CreateFDiv(x.im, b_.CreateFMul(Like(root, 2), root)));
+    Value* right = b_.CreateFCmpOGE(x.re, Like(x.re, 0));
+    C result = Select(right, {root, other}, {Abs(other), CopySign(root, x.im)});
+    result = Select(b_.CreateFCmpUNO(x.re, x.im), {b_.CreateFAdd(x.re, x.im), b_.CreateFAdd(x.re, x.im)}, result);
+    return Select(IsInf(x.im), {llvm::ConstantFP::getInfinity(x.re->getType()), x.im}, result);
+  }
+  C Rsqrt(C x) {
+    C zero{Like(x.re, 0), CopySign(Like(x.re, 0), b_.CreateFNeg(x.im))};
+    return Select(HasInf(x), zero, Div({Like(x.re, 1), Like(x.re, 0)}, Sqrt(x)));
+  }
+  C Cbrt(C x) {
+    Value* modulus = M(F::kCbrt, Modulus(x));
+    Value* angle = b_.CreateFDiv(Argument(x), Like(x.re, 3));
+    return Select(IsZero(x), x, {b_.CreateFMul(modulus, M(F::kCos, angle)), b_.CreateFMul(modulus, M(F::kSin, angle))});
+  }
+
+  // Real arguments have real values, even where these are infinite or NaN.
+  C Sinh(C x) {
+    Value* im = b_.CreateSelect(IsZero(x.im), x.im, b_.CreateFMul(M(F::kCosh, x.re), M(F::kSin, x.im)));
+    return {b_.CreateFMul(M(F::kSinh, x.re), M(F::kCos, x.im)), im};
+  }
+  C Cosh(C x) {
+    Value* zero = b_.CreateFMul(x.im, CopySign(Like(x.re, 1), x.re));
+    Value* im = b_.CreateSelect(IsZero(x.im), zero, b_.CreateFMul(M(F::kSinh, x.re), M(F::kSin, x.im)));
+    return {b_.CreateFMul(M(F::kCosh, x.re), M(F::kCos, x.im)), im};
+  }
+  C Tanh(C x) {
+    Value *one = Like(x.re, 1), *tangent = M(F::kTan, x.im), *sine = M(F::kSinh, x.re);
+    Value* sine2 = b_.CreateFMul(sine, sine);
+    Value* rho = M(F::kSqrt, b_.CreateFAdd(one, sine2));
+    Value* beta = b_.CreateFAdd(one, b_.CreateFMul(tangent, tangent));
+    Value* denominator = b_.CreateFAdd(one, b_.CreateFMul(beta, sine2));
+    C near{b_.CreateFDiv(b_.CreateFMul(b_.CreateFMul(beta, rho), sine), denominator), b_.CreateFDiv(tangent, denominator)};
+    Value* decay = M(F::kExp, b_.CreateFMul(Like(x.re, -2), Abs(x.re)));
+    Value* wave = b_.CreateFMul(Like(x.re, 4), b_.CreateFMul(M(F::kSin, x.im), M(F::kCos, x.im)));
+    C far{CopySign(one, x.re), b_.CreateSelect(IsInf(x.re), CopySign(Like(x.re, 0), x.im), b_.CreateFMul(wave, decay))};
+    C result = Select(b_.CreateFCmpOGT(Abs(x.re), Like(x.re, IsDouble(x) ? 20 : 10)), far, near);
+    return {result.re, b_.CreateSelect(IsZero(x.im), x.im, result.im)};
+  }
+
+  // Far from zero asin, acos and acosh are logarithms of 2x, up to quarters of a turn; infinite parts come here too.
+  Value* IsFar(C x) {
+    Value* bound = Like(x.re, IsDouble(x) ? 0x1p60 : 0x1p30);
+    return b_.CreateOr(b_.CreateFCmpOGT(Abs(x.re), bound), b_.CreateFCmpOGT(Abs(x.im), bound));
+  }
+  Value* LogModulusOfTwice(C x) {
+    Value* finite = b_.CreateFAdd(LogModulus(x), Like(x.re, 0.69314718055994530942));
+    return b_.CreateSelect(HasInf(x), llvm::ConstantFP::getInfinity(x.re->getType()), finite);
+  }
+
+  C Acos(C x) {
+    C below = Sqrt({b_.CreateFSub(Like(x.re, 1), x.re), b_.CreateFNeg(x.im)}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
+    C near{b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.re, above.re)), M(F::kAsinh, Mul(Conj(above), below).im)};
+    C far{M2(F::kAtan2, Abs(x.im), x.re), CopySign(LogModulusOfTwice(x), b_.CreateFNeg(x.im))};
+    return Select(IsFar(x), far, near);
+  }
+  C Asin(C x) {
+    C below = Sqrt({b_.CreateFSub(Like(x.re, 1), x.re), b_.CreateFNeg(x.im)}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
+    C near{M2(F::kAtan2, x.re, Mul(below, above).re), M(F::kAsinh, Mul(Conj(below), above).im)};
+    C far{M2(F::kAtan2, x.re, Abs(x.im)), CopySign(LogModulusOfTwice(x), x.im)};
+    return Select(IsFar(x), far, near);
+  }
+  C Acosh(C x) {
+    C below = Sqrt({b_.CreateFSub(x.re, Like(x.re, 1)), x.im}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
+    C near{M(F::kAsinh, Mul(Conj(below), above).re), b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.im, above.re))};
+    return Select(IsFar(x), {LogModulusOfTwice(x), Argument(x)}, near);
+  }
+  // log(|1 + x|^2 / |1 - x|^2) / 4, of the x right of zero: 1 + 4a / |1 - x|^2 is a sum of positive numbers. Next to 1, where the square may vanish,
+  // log(2 / |1 - x|) / 2.
+  C Atanh(C x) {
+    Value *one = Like(x.re, 1), *a = Abs(x.re), *below = b_.CreateFSub(one, a), *above = b_.CreateFAdd(one, a), *im2 = b_.CreateFMul(x.im, x.im);
+    Value* distance = b_.CreateFAdd(b_.CreateFMul(below, below), im2);
+    Value* away = b_.CreateFMul(Like(a, 0.25), M(F::kLog1p, b_.CreateFDiv(b_.CreateFMul(Like(a, 4), a), distance)));
+    C rest{below, x.im};
+    Value* next = b_.CreateFMul(Like(a, 0.5), b_.CreateFSub(Like(a, 0.69314718055994530942), M(F::kLog, Modulus(rest))));
+    Value* re = b_.CreateSelect(b_.CreateFCmpOLT(Larger(rest), Like(a, 0x1p-30)), next, away);
+    Value* im = M2(F::kAtan2, b_.CreateFMul(Like(a, 2), x.im), b_.CreateFSub(b_.CreateFMul(below, above), im2));
+    // Far from zero 1 / x, and a quarter of a turn.
+    Value* modulus = Modulus(x);
+    Value* inverse = b_.CreateSelect(HasInf(x), Like(a, 0), b_.CreateFDiv(b_.CreateFDiv(a, modulus), modulus));
+    C far{CopySign(inverse, x.re), CopySign(Like(a, 1.57079632679489661923), x.im)};
+    return Select(IsFar(x), far, {CopySign(re, x.re), b_.CreateFMul(Like(a, 0.5), im)});
+  }
+
+  C Sign(C x) {
+    Value* modulus = Modulus(x);
+    return Select(IsZero(x), x, {b_.CreateFDiv(x.re, modulus), b_.CreateFDiv(x.im, modulus)});
+  }
+
+  // 1 / (1 + e^-x), by e^x / (1 + e^x) in the left half plane.
+  C Logistic(C x) {
+    Value* right = b_.CreateFCmpOGE(x.re, Like(x.re, 0));
+    C one{Like(x.re, 1), Like(x.re, 0)};
+    C e = Exp(Select(right, Neg(x), x));
+    C shifted = ExpPlus(Select(right, Neg(x), x), 1);
+    return Div(Select(right, one, e), shifted);
+  }
+
+  C Power(C x, C y) {
+    C zero{Like(x.re, 0), Like(x.re, 0)}, one{Like(x.re, 1), Like(x.re, 0)};
+    C power = Exp(Mul(y, Log(x)));
+    Value* positive = b_.CreateAnd(b_.CreateFCmpOGT(y.re, zero.re), b_.CreateFCmpOLT(Abs(y.im), llvm::ConstantFP::getInfinity(y.im->getType())));
+    power = Select(b_.CreateAnd(IsZero(x), positive), zero, power);
+    return Select(IsZero(y), one, power);
+  }
+  C Atan2(C y, C x) { return TimesMinusI(Log(Div(Add(x, TimesI(y)), Sqrt(Add(Mul(x, x), Mul(y, y)))))); }
+
+  // By real parts, then imaginary parts; the first operand with a NaN wins.
+  C Extreme(C x, C y, bool maximum) {
+    C low = maximum ? x : y, high = maximum ? y : x;
+    Value* below = b_.CreateOr(b_.CreateFCmpOLT(low.re, high.re),
+                               b_.CreateAnd(b_.CreateFCmpOEQ(low.re, high.re), b_.CreateFCmpOLT(low.im, high.im)));
+    Value* take_y = b_.CreateOr(b_.CreateFCmpUNO(y.re, y.im), below);
+    return Select(b_.CreateFCmpUNO(x.re, x.im), x, Select(take_y, y, x));
+  }
+
+ private:
+  Value* Like(Value* x, double value) { return FloatLike(x, value); }
+  Value* M(MathFunction function, Value* x) { return EmitUnary(function, b_, x, target_); }
+  Value* M2(MathFunction function, Value* x, Value* y) { return EmitBinary(function, b_, x, y, target_); }
+  Value* Abs(Value* x) { return Fabs(context_, x); }
+  Value* CopySign(Value* magnitude, Value* sign) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign); }
+  Value* IsZero(Value* x) { return b_.CreateFCmpOEQ(x, Like(x, 0)); }
+  Value* IsZero(C x) { return b_.CreateAnd(IsZero(x.re), IsZero(x.im)); }
+  bool IsDouble(C x) { return x.re->getType()->getScalarType()->isDoubleTy(); }
+  Value* HasInf(C x) { return b_.CreateOr(IsInf(x.re), IsInf(x.im)); }
+  Value* IsInf(Value* x) { return b_.CreateFCmpOEQ(Abs(x), llvm::ConstantFP::getInfinity(x->getType())); }
+  // Of the parts' magnitudes; NaN if either is.
+  Value* Larger(C x) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, Abs(x.re), Abs(x.im)); }
+  Value* Smaller(C x) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, Abs(x.re), Abs(x.im)); }
+
+  EmitterContext& context_;
+  llvm::IRBuilder<>& b_;
+  MathTarget target_;
+};
+
+}  // namespace
+
+ElementValue EmitComplexUnary(EmitterContext& context, HloOpcode opcode, ElementValue x) {
+  ComplexOps ops(context);
+  switch (opcode) {
+    case HloOpcode::kAbs: return {ops.Modulus(x)};
+    case HloOpcode::kAcos: return ops.Acos(x);
+    case HloOpcode::kAcosh: return ops.Acosh(x);
+    case HloOpcode::kAsin: return ops.Asin(x);
+    case HloOpcode::kAsinh: return ops.TimesMinusI(ops.Asin(ops.TimesI(x)));
+    case HloOpcode::kAtanh: return ops.Atanh(x);
+    case HloOpcode::kCbrt: return ops.Cbrt(x);
+    case HloOpcode::kCos: return ops.Cosh(ops.TimesI(x));
+    case HloOpcode::kCosh: return ops.Cosh(x);
+    case HloOpcode::kExp: return ops.Exp(x);
+    case HloOpcode::kExpm1: return ops.Expm1(x);
+    case HloOpcode::kImag: return {x.im};
+    case HloOpcode::kLog: return ops.Log(x);
+    case HloOpcode::kLog1p: return ops.Log1p(x);
+    case HloOpcode::kLogistic: return ops.Logistic(x);
+    case HloOpcode::kNegate: return ops.Neg(x);
+    case HloOpcode::kReal: return {x.re};
+    case HloOpcode::kRsqrt: return ops.Rsqrt(x);
+    case HloOpcode::kSign: return ops.Sign(x);
+    case HloOpcode::kSin: return ops.TimesMinusI(ops.Sinh(ops.TimesI(x)));
+    case HloOpcode::kSinh: return ops.Sinh(x);
+    case HloOpcode::kSqrt: return ops.Sqrt(x);
+    case HloOpcode::kTan: return ops.TimesMinusI(ops.Tanh(ops.TimesI(x)));
+    case HloOpcode::kTanh: return ops.Tanh(x);
+    default: return {};
+  }
+}
+
+ElementValue EmitComplexBinary(EmitterContext& context, HloOpcode opcode, ElementValue x, ElementValue y) {
+  ComplexOps ops(context);
+  switch (opcode) {
+    case HloOpcode::kAdd: return ops.Add(x, y);
+    case HloOpcode::kAtan2: return ops.Atan2(x, y);
+    case HloOpcode::kDivide: return ops.Div(x, y);
+    case HloOpcode::kMaximum: return ops.Extreme(x, y, true);
+    case HloOpcode::kMinimum: return ops.Extreme(x, y, false);
+    case HloOpcode::kMultiply: return ops.Mul(x, y);
+    case HloOpcode::kPower: return ops.Power(x, y);
+    case HloOpcode::kSubtract: return ops.Sub(x, y);
+    default: return {};
+  }
+}
+
+}  // namespace hilo::codegen

@@ -1,0 +1,45 @@
+// gather as a map of indices: the batch part of the result index finds a start, clamped so that the slice lies inside; the offset part is added
+// (specification: Gather).
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "backends/llvm/elements/element_movement.h"
+#include "base/status_macros.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::codegen {
+
+absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const HloInstruction* gather, const Index& index) {
+  EmitterContext& context = emitter.context();
+  const auto& attrs = gather->attrs<GatherAttrs>();
+  const Shape &operand = gather->operand(0)->shape(), &starts = gather->operand(1)->shape();
+  const std::vector<LaneIndex> dims = index.Dims(context);
+
+  // A position in the start indices, with a place left for the component.
+  std::vector<LaneIndex> start_dims;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (!absl::c_linear_search(attrs.offset_dims, static_cast<int64_t>(i))) start_dims.push_back(dims[i]);
+  }
+  const bool has_vectors = attrs.index_vector_dim < starts.rank();
+  if (has_vectors) start_dims.insert(start_dims.begin() + attrs.index_vector_dim, LaneIndex());
+
+  std::vector<LaneIndex> at(operand.rank(), LaneIndex::Constant(0));
+  for (size_t i = 0; i < attrs.operand_batching_dims.size(); ++i) {
+    at[attrs.operand_batching_dims[i]] = start_dims[attrs.start_indices_batching_dims[i]];
+  }
+  for (size_t k = 0; k < attrs.start_index_map.size(); ++k) {
+    if (has_vectors) start_dims[attrs.index_vector_dim] = LaneIndex::Constant(static_cast<int64_t>(k));
+    HILO_ASSIGN_OR_RETURN(ElementValue start, emitter.Generate(gather->operand(1), Index(start_dims)));
+    const int64_t d = attrs.start_index_map[k];
+    at[d] = ClampedIndex(context, starts.element_type(), start, std::max<int64_t>(operand.dimensions(d) - attrs.slice_sizes[d], 0));
+  }
+  size_t next_offset = 0;
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    if (absl::c_linear_search(attrs.collapsed_slice_dims, d) || absl::c_linear_search(attrs.operand_batching_dims, d)) continue;
+    at[d] = at[d].Add(context, dims[attrs.offset_dims[next_offset++]]);
+  }
+  HILO_ASSIGN_OR_RETURN(ElementValue value, emitter.Generate(gather->operand(0), Index(std::move(at))));
+  return ElementValues{value};
+}
+
+}  // namespace hilo::codegen

@@ -1,0 +1,193 @@
+// Integers and predicates. Nothing traps and nothing is undefined: divisors and shift amounts that LLVM leaves undefined are replaced before the operation and
+// the result is chosen afterwards (docs/numerics.md has the table). Processors have no vector division: lanes of up to 32 bits are divided as doubles, whose 53 bits
+// give the exact truncated quotient, because a / b misses an integer by at least 1 / b.
+#include <algorithm>
+
+#include "backends/llvm/elements/element_families.h"
+#include "base/status_macros.h"
+
+namespace hilo::codegen {
+namespace {
+
+using llvm::Intrinsic::ID;
+
+class IntegerOps {
+ public:
+  IntegerOps(EmitterContext& context, PrimitiveType type)
+      : context_(context), b_(context.b()), bits_(PrimitiveTypeBitWidth(type)), is_signed_(IsSignedIntegralType(type)) {}
+
+  // The value without the copies of its sign bit beyond `bits_`.
+  llvm::Value* Logical(llvm::Value* x) {
+    return bits_ < 8 && is_signed_ ? b_.CreateAnd(x, IntLike(x, (1 << bits_) - 1)) : x;
+  }
+
+  llvm::Value* CountLeadingZeros(llvm::Value* x) {
+    llvm::Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, Logical(x), b_.getFalse());
+    return bits_ < 8 ? b_.CreateSub(count, IntLike(x, 8 - bits_)) : count;
+  }
+
+  llvm::Value* Sign(llvm::Value* x) {
+    llvm::Value* zero = IntLike(x, 0);
+    return b_.CreateSelect(b_.CreateICmpSGT(x, zero), IntLike(x, 1), b_.CreateAShr(x, IntLike(x, x->getType()->getScalarSizeInBits() - 1)));
+  }
+
+  llvm::Value* Extreme(ID of_signed, ID of_unsigned, llvm::Value* x, llvm::Value* y) {
+    return b_.CreateBinaryIntrinsic(is_signed_ ? of_signed : of_unsigned, x, y);
+  }
+
+  llvm::Value* Divide(llvm::Value* x, llvm::Value* y) {
+    llvm::Value* by_zero = b_.CreateICmpEQ(y, IntLike(y, 0));
+    return b_.CreateSelect(by_zero, IntLike(x, -1), Quotient(x, SafeDivisor(x, y, by_zero)));
+  }
+
+  llvm::Value* Remainder(llvm::Value* x, llvm::Value* y) {
+    llvm::Value* by_zero = b_.CreateICmpEQ(y, IntLike(y, 0));
+    llvm::Value* divisor = SafeDivisor(x, y, by_zero);
+    llvm::Value* rest = nullptr;
+    if (DividesAsFloat(x, divisor)) {
+      rest = b_.CreateSub(x, b_.CreateMul(Quotient(x, divisor), divisor));
+    } else {
+      rest = is_signed_ ? b_.CreateSRem(x, divisor) : b_.CreateURem(x, divisor);
+    }
+    return b_.CreateSelect(by_zero, x, rest);
+  }
+
+  llvm::Value* Shift(HloOpcode opcode, llvm::Value* x, llvm::Value* amount) {
+    // Negative amounts are large ones.
+    if (opcode == HloOpcode::kShiftRightArithmetic) {
+      if (bits_ < 8) x = b_.CreateAShr(b_.CreateShl(x, IntLike(x, 8 - bits_)), IntLike(x, 8 - bits_));  // the type's own top bit
+      return b_.CreateAShr(x, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, amount, IntLike(x, bits_ - 1)));
+    }
+    llvm::Value* shifted = opcode == HloOpcode::kShiftLeft ? b_.CreateShl(x, amount) : b_.CreateLShr(Logical(x), amount);
+    return b_.CreateSelect(b_.CreateICmpULT(amount, IntLike(x, bits_)), shifted, IntLike(x, 0));
+  }
+
+  llvm::Value* MultiplyHigh(llvm::Value* x, llvm::Value* y) {
+    const unsigned width = x->getType()->getScalarSizeInBits();
+    llvm::Type* wide = x->getType()->getWithNewBitWidth(2 * width);
+    auto widen = [&](llvm::Value* v) { return is_signed_ ? b_.CreateSExt(v, wide) : b_.CreateZExt(v, wide); };
+    llvm::Value* product = b_.CreateMul(widen(x), widen(y));
+    return b_.CreateTrunc(b_.CreateAShr(product, IntLike(product, bits_)), x->getType());
+  }
+
+  // By squaring, for as many steps as the largest exponent has bits.
+  absl::StatusOr<llvm::Value*> Power(llvm::Value* x, llvm::Value* exponent) {
+    llvm::Value* one = IntLike(x, 1);
+    llvm::Value* largest = exponent->getType()->isVectorTy() ? b_.CreateIntMaxReduce(exponent, is_signed_) : exponent;
+    if (is_signed_) largest = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, largest, IntLike(largest, 0));
+    const int width = static_cast<int>(x->getType()->getScalarSizeInBits());
+    llvm::Value* steps = b_.CreateSub(IntLike(largest, width), b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, largest, b_.getFalse()));
+    auto step = [&](llvm::Value*, const Carried& state) -> absl::StatusOr<Carried> {
+      llvm::Value *result = state[0], *square = state[1], *rest = state[2];
+      llvm::Value* odd = b_.CreateTrunc(rest, rest->getType()->getWithNewBitWidth(1));
+      return Carried{b_.CreateSelect(odd, b_.CreateMul(result, square), result), b_.CreateMul(square, square), b_.CreateLShr(rest, IntLike(rest, 1))};
+    };
+    HILO_ASSIGN_OR_RETURN(Carried powers, EmitLoop(context_, "power", b_.getInt64(0), b_.CreateZExt(steps, b_.getInt64Ty()), 1,
+                                                   {one, x, exponent}, step));
+    llvm::Value* power = powers[0];
+    if (!is_signed_) return power;
+    // What rounding 1 / x^-exponent toward zero gives.
+    llvm::Value* odd = b_.CreateTrunc(exponent, exponent->getType()->getWithNewBitWidth(1));
+    llvm::Value* of_minus_one = b_.CreateSelect(odd, x, one);
+    llvm::Value* inverse = b_.CreateSelect(b_.CreateICmpEQ(x, one), one,
+                                           b_.CreateSelect(b_.CreateICmpEQ(x, IntLike(x, -1)), of_minus_one, IntLike(x, 0)));
+    return b_.CreateSelect(b_.CreateICmpSLT(exponent, IntLike(x, 0)), inverse, power);
+  }
+
+ private:
+  // 1 instead of 0, and instead of -1 under the lowest value.
+  llvm::Value* SafeDivisor(llvm::Value* x, llvm::Value* y, llvm::Value* by_zero) {
+    llvm::Value* unsafe = by_zero;
+    if (is_signed_) {
+      const unsigned width = x->getType()->getScalarSizeInBits();
+      llvm::Constant* lowest = llvm::ConstantInt::get(x->getType(), llvm::APInt::getSignedMinValue(width));
+      llvm::Value* overflow = b_.CreateAnd(b_.CreateICmpEQ(x, lowest), b_.CreateICmpEQ(y, IntLike(y, -1)));
+      unsafe = b_.CreateOr(by_zero, overflow);
+    }
+    return b_.CreateSelect(unsafe, IntLike(y, 1), y);
+  }
+
+  bool DividesAsFloat(llvm::Value* x, llvm::Value* divisor) {
+    return x->getType()->isVectorTy() && bits_ <= 32 && !llvm::isa<llvm::Constant>(divisor);
+  }
+
+  llvm::Value* Quotient(llvm::Value* x, llvm::Value* divisor) {
+    if (!DividesAsFloat(x, divisor)) return is_signed_ ? b_.CreateSDiv(x, divisor) : b_.CreateUDiv(x, divisor);
+    llvm::Type* real = x->getType()->getWithNewType(bits_ <= 16 ? b_.getFloatTy() : b_.getDoubleTy());
+    auto convert = [&](llvm::Value* v) { return is_signed_ ? b_.CreateSIToFP(v, real) : b_.CreateUIToFP(v, real); };
+    llvm::Value* quotient = b_.CreateFDiv(convert(x), convert(divisor));
+    return is_signed_ ? b_.CreateFPToSI(quotient, x->getType()) : b_.CreateFPToUI(quotient, x->getType());
+  }
+
+  EmitterContext& context_;
+  llvm::IRBuilder<>& b_;
+  int bits_;
+  bool is_signed_;
+};
+
+}  // namespace
+
+llvm::Constant* IntLike(llvm::Value* x, int64_t value) {
+  return llvm::ConstantInt::get(x->getType(), static_cast<uint64_t>(value), /*IsSigned=*/true);
+}
+
+llvm::Value* WrapInteger(EmitterContext& context, PrimitiveType type, llvm::Value* x) {
+  const int bits = PrimitiveTypeBitWidth(type);
+  if (type == PRED || bits >= 8 || !IsIntegralType(type)) return x;
+  llvm::IRBuilder<>& b = context.b();
+  if (!IsSignedIntegralType(type)) return b.CreateAnd(x, IntLike(x, (1 << bits) - 1));
+  return b.CreateAShr(b.CreateShl(x, IntLike(x, 8 - bits)), IntLike(x, 8 - bits));
+}
+
+llvm::Value* EmitIntegerUnary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, llvm::Value* x) {
+  llvm::IRBuilder<>& b = context.b();
+  IntegerOps ops(context, type);
+  switch (opcode) {
+    case HloOpcode::kAbs: return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b.getFalse());
+    case HloOpcode::kClz: return ops.CountLeadingZeros(x);
+    case HloOpcode::kNegate: return b.CreateNeg(x);
+    case HloOpcode::kNot: return b.CreateNot(x);
+    case HloOpcode::kPopulationCount: return b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, ops.Logical(x));
+    case HloOpcode::kSign: return ops.Sign(x);
+    default: return nullptr;
+  }
+}
+
+absl::StatusOr<llvm::Value*> EmitIntegerBinary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, llvm::Value* x, llvm::Value* y) {
+  llvm::IRBuilder<>& b = context.b();
+  IntegerOps ops(context, type);
+  switch (opcode) {
+    case HloOpcode::kAdd: return b.CreateAdd(x, y);
+    case HloOpcode::kAnd: return b.CreateAnd(x, y);
+    case HloOpcode::kDivide: return ops.Divide(x, y);
+    case HloOpcode::kMaximum: return ops.Extreme(llvm::Intrinsic::smax, llvm::Intrinsic::umax, x, y);
+    case HloOpcode::kMinimum: return ops.Extreme(llvm::Intrinsic::smin, llvm::Intrinsic::umin, x, y);
+    case HloOpcode::kMulhi: return ops.MultiplyHigh(x, y);
+    case HloOpcode::kMultiply: return b.CreateMul(x, y);
+    case HloOpcode::kOr: return b.CreateOr(x, y);
+    case HloOpcode::kPower: return ops.Power(x, y);
+    case HloOpcode::kRemainder: return ops.Remainder(x, y);
+    case HloOpcode::kShiftLeft:
+    case HloOpcode::kShiftRightArithmetic:
+    case HloOpcode::kShiftRightLogical: return ops.Shift(opcode, x, y);
+    case HloOpcode::kSubtract: return b.CreateSub(x, y);
+    case HloOpcode::kXor: return b.CreateXor(x, y);
+    default: return static_cast<llvm::Value*>(nullptr);
+  }
+}
+
+llvm::Value* EmitPredBinary(EmitterContext& context, HloOpcode opcode, llvm::Value* x, llvm::Value* y) {
+  llvm::IRBuilder<>& b = context.b();
+  switch (opcode) {
+    case HloOpcode::kAdd:
+    case HloOpcode::kMaximum:
+    case HloOpcode::kOr: return b.CreateOr(x, y);
+    case HloOpcode::kAnd:
+    case HloOpcode::kMinimum:
+    case HloOpcode::kMultiply: return b.CreateAnd(x, y);
+    case HloOpcode::kXor: return b.CreateXor(x, y);
+    default: return nullptr;
+  }
+}
+
+}  // namespace hilo::codegen

@@ -1,0 +1,47 @@
+// The arithmetic of HLO on elements in registers: what each element-wise opcode does to scalars or to vectors of lanes. Operands of which some are scalar
+// and some are vectors are brought to vectors.
+//
+// Results of types narrower than 16 bits are always rounded (or wrapped) to the type; F16 and BF16 only when numerics are strict.
+#ifndef HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_OPS_H_
+#define HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_OPS_H_
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/llvm/elements/emitter_context.h"
+#include "hlo/ir/hlo_instruction.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "shape/literal.h"
+
+namespace hilo::codegen {
+
+// Errors: Unimplemented for opcodes outside the family.
+absl::StatusOr<ElementValue> EmitUnaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x);
+absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x, ElementValue y);
+ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction, ComparisonType order, PrimitiveType type, ElementValue x,
+                         ElementValue y);
+ElementValue EmitSelect(EmitterContext& context, llvm::Value* condition, ElementValue on_true, ElementValue on_false);
+ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue low, ElementValue x, ElementValue high);
+ElementValue EmitConvert(EmitterContext& context, PrimitiveType from, PrimitiveType to, ElementValue x);
+// Between types of equal width in memory.
+ElementValue EmitBitcast(EmitterContext& context, PrimitiveType from, PrimitiveType to, ElementValue x);
+// An element's bits in an integer of the type's width (PRED: 8 bits), and back.
+llvm::Value* ElementToBits(EmitterContext& context, PrimitiveType type, ElementValue x);
+ElementValue ElementFromBits(EmitterContext& context, PrimitiveType type, llvm::Value* bits);
+ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, int exponent_bits, int mantissa_bits, ElementValue x);
+
+// Any instruction with trait kElementwise but map, on the values of its operands. Errors: Unimplemented.
+absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloInstruction* instruction,
+                                             absl::Span<const ElementValue> operands);
+
+// Element `linear` of an array literal, as an immediate.
+ElementValue EmitLiteral(EmitterContext& context, const Literal& literal, int64_t linear = 0);
+// Zero of a type, in a scalar.
+ElementValue EmitZero(EmitterContext& context, PrimitiveType type);
+// Rounds to `type` where the numeric options ask for it.
+ElementValue RoundToType(EmitterContext& context, PrimitiveType type, ElementValue x);
+// Makes both scalars or both vectors.
+void Unify(EmitterContext& context, ElementValue* x, ElementValue* y);
+
+}  // namespace hilo::codegen
+
+#endif  // HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_OPS_H_

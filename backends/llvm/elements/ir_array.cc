@@ -1,0 +1,280 @@
+// Every access is one of: a scalar (uniform index), a run of lanes (stride 1 or -1), a small stride made of a few overlapping runs that end exactly at
+// the last element needed, lane by lane (larger strides), or a gather or scatter. Complex numbers are runs of twice as many components.
+#include "backends/llvm/elements/ir_array.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+
+#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/lanes/lane_plan.h"
+#include "llvm/Analysis/VectorUtils.h"
+
+namespace hilo::codegen {
+namespace {
+
+// Accesses of one component type of one array. Positions count components.
+class Access {
+ public:
+  Access(EmitterContext& context, const IrArray& array)
+      : context_(context),
+        b_(context.b()),
+        array_(array),
+        type_(MemoryType(context.llvm_context(), array.shape.element_type())),
+        bytes_(PrimitiveTypeByteSize(ComplexComponentType(array.shape.element_type()))) {}
+
+  llvm::Value* Load(const LaneIndex& at) {
+    if (at.IsUniform() || width() == 1) return LoadScalar(at);
+    if (at.IsArbitrary()) return Gather(at);
+    if (at.stride() == 1) return LoadRun(at, width(), context_.lanes.mask);
+    if (at.stride() == -1) {
+      return b_.CreateVectorReverse(LoadRun(RunStart(at), width(), Reversed(context_.lanes.mask)));
+    }
+    const bool small = std::abs(at.stride()) <= kLargestShuffledStride;
+    if (context_.lanes.mask != nullptr) return small && IsTable(at) ? LoadShuffled(at) : Gather(at);
+    return small ? LoadShuffled(at) : LoadLanes(at);
+  }
+
+  // `count` consecutive components; `mask` has as many lanes, or is null.
+  llvm::Value* LoadRun(const LaneIndex& at, int count, llvm::Value* mask) {
+    llvm::Type* type = llvm::FixedVectorType::get(type_, count);
+    llvm::Value* pointer = Pointer(at.Base(context_));
+    if (mask == nullptr) return Tag(b_.CreateAlignedLoad(type, pointer, Alignment(at)));
+    return Tag(b_.CreateMaskedLoad(type, pointer, Alignment(at), mask, llvm::Constant::getNullValue(type)));
+  }
+
+  void Store(const LaneIndex& at, llvm::Value* value) {
+    if (width() == 1 && context_.lanes.mask != nullptr) return StoreIf(context_.lanes.mask, at, value);
+    if (at.IsUniform() || width() == 1) {
+      value = context_.Lane(value, 0);
+      llvm::Value* any = context_.AnyLaneActive();
+      return any == nullptr ? StoreScalar(at, value) : StoreIf(any, at, value);
+    }
+    value = context_.Splat(value);
+    if (at.stride() == 1 && !at.IsArbitrary()) return StoreRun(at, value, context_.lanes.mask);
+    if (at.stride() == -1 && !at.IsArbitrary()) {
+      return StoreRun(RunStart(at), b_.CreateVectorReverse(value), Reversed(context_.lanes.mask));
+    }
+    Tag(b_.CreateMaskedScatter(value, Pointers(at), llvm::Align(ElementAlignment()), context_.MaskValue()));
+  }
+
+  void StoreRun(const LaneIndex& at, llvm::Value* value, llvm::Value* mask) {
+    llvm::Value* pointer = Pointer(at.Base(context_));
+    if (mask == nullptr) {
+      Tag(b_.CreateAlignedStore(value, pointer, Alignment(at)));
+    } else {
+      Tag(b_.CreateMaskedStore(value, pointer, Alignment(at), mask));
+    }
+  }
+
+ private:
+  int width() const { return context_.lanes.width; }
+
+  // Under a mask the first lane may lie outside of the array.
+  llvm::Value* Pointer(llvm::Value* position) {
+    return context_.lanes.mask == nullptr ? b_.CreateInBoundsGEP(type_, array_.pointer, position)
+                                          : b_.CreateGEP(type_, array_.pointer, position);
+  }
+
+  // A pointer a lane. Positions of 32 bits gather twice as many lanes at once.
+  llvm::Value* Pointers(const LaneIndex& at) {
+    llvm::Value* narrow = at.Value32(context_);
+    return Pointer(narrow != nullptr ? narrow : at.Value(context_));
+  }
+
+  // What is known of the array's own alignment: an element's, unless told otherwise.
+  uint64_t ElementAlignment() const { return std::gcd(std::max<int64_t>(array_.alignment, 1), bytes_); }
+  llvm::Align Alignment(const LaneIndex& at) const {
+    int64_t bytes = std::gcd(std::max<int64_t>(array_.alignment, 1), at.BaseMultiple() * bytes_);
+    return llvm::Align(std::max<int64_t>(bytes & -bytes, 1));
+  }
+
+  template <typename T>
+  T* Tag(T* instruction) {
+    if (array_.alias_scope != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, array_.alias_scope);
+    if (array_.noalias != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_noalias, array_.noalias);
+    if (array_.invariant && instruction->mayReadFromMemory() && !instruction->mayWriteToMemory()) {
+      instruction->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_.llvm_context(), {}));
+    }
+    return instruction;
+  }
+
+  llvm::Value* LoadScalar(const LaneIndex& at) {
+    llvm::Value* position = at.Base(context_);
+    llvm::Align alignment = Alignment(at);
+    // Where no lane may be active the position may be anything: element 0 does as well.
+    llvm::Value* active = width() == 1 ? context_.lanes.mask : context_.AnyLaneActive();
+    if (active != nullptr) {
+      position = b_.CreateSelect(active, position, context_.Int64(0));
+      alignment = llvm::Align(ElementAlignment());
+    }
+    return Tag(b_.CreateAlignedLoad(type_, Pointer(position), alignment));
+  }
+
+  void StoreScalar(const LaneIndex& at, llvm::Value* value) {
+    Tag(b_.CreateAlignedStore(value, Pointer(at.Base(context_)), Alignment(at)));
+  }
+
+  void StoreIf(llvm::Value* condition, const LaneIndex& at, llvm::Value* value) {
+    llvm::BasicBlock* store = llvm::BasicBlock::Create(context_.llvm_context(), "store", context_.function());
+    llvm::BasicBlock* after = llvm::BasicBlock::Create(context_.llvm_context(), "stored", context_.function());
+    llvm::Value* position = at.Base(context_);
+    b_.CreateCondBr(condition, store, after);
+    b_.SetInsertPoint(store);
+    Tag(b_.CreateAlignedStore(value, Pointer(position), Alignment(at)));
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+  }
+
+  // Lane width - 1 of a descending run.
+  LaneIndex RunStart(const LaneIndex& at) { return at.AddConstant(1 - width()); }
+  llvm::Value* Reversed(llvm::Value* mask) { return mask == nullptr ? nullptr : b_.CreateVectorReverse(mask); }
+
+  llvm::Value* Gather(const LaneIndex& at) {
+    llvm::Type* type = llvm::FixedVectorType::get(type_, width());
+    // There are no gathers of less than 32 bits.
+    if (bytes_ < 4 && context_.lanes.mask == nullptr) return LoadEach(at.Value(context_));
+    return Tag(b_.CreateMaskedGather(type, Pointers(at), llvm::Align(ElementAlignment()),
+                                     context_.MaskValue(), llvm::Constant::getNullValue(type)));
+  }
+
+  llvm::Value* LoadEach(llvm::Value* positions) {
+    llvm::Value* result = llvm::PoisonValue::get(llvm::FixedVectorType::get(type_, width()));
+    for (int lane = 0; lane < width(); ++lane) {
+      llvm::Value* pointer = Pointer(b_.CreateExtractElement(positions, static_cast<uint64_t>(lane)));
+      result = b_.CreateInsertElement(result, Tag(b_.CreateAlignedLoad(type_, pointer, llvm::Align(ElementAlignment()))), lane);
+    }
+    return result;
+  }
+
+  llvm::Value* LoadLanes(const LaneIndex& at) {
+    llvm::Value* result = llvm::PoisonValue::get(llvm::FixedVectorType::get(type_, width()));
+    for (int lane = 0; lane < width(); ++lane) {
+      const LaneIndex position = at.AddConstant(lane * at.stride());
+      llvm::Value* element = Tag(b_.CreateAlignedLoad(type_, Pointer(position.Base(context_)), Alignment(position)));
+      result = b_.CreateInsertElement(result, element, lane);
+    }
+    return result;
+  }
+
+  // Whether the lanes are in one column of a table, whose rows are as long as the lanes are apart: whole rows may then be loaded.
+  bool IsTable(const LaneIndex& at) {
+    return at.stride() > 0 && at.BaseModulo(at.stride()).has_value() && ShapeUtil::ElementsIn(array_.shape) % at.stride() == 0;
+  }
+
+  // Runs from the first element needed to the last; of a table from the first row to the last, so that other columns have the same loads.
+  llvm::Value* LoadShuffled(LaneIndex at) {
+    const int64_t stride = std::abs(at.stride());
+    const bool table = IsTable(at), descending = at.stride() < 0;
+    const int64_t column = table ? *at.BaseModulo(stride) : 0;
+    const int64_t span = table ? width() * stride : (width() - 1) * stride + 1;
+    at = at.AddConstant(descending ? 1 - span : -column);
+    llvm::Value* result = nullptr;
+    for (int lane = 0; lane < width();) {
+      const int64_t start = std::min<int64_t>((lane * stride + column) / width() * width(), span - width());
+      llvm::Value* run = LoadRun(at.AddConstant(start), width(), RowMask(start, stride));
+      std::vector<int> shuffle(width(), -1);
+      for (int done = 0; done < lane; ++done) shuffle[done] = done;
+      const int base = result == nullptr ? 0 : width();
+      for (; lane < width() && lane * stride + column < start + width(); ++lane) {
+        shuffle[lane] = static_cast<int>(base + lane * stride + column - start);
+      }
+      result = result == nullptr ? b_.CreateShuffleVector(run, shuffle) : b_.CreateShuffleVector(result, run, shuffle);
+    }
+    return descending ? b_.CreateVectorReverse(result) : result;
+  }
+
+  // The mask of the run that begins `start` elements behind the first row; null if all lanes are active.
+  llvm::Value* RowMask(int64_t start, int64_t stride) {
+    if (context_.lanes.mask == nullptr) return nullptr;
+    std::vector<int> rows;
+    for (int i = 0; i < width(); ++i) rows.push_back(static_cast<int>((start + i) / stride));
+    return b_.CreateShuffleVector(context_.lanes.mask, rows);
+  }
+
+  EmitterContext& context_;
+  llvm::IRBuilder<>& b_;
+  const IrArray& array_;
+  llvm::Type* type_;
+  int64_t bytes_;
+};
+
+// {0, w, 2 w, ..., 1, w + 1, ...}: so many vectors of w lanes, one after another, into groups of one lane of each.
+std::vector<int> Interleave(int width, int vectors = 2) {
+  std::vector<int> shuffle;
+  for (int lane = 0; lane < width; ++lane) {
+    for (int i = 0; i < vectors; ++i) shuffle.push_back(i * width + lane);
+  }
+  return shuffle;
+}
+
+llvm::Value* PairMask(EmitterContext& context) {
+  llvm::Value* mask = context.lanes.mask;
+  return mask == nullptr ? nullptr : context.b().CreateShuffleVector(mask, mask, Interleave(context.lanes.width));
+}
+
+bool IsRun(EmitterContext& context, const LaneIndex& at) {
+  return context.lanes.width > 1 && !at.IsArbitrary() && at.stride() == 1;
+}
+
+}  // namespace
+
+ElementValue IrArray::Load(EmitterContext& context, const Index& index) const {
+  const PrimitiveType type = shape.element_type();
+  if (ShapeUtil::IsZeroElementArray(shape)) return EmitZero(context, type);
+  Access access(context, *this);
+  const LaneIndex at = index.Linear(context, shape.dimensions());
+  if (!IsComplexType(type)) return {FromMemory(context, type, access.Load(at))};
+  const LaneIndex real = at.MulConstant(context, 2);
+  if (!IsRun(context, at)) return {access.Load(real), access.Load(real.AddConstant(1))};
+  const int width = context.lanes.width;
+  llvm::Value* pairs = access.LoadRun(real, 2 * width, PairMask(context));
+  std::vector<int> even, odd;
+  for (int lane = 0; lane < width; ++lane) {
+    even.push_back(2 * lane);
+    odd.push_back(2 * lane + 1);
+  }
+  return {context.b().CreateShuffleVector(pairs, even), context.b().CreateShuffleVector(pairs, odd)};
+}
+
+void IrArray::Store(EmitterContext& context, const Index& index, ElementValue value) const {
+  const PrimitiveType type = shape.element_type();
+  if (ShapeUtil::IsZeroElementArray(shape)) return;
+  Access access(context, *this);
+  const LaneIndex at = index.Linear(context, shape.dimensions());
+  if (!IsComplexType(type)) return access.Store(at, ToMemory(context, type, value.re));
+  const LaneIndex real = at.MulConstant(context, 2);
+  if (IsRun(context, at)) {
+    value = context.Splat(value);
+    llvm::Value* pairs = context.b().CreateShuffleVector(value.re, value.im, Interleave(context.lanes.width));
+    return access.StoreRun(real, pairs, PairMask(context));
+  }
+  access.Store(real, value.re);
+  access.Store(real.AddConstant(1), value.im);
+}
+
+void IrArray::StoreColumns(EmitterContext& context, const Index& first, absl::Span<const ElementValue> values) const {
+  const PrimitiveType type = shape.element_type();
+  Access access(context, *this);
+  const int width = context.lanes.width;
+  LaneIndex at = first.Linear(context, shape.dimensions());
+  std::vector<llvm::Value*> columns;
+  for (const ElementValue& value : values) {
+    const ElementValue splat = context.Splat(value);
+    for (llvm::Value* component : {splat.re, splat.im}) {
+      if (component != nullptr) columns.push_back(ToMemory(context, type, component));
+    }
+  }
+  if (IsComplexType(type)) at = at.MulConstant(context, 2);
+  const int count = static_cast<int>(columns.size());
+  const std::vector<int> shuffle = Interleave(width, count);
+  llvm::Value* mask = context.lanes.mask;
+  if (mask != nullptr && count > 1) mask = llvm::concatenateVectors(context.b(), std::vector<llvm::Value*>(count, mask));
+  if (mask != nullptr && count > 1) mask = context.b().CreateShuffleVector(mask, shuffle);
+  llvm::Value* rows = columns[0];
+  if (count > 1) rows = context.b().CreateShuffleVector(llvm::concatenateVectors(context.b(), columns), shuffle);
+  access.StoreRun(at, rows, mask);
+}
+
+}  // namespace hilo::codegen

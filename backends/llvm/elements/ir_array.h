@@ -1,0 +1,38 @@
+// An array in memory as code sees it: a pointer and a shape, dense and row-major. PRED is one byte, types of fewer than 8 bits take a byte an element,
+// complex numbers are (real, imaginary) pairs, as in shape/number_types.h.
+#ifndef HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_
+#define HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_
+
+#include "backends/llvm/lanes/lane_index.h"
+#include "shape/shape.h"
+
+namespace hilo::codegen {
+
+struct IrArray {
+  llvm::Value* pointer = nullptr;
+  Shape shape;
+  llvm::MDNode* alias_scope = nullptr;  // of this array's slice, if slices have been told apart
+  llvm::MDNode* noalias = nullptr;      // the scopes that it does not overlap
+  int64_t alignment = 1;                // of the pointer, in bytes
+  bool invariant = false;               // nobody writes it while the function runs
+
+  // The elements at `index`. A uniform index makes a scalar load, stride 1 a (masked) vector load, others strided loads or gathers.
+  // Active lanes must be in bounds; inactive lanes touch no memory.
+  ElementValue Load(EmitterContext& context, const Index& index) const;
+  // Stores the active lanes; values are rounded to the element type. For a uniform index in more than one lane the value must be uniform.
+  void Store(EmitterContext& context, const Index& index, ElementValue value) const;
+  // Stores values[j] j elements behind `first`, whose lanes are values.size() elements apart: all of them together are one run.
+  void StoreColumns(EmitterContext& context, const Index& first, absl::Span<const ElementValue> values) const;
+};
+
+// The LLVM type of an element of `type` in registers and in memory; of one component for complex types.
+llvm::Type* RegisterType(llvm::LLVMContext& context, PrimitiveType type);
+llvm::Type* MemoryType(llvm::LLVMContext& context, PrimitiveType type);
+
+// One component (scalar or vector) between memory form and register form. ToMemory rounds floats to `type`.
+llvm::Value* FromMemory(EmitterContext& context, PrimitiveType type, llvm::Value* stored);
+llvm::Value* ToMemory(EmitterContext& context, PrimitiveType type, llvm::Value* value);
+
+}  // namespace hilo::codegen
+
+#endif  // HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_

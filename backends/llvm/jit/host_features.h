@@ -1,0 +1,41 @@
+// Which processor code is made for: this machine's, or one that is named by --cpu=.
+#ifndef HILO_BACKENDS_LLVM_JIT_HOST_FEATURES_H_
+#define HILO_BACKENDS_LLVM_JIT_HOST_FEATURES_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace hilo::codegen {
+
+struct CpuFeatures {
+  std::string triple;          // "x86_64-pc-linux-gnu"
+  std::string cpu;             // LLVM's name: "znver4", "x86-64-v3"
+  std::string features;        // LLVM's list, "+avx2,+fma,-sse4a"; empty for a named cpu, whose name implies them
+  bool has_fma = false;
+  bool has_f16c = false;
+  bool has_sse41 = false;
+  bool has_avx512 = false;     // the F, BW, DQ and VL parts together
+  int vector_bits = 128;       // the widest registers that it pays to use: 512, 256 or 128
+
+  // "x86_64-pc-linux-gnu znver4 +avx2,+fma,-sse4a": all that decides what code is made.
+  std::string ToText() const;
+};
+
+// The processor this process runs on. Detected once.
+const CpuFeatures& HostFeatures();
+
+// "" and "native" are the host; "x86-64", "x86-64-v3" and any other name that LLVM knows for the host's architecture
+// stand for that processor, whatever the host is.
+// Errors: InvalidArgument for an unknown name; the message lists some that are known.
+absl::StatusOr<CpuFeatures> FeaturesOf(absl::string_view cpu);
+
+// OK when code made for `target` can run on this machine. Errors: FailedPrecondition, naming what is missing.
+absl::Status CheckRunsOnHost(const CpuFeatures& target);
+// The same for what ToText has written. Errors: also InvalidArgument for other text.
+absl::Status CheckTextRunsOnHost(absl::string_view target);
+
+}  // namespace hilo::codegen
+
+#endif  // HILO_BACKENDS_LLVM_JIT_HOST_FEATURES_H_

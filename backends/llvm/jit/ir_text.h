@@ -1,0 +1,21 @@
+// LLVM IR as text: how tests of what is below the emitters say their programs.
+#ifndef HILO_BACKENDS_LLVM_JIT_IR_TEXT_H_
+#define HILO_BACKENDS_LLVM_JIT_IR_TEXT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "backends/llvm/jit/host_jit.h"
+
+namespace hilo::codegen {
+
+// Errors: InvalidArgument with line and column.
+absl::StatusOr<HostModule> ParseIr(absl::string_view text);
+
+// A module that LLVM's verifier refuses (text cannot say one).
+HostModule MakeInvalidModule();
+
+}  // namespace hilo::codegen
+
+#endif  // HILO_BACKENDS_LLVM_JIT_IR_TEXT_H_

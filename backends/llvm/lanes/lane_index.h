@@ -1,0 +1,112 @@
+// Indices of the lanes of a vector.
+//
+// A LaneIndex is one i64 a lane, in the most regular form that is known: uniform (one scalar), strided (scalar base + lane * constant), or arbitrary (a
+// vector). Regular forms survive addition and multiplication always, and division by a constant when the lanes are known not to cross a multiple of it;
+// this is what turns a reshape or a broadcast of a fused loop into vector loads rather than gathers.
+#ifndef HILO_BACKENDS_LLVM_LANES_LANE_INDEX_H_
+#define HILO_BACKENDS_LLVM_LANES_LANE_INDEX_H_
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "backends/llvm/elements/emitter_context.h"
+
+namespace hilo::codegen {
+
+class LaneIndex {
+ public:
+  // Bounds, inclusive, that hold in active lanes.
+  struct Range {
+    int64_t low = std::numeric_limits<int64_t>::min();
+    int64_t high = std::numeric_limits<int64_t>::max();
+    bool Known() const { return low != std::numeric_limits<int64_t>::min() && high != std::numeric_limits<int64_t>::max(); }
+  };
+
+  LaneIndex() = default;  // the constant 0
+  static LaneIndex Constant(int64_t value);
+  // base + lane * stride. `base` is an i64, a multiple of `multiple_of`, and the index is within [0, limit) in active lanes if limit >= 0.
+  static LaneIndex Strided(llvm::Value* base, int64_t stride, int64_t multiple_of = 1, int64_t limit = -1);
+  static LaneIndex Uniform(llvm::Value* base, int64_t multiple_of = 1, int64_t limit = -1) { return Strided(base, 0, multiple_of, limit); }
+  // A vector of i64 (or a scalar when width is 1).
+  static LaneIndex Arbitrary(llvm::Value* values, int64_t limit = -1);
+
+  bool IsConstant() const { return value_ == nullptr && stride_ == 0; }
+  bool IsArbitrary() const { return arbitrary_; }
+  bool IsUniform() const { return !arbitrary_ && stride_ == 0; }
+  // Of a constant.
+  int64_t constant() const { return offset_; }
+  // From lane to lane; for indices that are not arbitrary.
+  int64_t stride() const { return stride_; }
+  const Range& range() const { return range_; }
+  LaneIndex WithRange(Range range) const;
+
+  // The index of lane 0 (of a regular index).
+  llvm::Value* Base(EmitterContext& context) const;
+  // A constant that divides Base().
+  int64_t BaseMultiple() const;
+  // Base() modulo `divisor`, where that is known.
+  std::optional<int64_t> BaseModulo(int64_t divisor) const;
+  // All lanes: a scalar for uniform indices, else a vector.
+  llvm::Value* Value(EmitterContext& context) const;
+
+  // The same as i32, for indices whose range is known to fit; vectors of i32 are cheaper to compare and to convert. Null if it is not known.
+  llvm::Value* Value32(EmitterContext& context) const;
+
+  LaneIndex Add(EmitterContext& context, const LaneIndex& other) const;
+  LaneIndex AddConstant(int64_t constant) const;
+  LaneIndex MulConstant(EmitterContext& context, int64_t factor) const;
+  // Quotient and remainder for indices that are not negative in active lanes; divisor > 0.
+  LaneIndex DivConstant(EmitterContext& context, int64_t divisor) const;
+  LaneIndex RemConstant(EmitterContext& context, int64_t divisor) const;
+  // Into [low, high].
+  LaneIndex Clamp(EmitterContext& context, int64_t low, int64_t high) const;
+  // low <= index < high, as i1 (uniform) or a vector of i1; null when it is known to hold.
+  llvm::Value* InRange(EmitterContext& context, int64_t low, int64_t high) const;
+
+  // Equal keys: equal indices.
+  void AppendKey(std::vector<uint64_t>* key) const;
+
+ private:
+  bool LanesStayWithin(EmitterContext& context, int64_t block) const;
+  // Value() modulo 2^32.
+  llvm::Value* Lanes32(EmitterContext& context) const;
+
+  llvm::Value* value_ = nullptr;  // i64, or <width x i64> if arbitrary_; null is 0
+  bool arbitrary_ = false;
+  int64_t offset_ = 0;            // added to value_
+  int64_t stride_ = 0;
+  int64_t multiple_of_ = 0;       // divides value_; 0 when value_ is null
+  Range range_;
+};
+
+// A position in an array of known dimensions, row-major: an index a dimension, or one linear index from which they are derived when somebody asks.
+// Cheap to copy.
+class Index {
+ public:
+  Index() = default;  // of a scalar
+  explicit Index(std::vector<LaneIndex> dims) : dims_(std::move(dims)) {}
+  static Index FromLinear(LaneIndex linear, absl::Span<const int64_t> dimensions);
+
+  int64_t rank() const { return static_cast<int64_t>(is_linear_ ? bounds_.size() : dims_.size()); }
+  // One index a dimension.
+  std::vector<LaneIndex> Dims(EmitterContext& context) const;
+  // Row-major position in an array of `dimensions` (of as many elements as the index was made for).
+  LaneIndex Linear(EmitterContext& context, absl::Span<const int64_t> dimensions) const;
+  // The same element of an array that has been reshaped between these dimensions.
+  Index Reshape(EmitterContext& context, absl::Span<const int64_t> from, absl::Span<const int64_t> to) const;
+  bool IsUniform() const;
+  void AppendKey(std::vector<uint64_t>* key) const;
+
+ private:
+  std::vector<LaneIndex> dims_;
+  bool is_linear_ = false;  // dims_ is then the one linear index
+  std::vector<int64_t> bounds_;
+};
+
+}  // namespace hilo::codegen
+
+#endif  // HILO_BACKENDS_LLVM_LANES_LANE_INDEX_H_

@@ -1,0 +1,173 @@
+#include "backends/llvm/math/math_builder.h"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "backends/llvm/llvm_compat.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace hilo::codegen {
+
+using llvm::Value;
+
+MathBuilder::MathBuilder(llvm::IRBuilderBase& b, llvm::Type* type, const MathTarget& target)
+    : b_(b), guard_(b), target_(target), type_(type) {
+  b_.setFastMathFlags(llvm::FastMathFlags());
+  b_.setDefaultFPMathTag(nullptr);
+  f64_ = type->getScalarType()->isDoubleTy();
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  lanes_ = vector == nullptr ? 1 : vector->getNumElements();
+  bits_type_ = WithElement(b.getIntNTy(f64_ ? 64 : 32));
+}
+
+llvm::Type* MathBuilder::WithElement(llvm::Type* element) const {
+  return type_->isVectorTy() ? llvm::FixedVectorType::get(element, lanes_) : element;
+}
+
+Value* MathBuilder::F(double value) { return llvm::ConstantFP::get(type_, value); }
+Value* MathBuilder::Inf() { return llvm::ConstantFP::getInfinity(type_); }
+Value* MathBuilder::NaN() { return llvm::ConstantFP::getQNaN(type_); }
+Value* MathBuilder::I(int64_t bits) { return llvm::ConstantInt::get(bits_type_, static_cast<uint64_t>(bits)); }
+
+Value* MathBuilder::Fma(Value* a, Value* b, Value* c) {
+  if (!target_.has_fma) return Add(Mul(a, b), c);
+  return b_.CreateIntrinsic(llvm::Intrinsic::fma, {type_}, {a, b, c});
+}
+Value* MathBuilder::Abs(Value* a) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a); }
+Value* MathBuilder::Sqrt(Value* a) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a); }
+Value* MathBuilder::Trunc(Value* a) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, a); }
+Value* MathBuilder::CopySign(Value* magnitude, Value* sign) {
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
+}
+
+Value* MathBuilder::Poly(Value* x, absl::Span<const double> c) {
+  const auto horner = [&](Value* at, size_t first, size_t step) {
+    size_t i = first + (c.size() - 1 - first) / step * step;
+    Value* sum = F(c[i]);
+    while (i >= first + step) {
+      i -= step;
+      sum = Fma(sum, at, F(c[i]));
+    }
+    return sum;
+  };
+  if (c.size() < 5) return horner(x, 0, 1);
+  Value* square = Mul(x, x);
+  Value* even = horner(square, 0, 2);
+  return Fma(horner(square, 1, 2), x, even);
+}
+
+Value* MathBuilder::ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded) {
+  const unsigned bits = lanes_ * (f64_ ? 64 : 32);
+  if (target_.has_avx512 && lanes_ > 1 && (bits == 512 || bits == 256 || bits == 128)) {
+    namespace intrinsic = llvm::Intrinsic;
+    const intrinsic::ID id = bits == 512   ? (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_512 : intrinsic::x86_avx512_mask_scalef_ps_512)
+                             : bits == 256 ? (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_256 : intrinsic::x86_avx512_mask_scalef_ps_256)
+                                           : (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_128 : intrinsic::x86_avx512_mask_scalef_ps_128);
+    llvm::Type* mask = b_.getIntNTy(lanes_ < 8 ? 8 : lanes_);
+    std::vector<Value*> operands = {a, n, llvm::PoisonValue::get(type_), llvm::Constant::getAllOnesValue(mask)};
+    constexpr int kCurrentRounding = 4;
+    if (bits == 512) operands.push_back(b_.getInt32(kCurrentRounding));
+    return b_.CreateIntrinsic(id, {}, operands);
+  }
+  // Two factors, because one would overflow where the product does not, or round twice where the result is subnormal.
+  // The magic number's own bits leave at the top.
+  Value* half = Shl(Lshr(Bits(rounded), 1), mantissa_bits());
+  Value* rest = ISub(Shl(Bits(rounded), mantissa_bits()), half);
+  Value* first = FromBits(IAdd(half, I(one_bits())));
+  Value* second = FromBits(IAdd(rest, I(one_bits())));
+  return Mul(Mul(a, first), second);
+}
+
+Value* MathBuilder::CallScalar(llvm::IRBuilderBase& b, absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type) {
+  llvm::Type* element = type_->getScalarType();
+  llvm::Type* called = symbol_has_own_type ? element : b.getDoubleTy();
+  const std::vector<llvm::Type*> parameters(operands.size(), called);
+  llvm::Module* module = b.GetInsertBlock()->getModule();
+  llvm::FunctionCallee callee = module->getOrInsertFunction(ToStringRef(symbol), llvm::FunctionType::get(called, parameters, false));
+  absl::InlinedVector<Value*, 2> widened;
+  for (Value* operand : operands) widened.push_back(called == element ? operand : b.CreateFPExt(operand, called));
+  llvm::CallInst* result = b.CreateCall(callee, llvm::ArrayRef<Value*>(widened.data(), widened.size()));
+  result->setDoesNotThrow();
+  result->setDoesNotAccessMemory();
+  return called == element ? static_cast<Value*>(result) : b.CreateFPTrunc(result, element);
+}
+
+// One function a module for each symbol and vector type, so that a cold path costs its user a call and not a call a lane.
+llvm::Function* MathBuilder::LaneLoop(absl::string_view symbol, size_t arity, bool symbol_has_own_type) {
+  llvm::Function* caller = b_.GetInsertBlock()->getParent();
+  llvm::Module* module = caller->getParent();
+  const std::string name = absl::StrCat(symbol, ".v", lanes_, f64_ ? "f64" : "f32");
+  if (llvm::Function* made = module->getFunction(name)) return made;
+  const std::vector<llvm::Type*> parameters(arity, type_);
+  auto* loop = llvm::Function::Create(llvm::FunctionType::get(type_, parameters, false), llvm::Function::InternalLinkage, name, module);
+  for (llvm::StringRef attribute : {"target-cpu", "target-features", "prefer-vector-width", "min-legal-vector-width"}) {
+    if (caller->hasFnAttribute(attribute)) loop->addFnAttr(caller->getFnAttribute(attribute));
+  }
+  loop->addFnAttr(llvm::Attribute::NoInline);
+  loop->addFnAttr(llvm::Attribute::Cold);
+  loop->addFnAttr(llvm::Attribute::NoUnwind);
+
+  llvm::LLVMContext& context = module->getContext();
+  auto* entry = llvm::BasicBlock::Create(context, "entry", loop);
+  auto* body = llvm::BasicBlock::Create(context, "lane", loop);
+  auto* done = llvm::BasicBlock::Create(context, "done", loop);
+  llvm::IRBuilder<> b(entry);
+  llvm::Type* element = type_->getScalarType();
+  const auto slot = [&](Value* initial) {
+    llvm::AllocaInst* at = b.CreateAlloca(type_);
+    if (initial != nullptr) b.CreateStore(initial, at);
+    return at;
+  };
+  absl::InlinedVector<Value*, 2> slots, lane_operands;
+  for (llvm::Argument& argument : loop->args()) slots.push_back(slot(&argument));
+  Value* results = slot(nullptr);
+  b.CreateBr(body);
+  b.SetInsertPoint(body);
+  llvm::PHINode* lane = b.CreatePHI(b.getInt64Ty(), 2);
+  lane->addIncoming(b.getInt64(0), entry);
+  for (Value* at : slots) lane_operands.push_back(b.CreateLoad(element, b.CreateGEP(element, at, lane)));
+  b.CreateStore(CallScalar(b, symbol, lane_operands, symbol_has_own_type), b.CreateGEP(element, results, lane));
+  Value* next = b.CreateAdd(lane, b.getInt64(1));
+  lane->addIncoming(next, body);
+  b.CreateCondBr(b.CreateICmpEQ(next, b.getInt64(lanes_)), done, body);
+  b.SetInsertPoint(done);
+  b.CreateRet(b.CreateLoad(type_, results));
+  return loop;
+}
+
+Value* MathBuilder::CallPerLane(absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type) {
+  if (!type_->isVectorTy()) return CallScalar(b_, symbol, operands, symbol_has_own_type);
+  return b_.CreateCall(LaneLoop(symbol, operands.size(), symbol_has_own_type), llvm::ArrayRef<Value*>(operands.data(), operands.size()));
+}
+
+Value* MathBuilder::OrCall(Value* fast, Value* slow, absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type) {
+  Value* any = type_->isVectorTy() ? b_.CreateOrReduce(slow) : slow;
+  llvm::BasicBlock* head = b_.GetInsertBlock();
+  llvm::Function* function = head->getParent();
+  llvm::LLVMContext& context = function->getContext();
+  llvm::BasicBlock* done;
+  if (b_.GetInsertPoint() == head->end()) {
+    done = llvm::BasicBlock::Create(context, "math.done", function, head->getNextNode());
+  } else {
+    done = head->splitBasicBlock(b_.GetInsertPoint(), "math.done");
+    head->getTerminator()->eraseFromParent();
+  }
+  auto* cold = llvm::BasicBlock::Create(context, "math.slow", function, done);
+  b_.SetInsertPoint(head);
+  b_.CreateCondBr(any, cold, done, llvm::MDBuilder(context).createUnlikelyBranchWeights());
+  b_.SetInsertPoint(cold);
+  Value* called = Select(slow, CallPerLane(symbol, operands, symbol_has_own_type), fast);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done, done->begin());
+  llvm::PHINode* result = b_.CreatePHI(type_, 2);
+  result->addIncoming(fast, head);
+  result->addIncoming(called, cold);
+  return result;
+}
+
+}  // namespace hilo::codegen

@@ -1,0 +1,108 @@
+// An IRBuilder for one floating-point type, scalar or vector, in the words that numerical code is written in.
+#ifndef HILO_BACKENDS_LLVM_MATH_MATH_BUILDER_H_
+#define HILO_BACKENDS_LLVM_MATH_MATH_BUILDER_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "backends/llvm/math/vector_math.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace hilo::codegen {
+
+// While it lives the builder's fast-math flags are off: reassociation would undo the error terms.
+class MathBuilder {
+ public:
+  using Value = llvm::Value;
+
+  // `type` is float, double or a fixed vector of one of them.
+  MathBuilder(llvm::IRBuilderBase& b, llvm::Type* type, const MathTarget& target);
+
+  const MathTarget& target() const { return target_; }
+  llvm::IRBuilderBase& ir() { return b_; }
+  bool f64() const { return f64_; }
+  unsigned lanes() const { return lanes_; }
+  llvm::Type* type() const { return type_; }
+  llvm::Type* bits_type() const { return bits_type_; }
+  // The type with as many lanes of the other precision.
+  llvm::Type* WithElement(llvm::Type* element) const;
+
+  // Facts of the format.
+  int mantissa_bits() const { return f64_ ? 52 : 23; }
+  int64_t one_bits() const { return f64_ ? 0x3ff0000000000000 : 0x3f800000; }
+  double min_normal() const { return f64_ ? 0x1p-1022 : 0x1p-126; }
+  // Added to |x| < 2^(mantissa_bits - 1), it rounds x to an integer and leaves that integer in the low bits.
+  double round_magic() const { return f64_ ? 0x1.8p52 : 0x1.8p23; }
+
+  // `for32` in f32, `for64` in f64.
+  double Pick(double for32, double for64) const { return f64_ ? for64 : for32; }
+  Value* F(double value);
+  Value* F(double for32, double for64) { return F(Pick(for32, for64)); }
+  Value* Inf();
+  Value* NaN();
+  Value* I(int64_t bits);
+
+  Value* Add(Value* a, Value* b) { return b_.CreateFAdd(a, b); }
+  Value* Sub(Value* a, Value* b) { return b_.CreateFSub(a, b); }
+  Value* Mul(Value* a, Value* b) { return b_.CreateFMul(a, b); }
+  Value* Div(Value* a, Value* b) { return b_.CreateFDiv(a, b); }
+  Value* Neg(Value* a) { return b_.CreateFNeg(a); }
+  // a * b + c, rounded once where the target can.
+  Value* Fma(Value* a, Value* b, Value* c);
+  Value* Abs(Value* a);
+  Value* Sqrt(Value* a);
+  Value* Trunc(Value* a);
+  Value* CopySign(Value* magnitude, Value* sign);
+
+  Value* Lt(Value* a, Value* b) { return b_.CreateFCmpOLT(a, b); }
+  Value* Gt(Value* a, Value* b) { return b_.CreateFCmpOGT(a, b); }
+  Value* Ge(Value* a, Value* b) { return b_.CreateFCmpOGE(a, b); }
+  Value* Eq(Value* a, Value* b) { return b_.CreateFCmpOEQ(a, b); }
+  Value* IsNan(Value* a) { return b_.CreateFCmpUNO(a, a); }
+  Value* And(Value* a, Value* b) { return b_.CreateAnd(a, b); }
+  Value* Or(Value* a, Value* b) { return b_.CreateOr(a, b); }
+  Value* Select(Value* condition, Value* a, Value* b) { return b_.CreateSelect(condition, a, b); }
+  // Bounds that let NaN through.
+  Value* AtMost(Value* a, double bound) { return Select(Lt(F(bound), a), F(bound), a); }
+  Value* AtLeast(Value* a, double bound) { return Select(Gt(F(bound), a), F(bound), a); }
+
+  Value* Bits(Value* a) { return b_.CreateBitCast(a, bits_type_); }
+  Value* FromBits(Value* a) { return b_.CreateBitCast(a, type_); }
+  Value* Shl(Value* a, int count) { return b_.CreateShl(a, I(count)); }
+  Value* Lshr(Value* a, int count) { return b_.CreateLShr(a, I(count)); }
+  Value* IAdd(Value* a, Value* b) { return b_.CreateAdd(a, b); }
+  Value* ISub(Value* a, Value* b) { return b_.CreateSub(a, b); }
+  // The low bit of integer `k` moved to the sign position: xor it into a float's bits to multiply by (-1)^k.
+  Value* SignOfParity(Value* k) { return Shl(k, f64_ ? 63 : 31); }
+  Value* FlipSign(Value* a, Value* sign_bits) { return FromBits(b_.CreateXor(Bits(a), sign_bits)); }
+  Value* SignBits(Value* a) { return b_.CreateAnd(Bits(a), I(f64_ ? INT64_MIN : int64_t{0x80000000})); }
+
+  // c[0] + c[1] x + ...: Horner in x squared on the even and the odd terms, which halves the chain of dependent operations.
+  Value* Poly(Value* x, absl::Span<const double> coefficients);
+
+  // a * 2^n, rounded once, for n of either sign up to twice the exponent range. `rounded` is n + round_magic().
+  Value* ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded);
+
+  // `fast`, but in the lanes where `slow` is set what `symbol` (of f64 operands, unless `symbol_has_own_type`) gives for the operands.
+  // The call stands in a cold block behind one branch for all lanes.
+  Value* OrCall(Value* fast, Value* slow, absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type = false);
+  // `symbol` of the operands, lane by lane.
+  Value* CallPerLane(absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type);
+
+ private:
+  llvm::Function* LaneLoop(absl::string_view symbol, size_t arity, bool symbol_has_own_type);
+  Value* CallScalar(llvm::IRBuilderBase& b, absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type);
+
+  llvm::IRBuilderBase& b_;
+  llvm::IRBuilderBase::FastMathFlagGuard guard_;
+  MathTarget target_;
+  llvm::Type* type_;
+  llvm::Type* bits_type_;
+  bool f64_;
+  unsigned lanes_;
+};
+
+}  // namespace hilo::codegen
+
+#endif  // HILO_BACKENDS_LLVM_MATH_MATH_BUILDER_H_

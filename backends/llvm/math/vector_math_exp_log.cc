@@ -1,0 +1,119 @@
+// exp: x = n ln2 + r with |r| <= ln2 / 2, and e^r - 1 = r + r^2 Q(r). log: x = 2^e m with m in [sqrt 1/2, sqrt 2), f = m - 1.
+// In f32, log m = f - f^2/2 + f^3 P(f); in f64, where that takes twenty terms, s = f / (2 + f) and log m = 2 s + s^3 P(s^2).
+// ln2 is a sum of two numbers, the first so short that its product with n is exact even without fused multiply-add.
+#include "absl/types/span.h"
+#include "backends/llvm/math/math_coefficients.h"
+#include "backends/llvm/math/vector_math_families.h"
+
+namespace hilo::codegen {
+
+using llvm::Value;
+
+namespace {
+
+double Ln2High(const MathBuilder& m) { return m.Pick(0x1.62e4p-1, 0x1.62e42fefa3p-1); }
+double Ln2Low(const MathBuilder& m) { return m.Pick(0x1.7f7d1cf79abcap-20, 0x1.3de6af278ece6p-42); }
+
+// e ln2 + log(1 + f).
+Value* LogOfParts(MathBuilder& m, Value* e, Value* f) {
+  Value* tail = m.Mul(e, m.F(Ln2Low(m)));
+  if (m.f64()) {
+    Value* s = m.Div(f, m.Add(f, m.F(2)));
+    Value* z = m.Mul(s, s);
+    Value* rest = m.Sub(f, m.Mul(z, m.Poly(z, kAtanhF64)));
+    tail = m.Sub(tail, m.Mul(s, rest));
+  } else {
+    Value* z = m.Mul(f, f);
+    tail = m.Fma(m.Mul(f, z), m.Poly(f, kLogF32), tail);
+    tail = m.Fma(z, m.F(-0.5), tail);
+  }
+  return m.Fma(e, m.F(Ln2High(m)), m.Add(f, tail));
+}
+
+// `value`, but log's results where x is zero, negative, infinite or NaN.
+Value* LogLimits(MathBuilder& m, Value* x, Value* value) {
+  Value* ordinary = m.And(m.Gt(x, m.F(0)), m.Lt(x, m.Inf()));
+  Value* limit = m.Select(m.Lt(x, m.F(0)), m.NaN(), x);
+  limit = m.Select(m.Eq(x, m.F(0)), m.Neg(m.Inf()), limit);
+  return m.Select(ordinary, value, limit);
+}
+
+}  // namespace
+
+LogParts Decompose(MathBuilder& m, Value* x) {
+  const int64_t sqrt_half_bits = m.f64() ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
+  const int64_t magic_bits = m.f64() ? 0x4330000000000000 : 0x4b000000;  // 2^mantissa_bits
+  const double magic = m.Pick(0x1p23 + 127, 0x1p52 + 1023);
+  Value* bits = m.Bits(x);
+  LogParts parts;
+  parts.e_bits = m.Lshr(m.IAdd(bits, m.I(m.one_bits() - sqrt_half_bits)), m.mantissa_bits());
+  Value* mantissa = m.IAdd(m.ISub(bits, m.Shl(parts.e_bits, m.mantissa_bits())), m.I(m.one_bits()));
+  parts.f = m.Sub(m.FromBits(mantissa), m.F(1));
+  parts.e = m.Sub(m.FromBits(m.IAdd(parts.e_bits, m.I(magic_bits))), m.F(magic));
+  return parts;
+}
+
+ExpParts ReduceExp(MathBuilder& m, Value* x) {
+  ExpParts parts;
+  parts.rounded = m.Fma(x, m.F(kLog2E), m.F(m.round_magic()));
+  parts.n = m.Sub(parts.rounded, m.F(m.round_magic()));
+  Value* r = m.Fma(parts.n, m.F(-Ln2High(m)), x);
+  r = m.Fma(parts.n, m.F(-Ln2Low(m)), r);
+  Value* poly = m.f64() ? m.Poly(r, kExpF64) : m.Poly(r, kExpF32);
+  parts.q = m.Fma(m.Mul(r, r), poly, r);
+  return parts;
+}
+
+Value* Expm1OfNegative(MathBuilder& m, Value* x) {
+  const ExpParts parts = ReduceExp(m, x);
+  Value* scale = m.FromBits(m.IAdd(m.Shl(m.Bits(parts.rounded), m.mantissa_bits()), m.I(m.one_bits())));
+  return m.Fma(scale, parts.q, m.Sub(scale, m.F(1)));
+}
+
+Value* EmitExp(MathBuilder& m, Value* x) {
+  // Past these bounds the result is infinite or zero whatever x is.
+  x = m.AtLeast(m.AtMost(x, m.Pick(89, 710)), m.Pick(-104, -746));
+  const ExpParts parts = ReduceExp(m, x);
+  return m.ScaleByPowerOfTwo(m.Add(parts.q, m.F(1)), parts.n, parts.rounded);
+}
+
+Value* EmitExpm1(MathBuilder& m, Value* x) {
+  Value* bounded = m.AtLeast(m.AtMost(x, m.Pick(89, 710)), m.Pick(-18, -38));
+  const ExpParts parts = ReduceExp(m, bounded);
+  // Half of everything, because 2^n alone overflows first.
+  const int64_t half_bits = m.one_bits() - (int64_t{1} << m.mantissa_bits());
+  Value* scale = m.FromBits(m.IAdd(m.Shl(m.Bits(parts.rounded), m.mantissa_bits()), m.I(half_bits)));
+  Value* half = m.Fma(scale, parts.q, m.Sub(scale, m.F(0.5)));
+  Value* tiny = m.Lt(m.Abs(x), m.F(0x1p-26, 0x1p-55));  // also keeps -0 and what halving would round
+  return m.Select(tiny, x, m.Add(half, half));
+}
+
+Value* EmitLog(MathBuilder& m, Value* x) {
+  Value* subnormal = m.Lt(x, m.F(m.min_normal()));
+  Value* scaled = m.Select(subnormal, m.Mul(x, m.F(0x1p24, 0x1p54)), x);
+  const LogParts parts = Decompose(m, scaled);
+  Value* e = m.Sub(parts.e, m.Select(subnormal, m.F(24, 54), m.F(0)));
+  return LogLimits(m, x, LogOfParts(m, e, parts.f));
+}
+
+Value* EmitLog1p(MathBuilder& m, Value* x) {
+  Value* u = m.Add(x, m.F(1));
+  Value* lost = m.Sub(x, m.Sub(u, m.F(1)));  // what rounding 1 + x took away, exactly where it matters
+  const LogParts parts = Decompose(m, u);
+  // (u + lost) 2^-e - 1 = f + lost 2^-e. e is at most 128 (1024), where 2^-e is taken as 0: nothing is lost of such x.
+  Value* scale_bits = m.ISub(m.I(2 * (m.f64() ? 1023 : 127)), parts.e_bits);
+  scale_bits = m.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smax, scale_bits, m.I(0));
+  Value* f = m.Fma(lost, m.FromBits(m.Shl(scale_bits, m.mantissa_bits())), parts.f);
+  Value* value = LogLimits(m, u, LogOfParts(m, parts.e, f));
+  return m.Select(m.Eq(x, m.F(0)), x, value);
+}
+
+Value* EmitLogistic(MathBuilder& m, Value* x) {
+  // 1 / (1 + e^-|x|), times e^-|x| on the negative side: nothing overflows and small results stay precise.
+  Value* magnitude = m.AtMost(m.Abs(x), m.Pick(104, 746));
+  const ExpParts parts = ReduceExp(m, m.Neg(magnitude));
+  Value* e = m.ScaleByPowerOfTwo(m.Add(parts.q, m.F(1)), parts.n, parts.rounded);
+  return m.Div(m.Select(m.Lt(x, m.F(0)), e, m.F(1)), m.Add(e, m.F(1)));
+}
+
+}  // namespace hilo::codegen

@@ -1,0 +1,53 @@
+// erf |x| = 1 - e^g with g = log erfc |x|: one polynomial on the whole range, where erf itself would take a
+// polynomial and a quotient on three. The relative error stays small near zero because e^g - 1 is computed as expm1, and
+// far out because there the error of g is multiplied by erfc.
+// cbrt: y ~ x^(-1/3) out of the bits of x, improved by the series (1 - h)^(-1/3) in h = 1 - x y^3, without a division.
+#include "backends/llvm/math/math_coefficients.h"
+#include "backends/llvm/math/vector_math_families.h"
+
+namespace hilo::codegen {
+
+using llvm::Value;
+
+Value* EmitErf(MathBuilder& m, Value* x) {
+  Value* a = m.AtMost(m.Abs(x), m.Pick(3.95, 5.95));  // erf is 1 from there on
+  Value* rest = m.f64() ? m.Poly(a, kLogErfcF64) : m.Poly(a, kLogErfcF32);
+  // log erfc a = a (-2 / sqrt pi + a R(a)), with that constant to twice the precision.
+  const double slope = m.Pick(-0x1.20dd76p+0, -0x1.20dd750429b6dp+0);
+  const double slope_rest = m.Pick(0x1.f7ac925dca38bp-25, -0x1.1ae3a914fed80p-56);
+  rest = m.Fma(rest, a, m.F(slope_rest));
+  Value* log_erfc = m.Fma(a, m.F(slope), m.Mul(rest, a));
+  return m.CopySign(Expm1OfNegative(m, log_erfc), x);
+}
+
+Value* EmitCbrt(MathBuilder& m, Value* x) {
+  Value* a = m.Abs(x);
+  Value* subnormal = m.Lt(a, m.F(m.min_normal()));
+  Value* scaled = m.Select(subnormal, m.Mul(a, m.F(0x1p24, 0x1p54)), a);
+
+  // log2 of a float is nearly linear in its bits: take the top ones as a number, multiply by -1/3, put them back.
+  const int dropped = m.f64() ? 32 : 8;
+  const double unit = m.Pick(0x1p15, 0x1p20);  // of an exponent, in the top bits
+  const double magic = m.Pick(0x1p23, 0x1p52);
+  const int64_t magic_bits = m.f64() ? 0x4330000000000000 : 0x4b000000;
+  const double bias = m.Pick(127, 1023);
+  Value* top = m.Sub(m.FromBits(m.IAdd(m.Lshr(m.Bits(scaled), dropped), m.I(magic_bits))), m.F(magic));
+  Value* guess = m.Fma(top, m.F(-1.0 / 3), m.F((4.0 / 3 * bias - 0.058) * unit));
+  Value* y = m.FromBits(m.Shl(m.Bits(m.Add(guess, m.F(magic))), dropped));
+
+  constexpr double kSeries[] = {1.0 / 3, 2.0 / 9, 14.0 / 81, 35.0 / 243};
+  for (int round = 0; round < (m.f64() ? 2 : 1); ++round) {
+    Value* h = m.Fma(m.Neg(m.Mul(scaled, y)), m.Mul(y, y), m.F(1));
+    y = m.Fma(m.Mul(y, h), m.Poly(h, kSeries), y);
+  }
+  Value* square = m.Mul(y, y);
+  Value* root = m.Mul(scaled, square);
+  // One step of Newton, at half size, because a rounded cube of the root may overflow.
+  Value* error = m.Fma(m.Neg(m.Mul(root, root)), m.Mul(root, m.F(0.5)), m.Mul(scaled, m.F(0.5)));
+  root = m.Fma(error, m.Mul(square, m.F(2.0 / 3)), root);
+  root = m.Select(subnormal, m.Mul(root, m.F(0x1p-8, 0x1p-18)), root);
+  Value* ordinary = m.And(m.Gt(a, m.F(0)), m.Lt(a, m.Inf()));
+  return m.Select(ordinary, m.CopySign(root, x), x);
+}
+
+}  // namespace hilo::codegen

@@ -1,0 +1,173 @@
+// Element-wise ops on complex numbers. std::complex has most of them, right at the edges
+// (infinities, zeros, branch cuts) as C's Annex G asks; the others are written so that they neither
+// cancel nor overflow early. Functions are computed in the next wider precision and rounded once: the
+// library's own are off by up to 5 units of the last place.
+#include <cmath>
+#include <complex>
+
+#include "hlo/ops/elementwise/elementwise_kernels.h"
+
+namespace hilo {
+namespace {
+
+template <typename W>
+using Real = typename W::value_type;
+template <typename W>
+using Wider = std::complex<std::conditional_t<std::is_same_v<W, complex64>, double, long double>>;
+
+template <typename W, typename F>
+UnaryKernel<W> InWider(F) {
+  return LoopOver1<W>([](W x) { return static_cast<W>(F{}(Wider<W>(x))); });
+}
+
+template <typename W>
+W Cbrt(W x) {
+  if (x == W(0)) return x;
+  return std::polar(std::cbrt(std::abs(x)), std::arg(x) / 3);
+}
+// exp(a + bi) - 1 = (expm1(a) cos b - 2 sin^2(b/2)) + i exp(a) sin b: no cancellation for small a
+// and b.
+template <typename W>
+W Expm1(W x) {
+  const Real<W> a = x.real(), b = x.imag();
+  if (b == 0) return W(std::expm1(a), b);
+  if (!std::isfinite(a) || !std::isfinite(b)) return std::exp(x) - W(1);
+  const Real<W> half = std::sin(b / 2);
+  return W(std::expm1(a) * std::cos(b) - 2 * half * half, std::exp(a) * std::sin(b));
+}
+// |1 + a + bi|^2 = 1 + a (2 + a) + b^2.
+template <typename W>
+W Log1p(W x) {
+  const Real<W> a = x.real(), b = x.imag();
+  if (std::fabs(a) > Real<W>(0.5) || std::fabs(b) > Real<W>(0.5) || a != a || b != b)
+    return std::log(W(1 + a, b));
+  return W(std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a));
+}
+// By the half plane where exp does not overflow.
+template <typename W>
+W Logistic(W x) {
+  if (x.real() >= 0) return W(1) / (W(1) + std::exp(-x));
+  const W e = std::exp(x);
+  return e / (W(1) + e);
+}
+template <typename W>
+W Sign(W x) {
+  if (x == W(0)) return x;
+  const Real<W> modulus = std::abs(x);
+  return W(x.real() / modulus, x.imag() / modulus);
+}
+// x^0 is 1; 0^y is 0 where the real part of y is above zero.
+template <typename W>
+W Power(W x, W y) {
+  if (y == W(0)) return W(1);
+  if (x == W(0) && y.real() > 0 && std::isfinite(y.imag())) return W(0);
+  return std::pow(x, y);
+}
+// The complex continuation of atan2(y, x): -i log((x + iy) / sqrt(x^2 + y^2)).
+template <typename W>
+W Atan2(W y, W x) {
+  const W quotient = (x + W(0, 1) * y) / std::sqrt(x * x + y * y);
+  const W log = std::log(quotient);
+  return W(log.imag(), -log.real());
+}
+
+template <typename W>
+UnaryKernel<W> FindComplexUnary(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAcos:
+      return InWider<W>([](Wider<W> x) { return std::acos(x); });
+    case HloOpcode::kAcosh:
+      return InWider<W>([](Wider<W> x) { return std::acosh(x); });
+    case HloOpcode::kAsin:
+      return InWider<W>([](Wider<W> x) { return std::asin(x); });
+    case HloOpcode::kAsinh:
+      return InWider<W>([](Wider<W> x) { return std::asinh(x); });
+    case HloOpcode::kAtanh:
+      return InWider<W>([](Wider<W> x) { return std::atanh(x); });
+    case HloOpcode::kCbrt:
+      return InWider<W>([](Wider<W> x) { return Cbrt(x); });
+    case HloOpcode::kCos:
+      return InWider<W>([](Wider<W> x) { return std::cos(x); });
+    case HloOpcode::kCosh:
+      return InWider<W>([](Wider<W> x) { return std::cosh(x); });
+    case HloOpcode::kExp:
+      return InWider<W>([](Wider<W> x) { return std::exp(x); });
+    case HloOpcode::kExpm1:
+      return InWider<W>([](Wider<W> x) { return Expm1(x); });
+    case HloOpcode::kLog:
+      return InWider<W>([](Wider<W> x) { return std::log(x); });
+    case HloOpcode::kLog1p:
+      return InWider<W>([](Wider<W> x) { return Log1p(x); });
+    case HloOpcode::kLogistic:
+      return InWider<W>([](Wider<W> x) { return Logistic(x); });
+    case HloOpcode::kNegate:
+      return LoopOver1<W>([](W x) { return -x; });
+    case HloOpcode::kRsqrt:
+      return InWider<W>([](Wider<W> x) { return Wider<W>(1) / std::sqrt(x); });
+    case HloOpcode::kSign:
+      return InWider<W>([](Wider<W> x) { return Sign(x); });
+    case HloOpcode::kSin:
+      return InWider<W>([](Wider<W> x) { return std::sin(x); });
+    case HloOpcode::kSinh:
+      return InWider<W>([](Wider<W> x) { return std::sinh(x); });
+    case HloOpcode::kSqrt:
+      return InWider<W>([](Wider<W> x) { return std::sqrt(x); });
+    case HloOpcode::kTan:
+      return InWider<W>([](Wider<W> x) { return std::tan(x); });
+    case HloOpcode::kTanh:
+      return InWider<W>([](Wider<W> x) { return std::tanh(x); });
+    default:
+      return nullptr;
+  }
+}
+
+// The textbook's product: an infinity that meets a NaN is not recovered, as operator* would.
+template <typename W>
+W Product(W x, W y) {
+  return W(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());
+}
+
+template <typename W>
+BinaryKernel<W> FindComplexBinary(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAdd:
+      return LoopOver2<W>([](W x, W y) { return x + y; });
+    case HloOpcode::kAtan2:
+      return LoopOver2<W>([](W x, W y) { return static_cast<W>(Atan2(Wider<W>(x), Wider<W>(y))); });
+    case HloOpcode::kDivide:
+      return LoopOver2<W>([](W x, W y) { return x / y; });
+    case HloOpcode::kMaximum:
+      return LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); });
+    case HloOpcode::kMinimum:
+      return LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); });
+    case HloOpcode::kMultiply:
+      return LoopOver2<W>([](W x, W y) { return Product(x, y); });
+    case HloOpcode::kPower:
+      return LoopOver2<W>([](W x, W y) { return static_cast<W>(Power(Wider<W>(x), Wider<W>(y))); });
+    case HloOpcode::kSubtract:
+      return LoopOver2<W>([](W x, W y) { return x - y; });
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+template <>
+UnaryKernel<complex64> FindUnaryKernel<complex64>(HloOpcode opcode) {
+  return FindComplexUnary<complex64>(opcode);
+}
+template <>
+UnaryKernel<complex128> FindUnaryKernel<complex128>(HloOpcode opcode) {
+  return FindComplexUnary<complex128>(opcode);
+}
+template <>
+BinaryKernel<complex64> FindBinaryKernel<complex64>(HloOpcode opcode) {
+  return FindComplexBinary<complex64>(opcode);
+}
+template <>
+BinaryKernel<complex128> FindBinaryKernel<complex128>(HloOpcode opcode) {
+  return FindComplexBinary<complex128>(opcode);
+}
+
+}  // namespace hilo

@@ -1,0 +1,188 @@
+// Element-wise ops on integers of any width, in 64 bits, and on PRED.
+//
+// Arithmetic is done on unsigned words, where wrapping is defined, and narrowing keeps the low
+// bits: the element type's own wrapping. Only ops that look at high bits (shifts to the right,
+// counts, mulhi) ask for the width. What the specification leaves to the implementation: x / 0 has
+// all bits set, x % 0 is x, MIN / -1 is MIN and MIN % -1 is 0; a shift amount outside [0, width)
+// moves all bits out.
+#include <bit>
+#include <type_traits>
+
+#include "hlo/ops/elementwise/elementwise_kernels.h"
+
+namespace hilo {
+namespace {
+
+// The element's own bits, zero-extended.
+uint64_t Masked(uint64_t x, int bits) { return bits == 64 ? x : x & ((uint64_t{1} << bits) - 1); }
+// The element's own bits, sign-extended.
+int64_t SignExtended(uint64_t x, int bits) {
+  return static_cast<int64_t>(x << (64 - bits)) >> (64 - bits);
+}
+
+template <typename W>
+W Divide(W x, W y) {
+  if (y == 0) return static_cast<W>(-1);
+  if (std::is_signed_v<W> && y == static_cast<W>(-1))
+    return static_cast<W>(0 - static_cast<uint64_t>(x));
+  return x / y;
+}
+template <typename W>
+W Remainder(W x, W y) {
+  if (y == 0) return x;
+  if (std::is_signed_v<W> && y == static_cast<W>(-1)) return 0;
+  return x % y;
+}
+// Wraps. With a negative exponent: what rounding the quotient 1 / x^-y toward zero gives, and 0 for
+// x = 0.
+template <typename W>
+W Power(W x, W y) {
+  uint64_t base = static_cast<uint64_t>(x);
+  if (std::is_signed_v<W> && y < 0) {
+    if (x == 1) return 1;
+    if (x == static_cast<W>(-1)) return (y & 1) != 0 ? x : 1;
+    return 0;
+  }
+  uint64_t power = 1;
+  for (uint64_t exponent = static_cast<uint64_t>(y); exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) power *= base;
+    base *= base;
+  }
+  return static_cast<W>(power);
+}
+template <typename W>
+W MultiplyHigh(W x, W y, int bits) {
+  using Product = std::conditional_t<std::is_signed_v<W>, __int128, unsigned __int128>;
+  return static_cast<W>((static_cast<Product>(x) * static_cast<Product>(y)) >> bits);
+}
+template <typename W>
+W ShiftLeft(W x, W amount, int bits) {
+  const uint64_t n = static_cast<uint64_t>(amount);
+  return n >= static_cast<uint64_t>(bits) ? 0 : static_cast<W>(static_cast<uint64_t>(x) << n);
+}
+template <typename W>
+W ShiftRightLogical(W x, W amount, int bits) {
+  const uint64_t n = static_cast<uint64_t>(amount);
+  return n >= static_cast<uint64_t>(bits)
+             ? 0
+             : static_cast<W>(Masked(static_cast<uint64_t>(x), bits) >> n);
+}
+template <typename W>
+W ShiftRightArithmetic(W x, W amount, int bits) {
+  const uint64_t n = static_cast<uint64_t>(amount);
+  return static_cast<W>(SignExtended(static_cast<uint64_t>(x), bits) >>
+                        (n >= static_cast<uint64_t>(bits) ? bits - 1 : n));
+}
+
+template <typename W>
+UnaryKernel<W> FindIntegerUnary(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAbs:
+      return LoopOver1<W>(
+          [](W x) { return x < 0 ? static_cast<W>(0 - static_cast<uint64_t>(x)) : x; });
+    case HloOpcode::kClz:
+      return LoopOver1<W>([](W x, int bits) {
+        return static_cast<W>(std::countl_zero(Masked(static_cast<uint64_t>(x), bits)) -
+                              (64 - bits));
+      });
+    case HloOpcode::kNegate:
+      return LoopOver1<W>([](W x) { return static_cast<W>(0 - static_cast<uint64_t>(x)); });
+    case HloOpcode::kNot:
+      return LoopOver1<W>([](W x) { return static_cast<W>(~x); });
+    case HloOpcode::kPopulationCount:
+      return LoopOver1<W>([](W x, int bits) {
+        return static_cast<W>(std::popcount(Masked(static_cast<uint64_t>(x), bits)));
+      });
+    case HloOpcode::kSign:
+      return LoopOver1<W>([](W x) { return static_cast<W>((x > 0) - (x < 0)); });
+    default:
+      return nullptr;
+  }
+}
+
+template <typename W>
+BinaryKernel<W> FindIntegerBinary(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAdd:
+      return LoopOver2<W>([](W x, W y) {
+        return static_cast<W>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
+      });
+    case HloOpcode::kAnd:
+      return LoopOver2<W>([](W x, W y) { return x & y; });
+    case HloOpcode::kDivide:
+      return LoopOver2<W>([](W x, W y) { return Divide(x, y); });
+    case HloOpcode::kMaximum:
+      return LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); });
+    case HloOpcode::kMinimum:
+      return LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); });
+    case HloOpcode::kMulhi:
+      return LoopOver2<W>([](W x, W y, int bits) { return MultiplyHigh(x, y, bits); });
+    case HloOpcode::kMultiply:
+      return LoopOver2<W>([](W x, W y) {
+        return static_cast<W>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+      });
+    case HloOpcode::kOr:
+      return LoopOver2<W>([](W x, W y) { return x | y; });
+    case HloOpcode::kPower:
+      return LoopOver2<W>([](W x, W y) { return Power(x, y); });
+    case HloOpcode::kRemainder:
+      return LoopOver2<W>([](W x, W y) { return Remainder(x, y); });
+    case HloOpcode::kShiftLeft:
+      return LoopOver2<W>([](W x, W y, int bits) { return ShiftLeft(x, y, bits); });
+    case HloOpcode::kShiftRightArithmetic:
+      return LoopOver2<W>([](W x, W y, int bits) { return ShiftRightArithmetic(x, y, bits); });
+    case HloOpcode::kShiftRightLogical:
+      return LoopOver2<W>([](W x, W y, int bits) { return ShiftRightLogical(x, y, bits); });
+    case HloOpcode::kSubtract:
+      return LoopOver2<W>([](W x, W y) {
+        return static_cast<W>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y));
+      });
+    case HloOpcode::kXor:
+      return LoopOver2<W>([](W x, W y) { return x ^ y; });
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+template <>
+UnaryKernel<int64_t> FindUnaryKernel<int64_t>(HloOpcode opcode) {
+  return FindIntegerUnary<int64_t>(opcode);
+}
+template <>
+UnaryKernel<uint64_t> FindUnaryKernel<uint64_t>(HloOpcode opcode) {
+  return FindIntegerUnary<uint64_t>(opcode);
+}
+template <>
+UnaryKernel<bool> FindUnaryKernel<bool>(HloOpcode opcode) {
+  if (opcode == HloOpcode::kNot) return LoopOver1<bool>([](bool x) { return !x; });
+  return nullptr;
+}
+template <>
+BinaryKernel<int64_t> FindBinaryKernel<int64_t>(HloOpcode opcode) {
+  return FindIntegerBinary<int64_t>(opcode);
+}
+template <>
+BinaryKernel<uint64_t> FindBinaryKernel<uint64_t>(HloOpcode opcode) {
+  return FindIntegerBinary<uint64_t>(opcode);
+}
+template <>
+BinaryKernel<bool> FindBinaryKernel<bool>(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAdd:
+    case HloOpcode::kMaximum:
+    case HloOpcode::kOr:
+      return LoopOver2<bool>([](bool x, bool y) { return x || y; });
+    case HloOpcode::kAnd:
+    case HloOpcode::kMinimum:
+    case HloOpcode::kMultiply:
+      return LoopOver2<bool>([](bool x, bool y) { return x && y; });
+    case HloOpcode::kXor:
+      return LoopOver2<bool>([](bool x, bool y) { return x != y; });
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace hilo

@@ -1,0 +1,60 @@
+// Attributes of convolution.
+#ifndef HILO_HLO_OPS_LINALG_CONVOLUTION_ATTRIBUTES_H_
+#define HILO_HLO_OPS_LINALG_CONVOLUTION_ATTRIBUTES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hlo/ops/table/attributes.h"
+#include "hlo/ops/linalg/dimension_number_fields.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo {
+
+// What each dimension of the two operands and of the result is. Spatial dimension i of the three belong together.
+// Text: "bf01_oi01->bf01", a letter or digit a dimension; "?" is a dimension without a meaning, which inference refuses.
+// At first those of no spatial dimension, "bf_oi->bf".
+struct ConvolutionDimensionNumbers {
+  ConvolutionDimensionNumbers()
+      : input_feature_dimension_(1), kernel_input_feature_dimension_(1), output_feature_dimension_(1) {}
+  HILO_SINGLE_FIELD(input_batch_dimension);
+  HILO_SINGLE_FIELD(input_feature_dimension);
+  HILO_REPEATED_FIELD(input_spatial_dimensions);
+  HILO_SINGLE_FIELD(kernel_input_feature_dimension);
+  HILO_SINGLE_FIELD(kernel_output_feature_dimension);
+  HILO_REPEATED_FIELD(kernel_spatial_dimensions);
+  HILO_SINGLE_FIELD(output_batch_dimension);
+  HILO_SINGLE_FIELD(output_feature_dimension);
+  HILO_REPEATED_FIELD(output_spatial_dimensions);
+  bool operator==(const ConvolutionDimensionNumbers&) const = default;
+};
+// A digit says which spatial dimension one is, so there are at most this many.
+inline constexpr int64_t kMaxSpatialDimensions = 10;
+std::string FieldToText(const ConvolutionDimensionNumbers& value);
+absl::Status FieldFromText(absl::string_view text, ConvolutionDimensionNumbers* value);
+
+// Change `numbers` to those of a convolution of a transposed operand, and return how: permutation[i] is the old number of the new dimension i;
+// empty if the operand is in that order already. TurnKernel puts the kernel's output features behind all others, TurnInput the input's last
+// spatial dimension.
+std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers);
+std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers);
+
+struct ConvolutionAttrs : Attributes<ConvolutionAttrs> {
+  Window window;
+  ConvolutionDimensionNumbers dim_labels;
+  int64_t feature_group_count = 1;
+  int64_t batch_group_count = 1;
+  std::vector<Precision> operand_precision;
+  static constexpr auto Fields() {
+    return std::make_tuple(Field("window", &ConvolutionAttrs::window, Presence::kOptional),
+                           Field("dim_labels", &ConvolutionAttrs::dim_labels),
+                           Field("feature_group_count", &ConvolutionAttrs::feature_group_count, Presence::kOptional),
+                           Field("batch_group_count", &ConvolutionAttrs::batch_group_count, Presence::kOptional),
+                           Field("operand_precision", &ConvolutionAttrs::operand_precision, Presence::kOptional));
+  }
+};
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_OPS_LINALG_CONVOLUTION_ATTRIBUTES_H_

@@ -1,0 +1,37 @@
+// A constant whose text was elided ("{...}") has no literal: its shape is known, its value is an
+// error when asked for.
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/op_checks.h"
+
+namespace hilo {
+
+std::string FieldToText(const SharedLiteral& literal) {
+  return literal.value == nullptr ? "{...}" : literal.value->ToString(/*with_shape=*/false);
+}
+
+absl::Status FieldFromText(absl::string_view, SharedLiteral*) {
+  return InvalidArgument("constant: a literal can only be read along with its shape");
+}
+
+template <>
+absl::StatusOr<Shape> Infer<HloOpcode::kConstant>(const OpView& op) {
+  const Literal* literal = op.attrs<ConstantAttrs>().literal.value.get();
+  if (literal == nullptr && op.stated == nullptr)
+    return InvalidOp(op, "neither a literal nor a shape is given");
+  if (literal == nullptr) return WithoutLayouts(*op.stated);
+  // constant_c1
+  if (op.stated != nullptr && !ShapeUtil::Compatible(*op.stated, literal->shape())) {
+    return InvalidOp(op, "the stated shape is ", op.stated->ToString(), ", but the literal is ",
+                     literal->shape().ToString());
+  }
+  return WithoutLayouts(literal->shape());
+}
+
+template <>
+absl::StatusOr<Literal> Evaluate<HloOpcode::kConstant>(const OpView& op, const Shape&, Operands) {
+  const Literal* literal = op.attrs<ConstantAttrs>().literal.value.get();
+  if (literal == nullptr) return InvalidOp(op, "the value was left out of the text ({...})");
+  return CopyOf(*literal);
+}
+
+}  // namespace hilo

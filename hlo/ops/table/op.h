@@ -1,0 +1,79 @@
+// What an op means: inference and evaluation, on shapes and literals, without a graph.
+#ifndef HILO_HLO_OPS_TABLE_OP_H_
+#define HILO_HLO_OPS_TABLE_OP_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/work_budget.h"
+#include "hlo/ops/table/attributes.h"
+#include "hlo/ops/table/hlo_opcode.h"
+#include "shape/literal.h"
+#include "shape/shape.h"
+
+namespace hilo {
+
+using Operands = absl::Span<const Literal* const>;
+// Runs a called computation on its arguments.
+using ComputationFn = std::function<absl::StatusOr<Literal>(Operands)>;
+
+// An op as inference and evaluation see it.
+struct OpView {
+  HloOpcode opcode;
+  absl::Span<const Shape* const> operands;          // operand shapes
+  const OpAttributes* attributes = nullptr;         // null for ops that have none
+  absl::Span<const ProgramShape* const> called = {};  // called computations, in the table's order
+  const Shape* stated = nullptr;                    // the shape that the text or builder states, or null
+  // Evaluation only.
+  absl::Span<const ComputationFn> computations = {};
+  WorkBudget* budget = nullptr;  // null: unlimited
+
+  template <typename T>
+  const T& attrs() const {
+    return static_cast<const T&>(*attributes);
+  }
+  const Shape& operand(int64_t i) const { return *operands[i]; }
+  // Before work of about as many operations on elements. Errors: those of WorkBudget.
+  absl::Status Spend(int64_t operations) const { return budget == nullptr ? absl::OkStatus() : budget->Spend(operations); }
+};
+
+// The shape of the result, without regard to layouts. Checks all that the specification demands of operands, attributes and called
+// computations; ops whose shape cannot be derived (parameter, reshape, convert ...) check and return `stated`.
+// Errors: InvalidArgument (the program is wrong), Unimplemented (the op is known by name only).
+absl::StatusOr<Shape> InferShape(const OpView& op);
+
+// The result, computed naively from the specification; `op` has passed InferShape, whose result (or the stated shape) is `shape`.
+// Control-flow ops that need a graph (while, conditional, call, fusion) use op.computations.
+absl::StatusOr<Literal> EvaluateOp(const OpView& op, const Shape& shape, Operands operands);
+
+// New attributes of the op with default values; null for ops that have none.
+std::unique_ptr<OpAttributes> MakeAttributes(HloOpcode opcode);
+
+// One specialisation each per row HLO_OP, in the op's own file.
+template <HloOpcode kOpcode>
+absl::StatusOr<Shape> Infer(const OpView& op);
+template <HloOpcode kOpcode>
+absl::StatusOr<Literal> Evaluate(const OpView& op, const Shape& shape, Operands operands);
+#define HLO_UNARY(...)
+#define HLO_BINARY(...)
+#define HLO_OP(opcode, ...)                                          \
+  template <>                                                        \
+  absl::StatusOr<Shape> Infer<HloOpcode::opcode>(const OpView& op);  \
+  template <>                                                        \
+  absl::StatusOr<Literal> Evaluate<HloOpcode::opcode>(const OpView& op, const Shape& shape, Operands operands);
+#include "hlo/ops/table/hlo_opcode.def"
+#undef HLO_UNARY
+#undef HLO_BINARY
+#undef HLO_OP
+
+// The two element-wise families (elementwise.cc).
+absl::StatusOr<Shape> InferUnary(const OpView& op);
+absl::StatusOr<Shape> InferBinary(const OpView& op);
+absl::StatusOr<Literal> EvaluateUnary(const OpView& op, const Shape& shape, Operands operands);
+absl::StatusOr<Literal> EvaluateBinary(const OpView& op, const Shape& shape, Operands operands);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_OPS_TABLE_OP_H_
