@@ -144,6 +144,7 @@ FITS = [
 
 def main():
     print("// The polynomials of vector_math, lowest coefficient first. Written by fit_polynomials.py; the forms stand beside their uses.")
+    print("// clang-format off")
     print("#ifndef HILO_BACKENDS_LLVM_MATH_COEFFICIENTS_H_")
     print("#define HILO_BACKENDS_LLVM_MATH_COEFFICIENTS_H_\n")
     print("namespace hilo::codegen {\n")
