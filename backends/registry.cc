@@ -21,8 +21,10 @@ struct Backend {
 constexpr Backend kBackends[] = {
     {"interpreter", [](const auto&) { return CreateInterpreterCompiler(); }},
     {"cpu", [](const auto&) { return cpu::CreateCpuCompiler(); }},
-    {"cuda", [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kCudaPlatform, {.cache_dir = cache_dir}); }},
-    {"cuda-emulated", [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.cache_dir = cache_dir}); }},
+    {"cuda",
+     [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kCudaPlatform, {.cache_dir = cache_dir}); }},
+    {"cuda-emulated",
+     [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.cache_dir = cache_dir}); }},
 };
 
 }  // namespace
@@ -33,7 +35,8 @@ std::vector<std::string> PlatformNames() {
   return names;
 }
 
-absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform, const std::optional<std::string>& cache_dir) {
+absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform,
+                                                         const std::optional<std::string>& cache_dir) {
   for (const Backend& backend : kBackends) {
     if (platform == backend.platform) return backend.create(cache_dir);
   }

@@ -19,7 +19,8 @@ std::vector<std::string> PlatformNames();
 // Errors: InvalidArgument listing the names if there is no such platform; Unavailable, saying what
 // is missing, for one that this library or this machine lacks. `cache_dir` as in ClientOptions: for parts
 // of programs that a backend keeps on its own.
-absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform, const std::optional<std::string>& cache_dir = std::nullopt);
+absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform,
+                                                         const std::optional<std::string>& cache_dir = std::nullopt);
 
 }  // namespace hilo
 

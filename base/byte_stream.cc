@@ -25,7 +25,8 @@ void ByteWriter::Text(absl::string_view text) {
 absl::string_view ByteReader::Raw(uint64_t size) {
   last_ = position_;
   if (ok() && size > left()) {
-    status_ = InvalidArgument(what_, ": expected ", size, " bytes at byte ", position_, ", but only ", left(), " are left");
+    status_ =
+        InvalidArgument(what_, ": expected ", size, " bytes at byte ", position_, ", but only ", left(), " are left");
   }
   if (!ok()) return {};
   const absl::string_view bytes = bytes_.substr(position_, size);
@@ -66,12 +67,14 @@ void ByteReader::Fail(absl::string_view expectation) {
   if (!ok()) return;
   const absl::string_view got = bytes_.substr(last_, std::min<size_t>(position_ - last_, 8));
   std::string text;
-  for (const char byte : got) absl::StrAppend(&text, text.empty() ? "" : " ", absl::Hex(static_cast<uint8_t>(byte), absl::kZeroPad2));
+  for (const char byte : got)
+    absl::StrAppend(&text, text.empty() ? "" : " ", absl::Hex(static_cast<uint8_t>(byte), absl::kZeroPad2));
   status_ = InvalidArgument(what_, ": expected ", expectation, " at byte ", last_, ", got the bytes ", text);
 }
 
 absl::Status ByteReader::Finish() {
-  if (ok() && left() > 0) status_ = InvalidArgument(what_, ": expected the end at byte ", position_, ", but ", left(), " bytes are left");
+  if (ok() && left() > 0)
+    status_ = InvalidArgument(what_, ": expected the end at byte ", position_, ", but ", left(), " bytes are left");
   return status_;
 }
 

@@ -1,5 +1,5 @@
-// Numbers and texts as bytes, and back: what Hilo's own binary formats are made of. Numbers are little-endian; a text is its length as u64, and its
-// bytes.
+// Numbers and texts as bytes, and back: what Hilo's own binary formats are made of. Numbers are little-endian; a text
+// is its length as u64, and its bytes.
 #ifndef HILO_BASE_BYTE_STREAM_H_
 #define HILO_BASE_BYTE_STREAM_H_
 
@@ -31,8 +31,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Reads any bytes safely. The first thing that does not fit is kept as the reader's error; from then on everything reads as zero or empty, so callers
-// ask once, at the end (Finish), and before they use what they have read.
+// Reads any bytes safely. The first thing that does not fit is kept as the reader's error; from then on everything
+// reads as zero or empty, so callers ask once, at the end (Finish), and before they use what they have read.
 class ByteReader {
  public:
   // `what` the bytes are, for messages. They must outlive the reader and the texts that it returns.

@@ -21,12 +21,9 @@ class CancellationToken {
   // OK while running, else Cancelled or DeadlineExceeded of `what`.
   absl::Status status(absl::string_view what = "run") const {
     switch (state_.load(std::memory_order_relaxed)) {
-      case kRunning:
-        return absl::OkStatus();
-      case kExpired:
-        return absl::DeadlineExceededError(absl::StrCat("the ", what, " was ended by its deadline"));
-      default:
-        return absl::CancelledError(absl::StrCat("the ", what, " was cancelled"));
+      case kRunning: return absl::OkStatus();
+      case kExpired: return absl::DeadlineExceededError(absl::StrCat("the ", what, " was ended by its deadline"));
+      default: return absl::CancelledError(absl::StrCat("the ", what, " was cancelled"));
     }
   }
   // 0 while running.

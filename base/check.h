@@ -11,13 +11,13 @@ namespace hilo {
 }  // namespace hilo
 
 // Ends the process when `condition` is false. Only for states that no input and no documented call can bring about;
-// what input can cause is an absl::Status (base/errors.h), and an internal inconsistency that a caller can still report is
-// HILO_RET_CHECK (base/status_macros.h).
-#define HILO_CHECK(condition)                                 \
-  do {                                                        \
-    if (ABSL_PREDICT_FALSE(!(condition))) {                   \
-      ::hilo::CheckFailed(__FILE__, __LINE__, #condition);    \
-    }                                                         \
+// what input can cause is an absl::Status (base/errors.h), and an internal inconsistency that a caller can still report
+// is HILO_RET_CHECK (base/status_macros.h).
+#define HILO_CHECK(condition)                              \
+  do {                                                     \
+    if (ABSL_PREDICT_FALSE(!(condition))) {                \
+      ::hilo::CheckFailed(__FILE__, __LINE__, #condition); \
+    }                                                      \
   } while (false)
 
 #endif  // HILO_BASE_CHECK_H_

@@ -1,7 +1,7 @@
 // Makers of absl::Status with a message put together from parts, as absl::StrCat does.
 //
-// InvalidArgument: the program is wrong. Unimplemented: this backend lacks it. ResourceExhausted: memory or a limit. Internal: a bug of Hilo's.
-// Unavailable: no such device.
+// InvalidArgument: the program is wrong. Unimplemented: this backend lacks it. ResourceExhausted: memory or a limit.
+// Internal: a bug of Hilo's. Unavailable: no such device.
 #ifndef HILO_BASE_ERRORS_H_
 #define HILO_BASE_ERRORS_H_
 
@@ -10,10 +10,10 @@
 
 namespace hilo {
 
-#define HILO_ERROR_MAKER(Name)                         \
-  template <typename... Args>                          \
-  absl::Status Name(const Args&... args) {             \
-    return absl::Name##Error(absl::StrCat(args...));   \
+#define HILO_ERROR_MAKER(Name)                       \
+  template <typename... Args>                        \
+  absl::Status Name(const Args&... args) {           \
+    return absl::Name##Error(absl::StrCat(args...)); \
   }
 HILO_ERROR_MAKER(InvalidArgument)
 HILO_ERROR_MAKER(Unimplemented)

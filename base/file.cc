@@ -31,10 +31,8 @@ size_t ExpectedSize(std::FILE* file) {
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
-                                                       std::fclose);
-  if (file == nullptr)
-    return absl::NotFoundError(absl::StrCat("cannot open ", path, ": ", Reason()));
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
+  if (file == nullptr) return absl::NotFoundError(absl::StrCat("cannot open ", path, ": ", Reason()));
   std::setvbuf(file.get(), nullptr, _IONBF, 0);
   std::string bytes;
   try {
@@ -45,7 +43,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
     while (const size_t got = std::fread(bytes.data() + size, 1, bytes.size() - size, file.get())) {
       size += got;
       if (expected == 0 && size > kMostOfAStream) {
-        return absl::ResourceExhaustedError(absl::StrCat(path, " is no ordinary file and holds more than ", kMostOfAStream, " bytes"));
+        return absl::ResourceExhaustedError(
+            absl::StrCat(path, " is no ordinary file and holds more than ", kMostOfAStream, " bytes"));
       }
       if (size == bytes.size()) bytes.resize(size + std::max(size, kChunk));
     }
@@ -61,8 +60,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return bytes;
 }
 
-FileWriter::FileWriter(const std::string& path)
-    : path_(path), file_(std::fopen(path.c_str(), "wbe")) {
+FileWriter::FileWriter(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wbe")) {
   if (file_ == nullptr) {
     status_ = absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", Reason()));
   }

@@ -9,8 +9,8 @@
 
 namespace hilo {
 
-// While this lives, a write of the calling thread past the limit fails with EFBIG: the SIGXFSZ that comes with it, which would end the process, is
-// taken back. Handlers of the process are not touched.
+// While this lives, a write of the calling thread past the limit fails with EFBIG: the SIGXFSZ that comes with it,
+// which would end the process, is taken back. Handlers of the process are not touched.
 class FileSizeSignalHeld {
  public:
   FileSizeSignalHeld() {

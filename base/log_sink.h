@@ -13,8 +13,8 @@ enum class LogSeverity { kInfo, kWarning };
 
 using LogSink = std::function<void(LogSeverity severity, absl::string_view message)>;
 
-// Sends the remarks of the whole process to `sink`, from then on and from any thread, one at a time; a null sink silences
-// them, which is the state at start. `sink` itself must not log or set the sink.
+// Sends the remarks of the whole process to `sink`, from then on and from any thread, one at a time; a null sink
+// silences them, which is the state at start. `sink` itself must not log or set the sink.
 void SetLogSink(LogSink sink);
 
 // Whether somebody listens. Cheap enough to ask before a message is put together.

@@ -21,11 +21,10 @@ class ThreadPool {
   virtual void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t)> body) = 0;
 };
 
-// Hilo's own pool of num_threads - 1 threads; with 1 there are none. An idle thread spins for some 10 microseconds and then
-// sleeps: a parallel loop right after another starts within 0.2 us, and an idle program costs nothing. The threads take no
-// signals, so that the embedder's handlers run on the embedder's threads.
-// Errors: InvalidArgument if num_threads < 1; ResourceExhausted if the system starts no thread at all (with some, the pool
-// is smaller).
+// Hilo's own pool of num_threads - 1 threads; with 1 there are none. An idle thread spins for some 10 microseconds and
+// then sleeps: a parallel loop right after another starts within 0.2 us, and an idle program costs nothing. The threads
+// take no signals, so that the embedder's handlers run on the embedder's threads. Errors: InvalidArgument if
+// num_threads < 1; ResourceExhausted if the system starts no thread at all (with some, the pool is smaller).
 absl::StatusOr<std::unique_ptr<ThreadPool>> CreateThreadPool(int num_threads);
 
 }  // namespace hilo

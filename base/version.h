@@ -11,7 +11,8 @@ namespace hilo {
 // "0.1.0".
 absl::string_view Version();
 
-// Another text for every build whose code differs: the linker's build id of libhilo in hexadecimal digits. Empty if it was linked without one.
+// Another text for every build whose code differs: the linker's build id of libhilo in hexadecimal digits. Empty if it
+// was linked without one.
 const std::string& BuildId();
 
 }  // namespace hilo

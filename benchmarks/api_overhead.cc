@@ -16,8 +16,7 @@ constexpr int kRounds = 20;
 constexpr int kRunsARound = 20000;
 constexpr double kMostNanoseconds = 1000;
 
-absl::StatusOr<double> NanosecondsARun(const hilo::Executable& add, hilo::Buffer* x,
-                                       hilo::Buffer* y) {
+absl::StatusOr<double> NanosecondsARun(const hilo::Executable& add, hilo::Buffer* x, hilo::Buffer* y) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < kRunsARound; ++i) {
     const auto result = add.Execute({x, y});
@@ -30,8 +29,7 @@ absl::StatusOr<double> NanosecondsARun(const hilo::Executable& add, hilo::Buffer
 absl::StatusOr<double> Measure() {
   hilo::XlaBuilder builder("add");
   const hilo::Shape scalar = hilo::ShapeUtil::MakeScalarShape(hilo::F32);
-  const hilo::XlaOp sum =
-      hilo::Parameter(&builder, 0, scalar, "x") + hilo::Parameter(&builder, 1, scalar, "y");
+  const hilo::XlaOp sum = hilo::Parameter(&builder, 0, scalar, "x") + hilo::Parameter(&builder, 1, scalar, "y");
   auto computation = builder.Build(sum);
   if (!computation.ok()) return computation.status();
   auto client = hilo::Client::Create({.platform = "cpu"});

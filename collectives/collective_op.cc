@@ -21,16 +21,14 @@ namespace {
 
 // Moves blocks of `bytes` bytes between rows and pieces: rows [row][rank] of an array and
 // [rank][row] of pieces.
-void GatherPieces(const uint8_t* rows, uint8_t* pieces, int64_t row_count, int64_t ranks,
-                  int64_t bytes) {
+void GatherPieces(const uint8_t* rows, uint8_t* pieces, int64_t row_count, int64_t ranks, int64_t bytes) {
   if (bytes == 0) return;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     for (int64_t row = 0; row < row_count; ++row, pieces += bytes)
       std::memcpy(pieces, rows + (row * ranks + rank) * bytes, bytes);
   }
 }
-void SpreadPieces(const uint8_t* pieces, uint8_t* rows, int64_t row_count, int64_t ranks,
-                  int64_t bytes) {
+void SpreadPieces(const uint8_t* pieces, uint8_t* rows, int64_t row_count, int64_t ranks, int64_t bytes) {
   if (bytes == 0) return;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     for (int64_t row = 0; row < row_count; ++row, pieces += bytes)
@@ -77,10 +75,8 @@ bool CollectiveOp::Is(HloOpcode opcode) {
     case HloOpcode::kCollectivePermute:
     case HloOpcode::kCollectivePermuteStart:
     case HloOpcode::kRaggedAllToAll:
-    case HloOpcode::kReduceScatter:
-      return true;
-    default:
-      return false;
+    case HloOpcode::kReduceScatter: return true;
+    default: return false;
   }
 }
 
@@ -90,11 +86,9 @@ absl::StatusOr<CollectiveOp> CollectiveOp::Create(const HloInstruction& instruct
   op.name_ = absl::StrCat(HloOpcodeString(op.opcode_), " %", instruction.name());
   op.key_ = instruction.unique_id();
   int64_t dimension = 0;
-  auto take = [&](const auto& attributes,
-                  std::optional<bool> use_global_device_ids) -> absl::Status {
+  auto take = [&](const auto& attributes, std::optional<bool> use_global_device_ids) -> absl::Status {
     op.groups_ = attributes.replica_groups;
-    HILO_ASSIGN_OR_RETURN(op.mode_, GetCollectiveOpGroupMode(attributes.channel_id.has_value(),
-                                                             use_global_device_ids));
+    HILO_ASSIGN_OR_RETURN(op.mode_, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), use_global_device_ids));
     return absl::OkStatus();
   };
   const Shape* result = &instruction.shape();
@@ -109,9 +103,7 @@ absl::StatusOr<CollectiveOp> CollectiveOp::Create(const HloInstruction& instruct
       dimension = attributes.dimensions[0];
       break;
     }
-    case HloOpcode::kAllReduceStart:
-      op.opcode_ = HloOpcode::kAllReduce;
-      [[fallthrough]];
+    case HloOpcode::kAllReduceStart: op.opcode_ = HloOpcode::kAllReduce; [[fallthrough]];
     case HloOpcode::kAllReduce: {
       const auto& attributes = instruction.attrs<AllReduceAttrs>();
       HILO_RETURN_IF_ERROR(take(attributes, attributes.use_global_device_ids));
@@ -140,8 +132,7 @@ absl::StatusOr<CollectiveOp> CollectiveOp::Create(const HloInstruction& instruct
     case HloOpcode::kCollectivePermute: {
       const auto& attributes = instruction.attrs<CollectivePermuteAttrs>();
       op.pairs_ = attributes.source_target_pairs;
-      HILO_ASSIGN_OR_RETURN(
-          op.mode_, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), std::nullopt));
+      HILO_ASSIGN_OR_RETURN(op.mode_, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), std::nullopt));
       break;
     }
     case HloOpcode::kRaggedAllToAll:
@@ -150,8 +141,7 @@ absl::StatusOr<CollectiveOp> CollectiveOp::Create(const HloInstruction& instruct
       op.wide_offsets_ = instruction.operand(2)->shape().element_type() == S64;
       op.ragged_row_bytes_ = RowBytes(instruction.shape());
       break;
-    default:
-      return Internal(op.name_, " is no collective");
+    default: return Internal(op.name_, " is no collective");
   }
   auto array = [&](const Shape& shape) {
     Array array;
@@ -160,14 +150,11 @@ absl::StatusOr<CollectiveOp> CollectiveOp::Create(const HloInstruction& instruct
     return array;
   };
   op.element_bytes_ = PrimitiveTypeByteSize(instruction.operand(0)->shape().element_type());
-  for (const HloInstruction* operand : instruction.operands())
-    op.operands_.push_back(array(operand->shape()));
-  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(*result))
-    op.results_.push_back(array(*leaf.shape));
+  for (const HloInstruction* operand : instruction.operands()) op.operands_.push_back(array(operand->shape()));
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(*result)) op.results_.push_back(array(*leaf.shape));
   const HloModule& module = *instruction.module();
-  HILO_RETURN_IF_ERROR(op.GroupAt({.replica_count = module.replica_count(),
-                                   .partition_count = module.num_partitions()})
-                           .status());
+  HILO_RETURN_IF_ERROR(
+      op.GroupAt({.replica_count = module.replica_count(), .partition_count = module.num_partitions()}).status());
   return op;
 }
 
@@ -176,16 +163,14 @@ absl::StatusOr<std::vector<int64_t>> CollectiveOp::GroupAt(const Place& place) c
   std::vector<int64_t> ids;
   for (const auto& [source, target] : pairs_.pairs) ids.push_back(std::max(source, target));
   // A permute or broadcast is of all devices, as those that get nothing get zeros.
-  const bool of_all =
-      opcode_ == HloOpcode::kCollectivePermute || opcode_ == HloOpcode::kCollectiveBroadcast;
+  const bool of_all = opcode_ == HloOpcode::kCollectivePermute || opcode_ == HloOpcode::kCollectiveBroadcast;
   for (const std::vector<int64_t>& group : groups_.groups) {
     if (of_all) ids.insert(ids.end(), group.begin(), group.end());
   }
   for (int64_t id : ids) {
     if (id < count) continue;
-    return InvalidArgument(name_, ": names id ", id, ", but there are ", count, " (",
-                           CollectiveOpGroupModeName(mode_), " on ", place.replica_count,
-                           " replicas and ", place.partition_count, " partitions)");
+    return InvalidArgument(name_, ": names id ", id, ", but there are ", count, " (", CollectiveOpGroupModeName(mode_),
+                           " on ", place.replica_count, " replicas and ", place.partition_count, " partitions)");
   }
   auto group = GroupOf(of_all ? ReplicaGroups() : groups_, mode_, place);
   if (!group.ok()) return AddContext(group.status(), absl::StrCat("; in ", name_));
@@ -198,33 +183,29 @@ absl::Status CollectiveOp::CheckShapes(int64_t ranks) const {
     const int64_t operand = operands_[i].bytes(), result = results_[i].bytes();
     if ((opcode_ == HloOpcode::kAllGather && result != operand * ranks) ||
         (opcode_ == HloOpcode::kReduceScatter && operand != result * ranks)) {
-      return InvalidArgument(name_, ": operand ", i, " of ", operand, " bytes and its result of ",
-                             result, " bytes do not fit a group of ", ranks, " devices");
+      return InvalidArgument(name_, ": operand ", i, " of ", operand, " bytes and its result of ", result,
+                             " bytes do not fit a group of ", ranks, " devices");
     }
   }
   const bool array_fits = operands_[0].row_bytes % (ranks * element_bytes_) == 0;
   if (opcode_ == HloOpcode::kAllToAll &&
       (along_dimension_ ? !array_fits : static_cast<int64_t>(operands_.size()) != ranks)) {
-    return InvalidArgument(name_, ": the operands cannot be cut into pieces for a group of ", ranks,
-                           " devices");
+    return InvalidArgument(name_, ": the operands cannot be cut into pieces for a group of ", ranks, " devices");
   }
   if (opcode_ == HloOpcode::kRaggedAllToAll && updates_ % ranks != 0) {
-    return InvalidArgument(name_, ": ", updates_,
-                           " offsets cannot be as many for each of a group of ", ranks, " devices");
+    return InvalidArgument(name_, ": ", updates_, " offsets cannot be as many for each of a group of ", ranks,
+                           " devices");
   }
   return absl::OkStatus();
 }
 
-absl::Status CollectiveOp::Run(const Place& place, Communicator* communicator,
-                               const CancellationToken* cancellation,
-                               const decltype(Reduction::combine)& combine,
-                               absl::Span<const void* const> operands,
+absl::Status CollectiveOp::Run(const Place& place, Communicator* communicator, const CancellationToken* cancellation,
+                               const decltype(Reduction::combine)& combine, absl::Span<const void* const> operands,
                                absl::Span<void* const> results) const {
   std::vector<std::unique_ptr<Communicator>> alone;
   if (communicator == nullptr) {
     if (place.size() != 1)
-      return FailedPrecondition(name_, ": there is no communicator between the ", place.size(),
-                                " devices");
+      return FailedPrecondition(name_, ": there is no communicator between the ", place.size(), " devices");
     alone = MakeInProcessCommunicators(1);
     communicator = alone[0].get();
   }
@@ -237,22 +218,15 @@ absl::Status CollectiveOp::Run(const Place& place, Communicator* communicator,
   switch (opcode_) {
     case HloOpcode::kAllReduce: {
       std::vector<CollectiveBuffer> buffers;
-      for (size_t i = 0; i < operands_.size(); ++i)
-        buffers.push_back({operands[i], results[i], operands_[i].bytes()});
+      for (size_t i = 0; i < operands_.size(); ++i) buffers.push_back({operands[i], results[i], operands_[i].bytes()});
       return communicator->AllReduce(run.call, buffers, run.reduction);
     }
-    case HloOpcode::kAllGather:
-      return AllGather(run);
-    case HloOpcode::kReduceScatter:
-      return ReduceScatter(run);
-    case HloOpcode::kAllToAll:
-      return along_dimension_ ? AllToAllOfArray(run) : AllToAll(run);
-    case HloOpcode::kCollectivePermute:
-      return Permute(run, place);
-    case HloOpcode::kCollectiveBroadcast:
-      return Broadcast(run, place);
-    default:
-      return Ragged(run);
+    case HloOpcode::kAllGather: return AllGather(run);
+    case HloOpcode::kReduceScatter: return ReduceScatter(run);
+    case HloOpcode::kAllToAll: return along_dimension_ ? AllToAllOfArray(run) : AllToAll(run);
+    case HloOpcode::kCollectivePermute: return Permute(run, place);
+    case HloOpcode::kCollectiveBroadcast: return Broadcast(run, place);
+    default: return Ragged(run);
   }
 }
 
@@ -268,9 +242,8 @@ absl::Status CollectiveOp::AllGather(Running& run) const {
   HILO_RETURN_IF_ERROR(run.communicator->AllGather(run.call, buffers));
   for (size_t i = 0; i < operands_.size(); ++i) {
     if (operands_[i].rows == 1) continue;
-    SpreadPieces(static_cast<const uint8_t*>(buffers[i].receive),
-                 static_cast<uint8_t*>(run.results[i]), operands_[i].rows, run.ranks(),
-                 operands_[i].row_bytes);
+    SpreadPieces(static_cast<const uint8_t*>(buffers[i].receive), static_cast<uint8_t*>(run.results[i]),
+                 operands_[i].rows, run.ranks(), operands_[i].row_bytes);
   }
   return absl::OkStatus();
 }
@@ -280,9 +253,8 @@ absl::Status CollectiveOp::ReduceScatter(Running& run) const {
   for (size_t i = 0; i < operands_.size(); ++i) {
     const void* send = run.operands[i];
     if (operands_[i].rows != 1) {
-      HILO_ASSIGN_OR_RETURN(uint8_t * pieces, run.Scratch(operands_[i].bytes()));
-      GatherPieces(static_cast<const uint8_t*>(send), pieces, operands_[i].rows, run.ranks(),
-                   results_[i].row_bytes);
+      HILO_ASSIGN_OR_RETURN(uint8_t* pieces, run.Scratch(operands_[i].bytes()));
+      GatherPieces(static_cast<const uint8_t*>(send), pieces, operands_[i].rows, run.ranks(), results_[i].row_bytes);
       send = pieces;
     }
     buffers.push_back({send, run.results[i], results_[i].bytes()});
@@ -300,7 +272,7 @@ absl::Status CollectiveOp::AllToAllOfArray(Running& run) const {
   const auto* send = static_cast<const uint8_t*>(run.operands[0]);
   auto* receive = static_cast<uint8_t*>(run.results[0]);
   if (array.rows != 1) {
-    HILO_ASSIGN_OR_RETURN(uint8_t * pieces, run.Scratch(array.bytes()));
+    HILO_ASSIGN_OR_RETURN(uint8_t* pieces, run.Scratch(array.bytes()));
     GatherPieces(send, pieces, array.rows, ranks, block);
     send = pieces;
     HILO_ASSIGN_OR_RETURN(receive, run.Scratch(array.bytes()));
@@ -312,8 +284,7 @@ absl::Status CollectiveOp::AllToAllOfArray(Running& run) const {
     receives.push_back(receive + rank * piece);
   }
   HILO_RETURN_IF_ERROR(run.communicator->AllToAll(run.call, sends, receives, piece));
-  if (array.rows != 1)
-    SpreadPieces(receive, static_cast<uint8_t*>(run.results[0]), array.rows, ranks, block);
+  if (array.rows != 1) SpreadPieces(receive, static_cast<uint8_t*>(run.results[0]), array.rows, ranks, block);
   return absl::OkStatus();
 }
 
@@ -356,16 +327,14 @@ absl::Status CollectiveOp::Ragged(Running& run) const {
   std::vector<RaggedUpdate> updates;
   for (int64_t i = 0; i < updates_; ++i) {
     RaggedUpdate& update = updates.emplace_back();
-    update = {ReadOffset(run.operands[2], i, wide_offsets_),
-              ReadOffset(run.operands[4], i, wide_offsets_),
+    update = {ReadOffset(run.operands[2], i, wide_offsets_), ReadOffset(run.operands[4], i, wide_offsets_),
               ReadOffset(run.operands[3], i, wide_offsets_)};
     for (int64_t* rows : {&update.from, &update.to, &update.bytes}) {
-      if (__builtin_mul_overflow(*rows, ragged_row_bytes_, rows))
-        *rows = -1;  // refused with what leaves the arrays
+      if (__builtin_mul_overflow(*rows, ragged_row_bytes_, rows)) *rows = -1;  // refused with what leaves the arrays
     }
   }
-  return run.communicator->RaggedAllToAll(run.call, run.operands[0], input_bytes, run.results[0],
-                                          output_bytes, updates);
+  return run.communicator->RaggedAllToAll(run.call, run.operands[0], input_bytes, run.results[0], output_bytes,
+                                          updates);
 }
 
 }  // namespace hilo

@@ -32,10 +32,9 @@ class CollectiveOp {
   // `cancellation` may be null; `combine` is to_apply, for ops that have it. Errors:
   // InvalidArgument if the groups do not fit the devices; ResourceExhausted; those of
   // communicators.
-  absl::Status Run(const Place& place, Communicator* communicator,
-                   const CancellationToken* cancellation,
-                   const decltype(Reduction::combine)& combine,
-                   absl::Span<const void* const> operands, absl::Span<void* const> results) const;
+  absl::Status Run(const Place& place, Communicator* communicator, const CancellationToken* cancellation,
+                   const decltype(Reduction::combine)& combine, absl::Span<const void* const> operands,
+                   absl::Span<void* const> results) const;
 
  private:
   // An array as rows of blocks: all-gather, reduce-scatter and all-to-all cut or join the blocks of

@@ -62,44 +62,36 @@ class Communicator {
 
   // Every rank receives the elements of all, combined in the order of the group, so that all get
   // the same bits in every run.
-  virtual absl::Status AllReduce(const CollectiveCall& call,
-                                 absl::Span<const CollectiveBuffer> buffers,
+  virtual absl::Status AllReduce(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
                                  const Reduction& reduction) = 0;
   // `send` holds a piece for each rank of the group; the i-th rank receives the i-th pieces of all,
   // combined in the order of the group.
-  virtual absl::Status ReduceScatter(const CollectiveCall& call,
-                                     absl::Span<const CollectiveBuffer> buffers,
+  virtual absl::Status ReduceScatter(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
                                      const Reduction& reduction) = 0;
   // Every rank receives the pieces of all, in the order of the group.
-  virtual absl::Status AllGather(const CollectiveCall& call,
-                                 absl::Span<const CollectiveBuffer> buffers) = 0;
+  virtual absl::Status AllGather(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers) = 0;
   // The i-th rank of the group receives sends[i] of each rank, receives[j] being of the j-th. All
   // are of `bytes` bytes.
   virtual absl::Status AllToAll(const CollectiveCall& call, absl::Span<const void* const> sends,
                                 absl::Span<void* const> receives, int64_t bytes) = 0;
   // Receives what rank `source` sends, zeros if that is -1; what this rank sends goes to rank
   // `target`, or nowhere (-1).
-  virtual absl::Status CollectivePermute(const CollectiveCall& call,
-                                         absl::Span<const CollectiveBuffer> buffers, int64_t source,
-                                         int64_t target) = 0;
+  virtual absl::Status CollectivePermute(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
+                                         int64_t source, int64_t target) = 0;
   // Every rank receives what the first rank of the group sends.
-  virtual absl::Status CollectiveBroadcast(const CollectiveCall& call,
-                                           absl::Span<const CollectiveBuffer> buffers) = 0;
+  virtual absl::Status CollectiveBroadcast(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers) = 0;
   // Updates of `receive` (of `receive_bytes` bytes, on all ranks) of the ranks of the group: as
   // many to each, those to the first rank come first. They are applied in the order of their
   // senders. An update beyond an array is an error of its sender.
-  virtual absl::Status RaggedAllToAll(const CollectiveCall& call, const void* send,
-                                      int64_t send_bytes, void* receive, int64_t receive_bytes,
-                                      absl::Span<const RaggedUpdate> updates) = 0;
+  virtual absl::Status RaggedAllToAll(const CollectiveCall& call, const void* send, int64_t send_bytes, void* receive,
+                                      int64_t receive_bytes, absl::Span<const RaggedUpdate> updates) = 0;
 
   // Leaves `bytes` bytes for the rank `target` on the channel `call.key`, and returns without
   // waiting for it. call.group is not looked at.
-  virtual absl::Status Send(const CollectiveCall& call, const void* data, int64_t bytes,
-                            int64_t target) = 0;
+  virtual absl::Status Send(const CollectiveCall& call, const void* data, int64_t bytes, int64_t target) = 0;
   // Takes what the rank `source` has left for this one on the channel, the oldest first; waits for
   // it. FailedPrecondition if it is not of `bytes` bytes.
-  virtual absl::Status Receive(const CollectiveCall& call, void* data, int64_t bytes,
-                               int64_t source) = 0;
+  virtual absl::Status Receive(const CollectiveCall& call, void* data, int64_t bytes, int64_t source) = 0;
 
   // OK until the run has failed, at whichever rank. Thread-safe.
   virtual absl::Status failure() const = 0;

@@ -26,8 +26,7 @@
 namespace hilo {
 namespace {
 
-constexpr absl::Duration kFirstPause = absl::Milliseconds(1),
-                         kLongestPause = absl::Milliseconds(50);
+constexpr absl::Duration kFirstPause = absl::Milliseconds(1), kLongestPause = absl::Milliseconds(50);
 constexpr size_t kLongestReadableKey = 100;
 
 class FileStore : public KeyValueStore {
@@ -38,8 +37,7 @@ class FileStore : public KeyValueStore {
     HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, value));
     static std::atomic<int64_t> number{0};
     const std::string path = PathOf(key);
-    const std::string temporary =
-        absl::StrCat(folder_, "/.", RandomToken(), ".", getpid(), ".", ++number);
+    const std::string temporary = absl::StrCat(folder_, "/.", RandomToken(), ".", getpid(), ".", ++number);
     absl::Status written = WriteFile(temporary, value);
     if (written.ok() && rename(temporary.c_str(), path.c_str()) != 0)
       written = Unavailable("cannot write ", path, ": ", ErrnoText(errno));
@@ -52,8 +50,7 @@ class FileStore : public KeyValueStore {
       if (!absl::IsNotFound(value.status())) return value;
       const absl::Duration left = deadline - absl::Now();
       if (left <= absl::ZeroDuration()) {
-        return DeadlineExceeded("the deadline has passed while waiting for the key ", key, " in ",
-                                folder_);
+        return DeadlineExceeded("the deadline has passed while waiting for the key ", key, " in ", folder_);
       }
       absl::SleepFor(std::min(pause, left));
     }
@@ -64,8 +61,7 @@ class FileStore : public KeyValueStore {
     if (access(path.c_str(), F_OK) != 0) {
       if (errno != ENOENT) return Unavailable("cannot read ", path, ": ", ErrnoText(errno));
       if (access(folder_.c_str(), R_OK | X_OK) != 0)
-        return Unavailable("the folder of the store, ", folder_,
-                           ", cannot be read: ", ErrnoText(errno));
+        return Unavailable("the folder of the store, ", folder_, ", cannot be read: ", ErrnoText(errno));
       return NotFound("there is no key ", key, " in ", folder_);
     }
     return ReadFile(path);
@@ -80,9 +76,8 @@ class FileStore : public KeyValueStore {
  private:
   std::string PathOf(absl::string_view key) const {
     return absl::StrCat(folder_, "/",
-                        key.size() <= kLongestReadableKey
-                            ? absl::StrCat("k", absl::BytesToHexString(key))
-                            : absl::StrCat("d", DigestToHex(Sha256::Of(key))));
+                        key.size() <= kLongestReadableKey ? absl::StrCat("k", absl::BytesToHexString(key))
+                                                          : absl::StrCat("d", DigestToHex(Sha256::Of(key))));
   }
 
   const std::string folder_;
@@ -96,8 +91,7 @@ absl::StatusOr<std::shared_ptr<KeyValueStore>> MakeFileStore(const std::string& 
   if (!parent.empty()) std::filesystem::create_directories(parent, error);
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return Unavailable("cannot make the folder ", folder, ": ", ErrnoText(errno));
-  if (!std::filesystem::is_directory(folder, error))
-    return Unavailable("the store ", folder, " is not a folder");
+  if (!std::filesystem::is_directory(folder, error)) return Unavailable("the store ", folder, " is not a folder");
   return std::make_shared<FileStore>(folder);
 }
 

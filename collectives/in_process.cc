@@ -33,8 +33,8 @@ struct Copy {
 
 void AddCopy(const void* from, uint8_t* to, int64_t bytes, std::vector<Copy>* copies) {
   for (int64_t offset = 0; offset < bytes; offset += kCopyPiece) {
-    copies->push_back({from == nullptr ? nullptr : At(from, offset), to + offset,
-                       std::min(kCopyPiece, bytes - offset)});
+    copies->push_back(
+        {from == nullptr ? nullptr : At(from, offset), to + offset, std::min(kCopyPiece, bytes - offset)});
   }
 }
 
@@ -60,21 +60,18 @@ struct Combination {
   int64_t receiver;  // place in the group; -1: all
 };
 
-absl::Status Combine(Arrivals arrivals, const Combination& range, const Reduction& reduction,
-                     bool streamed) {
+absl::Status Combine(Arrivals arrivals, const Combination& range, const Reduction& reduction, bool streamed) {
   alignas(64) uint8_t waiting[kReductionPiece];
   auto sent = [&](size_t i) { return At(Of(arrivals, i).buffers[range.buffer].send, range.from); };
-  auto received = [&](size_t i) {
-    return At(Of(arrivals, i).buffers[range.buffer].receive, range.to);
-  };
+  auto received = [&](size_t i) { return At(Of(arrivals, i).buffers[range.buffer].receive, range.to); };
   const size_t first = std::max<int64_t>(range.receiver, 0);
   const size_t end = range.receiver < 0 ? arrivals.size() : first + 1;
   // It may be what the first rank sends, of which nothing is needed once it is combined.
   uint8_t* const sum = streamed ? waiting : received(first);
   if (arrivals.size() == 1 && sum != sent(0)) std::memcpy(sum, sent(0), range.bytes);
   for (size_t i = 1; i < arrivals.size(); ++i) {
-    HILO_RETURN_IF_ERROR(reduction.combine(sum, i == 1 ? sent(0) : sum, sent(i),
-                                           range.bytes / reduction.element_bytes));
+    HILO_RETURN_IF_ERROR(
+        reduction.combine(sum, i == 1 ? sent(0) : sum, sent(i), range.bytes / reduction.element_bytes));
   }
   for (size_t i = first; i < end; ++i) {
     if (received(i) != sum) CopyBytes(received(i), sum, range.bytes, streamed);
@@ -87,8 +84,7 @@ CollectiveWork ReductionWork(Arrivals arrivals, bool scatter) {
   const absl::Span<const CollectiveBuffer> buffers = Of(arrivals, 0).buffers;
   for (size_t b = 0; b < buffers.size(); ++b) {
     const int64_t bytes = buffers[b].bytes;
-    for (int64_t receiver = 0; receiver < (scatter ? static_cast<int64_t>(arrivals.size()) : 1);
-         ++receiver) {
+    for (int64_t receiver = 0; receiver < (scatter ? static_cast<int64_t>(arrivals.size()) : 1); ++receiver) {
       for (int64_t offset = 0; offset < bytes; offset += kReductionPiece) {
         ranges.push_back({static_cast<int64_t>(b), receiver * bytes + offset, offset,
                           std::min(kReductionPiece, bytes - offset), scatter ? receiver : -1});
@@ -99,12 +95,11 @@ CollectiveWork ReductionWork(Arrivals arrivals, bool scatter) {
   int64_t bytes = 0;
   for (const Combination& range : ranges) bytes += range.bytes;
   if (!scatter) bytes *= static_cast<int64_t>(arrivals.size());
-  return {.parts = parts,
-          .run = [arrivals, ranges = std::move(ranges), streamed = bytes >= kStreamed](
-                     int64_t i, const Arrival& worker) {
-            return Combine(arrivals, ranges[i],
-                           *static_cast<const Contribution&>(worker).reduction, streamed);
-          }};
+  return {
+      .parts = parts,
+      .run = [arrivals, ranges = std::move(ranges), streamed = bytes >= kStreamed](int64_t i, const Arrival& worker) {
+        return Combine(arrivals, ranges[i], *static_cast<const Contribution&>(worker).reduction, streamed);
+      }};
 }
 
 CollectiveWork GatherWork(Arrivals arrivals) {
@@ -113,8 +108,7 @@ CollectiveWork GatherWork(Arrivals arrivals) {
     for (size_t b = 0; b < Of(arrivals, to).buffers.size(); ++b) {
       const CollectiveBuffer& buffer = Of(arrivals, to).buffers[b];
       for (size_t from = 0; from < arrivals.size(); ++from) {
-        AddCopy(Of(arrivals, from).buffers[b].send, At(buffer.receive, from * buffer.bytes),
-                buffer.bytes, &copies);
+        AddCopy(Of(arrivals, from).buffers[b].send, At(buffer.receive, from * buffer.bytes), buffer.bytes, &copies);
       }
     }
   }
@@ -136,8 +130,7 @@ CollectiveWork AllToAllWork(Arrivals arrivals) {
   std::vector<Copy> copies;
   for (size_t to = 0; to < arrivals.size(); ++to) {
     for (size_t from = 0; from < arrivals.size(); ++from) {
-      AddCopy(Of(arrivals, from).sends[to], At(Of(arrivals, to).receives[from], 0),
-              Of(arrivals, to).bytes, &copies);
+      AddCopy(Of(arrivals, from).sends[to], At(Of(arrivals, to).receives[from], 0), Of(arrivals, to).bytes, &copies);
     }
   }
   return CopyWork(std::move(copies));
@@ -170,34 +163,30 @@ absl::Status Update(Arrivals arrivals, int64_t receiver) {
   for (size_t sender = 0; sender < arrivals.size(); ++sender) {
     for (const RaggedUpdate& update : Of(arrivals, sender).updates.subspan(receiver * each, each)) {
       if (update.bytes == 0) continue;
-      std::memcpy(At(Of(arrivals, receiver).receive, update.to),
-                  At(Of(arrivals, sender).send, update.from), update.bytes);
+      std::memcpy(At(Of(arrivals, receiver).receive, update.to), At(Of(arrivals, sender).send, update.from),
+                  update.bytes);
     }
   }
   return absl::OkStatus();
 }
 
 CollectiveWork RaggedWork(Arrivals arrivals) {
-  return {
-      .parts = static_cast<int64_t>(arrivals.size()),
-      .run = [arrivals](int64_t receiver, const Arrival&) { return Update(arrivals, receiver); }};
+  return {.parts = static_cast<int64_t>(arrivals.size()),
+          .run = [arrivals](int64_t receiver, const Arrival&) { return Update(arrivals, receiver); }};
 }
 
 class InProcessCommunicator : public MeetingCommunicator {
  public:
-  InProcessCommunicator(std::shared_ptr<RunState> run, int64_t rank)
-      : run_(std::move(run)), rank_(rank) {}
+  InProcessCommunicator(std::shared_ptr<RunState> run, int64_t rank) : run_(std::move(run)), rank_(rank) {}
 
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return run_->size(); }
 
-  absl::Status Send(const CollectiveCall& call, const void* data, int64_t bytes,
-                    int64_t target) override {
+  absl::Status Send(const CollectiveCall& call, const void* data, int64_t bytes, int64_t target) override {
     return run_->Send(rank_, call, target, std::string(static_cast<const char*>(data), bytes));
   }
 
-  absl::Status Receive(const CollectiveCall& call, void* data, int64_t bytes,
-                       int64_t source) override {
+  absl::Status Receive(const CollectiveCall& call, void* data, int64_t bytes, int64_t source) override {
     absl::Status status = run_->ReceiveInto(rank_, call, source, data, bytes);
     return status.ok() ? status : Refuse(status);
   }
@@ -207,9 +196,8 @@ class InProcessCommunicator : public MeetingCommunicator {
 
  protected:
   absl::Status Meet(Contribution& contribution) override {
-    return run_->Meet(rank_, contribution, [kind = contribution.kind](Arrivals arrivals) {
-      return LocalWork(kind, arrivals);
-    });
+    return run_->Meet(rank_, contribution,
+                      [kind = contribution.kind](Arrivals arrivals) { return LocalWork(kind, arrivals); });
   }
   absl::Status Refuse(const absl::Status& error) override {
     run_->Finish(rank_, error);
@@ -226,18 +214,12 @@ class InProcessCommunicator : public MeetingCommunicator {
 absl::StatusOr<CollectiveWork> LocalWork(CollectiveKind kind, Arrivals arrivals) {
   switch (kind) {
     case CollectiveKind::kAllReduce:
-    case CollectiveKind::kReduceScatter:
-      return ReductionWork(arrivals, kind == CollectiveKind::kReduceScatter);
-    case CollectiveKind::kAllGather:
-      return GatherWork(arrivals);
-    case CollectiveKind::kAllToAll:
-      return AllToAllWork(arrivals);
-    case CollectiveKind::kPermute:
-      return PermuteWork(arrivals);
-    case CollectiveKind::kBroadcast:
-      return BroadcastWork(arrivals);
-    case CollectiveKind::kRagged:
-      return RaggedWork(arrivals);
+    case CollectiveKind::kReduceScatter: return ReductionWork(arrivals, kind == CollectiveKind::kReduceScatter);
+    case CollectiveKind::kAllGather: return GatherWork(arrivals);
+    case CollectiveKind::kAllToAll: return AllToAllWork(arrivals);
+    case CollectiveKind::kPermute: return PermuteWork(arrivals);
+    case CollectiveKind::kBroadcast: return BroadcastWork(arrivals);
+    case CollectiveKind::kRagged: return RaggedWork(arrivals);
   }
   return CollectiveWork();
 }

@@ -96,8 +96,7 @@ absl::Status CheckKeyAndValue(absl::string_view key, absl::string_view value) {
   if (key.empty() || static_cast<int64_t>(key.size()) > kMaxKeyBytes)
     return InvalidArgument("expected a key of 1 to ", kMaxKeyBytes, " bytes, got ", key.size());
   if (static_cast<int64_t>(value.size()) > kMaxValueBytes) {
-    return InvalidArgument("the value of the key ", key, " has ", value.size(),
-                           " bytes, more than ", kMaxValueBytes);
+    return InvalidArgument("the value of the key ", key, " has ", value.size(), " bytes, more than ", kMaxValueBytes);
   }
   return absl::OkStatus();
 }
@@ -121,18 +120,16 @@ absl::Status Barrier(KeyValueStore& store, absl::string_view name, int64_t proce
       if (!store.TryGet(key(later)).ok()) missing.push_back(later);
     }
     return DeadlineExceeded("barrier ", name, ": the deadline has passed while waiting for process",
-                            missing.size() == 1 ? " " : "es ", absl::StrJoin(missing, ", "), " of ",
-                            count);
+                            missing.size() == 1 ? " " : "es ", absl::StrJoin(missing, ", "), " of ", count);
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<KeyValueStore>> OpenStore(absl::string_view address,
-                                                         absl::string_view token, bool serve) {
+absl::StatusOr<std::shared_ptr<KeyValueStore>> OpenStore(absl::string_view address, absl::string_view token,
+                                                         bool serve) {
   absl::string_view folder = address;
   if (absl::ConsumePrefix(&folder, "file://")) {
-    if (!absl::StartsWith(folder, "/"))
-      return InvalidArgument("expected file:///FOLDER, got '", address, "'");
+    if (!absl::StartsWith(folder, "/")) return InvalidArgument("expected file:///FOLDER, got '", address, "'");
     return MakeFileStore(std::string(folder));
   }
   auto endpoint = ParseEndpoint(address);

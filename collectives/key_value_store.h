@@ -56,15 +56,14 @@ std::shared_ptr<KeyValueStore> MakeCallbackStore(KeyValueCallbacks callbacks);
 
 // All `count` processes wait for each other. A name serves once. Errors: DeadlineExceeded, naming
 // the processes that are missing.
-absl::Status Barrier(KeyValueStore& store, absl::string_view name, int64_t process, int64_t count,
-                     absl::Time deadline);
+absl::Status Barrier(KeyValueStore& store, absl::string_view name, int64_t process, int64_t count, absl::Time deadline);
 
 // The store at `address`: file:///FOLDER, or HOST:PORT of a TcpStoreServer, which process 0 (the
 // caller with `serve`) starts. Only loopback addresses are served unless the host is another one.
 // `token` is the secret of the job, which a TCP store needs. Errors: InvalidArgument for other
 // addresses and without a token; Unavailable.
-absl::StatusOr<std::shared_ptr<KeyValueStore>> OpenStore(absl::string_view address,
-                                                         absl::string_view token, bool serve);
+absl::StatusOr<std::shared_ptr<KeyValueStore>> OpenStore(absl::string_view address, absl::string_view token,
+                                                         bool serve);
 
 }  // namespace hilo
 

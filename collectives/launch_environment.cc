@@ -57,8 +57,7 @@ uint64_t DigitsOf(absl::string_view text) {
 std::string FirstHost(absl::string_view list) {
   const size_t bracket = list.find('[');
   const size_t comma = list.find(',');
-  if (bracket == absl::string_view::npos || comma < bracket)
-    return std::string(list.substr(0, comma));
+  if (bracket == absl::string_view::npos || comma < bracket) return std::string(list.substr(0, comma));
   const absl::string_view numbers = list.substr(bracket + 1);
   const absl::string_view first = numbers.substr(0, numbers.find_first_of(",-]"));
   const size_t end = numbers.find(']');
@@ -71,24 +70,19 @@ absl::StatusOr<std::string> TorchrunCoordinator(const Variables& variables) {
   if (!variables.Has("MASTER_ADDR")) return InvalidArgument("RANK is set, but MASTER_ADDR is not");
   HILO_ASSIGN_OR_RETURN(const std::optional<int64_t> port, variables.Number("MASTER_PORT"));
   if (!port.has_value() || *port < 1 || *port > 65535) {
-    return InvalidArgument("MASTER_PORT: expected a port, got '", variables.Text("MASTER_PORT"),
-                           "'");
+    return InvalidArgument("MASTER_PORT: expected a port, got '", variables.Text("MASTER_PORT"), "'");
   }
   // torchrun listens at the port itself.
-  return Endpoint{variables.Text("MASTER_ADDR"),
-                  static_cast<int>(*port == 65535 ? *port - 1 : *port + 1)}
-      .ToString();
+  return Endpoint{variables.Text("MASTER_ADDR"), static_cast<int>(*port == 65535 ? *port - 1 : *port + 1)}.ToString();
 }
 
 absl::StatusOr<std::string> OpenMpiCoordinator(const Variables& variables) {
   // Version 4: "1234567.0;tcp://10.0.0.1,10.0.1.1:40123", of the process that launched all.
   const std::string uri = variables.Text("OMPI_MCA_orte_hnp_uri");
   const std::string name = variables.Text("PMIX_NAMESPACE");
-  const bool one_machine =
-      variables.Text("OMPI_COMM_WORLD_LOCAL_SIZE") == variables.Text("OMPI_COMM_WORLD_SIZE");
+  const bool one_machine = variables.Text("OMPI_COMM_WORLD_LOCAL_SIZE") == variables.Text("OMPI_COMM_WORLD_SIZE");
   if (one_machine && (!uri.empty() || !name.empty()))
-    return absl::StrCat("127.0.0.1:",
-                        PortOfJob(DigitsOf(uri.empty() ? name : uri.substr(0, uri.find('.')))));
+    return absl::StrCat("127.0.0.1:", PortOfJob(DigitsOf(uri.empty() ? name : uri.substr(0, uri.find('.')))));
   const size_t host = uri.find("://");
   if (host != std::string::npos) {
     const std::string rest = uri.substr(host + 3);
@@ -101,14 +95,12 @@ absl::StatusOr<std::string> OpenMpiCoordinator(const Variables& variables) {
 }
 
 absl::StatusOr<std::string> SlurmCoordinator(const Variables& variables) {
-  const char* list =
-      variables.Has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_NODELIST";
+  const char* list = variables.Has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_NODELIST";
   const std::string host = FirstHost(variables.Text(list));
   if (host.empty())
-    return InvalidArgument("SLURM_PROCID is set, but SLURM_STEP_NODELIST is '",
-                           variables.Text(list), "', which names no machine");
-  if (!variables.Has("SLURM_JOB_ID"))
-    return InvalidArgument("SLURM_PROCID is set, but SLURM_JOB_ID is not");
+    return InvalidArgument("SLURM_PROCID is set, but SLURM_STEP_NODELIST is '", variables.Text(list),
+                           "', which names no machine");
+  if (!variables.Has("SLURM_JOB_ID")) return InvalidArgument("SLURM_PROCID is set, but SLURM_JOB_ID is not");
   return absl::StrCat(host, ":", PortOfJob(DigitsOf(variables.Text("SLURM_JOB_ID"))));
 }
 
@@ -117,7 +109,7 @@ struct Launcher {
   const char* rank;
   const char* world_size;
   const char* local_rank;  // null: the launcher tells none
-  const char* needed;  // null, or what is set if and only if the launcher has started the process
+  const char* needed;      // null, or what is set if and only if the launcher has started the process
   absl::StatusOr<std::string> (*coordinator)(const Variables& variables);
 };
 
@@ -130,75 +122,59 @@ constexpr Launcher kLaunchers[] = {
      [](const Variables& variables) -> absl::StatusOr<std::string> {
        return variables.Text("JAX_COORDINATOR_ADDRESS");
      }},
-    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-     nullptr, OpenMpiCoordinator},
+    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", nullptr,
+     OpenMpiCoordinator},
     {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", nullptr, NoCoordinator},
     // A batch script has the numbers too, but it is no task of a step.
-    {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_ID",
-     SlurmCoordinator},
+    {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_ID", SlurmCoordinator},
     {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_STEP_ID", SlurmCoordinator},
 };
 
-absl::Status CheckNumbers(const LaunchEnvironment& found, const char* rank, const char* size,
-                          const char* local) {
-  if (found.world_size < 1)
-    return InvalidArgument(size, ": expected at least 1 process, got ", found.world_size);
+absl::Status CheckNumbers(const LaunchEnvironment& found, const char* rank, const char* size, const char* local) {
+  if (found.world_size < 1) return InvalidArgument(size, ": expected at least 1 process, got ", found.world_size);
   if (found.rank < 0 || found.rank >= found.world_size) {
-    return InvalidArgument(rank, ": expected a rank below ", size, " = ", found.world_size,
-                           ", got ", found.rank);
+    return InvalidArgument(rank, ": expected a rank below ", size, " = ", found.world_size, ", got ", found.rank);
   }
-  if (found.local_rank.has_value() &&
-      (*found.local_rank < 0 || *found.local_rank >= found.world_size)) {
-    return InvalidArgument(local, ": expected a rank below ", size, " = ", found.world_size,
-                           ", got ", *found.local_rank);
+  if (found.local_rank.has_value() && (*found.local_rank < 0 || *found.local_rank >= found.world_size)) {
+    return InvalidArgument(local, ": expected a rank below ", size, " = ", found.world_size, ", got ",
+                           *found.local_rank);
   }
   return absl::OkStatus();
 }
 
 // Nothing if the launcher has left none of its variables.
-absl::StatusOr<std::optional<LaunchEnvironment>> DetectOne(const Launcher& launcher,
-                                                           const Variables& variables) {
-  if (launcher.needed != nullptr &&
-      (!variables.Has(launcher.needed) || !variables.Has(launcher.world_size)))
+absl::StatusOr<std::optional<LaunchEnvironment>> DetectOne(const Launcher& launcher, const Variables& variables) {
+  if (launcher.needed != nullptr && (!variables.Has(launcher.needed) || !variables.Has(launcher.world_size)))
     return std::optional<LaunchEnvironment>();
   HILO_ASSIGN_OR_RETURN(const std::optional<int64_t> rank, variables.Number(launcher.rank));
   HILO_ASSIGN_OR_RETURN(const std::optional<int64_t> size, variables.Number(launcher.world_size));
   if (!rank.has_value() && !size.has_value()) return std::optional<LaunchEnvironment>();
-  if (!rank.has_value())
-    return InvalidArgument(launcher.world_size, " is set, but ", launcher.rank, " is not");
-  if (!size.has_value())
-    return InvalidArgument(launcher.rank, " is set, but ", launcher.world_size, " is not");
+  if (!rank.has_value()) return InvalidArgument(launcher.world_size, " is set, but ", launcher.rank, " is not");
+  if (!size.has_value()) return InvalidArgument(launcher.rank, " is set, but ", launcher.world_size, " is not");
   LaunchEnvironment found{.launcher = launcher.name, .rank = *rank, .world_size = *size};
   if (launcher.local_rank != nullptr) {
     HILO_ASSIGN_OR_RETURN(found.local_rank, variables.Number(launcher.local_rank));
   }
-  HILO_RETURN_IF_ERROR(
-      CheckNumbers(found, launcher.rank, launcher.world_size, launcher.local_rank));
+  HILO_RETURN_IF_ERROR(CheckNumbers(found, launcher.rank, launcher.world_size, launcher.local_rank));
   return std::optional<LaunchEnvironment>(std::move(found));
 }
 
 }  // namespace
 
-absl::StatusOr<LaunchEnvironment> DetectLaunch(const LaunchArguments& given,
-                                               const GetVariable& get) {
+absl::StatusOr<LaunchEnvironment> DetectLaunch(const LaunchArguments& given, const GetVariable& get) {
   const Variables variables(get);
   LaunchEnvironment found;
   const Launcher* launcher = nullptr;
   if (given.rank.has_value() != given.world_size.has_value()) {
-    return InvalidArgument(
-        "give both the rank and the number of processes, or neither; got only the ",
-        given.rank.has_value() ? "rank" : "number of processes");
+    return InvalidArgument("give both the rank and the number of processes, or neither; got only the ",
+                           given.rank.has_value() ? "rank" : "number of processes");
   }
   if (given.rank.has_value()) {
-    found = {.launcher = "Hilo",
-             .rank = *given.rank,
-             .world_size = *given.world_size,
-             .local_rank = given.local_rank};
+    found = {.launcher = "Hilo", .rank = *given.rank, .world_size = *given.world_size, .local_rank = given.local_rank};
     HILO_RETURN_IF_ERROR(CheckNumbers(found, "rank", "number of processes", "local rank"));
   } else {
     for (const Launcher& one : kLaunchers) {
-      HILO_ASSIGN_OR_RETURN(const std::optional<LaunchEnvironment> detected,
-                            DetectOne(one, variables));
+      HILO_ASSIGN_OR_RETURN(const std::optional<LaunchEnvironment> detected, DetectOne(one, variables));
       if (!detected.has_value()) continue;
       found = *detected;
       launcher = &one;
@@ -213,10 +189,9 @@ absl::StatusOr<LaunchEnvironment> DetectLaunch(const LaunchArguments& given,
     HILO_ASSIGN_OR_RETURN(found.coordinator, launcher->coordinator(variables));
   }
   if (!found.coordinator.empty()) return found;
-  return InvalidArgument(
-      "there are ", found.world_size, " processes",
-      launcher == nullptr ? "" : absl::StrCat(" (", launcher->world_size, ")"),
-      ", but nothing says where they meet: set HILO_COORDINATOR to HOST:PORT or file:///FOLDER");
+  return InvalidArgument("there are ", found.world_size, " processes",
+                         launcher == nullptr ? "" : absl::StrCat(" (", launcher->world_size, ")"),
+                         ", but nothing says where they meet: set HILO_COORDINATOR to HOST:PORT or file:///FOLDER");
 }
 
 }  // namespace hilo

@@ -16,8 +16,8 @@ struct LaunchEnvironment {
   int64_t rank = 0;      // of this process
   int64_t world_size = 1;
   std::optional<int64_t> local_rank;  // among the processes of this machine
-  std::string coordinator;  // for OpenStore: HOST:PORT, which rank 0 serves, or file:///FOLDER
-  std::string token;        // HILO_JOB_TOKEN
+  std::string coordinator;            // for OpenStore: HOST:PORT, which rank 0 serves, or file:///FOLDER
+  std::string token;                  // HILO_JOB_TOKEN
 };
 
 // What the caller knows better.
@@ -35,8 +35,7 @@ using GetVariable = std::function<const char*(const char* name)>;
 // with all of them. Without any it is one process alone. `get` is std::getenv unless given. Errors:
 // InvalidArgument, naming the variable that is missing, is no number, is out of range or
 // contradicts another.
-absl::StatusOr<LaunchEnvironment> DetectLaunch(const LaunchArguments& given = {},
-                                               const GetVariable& get = nullptr);
+absl::StatusOr<LaunchEnvironment> DetectLaunch(const LaunchArguments& given = {}, const GetVariable& get = nullptr);
 
 }  // namespace hilo
 

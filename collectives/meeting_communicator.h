@@ -46,18 +46,14 @@ class MeetingCommunicator : public Communicator {
                          const Reduction& reduction) final;
   absl::Status ReduceScatter(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
                              const Reduction& reduction) final;
-  absl::Status AllGather(const CollectiveCall& call,
-                         absl::Span<const CollectiveBuffer> buffers) final;
+  absl::Status AllGather(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers) final;
   absl::Status AllToAll(const CollectiveCall& call, absl::Span<const void* const> sends,
                         absl::Span<void* const> receives, int64_t bytes) final;
-  absl::Status CollectivePermute(const CollectiveCall& call,
-                                 absl::Span<const CollectiveBuffer> buffers, int64_t source,
+  absl::Status CollectivePermute(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers, int64_t source,
                                  int64_t target) final;
-  absl::Status CollectiveBroadcast(const CollectiveCall& call,
-                                   absl::Span<const CollectiveBuffer> buffers) final;
-  absl::Status RaggedAllToAll(const CollectiveCall& call, const void* send, int64_t send_bytes,
-                              void* receive, int64_t receive_bytes,
-                              absl::Span<const RaggedUpdate> updates) final;
+  absl::Status CollectiveBroadcast(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers) final;
+  absl::Status RaggedAllToAll(const CollectiveCall& call, const void* send, int64_t send_bytes, void* receive,
+                              int64_t receive_bytes, absl::Span<const RaggedUpdate> updates) final;
 
  protected:
   // Brings the contribution (of `call`, too) together with those of the others.
@@ -66,18 +62,14 @@ class MeetingCommunicator : public Communicator {
   virtual absl::Status Refuse(const absl::Status& error) = 0;
 
  private:
-  absl::Status MeetToReduce(CollectiveKind kind, const CollectiveCall& call,
-                            absl::Span<const CollectiveBuffer> buffers, const Reduction& reduction);
+  absl::Status MeetToReduce(CollectiveKind kind, const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
+                            const Reduction& reduction);
 };
 
 using Arrivals = absl::Span<const Arrival* const>;
-inline const Contribution& Of(Arrivals arrivals, int64_t i) {
-  return static_cast<const Contribution&>(*arrivals[i]);
-}
+inline const Contribution& Of(Arrivals arrivals, int64_t i) { return static_cast<const Contribution&>(*arrivals[i]); }
 
-inline const uint8_t* At(const void* base, int64_t offset) {
-  return static_cast<const uint8_t*>(base) + offset;
-}
+inline const uint8_t* At(const void* base, int64_t offset) { return static_cast<const uint8_t*>(base) + offset; }
 inline uint8_t* At(void* base, int64_t offset) { return static_cast<uint8_t*>(base) + offset; }
 
 // The work of a collective all of whose ranks are threads of this process.
@@ -89,8 +81,8 @@ constexpr int64_t kReductionPiece = 1 << 14;  // bytes, a multiple of every elem
 bool Inside(int64_t start, int64_t bytes, int64_t size);
 // Whether all agree on who sends to whom; the ranks of the group in order with their sources and
 // targets.
-absl::Status CheckPermute(absl::string_view name, absl::Span<const int64_t> group,
-                          absl::Span<const int64_t> sources, absl::Span<const int64_t> targets);
+absl::Status CheckPermute(absl::string_view name, absl::Span<const int64_t> group, absl::Span<const int64_t> sources,
+                          absl::Span<const int64_t> targets);
 
 }  // namespace hilo
 

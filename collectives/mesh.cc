@@ -64,25 +64,21 @@ WireHeader ToWire(const FrameHeader& header, uint64_t bytes) {
   return wire;
 }
 
-absl::string_view BytesOf(const WireHeader& wire) {
-  return {reinterpret_cast<const char*>(&wire), sizeof(wire)};
-}
+absl::string_view BytesOf(const WireHeader& wire) { return {reinterpret_cast<const char*>(&wire), sizeof(wire)}; }
 
 // What process `from` says first to process `to`.
 std::string Hello(absl::string_view token, int64_t from, int64_t to, int64_t announcement) {
   ByteWriter out;
   out.I64(from);
   out.I64(announcement);
-  out.Raw(DigestBytes(
-      Sha256::Of(absl::StrCat("hilo mesh ", token, " ", from, " ", to, " ", announcement))));
+  out.Raw(DigestBytes(Sha256::Of(absl::StrCat("hilo mesh ", token, " ", from, " ", to, " ", announcement))));
   return out.Take();
 }
 constexpr int64_t kHelloBytes = 8 + 8 + 32;
 constexpr absl::string_view kWelcome = "hilo\n";
 
 std::string ProcessList(absl::Span<const int64_t> processes) {
-  return absl::StrCat(processes.size() == 1 ? "process " : "processes ",
-                      absl::StrJoin(processes, ", "));
+  return absl::StrCat(processes.size() == 1 ? "process " : "processes ", absl::StrJoin(processes, ", "));
 }
 
 }  // namespace
@@ -123,8 +119,7 @@ absl::Status Mesh::Start(MeshListener* listener) {
     const SignalsBlocked signals_blocked;
     thread_ = std::thread([this] { Work(); });
   } catch (const std::system_error& error) {
-    return ResourceExhausted("the system gives no thread for the connections to other processes: ",
-                             error.what());
+    return ResourceExhausted("the system gives no thread for the connections to other processes: ", error.what());
   }
   return absl::OkStatus();
 }
@@ -132,20 +127,17 @@ absl::Status Mesh::Start(MeshListener* listener) {
 absl::Status Mesh::ConnectAll(const MeshOptions& options) {
   const int64_t own = options.process_id;
   KeyValueStore& store = *options.store;
-  auto key = [&](int64_t process) {
-    return absl::StrCat("hilo/", options.name, "/process/", process);
-  };
+  auto key = [&](int64_t process) { return absl::StrCat("hilo/", options.name, "/process/", process); };
   const std::string token_key = absl::StrCat("hilo/", options.name, "/token");
   if (store.TryGet(key(own)).ok()) {
-    return FailedPrecondition(
-        "process ", own, " has joined the group '", options.name,
-        "' of this store before: every group that is made over a store needs a name of its own");
+    return FailedPrecondition("process ", own, " has joined the group '", options.name,
+                              "' of this store before: every group that is made over a store needs a name of its own");
   }
   HILO_ASSIGN_OR_RETURN(const FileDescriptor listener, Listen({options.host, 0}));
   HILO_ASSIGN_OR_RETURN(const int port, LocalPort(listener));
   if (own == 0) HILO_RETURN_IF_ERROR(store.Set(token_key, RandomToken()));
-  HILO_RETURN_IF_ERROR(store.Set(
-      key(own), absl::StrCat(Endpoint{options.host, port}.ToString(), "\n", options.announcement)));
+  HILO_RETURN_IF_ERROR(
+      store.Set(key(own), absl::StrCat(Endpoint{options.host, port}.ToString(), "\n", options.announcement)));
   auto missing = [&](const absl::Status& status, int64_t process) {
     if (!absl::IsDeadlineExceeded(status)) return status;
     return DeadlineExceeded("process ", process, " of the group '", options.name,
@@ -159,27 +151,22 @@ absl::Status Mesh::ConnectAll(const MeshOptions& options) {
   for (int64_t process = 0; process < own; ++process) {
     auto record = store.Get(key(process), options.deadline);
     if (!record.ok()) return missing(record.status(), process);
-    const std::pair<std::string, std::string> parts =
-        absl::StrSplit(*record, absl::MaxSplits('\n', 1));
+    const std::pair<std::string, std::string> parts = absl::StrSplit(*record, absl::MaxSplits('\n', 1));
     HILO_ASSIGN_OR_RETURN(endpoints.emplace_back(), ParseEndpoint(parts.first));
     if (!absl::SimpleAtoi(parts.second, &announcements_[process]))
-      return InvalidArgument("process ", process, " announces '", parts.second,
-                             "', which is no number");
+      return InvalidArgument("process ", process, " announces '", parts.second, "', which is no number");
   }
   for (int64_t process = 0; process < own; ++process) {
     peers_[process] = std::make_unique<Peer>();
-    HILO_ASSIGN_OR_RETURN(peers_[process]->socket,
-                          hilo::Connect(endpoints[process], options.deadline));
-    HILO_RETURN_IF_ERROR(SendAll(peers_[process]->socket,
-                                 Hello(*token, own, process, options.announcement),
-                                 options.deadline));
+    HILO_ASSIGN_OR_RETURN(peers_[process]->socket, hilo::Connect(endpoints[process], options.deadline));
+    HILO_RETURN_IF_ERROR(
+        SendAll(peers_[process]->socket, Hello(*token, own, process, options.announcement), options.deadline));
   }
   HILO_RETURN_IF_ERROR(AcceptAll(options, listener, *token));
   for (int64_t process = 0; process < own; ++process) {
     auto welcome = ReceiveExactly(peers_[process]->socket, kWelcome.size(), options.deadline);
     if (!welcome.ok())
-      return AddContext(missing(welcome.status(), process),
-                        absl::StrCat("; connecting to process ", process));
+      return AddContext(missing(welcome.status(), process), absl::StrCat("; connecting to process ", process));
   }
   announcements_[own] = options.announcement;
   for (const std::unique_ptr<Peer>& peer : peers_) {
@@ -189,8 +176,7 @@ absl::Status Mesh::ConnectAll(const MeshOptions& options) {
 }
 
 // Those of higher numbers. Strangers may come as well, say what they like, or nothing.
-absl::Status Mesh::AcceptAll(const MeshOptions& options, const FileDescriptor& listener,
-                             absl::string_view token) {
+absl::Status Mesh::AcceptAll(const MeshOptions& options, const FileDescriptor& listener, absl::string_view token) {
   struct Guest {
     FileDescriptor socket;
     std::string hello;
@@ -200,10 +186,8 @@ absl::Status Mesh::AcceptAll(const MeshOptions& options, const FileDescriptor& l
   int64_t missing = options.process_count - 1 - options.process_id;
   while (missing > 0) {
     std::vector<pollfd> polled = {{.fd = listener.number(), .events = POLLIN, .revents = 0}};
-    for (const Guest& guest : guests)
-      polled.push_back({.fd = guest.socket.number(), .events = POLLIN, .revents = 0});
-    if (poll(polled.data(), polled.size(), PollTimeout(options.deadline, 1000)) < 0 &&
-        errno != EINTR)
+    for (const Guest& guest : guests) polled.push_back({.fd = guest.socket.number(), .events = POLLIN, .revents = 0});
+    if (poll(polled.data(), polled.size(), PollTimeout(options.deadline, 1000)) < 0 && errno != EINTR)
       return Unavailable("poll: ", ErrnoText(errno));
     size_t i = 1;
     for (Guest& guest : guests) {
@@ -227,17 +211,15 @@ absl::Status Mesh::AcceptAll(const MeshOptions& options, const FileDescriptor& l
     }
     guests.remove_if([](const Guest& guest) { return guest.done; });
     if (polled[0].revents != 0) {
-      if (FileDescriptor socket = Accept(listener); socket.is_open())
-        guests.push_back({.socket = std::move(socket)});
+      if (FileDescriptor socket = Accept(listener); socket.is_open()) guests.push_back({.socket = std::move(socket)});
     }
     if (missing > 0 && absl::Now() >= options.deadline) {
       std::vector<int64_t> absent;
       for (int64_t process = options.process_id + 1; process < options.process_count; ++process) {
         if (peers_[process] == nullptr) absent.push_back(process);
       }
-      return DeadlineExceeded("the deadline has passed while process ", options.process_id,
-                              " of the group '", options.name, "' waits for ", ProcessList(absent),
-                              " of ", options.process_count);
+      return DeadlineExceeded("the deadline has passed while process ", options.process_id, " of the group '",
+                              options.name, "' waits for ", ProcessList(absent), " of ", options.process_count);
     }
   }
   return absl::OkStatus();
@@ -256,8 +238,7 @@ Mesh::~Mesh() {
   thread_.join();
 }
 
-absl::Status Mesh::Send(int64_t process, const FrameHeader& header,
-                        absl::Span<const absl::string_view> pieces,
+absl::Status Mesh::Send(int64_t process, const FrameHeader& header, absl::Span<const absl::string_view> pieces,
                         const std::function<absl::Status()>& give_up) {
   Peer& peer = *peers_[process];
   {
@@ -273,8 +254,7 @@ absl::Status Mesh::Send(int64_t process, const FrameHeader& header,
   for (absl::string_view piece : pieces) bytes += piece.size();
   const WireHeader wire = ToWire(header, bytes);
   std::vector<iovec> left;
-  for (absl::string_view piece : {BytesOf(wire)})
-    left.push_back({const_cast<char*>(piece.data()), piece.size()});
+  for (absl::string_view piece : {BytesOf(wire)}) left.push_back({const_cast<char*>(piece.data()), piece.size()});
   for (absl::string_view piece : pieces) {
     if (!piece.empty()) left.push_back({const_cast<char*>(piece.data()), piece.size()});
   }
@@ -315,8 +295,7 @@ absl::Status Mesh::Send(int64_t process, const FrameHeader& header,
   peer.changed.notify_all();
   if (lost) {
     // The other side may have said why it goes; the mesh's thread hands that over first.
-    if (!peer.changed.wait_for(lock, absl::ToChronoMilliseconds(kLastWords),
-                               [&] { return !peer.gone.ok(); }))
+    if (!peer.changed.wait_for(lock, absl::ToChronoMilliseconds(kLastWords), [&] { return !peer.gone.ok(); }))
       shutdown(peer.socket.number(), SHUT_RDWR);
   }
   return status;
@@ -338,8 +317,8 @@ void Mesh::Post(int64_t process, const FrameHeader& header, absl::string_view by
 void Mesh::Flush(Peer& peer) {
   size_t done = 0;
   while (done < peer.backlog.size()) {
-    const ssize_t sent = send(peer.socket.number(), peer.backlog.data() + done,
-                              peer.backlog.size() - done, MSG_NOSIGNAL);
+    const ssize_t sent =
+        send(peer.socket.number(), peer.backlog.data() + done, peer.backlog.size() - done, MSG_NOSIGNAL);
     if (sent > 0) {
       done += sent;
     } else if (errno != EINTR) {
@@ -405,16 +384,14 @@ bool Mesh::Read(Peer& peer, int64_t process) {
       std::memmove(peer.staging.data(), peer.staging.data() + peer.begin, peer.end - peer.begin);
       peer.end -= std::exchange(peer.begin, 0);
     }
-    char* const to = direct ? reinterpret_cast<char*>(peer.frame.bytes.data()) + peer.filled
-                            : peer.staging.data() + peer.end;
-    const ssize_t got =
-        recv(peer.socket.number(), to, direct ? wanted : kStagingBytes - peer.end, 0);
+    char* const to =
+        direct ? reinterpret_cast<char*>(peer.frame.bytes.data()) + peer.filled : peer.staging.data() + peer.end;
+    const ssize_t got = recv(peer.socket.number(), to, direct ? wanted : kStagingBytes - peer.end, 0);
     if (got < 0 && errno == EAGAIN) return true;
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       why = peer.leaving ? Unavailable("process ", process, " has left")
-            : got == 0   ? Unavailable("process ", process,
-                                       " is gone: the connection was closed by the other side")
+            : got == 0   ? Unavailable("process ", process, " is gone: the connection was closed by the other side")
                          : Unavailable("process ", process, " is gone: ", ErrnoText(errno));
       break;
     }
@@ -447,16 +424,13 @@ absl::Status Mesh::TakeFrames(Peer& peer, int64_t process) {
       peer.begin += sizeof(wire);
       peer.frame.header = {static_cast<FrameKind>(wire.kind), wire.program, wire.run, wire.group};
       auto bytes = AlignedBuffer::Create(static_cast<int64_t>(wire.bytes));
-      if (!bytes.ok())
-        return AddContext(bytes.status(), absl::StrCat("; for a frame of process ", process));
+      if (!bytes.ok()) return AddContext(bytes.status(), absl::StrCat("; for a frame of process ", process));
       peer.frame.bytes = *std::move(bytes);
       peer.filled = 0;
       peer.in_frame = true;
     }
-    const int64_t taken =
-        std::min<int64_t>(peer.end - peer.begin, peer.frame.bytes.size() - peer.filled);
-    if (taken > 0)
-      std::memcpy(peer.frame.bytes.data() + peer.filled, peer.staging.data() + peer.begin, taken);
+    const int64_t taken = std::min<int64_t>(peer.end - peer.begin, peer.frame.bytes.size() - peer.filled);
+    if (taken > 0) std::memcpy(peer.frame.bytes.data() + peer.filled, peer.staging.data() + peer.begin, taken);
     peer.begin += taken;
     peer.filled += taken;
     if (peer.filled < peer.frame.bytes.size()) return absl::OkStatus();

@@ -78,8 +78,7 @@ class Mesh {
   // Sends the frame of the pieces one after the other. Waits while the other side takes nothing,
   // until `give_up` (asked every few milliseconds) returns an error. Errors: that; Unavailable if
   // the process is gone, and the listener has all that came from it.
-  absl::Status Send(int64_t process, const FrameHeader& header,
-                    absl::Span<const absl::string_view> pieces,
+  absl::Status Send(int64_t process, const FrameHeader& header, absl::Span<const absl::string_view> pieces,
                     const std::function<absl::Status()>& give_up);
   // Sends without waiting; what cannot go now goes later. Nothing happens if the process is gone.
   void Post(int64_t process, const FrameHeader& header, absl::string_view bytes);
@@ -89,8 +88,7 @@ class Mesh {
 
   Mesh() = default;
   absl::Status ConnectAll(const MeshOptions& options);
-  absl::Status AcceptAll(const MeshOptions& options, const FileDescriptor& listener,
-                         absl::string_view token);
+  absl::Status AcceptAll(const MeshOptions& options, const FileDescriptor& listener, absl::string_view token);
   void Work();
   void Serve(int milliseconds);
   bool Read(Peer& peer, int64_t process);

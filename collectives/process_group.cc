@@ -76,8 +76,7 @@ class ProcessGroup::Core : public MeshListener {
     for (const auto& run : runs) run->OnGone(process, why);
   }
 
-  std::shared_ptr<ProcessRun> StartRun(uint64_t program, std::vector<int64_t> process_of_rank,
-                                       RunKey* key) {
+  std::shared_ptr<ProcessRun> StartRun(uint64_t program, std::vector<int64_t> process_of_rank, RunKey* key) {
     std::shared_ptr<ProcessRun> run;
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -94,8 +93,7 @@ class ProcessGroup::Core : public MeshListener {
     for (size_t process = 0; process < gone.size(); ++process) {
       const bool takes_part = std::find(process_of_rank.begin(), process_of_rank.end(),
                                         static_cast<int64_t>(process)) != process_of_rank.end();
-      if (takes_part && !gone[process].ok())
-        run->OnGone(static_cast<int64_t>(process), gone[process]);
+      if (takes_part && !gone[process].ok()) run->OnGone(static_cast<int64_t>(process), gone[process]);
     }
     return run;
   }
@@ -145,15 +143,12 @@ class CrossProcessCommunicator : public MeetingCommunicator {
  public:
   CrossProcessCommunicator(std::shared_ptr<RunHandle> handle, int64_t rank)
       : handle_(std::move(handle)), run_(*handle_->run), rank_(rank) {}
-  ~CrossProcessCommunicator() override {
-    Finish(FailedPrecondition("rank ", rank_, " has left its run"));
-  }
+  ~CrossProcessCommunicator() override { Finish(FailedPrecondition("rank ", rank_, " has left its run")); }
 
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return run_.size(); }
 
-  absl::Status Send(const CollectiveCall& given, const void* data, int64_t bytes,
-                    int64_t target) override {
+  absl::Status Send(const CollectiveCall& given, const void* data, int64_t bytes, int64_t target) override {
     const CollectiveCall call = Limited(given);
     const absl::string_view text(static_cast<const char*>(data), bytes);
     if (target < 0 || target >= size() || run_.process_of(target) == run_.process())
@@ -162,12 +157,10 @@ class CrossProcessCommunicator : public MeetingCommunicator {
     for (int64_t number : {call.key, rank_, target}) head.I64(number);
     head.Text(call.name);
     head.U64(text.size());
-    return Ended(call, run_.Send(run_.process_of(target), FrameKind::kMessage, 0,
-                                 {head.bytes(), text}, call));
+    return Ended(call, run_.Send(run_.process_of(target), FrameKind::kMessage, 0, {head.bytes(), text}, call));
   }
 
-  absl::Status Receive(const CollectiveCall& given, void* data, int64_t bytes,
-                       int64_t source) override {
+  absl::Status Receive(const CollectiveCall& given, void* data, int64_t bytes, int64_t source) override {
     const CollectiveCall call = Limited(given);
     return Ended(call, run_.local().ReceiveInto(rank_, call, source, data, bytes));
   }
@@ -186,37 +179,30 @@ class CrossProcessCommunicator : public MeetingCommunicator {
  protected:
   absl::Status Meet(Contribution& contribution) override {
     const CollectiveCall& given = *contribution.call;
-    if (absl::Status status = CheckCall(given, rank_, size()); !status.ok())
-      return Ended(given, status);
+    if (absl::Status status = CheckCall(given, rank_, size()); !status.ok()) return Ended(given, status);
     const std::vector<int64_t> group(given.group.begin(), given.group.end());
     std::vector<int64_t> here;
     for (int64_t rank : group) {
       if (run_.process_of(rank) == run_.process()) here.push_back(rank);
     }
     CollectiveCall call = Limited(given);
-    const std::string name =
-        absl::StrCat(given.name, " (number ", ++numbers_[GroupHash(group)], ")");
+    const std::string name = absl::StrCat(given.name, " (number ", ++numbers_[GroupHash(group)], ")");
     call.name = name;
     call.group = here;
     contribution.call = &call;
     if (here.size() == group.size()) {
-      return Ended(call, run_.local().Meet(rank_, contribution,
-                                           [kind = contribution.kind](Arrivals arrivals) {
-                                             return LocalWork(kind, arrivals);
-                                           }));
+      return Ended(call, run_.local().Meet(rank_, contribution, [kind = contribution.kind](Arrivals arrivals) {
+        return LocalWork(kind, arrivals);
+      }));
     }
     absl::StrAppend(&contribution.signature, ", in ", GroupText(group));
-    return Ended(call,
-                 run_.local().Meet(
-                     rank_, contribution, [&](Arrivals arrivals) -> absl::StatusOr<CollectiveWork> {
-                       // The group is the same for all, by the signature.
-                       return CollectiveWork{
-                           .parts = 1,
-                           .run = [&run = run_, arrivals, group](int64_t, const Arrival& worker) {
-                             return ExchangeBetweenProcesses(
-                                 run, group, arrivals, static_cast<const Contribution&>(worker));
-                           }};
-                     }));
+    return Ended(call, run_.local().Meet(rank_, contribution, [&](Arrivals arrivals) -> absl::StatusOr<CollectiveWork> {
+      // The group is the same for all, by the signature.
+      return CollectiveWork{.parts = 1, .run = [&run = run_, arrivals, group](int64_t, const Arrival& worker) {
+                              return ExchangeBetweenProcesses(run, group, arrivals,
+                                                              static_cast<const Contribution&>(worker));
+                            }};
+    }));
   }
   absl::Status Refuse(const absl::Status& error) override {
     run_.Fail(error);
@@ -247,20 +233,16 @@ class CrossProcessCommunicator : public MeetingCommunicator {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<ProcessGroup>> ProcessGroup::Join(
-    const ProcessGroupOptions& options) {
+absl::StatusOr<std::shared_ptr<ProcessGroup>> ProcessGroup::Join(const ProcessGroupOptions& options) {
   if (options.process_count < 1 || options.process_count > kMaxProcesses)
-    return InvalidArgument("process_count: expected 1 to ", kMaxProcesses, ", got ",
-                           options.process_count);
+    return InvalidArgument("process_count: expected 1 to ", kMaxProcesses, ", got ", options.process_count);
   if (options.process_id < 0 || options.process_id >= options.process_count)
-    return InvalidArgument("process_id: expected a number below process_count = ",
-                           options.process_count, ", got ", options.process_id);
-  if (options.store == nullptr)
-    return InvalidArgument("a group of processes needs a store, but got null");
+    return InvalidArgument("process_id: expected a number below process_count = ", options.process_count, ", got ",
+                           options.process_id);
+  if (options.store == nullptr) return InvalidArgument("a group of processes needs a store, but got null");
   if (options.name.empty() || options.name.size() > 200)
     return InvalidArgument("the name of a group has 1 to 200 bytes, not ", options.name.size());
-  if (options.timeout <= absl::ZeroDuration())
-    return InvalidArgument("timeout: expected more than nothing");
+  if (options.timeout <= absl::ZeroDuration()) return InvalidArgument("timeout: expected more than nothing");
   HILO_ASSIGN_OR_RETURN(std::shared_ptr<Core> core, Core::Join(options));
   return std::shared_ptr<ProcessGroup>(new ProcessGroup(std::move(core)));
 }
@@ -268,13 +250,10 @@ absl::StatusOr<std::shared_ptr<ProcessGroup>> ProcessGroup::Join(
 ProcessGroup::~ProcessGroup() = default;
 
 int64_t ProcessGroup::process_id() const { return core_->process(); }
-int64_t ProcessGroup::process_count() const {
-  return static_cast<int64_t>(core_->device_counts().size());
-}
+int64_t ProcessGroup::process_count() const { return static_cast<int64_t>(core_->device_counts().size()); }
 absl::Span<const int64_t> ProcessGroup::device_counts() const { return core_->device_counts(); }
 
-ProcessGroup::Run ProcessGroup::StartRun(absl::Span<const int> devices,
-                                         std::vector<int64_t> process_of_rank) {
+ProcessGroup::Run ProcessGroup::StartRun(absl::Span<const int> devices, std::vector<int64_t> process_of_rank) {
   const uint64_t program =
       Digest64(absl::StrCat(absl::StrJoin(devices, ","), ";", absl::StrJoin(process_of_rank, ",")));
   auto handle = std::make_shared<RunHandle>();
@@ -284,8 +263,7 @@ ProcessGroup::Run ProcessGroup::StartRun(absl::Span<const int> devices,
   run.id = static_cast<int64_t>(Digest64(absl::StrCat(program, " ", handle->key.second)) >> 1);
   for (size_t rank = 0; rank < process_of_rank.size(); ++rank) {
     if (process_of_rank[rank] == core_->process())
-      run.communicators.push_back(
-          std::make_unique<CrossProcessCommunicator>(handle, static_cast<int64_t>(rank)));
+      run.communicators.push_back(std::make_unique<CrossProcessCommunicator>(handle, static_cast<int64_t>(rank)));
   }
   return run;
 }
@@ -293,19 +271,15 @@ ProcessGroup::Run ProcessGroup::StartRun(absl::Span<const int> devices,
 absl::StatusOr<ProcessGroupOptions> ProcessGroupOptionsFrom(const LaunchEnvironment& launch) {
   HILO_ASSIGN_OR_RETURN(std::shared_ptr<KeyValueStore> store,
                         OpenStore(launch.coordinator, launch.token, launch.rank == 0));
-  ProcessGroupOptions options{
-      .process_id = launch.rank, .process_count = launch.world_size, .store = std::move(store)};
+  ProcessGroupOptions options{.process_id = launch.rank, .process_count = launch.world_size, .store = std::move(store)};
   if (const char* host = std::getenv("HILO_HOST"); host != nullptr) {
     options.host = host;
-  } else if (const auto endpoint = ParseEndpoint(launch.coordinator);
-             endpoint.ok() && !IsLoopback(endpoint->host)) {
+  } else if (const auto endpoint = ParseEndpoint(launch.coordinator); endpoint.ok() && !IsLoopback(endpoint->host)) {
     HILO_ASSIGN_OR_RETURN(options.host, AddressTowards(*endpoint));
   }
   return options;
 }
 
-void ProcessGroup::Forget(std::shared_ptr<ProcessGroup> group) {
-  new std::shared_ptr<ProcessGroup>(std::move(group));
-}
+void ProcessGroup::Forget(std::shared_ptr<ProcessGroup> group) { new std::shared_ptr<ProcessGroup>(std::move(group)); }
 
 }  // namespace hilo

@@ -25,8 +25,7 @@ namespace {
 constexpr std::chrono::milliseconds kPoll(10);
 
 absl::string_view Text(const Frame& frame) {
-  return {reinterpret_cast<const char*>(frame.bytes.data()),
-          static_cast<size_t>(frame.bytes.size())};
+  return {reinterpret_cast<const char*>(frame.bytes.data()), static_cast<size_t>(frame.bytes.size())};
 }
 
 // OK while the call may go on.
@@ -36,10 +35,10 @@ absl::Status CheckLimits(const CollectiveCall& call) {
   return absl::OkStatus();
 }
 
-absl::Status Waiting(const CollectiveCall& call, const absl::Status& status,
-                     absl::Span<const int64_t> ranks, absl::string_view what) {
-  return absl::Status(status.code(), absl::StrCat(call.name, ": ", status.message(),
-                                                  " while waiting for ", RankList(ranks), what));
+absl::Status Waiting(const CollectiveCall& call, const absl::Status& status, absl::Span<const int64_t> ranks,
+                     absl::string_view what) {
+  return absl::Status(status.code(),
+                      absl::StrCat(call.name, ": ", status.message(), " while waiting for ", RankList(ranks), what));
 }
 
 }  // namespace
@@ -119,9 +118,7 @@ void ProcessRun::Take(int64_t process, Frame frame) {
       changed_.notify_all();
       return;
     }
-    case FrameKind::kMessage:
-      TakeMessage(process, frame);
-      return;
+    case FrameKind::kMessage: TakeMessage(process, frame); return;
     case FrameKind::kFinish: {
       const int64_t rank = ByteReader(Text(frame), "end of a run").I64();
       if (rank < 0 || rank >= size() || process_of(rank) != process) return;
@@ -138,8 +135,7 @@ void ProcessRun::Take(int64_t process, Frame frame) {
       Fail(absl::Status(code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code, text));
       return;
     }
-    case FrameKind::kLeave:
-      return;
+    case FrameKind::kLeave: return;
   }
 }
 
@@ -148,14 +144,13 @@ void ProcessRun::TakeMessage(int64_t process, const Frame& frame) {
   const int64_t key = in.I64(), source = in.I64(), target = in.I64();
   const absl::string_view name = in.Text();
   const absl::string_view data = in.Text();
-  if (!in.Finish().ok() || source < 0 || source >= size() || process_of(source) != process ||
-      target < 0 || target >= size() || process_of(target) != process_) {
-    Fail(InvalidArgument("process ", process, " has sent a message from rank ", source, " to rank ",
-                         target, " of the ", size(), " ranks to process ", process_));
+  if (!in.Finish().ok() || source < 0 || source >= size() || process_of(source) != process || target < 0 ||
+      target >= size() || process_of(target) != process_) {
+    Fail(InvalidArgument("process ", process, " has sent a message from rank ", source, " to rank ", target, " of the ",
+                         size(), " ranks to process ", process_));
     return;
   }
-  const absl::Status status =
-      local_->Send(source, {.name = name, .key = key}, target, std::string(data));
+  const absl::Status status = local_->Send(source, {.name = name, .key = key}, target, std::string(data));
   if (!status.ok()) Fail(status);
 }
 
@@ -214,23 +209,21 @@ void ProcessRun::Finish(int64_t rank) {
 }
 
 absl::Status ProcessRun::Send(int64_t process, FrameKind kind, uint64_t group,
-                              absl::Span<const absl::string_view> pieces,
-                              const CollectiveCall& call) {
+                              absl::Span<const absl::string_view> pieces, const CollectiveCall& call) {
   bool given_up = false;
-  const absl::Status sent =
-      mesh_->Send(process, Header(kind, group), pieces, [&]() -> absl::Status {
-        absl::Status status;
-        {
-          std::lock_guard<std::mutex> lock(mutex_);
-          status = failure_;
-        }
-        if (status.ok()) {
-          status = CheckLimits(call);
-          if (!status.ok()) status = Waiting(call, status, RanksAt(process), " to take data");
-        }
-        given_up = !status.ok();
-        return status;
-      });
+  const absl::Status sent = mesh_->Send(process, Header(kind, group), pieces, [&]() -> absl::Status {
+    absl::Status status;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      status = failure_;
+    }
+    if (status.ok()) {
+      status = CheckLimits(call);
+      if (!status.ok()) status = Waiting(call, status, RanksAt(process), " to take data");
+    }
+    given_up = !status.ok();
+    return status;
+  });
   if (sent.ok() || given_up) return sent;
   std::lock_guard<std::mutex> lock(mutex_);
   return failure_.ok() ? GoneStatus(process, sent) : failure_;  // it may have said why it went
@@ -240,18 +233,14 @@ absl::Status ProcessRun::GoneStatus(int64_t process, const absl::Status& why) co
   return Unavailable(RankList(RanksAt(process)), " cannot be reached any more: ", why.message());
 }
 
-absl::Status ProcessRun::Hopeless(absl::Span<const int64_t> missing, uint64_t hash,
-                                  absl::Span<const int64_t> group,
+absl::Status ProcessRun::Hopeless(absl::Span<const int64_t> missing, uint64_t hash, absl::Span<const int64_t> group,
                                   const CollectiveCall& call) const {
   for (int64_t rank : missing) {
-    if (ended_[rank])
-      return FailedPrecondition(call.name, ": rank ", rank, " has ended its run without it");
+    if (ended_[rank]) return FailedPrecondition(call.name, ": rank ", rank, " has ended its run without it");
   }
   // A rank that waits at a collective of another group for a rank which waits here for it.
   for (const auto& [place, frames] : inbox_) {
-    if (place.first == hash || frames.empty() ||
-        frames.front().header.kind != FrameKind::kCollective)
-      continue;
+    if (place.first == hash || frames.empty() || frames.front().header.kind != FrameKind::kCollective) continue;
     int64_t begin;
     const auto other = DecodeAnnouncement(frames.front(), &begin);
     if (!other.ok()) return other.status();
@@ -262,18 +251,17 @@ absl::Status ProcessRun::Hopeless(absl::Span<const int64_t> missing, uint64_t ha
       if (process_of(rank) != place.second || !is_in_other(rank)) continue;
       for (int64_t own : group) {
         if (process_of(own) != process_ || !is_in_other(own)) continue;
-        return FailedPrecondition(call.name, ": ranks disagree: rank ", own, " is at ", call.name,
-                               " of the group ", GroupText(group), ", but rank ", rank, " at ",
-                               other->name, " of the group ", GroupText(other->group));
+        return FailedPrecondition(call.name, ": ranks disagree: rank ", own, " is at ", call.name, " of the group ",
+                                  GroupText(group), ", but rank ", rank, " at ", other->name, " of the group ",
+                                  GroupText(other->group));
       }
     }
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Frame>> ProcessRun::Receive(absl::Span<const int64_t> processes,
-                                                       FrameKind kind, uint64_t hash,
-                                                       absl::Span<const int64_t> group,
+absl::StatusOr<std::vector<Frame>> ProcessRun::Receive(absl::Span<const int64_t> processes, FrameKind kind,
+                                                       uint64_t hash, absl::Span<const int64_t> group,
                                                        const CollectiveCall& call) {
   std::vector<Frame> frames(processes.size());
   std::vector<bool> is_here(processes.size(), false);

@@ -39,13 +39,12 @@ class ProcessRun {
   RunState& local() { return *local_; }
 
   // Sends a frame of a collective or a message. Errors: those of the run, the call and the mesh.
-  absl::Status Send(int64_t process, FrameKind kind, uint64_t group,
-                    absl::Span<const absl::string_view> pieces, const CollectiveCall& call);
+  absl::Status Send(int64_t process, FrameKind kind, uint64_t group, absl::Span<const absl::string_view> pieces,
+                    const CollectiveCall& call);
   // Waits for the next frame of the group, of this kind, from each of the processes. `group` is
   // that of the call, and its hash.
-  absl::StatusOr<std::vector<Frame>> Receive(absl::Span<const int64_t> processes, FrameKind kind,
-                                             uint64_t hash, absl::Span<const int64_t> group,
-                                             const CollectiveCall& call);
+  absl::StatusOr<std::vector<Frame>> Receive(absl::Span<const int64_t> processes, FrameKind kind, uint64_t hash,
+                                             absl::Span<const int64_t> group, const CollectiveCall& call);
   // Ends the run, here and in the other processes.
   void Fail(const absl::Status& status);
   absl::Status failure() const;
@@ -62,8 +61,8 @@ class ProcessRun {
   }
   void Tell(FrameKind kind, absl::string_view bytes);
   // With the lock held: why the awaited frames cannot come; OK if they may.
-  absl::Status Hopeless(absl::Span<const int64_t> missing, uint64_t hash,
-                        absl::Span<const int64_t> group, const CollectiveCall& call) const;
+  absl::Status Hopeless(absl::Span<const int64_t> missing, uint64_t hash, absl::Span<const int64_t> group,
+                        const CollectiveCall& call) const;
 
   Mesh* const mesh_;
   const int64_t process_;

@@ -9,12 +9,9 @@ namespace hilo {
 int64_t IdCount(CollectiveOpGroupMode mode, const Place& place) {
   switch (mode) {
     case CollectiveOpGroupMode::kCrossReplica:
-    case CollectiveOpGroupMode::kCrossReplicaAndPartition:
-      return place.replica_count;
-    case CollectiveOpGroupMode::kCrossPartition:
-      return place.partition_count;
-    case CollectiveOpGroupMode::kFlattenedID:
-      return place.size();
+    case CollectiveOpGroupMode::kCrossReplicaAndPartition: return place.replica_count;
+    case CollectiveOpGroupMode::kCrossPartition: return place.partition_count;
+    case CollectiveOpGroupMode::kFlattenedID: return place.size();
   }
   return 0;
 }
@@ -22,12 +19,9 @@ int64_t IdCount(CollectiveOpGroupMode mode, const Place& place) {
 int64_t IdOf(CollectiveOpGroupMode mode, const Place& place) {
   switch (mode) {
     case CollectiveOpGroupMode::kCrossReplica:
-    case CollectiveOpGroupMode::kCrossReplicaAndPartition:
-      return place.replica_id;
-    case CollectiveOpGroupMode::kCrossPartition:
-      return place.partition_id;
-    case CollectiveOpGroupMode::kFlattenedID:
-      return place.rank();
+    case CollectiveOpGroupMode::kCrossReplicaAndPartition: return place.replica_id;
+    case CollectiveOpGroupMode::kCrossPartition: return place.partition_id;
+    case CollectiveOpGroupMode::kFlattenedID: return place.rank();
   }
   return 0;
 }
@@ -35,30 +29,25 @@ int64_t IdOf(CollectiveOpGroupMode mode, const Place& place) {
 std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const Place& place) {
   std::vector<int64_t> ranks;
   switch (mode) {
-    case CollectiveOpGroupMode::kCrossReplica:
-      return {id * place.partition_count + place.partition_id};
-    case CollectiveOpGroupMode::kCrossPartition:
-      return {place.replica_id * place.partition_count + id};
+    case CollectiveOpGroupMode::kCrossReplica: return {id * place.partition_count + place.partition_id};
+    case CollectiveOpGroupMode::kCrossPartition: return {place.replica_id * place.partition_count + id};
     case CollectiveOpGroupMode::kCrossReplicaAndPartition:
-      for (int64_t p = 0; p < place.partition_count; ++p)
-        ranks.push_back(id * place.partition_count + p);
+      for (int64_t p = 0; p < place.partition_count; ++p) ranks.push_back(id * place.partition_count + p);
       return ranks;
-    case CollectiveOpGroupMode::kFlattenedID:
-      return {id};
+    case CollectiveOpGroupMode::kFlattenedID: return {id};
   }
   return ranks;
 }
 
-absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups,
-                                             CollectiveOpGroupMode mode, const Place& place) {
+absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups, CollectiveOpGroupMode mode,
+                                             const Place& place) {
   const int64_t count = IdCount(mode, place), own = IdOf(mode, place);
   std::vector<int64_t> ids;
   if (groups.groups.empty()) {
     for (int64_t id = 0; id < count; ++id) ids.push_back(id);
   } else if (groups.id_count() != count) {
-    return InvalidArgument("replica_groups must hold ", count, " ids (",
-                           CollectiveOpGroupModeName(mode), " on ", place.replica_count,
-                           " replicas and ", place.partition_count, " partitions), but hold ",
+    return InvalidArgument("replica_groups must hold ", count, " ids (", CollectiveOpGroupModeName(mode), " on ",
+                           place.replica_count, " replicas and ", place.partition_count, " partitions), but hold ",
                            groups.id_count());
   }
   for (const std::vector<int64_t>& group : groups.groups) {

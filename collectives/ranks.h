@@ -31,8 +31,8 @@ std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const Place
 // The ranks of the group that the device at `place` is in, in order. Without groups it is everybody
 // that the mode lets take part. Errors: InvalidArgument if the groups do not hold each of the ids
 // once.
-absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups,
-                                             CollectiveOpGroupMode mode, const Place& place);
+absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups, CollectiveOpGroupMode mode,
+                                             const Place& place);
 
 }  // namespace hilo
 

@@ -33,9 +33,7 @@ constexpr int64_t kSmallAllReduce = 1 << 16;
 constexpr int64_t kSection = 1 << 21;
 constexpr char kZeros[kFrameAlignment] = {};
 
-int64_t Padding(int64_t bytes) {
-  return (kFrameAlignment - bytes % kFrameAlignment) % kFrameAlignment;
-}
+int64_t Padding(int64_t bytes) { return (kFrameAlignment - bytes % kFrameAlignment) % kFrameAlignment; }
 
 struct Range {
   int64_t from, bytes;
@@ -43,8 +41,7 @@ struct Range {
 
 class RemoteWork {
  public:
-  RemoteWork(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals,
-             const Contribution& worker)
+  RemoteWork(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals, const Contribution& worker)
       : run_(run),
         group_(group),
         arrivals_(arrivals),
@@ -66,8 +63,7 @@ class RemoteWork {
       list->erase(std::unique(list->begin(), list->end()), list->end());
     }
     // Not all to the same one first.
-    std::rotate(others_.begin(), std::lower_bound(others_.begin(), others_.end(), run.process()),
-                others_.end());
+    std::rotate(others_.begin(), std::lower_bound(others_.begin(), others_.end(), run.process()), others_.end());
     int64_t bytes = 0;
     for (const CollectiveBuffer& buffer : worker.buffers) bytes += buffer.bytes;
     in_pieces_ = worker.kind == CollectiveKind::kAllReduce && bytes > kSmallAllReduce;
@@ -87,10 +83,8 @@ class RemoteWork {
   }
 
   absl::Status Exchange() {
-    HILO_ASSIGN_OR_RETURN(
-        frames_, run_.Receive(others_, FrameKind::kCollective, hash_, group_, *worker_.call));
-    for (size_t i = 0; i < others_.size(); ++i)
-      HILO_RETURN_IF_ERROR(ReadAnnouncement(others_[i], frames_[i]));
+    HILO_ASSIGN_OR_RETURN(frames_, run_.Receive(others_, FrameKind::kCollective, hash_, group_, *worker_.call));
+    for (size_t i = 0; i < others_.size(); ++i) HILO_RETURN_IF_ERROR(ReadAnnouncement(others_[i], frames_[i]));
     if (worker_.kind == CollectiveKind::kPermute) {
       std::vector<int64_t> sources, targets;
       for (const Member& member : members_) {
@@ -99,16 +93,11 @@ class RemoteWork {
       }
       HILO_RETURN_IF_ERROR(CheckPermute(worker_.call->name, group_, sources, targets));
     }
-    for (size_t i = 0; i < others_.size(); ++i)
-      HILO_RETURN_IF_ERROR(ReadBlocks(others_[i], frames_[i]));
+    for (size_t i = 0; i < others_.size(); ++i) HILO_RETURN_IF_ERROR(ReadBlocks(others_[i], frames_[i]));
     switch (worker_.kind) {
-      case CollectiveKind::kAllReduce:
-        return in_pieces_ ? CombineOwnPiece() : AllReduce();
-      case CollectiveKind::kReduceScatter:
-        return ReduceScatter();
-      default:
-        Deliver();
-        return absl::OkStatus();
+      case CollectiveKind::kAllReduce: return in_pieces_ ? CombineOwnPiece() : AllReduce();
+      case CollectiveKind::kReduceScatter: return ReduceScatter();
+      default: Deliver(); return absl::OkStatus();
     }
   }
 
@@ -120,25 +109,20 @@ class RemoteWork {
     int64_t process = 0;
     const Contribution* local = nullptr;  // null: in another process
     int64_t source = -1, target = -1;     // of a permute
-    std::vector<RaggedUpdate> updates;  // of a ragged exchange, those for the ranks of this process
-    std::vector<const uint8_t*> blocks;  // for this process
-    int64_t data_begin = 0;              // in the frame, of the first member of its process
+    std::vector<RaggedUpdate> updates;    // of a ragged exchange, those for the ranks of this process
+    std::vector<const uint8_t*> blocks;   // for this process
+    int64_t data_begin = 0;               // in the frame, of the first member of its process
   };
 
   int64_t size() const { return static_cast<int64_t>(members_.size()); }
-  size_t PlaceOf(int64_t rank) const {
-    return std::find(group_.begin(), group_.end(), rank) - group_.begin();
-  }
+  size_t PlaceOf(int64_t rank) const { return std::find(group_.begin(), group_.end(), rank) - group_.begin(); }
   int64_t UpdatesEach() const { return static_cast<int64_t>(worker_.updates.size()) / size(); }
 
   // The piece of an array of `bytes` bytes that the process combines.
   Range PieceOf(int64_t process, int64_t bytes) const {
     const int64_t count = static_cast<int64_t>(processes_.size());
-    const int64_t number =
-        std::lower_bound(processes_.begin(), processes_.end(), process) - processes_.begin();
-    auto cut = [&](int64_t i) {
-      return i == count ? bytes : bytes / count * i / kFrameAlignment * kFrameAlignment;
-    };
+    const int64_t number = std::lower_bound(processes_.begin(), processes_.end(), process) - processes_.begin();
+    auto cut = [&](int64_t i) { return i == count ? bytes : bytes / count * i / kFrameAlignment * kFrameAlignment; };
     return {cut(number), cut(number + 1) - cut(number)};
   }
 
@@ -160,8 +144,7 @@ class RemoteWork {
       case CollectiveKind::kReduceScatter:
         for (int64_t to = 0; to < size(); ++to) {
           if (members_[to].process != process) continue;
-          for (const CollectiveBuffer& buffer : c.buffers)
-            f(At(buffer.send, to * buffer.bytes), buffer.bytes);
+          for (const CollectiveBuffer& buffer : c.buffers) f(At(buffer.send, to * buffer.bytes), buffer.bytes);
         }
         return;
       case CollectiveKind::kAllToAll:
@@ -182,9 +165,7 @@ class RemoteWork {
           for (const RaggedUpdate& update : member.updates) f(nullptr, update.bytes);
           return;
         }
-        ForEachUpdate(c, process, [&](const RaggedUpdate& update) {
-          f(At(c.send, update.from), update.bytes);
-        });
+        ForEachUpdate(c, process, [&](const RaggedUpdate& update) { f(At(c.send, update.from), update.bytes); });
         return;
     }
   }
@@ -193,8 +174,7 @@ class RemoteWork {
   void ForEachUpdate(const Contribution& c, int64_t process, F f) const {
     for (int64_t to = 0; to < size(); ++to) {
       if (members_[to].process != process) continue;
-      for (const RaggedUpdate& update : c.updates.subspan(to * UpdatesEach(), UpdatesEach()))
-        f(update);
+      for (const RaggedUpdate& update : c.updates.subspan(to * UpdatesEach(), UpdatesEach())) f(update);
     }
   }
 
@@ -209,8 +189,7 @@ class RemoteWork {
     }
     for (Member& member : members_) {
       if (member.local != nullptr)
-        ForEachBlock(member, run_.process(),
-                     [&](const uint8_t* block, int64_t) { member.blocks.push_back(block); });
+        ForEachBlock(member, run_.process(), [&](const uint8_t* block, int64_t) { member.blocks.push_back(block); });
     }
   }
 
@@ -241,8 +220,7 @@ class RemoteWork {
     std::vector<absl::string_view> pieces = {head};
     for (const Member& member : members_) {
       if (member.local == nullptr) continue;
-      ForEachBlock(member, process,
-                   [&](const uint8_t* block, int64_t bytes) { AddPiece(block, bytes, &pieces); });
+      ForEachBlock(member, process, [&](const uint8_t* block, int64_t bytes) { AddPiece(block, bytes, &pieces); });
     }
     return run_.Send(process, FrameKind::kCollective, hash_, pieces, *worker_.call);
   }
@@ -265,10 +243,9 @@ class RemoteWork {
         if (members_[place].local != nullptr) here.push_back(group_[place]);
         if (members_[place].process == process) there.push_back(group_[place]);
       }
-      return FailedPrecondition("ranks of the group ", GroupText(group_),
-                             " disagree: ", RankList(here), " at ", worker_.call->name, " ",
-                             worker_.signature, ", but ", RankList(there), " at ", theirs.name, " ",
-                             theirs.signature);
+      return FailedPrecondition("ranks of the group ", GroupText(group_), " disagree: ", RankList(here), " at ",
+                                worker_.call->name, " ", worker_.signature, ", but ", RankList(there), " at ",
+                                theirs.name, " ", theirs.signature);
     }
     ByteReader more(theirs.more, "announcement of a collective");
     for (Member& member : members_) {
@@ -302,8 +279,8 @@ class RemoteWork {
       });
     }
     if (fits && at == frame.bytes.size()) return absl::OkStatus();
-    return InvalidArgument(worker_.call->name, ": process ", process, " has sent ",
-                           frame.bytes.size(), " bytes, which are not those that fit");
+    return InvalidArgument(worker_.call->name, ": process ", process, " has sent ", frame.bytes.size(),
+                           " bytes, which are not those that fit");
   }
 
   // Combines `range` of the blocks number `block` of all members, and writes it behind each of
@@ -315,8 +292,8 @@ class RemoteWork {
       const int64_t piece = std::min(kReductionPiece, bytes - offset);
       for (int64_t place = 1; place < size(); ++place) {
         const uint8_t* before = place == 1 ? members_[0].blocks[block] + offset : sum;
-        HILO_RETURN_IF_ERROR(reduction.combine(sum, before, members_[place].blocks[block] + offset,
-                                               piece / reduction.element_bytes));
+        HILO_RETURN_IF_ERROR(
+            reduction.combine(sum, before, members_[place].blocks[block] + offset, piece / reduction.element_bytes));
       }
       for (uint8_t* target : targets) std::memcpy(target + offset, sum, piece);
     }
@@ -326,8 +303,7 @@ class RemoteWork {
   // Where the members that are here receive array `b`, from byte `from` on.
   std::vector<uint8_t*> Receivers(int64_t b, int64_t from) const {
     std::vector<uint8_t*> receivers;
-    for (size_t i = 0; i < arrivals_.size(); ++i)
-      receivers.push_back(At(Of(arrivals_, i).buffers[b].receive, from));
+    for (size_t i = 0; i < arrivals_.size(); ++i) receivers.push_back(At(Of(arrivals_, i).buffers[b].receive, from));
     return receivers;
   }
 
@@ -363,15 +339,13 @@ class RemoteWork {
   }
 
   absl::Status TakeOtherPieces() {
-    HILO_ASSIGN_OR_RETURN(frames_,
-                          run_.Receive(others_, FrameKind::kResult, hash_, group_, *worker_.call));
+    HILO_ASSIGN_OR_RETURN(frames_, run_.Receive(others_, FrameKind::kResult, hash_, group_, *worker_.call));
     for (size_t i = 0; i < others_.size(); ++i) {
       int64_t at = 0;
       for (size_t b = 0; b < worker_.buffers.size(); ++b) {
         const Range theirs = PieceOf(others_[i], worker_.buffers[b].bytes);
         if (!Inside(at, theirs.bytes, frames_[i].bytes.size()))
-          return InvalidArgument(worker_.call->name, ": process ", others_[i],
-                                 " has sent too little of the result");
+          return InvalidArgument(worker_.call->name, ": process ", others_[i], " has sent too little of the result");
         if (theirs.bytes == 0) continue;
         for (uint8_t* receiver : Receivers(b, theirs.from))
           std::memcpy(receiver, frames_[i].bytes.data() + at, theirs.bytes);
@@ -391,19 +365,15 @@ class RemoteWork {
       const Contribution& receiver = Of(arrivals_, i);
       for (int64_t place = 0; place < size(); ++place) {
         const std::vector<const uint8_t*>& blocks = members_[place].blocks;
-        if (worker_.kind == CollectiveKind::kAllToAll)
-          Copy(receiver.receives[place], 0, blocks[i], receiver.bytes);
-        if (worker_.kind == CollectiveKind::kRagged)
-          Update(receiver, static_cast<int64_t>(i), members_[place]);
+        if (worker_.kind == CollectiveKind::kAllToAll) Copy(receiver.receives[place], 0, blocks[i], receiver.bytes);
+        if (worker_.kind == CollectiveKind::kRagged) Update(receiver, static_cast<int64_t>(i), members_[place]);
         for (size_t b = 0; b < receiver.buffers.size(); ++b) {
           const CollectiveBuffer& buffer = receiver.buffers[b];
           if (worker_.kind == CollectiveKind::kAllGather)
             Copy(buffer.receive, place * buffer.bytes, blocks[b], buffer.bytes);
-          const bool is_source = worker_.kind == CollectiveKind::kPermute
-                                     ? receiver.source == group_[place]
-                                     : place == 0;
-          if (worker_.kind != CollectiveKind::kAllGather && is_source)
-            Copy(buffer.receive, 0, blocks[b], buffer.bytes);
+          const bool is_source =
+              worker_.kind == CollectiveKind::kPermute ? receiver.source == group_[place] : place == 0;
+          if (worker_.kind != CollectiveKind::kAllGather && is_source) Copy(buffer.receive, 0, blocks[b], buffer.bytes);
         }
       }
       if (worker_.kind != CollectiveKind::kPermute || receiver.source >= 0) continue;
@@ -433,16 +403,15 @@ class RemoteWork {
 // A section of an all-reduce: the same collective on bytes [from, from + kSection) of each array.
 class Section {
  public:
-  Section(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals,
-          const Contribution& worker, int64_t from)
+  Section(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals, const Contribution& worker, int64_t from)
       : parts_(arrivals.size()) {
     for (size_t i = 0; i < arrivals.size(); ++i) {
       Part& part = parts_[i];
       part.contribution = Of(arrivals, i);
       for (const CollectiveBuffer& buffer : part.contribution.buffers) {
         const int64_t begin = std::min(from, buffer.bytes);
-        part.buffers.push_back({At(buffer.send, begin), At(buffer.receive, begin),
-                                std::min(kSection, buffer.bytes - begin)});
+        part.buffers.push_back(
+            {At(buffer.send, begin), At(buffer.receive, begin), std::min(kSection, buffer.bytes - begin)});
       }
       part.contribution.buffers = part.buffers;
       arrivals_.push_back(&part.contribution);
@@ -462,8 +431,8 @@ class Section {
   std::optional<RemoteWork> work_;
 };
 
-absl::Status AllReduceInSections(ProcessRun& run, absl::Span<const int64_t> group,
-                                 Arrivals arrivals, const Contribution& worker, int64_t bytes) {
+absl::Status AllReduceInSections(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals,
+                                 const Contribution& worker, int64_t bytes) {
   // Two are under way before the first is combined, and each process sends and expects the steps of
   // the sections in the same order.
   std::deque<Section> sections;  // of which the first is the oldest
@@ -495,8 +464,8 @@ uint64_t GroupHash(absl::Span<const int64_t> group) {
   return hash;
 }
 
-absl::Status ExchangeBetweenProcesses(ProcessRun& run, absl::Span<const int64_t> group,
-                                      Arrivals arrivals, const Contribution& worker) {
+absl::Status ExchangeBetweenProcesses(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals,
+                                      const Contribution& worker) {
   if (worker.kind == CollectiveKind::kAllReduce) {
     int64_t longest = 0;
     for (const CollectiveBuffer& buffer : worker.buffers) longest = std::max(longest, buffer.bytes);

@@ -12,8 +12,8 @@ namespace hilo {
 // Does all of it: exchanges what the ranks bring with the other processes of the group, and gives
 // the ranks that are here their results. `arrivals` are of the ranks of `group` that are in this
 // process, in its order; `worker` is the one whose thread this is.
-absl::Status ExchangeBetweenProcesses(ProcessRun& run, absl::Span<const int64_t> group,
-                                      Arrivals arrivals, const Contribution& worker);
+absl::Status ExchangeBetweenProcesses(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals,
+                                      const Contribution& worker);
 
 // Names a group in frames.
 uint64_t GroupHash(absl::Span<const int64_t> group);

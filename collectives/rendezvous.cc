@@ -2,9 +2,9 @@
 // of it. A collective goes through three phases. Gathering: ranks come, leave a pointer to what
 // they bring, and wait. The last one compares what all have brought and opens the work. Working:
 // every rank that is awake takes parts until there are none, those of its own share first, as it
-// may have their data in its cache, and waits for those that others have taken; nothing here can block, so nobody may leave while others might still read or write its
-// arrays. Done: all leave with the same status. Who waits watches the phase for a while before
-// going to sleep, if there are processors for all that take part.
+// may have their data in its cache, and waits for those that others have taken; nothing here can block, so nobody may
+// leave while others might still read or write its arrays. Done: all leave with the same status. Who waits watches the
+// phase for a while before going to sleep, if there are processors for all that take part.
 //
 // There is at most one gathering rendezvous a group, since a rank that takes part in it cannot come
 // to the next. So there are no sequence numbers: ranks that are at different ops of their programs
@@ -42,8 +42,7 @@ int SpinsFor(size_t group_size) {
   return group_size <= processors ? kSpins : 0;
 }
 
-std::vector<int64_t> MissingRanks(absl::Span<const int64_t> group,
-                                  absl::Span<const Arrival* const> arrivals) {
+std::vector<int64_t> MissingRanks(absl::Span<const int64_t> group, absl::Span<const Arrival* const> arrivals) {
   std::vector<int64_t> missing;
   for (size_t i = 0; i < group.size(); ++i) {
     if (arrivals[i] == nullptr) missing.push_back(group[i]);
@@ -51,27 +50,22 @@ std::vector<int64_t> MissingRanks(absl::Span<const int64_t> group,
   return missing;
 }
 
-std::string Describe(const Arrival& arrival) {
-  return absl::StrCat(arrival.call->name, " ", arrival.signature);
-}
+std::string Describe(const Arrival& arrival) { return absl::StrCat(arrival.call->name, " ", arrival.signature); }
 
 // All bring what the first of them brings, or an error that says who brings what.
-absl::Status CheckAgreement(absl::Span<const int64_t> group,
-                            absl::Span<const Arrival* const> arrivals) {
+absl::Status CheckAgreement(absl::Span<const int64_t> group, absl::Span<const Arrival* const> arrivals) {
   std::vector<int64_t> same, others;
   const Arrival& first = *arrivals[0];
   const Arrival* other = nullptr;
   for (size_t i = 0; i < group.size(); ++i) {
-    const bool agrees = arrivals[i]->call->key == first.call->key &&
-                        arrivals[i]->call->name == first.call->name &&
+    const bool agrees = arrivals[i]->call->key == first.call->key && arrivals[i]->call->name == first.call->name &&
                         arrivals[i]->signature == first.signature;
     (agrees ? same : others).push_back(group[i]);
     if (!agrees && other == nullptr) other = arrivals[i];
   }
   if (other == nullptr) return absl::OkStatus();
-  return FailedPrecondition("ranks of the group ", GroupText(group), " disagree: ", RankList(same),
-                         " at ", Describe(first), ", but ", RankList(others), " at ",
-                         Describe(*other));
+  return FailedPrecondition("ranks of the group ", GroupText(group), " disagree: ", RankList(same), " at ",
+                            Describe(first), ", but ", RankList(others), " at ", Describe(*other));
 }
 
 // What others wait for must come to an end.
@@ -90,25 +84,20 @@ std::string RankList(absl::Span<const int64_t> ranks) {
   return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", absl::StrJoin(ranks, ", "));
 }
 
-std::string GroupText(absl::Span<const int64_t> group) {
-  return absl::StrCat("{", absl::StrJoin(group, ","), "}");
-}
+std::string GroupText(absl::Span<const int64_t> group) { return absl::StrCat("{", absl::StrJoin(group, ","), "}"); }
 
 absl::Status CheckCall(const CollectiveCall& call, int64_t rank, int64_t size) {
   std::vector<bool> seen(size);
   for (int64_t member : call.group) {
     if (member < 0 || member >= size) {
-      return InvalidArgument(call.name, ": the group ", GroupText(call.group),
-                             " must hold ranks below ", size);
+      return InvalidArgument(call.name, ": the group ", GroupText(call.group), " must hold ranks below ", size);
     }
     if (seen[member])
-      return InvalidArgument(call.name, ": the group ", GroupText(call.group), " holds rank ",
-                             member, " twice");
+      return InvalidArgument(call.name, ": the group ", GroupText(call.group), " holds rank ", member, " twice");
     seen[member] = true;
   }
   if (!seen[rank])
-    return InvalidArgument(call.name, ": the group ", GroupText(call.group),
-                           " lacks its caller, rank ", rank);
+    return InvalidArgument(call.name, ": the group ", GroupText(call.group), " lacks its caller, rank ", rank);
   return absl::OkStatus();
 }
 
@@ -129,8 +118,7 @@ void RunState::Fail(const absl::Status& status) {
   mail_.clear();
 }
 
-absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t rank,
-                                                                       const Arrival& arrival) {
+absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t rank, const Arrival& arrival) {
   const CollectiveCall& call = *arrival.call;
   if (!failure_.ok()) return failure_;
   HILO_RETURN_IF_ERROR(CheckCall(call, rank, size_));
@@ -158,8 +146,7 @@ absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t r
           std::find(group.begin(), group.end(), rank) == group.end())
         continue;
       return FailedPrecondition(call.name, ": ranks disagree on the group: rank ", rank, " is in ",
-                             GroupText(call.group), ", but for rank ", group[i], " it is in ",
-                             GroupText(group));
+                                GroupText(call.group), ", but for rank ", group[i], " it is in ", GroupText(group));
     }
   }
   return slot;
@@ -172,8 +159,7 @@ absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall&
     const Rendezvous* next = work.back();
     work.pop_back();
     for (int64_t rank : MissingRanks(next->group, next->arrivals)) {
-      if (ended_[rank])
-        return FailedPrecondition(call.name, ": rank ", rank, " has ended its run without it");
+      if (ended_[rank]) return FailedPrecondition(call.name, ": rank ", rank, " has ended its run without it");
       const Rendezvous* at = waiting_[rank];
       if (at == nullptr || at->phase != Phase::kGathering) continue;
       if (at == &meeting) {
@@ -181,14 +167,13 @@ absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall&
         for (int64_t member : MissingRanks(meeting.group, meeting.arrivals)) {
           if (waiting_[member] == nullptr) continue;
           const auto& arrivals = waiting_[member]->arrivals;
-          const auto here = std::find_if(arrivals.begin(), arrivals.end(),
-                                         [](const Arrival* a) { return a != nullptr; });
-          places.push_back(absl::StrCat("rank ", member, " at ", (*here)->call->name,
-                                        " of the group ", GroupText(waiting_[member]->group)));
+          const auto here =
+              std::find_if(arrivals.begin(), arrivals.end(), [](const Arrival* a) { return a != nullptr; });
+          places.push_back(absl::StrCat("rank ", member, " at ", (*here)->call->name, " of the group ",
+                                        GroupText(waiting_[member]->group)));
         }
-        return FailedPrecondition(call.name, " of the group ", GroupText(meeting.group),
-                                  " waits for ", absl::StrJoin(places, ", "),
-                                  ", which waits for it: a deadlock");
+        return FailedPrecondition(call.name, " of the group ", GroupText(meeting.group), " waits for ",
+                                  absl::StrJoin(places, ", "), ", which waits for it: a deadlock");
       }
       if (seen.insert(at).second) work.push_back(at);
     }
@@ -196,8 +181,8 @@ absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall&
   return absl::OkStatus();
 }
 
-absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting,
-                                   int64_t rank, const CollectiveCall& call) {
+absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting, int64_t rank,
+                                   const CollectiveCall& call) {
   waiting_[rank] = &meeting;
   if (absl::Status hopeless = Hopeless(meeting, call); !hopeless.ok()) Fail(hopeless);
   lock.unlock();
@@ -206,15 +191,12 @@ absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvou
   while (meeting.phase == Phase::kGathering) {
     meeting.changed.wait_for(lock, kPoll);
     if (meeting.phase != Phase::kGathering) break;
-    absl::Status status =
-        call.cancellation == nullptr ? absl::OkStatus() : call.cancellation->status();
-    if (status.ok() && absl::Now() >= call.deadline)
-      status = DeadlineExceeded("the deadline has passed");
+    absl::Status status = call.cancellation == nullptr ? absl::OkStatus() : call.cancellation->status();
+    if (status.ok() && absl::Now() >= call.deadline) status = DeadlineExceeded("the deadline has passed");
     if (status.ok()) continue;
-    Fail(absl::Status(status.code(),
-                      absl::StrCat(call.name, ": ", status.message(), " while waiting for ",
-                                   RankList(MissingRanks(meeting.group, meeting.arrivals)),
-                                   " of the group ", GroupText(meeting.group))));
+    Fail(absl::Status(status.code(), absl::StrCat(call.name, ": ", status.message(), " while waiting for ",
+                                                  RankList(MissingRanks(meeting.group, meeting.arrivals)),
+                                                  " of the group ", GroupText(meeting.group))));
   }
   waiting_[rank] = nullptr;
   return meeting.phase == Phase::kDone ? meeting.status : absl::OkStatus();
@@ -243,8 +225,7 @@ void RunState::StartWork(Rendezvous& meeting, const MakeWork& make_work) {
 
 absl::Status RunState::Work(Rendezvous& meeting, const Arrival& worker) {
   const size_t ranks = meeting.shares.size();
-  const size_t place = std::find(meeting.arrivals.begin(), meeting.arrivals.end(), &worker) -
-                       meeting.arrivals.begin();
+  const size_t place = std::find(meeting.arrivals.begin(), meeting.arrivals.end(), &worker) - meeting.arrivals.begin();
   for (size_t i = 0; i < ranks; ++i) {
     Share& share = meeting.shares[(place + i) % ranks];
     for (int64_t part; (part = share.next.fetch_add(1)) < share.end;) {
@@ -279,8 +260,7 @@ absl::Status RunState::Meet(int64_t rank, const Arrival& arrival, const MakeWork
     }
     meeting = *std::move(arrived);
     if (meeting->missing == 0) StartWork(*meeting, make_work);
-    if (meeting->phase == Phase::kGathering)
-      HILO_RETURN_IF_ERROR(AwaitOthers(lock, *meeting, rank, *arrival.call));
+    if (meeting->phase == Phase::kGathering) HILO_RETURN_IF_ERROR(AwaitOthers(lock, *meeting, rank, *arrival.call));
     if (meeting->phase == Phase::kDone) return meeting->status;
   }
   return Work(*meeting, arrival);
@@ -292,8 +272,7 @@ absl::Status RunState::CheckPeer(const CollectiveCall& call, int64_t peer) const
   return InvalidArgument(call.name, ": expected a rank below ", size_, ", got ", peer);
 }
 
-absl::Status RunState::Send(int64_t rank, const CollectiveCall& call, int64_t target,
-                            std::string message) {
+absl::Status RunState::Send(int64_t rank, const CollectiveCall& call, int64_t target, std::string message) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (absl::Status status = CheckPeer(call, target); !status.ok()) {
     Fail(status);
@@ -305,15 +284,13 @@ absl::Status RunState::Send(int64_t rank, const CollectiveCall& call, int64_t ta
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> RunState::Receive(int64_t rank, const CollectiveCall& call,
-                                              int64_t source) {
+absl::StatusOr<std::string> RunState::Receive(int64_t rank, const CollectiveCall& call, int64_t source) {
   std::unique_lock<std::mutex> lock(mutex_);
   absl::Status status = CheckPeer(call, source);
   const Channel channel = {call.key, source, rank};
   if (status.ok() && mail_[channel].messages.empty()) {
     if (source == rank) {
-      status = FailedPrecondition(call.name, ": rank ", rank,
-                                  " waits for what it has not sent to itself");
+      status = FailedPrecondition(call.name, ": rank ", rank, " waits for what it has not sent to itself");
     } else {
       Arrival arrival;
       arrival.call = &call;
@@ -337,12 +314,12 @@ absl::StatusOr<std::string> RunState::Receive(int64_t rank, const CollectiveCall
   return message;
 }
 
-absl::Status RunState::ReceiveInto(int64_t rank, const CollectiveCall& call, int64_t source,
-                                   void* data, int64_t bytes) {
+absl::Status RunState::ReceiveInto(int64_t rank, const CollectiveCall& call, int64_t source, void* data,
+                                   int64_t bytes) {
   HILO_ASSIGN_OR_RETURN(const std::string message, Receive(rank, call, source));
   if (static_cast<int64_t>(message.size()) != bytes) {
-    return FailedPrecondition(call.name, ": rank ", source, " has sent ", message.size(),
-                           " bytes to rank ", rank, ", which expects ", bytes);
+    return FailedPrecondition(call.name, ": rank ", source, " has sent ", message.size(), " bytes to rank ", rank,
+                              ", which expects ", bytes);
   }
   std::copy(message.begin(), message.end(), static_cast<char*>(data));
   return absl::OkStatus();
@@ -368,14 +345,12 @@ void RunState::Finish(int64_t rank, const absl::Status& status) {
   std::vector<const Rendezvous*> waiting;
   for (const auto& [group, meeting] : gathering_) waiting.push_back(meeting.get());
   for (const auto& [channel, mailbox] : mail_) {
-    if (mailbox.receiver != nullptr && mailbox.messages.empty())
-      waiting.push_back(mailbox.receiver.get());
+    if (mailbox.receiver != nullptr && mailbox.messages.empty()) waiting.push_back(mailbox.receiver.get());
   }
   for (const Rendezvous* meeting : waiting) {
-    if (std::find(meeting->group.begin(), meeting->group.end(), rank) == meeting->group.end())
-      continue;
-    const auto here = std::find_if(meeting->arrivals.begin(), meeting->arrivals.end(),
-                                   [](const Arrival* a) { return a != nullptr; });
+    if (std::find(meeting->group.begin(), meeting->group.end(), rank) == meeting->group.end()) continue;
+    const auto here =
+        std::find_if(meeting->arrivals.begin(), meeting->arrivals.end(), [](const Arrival* a) { return a != nullptr; });
     Fail(FailedPrecondition((*here)->call->name, ": rank ", rank, " has ended its run without it"));
     return;
   }

@@ -25,8 +25,7 @@ namespace hilo {
 // addresses.
 struct Arrival {
   const CollectiveCall* call = nullptr;
-  std::string
-      signature;  // what ranks must agree on beside op and group, as text: "of 16 and 4 bytes"
+  std::string signature;  // what ranks must agree on beside op and group, as text: "of 16 and 4 bytes"
 };
 
 // The work of a collective, cut into parts that any of the ranks may do.
@@ -45,8 +44,7 @@ std::string GroupText(absl::Span<const int64_t> group);
 class RunState {
  public:
   // `arrivals` in the order of the group. Errors: FailedPrecondition if the ranks do not agree.
-  using MakeWork =
-      std::function<absl::StatusOr<CollectiveWork>(absl::Span<const Arrival* const> arrivals)>;
+  using MakeWork = std::function<absl::StatusOr<CollectiveWork>(absl::Span<const Arrival* const> arrivals)>;
 
   explicit RunState(int64_t size) : size_(size), waiting_(size, nullptr), ended_(size, false) {}
   int64_t size() const { return size_; }
@@ -59,8 +57,7 @@ class RunState {
   // Waits for the next message on the channel.
   absl::StatusOr<std::string> Receive(int64_t rank, const CollectiveCall& call, int64_t source);
   // The same, of `bytes` bytes. Errors: FailedPrecondition if it is not; the run goes on.
-  absl::Status ReceiveInto(int64_t rank, const CollectiveCall& call, int64_t source, void* data,
-                           int64_t bytes);
+  absl::Status ReceiveInto(int64_t rank, const CollectiveCall& call, int64_t source, void* data, int64_t bytes);
   // Ends the run of all ranks with an error, unless it has one.
   void Abandon(const absl::Status& status);
   void Finish(int64_t rank, const absl::Status& status);

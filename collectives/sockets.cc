@@ -39,8 +39,7 @@ absl::StatusOr<Addresses> Resolve(const Endpoint& endpoint, int type, bool passi
   hints.ai_socktype = type;
   hints.ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0);
   addrinfo* found = nullptr;
-  const int error =
-      getaddrinfo(endpoint.host.c_str(), absl::StrCat(endpoint.port).c_str(), &hints, &found);
+  const int error = getaddrinfo(endpoint.host.c_str(), absl::StrCat(endpoint.port).c_str(), &hints, &found);
   if (error != 0) {
     return Unavailable("cannot resolve ", endpoint.ToString(), ": ", gai_strerror(error));
   }
@@ -48,8 +47,8 @@ absl::StatusOr<Addresses> Resolve(const Endpoint& endpoint, int type, bool passi
 }
 
 FileDescriptor MakeSocket(const addrinfo& address) {
-  return FileDescriptor(socket(
-      address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, address.ai_protocol));
+  return FileDescriptor(
+      socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, address.ai_protocol));
 }
 
 void SendWithoutDelay(const FileDescriptor& socket) {
@@ -87,15 +86,13 @@ FileDescriptor::~FileDescriptor() {
 }
 
 std::string Endpoint::ToString() const {
-  return absl::StrContains(host, ':') ? absl::StrCat("[", host, "]:", port)
-                                      : absl::StrCat(host, ":", port);
+  return absl::StrContains(host, ':') ? absl::StrCat("[", host, "]:", port) : absl::StrCat(host, ":", port);
 }
 
 absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view text) {
   const size_t colon = text.rfind(':');
   Endpoint endpoint;
-  if (colon != absl::string_view::npos &&
-      absl::SimpleAtoi(text.substr(colon + 1), &endpoint.port)) {
+  if (colon != absl::string_view::npos && absl::SimpleAtoi(text.substr(colon + 1), &endpoint.port)) {
     absl::string_view host = text.substr(0, colon);
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
       host = host.substr(1, host.size() - 2);
@@ -120,10 +117,8 @@ absl::StatusOr<FileDescriptor> Listen(const Endpoint& endpoint) {
   for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
     FileDescriptor socket = MakeSocket(*address);
     const int one = 1;
-    if (socket.is_open() &&
-        setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
-        bind(socket.number(), address->ai_addr, address->ai_addrlen) == 0 &&
-        listen(socket.number(), SOMAXCONN) == 0) {
+    if (socket.is_open() && setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
+        bind(socket.number(), address->ai_addr, address->ai_addrlen) == 0 && listen(socket.number(), SOMAXCONN) == 0) {
       return socket;
     }
     error = errno;
@@ -136,9 +131,8 @@ absl::StatusOr<int> LocalPort(const FileDescriptor& socket) {
   socklen_t size = sizeof(address);
   if (getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
     return Unavailable("getsockname: ", ErrnoText(errno));
-  return ntohs(address.ss_family == AF_INET6
-                   ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
-                   : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                                             : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
 FileDescriptor Accept(const FileDescriptor& listener) {
@@ -151,8 +145,7 @@ absl::StatusOr<FileDescriptor> Connect(const Endpoint& endpoint, absl::Time dead
   HILO_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(endpoint, SOCK_STREAM, false));
   while (true) {
     int error = 0;
-    for (const addrinfo* address = addresses.get(); address != nullptr;
-         address = address->ai_next) {
+    for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
       FileDescriptor socket = MakeSocket(*address);
       error = TryConnect(socket, *address, deadline);
       if (error != 0) continue;
@@ -172,13 +165,12 @@ absl::StatusOr<std::string> AddressTowards(const Endpoint& endpoint) {
   sockaddr_storage address = {};
   socklen_t size = sizeof(address);
   char host[NI_MAXHOST];
-  if (!socket.is_open() ||
-      connect(socket.number(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
+  if (!socket.is_open() || connect(socket.number(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
       getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     return Unavailable("there is no route to ", endpoint.ToString(), ": ", ErrnoText(errno));
   }
-  const int error = getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host, sizeof(host),
-                                nullptr, 0, NI_NUMERICHOST);
+  const int error =
+      getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host, sizeof(host), nullptr, 0, NI_NUMERICHOST);
   if (error != 0) return Unavailable("getnameinfo: ", gai_strerror(error));
   return std::string(host);
 }
@@ -197,8 +189,7 @@ absl::Status SendAll(const FileDescriptor& socket, absl::string_view bytes, absl
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t bytes,
-                                           absl::Time deadline) {
+absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t bytes, absl::Time deadline) {
   std::string result;
   char piece[1 << 16];
   while (static_cast<int64_t>(result.size()) < bytes) {

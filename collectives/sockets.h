@@ -53,8 +53,7 @@ absl::StatusOr<std::string> AddressTowards(const Endpoint& endpoint);
 
 // All of `bytes`. Errors: DeadlineExceeded; Unavailable if the other side is gone.
 absl::Status SendAll(const FileDescriptor& socket, absl::string_view bytes, absl::Time deadline);
-absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t bytes,
-                                           absl::Time deadline);
+absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t bytes, absl::Time deadline);
 
 // Milliseconds for poll(), rounded up; at most `most`.
 int PollTimeout(absl::Time deadline, int most);

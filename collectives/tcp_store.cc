@@ -102,9 +102,9 @@ class Server {
   bool IsLate(Connection& one) {
     if (absl::Now() < one.deadline) return false;
     if (one.awaited.empty()) return true;
-    Reply(one, Answer(DeadlineExceeded("the deadline has passed while waiting for the key ",
-                                       std::exchange(one.awaited, "")),
-                      ""));
+    Reply(one,
+          Answer(DeadlineExceeded("the deadline has passed while waiting for the key ", std::exchange(one.awaited, "")),
+                 ""));
     return !Write(one);
   }
 
@@ -121,9 +121,8 @@ class Server {
     if (!size.ok()) return true;
     if (bytes > kMaxMessage) return false;
     // Much is taken only from those who know the token, which comes first.
-    const bool knows = SameSecret(
-        absl::string_view(one.input).substr(std::min<size_t>(16, one.input.size()), token_.size()),
-        token_);
+    const bool knows =
+        SameSecret(absl::string_view(one.input).substr(std::min<size_t>(16, one.input.size()), token_.size()), token_);
     if (one.input.size() > kMostFromStrangers && !knows) return false;
     if (one.input.size() < 8 + bytes) return true;
     return one.input.size() == 8 + bytes && Execute(one) && (one.output.empty() || Write(one));
@@ -168,8 +167,7 @@ class Server {
         values_.erase(key);
         Reply(one, Answer(absl::OkStatus(), ""));
         return true;
-      default:
-        return false;
+      default: return false;
     }
   }
 
@@ -180,8 +178,7 @@ class Server {
 
   // False: all is sent, or the other side is gone.
   bool Write(Connection& one) {
-    const ssize_t sent =
-        send(one.socket.number(), one.output.data(), one.output.size(), MSG_NOSIGNAL);
+    const ssize_t sent = send(one.socket.number(), one.output.data(), one.output.size(), MSG_NOSIGNAL);
     if (sent < 0) return errno == EAGAIN || errno == EINTR;
     one.output.erase(0, sent);
     return !one.output.empty();
@@ -195,12 +192,8 @@ class Server {
 
 class TcpStore : public KeyValueStore {
  public:
-  TcpStore(Endpoint endpoint, std::string token, std::shared_ptr<TcpStoreServer> server,
-           absl::Duration patience)
-      : endpoint_(std::move(endpoint)),
-        token_(std::move(token)),
-        server_(std::move(server)),
-        patience_(patience) {}
+  TcpStore(Endpoint endpoint, std::string token, std::shared_ptr<TcpStoreServer> server, absl::Duration patience)
+      : endpoint_(std::move(endpoint)), token_(std::move(token)), server_(std::move(server)), patience_(patience) {}
 
   absl::Status Set(absl::string_view key, absl::string_view value) override {
     return Ask(kSet, key, value, absl::Now() + patience_).status();
@@ -216,8 +209,8 @@ class TcpStore : public KeyValueStore {
   }
 
  private:
-  absl::StatusOr<std::string> Ask(Operation operation, absl::string_view key,
-                                  absl::string_view value, absl::Time deadline) const {
+  absl::StatusOr<std::string> Ask(Operation operation, absl::string_view key, absl::string_view value,
+                                  absl::Time deadline) const {
     HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, value));
     // A server that is there answers a Get at its deadline; one that does not is stuck.
     const absl::Time latest = deadline + absl::Seconds(1);
@@ -227,14 +220,11 @@ class TcpStore : public KeyValueStore {
     return AddContext(answer.status(), place);
   }
 
-  absl::StatusOr<std::string> Exchange(Operation operation, absl::string_view key,
-                                       absl::string_view value, absl::Time deadline,
-                                       absl::Time latest) const {
-    HILO_ASSIGN_OR_RETURN(const FileDescriptor socket,
-                          Connect(endpoint_, std::min(deadline, absl::Now() + patience_)));
+  absl::StatusOr<std::string> Exchange(Operation operation, absl::string_view key, absl::string_view value,
+                                       absl::Time deadline, absl::Time latest) const {
+    HILO_ASSIGN_OR_RETURN(const FileDescriptor socket, Connect(endpoint_, std::min(deadline, absl::Now() + patience_)));
     // The server's clock for a wait of any length.
-    const absl::Duration wait =
-        std::clamp(deadline - absl::Now(), absl::ZeroDuration(), absl::Hours(24 * 365));
+    const absl::Duration wait = std::clamp(deadline - absl::Now(), absl::ZeroDuration(), absl::Hours(24 * 365));
     ByteWriter out;
     out.Text(token_);
     out.U32(operation);
@@ -244,10 +234,8 @@ class TcpStore : public KeyValueStore {
     HILO_RETURN_IF_ERROR(SendAll(socket, Message(out.bytes()), latest));
     HILO_ASSIGN_OR_RETURN(const std::string head, ReceiveExactly(socket, 8, latest));
     const uint64_t size = ByteReader(head, "answer").U64();
-    if (size > kMaxMessage)
-      return Unavailable("an answer of ", size, " bytes is none of a store's");
-    HILO_ASSIGN_OR_RETURN(const std::string bytes,
-                          ReceiveExactly(socket, static_cast<int64_t>(size), latest));
+    if (size > kMaxMessage) return Unavailable("an answer of ", size, " bytes is none of a store's");
+    HILO_ASSIGN_OR_RETURN(const std::string bytes, ReceiveExactly(socket, static_cast<int64_t>(size), latest));
     ByteReader in(bytes, "answer");
     const auto code = static_cast<absl::StatusCode>(in.U32());
     std::string text(in.Text());
@@ -264,24 +252,21 @@ class TcpStore : public KeyValueStore {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<TcpStoreServer>> TcpStoreServer::Start(const Endpoint& endpoint,
-                                                                      std::string token) {
+absl::StatusOr<std::shared_ptr<TcpStoreServer>> TcpStoreServer::Start(const Endpoint& endpoint, std::string token) {
   HILO_ASSIGN_OR_RETURN(FileDescriptor listener, Listen(endpoint));
   auto server = std::shared_ptr<TcpStoreServer>(new TcpStoreServer);
   HILO_ASSIGN_OR_RETURN(server->port_, LocalPort(listener));
   FileDescriptor stopped(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   server->stop_ = FileDescriptor(dup(stopped.number()));
-  if (!stopped.is_open() || !server->stop_.is_open())
-    return Unavailable("eventfd: ", ErrnoText(errno));
+  if (!stopped.is_open() || !server->stop_.is_open()) return Unavailable("eventfd: ", ErrnoText(errno));
   try {
     const SignalsBlocked signals_blocked;
-    server->thread_ = std::thread([listener = std::move(listener), stopped = std::move(stopped),
-                                   token = std::move(token)]() mutable {
-      Server(std::move(listener), std::move(stopped), std::move(token)).Serve();
-    });
+    server->thread_ =
+        std::thread([listener = std::move(listener), stopped = std::move(stopped), token = std::move(token)]() mutable {
+          Server(std::move(listener), std::move(stopped), std::move(token)).Serve();
+        });
   } catch (const std::system_error& error) {
-    return ResourceExhausted("the system gives no thread to serve ", endpoint.ToString(), ": ",
-                             error.what());
+    return ResourceExhausted("the system gives no thread to serve ", endpoint.ToString(), ": ", error.what());
   }
   return server;
 }
@@ -296,10 +281,8 @@ TcpStoreServer::~TcpStoreServer() {
 }
 
 std::shared_ptr<KeyValueStore> MakeTcpStore(Endpoint endpoint, std::string token,
-                                            std::shared_ptr<TcpStoreServer> server,
-                                            absl::Duration patience) {
-  return std::make_shared<TcpStore>(std::move(endpoint), std::move(token), std::move(server),
-                                    patience);
+                                            std::shared_ptr<TcpStoreServer> server, absl::Duration patience) {
+  return std::make_shared<TcpStore>(std::move(endpoint), std::move(token), std::move(server), patience);
 }
 
 }  // namespace hilo

@@ -18,8 +18,7 @@ namespace hilo {
 class TcpStoreServer {
  public:
   // Port 0: one that is free. Errors: Unavailable, naming the endpoint.
-  static absl::StatusOr<std::shared_ptr<TcpStoreServer>> Start(const Endpoint& endpoint,
-                                                               std::string token);
+  static absl::StatusOr<std::shared_ptr<TcpStoreServer>> Start(const Endpoint& endpoint, std::string token);
   ~TcpStoreServer();
   int port() const { return port_; }
 

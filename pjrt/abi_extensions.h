@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* --- Stream: order between buffers and work of others on a device; these structs have no extensions of their own --- */
+/* --- Stream: order between buffers and work of others on a device; these structs have no extensions of their own ---
+ */
 typedef struct {
   size_t struct_size;
   PJRT_Device* device;
@@ -116,12 +117,14 @@ typedef struct {
   PJRT_Error* (*register_handler)(PJRT_FFI_Register_Handler_Args* args);
 } PJRT_FFI_Extension;
 
-/* --- Hilo's own: the table of XLA's FFI, by which handlers of all stages, and types, are registered for the platform "Host" --- */
+/* --- Hilo's own: the table of XLA's FFI, by which handlers of all stages, and types, are registered for the platform
+ * "Host" --- */
 struct XLA_FFI_Api;
 typedef struct {
   PJRT_Extension_Base base;
   const struct XLA_FFI_Api* ffi_api;
-  /* Is told of each call of InspectSharding in a program that is compiled: the number in the call's backend_config, and a serialised OpSharding. */
+  /* Is told of each call of InspectSharding in a program that is compiled: the number in the call's backend_config, and
+   * a serialised OpSharding. */
   void (*set_sharding_inspector)(void (*inspector)(uint64_t number, const char* sharding, size_t size));
 } Hilo_FfiApi_Extension;
 

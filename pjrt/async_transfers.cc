@@ -1,7 +1,8 @@
 // Buffers that the framework fills in parts, from any thread: AsyncHostToDeviceTransferManager.
 //
-// The buffers exist before their bytes do. Each has an event, which its last part sets, and programs that are given the buffer wait for it. Parts are
-// copied during the call: where devices use the host's memory into the buffer itself, else into memory that goes to the device as a whole.
+// The buffers exist before their bytes do. Each has an event, which its last part sets, and programs that are given the
+// buffer wait for it. Parts are copied during the call: where devices use the host's memory into the buffer itself,
+// else into memory that goes to the device as a whole.
 #include <cstring>
 
 #include "base/status_macros.h"
@@ -36,7 +37,9 @@ struct PJRT_AsyncHostToDeviceTransferManager {
 
   ~PJRT_AsyncHostToDeviceTransferManager() {
     for (hilo::pjrt::Target& target : targets) {
-      if (target.value != nullptr) target.value->definition->Set(absl::CancelledError("the transfer manager was destroyed before the buffer's last part came"));
+      if (target.value != nullptr)
+        target.value->definition->Set(
+            absl::CancelledError("the transfer manager was destroyed before the buffer's last part came"));
     }
   }
 };
@@ -44,7 +47,8 @@ struct PJRT_AsyncHostToDeviceTransferManager {
 namespace hilo::pjrt {
 namespace {
 
-absl::Status AddTarget(const PJRT_ShapeSpec& given, PJRT_Buffer_MemoryLayout* layout, PJRT_AsyncHostToDeviceTransferManager* manager) {
+absl::Status AddTarget(const PJRT_ShapeSpec& given, PJRT_Buffer_MemoryLayout* layout,
+                       PJRT_AsyncHostToDeviceTransferManager* manager) {
   Client& client = *manager->client->client;
   const int device = manager->memory->device->number();
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(given.element_type, given.dims, given.num_dims));
@@ -60,14 +64,16 @@ absl::Status AddTarget(const PJRT_ShapeSpec& given, PJRT_Buffer_MemoryLayout* la
     target.staged.resize(ShapeUtil::ByteSizeOf(shape));
   }
   target.shape = std::make_shared<const Shape>(std::move(shape));
-  target.buffer = std::make_unique<PJRT_Buffer>(manager->client, manager->memory, std::make_unique<Buffer>(target.shape, device, target.value));
+  target.buffer = std::make_unique<PJRT_Buffer>(manager->client, manager->memory,
+                                                std::make_unique<Buffer>(target.shape, device, target.value));
   manager->targets.push_back(std::move(target));
   return absl::OkStatus();
 }
 
 absl::StatusOr<Target*> TargetOf(PJRT_AsyncHostToDeviceTransferManager* manager, int index) {
   const auto count = static_cast<int>(manager->targets.size());
-  if (index < 0 || index >= count) return InvalidArgument("there is no buffer ", index, "; the transfer manager has ", count);
+  if (index < 0 || index >= count)
+    return InvalidArgument("there is no buffer ", index, "; the transfer manager has ", count);
   return &manager->targets[index];
 }
 
@@ -78,14 +84,17 @@ absl::StatusOr<Target*> OpenTarget(PJRT_AsyncHostToDeviceTransferManager* manage
   return target;
 }
 
-// The bytes are whole. Returns the value whose event is to be set, outside of the manager's lock: whoever waits for it may call the manager.
-absl::StatusOr<std::shared_ptr<BufferValue>> Close(const PJRT_AsyncHostToDeviceTransferManager& manager, Target* target) {
+// The bytes are whole. Returns the value whose event is to be set, outside of the manager's lock: whoever waits for it
+// may call the manager.
+absl::StatusOr<std::shared_ptr<BufferValue>> Close(const PJRT_AsyncHostToDeviceTransferManager& manager,
+                                                   Target* target) {
   if (target->size() > 0) Canonicalize(target->shape->element_type(), absl::MakeSpan(target->bytes(), target->size()));
   if (target->block != nullptr) {
     target->value->memory = target->block;
   } else {
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> copy,
-                          manager.client->client->BufferFromHostMemory(target->staged.data(), *target->shape, manager.memory->device->number()));
+                          manager.client->client->BufferFromHostMemory(target->staged.data(), *target->shape,
+                                                                       manager.memory->device->number()));
     HILO_RETURN_IF_ERROR(copy->Await());
     HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, copy->Share());
     target->value->memory = value->memory;
@@ -107,7 +116,8 @@ absl::Status Client_CreateBuffersForAsyncHostToDevice(PJRT_Client_CreateBuffersF
   manager->client = args->client->self;
   manager->memory = args->memory;
   for (size_t i = 0; i < args->num_shape_specs; ++i) {
-    HILO_RETURN_IF_ERROR(AddTarget(args->shape_specs[i], args->num_device_layouts == 0 ? nullptr : args->device_layouts[i], manager.get()));
+    HILO_RETURN_IF_ERROR(AddTarget(args->shape_specs[i],
+                                   args->num_device_layouts == 0 ? nullptr : args->device_layouts[i], manager.get()));
   }
   args->transfer_manager = manager.release();
   return absl::OkStatus();
@@ -118,14 +128,17 @@ absl::Status AsyncHostToDeviceTransferManager_Destroy(PJRT_AsyncHostToDeviceTran
   return absl::OkStatus();
 }
 
-absl::Status AsyncHostToDeviceTransferManager_TransferData(PJRT_AsyncHostToDeviceTransferManager_TransferData_Args* args) {
+absl::Status AsyncHostToDeviceTransferManager_TransferData(
+    PJRT_AsyncHostToDeviceTransferManager_TransferData_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->transfer_manager, "PJRT_AsyncHostToDeviceTransferManager"));
   std::shared_ptr<BufferValue> whole;
   {
     std::lock_guard<std::mutex> lock(args->transfer_manager->mutex);
     HILO_ASSIGN_OR_RETURN(Target* const target, OpenTarget(args->transfer_manager, args->buffer_index));
-    if (args->offset < 0 || args->transfer_size < 0 || args->offset > target->size() || args->transfer_size > target->size() - args->offset) {
-      return InvalidArgument(args->transfer_size, " bytes at ", args->offset, " are not within the buffer's ", target->size());
+    if (args->offset < 0 || args->transfer_size < 0 || args->offset > target->size() ||
+        args->transfer_size > target->size() - args->offset) {
+      return InvalidArgument(args->transfer_size, " bytes at ", args->offset, " are not within the buffer's ",
+                             target->size());
     }
     if (args->transfer_size > 0) {
       HILO_RETURN_IF_ERROR(CheckHandle(args->data, "memory of the host"));
@@ -140,7 +153,8 @@ absl::Status AsyncHostToDeviceTransferManager_TransferData(PJRT_AsyncHostToDevic
   return absl::OkStatus();
 }
 
-absl::Status AsyncHostToDeviceTransferManager_TransferLiteral(PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args* args) {
+absl::Status AsyncHostToDeviceTransferManager_TransferLiteral(
+    PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->transfer_manager, "PJRT_AsyncHostToDeviceTransferManager"));
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->shape_element_type, args->shape_dims, args->shape_num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->shape_layout));
@@ -149,12 +163,13 @@ absl::Status AsyncHostToDeviceTransferManager_TransferLiteral(PJRT_AsyncHostToDe
     std::lock_guard<std::mutex> lock(args->transfer_manager->mutex);
     HILO_ASSIGN_OR_RETURN(Target* const target, OpenTarget(args->transfer_manager, args->buffer_index));
     if (!ShapeUtil::Compatible(shape, *target->shape)) {
-      return InvalidArgument("buffer ", args->buffer_index, ": expected ", target->shape->ToString(), ", got ", shape.ToString());
+      return InvalidArgument("buffer ", args->buffer_index, ": expected ", target->shape->ToString(), ", got ",
+                             shape.ToString());
     }
     if (target->size() > 0) {
       HILO_RETURN_IF_ERROR(CheckHandle(args->data, "memory of the host"));
-      StridedCopy(shape.dimensions(), PrimitiveTypeByteSize(shape.element_type()), args->data, DenseByteStrides(shape), target->bytes(),
-                  DenseByteStrides(*target->shape));
+      StridedCopy(shape.dimensions(), PrimitiveTypeByteSize(shape.element_type()), args->data, DenseByteStrides(shape),
+                  target->bytes(), DenseByteStrides(*target->shape));
     }
     HILO_ASSIGN_OR_RETURN(whole, Close(*args->transfer_manager, target));
   }
@@ -163,9 +178,11 @@ absl::Status AsyncHostToDeviceTransferManager_TransferLiteral(PJRT_AsyncHostToDe
   return absl::OkStatus();
 }
 
-absl::Status AsyncHostToDeviceTransferManager_SetBufferError(PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args* args) {
+absl::Status AsyncHostToDeviceTransferManager_SetBufferError(
+    PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->transfer_manager, "PJRT_AsyncHostToDeviceTransferManager"));
-  const absl::Status error(static_cast<absl::StatusCode>(args->error_code), absl::string_view(args->error_message, args->error_message_size));
+  const absl::Status error(static_cast<absl::StatusCode>(args->error_code),
+                           absl::string_view(args->error_message, args->error_message_size));
   if (error.ok()) return InvalidArgument("expected the code of an error, got OK");
   std::shared_ptr<BufferValue> value;
   {
@@ -177,11 +194,13 @@ absl::Status AsyncHostToDeviceTransferManager_SetBufferError(PJRT_AsyncHostToDev
   return absl::OkStatus();
 }
 
-absl::Status AsyncHostToDeviceTransferManager_RetrieveBuffer(PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args* args) {
+absl::Status AsyncHostToDeviceTransferManager_RetrieveBuffer(
+    PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->transfer_manager, "PJRT_AsyncHostToDeviceTransferManager"));
   std::lock_guard<std::mutex> lock(args->transfer_manager->mutex);
   HILO_ASSIGN_OR_RETURN(Target* const target, TargetOf(args->transfer_manager, args->buffer_index));
-  if (target->buffer == nullptr) return FailedPrecondition("buffer ", args->buffer_index, " has been retrieved already");
+  if (target->buffer == nullptr)
+    return FailedPrecondition("buffer ", args->buffer_index, " has been retrieved already");
   args->buffer_out = target->buffer.release();
   return absl::OkStatus();
 }
@@ -192,7 +211,8 @@ absl::Status AsyncHostToDeviceTransferManager_Device(PJRT_AsyncHostToDeviceTrans
   return absl::OkStatus();
 }
 
-absl::Status AsyncHostToDeviceTransferManager_BufferCount(PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args* args) {
+absl::Status AsyncHostToDeviceTransferManager_BufferCount(
+    PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->transfer_manager, "PJRT_AsyncHostToDeviceTransferManager"));
   args->buffer_count = args->transfer_manager->targets.size();
   return absl::OkStatus();
@@ -206,6 +226,8 @@ absl::Status AsyncHostToDeviceTransferManager_BufferSize(PJRT_AsyncHostToDeviceT
 }
 
 // Says how the transfers are to be traced; nothing is.
-absl::Status AsyncHostToDeviceTransferManager_AddMetadata(PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args*) { return absl::OkStatus(); }
+absl::Status AsyncHostToDeviceTransferManager_AddMetadata(PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args*) {
+  return absl::OkStatus();
+}
 
 }  // namespace hilo::pjrt

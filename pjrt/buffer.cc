@@ -1,5 +1,5 @@
-// What buffers are, and the references of others to their memory. While there are such references the memory stays as it is: the runtime lets no
-// program write to memory that anybody else holds.
+// What buffers are, and the references of others to their memory. While there are such references the memory stays as
+// it is: the runtime lets no program write to memory that anybody else holds.
 #include "pjrt/buffer.h"
 
 #include "base/status_macros.h"
@@ -142,7 +142,8 @@ absl::Status Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args* args) {
 
 absl::Status Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args* args) {
   const auto value = args->buffer->value->Share();
-  args->event = new PJRT_Event{value.ok() ? (*value)->definition : HappenedWith(InvalidArgument(value.status().message()))};
+  args->event =
+      new PJRT_Event{value.ok() ? (*value)->definition : HappenedWith(InvalidArgument(value.status().message()))};
   return absl::OkStatus();
 }
 

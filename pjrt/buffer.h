@@ -31,13 +31,15 @@ struct PJRT_Buffer {
 
 namespace hilo::pjrt {
 
-// A buffer's memory is `memory` or, where that is null, the default one of `device`. Errors: InvalidArgument if there is neither.
+// A buffer's memory is `memory` or, where that is null, the default one of `device`. Errors: InvalidArgument if there
+// is neither.
 absl::StatusOr<PJRT_Memory*> MemoryFor(PJRT_Memory* memory, PJRT_Device* device);
 
 // The array of these dimensions in the default layout. Errors: InvalidArgument.
 absl::StatusOr<Shape> ShapeFromDims(PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims);
 
-// Waits. The memory of a buffer, which stays as it is for as long as the result lives; null for tokens. Errors: as hilo::Buffer::Await.
+// Waits. The memory of a buffer, which stays as it is for as long as the result lives; null for tokens. Errors: as
+// hilo::Buffer::Await.
 absl::StatusOr<std::shared_ptr<const MemoryBlock>> MemoryOf(PJRT_Buffer* buffer);
 
 }  // namespace hilo::pjrt

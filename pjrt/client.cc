@@ -21,11 +21,13 @@ void AddDevice(int id, int process, int local, PJRT_Client* client) {
   auto device = std::make_unique<PJRT_Device>();
   device->client = client;
   device->local = local;
-  device->description = {.id = id,
-                         .process = process,
-                         .kind = absl::StrCat("hilo_", client->client->platform()),
-                         .text = absl::StrCat("HiloDevice(id=", id, client->client->process_count() > 1 ? absl::StrCat(", process=", process) : "", ")"),
-                         .debug_text = absl::StrCat(client->platform_name, ":", id)};
+  device->description = {
+      .id = id,
+      .process = process,
+      .kind = absl::StrCat("hilo_", client->client->platform()),
+      .text = absl::StrCat("HiloDevice(id=", id,
+                           client->client->process_count() > 1 ? absl::StrCat(", process=", process) : "", ")"),
+      .debug_text = absl::StrCat(client->platform_name, ":", id)};
   for (size_t kind = 0; kind < kMemoryKinds.size(); ++kind) {
     PJRT_Memory& memory = device->memories[kind];
     memory.device = device.get();
@@ -52,7 +54,8 @@ absl::StatusOr<std::shared_ptr<PJRT_Client>> PJRT_Client::Create(const hilo::pjr
   const auto first = static_cast<int>(made->client->first_device());
   for (int id = 0; id < made->client->global_device_count(); ++id) {
     const int local = id - first;
-    AddDevice(id, static_cast<int>(made->client->process_of(id)), local >= 0 && local < made->client->device_count() ? local : -1, made.get());
+    AddDevice(id, static_cast<int>(made->client->process_of(id)),
+              local >= 0 && local < made->client->device_count() ? local : -1, made.get());
   }
   return made;
 }
@@ -71,7 +74,8 @@ absl::Status Plugin_Initialize(PJRT_Plugin_Initialize_Args*) { return absl::OkSt
 absl::Status Plugin_Attributes(PJRT_Plugin_Attributes_Args* args) {
   // The version that the framework writes programs in: the newest whose operations the importer knows.
   static constexpr int64_t kNewestStablehlo[] = {1, 17, 0}, kOldestStablehlo[] = {0, 9, 0};
-  static const PJRT_NamedValue attributes[] = {NamedInt("xla_version", 2), NamedInts("stablehlo_current_version", kNewestStablehlo),
+  static const PJRT_NamedValue attributes[] = {NamedInt("xla_version", 2),
+                                               NamedInts("stablehlo_current_version", kNewestStablehlo),
                                                NamedInts("stablehlo_minimum_version", kOldestStablehlo)};
   args->attributes = attributes;
   args->num_attributes = std::size(attributes);
@@ -83,7 +87,9 @@ absl::Status Client_Create(PJRT_Client_Create_Args* args) {
   if (options.process_count > 1) {
     // Processes make their clients in the same order.
     static std::atomic<int> clients = 0;
-    ProcessGroupOptions processes{.process_id = options.process_id, .process_count = options.process_count, .name = absl::StrCat("pjrt", clients++)};
+    ProcessGroupOptions processes{.process_id = options.process_id,
+                                  .process_count = options.process_count,
+                                  .name = absl::StrCat("pjrt", clients++)};
     if (const char* host = std::getenv("HILO_HOST"); host != nullptr) processes.host = host;
     HILO_ASSIGN_OR_RETURN(processes.store, FrameworkStore(*args));
     options.client.processes = std::move(processes);
@@ -150,7 +156,8 @@ absl::Status Client_LookupDevice(PJRT_Client_LookupDevice_Args* args) {
 
 absl::Status Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
-  HILO_ASSIGN_OR_RETURN(args->addressable_device, LookupDevice(args->client->addressable_list, args->local_hardware_id));
+  HILO_ASSIGN_OR_RETURN(args->addressable_device,
+                        LookupDevice(args->client->addressable_list, args->local_hardware_id));
   return absl::OkStatus();
 }
 
@@ -166,7 +173,8 @@ absl::Status Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_
   const int64_t wanted = int64_t{args->num_replicas} * args->num_partitions;
   const auto devices = static_cast<int64_t>(args->client->device_list.size());
   if (args->num_replicas < 1 || args->num_partitions < 1 || wanted > devices) {
-    return InvalidArgument(args->num_replicas, " replicas and ", args->num_partitions, " partitions do not fit on ", devices, " devices");
+    return InvalidArgument(args->num_replicas, " replicas and ", args->num_partitions, " partitions do not fit on ",
+                           devices, " devices");
   }
   if (args->default_assignment_size < static_cast<size_t>(wanted)) {
     return InvalidArgument("expected room for ", wanted, " numbers of devices, got ", args->default_assignment_size);
@@ -175,7 +183,8 @@ absl::Status Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_
   return absl::OkStatus();
 }
 
-// Processes that are gone are found out by the runs that they take part in. The framework ends this one if the call fails.
+// Processes that are gone are found out by the runs that they take part in. The framework ends this one if the call
+// fails.
 absl::Status Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args*) { return absl::OkStatus(); }
 
 // Memory of the host is what devices use.

@@ -1,6 +1,7 @@
 // Clients with their devices and memories.
 //
-// A client lives until its handle is destroyed and the last of its buffers and executables is gone: at the end of a process they go in any order.
+// A client lives until its handle is destroyed and the last of its buffers and executables is gone: at the end of a
+// process they go in any order.
 #ifndef HILO_PJRT_CLIENT_H_
 #define HILO_PJRT_CLIENT_H_
 
@@ -17,8 +18,8 @@
 
 namespace hilo::pjrt {
 
-// Kinds of memories; their numbers are their kind ids and their places in a device's list. All of them are memory of the device: programs that
-// move arrays between kinds run, and nothing is copied.
+// Kinds of memories; their numbers are their kind ids and their places in a device's list. All of them are memory of
+// the device: programs that move arrays between kinds run, and nothing is copied.
 inline constexpr std::array<absl::string_view, 3> kMemoryKinds = {"device", "pinned_host", "unpinned_host"};
 inline constexpr int kDefaultMemory = 0;
 

@@ -39,7 +39,8 @@ void SetFromXlaFlags(int* device_count) {
   if (flags == nullptr) return;
   for (absl::string_view flag : absl::StrSplit(flags, absl::ByAnyChar(" \t\n"), absl::SkipEmpty())) {
     int count;
-    if (absl::ConsumePrefix(&flag, "--xla_force_host_platform_device_count=") && absl::SimpleAtoi(flag, &count)) *device_count = count;
+    if (absl::ConsumePrefix(&flag, "--xla_force_host_platform_device_count=") && absl::SimpleAtoi(flag, &count))
+      *device_count = count;
   }
 }
 
@@ -63,7 +64,8 @@ absl::Status Apply(const PJRT_NamedValue& option, PluginOptions* options) {
     HILO_ASSIGN_OR_RETURN(options->process_id, IntOf(option));
   } else {
     return InvalidArgument("there is no client option '", name,
-                           "'; there are platform_name, backend, num_devices, num_threads, memory_limit, cache_dir, num_nodes and node_id");
+                           "'; there are platform_name, backend, num_devices, num_threads, memory_limit, cache_dir, "
+                           "num_nodes and node_id");
   }
   return absl::OkStatus();
 }

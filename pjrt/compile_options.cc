@@ -49,20 +49,18 @@ absl::Status CheckFlag(absl::string_view name, const WireMessage& value) {
   int64_t integer;
   double number;
   switch (XlaFlagTypeOf(name)) {
-    case XlaFlagType::kNone:
-      return InvalidArgument("No such compile option: '", name, "'");
-    case XlaFlagType::kBool:
-      return BoolOf(name, value).status();
+    case XlaFlagType::kNone: return InvalidArgument("No such compile option: '", name, "'");
+    case XlaFlagType::kBool: return BoolOf(name, value).status();
     case XlaFlagType::kInt:
-      if (value.Has(kInt) || (value.Has(kString) && absl::SimpleAtoi(value.Bytes(kString), &integer))) return absl::OkStatus();
+      if (value.Has(kInt) || (value.Has(kString) && absl::SimpleAtoi(value.Bytes(kString), &integer)))
+        return absl::OkStatus();
       return NoValue(name, "int32", value);
     case XlaFlagType::kFloat:
-      if (value.Has(kDouble) || (value.Has(kString) && absl::SimpleAtod(value.Bytes(kString), &number))) return absl::OkStatus();
+      if (value.Has(kDouble) || (value.Has(kString) && absl::SimpleAtod(value.Bytes(kString), &number)))
+        return absl::OkStatus();
       return NoValue(name, "float", value);
-    case XlaFlagType::kString:
-      return StringOf(name, value).status();
-    case XlaFlagType::kAny:
-      break;
+    case XlaFlagType::kString: return StringOf(name, value).status();
+    case XlaFlagType::kAny: break;
   }
   return absl::OkStatus();
 }
@@ -86,14 +84,16 @@ absl::Status ApplyOverride(absl::string_view name, const WireMessage& value, Com
 // A count of the message, where 0 means 1.
 absl::StatusOr<int64_t> Count(const WireMessage& message, int field, absl::string_view name) {
   const int64_t count = std::max<int64_t>(message.Int(field), 1);
-  if (count > std::numeric_limits<int32_t>::max()) return InvalidArgument(name, ": ", message.Int(field), " is out of range");
+  if (count > std::numeric_limits<int32_t>::max())
+    return InvalidArgument(name, ": ", message.Int(field), " is out of range");
   return count;
 }
 
 // By replica and partition, from lists of replicas for each partition.
 absl::StatusOr<std::vector<int>> ReadAssignment(const WireMessage& proto, int64_t replicas, int64_t partitions) {
   HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> computations, proto.Messages(kComputationDevices));
-  if (proto.Int(kReplicaCount) != replicas || proto.Int(kComputationCount) != partitions || static_cast<int64_t>(computations.size()) != partitions) {
+  if (proto.Int(kReplicaCount) != replicas || proto.Int(kComputationCount) != partitions ||
+      static_cast<int64_t>(computations.size()) != partitions) {
     return InvalidArgument("the device assignment of ", proto.Int(kReplicaCount), " replicas and ", computations.size(),
                            " partitions is not for the program's ", replicas, " and ", partitions);
   }
@@ -101,7 +101,8 @@ absl::StatusOr<std::vector<int>> ReadAssignment(const WireMessage& proto, int64_
   for (const WireMessage& computation : computations) {
     HILO_ASSIGN_OR_RETURN(by_partition.emplace_back(), computation.Ints(kReplicaDevices));
     if (static_cast<int64_t>(by_partition.back().size()) != replicas) {
-      return InvalidArgument("the device assignment has ", by_partition.back().size(), " devices for a partition of ", replicas, " replicas");
+      return InvalidArgument("the device assignment has ", by_partition.back().size(), " devices for a partition of ",
+                             replicas, " replicas");
     }
   }
   std::vector<int> devices;
@@ -127,7 +128,8 @@ absl::StatusOr<PluginCompileOptions> ReadCompileOptions(absl::string_view bytes)
   options.compile.partitioned = options.compile.num_partitions > 1 && !build.Bool(kPartition);
   if (build.Has(kAssignment)) {
     HILO_ASSIGN_OR_RETURN(const WireMessage assignment, build.Message(kAssignment));
-    HILO_ASSIGN_OR_RETURN(options.compile.devices, ReadAssignment(assignment, options.compile.replica_count, options.compile.num_partitions));
+    HILO_ASSIGN_OR_RETURN(options.compile.devices,
+                          ReadAssignment(assignment, options.compile.replica_count, options.compile.num_partitions));
   }
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> open, build.Ints(kOpenResults));
   options.open_results.assign(open.begin(), open.end());
@@ -145,7 +147,8 @@ std::string DeviceAssignmentToProto(const DeviceAssignment& assignment) {
   proto.Int(kComputationCount, assignment.partition_count());
   for (int64_t partition = 0; partition < assignment.partition_count(); ++partition) {
     std::vector<int64_t> devices;
-    for (int64_t replica = 0; replica < assignment.replica_count(); ++replica) devices.push_back(assignment(replica, partition));
+    for (int64_t replica = 0; replica < assignment.replica_count(); ++replica)
+      devices.push_back(assignment(replica, partition));
     WireWriter computation;
     computation.Ints(kReplicaDevices, devices);
     proto.Message(kComputationDevices, computation);

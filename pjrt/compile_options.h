@@ -16,7 +16,8 @@ struct PluginCompileOptions {
   CompileOptions compile;
   // Runs on whichever device each run names.
   bool portable = false;
-  // Of each result, or of all of them, whether a result that the program says nothing of may stay divided among the partitions.
+  // Of each result, or of all of them, whether a result that the program says nothing of may stay divided among the
+  // partitions.
   std::vector<bool> open_results;
 };
 
@@ -25,11 +26,12 @@ struct PluginCompileOptions {
 //   hilo_strict, hilo_flush_denormals, hilo_dump_to   fields of CompileOptions
 //   xla_dump_to, xla_allow_excess_precision           the same as hilo_dump_to and the opposite of hilo_strict
 //
-// A program of several partitions without use_spmd_partitioning is one that has been partitioned already (CompileOptions::partitioned).
+// A program of several partitions without use_spmd_partitioning is one that has been partitioned already
+// (CompileOptions::partitioned).
 //
-// Flags of XLA's that have nothing to change here are read over once their values are of their types (xla_flags.h). Flags in debug_options are
-// the process's, not the program's; they too are read over. Errors: InvalidArgument for bytes that are no such message, and naming options that there are
-// not or whose values are none.
+// Flags of XLA's that have nothing to change here are read over once their values are of their types (xla_flags.h).
+// Flags in debug_options are the process's, not the program's; they too are read over. Errors: InvalidArgument for
+// bytes that are no such message, and naming options that there are not or whose values are none.
 absl::StatusOr<PluginCompileOptions> ReadCompileOptions(absl::string_view bytes);
 
 // A serialised DeviceAssignmentProto.

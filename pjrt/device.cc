@@ -1,4 +1,5 @@
-// Devices, their memories, and the topology that describes them. The framework ends the process when one of these fails, so valid handles always do.
+// Devices, their memories, and the topology that describes them. The framework ends the process when one of these
+// fails, so valid handles always do.
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "pjrt/client.h"

@@ -38,7 +38,8 @@ Args Whole(const Args* given) {
   return whole;
 }
 
-// The bytes that every caller's struct has, whatever size it tells. In headers of the API up to version 0.70 the size for the attributes of a plugin leaves out their number.
+// The bytes that every caller's struct has, whatever size it tells. In headers of the API up to version 0.70 the size
+// for the attributes of a plugin leaves out their number.
 template <typename Args>
 inline constexpr size_t kLeastSize = sizeof(size_t);
 template <>
@@ -49,7 +50,8 @@ template <typename Args, absl::Status (*function)(Args*)>
 PJRT_Error* Boundary(Args* args) noexcept {
   return MakeError(Guarded([args]() -> absl::Status {
     if (args == nullptr) return InvalidArgument("expected a struct of arguments, got null");
-    if (args->struct_size < sizeof(size_t)) return InvalidArgument("a struct of arguments of ", args->struct_size, " bytes");
+    if (args->struct_size < sizeof(size_t))
+      return InvalidArgument("a struct of arguments of ", args->struct_size, " bytes");
     if (std::max(args->struct_size, kLeastSize<Args>) >= sizeof(Args)) return function(args);
     Args whole = Whole(args);
     absl::Status status = function(&whole);

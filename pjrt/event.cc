@@ -1,5 +1,5 @@
-// The framework destroys events from within their callbacks, and before they happen. So a handle is nothing but a reference, which nobody touches
-// after a callback, and callbacks hang on what it refers to.
+// The framework destroys events from within their callbacks, and before they happen. So a handle is nothing but a
+// reference, which nobody touches after a callback, and callbacks hang on what it refers to.
 #include "pjrt/event.h"
 
 #include <utility>
@@ -64,7 +64,8 @@ absl::Status Event_Set(PJRT_Event_Set_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->event, "PJRT_Event"));
   const std::shared_ptr<Event> event = args->event->event;
   if (event == nullptr || event->done()) return FailedPrecondition("the event has happened already");
-  event->Set(absl::Status(static_cast<absl::StatusCode>(args->error_code), absl::string_view(args->error_message, args->error_message_size)));
+  event->Set(absl::Status(static_cast<absl::StatusCode>(args->error_code),
+                          absl::string_view(args->error_message, args->error_message_size)));
   return absl::OkStatus();
 }
 

@@ -56,7 +56,8 @@ absl::Status LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_Addressab
   return absl::OkStatus();
 }
 
-absl::Status LoadedExecutable_AddressableDeviceLogicalIds(PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args* args) {
+absl::Status LoadedExecutable_AddressableDeviceLogicalIds(
+    PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args* args) {
   HILO_ASSIGN_OR_RETURN(const Program* const program, ProgramOf(args->executable));
   args->addressable_device_logical_ids = program->logical_ids.data();
   args->num_addressable_device_logical_ids = program->portable ? 0 : program->logical_ids.size();
@@ -171,10 +172,13 @@ absl::Status Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemory
   stats.generated_code_size_in_bytes = compiled.code_bytes();
   stats.argument_size_in_bytes = BytesOf(program->parameters);
   stats.output_size_in_bytes = BytesOf(program->results);
-  for (const auto& [output, parameter] : compiled.donations()) stats.alias_size_in_bytes += ShapeUtil::ByteSizeOf(program->results.shapes[output]);
+  for (const auto& [output, parameter] : compiled.donations())
+    stats.alias_size_in_bytes += ShapeUtil::ByteSizeOf(program->results.shapes[output]);
   stats.temp_size_in_bytes = compiled.temp_bytes();
-  stats.total_allocation_bytes = stats.argument_size_in_bytes + stats.output_size_in_bytes - stats.alias_size_in_bytes + stats.temp_size_in_bytes;
-  stats.total_size_in_bytes = stats.peak_memory_in_bytes = stats.peak_unpadded_heap_bytes = stats.total_allocation_bytes;
+  stats.total_allocation_bytes =
+      stats.argument_size_in_bytes + stats.output_size_in_bytes - stats.alias_size_in_bytes + stats.temp_size_in_bytes;
+  stats.total_size_in_bytes = stats.peak_memory_in_bytes = stats.peak_unpadded_heap_bytes =
+      stats.total_allocation_bytes;
   *args = stats;
   return absl::OkStatus();
 }
@@ -197,7 +201,8 @@ absl::Status Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args* 
     args->program->code_size = code.size();
     return absl::OkStatus();
   }
-  if (args->program->code_size < code.size()) return InvalidArgument("expected room for ", code.size(), " bytes, got ", args->program->code_size);
+  if (args->program->code_size < code.size())
+    return InvalidArgument("expected room for ", code.size(), " bytes, got ", args->program->code_size);
   code.copy(args->program->code, code.size());
   args->program->code_size = code.size();
   return absl::OkStatus();

@@ -13,7 +13,8 @@
 namespace hilo::pjrt {
 namespace {
 
-// What one device is given. Tokens come as whatever array the framework holds for them; its definition is what the program waits for.
+// What one device is given. Tokens come as whatever array the framework holds for them; its definition is what the
+// program waits for.
 class DeviceArguments {
  public:
   absl::Status Take(const Program& program, int device, PJRT_Buffer* const* given) {
@@ -50,16 +51,20 @@ absl::Status RunError(const absl::Status& status, const PJRT_LoadedExecutable_Ex
   return status;
 }
 
-absl::Status CheckCall(const Program& program, const PJRT_LoadedExecutable_Execute_Args& args, const PJRT_ExecuteOptions& options) {
+absl::Status CheckCall(const Program& program, const PJRT_LoadedExecutable_Execute_Args& args,
+                       const PJRT_ExecuteOptions& options) {
   if (args.executable->deleted) return InvalidArgument("the executable ", program.name, " has been deleted");
   const size_t devices = args.execute_device == nullptr ? program.devices.size() : 1;
-  if (args.num_devices != devices) return InvalidArgument(program.name, " runs on ", devices, " devices, but got arguments for ", args.num_devices);
+  if (args.num_devices != devices)
+    return InvalidArgument(program.name, " runs on ", devices, " devices, but got arguments for ", args.num_devices);
   if (args.execute_device != nullptr && program.executable->assignment().device_count() != 1) {
-    return InvalidArgument(program.name, " runs on ", program.executable->assignment().device_count(), " devices and cannot be run on one");
+    return InvalidArgument(program.name, " runs on ", program.executable->assignment().device_count(),
+                           " devices and cannot be run on one");
   }
   if (devices == 0) return InvalidArgument(program.name, " runs on devices of other processes");
   if (args.num_args != program.parameters.shapes.size()) {
-    return InvalidArgument(program.name, " takes ", program.parameters.shapes.size(), " arguments, but got ", args.num_args);
+    return InvalidArgument(program.name, " takes ", program.parameters.shapes.size(), " arguments, but got ",
+                           args.num_args);
   }
   if (options.num_send_ops != 0 || options.num_recv_ops != 0) return Unimplemented("send and recv callbacks of a run");
   return absl::OkStatus();
@@ -68,7 +73,8 @@ absl::Status CheckCall(const Program& program, const PJRT_LoadedExecutable_Execu
 std::vector<int64_t> Donations(const Program& program, const PJRT_ExecuteOptions& options) {
   std::vector<int64_t> donate = program.donated;
   const absl::Span<const int64_t> kept(options.non_donatable_input_indices, options.num_non_donatable_input_indices);
-  donate.erase(std::remove_if(donate.begin(), donate.end(), [&](int64_t i) { return std::find(kept.begin(), kept.end(), i) != kept.end(); }),
+  donate.erase(std::remove_if(donate.begin(), donate.end(),
+                              [&](int64_t i) { return std::find(kept.begin(), kept.end(), i) != kept.end(); }),
                donate.end());
   return donate;
 }
@@ -78,12 +84,15 @@ absl::Status CheckDonations(absl::Span<const int64_t> donate, PJRT_Buffer* const
   absl::flat_hash_map<const PJRT_Buffer*, int64_t> donated;
   for (const int64_t i : donate) {
     const auto [first, is_new] = donated.try_emplace(arguments[i], i);
-    if (!is_new) return InvalidArgument("arguments ", first->second, " and ", i, " are the same buffer, which cannot be donated twice");
+    if (!is_new)
+      return InvalidArgument("arguments ", first->second, " and ", i,
+                             " are the same buffer, which cannot be donated twice");
   }
   for (size_t i = 0; i < count; ++i) {
     const auto found = donated.find(arguments[i]);
     if (found != donated.end() && found->second != static_cast<int64_t>(i)) {
-      return InvalidArgument("argument ", i, " is the buffer that is donated as argument ", found->second, " of the same call");
+      return InvalidArgument("argument ", i, " is the buffer that is donated as argument ", found->second,
+                             " of the same call");
     }
   }
   return absl::OkStatus();
@@ -95,8 +104,8 @@ void GiveResults(const Program& program, absl::Span<PJRT_Device* const> devices,
   std::vector<std::unique_ptr<PJRT_Buffer>> buffers;
   for (size_t d = 0; d < devices.size(); ++d) {
     for (size_t i = 0; i < results[d].size(); ++i) {
-      buffers.push_back(
-          std::make_unique<PJRT_Buffer>(program.client, &devices[d]->memories[program.results.memory_kinds[i]], std::move(results[d][i])));
+      buffers.push_back(std::make_unique<PJRT_Buffer>(
+          program.client, &devices[d]->memories[program.results.memory_kinds[i]], std::move(results[d][i])));
     }
   }
   std::vector<std::unique_ptr<PJRT_Event>> events;
@@ -123,7 +132,8 @@ absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) 
   std::vector<int64_t> donate;
   if (!program.donated.empty()) {
     donate = Donations(program, given);
-    for (size_t d = 0; d < devices.size(); ++d) HILO_RETURN_IF_ERROR(CheckDonations(donate, args->argument_lists[d], args->num_args));
+    for (size_t d = 0; d < devices.size(); ++d)
+      HILO_RETURN_IF_ERROR(CheckDonations(donate, args->argument_lists[d], args->num_args));
   }
   std::vector<std::shared_ptr<Event>> ends;
   ExecuteOptions options{.device = devices[0]->number(), .donate = donate, .ends = &ends};

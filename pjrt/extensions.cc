@@ -3,7 +3,8 @@
 namespace hilo::pjrt {
 
 PJRT_Extension_Base* Extensions() {
-  static PJRT_Extension_Base* const start = LayoutsExtension(ShardingsExtension(FfiExtension(FfiApiExtension(StreamExtension(MemoryDescriptionsExtension(nullptr))))));
+  static PJRT_Extension_Base* const start = LayoutsExtension(
+      ShardingsExtension(FfiExtension(FfiApiExtension(StreamExtension(MemoryDescriptionsExtension(nullptr))))));
   return start;
 }
 

@@ -14,7 +14,8 @@ namespace {
 absl::Status RegisterFfiType(PJRT_FFI_Type_Register_Args* args) {
   ffi::TypeInfo info;
   if (args->type_info != nullptr) info.deleter = args->type_info->deleter;
-  HILO_ASSIGN_OR_RETURN(args->type_id, ffi::RegisterType(absl::string_view(args->type_name, args->type_name_size), args->type_id, info));
+  HILO_ASSIGN_OR_RETURN(
+      args->type_id, ffi::RegisterType(absl::string_view(args->type_name, args->type_name_size), args->type_id, info));
   return absl::OkStatus();
 }
 
@@ -46,7 +47,8 @@ PJRT_Extension_Base* FfiExtension(PJRT_Extension_Base* next) {
 
 PJRT_Extension_Base* FfiApiExtension(PJRT_Extension_Base* next) {
   static Hilo_FfiApi_Extension extension = {
-      .base = {.struct_size = sizeof(Hilo_FfiApi_Extension), .type = Hilo_Extension_Type_FfiApi, .next = next}, .ffi_api = ffi::GetXlaFfiApi(),
+      .base = {.struct_size = sizeof(Hilo_FfiApi_Extension), .type = Hilo_Extension_Type_FfiApi, .next = next},
+      .ffi_api = ffi::GetXlaFfiApi(),
       .set_sharding_inspector = SetShardingInspector};
   return &extension.base;
 }

@@ -47,7 +47,8 @@ absl::StatusOr<std::shared_ptr<KeyValueStore>> FrameworkStore(const PJRT_Client_
     return InvalidArgument("a client of several processes needs the callbacks of a key-value store");
   }
   KeyValueCallbacks callbacks;
-  callbacks.set = [callback = args.kv_put_callback, user_arg = args.kv_put_user_arg](absl::string_view key, absl::string_view value) {
+  callbacks.set = [callback = args.kv_put_callback, user_arg = args.kv_put_user_arg](absl::string_view key,
+                                                                                     absl::string_view value) {
     const std::string name = absl::StrCat(kPrefix, key);
     PJRT_CallbackError* error = make_error;
     PJRT_KeyValuePutCallback_Args put = {};
@@ -60,13 +61,16 @@ absl::StatusOr<std::shared_ptr<KeyValueStore>> FrameworkStore(const PJRT_Client_
     put.user_arg = user_arg;
     return TakeError(callback(&put));
   };
-  callbacks.get = [callback = args.kv_get_callback, user_arg = args.kv_get_user_arg](absl::string_view key, absl::Duration timeout) {
+  callbacks.get = [callback = args.kv_get_callback, user_arg = args.kv_get_user_arg](absl::string_view key,
+                                                                                     absl::Duration timeout) {
     PJRT_KeyValueGetCallback_Args get = {};
-    get.timeout_in_ms = static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(timeout), 1, std::numeric_limits<int>::max()));
+    get.timeout_in_ms =
+        static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(timeout), 1, std::numeric_limits<int>::max()));
     return Find(callback, user_arg, key, get);
   };
   if (args.kv_try_get_callback != nullptr) {
-    callbacks.try_get = [callback = args.kv_try_get_callback, user_arg = args.kv_try_get_user_arg](absl::string_view key) {
+    callbacks.try_get = [callback = args.kv_try_get_callback,
+                         user_arg = args.kv_try_get_user_arg](absl::string_view key) {
       return Find(callback, user_arg, key, PJRT_KeyValueTryGetCallback_Args{});
     };
   }

@@ -32,7 +32,9 @@ absl::Status SerializeLayout(PJRT_Layouts_MemoryLayout_Serialize_Args* args) {
   args->serialized_bytes = text->data();
   args->serialized_bytes_size = text->size();
   args->serialized_layout = reinterpret_cast<PJRT_Layouts_SerializedLayout*>(text);
-  args->serialized_layout_deleter = [](PJRT_Layouts_SerializedLayout* owner) { delete reinterpret_cast<std::string*>(owner); };
+  args->serialized_layout_deleter = [](PJRT_Layouts_SerializedLayout* owner) {
+    delete reinterpret_cast<std::string*>(owner);
+  };
   return absl::OkStatus();
 }
 
@@ -53,15 +55,19 @@ absl::Status BufferLayout(PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args* args) {
   return absl::OkStatus();
 }
 
-absl::Status GiveLayouts(PJRT_Layouts_PJRT_Executable_GetLayouts_Args* args, const ProgramValues Program::*values) {
+absl::Status GiveLayouts(PJRT_Layouts_PJRT_Executable_GetLayouts_Args* args, const ProgramValues Program::* values) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->executable, "PJRT_Executable"));
   const std::vector<PJRT_Layouts_MemoryLayout*>& layouts = (args->executable->program.get()->*values).layout_list;
   args->num_layouts = layouts.size();
   args->layouts = const_cast<PJRT_Layouts_MemoryLayout**>(layouts.data());
   return absl::OkStatus();
 }
-absl::Status OutputLayouts(PJRT_Layouts_PJRT_Executable_GetLayouts_Args* args) { return GiveLayouts(args, &Program::results); }
-absl::Status ParameterLayouts(PJRT_Layouts_PJRT_Executable_GetLayouts_Args* args) { return GiveLayouts(args, &Program::parameters); }
+absl::Status OutputLayouts(PJRT_Layouts_PJRT_Executable_GetLayouts_Args* args) {
+  return GiveLayouts(args, &Program::results);
+}
+absl::Status ParameterLayouts(PJRT_Layouts_PJRT_Executable_GetLayouts_Args* args) {
+  return GiveLayouts(args, &Program::parameters);
+}
 
 }  // namespace
 

@@ -33,7 +33,9 @@ absl::Status DescribeKind(PJRT_MemoryDescription_Kind_Args* args) {
 
 PJRT_Extension_Base* MemoryDescriptionsExtension(PJRT_Extension_Base* next) {
   static PJRT_MemoryDescriptions_Extension extension = {
-      .base = {.struct_size = sizeof(PJRT_MemoryDescriptions_Extension), .type = PJRT_Extension_Type_MemoryDescriptions, .next = next},
+      .base = {.struct_size = sizeof(PJRT_MemoryDescriptions_Extension),
+               .type = PJRT_Extension_Type_MemoryDescriptions,
+               .next = next},
       .device_description_memory_descriptions = Boundary<PJRT_DeviceDescription_MemoryDescriptions_Args, Describe>,
       .memory_description_kind = Boundary<PJRT_MemoryDescription_Kind_Args, DescribeKind>};
   return &extension.base;

@@ -1,5 +1,6 @@
-// Buffers that stand for what the framework promises: aliases of buffers to come, donations that wait for its word, and copies to memory that it names
-// later. Each call hands out a number of the framework's own to call back with, which is consumed by that one call.
+// Buffers that stand for what the framework promises: aliases of buffers to come, donations that wait for its word, and
+// copies to memory that it names later. Each call hands out a number of the framework's own to call back with, which is
+// consumed by that one call.
 #include "base/status_macros.h"
 #include "pjrt/buffer.h"
 #include "pjrt/error.h"
@@ -22,7 +23,8 @@ absl::Status StatusOf(PJRT_Error_Code code, const char* message, size_t size) {
   return absl::Status(static_cast<absl::StatusCode>(code), absl::string_view(message, size));
 }
 
-// Calls `body` and, if it fails or throws, completes `event` with the error. `body` completes it otherwise, now or later.
+// Calls `body` and, if it fails or throws, completes `event` with the error. `body` completes it otherwise, now or
+// later.
 template <typename Body>
 void CompleteGuarded(Event& event, const Body& body) noexcept {
   try {
@@ -113,9 +115,10 @@ absl::StatusOr<std::shared_ptr<BufferValue>> ValueOf(PJRT_Buffer* buffer) {
   return value;
 }
 
-PJRT_Buffer* BufferOf(const std::shared_ptr<PJRT_Client>& client, PJRT_Memory* memory, std::shared_ptr<const Shape> shape,
-                      std::shared_ptr<BufferValue> value) {
-  return new PJRT_Buffer(client, memory, std::make_unique<Buffer>(std::move(shape), memory->device->number(), std::move(value)));
+PJRT_Buffer* BufferOf(const std::shared_ptr<PJRT_Client>& client, PJRT_Memory* memory,
+                      std::shared_ptr<const Shape> shape, std::shared_ptr<BufferValue> value) {
+  return new PJRT_Buffer(client, memory,
+                         std::make_unique<Buffer>(std::move(shape), memory->device->number(), std::move(value)));
 }
 
 }  // namespace
@@ -157,7 +160,8 @@ absl::Status Buffer_DonateWithControlDependency(PJRT_Buffer_DonateWithControlDep
   absl::StatusOr<std::shared_ptr<BufferValue>> given = args->buffer->value->Donate();
   if (!given.ok()) return InvalidArgument(given.status().message());
   auto donation = std::make_unique<Donation>(Donation{.given = *std::move(given), .promise = Promise()});
-  args->out_buffer = BufferOf(args->buffer->client, args->buffer->memory, args->buffer->value->shared_shape(), donation->promise);
+  args->out_buffer =
+      BufferOf(args->buffer->client, args->buffer->memory, args->buffer->value->shared_shape(), donation->promise);
   args->callback_data = donation.release();
   args->dependency_ready_callback = DependencyReady;
   return absl::OkStatus();
@@ -169,8 +173,10 @@ absl::Status Buffer_CopyRawToHostFuture(PJRT_Buffer_CopyRawToHostFuture_Args* ar
   if (args->offset < 0 || args->transfer_size < 0 || args->offset > size || args->transfer_size > size - args->offset) {
     return InvalidArgument(args->transfer_size, " bytes at ", args->offset, " are not within the buffer's ", size);
   }
-  auto copy = std::make_unique<RawCopy>(
-      RawCopy{.value = std::move(value), .offset = args->offset, .size = args->transfer_size, .done = std::make_shared<Event>()});
+  auto copy = std::make_unique<RawCopy>(RawCopy{.value = std::move(value),
+                                                .offset = args->offset,
+                                                .size = args->transfer_size,
+                                                .done = std::make_shared<Event>()});
   args->event = new PJRT_Event{copy->done};
   args->callback_data = copy.release();
   args->future_ready_callback = TargetReady;
@@ -184,10 +190,12 @@ absl::Status Buffer_Bitcast(PJRT_Buffer_Bitcast_Args* args) {
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->element_type, args->dims, args->num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->device_layout));
   const bool packed = IsSubByteType(shape.element_type()) || shape.element_type() == PRED;
-  if (!from.IsArray() || ShapeUtil::ByteSizeOf(shape) != ShapeUtil::ByteSizeOf(from) || (packed && shape.element_type() != from.element_type())) {
+  if (!from.IsArray() || ShapeUtil::ByteSizeOf(shape) != ShapeUtil::ByteSizeOf(from) ||
+      (packed && shape.element_type() != from.element_type())) {
     return InvalidArgument("the bytes of ", from.ToString(), " are not those of ", shape.ToString());
   }
-  args->out_buffer = BufferOf(args->buffer->client, args->buffer->memory, std::make_shared<const Shape>(std::move(shape)), std::move(value));
+  args->out_buffer = BufferOf(args->buffer->client, args->buffer->memory,
+                              std::make_shared<const Shape>(std::move(shape)), std::move(value));
   return absl::OkStatus();
 }
 

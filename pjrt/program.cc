@@ -49,7 +49,8 @@ absl::StatusOr<StablehloProgram> Import(const ProgramSource& source) {
   return FromHlo(std::move(module));
 }
 
-// A parameter that its caller gives up without naming a result takes the place of one of its shape that is still free. Others stay donors.
+// A parameter that its caller gives up without naming a result takes the place of one of its shape that is still free.
+// Others stay donors.
 void PairDonors(HloModule* module) {
   const ProgramShape shape = module->EntryProgramShape();
   std::vector<InputOutputAlias>& aliases = module->input_output_aliases();
@@ -59,13 +60,16 @@ void PairDonors(HloModule* module) {
     const Shape& given = ShapeUtil::GetSubshape(shape.parameters[donor.parameter_number], donor.parameter_index);
     const auto fits = [&](const ShapeUtil::Leaf& leaf) {
       return ShapeUtil::Equal(*leaf.shape, given) &&
-             std::none_of(aliases.begin(), aliases.end(), [&](const InputOutputAlias& alias) { return alias.output_index == leaf.index; });
+             std::none_of(aliases.begin(), aliases.end(),
+                          [&](const InputOutputAlias& alias) { return alias.output_index == leaf.index; });
     };
     const auto result = std::find_if(results.begin(), results.end(), fits);
     if (result == results.end()) {
       unpaired.push_back(donor);
     } else {
-      aliases.push_back({.output_index = result->index, .parameter_number = donor.parameter_number, .parameter_index = donor.parameter_index});
+      aliases.push_back({.output_index = result->index,
+                         .parameter_number = donor.parameter_number,
+                         .parameter_index = donor.parameter_index});
     }
   }
   module->buffer_donors() = std::move(unpaired);
@@ -74,8 +78,10 @@ void PairDonors(HloModule* module) {
 // Numbers of the leaves of parameters that aliases and donors name.
 std::vector<int64_t> DonatedLeaves(const HloModule& module) {
   std::vector<std::pair<int64_t, ShapeIndex>> given;
-  for (const InputOutputAlias& alias : module.input_output_aliases()) given.emplace_back(alias.parameter_number, alias.parameter_index);
-  for (const BufferDonor& donor : module.buffer_donors()) given.emplace_back(donor.parameter_number, donor.parameter_index);
+  for (const InputOutputAlias& alias : module.input_output_aliases())
+    given.emplace_back(alias.parameter_number, alias.parameter_index);
+  for (const BufferDonor& donor : module.buffer_donors())
+    given.emplace_back(donor.parameter_number, donor.parameter_index);
   std::vector<int64_t> donated;
   int64_t number = 0;
   const ProgramShape shape = module.EntryProgramShape();
@@ -114,25 +120,31 @@ absl::Status TellInspector(const std::vector<ShardingNote>& notes) {
 bool AsksForShardings(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kCustomCall && instruction->attrs<CustomCallAttrs>().custom_call_target == "InspectSharding") return true;
+      if (instruction->opcode() == HloOpcode::kCustomCall &&
+          instruction->attrs<CustomCallAttrs>().custom_call_target == "InspectSharding")
+        return true;
     }
   }
   return false;
 }
 
-// Divides the program among its partitions here if there are results whose shardings it leaves open, or it asks for shardings: only then does anybody
-// know these.
-absl::Status ChooseResultShardings(const std::vector<bool>& open, StablehloProgram* program, std::vector<ShardingNote>* notes = nullptr) {
+// Divides the program among its partitions here if there are results whose shardings it leaves open, or it asks for
+// shardings: only then does anybody know these.
+absl::Status ChooseResultShardings(const std::vector<bool>& open, StablehloProgram* program,
+                                   std::vector<ShardingNote>* notes = nullptr) {
   HloModule* module = program->module.get();
   std::vector<bool> chosen;
   for (size_t i = 0; i < program->results.size(); ++i) {
     chosen.push_back(program->results[i].sharding.empty() && (open.size() == 1 ? open[0] : i < open.size() && open[i]));
   }
-  if (module->num_partitions() <= 1 || (std::find(chosen.begin(), chosen.end(), true) == chosen.end() && !AsksForShardings(*module))) return absl::OkStatus();
+  if (module->num_partitions() <= 1 ||
+      (std::find(chosen.begin(), chosen.end(), true) == chosen.end() && !AsksForShardings(*module)))
+    return absl::OkStatus();
   HILO_RETURN_IF_ERROR(MakePartitioner(chosen, notes)->Run(module).status());
   const absl::string_view text = ExtraAttribute(module->extra_attributes(), "spmd_output_sharding");
   if (text.empty()) return absl::OkStatus();
-  HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, TileAssignmentsFromHlo(text, static_cast<int64_t>(chosen.size())));
+  HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles,
+                        TileAssignmentsFromHlo(text, static_cast<int64_t>(chosen.size())));
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (chosen[i]) program->results[i].sharding = TileAssignmentToHlo(tiles[i]);
   }
@@ -151,7 +163,8 @@ absl::Status AddValue(const Shape& shape, const StablehloValueInfo& info, bool s
     HILO_ASSIGN_OR_RETURN(kind, MemoryKindFromName(info.memory_kind));
   }
   values->memory_kinds.push_back(kind);
-  values->layouts.push_back({token ? "{0}" : absl::StrCat("{", absl::StrJoin(shape.layout().minor_to_major, ","), "}")});
+  values->layouts.push_back(
+      {token ? "{0}" : absl::StrCat("{", absl::StrJoin(shape.layout().minor_to_major, ","), "}")});
   if (sharded) {
     HILO_ASSIGN_OR_RETURN(values->shardings.emplace_back(), ShardingToProto(info.sharding));
   }
@@ -195,7 +208,8 @@ absl::Status Describe(const StablehloProgram& source, Program* program) {
   MakeLists(&program->results);
   for (const int64_t place : program->executable->addressable()) {
     program->devices.push_back(program->client->device_list[assignment.devices()[place]]);
-    program->logical_ids.push_back({static_cast<int>(place / assignment.partition_count()), static_cast<int>(place % assignment.partition_count())});
+    program->logical_ids.push_back({static_cast<int>(place / assignment.partition_count()),
+                                    static_cast<int>(place % assignment.partition_count())});
   }
   if (!program->portable) program->device_assignment = DeviceAssignmentToProto(assignment);
   return absl::OkStatus();
@@ -211,10 +225,12 @@ std::string Fingerprint(const ProgramSource& source) {
 }
 
 // Null if the code is for another machine, or for other counts of devices.
-absl::StatusOr<std::unique_ptr<Executable>> LoadNative(Client& client, absl::string_view native, const CompileOptions& options) {
+absl::StatusOr<std::unique_ptr<Executable>> LoadNative(Client& client, absl::string_view native,
+                                                       const CompileOptions& options) {
   if (native.empty()) return std::unique_ptr<Executable>();
   const absl::StatusOr<ExecutableInfo> info = ReadExecutableInfo(native);
-  if (info.ok() && (info->replica_count != options.replica_count || info->partition_count != options.num_partitions)) return std::unique_ptr<Executable>();
+  if (info.ok() && (info->replica_count != options.replica_count || info->partition_count != options.num_partitions))
+    return std::unique_ptr<Executable>();
   auto loaded = client.Load(native, {.devices = options.devices});
   if (loaded.status().code() == absl::StatusCode::kFailedPrecondition) return std::unique_ptr<Executable>();
   return loaded;
@@ -222,7 +238,8 @@ absl::StatusOr<std::unique_ptr<Executable>> LoadNative(Client& client, absl::str
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client, ProgramSource source, absl::string_view native) {
+absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client,
+                                                              ProgramSource source, absl::string_view native) {
   auto program = std::make_shared<Program>();
   HILO_ASSIGN_OR_RETURN(const PluginCompileOptions options, ReadCompileOptions(source.options));
   HILO_ASSIGN_OR_RETURN(StablehloProgram imported, Import(source));
@@ -241,9 +258,11 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   if (program->executable == nullptr) {
     HILO_ASSIGN_OR_RETURN(program->executable, client->client->Compile(std::move(imported.module), options.compile));
   }
-  program->costs = {NamedFloat("flops", static_cast<float>(cost.flops)), NamedFloat("transcendentals", static_cast<float>(cost.transcendentals)),
+  program->costs = {NamedFloat("flops", static_cast<float>(cost.flops)),
+                    NamedFloat("transcendentals", static_cast<float>(cost.transcendentals)),
                     NamedFloat("bytes accessed", static_cast<float>(cost.bytes_accessed)),
-                    NamedFloat("optimal_seconds", 1e-9f * static_cast<float>(program->executable->program().estimated_nanoseconds()))};
+                    NamedFloat("optimal_seconds",
+                               1e-9f * static_cast<float>(program->executable->program().estimated_nanoseconds()))};
   program->source = std::move(source);
   HILO_RETURN_IF_ERROR(Describe(imported, program.get()));
   return program;
@@ -260,7 +279,8 @@ absl::StatusOr<std::string> OptimizedHlo(const Program& program) {
   if (options.compile.partitioned) MarkPartitioned(imported.module.get());
   HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported));
   Compiler& compiler = *program.client->client->compiler();
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> prepared, PrepareModule(compiler, std::move(imported.module), options.compile));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> prepared,
+                        PrepareModule(compiler, std::move(imported.module), options.compile));
   HILO_ASSIGN_OR_RETURN(const std::string text, compiler.Emit(std::move(prepared), options.compile, "hlo"));
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> optimized, ParseHloModule(text, {}));
   HILO_ASSIGN_OR_RETURN(std::string bytes, HloModuleToProto(*optimized));
@@ -274,9 +294,11 @@ absl::StatusOr<std::string> OptimizedHlo(const Program& program) {
     for (const std::string& sharding : results) tuple.PutBytes(5, sharding);
     shardings.Message(12, tuple);
   }
-  for (const std::string& sharding : program.parameters.shardings) shardings.PutBytes(14, sharding);  // spmd_parameters_shardings
+  for (const std::string& sharding : program.parameters.shardings)
+    shardings.PutBytes(14, sharding);  // spmd_parameters_shardings
   bytes += std::move(shardings).Take();
-  // HloModuleProtoWithConfig: the module, and a configuration with the module's own program shape and the counts of replicas and partitions.
+  // HloModuleProtoWithConfig: the module, and a configuration with the module's own program shape and the counts of
+  // replicas and partitions.
   HILO_ASSIGN_OR_RETURN(const WireMessage module, WireMessage::Parse(bytes));
   WireWriter config, message;
   config.Bytes(1, module.Bytes(4));
@@ -291,10 +313,11 @@ absl::Status Client_Compile(PJRT_Client_Compile_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
   HILO_RETURN_IF_ERROR(CheckHandle(args->program, "PJRT_Program"));
   const PJRT_Program given = Whole(args->program);
-  HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                        CompileProgram(args->client->self, {.format = std::string(given.format, given.format_size),
-                                                            .code = std::string(given.code, given.code_size),
-                                                            .options = std::string(args->compile_options, args->compile_options_size)}));
+  HILO_ASSIGN_OR_RETURN(
+      std::shared_ptr<const Program> program,
+      CompileProgram(args->client->self, {.format = std::string(given.format, given.format_size),
+                                          .code = std::string(given.code, given.code_size),
+                                          .options = std::string(args->compile_options, args->compile_options_size)}));
   args->executable = new PJRT_LoadedExecutable{std::move(program)};
   return absl::OkStatus();
 }
@@ -305,9 +328,10 @@ absl::Status Compile(PJRT_Compile_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->program, "PJRT_Program"));
   const PJRT_Program given = Whole(args->program);
   HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                        CompileProgram(args->topology->client->self, {.format = std::string(given.format, given.format_size),
-                                                                      .code = std::string(given.code, given.code_size),
-                                                                      .options = std::string(args->compile_options, args->compile_options_size)}));
+                        CompileProgram(args->topology->client->self,
+                                       {.format = std::string(given.format, given.format_size),
+                                        .code = std::string(given.code, given.code_size),
+                                        .options = std::string(args->compile_options, args->compile_options_size)}));
   args->executable = new PJRT_Executable(std::move(program));
   return absl::OkStatus();
 }

@@ -25,7 +25,7 @@ namespace hilo::pjrt {
 
 // What the framework has handed in, in words of its own.
 struct ProgramSource {
-  std::string format;   // "mlir", "hlo" (HloModuleProto), "hlo_text"
+  std::string format;  // "mlir", "hlo" (HloModuleProto), "hlo_text"
   std::string code;
   std::string options;  // CompileOptionsProto
 };
@@ -62,15 +62,18 @@ struct Program {
 };
 
 // With `native`, what Executable::Serialize made of the same program, nothing is compiled if that can be loaded here.
-// Errors: InvalidArgument for formats that there are not; what import and compilation return; what Client::Load returns for damaged bytes.
-absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client, ProgramSource source,
-                                                              absl::string_view native = "");
+// Errors: InvalidArgument for formats that there are not; what import and compilation return; what Client::Load returns
+// for damaged bytes.
+absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client,
+                                                              ProgramSource source, absl::string_view native = "");
 
-// Is called, on the thread that compiles, with the number that a call of InspectSharding carries and how its operand is cut (abi_extensions.h).
+// Is called, on the thread that compiles, with the number that a call of InspectSharding carries and how its operand is
+// cut (abi_extensions.h).
 using ShardingInspector = void (*)(uint64_t number, const char* sharding, size_t size);
 void SetShardingInspector(ShardingInspector inspector);
 
-// A serialised HloModuleProtoWithConfig of the program after optimisation; it is optimised once more for that. Errors: Unimplemented if the platform has no such form.
+// A serialised HloModuleProtoWithConfig of the program after optimisation; it is optimised once more for that. Errors:
+// Unimplemented if the platform has no such form.
 absl::StatusOr<std::string> OptimizedHlo(const Program& program);
 
 }  // namespace hilo::pjrt

@@ -1,5 +1,6 @@
-// Executables as bytes, for the framework's cache of compiled programs: the program with its options, and native code if the platform has it. Where the
-// code does not fit, on another machine or for other devices, the program is compiled again.
+// Executables as bytes, for the framework's cache of compiled programs: the program with its options, and native code
+// if the platform has it. Where the code does not fit, on another machine or for other devices, the program is compiled
+// again.
 #include "base/status_macros.h"
 #include "hlo/import/hlo_proto_wire.h"
 #include "pjrt/error.h"
@@ -17,7 +18,8 @@ struct Serialized {
 };
 
 absl::StatusOr<Serialized> Read(absl::string_view bytes) {
-  if (bytes.substr(0, kMagic.size()) != kMagic) return InvalidArgument("these ", bytes.size(), " bytes are no executable of Hilo's PJRT plugin");
+  if (bytes.substr(0, kMagic.size()) != kMagic)
+    return InvalidArgument("these ", bytes.size(), " bytes are no executable of Hilo's PJRT plugin");
   HILO_ASSIGN_OR_RETURN(const WireMessage message, WireMessage::Parse(bytes.substr(kMagic.size())));
   if (message.Bytes(kVersion) != HILO_VERSION) {
     return FailedPrecondition("the executable was made by Hilo ", message.Bytes(kVersion), "; this is ", HILO_VERSION);
@@ -47,17 +49,22 @@ absl::Status Executable_Serialize(PJRT_Executable_Serialize_Args* args) {
   args->serialized_bytes = bytes->data();
   args->serialized_bytes_size = bytes->size();
   args->serialized_executable = reinterpret_cast<PJRT_SerializedExecutable*>(bytes);
-  args->serialized_executable_deleter = [](PJRT_SerializedExecutable* owner) { delete reinterpret_cast<std::string*>(owner); };
+  args->serialized_executable_deleter = [](PJRT_SerializedExecutable* owner) {
+    delete reinterpret_cast<std::string*>(owner);
+  };
   return absl::OkStatus();
 }
 
 absl::Status Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
-  HILO_ASSIGN_OR_RETURN(Serialized serialized, Read(absl::string_view(args->serialized_executable, args->serialized_executable_size)));
+  HILO_ASSIGN_OR_RETURN(Serialized serialized,
+                        Read(absl::string_view(args->serialized_executable, args->serialized_executable_size)));
   if (args->overridden_serialized_compile_options != nullptr) {
-    serialized.source.options.assign(args->overridden_serialized_compile_options, args->overridden_serialized_compile_options_size);
+    serialized.source.options.assign(args->overridden_serialized_compile_options,
+                                     args->overridden_serialized_compile_options_size);
   }
-  HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program, CompileProgram(args->client->self, std::move(serialized.source), serialized.native));
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                        CompileProgram(args->client->self, std::move(serialized.source), serialized.native));
   args->loaded_executable = new PJRT_LoadedExecutable{std::move(program)};
   return absl::OkStatus();
 }

@@ -7,7 +7,7 @@
 namespace hilo::pjrt {
 namespace {
 
-absl::Status GiveShardings(PJRT_Shardings_PJRT_Executable_Shardings_Args* args, const ProgramValues Program::*values) {
+absl::Status GiveShardings(PJRT_Shardings_PJRT_Executable_Shardings_Args* args, const ProgramValues Program::* values) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->executable, "PJRT_Executable"));
   const ProgramValues& given = args->executable->program.get()->*values;
   args->num_shardings = given.shardings.size();
@@ -15,8 +15,12 @@ absl::Status GiveShardings(PJRT_Shardings_PJRT_Executable_Shardings_Args* args, 
   args->sharding_sizes = given.shardings.empty() ? nullptr : given.sharding_sizes.data();
   return absl::OkStatus();
 }
-absl::Status ParameterShardings(PJRT_Shardings_PJRT_Executable_Shardings_Args* args) { return GiveShardings(args, &Program::parameters); }
-absl::Status OutputShardings(PJRT_Shardings_PJRT_Executable_Shardings_Args* args) { return GiveShardings(args, &Program::results); }
+absl::Status ParameterShardings(PJRT_Shardings_PJRT_Executable_Shardings_Args* args) {
+  return GiveShardings(args, &Program::parameters);
+}
+absl::Status OutputShardings(PJRT_Shardings_PJRT_Executable_Shardings_Args* args) {
+  return GiveShardings(args, &Program::results);
+}
 
 }  // namespace
 

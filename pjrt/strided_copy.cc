@@ -1,5 +1,6 @@
-// A copy is a nest of loops. Dimensions are sorted so that the target is written in the order of its memory, neighbours that lie one behind the other
-// in both are made one, and the innermost two are walked in tiles: a transposed source is then read a cache line at a time.
+// A copy is a nest of loops. Dimensions are sorted so that the target is written in the order of its memory, neighbours
+// that lie one behind the other in both are made one, and the innermost two are walked in tiles: a transposed source is
+// then read a cache line at a time.
 #include "pjrt/strided_copy.h"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ void CopyMatrix(const Loop& rows, const Loop& columns, const char* source, char*
       const int64_t column_end = std::min(column_tile + kTile, columns.count);
       for (int64_t r = row_tile; r < row_end; ++r) {
         for (int64_t c = column_tile; c < column_end; ++c) {
-          std::memcpy(target + r * rows.target + c * columns.target, source + r * rows.source + c * columns.source, sizeof(Element));
+          std::memcpy(target + r * rows.target + c * columns.target, source + r * rows.source + c * columns.source,
+                      sizeof(Element));
         }
       }
     }
@@ -35,7 +37,8 @@ void CopyMatrix(const Loop& rows, const Loop& columns, const char* source, char*
 
 void CopyMatrix(int width, const Loop& rows, const Loop& columns, const char* source, char* target) {
   if (columns.source == width && columns.target == width) {
-    for (int64_t r = 0; r < rows.count; ++r) std::memcpy(target + r * rows.target, source + r * rows.source, columns.count * width);
+    for (int64_t r = 0; r < rows.count; ++r)
+      std::memcpy(target + r * rows.target, source + r * rows.source, columns.count * width);
     return;
   }
   struct Bytes16 {
@@ -72,8 +75,8 @@ bool IsDense(const Shape& shape, absl::Span<const int64_t> byte_strides) {
   return true;
 }
 
-void StridedCopy(absl::Span<const int64_t> dimensions, int width, const void* source, absl::Span<const int64_t> source_strides, void* target,
-                 absl::Span<const int64_t> target_strides) {
+void StridedCopy(absl::Span<const int64_t> dimensions, int width, const void* source,
+                 absl::Span<const int64_t> source_strides, void* target, absl::Span<const int64_t> target_strides) {
   std::vector<Loop> loops;
   for (size_t i = 0; i < dimensions.size(); ++i) {
     if (dimensions[i] == 0) return;
@@ -82,7 +85,8 @@ void StridedCopy(absl::Span<const int64_t> dimensions, int width, const void* so
   std::stable_sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return a.target > b.target; });
   std::vector<Loop> merged;
   for (const Loop& loop : loops) {
-    if (!merged.empty() && merged.back().source == loop.source * loop.count && merged.back().target == loop.target * loop.count) {
+    if (!merged.empty() && merged.back().source == loop.source * loop.count &&
+        merged.back().target == loop.target * loop.count) {
       merged.back() = {merged.back().count * loop.count, loop.source, loop.target};
     } else {
       merged.push_back(loop);
@@ -95,7 +99,9 @@ void StridedCopy(absl::Span<const int64_t> dimensions, int width, const void* so
   }
   // The rows are the dimension along which the source is densest.
   if (!merged.empty()) {
-    const auto densest = std::min_element(merged.begin(), merged.end(), [](const Loop& a, const Loop& b) { return std::abs(a.source) < std::abs(b.source); });
+    const auto densest = std::min_element(merged.begin(), merged.end(), [](const Loop& a, const Loop& b) {
+      return std::abs(a.source) < std::abs(b.source);
+    });
     rows = *densest;
     merged.erase(densest);
   }
@@ -125,7 +131,8 @@ absl::StatusOr<Shape> ShapeWithLayout(Shape shape, const PJRT_Buffer_MemoryLayou
   if (layout->type == PJRT_Buffer_MemoryLayout_Type_Tiled) {
     if (layout->tiled.num_tiles != 0) return Unimplemented("layouts with tiles");
     if (layout->tiled.minor_to_major_size != rank) {
-      return InvalidArgument("a layout of ", layout->tiled.minor_to_major_size, " dimensions does not fit ", shape.ToString());
+      return InvalidArgument("a layout of ", layout->tiled.minor_to_major_size, " dimensions does not fit ",
+                             shape.ToString());
     }
     shape.mutable_layout()->minor_to_major.assign(layout->tiled.minor_to_major, layout->tiled.minor_to_major + rank);
     HILO_RETURN_IF_ERROR(ShapeUtil::ValidateWithLayout(shape));

@@ -1,5 +1,5 @@
-// Topologies: what devices there are, as a client has them, or as a client with given options would. Executables are made for the second kind too: behind
-// such a description stands a client that nobody else sees.
+// Topologies: what devices there are, as a client has them, or as a client with given options would. Executables are
+// made for the second kind too: behind such a description stands a client that nobody else sees.
 #include <limits>
 
 #include "absl/strings/numbers.h"
@@ -19,7 +19,8 @@ void Set(const std::string& value, const char** data, size_t* size) {
 
 // Equal for topologies on which the same executables run.
 std::string TopologyText(const PJRT_TopologyDescription& topology) {
-  return absl::StrCat(topology.client->platform_name, " ", topology.client->platform_version, " ", topology.descriptions.size());
+  return absl::StrCat(topology.client->platform_name, " ", topology.client->platform_version, " ",
+                      topology.descriptions.size());
 }
 
 // Hands out a description with a client of its own.
@@ -45,7 +46,8 @@ absl::Status TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserializ
   const std::string text(args->serialized_topology, args->serialized_topology_size);
   const std::vector<std::string> words = absl::StrSplit(text, ' ');
   int64_t devices = 0;
-  if (words.size() < 3 || !absl::SimpleAtoi(words.back(), &devices) || devices < 1 || devices > std::numeric_limits<int>::max()) {
+  if (words.size() < 3 || !absl::SimpleAtoi(words.back(), &devices) || devices < 1 ||
+      devices > std::numeric_limits<int>::max()) {
     return InvalidArgument("'", text, "' is no serialised topology");
   }
   PluginOptions options;
@@ -98,14 +100,17 @@ absl::Status TopologyDescription_Serialize(PJRT_TopologyDescription_Serialize_Ar
   args->serialized_bytes = text->data();
   args->serialized_bytes_size = text->size();
   args->serialized_topology = reinterpret_cast<PJRT_SerializedTopology*>(text);
-  args->serialized_topology_deleter = [](PJRT_SerializedTopology* owner) { delete reinterpret_cast<std::string*>(owner); };
+  args->serialized_topology_deleter = [](PJRT_SerializedTopology* owner) {
+    delete reinterpret_cast<std::string*>(owner);
+  };
   return absl::OkStatus();
 }
 
 absl::Status TopologyDescription_Fingerprint(PJRT_TopologyDescription_Fingerprint_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->topology, "PJRT_TopologyDescription"));
   uint64_t fingerprint = 14695981039346656037u;  // FNV-1a: the same in every process
-  for (const char c : TopologyText(*args->topology)) fingerprint = (fingerprint ^ static_cast<uint8_t>(c)) * 1099511628211u;
+  for (const char c : TopologyText(*args->topology))
+    fingerprint = (fingerprint ^ static_cast<uint8_t>(c)) * 1099511628211u;
   args->fingerprint = fingerprint;
   return absl::OkStatus();
 }

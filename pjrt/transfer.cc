@@ -1,7 +1,9 @@
 // Arrays between the host and buffers, and between buffers.
 //
-// Buffers never change, so a copy to another device or to memory of another kind of the same host is a second handle on the same bytes: no program writes to bytes that
-// two values share. Between devices that have memory of their own bytes are copied. Memory of the host is used as it is when the caller lets us, it is aligned as Hilo's own, and it lies as the buffer shall lie.
+// Buffers never change, so a copy to another device or to memory of another kind of the same host is a second handle on
+// the same bytes: no program writes to bytes that two values share. Between devices that have memory of their own bytes
+// are copied. Memory of the host is used as it is when the caller lets us, it is aligned as Hilo's own, and it lies as
+// the buffer shall lie.
 #include <cstring>
 
 #include "base/status_macros.h"
@@ -29,7 +31,8 @@ absl::Status CheckMemory(const PJRT_Client* client, const PJRT_Memory* memory) {
 // Bytes of its own, in a memory of the source's client. Waits.
 absl::StatusOr<PJRT_Buffer*> CopyTo(PJRT_Buffer* source, PJRT_Memory* memory) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const MemoryBlock> bytes, MemoryOf(source));
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy, source->client->client->UninitializedBuffer(source->value->shape(), memory->device->number()));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy,
+                        source->client->client->UninitializedBuffer(source->value->shape(), memory->device->number()));
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, copy->Share());
   HILO_RETURN_IF_ERROR(value->memory->CopyFrom(*bytes));
   return NewBuffer(source->client, memory, std::move(copy));
@@ -56,7 +59,9 @@ absl::StatusOr<PJRT_Buffer*> CopyToOther(PJRT_Buffer* source, PJRT_Memory* memor
   if (!shape.IsArray()) return Unimplemented("a copy of ", shape.ToString(), " to another client");
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const MemoryBlock> block, MemoryOf(source));
   absl::StatusOr<std::unique_ptr<Buffer>> copy = nullptr;
-  const auto take = [&](const uint8_t* bytes) { copy = other.client->BufferFromHostMemory(bytes, shape, memory->device->number()); };
+  const auto take = [&](const uint8_t* bytes) {
+    copy = other.client->BufferFromHostMemory(bytes, shape, memory->device->number());
+  };
   HILO_RETURN_IF_ERROR(CopyFromBlock(block.get(), take));
   HILO_RETURN_IF_ERROR(copy.status());
   return NewBuffer(other.self, memory, *std::move(copy));
@@ -68,10 +73,13 @@ absl::StatusOr<PJRT_Buffer*> ShareWith(PJRT_Buffer* source, PJRT_Memory* memory)
   HILO_RETURN_IF_ERROR(CheckMemory(source->client.get(), memory));
   absl::StatusOr<std::shared_ptr<BufferValue>> value = source->value->Share();
   if (!value.ok()) return InvalidArgument(value.status().message());
-  if (!source->client->client->memory_is_on_host() && memory->device != source->memory->device && source->value->shape().IsArray()) {
+  if (!source->client->client->memory_is_on_host() && memory->device != source->memory->device &&
+      source->value->shape().IsArray()) {
     return CopyTo(source, memory);
   }
-  return NewBuffer(source->client, memory, std::make_unique<Buffer>(source->value->shared_shape(), memory->device->number(), *std::move(value)));
+  return NewBuffer(
+      source->client, memory,
+      std::make_unique<Buffer>(source->value->shared_shape(), memory->device->number(), *std::move(value)));
 }
 
 // Calls `copy` with the bytes of `source` once they are there, and returns the event of its end.
@@ -105,7 +113,8 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->device_layout));
   absl::Span<const int64_t> strides(args->byte_strides, args->byte_strides == nullptr ? 0 : args->num_byte_strides);
   if (args->byte_strides == nullptr) strides = row_major;
-  if (strides.size() != args->num_dims) return InvalidArgument(strides.size(), " strides do not fit ", shape.ToString());
+  if (strides.size() != args->num_dims)
+    return InvalidArgument(strides.size(), " strides do not fit ", shape.ToString());
   std::unique_ptr<Buffer> value;
   std::shared_ptr<Event> done;
   const PrimitiveType type = shape.element_type();
@@ -124,7 +133,8 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
     }
   } else if (args->host_buffer_semantics >= PJRT_HostBufferSemantics_kImmutableZeroCopy) {
     done = std::make_shared<Event>();
-    HILO_ASSIGN_OR_RETURN(value, client.BufferFromHostMemory(args->data, shape, device, [done] { done->Set(absl::OkStatus()); }));
+    HILO_ASSIGN_OR_RETURN(
+        value, client.BufferFromHostMemory(args->data, shape, device, [done] { done->Set(absl::OkStatus()); }));
   } else {
     HILO_ASSIGN_OR_RETURN(value, client.BufferFromHostMemory(args->data, shape, device));
   }
@@ -142,10 +152,12 @@ absl::Status Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffe
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->layout));
   std::function<void()> release = [] {};
   if (args->on_delete_callback != nullptr) {
-    release = [callback = args->on_delete_callback, data = args->device_buffer_ptr, user_arg = args->on_delete_callback_arg] { callback(data, user_arg); };
+    release = [callback = args->on_delete_callback, data = args->device_buffer_ptr,
+               user_arg = args->on_delete_callback_arg] { callback(data, user_arg); };
   }
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> value,
-                        args->client->client->BufferFromDeviceMemory(args->device_buffer_ptr, shape, memory->device->number(), std::move(release)));
+                        args->client->client->BufferFromDeviceMemory(args->device_buffer_ptr, shape,
+                                                                     memory->device->number(), std::move(release)));
   args->buffer = NewBuffer(args->client->self, memory, std::move(value));
   return absl::OkStatus();
 }
@@ -155,7 +167,8 @@ absl::Status Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuf
   HILO_RETURN_IF_ERROR(CheckMemory(args->client, memory));
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->shape_element_type, args->shape_dims, args->shape_num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->shape_layout));
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> value, args->client->client->UninitializedBuffer(shape, memory->device->number()));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> value,
+                        args->client->client->UninitializedBuffer(shape, memory->device->number()));
   args->buffer = NewBuffer(args->client->self, memory, std::move(value));
   return absl::OkStatus();
 }
@@ -166,11 +179,12 @@ absl::Status Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args* args) 
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->shape_element_type, args->shape_dims, args->shape_num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->shape_layout));
   auto value = std::make_shared<BufferValue>();
-  value->definition = HappenedWith(
-      absl::Status(static_cast<absl::StatusCode>(args->error_code), absl::string_view(args->error_message, args->error_message_size)));
+  value->definition = HappenedWith(absl::Status(static_cast<absl::StatusCode>(args->error_code),
+                                                absl::string_view(args->error_message, args->error_message_size)));
   if (value->definition == nullptr) return InvalidArgument("expected the code of an error, got OK");
   args->buffer = NewBuffer(args->client->self, memory,
-                           std::make_unique<Buffer>(std::make_shared<const Shape>(std::move(shape)), memory->device->number(), std::move(value)));
+                           std::make_unique<Buffer>(std::make_shared<const Shape>(std::move(shape)),
+                                                    memory->device->number(), std::move(value)));
   return absl::OkStatus();
 }
 
@@ -200,20 +214,23 @@ absl::Status Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args* args) {
     args->dst_size = size;
     return absl::OkStatus();
   }
-  if (args->dst_size < static_cast<size_t>(size)) return InvalidArgument("expected room for ", size, " bytes, got ", args->dst_size);
+  if (args->dst_size < static_cast<size_t>(size))
+    return InvalidArgument("expected room for ", size, " bytes, got ", args->dst_size);
   if (!shape.IsArray()) {
     HILO_ASSIGN_OR_RETURN(args->event, CopyWhenReady(args->src, [](const uint8_t*) {}));
     return absl::OkStatus();
   }
   HILO_ASSIGN_OR_RETURN(const Shape wanted, ShapeWithLayout(ShapeUtil::MakeStaticShape(shape), args->host_layout));
-  HILO_ASSIGN_OR_RETURN(args->event, CopyWhenReady(args->src, [target = args->dst, size, from = args->src->value->shared_shape(), wanted](const uint8_t* bytes) {
+  HILO_ASSIGN_OR_RETURN(args->event,
+                        CopyWhenReady(args->src, [target = args->dst, size, from = args->src->value->shared_shape(),
+                                                  wanted](const uint8_t* bytes) {
                           if (size == 0) return;
                           const std::vector<int64_t> strides = DenseByteStrides(wanted);
                           if (IsDense(*from, strides)) {
                             std::memcpy(target, bytes, size);
                           } else {
-                            StridedCopy(from->dimensions(), PrimitiveTypeByteSize(from->element_type()), bytes, DenseByteStrides(*from), target,
-                                        strides);
+                            StridedCopy(from->dimensions(), PrimitiveTypeByteSize(from->element_type()), bytes,
+                                        DenseByteStrides(*from), target, strides);
                           }
                         }));
   return absl::OkStatus();
@@ -226,8 +243,8 @@ absl::Status Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
     return InvalidArgument(args->transfer_size, " bytes at ", args->offset, " are not within the buffer's ", size);
   }
   if (args->transfer_size > 0 && args->dst == nullptr) return InvalidArgument("expected memory of the host, got null");
-  HILO_ASSIGN_OR_RETURN(args->event,
-                        CopyWhenReady(args->buffer, [target = args->dst, offset = args->offset, count = args->transfer_size](const uint8_t* bytes) {
+  HILO_ASSIGN_OR_RETURN(args->event, CopyWhenReady(args->buffer, [target = args->dst, offset = args->offset,
+                                                                  count = args->transfer_size](const uint8_t* bytes) {
                           if (count > 0) std::memcpy(target, bytes + offset, count);
                         }));
   return absl::OkStatus();

@@ -1,5 +1,5 @@
-// Functions of the table that this plugin refuses, by name: the streams of chunks that serve recv callbacks of a run, and what only TPUs and several
-// processes need.
+// Functions of the table that this plugin refuses, by name: the streams of chunks that serve recv callbacks of a run,
+// and what only TPUs and several processes need.
 #include "pjrt/error.h"
 
 namespace hilo::pjrt {

@@ -84,10 +84,13 @@ constexpr Flag kFlags[] = {
 
 XlaFlagType XlaFlagTypeOf(absl::string_view name) {
   if (!absl::ConsumePrefix(&name, "xla_")) return XlaFlagType::kNone;
-  const Flag* flag = std::lower_bound(std::begin(kFlags), std::end(kFlags), name, [](const Flag& row, absl::string_view sought) { return row.name < sought; });
+  const Flag* flag = std::lower_bound(std::begin(kFlags), std::end(kFlags), name,
+                                      [](const Flag& row, absl::string_view sought) { return row.name < sought; });
   if (flag != std::end(kFlags) && flag->name == name) return flag->type;
-  const bool has_other_values = name == "disable_hlo_passes" || name == "enable_hlo_passes_only" || name == "step_marker_location";
-  return has_other_values || absl::StartsWith(name, "gpu_") || absl::StartsWith(name, "tpu_") ? XlaFlagType::kAny : XlaFlagType::kNone;
+  const bool has_other_values =
+      name == "disable_hlo_passes" || name == "enable_hlo_passes_only" || name == "step_marker_location";
+  return has_other_values || absl::StartsWith(name, "gpu_") || absl::StartsWith(name, "tpu_") ? XlaFlagType::kAny
+                                                                                              : XlaFlagType::kNone;
 }
 
 }  // namespace hilo::pjrt

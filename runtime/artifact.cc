@@ -20,8 +20,9 @@ constexpr absl::string_view kWhat = "serialised executable";
 absl::Status CheckDigest(absl::string_view what, absl::string_view bytes, size_t begin, absl::string_view expected) {
   const Sha256::Digest digest = Sha256::Of(bytes);
   if (DigestBytes(digest) == expected) return absl::OkStatus();
-  return InvalidArgument(kWhat, ": ", what, ", bytes ", begin, " to ", begin + bytes.size(), ", is damaged: expected the SHA-256 ",
-                         absl::BytesToHexString(expected), ", got ", DigestToHex(digest));
+  return InvalidArgument(kWhat, ": ", what, ", bytes ", begin, " to ", begin + bytes.size(),
+                         ", is damaged: expected the SHA-256 ", absl::BytesToHexString(expected), ", got ",
+                         DigestToHex(digest));
 }
 
 // The header alone, checked.
@@ -34,14 +35,17 @@ absl::StatusOr<absl::string_view> Header(absl::string_view bytes) {
   reader.Raw(kMagic.size());
   const uint32_t format = reader.U32();
   if (reader.ok() && format != kArtifactFormat) {
-    return FailedPrecondition(kWhat, ": it is of format ", format, "; this Hilo (", Version(), ") reads format ", kArtifactFormat);
+    return FailedPrecondition(kWhat, ": it is of format ", format, "; this Hilo (", Version(), ") reads format ",
+                              kArtifactFormat);
   }
   const uint32_t header_size = reader.U32();
   const uint64_t total = reader.U64();
   HILO_RETURN_IF_ERROR(reader.status());
-  if (total != bytes.size()) return InvalidArgument(kWhat, ": expected ", total, " bytes, as it says at byte 16, got ", bytes.size());
+  if (total != bytes.size())
+    return InvalidArgument(kWhat, ": expected ", total, " bytes, as it says at byte 16, got ", bytes.size());
   if (header_size < kFixed + kDigest || header_size > total) {
-    return InvalidArgument(kWhat, ": expected a header of ", kFixed + kDigest, " to ", total, " bytes, got ", header_size, " at byte 12");
+    return InvalidArgument(kWhat, ": expected a header of ", kFixed + kDigest, " to ", total, " bytes, got ",
+                           header_size, " at byte 12");
   }
   const absl::string_view header = bytes.substr(0, header_size - kDigest);
   HILO_RETURN_IF_ERROR(CheckDigest("the header", header, 0, bytes.substr(header.size(), kDigest)));
@@ -62,7 +66,8 @@ bool LooksLikeArtifact(absl::string_view bytes) { return absl::StartsWith(bytes,
 std::string EncodeArtifact(const Artifact& artifact) {
   ByteWriter table;
   uint64_t content = 0;
-  for (absl::string_view text : {Version(), absl::string_view(artifact.platform), absl::string_view(artifact.target)}) table.Text(text);
+  for (absl::string_view text : {Version(), absl::string_view(artifact.platform), absl::string_view(artifact.target)})
+    table.Text(text);
   table.U64(artifact.sections.size());
   for (const Artifact::Section& section : artifact.sections) {
     table.Text(section.name);
@@ -108,7 +113,8 @@ absl::StatusOr<Artifact> DecodeArtifact(absl::string_view bytes, bool check_sect
     begin += size;
   }
   HILO_RETURN_IF_ERROR(reader.Finish());
-  if (begin != bytes.size()) return InvalidArgument(kWhat, ": expected its sections to end at byte ", bytes.size(), ", but they end at ", begin);
+  if (begin != bytes.size())
+    return InvalidArgument(kWhat, ": expected its sections to end at byte ", bytes.size(), ", but they end at ", begin);
   return artifact;
 }
 

@@ -9,7 +9,8 @@
 //   32  SHA-256 of all of the header up to here
 //       the sections' bytes, one behind the other
 //
-// Numbers and texts are those of base/byte_stream.h. There is no byte that nothing checks. What is in the sections is the affair of the runtime
+// Numbers and texts are those of base/byte_stream.h. There is no byte that nothing checks. What is in the sections is
+// the affair of the runtime
 // ("run", "dynamic") and of the platform (all others).
 #ifndef HILO_RUNTIME_ARTIFACT_H_
 #define HILO_RUNTIME_ARTIFACT_H_
@@ -43,8 +44,9 @@ bool LooksLikeArtifact(absl::string_view bytes);
 
 std::string EncodeArtifact(const Artifact& artifact);
 
-// Takes any bytes. Errors: InvalidArgument for what is no artifact, or a damaged one, with the place; FailedPrecondition for one of another format or
-// version of Hilo. `check_sections` false leaves the sections' digests unread, so that a test can damage what is behind them.
+// Takes any bytes. Errors: InvalidArgument for what is no artifact, or a damaged one, with the place;
+// FailedPrecondition for one of another format or version of Hilo. `check_sections` false leaves the sections' digests
+// unread, so that a test can damage what is behind them.
 absl::StatusOr<Artifact> DecodeArtifact(absl::string_view bytes, bool check_sections = true);
 
 // SHA-256, in hexadecimal digits, over all that EncodeArtifact's result says.

@@ -1,5 +1,6 @@
-// Freed blocks that are kept for the next buffer of their size. Programs are run again and again, and the first touch of fresh memory costs more than most
-// kernels (1.5 to 4 us a page in a virtual machine), so results that are dropped between runs should not go back to the system.
+// Freed blocks that are kept for the next buffer of their size. Programs are run again and again, and the first touch
+// of fresh memory costs more than most kernels (1.5 to 4 us a page in a virtual machine), so results that are dropped
+// between runs should not go back to the system.
 #ifndef HILO_RUNTIME_BLOCK_CACHE_H_
 #define HILO_RUNTIME_BLOCK_CACHE_H_
 
@@ -7,7 +8,6 @@
 #include <map>
 #include <mutex>
 #include <vector>
-
 
 namespace hilo {
 
@@ -29,7 +29,7 @@ class BlockCache {
  private:
   std::mutex mutex_;
   std::map<int64_t, std::vector<void*>> blocks_;  // by size; a table of abseil would not survive being refused memory
-  int64_t kept_ = 0;                                         // bytes
+  int64_t kept_ = 0;                              // bytes
 };
 
 }  // namespace hilo

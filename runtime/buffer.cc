@@ -11,8 +11,7 @@ namespace hilo {
 absl::StatusOr<std::shared_ptr<BufferValue>> Buffer::Share() const {
   std::lock_guard<std::mutex> lock(mutex_);
   if (value_ != nullptr) return value_;
-  return FailedPrecondition("the buffer of ", shape_->ToString(), " has been ",
-                            donated_ ? "donated" : "deleted");
+  return FailedPrecondition("the buffer of ", shape_->ToString(), " has been ", donated_ ? "donated" : "deleted");
 }
 
 absl::StatusOr<std::shared_ptr<BufferValue>> Buffer::Donate() {
@@ -46,8 +45,7 @@ bool Buffer::IsReady() const {
 
 void Buffer::OnReady(std::function<void(const absl::Status&)> callback) const {
   const auto value = Share();
-  if (value.ok() && (*value)->definition != nullptr)
-    return (*value)->definition->OnDone(std::move(callback));
+  if (value.ok() && (*value)->definition != nullptr) return (*value)->definition->OnDone(std::move(callback));
   callback(value.status());
 }
 

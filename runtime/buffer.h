@@ -21,9 +21,7 @@ struct BufferValue {
   std::shared_ptr<MemoryBlock> memory;  // once the definition is done and OK; null for tokens
 
   bool defined() const { return definition == nullptr || definition->done(); }
-  absl::Status Await() const {
-    return definition == nullptr ? absl::OkStatus() : definition->Await();
-  }
+  absl::Status Await() const { return definition == nullptr ? absl::OkStatus() : definition->Await(); }
 };
 
 // A handle. Thread-safe. Destroying it is safe at any time: runs that use the value keep it.
@@ -48,7 +46,8 @@ class Buffer {
 
   // Waits. Errors: as Await; ResourceExhausted.
   absl::StatusOr<Literal> ToLiteral() const;
-  // Waits; the bytes in the layout of shape() on the host, for as long as the result lives: those of the buffer, or a copy if it is not on the host. Errors: as ToLiteral.
+  // Waits; the bytes in the layout of shape() on the host, for as long as the result lives: those of the buffer, or a
+  // copy if it is not on the host. Errors: as ToLiteral.
   absl::StatusOr<std::shared_ptr<const MemoryBlock>> Bytes() const;
 
   // Gives the value up; memory goes when the last run that uses it is done.

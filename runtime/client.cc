@@ -10,8 +10,8 @@
 #include "base/errors.h"
 #include "base/log_sink.h"
 #include "base/status_macros.h"
-#include "hlo/ir/hlo_verifier.h"
 #include "hlo/import/hlo_proto.h"
+#include "hlo/ir/hlo_verifier.h"
 #include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client_core.h"
@@ -31,22 +31,28 @@ constexpr int64_t kMaxGlobalDevices = 1 << 20;
 constexpr int kMaxThreads = 4096;
 
 // A verified module to a program.
-absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileModule(const ClientCore& core, std::unique_ptr<HloModule> module,
-                                                                   DeviceAssignment assignment, const CompileOptions& options) {
-  HILO_ASSIGN_OR_RETURN(const bool partitioned, MakePartitioner()->Run(module.get(), {.cancellation = options.cancellation.get()}));
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileModule(const ClientCore& core,
+                                                                   std::unique_ptr<HloModule> module,
+                                                                   DeviceAssignment assignment,
+                                                                   const CompileOptions& options) {
+  HILO_ASSIGN_OR_RETURN(const bool partitioned,
+                        MakePartitioner()->Run(module.get(), {.cancellation = options.cancellation.get()}));
   if (partitioned) HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
   HostTransfers transfers = FindHostTransfers(*module);
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, CompileProgram(core.compiler.get(), std::move(module), options, core.pool));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
+                        CompileProgram(core.compiler.get(), std::move(module), options, core.pool));
   return std::make_shared<const LoadedProgram>(std::move(program), std::move(assignment), std::move(transfers));
 }
 
 }  // namespace
 
-absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, int64_t replicas, int64_t partitions, absl::Span<const int> devices) {
+absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, int64_t replicas, int64_t partitions,
+                                               absl::Span<const int> devices) {
   const int64_t available = core.global_device_count();
   if (replicas < 1 || partitions < 1 || replicas > available || partitions > available / replicas) {
-    return InvalidArgument("the program runs on ", replicas, " replicas and ", partitions, " partitions, but the client has ", available,
-                           available == 1 ? " device" : " devices", " (ClientOptions::device_count)");
+    return InvalidArgument("the program runs on ", replicas, " replicas and ", partitions,
+                           " partitions, but the client has ", available, available == 1 ? " device" : " devices",
+                           " (ClientOptions::device_count)");
   }
   if (devices.empty()) {
     // A program of one device runs wherever it is compiled.
@@ -54,7 +60,8 @@ absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, int64_t r
     return DeviceAssignment(replicas, partitions);
   }
   for (int device : devices) {
-    if (device < 0 || device >= available) return InvalidArgument("there is no device ", device, "; there are ", available);
+    if (device < 0 || device >= available)
+      return InvalidArgument("there is no device ", device, "; there are ", available);
   }
   return DeviceAssignment::Create(replicas, partitions, devices);
 }
@@ -89,7 +96,8 @@ int64_t ClientCore::global_device_count() const {
 
 int64_t ClientCore::ProcessOf(int global_device) const {
   int64_t process = 0;
-  for (int64_t first = 0; processes != nullptr && (first += processes->device_counts()[process]) <= global_device;) ++process;
+  for (int64_t first = 0; processes != nullptr && (first += processes->device_counts()[process]) <= global_device;)
+    ++process;
   return process;
 }
 
@@ -103,17 +111,16 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Client>> {
     if (compiler == nullptr) return InvalidArgument("a client needs a compiler, but got null");
     if (options.device_count < 1 || options.device_count > kMaxDevices) {
-      return InvalidArgument("device_count: expected 1 to ", kMaxDevices, ", got ",
-                             options.device_count);
+      return InvalidArgument("device_count: expected 1 to ", kMaxDevices, ", got ", options.device_count);
     }
     if (options.num_threads < 0 || options.num_threads > kMaxThreads) {
-      return InvalidArgument("num_threads: expected 0 (as many as there are processors) to ",
-                             kMaxThreads, ", got ", options.num_threads);
+      return InvalidArgument("num_threads: expected 0 (as many as there are processors) to ", kMaxThreads, ", got ",
+                             options.num_threads);
     }
-    if (options.cache_limit < 0) return InvalidArgument("cache_limit: expected a number of bytes, got ", options.cache_limit);
+    if (options.cache_limit < 0)
+      return InvalidArgument("cache_limit: expected a number of bytes, got ", options.cache_limit);
     if (options.memory_limit < 0) {
-      return InvalidArgument("memory_limit: expected a number of bytes, or 0 for none, got ",
-                             options.memory_limit);
+      return InvalidArgument("memory_limit: expected a number of bytes, or 0 for none, got ", options.memory_limit);
     }
     auto core = std::make_shared<ClientCore>();
     core->fork_generation = ForkGeneration();
@@ -121,7 +128,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
     const auto host = std::make_shared<HostMemory>(options.host_allocator, options.memory_limit);
     for (int device = 0; device < options.device_count; ++device) {
       HILO_ASSIGN_OR_RETURN(std::shared_ptr<DeviceMemory> memory, core->compiler->OpenDevice(device));
-      core->memories.push_back(memory == nullptr ? host : std::make_shared<HostMemory>(std::move(memory), options.memory_limit));
+      core->memories.push_back(
+          memory == nullptr ? host : std::make_shared<HostMemory>(std::move(memory), options.memory_limit));
     }
     core->default_deadline = options.default_deadline;
     core->pool = options.thread_pool;
@@ -146,8 +154,10 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
       HILO_ASSIGN_OR_RETURN(core->processes, ProcessGroup::Join(processes));
       const absl::Span<const int64_t> counts = core->processes->device_counts();
       if (core->global_device_count() > kMaxGlobalDevices)
-        return InvalidArgument("the processes have ", core->global_device_count(), " devices; at most ", kMaxGlobalDevices, " can work together");
-      core->first_device = static_cast<int>(std::accumulate(counts.begin(), counts.begin() + processes.process_id, int64_t{0}));
+        return InvalidArgument("the processes have ", core->global_device_count(), " devices; at most ",
+                               kMaxGlobalDevices, " can work together");
+      core->first_device =
+          static_cast<int>(std::accumulate(counts.begin(), counts.begin() + processes.process_id, int64_t{0}));
     }
     return std::unique_ptr<Client>(new Client(std::move(core)));
   });
@@ -170,7 +180,9 @@ absl::Status Client::ResetPeakMemory(int device) {
   return absl::OkStatus();
 }
 Compiler* Client::compiler() const { return core_->compiler.get(); }
-DiskCacheStats Client::cache_stats() const { return core_->cache == nullptr ? DiskCacheStats() : core_->cache->stats(); }
+DiskCacheStats Client::cache_stats() const {
+  return core_->cache == nullptr ? DiskCacheStats() : core_->cache->stats();
+}
 CustomCallRegistry* Client::custom_call_registry() const { return &core_->custom_calls; }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloModule> module,
@@ -181,7 +193,8 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloM
     if (options.replica_count != 0) module->set_replica_count(options.replica_count);
     if (options.num_partitions != 0) module->set_num_partitions(options.num_partitions);
     if (options.partitioned) MarkPartitioned(module.get());
-    HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment, AssignDevices(*core_, module->replica_count(), module->num_partitions(), options.devices));
+    HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment,
+                          AssignDevices(*core_, module->replica_count(), module->num_partitions(), options.devices));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
     CompileOptions complete = options;
     if (complete.custom_calls == nullptr) complete.custom_calls = &core_->custom_calls;
@@ -202,7 +215,8 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Load(absl::string_view bytes
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
     HILO_RETURN_IF_ERROR(core_->CheckProcess());
     HILO_ASSIGN_OR_RETURN(const Artifact artifact, DecodeArtifact(bytes));
-    CompileOptions complete{.devices = options.devices, .perf_jitdump = options.perf_jitdump, .custom_calls = options.custom_calls};
+    CompileOptions complete{
+        .devices = options.devices, .perf_jitdump = options.perf_jitdump, .custom_calls = options.custom_calls};
     if (complete.custom_calls == nullptr) complete.custom_calls = &core_->custom_calls;
     HILO_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedProgram> program, LoadArtifact(*core_, artifact, complete));
     return std::make_unique<Executable>(core_, std::move(program));
@@ -211,16 +225,14 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Load(absl::string_view bytes
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(const XlaComputation& computation,
                                                             const CompileOptions& options) {
-  if (computation.IsNull())
-    return InvalidArgument("there is no computation to compile: it is null");
+  if (computation.IsNull()) return InvalidArgument("there is no computation to compile: it is null");
   return Guarded([&] { return Compile(computation.module()->Clone(), options); });
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloText(absl::string_view text,
                                                                    const CompileOptions& options) {
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module,
-                          ParseHloModule(text, {.verify = false}));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.verify = false}));
     return Compile(std::move(module), options);
   });
 }
@@ -228,8 +240,7 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloText(absl::string_
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloProto(absl::string_view bytes,
                                                                     const CompileOptions& options) {
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module,
-                          HloModuleFromProto(bytes, {.verify = false}));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, HloModuleFromProto(bytes, {.verify = false}));
     return Compile(std::move(module), options);
   });
 }
@@ -247,8 +258,7 @@ absl::StatusOr<std::shared_ptr<MemoryBlock>> MakeBlock(const Literal& literal, c
   return block;
 }
 
-absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Literal& literal,
-                                                                      int device,
+absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Literal& literal, int device,
                                                                       const Shape& shape) const {
   HILO_RETURN_IF_ERROR(CheckDevice(device));
   if (!shape.IsArray() && !shape.IsToken()) {
@@ -256,8 +266,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Lite
   }
   HILO_RETURN_IF_ERROR(ShapeUtil::ValidateWithLayout(shape));
   if (!ShapeUtil::Compatible(literal.shape(), shape)) {
-    return InvalidArgument("expected a layout for ", literal.shape().ToString(), ", got one for ",
-                           shape.ToString());
+    return InvalidArgument("expected a layout for ", literal.shape().ToString(), ", got one for ", shape.ToString());
   }
   auto value = std::make_shared<BufferValue>();
   if (shape.IsArray()) {
@@ -266,8 +275,8 @@ absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Lite
   return std::make_unique<Buffer>(std::make_shared<const Shape>(shape), device, std::move(value));
 }
 
-absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const Literal& literal,
-                                                                  int device, const Shape* layout) {
+absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const Literal& literal, int device,
+                                                                  const Shape* layout) {
   return Guarded([&] {
     if (layout != nullptr) return core_->BufferFromLiteral(literal, device, *layout);
     Shape shape = literal.shape();
@@ -288,14 +297,15 @@ absl::StatusOr<std::shared_ptr<const Shape>> ArrayShape(const Shape& given, absl
 }
 
 absl::Status CheckMemory(const void* data, int64_t bytes, absl::string_view whose) {
-  if (data == nullptr && bytes > 0) return InvalidArgument("expected ", bytes, " bytes of ", whose, " memory, got null");
+  if (data == nullptr && bytes > 0)
+    return InvalidArgument("expected ", bytes, " bytes of ", whose, " memory, got null");
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(
-    const void* data, const Shape& given, int device, std::function<void()> release) {
+absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(const void* data, const Shape& given, int device,
+                                                                     std::function<void()> release) {
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Buffer>> {
     HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
     HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Shape> shape, ArrayShape(given, "of host memory"));
@@ -304,7 +314,8 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(
     auto value = std::make_shared<BufferValue>();
     auto buffer = std::make_unique<Buffer>(std::move(shape), device, value);
     HostMemory* const memory = core_->memories[device].get();
-    if (memory->device() == nullptr && release != nullptr && reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0) {
+    if (memory->device() == nullptr && release != nullptr &&
+        reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0) {
       value->memory = memory->Lend(data, bytes, std::move(release));
     } else {
       HILO_ASSIGN_OR_RETURN(value->memory, memory->Allocate(bytes));
@@ -315,7 +326,8 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(
   });
 }
 
-absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromDeviceMemory(const void* data, const Shape& given, int device, std::function<void()> release) {
+absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromDeviceMemory(const void* data, const Shape& given, int device,
+                                                                       std::function<void()> release) {
   if (memory_is_on_host()) {
     return BufferFromHostMemory(data, given, device, release != nullptr ? std::move(release) : [] {});
   }
@@ -359,9 +371,11 @@ absl::Status Client::TransferToInfeed(const Literal& literal, int device, const 
     const Shape& shape = literal.shape();
     const bool is_flat = shape.IsTuple() && std::all_of(shape.tuple_shapes().begin(), shape.tuple_shapes().end(),
                                                         [](const Shape& element) { return element.IsArray(); });
-    if (!shape.IsArray() && !is_flat) return InvalidArgument("an infeed takes an array or a tuple of arrays, not ", shape.ToString());
+    if (!shape.IsArray() && !is_flat)
+      return InvalidArgument("an infeed takes an array or a tuple of arrays, not ", shape.ToString());
     Literal copy = literal.Clone();
-    if (!ShapeUtil::Compatible(copy.shape(), shape)) return ResourceExhausted("no memory for an item of the infeed: ", shape.ToString());
+    if (!ShapeUtil::Compatible(copy.shape(), shape))
+      return ResourceExhausted("no memory for an item of the infeed: ", shape.ToString());
     return core_->transfers[device]->infeed.Push(std::move(copy), DeadlineOf(options), options.cancellation.get());
   });
 }

@@ -46,13 +46,14 @@ struct ClientOptions {
   int64_t memory_limit = 0;
   // Of every run that has no other.
   absl::Duration default_deadline = absl::InfiniteDuration();
-  // Folder in which compiled programs are kept for later processes (runtime/disk_cache.h), made if it is missing; empty: none. Whoever can write
-  // there can run code here. Without a value: what the variable HILO_CACHE_DIR says.
+  // Folder in which compiled programs are kept for later processes (runtime/disk_cache.h), made if it is missing;
+  // empty: none. Whoever can write there can run code here. Without a value: what the variable HILO_CACHE_DIR says.
   std::optional<std::string> cache_dir;
   // Bytes that the folder may hold; what was not used for the longest time goes first.
   int64_t cache_limit = int64_t{1} << 30;
-  // The processes whose devices run programs together with those of this one (docs/distributed.md); Create waits for them all. device_count stays
-  // the number of this process's own devices, and `processes->device_count` is set to it. None: this process is alone.
+  // The processes whose devices run programs together with those of this one (docs/distributed.md); Create waits for
+  // them all. device_count stays the number of this process's own devices, and `processes->device_count` is set to it.
+  // None: this process is alone.
   std::optional<ProcessGroupOptions> processes;
 };
 
@@ -77,8 +78,9 @@ class Client {
   std::string platform() const;
   // The devices of this process. Buffers and runs on one device name them from 0.
   int device_count() const;
-  // This process among those of ClientOptions::processes, and the devices of all of them. Assignments (CompileOptions::devices) name devices by
-  // numbers that count those of all processes; device D of this one is first_device() + D there.
+  // This process among those of ClientOptions::processes, and the devices of all of them. Assignments
+  // (CompileOptions::devices) name devices by numbers that count those of all processes; device D of this one is
+  // first_device() + D there.
   int64_t process_id() const;
   int64_t process_count() const;
   int64_t global_device_count() const;
@@ -87,7 +89,8 @@ class Client {
   int64_t process_of(int device) const;
   // Of the device's memory; devices on the host have one together.
   MemoryStats memory_stats(int device = 0) const;
-  // The peak of memory_stats() starts again from what is in use. Errors: InvalidArgument for a device that is not there.
+  // The peak of memory_stats() starts again from what is in use. Errors: InvalidArgument for a device that is not
+  // there.
   absl::Status ResetPeakMemory(int device = 0);
   // Buffers lie where the host can read them.
   bool memory_is_on_host() const;
@@ -107,11 +110,11 @@ class Client {
   absl::StatusOr<std::unique_ptr<Executable>> CompileHloProto(absl::string_view bytes,
                                                               const CompileOptions& options = {});
 
-  // Makes an executable of what Executable::Serialize returned. The bytes may be anything: what is damaged is refused. But what is whole is native code that
-  // runs with the rights of this process. Custom calls are looked up again, and handlers instantiated.
-  // Errors: InvalidArgument, with the place, for bytes that are no serialised executable or a damaged one, and if the client lacks the devices;
-  // FailedPrecondition saying what it was made for, if that is another platform, version or machine; NotFound for custom calls that nobody has
-  // registered; ResourceExhausted.
+  // Makes an executable of what Executable::Serialize returned. The bytes may be anything: what is damaged is refused.
+  // But what is whole is native code that runs with the rights of this process. Custom calls are looked up again, and
+  // handlers instantiated. Errors: InvalidArgument, with the place, for bytes that are no serialised executable or a
+  // damaged one, and if the client lacks the devices; FailedPrecondition saying what it was made for, if that is
+  // another platform, version or machine; NotFound for custom calls that nobody has registered; ResourceExhausted.
   absl::StatusOr<std::unique_ptr<Executable>> Load(absl::string_view bytes, const LoadOptions& options = {});
 
   // What the cache folder has done for this client.
@@ -125,22 +128,24 @@ class Client {
   // used as it is: it must not change until `release` has been called, on any thread. Otherwise it
   // is copied, and `release` is called at once. Errors: InvalidArgument if `shape` is no array;
   // ResourceExhausted. After an error `release` is not called.
-  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHostMemory(
-      const void* data, const Shape& shape, int device = 0,
-      std::function<void()> release = nullptr);
-  // The same for memory of the device, which another library has allocated there: used as it is where it is aligned as the backend's own. Who has written to it
-  // must be done. Errors: as above.
-  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromDeviceMemory(const void* data, const Shape& shape, int device = 0, std::function<void()> release = nullptr);
-  // Memory for an array in the layout of `shape`, for its maker to fill (BufferValue::memory) before anybody else gets to see it. Errors: InvalidArgument if `shape` is
-  // no array; ResourceExhausted.
+  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHostMemory(const void* data, const Shape& shape, int device = 0,
+                                                               std::function<void()> release = nullptr);
+  // The same for memory of the device, which another library has allocated there: used as it is where it is aligned as
+  // the backend's own. Who has written to it must be done. Errors: as above.
+  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromDeviceMemory(const void* data, const Shape& shape, int device = 0,
+                                                                 std::function<void()> release = nullptr);
+  // Memory for an array in the layout of `shape`, for its maker to fill (BufferValue::memory) before anybody else gets
+  // to see it. Errors: InvalidArgument if `shape` is no array; ResourceExhausted.
   absl::StatusOr<std::unique_ptr<Buffer>> UninitializedBuffer(const Shape& shape, int device = 0);
 
-  // Puts an item, an array or a tuple of arrays, into the device's infeed, from which programs take one with each infeed. Waits while the items
-  // there have more than 1 GiB. When a run that uses the queues of a device fails, they are emptied, and calls that wait fail with its error.
-  // Errors: InvalidArgument for other shapes; DeadlineExceeded; Cancelled; ResourceExhausted.
+  // Puts an item, an array or a tuple of arrays, into the device's infeed, from which programs take one with each
+  // infeed. Waits while the items there have more than 1 GiB. When a run that uses the queues of a device fails, they
+  // are emptied, and calls that wait fail with its error. Errors: InvalidArgument for other shapes; DeadlineExceeded;
+  // Cancelled; ResourceExhausted.
   absl::Status TransferToInfeed(const Literal& literal, int device = 0, const TransferOptions& options = {});
-  // Waits for the next item that a program has put into the device's outfeed, and takes it. Errors: InvalidArgument if it is not of a shape
-  // compatible with `shape` (it is taken all the same); DeadlineExceeded; Cancelled; the error of the last run, if that used the queues and failed.
+  // Waits for the next item that a program has put into the device's outfeed, and takes it. Errors: InvalidArgument if
+  // it is not of a shape compatible with `shape` (it is taken all the same); DeadlineExceeded; Cancelled; the error of
+  // the last run, if that used the queues and failed.
   absl::StatusOr<Literal> TransferFromOutfeed(const Shape& shape, int device = 0, const TransferOptions& options = {});
   // Of any shape.
   absl::StatusOr<Literal> TransferFromOutfeed(int device = 0, const TransferOptions& options = {});

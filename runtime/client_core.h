@@ -11,8 +11,8 @@
 #include "collectives/process_group.h"
 #include "runtime/buffer.h"
 #include "runtime/compiler.h"
-#include "runtime/disk_cache.h"
 #include "runtime/device_queue.h"
+#include "runtime/disk_cache.h"
 #include "runtime/ffi/custom_call_registry.h"
 #include "runtime/host_memory.h"
 #include "runtime/transfer_queue.h"
@@ -42,18 +42,17 @@ struct ClientCore {
   CustomCallRegistry custom_calls{&CustomCallRegistry::Default()};
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<ThreadPool> own_pool;
-  ThreadPool* pool = nullptr;  // null: one thread
+  ThreadPool* pool = nullptr;                         // null: one thread
   std::vector<std::shared_ptr<HostMemory>> memories;  // one a device; on the host it is the same for all
   absl::Duration default_deadline;
   std::unique_ptr<DiskCache> cache;  // null: none
   std::unique_ptr<Watchdog> watchdog = std::make_unique<Watchdog>();
   std::vector<std::unique_ptr<TransferQueues>> transfers;  // one a device
-  std::shared_ptr<ProcessGroup> processes;  // null: this one is alone
-  int first_device = 0;                     // the number of this process's device 0 among those of all
+  std::shared_ptr<ProcessGroup> processes;                 // null: this one is alone
+  int first_device = 0;                                    // the number of this process's device 0 among those of all
   // Held while work is given to several queues: launches are in the same order on all devices.
   std::mutex launching;
-  std::vector<std::unique_ptr<DeviceQueue>>
-      queues;  // one a device; goes first, and so finishes its work
+  std::vector<std::unique_ptr<DeviceQueue>> queues;  // one a device; goes first, and so finishes its work
 };
 
 }  // namespace hilo

@@ -15,14 +15,16 @@ namespace hilo {
 class CustomCallRegistry;
 
 struct CompileOptions {
-  // Devices that run the program together; 0: what the module says. `devices` are the client's numbers for them, that of replica r and
-  // partition p at r * num_partitions + p; empty: 0, 1, 2 ...
+  // Devices that run the program together; 0: what the module says. `devices` are the client's numbers for them, that
+  // of replica r and partition p at r * num_partitions + p; empty: 0, 1, 2 ...
   int64_t replica_count = 0, num_partitions = 0;
   std::vector<int> devices;
-  // The module is the program of one partition already, as XLA writes it after partitioning: its shapes are those of tiles, and its shardings only tell
-  // where they came from. So is one with is_spmd_partitioned=true in its header, and an HloModuleProto with spmd_output_sharding.
+  // The module is the program of one partition already, as XLA writes it after partitioning: its shapes are those of
+  // tiles, and its shardings only tell where they came from. So is one with is_spmd_partitioned=true in its header, and
+  // an HloModuleProto with spmd_output_sharding.
   bool partitioned = false;
-  // Results follow each element type exactly: no contraction of multiply and add, f16 and bf16 rounded after every operation.
+  // Results follow each element type exactly: no contraction of multiply and add, f16 and bf16 rounded after every
+  // operation.
   bool strict = false;
   // Denormals count as zero and become zero, as in XLA on CPUs; otherwise they are kept. (docs/numerics.md)
   bool flush_denormals = false;
@@ -36,8 +38,8 @@ struct CompileOptions {
   bool verify_each_pass = false;
   // A compilation that takes longer fails with DeadlineExceeded. The clock starts with the call.
   absl::Duration deadline = absl::InfiniteDuration();
-  // Ends the compilation from outside. A deadline expires this token too, so give each compilation its own. It is polled between
-  // and within passes and between functions.
+  // Ends the compilation from outside. A deadline expires this token too, so give each compilation its own. It is
+  // polled between and within passes and between functions.
   std::shared_ptr<CancellationToken> cancellation;
   // Writes a jitdump for perf.
   bool perf_jitdump = false;

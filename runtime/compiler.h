@@ -35,12 +35,13 @@ struct RunContext {
   // The device's place among those that run the program together.
   int64_t replica_id = 0, partition_id = 0;
   int64_t replica_count = 1, partition_count = 1;
-  Communicator* communicator = nullptr;       // to the others; null if there are none
-  TransferQueues* transfers = nullptr;        // the device's infeed and outfeed
+  Communicator* communicator = nullptr;           // to the others; null if there are none
+  TransferQueues* transfers = nullptr;            // the device's infeed and outfeed
   const HostCallbacks* host_callbacks = nullptr;  // null: the host has given none
   // Of this run, the same on all devices of it.
   int64_t run_id = 0;
-  const ffi::ExecutionContext* ffi_context = nullptr;  // what the caller has for handlers of custom calls; null: nothing
+  const ffi::ExecutionContext* ffi_context =
+      nullptr;  // what the caller has for handlers of custom calls; null: nothing
 };
 
 // A compiled module. Thread-safe: any number of runs at once.
@@ -48,10 +49,10 @@ class CompiledProgram {
  public:
   virtual ~CompiledProgram() = default;
 
-  // Runs on memory of the device. Leaves of parameters and results are counted depth first over all of them; tokens and empty arrays have
-  // a place but no memory (null). Arrays lie in the layouts of program_shape(). Memory is aligned to 64 bytes.
-  // A pair of donations() has one pointer for both.
-  // Errors: Cancelled, DeadlineExceeded; ResourceExhausted if temporary memory is short; what custom calls return.
+  // Runs on memory of the device. Leaves of parameters and results are counted depth first over all of them; tokens and
+  // empty arrays have a place but no memory (null). Arrays lie in the layouts of program_shape(). Memory is aligned to
+  // 64 bytes. A pair of donations() has one pointer for both. Errors: Cancelled, DeadlineExceeded; ResourceExhausted if
+  // temporary memory is short; what custom calls return.
   virtual absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
                            absl::Span<void* const> outputs) const = 0;
 
@@ -72,24 +73,28 @@ class Compiler {
  public:
   virtual ~Compiler() = default;
   virtual std::string platform() const = 0;
-  // Whether Compile takes modules with dynamic dimensions, and Run buffers with sizes. Others get them expanded (runtime/dynamic_program.h).
+  // Whether Compile takes modules with dynamic dimensions, and Run buffers with sizes. Others get them expanded
+  // (runtime/dynamic_program.h).
   virtual bool TakesDynamicShapes() const { return false; }
-  // Makes device `device` (from 0) ready for programs of this compiler, and gives its memory; null: programs run on the host's. The client calls it once for each of
-  // its devices before anything else. Errors: Unavailable, saying what is missing.
-  virtual absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int /*device*/) { return std::shared_ptr<DeviceMemory>(); }
+  // Makes device `device` (from 0) ready for programs of this compiler, and gives its memory; null: programs run on the
+  // host's. The client calls it once for each of its devices before anything else. Errors: Unavailable, saying what is
+  // missing.
+  virtual absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int /*device*/) {
+    return std::shared_ptr<DeviceMemory>();
+  }
   // Takes a verified module at HloStage::kInput.
   // Errors: Unimplemented naming the instruction; ResourceExhausted past a limit; InvalidArgument for bad options.
   virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
-                                                                   const CompileOptions& options,
-                                                                   ThreadPool* pool) = 0;
-  // What machine Compile makes code for, precisely: modules compiled for one target with one set of options are one program. Empty: for none, so
-  // that there is nothing to win by keeping it. Errors: InvalidArgument for bad options.
+                                                                   const CompileOptions& options, ThreadPool* pool) = 0;
+  // What machine Compile makes code for, precisely: modules compiled for one target with one set of options are one
+  // program. Empty: for none, so that there is nothing to win by keeping it. Errors: InvalidArgument for bad options.
   virtual absl::StatusOr<std::string> TargetOf(const CompileOptions&) const { return std::string(); }
-  // Makes a program of what Serialize wrote; of the options, those about running count (custom_calls, perf_jitdump). The artifact may hold anything:
-  // parts that contradict each other are refused, but its code is believed.
-  // Errors: FailedPrecondition naming the machine that it was made for, if it cannot run on this one; InvalidArgument; NotFound for custom calls;
-  // ResourceExhausted; Unimplemented.
-  virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options);
+  // Makes a program of what Serialize wrote; of the options, those about running count (custom_calls, perf_jitdump).
+  // The artifact may hold anything: parts that contradict each other are refused, but its code is believed. Errors:
+  // FailedPrecondition naming the machine that it was made for, if it cannot run on this one; InvalidArgument; NotFound
+  // for custom calls; ResourceExhausted; Unimplemented.
+  virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact,
+                                                                const CompileOptions& options);
   // Text of what compilation makes, for `hilo compile --emit=`: "hlo", "llvm", "asm", "buffers" ...
   // Errors: InvalidArgument listing the kinds that this backend has.
   virtual absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,

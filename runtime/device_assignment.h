@@ -11,8 +11,8 @@
 
 namespace hilo {
 
-// A table of replica_count x partition_count numbers of devices. Devices are also listed flat: that of replica r and partition p is number
-// r * partition_count + p.
+// A table of replica_count x partition_count numbers of devices. Devices are also listed flat: that of replica r and
+// partition p is number r * partition_count + p.
 class DeviceAssignment {
  public:
   // One device: number 0.

@@ -9,7 +9,8 @@
 
 namespace hilo {
 
-// A backend whose device has memory of its own gives one of these for each device (Compiler::OpenDevice). Addresses are the device's. Thread-safe.
+// A backend whose device has memory of its own gives one of these for each device (Compiler::OpenDevice). Addresses are
+// the device's. Thread-safe.
 //
 // Copies return when they are done: the source may change then, and runs that begin later see the result.
 class DeviceMemory {

@@ -72,7 +72,9 @@ absl::Status MakeFolder(const std::string& folder) {
 
 std::string DiskCache::PathOf(const std::string& key) const { return absl::StrCat(folder_, "/", key, kSuffix); }
 
-DiskCacheStats DiskCache::stats() const { return {.hits = hits_, .misses = misses_, .rejected = rejected_, .writes = writes_}; }
+DiskCacheStats DiskCache::stats() const {
+  return {.hits = hits_, .misses = misses_, .rejected = rejected_, .writes = writes_};
+}
 
 std::optional<std::string> DiskCache::Read(const std::string& key) {
   const std::string path = PathOf(key);
@@ -123,7 +125,9 @@ void DiskCache::Tidy() {
     int64_t seconds, nanoseconds;
     std::string path;
     int64_t bytes;
-    bool operator<(const Entry& other) const { return std::tie(seconds, nanoseconds, path) < std::tie(other.seconds, other.nanoseconds, other.path); }
+    bool operator<(const Entry& other) const {
+      return std::tie(seconds, nanoseconds, path) < std::tie(other.seconds, other.nanoseconds, other.path);
+    }
   };
   std::vector<Entry> entries;
   int64_t total = 0;
@@ -133,7 +137,8 @@ void DiskCache::Tidy() {
     const std::string path = it->path().string(), name = it->path().filename().string();
     struct stat facts;
     if (lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
-    if (absl::StartsWith(name, kTemporary) && facts.st_mtim.tv_sec + kStaleSeconds < time(nullptr)) unlink(path.c_str());
+    if (absl::StartsWith(name, kTemporary) && facts.st_mtim.tv_sec + kStaleSeconds < time(nullptr))
+      unlink(path.c_str());
     if (!absl::EndsWith(name, kSuffix)) continue;
     entries.push_back({facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, path, facts.st_size});
     total += facts.st_size;

@@ -1,8 +1,9 @@
 // A folder of files that processes share: compiled programs under the digests of what they were compiled from.
 //
-// A file is written under another name and then renamed, so nobody ever reads a part of one, and a reader that has opened one keeps it whoever removes or
-// replaces it. Nothing is flushed to the disk: a file that a crash of the system left torn fails its checksums, and is made anew. A file's time
-// is that of its last use. One process at a time tidies up.
+// A file is written under another name and then renamed, so nobody ever reads a part of one, and a reader that has
+// opened one keeps it whoever removes or replaces it. Nothing is flushed to the disk: a file that a crash of the system
+// left torn fails its checksums, and is made anew. A file's time is that of its last use. One process at a time tidies
+// up.
 #ifndef HILO_RUNTIME_DISK_CACHE_H_
 #define HILO_RUNTIME_DISK_CACHE_H_
 
@@ -35,9 +36,9 @@ class DiskCache {
   std::optional<std::string> Read(const std::string& key);
   // The last Read's bytes were of no use.
   void CountRejected();
-  // Keeps `bytes`, and now and then removes what was not used for the longest time, so that the folder holds `limit` bytes: more only for as long as
-  // each process that writes has written another sixteenth. Errors: ResourceExhausted if the bytes alone are more; Unavailable if the system
-  // refuses, with its reason.
+  // Keeps `bytes`, and now and then removes what was not used for the longest time, so that the folder holds `limit`
+  // bytes: more only for as long as each process that writes has written another sixteenth. Errors: ResourceExhausted
+  // if the bytes alone are more; Unavailable if the system refuses, with its reason.
   absl::Status Write(const std::string& key, absl::string_view bytes);
 
   std::string PathOf(const std::string& key) const;

@@ -28,7 +28,8 @@ struct alignas(64) SizeSlot {
 // The s32 scalars beside the arrays of one run, where the run's memory is.
 class SizeSlots {
  public:
-  SizeSlots(DeviceMemory* device, size_t count) : device_(device), count_(count), host_(device == nullptr ? count : 0) {}
+  SizeSlots(DeviceMemory* device, size_t count)
+      : device_(device), count_(count), host_(device == nullptr ? count : 0) {}
   SizeSlots(const SizeSlots&) = delete;
   SizeSlots& operator=(const SizeSlots&) = delete;
   ~SizeSlots() {
@@ -40,7 +41,9 @@ class SizeSlots {
     HILO_ASSIGN_OR_RETURN(memory_, device_->Allocate(Bytes()));
     return absl::OkStatus();
   }
-  void* at(size_t i) { return device_ == nullptr ? static_cast<void*>(&host_[i]) : static_cast<SizeSlot*>(memory_) + i; }
+  void* at(size_t i) {
+    return device_ == nullptr ? static_cast<void*>(&host_[i]) : static_cast<SizeSlot*>(memory_) + i;
+  }
 
   // Single numbers anywhere in the run's memory.
   absl::StatusOr<int32_t> Load(const void* from) const {
@@ -85,7 +88,8 @@ class DynamicProgram : public CompiledProgram {
     for (size_t i = 0; i < interface_.parameters.size(); ++i) {
       const auto& [leaf, dimension] = interface_.parameters[i];
       const Shape& shape = parameters_[leaf];
-      HILO_ASSIGN_OR_RETURN(const int32_t size, given.Load(SizeOf(static_cast<const uint8_t*>(parameters[leaf]), shape, dimension)));
+      HILO_ASSIGN_OR_RETURN(const int32_t size,
+                            given.Load(SizeOf(static_cast<const uint8_t*>(parameters[leaf]), shape, dimension)));
       HILO_RETURN_IF_ERROR(given.Store(WithinBound(size, shape, dimension), given.at(i)));
       inputs.push_back(given.at(i));
     }
@@ -94,14 +98,16 @@ class DynamicProgram : public CompiledProgram {
     for (size_t leaf = 0; leaf < results_.size(); ++leaf) {
       const Shape& shape = results_[leaf];
       for (int64_t d = 0; !shape.is_static() && d < shape.rank(); ++d) {
-        HILO_RETURN_IF_ERROR(returned.Store(static_cast<int32_t>(shape.dimensions(d)), SizeOf(static_cast<uint8_t*>(outputs[leaf]), shape, d)));
+        HILO_RETURN_IF_ERROR(returned.Store(static_cast<int32_t>(shape.dimensions(d)),
+                                            SizeOf(static_cast<uint8_t*>(outputs[leaf]), shape, d)));
       }
     }
     for (size_t i = 0; i < interface_.results.size(); ++i) {
       const auto& [leaf, dimension] = interface_.results[i];
       HILO_ASSIGN_OR_RETURN(const int32_t size, returned.Load(returned.at(i)));
       const Shape& shape = results_[leaf];
-      HILO_RETURN_IF_ERROR(returned.Store(WithinBound(size, shape, dimension), SizeOf(static_cast<uint8_t*>(outputs[leaf]), shape, dimension)));
+      HILO_RETURN_IF_ERROR(returned.Store(WithinBound(size, shape, dimension),
+                                          SizeOf(static_cast<uint8_t*>(outputs[leaf]), shape, dimension)));
     }
     return absl::OkStatus();
   }
@@ -148,9 +154,11 @@ std::vector<DynamicDimension> ReadDimensions(absl::Span<const ShapeUtil::Leaf> l
   std::vector<DynamicDimension> list;
   for (uint64_t count = in->Count(16); count > 0 && in->ok(); --count) {
     const int64_t leaf = in->I64();
-    if (leaf < 0 || leaf >= static_cast<int64_t>(leaves.size())) in->Fail(absl::StrCat("one of ", leaves.size(), " leaves"));
+    if (leaf < 0 || leaf >= static_cast<int64_t>(leaves.size()))
+      in->Fail(absl::StrCat("one of ", leaves.size(), " leaves"));
     const int64_t dimension = in->I64();
-    if (in->ok() && (dimension < 0 || dimension >= leaves[leaf].shape->rank() || !leaves[leaf].shape->is_dynamic_dimension(dimension))) {
+    if (in->ok() && (dimension < 0 || dimension >= leaves[leaf].shape->rank() ||
+                     !leaves[leaf].shape->is_dynamic_dimension(dimension))) {
       in->Fail(absl::StrCat("a dynamic dimension of ", leaves[leaf].shape->ToString()));
     }
     list.push_back({leaf, dimension});
@@ -170,14 +178,16 @@ bool Wraps(absl::Span<const ShapeUtil::Leaf> outer, absl::Span<const ShapeUtil::
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact, const CompileOptions& options) {
+absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact,
+                                                             const CompileOptions& options) {
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, compiler->Load(artifact, options));
   const absl::StatusOr<absl::string_view> section = artifact.Find(kSection);
   if (!section.ok()) return program;
   ByteReader in(*section, kSection);
   ProgramShape shape = ReadProgramShape(&in);
   HILO_RETURN_IF_ERROR(in.status());
-  const Shape parameters = ShapeUtil::MakeTupleShape(shape.parameters), inner = ShapeUtil::MakeTupleShape(program->program_shape().parameters);
+  const Shape parameters = ShapeUtil::MakeTupleShape(shape.parameters),
+              inner = ShapeUtil::MakeTupleShape(program->program_shape().parameters);
   const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(parameters), results = ShapeUtil::Leaves(shape.result);
   DynamicInterface interface;
   interface.parameters = ReadDimensions(leaves, &in);
@@ -185,7 +195,8 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler,
   HILO_RETURN_IF_ERROR(in.Finish());
   if (!Wraps(leaves, ShapeUtil::Leaves(inner), interface.parameters.size()) ||
       !Wraps(results, ShapeUtil::Leaves(program->program_shape().result), interface.results.size())) {
-    return InvalidArgument("serialised executable: a program ", shape.ToString(), " was expected to stand on one with its sizes beside it, got ",
+    return InvalidArgument("serialised executable: a program ", shape.ToString(),
+                           " was expected to stand on one with its sizes beside it, got ",
                            program->program_shape().ToString());
   }
   return std::make_unique<DynamicProgram>(std::move(program), std::move(shape), std::move(interface));
@@ -193,9 +204,11 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler,
 
 absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compiler, std::unique_ptr<HloModule> module,
                                                                 const CompileOptions& options, ThreadPool* pool) {
-  if (compiler->TakesDynamicShapes() || !HasDynamicShapes(*module)) return compiler->Compile(std::move(module), options, pool);
+  if (compiler->TakesDynamicShapes() || !HasDynamicShapes(*module))
+    return compiler->Compile(std::move(module), options, pool);
   ProgramShape shape = module->EntryProgramShape();
-  HILO_ASSIGN_OR_RETURN(DynamicInterface interface, ExpandDynamicShapes(module.get(), {.cancellation = options.cancellation.get()}));
+  HILO_ASSIGN_OR_RETURN(DynamicInterface interface,
+                        ExpandDynamicShapes(module.get(), {.cancellation = options.cancellation.get()}));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, compiler->Compile(std::move(module), options, pool));
   return std::make_unique<DynamicProgram>(std::move(program), std::move(shape), std::move(interface));
 }

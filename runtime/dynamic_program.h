@@ -1,7 +1,8 @@
 // Programs with dynamic dimensions, on backends that know arrays of one size only.
 //
-// An array with dynamic dimensions is one buffer: its elements at the bounds, and behind them the sizes of all its dimensions as s32
-// (ShapeUtil::DynamicSizesOffset). The program itself takes and returns the sizes as scalars of their own; this is where the two meet.
+// An array with dynamic dimensions is one buffer: its elements at the bounds, and behind them the sizes of all its
+// dimensions as s32 (ShapeUtil::DynamicSizesOffset). The program itself takes and returns the sizes as scalars of their
+// own; this is where the two meet.
 #ifndef HILO_RUNTIME_DYNAMIC_PROGRAM_H_
 #define HILO_RUNTIME_DYNAMIC_PROGRAM_H_
 
@@ -19,10 +20,12 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compil
                                                                 const CompileOptions& options, ThreadPool* pool);
 
 // As Compiler::Load, for what CompileProgram's programs have serialised.
-absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact, const CompileOptions& options);
+absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact,
+                                                             const CompileOptions& options);
 
 // What Client::Compile would hand to the compiler, for those that show it: one partition of a sharded module.
-absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module, const CompileOptions& options);
+absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module,
+                                                         const CompileOptions& options);
 
 }  // namespace hilo
 

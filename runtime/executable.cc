@@ -12,8 +12,7 @@
 namespace hilo {
 namespace {
 
-absl::StatusOr<Literal> Assemble(const Shape& shape,
-                                 absl::Span<const std::unique_ptr<Buffer>> leaves, size_t* next) {
+absl::StatusOr<Literal> Assemble(const Shape& shape, absl::Span<const std::unique_ptr<Buffer>> leaves, size_t* next) {
   if (!shape.IsTuple()) return leaves[(*next)++]->ToLiteral();
   std::vector<Literal> elements;
   for (const Shape& element : shape.tuple_shapes()) {
@@ -37,21 +36,18 @@ void AddLeaves(const Shape& shape, std::vector<LoadedProgram::Leaf>* leaves) {
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment, HostTransfers transfers)
+LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment,
+                             HostTransfers transfers)
     : compiled(std::move(program)), assignment(std::move(assignment)), transfers(std::move(transfers)) {
-  for (const Shape& parameter : compiled->program_shape().parameters)
-    AddLeaves(parameter, &parameters);
+  for (const Shape& parameter : compiled->program_shape().parameters) AddLeaves(parameter, &parameters);
   AddLeaves(compiled->program_shape().result, &outputs);
   for (const auto& [output, parameter] : compiled->donations()) outputs[output].donor = parameter;
 }
 
-Executable::Executable(std::shared_ptr<ClientCore> core,
-                       std::shared_ptr<const LoadedProgram> program)
+Executable::Executable(std::shared_ptr<ClientCore> core, std::shared_ptr<const LoadedProgram> program)
     : core_(std::move(core)), program_(std::move(program)) {}
 
-const ProgramShape& Executable::program_shape() const {
-  return program_->compiled->program_shape();
-}
+const ProgramShape& Executable::program_shape() const { return program_->compiled->program_shape(); }
 const CompiledProgram& Executable::program() const { return *program_->compiled; }
 const DeviceAssignment& Executable::assignment() const { return program_->assignment; }
 std::vector<int64_t> Executable::addressable() const {
@@ -65,13 +61,13 @@ std::vector<int64_t> Executable::addressable() const {
 }
 const HostTransfers& Executable::host_transfers() const { return program_->transfers; }
 
-absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::Execute(
-    absl::Span<Buffer* const> arguments, const ExecuteOptions& options) const {
+absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::Execute(absl::Span<Buffer* const> arguments,
+                                                                         const ExecuteOptions& options) const {
   return Guarded([&] { return ExecuteUnguarded(arguments, options); });
 }
 
-absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarded(
-    absl::Span<Buffer* const> arguments, const ExecuteOptions& options) const {
+absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarded(absl::Span<Buffer* const> arguments,
+                                                                                  const ExecuteOptions& options) const {
   HILO_RETURN_IF_ERROR(core_->CheckProcess());
   HILO_RETURN_IF_ERROR(core_->CheckDevice(options.device));
   if (assignment().device_count() > 1) {
@@ -112,9 +108,8 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
   auto limits = std::make_shared<RunLimits>(core_.get(), options);
   auto later = std::make_shared<ProgramRun>(std::move(run));
   later->context.cancellation = limits->token().get();
-  core_->queues[options.device]->Enqueue([program = program_, limits = std::move(limits),
-                                          later = std::move(later), values = std::move(values),
-                                          done = std::move(done)]() mutable {
+  core_->queues[options.device]->Enqueue([program = program_, limits = std::move(limits), later = std::move(later),
+                                          values = std::move(values), done = std::move(done)]() mutable {
     absl::Status status = Guarded([&] { return later->AwaitAndRun(); });
     later.reset();  // arguments are free before anybody hears of the results
     limits.reset();
@@ -128,31 +123,29 @@ absl::StatusOr<Literal> Executable::ExecuteLiterals(absl::Span<const Literal* co
   return Guarded([&]() -> absl::StatusOr<Literal> {
     const ProgramShape& shape = program_shape();
     if (arguments.size() != shape.parameters.size()) {
-      return InvalidArgument("the program takes ", shape.parameters.size(), " arguments, but got ",
-                             arguments.size(), ": ", shape.ToString());
+      return InvalidArgument("the program takes ", shape.parameters.size(), " arguments, but got ", arguments.size(),
+                             ": ", shape.ToString());
     }
     std::vector<const Literal*> leaves;
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i] == nullptr) return InvalidArgument("argument ", i, " is null");
       if (!ShapeUtil::Compatible(arguments[i]->shape(), shape.parameters[i])) {
-        return InvalidArgument("argument ", i, ": expected ", shape.parameters[i].ToString(),
-                               ", got ", arguments[i]->shape().ToString());
+        return InvalidArgument("argument ", i, ": expected ", shape.parameters[i].ToString(), ", got ",
+                               arguments[i]->shape().ToString());
       }
       CollectLeaves(*arguments[i], &leaves);
     }
     std::vector<std::unique_ptr<Buffer>> buffers;
     std::vector<Buffer*> pointers;
     for (size_t i = 0; i < leaves.size(); ++i) {
-      HILO_ASSIGN_OR_RETURN(
-          std::unique_ptr<Buffer> buffer,
-          core_->BufferFromLiteral(*leaves[i], options.device, *program_->parameters[i].shape));
+      HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> buffer,
+                            core_->BufferFromLiteral(*leaves[i], options.device, *program_->parameters[i].shape));
       pointers.push_back(buffer.get());
       buffers.push_back(std::move(buffer));
     }
     ExecuteOptions synchronous = options;
     synchronous.synchronous = true;
-    HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Buffer>> results,
-                          ExecuteUnguarded(pointers, synchronous));
+    HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Buffer>> results, ExecuteUnguarded(pointers, synchronous));
     size_t next = 0;
     return Assemble(shape.result, results, &next);
   });

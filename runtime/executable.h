@@ -51,7 +51,8 @@ struct ExecutableInfo {
 };
 // True if `bytes` begin as Executable::Serialize's do.
 bool LooksLikeExecutable(absl::string_view bytes);
-// Looks at the beginning alone: whether the rest is whole, Client::Load finds out. Errors: InvalidArgument, FailedPrecondition, as Client::Load's.
+// Looks at the beginning alone: whether the rest is whole, Client::Load finds out. Errors: InvalidArgument,
+// FailedPrecondition, as Client::Load's.
 absl::StatusOr<ExecutableInfo> ReadExecutableInfo(absl::string_view bytes);
 
 // Thread-safe: any number of runs at once. Keeps what it needs of its client alive.
@@ -64,32 +65,35 @@ class Executable {
   const CompiledProgram& program() const;
   // The devices that the program runs on; one unless the module or CompileOptions says otherwise.
   const DeviceAssignment& assignment() const;
-  // Which of assignment().devices() are devices of this process, in order: all of them, unless the client is one of several processes.
+  // Which of assignment().devices() are devices of this process, in order: all of them, unless the client is one of
+  // several processes.
   std::vector<int64_t> addressable() const;
   // Infeeds and other transfers of the program.
   const HostTransfers& host_transfers() const;
 
-  // The program as bytes, from which Client::Load makes it again, here or in another process of the same version of Hilo on a machine that has all that
-  // this one's processor has. They hold native code: whoever loads them trusts them like a shared library (docs/executables.md). Equal programs
-  // give equal bytes. Errors: Unimplemented if the platform has no serialised form.
+  // The program as bytes, from which Client::Load makes it again, here or in another process of the same version of
+  // Hilo on a machine that has all that this one's processor has. They hold native code: whoever loads them trusts them
+  // like a shared library (docs/executables.md). Equal programs give equal bytes. Errors: Unimplemented if the platform
+  // has no serialised form.
   absl::StatusOr<std::string> Serialize() const;
   // A name for what Serialize returns: SHA-256, in hexadecimal digits. Errors: as Serialize.
   absl::StatusOr<std::string> fingerprint() const;
 
   // Runs on the leaves of the parameters, depth first over all of them, and returns the leaves of
-  // the result. A program that is short, and does not wait for the host (infeed, outfeed, send, recv), runs on the calling thread if its arguments are ready;
-  // others run on the thread of their device, in order, and the results become ready later.
-  // Arguments in other layouts than the program's are converted. Errors: InvalidArgument if the
+  // the result. A program that is short, and does not wait for the host (infeed, outfeed, send, recv), runs on the
+  // calling thread if its arguments are ready; others run on the thread of their device, in order, and the results
+  // become ready later. Arguments in other layouts than the program's are converted. Errors: InvalidArgument if the
   // arguments do not fit; FailedPrecondition for deleted buffers and in a forked child; Cancelled,
   // DeadlineExceeded, ResourceExhausted, and the errors of arguments: from here if known at return,
   // else from the results' Await.
-  absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(
-      absl::Span<Buffer* const> arguments, const ExecuteOptions& options = {}) const;
+  absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(absl::Span<Buffer* const> arguments,
+                                                               const ExecuteOptions& options = {}) const;
 
-  // Runs on all devices of assignment() at once, with a list of arguments for each, in the order of assignment().devices(). If these are of
-  // several processes, each of them makes this call, with the arguments of its own devices (addressable()), and gets their results. Each device runs
-  // on its queue. options.device is not looked at; donations are the same on all devices. When one device fails, options.cancellation ends
-  // the others, and all report that device's error. Errors: as Execute; Unavailable, naming its ranks, if another process dies.
+  // Runs on all devices of assignment() at once, with a list of arguments for each, in the order of
+  // assignment().devices(). If these are of several processes, each of them makes this call, with the arguments of its
+  // own devices (addressable()), and gets their results. Each device runs on its queue. options.device is not looked
+  // at; donations are the same on all devices. When one device fails, options.cancellation ends the others, and all
+  // report that device's error. Errors: as Execute; Unavailable, naming its ranks, if another process dies.
   using ReplicatedResults = std::vector<std::vector<std::unique_ptr<Buffer>>>;
   absl::StatusOr<ReplicatedResults> ExecuteReplicated(absl::Span<const std::vector<Buffer*>> arguments,
                                                       const ExecuteOptions& options = {}) const;
@@ -99,8 +103,8 @@ class Executable {
                                           const ExecuteOptions& options = {}) const;
 
  private:
-  absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> ExecuteUnguarded(
-      absl::Span<Buffer* const> arguments, const ExecuteOptions& options) const;
+  absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> ExecuteUnguarded(absl::Span<Buffer* const> arguments,
+                                                                        const ExecuteOptions& options) const;
 
   std::shared_ptr<ClientCore> core_;
   std::shared_ptr<const LoadedProgram> program_;

@@ -11,8 +11,8 @@
 
 namespace hilo {
 
-// Callbacks are called on the thread of the run, of device `device`, and hold it up; on several devices they may be called at once. Their errors end
-// the run.
+// Callbacks are called on the thread of the run, of device `device`, and hold it up; on several devices they may be
+// called at once. Their errors end the run.
 struct SendCallback {
   int64_t channel_id = 0;
   // Takes what a `send` of the channel sends.
@@ -20,7 +20,8 @@ struct SendCallback {
 };
 struct RecvCallback {
   int64_t channel_id = 0;
-  // Returns what a `recv` of the channel receives, of a shape compatible with `shape`. Called when the `recv-done` runs.
+  // Returns what a `recv` of the channel receives, of a shape compatible with `shape`. Called when the `recv-done`
+  // runs.
   std::function<absl::StatusOr<Literal>(int device, const Shape& shape)> callback;
 };
 

@@ -87,8 +87,7 @@ absl::StatusOr<std::shared_ptr<MemoryBlock>> HostMemory::Allocate(int64_t size) 
     block->data_ = block->small_;
     return block;
   }
-  void* data =
-      allocator_ != nullptr ? allocator_->Allocate(size, kBufferAlignment) : cache_.Take(size);
+  void* data = allocator_ != nullptr ? allocator_->Allocate(size, kBufferAlignment) : cache_.Take(size);
   if (data == nullptr && allocator_ == nullptr) data = SystemAllocate(size);
   if (data == nullptr && allocator_ == nullptr) {
     cache_.Clear();
@@ -115,8 +114,7 @@ absl::Status HostMemory::Reserve(int64_t bytes) {
     return Exhausted(bytes);
   }
   int64_t peak = peak_.load(std::memory_order_relaxed);
-  while (before + bytes > peak &&
-         !peak_.compare_exchange_weak(peak, before + bytes, std::memory_order_relaxed)) {
+  while (before + bytes > peak && !peak_.compare_exchange_weak(peak, before + bytes, std::memory_order_relaxed)) {
   }
   return absl::OkStatus();
 }
@@ -124,12 +122,11 @@ absl::Status HostMemory::Reserve(int64_t bytes) {
 absl::Status HostMemory::Exhausted(int64_t asked) const {
   const MemoryStats now = stats();
   if (limit_ == 0) {
-    return ResourceExhausted("cannot allocate ", asked, " bytes; ", now.bytes_in_use,
-                             " are in use, at most ", now.peak_bytes, " were");
+    return ResourceExhausted("cannot allocate ", asked, " bytes; ", now.bytes_in_use, " are in use, at most ",
+                             now.peak_bytes, " were");
   }
-  return ResourceExhausted("cannot allocate ", asked, " bytes: ", limit_ - now.bytes_in_use,
-                           " of the limit of ", limit_, " are free, at most ", now.peak_bytes,
-                           " were in use");
+  return ResourceExhausted("cannot allocate ", asked, " bytes: ", limit_ - now.bytes_in_use, " of the limit of ",
+                           limit_, " are free, at most ", now.peak_bytes, " were in use");
 }
 
 MemoryStats HostMemory::stats() const {

@@ -1,4 +1,5 @@
-// Memory of buffers: where it comes from, how much is in use, and how much may be. It is the host's, or a device's that has its own (runtime/device_memory.h).
+// Memory of buffers: where it comes from, how much is in use, and how much may be. It is the host's, or a device's that
+// has its own (runtime/device_memory.h).
 #ifndef HILO_RUNTIME_HOST_MEMORY_H_
 #define HILO_RUNTIME_HOST_MEMORY_H_
 
@@ -72,7 +73,8 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   // Null: memory of the system. Limit in bytes; 0: none.
   HostMemory(HostAllocator* allocator, int64_t limit) : allocator_(allocator), limit_(limit) {}
   // Blocks lie in a device's own memory.
-  HostMemory(std::shared_ptr<DeviceMemory> device, int64_t limit) : allocator_(nullptr), device_(std::move(device)), limit_(limit) {}
+  HostMemory(std::shared_ptr<DeviceMemory> device, int64_t limit)
+      : allocator_(nullptr), device_(std::move(device)), limit_(limit) {}
 
   // Null: blocks are on the host.
   DeviceMemory* device() const { return device_.get(); }

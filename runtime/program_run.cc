@@ -44,8 +44,7 @@ class TemporaryMemory {
 };
 
 // The value in the layout of `wanted`.
-absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(HostMemory* memory, const Buffer& buffer,
-                                                      const Shape& wanted) {
+absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(HostMemory* memory, const Buffer& buffer, const Shape& wanted) {
   HILO_ASSIGN_OR_RETURN(const Literal literal, buffer.ToLiteral());
   auto result = std::make_shared<BufferValue>();
   HILO_ASSIGN_OR_RETURN(result->memory, MakeBlock(literal, wanted, memory));
@@ -73,14 +72,13 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
     if (buffers[i] == nullptr) return InvalidArgument("argument ", i, " is null");
     const Buffer& buffer = *buffers[i];
     if (buffer.device() != context.device) {
-      return InvalidArgument("argument ", i, " is on device ", buffer.device(),
-                             ", but the run is on device ", context.device);
+      return InvalidArgument("argument ", i, " is on device ", buffer.device(), ", but the run is on device ",
+                             context.device);
     }
     const Shape& wanted = *program.parameters[i].shape;
     const bool same = &buffer.shape() == &wanted || ShapeUtil::Equal(buffer.shape(), wanted);
     if (!same && !ShapeUtil::Compatible(buffer.shape(), wanted)) {
-      return InvalidArgument("argument ", i, ": expected ", wanted.ToString(), ", got ",
-                             buffer.shape().ToString());
+      return InvalidArgument("argument ", i, ": expected ", wanted.ToString(), ", got ", buffer.shape().ToString());
     }
     absl::StatusOr<std::shared_ptr<BufferValue>> value = buffer.Share();
     if (value.ok() && !same) value = Relayout(core.memories[context.device].get(), buffer, wanted);
@@ -89,8 +87,7 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
   }
   for (int64_t i : options.donate) {
     if (i < 0 || i >= static_cast<int64_t>(buffers.size())) {
-      return InvalidArgument("donate: expected numbers of arguments below ", buffers.size(),
-                             ", got ", i);
+      return InvalidArgument("donate: expected numbers of arguments below ", buffers.size(), ", got ", i);
     }
     // A buffer that is given twice is a value that others use too.
     if (buffers[i]->Donate().ok()) arguments[i].donated = true;
@@ -161,7 +158,8 @@ absl::Status ProgramRun::RunProgram() {
 }
 
 bool ProgramRun::IsReady() const {
-  return std::all_of(arguments.begin(), arguments.end(), [](const Argument& argument) { return argument.value->defined(); });
+  return std::all_of(arguments.begin(), arguments.end(),
+                     [](const Argument& argument) { return argument.value->defined(); });
 }
 
 absl::Status ProgramRun::AwaitAndRun() {
@@ -172,10 +170,13 @@ absl::Status ProgramRun::AwaitAndRun() {
 }
 
 RunLimits::RunLimits(ClientCore* core, const ExecuteOptions& options, bool always)
-    : RunLimits(core, always && options.cancellation == nullptr ? std::make_shared<CancellationToken>() : options.cancellation,
-                std::min(options.deadline, core->default_deadline)) {}
+    : RunLimits(
+          core,
+          always && options.cancellation == nullptr ? std::make_shared<CancellationToken>() : options.cancellation,
+          std::min(options.deadline, core->default_deadline)) {}
 
-RunLimits::RunLimits(ClientCore* core, std::shared_ptr<CancellationToken> token, absl::Duration deadline) : core_(core), token_(std::move(token)) {
+RunLimits::RunLimits(ClientCore* core, std::shared_ptr<CancellationToken> token, absl::Duration deadline)
+    : core_(core), token_(std::move(token)) {
   if (deadline == absl::InfiniteDuration()) return;
   if (token_ == nullptr) token_ = std::make_shared<CancellationToken>();
   if (deadline <= absl::ZeroDuration()) {
@@ -184,8 +185,7 @@ RunLimits::RunLimits(ClientCore* core, std::shared_ptr<CancellationToken> token,
   }
   // A century is long enough for the clock's arithmetic and for any run.
   const absl::Duration bounded = std::min(deadline, absl::Hours(24 * 365 * 100));
-  watch_ =
-      core->watchdog->Arm(token_, Watchdog::Clock::now() + absl::ToChronoNanoseconds(bounded));
+  watch_ = core->watchdog->Arm(token_, Watchdog::Clock::now() + absl::ToChronoNanoseconds(bounded));
 }
 
 RunLimits::~RunLimits() {

@@ -1,6 +1,6 @@
-// One run of a program on one device: a record that holds everything it uses (the program, its arguments' values, its results' values). It is
-// run in place, or handed to the device's queue; either way nobody has to wait before letting go of executables and buffers.
-// Private to the runtime.
+// One run of a program on one device: a record that holds everything it uses (the program, its arguments' values, its
+// results' values). It is run in place, or handed to the device's queue; either way nobody has to wait before letting
+// go of executables and buffers. Private to the runtime.
 #ifndef HILO_RUNTIME_PROGRAM_RUN_H_
 #define HILO_RUNTIME_PROGRAM_RUN_H_
 
@@ -48,7 +48,8 @@ struct ProgramRun {
   // Takes the values of all arguments, and those that are donated from their buffers.
   // Errors: InvalidArgument if they do not fit; what Buffer::Share returns.
   absl::Status TakeArguments(absl::Span<Buffer* const> buffers, const ExecuteOptions& options);
-  // New buffers for the results, which `done` (null: this call) defines. Keeps their values alive in `values` if it is given.
+  // New buffers for the results, which `done` (null: this call) defines. Keeps their values alive in `values` if it is
+  // given.
   std::vector<std::unique_ptr<Buffer>> MakeResults(std::shared_ptr<Event> done,
                                                    FewLeaves<std::shared_ptr<BufferValue>>* values);
   // Whether the arguments are defined.

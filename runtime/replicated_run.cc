@@ -1,7 +1,8 @@
-// A program on several devices at once. Every device runs on its queue's thread, but for one that the caller's runs if the program is short; all are
-// enqueued under one lock, so that two launches meet on every device in the same order and their collectives cannot wait for each other crosswise. One token ends them all: the first device that
-// fails cancels it, and the others report that device's error. If the devices are of several processes, each process does so with its own; their communicators
-// make them one run.
+// A program on several devices at once. Every device runs on its queue's thread, but for one that the caller's runs if
+// the program is short; all are enqueued under one lock, so that two launches meet on every device in the same order
+// and their collectives cannot wait for each other crosswise. One token ends them all: the first device that fails
+// cancels it, and the others report that device's error. If the devices are of several processes, each process does so
+// with its own; their communicators make them one run.
 #include <algorithm>
 #include <functional>
 #include <mutex>
@@ -49,7 +50,8 @@ class Launch {
   void EndedBefore(int64_t begun, const absl::Status& status) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (first_error_.ok()) first_error_ = status;
-    for (int64_t i = 0; i < begun && i < static_cast<int64_t>(communicators_.size()); ++i) communicators_[i]->Finish(first_error_);
+    for (int64_t i = 0; i < begun && i < static_cast<int64_t>(communicators_.size()); ++i)
+      communicators_[i]->Finish(first_error_);
     token()->Cancel();
   }
 
@@ -80,11 +82,12 @@ class Launch {
   absl::Status first_error_;
 };
 
-// Programs on several devices that are guessed to take less run in part on the calling thread: there are more threads to wake, and those wait for each other.
+// Programs on several devices that are guessed to take less run in part on the calling thread: there are more threads
+// to wake, and those wait for each other.
 constexpr int64_t kInlineNanosecondsOfSeveral = 4 * kInlineNanoseconds;
 
-// Whether the calling thread may run the part of one device while the queues, all idle, run those of the others: it waits for nothing else then, and one thread
-// fewer need be woken. Devices of other processes might come much later.
+// Whether the calling thread may run the part of one device while the queues, all idle, run those of the others: it
+// waits for nothing else then, and one thread fewer need be woken. Devices of other processes might come much later.
 bool RunsHere(const LoadedProgram& program, const ClientCore& core, size_t devices, const ExecuteOptions& options) {
   if (program.transfers.any || static_cast<int64_t>(devices) != program.assignment.device_count()) return false;
   for (const auto& queue : core.queues) {
@@ -102,10 +105,11 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
     const DeviceAssignment& devices = assignment();
     const std::vector<int64_t> places = addressable();
     if (arguments.size() != places.size() || places.empty()) {
-      return InvalidArgument("the program runs on ", devices.device_count(), " devices (", devices.replica_count(), " replicas, ",
-                             devices.partition_count(), " partitions), ",
-                             core_->processes == nullptr ? "" : absl::StrCat(places.size(), " of them in this process, "), "but got arguments for ",
-                             arguments.size());
+      return InvalidArgument(
+          "the program runs on ", devices.device_count(), " devices (", devices.replica_count(), " replicas, ",
+          devices.partition_count(), " partitions), ",
+          core_->processes == nullptr ? "" : absl::StrCat(places.size(), " of them in this process, "),
+          "but got arguments for ", arguments.size());
     }
     auto launch = std::make_shared<Launch>(core_.get(), options);
     ReplicatedResults results;
@@ -129,14 +133,16 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
                                  .replica_count = devices.replica_count(),
                                  .partition_count = devices.partition_count(),
                                  .ffi_context = options.ffi_context}};
-      taken = AddContext(run.TakeArguments(arguments[i], options), absl::StrCat("; replica ", replica, ", partition ", partition));
+      taken = AddContext(run.TakeArguments(arguments[i], options),
+                         absl::StrCat("; replica ", replica, ", partition ", partition));
       if (!taken.ok()) break;
       prepared[i].run = std::make_shared<ProgramRun>(std::move(run));
       results.push_back(prepared[i].run->MakeResults(prepared[i].done, &prepared[i].values));
       if (options.ends != nullptr) options.ends->push_back(prepared[i].done);
     }
     bool here = RunsHere(*program_, *core_, prepared.size(), options);
-    for (const Prepared& one : prepared) here = here && one.run != nullptr && (options.synchronous || one.run->IsReady());
+    for (const Prepared& one : prepared)
+      here = here && one.run != nullptr && (options.synchronous || one.run->IsReady());
     std::function<void()> own;
     const absl::Status no_memory = ResourceExhausted("the process is out of memory, and not all devices have begun");
     {
@@ -156,7 +162,8 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         one.run->context.communicator = launch->communicator(i);
         one.run->context.run_id = launch->run_id();
         const int device = one.run->context.device;
-        auto work = [program = program_, launch, i, device, run = std::move(one.run), values = std::move(one.values), done = one.done]() mutable {
+        auto work = [program = program_, launch, i, device, run = std::move(one.run), values = std::move(one.values),
+                     done = one.done]() mutable {
           absl::Status status = launch->Ended(Guarded([&] { return run->AwaitAndRun(); }), i, device);
           run.reset();  // arguments are free before anybody hears of the results
           launch.reset();
@@ -174,7 +181,9 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
       own();
       own = nullptr;
       // The others are as good as done.
-      SpinUntil([&] { return std::all_of(prepared.begin(), prepared.end(), [](const Prepared& one) { return one.done->done(); }); });
+      SpinUntil([&] {
+        return std::all_of(prepared.begin(), prepared.end(), [](const Prepared& one) { return one.done->done(); });
+      });
     }
     launch.reset();
     if (!options.synchronous) return results;

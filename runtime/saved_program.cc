@@ -1,6 +1,7 @@
-// A program found in the cache is the program that compilation would make, also with custom calls: their functions are not part of it, but looked up when it is
-// loaded, and what their attributes say, pointers of this process included, is part of the key. So nothing has to be excluded; an entry whose
-// pointers no later process has is never asked for, and goes when it is old.
+// A program found in the cache is the program that compilation would make, also with custom calls: their functions are
+// not part of it, but looked up when it is loaded, and what their attributes say, pointers of this process included, is
+// part of the key. So nothing has to be excluded; an entry whose pointers no later process has is never asked for, and
+// goes when it is old.
 #include "runtime/saved_program.h"
 
 #include <utility>
@@ -47,8 +48,10 @@ absl::StatusOr<RunFacts> ReadRunFacts(const Artifact& artifact) {
   const int64_t partitions = in.I64();
   std::vector<int> devices;
   const auto most = static_cast<int64_t>(in.left() / 4);
-  if (replicas < 1 || partitions < 1 || partitions > most || replicas > most / partitions) in.Fail("as many partitions as there are devices behind");
-  while (in.ok() && static_cast<int64_t>(devices.size()) < replicas * partitions) devices.push_back(static_cast<int>(in.U32()));
+  if (replicas < 1 || partitions < 1 || partitions > most || replicas > most / partitions)
+    in.Fail("as many partitions as there are devices behind");
+  while (in.ok() && static_cast<int64_t>(devices.size()) < replicas * partitions)
+    devices.push_back(static_cast<int>(in.U32()));
   facts.transfers.any = in.Bool();
   for (uint64_t count = in.Count(8); count > 0 && in.ok(); --count) facts.transfers.infeeds.push_back(ReadShape(&in));
   HILO_RETURN_IF_ERROR(in.Finish());
@@ -56,19 +59,24 @@ absl::StatusOr<RunFacts> ReadRunFacts(const Artifact& artifact) {
   return facts;
 }
 
-absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadArtifact(const ClientCore& core, const Artifact& artifact, const CompileOptions& options) {
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadArtifact(const ClientCore& core, const Artifact& artifact,
+                                                                  const CompileOptions& options) {
   if (artifact.platform != core.compiler->platform()) {
-    return FailedPrecondition("the serialised executable was made for platform ", artifact.platform, "; this client's is ", core.compiler->platform());
+    return FailedPrecondition("the serialised executable was made for platform ", artifact.platform,
+                              "; this client's is ", core.compiler->platform());
   }
   HILO_ASSIGN_OR_RETURN(RunFacts facts, ReadRunFacts(artifact));
   const DeviceAssignment& saved = facts.assignment;
-  HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment, AssignDevices(core, saved.replica_count(), saved.partition_count(),
-                                                                   options.devices.empty() ? saved.devices() : absl::MakeConstSpan(options.devices)));
+  HILO_ASSIGN_OR_RETURN(
+      DeviceAssignment assignment,
+      AssignDevices(core, saved.replica_count(), saved.partition_count(),
+                    options.devices.empty() ? saved.devices() : absl::MakeConstSpan(options.devices)));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, LoadProgram(core.compiler.get(), artifact, options));
   return std::make_shared<const LoadedProgram>(std::move(program), std::move(assignment), std::move(facts.transfers));
 }
 
-absl::StatusOr<std::string> CacheKey(const ClientCore& core, const HloModule& module, const DeviceAssignment& assignment, const CompileOptions& options) {
+absl::StatusOr<std::string> CacheKey(const ClientCore& core, const HloModule& module,
+                                     const DeviceAssignment& assignment, const CompileOptions& options) {
   const bool watched = !options.dump_dir.empty() || options.verify_each_pass || options.perf_jitdump;
   if (core.cache == nullptr || watched || BuildId().empty()) return "";
   HILO_ASSIGN_OR_RETURN(const std::string target, core.compiler->TargetOf(options));
@@ -85,7 +93,8 @@ absl::StatusOr<std::string> CacheKey(const ClientCore& core, const HloModule& mo
   return DigestToHex(Sha256::Of(out.bytes()));
 }
 
-std::shared_ptr<const LoadedProgram> FindInCache(ClientCore* core, const std::string& key, const CompileOptions& options) {
+std::shared_ptr<const LoadedProgram> FindInCache(ClientCore* core, const std::string& key,
+                                                 const CompileOptions& options) {
   if (key.empty()) return nullptr;
   const std::optional<std::string> bytes = core->cache->Read(key);
   if (!bytes.has_value()) return nullptr;

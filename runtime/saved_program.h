@@ -14,11 +14,13 @@
 namespace hilo {
 
 // `devices` empty: 0, 1, 2 ... Errors: InvalidArgument if the client lacks them.
-absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, int64_t replicas, int64_t partitions, absl::Span<const int> devices);
+absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, int64_t replicas, int64_t partitions,
+                                               absl::Span<const int> devices);
 
 absl::StatusOr<Artifact> MakeArtifact(const ClientCore& core, const LoadedProgram& program);
 // options.devices empty: those that the program was compiled for. Errors: as Client::Load.
-absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadArtifact(const ClientCore& core, const Artifact& artifact, const CompileOptions& options);
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadArtifact(const ClientCore& core, const Artifact& artifact,
+                                                                  const CompileOptions& options);
 
 // The part of an artifact that the runtime itself reads, for tests that damage it.
 struct RunFacts {
@@ -27,11 +29,14 @@ struct RunFacts {
 };
 absl::StatusOr<RunFacts> ReadRunFacts(const Artifact& artifact);
 
-// The name under which the program of a verified module is kept: a digest of the module and of all else that decides what is compiled. Empty: it is not
-// kept, because there is no cache, or nothing to win, or because somebody wants to watch the compilation. Errors: those of Compiler::TargetOf.
-absl::StatusOr<std::string> CacheKey(const ClientCore& core, const HloModule& module, const DeviceAssignment& assignment, const CompileOptions& options);
+// The name under which the program of a verified module is kept: a digest of the module and of all else that decides
+// what is compiled. Empty: it is not kept, because there is no cache, or nothing to win, or because somebody wants to
+// watch the compilation. Errors: those of Compiler::TargetOf.
+absl::StatusOr<std::string> CacheKey(const ClientCore& core, const HloModule& module,
+                                     const DeviceAssignment& assignment, const CompileOptions& options);
 // Null if it is not there; what is damaged counts as not there.
-std::shared_ptr<const LoadedProgram> FindInCache(ClientCore* core, const std::string& key, const CompileOptions& options);
+std::shared_ptr<const LoadedProgram> FindInCache(ClientCore* core, const std::string& key,
+                                                 const CompileOptions& options);
 void PutIntoCache(ClientCore* core, const std::string& key, const LoadedProgram& program);
 
 }  // namespace hilo

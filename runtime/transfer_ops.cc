@@ -21,7 +21,8 @@ absl::StatusOr<const Callback*> FindCallback(const std::vector<Callback>* callba
       if (callback.channel_id == channel_id && callback.callback != nullptr) return &callback;
     }
   }
-  return FailedPrecondition("the run was given no callback for channel ", channel_id, " (ExecuteOptions::host_callbacks)");
+  return FailedPrecondition("the run was given no callback for channel ", channel_id,
+                            " (ExecuteOptions::host_callbacks)");
 }
 
 constexpr char kPairsAttribute[] = "_xla_send_recv_source_target_pairs";
@@ -53,10 +54,8 @@ bool IsTransfer(HloOpcode opcode) {
     case HloOpcode::kSend:
     case HloOpcode::kSendDone:
     case HloOpcode::kRecv:
-    case HloOpcode::kRecvDone:
-      return true;
-    default:
-      return false;
+    case HloOpcode::kRecvDone: return true;
+    default: return false;
   }
 }
 
@@ -65,7 +64,8 @@ HostTransfers FindHostTransfers(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (IsTransfer(instruction->opcode())) transfers.any = true;
-      if (instruction->opcode() == HloOpcode::kInfeed) transfers.infeeds.push_back(instruction->shape().tuple_shapes(0));
+      if (instruction->opcode() == HloOpcode::kInfeed)
+        transfers.infeeds.push_back(instruction->shape().tuple_shapes(0));
     }
   }
   return transfers;
@@ -86,7 +86,8 @@ absl::StatusOr<TransferOp> TransferOp::Create(const HloInstruction& instruction)
   std::string pairs = PairsText(instruction);
   if (pairs.empty() && op.opcode_ == HloOpcode::kRecvDone) pairs = PairsText(*instruction.operand(0));
   if (pairs.empty()) {
-    return Unimplemented(HloOpcodeString(op.opcode_), " between devices needs the frontend attribute ", kPairsAttribute);
+    return Unimplemented(HloOpcodeString(op.opcode_), " between devices needs the frontend attribute ",
+                         kPairsAttribute);
   }
   SourceTargetPairs parsed;
   HILO_RETURN_IF_ERROR(FieldFromText(pairs, &parsed));
@@ -96,7 +97,8 @@ absl::StatusOr<TransferOp> TransferOp::Create(const HloInstruction& instruction)
 
 int64_t TransferOp::Peer(const RunContext& run) const {
   const Place place{run.replica_id, run.partition_id, run.replica_count, run.partition_count};
-  const auto mode = channel_id_ > 0 && run.partition_count > 1 ? CollectiveOpGroupMode::kCrossPartition : CollectiveOpGroupMode::kCrossReplica;
+  const auto mode = channel_id_ > 0 && run.partition_count > 1 ? CollectiveOpGroupMode::kCrossPartition
+                                                               : CollectiveOpGroupMode::kCrossReplica;
   const int64_t own = IdOf(mode, place);
   for (const auto& [source, target] : pairs_) {
     if ((takes_data() ? source : target) == own) return RanksOf(mode, takes_data() ? target : source, place)[0];
@@ -107,7 +109,8 @@ int64_t TransferOp::Peer(const RunContext& run) const {
 absl::Status TransferOp::SendToDevice(const RunContext& run, const Literal& data) const {
   const int64_t target = Peer(run);
   if (target < 0) return absl::OkStatus();
-  if (run.communicator == nullptr) return InvalidArgument(name_, " names other devices, but the program runs on one alone");
+  if (run.communicator == nullptr)
+    return InvalidArgument(name_, " names other devices, but the program runs on one alone");
   const CollectiveCall call{.name = name_, .key = channel_id_, .group = {}, .cancellation = run.cancellation};
   for (const Literal* leaf : ArraysOf(data)) {
     const auto bytes = leaf->untyped_data();
@@ -120,7 +123,8 @@ absl::StatusOr<Literal> TransferOp::ReceiveFromDevice(const RunContext& run) con
   HILO_ASSIGN_OR_RETURN(Literal received, Literal::Create(data_shape_));
   const int64_t source = Peer(run);
   if (source < 0) return received;
-  if (run.communicator == nullptr) return InvalidArgument(name_, " names other devices, but the program runs on one alone");
+  if (run.communicator == nullptr)
+    return InvalidArgument(name_, " names other devices, but the program runs on one alone");
   const CollectiveCall call{.name = name_, .key = channel_id_, .group = {}, .cancellation = run.cancellation};
   for (const Literal* leaf : ArraysOf(received)) {
     const auto bytes = const_cast<Literal*>(leaf)->untyped_data();
@@ -131,7 +135,8 @@ absl::StatusOr<Literal> TransferOp::ReceiveFromDevice(const RunContext& run) con
 
 absl::StatusOr<Literal> TransferOp::Run(const RunContext& run, const Literal* data) const {
   const bool is_feed = opcode_ == HloOpcode::kInfeed || opcode_ == HloOpcode::kOutfeed;
-  if (is_feed && run.transfers == nullptr) return Unimplemented(HloOpcodeString(opcode_), " needs the queues of a client's device");
+  if (is_feed && run.transfers == nullptr)
+    return Unimplemented(HloOpcodeString(opcode_), " needs the queues of a client's device");
   switch (opcode_) {
     case HloOpcode::kInfeed:
       // An empty tuple reads nothing.
@@ -139,7 +144,8 @@ absl::StatusOr<Literal> TransferOp::Run(const RunContext& run, const Literal* da
       return run.transfers->infeed.Pop(&data_shape_, absl::InfiniteFuture(), run.cancellation);
     case HloOpcode::kOutfeed: {
       Literal copy = data->Clone();
-      if (copy.shape().element_type() == PRIMITIVE_TYPE_INVALID) return ResourceExhausted("no memory for what an outfeed carries");
+      if (copy.shape().element_type() == PRIMITIVE_TYPE_INVALID)
+        return ResourceExhausted("no memory for what an outfeed carries");
       HILO_RETURN_IF_ERROR(run.transfers->outfeed.Push(std::move(copy), absl::InfiniteFuture(), run.cancellation));
       return Nothing();
     }
@@ -148,15 +154,17 @@ absl::StatusOr<Literal> TransferOp::Run(const RunContext& run, const Literal* da
         HILO_RETURN_IF_ERROR(SendToDevice(run, *data));
         return Nothing();
       }
-      HILO_ASSIGN_OR_RETURN(const SendCallback* send,
-                            FindCallback(run.host_callbacks == nullptr ? nullptr : &run.host_callbacks->sends, channel_id_));
+      HILO_ASSIGN_OR_RETURN(
+          const SendCallback* send,
+          FindCallback(run.host_callbacks == nullptr ? nullptr : &run.host_callbacks->sends, channel_id_));
       HILO_RETURN_IF_ERROR(send->callback(run.device, *data));
       return Nothing();
     }
     case HloOpcode::kRecvDone: {
       if (!is_host_transfer_) return ReceiveFromDevice(run);
-      HILO_ASSIGN_OR_RETURN(const RecvCallback* recv,
-                            FindCallback(run.host_callbacks == nullptr ? nullptr : &run.host_callbacks->recvs, channel_id_));
+      HILO_ASSIGN_OR_RETURN(
+          const RecvCallback* recv,
+          FindCallback(run.host_callbacks == nullptr ? nullptr : &run.host_callbacks->recvs, channel_id_));
       HILO_ASSIGN_OR_RETURN(Literal received, recv->callback(run.device, data_shape_));
       if (!ShapeUtil::Compatible(received.shape(), data_shape_)) {
         return InvalidArgument("the callback of channel ", channel_id_, ": expected ", data_shape_.ToString(), ", got ",

@@ -29,20 +29,23 @@ HostTransfers FindHostTransfers(const HloModule& module);
 // An instruction of which IsTransfer(), without the instruction.
 class TransferOp {
  public:
-  // Transfers between devices say with the frontend attribute _xla_send_recv_source_target_pairs (of the done or of its start), as XLA's do, who
-  // sends to whom: partitions of a replica if there is a channel_id above 0 and more than one partition, else replicas.
-  // Errors: Unimplemented for transfers between devices without that; InvalidArgument if it is no list of pairs.
+  // Transfers between devices say with the frontend attribute _xla_send_recv_source_target_pairs (of the done or of its
+  // start), as XLA's do, who sends to whom: partitions of a replica if there is a channel_id above 0 and more than one
+  // partition, else replicas. Errors: Unimplemented for transfers between devices without that; InvalidArgument if it
+  // is no list of pairs.
   static absl::StatusOr<TransferOp> Create(const HloInstruction& instruction);
 
-  // `data` is operand 0 of outfeed and send, null for the others. Returns the array or tuple that infeed and recv-done yield in front of the
-  // token (zeros from a device if none sends to this one), and an empty tuple for the others. Errors: those of TransferQueue; of Communicator; of callbacks; FailedPrecondition if there is no callback for the channel.
+  // `data` is operand 0 of outfeed and send, null for the others. Returns the array or tuple that infeed and recv-done
+  // yield in front of the token (zeros from a device if none sends to this one), and an empty tuple for the others.
+  // Errors: those of TransferQueue; of Communicator; of callbacks; FailedPrecondition if there is no callback for the
+  // channel.
   absl::StatusOr<Literal> Run(const RunContext& run, const Literal* data) const;
   // Shape of operand 0 of outfeed and send; of what infeed and recv-done yield in front of the token.
   const Shape& data_shape() const { return data_shape_; }
   bool takes_data() const { return opcode_ == HloOpcode::kOutfeed || opcode_ == HloOpcode::kSend; }
   bool yields_data() const { return opcode_ == HloOpcode::kInfeed || opcode_ == HloOpcode::kRecvDone; }
-  // Of send and recv: with the host or between devices; the channel, and between devices who sends to whom: partitions of a replica if
-  // there is a channel above 0 and more than one partition, else replicas.
+  // Of send and recv: with the host or between devices; the channel, and between devices who sends to whom: partitions
+  // of a replica if there is a channel above 0 and more than one partition, else replicas.
   bool is_host_transfer() const { return is_host_transfer_; }
   int64_t channel_id() const { return channel_id_; }
   const std::vector<std::pair<int64_t, int64_t>>& pairs() const { return pairs_; }

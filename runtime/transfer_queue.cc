@@ -17,8 +17,8 @@ constexpr absl::Duration kLook = absl::Milliseconds(10);
 }  // namespace
 
 template <typename Ready>
-absl::Status TransferQueue::Await(std::unique_lock<std::mutex>* lock, absl::Time deadline, const CancellationToken* cancellation,
-                                  const char* what, const Ready& ready) {
+absl::Status TransferQueue::Await(std::unique_lock<std::mutex>* lock, absl::Time deadline,
+                                  const CancellationToken* cancellation, const char* what, const Ready& ready) {
   const int64_t failures = failures_;
   while (!ready()) {
     if (!error_.ok()) return error_;
@@ -49,7 +49,8 @@ absl::Status TransferQueue::Push(Literal item, absl::Time deadline, const Cancel
   return absl::OkStatus();
 }
 
-absl::StatusOr<Literal> TransferQueue::Pop(const Shape* expected, absl::Time deadline, const CancellationToken* cancellation) {
+absl::StatusOr<Literal> TransferQueue::Pop(const Shape* expected, absl::Time deadline,
+                                           const CancellationToken* cancellation) {
   std::unique_lock<std::mutex> lock(mutex_);
   HILO_RETURN_IF_ERROR(Await(&lock, deadline, cancellation, "an item", [&] { return !items_.empty(); }));
   Literal item = std::move(items_.front());
@@ -57,7 +58,8 @@ absl::StatusOr<Literal> TransferQueue::Pop(const Shape* expected, absl::Time dea
   bytes_ -= ShapeUtil::ByteSizeOf(item.shape());
   changed_.notify_all();
   if (expected != nullptr && !ShapeUtil::Compatible(item.shape(), *expected)) {
-    return InvalidArgument(name_, ": expected an item of shape ", expected->ToString(), ", got ", item.shape().ToString());
+    return InvalidArgument(name_, ": expected an item of shape ", expected->ToString(), ", got ",
+                           item.shape().ToString());
   }
   return item;
 }

@@ -25,15 +25,17 @@ struct TransferOptions {
 // Thread-safe. Items leave in the order in which they came.
 class TransferQueue {
  public:
-  // `name` is for messages: "infeed". Items of more than `max_bytes` together are not kept: who brings more waits. (A single item may be larger.)
-  explicit TransferQueue(std::string name, int64_t max_bytes = int64_t{1} << 30) : name_(std::move(name)), max_bytes_(max_bytes) {}
+  // `name` is for messages: "infeed". Items of more than `max_bytes` together are not kept: who brings more waits. (A
+  // single item may be larger.)
+  explicit TransferQueue(std::string name, int64_t max_bytes = int64_t{1} << 30)
+      : name_(std::move(name)), max_bytes_(max_bytes) {}
   TransferQueue(const TransferQueue&) = delete;
   TransferQueue& operator=(const TransferQueue&) = delete;
 
   // Waits for room. Errors: DeadlineExceeded; Cancelled; what Fail was called with in the meantime.
   absl::Status Push(Literal item, absl::Time deadline, const CancellationToken* cancellation);
-  // Waits for an item and takes it. Errors: as Push; InvalidArgument, the item being taken, if its shape is not compatible with `expected` (null:
-  // any will do).
+  // Waits for an item and takes it. Errors: as Push; InvalidArgument, the item being taken, if its shape is not
+  // compatible with `expected` (null: any will do).
   absl::StatusOr<Literal> Pop(const Shape* expected, absl::Time deadline, const CancellationToken* cancellation);
 
   // Empties the queue and ends the calls that wait with `error`, and those that would from now on, until Restart.
@@ -45,8 +47,8 @@ class TransferQueue {
  private:
   // Waits until `ready`; the lock is held.
   template <typename Ready>
-  absl::Status Await(std::unique_lock<std::mutex>* lock, absl::Time deadline, const CancellationToken* cancellation, const char* what,
-                     const Ready& ready);
+  absl::Status Await(std::unique_lock<std::mutex>* lock, absl::Time deadline, const CancellationToken* cancellation,
+                     const char* what, const Ready& ready);
 
   const std::string name_;
   const int64_t max_bytes_;
@@ -55,7 +57,7 @@ class TransferQueue {
   std::deque<Literal> items_;
   int64_t bytes_ = 0;
   int64_t failures_ = 0;
-  absl::Status error_;       // OK after Restart
+  absl::Status error_;  // OK after Restart
   absl::Status last_error_;
 };
 

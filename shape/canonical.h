@@ -9,8 +9,9 @@
 
 namespace hilo {
 
-// Makes each byte of an array of PRED, or of a type of fewer than 8 bits, the one that Hilo's code expects: 0 or 1, sign-extended, or zero-extended. Bytes from
-// elsewhere may be others: the int4 of ml_dtypes has zeros above its four bits. Other types stay as they are.
+// Makes each byte of an array of PRED, or of a type of fewer than 8 bits, the one that Hilo's code expects: 0 or 1,
+// sign-extended, or zero-extended. Bytes from elsewhere may be others: the int4 of ml_dtypes has zeros above its four
+// bits. Other types stay as they are.
 void Canonicalize(PrimitiveType type, absl::Span<uint8_t> bytes);
 
 }  // namespace hilo

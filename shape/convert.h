@@ -84,8 +84,7 @@ To ConvertElement(From from) {
     return ConvertElement<typename From::Storage, To>(from.value);
   } else if constexpr (std::is_same_v<To, bool>) {
     return from != 0;
-  } else if constexpr (std::is_floating_point_v<From> &&
-                       (std::is_integral_v<To> || is_small_int<To>)) {
+  } else if constexpr (std::is_floating_point_v<From> && (std::is_integral_v<To> || is_small_int<To>)) {
     return FloatToInteger<To>(from);
   } else {
     // Between integers this wraps, to a float it rounds once (SmallFloat's constructors see to it).

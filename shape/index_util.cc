@@ -18,8 +18,7 @@ struct MemoryOrder {
 
 }  // namespace
 
-int64_t IndexUtil::MultidimensionalIndexToLinearIndex(const Shape& shape,
-                                                      absl::Span<const int64_t> index) {
+int64_t IndexUtil::MultidimensionalIndexToLinearIndex(const Shape& shape, absl::Span<const int64_t> index) {
   const MemoryOrder order(shape);
   int64_t linear = 0;
   int64_t scale = 1;
@@ -31,8 +30,7 @@ int64_t IndexUtil::MultidimensionalIndexToLinearIndex(const Shape& shape,
   return linear;
 }
 
-std::vector<int64_t> IndexUtil::LinearIndexToMultidimensionalIndex(const Shape& shape,
-                                                                   int64_t linear) {
+std::vector<int64_t> IndexUtil::LinearIndexToMultidimensionalIndex(const Shape& shape, int64_t linear) {
   const MemoryOrder order(shape);
   std::vector<int64_t> index(shape.rank(), 0);
   for (int64_t k = 0; k < shape.rank(); ++k) {

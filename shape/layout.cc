@@ -40,8 +40,7 @@ std::string NotesToString(const Layout& layout) {
 
 std::string Layout::ToString() const {
   const std::string notes = NotesToString(*this);
-  return absl::StrCat("{", absl::StrJoin(minor_to_major, ","), notes.empty() ? "" : ":", notes,
-                      "}");
+  return absl::StrCat("{", absl::StrJoin(minor_to_major, ","), notes.empty() ? "" : ":", notes, "}");
 }
 
 Layout LayoutUtil::MakeLayout(absl::Span<const int64_t> minor_to_major) {
@@ -63,8 +62,7 @@ Layout LayoutUtil::MakeAscendingLayout(int64_t rank) {
 }
 
 bool LayoutUtil::IsDefault(const Layout& layout) {
-  return IsMonotonicWithDim0Major(layout) && layout.padded_dimensions.empty() &&
-         layout.tiles.empty();
+  return IsMonotonicWithDim0Major(layout) && layout.padded_dimensions.empty() && layout.tiles.empty();
 }
 
 bool LayoutUtil::IsMonotonicWithDim0Major(const Layout& layout) {
@@ -88,36 +86,32 @@ int64_t LayoutUtil::Minor(const Layout& layout, int64_t k) { return layout.minor
 absl::Status LayoutUtil::Validate(const Layout& layout, absl::Span<const int64_t> dimensions) {
   const int64_t rank = static_cast<int64_t>(dimensions.size());
   if (static_cast<int64_t>(layout.minor_to_major.size()) != rank) {
-    return absl::InvalidArgumentError(absl::StrCat("layout: expected ", rank,
-                                                   " dimensions in minor_to_major, got ",
-                                                   layout.minor_to_major.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("layout: expected ", rank, " dimensions in minor_to_major, got ", layout.minor_to_major.size()));
   }
   std::vector<bool> seen(rank, false);
   for (int64_t d : layout.minor_to_major) {
     if (d < 0 || d >= rank || seen[d]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("layout: expected minor_to_major to be a permutation of 0 to ", rank - 1,
-                       ", got ", layout.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat("layout: expected minor_to_major to be a permutation of 0 to ",
+                                                     rank - 1, ", got ", layout.ToString()));
     }
     seen[d] = true;
   }
-  if (!layout.padded_dimensions.empty() &&
-      static_cast<int64_t>(layout.padded_dimensions.size()) != rank) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "layout: expected ", rank, " padded_dimensions, got ", layout.padded_dimensions.size()));
+  if (!layout.padded_dimensions.empty() && static_cast<int64_t>(layout.padded_dimensions.size()) != rank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("layout: expected ", rank, " padded_dimensions, got ", layout.padded_dimensions.size()));
   }
   for (size_t d = 0; d < layout.padded_dimensions.size(); ++d) {
     if (layout.padded_dimensions[d] < dimensions[d]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("layout: padded_dimensions[", d, "] = ", layout.padded_dimensions[d],
-                       " is less than the dimension's size ", dimensions[d]));
+      return absl::InvalidArgumentError(absl::StrCat("layout: padded_dimensions[", d,
+                                                     "] = ", layout.padded_dimensions[d],
+                                                     " is less than the dimension's size ", dimensions[d]));
     }
   }
   for (const Tile& tile : layout.tiles) {
     for (int64_t size : tile.dimensions) {
       if (size <= 0 && size != Tile::kCombineDimension) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("layout: expected positive tile sizes, got ", size));
+        return absl::InvalidArgumentError(absl::StrCat("layout: expected positive tile sizes, got ", size));
       }
     }
   }

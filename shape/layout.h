@@ -30,9 +30,9 @@ struct Layout {
   std::vector<int64_t> padded_dimensions;
   // What padding holds when a padded buffer is written; the specification only uses 0.
   double padding_value = 0;
-  std::vector<Tile> tiles;              // carried and printed; memory is untiled
-  int64_t memory_space = 0;             // S(n)
-  int64_t element_size_in_bits = 0;     // E(n); 0: the type's own
+  std::vector<Tile> tiles;           // carried and printed; memory is untiled
+  int64_t memory_space = 0;          // S(n)
+  int64_t element_size_in_bits = 0;  // E(n); 0: the type's own
 
   Layout() = default;
   explicit Layout(std::vector<int64_t> order) : minor_to_major(std::move(order)) {}

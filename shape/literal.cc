@@ -21,9 +21,8 @@ int64_t DenseByteSize(const Shape& shape) {
 template <typename T>
 using Carrier = std::conditional_t<
     is_complex<T>, complex128,
-    std::conditional_t<
-        std::is_same_v<T, uint64_t>, uint64_t,
-        std::conditional_t<std::is_integral_v<T> || is_small_int<T>, int64_t, double>>>;
+    std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t,
+                       std::conditional_t<std::is_integral_v<T> || is_small_int<T>, int64_t, double>>>;
 
 constexpr int64_t kChunk = 512;
 
@@ -52,8 +51,8 @@ absl::StatusOr<Literal> Literal::Create(const Shape& shape) {
   } else if (shape.IsArray()) {
     literal.size_ = DenseByteSize(shape);
     // calloc leaves large blocks to the system's untouched zero pages.
-    literal.data_.reset(static_cast<uint8_t*>(
-        std::calloc(1, static_cast<size_t>(std::max<int64_t>(1, literal.size_)))));
+    literal.data_.reset(
+        static_cast<uint8_t*>(std::calloc(1, static_cast<size_t>(std::max<int64_t>(1, literal.size_)))));
     if (literal.data_ == nullptr) {
       return absl::ResourceExhaustedError(
           absl::StrCat("no memory for a literal of ", literal.size_, " bytes: ", shape.ToString()));
@@ -91,8 +90,7 @@ int64_t Literal::GetAsInt64(int64_t linear) const {
   return ArrayTypeSwitch(shape_.element_type(), [&](auto tag) -> int64_t {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, uint64_t>) {
-      return static_cast<int64_t>(
-          std::min<uint64_t>(data<T>()[linear], std::numeric_limits<int64_t>::max()));
+      return static_cast<int64_t>(std::min<uint64_t>(data<T>()[linear], std::numeric_limits<int64_t>::max()));
     } else {
       return ConvertElement<T, int64_t>(data<T>()[linear]);
     }
@@ -119,8 +117,8 @@ std::vector<Literal> Literal::DecomposeTuple() && {
 }
 
 bool Literal::operator==(const Literal& other) const {
-  if (!ShapeUtil::Compatible(shape_, other.shape_) || size_ != other.size_ || ActualDimensions() != other.ActualDimensions() ||
-      elements_.size() != other.elements_.size()) {
+  if (!ShapeUtil::Compatible(shape_, other.shape_) || size_ != other.size_ ||
+      ActualDimensions() != other.ActualDimensions() || elements_.size() != other.elements_.size()) {
     return false;
   }
   if (size_ > 0 && std::memcmp(data_.get(), other.data_.get(), size_) != 0) return false;
@@ -136,8 +134,8 @@ size_t Literal::Hash() const {
 
 absl::StatusOr<Literal> Literal::Convert(PrimitiveType type) const {
   if (!shape_.IsArray() || !IsArrayType(type)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "convert: no conversion from ", shape_.ToString(), " to ", PrimitiveTypeName(type)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("convert: no conversion from ", shape_.ToString(), " to ", PrimitiveTypeName(type)));
   }
   absl::StatusOr<Literal> result = Create(ShapeUtil::ChangeElementType(shape_, type));
   if (!result.ok()) return result;
@@ -163,15 +161,13 @@ absl::StatusOr<Literal> Literal::Convert(PrimitiveType type) const {
 
 absl::StatusOr<Literal> Literal::Reshape(absl::Span<const int64_t> dimensions) const {
   if (!shape_.IsArray()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("reshape: expected an array, got ", shape_.ToString()));
+    return absl::InvalidArgumentError(absl::StrCat("reshape: expected an array, got ", shape_.ToString()));
   }
   absl::StatusOr<Literal> result = Create(ShapeUtil::MakeShape(shape_.element_type(), dimensions));
   if (!result.ok()) return result;
   if (result->size_ != size_) {
-    return absl::InvalidArgumentError(absl::StrCat("reshape: expected ", element_count(),
-                                                   " elements as in ", shape_.ToString(), ", got [",
-                                                   absl::StrJoin(dimensions, ","), "]"));
+    return absl::InvalidArgumentError(absl::StrCat("reshape: expected ", element_count(), " elements as in ",
+                                                   shape_.ToString(), ", got [", absl::StrJoin(dimensions, ","), "]"));
   }
   if (size_ > 0) std::memcpy(result->data_.get(), data_.get(), size_);
   return result;

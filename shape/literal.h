@@ -2,8 +2,8 @@
 //
 // Elements lie densely in row-major order of their logical index, whatever the layout in the shape says: layouts are
 // applied where bytes meet a device (LiteralToBytes, LiteralFromBytes). PRED is one byte, 0 or 1; types of fewer than
-// 8 bits take one byte each, signed ones sign-extended. An array with dynamic dimensions lies at its bounds; the elements
-// whose index is below its sizes count, the rest is padding of any value.
+// 8 bits take one byte each, signed ones sign-extended. An array with dynamic dimensions lies at its bounds; the
+// elements whose index is below its sizes count, the rest is padding of any value.
 #ifndef HILO_SHAPE_LITERAL_H_
 #define HILO_SHAPE_LITERAL_H_
 
@@ -31,8 +31,8 @@ class Literal {
   Literal(const Literal&) = delete;
   Literal& operator=(const Literal&) = delete;
 
-  // Zeros of `shape` (memory that the system hands out on first touch, so big literals are cheap until filled). Tokens and
-  // opaque values hold no data. Errors: InvalidArgument for an invalid shape, ResourceExhausted if memory is short.
+  // Zeros of `shape` (memory that the system hands out on first touch, so big literals are cheap until filled). Tokens
+  // and opaque values hold no data. Errors: InvalidArgument for an invalid shape, ResourceExhausted if memory is short.
   static absl::StatusOr<Literal> Create(const Shape& shape);
   static Literal MakeTuple(std::vector<Literal> elements);
   Literal Clone() const;  // an empty Literal if memory is short
@@ -72,8 +72,8 @@ class Literal {
   // Any real type; the real part of complex ones.
   double GetAsDouble(int64_t linear) const;
 
-  // Arrays. The number of elements along dimension `d` that count: the bound, unless another has been set. Setting one makes
-  // the dimension dynamic; sizes outside [0, bound] are kept as they are, and mean the nearer end.
+  // Arrays. The number of elements along dimension `d` that count: the bound, unless another has been set. Setting one
+  // makes the dimension dynamic; sizes outside [0, bound] are kept as they are, and mean the nearer end.
   int64_t GetDynamicSize(int64_t d) const { return dynamic_sizes_.empty() ? shape_.dimensions(d) : dynamic_sizes_[d]; }
   void SetDynamicSize(int64_t d, int64_t size);
   // The sizes of all dimensions, each in [0, bound].
@@ -96,8 +96,9 @@ class Literal {
   bool operator==(const Literal& other) const;
   size_t Hash() const;
 
-  // "f32[2,2] { { 1, 2 }, { 3, 4 } }", "f32[<=5](2) {1, 2}" with the sizes if some are dynamic: HLO constant text with (or without) the shape in front. Floats are the shortest text that reads back
-  // to the same bits; NaNs with a payload are nan(0x...). Elements beyond `max_elements` are elided as "{...}" (-1: never).
+  // "f32[2,2] { { 1, 2 }, { 3, 4 } }", "f32[<=5](2) {1, 2}" with the sizes if some are dynamic: HLO constant text with
+  // (or without) the shape in front. Floats are the shortest text that reads back to the same bits; NaNs with a payload
+  // are nan(0x...). Elements beyond `max_elements` are elided as "{...}" (-1: never).
   std::string ToString(bool with_shape = true, int64_t max_elements = -1) const;
 
   // Conversion with the rules of HLO's convert (saturating float to integer, round to nearest even).
@@ -142,32 +143,35 @@ struct LiteralUtil {
   static Literal FromDouble(PrimitiveType type, double value);
 };
 
-// Parses the element text of a constant ("{ { 1, 2 }, ... }", "5", "(1, 2)", tuples) of the given shape; comments allowed.
-// Where the shape has dynamic dimensions, "(3,2)" in front of the elements says how many there are along each dimension.
-// Errors: InvalidArgument with the offset of the offending text; a value out of the type's range; "{...}" is an error that says so.
+// Parses the element text of a constant ("{ { 1, 2 }, ... }", "5", "(1, 2)", tuples) of the given shape; comments
+// allowed. Where the shape has dynamic dimensions, "(3,2)" in front of the elements says how many there are along each
+// dimension. Errors: InvalidArgument with the offset of the offending text; a value out of the type's range; "{...}" is
+// an error that says so.
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape);
 // Parses "f32[2]{0} {1, 2}": shape, then elements.
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text);
 
-// The bytes of an array under `layout_shape`'s layout and padding, and back. Sizes as ShapeUtil::ByteSizeOf(layout_shape),
-// which must be valid; the literal must have its dimensions and element type. Reading makes PRED 0 or 1 and drops the
-// unused bits of types of fewer than 8 bits. Sizes of dynamic dimensions are behind the elements (ShapeUtil::DynamicSizesOffset); those
-// read are brought into [0, bound]. Errors: ResourceExhausted if memory is short.
+// The bytes of an array under `layout_shape`'s layout and padding, and back. Sizes as
+// ShapeUtil::ByteSizeOf(layout_shape), which must be valid; the literal must have its dimensions and element type.
+// Reading makes PRED 0 or 1 and drops the unused bits of types of fewer than 8 bits. Sizes of dynamic dimensions are
+// behind the elements (ShapeUtil::DynamicSizesOffset); those read are brought into [0, bound]. Errors:
+// ResourceExhausted if memory is short.
 void LiteralToBytes(const Literal& literal, const Shape& layout_shape, uint8_t* out);
 absl::StatusOr<Literal> LiteralFromBytes(const uint8_t* bytes, const Shape& layout_shape);
 
-// Comparison, of sizes first and then of the elements that count. A mismatch is an InvalidArgument status that names the first and the worst element: index, expected, actual, difference in ulps.
-// An element passes if any of the given tolerances admits it; with none, bits must be equal (-0 is not 0), but for NaNs. Complex
-// numbers pass by parts. Integers and PRED must be equal.
+// Comparison, of sizes first and then of the elements that count. A mismatch is an InvalidArgument status that names
+// the first and the worst element: index, expected, actual, difference in ulps. An element passes if any of the given
+// tolerances admits it; with none, bits must be equal (-0 is not 0), but for NaNs. Complex numbers pass by parts.
+// Integers and PRED must be equal.
 struct ErrorSpec {
   double absolute = 0;
   double relative = 0;
-  int64_t ulps = 0;        // units in the last place of the expected value's type
+  int64_t ulps = 0;  // units in the last place of the expected value's type
   bool nans_are_equal = true;
 };
 absl::Status CompareLiterals(const Literal& expected, const Literal& actual, const ErrorSpec& spec);
-// Largest distance in ulps over float elements; 0 if all are equal or both NaN, int64 max if only one is NaN, if integers or
-// PRED differ, or if shapes do. For reports.
+// Largest distance in ulps over float elements; 0 if all are equal or both NaN, int64 max if only one is NaN, if
+// integers or PRED differ, or if shapes do. For reports.
 int64_t MaxUlpDistance(const Literal& expected, const Literal& actual);
 
 // ---- templates ----
@@ -190,8 +194,8 @@ Literal LiteralUtil::CreateR1(absl::Span<const T> values) {
 template <typename T>
 Literal LiteralUtil::CreateR2(std::initializer_list<std::initializer_list<T>> values) {
   const int64_t columns = values.size() == 0 ? 0 : static_cast<int64_t>(values.begin()->size());
-  auto literal = Literal::Create(
-      ShapeUtil::MakeShape(NativeToPrimitiveType<T>(), {static_cast<int64_t>(values.size()), columns}));
+  auto literal =
+      Literal::Create(ShapeUtil::MakeShape(NativeToPrimitiveType<T>(), {static_cast<int64_t>(values.size()), columns}));
   if (!literal.ok()) return Literal();
   auto out = literal->template data<T>();
   size_t i = 0;

@@ -70,8 +70,7 @@ template <typename T>
 Verdict CompareFloats(T expected, T actual, const ErrorSpec& spec) {
   const double e = ToDouble(expected);
   const double a = ToDouble(actual);
-  if (std::isnan(e) && std::isnan(a))
-    return {spec.nans_are_equal, spec.nans_are_equal ? 0 : kFarthest};
+  if (std::isnan(e) && std::isnan(a)) return {spec.nans_are_equal, spec.nans_are_equal ? 0 : kFarthest};
   const int64_t ulps = UlpDistance(expected, actual);
   if (ulps <= spec.ulps) return {true, ulps};
   const bool has_tolerance = spec.absolute > 0 || spec.relative > 0;
@@ -124,18 +123,16 @@ std::string DescribeElement(const Literal& expected, const Literal& actual, int6
   const PrimitiveType type = shape.element_type();
   const int64_t offset = linear * PrimitiveTypeByteSize(type);
   Shape row_major(type, shape.dimensions());
-  std::string text = absl::StrCat(
-      "element {",
-      absl::StrJoin(IndexUtil::LinearIndexToMultidimensionalIndex(row_major, linear), ","),
-      "}: expected ");
+  std::string text =
+      absl::StrCat("element {", absl::StrJoin(IndexUtil::LinearIndexToMultidimensionalIndex(row_major, linear), ","),
+                   "}: expected ");
   AppendNumber(type, expected.untyped_data().data() + offset, &text);
   text += ", actual ";
   AppendNumber(type, actual.untyped_data().data() + offset, &text);
   ArrayTypeSwitch(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (kIsFloat<T> || is_complex<T>) {
-      const int64_t ulps =
-          CompareElements(expected.data<T>()[linear], actual.data<T>()[linear], ErrorSpec{}).ulps;
+      const int64_t ulps = CompareElements(expected.data<T>()[linear], actual.data<T>()[linear], ErrorSpec{}).ulps;
       if (ulps != kFarthest) absl::StrAppend(&text, " (", ulps, " ulps apart)");
     }
   });
@@ -147,21 +144,21 @@ absl::Status CompareArrays(const Literal& expected, const Literal& actual, const
   if (!expected.shape().is_static() || !actual.shape().is_static()) {
     const std::vector<int64_t> wanted = expected.ActualDimensions(), got = actual.ActualDimensions();
     if (wanted != got) {
-      return absl::InvalidArgumentError(absl::StrCat(where, "sizes of ", expected.shape().ToString(), " differ: expected (",
-                                                     absl::StrJoin(wanted, ","), "), actual (", absl::StrJoin(got, ","), ")"));
+      return absl::InvalidArgumentError(absl::StrCat(where, "sizes of ", expected.shape().ToString(),
+                                                     " differ: expected (", absl::StrJoin(wanted, ","), "), actual (",
+                                                     absl::StrJoin(got, ","), ")"));
     }
     HILO_ASSIGN_OR_RETURN(const Literal e, expected.ToStatic());
     HILO_ASSIGN_OR_RETURN(const Literal a, actual.ToStatic());
     return CompareArrays(e, a, spec, where);
   }
-  const Mismatches found =
-      ArrayTypeSwitch(expected.shape().element_type(), [&](auto tag) -> Mismatches {
-        return FindMismatches<typename decltype(tag)::type>(expected, actual, spec);
-      });
+  const Mismatches found = ArrayTypeSwitch(expected.shape().element_type(), [&](auto tag) -> Mismatches {
+    return FindMismatches<typename decltype(tag)::type>(expected, actual, spec);
+  });
   if (found.count == 0) return absl::OkStatus();
-  std::string text = absl::StrCat(where, found.count, " of ", expected.element_count(),
-                                  " elements of ", expected.shape().ToString(), " differ; first ",
-                                  DescribeElement(expected, actual, found.first));
+  std::string text =
+      absl::StrCat(where, found.count, " of ", expected.element_count(), " elements of ", expected.shape().ToString(),
+                   " differ; first ", DescribeElement(expected, actual, found.first));
   if (found.worst != found.first) {
     absl::StrAppend(&text, "; worst ", DescribeElement(expected, actual, found.worst));
   }
@@ -170,8 +167,7 @@ absl::Status CompareArrays(const Literal& expected, const Literal& actual, const
 
 // Calls f(expected array, actual array, index) on the leaves of two literals of compatible shapes.
 template <typename F>
-absl::Status ForEachArrayPair(const Literal& expected, const Literal& actual, ShapeIndex* index,
-                              const F& f) {
+absl::Status ForEachArrayPair(const Literal& expected, const Literal& actual, ShapeIndex* index, const F& f) {
   if (expected.shape().IsArray()) return f(expected, actual, *index);
   for (int64_t i = 0; i < expected.tuple_size(); ++i) {
     index->push_back(i);
@@ -184,41 +180,36 @@ absl::Status ForEachArrayPair(const Literal& expected, const Literal& actual, Sh
 
 }  // namespace
 
-absl::Status CompareLiterals(const Literal& expected, const Literal& actual,
-                             const ErrorSpec& spec) {
+absl::Status CompareLiterals(const Literal& expected, const Literal& actual, const ErrorSpec& spec) {
   if (!ShapeUtil::Compatible(expected.shape(), actual.shape())) {
-    return absl::InvalidArgumentError(absl::StrCat("shapes differ: expected ",
-                                                   expected.shape().ToString(), ", actual ",
-                                                   actual.shape().ToString()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("shapes differ: expected ", expected.shape().ToString(), ", actual ", actual.shape().ToString()));
   }
   ShapeIndex root;
-  return ForEachArrayPair(
-      expected, actual, &root, [&](const Literal& e, const Literal& a, const ShapeIndex& index) {
-        std::string where;
-        if (!index.empty()) {
-          where = absl::StrCat("tuple element {", absl::StrJoin(index, ","), "}: ");
-        }
-        return CompareArrays(e, a, spec, where);
-      });
+  return ForEachArrayPair(expected, actual, &root, [&](const Literal& e, const Literal& a, const ShapeIndex& index) {
+    std::string where;
+    if (!index.empty()) {
+      where = absl::StrCat("tuple element {", absl::StrJoin(index, ","), "}: ");
+    }
+    return CompareArrays(e, a, spec, where);
+  });
 }
 
 int64_t MaxUlpDistance(const Literal& expected, const Literal& actual) {
   if (!ShapeUtil::Compatible(expected.shape(), actual.shape())) return kFarthest;
   int64_t worst = 0;
   ShapeIndex root;
-  ForEachArrayPair(expected, actual, &root,
-                   [&](const Literal& e, const Literal& a, const ShapeIndex&) {
-                     ArrayTypeSwitch(e.shape().element_type(), [&](auto tag) {
-                       using T = typename decltype(tag)::type;
-                       const auto x = e.data<T>();
-                       const auto y = a.data<T>();
-                       for (size_t i = 0; i < x.size(); ++i) {
-                         worst = std::max(worst, CompareElements(x[i], y[i], ErrorSpec{}).ulps);
-                       }
-                     });
-                     return absl::OkStatus();
-                   })
-      .IgnoreError();
+  ForEachArrayPair(expected, actual, &root, [&](const Literal& e, const Literal& a, const ShapeIndex&) {
+    ArrayTypeSwitch(e.shape().element_type(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const auto x = e.data<T>();
+      const auto y = a.data<T>();
+      for (size_t i = 0; i < x.size(); ++i) {
+        worst = std::max(worst, CompareElements(x[i], y[i], ErrorSpec{}).ulps);
+      }
+    });
+    return absl::OkStatus();
+  }).IgnoreError();
   return worst;
 }
 

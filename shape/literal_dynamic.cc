@@ -36,7 +36,8 @@ void Literal::SetDynamicSize(int64_t d, int64_t size) {
 
 std::vector<int64_t> Literal::ActualDimensions() const {
   std::vector<int64_t> sizes;
-  for (int64_t d = 0; d < shape_.rank(); ++d) sizes.push_back(std::clamp<int64_t>(GetDynamicSize(d), 0, shape_.dimensions(d)));
+  for (int64_t d = 0; d < shape_.rank(); ++d)
+    sizes.push_back(std::clamp<int64_t>(GetDynamicSize(d), 0, shape_.dimensions(d)));
   return sizes;
 }
 
@@ -62,7 +63,9 @@ absl::StatusOr<Literal> Literal::ToBoundedDynamic(const Shape& bounded) const {
   for (int64_t d = 0; fits && d < bounded.rank(); ++d) {
     fits = sizes[d] == bounded.dimensions(d) || (bounded.is_dynamic_dimension(d) && sizes[d] < bounded.dimensions(d));
   }
-  if (!fits) return absl::InvalidArgumentError(absl::StrCat("expected an array within ", bounded.ToString(), ", got ", shape_.ToString()));
+  if (!fits)
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected an array within ", bounded.ToString(), ", got ", shape_.ToString()));
   HILO_ASSIGN_OR_RETURN(Literal result, Create(bounded));
   CopyBlock(sizes, *this, &result);
   for (int64_t d = 0; d < bounded.rank(); ++d) {

@@ -14,9 +14,9 @@ namespace hilo {
 namespace {
 
 bool IsDense(const Shape& shape) {
-  return !shape.has_layout() || (LayoutUtil::IsMonotonicWithDim0Major(shape.layout()) &&
-                                 (shape.layout().padded_dimensions.empty() ||
-                                  shape.layout().padded_dimensions == shape.dimensions()));
+  return !shape.has_layout() ||
+         (LayoutUtil::IsMonotonicWithDim0Major(shape.layout()) &&
+          (shape.layout().padded_dimensions.empty() || shape.layout().padded_dimensions == shape.dimensions()));
 }
 
 // Elements between neighbours along each dimension in the laid-out buffer.
@@ -74,16 +74,11 @@ void CopyWords(const Shape& shape, std::conditional_t<kPack, const uint8_t*, uin
 template <bool kPack, typename Dense, typename LaidOut>
 void CopyElements(const Shape& shape, Dense* dense, LaidOut* laid_out) {
   switch (PrimitiveTypeByteSize(shape.element_type())) {
-    case 1:
-      return CopyWords<kPack, uint8_t>(shape, dense, laid_out);
-    case 2:
-      return CopyWords<kPack, uint16_t>(shape, dense, laid_out);
-    case 4:
-      return CopyWords<kPack, uint32_t>(shape, dense, laid_out);
-    case 8:
-      return CopyWords<kPack, uint64_t>(shape, dense, laid_out);
-    default:
-      return CopyWords<kPack, std::array<uint64_t, 2>>(shape, dense, laid_out);
+    case 1: return CopyWords<kPack, uint8_t>(shape, dense, laid_out);
+    case 2: return CopyWords<kPack, uint16_t>(shape, dense, laid_out);
+    case 4: return CopyWords<kPack, uint32_t>(shape, dense, laid_out);
+    case 8: return CopyWords<kPack, uint64_t>(shape, dense, laid_out);
+    default: return CopyWords<kPack, std::array<uint64_t, 2>>(shape, dense, laid_out);
   }
 }
 

@@ -29,8 +29,7 @@ absl::Status ParseReal(TextScanner* scanner, PrimitiveType type, uint8_t* out) {
 absl::Status ParseElement(TextScanner* scanner, PrimitiveType type, uint8_t* out) {
   if (!IsComplexType(type)) return ParseReal(scanner, type, out);
   const PrimitiveType part = ComplexComponentType(type);
-  if (!scanner->TryConsume("("))
-    return ParseReal(scanner, part, out);  // the imaginary part stays 0
+  if (!scanner->TryConsume("(")) return ParseReal(scanner, part, out);  // the imaginary part stays 0
   HILO_RETURN_IF_ERROR(ParseReal(scanner, part, out));
   HILO_RETURN_IF_ERROR(scanner->Expect(","));
   HILO_RETURN_IF_ERROR(ParseReal(scanner, part, out + PrimitiveTypeByteSize(part)));
@@ -38,10 +37,9 @@ absl::Status ParseElement(TextScanner* scanner, PrimitiveType type, uint8_t* out
 }
 
 absl::Status Elided(const TextScanner& scanner, const Shape& shape) {
-  return scanner.ErrorAt(scanner.offset(),
-                         absl::StrCat("the constant's elements were left out of the text ({...}); "
-                                      "the values of ",
-                                      shape.ToString(), " are needed"));
+  return scanner.ErrorAt(scanner.offset(), absl::StrCat("the constant's elements were left out of the text ({...}); "
+                                                        "the values of ",
+                                                        shape.ToString(), " are needed"));
 }
 
 // Nested braces around all elements of `literal`, of rank 1 or more.
@@ -55,8 +53,8 @@ absl::Status ParseBraces(TextScanner* scanner, Literal* literal) {
   int64_t depth = 0;                   // open braces
   while (true) {
     if (depth > 0 && seen[depth - 1] == shape.dimensions(depth - 1)) {
-      return scanner->Expected(absl::StrCat("'}' after ", seen[depth - 1], " items of dimension ",
-                                            depth - 1, " of ", shape.ToString()));
+      return scanner->Expected(
+          absl::StrCat("'}' after ", seen[depth - 1], " items of dimension ", depth - 1, " of ", shape.ToString()));
     }
     bool closing = false;
     if (depth < rank) {
@@ -80,12 +78,10 @@ absl::Status ParseBraces(TextScanner* scanner, Literal* literal) {
         if (scanner->TryConsume(",")) break;
       }
       closing = false;
-      const bool complete =
-          seen[depth - 1] == shape.dimensions(depth - 1) || (no_elements && seen[depth - 1] == 0);
+      const bool complete = seen[depth - 1] == shape.dimensions(depth - 1) || (no_elements && seen[depth - 1] == 0);
       if (!complete) {
-        return scanner->Expected(absl::StrCat("item ", seen[depth - 1], " of ",
-                                              shape.dimensions(depth - 1), " in dimension ",
-                                              depth - 1, " of ", shape.ToString()));
+        return scanner->Expected(absl::StrCat("item ", seen[depth - 1], " of ", shape.dimensions(depth - 1),
+                                              " in dimension ", depth - 1, " of ", shape.ToString()));
       }
       HILO_RETURN_IF_ERROR(scanner->Expect("}"));
       if (--depth == 0) return absl::OkStatus();
@@ -103,7 +99,8 @@ absl::StatusOr<Literal> ParseSized(TextScanner* scanner, const Shape& shape) {
     int64_t size = 0;
     HILO_RETURN_IF_ERROR(ParseReal(scanner, S64, reinterpret_cast<uint8_t*>(&size)));
     if (size < 0 || size > shape.dimensions(d) || (size < shape.dimensions(d) && !shape.is_dynamic_dimension(d))) {
-      return scanner->Expected(absl::StrCat("a size that dimension ", d, " of ", shape.ToString(), " can have, not ", size));
+      return scanner->Expected(
+          absl::StrCat("a size that dimension ", d, " of ", shape.ToString(), " can have, not ", size));
     }
     sizes.push_back(size);
   }
@@ -120,8 +117,7 @@ absl::StatusOr<Literal> ParseArray(TextScanner* scanner, const Shape& shape) {
     while (ahead.TryConsume("{")) {
     }
     if (ahead.TryConsume("...")) return Elided(ahead, shape);
-    return scanner->Expected(
-        absl::StrCat(ShapeUtil::ElementsIn(shape), " elements of ", shape.ToString()));
+    return scanner->Expected(absl::StrCat(ShapeUtil::ElementsIn(shape), " elements of ", shape.ToString()));
   }
   HILO_ASSIGN_OR_RETURN(Literal literal, Literal::Create(shape));
   if (shape.rank() == 0) {
@@ -130,8 +126,7 @@ absl::StatusOr<Literal> ParseArray(TextScanner* scanner, const Shape& shape) {
       ahead.TryConsume("{");
       if (ahead.TryConsume("...")) return Elided(ahead, shape);
     }
-    HILO_RETURN_IF_ERROR(
-        ParseElement(scanner, shape.element_type(), literal.untyped_data().data()));
+    HILO_RETURN_IF_ERROR(ParseElement(scanner, shape.element_type(), literal.untyped_data().data()));
   } else {
     HILO_RETURN_IF_ERROR(ParseBraces(scanner, &literal));
   }

@@ -25,18 +25,11 @@ T FloatExtreme(bool negative) {
     const uint32_t sign = negative ? kAllOnes + 1 : 0;
     uint32_t bits = 0;
     switch (T::format.specials) {
-      case FloatSpecials::kIeee:
-        return T(negative ? -infinity : infinity);
-      case FloatSpecials::kFiniteNan:
-        bits = sign | (kAllOnes - 1);
-        break;
+      case FloatSpecials::kIeee: return T(negative ? -infinity : infinity);
+      case FloatSpecials::kFiniteNan: bits = sign | (kAllOnes - 1); break;
       case FloatSpecials::kFiniteOnly:
-      case FloatSpecials::kUnsignedZero:
-        bits = sign | kAllOnes;
-        break;
-      case FloatSpecials::kScale:
-        bits = negative ? 0 : kAllOnes - 1;
-        break;
+      case FloatSpecials::kUnsignedZero: bits = sign | kAllOnes; break;
+      case FloatSpecials::kScale: bits = negative ? 0 : kAllOnes - 1; break;
     }
     return T::FromBits(bits);
   } else {
@@ -67,8 +60,7 @@ Literal LiteralUtil::MinValue(PrimitiveType type) { return Extreme(type, /*lowes
 Literal LiteralUtil::MaxValue(PrimitiveType type) { return Extreme(type, /*lowest=*/false); }
 
 Literal LiteralUtil::FromDouble(PrimitiveType type, double value) {
-  return MakeScalar(
-      type, [&](auto tag) { return ConvertElement<double, typename decltype(tag)::type>(value); });
+  return MakeScalar(type, [&](auto tag) { return ConvertElement<double, typename decltype(tag)::type>(value); });
 }
 
 }  // namespace hilo

@@ -94,8 +94,7 @@ absl::StatusOr<Header> ParseHeader(absl::string_view text) {
 }
 
 // Splits `bytes` into the header's text and the elements.
-absl::Status SplitFile(absl::string_view bytes, absl::string_view* header,
-                       absl::string_view* data) {
+absl::Status SplitFile(absl::string_view bytes, absl::string_view* header, absl::string_view* data) {
   if (!absl::ConsumePrefix(&bytes, kMagic) || bytes.size() < 4) {
     return absl::InvalidArgumentError("npy: expected a file that starts with \\x93NUMPY");
   }
@@ -129,18 +128,16 @@ absl::StatusOr<PrimitiveType> TypeOfDescr(absl::string_view descr, PrimitiveType
   // The one small float whose own name NumPy writes.
   if (name == "f1" && hint == PRIMITIVE_TYPE_INVALID) return F8E5M2;
   if (raw_bytes != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("npy: raw elements of ", raw_bytes, " bytes ('",
-                                                   descr, "') need a type of that size, such as ",
-                                                   raw_bytes == 1 ? "f8e4m3fn" : "bf16", "; got ",
-                                                   PrimitiveTypeName(hint)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("npy: raw elements of ", raw_bytes, " bytes ('", descr, "') need a type of that size, such as ",
+                     raw_bytes == 1 ? "f8e4m3fn" : "bf16", "; got ", PrimitiveTypeName(hint)));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "npy: expected elements of a number type such as '<f4', got '", descr.substr(0, 40), "'"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("npy: expected elements of a number type such as '<f4', got '", descr.substr(0, 40), "'"));
 }
 
 void SwapBytes(Literal* literal) {
-  const int64_t width =
-      PrimitiveTypeByteSize(ComplexComponentType(literal->shape().element_type()));
+  const int64_t width = PrimitiveTypeByteSize(ComplexComponentType(literal->shape().element_type()));
   const auto data = literal->untyped_data();
   for (auto at = data.begin(); at != data.end(); at += width) std::reverse(at, at + width);
 }
@@ -155,9 +152,9 @@ std::string DescrOfType(PrimitiveType type) {
 }
 
 std::string MakeHeader(const Shape& shape) {
-  std::string text = absl::StrCat(
-      "{'descr': '", DescrOfType(shape.element_type()), "', 'fortran_order': False, 'shape': (",
-      absl::StrJoin(shape.dimensions(), ", "), shape.rank() == 1 ? ",), }" : "), }");
+  std::string text =
+      absl::StrCat("{'descr': '", DescrOfType(shape.element_type()), "', 'fortran_order': False, 'shape': (",
+                   absl::StrJoin(shape.dimensions(), ", "), shape.rank() == 1 ? ",), }" : "), }");
   // Elements begin at a multiple of 64 bytes.
   const int version = text.size() < 60000 ? 1 : 2;
   const size_t length_bytes = version == 1 ? 2 : 4;
@@ -192,12 +189,11 @@ absl::StatusOr<Literal> ParseNpy(absl::string_view bytes, PrimitiveType hint) {
   HILO_RETURN_IF_ERROR(ShapeUtil::Validate(shape));
   const int64_t size = ShapeUtil::ByteSizeOf(shape);
   if (size > static_cast<int64_t>(data.size())) {
-    return absl::InvalidArgumentError(absl::StrCat("npy: expected ", size, " bytes for ",
-                                                   shape.ToString(), ", got ", data.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("npy: expected ", size, " bytes for ", shape.ToString(), ", got ", data.size()));
   }
   if (header->fortran_order) shape.set_layout(LayoutUtil::MakeAscendingLayout(shape.rank()));
-  HILO_ASSIGN_OR_RETURN(Literal literal,
-                        LiteralFromBytes(reinterpret_cast<const uint8_t*>(data.data()), shape));
+  HILO_ASSIGN_OR_RETURN(Literal literal, LiteralFromBytes(reinterpret_cast<const uint8_t*>(data.data()), shape));
   if (absl::StartsWith(header->descr, ">")) SwapBytes(&literal);
   ShapeUtil::SetToDefaultLayout(literal.mutable_shape_do_not_resize());
   return literal;
@@ -207,15 +203,13 @@ absl::StatusOr<Literal> ReadNpy(const std::string& path, PrimitiveType hint) {
   HILO_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   absl::StatusOr<Literal> literal = ParseNpy(bytes, hint);
   if (literal.ok()) return literal;
-  return absl::Status(literal.status().code(),
-                      absl::StrCat(path, ": ", literal.status().message()));
+  return absl::Status(literal.status().code(), absl::StrCat(path, ": ", literal.status().message()));
 }
 
 absl::StatusOr<std::string> SerializeNpy(const Literal& literal) {
   const Shape& shape = literal.shape();
   if (!shape.IsArray()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("npy: expected an array, got ", shape.ToString()));
+    return absl::InvalidArgumentError(absl::StrCat("npy: expected an array, got ", shape.ToString()));
   }
   const auto data = literal.untyped_data();
   std::string bytes = MakeHeader(shape);

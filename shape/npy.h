@@ -14,10 +14,10 @@
 
 namespace hilo {
 
-// .npy: versions 1 to 3, C and Fortran order, little and big endian. Types that NumPy lacks travel as raw "|V1" or "|V2", one
-// element a byte or two, integers without the bits above their own; `hint` then says which type they are.
-// Errors: InvalidArgument with what was expected; NotFound or Unavailable naming the file; ResourceExhausted if memory is
-// short. No length in a file is trusted: nothing is allocated that the file's own size does not cover.
+// .npy: versions 1 to 3, C and Fortran order, little and big endian. Types that NumPy lacks travel as raw "|V1" or
+// "|V2", one element a byte or two, integers without the bits above their own; `hint` then says which type they are.
+// Errors: InvalidArgument with what was expected; NotFound or Unavailable naming the file; ResourceExhausted if memory
+// is short. No length in a file is trusted: nothing is allocated that the file's own size does not cover.
 absl::StatusOr<Literal> ReadNpy(const std::string& path, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
 absl::StatusOr<Literal> ParseNpy(absl::string_view bytes, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
 // Row-major, little-endian, version 1. Errors: InvalidArgument if `literal` is not an array.

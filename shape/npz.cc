@@ -35,9 +35,7 @@ constexpr uint32_t kSee64 = 0xffffffff;  // the number is in the 64-bit form
 constexpr uint16_t kExtra64 = 1;         // id of the extra field with 64-bit numbers
 constexpr uint64_t kMaxDeflateRatio = 1032;
 
-absl::Status Bad(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("npz: ", what));
-}
+absl::Status Bad(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("npz: ", what)); }
 
 bool Has(absl::string_view bytes, uint64_t at, uint64_t size) {
   return at <= bytes.size() && size <= bytes.size() - at;
@@ -79,8 +77,7 @@ absl::StatusOr<Directory> FindDirectory(absl::string_view bytes) {
   }
   Directory directory{Number<uint16_t>(bytes, end + 10), Number<uint32_t>(bytes, end + 16)};
   const bool see64 = directory.entries == 0xffff || directory.offset == kSee64;
-  if (see64 && end >= kLocator64Size &&
-      Number<uint32_t>(bytes, end - kLocator64Size) == kLocator64Magic) {
+  if (see64 && end >= kLocator64Size && Number<uint32_t>(bytes, end - kLocator64Size) == kLocator64Magic) {
     const uint64_t end64 = Number<uint64_t>(bytes, end - kLocator64Size + 8);
     if (!Has(bytes, end64, kEnd64Size) || Number<uint32_t>(bytes, end64) != kEnd64Magic) {
       return Bad("the 64-bit directory record is not where the archive says");
@@ -131,8 +128,7 @@ absl::StatusOr<std::vector<Member>> ReadDirectory(absl::string_view bytes) {
                   Number<uint32_t>(bytes, at + 20),
                   Number<uint32_t>(bytes, at + 24),
                   Number<uint32_t>(bytes, at + 42)};
-    HILO_RETURN_IF_ERROR(
-        ReadExtra64(bytes.substr(at + kCentralSize + name_size, extra_size), &member));
+    HILO_RETURN_IF_ERROR(ReadExtra64(bytes.substr(at + kCentralSize + name_size, extra_size), &member));
     if (member.compressed > bytes.size() - compressed) {
       return Bad("the members are larger than the file");
     }
@@ -144,8 +140,7 @@ absl::StatusOr<std::vector<Member>> ReadDirectory(absl::string_view bytes) {
 }
 
 absl::StatusOr<absl::string_view> CompressedBytes(absl::string_view bytes, const Member& member) {
-  if (!Has(bytes, member.offset, kLocalSize) ||
-      Number<uint32_t>(bytes, member.offset) != kLocalMagic) {
+  if (!Has(bytes, member.offset, kLocalSize) || Number<uint32_t>(bytes, member.offset) != kLocalMagic) {
     return Bad(absl::StrCat("member ", member.name, " is not where the directory says"));
   }
   const uint64_t begin = member.offset + kLocalSize + Number<uint16_t>(bytes, member.offset + 26) +
@@ -198,14 +193,12 @@ bool Inflate(absl::string_view compressed, std::string* out) {
 }
 
 // The member's bytes; `storage` keeps them if they had to be inflated.
-absl::StatusOr<absl::string_view> Extract(absl::string_view bytes, const Member& member,
-                                          std::string* storage) {
+absl::StatusOr<absl::string_view> Extract(absl::string_view bytes, const Member& member, std::string* storage) {
   HILO_ASSIGN_OR_RETURN(absl::string_view data, CompressedBytes(bytes, member));
   if ((member.flags & 1) != 0) return Bad(absl::StrCat("member ", member.name, " is encrypted"));
   if (member.method == Z_DEFLATED) {
     if (member.size / kMaxDeflateRatio > member.compressed) {
-      return Bad(
-          absl::StrCat("member ", member.name, " claims an impossible size of ", member.size));
+      return Bad(absl::StrCat("member ", member.name, " claims an impossible size of ", member.size));
     }
     try {
       storage->resize(member.size);
@@ -216,8 +209,7 @@ absl::StatusOr<absl::string_view> Extract(absl::string_view bytes, const Member&
     if (!Inflate(data, storage)) return Bad(absl::StrCat("member ", member.name, " is damaged"));
     data = *storage;
   } else if (member.method != 0) {
-    return Bad(absl::StrCat("member ", member.name, ": expected it stored or deflated, got method ",
-                            member.method));
+    return Bad(absl::StrCat("member ", member.name, ": expected it stored or deflated, got method ", member.method));
   }
   if (Crc(data) != member.crc) {
     return Bad(absl::StrCat("member ", member.name, " does not match its checksum"));
@@ -310,8 +302,7 @@ std::string EndRecords(uint64_t entries, uint64_t directory_size, uint64_t offse
 
 }  // namespace
 
-absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes,
-                                                   const NpyTypeHint& hint) {
+absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes, const NpyTypeHint& hint) {
   HILO_ASSIGN_OR_RETURN(const std::vector<Member> members, ReadDirectory(bytes));
   std::vector<NamedLiteral> arrays;
   for (const Member& member : members) {
@@ -323,16 +314,14 @@ absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes,
     HILO_ASSIGN_OR_RETURN(const absl::string_view data, Extract(bytes, member, &storage));
     absl::StatusOr<Literal> literal = ParseNpy(data, hint ? hint(name) : PRIMITIVE_TYPE_INVALID);
     if (!literal.ok()) {
-      return absl::Status(literal.status().code(),
-                          absl::StrCat(name, ": ", literal.status().message()));
+      return absl::Status(literal.status().code(), absl::StrCat(name, ": ", literal.status().message()));
     }
     arrays.push_back({std::string(name), *std::move(literal)});
   }
   return arrays;
 }
 
-absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path,
-                                                  const NpyTypeHint& hint) {
+absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path, const NpyTypeHint& hint) {
   HILO_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   absl::StatusOr<std::vector<NamedLiteral>> arrays = ParseNpz(bytes, hint);
   if (arrays.ok()) return arrays;

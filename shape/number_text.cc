@@ -68,13 +68,13 @@ std::optional<F> ParseFinite(absl::string_view text, bool* overflow) {
 }
 
 absl::Status NotA(absl::string_view text, PrimitiveType type) {
-  return absl::InvalidArgumentError(absl::StrCat("expected a value of ", PrimitiveTypeName(type),
-                                                 ", got '", text.substr(0, 40), "'"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected a value of ", PrimitiveTypeName(type), ", got '", text.substr(0, 40), "'"));
 }
 
 absl::Status OutOfRange(absl::string_view text, PrimitiveType type) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "value ", text.substr(0, 40), " is out of the range of ", PrimitiveTypeName(type)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("value ", text.substr(0, 40), " is out of the range of ", PrimitiveTypeName(type)));
 }
 
 // "nan", "nan(0x1)" or "inf" without sign.
@@ -98,15 +98,14 @@ absl::Status ParseSpecial(absl::string_view word, bool negative, T* out) {
     return absl::OkStatus();
   }
   uint64_t payload;
-  if (!absl::ConsumePrefix(&word, "(") || !absl::ConsumeSuffix(&word, ")") ||
-      !absl::StartsWith(word, "0x") || !absl::SimpleHexAtoi(word, &payload)) {
+  if (!absl::ConsumePrefix(&word, "(") || !absl::ConsumeSuffix(&word, ")") || !absl::StartsWith(word, "0x") ||
+      !absl::SimpleHexAtoi(word, &payload)) {
     return NotA(absl::StrCat("nan", word), kType);
   }
   if (!kIsIeee || payload == 0 || payload >> Traits::kMantissaBits != 0) {
     return OutOfRange(absl::StrCat("nan(", word, ")"), kType);
   }
-  *out = Traits::FromBits((negative ? Traits::kSign : 0) | Traits::kInfinity |
-                          static_cast<Bits>(payload));
+  *out = Traits::FromBits((negative ? Traits::kSign : 0) | Traits::kInfinity | static_cast<Bits>(payload));
   return absl::OkStatus();
 }
 
@@ -142,12 +141,10 @@ absl::Status ParseInteger(absl::string_view text, T* out) {
   if (text == "-0") text.remove_prefix(1);
   if (!absl::SimpleAtoi(text, &value)) {
     const bool digits =
-        text.find_first_not_of("0123456789", text.empty() || text[0] != '-' ? 0 : 1) ==
-        absl::string_view::npos;
+        text.find_first_not_of("0123456789", text.empty() || text[0] != '-' ? 0 : 1) == absl::string_view::npos;
     return digits && text.size() > 1 ? OutOfRange(text, kType) : NotA(text, kType);
   }
-  if (value < static_cast<Wide>(LowestInteger<T>()) ||
-      value > static_cast<Wide>(HighestInteger<T>())) {
+  if (value < static_cast<Wide>(LowestInteger<T>()) || value > static_cast<Wide>(HighestInteger<T>())) {
     return OutOfRange(text, kType);
   }
   *out = T(value);
@@ -157,15 +154,13 @@ absl::Status ParseInteger(absl::string_view text, T* out) {
 absl::Status ParsePred(absl::string_view text, bool* out) {
   *out = text == "true" || text == "1";
   if (*out || text == "false" || text == "0") return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("expected true, false, 1 or 0, got '", text.substr(0, 40), "'"));
+  return absl::InvalidArgumentError(absl::StrCat("expected true, false, 1 or 0, got '", text.substr(0, 40), "'"));
 }
 
 template <typename T>
 void AppendNan(typename FloatTraits<T>::Bits bits, std::string* out) {
   using Traits = FloatTraits<T>;
-  constexpr bool kSigned =
-      Traits::kSpecials == FloatSpecials::kIeee || Traits::kSpecials == FloatSpecials::kFiniteNan;
+  constexpr bool kSigned = Traits::kSpecials == FloatSpecials::kIeee || Traits::kSpecials == FloatSpecials::kFiniteNan;
   if (kSigned && (bits & Traits::kSign) != 0) out->push_back('-');
   *out += "nan";
   if constexpr (Traits::kSpecials == FloatSpecials::kIeee) {
@@ -186,16 +181,14 @@ void AppendSmallFloat(T value, std::string* out) {
   char buffer[64];
   char* end = buffer;
   for (int digits = 1; digits <= kEnough; ++digits) {
-    end = std::to_chars(buffer, buffer + sizeof(buffer), exact, std::chars_format::general, digits)
-              .ptr;
+    end = std::to_chars(buffer, buffer + sizeof(buffer), exact, std::chars_format::general, digits).ptr;
     double read = 0;
     absl::from_chars(buffer, end, read);
     if (T(read).bits == value.bits) break;
   }
   char exact_buffer[64];
   char* const exact_end =
-      std::to_chars(exact_buffer, exact_buffer + sizeof(exact_buffer), static_cast<float>(value))
-          .ptr;
+      std::to_chars(exact_buffer, exact_buffer + sizeof(exact_buffer), static_cast<float>(value)).ptr;
   if (exact_end - exact_buffer <= end - buffer) {
     out->append(exact_buffer, exact_end);
   } else {

@@ -18,15 +18,11 @@ constexpr int kDoubleBias = 1023;
 constexpr uint64_t kDoubleMantissaMask = (uint64_t{1} << kDoubleMantissaBits) - 1;
 
 // The largest pattern below the sign.
-uint32_t AllOnes(const FloatFormat& f) {
-  return (uint32_t{1} << (f.exponent_bits + f.mantissa_bits)) - 1;
-}
+uint32_t AllOnes(const FloatFormat& f) { return (uint32_t{1} << (f.exponent_bits + f.mantissa_bits)) - 1; }
 
 uint32_t SignBit(const FloatFormat& f) { return AllOnes(f) + 1; }
 
-uint32_t InfinityBits(const FloatFormat& f) {
-  return ((uint32_t{1} << f.exponent_bits) - 1) << f.mantissa_bits;
-}
+uint32_t InfinityBits(const FloatFormat& f) { return ((uint32_t{1} << f.exponent_bits) - 1) << f.mantissa_bits; }
 
 float DecodeScale(uint32_t bits) {
   if (bits == 0xff) return std::numeric_limits<float>::quiet_NaN();
@@ -48,17 +44,13 @@ uint32_t EncodeNan(const FloatFormat& f, bool negative, uint64_t payload) {
   const uint32_t sign = negative ? SignBit(f) : 0;
   switch (f.specials) {
     case FloatSpecials::kIeee: {
-      const uint32_t top =
-          static_cast<uint32_t>(payload >> (kDoubleMantissaBits - f.mantissa_bits));
+      const uint32_t top = static_cast<uint32_t>(payload >> (kDoubleMantissaBits - f.mantissa_bits));
       return sign | InfinityBits(f) | uint32_t{1} << (f.mantissa_bits - 1) | top;
     }
-    case FloatSpecials::kFiniteNan:
-      return sign | AllOnes(f);
-    case FloatSpecials::kFiniteOnly:
-      return negative ? 0 : SignBit(f);
+    case FloatSpecials::kFiniteNan: return sign | AllOnes(f);
+    case FloatSpecials::kFiniteOnly: return negative ? 0 : SignBit(f);
     case FloatSpecials::kUnsignedZero:
-    case FloatSpecials::kScale:
-      break;
+    case FloatSpecials::kScale: break;
   }
   return SignBit(f);
 }
@@ -67,14 +59,11 @@ uint32_t EncodeNan(const FloatFormat& f, bool negative, uint64_t payload) {
 uint32_t EncodeOverflow(const FloatFormat& f, bool negative) {
   const uint32_t sign = negative ? SignBit(f) : 0;
   switch (f.specials) {
-    case FloatSpecials::kIeee:
-      return sign | InfinityBits(f);
+    case FloatSpecials::kIeee: return sign | InfinityBits(f);
     case FloatSpecials::kFiniteOnly:
-    case FloatSpecials::kFiniteNan:
-      return sign | AllOnes(f);
+    case FloatSpecials::kFiniteNan: return sign | AllOnes(f);
     case FloatSpecials::kUnsignedZero:
-    case FloatSpecials::kScale:
-      break;
+    case FloatSpecials::kScale: break;
   }
   return SignBit(f);
 }
@@ -86,15 +75,11 @@ uint32_t LargestFinite(const FloatFormat& f) {
 
 bool IsNanPattern(const FloatFormat& f, bool negative, uint32_t magnitude) {
   switch (f.specials) {
-    case FloatSpecials::kIeee:
-      return magnitude > InfinityBits(f);
-    case FloatSpecials::kFiniteNan:
-      return magnitude == AllOnes(f);
-    case FloatSpecials::kUnsignedZero:
-      return negative && magnitude == 0;
+    case FloatSpecials::kIeee: return magnitude > InfinityBits(f);
+    case FloatSpecials::kFiniteNan: return magnitude == AllOnes(f);
+    case FloatSpecials::kUnsignedZero: return negative && magnitude == 0;
     case FloatSpecials::kFiniteOnly:
-    case FloatSpecials::kScale:
-      break;
+    case FloatSpecials::kScale: break;
   }
   return false;
 }
@@ -111,8 +96,7 @@ float DecodeFloat(const FloatFormat& f, uint32_t bits) {
   const uint32_t mantissa = magnitude & ((uint32_t{1} << f.mantissa_bits) - 1);
   uint32_t result;
   if (IsNanPattern(f, negative, magnitude)) {
-    const uint32_t payload =
-        f.specials == FloatSpecials::kIeee ? mantissa << (23 - f.mantissa_bits) : 0x400000;
+    const uint32_t payload = f.specials == FloatSpecials::kIeee ? mantissa << (23 - f.mantissa_bits) : 0x400000;
     result = 0x7f800000 | payload;
   } else if (f.specials == FloatSpecials::kIeee && magnitude == InfinityBits(f)) {
     result = 0x7f800000;
@@ -120,8 +104,7 @@ float DecodeFloat(const FloatFormat& f, uint32_t bits) {
     const uint32_t scale = static_cast<uint32_t>(1 - f.bias - f.mantissa_bits + 127) << 23;
     result = std::bit_cast<uint32_t>(static_cast<float>(mantissa) * std::bit_cast<float>(scale));
   } else {
-    result = (exponent + 127 - static_cast<uint32_t>(f.bias)) << 23 | mantissa
-                                                                          << (23 - f.mantissa_bits);
+    result = (exponent + 127 - static_cast<uint32_t>(f.bias)) << 23 | mantissa << (23 - f.mantissa_bits);
   }
   const bool keeps_sign = f.specials != FloatSpecials::kUnsignedZero || magnitude != 0;
   return std::bit_cast<float>(result | (negative && keeps_sign ? 0x80000000u : 0));
@@ -134,8 +117,7 @@ uint32_t EncodeFloat(const FloatFormat& f, double value) {
   const int64_t double_exponent = static_cast<int64_t>(bits >> kDoubleMantissaBits & 0x7ff);
   const uint64_t double_mantissa = bits & kDoubleMantissaMask;
   if (double_exponent == 0x7ff) {
-    return double_mantissa != 0 ? EncodeNan(f, negative, double_mantissa)
-                                : EncodeOverflow(f, negative);
+    return double_mantissa != 0 ? EncodeNan(f, negative, double_mantissa) : EncodeOverflow(f, negative);
   }
   // Subnormal doubles lie far below half of any format's smallest value.
   uint32_t magnitude = 0;

@@ -33,8 +33,8 @@ struct FloatFormat {
 
 // Returns the value of `bits` in `format`, exactly.
 float DecodeFloat(const FloatFormat& format, uint32_t bits);
-// Rounds `value` to `format` once, to nearest, ties to even; overflow and NaN as FloatSpecials says. NaNs keep their sign and
-// the top of their payload where the format has room, and become quiet.
+// Rounds `value` to `format` once, to nearest, ties to even; overflow and NaN as FloatSpecials says. NaNs keep their
+// sign and the top of their payload where the format has room, and become quiet.
 uint32_t EncodeFloat(const FloatFormat& format, double value);
 inline uint32_t EncodeFloat(const FloatFormat& format, float value) {
   return EncodeFloat(format, static_cast<double>(value));
@@ -71,8 +71,7 @@ using f8e5m2 = SmallFloat<F8E5M2, uint8_t, FloatFormat{5, 2, 15, FloatSpecials::
 using f8e4m3 = SmallFloat<F8E4M3, uint8_t, FloatFormat{4, 3, 7, FloatSpecials::kIeee}>;
 using f8e3m4 = SmallFloat<F8E3M4, uint8_t, FloatFormat{3, 4, 3, FloatSpecials::kIeee}>;
 using f8e4m3fn = SmallFloat<F8E4M3FN, uint8_t, FloatFormat{4, 3, 7, FloatSpecials::kFiniteNan}>;
-using f8e4m3b11fnuz =
-    SmallFloat<F8E4M3B11FNUZ, uint8_t, FloatFormat{4, 3, 11, FloatSpecials::kUnsignedZero}>;
+using f8e4m3b11fnuz = SmallFloat<F8E4M3B11FNUZ, uint8_t, FloatFormat{4, 3, 11, FloatSpecials::kUnsignedZero}>;
 using f8e4m3fnuz = SmallFloat<F8E4M3FNUZ, uint8_t, FloatFormat{4, 3, 8, FloatSpecials::kUnsignedZero}>;
 using f8e5m2fnuz = SmallFloat<F8E5M2FNUZ, uint8_t, FloatFormat{5, 2, 16, FloatSpecials::kUnsignedZero}>;
 using f8e8m0fnu = SmallFloat<F8E8M0FNU, uint8_t, FloatFormat{8, 0, 127, FloatSpecials::kScale}>;
@@ -117,13 +116,14 @@ using complex128 = std::complex<double>;
 // NativeType<F32>::type is float, and so on; TypeOf<float>() is F32.
 template <PrimitiveType kType>
 struct NativeTypeOf;
-#define HILO_NATIVE_TYPES(X)                                                                       \
-  X(PRED, bool) X(S1, s1) X(S2, s2) X(S4, s4) X(S8, int8_t) X(S16, int16_t) X(S32, int32_t)        \
-  X(S64, int64_t) X(U1, u1) X(U2, u2) X(U4, u4) X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t)   \
-  X(U64, uint64_t) X(F4E2M1FN, f4e2m1fn) X(F8E8M0FNU, f8e8m0fnu) X(F8E3M4, f8e3m4)                 \
-  X(F8E4M3, f8e4m3) X(F8E4M3FN, f8e4m3fn) X(F8E4M3B11FNUZ, f8e4m3b11fnuz)                          \
-  X(F8E4M3FNUZ, f8e4m3fnuz) X(F8E5M2, f8e5m2) X(F8E5M2FNUZ, f8e5m2fnuz) X(F16, half)               \
-  X(BF16, bfloat16) X(F32, float) X(F64, double) X(C64, complex64) X(C128, complex128)
+// clang-format off
+#define HILO_NATIVE_TYPES(X) \
+  X(PRED, bool) X(S1, s1) X(S2, s2) X(S4, s4) X(S8, int8_t) X(S16, int16_t) X(S32, int32_t) X(S64, int64_t) X(U1, u1) \
+  X(U2, u2) X(U4, u4) X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t) X(F4E2M1FN, f4e2m1fn) \
+  X(F8E8M0FNU, f8e8m0fnu) X(F8E3M4, f8e3m4) X(F8E4M3, f8e4m3) X(F8E4M3FN, f8e4m3fn) X(F8E4M3B11FNUZ, f8e4m3b11fnuz) \
+  X(F8E4M3FNUZ, f8e4m3fnuz) X(F8E5M2, f8e5m2) X(F8E5M2FNUZ, f8e5m2fnuz) X(F16, half) X(BF16, bfloat16) X(F32, float) \
+  X(F64, double) X(C64, complex64) X(C128, complex128)
+// clang-format on
 
 template <typename T>
 constexpr PrimitiveType NativeToPrimitiveType() = delete;
@@ -151,12 +151,10 @@ template <typename F>
 auto ArrayTypeSwitch(PrimitiveType type, F&& f) {
   switch (type) {
 #define HILO_CASE(primitive, native) \
-  case primitive:                    \
-    return f(NativeTag<native>{});
+  case primitive: return f(NativeTag<native>{});
     HILO_NATIVE_TYPES(HILO_CASE)
 #undef HILO_CASE
-    default:
-      return f(NativeTag<bool>{});
+    default: return f(NativeTag<bool>{});
   }
 }
 

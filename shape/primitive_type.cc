@@ -77,13 +77,9 @@ bool IsFloatingPointType(PrimitiveType type) { return FactsOf(type).kind == Kind
 bool IsComplexType(PrimitiveType type) { return FactsOf(type).kind == Kind::kComplex; }
 bool IsSignedIntegralType(PrimitiveType type) { return FactsOf(type).kind == Kind::kSigned; }
 bool IsUnsignedIntegralType(PrimitiveType type) { return FactsOf(type).kind == Kind::kUnsigned; }
-bool IsIntegralType(PrimitiveType type) {
-  return IsSignedIntegralType(type) || IsUnsignedIntegralType(type);
-}
+bool IsIntegralType(PrimitiveType type) { return IsSignedIntegralType(type) || IsUnsignedIntegralType(type); }
 
-bool IsSmallFloatType(PrimitiveType type) {
-  return IsFloatingPointType(type) && FactsOf(type).bits < 16;
-}
+bool IsSmallFloatType(PrimitiveType type) { return IsFloatingPointType(type) && FactsOf(type).bits < 16; }
 
 bool IsSubByteType(PrimitiveType type) {
   return (IsIntegralType(type) || IsFloatingPointType(type)) && FactsOf(type).bits < 8;

@@ -59,11 +59,11 @@ absl::StatusOr<PrimitiveType> PrimitiveTypeFromName(absl::string_view name);
 // True for numbers and PRED: whatever can be the element of an array.
 bool IsArrayType(PrimitiveType type);
 
-bool IsFloatingPointType(PrimitiveType type);   // F64 down to F4E2M1FN; not complex
-bool IsComplexType(PrimitiveType type);         // C64, C128
-bool IsSignedIntegralType(PrimitiveType type);  // S1 .. S64
+bool IsFloatingPointType(PrimitiveType type);     // F64 down to F4E2M1FN; not complex
+bool IsComplexType(PrimitiveType type);           // C64, C128
+bool IsSignedIntegralType(PrimitiveType type);    // S1 .. S64
 bool IsUnsignedIntegralType(PrimitiveType type);  // U1 .. U64; not PRED
-bool IsIntegralType(PrimitiveType type);        // signed or unsigned; not PRED
+bool IsIntegralType(PrimitiveType type);          // signed or unsigned; not PRED
 // Floating-point types narrower than 16 bits: F8..., F4E2M1FN.
 bool IsSmallFloatType(PrimitiveType type);
 // Integer or float types of fewer than 8 bits: they occupy one byte an element in memory.

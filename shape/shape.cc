@@ -19,8 +19,7 @@ void AppendShape(const Shape& shape, bool print_layout, std::string* out) {
   }
   absl::StrAppend(out, PrimitiveTypeName(shape.element_type()), "[");
   for (int64_t d = 0; d < shape.rank(); ++d) {
-    absl::StrAppend(out, d > 0 ? "," : "", shape.is_dynamic_dimension(d) ? "<=" : "",
-                    shape.dimensions(d));
+    absl::StrAppend(out, d > 0 ? "," : "", shape.is_dynamic_dimension(d) ? "<=" : "", shape.dimensions(d));
   }
   out->push_back(']');
   if (print_layout && shape.has_layout()) {
@@ -39,8 +38,7 @@ Shape::Shape(PrimitiveType type, absl::Span<const int64_t> dimensions, std::vect
   }
 }
 
-Shape::Shape(std::vector<Shape> tuple_shapes)
-    : type_(TUPLE), tuple_shapes_(std::move(tuple_shapes)) {}
+Shape::Shape(std::vector<Shape> tuple_shapes) : type_(TUPLE), tuple_shapes_(std::move(tuple_shapes)) {}
 
 void Shape::set_dynamic_dimension(int64_t i, bool dynamic) {
   if (dynamic_.empty()) {

@@ -95,8 +95,9 @@ struct ShapeUtil {
 
   // Elements of an array (product of sizes; bounds where dynamic); 1 for scalars. A validated shape cannot overflow.
   static int64_t ElementsIn(const Shape& shape);
-  // Bytes of an array in memory, padding included; 0 for tokens; the sum over the leaves of a tuple. An array with dynamic
-  // dimensions lies in memory at its bounds, and behind that, at DynamicSizesOffset, the sizes of all its dimensions as s32.
+  // Bytes of an array in memory, padding included; 0 for tokens; the sum over the leaves of a tuple. An array with
+  // dynamic dimensions lies in memory at its bounds, and behind that, at DynamicSizesOffset, the sizes of all its
+  // dimensions as s32.
   static int64_t ByteSizeOf(const Shape& shape);
   // The bytes of an array's elements and padding alone, and those rounded up to a multiple of 4.
   static int64_t ElementBytesOf(const Shape& shape);
@@ -147,8 +148,8 @@ struct ShapeUtil {
   static Shape DeleteDimensions(absl::Span<const int64_t> dimensions, const Shape& shape);
 };
 
-// Parses "f32[2,3]{1,0}", "(s32[], (f32[<=8]))", "token[]", tiles, spaces and comments included; the whole of `text` must be used.
-// Errors: InvalidArgument with the offset in `text`.
+// Parses "f32[2,3]{1,0}", "(s32[], (f32[<=8]))", "token[]", tiles, spaces and comments included; the whole of `text`
+// must be used. Errors: InvalidArgument with the offset in `text`.
 absl::StatusOr<Shape> ParseShape(absl::string_view text);
 // Parses a shape at the start of *text and removes it; for parsers.
 absl::StatusOr<Shape> ConsumeShape(absl::string_view* text);

@@ -11,9 +11,7 @@
 namespace hilo {
 namespace {
 
-bool StartsInteger(char c) {
-  return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '-';
-}
+bool StartsInteger(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '-'; }
 
 // "1,2,3" up to but without `close`; may be empty.
 absl::StatusOr<std::vector<int64_t>> ConsumeIntegers(TextScanner* scanner, char close) {
@@ -51,8 +49,7 @@ absl::Status ConsumePadding(TextScanner* scanner, Layout* layout) {
     HILO_RETURN_IF_ERROR(scanner->ConsumeInt64(&size));
     layout->padded_dimensions.push_back(size);
   } while (scanner->TryConsume(","));
-  if (scanner->TryConsume(":") &&
-      !absl::SimpleAtod(scanner->ConsumeNumber(), &layout->padding_value)) {
+  if (scanner->TryConsume(":") && !absl::SimpleAtod(scanner->ConsumeNumber(), &layout->padding_value)) {
     return scanner->Expected("a padding value");
   }
   return scanner->Expect(")");
@@ -157,8 +154,8 @@ absl::StatusOr<Shape> ConsumeArray(TextScanner* scanner, bool spaced_layouts) {
 absl::StatusOr<Shape> ConsumeAny(TextScanner* scanner, bool spaced_layouts, int depth) {
   if (!scanner->TryConsume("(")) return ConsumeArray(scanner, spaced_layouts);
   if (depth >= ShapeUtil::kMaxTupleDepth) {
-    return scanner->ErrorAt(scanner->offset(), absl::StrCat("tuples are nested deeper than ",
-                                                            ShapeUtil::kMaxTupleDepth, " levels"));
+    return scanner->ErrorAt(scanner->offset(),
+                            absl::StrCat("tuples are nested deeper than ", ShapeUtil::kMaxTupleDepth, " levels"));
   }
   std::vector<Shape> elements;
   if (scanner->Peek() != ')') {

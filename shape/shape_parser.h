@@ -8,8 +8,8 @@
 
 namespace hilo {
 
-// Reads one shape. A brace after an array's dimensions is a layout if it follows at once, or if a number or colon follows
-// the brace and `spaced_layouts` is set; otherwise it is left, being the start of a body or of a constant.
+// Reads one shape. A brace after an array's dimensions is a layout if it follows at once, or if a number or colon
+// follows the brace and `spaced_layouts` is set; otherwise it is left, being the start of a body or of a constant.
 absl::StatusOr<Shape> ConsumeShape(TextScanner* scanner, bool spaced_layouts);
 
 }  // namespace hilo

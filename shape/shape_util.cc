@@ -34,18 +34,16 @@ absl::Status ValidateArray(const Shape& shape) {
   int64_t bytes = PrimitiveTypeByteSize(shape.element_type());
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (shape.dimensions(d) < 0) {
-      return absl::InvalidArgumentError(absl::StrCat("shape: expected sizes of at least 0, got ",
-                                                     shape.dimensions(d), " in dimension ", d));
+      return absl::InvalidArgumentError(
+          absl::StrCat("shape: expected sizes of at least 0, got ", shape.dimensions(d), " in dimension ", d));
     }
     bytes = SaturatingMultiply(bytes, std::max<int64_t>(1, shape.dimensions(d)));
   }
   if (bytes > kMaxBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("shape: ", shape.ToString(), " has more than 2^62 bytes"));
+    return absl::InvalidArgumentError(absl::StrCat("shape: ", shape.ToString(), " has more than 2^62 bytes"));
   }
   if (!shape.has_layout()) return absl::OkStatus();
-  if (absl::Status status = LayoutUtil::Validate(shape.layout(), shape.dimensions());
-      !status.ok()) {
+  if (absl::Status status = LayoutUtil::Validate(shape.layout(), shape.dimensions()); !status.ok()) {
     return status;
   }
   bytes = PrimitiveTypeByteSize(shape.element_type());
@@ -53,8 +51,8 @@ absl::Status ValidateArray(const Shape& shape) {
     bytes = SaturatingMultiply(bytes, std::max<int64_t>(1, size));
   }
   if (bytes > kMaxBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("shape: ", shape.ToString(true),
-                                                   " has more than 2^62 bytes with its padding"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("shape: ", shape.ToString(true), " has more than 2^62 bytes with its padding"));
   }
   return absl::OkStatus();
 }
@@ -62,8 +60,8 @@ absl::Status ValidateArray(const Shape& shape) {
 absl::Status ValidateImpl(const Shape& shape, bool with_layout, int depth) {
   if (shape.IsTuple()) {
     if (depth >= ShapeUtil::kMaxTupleDepth) {
-      return absl::InvalidArgumentError(absl::StrCat("shape: tuples are nested deeper than ",
-                                                     ShapeUtil::kMaxTupleDepth, " levels"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("shape: tuples are nested deeper than ", ShapeUtil::kMaxTupleDepth, " levels"));
     }
     if (shape.rank() != 0 || shape.has_layout()) {
       return absl::InvalidArgumentError("shape: a tuple has no dimensions and no layout");
@@ -81,19 +79,17 @@ absl::Status ValidateImpl(const Shape& shape, bool with_layout, int depth) {
   }
   if (shape.IsArray()) {
     if (with_layout && !shape.has_layout()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("shape: expected a layout on ", shape.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat("shape: expected a layout on ", shape.ToString()));
     }
     return ValidateArray(shape);
   }
   if (shape.element_type() != TOKEN && shape.element_type() != OPAQUE_TYPE) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "shape: no values of type ", PrimitiveTypeName(shape.element_type()), " exist"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("shape: no values of type ", PrimitiveTypeName(shape.element_type()), " exist"));
   }
   if (shape.rank() != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("shape: ", PrimitiveTypeName(shape.element_type()), " has no dimensions, got ",
-                     shape.rank()));
+        absl::StrCat("shape: ", PrimitiveTypeName(shape.element_type()), " has no dimensions, got ", shape.rank()));
   }
   return absl::OkStatus();
 }
@@ -140,8 +136,7 @@ Shape ShapeUtil::MakeShape(PrimitiveType type, absl::Span<const int64_t> dimensi
   return MakeShape(type, dimensions, {});
 }
 
-Shape ShapeUtil::MakeShape(PrimitiveType type, absl::Span<const int64_t> dimensions,
-                           std::vector<bool> dynamic) {
+Shape ShapeUtil::MakeShape(PrimitiveType type, absl::Span<const int64_t> dimensions, std::vector<bool> dynamic) {
   Shape shape(type, dimensions, std::move(dynamic));
   if (shape.IsArray()) shape.mutable_layout();
   return shape;
@@ -194,9 +189,7 @@ int64_t ShapeUtil::ElementBytesOf(const Shape& shape) {
   return bytes;
 }
 
-int64_t ShapeUtil::DynamicSizesOffset(const Shape& shape) {
-  return SaturatingAdd(ElementBytesOf(shape), 3) / 4 * 4;
-}
+int64_t ShapeUtil::DynamicSizesOffset(const Shape& shape) { return SaturatingAdd(ElementBytesOf(shape), 3) / 4 * 4; }
 
 Shape ShapeUtil::MakeStaticShape(const Shape& shape) {
   Shape result = shape;
@@ -208,20 +201,16 @@ Shape ShapeUtil::MakeStaticShape(const Shape& shape) {
   return result;
 }
 
-bool ShapeUtil::IsZeroElementArray(const Shape& shape) {
-  return shape.IsArray() && ElementsIn(shape) == 0;
-}
+bool ShapeUtil::IsZeroElementArray(const Shape& shape) { return shape.IsArray() && ElementsIn(shape) == 0; }
 
 int64_t ShapeUtil::TrueRank(const Shape& shape) {
-  return std::count_if(shape.dimensions().begin(), shape.dimensions().end(),
-                       [](int64_t size) { return size > 1; });
+  return std::count_if(shape.dimensions().begin(), shape.dimensions().end(), [](int64_t size) { return size > 1; });
 }
 
 absl::StatusOr<int64_t> ShapeUtil::GetDimensionNumber(const Shape& shape, int64_t dimension) {
   if (dimension < -shape.rank() || dimension >= shape.rank()) {
-    return absl::InvalidArgumentError(absl::StrCat("expected a dimension number from ",
-                                                   -shape.rank(), " to ", shape.rank() - 1,
-                                                   ", got ", dimension, " for ", shape.ToString()));
+    return absl::InvalidArgumentError(absl::StrCat("expected a dimension number from ", -shape.rank(), " to ",
+                                                   shape.rank() - 1, ", got ", dimension, " for ", shape.ToString()));
   }
   return dimension < 0 ? dimension + shape.rank() : dimension;
 }
@@ -232,9 +221,7 @@ absl::StatusOr<int64_t> ShapeUtil::GetDimension(const Shape& shape, int64_t dime
   return shape.dimensions(*number);
 }
 
-bool ShapeUtil::SameDimensions(const Shape& a, const Shape& b) {
-  return a.dimensions() == b.dimensions();
-}
+bool ShapeUtil::SameDimensions(const Shape& a, const Shape& b) { return a.dimensions() == b.dimensions(); }
 
 bool ShapeUtil::Compatible(const Shape& a, const Shape& b) {
   return AllLeafPairs(a, b, [](const Shape& x, const Shape& y) {
@@ -271,9 +258,7 @@ absl::Status ShapeUtil::ValidateWithLayout(const Shape& shape) {
 }
 
 void ShapeUtil::SetToDefaultLayout(Shape* shape) {
-  ForEachArray(shape, [](Shape* array) {
-    array->set_layout(LayoutUtil::MakeDescendingLayout(array->rank()));
-  });
+  ForEachArray(shape, [](Shape* array) { array->set_layout(LayoutUtil::MakeDescendingLayout(array->rank())); });
 }
 
 void ShapeUtil::AddMissingLayouts(Shape* shape) {

@@ -52,8 +52,7 @@ absl::Status TextScanner::Expect(absl::string_view token) {
 absl::string_view TextScanner::ConsumeWord() {
   SkipBlanks();
   const size_t begin = at_;
-  while (at_ < text_.size() &&
-         (absl::ascii_isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) {
+  while (at_ < text_.size() && (absl::ascii_isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) {
     ++at_;
   }
   return text_.substr(begin, at_ - begin);
@@ -86,8 +85,7 @@ absl::Status TextScanner::ConsumeInt64(int64_t* value) {
 absl::Status TextScanner::Expected(absl::string_view what) {
   SkipBlanks();
   if (at_ == text_.size()) return ErrorAt(at_, absl::StrCat("expected ", what, ", got the end"));
-  return ErrorAt(
-      at_, absl::StrCat("expected ", what, ", got '", absl::CEscape(rest().substr(0, 20)), "'"));
+  return ErrorAt(at_, absl::StrCat("expected ", what, ", got '", absl::CEscape(rest().substr(0, 20)), "'"));
 }
 
 absl::Status TextScanner::ErrorAt(size_t offset, absl::string_view message) const {

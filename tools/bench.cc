@@ -58,7 +58,8 @@ absl::Status Bench(const Flags& flags) {
   }
   if (all.empty()) return missing;
   if (flags.Has("plot")) HILO_RETURN_IF_ERROR(WriteFile(flags.Get("plot"), ReportHtml(all)));
-  if (flags.Has("benchmark-out")) HILO_RETURN_IF_ERROR(WriteFile(flags.Get("benchmark-out"), ReportGoogleBenchmark(all)));
+  if (flags.Has("benchmark-out"))
+    HILO_RETURN_IF_ERROR(WriteFile(flags.Get("benchmark-out"), ReportGoogleBenchmark(all)));
   return absl::OkStatus();
 }
 
@@ -69,9 +70,12 @@ Command BenchCommand() {
           .arguments = "MODULE...",
           .summary = "time compilation, transfers and runs, on one platform or several side by side",
           .details =
-              "Arguments are on the device before the clock of a run starts, and results stay there; transfers are timed apart. Without --input and\n"
-              "--inputs the arguments are random. A platform that is not there is named, and the others are measured. MODULE may be an executable\n"
-              "that hilo compile -o wrote; what is called compilation is then loading. The roofs are a sum of two long arrays and a product of two large\n"
+              "Arguments are on the device before the clock of a run starts, and results stay there; transfers are "
+              "timed apart. Without --input and\n"
+              "--inputs the arguments are random. A platform that is not there is named, and the others are measured. "
+              "MODULE may be an executable\n"
+              "that hilo compile -o wrote; what is called compilation is then loading. The roofs are a sum of two long "
+              "arrays and a product of two large\n"
               "matrices, measured on the platform itself.\n"
               "\n"
               "Examples:\n"

@@ -30,7 +30,9 @@ std::string Quoted(absl::string_view text) {
   return quoted + '"';
 }
 
-std::string OptionalNumber(const std::optional<double>& number) { return number.has_value() ? absl::StrFormat("%.6g", *number) : "null"; }
+std::string OptionalNumber(const std::optional<double>& number) {
+  return number.has_value() ? absl::StrFormat("%.6g", *number) : "null";
+}
 
 // "3.2 ms", "45 us".
 std::string Time(double ms) {
@@ -40,14 +42,18 @@ std::string Time(double ms) {
   return absl::StrFormat("%.3g ns", ms * 1e6);
 }
 
-constexpr absl::string_view kEmulationNote = "the device is emulated: its times are of this host and say nothing of a GPU";
+constexpr absl::string_view kEmulationNote =
+    "the device is emulated: its times are of this host and say nothing of a GPU";
 
-std::string Html(absl::string_view text) { return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}); }
+std::string Html(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
+}
 
 // --- the kernels ---
 using Row = std::vector<std::string>;
 
-// Lines as in "add: registers=24 occupancy=64/64" as a table with a head; what has another form comes after it, a line of one cell.
+// Lines as in "add: registers=24 occupancy=64/64" as a table with a head; what has another form comes after it, a line
+// of one cell.
 std::vector<Row> KernelTable(const std::vector<std::string>& lines) {
   Row head{"kernel"};
   std::vector<Row> rows, rest;
@@ -83,7 +89,9 @@ std::string KernelText(const std::vector<std::string>& lines) {
   std::string text;
   for (const Row& row : rows) {
     absl::StrAppend(&text, "    ", row[0]);
-    for (size_t i = 1; i < row.size(); ++i) absl::StrAppend(&text, std::string((i == 1 ? widths[0] - row[0].size() : 0) + 2 + widths[i] - row[i].size(), ' '), row[i]);
+    for (size_t i = 1; i < row.size(); ++i)
+      absl::StrAppend(&text, std::string((i == 1 ? widths[0] - row[0].size() : 0) + 2 + widths[i] - row[i].size(), ' '),
+                      row[i]);
     absl::StrAppend(&text, "\n");
   }
   return text;
@@ -93,7 +101,9 @@ std::string KernelHtml(const std::vector<std::string>& lines) {
   std::string html = "<table class=\"kernels\">\n";
   for (const Row& row : KernelTable(lines)) {
     absl::StrAppend(&html, "<tr>");
-    for (const std::string& cell : row) absl::StrAppend(&html, row.size() == 1 ? "<td colspan=\"12\">" : "<td>", Html(absl::StrReplaceAll(cell, {{"_", " "}})), "</td>");
+    for (const std::string& cell : row)
+      absl::StrAppend(&html, row.size() == 1 ? "<td colspan=\"12\">" : "<td>",
+                      Html(absl::StrReplaceAll(cell, {{"_", " "}})), "</td>");
     absl::StrAppend(&html, "</tr>\n");
   }
   return html + "</table>\n";
@@ -109,7 +119,9 @@ constexpr absl::string_view kColors[] = {"#3366aa", "#dd7733", "#339966", "#aa33
 // A logarithmic scale of milliseconds that begins and ends at powers of ten.
 struct TimeScale {
   double first, last;  // exponents
-  double X(double ms) const { return kLeft + kWidth * (std::log10(std::max(ms, std::pow(10, first))) - first) / (last - first); }
+  double X(double ms) const {
+    return kLeft + kWidth * (std::log10(std::max(ms, std::pow(10, first))) - first) / (last - first);
+  }
 };
 
 TimeScale ScaleOf(absl::Span<const Measurement* const> group) {
@@ -131,16 +143,20 @@ void AppendLabel(double x, double y, absl::string_view anchor, absl::string_view
 
 // One platform's bar in one row; runs are a band from the least to the 99th percentile with a mark at the median.
 void AppendBar(const TimeScale& scale, double y, double height, double ms, absl::string_view color, std::string* svg) {
-  absl::StrAppendFormat(svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", kLeft, y, scale.X(ms) - kLeft, height, color);
+  absl::StrAppendFormat(svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", kLeft, y,
+                        scale.X(ms) - kLeft, height, color);
   AppendLabel(scale.X(ms) + 5, y + height - 4, "start", Time(ms), svg);
 }
-void AppendBand(const TimeScale& scale, double y, double height, const Measurement& m, absl::string_view color, std::string* svg) {
+void AppendBand(const TimeScale& scale, double y, double height, const Measurement& m, absl::string_view color,
+                std::string* svg) {
   const double from = scale.X(m.run_ms.front()), to = scale.X(m.Quantile(0.99));
-  absl::StrAppendFormat(svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", kLeft, y, from - kLeft, height, color);
-  absl::StrAppendFormat(svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" opacity=\"0.45\"/>\n", from, y, std::max(to - from, 1.0),
-                        height, color);
-  absl::StrAppendFormat(svg, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"black\"/>\n", scale.X(m.Quantile(0.5)), scale.X(m.Quantile(0.5)),
-                        y, y + height);
+  absl::StrAppendFormat(svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", kLeft, y,
+                        from - kLeft, height, color);
+  absl::StrAppendFormat(svg,
+                        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" opacity=\"0.45\"/>\n",
+                        from, y, std::max(to - from, 1.0), height, color);
+  absl::StrAppendFormat(svg, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"black\"/>\n",
+                        scale.X(m.Quantile(0.5)), scale.X(m.Quantile(0.5)), y, y + height);
   AppendLabel(to + 5, y + height - 4, "start", Time(m.Quantile(0.5)), svg);
 }
 
@@ -148,11 +164,14 @@ std::string Plot(absl::Span<const Measurement* const> group) {
   constexpr absl::string_view kRows[] = {"compile", "arguments to device", "run: min, median, p99", "results to host"};
   const TimeScale scale = ScaleOf(group);
   const double row_height = kRow * static_cast<double>(group.size()) + 14, height = kTop + row_height * 4 + 10;
-  std::string svg = absl::StrFormat("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n",
-                                    kLeft + kWidth + 90, height);
+  std::string svg = absl::StrFormat(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" "
+      "font-size=\"12\">\n",
+      kLeft + kWidth + 90, height);
   for (double e = scale.first; e <= scale.last; ++e) {
     const double x = scale.X(std::pow(10, e));
-    absl::StrAppendFormat(&svg, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", x, x, kTop - 8, height - 10);
+    absl::StrAppendFormat(&svg, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", x, x,
+                          kTop - 8, height - 10);
     AppendLabel(x, kTop - 14, "middle", Time(std::pow(10, e)), &svg);
   }
   for (int row = 0; row < 4; ++row) {
@@ -165,7 +184,11 @@ std::string Plot(absl::Span<const Measurement* const> group) {
       if (row == 2) {
         AppendBand(scale, y, kRow - 4, m, color, &svg);
       } else {
-        AppendBar(scale, y, kRow - 4, row == 0 ? m.compile_ms : row == 1 ? m.to_device_ms : m.from_device_ms, color, &svg);
+        AppendBar(scale, y, kRow - 4,
+                  row == 0   ? m.compile_ms
+                  : row == 1 ? m.to_device_ms
+                             : m.from_device_ms,
+                  color, &svg);
       }
     }
   }
@@ -173,22 +196,29 @@ std::string Plot(absl::Span<const Measurement* const> group) {
 }
 
 std::string HtmlTable(absl::Span<const Measurement* const> group) {
-  std::string html = "<table><tr><th></th><th>platform</th><th>min</th><th>median</th><th>p90</th><th>p99</th><th>GFLOP/s</th><th>GB/s</th><th>of roof</th></tr>\n";
+  std::string html =
+      "<table><tr><th></th><th>platform</th><th>min</th><th>median</th><th>p90</th><th>p99</th><th>GFLOP/s</th><th>GB/"
+      "s</th><th>of roof</th></tr>\n";
   for (size_t i = 0; i < group.size(); ++i) {
     const Measurement& m = *group[i];
-    const auto number = [](const std::optional<double>& x) { return x.has_value() ? absl::StrFormat("%.3g", *x) : std::string("-"); };
-    absl::StrAppend(&html, "<tr><td style=\"background:", kColors[i % std::size(kColors)], "\">&nbsp;</td><td>", Html(m.platform), "</td>");
-    for (double q : {0.0, 0.5, 0.9, 0.99}) absl::StrAppend(&html, "<td>", Time(q == 0 ? m.run_ms.front() : m.Quantile(q)), "</td>");
+    const auto number = [](const std::optional<double>& x) {
+      return x.has_value() ? absl::StrFormat("%.3g", *x) : std::string("-");
+    };
+    absl::StrAppend(&html, "<tr><td style=\"background:", kColors[i % std::size(kColors)], "\">&nbsp;</td><td>",
+                    Html(m.platform), "</td>");
+    for (double q : {0.0, 0.5, 0.9, 0.99})
+      absl::StrAppend(&html, "<td>", Time(q == 0 ? m.run_ms.front() : m.Quantile(q)), "</td>");
     const std::optional<double> roof = m.RoofFraction();
     const bool says_nothing = IsEmulated(m.platform);
-    absl::StrAppend(&html, "<td>", says_nothing ? "-" : number(m.Gigaflops()), "</td><td>", says_nothing ? "-" : number(m.GigabytesPerSecond()), "</td><td>",
+    absl::StrAppend(&html, "<td>", says_nothing ? "-" : number(m.Gigaflops()), "</td><td>",
+                    says_nothing ? "-" : number(m.GigabytesPerSecond()), "</td><td>",
                     roof.has_value() ? RoofText(*roof) : "-", "</td></tr>\n");
   }
   absl::StrAppend(&html, "</table>\n");
   for (const Measurement* m : group) {
     if (m->roofs.has_value())
-      absl::StrAppendFormat(&html, "<p>Roofs of %s, measured: %.4g GFLOP/s, %.4g GB/s.</p>\n", Html(m->platform), m->roofs->gigaflops,
-                            m->roofs->gigabytes_per_second);
+      absl::StrAppendFormat(&html, "<p>Roofs of %s, measured: %.4g GFLOP/s, %.4g GB/s.</p>\n", Html(m->platform),
+                            m->roofs->gigaflops, m->roofs->gigabytes_per_second);
     if (IsEmulated(m->platform))
       absl::StrAppend(&html, "<p>", Html(m->platform), ": ", kEmulationNote, ".</p>\n", KernelHtml(m->kernels));
   }
@@ -198,25 +228,30 @@ std::string HtmlTable(absl::Span<const Measurement* const> group) {
 }  // namespace
 
 std::string ReportText(const Measurement& m) {
-  std::string text = absl::StrFormat("%s on %s: compile %s; run min %s, median %s, p90 %s, p99 %s (%d runs)\n", m.program, m.platform, Time(m.compile_ms),
-                                     Time(m.run_ms.front()), Time(m.Quantile(0.5)), Time(m.Quantile(0.9)), Time(m.Quantile(0.99)), m.run_ms.size());
-  absl::StrAppendFormat(&text, "  arguments %.4g MB to the device in %s; results %.4g MB back in %s\n", m.argument_bytes * 1e-6, Time(m.to_device_ms),
-                        m.result_bytes * 1e-6, Time(m.from_device_ms));
+  std::string text =
+      absl::StrFormat("%s on %s: compile %s; run min %s, median %s, p90 %s, p99 %s (%d runs)\n", m.program, m.platform,
+                      Time(m.compile_ms), Time(m.run_ms.front()), Time(m.Quantile(0.5)), Time(m.Quantile(0.9)),
+                      Time(m.Quantile(0.99)), m.run_ms.size());
+  absl::StrAppendFormat(&text, "  arguments %.4g MB to the device in %s; results %.4g MB back in %s\n",
+                        m.argument_bytes * 1e-6, Time(m.to_device_ms), m.result_bytes * 1e-6, Time(m.from_device_ms));
   if (IsEmulated(m.platform)) {
     absl::StrAppend(&text, "  ", kEmulationNote, "\n");
     if (m.flops.has_value()) {
-      absl::StrAppendFormat(&text, "  %.4g MFLOP, %.4g MB of arguments and results\n", *m.flops * 1e-6, (m.argument_bytes + m.result_bytes) * 1e-6);
+      absl::StrAppendFormat(&text, "  %.4g MFLOP, %.4g MB of arguments and results\n", *m.flops * 1e-6,
+                            (m.argument_bytes + m.result_bytes) * 1e-6);
     }
     return text + KernelText(m.kernels);
   }
   if (m.flops.has_value()) {
-    absl::StrAppendFormat(&text, "  %.4g GFLOP/s and %.4g GB/s of arguments and results", *m.Gigaflops(), m.GigabytesPerSecond());
+    absl::StrAppendFormat(&text, "  %.4g GFLOP/s and %.4g GB/s of arguments and results", *m.Gigaflops(),
+                          m.GigabytesPerSecond());
     if (m.roofs.has_value()) {
       absl::StrAppendFormat(&text, "; roofs %.4g and %.4g: ", m.roofs->gigaflops, m.roofs->gigabytes_per_second);
       if (*m.RoofFraction() > 1) {
         absl::StrAppend(&text, "the arrays stay in caches");
       } else {
-        absl::StrAppendFormat(&text, "the run takes %.3g times what the nearer roof allows", 1 / std::max(*m.RoofFraction(), 1e-9));
+        absl::StrAppendFormat(&text, "the run takes %.3g times what the nearer roof allows",
+                              1 / std::max(*m.RoofFraction(), 1e-9));
       }
     }
     text += "\n";
@@ -226,31 +261,43 @@ std::string ReportText(const Measurement& m) {
 
 std::string ReportJsonLine(const Measurement& m) {
   std::string json = absl::StrFormat(
-      "{\"module\": %s, \"platform\": %s, \"iterations\": %d, \"compile_ms\": %.4g, \"estimated_ms\": %.6g, \"run_ms\": {\"min\": %.6g, \"median\": %.6g, \"p90\": %.6g, \"p99\": %.6g}, "
-      "\"to_device_ms\": %.6g, \"from_device_ms\": %.6g, \"argument_bytes\": %.0f, \"result_bytes\": %.0f, \"flops\": %s, \"gflop_per_s\": %s, "
+      "{\"module\": %s, \"platform\": %s, \"iterations\": %d, \"compile_ms\": %.4g, \"estimated_ms\": %.6g, "
+      "\"run_ms\": {\"min\": %.6g, \"median\": %.6g, \"p90\": %.6g, \"p99\": %.6g}, "
+      "\"to_device_ms\": %.6g, \"from_device_ms\": %.6g, \"argument_bytes\": %.0f, \"result_bytes\": %.0f, \"flops\": "
+      "%s, \"gflop_per_s\": %s, "
       "\"gb_per_s\": %.6g, \"roof_gflop_per_s\": %s, \"roof_gb_per_s\": %s, \"of_roof\": %s, \"emulated\": %s",
-      Quoted(m.program), Quoted(m.platform), m.run_ms.size(), m.compile_ms, m.estimated_ms, m.run_ms.front(), m.Quantile(0.5), m.Quantile(0.9), m.Quantile(0.99),
-      m.to_device_ms, m.from_device_ms, m.argument_bytes, m.result_bytes, OptionalNumber(m.flops), OptionalNumber(m.Gigaflops()), m.GigabytesPerSecond(),
+      Quoted(m.program), Quoted(m.platform), m.run_ms.size(), m.compile_ms, m.estimated_ms, m.run_ms.front(),
+      m.Quantile(0.5), m.Quantile(0.9), m.Quantile(0.99), m.to_device_ms, m.from_device_ms, m.argument_bytes,
+      m.result_bytes, OptionalNumber(m.flops), OptionalNumber(m.Gigaflops()), m.GigabytesPerSecond(),
       OptionalNumber(m.roofs.has_value() ? std::optional(m.roofs->gigaflops) : std::nullopt),
-      OptionalNumber(m.roofs.has_value() ? std::optional(m.roofs->gigabytes_per_second) : std::nullopt), OptionalNumber(m.RoofFraction()),
-      IsEmulated(m.platform) ? "true" : "false");
+      OptionalNumber(m.roofs.has_value() ? std::optional(m.roofs->gigabytes_per_second) : std::nullopt),
+      OptionalNumber(m.RoofFraction()), IsEmulated(m.platform) ? "true" : "false");
   if (IsEmulated(m.platform)) {
-    absl::StrAppend(&json, ", \"kernels\": [", absl::StrJoin(m.kernels, ", ", [](std::string* out, const std::string& k) { *out += Quoted(k); }), "]");
+    absl::StrAppend(&json, ", \"kernels\": [",
+                    absl::StrJoin(m.kernels, ", ", [](std::string* out, const std::string& k) { *out += Quoted(k); }),
+                    "]");
   }
   return json + "}\n";
 }
 
 std::string ReportGoogleBenchmark(absl::Span<const Measurement> all) {
-  std::string json = absl::StrFormat("{\n  \"context\": {\"date\": %s, \"executable\": \"hilo bench\", \"num_cpus\": %d, \"library_version\": %s},\n  \"benchmarks\": [\n",
-                                     Quoted(absl::FormatTime(absl::Now())), std::thread::hardware_concurrency(), Quoted(Version()));
+  std::string json = absl::StrFormat(
+      "{\n  \"context\": {\"date\": %s, \"executable\": \"hilo bench\", \"num_cpus\": %d, \"library_version\": %s},\n  "
+      "\"benchmarks\": [\n",
+      Quoted(absl::FormatTime(absl::Now())), std::thread::hardware_concurrency(), Quoted(Version()));
   std::vector<std::string> rows;
   for (const Measurement& m : all) {
     const std::string name = absl::StrCat(m.program, "/", m.platform);
     const auto add = [&](absl::string_view suffix, absl::string_view aggregate, double ms) {
-      const std::string kind = aggregate.empty() ? "\"run_type\": \"iteration\"" : absl::StrCat("\"run_type\": \"aggregate\", \"aggregate_name\": ", Quoted(aggregate));
-      rows.push_back(absl::StrFormat("    {\"name\": %s, \"run_name\": %s, %s, \"repetitions\": 1, \"threads\": 1, \"iterations\": %d, \"real_time\": %.6g, "
-                                     "\"cpu_time\": %.6g, \"time_unit\": \"ms\"}",
-                                     Quoted(absl::StrCat(name, suffix)), Quoted(name), kind, m.run_ms.size(), ms, aggregate.empty() ? m.cpu_ms : ms));
+      const std::string kind =
+          aggregate.empty() ? "\"run_type\": \"iteration\""
+                            : absl::StrCat("\"run_type\": \"aggregate\", \"aggregate_name\": ", Quoted(aggregate));
+      rows.push_back(
+          absl::StrFormat("    {\"name\": %s, \"run_name\": %s, %s, \"repetitions\": 1, \"threads\": 1, "
+                          "\"iterations\": %d, \"real_time\": %.6g, "
+                          "\"cpu_time\": %.6g, \"time_unit\": \"ms\"}",
+                          Quoted(absl::StrCat(name, suffix)), Quoted(name), kind, m.run_ms.size(), ms,
+                          aggregate.empty() ? m.cpu_ms : ms));
     };
     add("", "", m.MeanMs());
     add("_min", "min", m.run_ms.front());
@@ -266,9 +313,11 @@ std::string ReportGoogleBenchmark(absl::Span<const Measurement> all) {
 
 std::string ReportHtml(absl::Span<const Measurement> all) {
   std::string html =
-      "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>hilo bench</title>\n<style>body{font-family:sans-serif;margin:2em}"
+      "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>hilo "
+      "bench</title>\n<style>body{font-family:sans-serif;margin:2em}"
       "td,th{padding:2px 10px;text-align:right}.kernels td:first-child{text-align:left}"
-      ".kernels tr:first-child{font-weight:bold}.kernels tr:nth-child(even){background:#f4f4f4}</style></head><body>\n<h1>hilo bench</h1>\n";
+      ".kernels tr:first-child{font-weight:bold}.kernels "
+      "tr:nth-child(even){background:#f4f4f4}</style></head><body>\n<h1>hilo bench</h1>\n";
   for (size_t i = 0; i < all.size();) {
     std::vector<const Measurement*> group;
     for (; i < all.size() && (group.empty() || all[i].program == group[0]->program); ++i) group.push_back(&all[i]);

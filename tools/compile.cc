@@ -12,8 +12,8 @@
 namespace hilo::tools {
 namespace {
 
-absl::Status WriteExecutable(std::unique_ptr<HloModule> module, const std::string& platform, const CompileOptions& options, const Flags& flags,
-                             const std::string& path) {
+absl::Status WriteExecutable(std::unique_ptr<HloModule> module, const std::string& platform,
+                             const CompileOptions& options, const Flags& flags, const std::string& path) {
   HILO_ASSIGN_OR_RETURN(const int64_t devices, DeviceCount(options));
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, CreateClient(platform, flags, devices));
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, client->Compile(std::move(module), options));
@@ -38,8 +38,7 @@ absl::Status Compile(const Flags& flags) {
   WatchDeadline(&options);
   HILO_ASSIGN_OR_RETURN(module, PrepareModule(*compiler, std::move(module), options));
   for (const std::string& kind : kinds) {
-    HILO_ASSIGN_OR_RETURN(const std::string text,
-                          compiler->Emit(module->Clone(), options, kind));
+    HILO_ASSIGN_OR_RETURN(const std::string text, compiler->Emit(module->Clone(), options, kind));
     if (!path.empty()) return WriteFile(path, text);
     if (kinds.size() > 1) std::printf("// ---- %s\n", kind.c_str());
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -55,7 +54,8 @@ Command CompileCommand() {
           .arguments = "MODULE",
           .summary = "compile a module to a file, or show what a platform makes of it",
           .details =
-              "-o without --emit writes an executable for hilo run, hilo bench and Client::Load: native code for the processor\n"
+              "-o without --emit writes an executable for hilo run, hilo bench and Client::Load: native code for the "
+              "processor\n"
               "that --cpu names (default: this one's), which only this version of Hilo reads.\n"
               "\n"
               "Examples:\n"
@@ -65,7 +65,9 @@ Command CompileCommand() {
               "  hilo compile step.hlo --emit=buffers --dump=stages\n"
               "  hilo compile step.hlo --platform=cuda --arch=sm_90 --emit=thunks,ptx\n",
           .flags = Join(
-              {{"emit", "KINDS", "cpu: hlo, buffers, llvm, asm, obj; interpreter: hlo, buffers; cuda: hlo, buffers, thunks, llvm, ptx, sass, resources"},
+              {{"emit", "KINDS",
+                "cpu: hlo, buffers, llvm, asm, obj; interpreter: hlo, buffers; cuda: hlo, buffers, thunks, llvm, ptx, "
+                "sass, resources"},
                {"o", "FILE", "where to; default: standard output"},
                {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},
                {"partitions", "N", "devices that share one program"}},

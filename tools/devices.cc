@@ -17,8 +17,9 @@ namespace hilo::tools {
 namespace {
 
 std::string TextOf(const gpu::GpuProperties& properties) {
-  return absl::StrCat(properties.name, ", ", properties.arch(), ", ", properties.multiprocessors, " multiprocessors, ", properties.memory_bytes >> 20, " MiB, L2 ",
-                      properties.l2_bytes >> 20, " MiB, ", properties.max_shared_bytes_per_block >> 10, " KiB shared by a block");
+  return absl::StrCat(properties.name, ", ", properties.arch(), ", ", properties.multiprocessors, " multiprocessors, ",
+                      properties.memory_bytes >> 20, " MiB, L2 ", properties.l2_bytes >> 20, " MiB, ",
+                      properties.max_shared_bytes_per_block >> 10, " KiB shared by a block");
 }
 
 absl::Status WriteFixtures(const std::string& platform, const std::string& folder) {
@@ -37,10 +38,12 @@ absl::Status WriteFixtures(const std::string& platform, const std::string& folde
 absl::Status Devices(const Flags& flags) {
   const std::string platform = flags.Get("platform", gpu::kCudaPlatform);
   if (platform != gpu::kCudaPlatform && platform != gpu::kEmulatedPlatform) {
-    return InvalidArgument("expected --platform=", gpu::kCudaPlatform, " or ", gpu::kEmulatedPlatform, ", got '", platform, "'");
+    return InvalidArgument("expected --platform=", gpu::kCudaPlatform, " or ", gpu::kEmulatedPlatform, ", got '",
+                           platform, "'");
   }
   const std::string fixtures = flags.Get("fixtures", "");
-  for (const gpu::LibraryFinding& library : gpu::FindLibraries()) std::printf("%s: %s\n", library.name.c_str(), library.found.c_str());
+  for (const gpu::LibraryFinding& library : gpu::FindLibraries())
+    std::printf("%s: %s\n", library.name.c_str(), library.found.c_str());
   for (int device = 0;; ++device) {
     const absl::StatusOr<std::unique_ptr<gpu::GpuDriver>> driver = gpu::OpenGpuDriver(platform, device);
     if (!driver.ok() && device == 0) return driver.status();
@@ -58,7 +61,8 @@ Command DevicesCommand() {
           .arguments = "",
           .summary = "list the GPUs, and which of NVIDIA's libraries are found and where",
           .details =
-              "Libraries are looked for in HILO_CUDA_PATH, by the system, in a CUDA toolkit and among Python's nvidia packages.\n"
+              "Libraries are looked for in HILO_CUDA_PATH, by the system, in a CUDA toolkit and among Python's nvidia "
+              "packages.\n"
               "\n"
               "Examples:\n"
               "  hilo devices\n"

@@ -28,9 +28,7 @@ size_t EditDistance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-std::string Dashed(const std::string& name) {
-  return absl::StrCat(name.size() == 1 ? "-" : "--", name);
-}
+std::string Dashed(const std::string& name) { return absl::StrCat(name.size() == 1 ? "-" : "--", name); }
 
 // `written`: with its dashes.
 absl::Status UnknownFlag(absl::Span<const FlagSpec> specs, const std::string& written, const std::string& name) {
@@ -60,8 +58,7 @@ std::string DidYouMean(const std::string& word, absl::Span<const std::string> kn
   return nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?");
 }
 
-absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs,
-                                   absl::Span<const std::string> arguments,
+absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs, absl::Span<const std::string> arguments,
                                    bool program_follows) {
   Flags flags;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -80,22 +77,18 @@ absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs,
     }
     const size_t dashes = argument[1] == '-' ? 2 : 1;
     const size_t equals = argument.find('=');
-    const std::string name =
-        argument.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
-    const auto spec = std::find_if(specs.begin(), specs.end(),
-                                   [&](const FlagSpec& one) { return one.name == name; });
+    const std::string name = argument.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
+    const auto spec = std::find_if(specs.begin(), specs.end(), [&](const FlagSpec& one) { return one.name == name; });
     if (spec == specs.end() || (dashes == 1) != (name.size() == 1)) {
       return UnknownFlag(specs, argument.substr(0, equals), name);
     }
     std::string value;
     if (spec->value.empty()) {
-      if (equals != std::string::npos)
-        return InvalidArgument(Dashed(name), " is a switch and takes no value");
+      if (equals != std::string::npos) return InvalidArgument(Dashed(name), " is a switch and takes no value");
     } else if (equals != std::string::npos) {
       value = argument.substr(equals + 1);
     } else {
-      if (i + 1 == arguments.size())
-        return InvalidArgument(Dashed(name), " needs a value: ", spec->value);
+      if (i + 1 == arguments.size()) return InvalidArgument(Dashed(name), " needs a value: ", spec->value);
       value = arguments[++i];
     }
     flags.values_[name].push_back(value);
@@ -116,18 +109,15 @@ std::string Flags::Get(const std::string& name, const std::string& otherwise) co
 
 std::vector<std::string> Flags::List(const std::string& name) const {
   std::vector<std::string> list;
-  for (absl::string_view one : absl::StrSplit(Get(name), ',', absl::SkipWhitespace()))
-    list.emplace_back(one);
+  for (absl::string_view one : absl::StrSplit(Get(name), ',', absl::SkipWhitespace())) list.emplace_back(one);
   return list;
 }
 
-absl::StatusOr<int64_t> Flags::Integer(const std::string& name, int64_t otherwise,
-                                       int64_t least) const {
+absl::StatusOr<int64_t> Flags::Integer(const std::string& name, int64_t otherwise, int64_t least) const {
   if (!Has(name)) return otherwise;
   int64_t value;
   if (absl::SimpleAtoi(Get(name), &value) && value >= least) return value;
-  return InvalidArgument("--", name, ": expected a whole number from ", least, " on, got '",
-                         Get(name), "'");
+  return InvalidArgument("--", name, ": expected a whole number from ", least, " on, got '", Get(name), "'");
 }
 
 absl::StatusOr<double> Flags::Seconds(const std::string& name, double otherwise) const {

@@ -23,8 +23,7 @@ class Flags {
   // "--" ends the flags. Errors: InvalidArgument for unknown flags (with the nearest known one),
   // values that are missing, and values for switches.
   // `program_follows`: the first argument that is no flag ends them too.
-  static absl::StatusOr<Flags> Parse(absl::Span<const FlagSpec> specs,
-                                     absl::Span<const std::string> arguments,
+  static absl::StatusOr<Flags> Parse(absl::Span<const FlagSpec> specs, absl::Span<const std::string> arguments,
                                      bool program_follows = false);
 
   bool Has(const std::string& name) const { return values_.count(name) != 0; }

@@ -5,27 +5,33 @@
 #include <utility>
 #include <vector>
 
-#include "backends/gpu/emulated/emulated_driver.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/driver/gpu_devices.h"
 #include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/emulated/emulated_driver.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 
 namespace hilo::tools {
 
-absl::StatusOr<std::map<std::string, KernelMemory>> CountKernelMemory(const Program& program, const Session& session, const Flags& flags) {
+absl::StatusOr<std::map<std::string, KernelMemory>> CountKernelMemory(const Program& program, const Session& session,
+                                                                      const Flags& flags) {
   if (session.arguments.size() != 1) return Unimplemented("counting on ", session.arguments.size(), " devices");
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<gpu::EmulatedDriver> driver,
-                        gpu::CreateEmulatedDriver({.check_accesses = true, .count_accesses = true, .counted_blocks = std::numeric_limits<int64_t>::max()}));
+  HILO_ASSIGN_OR_RETURN(
+      std::unique_ptr<gpu::EmulatedDriver> driver,
+      gpu::CreateEmulatedDriver(
+          {.check_accesses = true, .count_accesses = true, .counted_blocks = std::numeric_limits<int64_t>::max()}));
   gpu::EmulatedDriver& counted = *driver;
   auto devices = std::make_shared<gpu::GpuDevices>(gpu::kEmulatedPlatform);
   devices->Use(0, std::move(driver));
   // The kernels are those that a GPU gets.
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client,
-                        Client::Create({.device_count = 1}, gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.optimize_for_emulation = true, .devices = devices})));
+                        Client::Create({.device_count = 1},
+                                       gpu::CreateGpuCompiler(gpu::kEmulatedPlatform,
+                                                              {.optimize_for_emulation = true, .devices = devices})));
   HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
-  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, client->Compile(program.module->Clone(), options));
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
+                        client->Compile(program.module->Clone(), options));
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<Buffer*> arguments;
   for (Buffer* argument : session.arguments[0]) {

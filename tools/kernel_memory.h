@@ -1,4 +1,5 @@
-// How the kernels of a program use memory, counted by the emulated device in a run of its own: numbers of a GPU's memory that need no GPU.
+// How the kernels of a program use memory, counted by the emulated device in a run of its own: numbers of a GPU's
+// memory that need no GPU.
 #ifndef HILO_TOOLS_KERNEL_MEMORY_H_
 #define HILO_TOOLS_KERNEL_MEMORY_H_
 
@@ -18,13 +19,19 @@ struct KernelMemory {
   int64_t bank_passes = 0, fewest_bank_passes = 0;  // over the banks of shared memory
 
   // Bytes that travel for each that is asked for: 1 is perfect; less where threads of a warp read the same.
-  double SectorRatio() const { return bytes == 0 ? 1 : 32.0 * static_cast<double>(sectors) / static_cast<double>(bytes); }
-  double BankRatio() const { return fewest_bank_passes == 0 ? 1 : static_cast<double>(bank_passes) / static_cast<double>(fewest_bank_passes); }
+  double SectorRatio() const {
+    return bytes == 0 ? 1 : 32.0 * static_cast<double>(sectors) / static_cast<double>(bytes);
+  }
+  double BankRatio() const {
+    return fewest_bank_passes == 0 ? 1 : static_cast<double>(bank_passes) / static_cast<double>(fewest_bank_passes);
+  }
 };
 
-// By kernel, of a run on the first arguments of `session`, whose program `program` is. Every access is looked at, so a run takes some hundred times as long as without.
-// Errors: those of compiling and running; Unimplemented for programs of several devices.
-absl::StatusOr<std::map<std::string, KernelMemory>> CountKernelMemory(const Program& program, const Session& session, const Flags& flags);
+// By kernel, of a run on the first arguments of `session`, whose program `program` is. Every access is looked at, so a
+// run takes some hundred times as long as without. Errors: those of compiling and running; Unimplemented for programs
+// of several devices.
+absl::StatusOr<std::map<std::string, KernelMemory>> CountKernelMemory(const Program& program, const Session& session,
+                                                                      const Flags& flags);
 
 }  // namespace hilo::tools
 

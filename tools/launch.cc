@@ -48,8 +48,8 @@ struct Rank {
 std::string ErrorText() { return std::generic_category().message(errno); }
 
 // In the child. Does not return.
-[[noreturn]] void Become(const std::vector<std::string>& program,
-                         const std::vector<std::string>& variables, int out, int error) {
+[[noreturn]] void Become(const std::vector<std::string>& program, const std::vector<std::string>& variables, int out,
+                         int error) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   dup2(out, STDOUT_FILENO);
@@ -57,8 +57,7 @@ std::string ErrorText() { return std::generic_category().message(errno); }
   for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);  // which `hilo` itself ignores
   for (const std::string& variable : variables) putenv(const_cast<char*>(variable.c_str()));
   std::vector<char*> arguments;
-  for (const std::string& argument : program)
-    arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : program) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
   std::fprintf(stderr, "hilo: cannot run %s: %s\n", arguments[0], ErrorText().c_str());
@@ -66,8 +65,7 @@ std::string ErrorText() { return std::generic_category().message(errno); }
   _exit(127);
 }
 
-absl::Status Start(const std::vector<std::string>& program,
-                   const std::vector<std::string>& variables, Rank* rank) {
+absl::Status Start(const std::vector<std::string>& program, const std::vector<std::string>& variables, Rank* rank) {
   int out[2], error[2];
   if (pipe2(out, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
   if (pipe2(error, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
@@ -96,8 +94,7 @@ class Job {
 
   // Until all have ended. The exit status of the job.
   int Await() {
-    while (
-        std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.running; })) {
+    while (std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.running; })) {
       Relay(20);
       Reap();
       if (stop_signal != 0 && asked_ == absl::InfiniteFuture()) Ask(stop_signal);
@@ -114,15 +111,13 @@ class Job {
     if (first_failed_ < 0) return stop_signal == 0 ? 0 : 128 + stop_signal;
     const Rank& first = ranks_[first_failed_];
     std::fflush(stdout);
-    for (const std::string& line : first.last)
-      std::fprintf(stderr, "[%d] %s\n", first_failed_, line.c_str());
+    for (const std::string& line : first.last) std::fprintf(stderr, "[%d] %s\n", first_failed_, line.c_str());
     if (WIFSIGNALED(first_status_)) {
       std::fprintf(stderr, "hilo: rank %d failed first: ended by signal %d (%s)\n", first_failed_,
                    WTERMSIG(first_status_), strsignal(WTERMSIG(first_status_)));
       return 128 + WTERMSIG(first_status_);
     }
-    std::fprintf(stderr, "hilo: rank %d failed first: exit status %d\n", first_failed_,
-                 WEXITSTATUS(first_status_));
+    std::fprintf(stderr, "hilo: rank %d failed first: exit status %d\n", first_failed_, WEXITSTATUS(first_status_));
     return WEXITSTATUS(first_status_);
   }
 
@@ -144,8 +139,7 @@ class Job {
       rank.running = false;
       if (rank.ended >= 0) close(std::exchange(rank.ended, -1));
       const bool is_first =
-          first_failed_ < 0 || (asked_ == absl::InfiniteFuture() && WIFSIGNALED(status) &&
-                                !WIFSIGNALED(first_status_));
+          first_failed_ < 0 || (asked_ == absl::InfiniteFuture() && WIFSIGNALED(status) && !WIFSIGNALED(first_status_));
       if (status == 0 || !is_first) continue;
       first_failed_ = static_cast<int>(i);
       first_status_ = status;
@@ -233,11 +227,11 @@ absl::StatusOr<int> RunJob(const std::vector<std::string>& program, int64_t size
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
   Job job(size);
   for (int64_t i = 0; i < size; ++i) {
-    HILO_RETURN_IF_ERROR(Start(program,
-                               {absl::StrCat("HILO_RANK=", i), absl::StrCat("HILO_LOCAL_RANK=", i),
-                                absl::StrCat("HILO_WORLD_SIZE=", size),
-                                absl::StrCat("HILO_COORDINATOR=file://", folder.path())},
-                               &job.rank(i)));
+    HILO_RETURN_IF_ERROR(
+        Start(program,
+              {absl::StrCat("HILO_RANK=", i), absl::StrCat("HILO_LOCAL_RANK=", i),
+               absl::StrCat("HILO_WORLD_SIZE=", size), absl::StrCat("HILO_COORDINATOR=file://", folder.path())},
+              &job.rank(i)));
   }
   return job.Await();
 }
@@ -247,8 +241,7 @@ absl::Status Launch(const Flags& flags) {
   if (size == 0) return InvalidArgument("give the number of processes: -n N");
   if (size > kMaxProcesses)
     return InvalidArgument("-n ", size, ": at most ", kMaxProcesses, " processes can be started");
-  if (flags.positional().empty())
-    return InvalidArgument("give the program to run, and its arguments");
+  if (flags.positional().empty()) return InvalidArgument("give the program to run, and its arguments");
   HILO_ASSIGN_OR_RETURN(const int status, RunJob(flags.positional(), size));
   if (status != 0) std::exit(status);  // that of the program
   return absl::OkStatus();
@@ -257,22 +250,21 @@ absl::Status Launch(const Flags& flags) {
 }  // namespace
 
 Command LaunchCommand() {
-  return {
-      .name = "launch",
-      .arguments = "-n N PROGRAM",
-      .summary = "start a program as N processes that find each other",
-      .details =
-          "Each process gets HILO_RANK, HILO_LOCAL_RANK, HILO_WORLD_SIZE and HILO_COORDINATOR, a "
-          "folder of this user alone in which they meet\n"
-          "(docs/distributed.md). What they print is shown behind [RANK]. When one fails, the "
-          "others are ended; the last lines of the first that\n"
-          "failed come last, and the exit status is its own, or 128 + the signal that ended it.\n"
-          "\n"
-          "Examples:\n"
-          "  hilo launch -n 4 hilo run step.hlo --inputs=in.npz --replicas=4\n",
-      .flags = {{"n", "N", "how many processes"}},
-      .run = &Launch,
-      .program_follows = true};
+  return {.name = "launch",
+          .arguments = "-n N PROGRAM",
+          .summary = "start a program as N processes that find each other",
+          .details =
+              "Each process gets HILO_RANK, HILO_LOCAL_RANK, HILO_WORLD_SIZE and HILO_COORDINATOR, a "
+              "folder of this user alone in which they meet\n"
+              "(docs/distributed.md). What they print is shown behind [RANK]. When one fails, the "
+              "others are ended; the last lines of the first that\n"
+              "failed come last, and the exit status is its own, or 128 + the signal that ended it.\n"
+              "\n"
+              "Examples:\n"
+              "  hilo launch -n 4 hilo run step.hlo --inputs=in.npz --replicas=4\n",
+          .flags = {{"n", "N", "how many processes"}},
+          .run = &Launch,
+          .program_follows = true};
 }
 
 }  // namespace hilo::tools

@@ -42,13 +42,12 @@ absl::string_view ConsumeValue(absl::string_view* text) {
 
 absl::StatusOr<Literal> ConsumeNested(absl::string_view* text, int depth) {
   SkipSpace(text);
-  if (depth > ShapeUtil::kMaxTupleDepth)
-    return InvalidArgument("tuples are nested more than ", depth, " deep");
+  if (depth > ShapeUtil::kMaxTupleDepth) return InvalidArgument("tuples are nested more than ", depth, " deep");
   if (!absl::ConsumePrefix(text, "(")) {
     const size_t bracket = text->find(']');
     if (bracket == absl::string_view::npos) {
-      return InvalidArgument("expected a literal such as f32[2]{1, 2} or (s32[]5, pred[]1), got '",
-                             text->substr(0, 40), "'");
+      return InvalidArgument("expected a literal such as f32[2]{1, 2} or (s32[]5, pred[]1), got '", text->substr(0, 40),
+                             "'");
     }
     HILO_ASSIGN_OR_RETURN(Shape shape, ParseShape(text->substr(0, bracket + 1)));
     ShapeUtil::SetToDefaultLayout(&shape);
@@ -101,8 +100,7 @@ absl::StatusOr<Literal> RandomLiteral(const Shape& shape, uint64_t seed) {
     return Literal::MakeTuple(std::move(elements));
   }
   if (!shape.IsArray()) return Literal::Create(shape);
-  const bool integers =
-      !IsFloatingPointType(shape.element_type()) && !IsComplexType(shape.element_type());
+  const bool integers = !IsFloatingPointType(shape.element_type()) && !IsComplexType(shape.element_type());
   HILO_ASSIGN_OR_RETURN(Literal numbers, Literal::Create(ShapeUtil::ChangeElementType(shape, F64)));
   const double values = shape.element_type() == PRED ? 2 : 10;
   for (double& value : numbers.data<double>()) {

@@ -24,8 +24,7 @@ std::string Overview() {
   std::string text = "Usage: hilo COMMAND ...\n\n";
   for (const Command& command : Commands()) {
     absl::StrAppend(&text, "  ", command.name, " ", command.arguments,
-                    std::string(20 - command.name.size() - command.arguments.size(), ' '),
-                    command.summary, "\n");
+                    std::string(20 - command.name.size() - command.arguments.size(), ' '), command.summary, "\n");
   }
   absl::StrAppend(&text,
                   "\n`hilo COMMAND --help` tells more; `hilo --version` tells the version and the "
@@ -34,14 +33,19 @@ std::string Overview() {
 }
 
 std::string Help(const Command& command) {
-  std::string text = absl::StrCat("Usage: hilo ", command.name, " ", command.arguments,
-                                  " [FLAGS]: ", command.summary, "\n\n");
+  std::string text =
+      absl::StrCat("Usage: hilo ", command.name, " ", command.arguments, " [FLAGS]: ", command.summary, "\n\n");
   std::vector<FlagSpec> flags = command.flags;
   flags.push_back({"help", "", "show this"});
   for (const FlagSpec& flag : flags) {
     const bool is_short = flag.name.size() == 1;
-    const std::string head = absl::StrCat(is_short ? "-" : "--", flag.name, flag.value.empty() ? "" : is_short ? " " : "=", flag.value);
-    absl::StrAppend(&text, "  ", head, std::string(std::max<size_t>(24, head.size() + 1) - head.size(), ' '), flag.help, "\n");
+    const std::string head = absl::StrCat(is_short ? "-" : "--", flag.name,
+                                          flag.value.empty() ? ""
+                                          : is_short         ? " "
+                                                             : "=",
+                                          flag.value);
+    absl::StrAppend(&text, "  ", head, std::string(std::max<size_t>(24, head.size() + 1) - head.size(), ' '), flag.help,
+                    "\n");
   }
   absl::StrAppend(&text, "\n", command.details);
   return text;
@@ -51,10 +55,8 @@ int ExitCode(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kNotFound:
-    case absl::StatusCode::kUnimplemented:
-      return 2;
-    default:
-      return 1;
+    case absl::StatusCode::kUnimplemented: return 2;
+    default: return 1;
   }
 }
 
@@ -66,13 +68,13 @@ int Fail(const absl::Status& status) {
 
 int Main(std::vector<std::string> arguments) {
   if (arguments.size() == 2 && arguments[0] == "help") arguments = {arguments[1], "--help"};
-  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
-      arguments[0] == "help") {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
     std::fputs(Overview().c_str(), arguments.empty() ? stderr : stdout);
     return arguments.empty() ? 2 : 0;
   }
   if (arguments[0] == "--version" || arguments[0] == "version") {
-    std::printf("hilo %s; platforms: %s\n", std::string(Version()).c_str(), absl::StrJoin(PlatformNames(), ", ").c_str());
+    std::printf("hilo %s; platforms: %s\n", std::string(Version()).c_str(),
+                absl::StrJoin(PlatformNames(), ", ").c_str());
     return 0;
   }
   const std::string name = arguments[0];
@@ -81,7 +83,8 @@ int Main(std::vector<std::string> arguments) {
   for (const Command& command : Commands()) {
     names.push_back(command.name);
     if (command.name != name) continue;
-    const auto end = command.program_follows ? arguments.begin() + std::min<size_t>(1, arguments.size()) : arguments.end();
+    const auto end =
+        command.program_follows ? arguments.begin() + std::min<size_t>(1, arguments.size()) : arguments.end();
     if (std::count(arguments.begin(), end, "--help") + std::count(arguments.begin(), end, "-h") > 0) {
       std::fputs(Help(command).c_str(), stdout);
       return 0;
@@ -94,7 +97,8 @@ int Main(std::vector<std::string> arguments) {
     const absl::Status status = command.run(*flags);
     return status.ok() ? 0 : Fail(status);
   }
-  std::fprintf(stderr, "hilo: there is no command '%s'%s\n\n%s", name.c_str(), DidYouMean(name, names).c_str(), Overview().c_str());
+  std::fprintf(stderr, "hilo: there is no command '%s'%s\n\n%s", name.c_str(), DidYouMean(name, names).c_str(),
+               Overview().c_str());
   return 2;
 }
 
@@ -103,7 +107,8 @@ int Main(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   hilo::SetLogSink([](hilo::LogSeverity severity, absl::string_view message) {
-    if (severity == hilo::LogSeverity::kWarning) std::fprintf(stderr, "hilo: warning: %.*s\n", static_cast<int>(message.size()), message.data());
+    if (severity == hilo::LogSeverity::kWarning)
+      std::fprintf(stderr, "hilo: warning: %.*s\n", static_cast<int>(message.size()), message.data());
   });
   // What cannot be written is an error with words, not a signal that ends the program.
   std::signal(SIGPIPE, SIG_IGN);

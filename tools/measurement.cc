@@ -53,7 +53,8 @@ absl::StatusOr<double> TimeRun(const Session& session) {
 absl::Status TimeRuns(const Session& session, int64_t iterations, Measurement* measured) {
   HILO_ASSIGN_OR_RETURN(const double first, TimeRun(session));  // pages, caches and threads are cold
   const double warm_up_ms = std::min(kBudgetMs / 10, 20 * first);
-  for (const int64_t start = NowNanoseconds(); MillisecondsSince(start) < warm_up_ms;) HILO_RETURN_IF_ERROR(TimeRun(session).status());
+  for (const int64_t start = NowNanoseconds(); MillisecondsSince(start) < warm_up_ms;)
+    HILO_RETURN_IF_ERROR(TimeRun(session).status());
   std::vector<double>& times = measured->run_ms;
   const double processor = ProcessorMs();
   const int64_t start = NowNanoseconds();
@@ -90,8 +91,9 @@ absl::Status TimeTransfers(const Session& session, Measurement* measured) {
     std::vector<std::unique_ptr<Buffer>> sent;
     for (size_t device = 0; device < arguments.size(); ++device) {
       for (size_t i = 0; i < arguments[device].size(); ++i) {
-        HILO_ASSIGN_OR_RETURN(sent.emplace_back(), session.client->BufferFromLiteral(arguments[device][i], static_cast<int>(device),
-                                                                                     &session.arguments[device][i]->shape()));
+        HILO_ASSIGN_OR_RETURN(sent.emplace_back(),
+                              session.client->BufferFromLiteral(arguments[device][i], static_cast<int>(device),
+                                                                &session.arguments[device][i]->shape()));
       }
     }
     for (const auto& buffer : sent) HILO_RETURN_IF_ERROR(buffer->Await());
@@ -111,22 +113,27 @@ absl::Status TimeTransfers(const Session& session, Measurement* measured) {
 std::string WithOccupancy(absl::string_view line) {
   const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits("registers=", 1));
   int64_t registers;
-  if (parts.size() != 2 || !absl::SimpleAtoi(parts[1].substr(0, parts[1].find(' ')), &registers) || registers <= 0) return std::string(line);
+  if (parts.size() != 2 || !absl::SimpleAtoi(parts[1].substr(0, parts[1].find(' ')), &registers) || registers <= 0)
+    return std::string(line);
   const int64_t warps = std::min<int64_t>(64, 65536 / (32 * ((registers + 7) / 8 * 8)));
   return absl::StrCat(line, " occupancy=", warps, "/64");
 }
 
 // " bytes=4096 sectors=128 sector_ratio=1.00".
 std::string MemoryText(const KernelMemory& memory) {
-  std::string text = absl::StrFormat(" bytes=%d sectors=%d sector_ratio=%.2f", memory.bytes, memory.sectors, memory.SectorRatio());
-  if (memory.bank_passes > 0) absl::StrAppendFormat(&text, " bank_passes=%d bank_ratio=%.2f", memory.bank_passes, memory.BankRatio());
+  std::string text =
+      absl::StrFormat(" bytes=%d sectors=%d sector_ratio=%.2f", memory.bytes, memory.sectors, memory.SectorRatio());
+  if (memory.bank_passes > 0)
+    absl::StrAppendFormat(&text, " bank_passes=%d bank_ratio=%.2f", memory.bank_passes, memory.BankRatio());
   return text;
 }
 
 // What the emulated device counts, behind the lines of the kernels.
-void AddMemory(const Program& program, const Session& session, const Flags& flags, double run_ms, std::vector<std::string>* lines) {
+void AddMemory(const Program& program, const Session& session, const Flags& flags, double run_ms,
+               std::vector<std::string>* lines) {
   if (run_ms > kMostCountedMs) {
-    lines->push_back(absl::StrFormat("memory sectors are not counted: that takes a hundred times the %.3g ms of a run", run_ms));
+    lines->push_back(
+        absl::StrFormat("memory sectors are not counted: that takes a hundred times the %.3g ms of a run", run_ms));
     return;
   }
   const auto counted = CountKernelMemory(program, session, flags);
@@ -135,7 +142,9 @@ void AddMemory(const Program& program, const Session& session, const Flags& flag
     return;
   }
   for (const auto& [kernel, memory] : *counted) {
-    const auto line = std::find_if(lines->begin(), lines->end(), [name = absl::StrCat(kernel, ":")](const std::string& one) { return absl::StartsWith(one, name); });
+    const auto line = std::find_if(
+        lines->begin(), lines->end(),
+        [name = absl::StrCat(kernel, ":")](const std::string& one) { return absl::StartsWith(one, name); });
     if (line == lines->end()) {
       lines->push_back(absl::StrCat(kernel, ":", MemoryText(memory)));
     } else {
@@ -150,7 +159,8 @@ std::vector<std::string> Kernels(const Program& program, const std::string& plat
   const auto text = [&]() -> absl::StatusOr<std::string> {
     HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Compiler> compiler, CompilerFrom(platform, flags));
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, PrepareModule(*compiler, program.module->Clone(), options));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module,
+                          PrepareModule(*compiler, program.module->Clone(), options));
     return compiler->Emit(std::move(module), options, "resources");
   }();
   if (!text.ok()) return {std::string(text.status().message())};
@@ -177,13 +187,16 @@ bool IsEmulated(const std::string& platform) { return absl::StrContains(platform
 absl::StatusOr<Roofs> MeasureRoofs(const std::string& platform, const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const double sum, LeastMs(kSumProgram, platform, flags));
   HILO_ASSIGN_OR_RETURN(const double product, LeastMs(kProductProgram, platform, flags));
-  return Roofs{.gigabytes_per_second = 3 * 4 * 16777216.0 / sum * 1e-6, .gigaflops = 2 * 1024.0 * 1024 * 1024 / product * 1e-6};
+  return Roofs{.gigabytes_per_second = 3 * 4 * 16777216.0 / sum * 1e-6,
+               .gigaflops = 2 * 1024.0 * 1024 * 1024 / product * 1e-6};
 }
 
 double Measurement::Quantile(double q) const {
   return run_ms[static_cast<size_t>(std::ceil(q * static_cast<double>(run_ms.size()))) - 1];
 }
-double Measurement::MeanMs() const { return std::accumulate(run_ms.begin(), run_ms.end(), 0.0) / static_cast<double>(run_ms.size()); }
+double Measurement::MeanMs() const {
+  return std::accumulate(run_ms.begin(), run_ms.end(), 0.0) / static_cast<double>(run_ms.size());
+}
 double Measurement::GigabytesPerSecond() const { return (argument_bytes + result_bytes) / Quantile(0.5) * 1e-6; }
 std::optional<double> Measurement::Gigaflops() const {
   if (!flops.has_value()) return std::nullopt;
@@ -194,10 +207,12 @@ std::optional<double> Measurement::RoofFraction() const {
   return std::max(GigabytesPerSecond() / roofs->gigabytes_per_second, *Gigaflops() / roofs->gigaflops);
 }
 
-absl::StatusOr<Measurement> Measure(const Program& program, const std::string& platform, const Flags& flags, int64_t iterations) {
+absl::StatusOr<Measurement> Measure(const Program& program, const std::string& platform, const Flags& flags,
+                                    int64_t iterations) {
   Measurement measured{.program = program.name, .platform = platform};
   const bool random = !flags.Has("input") && !flags.Has("inputs");
-  HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(program, platform, flags, random ? ArgumentSource::kRandom : ArgumentSource::kFlags));
+  HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(program, platform, flags,
+                                                           random ? ArgumentSource::kRandom : ArgumentSource::kFlags));
   measured.compile_ms = session.compile_ms;
   measured.estimated_ms = static_cast<double>(session.executable->program().estimated_nanoseconds()) * 1e-6;
   HILO_RETURN_IF_ERROR(TimeRuns(session, iterations, &measured));

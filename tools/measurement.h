@@ -11,7 +11,8 @@
 
 namespace hilo::tools {
 
-// The most that a platform does here, seen in two programs: a sum of two long arrays and a product of two large matrices, both of f32.
+// The most that a platform does here, seen in two programs: a sum of two long arrays and a product of two large
+// matrices, both of f32.
 struct Roofs {
   double gigabytes_per_second = 0, gigaflops = 0;
 };
@@ -26,8 +27,8 @@ struct Measurement {
   double cpu_ms = 0;           // of a run: processor time of the whole process
   // Arguments from the host to the devices and results back, least of a few times.
   double to_device_ms = 0, from_device_ms = 0;
-  // Of a run, on all devices: what the arguments and the results hold, and what the program does (hlo/analysis/program_cost.h), if it was given as
-  // a module.
+  // Of a run, on all devices: what the arguments and the results hold, and what the program does
+  // (hlo/analysis/program_cost.h), if it was given as a module.
   double argument_bytes = 0, result_bytes = 0;
   std::optional<double> flops;
   std::optional<Roofs> roofs;  // none where times say nothing of the machine
@@ -43,9 +44,10 @@ struct Measurement {
   std::optional<double> RoofFraction() const;
 };
 
-// Runs for some time after a warm-up; `iterations` 0: as often as fits into a second. Without --input and --inputs the arguments are random.
-// Errors: those of compiling and running.
-absl::StatusOr<Measurement> Measure(const Program& program, const std::string& platform, const Flags& flags, int64_t iterations);
+// Runs for some time after a warm-up; `iterations` 0: as often as fits into a second. Without --input and --inputs the
+// arguments are random. Errors: those of compiling and running.
+absl::StatusOr<Measurement> Measure(const Program& program, const std::string& platform, const Flags& flags,
+                                    int64_t iterations);
 
 // The platform's times are those of an emulation.
 bool IsEmulated(const std::string& platform);

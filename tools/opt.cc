@@ -26,8 +26,7 @@ absl::Status RunPass(HloPass& pass, HloModule* module, const PassContext& contex
   HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
   const absl::StatusOr<bool> changed = pass.Run(module, context);
   if (!changed.ok()) return AddContext(changed.status(), absl::StrCat("; in pass ", pass.name()));
-  return AddContext(VerifyHloModule(*module, HloStage::kInput),
-                    absl::StrCat("; after pass ", pass.name()));
+  return AddContext(VerifyHloModule(*module, HloStage::kInput), absl::StrCat("; after pass ", pass.name()));
 }
 
 void ListPasses(const PassPipeline& pipeline) {
@@ -35,26 +34,25 @@ void ListPasses(const PassPipeline& pipeline) {
     std::printf("to stage %s%s:\n", std::string(HloStageName(stage.stage)).c_str(),
                 stage.max_rounds > 1 ? ", repeated until nothing changes" : "");
     for (const auto& pass : stage.passes) {
-      std::printf("  %s%s\n", std::string(pass->name()).c_str(),
-                  pass->optional() ? "" : " (always runs)");
+      std::printf("  %s%s\n", std::string(pass->name()).c_str(), pass->optional() ? "" : " (always runs)");
     }
   }
 }
 
-absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::string>& names,
-                      HloModule* module, const PassContext& context) {
+absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::string>& names, HloModule* module,
+                      const PassContext& context) {
   std::vector<std::string> known;
   for (const std::string& name : names) {
     HloPass* found = nullptr;
     for (const PassPipeline::Stage& stage : pipeline.stages()) {
       for (const auto& pass : stage.passes) {
         if (pass->name() == name) found = pass.get();
-        if (std::find(known.begin(), known.end(), pass->name()) == known.end())
-          known.emplace_back(pass->name());
+        if (std::find(known.begin(), known.end(), pass->name()) == known.end()) known.emplace_back(pass->name());
       }
     }
     if (found == nullptr) {
-      return InvalidArgument("there is no pass '", name, "'; there are ", absl::StrJoin(known, ", "), DidYouMean(name, known));
+      return InvalidArgument("there is no pass '", name, "'; there are ", absl::StrJoin(known, ", "),
+                             DidYouMean(name, known));
     }
     HILO_RETURN_IF_ERROR(RunPass(*found, module, context));
   }
@@ -86,8 +84,8 @@ absl::StatusOr<HloStage> StageNamed(const std::string& name) {
     if (HloStageName(stage) == name) return stage;
     names.emplace_back(HloStageName(stage));
   }
-  return InvalidArgument("--stage: there is no stage '", name, "'; there are ",
-                         absl::StrJoin(names, ", "), DidYouMean(name, names));
+  return InvalidArgument("--stage: there is no stage '", name, "'; there are ", absl::StrJoin(names, ", "),
+                         DidYouMean(name, names));
 }
 
 absl::StatusOr<std::string> Serialize(const HloModule& module, const std::string& format) {
@@ -104,8 +102,7 @@ absl::Status Opt(const Flags& flags) {
     ListPasses(pipeline);
     return absl::OkStatus();
   }
-  if (flags.Has("passes") == flags.Has("stage"))
-    return InvalidArgument("give either --passes or --stage");
+  if (flags.Has("passes") == flags.Has("stage")) return InvalidArgument("give either --passes or --stage");
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
   WatchDeadline(&options);
   const PassContext context{.cancellation = options.cancellation.get()};

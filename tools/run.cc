@@ -58,8 +58,7 @@ absl::Status Write(const Flags& flags, const Session& session, Results results) 
     return WriteNpz(PathOfProcess(session, flags.Get("outputs")), arrays);
   }
   const std::string path = flags.Get("output");
-  if (path.size() < 2 || path[0] != '@')
-    return InvalidArgument("--output: expected @FILE.npy, got '", path, "'");
+  if (path.size() < 2 || path[0] != '@') return InvalidArgument("--output: expected @FILE.npy, got '", path, "'");
   if (results.size() != 1 || results[0].size() != 1) {
     return InvalidArgument("--output writes one array, but the result has ", results.size() * results[0].size(),
                            "; use --outputs=OUT.npz");
@@ -76,7 +75,8 @@ absl::Status ShowOutfeed(const Flags& flags, const Session& session, std::vector
       Literal& item = outfeed[device][i];
       const std::string name = absl::StrCat("outfeed", i);
       if (!flags.Has("outfeed")) {
-        std::printf("%s%s: %s\n", name.c_str(), DeviceSuffix(session, device).c_str(), item.ToString(true, kMaxPrintedElements).c_str());
+        std::printf("%s%s: %s\n", name.c_str(), DeviceSuffix(session, device).c_str(),
+                    item.ToString(true, kMaxPrintedElements).c_str());
       } else if (item.shape().IsTuple()) {
         for (int64_t j = 0; j < item.tuple_size(); ++j) {
           arrays.push_back({absl::StrCat(name, "_", j, DeviceSuffix(session, device)), std::move(item.element(j))});
@@ -93,13 +93,16 @@ absl::Status Run(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(flags));
   HILO_ASSIGN_OR_RETURN(Session session, OpenSession(program, flags.Get("platform", program.platform), flags));
   const HostTransfers& wanted = session.executable->host_transfers();
-  if (!wanted.infeeds.empty() && !flags.Has("infeed")) return InvalidArgument("the program reads an infeed; give --infeed=FILE.npz");
+  if (!wanted.infeeds.empty() && !flags.Has("infeed"))
+    return InvalidArgument("the program reads an infeed; give --infeed=FILE.npz");
   HILO_ASSIGN_OR_RETURN(std::vector<Literal> items, LoadInfeed(flags, wanted.infeeds));
   std::optional<Transfers> transfers;
-  if (wanted.any) transfers.emplace(session.client.get(), static_cast<int64_t>(session.arguments.size()), std::move(items));
+  if (wanted.any)
+    transfers.emplace(session.client.get(), static_cast<int64_t>(session.arguments.size()), std::move(items));
   const int64_t start = NowNanoseconds();
   HILO_ASSIGN_OR_RETURN(Executable::ReplicatedResults buffers, session.Run());
-  std::fprintf(stderr, "%s %.1f ms, run %.3g ms\n", program.module == nullptr ? "load" : "compile", session.compile_ms, MillisecondsSince(start));
+  std::fprintf(stderr, "%s %.1f ms, run %.3g ms\n", program.module == nullptr ? "load" : "compile", session.compile_ms,
+               MillisecondsSince(start));
   Results results(buffers.size());
   for (size_t device = 0; device < buffers.size(); ++device) {
     for (const auto& buffer : buffers[device]) {
@@ -123,7 +126,8 @@ Command RunCommand() {
       .details =
           "Results go to standard output as literals, or to the files that --outputs or --output "
           "name. On several devices, outI_rD is result I of device D = replica * partitions + partition.\n"
-          "Started by a launcher (hilo launch, mpirun, torchrun, srun; docs/distributed.md) it is one of several processes that share the devices\n"
+          "Started by a launcher (hilo launch, mpirun, torchrun, srun; docs/distributed.md) it is one of several "
+          "processes that share the devices\n"
           "equally; process P shows its own results, or writes them to OUT_pP.npz.\n"
           "MODULE may be an executable that hilo compile -o wrote: native code, to be trusted like a program.\n"
           "Infeeds take the arrays in0, in1 ... of the archive that --infeed names (given repeatedly: one archive\n"
@@ -136,11 +140,12 @@ Command RunCommand() {
           "  hilo run step.hlo --inputs=in.npz --replicas=4\n"
           "  hilo compile step.hlo -o step.hilo && hilo run step.hilo --inputs=in.npz\n"
           "  hilo run step.hlo --input=random --input=@weights.npy --platform=interpreter\n",
-      .flags = Join(Join(RunFlags(), {{"outputs", "OUT.npz", "write the results out0, out1 ..."},
-                                      {"output", "@FILE.npy", "write the only result"},
-                                      {"infeed", "IN.npz", "what infeed instructions read: in0, in1 ..."},
-                                      {"outfeed", "OUT.npz", "write what outfeed instructions put out: outfeed0, outfeed1 ..."}}),
-                    CompileFlags()),
+      .flags = Join(
+          Join(RunFlags(), {{"outputs", "OUT.npz", "write the results out0, out1 ..."},
+                            {"output", "@FILE.npy", "write the only result"},
+                            {"infeed", "IN.npz", "what infeed instructions read: in0, in1 ..."},
+                            {"outfeed", "OUT.npz", "write what outfeed instructions put out: outfeed0, outfeed1 ..."}}),
+          CompileFlags()),
       .run = &Run};
 }
 

@@ -29,8 +29,7 @@ constexpr int64_t kMaxDevices = 1024;
 // What a file is, judged by its first bytes; empty: HLO text, or nothing that is known.
 absl::string_view ForeignKind(absl::string_view bytes) {
   if (absl::StartsWith(bytes, "PK")) return "a zip archive (arrays are given with --inputs=FILE)";
-  if (absl::StartsWith(bytes, "\x93NUMPY"))
-    return "a NumPy array (arrays are given with --input=@FILE)";
+  if (absl::StartsWith(bytes, "\x93NUMPY")) return "a NumPy array (arrays are given with --input=@FILE)";
   if (absl::StartsWith(bytes,
                        "\x7f"
                        "ELF"))
@@ -44,8 +43,7 @@ absl::string_view ForeignKind(absl::string_view bytes) {
 
 // Cancelled by the first Ctrl-C; the second ends the process.
 std::shared_ptr<CancellationToken> InterruptToken() {
-  static const auto* token =
-      new std::shared_ptr<CancellationToken>(std::make_shared<CancellationToken>());
+  static const auto* token = new std::shared_ptr<CancellationToken>(std::make_shared<CancellationToken>());
   struct sigaction action = {};
   action.sa_handler = [](int) { (*token)->Cancel(); };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -65,8 +63,7 @@ std::vector<ParameterLeaf> ParameterLeaves(const ProgramShape& shape) {
   for (size_t i = 0; i < shape.parameters.size(); ++i) {
     for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape.parameters[i])) {
       leaves.push_back({.name = leaf.shape->IsArray() ? absl::StrCat("arg", arrays++) : "",
-                        .parameter = i < shape.parameter_names.size() ? shape.parameter_names[i]
-                                                                      : absl::StrCat(i),
+                        .parameter = i < shape.parameter_names.size() ? shape.parameter_names[i] : absl::StrCat(i),
                         .shape = *leaf.shape});
     }
   }
@@ -77,20 +74,19 @@ std::string ListLeaves(const std::vector<ParameterLeaf>& leaves) {
   std::string list;
   for (const ParameterLeaf& leaf : leaves) {
     if (!leaf.name.empty())
-      absl::StrAppend(&list, "\n  ", leaf.name, ": ", leaf.shape.ToString(), "  (", leaf.parameter,
-                      ")");
+      absl::StrAppend(&list, "\n  ", leaf.name, ": ", leaf.shape.ToString(), "  (", leaf.parameter, ")");
   }
   return list;
 }
 
-// The literal as an argument: an array within the bounds of a parameter with dynamic dimensions says how many elements there are.
+// The literal as an argument: an array within the bounds of a parameter with dynamic dimensions says how many elements
+// there are.
 absl::StatusOr<Literal> Fit(const ParameterLeaf& leaf, Literal literal) {
   if (ShapeUtil::Compatible(leaf.shape, literal.shape())) return literal;
   if (!leaf.shape.is_static()) {
     if (auto bounded = literal.ToBoundedDynamic(leaf.shape); bounded.ok()) return bounded;
   }
-  return InvalidArgument(leaf.name, ": expected ", leaf.shape.ToString(), ", got ",
-                         literal.shape().ToString());
+  return InvalidArgument(leaf.name, ": expected ", leaf.shape.ToString(), ", got ", literal.shape().ToString());
 }
 
 // What is empty of memory but has a place: tokens.
@@ -99,8 +95,8 @@ absl::StatusOr<std::shared_ptr<const Literal>> Placeholder(const Shape& shape) {
   return std::make_shared<const Literal>(std::move(literal));
 }
 
-absl::StatusOr<std::vector<Arguments>> LoadArchive(const std::vector<ParameterLeaf>& leaves,
-                                                   const std::string& path, int64_t device_count) {
+absl::StatusOr<std::vector<Arguments>> LoadArchive(const std::vector<ParameterLeaf>& leaves, const std::string& path,
+                                                   int64_t device_count) {
   const auto leaf_named = [&](absl::string_view name) -> const ParameterLeaf* {
     name = name.substr(0, name.find('_'));
     for (const ParameterLeaf& leaf : leaves) {
@@ -108,11 +104,10 @@ absl::StatusOr<std::vector<Arguments>> LoadArchive(const std::vector<ParameterLe
     }
     return nullptr;
   };
-  HILO_ASSIGN_OR_RETURN(
-      std::vector<NamedLiteral> arrays, ReadNpz(path, [&](absl::string_view name) {
-        const ParameterLeaf* leaf = leaf_named(name);
-        return leaf == nullptr ? PRIMITIVE_TYPE_INVALID : leaf->shape.element_type();
-      }));
+  HILO_ASSIGN_OR_RETURN(std::vector<NamedLiteral> arrays, ReadNpz(path, [&](absl::string_view name) {
+                          const ParameterLeaf* leaf = leaf_named(name);
+                          return leaf == nullptr ? PRIMITIVE_TYPE_INVALID : leaf->shape.element_type();
+                        }));
   absl::flat_hash_map<std::string, std::shared_ptr<const Literal>> by_name;
   for (NamedLiteral& array : arrays) by_name[array.name] = std::make_shared<const Literal>(std::move(array.literal));
   std::vector<Arguments> arguments(device_count);
@@ -125,7 +120,8 @@ absl::StatusOr<std::vector<Arguments>> LoadArchive(const std::vector<ParameterLe
       auto found = by_name.find(absl::StrCat(leaf.name, "_r", device));
       if (found == by_name.end()) found = by_name.find(leaf.name);
       if (found == by_name.end()) {
-        return InvalidArgument(path, " has no ", leaf.name, device_count > 1 ? absl::StrCat(" or ", leaf.name, "_r", device) : "",
+        return InvalidArgument(path, " has no ", leaf.name,
+                               device_count > 1 ? absl::StrCat(" or ", leaf.name, "_r", device) : "",
                                "; the parameters are", ListLeaves(leaves));
       }
       if (ShapeUtil::Compatible(leaf.shape, found->second->shape())) {
@@ -139,22 +135,18 @@ absl::StatusOr<std::vector<Arguments>> LoadArchive(const std::vector<ParameterLe
   return arguments;
 }
 
-absl::StatusOr<Literal> LoadOne(const ParameterLeaf& leaf, const std::string& text,
-                                int64_t number) {
+absl::StatusOr<Literal> LoadOne(const ParameterLeaf& leaf, const std::string& text, int64_t number) {
   if (text == "random") return RandomLiteral(leaf.shape, static_cast<uint64_t>(number));
-  absl::StatusOr<Literal> literal = text[0] == '@'
-                                        ? ReadNpy(text.substr(1), leaf.shape.element_type())
-                                        : ParseLiteralOf(text, leaf.shape);
-  if (!literal.ok())
-    return AddContext(literal.status(), absl::StrCat("; in --input for ", leaf.name));
+  absl::StatusOr<Literal> literal =
+      text[0] == '@' ? ReadNpy(text.substr(1), leaf.shape.element_type()) : ParseLiteralOf(text, leaf.shape);
+  if (!literal.ok()) return AddContext(literal.status(), absl::StrCat("; in --input for ", leaf.name));
   return Fit(leaf, *std::move(literal));
 }
 
 }  // namespace
 
 int64_t NowNanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
@@ -164,32 +156,34 @@ double MillisecondsSince(int64_t start_nanoseconds) {
 
 std::vector<FlagSpec> CompileFlags() {
   return {{"platform", "NAME", "interpreter, cpu (default), cuda or cuda-emulated"},
-          {"strict", "",
-           "every operation rounds on its own: no fused multiply-add, no wider intermediates"},
+          {"strict", "", "every operation rounds on its own: no fused multiply-add, no wider intermediates"},
           {"flush-denormals", "", "denormals count as zero and become zero"},
-          {"partitioned", "", "the module is the program of one partition already: its shardings only tell where its shapes came from"},
-          {"deterministic", "", "the same bits in every run: always so on interpreter and cpu; on GPUs it means --strict, as libraries have orders of their own"},
+          {"partitioned", "",
+           "the module is the program of one partition already: its shardings only tell where its shapes came from"},
+          {"deterministic", "",
+           "the same bits in every run: always so on interpreter and cpu; on GPUs it means --strict, as libraries have "
+           "orders of their own"},
           {"cpu", "NAME", "processor to compile for: LLVM's name, or x86-64, x86-64-v3, x86-64-v4"},
           {"arch", "NAME", "the same for platforms cuda and cuda-emulated: sm_80, sm_90 ..."},
-          {"threads", "N",
-           "threads of compilation and runs; default: the processors that this process may use"},
-          {"buffers", "assigned",
-           "interpreter: evaluate in assigned memory, the oracle of buffer assignment"},
+          {"threads", "N", "threads of compilation and runs; default: the processors that this process may use"},
+          {"buffers", "assigned", "interpreter: evaluate in assigned memory, the oracle of buffer assignment"},
           {"deadline", "SECONDS", "end a compilation or a run that takes longer"},
           {"disable-passes", "A,B", "passes to leave out (hilo opt --list-passes)"},
           {"verify-each-pass", "", "check the module after every pass"},
           {"dump", "DIR", "write every stage to DIR; the variable HILO_DUMP does the same"},
-          {"cache-dir", "DIR", "keep compiled programs in DIR for the next time; the variable HILO_CACHE_DIR does the same"},
+          {"cache-dir", "DIR",
+           "keep compiled programs in DIR for the next time; the variable HILO_CACHE_DIR does the same"},
           {"perf", "", "tell perf of the generated code (jitdump)"},
           {"ffi-library", "FILE.so",
-           "a library with functions for custom calls, which exports HiloRegisterCustomCalls (runtime/ffi/custom_call_library.h); may be repeated"}};
+           "a library with functions for custom calls, which exports HiloRegisterCustomCalls "
+           "(runtime/ffi/custom_call_library.h); may be repeated"}};
 }
 
 std::vector<FlagSpec> RunFlags() {
   return {{"inputs", "IN.npz",
-           "arguments arg0, arg1 ... in parameter order, tuples flattened depth first; on several devices also arg0_rD for device D"},
-          {"input", "VALUE",
-           "next argument: a literal such as f32[2]{1,2} or {1,2}, @FILE.npy, or random"},
+           "arguments arg0, arg1 ... in parameter order, tuples flattened depth first; on several devices also arg0_rD "
+           "for device D"},
+          {"input", "VALUE", "next argument: a literal such as f32[2]{1,2} or {1,2}, @FILE.npy, or random"},
           {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},
           {"partitions", "N", "devices that share one program; device D = replica * N + partition"}};
 }
@@ -209,7 +203,9 @@ absl::StatusOr<std::string> ModulePath(const Flags& flags) {
   return flags.positional()[0];
 }
 
-absl::StatusOr<std::string> ReadModuleFile(const std::string& path) { return ReadFile(path == "-" ? "/dev/stdin" : path); }
+absl::StatusOr<std::string> ReadModuleFile(const std::string& path) {
+  return ReadFile(path == "-" ? "/dev/stdin" : path);
+}
 
 absl::StatusOr<std::unique_ptr<HloModule>> ParseModule(const std::string& bytes, const std::string& path) {
   if (bytes.empty()) return InvalidArgument(path, " is empty; expected a module in HLO text");
@@ -234,7 +230,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> ParseModule(const std::string& bytes,
 absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const std::string path, ModulePath(flags));
   HILO_ASSIGN_OR_RETURN(const std::string bytes, ReadModuleFile(path));
-  if (LooksLikeExecutable(bytes)) return InvalidArgument(path, " is a compiled executable; this command takes a module");
+  if (LooksLikeExecutable(bytes))
+    return InvalidArgument(path, " is a compiled executable; this command takes a module");
   return ParseModule(bytes, path);
 }
 
@@ -252,7 +249,8 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags)
     program.name = program.module->name();
     return program;
   }
-  for (const char* flag : {"strict", "flush-denormals", "cpu", "disable-passes", "verify-each-pass", "dump", "replicas", "partitions", "partitioned"}) {
+  for (const char* flag : {"strict", "flush-denormals", "cpu", "disable-passes", "verify-each-pass", "dump", "replicas",
+                           "partitions", "partitioned"}) {
     if (flags.Has(flag)) return InvalidArgument("--", flag, " is for compilation, and ", path, " is compiled already");
   }
   HILO_ASSIGN_OR_RETURN(const ExecutableInfo info, ReadExecutableInfo(program.executable));
@@ -262,7 +260,8 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags)
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
   CompileOptions options;
-  options.strict = flags.Has("strict") || (flags.Has("deterministic") && absl::StartsWith(flags.Get("platform"), "cuda"));
+  options.strict =
+      flags.Has("strict") || (flags.Has("deterministic") && absl::StartsWith(flags.Get("platform"), "cuda"));
   options.flush_denormals = flags.Has("flush-denormals");
   options.partitioned = flags.Has("partitioned");
   if (flags.Has("cpu") && flags.Has("arch")) return InvalidArgument("give --cpu or --arch, not both");
@@ -284,13 +283,14 @@ void WatchDeadline(CompileOptions* options) {
   static Watchdog* const watchdog = new Watchdog();
   options->cancellation = std::make_shared<CancellationToken>();
   if (options->deadline == absl::InfiniteDuration()) return;
-  watchdog->Arm(options->cancellation, Watchdog::Clock::now() + absl::ToChronoNanoseconds(std::min(options->deadline, absl::Hours(24 * 365 * 100))));
+  watchdog->Arm(options->cancellation, Watchdog::Clock::now() + absl::ToChronoNanoseconds(std::min(
+                                                                    options->deadline, absl::Hours(24 * 365 * 100))));
 }
 
 absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options) {
   if (options.replica_count > kMaxDevices || options.num_partitions > kMaxDevices / options.replica_count) {
-    return InvalidArgument(options.replica_count, " replicas and ", options.num_partitions, " partitions: at most ", kMaxDevices,
-                           " devices can run a program");
+    return InvalidArgument(options.replica_count, " replicas and ", options.num_partitions, " partitions: at most ",
+                           kMaxDevices, " devices can run a program");
   }
   return options.replica_count * options.num_partitions;
 }
@@ -298,12 +298,12 @@ absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options) {
 absl::StatusOr<std::unique_ptr<Compiler>> CompilerFrom(const std::string& platform, const Flags& flags) {
   const std::string buffers = flags.Get("buffers");
   if (buffers.empty()) {
-    auto compiler = CreateCompiler(platform, flags.Has("cache-dir") ? std::optional<std::string>(flags.Get("cache-dir")) : std::nullopt);
+    auto compiler = CreateCompiler(
+        platform, flags.Has("cache-dir") ? std::optional<std::string>(flags.Get("cache-dir")) : std::nullopt);
     if (!compiler.ok()) return AddContext(compiler.status(), DidYouMean(platform, PlatformNames()));
     return compiler;
   }
-  if (buffers != "assigned")
-    return InvalidArgument("--buffers: expected assigned, got '", buffers, "'");
+  if (buffers != "assigned") return InvalidArgument("--buffers: expected assigned, got '", buffers, "'");
   if (platform != "interpreter")
     return InvalidArgument("--buffers=assigned needs --platform=interpreter, not ", platform);
   return CreateInterpreterCompiler({.assigned_buffers = true});
@@ -311,9 +311,10 @@ absl::StatusOr<std::unique_ptr<Compiler>> CompilerFrom(const std::string& platfo
 
 namespace {
 
-absl::StatusOr<std::unique_ptr<Client>> MakeClient(const std::string& platform, const Flags& flags, int64_t device_count,
-                                                   std::optional<ProcessGroupOptions> processes) {
-  ClientOptions options{.platform = platform, .device_count = static_cast<int>(device_count), .processes = std::move(processes)};
+absl::StatusOr<std::unique_ptr<Client>> MakeClient(const std::string& platform, const Flags& flags,
+                                                   int64_t device_count, std::optional<ProcessGroupOptions> processes) {
+  ClientOptions options{
+      .platform = platform, .device_count = static_cast<int>(device_count), .processes = std::move(processes)};
   if (flags.Has("cache-dir")) options.cache_dir = flags.Get("cache-dir");
   HILO_ASSIGN_OR_RETURN(const int64_t threads, flags.Integer("threads", 0, 1));
   if (threads > INT32_MAX) return InvalidArgument("--threads: ", threads, " are too many");
@@ -324,15 +325,18 @@ absl::StatusOr<std::unique_ptr<Client>> MakeClient(const std::string& platform, 
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags, int64_t device_count) {
+absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
+                                                     int64_t device_count) {
   return MakeClient(platform, flags, device_count, std::nullopt);
 }
 
-absl::StatusOr<std::unique_ptr<Client>> CreateClientOfLaunch(const std::string& platform, const Flags& flags, int64_t device_count) {
+absl::StatusOr<std::unique_ptr<Client>> CreateClientOfLaunch(const std::string& platform, const Flags& flags,
+                                                             int64_t device_count) {
   HILO_ASSIGN_OR_RETURN(const LaunchEnvironment launch, DetectLaunch());
   if (launch.world_size == 1) return CreateClient(platform, flags, device_count);
   if (device_count % launch.world_size != 0) {
-    return InvalidArgument("the program runs on ", device_count, " devices (replicas times partitions), which cannot be shared equally by the ",
+    return InvalidArgument("the program runs on ", device_count,
+                           " devices (replicas times partitions), which cannot be shared equally by the ",
                            launch.world_size, " processes that ", launch.launcher, " has started");
   }
   HILO_ASSIGN_OR_RETURN(ProcessGroupOptions processes, ProcessGroupOptionsFrom(launch));
@@ -341,7 +345,8 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClientOfLaunch(const std::string& 
   return MakeClient(platform, flags, device_count / launch.world_size, std::move(processes));
 }
 
-absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, const Flags& flags, int64_t device_count) {
+absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, const Flags& flags,
+                                                     int64_t device_count) {
   const std::vector<ParameterLeaf> leaves = ParameterLeaves(shape);
   const std::vector<std::string>& texts = flags.All("input");
   if (flags.Has("inputs")) {
@@ -357,8 +362,7 @@ absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, 
     }
     if (next == texts.size()) {
       return InvalidArgument("the program needs arguments, and ", leaf.name,
-                             " is missing; give --inputs=FILE.npz, or --input=VALUE for each of",
-                             ListLeaves(leaves));
+                             " is missing; give --inputs=FILE.npz, or --input=VALUE for each of", ListLeaves(leaves));
     }
     if (texts[next].empty()) return InvalidArgument("--input for ", leaf.name, " is empty");
     HILO_ASSIGN_OR_RETURN(Literal literal, LoadOne(leaf, texts[next], static_cast<int64_t>(next)));
@@ -366,8 +370,7 @@ absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, 
     arguments.push_back(std::make_shared<const Literal>(std::move(literal)));
   }
   if (next < texts.size()) {
-    return InvalidArgument("got ", texts.size(), " inputs for ", next, " parameters",
-                           ListLeaves(leaves));
+    return InvalidArgument("got ", texts.size(), " inputs for ", next, " parameters", ListLeaves(leaves));
   }
   return std::vector<Arguments>(device_count, arguments);
 }
@@ -388,7 +391,8 @@ absl::StatusOr<Arguments> RandomArguments(const ProgramShape& shape) {
 }
 
 // The client, with as many devices as the program wants, and the executable.
-absl::Status CompileInto(Session* session, std::unique_ptr<HloModule> module, const std::string& platform, const Flags& flags) {
+absl::Status CompileInto(Session* session, std::unique_ptr<HloModule> module, const std::string& platform,
+                         const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
   HILO_ASSIGN_OR_RETURN(options.replica_count, flags.Integer("replicas", module->replica_count(), 1));
   HILO_ASSIGN_OR_RETURN(options.num_partitions, flags.Integer("partitions", module->num_partitions(), 1));
@@ -400,10 +404,12 @@ absl::Status CompileInto(Session* session, std::unique_ptr<HloModule> module, co
   return absl::OkStatus();
 }
 
-absl::Status LoadInto(Session* session, const std::string& executable, const std::string& platform, const Flags& flags) {
+absl::Status LoadInto(Session* session, const std::string& executable, const std::string& platform,
+                      const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
   HILO_ASSIGN_OR_RETURN(const ExecutableInfo info, ReadExecutableInfo(executable));
-  HILO_ASSIGN_OR_RETURN(const int64_t devices, DeviceCount({.replica_count = info.replica_count, .num_partitions = info.partition_count}));
+  HILO_ASSIGN_OR_RETURN(const int64_t devices,
+                        DeviceCount({.replica_count = info.replica_count, .num_partitions = info.partition_count}));
   HILO_ASSIGN_OR_RETURN(session->client, CreateClientOfLaunch(platform, flags, devices));
   LoadOptions load{.perf_jitdump = options.perf_jitdump};
   for (int device = 0; device < devices; ++device) load.devices.push_back(device);
@@ -415,7 +421,8 @@ absl::Status LoadInto(Session* session, const std::string& executable, const std
 
 }  // namespace
 
-absl::StatusOr<Session> OpenSession(const Program& program, const std::string& platform, const Flags& flags, ArgumentSource source) {
+absl::StatusOr<Session> OpenSession(const Program& program, const std::string& platform, const Flags& flags,
+                                    ArgumentSource source) {
   Session session;
   HILO_ASSIGN_OR_RETURN(const double deadline, flags.Seconds("deadline", 0));
   session.options.synchronous = true;
@@ -442,9 +449,9 @@ absl::StatusOr<Session> OpenSession(const Program& program, const std::string& p
   session.arguments.resize(session.places.size());
   for (size_t device = 0; device < session.places.size(); ++device) {
     for (size_t i = 0; i < layouts.size(); ++i) {
-      HILO_ASSIGN_OR_RETURN(
-          std::unique_ptr<Buffer> buffer,
-          session.client->BufferFromLiteral(*arguments[session.places[device]][i], static_cast<int>(device), layouts[i]));
+      HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> buffer,
+                            session.client->BufferFromLiteral(*arguments[session.places[device]][i],
+                                                              static_cast<int>(device), layouts[i]));
       session.arguments[device].push_back(buffer.get());
       session.buffers.push_back(std::move(buffer));
     }

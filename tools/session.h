@@ -31,13 +31,15 @@ struct Program {
   std::string name;
   std::string platform;  // that it is for; a module: "cpu"
 };
-// From a file ("-": standard input). Errors: as LoadModule; those of Client::Load; InvalidArgument for flags of compilation together with an executable.
+// From a file ("-": standard input). Errors: as LoadModule; those of Client::Load; InvalidArgument for flags of
+// compilation together with an executable.
 absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags);
 // The one that the command line names.
 absl::StatusOr<Program> LoadProgram(const Flags& flags);
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags);
-// Gives the options a token that their deadline expires from now on: for those who call a Compiler, which unlike a Client watches no clock.
+// Gives the options a token that their deadline expires from now on: for those who call a Compiler, which unlike a
+// Client watches no clock.
 void WatchDeadline(CompileOptions* options);
 // Replicas times partitions. Errors: InvalidArgument for more than there can be.
 absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options);
@@ -45,17 +47,19 @@ absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options);
 absl::StatusOr<std::unique_ptr<Compiler>> CompilerFrom(const std::string& platform, const Flags& flags);
 absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
                                                      int64_t device_count = 1);
-// The client of this process among those that its launcher has started, which have `device_count` devices together. Errors: InvalidArgument if there
-// are not as many for each; those of DetectLaunch and ProcessGroup::Join.
-absl::StatusOr<std::unique_ptr<Client>> CreateClientOfLaunch(const std::string& platform, const Flags& flags, int64_t device_count);
+// The client of this process among those that its launcher has started, which have `device_count` devices together.
+// Errors: InvalidArgument if there are not as many for each; those of DetectLaunch and ProcessGroup::Join.
+absl::StatusOr<std::unique_ptr<Client>> CreateClientOfLaunch(const std::string& platform, const Flags& flags,
+                                                             int64_t device_count);
 
 // The arguments of one device, one a leaf of the parameters, depth first. Devices may share them.
 using Arguments = std::vector<std::shared_ptr<const Literal>>;
 
-// The arguments that --inputs or --input give to each of `device_count` devices. In an archive, argI_rD is for device D, argI for all.
-// Errors: InvalidArgument listing the parameters if there are too few or too many, or naming the
-// one that does not fit.
-absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, const Flags& flags, int64_t device_count);
+// The arguments that --inputs or --input give to each of `device_count` devices. In an archive, argI_rD is for device
+// D, argI for all. Errors: InvalidArgument listing the parameters if there are too few or too many, or naming the one
+// that does not fit.
+absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, const Flags& flags,
+                                                     int64_t device_count);
 
 // A compiled module with its arguments on its devices.
 struct Session {

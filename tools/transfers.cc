@@ -50,7 +50,8 @@ absl::StatusOr<std::vector<Literal>> LoadInfeed(const Flags& flags, const std::v
     }
     for (auto& [number, elements] : by_place) {
       if (elements.begin()->first < 0) {
-        if (elements.size() > 1) return InvalidArgument("--infeed: ", path, ": in", number, " is both an array and a tuple");
+        if (elements.size() > 1)
+          return InvalidArgument("--infeed: ", path, ": in", number, " is both an array and a tuple");
         items.push_back(std::move(elements.begin()->second));
         continue;
       }
@@ -73,7 +74,8 @@ Transfers::Transfers(Client* client, int64_t device_count, std::vector<Literal> 
     if (!items_.empty()) {
       threads_.emplace_back([this, device] {
         for (const Literal& item : items_) {
-          if (!client_->TransferToInfeed(item, device, {.cancellation = over_}).ok()) return;  // the run reports what is wrong
+          if (!client_->TransferToInfeed(item, device, {.cancellation = over_}).ok())
+            return;  // the run reports what is wrong
         }
       });
     }
@@ -99,7 +101,8 @@ std::vector<std::vector<Literal>> Transfers::Finish() {
   Stop();
   for (size_t device = 0; device < outfeed_.size(); ++device) {
     while (true) {
-      absl::StatusOr<Literal> item = client_->TransferFromOutfeed(static_cast<int>(device), {.deadline = absl::ZeroDuration()});
+      absl::StatusOr<Literal> item =
+          client_->TransferFromOutfeed(static_cast<int>(device), {.deadline = absl::ZeroDuration()});
       if (!item.ok()) break;
       outfeed_[device].push_back(*std::move(item));
     }

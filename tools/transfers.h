@@ -11,7 +11,8 @@
 
 namespace hilo::tools {
 
-// The items in the files of --infeed, one file after the other, in the order of their numbers: inI is an array; inI_J is element J of a tuple.
+// The items in the files of --infeed, one file after the other, in the order of their numbers: inI is an array; inI_J
+// is element J of a tuple.
 absl::StatusOr<std::vector<Literal>> LoadInfeed(const Flags& flags, const std::vector<Shape>& shapes);
 
 // Feeds `items` to every device and collects what every device puts out, on threads of its own, until Finish.

@@ -13,25 +13,22 @@ namespace hilo {
 namespace {
 
 absl::StatusOr<Literal> RunCollective(const HloInstruction& instruction, Operands operands,
-                                      absl::Span<const ComputationFn> computations,
-                                      const RunContext& run) {
+                                      absl::Span<const ComputationFn> computations, const RunContext& run) {
   HILO_ASSIGN_OR_RETURN(const CollectiveOp op, CollectiveOp::Create(instruction));
   // The start of a pair states more than its result.
-  const bool starts = instruction.opcode() == HloOpcode::kAllGatherStart ||
-                      instruction.opcode() == HloOpcode::kCollectivePermuteStart;
-  HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(starts ? instruction.shape().tuple_shapes(1)
-                                                               : instruction.shape()));
+  const bool starts =
+      instruction.opcode() == HloOpcode::kAllGatherStart || instruction.opcode() == HloOpcode::kCollectivePermuteStart;
+  HILO_ASSIGN_OR_RETURN(Literal result,
+                        Literal::Create(starts ? instruction.shape().tuple_shapes(1) : instruction.shape()));
   std::vector<const void*> sends;
   for (const Literal* operand : operands) sends.push_back(operand->untyped_data().data());
   std::vector<void*> receives;
   if (!result.shape().IsTuple()) receives.push_back(result.untyped_data().data());
-  for (int64_t i = 0; i < result.tuple_size(); ++i)
-    receives.push_back(result.element(i).untyped_data().data());
+  for (int64_t i = 0; i < result.tuple_size(); ++i) receives.push_back(result.element(i).untyped_data().data());
   const PrimitiveType type = operands[0]->shape().element_type();
   std::unique_ptr<ScalarComputation> reducer;
   if (!computations.empty()) {
-    reducer = std::make_unique<ScalarComputation>(computations[0],
-                                                  std::vector<PrimitiveType>{type, type});
+    reducer = std::make_unique<ScalarComputation>(computations[0], std::vector<PrimitiveType>{type, type});
   }
   auto combine = [&](void* to, const void* a, const void* b, int64_t count) -> absl::Status {
     const int64_t size = PrimitiveTypeByteSize(type);
@@ -64,7 +61,10 @@ absl::StatusOr<Literal> DeviceEnvironment::RunCustomCall(const HloInstruction& i
   if (call != custom_calls_.end()) return call->second->Run(run_, operands);
   std::vector<const Shape*> shapes;
   for (const HloInstruction* operand : instruction.operands()) shapes.push_back(&operand->shape());
-  const OpView op{.opcode = instruction.opcode(), .operands = shapes, .attributes = instruction.attributes(), .stated = &instruction.shape()};
+  const OpView op{.opcode = instruction.opcode(),
+                  .operands = shapes,
+                  .attributes = instruction.attributes(),
+                  .stated = &instruction.shape()};
   return EvaluateOp(op, instruction.shape(), operands);
 }
 

@@ -12,7 +12,8 @@ namespace hilo {
 class DeviceEnvironment : public EvaluationEnvironment {
  public:
   // Both outlive this.
-  DeviceEnvironment(const RunContext& run, const CustomCallTable& custom_calls) : run_(run), custom_calls_(custom_calls) {}
+  DeviceEnvironment(const RunContext& run, const CustomCallTable& custom_calls)
+      : run_(run), custom_calls_(custom_calls) {}
   int64_t replica_id() const override { return run_.replica_id; }
   int64_t partition_id() const override { return run_.partition_id; }
   absl::StatusOr<Literal> Run(const HloInstruction& instruction, Operands operands,

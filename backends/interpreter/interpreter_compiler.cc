@@ -36,8 +36,7 @@ class InterpreterTarget : public Target {
   bool DotGoesToLibrary(const HloInstruction&) const override { return false; }
 };
 
-absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const void* const> leaves,
-                                   int64_t* next) {
+absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const void* const> leaves, int64_t* next) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
     for (const Shape& element : shape.tuple_shapes()) {
@@ -51,8 +50,7 @@ absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const void* co
   return LiteralFromBytes(static_cast<const uint8_t*>(bytes), shape);
 }
 
-void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<void* const> leaves,
-                 int64_t* next) {
+void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<void* const> leaves, int64_t* next) {
   if (shape.IsTuple()) {
     for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
       WriteLeaves(literal.element(i), shape.tuple_shapes(i), leaves, next);
@@ -60,8 +58,7 @@ void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<void* co
     return;
   }
   void* bytes = leaves[(*next)++];
-  if (shape.IsArray() && bytes != nullptr)
-    LiteralToBytes(literal, shape, static_cast<uint8_t*>(bytes));
+  if (shape.IsArray() && bytes != nullptr) LiteralToBytes(literal, shape, static_cast<uint8_t*>(bytes));
 }
 
 // Parameters and result of a computation, row-major.
@@ -78,8 +75,8 @@ ProgramShape OwnShape(const HloComputation& computation) {
 
 class InterpreterProgram : public CompiledProgram {
  public:
-  InterpreterProgram(std::unique_ptr<HloModule> module, ProgramShape shape,
-                     CustomCallTable custom_calls, std::optional<BufferAssignment> assignment, std::string source)
+  InterpreterProgram(std::unique_ptr<HloModule> module, ProgramShape shape, CustomCallTable custom_calls,
+                     std::optional<BufferAssignment> assignment, std::string source)
       : module_(std::move(module)),
         source_(std::move(source)),
         custom_calls_(std::move(custom_calls)),
@@ -95,9 +92,8 @@ class InterpreterProgram : public CompiledProgram {
                    absl::Span<void* const> outputs) const override {
     if (static_cast<int64_t>(parameters.size()) != parameter_leaves_ ||
         static_cast<int64_t>(outputs.size()) != output_leaves_) {
-      return InvalidArgument("the program takes ", parameter_leaves_, " parameter and ",
-                             output_leaves_, " output leaves, but got ", parameters.size(), " and ",
-                             outputs.size());
+      return InvalidArgument("the program takes ", parameter_leaves_, " parameter and ", output_leaves_,
+                             " output leaves, but got ", parameters.size(), " and ", outputs.size());
     }
     std::vector<Literal> arguments;
     int64_t next = 0;
@@ -122,14 +118,16 @@ class InterpreterProgram : public CompiledProgram {
   absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return {}; }
   int64_t temp_bytes() const override { return 0; }
   int64_t code_bytes() const override { return 0; }
-  int64_t estimated_nanoseconds() const override { return has_open_end_ ? INT64_MAX : 1000 * module_->instruction_count(); }
+  int64_t estimated_nanoseconds() const override {
+    return has_open_end_ ? INT64_MAX : 1000 * module_->instruction_count();
+  }
 
  private:
-  absl::StatusOr<Literal> Evaluate(const RunContext& context,
-                                   absl::Span<const Literal* const> arguments) const {
+  absl::StatusOr<Literal> Evaluate(const RunContext& context, absl::Span<const Literal* const> arguments) const {
     DeviceEnvironment environment(context, custom_calls_);
     WorkBudget budget(context.cancellation);
-    if (assignment_.has_value()) return EvaluateInAssignedBuffers(*module_, *assignment_, arguments, &environment, &budget);
+    if (assignment_.has_value())
+      return EvaluateInAssignedBuffers(*module_, *assignment_, arguments, &environment, &budget);
     HloEvaluator evaluator(&budget, &environment);
     return evaluator.Evaluate(*module_, arguments);
   }
@@ -151,8 +149,7 @@ class InterpreterCompiler : public Compiler {
   bool TakesDynamicShapes() const override { return !options_.assigned_buffers; }
 
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
-                                                           const CompileOptions& options,
-                                                           ThreadPool*) override {
+                                                           const CompileOptions& options, ThreadPool*) override {
     ProgramShape shape = module->EntryProgramShape();
     std::optional<BufferAssignment> assignment;
     std::string source;
@@ -162,13 +159,15 @@ class InterpreterCompiler : public Compiler {
       HILO_ASSIGN_OR_RETURN(assignment, BufferAssignment::Create(*module, {}));
     }
     HILO_ASSIGN_OR_RETURN(CustomCallTable custom_calls, FindCustomCalls(*module, options));
-    return std::make_unique<InterpreterProgram>(std::move(module), std::move(shape),
-                                                std::move(custom_calls), std::move(assignment), std::move(source));
+    return std::make_unique<InterpreterProgram>(std::move(module), std::move(shape), std::move(custom_calls),
+                                                std::move(assignment), std::move(source));
   }
 
-  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options) override {
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact,
+                                                        const CompileOptions& options) override {
     HILO_ASSIGN_OR_RETURN(const absl::string_view text, artifact.Find(kModuleSection));
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.file_name = "serialised executable"}));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module,
+                          ParseHloModule(text, {.file_name = "serialised executable"}));
     return Compile(std::move(module), options, nullptr);
   }
 

@@ -20,8 +20,8 @@ static void check(PJRT_Error* error) {
 }
 
 /* CALL(Client_Create, args, .num_options = 0): declares `args`, calls PJRT_Client_Create, ends on an error. */
-#define CALL(function, args, ...)                                                        \
-  PJRT_##function##_Args args = {.struct_size = sizeof args, __VA_ARGS__};               \
+#define CALL(function, args, ...)                                          \
+  PJRT_##function##_Args args = {.struct_size = sizeof args, __VA_ARGS__}; \
   check(api->PJRT_##function(&args))
 
 static char program_text[] =
@@ -41,7 +41,11 @@ int main(int argc, char** argv) {
   CALL(Client_Create, client, .num_options = 0);
   CALL(Client_Devices, devices, .client = client.client);
 
-  PJRT_Program program = {.struct_size = sizeof program, .code = program_text, .code_size = strlen(program_text), .format = "hlo_text", .format_size = 8};
+  PJRT_Program program = {.struct_size = sizeof program,
+                          .code = program_text,
+                          .code_size = strlen(program_text),
+                          .format = "hlo_text",
+                          .format_size = 8};
   CALL(Client_Compile, compile, .client = client.client, .program = &program);
 
   const float a = 2, x[4] = {1, 2, 3, 4}, y[4] = {10, 20, 30, 40};
@@ -49,8 +53,9 @@ int main(int argc, char** argv) {
   const int64_t dims[1] = {4};
   PJRT_Buffer* arguments[3];
   for (int i = 0; i < 3; ++i) {
-    CALL(Client_BufferFromHostBuffer, host, .client = client.client, .data = data[i], .type = PJRT_Buffer_Type_F32, .dims = dims, .num_dims = i > 0,
-         .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall, .device = devices.devices[0]);
+    CALL(Client_BufferFromHostBuffer, host, .client = client.client, .data = data[i], .type = PJRT_Buffer_Type_F32,
+         .dims = dims, .num_dims = i > 0, .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
+         .device = devices.devices[0]);
     CALL(Event_Destroy, done, .event = host.done_with_host_buffer);
     arguments[i] = host.buffer;
   }
@@ -58,8 +63,8 @@ int main(int argc, char** argv) {
   PJRT_Buffer* const* argument_lists[1] = {arguments};
   PJRT_Buffer** result_lists[1] = {results};
   PJRT_ExecuteOptions options = {.struct_size = sizeof options};
-  CALL(LoadedExecutable_Execute, run, .executable = compile.executable, .options = &options, .argument_lists = argument_lists, .num_devices = 1,
-       .num_args = 3, .output_lists = result_lists);
+  CALL(LoadedExecutable_Execute, run, .executable = compile.executable, .options = &options,
+       .argument_lists = argument_lists, .num_devices = 1, .num_args = 3, .output_lists = result_lists);
 
   float sum[4];
   CALL(Buffer_ToHostBuffer, copy, .src = results[0], .dst = sum, .dst_size = sizeof sum);

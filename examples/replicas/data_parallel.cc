@@ -1,5 +1,6 @@
-// Trains a small network on handwritten digits twice: on one device with all 64 images, and on four replicas with 16 each, which add their
-// gradients up in every step. Both see the same losses, but for the rounding of sums in another order.
+// Trains a small network on handwritten digits twice: on one device with all 64 images, and on four replicas with 16
+// each, which add their gradients up in every step. Both see the same losses, but for the rounding of sums in another
+// order.
 //
 //   data_parallel examples/digits/digits.npz
 //   hilo launch -n 2 data_parallel examples/digits/digits.npz      the four replicas are in two processes
@@ -37,8 +38,8 @@ XlaOp MaximumOver(XlaOp x, int64_t dimension) {
   return Reduce(x, ConstantR0<float>(x.builder(), -INFINITY), *max.Build(), {dimension});
 }
 
-// (images f32[batch,64], labels s32[batch], w1, b1, w2, b2) -> (loss, w1, b1, w2, b2): one step of gradient descent on the mean loss over all replicas'
-// images.
+// (images f32[batch,64], labels s32[batch], w1, b1, w2, b2) -> (loss, w1, b1, w2, b2): one step of gradient descent on
+// the mean loss over all replicas' images.
 absl::StatusOr<XlaComputation> TrainStep(int64_t batch) {
   XlaBuilder b("train_step");
   const XlaOp images = Parameter(&b, 0, ShapeUtil::MakeShape(F32, {batch, kPixels}), "images");
@@ -66,8 +67,9 @@ absl::StatusOr<XlaComputation> TrainStep(int64_t batch) {
   const auto descend = [&](XlaOp weight, XlaOp gradient) {
     return Sub(weight, Mul(CrossReplicaSum(gradient), ConstantR0<float>(&b, kRate)));
   };
-  Tuple(&b, {CrossReplicaSum(loss), descend(w1, Dot(Transpose(images, {1, 0}), d_hidden)), descend(b1, SumOver(d_hidden, 0)),
-             descend(w2, Dot(Transpose(hidden, {1, 0}), d_logits)), descend(b2, SumOver(d_logits, 0))});
+  Tuple(&b, {CrossReplicaSum(loss), descend(w1, Dot(Transpose(images, {1, 0}), d_hidden)),
+             descend(b1, SumOver(d_hidden, 0)), descend(w2, Dot(Transpose(hidden, {1, 0}), d_logits)),
+             descend(b2, SumOver(d_logits, 0))});
   return b.Build();
 }
 
@@ -80,8 +82,10 @@ absl::StatusOr<Digits> LoadDigits(const char* path) {
   Digits digits;
   HILO_ASSIGN_OR_RETURN(const std::vector<NamedLiteral> arrays, ReadNpz(path));
   for (const NamedLiteral& array : arrays) {
-    if (array.name == "images") digits.images.assign(array.literal.data<float>().begin(), array.literal.data<float>().end());
-    if (array.name == "labels") digits.labels.assign(array.literal.data<int32_t>().begin(), array.literal.data<int32_t>().end());
+    if (array.name == "images")
+      digits.images.assign(array.literal.data<float>().begin(), array.literal.data<float>().end());
+    if (array.name == "labels")
+      digits.labels.assign(array.literal.data<int32_t>().begin(), array.literal.data<int32_t>().end());
   }
   if (digits.images.size() != kImages * kPixels || digits.labels.size() != kImages)
     return absl::InvalidArgumentError("expected images f32[64,64] and labels s32[64]");
@@ -116,8 +120,14 @@ absl::StatusOr<std::vector<float>> Train(const Digits& digits, int replicas) {
   const int here = client_options.device_count, first = client->first_device();
   for (int d = 0; d < here; ++d) {
     const int r = first + d;
-    const std::vector<float> w1 = FirstWeights(kPixels * kHidden), w2 = FirstWeights(kHidden * kClasses), zeros(kHidden);
-    const void* arrays[] = {digits.images.data() + r * batch * kPixels, digits.labels.data() + r * batch, w1.data(), zeros.data(), w2.data(), zeros.data()};
+    const std::vector<float> w1 = FirstWeights(kPixels * kHidden), w2 = FirstWeights(kHidden * kClasses),
+                             zeros(kHidden);
+    const void* arrays[] = {digits.images.data() + r * batch * kPixels,
+                            digits.labels.data() + r * batch,
+                            w1.data(),
+                            zeros.data(),
+                            w2.data(),
+                            zeros.data()};
     for (int i = 0; i < 6; ++i) {
       HILO_ASSIGN_OR_RETURN(state[d].emplace_back(), client->BufferFromHostMemory(arrays[i], parameters[i], d));
     }
@@ -149,7 +159,8 @@ absl::Status Run(const char* path) {
     if (i % 10 == 0 || i + 1 == kSteps) std::printf("%4d   %10.6f   %10.6f\n", i, one[i], four[i]);
   }
   std::printf("largest relative difference of the losses: %.2g\n", difference);
-  if (!(difference < 1e-4) || !(four.back() < four.front() / 2)) return absl::InternalError("the replicas did not learn what one device learns");
+  if (!(difference < 1e-4) || !(four.back() < four.front() / 2))
+    return absl::InternalError("the replicas did not learn what one device learns");
   return absl::OkStatus();
 }
 

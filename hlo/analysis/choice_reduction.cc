@@ -1,10 +1,11 @@
-// The computation of an argmax is a page of comparisons and selects, written a little differently by everyone. What it means can be found by trying:
-// since it only compares its parameters with each other and chooses among them, it does with all values what it does with three numbers (and NaN) at
-// three positions. So it is run on all of these, and is taken for a choice if
+// The computation of an argmax is a page of comparisons and selects, written a little differently by everyone. What it
+// means can be found by trying: since it only compares its parameters with each other and chooses among them, it does
+// with all values what it does with three numbers (and NaN) at three positions. So it is run on all of these, and is
+// taken for a choice if
 //
 //   it returns one of the two pairs that it gets;
-//   g(x, y), which is f with the pair that stands first as its first operand, gives the same for three pairs whichever two meet first;
-//   f(f(z, x), y) = f(z, g(x, y)) for an initial pair z with any position.
+//   g(x, y), which is f with the pair that stands first as its first operand, gives the same for three pairs whichever
+//   two meet first; f(f(z, x), y) = f(z, g(x, y)) for an initial pair z with any position.
 #include "hlo/analysis/choice_reduction.h"
 
 #include <algorithm>
@@ -81,17 +82,14 @@ class Choice {
     switch (instruction.opcode()) {
       case HloOpcode::kAnd:
       case HloOpcode::kOr:
-      case HloOpcode::kNot:
-        return instruction.shape().element_type() == PRED;
-      case HloOpcode::kSelect:
-        return true;
+      case HloOpcode::kNot: return instruction.shape().element_type() == PRED;
+      case HloOpcode::kSelect: return true;
       case HloOpcode::kCompare:
         // Parameters 0 and 2 are values, 1 and 3 positions.
         step->direction = instruction.attrs<CompareAttrs>().direction;
-        return instruction.attrs<CompareAttrs>().type != ComparisonType::kTotalOrder && step->operands[0] < 4 && step->operands[1] < 4 &&
-               step->operands[0] % 2 == step->operands[1] % 2;
-      default:
-        return false;
+        return instruction.attrs<CompareAttrs>().type != ComparisonType::kTotalOrder && step->operands[0] < 4 &&
+               step->operands[1] < 4 && step->operands[0] % 2 == step->operands[1] % 2;
+      default: return false;
     }
   }
 
@@ -146,8 +144,10 @@ bool IsPosition(const HloInstruction* instruction, int64_t dimension) {
 bool IsChoiceReduction(const HloInstruction& reduce) {
   const int64_t last = reduce.operand(0)->shape().rank() - 1;
   if (reduce.operand_count() != 4 || reduce.attrs<ReduceAttrs>().dimensions != std::vector<int64_t>{last}) return false;
-  const PrimitiveType type = reduce.operand(0)->shape().element_type(), position = reduce.operand(1)->shape().element_type();
-  if (IsComplexType(type) || type == PRED || !IsIntegralType(position) || PrimitiveTypeByteSize(position) < 4) return false;
+  const PrimitiveType type = reduce.operand(0)->shape().element_type(),
+                      position = reduce.operand(1)->shape().element_type();
+  if (IsComplexType(type) || type == PRED || !IsIntegralType(position) || PrimitiveTypeByteSize(position) < 4)
+    return false;
   if (!IsPosition(reduce.operand(1), last)) return false;
   const std::optional<Choice> choice = Choice::Create(*reduce.called_computation());
   return choice.has_value() && Chooses(*choice, IsFloatingPointType(type));

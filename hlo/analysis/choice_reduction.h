@@ -6,8 +6,9 @@
 
 namespace hilo {
 
-// True if `reduce` goes along its minor-most dimension alone, over pairs of a value and its position, and its computation does nothing but compare
-// and choose, in such a way that the pairs may meet in any order as long as the one that stands first is the first operand.
+// True if `reduce` goes along its minor-most dimension alone, over pairs of a value and its position, and its
+// computation does nothing but compare and choose, in such a way that the pairs may meet in any order as long as the
+// one that stands first is the first operand.
 bool IsChoiceReduction(const HloInstruction& reduce);
 
 }  // namespace hilo

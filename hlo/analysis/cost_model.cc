@@ -7,8 +7,8 @@
 #include "hlo/analysis/running_reduction.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
-#include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {
@@ -30,14 +30,16 @@ double WindowElements(const Window& window) {
   return count;
 }
 
-// The time of an element of `type` beside that of single precision: vectors hold fewer of the wide ones, narrow floats are converted.
+// The time of an element of `type` beside that of single precision: vectors hold fewer of the wide ones, narrow floats
+// are converted.
 double TypeFactor(PrimitiveType type, OpCost cost) {
   const bool is_function = cost >= OpCost::kRoot && cost <= OpCost::kPower;
   if (IsComplexType(type)) return (type == C128 ? 2 : 1) * (is_function ? 5 : 3);
   if (type == F64) return is_function ? 3.5 : 2;  // half as many lanes, and more terms
   const int bytes = std::max(PrimitiveTypeByteSize(type), 1);
   if (IsFloatingPointType(type)) return bytes == 4 ? 1 : 3;  // narrow ones are converted
-  const bool divides = cost == OpCost::kDivision || cost == OpCost::kRemainder;  // there are no vector instructions for it
+  const bool divides =
+      cost == OpCost::kDivision || cost == OpCost::kRemainder;  // there are no vector instructions for it
   return (bytes > 4 ? 2 : 1) * (divides ? 4 : 1);
 }
 
@@ -100,14 +102,16 @@ Work OpWork(const HloInstruction& instruction, double count) {
     case HloOpcode::kScaledDot: return ProductWork(instruction, DotFlops(instruction) * part);
     case HloOpcode::kConvolution: return ProductWork(instruction, ConvolutionFlops(instruction) * part);
     case HloOpcode::kRaggedDot:
-      return ProductWork(instruction, 2 * count * static_cast<double>(instruction.operand(0)->shape().dimensions().back()));
+      return ProductWork(instruction,
+                         2 * count * static_cast<double>(instruction.operand(0)->shape().dimensions().back()));
     case HloOpcode::kReduce: return CalledWork(instruction) * (Elements(instruction.operand(0)->shape()) * part);
     case HloOpcode::kReduceWindow:
-      return CalledWork(instruction) *
-             (RunningWindowOf(instruction).has_value() ? count : count * WindowElements(instruction.attrs<ReduceWindowAttrs>().window));
+      return CalledWork(instruction) * (RunningWindowOf(instruction).has_value()
+                                            ? count
+                                            : count * WindowElements(instruction.attrs<ReduceWindowAttrs>().window));
     case HloOpcode::kSelectAndScatter:
-      return CalledWork(instruction) *
-             (Elements(instruction.operand(1)->shape()) * WindowElements(instruction.attrs<SelectAndScatterAttrs>().window));
+      return CalledWork(instruction) * (Elements(instruction.operand(1)->shape()) *
+                                        WindowElements(instruction.attrs<SelectAndScatterAttrs>().window));
     case HloOpcode::kMap: return CalledWork(instruction) * count;
     case HloOpcode::kScatter: {
       const HloInstruction* updates = instruction.operand(instruction.operand_count() - 1);
@@ -168,7 +172,8 @@ double DemandOf(const HloInstruction& user, int64_t index, double count) {
     case HloOpcode::kScatter: return index < user.operand_count() / 2 ? 0 : all;
     default: break;
   }
-  if (IsElementwise(user.opcode()) || HasTrait(user.opcode(), kMovement) || OpcodeInfo(user.opcode()).cost == OpCost::kMove) {
+  if (IsElementwise(user.opcode()) || HasTrait(user.opcode(), kMovement) ||
+      OpcodeInfo(user.opcode()).cost == OpCost::kMove) {
     return std::min(all, count);
   }
   return all;
@@ -196,7 +201,8 @@ void Visit(const HloInstruction& instruction, double count, bool is_root, Demand
     *work += OpWork(instruction, count);
   }
   for (int64_t i = 0; i < instruction.operand_count(); ++i) {
-    double elements = instruction.opcode() == HloOpcode::kFusion ? Elements(instruction.operand(i)->shape()) : DemandOf(instruction, i, count);
+    double elements = instruction.opcode() == HloOpcode::kFusion ? Elements(instruction.operand(i)->shape())
+                                                                 : DemandOf(instruction, i, count);
     if (is_root && i == 0 && &WrittenPart(instruction) != &instruction) elements = 0;  // stays as it is
     // Equal indices are computed once; operands that are read at several are counted as if they were not.
     double& most = (*demand)[instruction.operand(i)];
@@ -225,26 +231,27 @@ Work& Work::operator+=(const Work& other) {
 }
 
 Work Work::operator*(double times) const {
-  return {flops * times, transcendentals * times, operations * times, product_flops * times, bytes_read * times, bytes_written * times};
+  return {flops * times,         transcendentals * times, operations * times,
+          product_flops * times, bytes_read * times,      bytes_written * times};
 }
 
 const OpCostFacts& CostFacts(HloOpcode opcode) {
   // In the order of OpCost. The times are those of f32 elements on AVX-512 (tests/cost_model_test.py prints them).
   static constexpr OpCostFacts kFacts[] = {
-      {.code_size = 0, .operations = 0, .transcendental = false},   // kNothing
-      {.code_size = 3, .operations = 1, .transcendental = false},   // kMove
-      {.code_size = 3, .operations = 24, .transcendental = false},  // kTransposed
-      {.code_size = 12, .operations = 4, .transcendental = false},  // kIndexed
-      {.code_size = 12, .operations = 16, .transcendental = false}, // kGathered
-      {.code_size = 3, .operations = 1, .transcendental = false},   // kArithmetic
-      {.code_size = 12, .operations = 3, .transcendental = false},  // kDivision
-      {.code_size = 25, .operations = 8, .transcendental = false},  // kRemainder
-      {.code_size = 3, .operations = 6, .transcendental = true},    // kRoot
-      {.code_size = 25, .operations = 8, .transcendental = true},   // kExponential
-      {.code_size = 25, .operations = 20, .transcendental = true},  // kLogarithm
-      {.code_size = 60, .operations = 18, .transcendental = true},  // kTrigonometric
-      {.code_size = 60, .operations = 100, .transcendental = true}, // kPower
-      {.code_size = 3, .operations = 1, .transcendental = false},   // kOwn
+      {.code_size = 0, .operations = 0, .transcendental = false},    // kNothing
+      {.code_size = 3, .operations = 1, .transcendental = false},    // kMove
+      {.code_size = 3, .operations = 24, .transcendental = false},   // kTransposed
+      {.code_size = 12, .operations = 4, .transcendental = false},   // kIndexed
+      {.code_size = 12, .operations = 16, .transcendental = false},  // kGathered
+      {.code_size = 3, .operations = 1, .transcendental = false},    // kArithmetic
+      {.code_size = 12, .operations = 3, .transcendental = false},   // kDivision
+      {.code_size = 25, .operations = 8, .transcendental = false},   // kRemainder
+      {.code_size = 3, .operations = 6, .transcendental = true},     // kRoot
+      {.code_size = 25, .operations = 8, .transcendental = true},    // kExponential
+      {.code_size = 25, .operations = 20, .transcendental = true},   // kLogarithm
+      {.code_size = 60, .operations = 18, .transcendental = true},   // kTrigonometric
+      {.code_size = 60, .operations = 100, .transcendental = true},  // kPower
+      {.code_size = 3, .operations = 1, .transcendental = false},    // kOwn
   };
   static_assert(std::size(kFacts) == static_cast<size_t>(OpCost::kOwn) + 1);
   return kFacts[static_cast<size_t>(OpcodeInfo(opcode).cost)];
@@ -252,7 +259,8 @@ const OpCostFacts& CostFacts(HloOpcode opcode) {
 
 Work WorkOf(const HloInstruction& instruction) {
   Work work;
-  if (HasTrait(instruction.opcode(), kControlFlow) || OpcodeInfo(instruction.opcode()).cost == OpCost::kNothing) return work;
+  if (HasTrait(instruction.opcode(), kControlFlow) || OpcodeInfo(instruction.opcode()).cost == OpCost::kNothing)
+    return work;
   Demand demand;
   if (instruction.opcode() != HloOpcode::kFusion) {
     Visit(instruction, Elements(WrittenPart(instruction).shape()), /*is_root=*/true, &demand, &work);
@@ -320,7 +328,8 @@ bool IsFreeToRepeat(const HloInstruction& instruction) {
 
 double DotFlops(const HloInstruction& dot) {
   double flops = 2 * Elements(dot.shape());
-  for (const int64_t d : dot.attrs<DotAttrs>().lhs_contracting_dims) flops *= static_cast<double>(dot.operand(0)->shape().dimensions(d));
+  for (const int64_t d : dot.attrs<DotAttrs>().lhs_contracting_dims)
+    flops *= static_cast<double>(dot.operand(0)->shape().dimensions(d));
   return flops;
 }
 
@@ -328,7 +337,9 @@ double ConvolutionFlops(const HloInstruction& convolution) {
   const int64_t dimension = convolution.attrs<ConvolutionAttrs>().dim_labels.kernel_output_feature_dimension();
   const int64_t features = convolution.operand(1)->shape().dimensions(dimension);
   // Every feature of the result has its own part of the kernel.
-  return features == 0 ? 0 : 2 * Elements(convolution.shape()) * Elements(convolution.operand(1)->shape()) / static_cast<double>(features);
+  return features == 0 ? 0
+                       : 2 * Elements(convolution.shape()) * Elements(convolution.operand(1)->shape()) /
+                             static_cast<double>(features);
 }
 
 }  // namespace hilo

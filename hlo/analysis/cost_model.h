@@ -1,9 +1,11 @@
-// The cost model: what instructions cost to run and how much code they become. Fusion, the partitioning of code into functions, the choice of
-// threads and vector widths, and the reports of users (cost_analysis, hilo bench) ask this model and no other.
+// The cost model: what instructions cost to run and how much code they become. Fusion, the partitioning of code into
+// functions, the choice of threads and vector widths, and the reports of users (cost_analysis, hilo bench) ask this
+// model and no other.
 //
-// The unit of arithmetic is an operation: the time that one element of a single-precision addition takes in vector code. The table of ops says which
-// class of costs an op belongs to (OpCost in hlo/ops/table/hlo_opcode.def); the element type scales it. Bytes are those really touched: a dynamic-slice reads
-// its slice, a dynamic-update-slice writes its update, and what is computed inside a fusion costs no memory.
+// The unit of arithmetic is an operation: the time that one element of a single-precision addition takes in vector
+// code. The table of ops says which class of costs an op belongs to (OpCost in hlo/ops/table/hlo_opcode.def); the
+// element type scales it. Bytes are those really touched: a dynamic-slice reads its slice, a dynamic-update-slice
+// writes its update, and what is computed inside a fusion costs no memory.
 #ifndef HILO_HLO_ANALYSIS_COST_MODEL_H_
 #define HILO_HLO_ANALYSIS_COST_MODEL_H_
 
@@ -23,7 +25,7 @@ const OpCostFacts& CostFacts(HloOpcode opcode);
 
 // What one execution of an instruction takes. Counts are doubles, as products of sizes may exceed 2^63.
 struct Work {
-  double flops = 0;            // additions, multiplications, comparisons ... of elements of any type; a multiply-add is two
+  double flops = 0;  // additions, multiplications, comparisons ... of elements of any type; a multiply-add is two
   double transcendentals = 0;  // exponentials, logarithms, trigonometric functions, roots, powers
   double operations = 0;       // the time of all arithmetic but that of products
   double product_flops = 0;    // the flops of dots and convolutions, scaled to the time of single precision
@@ -35,8 +37,8 @@ struct Work {
   Work operator*(double times) const;
 };
 
-// The work of one execution of the instruction itself; instructions with the trait kControlFlow do no work of their own. Linear in the size
-// of the called computations.
+// The work of one execution of the instruction itself; instructions with the trait kControlFlow do no work of their
+// own. Linear in the size of the called computations.
 Work WorkOf(const HloInstruction& instruction);
 
 // What a machine does in a nanosecond on one thread.
@@ -52,7 +54,8 @@ double Nanoseconds(const Work& work, const MachineFacts& machine);
 // True if computing an element of the instruction a second time costs more than to keep it in memory.
 bool IsExpensiveToRepeat(const HloInstruction& instruction);
 
-// True if an element costs nothing inside of a loop: reading what a broadcast repeats is cheaper than reading the broadcast array.
+// True if an element costs nothing inside of a loop: reading what a broadcast repeats is cheaper than reading the
+// broadcast array.
 bool IsFreeToRepeat(const HloInstruction& instruction);
 
 // The flops of a dot and of a convolution: two for each multiply-add.

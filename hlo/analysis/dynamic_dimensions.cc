@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
-
 #include "base/errors.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
@@ -12,7 +11,9 @@
 namespace hilo {
 namespace {
 
-bool Contains(const std::vector<int64_t>& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool Contains(const std::vector<int64_t>& list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 // Collects the flows of one instruction.
 class Flows {
@@ -41,7 +42,8 @@ class Flows {
     int64_t next_offset = 0, next_batch = 0;
     for (int64_t d = 0; d < Leaf(0).rank(); ++d) {
       if (Contains(attrs.offset_dims, d)) {
-        while (Contains(attrs.collapsed_slice_dims, next_offset) || Contains(attrs.operand_batching_dims, next_offset)) ++next_offset;
+        while (Contains(attrs.collapsed_slice_dims, next_offset) || Contains(attrs.operand_batching_dims, next_offset))
+          ++next_offset;
         if (attrs.slice_sizes[next_offset] == Operand(0).dimensions(next_offset)) Add(0, next_offset, d);
         ++next_offset;
       } else {
@@ -82,7 +84,8 @@ class Flows {
 };
 
 bool ReadsOrSetsSizes(HloOpcode opcode) {
-  return opcode == HloOpcode::kGetDimensionSize || opcode == HloOpcode::kSetDimensionSize || opcode == HloOpcode::kDynamicReshape;
+  return opcode == HloOpcode::kGetDimensionSize || opcode == HloOpcode::kSetDimensionSize ||
+         opcode == HloOpcode::kDynamicReshape;
 }
 
 // The dimension of a reshape's result that its program would have computed; -1: not said.
@@ -105,7 +108,8 @@ bool HasDynamicShapes(const HloComputation& computation) {
 
 bool HasDynamicShapes(const HloModule& module) {
   const std::vector<HloComputation*> computations = module.computations();
-  return std::any_of(computations.begin(), computations.end(), [](const HloComputation* c) { return HasDynamicShapes(*c); });
+  return std::any_of(computations.begin(), computations.end(),
+                     [](const HloComputation* c) { return HasDynamicShapes(*c); });
 }
 
 std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
@@ -161,12 +165,8 @@ std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
     case HloOpcode::kSelectAndScatter:
     case HloOpcode::kReverse:
     case HloOpcode::kCholesky:
-    case HloOpcode::kReducePrecision:
-      flows.Same(0);
-      break;
-    case HloOpcode::kTriangularSolve:
-      flows.Same(1);
-      break;
+    case HloOpcode::kReducePrecision: flows.Same(0); break;
+    case HloOpcode::kTriangularSolve: flows.Same(1); break;
     case HloOpcode::kTopK:
       for (int64_t leaf = 0; leaf < flows.leaves(); ++leaf) flows.Same(0, leaf, flows.Operand(0).rank() - 1);
       break;
@@ -174,12 +174,8 @@ std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
     case HloOpcode::kScatter:
       for (int64_t leaf = 0; leaf < flows.leaves(); ++leaf) flows.Same(leaf, leaf);
       break;
-    case HloOpcode::kGather:
-      flows.Gather();
-      break;
-    case HloOpcode::kDot:
-      flows.Dot();
-      break;
+    case HloOpcode::kGather: flows.Gather(); break;
+    case HloOpcode::kDot: flows.Dot(); break;
     case HloOpcode::kConvolution: {
       const auto& attrs = instruction.attrs<ConvolutionAttrs>();
       const auto& labels = attrs.dim_labels;
@@ -189,9 +185,7 @@ std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
       }
       break;
     }
-    case HloOpcode::kReduce:
-      flows.Reduce();
-      break;
+    case HloOpcode::kReduce: flows.Reduce(); break;
     default:
       if (!IsElementwise(instruction.opcode()) || !instruction.shape().IsArray()) break;
       for (int64_t i = 0; i < instruction.operand_count(); ++i) flows.Same(i);
@@ -199,7 +193,8 @@ std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
   return flows.Take();
 }
 
-absl::StatusOr<std::vector<ReshapedDimension>> ReshapedDimensions(const HloInstruction& reshape, const std::vector<bool>& is_dynamic) {
+absl::StatusOr<std::vector<ReshapedDimension>> ReshapedDimensions(const HloInstruction& reshape,
+                                                                  const std::vector<bool>& is_dynamic) {
   const Shape& from = reshape.operand(0)->shape();
   const Shape& to = reshape.shape();
   const int64_t inferred = InferredDimension(reshape);
@@ -219,13 +214,15 @@ absl::StatusOr<std::vector<ReshapedDimension>> ReshapedDimensions(const HloInstr
     }
     // Dimensions of size 1 at the end belong to the last group.
     const auto all_ones = [](const Shape& shape, int64_t d) {
-      return std::all_of(shape.dimensions().begin() + d, shape.dimensions().end(), [](int64_t size) { return size == 1; });
+      return std::all_of(shape.dimensions().begin() + d, shape.dimensions().end(),
+                         [](int64_t size) { return size == 1; });
     };
     if (all_ones(from, i) && all_ones(to, j)) {
       i = from.rank();
       j = to.rank();
     }
-    if (std::none_of(is_dynamic.begin() + from_begin, is_dynamic.begin() + i, [](bool dynamic) { return dynamic; })) continue;
+    if (std::none_of(is_dynamic.begin() + from_begin, is_dynamic.begin() + i, [](bool dynamic) { return dynamic; }))
+      continue;
     std::vector<int64_t> called, greater;
     for (int64_t d = to_begin; d < j; ++d) {
       if (to.is_dynamic_dimension(d)) called.push_back(d);
@@ -235,8 +232,8 @@ absl::StatusOr<std::vector<ReshapedDimension>> ReshapedDimensions(const HloInstr
     if (called.empty() && inferred >= to_begin && inferred < j) called.push_back(inferred);
     const std::vector<int64_t>& candidates = called.empty() ? greater : called;
     if (candidates.size() != 1) {
-      return Unimplemented("which dimension of a reshape's result is dynamic cannot be told where a group has ", candidates.size(),
-                           " candidates", InstructionContext(reshape));
+      return Unimplemented("which dimension of a reshape's result is dynamic cannot be told where a group has ",
+                           candidates.size(), " candidates", InstructionContext(reshape));
     }
     result.push_back({candidates[0], from_begin, i, to_count / to.dimensions(candidates[0])});
   }

@@ -1,4 +1,5 @@
-// How the sizes of dynamic dimensions pass through instructions: what the evaluator and the expansion of dynamic shapes both must know.
+// How the sizes of dynamic dimensions pass through instructions: what the evaluator and the expansion of dynamic shapes
+// both must know.
 #ifndef HILO_HLO_ANALYSIS_DYNAMIC_DIMENSIONS_H_
 #define HILO_HLO_ANALYSIS_DYNAMIC_DIMENSIONS_H_
 
@@ -10,30 +11,35 @@
 
 namespace hilo {
 
-// True if a shape in the computation has a dynamic dimension, or an instruction reads or sets sizes. What it calls is not looked at.
+// True if a shape in the computation has a dynamic dimension, or an instruction reads or sets sizes. What it calls is
+// not looked at.
 bool HasDynamicShapes(const HloComputation& computation);
 bool HasDynamicShapes(const HloModule& module);
 
-// Dimension `operand_dimension` of operand number `operand` and dimension `dimension` of leaf `leaf` of the result have one size.
+// Dimension `operand_dimension` of operand number `operand` and dimension `dimension` of leaf `leaf` of the result have
+// one size.
 struct DimensionFlow {
   int64_t operand, operand_dimension;
   int64_t leaf, dimension;
 };
-// The dimensions of the result that simply have the size of one of an operand. Where several flow into one, the first that is dynamic counts.
-// Dimensions that an op computes anew (of concatenate, pad, windows, reshape), or makes static (a part of a slice), are not among them.
+// The dimensions of the result that simply have the size of one of an operand. Where several flow into one, the first
+// that is dynamic counts. Dimensions that an op computes anew (of concatenate, pad, windows, reshape), or makes static
+// (a part of a slice), are not among them.
 std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction);
 
-// The size of dimension `dimension` of a reshape's result: the product of the sizes of the operand's dimensions [operand_begin, operand_end)
-// divided by `divisor`.
+// The size of dimension `dimension` of a reshape's result: the product of the sizes of the operand's dimensions
+// [operand_begin, operand_end) divided by `divisor`.
 struct ReshapedDimension {
   int64_t dimension;
   int64_t operand_begin, operand_end;
   int64_t divisor;
 };
-// Neighbouring dimensions are grouped so that each group of the operand has as many elements as one of the result. Of each group with a dynamic
-// dimension (`is_dynamic`, one flag a dimension of the operand) one dimension of the result is dynamic: the one that the result's shape calls
-// so, or else its attribute inferred_dimension, or else the only one greater than 1. Errors: Unimplemented if there is no such one.
-absl::StatusOr<std::vector<ReshapedDimension>> ReshapedDimensions(const HloInstruction& reshape, const std::vector<bool>& is_dynamic);
+// Neighbouring dimensions are grouped so that each group of the operand has as many elements as one of the result. Of
+// each group with a dynamic dimension (`is_dynamic`, one flag a dimension of the operand) one dimension of the result
+// is dynamic: the one that the result's shape calls so, or else its attribute inferred_dimension, or else the only one
+// greater than 1. Errors: Unimplemented if there is no such one.
+absl::StatusOr<std::vector<ReshapedDimension>> ReshapedDimensions(const HloInstruction& reshape,
+                                                                  const std::vector<bool>& is_dynamic);
 
 }  // namespace hilo
 

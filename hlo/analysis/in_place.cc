@@ -25,8 +25,8 @@ bool SameLinearIndex(const HloInstruction& instruction, int64_t operand) {
          instruction.opcode() == HloOpcode::kBitcast;
 }
 
-// Accesses of every instruction of the fused computation when each of `roots` is evaluated once per index; an instruction is kSameIndex if all
-// paths from a root to it keep the linear index.
+// Accesses of every instruction of the fused computation when each of `roots` is evaluated once per index; an
+// instruction is kSameIndex if all paths from a root to it keep the linear index.
 absl::flat_hash_map<const HloInstruction*, Access> AccessesOf(const HloComputation& computation,
                                                               absl::Span<HloInstruction* const> roots) {
   absl::flat_hash_map<const HloInstruction*, Access> access;
@@ -69,8 +69,8 @@ bool IsPlainLoopRoot(const HloInstruction& root) {
          root.opcode() == HloOpcode::kIota || root.IsParameter() || root.IsConstant();
 }
 
-// A fusion whose root updates a part of a parameter: the parameter may be used by the root alone, or be read at the written window for
-// the update's own elements.
+// A fusion whose root updates a part of a parameter: the parameter may be used by the root alone, or be read at the
+// written window for the update's own elements.
 void UpdateFusionPairs(const HloInstruction& root, std::vector<InPlacePair>& pairs) {
   const HloInstruction* target = root.operand(0);
   if (!target->IsParameter() || !SameBytes(target->shape(), root.shape())) return;
@@ -150,12 +150,9 @@ bool IsForwarding(const HloInstruction& instruction) {
   if (instruction.parent()->IsFusion()) return false;
   switch (instruction.opcode()) {
     case HloOpcode::kReshape:
-    case HloOpcode::kBitcast:
-      return true;
-    case HloOpcode::kBitcastConvert:
-      return IsReinterpretation(instruction);
-    default:
-      return false;
+    case HloOpcode::kBitcast: return true;
+    case HloOpcode::kBitcastConvert: return IsReinterpretation(instruction);
+    default: return false;
   }
 }
 

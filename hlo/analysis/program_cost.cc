@@ -18,7 +18,8 @@ ProgramCost CostOf(const HloInstruction& instruction, const Costs& costs) {
         dearest.flops += one.flops;
         dearest.transcendentals += one.transcendentals;
         dearest.bytes_accessed += one.bytes_accessed;
-      } else if (one.flops + one.transcendentals + one.bytes_accessed > dearest.flops + dearest.transcendentals + dearest.bytes_accessed) {
+      } else if (one.flops + one.transcendentals + one.bytes_accessed >
+                 dearest.flops + dearest.transcendentals + dearest.bytes_accessed) {
         dearest = one;
       }
     }

@@ -9,13 +9,13 @@ namespace hilo {
 
 // Counts are doubles, as products of sizes may pass 2^63.
 struct ProgramCost {
-  double flops = 0;            // additions, multiplications, comparisons ... of elements of any type; a multiply-add is two
+  double flops = 0;  // additions, multiplications, comparisons ... of elements of any type; a multiply-add is two
   double transcendentals = 0;  // exponentials, logarithms, trigonometric functions, roots, powers
   double bytes_accessed = 0;   // read by instructions and written by them, as if each went through memory
 };
 
-// Of a run of the entry. Loops count as one trip, conditionals as their dearest branch, custom calls by their bytes alone.
-// Errors: InvalidArgument when computations call each other in a circle.
+// Of a run of the entry. Loops count as one trip, conditionals as their dearest branch, custom calls by their bytes
+// alone. Errors: InvalidArgument when computations call each other in a circle.
 absl::StatusOr<ProgramCost> CostOfProgram(const HloModule& module);
 
 }  // namespace hilo

@@ -19,18 +19,13 @@ std::optional<Literal> IdentityOf(HloOpcode op, PrimitiveType type) {
     case HloOpcode::kAdd:
       return IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0) : LiteralUtil::Zero(type);
     case HloOpcode::kOr:
-    case HloOpcode::kXor:
-      return LiteralUtil::Zero(type);
-    case HloOpcode::kMultiply:
-      return LiteralUtil::One(type);
-    case HloOpcode::kMaximum:
-      return IsComplexType(type) ? std::nullopt : std::optional(LiteralUtil::MinValue(type));
-    case HloOpcode::kMinimum:
-      return IsComplexType(type) ? std::nullopt : std::optional(LiteralUtil::MaxValue(type));
+    case HloOpcode::kXor: return LiteralUtil::Zero(type);
+    case HloOpcode::kMultiply: return LiteralUtil::One(type);
+    case HloOpcode::kMaximum: return IsComplexType(type) ? std::nullopt : std::optional(LiteralUtil::MinValue(type));
+    case HloOpcode::kMinimum: return IsComplexType(type) ? std::nullopt : std::optional(LiteralUtil::MaxValue(type));
     case HloOpcode::kAnd:
       return IsSignedIntegralType(type) ? LiteralUtil::FromDouble(type, -1) : LiteralUtil::MaxValue(type);  // all bits
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

@@ -14,7 +14,8 @@ std::optional<RunningWindow> RunningWindowOf(const HloInstruction& reduce_window
     if (w.stride != 1 || w.base_dilation != 1) return std::nullopt;
     if (w.size == 1 && w.padding_low == 0 && w.padding_high == 0) continue;
     if (running.has_value() || w.window_dilation != 1 || w.size < size || size == 0) return std::nullopt;
-    const bool front = w.padding_low == reach && w.padding_high == 0, back = w.padding_low == 0 && w.padding_high == reach;
+    const bool front = w.padding_low == reach && w.padding_high == 0,
+               back = w.padding_low == 0 && w.padding_high == reach;
     if (!front && !back) return std::nullopt;
     running = {.dimension = d, .from_back = back};
   }

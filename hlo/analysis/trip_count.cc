@@ -2,11 +2,13 @@
 //
 //   condition  compare(counter + a, limit)      body  counter' = counter + step      before it  counter = start
 //
-// with constants for a, limit, step and start. Each of the three values is brought into the form "element e of the state plus a number", or "a number".
-// Integers wrap around in HLO, so the count is only believed if no value on the way leaves the type.
+// with constants for a, limit, step and start. Each of the three values is brought into the form "element e of the
+// state plus a number", or "a number". Integers wrap around in HLO, so the count is only believed if no value on the
+// way leaves the type.
 //
-// Both operands of an addition are looked at, so values are memoised: sums of sums have exponentially many paths. A search gives up after a fixed number of
-// steps, so that many loops over one long chain of copies and fusions take linear time.
+// Both operands of an addition are looked at, so values are memoised: sums of sums have exponentially many paths. A
+// search gives up after a fixed number of steps, so that many loops over one long chain of copies and fusions take
+// linear time.
 #include "hlo/analysis/trip_count.h"
 
 #include <memory>
@@ -26,8 +28,8 @@ using Wide = __int128;
 constexpr int kMaxSteps = 2000;
 // Additions on the longest path to a value, which bounds the recursion.
 constexpr int kMaxDepth = 64;
-constexpr int64_t kNoElement = -1;     // a number
-constexpr int64_t kWholeState = -2;    // the state is the counter
+constexpr int64_t kNoElement = -1;   // a number
+constexpr int64_t kWholeState = -2;  // the state is the counter
 
 // Element `element` of the state plus `offset`, or the number `offset`.
 struct Affine {
@@ -35,7 +37,8 @@ struct Affine {
   Wide offset = 0;
 };
 
-// One use of a fused computation, whose parameters are the operands of `fusion` in `caller`. Null: outside of all fusions.
+// One use of a fused computation, whose parameters are the operands of `fusion` in `caller`. Null: outside of all
+// fusions.
 struct Scope {
   const HloInstruction* fusion;
   const Scope* caller;
@@ -105,13 +108,13 @@ class AffineForms {
         *value = {value->scope->fusion->operand(at->parameter_number()), value->scope->caller};
         return true;
       case HloOpcode::kGetTupleElement: {
-        const std::optional<Value> element = TupleElement({at->operand(0), value->scope}, at->attrs<GetTupleElementAttrs>().index);
+        const std::optional<Value> element =
+            TupleElement({at->operand(0), value->scope}, at->attrs<GetTupleElementAttrs>().index);
         if (!element.has_value()) return false;
         *value = *element;
         return true;
       }
-      default:
-        return false;
+      default: return false;
     }
   }
 
@@ -136,10 +139,8 @@ class AffineForms {
     const HloInstruction* at = source.instruction;
     if (steps_left_ < 0 || !IsCounterType(at->shape())) return std::nullopt;
     switch (at->opcode()) {
-      case HloOpcode::kConstant:
-        return Affine{kNoElement, at->literal().GetAsInt64(0)};
-      case HloOpcode::kParameter:
-        return Affine{kWholeState, 0};
+      case HloOpcode::kConstant: return Affine{kNoElement, at->literal().GetAsInt64(0)};
+      case HloOpcode::kParameter: return Affine{kWholeState, 0};
       case HloOpcode::kGetTupleElement: {
         const Value state = Source({at->operand(0), source.scope});
         if (!state.instruction->IsParameter()) return std::nullopt;
@@ -153,8 +154,7 @@ class AffineForms {
         if (!rhs.has_value()) return std::nullopt;
         return at->opcode() == HloOpcode::kAdd ? Sum(*lhs, *rhs) : Difference(*lhs, *rhs);
       }
-      default:
-        return std::nullopt;
+      default: return std::nullopt;
     }
   }
 
@@ -197,12 +197,9 @@ Wide CeilDivide(Wide a, Wide b) { return (a + b - 1) / b; }
 // The number of iterations for which `from` + i * step is in `direction` of `limit`.
 std::optional<Wide> Iterations(ComparisonDirection direction, Wide from, Wide step, Wide limit) {
   switch (direction) {
-    case ComparisonDirection::kLe:
-      return Iterations(ComparisonDirection::kLt, from, step, limit + 1);
-    case ComparisonDirection::kGe:
-      return Iterations(ComparisonDirection::kGt, from, step, limit - 1);
-    case ComparisonDirection::kGt:
-      return Iterations(ComparisonDirection::kLt, -from, -step, -limit);
+    case ComparisonDirection::kLe: return Iterations(ComparisonDirection::kLt, from, step, limit + 1);
+    case ComparisonDirection::kGe: return Iterations(ComparisonDirection::kGt, from, step, limit - 1);
+    case ComparisonDirection::kGt: return Iterations(ComparisonDirection::kLt, -from, -step, -limit);
     case ComparisonDirection::kLt:
       if (from >= limit) return 0;
       return step > 0 ? std::optional(CeilDivide(limit - from, step)) : std::nullopt;
@@ -219,16 +216,11 @@ std::optional<Wide> Iterations(ComparisonDirection direction, Wide from, Wide st
 
 ComparisonDirection Swapped(ComparisonDirection direction) {
   switch (direction) {
-    case ComparisonDirection::kLt:
-      return ComparisonDirection::kGt;
-    case ComparisonDirection::kLe:
-      return ComparisonDirection::kGe;
-    case ComparisonDirection::kGt:
-      return ComparisonDirection::kLt;
-    case ComparisonDirection::kGe:
-      return ComparisonDirection::kLe;
-    default:
-      return direction;
+    case ComparisonDirection::kLt: return ComparisonDirection::kGt;
+    case ComparisonDirection::kLe: return ComparisonDirection::kGe;
+    case ComparisonDirection::kGt: return ComparisonDirection::kLt;
+    case ComparisonDirection::kGe: return ComparisonDirection::kLe;
+    default: return direction;
   }
 }
 
@@ -253,7 +245,8 @@ std::optional<int64_t> TripCount(const HloInstruction& loop) {
   const std::optional<Value> first = forms.ElementOf(loop.operand(0), counter->element);
   if (!next.has_value() || !first.has_value()) return std::nullopt;
   const std::optional<Affine> step = forms.Of(*next), start = forms.Of(*first);
-  if (!step.has_value() || step->element != counter->element || !start.has_value() || start->element != kNoElement) return std::nullopt;
+  if (!step.has_value() || step->element != counter->element || !start.has_value() || start->element != kNoElement)
+    return std::nullopt;
 
   const PrimitiveType type = test.instruction->operand(0)->shape().element_type();
   // An unsigned counter that goes down adds a number that is as good as negative.

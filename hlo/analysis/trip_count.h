@@ -1,4 +1,5 @@
-// The number of iterations of counted loops: a counter that goes from a constant, by a constant, up or down to a constant.
+// The number of iterations of counted loops: a counter that goes from a constant, by a constant, up or down to a
+// constant.
 #ifndef HILO_HLO_ANALYSIS_TRIP_COUNT_H_
 #define HILO_HLO_ANALYSIS_TRIP_COUNT_H_
 
@@ -10,8 +11,8 @@
 
 namespace hilo {
 
-// The number of iterations of a while; nullopt if it cannot be derived, or if the condition has side effects. Looks through fusions and copies, so that it
-// works at every stage. The time is bounded, whatever the program.
+// The number of iterations of a while; nullopt if it cannot be derived, or if the condition has side effects. Looks
+// through fusions and copies, so that it works at every stage. The time is bounded, whatever the program.
 std::optional<int64_t> TripCount(const HloInstruction& loop);
 // Returns true if the module has loops whose trip count cannot be derived, so that a run may never end.
 bool HasOpenEnd(const HloModule& module);

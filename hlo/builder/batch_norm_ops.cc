@@ -20,7 +20,8 @@ XlaOp BatchNormTraining(XlaOp operand, XlaOp scale, XlaOp offset, float epsilon,
   return Emit(HloOpcode::kBatchNormTraining, {operand, scale, offset}, epsilon, feature_index);
 }
 
-XlaOp BatchNormInference(XlaOp operand, XlaOp scale, XlaOp offset, XlaOp mean, XlaOp variance, float epsilon, int64_t feature_index) {
+XlaOp BatchNormInference(XlaOp operand, XlaOp scale, XlaOp offset, XlaOp mean, XlaOp variance, float epsilon,
+                         int64_t feature_index) {
   return Emit(HloOpcode::kBatchNormInference, {operand, scale, offset, mean, variance}, epsilon, feature_index);
 }
 

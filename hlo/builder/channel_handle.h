@@ -9,12 +9,7 @@ namespace hilo {
 
 class ChannelHandle {
  public:
-  enum ChannelType {
-    CHANNEL_TYPE_INVALID = 0,
-    DEVICE_TO_DEVICE = 1,
-    DEVICE_TO_HOST = 2,
-    HOST_TO_DEVICE = 3
-  };
+  enum ChannelType { CHANNEL_TYPE_INVALID = 0, DEVICE_TO_DEVICE = 1, DEVICE_TO_HOST = 2, HOST_TO_DEVICE = 3 };
 
   int64_t handle() const { return handle_; }
   void set_handle(int64_t handle) { handle_ = handle; }

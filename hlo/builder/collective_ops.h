@@ -33,8 +33,7 @@ class ReplicaGroup {
 };
 
 // An operand that is a tuple is reduced element by element; its elements are of one type.
-XlaOp AllReduce(XlaOp operand, const XlaComputation& computation,
-                absl::Span<const ReplicaGroup> replica_groups = {},
+XlaOp AllReduce(XlaOp operand, const XlaComputation& computation, absl::Span<const ReplicaGroup> replica_groups = {},
                 const std::optional<ChannelHandle>& channel_id = std::nullopt,
                 const std::optional<Shape>& shape_with_layout = std::nullopt,
                 std::optional<bool> use_global_device_ids = std::nullopt);
@@ -52,37 +51,33 @@ XlaOp AllGather(XlaOp operand, int64_t all_gather_dimension, int64_t shard_count
                 const std::optional<ChannelHandle>& channel_id = std::nullopt,
                 const std::optional<Layout>& layout = std::nullopt,
                 std::optional<bool> use_global_device_ids = std::nullopt);
-XlaOp AllGatherTuple(absl::Span<const XlaOp> operands, int64_t all_gather_dimension,
-                     int64_t shard_count, absl::Span<const ReplicaGroup> replica_groups = {},
+XlaOp AllGatherTuple(absl::Span<const XlaOp> operands, int64_t all_gather_dimension, int64_t shard_count,
+                     absl::Span<const ReplicaGroup> replica_groups = {},
                      const std::optional<ChannelHandle>& channel_id = std::nullopt,
                      const std::optional<Layout>& layout = std::nullopt,
                      std::optional<bool> use_global_device_ids = std::nullopt);
 
 // As AllReduce for tuples.
-XlaOp ReduceScatter(XlaOp operand, const XlaComputation& computation, int64_t scatter_dimension,
-                    int64_t shard_count, absl::Span<const ReplicaGroup> replica_groups = {},
+XlaOp ReduceScatter(XlaOp operand, const XlaComputation& computation, int64_t scatter_dimension, int64_t shard_count,
+                    absl::Span<const ReplicaGroup> replica_groups = {},
                     const std::optional<ChannelHandle>& channel_id = std::nullopt,
                     const std::optional<Layout>& layout = std::nullopt,
                     std::optional<bool> use_global_device_ids = std::nullopt);
 
-XlaOp AllToAll(XlaOp operand, int64_t split_dimension, int64_t concat_dimension,
-               int64_t split_count, absl::Span<const ReplicaGroup> replica_groups = {},
-               const std::optional<Layout>& layout = std::nullopt,
+XlaOp AllToAll(XlaOp operand, int64_t split_dimension, int64_t concat_dimension, int64_t split_count,
+               absl::Span<const ReplicaGroup> replica_groups = {}, const std::optional<Layout>& layout = std::nullopt,
                const std::optional<ChannelHandle>& channel_id = std::nullopt);
 // One operand for each device of a group; a tuple of what they send.
-XlaOp AllToAllTuple(absl::Span<const XlaOp> operands,
-                    absl::Span<const ReplicaGroup> replica_groups = {},
+XlaOp AllToAllTuple(absl::Span<const XlaOp> operands, absl::Span<const ReplicaGroup> replica_groups = {},
                     const std::optional<Layout>& layout = std::nullopt,
                     const std::optional<ChannelHandle>& channel_id = std::nullopt);
 // AllToAll by way of a tuple of slices.
-XlaOp AllToAllTuple(XlaOp operand, int64_t split_dimension, int64_t concat_dimension,
-                    int64_t split_count, absl::Span<const ReplicaGroup> replica_groups,
-                    const std::optional<Layout>& layout = std::nullopt,
+XlaOp AllToAllTuple(XlaOp operand, int64_t split_dimension, int64_t concat_dimension, int64_t split_count,
+                    absl::Span<const ReplicaGroup> replica_groups, const std::optional<Layout>& layout = std::nullopt,
                     const std::optional<ChannelHandle>& channel_id = std::nullopt);
 
 // Pairs of source and target.
-XlaOp CollectivePermute(XlaOp operand,
-                        const std::vector<std::pair<int64_t, int64_t>>& source_target_pairs,
+XlaOp CollectivePermute(XlaOp operand, const std::vector<std::pair<int64_t, int64_t>>& source_target_pairs,
                         const std::optional<ChannelHandle>& channel_id = std::nullopt);
 // A tuple of results.
 XlaOp MultiCollectivePermute(absl::Span<const XlaOp> operands,
@@ -90,9 +85,8 @@ XlaOp MultiCollectivePermute(absl::Span<const XlaOp> operands,
                              const std::optional<ChannelHandle>& channel_id = std::nullopt);
 XlaOp CollectiveBroadcast(XlaOp operand, absl::Span<const ReplicaGroup> replica_groups = {},
                           const std::optional<ChannelHandle>& channel_id = std::nullopt);
-XlaOp RaggedAllToAll(XlaOp input, XlaOp input_offsets, XlaOp send_sizes, XlaOp output,
-                     XlaOp output_offsets, XlaOp recv_sizes,
-                     absl::Span<const ReplicaGroup> replica_groups = {},
+XlaOp RaggedAllToAll(XlaOp input, XlaOp input_offsets, XlaOp send_sizes, XlaOp output, XlaOp output_offsets,
+                     XlaOp recv_sizes, absl::Span<const ReplicaGroup> replica_groups = {},
                      const std::optional<ChannelHandle>& channel_id = std::nullopt);
 
 XlaOp ReplicaId(XlaBuilder* builder);

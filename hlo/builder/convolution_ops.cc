@@ -12,8 +12,7 @@ std::vector<Precision> PrecisionOf(const PrecisionConfig* config) {
   return config == nullptr ? std::vector<Precision>() : config->operand_precision;
 }
 
-XlaOp Add(HloOpcode opcode, absl::Span<const XlaOp> operands,
-          std::unique_ptr<OpAttributes> attributes,
+XlaOp Add(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<OpAttributes> attributes,
           std::optional<PrimitiveType> preferred_element_type) {
   // Inference only asks a stated shape for its element type.
   const Shape preferred(preferred_element_type.value_or(PRIMITIVE_TYPE_INVALID), {});
@@ -27,19 +26,16 @@ absl::StatusOr<std::vector<int64_t>> Sizes(XlaOp operand, const std::vector<int6
   std::vector<int64_t> sizes;
   for (int64_t d : dimensions) {
     if (!shape.IsArray() || d < 0 || d >= shape.rank()) {
-      return InvalidArgument("convolution: expected an array with dimension ", d, "; got ",
-                             shape.ToString());
+      return InvalidArgument("convolution: expected an array with dimension ", d, "; got ", shape.ToString());
     }
     sizes.push_back(shape.dimensions(d));
   }
   return sizes;
 }
 
-absl::StatusOr<Window> MakeWindow(absl::Span<const int64_t> sizes,
-                                  absl::Span<const int64_t> strides,
+absl::StatusOr<Window> MakeWindow(absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
                                   absl::Span<const std::pair<int64_t, int64_t>> padding,
-                                  absl::Span<const int64_t> lhs_dilation,
-                                  absl::Span<const int64_t> rhs_dilation,
+                                  absl::Span<const int64_t> lhs_dilation, absl::Span<const int64_t> rhs_dilation,
                                   const std::vector<bool>& reversal) {
   const auto check = [&](absl::string_view name, size_t size) -> absl::Status {
     if (size == 0 || size == sizes.size()) return absl::OkStatus();
@@ -79,56 +75,44 @@ ConvolutionDimensionNumbers CreateDefaultConvDimensionNumbers(int num_spatial_di
   return numbers;
 }
 
-XlaOp Conv(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides, Padding padding,
-           int64_t feature_group_count, int64_t batch_group_count,
-           const PrecisionConfig* precision_config,
+XlaOp Conv(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides, Padding padding, int64_t feature_group_count,
+           int64_t batch_group_count, const PrecisionConfig* precision_config,
            std::optional<PrimitiveType> preferred_element_type) {
-  return ConvWithGeneralDimensions(
-      lhs, rhs, window_strides, padding,
-      CreateDefaultConvDimensionNumbers(static_cast<int>(window_strides.size())),
-      feature_group_count, batch_group_count, precision_config, preferred_element_type);
+  return ConvWithGeneralDimensions(lhs, rhs, window_strides, padding,
+                                   CreateDefaultConvDimensionNumbers(static_cast<int>(window_strides.size())),
+                                   feature_group_count, batch_group_count, precision_config, preferred_element_type);
 }
 
 XlaOp ConvWithGeneralPadding(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
-                             absl::Span<const std::pair<int64_t, int64_t>> padding,
-                             int64_t feature_group_count, int64_t batch_group_count,
-                             const PrecisionConfig* precision_config,
+                             absl::Span<const std::pair<int64_t, int64_t>> padding, int64_t feature_group_count,
+                             int64_t batch_group_count, const PrecisionConfig* precision_config,
                              std::optional<PrimitiveType> preferred_element_type) {
   return ConvGeneral(lhs, rhs, window_strides, padding,
-                     CreateDefaultConvDimensionNumbers(static_cast<int>(window_strides.size())),
-                     feature_group_count, batch_group_count, precision_config,
-                     preferred_element_type);
+                     CreateDefaultConvDimensionNumbers(static_cast<int>(window_strides.size())), feature_group_count,
+                     batch_group_count, precision_config, preferred_element_type);
 }
 
 XlaOp ConvWithGeneralPadding(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
                              absl::Span<const std::pair<int64_t, int64_t>> padding,
-                             absl::Span<const int64_t> lhs_dilation,
-                             absl::Span<const int64_t> rhs_dilation, int64_t feature_group_count,
-                             int64_t batch_group_count) {
-  return ConvGeneralDilated(
-      lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation,
-      CreateDefaultConvDimensionNumbers(static_cast<int>(window_strides.size())),
-      feature_group_count, batch_group_count);
+                             absl::Span<const int64_t> lhs_dilation, absl::Span<const int64_t> rhs_dilation,
+                             int64_t feature_group_count, int64_t batch_group_count) {
+  return ConvGeneralDilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation,
+                            CreateDefaultConvDimensionNumbers(static_cast<int>(window_strides.size())),
+                            feature_group_count, batch_group_count);
 }
 
-XlaOp ConvWithGeneralDimensions(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
-                                Padding padding,
-                                const ConvolutionDimensionNumbers& dimension_numbers,
-                                int64_t feature_group_count, int64_t batch_group_count,
-                                const PrecisionConfig* precision_config,
+XlaOp ConvWithGeneralDimensions(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides, Padding padding,
+                                const ConvolutionDimensionNumbers& dimension_numbers, int64_t feature_group_count,
+                                int64_t batch_group_count, const PrecisionConfig* precision_config,
                                 std::optional<PrimitiveType> preferred_element_type) {
   XlaBuilder* builder = lhs.builder();
   if (builder == nullptr) return XlaOp();
   const auto make = [&]() -> absl::StatusOr<XlaOp> {
-    HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes,
-                          Sizes(lhs, dimension_numbers.input_spatial_dimensions()));
-    HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> window,
-                          Sizes(rhs, dimension_numbers.kernel_spatial_dimensions()));
+    HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, Sizes(lhs, dimension_numbers.input_spatial_dimensions()));
+    HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> window, Sizes(rhs, dimension_numbers.kernel_spatial_dimensions()));
     HILO_RETURN_IF_ERROR(ValidatePaddingValues(sizes, window, window_strides));
-    return ConvGeneral(lhs, rhs, window_strides,
-                       MakePadding(sizes, window, window_strides, padding), dimension_numbers,
-                       feature_group_count, batch_group_count, precision_config,
-                       preferred_element_type);
+    return ConvGeneral(lhs, rhs, window_strides, MakePadding(sizes, window, window_strides, padding), dimension_numbers,
+                       feature_group_count, batch_group_count, precision_config, preferred_element_type);
   };
   return builder->ReportErrorOrReturn(make());
 }
@@ -138,29 +122,23 @@ XlaOp ConvGeneral(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides
                   const ConvolutionDimensionNumbers& dimension_numbers, int64_t feature_group_count,
                   int64_t batch_group_count, const PrecisionConfig* precision_config,
                   std::optional<PrimitiveType> preferred_element_type) {
-  return ConvGeneralDilated(lhs, rhs, window_strides, padding, {}, {}, dimension_numbers,
-                            feature_group_count, batch_group_count, precision_config,
-                            preferred_element_type);
+  return ConvGeneralDilated(lhs, rhs, window_strides, padding, {}, {}, dimension_numbers, feature_group_count,
+                            batch_group_count, precision_config, preferred_element_type);
 }
 
 XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
-                         absl::Span<const std::pair<int64_t, int64_t>> padding,
-                         absl::Span<const int64_t> lhs_dilation,
-                         absl::Span<const int64_t> rhs_dilation,
-                         const ConvolutionDimensionNumbers& dimension_numbers,
+                         absl::Span<const std::pair<int64_t, int64_t>> padding, absl::Span<const int64_t> lhs_dilation,
+                         absl::Span<const int64_t> rhs_dilation, const ConvolutionDimensionNumbers& dimension_numbers,
                          int64_t feature_group_count, int64_t batch_group_count,
-                         const PrecisionConfig* precision_config,
-                         std::optional<PrimitiveType> preferred_element_type,
+                         const PrecisionConfig* precision_config, std::optional<PrimitiveType> preferred_element_type,
                          std::optional<std::vector<bool>> window_reversal) {
   XlaBuilder* builder = lhs.builder();
   if (builder == nullptr) return XlaOp();
   const auto make = [&]() -> absl::StatusOr<XlaOp> {
     auto attributes = std::make_unique<ConvolutionAttrs>();
-    HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes,
-                          Sizes(rhs, dimension_numbers.kernel_spatial_dimensions()));
-    HILO_ASSIGN_OR_RETURN(attributes->window,
-                          MakeWindow(sizes, window_strides, padding, lhs_dilation, rhs_dilation,
-                                     window_reversal.value_or(std::vector<bool>())));
+    HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, Sizes(rhs, dimension_numbers.kernel_spatial_dimensions()));
+    HILO_ASSIGN_OR_RETURN(attributes->window, MakeWindow(sizes, window_strides, padding, lhs_dilation, rhs_dilation,
+                                                         window_reversal.value_or(std::vector<bool>())));
     attributes->dim_labels = dimension_numbers;
     attributes->feature_group_count = feature_group_count;
     attributes->batch_group_count = batch_group_count;
@@ -170,10 +148,8 @@ XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_
   return builder->ReportErrorOrReturn(make());
 }
 
-XlaOp RaggedDot(XlaOp lhs, XlaOp rhs, XlaOp group_sizes,
-                const RaggedDotDimensionNumbers& dimension_numbers,
-                const PrecisionConfig* precision_config,
-                std::optional<PrimitiveType> preferred_element_type) {
+XlaOp RaggedDot(XlaOp lhs, XlaOp rhs, XlaOp group_sizes, const RaggedDotDimensionNumbers& dimension_numbers,
+                const PrecisionConfig* precision_config, std::optional<PrimitiveType> preferred_element_type) {
   if (lhs.builder() == nullptr) return XlaOp();
   const DotDimensionNumbers& dot = dimension_numbers.dot_dimension_numbers();
   auto attributes = std::make_unique<RaggedDotAttrs>();
@@ -184,14 +160,11 @@ XlaOp RaggedDot(XlaOp lhs, XlaOp rhs, XlaOp group_sizes,
   attributes->lhs_ragged_dims = dimension_numbers.lhs_ragged_dimensions();
   attributes->rhs_group_dims = dimension_numbers.rhs_group_dimensions();
   attributes->operand_precision = PrecisionOf(precision_config);
-  return Add(HloOpcode::kRaggedDot, {lhs, rhs, group_sizes}, std::move(attributes),
-             preferred_element_type);
+  return Add(HloOpcode::kRaggedDot, {lhs, rhs, group_sizes}, std::move(attributes), preferred_element_type);
 }
 
-XlaOp ScaledDot(XlaOp lhs, XlaOp rhs, XlaOp lhs_scale, XlaOp rhs_scale,
-                const DotDimensionNumbers& dimension_numbers,
-                const PrecisionConfig* precision_config,
-                std::optional<PrimitiveType> preferred_element_type) {
+XlaOp ScaledDot(XlaOp lhs, XlaOp rhs, XlaOp lhs_scale, XlaOp rhs_scale, const DotDimensionNumbers& dimension_numbers,
+                const PrecisionConfig* precision_config, std::optional<PrimitiveType> preferred_element_type) {
   if (lhs.builder() == nullptr) return XlaOp();
   auto attributes = std::make_unique<DotAttrs>();
   attributes->lhs_batch_dims = dimension_numbers.lhs_batch_dimensions();
@@ -199,8 +172,7 @@ XlaOp ScaledDot(XlaOp lhs, XlaOp rhs, XlaOp lhs_scale, XlaOp rhs_scale,
   attributes->rhs_batch_dims = dimension_numbers.rhs_batch_dimensions();
   attributes->rhs_contracting_dims = dimension_numbers.rhs_contracting_dimensions();
   attributes->operand_precision = PrecisionOf(precision_config);
-  return Add(HloOpcode::kScaledDot, {lhs, rhs, lhs_scale, rhs_scale}, std::move(attributes),
-             preferred_element_type);
+  return Add(HloOpcode::kScaledDot, {lhs, rhs, lhs_scale, rhs_scale}, std::move(attributes), preferred_element_type);
 }
 
 }  // namespace hilo

@@ -5,14 +5,16 @@
 namespace hilo {
 namespace {
 
-std::unique_ptr<CustomCallAttrs> CallAttributes(const std::string& target, const std::string& opaque, bool has_side_effect,
-                                                absl::Span<const OutputOperandAliasing> aliasing, const Literal* literal, CustomCallSchedule schedule,
+std::unique_ptr<CustomCallAttrs> CallAttributes(const std::string& target, const std::string& opaque,
+                                                bool has_side_effect, absl::Span<const OutputOperandAliasing> aliasing,
+                                                const Literal* literal, CustomCallSchedule schedule,
                                                 CustomCallApiVersion api_version) {
   auto attributes = std::make_unique<CustomCallAttrs>();
   attributes->custom_call_target = target;
   attributes->custom_call_has_side_effect = has_side_effect;
   for (const auto& [output, operand] : aliasing) {
-    attributes->output_to_operand_aliasing.push_back({.output_index = output, .operand = operand.first, .operand_index = operand.second});
+    attributes->output_to_operand_aliasing.push_back(
+        {.output_index = output, .operand = operand.first, .operand_index = operand.second});
   }
   if (literal != nullptr) attributes->literal = literal->ToString();
   attributes->schedule = schedule;
@@ -23,31 +25,39 @@ std::unique_ptr<CustomCallAttrs> CallAttributes(const std::string& target, const
 
 }  // namespace
 
-XlaOp CustomCall(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands, const Shape& shape,
-                 const std::string& opaque, bool has_side_effect, absl::Span<const OutputOperandAliasing> output_operand_aliasing,
-                 const Literal* literal, CustomCallSchedule schedule, CustomCallApiVersion api_version) {
+XlaOp CustomCall(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands,
+                 const Shape& shape, const std::string& opaque, bool has_side_effect,
+                 absl::Span<const OutputOperandAliasing> output_operand_aliasing, const Literal* literal,
+                 CustomCallSchedule schedule, CustomCallApiVersion api_version) {
   return builder->AddOp(HloOpcode::kCustomCall, operands,
-                        CallAttributes(call_target_name, opaque, has_side_effect, output_operand_aliasing, literal, schedule, api_version), {}, &shape);
+                        CallAttributes(call_target_name, opaque, has_side_effect, output_operand_aliasing, literal,
+                                       schedule, api_version),
+                        {}, &shape);
 }
 
-XlaOp CustomCallWithComputation(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands,
-                                const XlaComputation& computation, const Shape& shape, const std::string& opaque, bool has_side_effect,
+XlaOp CustomCallWithComputation(XlaBuilder* builder, const std::string& call_target_name,
+                                absl::Span<const XlaOp> operands, const XlaComputation& computation, const Shape& shape,
+                                const std::string& opaque, bool has_side_effect,
                                 absl::Span<const OutputOperandAliasing> output_operand_aliasing, const Literal* literal,
                                 CustomCallSchedule schedule, CustomCallApiVersion api_version) {
   return builder->AddOp(HloOpcode::kCustomCall, operands,
-                        CallAttributes(call_target_name, opaque, has_side_effect, output_operand_aliasing, literal, schedule, api_version), {&computation},
-                        &shape);
+                        CallAttributes(call_target_name, opaque, has_side_effect, output_operand_aliasing, literal,
+                                       schedule, api_version),
+                        {&computation}, &shape);
 }
 
-XlaOp CustomCallWithLayout(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands, const Shape& shape_with_layout,
-                           absl::Span<const Shape> operand_shapes_with_layout, const std::string& opaque, bool has_side_effect,
-                           absl::Span<const OutputOperandAliasing> output_operand_aliasing, const Literal* literal, CustomCallSchedule schedule,
-                           CustomCallApiVersion api_version) {
+XlaOp CustomCallWithLayout(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands,
+                           const Shape& shape_with_layout, absl::Span<const Shape> operand_shapes_with_layout,
+                           const std::string& opaque, bool has_side_effect,
+                           absl::Span<const OutputOperandAliasing> output_operand_aliasing, const Literal* literal,
+                           CustomCallSchedule schedule, CustomCallApiVersion api_version) {
   absl::Status layouts = ShapeUtil::ValidateWithLayout(shape_with_layout);
   for (const Shape& shape : operand_shapes_with_layout) layouts.Update(ShapeUtil::ValidateWithLayout(shape));
   if (!layouts.ok()) return builder->ReportError(layouts);
-  auto attributes = CallAttributes(call_target_name, opaque, has_side_effect, output_operand_aliasing, literal, schedule, api_version);
-  attributes->operand_layout_constraints.shapes.emplace(operand_shapes_with_layout.begin(), operand_shapes_with_layout.end());
+  auto attributes = CallAttributes(call_target_name, opaque, has_side_effect, output_operand_aliasing, literal,
+                                   schedule, api_version);
+  attributes->operand_layout_constraints.shapes.emplace(operand_shapes_with_layout.begin(),
+                                                        operand_shapes_with_layout.end());
   return builder->AddOp(HloOpcode::kCustomCall, operands, std::move(attributes), {}, &shape_with_layout);
 }
 

@@ -45,8 +45,8 @@ XlaOp DynamicReshape(XlaOp operand, absl::Span<const XlaOp> dim_sizes, absl::Spa
   const absl::StatusOr<Shape> shape = builder->GetShape(operand);
   if (!shape.ok()) return builder->ReportError(shape.status());
   if (dims_are_dynamic.size() != new_size_bounds.size()) {
-    return builder->ReportError(InvalidArgument("DynamicReshape: expected a flag for each of the ", new_size_bounds.size(), " bounds, got ",
-                                                dims_are_dynamic.size()));
+    return builder->ReportError(InvalidArgument("DynamicReshape: expected a flag for each of the ",
+                                                new_size_bounds.size(), " bounds, got ", dims_are_dynamic.size()));
   }
   std::vector<XlaOp> operands = {operand};
   operands.insert(operands.end(), dim_sizes.begin(), dim_sizes.end());

@@ -22,18 +22,13 @@ namespace {
 
 using Dimensions = std::vector<int64_t>;
 
-std::string ListText(absl::Span<const int64_t> list) {
-  return absl::StrCat("{", absl::StrJoin(list, ","), "}");
-}
+std::string ListText(absl::Span<const int64_t> list) { return absl::StrCat("{", absl::StrJoin(list, ","), "}"); }
 
-XlaBuilder* BuilderOf(XlaOp a, XlaOp b) {
-  return a.builder() != nullptr ? a.builder() : b.builder();
-}
+XlaBuilder* BuilderOf(XlaOp a, XlaOp b) { return a.builder() != nullptr ? a.builder() : b.builder(); }
 
 // Each dimension d of the operand goes to dimension mapping[d] of the result, stretched from 1
 // where needed.
-XlaOp Expand(XlaOp operand, const Shape& shape, absl::Span<const int64_t> mapping,
-             absl::Span<const int64_t> sizes) {
+XlaOp Expand(XlaOp operand, const Shape& shape, absl::Span<const int64_t> mapping, absl::Span<const int64_t> sizes) {
   if (shape.dimensions() == sizes) return operand;
   Dimensions kept_sizes;
   auto attributes = std::make_unique<BroadcastAttrs>();
@@ -44,8 +39,7 @@ XlaOp Expand(XlaOp operand, const Shape& shape, absl::Span<const int64_t> mappin
   }
   if (kept_sizes.size() < mapping.size()) operand = Reshape(operand, kept_sizes);
   const Shape result(shape.element_type(), sizes);
-  return operand.builder()->AddOp(HloOpcode::kBroadcast, {operand}, std::move(attributes), {},
-                                  &result);
+  return operand.builder()->AddOp(HloOpcode::kBroadcast, {operand}, std::move(attributes), {}, &result);
 }
 
 Dimensions AllDimensions(int64_t rank) {
@@ -55,8 +49,7 @@ Dimensions AllDimensions(int64_t rank) {
 }
 
 // Rule 2: where each dimension of an operand of rank `low` goes in one of rank `high`.
-absl::StatusOr<Dimensions> MapRanks(int64_t low, int64_t high,
-                                    absl::Span<const int64_t> broadcast_dimensions) {
+absl::StatusOr<Dimensions> MapRanks(int64_t low, int64_t high, absl::Span<const int64_t> broadcast_dimensions) {
   if (low == 0 && broadcast_dimensions.empty()) return Dimensions();  // rule 1
   if (low == high && broadcast_dimensions.empty()) return AllDimensions(high);
   if (broadcast_dimensions.empty()) {
@@ -64,8 +57,7 @@ absl::StatusOr<Dimensions> MapRanks(int64_t low, int64_t high,
   }
   if (static_cast<int64_t>(broadcast_dimensions.size()) != low) {
     return InvalidArgument("expected broadcast_dimensions for the ", low,
-                           " dimensions of the lower-ranking operand; got ",
-                           ListText(broadcast_dimensions));
+                           " dimensions of the lower-ranking operand; got ", ListText(broadcast_dimensions));
   }
   for (size_t i = 0; i < broadcast_dimensions.size(); ++i) {
     if (broadcast_dimensions[i] < 0 || broadcast_dimensions[i] >= high) {
@@ -73,8 +65,7 @@ absl::StatusOr<Dimensions> MapRanks(int64_t low, int64_t high,
                              ListText(broadcast_dimensions));
     }
     if (i > 0 && broadcast_dimensions[i] <= broadcast_dimensions[i - 1]) {
-      return InvalidArgument("expected strictly increasing broadcast_dimensions; got ",
-                             ListText(broadcast_dimensions));
+      return InvalidArgument("expected strictly increasing broadcast_dimensions; got ", ListText(broadcast_dimensions));
     }
   }
   return Dimensions(broadcast_dimensions.begin(), broadcast_dimensions.end());
@@ -86,8 +77,8 @@ absl::Status Join(const Shape& shape, absl::Span<const int64_t> mapping, Dimensi
     int64_t& size = (*sizes)[mapping[d]];
     const int64_t other = shape.dimensions(d);
     if (size != other && size != 1 && other != 1) {
-      return InvalidArgument("expected equal sizes, or a size of 1, in dimension ", mapping[d],
-                             "; got ", size, " and ", other);
+      return InvalidArgument("expected equal sizes, or a size of 1, in dimension ", mapping[d], "; got ", size, " and ",
+                             other);
     }
     if (size == 1) size = other;
   }
@@ -100,8 +91,8 @@ absl::StatusOr<XlaOp> TryBinary(XlaBuilder& builder, HloOpcode opcode, XlaOp lhs
   HILO_ASSIGN_OR_RETURN(const Shape lhs_shape, builder.GetShape(lhs));
   HILO_ASSIGN_OR_RETURN(const Shape rhs_shape, builder.GetShape(rhs));
   if (!lhs_shape.IsArray() || !rhs_shape.IsArray()) {
-    return InvalidArgument(HloOpcodeString(opcode), ": expected arrays; got ", lhs_shape.ToString(),
-                           " and ", rhs_shape.ToString());
+    return InvalidArgument(HloOpcodeString(opcode), ": expected arrays; got ", lhs_shape.ToString(), " and ",
+                           rhs_shape.ToString());
   }
   if (broadcast_dimensions.empty() && ShapeUtil::SameDimensions(lhs_shape, rhs_shape)) {
     return builder.AddOp(opcode, {lhs, rhs}, std::move(attributes));
@@ -115,8 +106,8 @@ absl::StatusOr<XlaOp> TryBinary(XlaBuilder& builder, HloOpcode opcode, XlaOp lhs
   if (joined.ok()) joined = Join(lhs_is_low ? rhs_shape : lhs_shape, AllDimensions(rank), &sizes);
   if (joined.ok()) joined = Join(low, *mapping, &sizes);
   if (!joined.ok()) {
-    return InvalidArgument(HloOpcodeString(opcode), ": ", joined.message(), "; in ",
-                           lhs_shape.ToString(), " with ", rhs_shape.ToString());
+    return InvalidArgument(HloOpcodeString(opcode), ": ", joined.message(), "; in ", lhs_shape.ToString(), " with ",
+                           rhs_shape.ToString());
   }
   lhs = Expand(lhs, lhs_shape, lhs_is_low ? *mapping : AllDimensions(rank), sizes);
   rhs = Expand(rhs, rhs_shape, lhs_is_low ? AllDimensions(rank) : *mapping, sizes);
@@ -143,8 +134,7 @@ XlaOp CompareTotalOrder(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcas
   if (!shape.ok()) return builder->ReportError(shape.status());
   // Other types have one order only.
   return Compare(lhs, rhs, broadcast_dimensions, direction,
-                 IsFloatingPointType(shape->element_type()) ? ComparisonType::kTotalOrder
-                                                            : ComparisonType::kDefault);
+                 IsFloatingPointType(shape->element_type()) ? ComparisonType::kTotalOrder : ComparisonType::kDefault);
 }
 
 bool IsSigned(XlaOp x) {
@@ -167,28 +157,25 @@ HILO_UNARY_FUNCTIONS(HILO_DEFINE)
 HILO_BINARY_FUNCTIONS(HILO_DEFINE)
 #undef HILO_DEFINE
 
-#define HILO_DEFINE(Function, direction)                                                      \
-  XlaOp Function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) {      \
-    return Compare(lhs, rhs, broadcast_dimensions, ComparisonDirection::direction);           \
-  }                                                                                           \
-  XlaOp Function##TotalOrder(XlaOp lhs, XlaOp rhs,                                            \
-                             absl::Span<const int64_t> broadcast_dimensions) {                \
-    return CompareTotalOrder(lhs, rhs, broadcast_dimensions, ComparisonDirection::direction); \
+#define HILO_DEFINE(Function, direction)                                                             \
+  XlaOp Function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) {             \
+    return Compare(lhs, rhs, broadcast_dimensions, ComparisonDirection::direction);                  \
+  }                                                                                                  \
+  XlaOp Function##TotalOrder(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) { \
+    return CompareTotalOrder(lhs, rhs, broadcast_dimensions, ComparisonDirection::direction);        \
   }
 HILO_COMPARISON_FUNCTIONS(HILO_DEFINE)
 #undef HILO_DEFINE
 
-XlaOp Compare(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions,
-              ComparisonDirection direction, ComparisonType type) {
+XlaOp Compare(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions, ComparisonDirection direction,
+              ComparisonType type) {
   auto attributes = std::make_unique<CompareAttrs>();
   attributes->direction = direction;
   attributes->type = type;
   return Binary(HloOpcode::kCompare, lhs, rhs, broadcast_dimensions, std::move(attributes));
 }
 
-XlaOp Compare(XlaOp lhs, XlaOp rhs, ComparisonDirection direction) {
-  return Compare(lhs, rhs, {}, direction);
-}
+XlaOp Compare(XlaOp lhs, XlaOp rhs, ComparisonDirection direction) { return Compare(lhs, rhs, {}, direction); }
 
 XlaOp operator-(XlaOp x) { return Neg(x); }
 XlaOp operator~(XlaOp x) { return Not(x); }
@@ -201,9 +188,7 @@ XlaOp operator&(XlaOp x, XlaOp y) { return And(x, y); }
 XlaOp operator|(XlaOp x, XlaOp y) { return Or(x, y); }
 XlaOp operator^(XlaOp x, XlaOp y) { return Xor(x, y); }
 XlaOp operator<<(XlaOp x, XlaOp y) { return ShiftLeft(x, y); }
-XlaOp operator>>(XlaOp x, XlaOp y) {
-  return IsSigned(x) ? ShiftRightArithmetic(x, y) : ShiftRightLogical(x, y);
-}
+XlaOp operator>>(XlaOp x, XlaOp y) { return IsSigned(x) ? ShiftRightArithmetic(x, y) : ShiftRightLogical(x, y); }
 
 XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
                      absl::Span<const int64_t> broadcast_dimensions) {
@@ -215,20 +200,19 @@ XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
   absl::Status status =
       shape->IsArray() ? ShapeUtil::Validate(result) : InvalidArgument("expected an array; got ", shape->ToString());
   if (status.ok() && shape->rank() != static_cast<int64_t>(broadcast_dimensions.size())) {
-    status = InvalidArgument("expected ", shape->rank(), " broadcast_dimensions; got ",
-                             ListText(broadcast_dimensions));
+    status = InvalidArgument("expected ", shape->rank(), " broadcast_dimensions; got ", ListText(broadcast_dimensions));
   }
   if (status.ok()) status = MapRanks(shape->rank(), result.rank(), broadcast_dimensions).status();
   for (size_t d = 0; status.ok() && d < broadcast_dimensions.size(); ++d) {
     const int64_t size = out_dim_size[broadcast_dimensions[d]];
     if (shape->dimensions(d) != size && shape->dimensions(d) != 1) {
-      status = InvalidArgument("expected size ", size, " or 1 in operand dimension ", d, "; got ",
-                               shape->dimensions(d));
+      status =
+          InvalidArgument("expected size ", size, " or 1 in operand dimension ", d, "; got ", shape->dimensions(d));
     }
   }
   if (!status.ok()) {
-    return builder->ReportError(InvalidArgument("broadcast of ", shape->ToString(), " to ",
-                                                ListText(out_dim_size), ": ", status.message()));
+    return builder->ReportError(
+        InvalidArgument("broadcast of ", shape->ToString(), " to ", ListText(out_dim_size), ": ", status.message()));
   }
   return Expand(operand, *shape, broadcast_dimensions, out_dim_size);
 }

@@ -21,8 +21,7 @@ XlaOp Cholesky(XlaOp a, bool lower) {
   return a.builder()->AddOp(HloOpcode::kCholesky, {a}, std::move(attributes));
 }
 
-XlaOp TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_diagonal,
-                      TransposeKind transpose_a) {
+XlaOp TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_diagonal, TransposeKind transpose_a) {
   XlaBuilder* builder = a.builder() != nullptr ? a.builder() : b.builder();
   if (builder == nullptr) return XlaOp();
   auto attributes = std::make_unique<TriangularSolveAttrs>();

@@ -18,8 +18,7 @@ XlaOp Fft(XlaOp operand, FftType fft_type, absl::Span<const int64_t> fft_length)
 // is read.
 XlaOp Cholesky(XlaOp a, bool lower);
 // x of op(a) x = b, or of x op(a) = b without left_side, for a batch of triangular matrices.
-XlaOp TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_diagonal,
-                      TransposeKind transpose_a);
+XlaOp TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_diagonal, TransposeKind transpose_a);
 
 }  // namespace hilo
 

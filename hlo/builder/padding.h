@@ -11,11 +11,12 @@
 
 namespace hilo {
 
-// kValid: none. kSame: as many places for the window as the input has elements, divided by the stride and rounded up; what is lacking for that is
-// added half in front, the odd one behind (specification: Conv).
+// kValid: none. kSame: as many places for the window as the input has elements, divided by the stride and rounded up;
+// what is lacking for that is added half in front, the odd one behind (specification: Conv).
 enum class Padding { kSame, kValid };
 
-// Errors: InvalidArgument unless there are as many sizes of input and window and strides, all of at least 1 but for the input's.
+// Errors: InvalidArgument unless there are as many sizes of input and window and strides, all of at least 1 but for the
+// input's.
 absl::Status ValidatePaddingValues(absl::Span<const int64_t> input_dimensions,
                                    absl::Span<const int64_t> window_dimensions,
                                    absl::Span<const int64_t> window_strides);
@@ -23,8 +24,7 @@ absl::Status ValidatePaddingValues(absl::Span<const int64_t> input_dimensions,
 // Elements to add in front and behind, a pair a dimension; for values that ValidatePaddingValues accepts.
 std::vector<std::pair<int64_t, int64_t>> MakePadding(absl::Span<const int64_t> input_dimensions,
                                                      absl::Span<const int64_t> window_dimensions,
-                                                     absl::Span<const int64_t> window_strides,
-                                                     Padding padding);
+                                                     absl::Span<const int64_t> window_strides, Padding padding);
 
 }  // namespace hilo
 

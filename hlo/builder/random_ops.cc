@@ -15,7 +15,9 @@ XlaOp Rng(RandomDistribution distribution, XlaOp a, XlaOp b, const Shape& shape)
 
 }  // namespace
 
-XlaOp RngNormal(XlaOp mu, XlaOp sigma, const Shape& shape) { return Rng(RandomDistribution::kNormal, mu, sigma, shape); }
+XlaOp RngNormal(XlaOp mu, XlaOp sigma, const Shape& shape) {
+  return Rng(RandomDistribution::kNormal, mu, sigma, shape);
+}
 XlaOp RngUniform(XlaOp a, XlaOp b, const Shape& shape) { return Rng(RandomDistribution::kUniform, a, b, shape); }
 
 XlaOp RngBitGenerator(RandomAlgorithm algorithm, XlaOp initial_state, const Shape& shape) {

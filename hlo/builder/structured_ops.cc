@@ -15,9 +15,7 @@ namespace {
 using Called = std::vector<const XlaComputation*>;
 
 std::vector<int64_t> List(absl::Span<const int64_t> span) { return {span.begin(), span.end()}; }
-std::string ListText(absl::Span<const int64_t> list) {
-  return absl::StrCat("{", absl::StrJoin(list, ","), "}");
-}
+std::string ListText(absl::Span<const int64_t> list) { return absl::StrCat("{", absl::StrJoin(list, ","), "}"); }
 
 std::vector<XlaOp> Joined(absl::Span<const XlaOp> a, absl::Span<const XlaOp> b) {
   std::vector<XlaOp> all(a.begin(), a.end());
@@ -26,9 +24,8 @@ std::vector<XlaOp> Joined(absl::Span<const XlaOp> a, absl::Span<const XlaOp> b) 
 }
 
 // Adds an op to the builder of its first operand that has one.
-XlaOp Emit(HloOpcode opcode, absl::Span<const XlaOp> operands,
-           std::unique_ptr<OpAttributes> attributes = nullptr, const Called& called = {},
-           const Shape* stated = nullptr) {
+XlaOp Emit(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<OpAttributes> attributes = nullptr,
+           const Called& called = {}, const Shape* stated = nullptr) {
   for (XlaOp operand : operands) {
     if (operand.builder() != nullptr) {
       return operand.builder()->AddOp(opcode, operands, std::move(attributes), called, stated);
@@ -54,20 +51,17 @@ absl::Status ExpectArray(absl::string_view op, const Shape& shape) {
 absl::Status ExpectDimension(absl::string_view op, const Shape& shape, int64_t dimension) {
   HILO_RETURN_IF_ERROR(ExpectArray(op, shape));
   if (dimension >= 0 && dimension < shape.rank()) return absl::OkStatus();
-  return InvalidArgument(op, ": expected a dimension below the rank, ", shape.rank(), "; got ",
-                         dimension);
+  return InvalidArgument(op, ": expected a dimension below the rank, ", shape.rank(), "; got ", dimension);
 }
 
 // Start indices as HLO wants them: scalars, from one vector.
 absl::StatusOr<std::vector<XlaOp>> StartScalars(XlaOp starts, const Shape& shape) {
   if (shape.IsScalar()) return std::vector<XlaOp>{starts};
   if (!shape.IsArray() || shape.rank() != 1) {
-    return InvalidArgument("expected start indices as scalars or one vector; got ",
-                           shape.ToString());
+    return InvalidArgument("expected start indices as scalars or one vector; got ", shape.ToString());
   }
   std::vector<XlaOp> scalars;
-  for (int64_t i = 0; i < shape.dimensions(0); ++i)
-    scalars.push_back(Reshape(SliceInDim(starts, i, i + 1, 1, 0), {}));
+  for (int64_t i = 0; i < shape.dimensions(0); ++i) scalars.push_back(Reshape(SliceInDim(starts, i, i + 1, 1, 0), {}));
   return scalars;
 }
 
@@ -100,9 +94,7 @@ XlaOp Parameter(XlaBuilder* builder, int64_t number, const Shape& shape, const s
   return builder->Parameter(number, shape, name);
 }
 
-XlaOp ConstantLiteral(XlaBuilder* builder, const Literal& literal) {
-  return builder->ConstantLiteral(literal);
-}
+XlaOp ConstantLiteral(XlaBuilder* builder, const Literal& literal) { return builder->ConstantLiteral(literal); }
 
 XlaOp Iota(XlaBuilder* builder, const Shape& shape, int64_t iota_dimension) {
   auto attributes = std::make_unique<IotaAttrs>();
@@ -110,9 +102,7 @@ XlaOp Iota(XlaBuilder* builder, const Shape& shape, int64_t iota_dimension) {
   return builder->AddOp(HloOpcode::kIota, {}, std::move(attributes), {}, &shape);
 }
 
-XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size) {
-  return Iota(builder, Shape(type, {size}), 0);
-}
+XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size) { return Iota(builder, Shape(type, {size}), 0); }
 
 // --- other element-wise ops ---
 
@@ -126,9 +116,7 @@ XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false) {
     return Conditional(pred, on_true, identity, on_false, identity);
   });
 }
-XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max) {
-  return Emit(HloOpcode::kClamp, {min, operand, max});
-}
+XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max) { return Emit(HloOpcode::kClamp, {min, operand, max}); }
 
 XlaOp ConvertElementType(XlaOp operand, PrimitiveType new_element_type) {
   return WithShape(operand, [&](const Shape& shape) -> absl::StatusOr<XlaOp> {
@@ -147,8 +135,7 @@ XlaOp BitcastConvertType(XlaOp operand, PrimitiveType new_element_type) {
                              PrimitiveTypeName(new_element_type));
     }
     std::vector<int64_t> sizes = List(shape.dimensions());
-    const int from = PrimitiveTypeBitWidth(shape.element_type()),
-              to = PrimitiveTypeBitWidth(new_element_type);
+    const int from = PrimitiveTypeBitWidth(shape.element_type()), to = PrimitiveTypeBitWidth(new_element_type);
     if (from > to) sizes.push_back(from / to);
     if (from < to && !sizes.empty()) sizes.pop_back();  // inference checks that it is to / from
     const Shape result(new_element_type, sizes);
@@ -198,8 +185,7 @@ XlaOp Collapse(XlaOp operand, absl::Span<const int64_t> dimensions) {
     for (size_t i = 0; i < dimensions.size(); ++i) {
       HILO_RETURN_IF_ERROR(ExpectDimension("collapse", shape, dimensions[i]));
       if (i > 0 && dimensions[i] != dimensions[i - 1] + 1) {
-        return InvalidArgument("collapse: expected consecutive dimensions in order; got ",
-                               ListText(dimensions));
+        return InvalidArgument("collapse: expected consecutive dimensions in order; got ", ListText(dimensions));
       }
     }
     if (dimensions.size() <= 1) return operand;
@@ -227,13 +213,12 @@ XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions) {
   return Emit(HloOpcode::kReverse, {operand}, std::move(attributes));
 }
 
-XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices,
-            absl::Span<const int64_t> limit_indices, absl::Span<const int64_t> strides) {
+XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices, absl::Span<const int64_t> limit_indices,
+            absl::Span<const int64_t> strides) {
   return WithShape(operand, [&](const Shape&) -> absl::StatusOr<XlaOp> {
     if (limit_indices.size() != start_indices.size() || (!strides.empty() && strides.size() != start_indices.size())) {
-      return InvalidArgument(
-          "slice: expected as many start indices, limit indices and strides, or no strides; got ",
-          ListText(start_indices), ", ", ListText(limit_indices), " and ", ListText(strides));
+      return InvalidArgument("slice: expected as many start indices, limit indices and strides, or no strides; got ",
+                             ListText(start_indices), ", ", ListText(limit_indices), " and ", ListText(strides));
     }
     auto attributes = std::make_unique<SliceAttrs>();
     for (size_t d = 0; d < start_indices.size(); ++d) {
@@ -243,12 +228,10 @@ XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices,
   });
 }
 
-XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_t stride,
-                 int64_t dimension) {
+XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_t stride, int64_t dimension) {
   return WithShape(operand, [&](const Shape& shape) -> absl::StatusOr<XlaOp> {
     HILO_RETURN_IF_ERROR(ExpectDimension("slice", shape, dimension));
-    std::vector<int64_t> starts(shape.rank(), 0), limits = List(shape.dimensions()),
-                                                  strides(shape.rank(), 1);
+    std::vector<int64_t> starts(shape.rank(), 0), limits = List(shape.dimensions()), strides(shape.rank(), 1);
     starts[dimension] = start_index;
     limits[dimension] = limit_index;
     strides[dimension] = stride;
@@ -256,8 +239,7 @@ XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_
   });
 }
 
-XlaOp DynamicSlice(XlaOp operand, absl::Span<const XlaOp> start_indices,
-                   absl::Span<const int64_t> slice_sizes) {
+XlaOp DynamicSlice(XlaOp operand, absl::Span<const XlaOp> start_indices, absl::Span<const int64_t> slice_sizes) {
   auto attributes = std::make_unique<DynamicSliceAttrs>();
   attributes->dynamic_slice_sizes = List(slice_sizes);
   return Emit(HloOpcode::kDynamicSlice, Joined({operand}, start_indices), std::move(attributes));
@@ -317,19 +299,15 @@ XlaOp Gather(XlaOp operand, XlaOp start_indices, const GatherDimensionNumbers& d
   return Emit(HloOpcode::kGather, {operand, start_indices}, std::move(attributes));
 }
 
-XlaOp Scatter(XlaOp operand, XlaOp scatter_indices, XlaOp updates,
-              const XlaComputation& update_computation,
-              const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted,
-              bool unique_indices) {
-  return Scatter(absl::MakeConstSpan(&operand, 1), scatter_indices,
-                 absl::MakeConstSpan(&updates, 1), update_computation, dimension_numbers,
-                 indices_are_sorted, unique_indices);
+XlaOp Scatter(XlaOp operand, XlaOp scatter_indices, XlaOp updates, const XlaComputation& update_computation,
+              const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted, bool unique_indices) {
+  return Scatter(absl::MakeConstSpan(&operand, 1), scatter_indices, absl::MakeConstSpan(&updates, 1),
+                 update_computation, dimension_numbers, indices_are_sorted, unique_indices);
 }
 
-XlaOp Scatter(absl::Span<const XlaOp> operands, XlaOp scatter_indices,
-              absl::Span<const XlaOp> updates, const XlaComputation& update_computation,
-              const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted,
-              bool unique_indices) {
+XlaOp Scatter(absl::Span<const XlaOp> operands, XlaOp scatter_indices, absl::Span<const XlaOp> updates,
+              const XlaComputation& update_computation, const ScatterDimensionNumbers& dimension_numbers,
+              bool indices_are_sorted, bool unique_indices) {
   auto attributes = std::make_unique<ScatterAttrs>();
   attributes->update_window_dims = dimension_numbers.update_window_dims();
   attributes->inserted_window_dims = dimension_numbers.inserted_window_dims();
@@ -339,12 +317,11 @@ XlaOp Scatter(absl::Span<const XlaOp> operands, XlaOp scatter_indices,
   attributes->index_vector_dim = dimension_numbers.index_vector_dim();
   attributes->indices_are_sorted = indices_are_sorted;
   attributes->unique_indices = unique_indices;
-  return Emit(HloOpcode::kScatter, Joined(Joined(operands, {scatter_indices}), updates),
-              std::move(attributes), {&update_computation});
+  return Emit(HloOpcode::kScatter, Joined(Joined(operands, {scatter_indices}), updates), std::move(attributes),
+              {&update_computation});
 }
 
-XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputation& comparator, int64_t dimension,
-           bool is_stable) {
+XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputation& comparator, int64_t dimension, bool is_stable) {
   if (operands.empty()) return XlaOp();
   return WithShape(operands[0], [&](const Shape& shape) -> absl::StatusOr<XlaOp> {
     auto attributes = std::make_unique<SortAttrs>();
@@ -364,13 +341,11 @@ XlaOp Reduce(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
   return Emit(HloOpcode::kReduce, {operand, init_value}, std::move(attributes), {&computation});
 }
 
-XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands,
-             absl::Span<const XlaOp> init_values, const XlaComputation& computation,
-             absl::Span<const int64_t> dimensions_to_reduce) {
+XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
+             const XlaComputation& computation, absl::Span<const int64_t> dimensions_to_reduce) {
   auto attributes = std::make_unique<ReduceAttrs>();
   attributes->dimensions = List(dimensions_to_reduce);
-  return builder->AddOp(HloOpcode::kReduce, Joined(operands, init_values), std::move(attributes),
-                        {&computation});
+  return builder->AddOp(HloOpcode::kReduce, Joined(operands, init_values), std::move(attributes), {&computation});
 }
 
 XlaOp ReduceAll(XlaOp operand, XlaOp init_value, const XlaComputation& computation) {
@@ -384,11 +359,11 @@ XlaOp ReduceAll(XlaOp operand, XlaOp init_value, const XlaComputation& computati
 XlaOp Dot(XlaOp lhs, XlaOp rhs, std::optional<PrimitiveType> preferred_element_type) {
   return WithShape(lhs, [&](const Shape& lhs_shape) -> absl::StatusOr<XlaOp> {
     HILO_ASSIGN_OR_RETURN(const Shape rhs_shape, lhs.builder()->GetShape(rhs));
-    const bool fits = lhs_shape.IsArray() && rhs_shape.IsArray() && lhs_shape.rank() >= 1 &&
-                      lhs_shape.rank() <= 2 && rhs_shape.rank() >= 1 && rhs_shape.rank() <= 2;
+    const bool fits = lhs_shape.IsArray() && rhs_shape.IsArray() && lhs_shape.rank() >= 1 && lhs_shape.rank() <= 2 &&
+                      rhs_shape.rank() >= 1 && rhs_shape.rank() <= 2;
     if (!fits) {
-      return InvalidArgument("dot: expected vectors or matrices; got ", lhs_shape.ToString(),
-                             " and ", rhs_shape.ToString());
+      return InvalidArgument("dot: expected vectors or matrices; got ", lhs_shape.ToString(), " and ",
+                             rhs_shape.ToString());
     }
     DotDimensionNumbers dimension_numbers;
     dimension_numbers.add_lhs_contracting_dimensions(lhs_shape.rank() - 1);
@@ -426,8 +401,8 @@ XlaOp While(const XlaComputation& condition, const XlaComputation& body, XlaOp i
   return Emit(HloOpcode::kWhile, {init}, nullptr, {&condition, &body});
 }
 
-XlaOp Conditional(XlaOp predicate, XlaOp true_operand, const XlaComputation& true_computation,
-                  XlaOp false_operand, const XlaComputation& false_computation) {
+XlaOp Conditional(XlaOp predicate, XlaOp true_operand, const XlaComputation& true_computation, XlaOp false_operand,
+                  const XlaComputation& false_computation) {
   return Emit(HloOpcode::kConditional, {predicate, true_operand, false_operand}, nullptr,
               {&true_computation, &false_computation});
 }
@@ -438,39 +413,32 @@ XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputation* const> br
               Called(branch_computations.begin(), branch_computations.end()));
 }
 
-XlaOp Call(XlaBuilder* builder, const XlaComputation& computation,
-           absl::Span<const XlaOp> operands) {
+XlaOp Call(XlaBuilder* builder, const XlaComputation& computation, absl::Span<const XlaOp> operands) {
   return builder->AddOp(HloOpcode::kCall, operands, nullptr, {&computation});
 }
 
-XlaOp CompositeCall(XlaBuilder* builder, const XlaComputation& computation,
-                    absl::Span<const XlaOp> operands, const std::string& name,
-                    std::optional<std::string> attributes, std::optional<int64_t> version) {
+XlaOp CompositeCall(XlaBuilder* builder, const XlaComputation& computation, absl::Span<const XlaOp> operands,
+                    const std::string& name, std::optional<std::string> attributes, std::optional<int64_t> version) {
   auto call = std::make_unique<CallAttrs>();
   call->is_composite = true;
   const XlaOp op = builder->AddOp(HloOpcode::kCall, operands, std::move(call), {&computation});
   if (!op.valid()) return op;
   if (attributes.has_value() && !IsDictionary(*attributes)) {
-    return builder->ReportError(
-        InvalidArgument("composite call: expected attributes as {...}; got ", *attributes));
+    return builder->ReportError(InvalidArgument("composite call: expected attributes as {...}; got ", *attributes));
   }
   std::string text = "{";
   if (attributes.has_value()) absl::StrAppend(&text, "composite.attributes=", *attributes, ",");
-  absl::StrAppend(&text, "composite.name=\"", absl::Utf8SafeCEscape(name),
-                  "\",composite.version=\"", version.value_or(0), "\"}");
+  absl::StrAppend(&text, "composite.name=\"", absl::Utf8SafeCEscape(name), "\",composite.version=\"",
+                  version.value_or(0), "\"}");
   builder->AddExtraAttribute(op, "frontend_attributes", std::move(text));
   return op;
 }
 
-XlaOp OptimizationBarrier(XlaOp operand) {
-  return Emit(HloOpcode::kOptimizationBarrier, {operand});
-}
+XlaOp OptimizationBarrier(XlaOp operand) { return Emit(HloOpcode::kOptimizationBarrier, {operand}); }
 XlaOp CreateToken(XlaBuilder* builder) { return builder->AddOp(HloOpcode::kAfterAll, {}); }
 
 XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens) {
-  if (tokens.empty())
-    return builder->ReportError(
-        InvalidArgument("after-all: expected at least one token; got none"));
+  if (tokens.empty()) return builder->ReportError(InvalidArgument("after-all: expected at least one token; got none"));
   return builder->AddOp(HloOpcode::kAfterAll, tokens);
 }
 

@@ -52,7 +52,8 @@ XlaOp OutfeedWithToken(XlaOp operand, XlaOp token, const Shape& shape_with_layou
 }
 
 void Outfeed(XlaOp operand, const Shape& shape_with_layout, const std::string& outfeed_config) {
-  if (operand.builder() != nullptr) OutfeedWithToken(operand, CreateToken(operand.builder()), shape_with_layout, outfeed_config);
+  if (operand.builder() != nullptr)
+    OutfeedWithToken(operand, CreateToken(operand.builder()), shape_with_layout, outfeed_config);
 }
 
 void Send(XlaOp operand, const ChannelHandle& handle) {
@@ -72,12 +73,13 @@ XlaOp SendToHost(XlaOp operand, XlaOp token, const Shape& shape_with_layout, con
   XlaBuilder* builder = operand.builder();
   if (builder == nullptr) return XlaOp();
   if (handle.type() != ChannelHandle::DEVICE_TO_HOST) {
-    return builder->ReportError(InvalidArgument("SendToHost: expected a channel of type DEVICE_TO_HOST, got type ", handle.type()));
+    return builder->ReportError(
+        InvalidArgument("SendToHost: expected a channel of type DEVICE_TO_HOST, got type ", handle.type()));
   }
   const absl::StatusOr<Shape> shape = builder->GetShape(operand);
   if (shape.ok() && !ShapeUtil::Compatible(*shape, shape_with_layout)) {
-    return builder->ReportError(InvalidArgument("SendToHost: expected a layout for ", shape->ToString(), ", got one for ",
-                                                shape_with_layout.ToString()));
+    return builder->ReportError(InvalidArgument("SendToHost: expected a layout for ", shape->ToString(),
+                                                ", got one for ", shape_with_layout.ToString()));
   }
   return SendPair(operand, token, handle, /*is_host_transfer=*/true);
 }
@@ -86,7 +88,8 @@ XlaOp RecvFromHost(XlaOp token, const Shape& shape, const ChannelHandle& handle)
   XlaBuilder* builder = token.builder();
   if (builder == nullptr) return XlaOp();
   if (handle.type() != ChannelHandle::HOST_TO_DEVICE) {
-    return builder->ReportError(InvalidArgument("RecvFromHost: expected a channel of type HOST_TO_DEVICE, got type ", handle.type()));
+    return builder->ReportError(
+        InvalidArgument("RecvFromHost: expected a channel of type HOST_TO_DEVICE, got type ", handle.type()));
   }
   return RecvPair(token, shape, handle, /*is_host_transfer=*/true);
 }

@@ -25,12 +25,12 @@ XlaOp OutfeedWithToken(XlaOp operand, XlaOp token, const Shape& shape_with_layou
 // To and from another device.
 void Send(XlaOp operand, const ChannelHandle& handle);
 XlaOp Recv(XlaBuilder* builder, const Shape& shape, const ChannelHandle& handle);
-XlaOp SendWithToken(XlaOp operand, XlaOp token, const ChannelHandle& handle);     // a token
+XlaOp SendWithToken(XlaOp operand, XlaOp token, const ChannelHandle& handle);       // a token
 XlaOp RecvWithToken(XlaOp token, const Shape& shape, const ChannelHandle& handle);  // a tuple of the data and a token
-// To and from the callbacks that the host gives to the run (ExecuteOptions::host_callbacks), by number. The type of the handle must be
-// DEVICE_TO_HOST and HOST_TO_DEVICE.
+// To and from the callbacks that the host gives to the run (ExecuteOptions::host_callbacks), by number. The type of the
+// handle must be DEVICE_TO_HOST and HOST_TO_DEVICE.
 XlaOp SendToHost(XlaOp operand, XlaOp token, const Shape& shape_with_layout, const ChannelHandle& handle);  // a token
-XlaOp RecvFromHost(XlaOp token, const Shape& shape, const ChannelHandle& handle);                           // a tuple of the data and a token
+XlaOp RecvFromHost(XlaOp token, const Shape& shape, const ChannelHandle& handle);  // a tuple of the data and a token
 
 }  // namespace hilo
 

@@ -37,16 +37,13 @@ XlaOp XlaBuilder::ReportErrorOrReturn(const absl::StatusOr<XlaOp>& op) {
 
 absl::Status XlaBuilder::CheckUsable(XlaOp op) const {
   if (!first_error_.ok()) return first_error_;
-  if (module_ == nullptr)
-    return FailedPrecondition("builder ", name_, " has been used up by Build()");
+  if (module_ == nullptr) return FailedPrecondition("builder ", name_, " has been used up by Build()");
   if (op.builder_ != this) {
     return op.builder_ == nullptr
                ? InvalidArgument("an operand in builder ", name_, " is an empty XlaOp")
-               : InvalidArgument("an operand in builder ", name_, " is of another builder, ",
-                                 op.builder_->name());
+               : InvalidArgument("an operand in builder ", name_, " is of another builder, ", op.builder_->name());
   }
-  if (op.instruction_ == nullptr)
-    return InvalidArgument("an operand in builder ", name_, " is an invalid XlaOp");
+  if (op.instruction_ == nullptr) return InvalidArgument("an operand in builder ", name_, " is an invalid XlaOp");
   return absl::OkStatus();
 }
 
@@ -61,19 +58,16 @@ XlaOp XlaBuilder::Added(HloInstruction* instruction) {
   return XlaOp(this, instruction);
 }
 
-XlaOp XlaBuilder::AddOp(HloOpcode opcode, absl::Span<const XlaOp> operands,
-                        std::unique_ptr<OpAttributes> attributes,
+XlaOp XlaBuilder::AddOp(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<OpAttributes> attributes,
                         absl::Span<const XlaComputation* const> called, const Shape* stated) {
   return ReportErrorOrReturn(TryAddOp(opcode, operands, std::move(attributes), called, stated));
 }
 
 absl::StatusOr<XlaOp> XlaBuilder::TryAddOp(HloOpcode opcode, absl::Span<const XlaOp> operands,
                                            std::unique_ptr<OpAttributes> attributes,
-                                           absl::Span<const XlaComputation* const> called,
-                                           const Shape* stated) {
+                                           absl::Span<const XlaComputation* const> called, const Shape* stated) {
   if (!first_error_.ok()) return first_error_;
-  if (module_ == nullptr)
-    return FailedPrecondition("builder ", name_, " has been used up by Build()");
+  if (module_ == nullptr) return FailedPrecondition("builder ", name_, " has been used up by Build()");
   std::vector<HloInstruction*> instructions;
   instructions.reserve(operands.size());
   for (XlaOp operand : operands) {
@@ -84,9 +78,8 @@ absl::StatusOr<XlaOp> XlaBuilder::TryAddOp(HloOpcode opcode, absl::Span<const Xl
   for (const XlaComputation* computation : called) {
     HILO_ASSIGN_OR_RETURN(computations.emplace_back(), Embed(computation));
   }
-  HILO_ASSIGN_OR_RETURN(
-      HloInstruction * instruction,
-      entry_->AddOp(opcode, instructions, std::move(attributes), computations, stated));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * instruction,
+                        entry_->AddOp(opcode, instructions, std::move(attributes), computations, stated));
   return Added(instruction);
 }
 
@@ -96,8 +89,7 @@ absl::StatusOr<HloComputation*> XlaBuilder::Embed(const XlaComputation* computat
   }
   const std::shared_ptr<const HloModule>& source = computation->module();
   auto [it, is_new] = embedded_.try_emplace(source.get(), Embedded{source, nullptr});
-  if (is_new)
-    it->second.copy = module_->CloneComputation(*source->entry_computation(), /*suffix=*/"");
+  if (is_new) it->second.copy = module_->CloneComputation(*source->entry_computation(), /*suffix=*/"");
   return it->second.copy;
 }
 
@@ -111,31 +103,26 @@ void XlaBuilder::AddExtraAttribute(XlaOp op, std::string name, std::string text)
 
 XlaOp XlaBuilder::Parameter(int64_t number, const Shape& shape, const std::string& name) {
   if (!first_error_.ok()) return XlaOp(this, nullptr);
-  if (module_ == nullptr)
-    return ReportError(FailedPrecondition("builder ", name_, " has been used up by Build()"));
+  if (module_ == nullptr) return ReportError(FailedPrecondition("builder ", name_, " has been used up by Build()"));
   const int64_t limit = HloLimits().max_parameters;
   if (number < 0 || number >= limit) {
-    return ReportError(
-        InvalidArgument("expected a parameter number from 0 to ", limit - 1, "; got ", number));
+    return ReportError(InvalidArgument("expected a parameter number from 0 to ", limit - 1, "; got ", number));
   }
   if (number < entry_->num_parameters() && entry_->parameter_instruction(number) != nullptr) {
-    return ReportError(
-        InvalidArgument("parameter ", number, " of builder ", name_, " is defined twice"));
+    return ReportError(InvalidArgument("parameter ", number, " of builder ", name_, " is defined twice"));
   }
   if (absl::Status valid = ShapeUtil::Validate(shape); !valid.ok()) return ReportError(valid);
   Shape with_layout = shape;
   ShapeUtil::AddMissingLayouts(&with_layout);
   const std::string text_name = TextName(name, absl::StrCat("parameter.", number));
-  return Added(entry_->AddInstruction(
-      HloInstruction::CreateParameter(number, std::move(with_layout), text_name), text_name));
+  return Added(
+      entry_->AddInstruction(HloInstruction::CreateParameter(number, std::move(with_layout), text_name), text_name));
 }
 
 XlaOp XlaBuilder::ConstantLiteral(const Literal& literal) {
   if (!first_error_.ok()) return XlaOp(this, nullptr);
-  if (module_ == nullptr)
-    return ReportError(FailedPrecondition("builder ", name_, " has been used up by Build()"));
-  if (absl::Status valid = ShapeUtil::Validate(literal.shape()); !valid.ok())
-    return ReportError(valid);
+  if (module_ == nullptr) return ReportError(FailedPrecondition("builder ", name_, " has been used up by Build()"));
+  if (absl::Status valid = ShapeUtil::Validate(literal.shape()); !valid.ok()) return ReportError(valid);
   return Added(entry_->AddConstant(literal.Clone()));
 }
 
@@ -152,8 +139,7 @@ absl::StatusOr<XlaComputation> XlaBuilder::Build(XlaOp root) {
 
 absl::StatusOr<XlaComputation> XlaBuilder::BuildFrom(HloInstruction* root) {
   if (!first_error_.ok()) return first_error_;
-  if (module_ == nullptr)
-    return FailedPrecondition("builder ", name_, " has been used up by Build()");
+  if (module_ == nullptr) return FailedPrecondition("builder ", name_, " has been used up by Build()");
   if (root == nullptr) return InvalidArgument("builder ", name_, " has no op to be the result");
   HILO_RETURN_IF_ERROR(entry_->set_root_instruction(root, /*allow_shape_change=*/true));
   HILO_RETURN_IF_ERROR(VerifyHloModule(*module_, HloStage::kInput));

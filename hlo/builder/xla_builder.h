@@ -50,14 +50,11 @@ class XlaOp {
   // False for a default one and for one whose making failed.
   bool valid() const { return instruction_ != nullptr; }
   bool IsUninitialized() const { return builder_ == nullptr; }
-  bool IsIdenticalTo(XlaOp other) const {
-    return builder_ == other.builder_ && instruction_ == other.instruction_;
-  }
+  bool IsIdenticalTo(XlaOp other) const { return builder_ == other.builder_ && instruction_ == other.instruction_; }
 
  private:
   friend class XlaBuilder;
-  XlaOp(XlaBuilder* builder, HloInstruction* instruction)
-      : builder_(builder), instruction_(instruction) {}
+  XlaOp(XlaBuilder* builder, HloInstruction* instruction) : builder_(builder), instruction_(instruction) {}
 
   XlaBuilder* builder_ = nullptr;
   HloInstruction* instruction_ = nullptr;
@@ -92,8 +89,7 @@ class XlaBuilder {
 
   // Adds any op: what the functions below are made of. `stated` is the result's shape where
   // inference cannot tell it.
-  XlaOp AddOp(HloOpcode opcode, absl::Span<const XlaOp> operands,
-              std::unique_ptr<OpAttributes> attributes = nullptr,
+  XlaOp AddOp(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<OpAttributes> attributes = nullptr,
               absl::Span<const XlaComputation* const> called = {}, const Shape* stated = nullptr);
   // Keeps an attribute that no opcode knows, as HLO text, on the op.
   void AddExtraAttribute(XlaOp op, std::string name, std::string text);
@@ -106,8 +102,7 @@ class XlaBuilder {
   absl::Status CheckUsable(XlaOp op) const;
   absl::StatusOr<XlaOp> TryAddOp(HloOpcode opcode, absl::Span<const XlaOp> operands,
                                  std::unique_ptr<OpAttributes> attributes,
-                                 absl::Span<const XlaComputation* const> called,
-                                 const Shape* stated);
+                                 absl::Span<const XlaComputation* const> called, const Shape* stated);
   absl::StatusOr<HloComputation*> Embed(const XlaComputation* computation);
   XlaOp Added(HloInstruction* instruction);
   absl::StatusOr<XlaComputation> BuildFrom(HloInstruction* root);
@@ -149,15 +144,15 @@ XlaOp Iota(XlaBuilder* builder, const Shape& shape, int64_t iota_dimension);
 XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size);
 
 // --- element-wise, one operand: X(function, opcode) ---
-#define HILO_UNARY_FUNCTIONS(X)                                                                   \
-  X(Abs, kAbs)                                                                                    \
-  X(Acos, kAcos) X(Acosh, kAcosh) X(Asin, kAsin) X(Asinh, kAsinh) X(Atanh, kAtanh) X(Cbrt, kCbrt) \
-      X(Ceil, kCeil) X(Clz, kClz) X(Cos, kCos) X(Cosh, kCosh) X(Erf, kErf) X(Exp, kExp)           \
-          X(Expm1, kExpm1) X(Floor, kFloor) X(Imag, kImag) X(IsFinite, kIsFinite) X(Log, kLog)    \
-              X(Log1p, kLog1p) X(Logistic, kLogistic) X(Neg, kNegate) X(Not, kNot)                \
-                  X(PopulationCount, kPopulationCount) X(Real, kReal) X(Round, kRoundNearestAfz)  \
-                      X(RoundNearestEven, kRoundNearestEven) X(Rsqrt, kRsqrt) X(Sign, kSign)      \
-                          X(Sin, kSin) X(Sinh, kSinh) X(Sqrt, kSqrt) X(Tan, kTan) X(Tanh, kTanh)
+// clang-format off
+#define HILO_UNARY_FUNCTIONS(X) \
+  X(Abs, kAbs) X(Acos, kAcos) X(Acosh, kAcosh) X(Asin, kAsin) X(Asinh, kAsinh) X(Atanh, kAtanh) X(Cbrt, kCbrt) \
+  X(Ceil, kCeil) X(Clz, kClz) X(Cos, kCos) X(Cosh, kCosh) X(Erf, kErf) X(Exp, kExp) X(Expm1, kExpm1) X(Floor, kFloor) \
+  X(Imag, kImag) X(IsFinite, kIsFinite) X(Log, kLog) X(Log1p, kLog1p) X(Logistic, kLogistic) X(Neg, kNegate) \
+  X(Not, kNot) X(PopulationCount, kPopulationCount) X(Real, kReal) X(Round, kRoundNearestAfz) \
+  X(RoundNearestEven, kRoundNearestEven) X(Rsqrt, kRsqrt) X(Sign, kSign) X(Sin, kSin) X(Sinh, kSinh) X(Sqrt, kSqrt) \
+  X(Tan, kTan) X(Tanh, kTanh)
+// clang-format on
 #define HILO_DECLARE(Function, opcode) XlaOp Function(XlaOp operand);
 HILO_UNARY_FUNCTIONS(HILO_DECLARE)
 #undef HILO_DECLARE
@@ -166,13 +161,13 @@ HILO_UNARY_FUNCTIONS(HILO_DECLARE)
 // Operands of equal rank are stretched where one has size 1, and a scalar goes with everything.
 // Operands of different rank need `broadcast_dimensions`: the dimension of the higher-ranking one
 // that each dimension of the other matches, increasing. (specification: Broadcasting semantics)
-#define HILO_BINARY_FUNCTIONS(X)                                                            \
-  X(Add, kAdd)                                                                              \
-  X(And, kAnd) X(Atan2, kAtan2) X(Complex, kComplexNumber) X(Div, kDivide) X(Max, kMaximum) \
-      X(Min, kMinimum) X(Mul, kMultiply) X(Mulhi, kMulhi) X(Or, kOr) X(Pow, kPower)         \
-          X(Rem, kRemainder) X(ShiftLeft, kShiftLeft)                                       \
-              X(ShiftRightArithmetic, kShiftRightArithmetic)                                \
-                  X(ShiftRightLogical, kShiftRightLogical) X(Sub, kSubtract) X(Xor, kXor)
+// clang-format off
+#define HILO_BINARY_FUNCTIONS(X) \
+  X(Add, kAdd) X(And, kAnd) X(Atan2, kAtan2) X(Complex, kComplexNumber) X(Div, kDivide) X(Max, kMaximum) \
+  X(Min, kMinimum) X(Mul, kMultiply) X(Mulhi, kMulhi) X(Or, kOr) X(Pow, kPower) X(Rem, kRemainder) \
+  X(ShiftLeft, kShiftLeft) X(ShiftRightArithmetic, kShiftRightArithmetic) X(ShiftRightLogical, kShiftRightLogical) \
+  X(Sub, kSubtract) X(Xor, kXor)
+// clang-format on
 #define HILO_DECLARE(Function, opcode) \
   XlaOp Function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {});
 HILO_BINARY_FUNCTIONS(HILO_DECLARE)
@@ -180,16 +175,14 @@ HILO_BINARY_FUNCTIONS(HILO_DECLARE)
 
 // Comparisons, broadcast in the same way; the ...TotalOrder ones order all floats, NaNs and zeros
 // included.
-#define HILO_COMPARISON_FUNCTIONS(X) \
-  X(Eq, kEq) X(Ne, kNe) X(Ge, kGe) X(Gt, kGt) X(Le, kLe) X(Lt, kLt)
+#define HILO_COMPARISON_FUNCTIONS(X) X(Eq, kEq) X(Ne, kNe) X(Ge, kGe) X(Gt, kGt) X(Le, kLe) X(Lt, kLt)
 #define HILO_DECLARE(Function, direction)                                                    \
   XlaOp Function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {}); \
-  XlaOp Function##TotalOrder(XlaOp lhs, XlaOp rhs,                                           \
-                             absl::Span<const int64_t> broadcast_dimensions = {});
+  XlaOp Function##TotalOrder(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {});
 HILO_COMPARISON_FUNCTIONS(HILO_DECLARE)
 #undef HILO_DECLARE
-XlaOp Compare(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions,
-              ComparisonDirection direction, ComparisonType type = ComparisonType::kDefault);
+XlaOp Compare(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions, ComparisonDirection direction,
+              ComparisonType type = ComparisonType::kDefault);
 XlaOp Compare(XlaOp lhs, XlaOp rhs, ComparisonDirection direction);
 
 XlaOp operator-(XlaOp x);
@@ -225,13 +218,11 @@ XlaOp Collapse(XlaOp operand, absl::Span<const int64_t> dimensions);
 XlaOp Transpose(XlaOp operand, absl::Span<const int64_t> permutation);
 XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions);
 // No strides are all 1.
-XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices,
-            absl::Span<const int64_t> limit_indices, absl::Span<const int64_t> strides = {});
-XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_t stride,
-                 int64_t dimension);
+XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices, absl::Span<const int64_t> limit_indices,
+            absl::Span<const int64_t> strides = {});
+XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_t stride, int64_t dimension);
 // Start indices are scalars, one a dimension, or one vector.
-XlaOp DynamicSlice(XlaOp operand, absl::Span<const XlaOp> start_indices,
-                   absl::Span<const int64_t> slice_sizes);
+XlaOp DynamicSlice(XlaOp operand, absl::Span<const XlaOp> start_indices, absl::Span<const int64_t> slice_sizes);
 XlaOp DynamicSlice(XlaOp operand, XlaOp start_indices, absl::Span<const int64_t> slice_sizes);
 XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, absl::Span<const XlaOp> start_indices);
 XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, XlaOp start_indices);
@@ -240,62 +231,52 @@ XlaOp Pad(XlaOp operand, XlaOp padding_value, const PaddingConfig& padding_confi
 XlaOp PadInDim(XlaOp operand, XlaOp padding_value, int64_t dimension, int64_t low, int64_t high);
 XlaOp Gather(XlaOp operand, XlaOp start_indices, const GatherDimensionNumbers& dimension_numbers,
              absl::Span<const int64_t> slice_sizes, bool indices_are_sorted = false);
-XlaOp Scatter(XlaOp operand, XlaOp scatter_indices, XlaOp updates,
-              const XlaComputation& update_computation,
+XlaOp Scatter(XlaOp operand, XlaOp scatter_indices, XlaOp updates, const XlaComputation& update_computation,
               const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted = false,
               bool unique_indices = false);
-XlaOp Scatter(absl::Span<const XlaOp> operands, XlaOp scatter_indices,
-              absl::Span<const XlaOp> updates, const XlaComputation& update_computation,
-              const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted = false,
-              bool unique_indices = false);
+XlaOp Scatter(absl::Span<const XlaOp> operands, XlaOp scatter_indices, absl::Span<const XlaOp> updates,
+              const XlaComputation& update_computation, const ScatterDimensionNumbers& dimension_numbers,
+              bool indices_are_sorted = false, bool unique_indices = false);
 // Dimension -1 is the last.
-XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputation& comparator,
-           int64_t dimension = -1, bool is_stable = false);
+XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputation& comparator, int64_t dimension = -1,
+           bool is_stable = false);
 
 // --- reductions and products ---
 XlaOp Reduce(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
              absl::Span<const int64_t> dimensions_to_reduce);
-XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands,
-             absl::Span<const XlaOp> init_values, const XlaComputation& computation,
-             absl::Span<const int64_t> dimensions_to_reduce);
+XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
+             const XlaComputation& computation, absl::Span<const int64_t> dimensions_to_reduce);
 XlaOp ReduceAll(XlaOp operand, XlaOp init_value, const XlaComputation& computation);
 
 // Empty strides and dilations are all 1.
 XlaOp ReduceWindow(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
-                   absl::Span<const int64_t> window_dimensions,
-                   absl::Span<const int64_t> window_strides, Padding padding);
+                   absl::Span<const int64_t> window_dimensions, absl::Span<const int64_t> window_strides,
+                   Padding padding);
 XlaOp ReduceWindow(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
                    const XlaComputation& computation, absl::Span<const int64_t> window_dimensions,
                    absl::Span<const int64_t> window_strides, Padding padding);
-XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value,
-                                     const XlaComputation& computation,
+XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
                                      absl::Span<const int64_t> window_dimensions,
-                                     absl::Span<const int64_t> window_strides,
-                                     absl::Span<const int64_t> base_dilations,
+                                     absl::Span<const int64_t> window_strides, absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
                                      absl::Span<const std::pair<int64_t, int64_t>> padding);
-XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands,
-                                     absl::Span<const XlaOp> init_values,
-                                     const XlaComputation& computation,
-                                     absl::Span<const int64_t> window_dimensions,
-                                     absl::Span<const int64_t> window_strides,
-                                     absl::Span<const int64_t> base_dilations,
+XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
+                                     const XlaComputation& computation, absl::Span<const int64_t> window_dimensions,
+                                     absl::Span<const int64_t> window_strides, absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
                                      absl::Span<const std::pair<int64_t, int64_t>> padding);
-XlaOp SelectAndScatter(XlaOp operand, const XlaComputation& select,
-                       absl::Span<const int64_t> window_dimensions,
-                       absl::Span<const int64_t> window_strides, Padding padding, XlaOp source,
-                       XlaOp init_value, const XlaComputation& scatter);
+XlaOp SelectAndScatter(XlaOp operand, const XlaComputation& select, absl::Span<const int64_t> window_dimensions,
+                       absl::Span<const int64_t> window_strides, Padding padding, XlaOp source, XlaOp init_value,
+                       const XlaComputation& scatter);
 XlaOp SelectAndScatterWithGeneralPadding(XlaOp operand, const XlaComputation& select,
                                          absl::Span<const int64_t> window_dimensions,
                                          absl::Span<const int64_t> window_strides,
-                                         absl::Span<const std::pair<int64_t, int64_t>> padding,
-                                         XlaOp source, XlaOp init_value,
-                                         const XlaComputation& scatter);
-// `to_apply` takes a slice of each input, without the scan dimension, and the carries; it returns an element of each output and the carries.
-XlaOp Scan(absl::Span<const XlaOp> inputs, absl::Span<const XlaOp> inits,
-           const XlaComputation& to_apply, int64_t scan_dimension, bool is_reverse = false,
-           bool is_associative = false);
+                                         absl::Span<const std::pair<int64_t, int64_t>> padding, XlaOp source,
+                                         XlaOp init_value, const XlaComputation& scatter);
+// `to_apply` takes a slice of each input, without the scan dimension, and the carries; it returns an element of each
+// output and the carries.
+XlaOp Scan(absl::Span<const XlaOp> inputs, absl::Span<const XlaOp> inits, const XlaComputation& to_apply,
+           int64_t scan_dimension, bool is_reverse = false, bool is_associative = false);
 
 XlaOp Dot(XlaOp lhs, XlaOp rhs, std::optional<PrimitiveType> preferred_element_type = std::nullopt);
 XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numbers,
@@ -305,16 +286,14 @@ XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numb
 XlaOp Tuple(XlaBuilder* builder, absl::Span<const XlaOp> elements);
 XlaOp GetTupleElement(XlaOp tuple, int64_t index);
 XlaOp While(const XlaComputation& condition, const XlaComputation& body, XlaOp init);
-XlaOp Conditional(XlaOp predicate, XlaOp true_operand, const XlaComputation& true_computation,
-                  XlaOp false_operand, const XlaComputation& false_computation);
+XlaOp Conditional(XlaOp predicate, XlaOp true_operand, const XlaComputation& true_computation, XlaOp false_operand,
+                  const XlaComputation& false_computation);
 XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputation* const> branch_computations,
                   absl::Span<const XlaOp> branch_operands);
-XlaOp Call(XlaBuilder* builder, const XlaComputation& computation,
-           absl::Span<const XlaOp> operands);
+XlaOp Call(XlaBuilder* builder, const XlaComputation& computation, absl::Span<const XlaOp> operands);
 // `attributes` is a dictionary such as "{n = 1 : i32}".
-XlaOp CompositeCall(XlaBuilder* builder, const XlaComputation& computation,
-                    absl::Span<const XlaOp> operands, const std::string& name,
-                    std::optional<std::string> attributes = std::nullopt,
+XlaOp CompositeCall(XlaBuilder* builder, const XlaComputation& computation, absl::Span<const XlaOp> operands,
+                    const std::string& name, std::optional<std::string> attributes = std::nullopt,
                     std::optional<int64_t> version = std::nullopt);
 XlaOp OptimizationBarrier(XlaOp operand);
 XlaOp CreateToken(XlaBuilder* builder);

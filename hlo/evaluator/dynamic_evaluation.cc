@@ -1,6 +1,7 @@
-// A program with dynamic dimensions means what the program of the actual sizes means. So an op that combines elements (a reduction, a product, a
-// sort ...) is evaluated on its operands cut down to their sizes, and its result is put back under the bounds. An op that only moves or maps
-// elements is evaluated at the bounds, padding and all, and passes the sizes on: so the padding keeps what set-dimension-size can bring back.
+// A program with dynamic dimensions means what the program of the actual sizes means. So an op that combines elements
+// (a reduction, a product, a sort ...) is evaluated on its operands cut down to their sizes, and its result is put back
+// under the bounds. An op that only moves or maps elements is evaluated at the bounds, padding and all, and passes the
+// sizes on: so the padding keeps what set-dimension-size can bring back.
 #include "hlo/evaluator/dynamic_evaluation.h"
 
 #include <algorithm>
@@ -8,12 +9,12 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
-#include "hlo/ops/reduction/batch_norm_attributes.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
-#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/reduction/batch_norm_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/reduction/window.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {
@@ -42,14 +43,16 @@ absl::StatusOr<OwnedOperands> CutDown(Operands operands) {
   return cut;
 }
 
-// Gives dimension `b` of one operand the size of dimension `a` of another, or the other way round, where one of them is dynamic.
+// Gives dimension `b` of one operand the size of dimension `a` of another, or the other way round, where one of them is
+// dynamic.
 void ShareSize(Literal* x, int64_t a, Literal* y, int64_t b) {
   const int64_t bound = x->shape().dimensions(a), size = std::min(x->GetDynamicSize(a), y->GetDynamicSize(b));
   if (x->GetDynamicSize(a) != size && x->GetDynamicSize(a) == bound) x->SetDynamicSize(a, size);
   if (y->GetDynamicSize(b) != size && y->GetDynamicSize(b) == bound) y->SetDynamicSize(b, size);
 }
 
-// The operands, with one size for dimensions that the op walks together: a static one beside a dynamic one is cut like it.
+// The operands, with one size for dimensions that the op walks together: a static one beside a dynamic one is cut like
+// it.
 std::vector<Literal> WithSharedSizes(const HloInstruction& instruction, Operands operands) {
   std::vector<Literal> shared;
   for (const Literal* operand : operands) shared.push_back(operand->Clone());
@@ -64,16 +67,15 @@ std::vector<Literal> WithSharedSizes(const HloInstruction& instruction, Operands
   };
   switch (instruction.opcode()) {
     case HloOpcode::kReduce:
-    case HloOpcode::kReduceWindow:
-      share(operands.size() / 2, -1);
-      break;
+    case HloOpcode::kReduceWindow: share(operands.size() / 2, -1); break;
     case HloOpcode::kBatchNormGrad:
       for (int64_t d = 0; d < shared[0].shape().rank(); ++d) ShareSize(&shared[0], d, &shared[4], d);
       [[fallthrough]];
     case HloOpcode::kBatchNormInference:
     case HloOpcode::kBatchNormTraining:
       for (Literal& vector : shared) {
-        if (vector.shape().rank() == 1) ShareSize(&shared[0], instruction.attrs<BatchNormAttrs>().feature_index, &vector, 0);
+        if (vector.shape().rank() == 1)
+          ShareSize(&shared[0], instruction.attrs<BatchNormAttrs>().feature_index, &vector, 0);
       }
       break;
     case HloOpcode::kCholesky: {
@@ -89,12 +91,8 @@ std::vector<Literal> WithSharedSizes(const HloInstruction& instruction, Operands
       ShareSize(&shared[0], rank - 2, &shared[0], rank - 1);
       break;
     }
-    case HloOpcode::kSort:
-      share(operands.size(), -1);
-      break;
-    case HloOpcode::kConcatenate:
-      share(operands.size(), instruction.attrs<ConcatenateAttrs>().dimensions[0]);
-      break;
+    case HloOpcode::kSort: share(operands.size(), -1); break;
+    case HloOpcode::kConcatenate: share(operands.size(), instruction.attrs<ConcatenateAttrs>().dimensions[0]); break;
     case HloOpcode::kConvolution: {
       const auto& labels = instruction.attrs<ConvolutionAttrs>().dim_labels;
       if (instruction.attrs<ConvolutionAttrs>().feature_group_count == 1) {
@@ -112,8 +110,7 @@ std::vector<Literal> WithSharedSizes(const HloInstruction& instruction, Operands
       }
       break;
     }
-    default:
-      break;
+    default: break;
   }
   return shared;
 }
@@ -139,7 +136,8 @@ void PassSizesOn(const HloInstruction& instruction, Operands operands, Literal* 
   for (const DimensionFlow& flow : DimensionFlows(instruction)) {
     const Literal& operand = *operands[flow.operand];
     Literal& leaf = result->shape().IsTuple() ? result->element(flow.leaf) : *result;
-    const int64_t size = operand.GetDynamicSize(flow.operand_dimension), bound = leaf.shape().dimensions(flow.dimension);
+    const int64_t size = operand.GetDynamicSize(flow.operand_dimension),
+                  bound = leaf.shape().dimensions(flow.dimension);
     if (size != operand.shape().dimensions(flow.operand_dimension) && leaf.GetDynamicSize(flow.dimension) == bound) {
       leaf.SetDynamicSize(flow.dimension, size);
     }
@@ -158,7 +156,8 @@ absl::StatusOr<Literal> EvaluateCutDown(const HloInstruction& instruction, const
   for (const Literal& literal : shared) pointers.push_back(&literal);
   HILO_ASSIGN_OR_RETURN(const OwnedOperands cut, CutDown(pointers));
   std::vector<ProgramShape> programs;
-  for (const HloComputation* computation : instruction.called_computations()) programs.push_back(computation->ComputeProgramShape());
+  for (const HloComputation* computation : instruction.called_computations())
+    programs.push_back(computation->ComputeProgramShape());
   std::vector<const ProgramShape*> called;
   for (const ProgramShape& program : programs) called.push_back(&program);
   OpView small = op;
@@ -201,7 +200,8 @@ Literal Filled(const Literal& array, const Literal& filler) {
     bool counts = true;
     for (size_t d = 0; d < index.size(); ++d) counts = counts && index[d] < sizes[d];
     if (!counts) {
-      std::copy(value.begin(), value.end(), filled.untyped_data().begin() + filled.LinearIndex(index) * static_cast<int64_t>(value.size()));
+      std::copy(value.begin(), value.end(),
+                filled.untyped_data().begin() + filled.LinearIndex(index) * static_cast<int64_t>(value.size()));
     }
     more = IndexUtil::BumpIndices(shape.dimensions(), absl::MakeSpan(index));
   }
@@ -218,7 +218,8 @@ absl::StatusOr<Literal> EvaluatePad(const HloInstruction& pad, const OpView& op,
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (padding[d] == PaddingConfig::Dimension() || sizes[d] == shape.dimensions(static_cast<int64_t>(d))) continue;
     const int64_t spread = sizes[d] == 0 ? 0 : (sizes[d] - 1) * (padding[d].interior_padding + 1) + 1;
-    result.SetDynamicSize(static_cast<int64_t>(d), std::max<int64_t>(0, spread + padding[d].edge_padding_low + padding[d].edge_padding_high));
+    result.SetDynamicSize(static_cast<int64_t>(d),
+                          std::max<int64_t>(0, spread + padding[d].edge_padding_low + padding[d].edge_padding_high));
   }
   return result;
 }
@@ -226,23 +227,28 @@ absl::StatusOr<Literal> EvaluatePad(const HloInstruction& pad, const OpView& op,
 // At the bounds: a row may have fewer elements than are asked for.
 absl::StatusOr<Literal> EvaluateTopK(const HloInstruction& top_k, const OpView& op, Operands operands) {
   const PrimitiveType type = operands[0]->shape().element_type();
-  const Literal filled = Filled(*operands[0], top_k.attrs<TopKAttrs>().largest ? LiteralUtil::MinValue(type) : LiteralUtil::MaxValue(type));
+  const Literal filled = Filled(
+      *operands[0], top_k.attrs<TopKAttrs>().largest ? LiteralUtil::MinValue(type) : LiteralUtil::MaxValue(type));
   return EvaluateAtBounds(top_k, op, {&filled});
 }
 
 // The source has an element for each window over what counts of the operand.
-absl::StatusOr<Literal> EvaluateSelectAndScatter(const HloInstruction& instruction, const OpView& op, Operands operands) {
+absl::StatusOr<Literal> EvaluateSelectAndScatter(const HloInstruction& instruction, const OpView& op,
+                                                 Operands operands) {
   HILO_ASSIGN_OR_RETURN(const Literal array, operands[0]->ToStatic());
   const OpView small{.opcode = op.opcode, .operands = {}, .attributes = op.attributes};
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> windows, WindowedSizes(small, array.shape(), instruction.attrs<SelectAndScatterAttrs>().window));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> windows,
+                        WindowedSizes(small, array.shape(), instruction.attrs<SelectAndScatterAttrs>().window));
   Literal source = operands[1]->Clone();
   for (size_t d = 0; d < windows.size(); ++d) {
-    if (windows[d] < source.shape().dimensions(static_cast<int64_t>(d))) source.SetDynamicSize(static_cast<int64_t>(d), windows[d]);
+    if (windows[d] < source.shape().dimensions(static_cast<int64_t>(d)))
+      source.SetDynamicSize(static_cast<int64_t>(d), windows[d]);
   }
   return EvaluateCutDown(instruction, op, {operands[0], &source, operands[2]});
 }
 
-// The part of the update that counts, laid over what the operand has there: where the block starts is decided at the bounds.
+// The part of the update that counts, laid over what the operand has there: where the block starts is decided at the
+// bounds.
 absl::StatusOr<Literal> EvaluateUpdate(const HloInstruction& update, const OpView& op, Operands operands) {
   DynamicSliceAttrs sizes;
   const auto dimensions = operands[1]->shape().dimensions();
@@ -326,37 +332,28 @@ absl::StatusOr<Literal> EvaluateScatter(const HloInstruction& scatter, const OpV
 }  // namespace
 
 bool AnyDynamic(Operands operands) {
-  return std::any_of(operands.begin(), operands.end(),
-                     [](const Literal* operand) { return operand->shape().IsArray() && !operand->shape().is_static(); });
+  return std::any_of(operands.begin(), operands.end(), [](const Literal* operand) {
+    return operand->shape().IsArray() && !operand->shape().is_static();
+  });
 }
 
 absl::StatusOr<Literal> EvaluateDynamic(const HloInstruction& instruction, const OpView& op, Operands operands) {
   switch (instruction.opcode()) {
     case HloOpcode::kGetDimensionSize:
     case HloOpcode::kSetDimensionSize:
-    case HloOpcode::kDynamicReshape:
-      return EvaluateOp(op, instruction.shape(), operands);
-    case HloOpcode::kReshape:
-      return EvaluateReshape(instruction, operands);
-    case HloOpcode::kDynamicSlice:
-      return EvaluateDynamicSlice(instruction, op, operands);
-    case HloOpcode::kGather:
-      return EvaluateGather(instruction, op, operands);
-    case HloOpcode::kDynamicUpdateSlice:
-      return EvaluateUpdate(instruction, op, operands);
-    case HloOpcode::kPad:
-      return EvaluatePad(instruction, op, operands);
-    case HloOpcode::kTopK:
-      return EvaluateTopK(instruction, op, operands);
-    case HloOpcode::kSelectAndScatter:
-      return EvaluateSelectAndScatter(instruction, op, operands);
-    case HloOpcode::kScatter:
-      return EvaluateScatter(instruction, op, operands);
+    case HloOpcode::kDynamicReshape: return EvaluateOp(op, instruction.shape(), operands);
+    case HloOpcode::kReshape: return EvaluateReshape(instruction, operands);
+    case HloOpcode::kDynamicSlice: return EvaluateDynamicSlice(instruction, op, operands);
+    case HloOpcode::kGather: return EvaluateGather(instruction, op, operands);
+    case HloOpcode::kDynamicUpdateSlice: return EvaluateUpdate(instruction, op, operands);
+    case HloOpcode::kPad: return EvaluatePad(instruction, op, operands);
+    case HloOpcode::kTopK: return EvaluateTopK(instruction, op, operands);
+    case HloOpcode::kSelectAndScatter: return EvaluateSelectAndScatter(instruction, op, operands);
+    case HloOpcode::kScatter: return EvaluateScatter(instruction, op, operands);
     case HloOpcode::kBroadcast:
     case HloOpcode::kTranspose:
     case HloOpcode::kSlice:
-    case HloOpcode::kBitcastConvert:
-      return EvaluateAtBounds(instruction, op, operands);
+    case HloOpcode::kBitcastConvert: return EvaluateAtBounds(instruction, op, operands);
     case HloOpcode::kReduce:
     case HloOpcode::kReduceWindow:
     case HloOpcode::kDot:
@@ -368,8 +365,7 @@ absl::StatusOr<Literal> EvaluateDynamic(const HloInstruction& instruction, const
     case HloOpcode::kTriangularSolve:
     case HloOpcode::kBatchNormGrad:
     case HloOpcode::kBatchNormInference:
-    case HloOpcode::kBatchNormTraining:
-      return EvaluateCutDown(instruction, op, operands);
+    case HloOpcode::kBatchNormTraining: return EvaluateCutDown(instruction, op, operands);
     default:
       if (IsElementwise(instruction.opcode())) return EvaluateAtBounds(instruction, op, operands);
       return Unimplemented(HloOpcodeString(instruction.opcode()), " does not take arrays with dynamic dimensions");

@@ -11,7 +11,8 @@ namespace hilo {
 
 bool AnyDynamic(Operands operands);
 
-// As EvaluateOp for an instruction of which AnyDynamic(operands); `op` is its view. Errors: Unimplemented for ops that take no dynamic dimensions.
+// As EvaluateOp for an instruction of which AnyDynamic(operands); `op` is its view. Errors: Unimplemented for ops that
+// take no dynamic dimensions.
 absl::StatusOr<Literal> EvaluateDynamic(const HloInstruction& instruction, const OpView& op, Operands operands);
 
 }  // namespace hilo

@@ -20,10 +20,8 @@ bool ReachesOutside(HloOpcode opcode) {
     case HloOpcode::kRecvDone:
     case HloOpcode::kReduceScatter:
     case HloOpcode::kSend:
-    case HloOpcode::kSendDone:
-      return true;
-    default:
-      return false;
+    case HloOpcode::kSendDone: return true;
+    default: return false;
   }
 }
 

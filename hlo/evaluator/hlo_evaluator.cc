@@ -145,22 +145,17 @@ absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::RunStep(const HloInstruction&
       return Leaves(begin, begin + CountLeaves(instruction.shape()));
     }
     case HloOpcode::kOptimizationBarrier:
-    case HloOpcode::kAddDependency:
-      return *operands[0];
-    case HloOpcode::kConstant:
-      return Leaves{instruction.shared_literal()};
-    case HloOpcode::kWhile:
-      return RunWhile(instruction, *operands[0]);
-    case HloOpcode::kConditional:
-      return RunConditional(instruction, operands);
+    case HloOpcode::kAddDependency: return *operands[0];
+    case HloOpcode::kConstant: return Leaves{instruction.shared_literal()};
+    case HloOpcode::kWhile: return RunWhile(instruction, *operands[0]);
+    case HloOpcode::kConditional: return RunConditional(instruction, operands);
     case HloOpcode::kCall:
     case HloOpcode::kFusion: {
       std::vector<Leaves> arguments;
       for (const Leaves* operand : operands) arguments.push_back(*operand);
       return Run(*instruction.called_computation(), arguments);
     }
-    default:
-      break;
+    default: break;
   }
   std::vector<Literal> tuples;
   tuples.reserve(operands.size());
@@ -183,17 +178,14 @@ absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::RunStep(const HloInstruction&
 
 absl::StatusOr<Literal> HloEvaluator::RunOutside(const HloInstruction& instruction, Operands operands) {
   switch (instruction.opcode()) {
-    case HloOpcode::kReplicaId:
-      return LiteralUtil::CreateR0(static_cast<uint32_t>(environment_->replica_id()));
-    case HloOpcode::kPartitionId:
-      return LiteralUtil::CreateR0(static_cast<uint32_t>(environment_->partition_id()));
+    case HloOpcode::kReplicaId: return LiteralUtil::CreateR0(static_cast<uint32_t>(environment_->replica_id()));
+    case HloOpcode::kPartitionId: return LiteralUtil::CreateR0(static_cast<uint32_t>(environment_->partition_id()));
     case HloOpcode::kAllGatherStart:
     case HloOpcode::kCollectivePermuteStart: {
       HILO_ASSIGN_OR_RETURN(Literal result, environment_->Run(instruction, operands, CallbacksOf(instruction)));
       return StartedLiteral(instruction.shape(), operands, std::move(result));
     }
-    default:
-      return environment_->Run(instruction, operands, CallbacksOf(instruction));
+    default: return environment_->Run(instruction, operands, CallbacksOf(instruction));
   }
 }
 
@@ -201,7 +193,8 @@ absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& 
   const bool outside = ReachesOutside(instruction.opcode()) || instruction.opcode() == HloOpcode::kReplicaId ||
                        instruction.opcode() == HloOpcode::kPartitionId;
   if (outside && AnyDynamic(operands)) {
-    return Unimplemented(HloOpcodeString(instruction.opcode()), " does not take arrays with dynamic dimensions", InstructionContext(instruction));
+    return Unimplemented(HloOpcodeString(instruction.opcode()), " does not take arrays with dynamic dimensions",
+                         InstructionContext(instruction));
   }
   if (outside && environment_ != nullptr) {
     auto result = RunOutside(instruction, operands);
@@ -209,7 +202,8 @@ absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& 
     return result;
   }
   // Ops whose work is more than this charge the rest themselves.
-  HILO_RETURN_IF_ERROR(Spend(kStepOperations + (instruction.shape().IsArray() ? ShapeUtil::ElementsIn(instruction.shape()) : 0)));
+  HILO_RETURN_IF_ERROR(
+      Spend(kStepOperations + (instruction.shape().IsArray() ? ShapeUtil::ElementsIn(instruction.shape()) : 0)));
   std::vector<const Shape*> shapes;
   shapes.reserve(operands.size());
   for (const HloInstruction* operand : instruction.operands()) shapes.push_back(&operand->shape());
@@ -219,7 +213,8 @@ absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& 
             .stated = &instruction.shape(),
             .budget = budget_};
   if (!instruction.called_computations().empty()) op.computations = CallbacksOf(instruction);
-  auto result = AnyDynamic(operands) ? EvaluateDynamic(instruction, op, operands) : EvaluateOp(op, instruction.shape(), operands);
+  auto result =
+      AnyDynamic(operands) ? EvaluateDynamic(instruction, op, operands) : EvaluateOp(op, instruction.shape(), operands);
   if (!result.ok()) return AddContext(result.status(), InstructionContext(instruction));
   return result;
 }

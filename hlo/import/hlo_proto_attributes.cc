@@ -1,5 +1,6 @@
-// One row an attribute: its name in text, where its field is, and its codec. A field within a message of the instruction, such as the
-// dimension numbers of a dot, is found by a path. Rows of an op stand in the order of HLO text.
+// One row an attribute: its name in text, where its field is, and its codec. A field within a message of the
+// instruction, such as the dimension numbers of a dot, is found by a path. Rows of an op stand in the order of HLO
+// text.
 #include "hlo/import/hlo_proto_attributes.h"
 
 #include <array>
@@ -13,7 +14,8 @@
 namespace hilo {
 namespace {
 
-using Path = std::array<int, 3>;  // field in the instruction, in the message there, in the message there; 0 behind the end
+using Path =
+    std::array<int, 3>;  // field in the instruction, in the message there, in the message there; 0 behind the end
 
 struct Row {
   absl::string_view name;
@@ -30,8 +32,9 @@ constexpr absl::string_view kFftTypes[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
 constexpr absl::string_view kDistributions[] = {"rng_invalid", "rng_uniform", "rng_normal"};
 constexpr absl::string_view kRandomAlgorithms[] = {"rng_default", "rng_three_fry", "rng_philox"};
 constexpr absl::string_view kTransposes[] = {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"};
-constexpr absl::string_view kApiVersions[] = {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
-                                              "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI"};
+constexpr absl::string_view kApiVersions[] = {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL",
+                                              "API_VERSION_STATUS_RETURNING", "API_VERSION_STATUS_RETURNING_UNIFIED",
+                                              "API_VERSION_TYPED_FFI"};
 constexpr absl::string_view kSchedules[] = {"SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"};
 constexpr absl::string_view kPaddingTypes[] = {"PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"};
 constexpr absl::string_view kTriStates[] = {"unspecified", "true", "false"};
@@ -52,7 +55,8 @@ constexpr absl::string_view kAlgorithms[] = {"unset",
 
 // ---- rows ----
 
-constexpr int kDotNumbers = 30, kRaggedDotNumbers = 90, kGatherNumbers = 33, kScatterNumbers = 48, kTriangularSolve = 59;
+constexpr int kDotNumbers = 30, kRaggedDotNumbers = 90, kGatherNumbers = 33, kScatterNumbers = 48,
+              kTriangularSolve = 59;
 
 const Row kDimensions = {"dimensions", {14}, kIntsCodec};
 const Row kWindow = {"window", {15}, kWindowCodec, "{}"};
@@ -112,7 +116,8 @@ const Row kCustomCallRows[] = {{"window", {15}, kWindowCodec},
                                {"schedule", {76}, kEnumCodec<kSchedules>},
                                {"api_version", {77}, kEnumCodec<kApiVersions>, "API_VERSION_ORIGINAL"}};
 const Row kCollectiveRows[] = {kChannelId, kReplicaGroups, kConstrainLayout, kDimensions, kGlobalIds};
-const Row kPermuteRows[] = {kChannelId, {"source_target_pairs", {52}, kSourceTargetPairsCodec}, {"slice_sizes", {20}, kNestedIntsCodec}};
+const Row kPermuteRows[] = {
+    kChannelId, {"source_target_pairs", {52}, kSourceTargetPairsCodec}, {"slice_sizes", {20}, kNestedIntsCodec}};
 const Row kTransferRows[] = {kChannelId, {"is_host_transfer", {47}, kBoolCodec}};
 const Row kAsyncRows[] = {kThread};
 const Row kParameterRows[] = {{"parameter_replication", {61, 1}, kBoolsCodec}};
@@ -136,7 +141,10 @@ const Row kWindowRows[] = {kWindow};
 const Row kRngRows[] = {{"distribution", {23}, kEnumCodec<kDistributions>}};
 const Row kRngBitsRows[] = {{"algorithm", {70}, kEnumCodec<kRandomAlgorithms>}};
 const Row kRngStateRows[] = {{"delta", {66}, kIntCodec}};
-const Row kScanRows[] = {kDimensions, {"is_reverse", {94}, kBoolCodec}, {"num_carries", {95}, kIntCodec}, {"is_associative", {96}, kEnumCodec<kTriStates>, "false"}};
+const Row kScanRows[] = {kDimensions,
+                         {"is_reverse", {94}, kBoolCodec},
+                         {"num_carries", {95}, kIntCodec},
+                         {"is_associative", {96}, kEnumCodec<kTriStates>, "false"}};
 const Row kSliceRows[] = {{"slice", {17}, kSliceCodec}};
 const Row kSortRows[] = {kDimensions, {"is_stable", {60}, kBoolCodec}};
 const Row kTopKRows[] = {{"k", {81}, kIntCodec}, {"largest", {85}, kBoolCodec}};
@@ -161,16 +169,13 @@ absl::Span<const Row> RowsOf(HloOpcode opcode) {
     case HloOpcode::kAllToAll:
     case HloOpcode::kCollectiveBroadcast:
     case HloOpcode::kRaggedAllToAll:
-    case HloOpcode::kReduceScatter:
-      return kCollectiveRows;
+    case HloOpcode::kReduceScatter: return kCollectiveRows;
     case HloOpcode::kAsyncStart:
     case HloOpcode::kAsyncUpdate:
-    case HloOpcode::kAsyncDone:
-      return kAsyncRows;
+    case HloOpcode::kAsyncDone: return kAsyncRows;
     case HloOpcode::kBatchNormGrad:
     case HloOpcode::kBatchNormInference:
-    case HloOpcode::kBatchNormTraining:
-      return kBatchNormRows;
+    case HloOpcode::kBatchNormTraining: return kBatchNormRows;
     case HloOpcode::kBroadcast:
     case HloOpcode::kConcatenate:
     case HloOpcode::kGetDimensionSize:
@@ -178,84 +183,51 @@ absl::Span<const Row> RowsOf(HloOpcode opcode) {
     case HloOpcode::kReduce:
     case HloOpcode::kReverse:
     case HloOpcode::kSetDimensionSize:
-    case HloOpcode::kTranspose:
-      return kDimensionsRows;
-    case HloOpcode::kCall:
-      return kCallRows;
-    case HloOpcode::kCholesky:
-      return kCholeskyRows;
+    case HloOpcode::kTranspose: return kDimensionsRows;
+    case HloOpcode::kCall: return kCallRows;
+    case HloOpcode::kCholesky: return kCholeskyRows;
     case HloOpcode::kCollectivePermute:
-    case HloOpcode::kCollectivePermuteStart:
-      return kPermuteRows;
-    case HloOpcode::kCompare:
-      return kCompareRows;
-    case HloOpcode::kConvolution:
-      return kConvolutionRows;
-    case HloOpcode::kCopyStart:
-      return kCopyStartRows;
-    case HloOpcode::kCustomCall:
-      return kCustomCallRows;
+    case HloOpcode::kCollectivePermuteStart: return kPermuteRows;
+    case HloOpcode::kCompare: return kCompareRows;
+    case HloOpcode::kConvolution: return kConvolutionRows;
+    case HloOpcode::kCopyStart: return kCopyStartRows;
+    case HloOpcode::kCustomCall: return kCustomCallRows;
     case HloOpcode::kDot:
-    case HloOpcode::kScaledDot:
-      return kDotRows;
-    case HloOpcode::kDynamicSlice:
-      return kDynamicSliceRows;
-    case HloOpcode::kFft:
-      return kFftRows;
-    case HloOpcode::kFusion:
-      return kFusionRows;
-    case HloOpcode::kGather:
-      return kGatherRows;
-    case HloOpcode::kGetTupleElement:
-      return kTupleElementRows;
-    case HloOpcode::kInfeed:
-      return kInfeedRows;
-    case HloOpcode::kIota:
-      return kIotaRows;
-    case HloOpcode::kOutfeed:
-      return kOutfeedRows;
-    case HloOpcode::kPad:
-      return kPadRows;
-    case HloOpcode::kParameter:
-      return kParameterRows;
-    case HloOpcode::kRaggedDot:
-      return kRaggedDotRows;
-    case HloOpcode::kReshape:
-      return kReshapeRows;
+    case HloOpcode::kScaledDot: return kDotRows;
+    case HloOpcode::kDynamicSlice: return kDynamicSliceRows;
+    case HloOpcode::kFft: return kFftRows;
+    case HloOpcode::kFusion: return kFusionRows;
+    case HloOpcode::kGather: return kGatherRows;
+    case HloOpcode::kGetTupleElement: return kTupleElementRows;
+    case HloOpcode::kInfeed: return kInfeedRows;
+    case HloOpcode::kIota: return kIotaRows;
+    case HloOpcode::kOutfeed: return kOutfeedRows;
+    case HloOpcode::kPad: return kPadRows;
+    case HloOpcode::kParameter: return kParameterRows;
+    case HloOpcode::kRaggedDot: return kRaggedDotRows;
+    case HloOpcode::kReshape: return kReshapeRows;
     case HloOpcode::kRecv:
     case HloOpcode::kRecvDone:
     case HloOpcode::kSend:
-    case HloOpcode::kSendDone:
-      return kTransferRows;
-    case HloOpcode::kReducePrecision:
-      return kReducePrecisionRows;
+    case HloOpcode::kSendDone: return kTransferRows;
+    case HloOpcode::kReducePrecision: return kReducePrecisionRows;
     case HloOpcode::kReduceWindow:
-    case HloOpcode::kSelectAndScatter:
-      return kWindowRows;
-    case HloOpcode::kRng:
-      return kRngRows;
-    case HloOpcode::kRngBitGenerator:
-      return kRngBitsRows;
-    case HloOpcode::kRngGetAndUpdateState:
-      return kRngStateRows;
-    case HloOpcode::kScan:
-      return kScanRows;
-    case HloOpcode::kScatter:
-      return kScatterRows;
-    case HloOpcode::kSlice:
-      return kSliceRows;
-    case HloOpcode::kSort:
-      return kSortRows;
-    case HloOpcode::kTopK:
-      return kTopKRows;
-    case HloOpcode::kTriangularSolve:
-      return kTriangularSolveRows;
-    default:
-      return {};
+    case HloOpcode::kSelectAndScatter: return kWindowRows;
+    case HloOpcode::kRng: return kRngRows;
+    case HloOpcode::kRngBitGenerator: return kRngBitsRows;
+    case HloOpcode::kRngGetAndUpdateState: return kRngStateRows;
+    case HloOpcode::kScan: return kScanRows;
+    case HloOpcode::kScatter: return kScatterRows;
+    case HloOpcode::kSlice: return kSliceRows;
+    case HloOpcode::kSort: return kSortRows;
+    case HloOpcode::kTopK: return kTopKRows;
+    case HloOpcode::kTriangularSolve: return kTriangularSolveRows;
+    default: return {};
   }
 }
 
-// {kind="sharding", entry={...}, exit={...}}. The wire calls what text calls the exit the entry, and the other way round.
+// {kind="sharding", entry={...}, exit={...}}. The wire calls what text calls the exit the entry, and the other way
+// round.
 absl::Status EncodeDomain(absl::string_view text, WireWriter* out) {
   ValueCursor cursor(text);
   HILO_RETURN_IF_ERROR(cursor.Expect("{", "before a domain"));
@@ -263,8 +235,10 @@ absl::Status EncodeDomain(absl::string_view text, WireWriter* out) {
     HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor.Name("a part of a domain"));
     HILO_RETURN_IF_ERROR(cursor.Expect("=", "after the name of a part of a domain"));
     HILO_ASSIGN_OR_RETURN(const absl::string_view value, cursor.RawValue());
-    if (name == "kind" && value != "\"sharding\"") return Unimplemented("HloInstructionProto has no field for a domain of kind ", value);
-    if (name == "entry" || name == "exit") HILO_RETURN_IF_ERROR(kShardingCodec.encode(value, name == "entry" ? 55 : 54, out));
+    if (name == "kind" && value != "\"sharding\"")
+      return Unimplemented("HloInstructionProto has no field for a domain of kind ", value);
+    if (name == "entry" || name == "exit")
+      HILO_RETURN_IF_ERROR(kShardingCodec.encode(value, name == "entry" ? 55 : 54, out));
   } while (cursor.Consume(","));
   HILO_RETURN_IF_ERROR(cursor.Expect("}", "after a domain"));
   return cursor.End();
@@ -300,7 +274,8 @@ absl::Status EncodeRow(const Row& row, const std::string* text, Tree* tree) {
   size_t depth = 0;
   for (; depth + 1 < row.path.size() && row.path[depth + 1] != 0; ++depth) tree = &tree->messages[row.path[depth]];
   if (text != nullptr) return row.codec.encode(*text, row.path[depth], &tree->fields);
-  return row.default_text == nullptr ? absl::OkStatus() : row.codec.encode(row.default_text, row.path[depth], &tree->fields);
+  return row.default_text == nullptr ? absl::OkStatus()
+                                     : row.codec.encode(row.default_text, row.path[depth], &tree->fields);
 }
 
 }  // namespace
@@ -315,7 +290,8 @@ absl::StatusOr<AttributeText> AttributesFromProto(HloOpcode opcode, const WireMe
         if (!row.required) continue;
         return InvalidArgument("expected the attribute ", row.name, " of ", HloOpcodeString(opcode), "; it is missing");
       }
-      if (row.default_text == nullptr || **text != row.default_text) attributes.emplace_back(row.name, **std::move(text));
+      if (row.default_text == nullptr || **text != row.default_text)
+        attributes.emplace_back(row.name, **std::move(text));
     }
   }
   if (opcode == HloOpcode::kDomain) {
@@ -349,7 +325,8 @@ absl::StatusOr<WireWriter> AttributesToProto(HloOpcode opcode, const AttributeTe
     texts.erase(domain);
   }
   if (!texts.empty()) {
-    return Unimplemented("HloInstructionProto has no field for the attribute ", texts.begin()->first, " of ", HloOpcodeString(opcode));
+    return Unimplemented("HloInstructionProto has no field for the attribute ", texts.begin()->first, " of ",
+                         HloOpcodeString(opcode));
   }
   return tree.Finish();
 }

@@ -1,5 +1,5 @@
-// Every element type has a field of its own in LiteralProto. Most hold the elements' bytes as they lie in memory; those of 32 and 64 bits
-// and PRED are lists of numbers. Elements follow the order of the literal's layout.
+// Every element type has a field of its own in LiteralProto. Most hold the elements' bytes as they lie in memory; those
+// of 32 and 64 bits and PRED are lists of numbers. Elements follow the order of the literal's layout.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -20,36 +20,21 @@ struct ElementField {
 
 ElementField FieldOf(PrimitiveType type) {
   switch (type) {
-    case PRED:
-      return {2, Coding::kVarints};
-    case S32:
-      return {4, Coding::kVarints};
-    case S64:
-      return {5, Coding::kVarints};
-    case U32:
-      return {6, Coding::kVarints};
-    case U64:
-      return {7, Coding::kVarints};
-    case F32:
-      return {8, Coding::kFixed32};
-    case F64:
-      return {9, Coding::kFixed64};
-    case C64:
-      return {12, Coding::kFixed32};
-    case C128:
-      return {18, Coding::kFixed64};
-    case U8:
-      return {3};
-    case F16:
-      return {11};
-    case BF16:
-      return {13};
-    case S8:
-      return {15};
-    case U16:
-      return {16};
-    case S16:
-      return {17};
+    case PRED: return {2, Coding::kVarints};
+    case S32: return {4, Coding::kVarints};
+    case S64: return {5, Coding::kVarints};
+    case U32: return {6, Coding::kVarints};
+    case U64: return {7, Coding::kVarints};
+    case F32: return {8, Coding::kFixed32};
+    case F64: return {9, Coding::kFixed64};
+    case C64: return {12, Coding::kFixed32};
+    case C128: return {18, Coding::kFixed64};
+    case U8: return {3};
+    case F16: return {11};
+    case BF16: return {13};
+    case S8: return {15};
+    case U16: return {16};
+    case S16: return {17};
     // From here on a type's field has its own number.
     case F8E5M2:
     case F8E4M3FN:
@@ -65,10 +50,8 @@ ElementField FieldOf(PrimitiveType type) {
     case S1:
     case U1:
     case F4E2M1FN:
-    case F8E8M0FNU:
-      return {static_cast<int>(type)};
-    default:
-      return {};
+    case F8E8M0FNU: return {static_cast<int>(type)};
+    default: return {};
   }
 }
 
@@ -96,12 +79,9 @@ absl::StatusOr<std::string> ElementBytes(const WireMessage& proto, const Shape& 
       HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> numbers, proto.Ints(field.number));
       return NarrowNumbers(numbers, PrimitiveTypeByteSize(shape.element_type()));
     }
-    case Coding::kFixed32:
-      return proto.PackedFixed(field.number, WireType::kFixed32);
-    case Coding::kFixed64:
-      return proto.PackedFixed(field.number, WireType::kFixed64);
-    default:
-      return std::string(proto.Bytes(field.number));
+    case Coding::kFixed32: return proto.PackedFixed(field.number, WireType::kFixed32);
+    case Coding::kFixed64: return proto.PackedFixed(field.number, WireType::kFixed64);
+    default: return std::string(proto.Bytes(field.number));
   }
 }
 
@@ -109,9 +89,11 @@ absl::StatusOr<Literal> ArrayFromProto(const WireMessage& proto, const Shape& sh
   HILO_ASSIGN_OR_RETURN(const std::string bytes, ElementBytes(proto, shape));
   const int64_t expected = ShapeUtil::ElementsIn(shape) * PrimitiveTypeByteSize(shape.element_type());
   if (static_cast<int64_t>(bytes.size()) != expected) {
-    return InvalidArgument("expected ", expected, " bytes of elements in a literal of ", shape.ToString(), "; got ", bytes.size());
+    return InvalidArgument("expected ", expected, " bytes of elements in a literal of ", shape.ToString(), "; got ",
+                           bytes.size());
   }
-  HILO_ASSIGN_OR_RETURN(Literal elements, LiteralFromBytes(reinterpret_cast<const uint8_t*>(bytes.data()), ShapeUtil::MakeStaticShape(shape)));
+  HILO_ASSIGN_OR_RETURN(Literal elements, LiteralFromBytes(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                                           ShapeUtil::MakeStaticShape(shape)));
   if (shape.is_static()) return elements;
   // The message has no sizes of dynamic dimensions: they are at their bounds.
   HILO_ASSIGN_OR_RETURN(Literal literal, Literal::Create(shape));
@@ -124,11 +106,13 @@ absl::StatusOr<Literal> NestedLiteralFromProto(const WireMessage& proto, const S
   if (!shape.IsTuple()) return Literal::Create(shape);
   HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> protos, proto.Messages(10));
   if (static_cast<int64_t>(protos.size()) != shape.tuple_shapes_size()) {
-    return InvalidArgument("expected ", shape.tuple_shapes_size(), " elements in a literal of ", shape.ToString(), "; got ", protos.size());
+    return InvalidArgument("expected ", shape.tuple_shapes_size(), " elements in a literal of ", shape.ToString(),
+                           "; got ", protos.size());
   }
   std::vector<Literal> elements;
   for (size_t i = 0; i < protos.size(); ++i) {
-    HILO_ASSIGN_OR_RETURN(elements.emplace_back(), NestedLiteralFromProto(protos[i], shape.tuple_shapes(static_cast<int64_t>(i))));
+    HILO_ASSIGN_OR_RETURN(elements.emplace_back(),
+                          NestedLiteralFromProto(protos[i], shape.tuple_shapes(static_cast<int64_t>(i))));
   }
   return Literal::MakeTuple(std::move(elements));
 }
@@ -165,7 +149,8 @@ absl::StatusOr<WireWriter> LiteralToProto(const Literal& literal, const Shape& s
   out.Message(1, written);
   if (shape.IsArray()) {
     if (literal.ActualDimensions() != std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end())) {
-      return Unimplemented("a proto has no room for the sizes of dynamic dimensions, as in a literal of ", shape.ToString());
+      return Unimplemented("a proto has no room for the sizes of dynamic dimensions, as in a literal of ",
+                           shape.ToString());
     }
     PutElements(literal, shape, &out);
   }

@@ -34,7 +34,8 @@ struct Column {
   int field;
   int offset = 0;
 };
-constexpr Column kLocationColumns[] = {{"file_name_id", 1}, {"function_name_id", 2}, {"line", 3}, {"end_line", 5}, {"column", 4}, {"end_column", 6}};
+constexpr Column kLocationColumns[] = {{"file_name_id", 1}, {"function_name_id", 2}, {"line", 3},
+                                       {"end_line", 5},     {"column", 4},           {"end_column", 6}};
 constexpr Column kFrameColumns[] = {{"file_location_id", 1}, {"parent_frame_id", 2, 1}};
 
 struct Table {
@@ -48,9 +49,12 @@ const Table kTables[] = {{"FileNames", 1, {}},
                          {"StackFrames", 4, kFrameColumns}};
 
 std::string RowText(const WireMessage& row, absl::Span<const Column> columns) {
-  return absl::StrCat("{", absl::StrJoin(columns, " ", [&](std::string* out, const Column& column) {
-                        absl::StrAppend(out, column.name, "=", row.Int(column.field) + column.offset);
-                      }), "}");
+  return absl::StrCat("{",
+                      absl::StrJoin(columns, " ",
+                                    [&](std::string* out, const Column& column) {
+                                      absl::StrAppend(out, column.name, "=", row.Int(column.field) + column.offset);
+                                    }),
+                      "}");
 }
 
 absl::StatusOr<WireWriter> ReadRow(absl::Span<const Column> columns, TextCursor& cursor) {
@@ -109,7 +113,9 @@ absl::StatusOr<AttributeText> FrameTablesFromProto(const WireMessage& proto) {
     std::vector<std::string> rows;
     for (const absl::string_view row : proto.AllBytes(table.field)) {
       HILO_ASSIGN_OR_RETURN(const WireMessage columns, WireMessage::Parse(table.columns.empty() ? "" : row));
-      rows.push_back(absl::StrCat(rows.size() + 1, " ", table.columns.empty() ? FieldToText(std::string(row)) : RowText(columns, table.columns)));
+      rows.push_back(
+          absl::StrCat(rows.size() + 1, " ",
+                       table.columns.empty() ? FieldToText(std::string(row)) : RowText(columns, table.columns)));
     }
     tables.emplace_back(table.name, absl::StrJoin(rows, "\n"));
   }

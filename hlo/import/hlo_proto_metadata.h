@@ -15,8 +15,8 @@ namespace hilo {
 OpMetadata OpMetadataFromProto(const WireMessage& proto);
 WireWriter OpMetadataToProto(const OpMetadata& metadata);
 
-// The module's tables (FileNames, FunctionNames, FileLocations, StackFrames), rows as hlo/text keeps them, and StackFrameIndexProto.
-// Errors: InvalidArgument for rows that are none.
+// The module's tables (FileNames, FunctionNames, FileLocations, StackFrames), rows as hlo/text keeps them, and
+// StackFrameIndexProto. Errors: InvalidArgument for rows that are none.
 absl::StatusOr<AttributeText> FrameTablesFromProto(const WireMessage& proto);
 absl::Status AddFrameTable(absl::string_view name, absl::string_view rows, WireWriter* index);
 

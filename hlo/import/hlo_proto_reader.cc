@@ -1,6 +1,6 @@
-// Computations are made first, each with its instructions, which stand behind their operands. Called computations and control
-// dependencies are by number and are resolved afterwards, so the order of the computations does not matter. The verifier then checks what
-// was read, as it does for text.
+// Computations are made first, each with its instructions, which stand behind their operands. Called computations and
+// control dependencies are by number and are resolved afterwards, so the order of the computations does not matter. The
+// verifier then checks what was read, as it does for text.
 #include <algorithm>
 #include <utility>
 
@@ -31,24 +31,27 @@ std::string TextName(absl::string_view name, absl::string_view otherwise) {
 }
 
 // Attributes that a message states and text leaves out, as they follow from the operands.
-bool FollowsFromOperands(HloOpcode opcode, absl::string_view name, absl::string_view text, absl::Span<HloInstruction* const> operands) {
+bool FollowsFromOperands(HloOpcode opcode, absl::string_view name, absl::string_view text,
+                         absl::Span<HloInstruction* const> operands) {
   if (operands.empty()) return false;
   const Shape& shape = operands[0]->shape();
   if (opcode == HloOpcode::kOutfeed && name == "outfeed_shape") return text == shape.ToString(/*print_layout=*/true);
   if (opcode != HloOpcode::kCompare || name != "type") return false;
   const PrimitiveType type = shape.element_type();
-  return text == (IsSignedIntegralType(type)                           ? "SIGNED"
-                  : IsUnsignedIntegralType(type) || type == PRED       ? "UNSIGNED"
-                                                                       : "FLOAT");
+  return text == (IsSignedIntegralType(type)                     ? "SIGNED"
+                  : IsUnsignedIntegralType(type) || type == PRED ? "UNSIGNED"
+                                                                 : "FLOAT");
 }
 
 // The slice sizes of a collective permutation are one list on the wire; each slice has the rank of its operand.
 absl::StatusOr<std::string> SliceSizesText(const WireMessage& proto, absl::Span<HloInstruction* const> operands) {
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, proto.Ints(20));
   const size_t rank = operands.empty() ? 0 : static_cast<size_t>(operands[0]->shape().rank());
-  if (rank == 0 || sizes.size() % rank != 0) return Unimplemented("slices of a collective-permute of other than one array");
+  if (rank == 0 || sizes.size() % rank != 0)
+    return Unimplemented("slices of a collective-permute of other than one array");
   std::vector<std::string> slices;
-  for (size_t i = 0; i < sizes.size(); i += rank) slices.push_back(absl::StrCat("{", absl::StrJoin(absl::MakeSpan(sizes).subspan(i, rank), ","), "}"));
+  for (size_t i = 0; i < sizes.size(); i += rank)
+    slices.push_back(absl::StrCat("{", absl::StrJoin(absl::MakeSpan(sizes).subspan(i, rank), ","), "}"));
   return absl::StrCat("{", absl::StrJoin(slices, ","), "}");
 }
 
@@ -73,7 +76,8 @@ class HloProtoReader {
   absl::Status ReadSchedule(const WireMessage& proto);
   absl::Status ReadComputation(const WireMessage& proto);
   absl::Status FinishComputation(const WireMessage& proto, Body& body);
-  absl::StatusOr<std::vector<const WireMessage*>> InOrder(int64_t computation, const std::vector<WireMessage>& instructions);
+  absl::StatusOr<std::vector<const WireMessage*>> InOrder(int64_t computation,
+                                                          const std::vector<WireMessage>& instructions);
   absl::Status ReadInstruction(const WireMessage& proto, Body& body);
   absl::StatusOr<std::vector<HloInstruction*>> ReadOperands(const WireMessage& proto, const Body& body);
   absl::StatusOr<std::vector<int64_t>> ReadCallees(HloOpcode opcode, const WireMessage& proto);
@@ -98,11 +102,13 @@ absl::StatusOr<std::unique_ptr<HloModule>> HloProtoReader::Read(const WireMessag
   HILO_RETURN_IF_ERROR(ReadSchedule(proto));
   for (const absl::string_view bytes : proto.AllBytes(3)) {
     HILO_ASSIGN_OR_RETURN(const WireMessage computation, WireMessage::Parse(bytes));
-    HILO_RETURN_IF_ERROR(AddContext(ReadComputation(computation), absl::StrCat("; in computation ", TextName(computation.Bytes(1), "computation"))));
+    HILO_RETURN_IF_ERROR(AddContext(ReadComputation(computation),
+                                    absl::StrCat("; in computation ", TextName(computation.Bytes(1), "computation"))));
   }
   HILO_RETURN_IF_ERROR(ResolveCalls());
   const auto entry = computations_.find(proto.Int(6));
-  if (entry == computations_.end()) return InvalidArgument("expected an entry computation of number ", proto.Int(6), "; there is none");
+  if (entry == computations_.end())
+    return InvalidArgument("expected an entry computation of number ", proto.Int(6), "; there is none");
   module_->set_entry_computation(entry->second);
   HILO_RETURN_IF_ERROR(ReadHeader(proto));
   if (options_.verify) HILO_RETURN_IF_ERROR(VerifyHloModule(*module_, HloStage::kInput, options_.limits));
@@ -122,8 +128,11 @@ absl::Status HloProtoReader::ReadSchedule(const WireMessage& proto) {
 
 absl::Status HloProtoReader::ReadComputation(const WireMessage& proto) {
   const int64_t id = proto.Int(5);
-  Body body{.computation = module_->AddComputation(TextName(proto.Bytes(1), "computation")), .instructions = {}, .control_edges = {}};
-  if (!computations_.emplace(id, body.computation).second) return InvalidArgument("expected a number of its own; there is another computation ", id);
+  Body body{.computation = module_->AddComputation(TextName(proto.Bytes(1), "computation")),
+            .instructions = {},
+            .control_edges = {}};
+  if (!computations_.emplace(id, body.computation).second)
+    return InvalidArgument("expected a number of its own; there is another computation ", id);
   HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> instructions, proto.Messages(2));
   instruction_count_ += static_cast<int64_t>(instructions.size());
   if (instruction_count_ > options_.limits.max_instructions) {
@@ -131,7 +140,8 @@ absl::Status HloProtoReader::ReadComputation(const WireMessage& proto) {
   }
   HILO_ASSIGN_OR_RETURN(const std::vector<const WireMessage*> order, InOrder(id, instructions));
   for (const WireMessage* instruction : order) {
-    HILO_RETURN_IF_ERROR(AddContext(ReadInstruction(*instruction, body), absl::StrCat("; in instruction ", TextName(instruction->Bytes(1), "?"))));
+    HILO_RETURN_IF_ERROR(AddContext(ReadInstruction(*instruction, body),
+                                    absl::StrCat("; in instruction ", TextName(instruction->Bytes(1), "?"))));
   }
   return FinishComputation(proto, body);
 }
@@ -139,21 +149,25 @@ absl::Status HloProtoReader::ReadComputation(const WireMessage& proto) {
 absl::Status HloProtoReader::FinishComputation(const WireMessage& proto, Body& body) {
   for (int64_t i = 0; i < body.computation->num_parameters(); ++i) {
     if (body.computation->parameter_instruction(i) == nullptr) {
-      return InvalidArgument("expected parameters 0 to ", body.computation->num_parameters() - 1, "; parameter ", i, " is missing");
+      return InvalidArgument("expected parameters 0 to ", body.computation->num_parameters() - 1, "; parameter ", i,
+                             " is missing");
     }
   }
   for (const auto& [predecessor, instruction] : body.control_edges) {
     const auto found = body.instructions.find(predecessor);
-    if (found == body.instructions.end()) return InvalidArgument("there is no control predecessor ", predecessor, " of ", instruction->name());
+    if (found == body.instructions.end())
+      return InvalidArgument("there is no control predecessor ", predecessor, " of ", instruction->name());
     found->second->AddControlDependencyTo(instruction);
   }
   const auto root = body.instructions.find(proto.Int(6));
-  if (root == body.instructions.end()) return InvalidArgument("expected a root instruction of number ", proto.Int(6), "; there is none");
+  if (root == body.instructions.end())
+    return InvalidArgument("expected a root instruction of number ", proto.Int(6), "; there is none");
   return body.computation->set_root_instruction(root->second);
 }
 
 // The instructions in the order of the schedule, if there is one.
-absl::StatusOr<std::vector<const WireMessage*>> HloProtoReader::InOrder(int64_t computation, const std::vector<WireMessage>& instructions) {
+absl::StatusOr<std::vector<const WireMessage*>> HloProtoReader::InOrder(int64_t computation,
+                                                                        const std::vector<WireMessage>& instructions) {
   std::vector<const WireMessage*> order;
   const auto sequence = schedule_.find(computation);
   if (sequence == schedule_.end()) {
@@ -180,13 +194,16 @@ absl::Status HloProtoReader::ReadInstruction(const WireMessage& proto, Body& bod
   HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> operands, ReadOperands(proto, body));
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> callees, ReadCallees(*opcode, proto));
   std::unique_ptr<OpAttributes> attributes = MakeAttributes(*opcode);
-  if (opcode == HloOpcode::kParameter) HILO_RETURN_IF_ERROR(ReadParameter(proto, body, static_cast<ParameterAttrs&>(*attributes)));
-  if (opcode == HloOpcode::kConstant) HILO_RETURN_IF_ERROR(ReadConstant(proto, shape, static_cast<ConstantAttrs&>(*attributes)));
+  if (opcode == HloOpcode::kParameter)
+    HILO_RETURN_IF_ERROR(ReadParameter(proto, body, static_cast<ParameterAttrs&>(*attributes)));
+  if (opcode == HloOpcode::kConstant)
+    HILO_RETURN_IF_ERROR(ReadConstant(proto, shape, static_cast<ConstantAttrs&>(*attributes)));
 
   const std::vector<HloComputation*> called(callees.size(), nullptr);
   OpAttributes* known = attributes.get();
   HloInstruction* instruction = body.computation->AddInstruction(
-      HloInstruction::Create(*opcode, std::move(shape), operands, std::move(attributes), called), TextName(proto.Bytes(1), proto.Bytes(2)));
+      HloInstruction::Create(*opcode, std::move(shape), operands, std::move(attributes), called),
+      TextName(proto.Bytes(1), proto.Bytes(2)));
   if (!body.instructions.emplace(proto.Int(35), instruction).second) {
     return InvalidArgument("expected a number of its own; there is another instruction ", proto.Int(35));
   }
@@ -203,20 +220,22 @@ absl::StatusOr<std::vector<HloInstruction*>> HloProtoReader::ReadOperands(const 
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, proto.Ints(36));
   for (const int64_t id : ids) {
     const auto operand = body.instructions.find(id);
-    if (operand == body.instructions.end()) return InvalidArgument("operand ", id, " is not defined before this place in the computation");
+    if (operand == body.instructions.end())
+      return InvalidArgument("operand ", id, " is not defined before this place in the computation");
     operands.push_back(operand->second);
   }
   return operands;
 }
 
-// In the order of HloInstruction::called_computations(): XLA has the body of a loop before its condition, and repeats at the end of an
-// asynchronous pair what is called at its start.
+// In the order of HloInstruction::called_computations(): XLA has the body of a loop before its condition, and repeats
+// at the end of an asynchronous pair what is called at its start.
 absl::StatusOr<std::vector<int64_t>> HloProtoReader::ReadCallees(HloOpcode opcode, const WireMessage& proto) {
   HILO_ASSIGN_OR_RETURN(std::vector<int64_t> callees, proto.Ints(38));
   const CalledRoles roles(opcode);
   if (roles.names.empty()) return std::vector<int64_t>();
   if (!roles.is_list && callees.size() != roles.names.size()) {
-    return InvalidArgument("expected ", roles.names.size(), " called computations of ", HloOpcodeString(opcode), "; got ", callees.size());
+    return InvalidArgument("expected ", roles.names.size(), " called computations of ", HloOpcodeString(opcode),
+                           "; got ", callees.size());
   }
   if (opcode == HloOpcode::kWhile) std::swap(callees[0], callees[1]);
   return callees;
@@ -225,9 +244,11 @@ absl::StatusOr<std::vector<int64_t>> HloProtoReader::ReadCallees(HloOpcode opcod
 absl::Status HloProtoReader::ReadParameter(const WireMessage& proto, const Body& body, ParameterAttrs& attributes) {
   attributes.number = proto.Int(9);
   if (attributes.number < 0 || attributes.number >= options_.limits.max_parameters) {
-    return InvalidArgument("expected a parameter number from 0 to ", options_.limits.max_parameters - 1, "; got ", attributes.number);
+    return InvalidArgument("expected a parameter number from 0 to ", options_.limits.max_parameters - 1, "; got ",
+                           attributes.number);
   }
-  if (attributes.number < body.computation->num_parameters() && body.computation->parameter_instruction(attributes.number) != nullptr) {
+  if (attributes.number < body.computation->num_parameters() &&
+      body.computation->parameter_instruction(attributes.number) != nullptr) {
     return InvalidArgument("parameter ", attributes.number, " is defined twice");
   }
   return absl::OkStatus();
@@ -245,13 +266,15 @@ absl::Status HloProtoReader::ReadConstant(const WireMessage& proto, const Shape&
   return absl::OkStatus();
 }
 
-absl::Status HloProtoReader::ReadAttributes(const WireMessage& proto, OpAttributes* attributes, HloInstruction* instruction) {
+absl::Status HloProtoReader::ReadAttributes(const WireMessage& proto, OpAttributes* attributes,
+                                            HloInstruction* instruction) {
   HILO_ASSIGN_OR_RETURN(AttributeText texts, AttributesFromProto(instruction->opcode(), proto));
   if (proto.Has(99)) {
     HILO_ASSIGN_OR_RETURN(const WireMessage payload, proto.Message(99));
     const int64_t id = payload.Int(2);
     const bool by_number = !payload.Has(1);
-    if (by_number && (id < 0 || id >= static_cast<int64_t>(payloads_.size()))) return InvalidArgument("the module has no payload ", id);
+    if (by_number && (id < 0 || id >= static_cast<int64_t>(payloads_.size())))
+      return InvalidArgument("the module has no payload ", id);
     WireWriter config;
     config.Bytes(1, by_number ? payloads_[id] : payload.Bytes(1));
     HILO_ASSIGN_OR_RETURN(const WireMessage read, WireMessage::Parse(config.bytes()));
@@ -275,7 +298,8 @@ absl::Status HloProtoReader::ReadAttributes(const WireMessage& proto, OpAttribut
 absl::Status HloProtoReader::ResolveCalls() {
   for (const Call& call : calls_) {
     const auto callee = computations_.find(call.callee);
-    if (callee == computations_.end()) return InvalidArgument("there is no computation ", call.callee, ", which ", call.caller->name(), " calls");
+    if (callee == computations_.end())
+      return InvalidArgument("there is no computation ", call.callee, ", which ", call.caller->name(), " calls");
     call.caller->set_called_computation(call.index, callee->second);
     if (call.caller->opcode() == HloOpcode::kFusion) callee->second->set_fusion_instruction(call.caller);
   }
@@ -332,13 +356,14 @@ absl::StatusOr<WireMessage> ModuleMessage(WireMessage proto) {
 absl::StatusOr<std::unique_ptr<HloModule>> HloModuleFromProto(absl::string_view bytes, const HloProtoOptions& options) {
   HILO_ASSIGN_OR_RETURN(WireMessage proto, WireMessage::Parse(bytes));
   HILO_ASSIGN_OR_RETURN(const WireMessage module, ModuleMessage(std::move(proto)));
-  if (!module.Has(3)) return InvalidArgument("expected an HloModuleProto or HloProto; the message holds no computation");
+  if (!module.Has(3))
+    return InvalidArgument("expected an HloModuleProto or HloProto; the message holds no computation");
   return HloProtoReader(options).Read(module);
 }
 
 bool LooksLikeHloProto(absl::string_view bytes) {
-  // Tags of the fields of bytes that may stand behind a module's name: its entry's name or its computations; behind the module of an
-  // HloProto, a buffer assignment or nothing.
+  // Tags of the fields of bytes that may stand behind a module's name: its entry's name or its computations; behind the
+  // module of an HloProto, a buffer assignment or nothing.
   constexpr char kName = 0x0a, kEntryName = 0x12, kComputations = 0x1a;
   if (bytes.size() < 3 || bytes[0] != kName) return false;
   uint64_t size = 0;

@@ -58,10 +58,12 @@ absl::StatusOr<Shape> ArrayShapeFromProto(const WireMessage& proto, PrimitiveTyp
 // Recursion is bounded by kMaxTupleDepth.
 absl::StatusOr<Shape> NestedShapeFromProto(const WireMessage& proto, int depth) {
   const int64_t number = proto.Int(2);
-  const PrimitiveType type = number > 0 && number < kPrimitiveTypeCount ? static_cast<PrimitiveType>(number) : PRIMITIVE_TYPE_INVALID;
+  const PrimitiveType type =
+      number > 0 && number < kPrimitiveTypeCount ? static_cast<PrimitiveType>(number) : PRIMITIVE_TYPE_INVALID;
   if (type == PRIMITIVE_TYPE_INVALID) return InvalidArgument("there is no element type of number ", number);
   if (type != TUPLE) return IsArrayType(type) ? ArrayShapeFromProto(proto, type) : Shape(type);
-  if (depth >= ShapeUtil::kMaxTupleDepth) return InvalidArgument("tuples are nested deeper than ", ShapeUtil::kMaxTupleDepth, " levels");
+  if (depth >= ShapeUtil::kMaxTupleDepth)
+    return InvalidArgument("tuples are nested deeper than ", ShapeUtil::kMaxTupleDepth, " levels");
   std::vector<Shape> elements;
   HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> protos, proto.Messages(4));
   for (const WireMessage& element : protos) {
@@ -98,8 +100,9 @@ absl::StatusOr<WireWriter> ShapeToProto(const Shape& shape) {
     out.Message(4, written);
   }
   if (shape.IsArray()) {  // XLA wants a layout of every array
-    HILO_ASSIGN_OR_RETURN(const WireWriter layout,
-                          LayoutToProto(shape.has_layout() ? shape.layout() : LayoutUtil::MakeDescendingLayout(shape.rank())));
+    HILO_ASSIGN_OR_RETURN(
+        const WireWriter layout,
+        LayoutToProto(shape.has_layout() ? shape.layout() : LayoutUtil::MakeDescendingLayout(shape.rank())));
     out.Message(5, layout);
   }
   std::vector<int64_t> dynamic;

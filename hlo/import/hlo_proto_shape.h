@@ -10,17 +10,20 @@
 namespace hilo {
 
 // Notes of a layout that Shape does not keep are read over.
-// Errors: InvalidArgument for element types that Hilo does not know, sparse layouts and what ShapeUtil::Validate refuses.
+// Errors: InvalidArgument for element types that Hilo does not know, sparse layouts and what ShapeUtil::Validate
+// refuses.
 absl::StatusOr<Shape> ShapeFromProto(const WireMessage& proto);
 absl::StatusOr<ProgramShape> ProgramShapeFromProto(const WireMessage& proto);
 
-// Arrays without layout are written with the default one. Errors: Unimplemented for layouts with padding, which the message cannot say.
+// Arrays without layout are written with the default one. Errors: Unimplemented for layouts with padding, which the
+// message cannot say.
 absl::StatusOr<WireWriter> ShapeToProto(const Shape& shape);
 absl::StatusOr<WireWriter> ProgramShapeToProto(const ProgramShape& shape);
 
 // The literal's own shape, layout included. Errors: InvalidArgument if the elements are not as many as the shape has.
 absl::StatusOr<Literal> LiteralFromProto(const WireMessage& proto);
-// Elements in the order of the layout of `shape`, which has the literal's dimensions and types (row-major where it has none).
+// Elements in the order of the layout of `shape`, which has the literal's dimensions and types (row-major where it has
+// none).
 absl::StatusOr<WireWriter> LiteralToProto(const Literal& literal, const Shape& shape);
 
 }  // namespace hilo

@@ -1,8 +1,8 @@
 // Lists of devices: shardings, replica groups, pairs of a permutation.
 //
-// A list of devices is written in one of three ways: number by number; as an iota, "[2,4]<=[4,2]T(1,0)", which is 0, 1, 2 ... in an array
-// of the second dimensions, transposed and read as an array of the first; or by the axes of a mesh that has names,
-// "mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'b':(2)2}".
+// A list of devices is written in one of three ways: number by number; as an iota, "[2,4]<=[4,2]T(1,0)", which is 0, 1,
+// 2 ... in an array of the second dimensions, transposed and read as an array of the first; or by the axes of a mesh
+// that has names, "mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'b':(2)2}".
 #include <algorithm>
 #include <utility>
 
@@ -145,7 +145,8 @@ absl::StatusOr<WireWriter> ReadAxis(const std::vector<std::string>& names, TextC
 
 absl::StatusOr<std::string> AxisText(const WireMessage& axis, const std::vector<std::string>& names) {
   const int64_t index = axis.Int(1);
-  if (index < 0 || index >= static_cast<int64_t>(names.size())) return InvalidArgument("a mesh of ", names.size(), " axes has no axis ", index);
+  if (index < 0 || index >= static_cast<int64_t>(names.size()))
+    return InvalidArgument("a mesh of ", names.size(), " axes has no axis ", index);
   const std::string text = absl::StrCat("'", names[index], "'");
   if (!axis.Has(2)) return text;
   HILO_ASSIGN_OR_RETURN(const WireMessage part, axis.Message(2));
@@ -163,7 +164,8 @@ absl::Status ReadAxes(const std::vector<std::string>& names, int field, TextCurs
   return cursor.Expect("}", "after a list of axes");
 }
 
-absl::StatusOr<std::vector<std::string>> AxesTexts(const WireMessage& message, int field, const std::vector<std::string>& names) {
+absl::StatusOr<std::vector<std::string>> AxesTexts(const WireMessage& message, int field,
+                                                   const std::vector<std::string>& names) {
   std::vector<std::string> texts;
   HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> axes, message.Messages(field));
   for (const WireMessage& axis : axes) {
@@ -235,7 +237,8 @@ absl::Status ReadNamedSharding(TextCursor& cursor, WireWriter* out) {
       HILO_RETURN_IF_ERROR(ReadMetadata(6, cursor, &proto));
     } else {
       const absl::string_view name = cursor.Word();
-      const auto role = std::find_if(std::begin(kAxisRoles), std::end(kAxisRoles), [&](const AxisRole& r) { return r.name == name; });
+      const auto role =
+          std::find_if(std::begin(kAxisRoles), std::end(kAxisRoles), [&](const AxisRole& r) { return r.name == name; });
       if (role == std::end(kAxisRoles)) return cursor.Expected("replicated, unreduced, manual or metadata");
       HILO_RETURN_IF_ERROR(cursor.Expect("=", "before a list of axes"));
       HILO_RETURN_IF_ERROR(ReadAxes(mesh.axes, role->field, cursor, &proto));
@@ -269,7 +272,8 @@ absl::StatusOr<std::string> NamedShardingText(const WireMessage& proto) {
 // ---- shardings ----
 
 enum ShardingType { kReplicated, kMaximal, kTuple, kOther };
-constexpr absl::string_view kShardingTypes[] = {"replicated", "maximal", "tuple", "devices", "manual", "unknown", "unreduced"};
+constexpr absl::string_view kShardingTypes[] = {"replicated", "maximal", "tuple",    "devices",
+                                                "manual",     "unknown", "unreduced"};
 constexpr absl::string_view kShardGroups[] = {"shard_as", "shard_like"};
 
 // Behind "devices=": [2,4]<=[8] or [2,2]0,1,2,3.
@@ -422,7 +426,8 @@ absl::StatusOr<OptionalText> DecodeSharding(const WireMessage& message, int fiel
 
 // ---- replica groups ----
 
-// Lists of groups stand in `field`, iotas and meshes in fields of their own; old modules have the groups themselves in a fourth.
+// Lists of groups stand in `field`, iotas and meshes in fields of their own; old modules have the groups themselves in
+// a fourth.
 constexpr int kIotaGroups = 92, kMeshGroups = 93, kOldGroups = 49;
 
 // {{0,1},{2}}

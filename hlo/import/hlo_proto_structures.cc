@@ -339,8 +339,8 @@ absl::StatusOr<OptionalText> DecodeResultAccuracy(const WireMessage& message, in
   HILO_ASSIGN_OR_RETURN(const WireMessage proto, message.Message(field));
   if (proto.Has(2)) {
     HILO_ASSIGN_OR_RETURN(const WireMessage tolerance, proto.Message(2));
-    return absl::StrCat("{tolerance={atol=", FieldToText(tolerance.Double(1)), ",rtol=", FieldToText(tolerance.Double(2)),
-                        ",ulps=", tolerance.Int(3), "}}");
+    return absl::StrCat("{tolerance={atol=", FieldToText(tolerance.Double(1)),
+                        ",rtol=", FieldToText(tolerance.Double(2)), ",ulps=", tolerance.Int(3), "}}");
   }
   if (proto.Int(1) == 0) return OptionalText();
   HILO_ASSIGN_OR_RETURN(const std::string mode, EnumText(proto.Int(1), kAccuracyModes));

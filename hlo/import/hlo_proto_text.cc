@@ -139,9 +139,11 @@ absl::StatusOr<OptionalText> DecodeString(const WireMessage& message, int field)
   return value.empty() ? OptionalText() : FieldToText(std::string(value));
 }
 
-// True if `value` can stand in HLO text as it is: one pair of braces around all of it, and nothing in it that white space would change.
+// True if `value` can stand in HLO text as it is: one pair of braces around all of it, and nothing in it that white
+// space would change.
 bool IsDictionary(absl::string_view value) {
-  if (value.empty() || value[0] != '{' || !std::all_of(value.begin(), value.end(), [](char c) { return absl::ascii_isprint(c); })) {
+  if (value.empty() || value[0] != '{' ||
+      !std::all_of(value.begin(), value.end(), [](char c) { return absl::ascii_isprint(c); })) {
     return false;
   }
   ValueCursor cursor(value);
@@ -183,7 +185,8 @@ absl::StatusOr<std::vector<int64_t>> ReadIntegersUntil(absl::string_view close, 
 
 absl::StatusOr<std::string> WordFromProto(absl::string_view name) {
   ValueCursor cursor(name);
-  if (name.empty() || cursor.Word().size() != name.size()) return InvalidArgument("expected a name of letters, digits, '_', '.' and '-'");
+  if (name.empty() || cursor.Word().size() != name.size())
+    return InvalidArgument("expected a name of letters, digits, '_', '.' and '-'");
   return std::string(name);
 }
 
@@ -206,7 +209,8 @@ absl::Status EncodeEnum(absl::string_view text, absl::Span<const absl::string_vi
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::optional<std::string>> DecodeEnum(const WireMessage& message, absl::Span<const absl::string_view> names, int field) {
+absl::StatusOr<std::optional<std::string>> DecodeEnum(const WireMessage& message,
+                                                      absl::Span<const absl::string_view> names, int field) {
   if (message.Int(field) == 0) return OptionalText();
   HILO_ASSIGN_OR_RETURN(std::string text, EnumText(message.Int(field), names));
   return OptionalText(std::move(text));

@@ -1,6 +1,7 @@
 // Values of attributes between their HLO text and fields of XLA's messages.
 //
-// Text is the one form in which all attributes are at hand, whatever structs hold them; so the proto's fields are mapped to and from it.
+// Text is the one form in which all attributes are at hand, whatever structs hold them; so the proto's fields are
+// mapped to and from it.
 #ifndef HILO_HLO_IMPORT_HLO_PROTO_TEXT_H_
 #define HILO_HLO_IMPORT_HLO_PROTO_TEXT_H_
 
@@ -28,9 +29,9 @@ absl::StatusOr<std::vector<int64_t>> ReadIntegersUntil(absl::string_view close, 
 // `name`, if text can hold it as it is. Errors: InvalidArgument if it is no word of letters, digits, '_', '.' and '-'.
 absl::StatusOr<std::string> WordFromProto(absl::string_view name);
 
-// How one kind of value is written and read. `encode` adds the value to a message as field `field`; `decode` returns nullopt if the field is
-// not there, so that the attribute keeps its default.
-// Errors: InvalidArgument for text or bytes that are no such value.
+// How one kind of value is written and read. `encode` adds the value to a message as field `field`; `decode` returns
+// nullopt if the field is not there, so that the attribute keeps its default. Errors: InvalidArgument for text or bytes
+// that are no such value.
 struct AttributeCodec {
   absl::Status (*encode)(absl::string_view text, int field, WireWriter* out);
   absl::StatusOr<std::optional<std::string>> (*decode)(const WireMessage& message, int field);
@@ -41,14 +42,14 @@ extern const AttributeCodec kIntCodec;
 extern const AttributeCodec kPresentIntCodec;  // zero counts
 extern const AttributeCodec kBoolCodec;
 extern const AttributeCodec kFloatCodec;
-extern const AttributeCodec kIntsCodec;       // {1,2}
-extern const AttributeCodec kNestedIntsCodec;  // {{1,2},{3}}, all in one list on the wire; read as one list in a list
-extern const AttributeCodec kSingleIntCodec;  // a list of one, written as a number
+extern const AttributeCodec kIntsCodec;         // {1,2}
+extern const AttributeCodec kNestedIntsCodec;   // {{1,2},{3}}, all in one list on the wire; read as one list in a list
+extern const AttributeCodec kSingleIntCodec;    // a list of one, written as a number
 extern const AttributeCodec kOptionalIntCodec;  // as kSingleIntCodec, or none
-extern const AttributeCodec kBoolsCodec;      // {true,false}
-extern const AttributeCodec kWordCodec;       // EQ
-extern const AttributeCodec kStringCodec;     // "a\"b"
-extern const AttributeCodec kConfigCodec;     // a backend's: a dictionary in braces, or a string
+extern const AttributeCodec kBoolsCodec;        // {true,false}
+extern const AttributeCodec kWordCodec;         // EQ
+extern const AttributeCodec kStringCodec;       // "a\"b"
+extern const AttributeCodec kConfigCodec;       // a backend's: a dictionary in braces, or a string
 
 // Structures (hlo_proto_structures.cc).
 extern const AttributeCodec kWindowCodec;
@@ -71,7 +72,8 @@ extern const AttributeCodec kSourceTargetPairsCodec;
 
 // Names of an enumeration, in order of their values.
 absl::Status EncodeEnum(absl::string_view text, absl::Span<const absl::string_view> names, int field, WireWriter* out);
-absl::StatusOr<std::optional<std::string>> DecodeEnum(const WireMessage& message, absl::Span<const absl::string_view> names, int field);
+absl::StatusOr<std::optional<std::string>> DecodeEnum(const WireMessage& message,
+                                                      absl::Span<const absl::string_view> names, int field);
 template <const auto& kNames>
 inline constexpr AttributeCodec kEnumCodec = {
     [](absl::string_view text, int field, WireWriter* out) { return EncodeEnum(text, kNames, field, out); },

@@ -56,33 +56,25 @@ absl::Status WireMessage::Append(absl::string_view bytes) {
     };
     const std::optional<uint64_t> tag = TakeVarint(&rest);
     if (!tag.has_value() || *tag >> 3 == 0 || *tag >> 3 > kMaxFieldNumber) return bad("the tag of a field");
-    Field field = {.number = static_cast<int>(*tag >> 3), .type = static_cast<WireType>(*tag & 7), .value = 0, .bytes = {}};
+    Field field = {
+        .number = static_cast<int>(*tag >> 3), .type = static_cast<WireType>(*tag & 7), .value = 0, .bytes = {}};
     std::optional<uint64_t> value = 0;
     switch (field.type) {
-      case WireType::kVarint:
-        value = TakeVarint(&rest);
-        break;
-      case WireType::kFixed64:
-        value = TakeFixed<uint64_t>(&rest);
-        break;
-      case WireType::kFixed32:
-        value = TakeFixed<uint32_t>(&rest);
-        break;
+      case WireType::kVarint: value = TakeVarint(&rest); break;
+      case WireType::kFixed64: value = TakeFixed<uint64_t>(&rest); break;
+      case WireType::kFixed32: value = TakeFixed<uint32_t>(&rest); break;
       case WireType::kBytes: {
         const std::optional<absl::string_view> taken = TakeBytes(&rest);
         if (!taken.has_value()) return bad("a length that the message holds");
         field.bytes = *taken;
         break;
       }
-      case WireType::kStartGroup:
-        groups.push_back(field.number);
-        continue;
+      case WireType::kStartGroup: groups.push_back(field.number); continue;
       case WireType::kEndGroup:
         if (groups.empty() || groups.back() != field.number) return bad("the end of the group that is open");
         groups.pop_back();
         continue;
-      default:
-        return bad("a wire type from 0 to 5");
+      default: return bad("a wire type from 0 to 5");
     }
     if (!value.has_value()) return bad("a whole number");
     field.value = *value;

@@ -1,7 +1,7 @@
 // The wire format of protocol buffers, as much of it as XLA's messages need.
 //
-// Hilo reads and writes its few messages itself: a library that lives in other people's processes must not bring a registry of message
-// types that may clash with theirs, and bytes from a file must not be able to end the process.
+// Hilo reads and writes its few messages itself: a library that lives in other people's processes must not bring a
+// registry of message types that may clash with theirs, and bytes from a file must not be able to end the process.
 #ifndef HILO_HLO_IMPORT_HLO_PROTO_WIRE_H_
 #define HILO_HLO_IMPORT_HLO_PROTO_WIRE_H_
 
@@ -18,9 +18,9 @@ namespace hilo {
 
 enum class WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kStartGroup = 3, kEndGroup = 4, kFixed32 = 5 };
 
-// One level of a message: its fields in the order of the wire. The bytes stay the caller's and must outlive it. Accessors follow proto3: a
-// field that is missing, or that is there with another wire type, is zero or empty, and of a field that is given twice the last counts
-// (messages are merged).
+// One level of a message: its fields in the order of the wire. The bytes stay the caller's and must outlive it.
+// Accessors follow proto3: a field that is missing, or that is there with another wire type, is zero or empty, and of a
+// field that is given twice the last counts (messages are merged).
 class WireMessage {
  public:
   // Errors: InvalidArgument for bytes that are no message, saying at which byte.
@@ -55,7 +55,8 @@ class WireMessage {
   std::vector<Field> fields_;
 };
 
-// Builds a message's bytes. As proto3 has it, zeros and empty strings of single fields are left out; the Put functions write them too.
+// Builds a message's bytes. As proto3 has it, zeros and empty strings of single fields are left out; the Put functions
+// write them too.
 class WireWriter {
  public:
   void Int(int number, int64_t value);

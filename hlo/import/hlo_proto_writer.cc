@@ -1,5 +1,5 @@
-// Computations are numbered with callees first, the instructions of one in the order of its text; the number of an instruction has that of
-// its computation in its upper half, as XLA numbers them.
+// Computations are numbered with callees first, the instructions of one in the order of its text; the number of an
+// instruction has that of its computation in its upper half, as XLA numbers them.
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -43,7 +43,8 @@ class HloProtoWriter {
 };
 
 absl::StatusOr<WireWriter> HloProtoWriter::Write() {
-  if (module_.entry_computation() == nullptr) return InvalidArgument("module ", module_.name(), " has no entry computation");
+  if (module_.entry_computation() == nullptr)
+    return InvalidArgument("module ", module_.name(), " has no entry computation");
   WireWriter out;
   out.PutBytes(1, module_.name());
   out.PutBytes(2, module_.entry_computation()->name());
@@ -93,7 +94,8 @@ std::vector<int64_t> HloProtoWriter::Ids(absl::Span<HloInstruction* const> instr
 // See HloProtoReader::ReadCallees.
 std::vector<int64_t> HloProtoWriter::CalleeIds(const HloInstruction& instruction) const {
   const HloInstruction* caller = &instruction;
-  while ((caller->opcode() == HloOpcode::kAsyncUpdate || caller->opcode() == HloOpcode::kAsyncDone) && caller->operand_count() == 1) {
+  while ((caller->opcode() == HloOpcode::kAsyncUpdate || caller->opcode() == HloOpcode::kAsyncDone) &&
+         caller->operand_count() == 1) {
     caller = caller->operand(0);
   }
   std::vector<int64_t> ids;
@@ -121,7 +123,8 @@ absl::StatusOr<WireWriter> HloProtoWriter::WriteInstruction(const HloInstruction
   }
   // XLA asks for it where text leaves it out; a shape that is stated comes later and counts.
   if (instruction.opcode() == HloOpcode::kOutfeed) {
-    attributes.insert(attributes.begin(), {"outfeed_shape", instruction.operand(0)->shape().ToString(/*print_layout=*/true)});
+    attributes.insert(attributes.begin(),
+                      {"outfeed_shape", instruction.operand(0)->shape().ToString(/*print_layout=*/true)});
   }
   out.Int(35, ids_.at(&instruction));
   out.Ints(36, Ids(instruction.operands()));
@@ -179,7 +182,8 @@ absl::Status HloProtoWriter::WriteDevices(WireWriter* out) {
   const int64_t replicas = module_.replica_count(), partitions = module_.num_partitions();
   if (replicas == 1 && partitions == 1) return absl::OkStatus();
   const std::optional<int64_t> count = CheckedMul(replicas, partitions);
-  if (!count.has_value() || *count > kMaxDevices) return ResourceExhausted(replicas, " replicas of ", partitions, " partitions are too many to be listed");
+  if (!count.has_value() || *count > kMaxDevices)
+    return ResourceExhausted(replicas, " replicas of ", partitions, " partitions are too many to be listed");
   WireWriter devices;
   devices.Int(1, replicas);
   devices.Int(2, partitions);

@@ -48,8 +48,8 @@ std::vector<HloInstruction*> HloComputation::MakePostOrder() const {
       const auto operands = frame.instruction->operands();
       const auto predecessors = frame.instruction->control_predecessors();
       if (frame.next < operands.size() + predecessors.size()) {
-        HloInstruction* next = frame.next < operands.size() ? operands[frame.next]
-                                                            : predecessors[frame.next - operands.size()];
+        HloInstruction* next =
+            frame.next < operands.size() ? operands[frame.next] : predecessors[frame.next - operands.size()];
         ++frame.next;
         if (done.try_emplace(next, false).second) stack.push_back({next, 0});
         continue;
@@ -88,8 +88,7 @@ HloInstruction* HloComputation::AddInstruction(std::unique_ptr<HloInstruction> i
 
 absl::StatusOr<HloInstruction*> HloComputation::AddOp(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
                                                       std::unique_ptr<OpAttributes> attributes,
-                                                      absl::Span<HloComputation* const> called,
-                                                      const Shape* stated) {
+                                                      absl::Span<HloComputation* const> called, const Shape* stated) {
   std::vector<const Shape*> shapes;
   for (const HloInstruction* operand : operands) shapes.push_back(&operand->shape());
   std::vector<ProgramShape> programs;

@@ -43,16 +43,17 @@ class HloComputation {
   // Makes an instruction whose shape inference gives, with default layouts. Errors: inference's.
   absl::StatusOr<HloInstruction*> AddOp(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
                                         std::unique_ptr<OpAttributes> attributes = nullptr,
-                                        absl::Span<HloComputation* const> called = {},
-                                        const Shape* stated = nullptr);
+                                        absl::Span<HloComputation* const> called = {}, const Shape* stated = nullptr);
   HloInstruction* AddConstant(class Literal literal);
 
-  // Errors: InvalidArgument unless the instruction belongs to this computation and, when the shape differs from the old root's, `allow_shape_change`.
+  // Errors: InvalidArgument unless the instruction belongs to this computation and, when the shape differs from the old
+  // root's, `allow_shape_change`.
   absl::Status set_root_instruction(HloInstruction* root, bool allow_shape_change = false);
   void ReplaceOperand(HloInstruction* user, int64_t operand, HloInstruction* replacement);
   // Every use of `old_instruction`, root included, becomes `replacement`, of a compatible shape.
   absl::Status ReplaceAllUsesWith(HloInstruction* old_instruction, HloInstruction* replacement);
-  // ReplaceAllUsesWith, then removes the old one and whatever dies with it. Origin notes pass to a replacement that has none.
+  // ReplaceAllUsesWith, then removes the old one and whatever dies with it. Origin notes pass to a replacement that has
+  // none.
   absl::Status ReplaceInstruction(HloInstruction* old_instruction, HloInstruction* replacement);
   absl::Status ReplaceWithNewInstruction(HloInstruction* old_instruction, std::unique_ptr<HloInstruction> replacement);
   // The instruction must be without users and not the root.

@@ -103,13 +103,11 @@ void HloInstruction::CopyOriginFrom(const HloInstruction& other) {
 
 int64_t HloInstruction::parameter_number() const { return attrs<ParameterAttrs>().number; }
 const Literal& HloInstruction::literal() const { return *attrs<ConstantAttrs>().literal.value; }
-std::shared_ptr<const Literal> HloInstruction::shared_literal() const {
-  return attrs<ConstantAttrs>().literal.value;
-}
+std::shared_ptr<const Literal> HloInstruction::shared_literal() const { return attrs<ConstantAttrs>().literal.value; }
 int64_t HloInstruction::tuple_index() const { return attrs<GetTupleElementAttrs>().index; }
 
-std::unique_ptr<HloInstruction> HloInstruction::CloneWithNewOperands(
-    Shape shape, absl::Span<HloInstruction* const> operands) const {
+std::unique_ptr<HloInstruction> HloInstruction::CloneWithNewOperands(Shape shape,
+                                                                     absl::Span<HloInstruction* const> operands) const {
   auto clone = Create(opcode_, std::move(shape), operands, attributes_ == nullptr ? nullptr : attributes_->Clone(),
                       called_computations_);
   clone->name_ = name_;
@@ -118,8 +116,8 @@ std::unique_ptr<HloInstruction> HloInstruction::CloneWithNewOperands(
 }
 
 std::string HloInstruction::ToString() const {
-  std::string text = absl::StrCat("%", name_, " = ", shape_.ToString(/*print_layout=*/false), " ",
-                                  HloOpcodeString(opcode_), "(");
+  std::string text =
+      absl::StrCat("%", name_, " = ", shape_.ToString(/*print_layout=*/false), " ", HloOpcodeString(opcode_), "(");
   for (size_t i = 0; i < operands_.size(); ++i) {
     absl::StrAppend(&text, i == 0 ? "" : ", ", operands_[i]->shape().ToString(false), " %", operands_[i]->name());
   }

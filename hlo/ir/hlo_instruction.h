@@ -1,7 +1,7 @@
 // HloInstruction: one operation in a computation.
 //
-// There is one class for all opcodes. What an opcode adds is its attributes, a struct read with attrs<T>(), and its called
-// computations. Edits that touch the graph go through HloComputation, which keeps users and names right.
+// There is one class for all opcodes. What an opcode adds is its attributes, a struct read with attrs<T>(), and its
+// called computations. Edits that touch the graph go through HloComputation, which keeps users and names right.
 #ifndef HILO_HLO_IR_HLO_INSTRUCTION_H_
 #define HILO_HLO_IR_HLO_INSTRUCTION_H_
 
@@ -28,7 +28,9 @@ struct OpMetadata {
   std::string source_file;
   int64_t source_line = 0;
   AttributeText other;
-  bool empty() const { return op_type.empty() && op_name.empty() && source_file.empty() && source_line == 0 && other.empty(); }
+  bool empty() const {
+    return op_type.empty() && op_name.empty() && source_file.empty() && source_line == 0 && other.empty();
+  }
   bool operator==(const OpMetadata&) const = default;
 };
 
@@ -64,8 +66,8 @@ class HloInstruction {
   bool IsRoot() const;
   bool IsDead() const { return users_.empty() && !IsRoot() && control_successors_.empty(); }
 
-  // True if the instruction itself does more than compute its result, so that it may not be deleted when unused, merged or folded. What it
-  // calls is not looked at.
+  // True if the instruction itself does more than compute its result, so that it may not be deleted when unused, merged
+  // or folded. What it calls is not looked at.
   bool HasSideEffect() const {
     return HasTrait(opcode_, kSideEffect) || (attributes_ != nullptr && attributes_->HasSideEffect());
   }
@@ -105,10 +107,10 @@ class HloInstruction {
   // Often asked.
   bool IsConstant() const { return opcode_ == HloOpcode::kConstant; }
   bool IsParameter() const { return opcode_ == HloOpcode::kParameter; }
-  int64_t parameter_number() const;        // of a parameter
-  const class Literal& literal() const;    // of a constant
+  int64_t parameter_number() const;      // of a parameter
+  const class Literal& literal() const;  // of a constant
   std::shared_ptr<const class Literal> shared_literal() const;
-  int64_t tuple_index() const;             // of a get-tuple-element
+  int64_t tuple_index() const;  // of a get-tuple-element
 
   // A detached copy with other operands and shape; called computations are shared.
   std::unique_ptr<HloInstruction> CloneWithNewOperands(Shape shape, absl::Span<HloInstruction* const> operands) const;

@@ -9,7 +9,8 @@ namespace {
 
 using ComputationMap = absl::flat_hash_map<const HloComputation*, HloComputation*>;
 
-// Copies the instructions of `from` into the empty `to`; called computations go through `computations` where they are in it.
+// Copies the instructions of `from` into the empty `to`; called computations go through `computations` where they are
+// in it.
 void CopyInstructions(const HloComputation& from, HloComputation* to, const ComputationMap& computations) {
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
   std::vector<HloInstruction*> operands;
@@ -39,18 +40,12 @@ void CopyInstructions(const HloComputation& from, HloComputation* to, const Comp
 
 absl::string_view HloStageName(HloStage stage) {
   switch (stage) {
-    case HloStage::kInput:
-      return "input";
-    case HloStage::kCore:
-      return "core";
-    case HloStage::kLaidOut:
-      return "laidout";
-    case HloStage::kFused:
-      return "fused";
-    case HloStage::kScheduled:
-      return "scheduled";
-    case HloStage::kAliased:
-      return "aliased";
+    case HloStage::kInput: return "input";
+    case HloStage::kCore: return "core";
+    case HloStage::kLaidOut: return "laidout";
+    case HloStage::kFused: return "fused";
+    case HloStage::kScheduled: return "scheduled";
+    case HloStage::kAliased: return "aliased";
   }
   return "";
 }
@@ -117,7 +112,8 @@ HloComputation* HloModule::AddComputation(absl::string_view name) {
 
 HloComputation* HloModule::CloneComputation(const HloComputation& computation, absl::string_view suffix) {
   ComputationMap copies;
-  // Callees of another module come along, callees first; within this module only fused computations are copied, as they belong to one fusion.
+  // Callees of another module come along, callees first; within this module only fused computations are copied, as they
+  // belong to one fusion.
   std::vector<const HloComputation*> work = {&computation};
   std::vector<const HloComputation*> needed;
   absl::flat_hash_set<const HloComputation*> seen = {&computation};

@@ -59,7 +59,8 @@ class HloModule {
 
   // An empty computation; the name is made unique.
   HloComputation* AddComputation(absl::string_view name);
-  // A deep copy of `computation` (from this or another module; computations that it calls are copied too unless they are this module's).
+  // A deep copy of `computation` (from this or another module; computations that it calls are copied too unless they
+  // are this module's).
   HloComputation* CloneComputation(const HloComputation& computation, absl::string_view suffix = "clone");
   // Computations that nothing reaches from the entry. Returns how many went.
   absl::StatusOr<int64_t> RemoveUnusedComputations();

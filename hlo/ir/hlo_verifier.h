@@ -16,10 +16,10 @@ struct HloLimits {
   int64_t max_devices = int64_t{1} << 18;  // replicas times partitions
 };
 
-// Structure (operands in the same computation, no cycles, users in step, parameters numbered 0..n-1, a root, no recursion, names unique),
-// every stated shape compatible with what InferShape returns, aliases valid, and the invariants of `stage`.
-// Errors: InvalidArgument naming the instruction: "...; in %s.3 = f32[4,1] slice(f32[4,8] %x.1), line 12", or what InferShape returned.
-// An error about one instruction also stores it in *culprit, if asked for.
+// Structure (operands in the same computation, no cycles, users in step, parameters numbered 0..n-1, a root, no
+// recursion, names unique), every stated shape compatible with what InferShape returns, aliases valid, and the
+// invariants of `stage`. Errors: InvalidArgument naming the instruction: "...; in %s.3 = f32[4,1] slice(f32[4,8] %x.1),
+// line 12", or what InferShape returned. An error about one instruction also stores it in *culprit, if asked for.
 absl::Status VerifyHloModule(const HloModule& module, HloStage stage, const HloLimits& limits = {},
                              const HloInstruction** culprit = nullptr);
 

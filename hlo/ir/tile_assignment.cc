@@ -47,7 +47,8 @@ absl::StatusOr<int64_t> Count(const std::vector<int64_t>& sizes) {
   int64_t count = 1;
   for (int64_t size : sizes) {
     if (size < 1 || size > kMostDevices || count * size > kMostDevices) {
-      return InvalidArgument("sharding: expected at most ", kMostDevices, " devices, in positive numbers, got [", absl::StrJoin(sizes, ","), "]");
+      return InvalidArgument("sharding: expected at most ", kMostDevices, " devices, in positive numbers, got [",
+                             absl::StrJoin(sizes, ","), "]");
     }
     count *= size;
   }
@@ -65,13 +66,15 @@ std::vector<int64_t> Digits(int64_t number, const std::vector<int64_t>& sizes) {
 }
 
 // The devices of "[4,2]T(1,0)": 0, 1 ... as an array of `sizes`, transposed, read row by row.
-absl::StatusOr<std::vector<int64_t>> IotaDevices(const std::vector<int64_t>& sizes, const std::vector<int64_t>& permutation) {
+absl::StatusOr<std::vector<int64_t>> IotaDevices(const std::vector<int64_t>& sizes,
+                                                 const std::vector<int64_t>& permutation) {
   HILO_ASSIGN_OR_RETURN(const int64_t count, Count(sizes));
   std::vector<int64_t> order = permutation;
   absl::c_sort(order);
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (order.size() != sizes.size() || order[i] != static_cast<int64_t>(i)) {
-      return InvalidArgument("sharding: T(", absl::StrJoin(permutation, ","), ") does not permute the dimensions [", absl::StrJoin(sizes, ","), "]");
+      return InvalidArgument("sharding: T(", absl::StrJoin(permutation, ","), ") does not permute the dimensions [",
+                             absl::StrJoin(sizes, ","), "]");
     }
   }
   std::vector<int64_t> strides(sizes.size()), transposed;
@@ -110,7 +113,8 @@ absl::Status ReadMetadata(AttributeReader& reader, TileAssignment* tiles) {
     } else if (reader.TakeQuoted(&value)) {
       if (key == "op_type") is_reduction = value == kReductionMetadata;
       if (key == "op_name" && is_reduction) tiles->reduction = FindReduction(kHloReductions, value);
-      if (key == "op_name" && is_reduction && !tiles->reduction.has_value()) return InvalidArgument("sharding: unknown reduction ", value);
+      if (key == "op_name" && is_reduction && !tiles->reduction.has_value())
+        return InvalidArgument("sharding: unknown reduction ", value);
     } else if (const absl::string_view word = reader.TakeWord(); !word.empty()) {
       key = std::string(word);
     } else if (!absl::c_any_of(absl::string_view("=,:/()[]<>-+."), [&](char c) { return reader.Take(c); })) {
@@ -155,7 +159,8 @@ absl::StatusOr<TileAssignment> ReadTiles(AttributeReader& reader) {
     }  // others, such as shard_as, group shardings and mean nothing to the array
   }
   if (subgroups >= sizes.size() || static_cast<int64_t>(devices.size()) != count) {
-    return InvalidArgument("sharding: devices=[", absl::StrJoin(sizes, ","), "] does not fit ", devices.size(), " devices");
+    return InvalidArgument("sharding: devices=[", absl::StrJoin(sizes, ","), "] does not fit ", devices.size(),
+                           " devices");
   }
   tiles.counts.assign(sizes.begin(), sizes.end() - static_cast<int64_t>(subgroups));
   tiles.tile_of.resize(count);
@@ -239,9 +244,11 @@ absl::StatusOr<Mesh> ReadMesh(AttributeReader& reader) {
   if (reader.Take(',')) {
     if (!TakeWords(reader, "device_ids=")) return reader.Expected("device_ids=");
     HILO_ASSIGN_OR_RETURN(mesh.devices, ReadNumbers(reader, '[', ']'));
-    if (static_cast<int64_t>(mesh.devices.size()) != count) return InvalidArgument("mesh: expected ", count, " device_ids, got ", mesh.devices.size());
+    if (static_cast<int64_t>(mesh.devices.size()) != count)
+      return InvalidArgument("mesh: expected ", count, " device_ids, got ", mesh.devices.size());
     for (int64_t device : mesh.devices) {
-      if (device < 0 || device >= kMostDevices) return InvalidArgument("mesh: device_ids: expected numbers below ", kMostDevices, ", got ", device);
+      if (device < 0 || device >= kMostDevices)
+        return InvalidArgument("mesh: device_ids: expected numbers below ", kMostDevices, ", got ", device);
     }
   }
   if (!reader.Take('>')) return reader.Expected(">");
@@ -257,7 +264,8 @@ struct AxisPart {
 absl::StatusOr<AxisPart> ReadAxisPart(AttributeReader& reader, const Mesh& mesh) {
   HILO_ASSIGN_OR_RETURN(const std::string name, ReadQuoted(reader));
   const auto it = absl::c_find(mesh.axes, name);
-  if (it == mesh.axes.end()) return InvalidArgument("sharding: the mesh has no axis \"", name, "\"; it has ", absl::StrJoin(mesh.axes, ", "));
+  if (it == mesh.axes.end())
+    return InvalidArgument("sharding: the mesh has no axis \"", name, "\"; it has ", absl::StrJoin(mesh.axes, ", "));
   AxisPart part{.axis = static_cast<size_t>(it - mesh.axes.begin()), .before = 1};
   part.size = mesh.sizes[part.axis];
   if (reader.Take(':')) {
@@ -267,14 +275,16 @@ absl::StatusOr<AxisPart> ReadAxisPart(AttributeReader& reader, const Mesh& mesh)
     HILO_ASSIGN_OR_RETURN(part.size, ReadNumber(reader));
     if (part.before < 1 || part.size < 1 || part.before > kMostDevices || part.size > kMostDevices ||
         mesh.sizes[part.axis] % (part.before * part.size) != 0) {
-      return InvalidArgument("sharding: \"", name, "\":(", part.before, ")", part.size, " is no part of an axis of size ", mesh.sizes[part.axis]);
+      return InvalidArgument("sharding: \"", name, "\":(", part.before, ")", part.size,
+                             " is no part of an axis of size ", mesh.sizes[part.axis]);
     }
   }
   return part;
 }
 
 // `<@mesh, [{"a"}, {"b":(1)2, ?}p1], replicated={...}>`.
-absl::StatusOr<TileAssignment> ReadSdySharding(AttributeReader& reader, const absl::flat_hash_map<std::string, Mesh>& meshes,
+absl::StatusOr<TileAssignment> ReadSdySharding(AttributeReader& reader,
+                                               const absl::flat_hash_map<std::string, Mesh>& meshes,
                                                const std::optional<std::vector<std::string>>& manual_axes) {
   if (!reader.Take('<')) return reader.Expected("<");
   Mesh mesh;
@@ -394,7 +404,8 @@ absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_
     HILO_ASSIGN_OR_RETURN(const TileAssignment one, ReadHloSharding(reader));
     HILO_RETURN_IF_ERROR(ReadEnd(reader));
     // One for a tuple stands for all of its leaves if it has no tiles.
-    if (leaf_count != 1 && !one.IsWhole()) return InvalidArgument("sharding: expected ", leaf_count, " shardings, got 1: ", text);
+    if (leaf_count != 1 && !one.IsWhole())
+      return InvalidArgument("sharding: expected ", leaf_count, " shardings, got 1: ", text);
     tiles.assign(leaf_count, one);
     return tiles;
   }
@@ -405,7 +416,8 @@ absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_
     if (reader.AtEnd()) return reader.Expected("}");
   }
   HILO_RETURN_IF_ERROR(ReadEnd(reader));
-  if (static_cast<int64_t>(tiles.size()) != leaf_count) return InvalidArgument("sharding: expected ", leaf_count, " shardings, got ", tiles.size(), ": ", text);
+  if (static_cast<int64_t>(tiles.size()) != leaf_count)
+    return InvalidArgument("sharding: expected ", leaf_count, " shardings, got ", tiles.size(), ": ", text);
   return tiles;
 }
 
@@ -415,7 +427,8 @@ absl::StatusOr<absl::flat_hash_map<std::string, Mesh>> MeshesFromText(absl::stri
   if (!reader.Take('{')) return reader.Expected("{");
   while (!reader.Take('}')) {
     const std::string name(reader.TakeWord());
-    if (name.empty() || !reader.Take('=') || !TakeWords(reader, "#sdy.mesh")) return reader.Expected("a mesh: name = #sdy.mesh<...>");
+    if (name.empty() || !reader.Take('=') || !TakeWords(reader, "#sdy.mesh"))
+      return reader.Expected("a mesh: name = #sdy.mesh<...>");
     HILO_ASSIGN_OR_RETURN(meshes[name], ReadMesh(reader));
     reader.Take(',');
   }
@@ -423,9 +436,9 @@ absl::StatusOr<absl::flat_hash_map<std::string, Mesh>> MeshesFromText(absl::stri
   return meshes;
 }
 
-absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromSdy(absl::string_view text,
-                                                                   const absl::flat_hash_map<std::string, Mesh>& meshes,
-                                                                   const std::optional<std::vector<std::string>>& manual_axes) {
+absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromSdy(
+    absl::string_view text, const absl::flat_hash_map<std::string, Mesh>& meshes,
+    const std::optional<std::vector<std::string>>& manual_axes) {
   AttributeReader reader(text);
   std::vector<TileAssignment> tiles;
   if (!reader.Take('#')) return reader.Expected("#sdy.sharding");

@@ -1,7 +1,8 @@
 // Shardings: how the devices of a partitioned program share an array.
 //
-// Two notations come in. HLO's `sharding=` attribute lays the devices out over the dimensions of the array; Shardy's axes (#sdy.sharding) name a
-// mesh and say which of its axes cut which dimension. Both mean the same thing, a tile for every device.
+// Two notations come in. HLO's `sharding=` attribute lays the devices out over the dimensions of the array; Shardy's
+// axes (#sdy.sharding) name a mesh and say which of its axes cut which dimension. Both mean the same thing, a tile for
+// every device.
 #ifndef HILO_HLO_IR_TILE_ASSIGNMENT_H_
 #define HILO_HLO_IR_TILE_ASSIGNMENT_H_
 
@@ -22,11 +23,11 @@ enum class PartReduction { kSum, kMax, kMin };
 
 // An array cut into counts[0] x counts[1] x ... tiles of equal sizes. Devices with equal tiles hold copies of the same.
 struct TileAssignment {
-  std::vector<int64_t> counts;                 // tiles along each dimension; empty: every device has the whole array
-  std::vector<std::vector<int64_t>> tile_of;   // [device][dimension]: which of them the device has
+  std::vector<int64_t> counts;                // tiles along each dimension; empty: every device has the whole array
+  std::vector<std::vector<int64_t>> tile_of;  // [device][dimension]: which of them the device has
   // Of an unreduced array. Each device has a part of its tile, and the parts of a tile, combined, are the tile.
   std::optional<PartReduction> reduction = std::nullopt;
-  std::vector<int64_t> part_of = {};           // [device]: which part it has; empty: a part of its own
+  std::vector<int64_t> part_of = {};  // [device]: which part it has; empty: a part of its own
 
   // Whether the tiles are the whole array. Says nothing of parts.
   bool IsWhole() const;
@@ -34,14 +35,16 @@ struct TileAssignment {
   TileAssignment Reduced() const;
 };
 
-// One sharding of HLO text for each of `leaf_count` leaves: "{replicated}", "{devices=[2,1,2]<=[4] last_tile_dim_replicate}",
+// One sharding of HLO text for each of `leaf_count` leaves: "{replicated}", "{devices=[2,1,2]<=[4]
+// last_tile_dim_replicate}",
 // "{devices=[2,1,2]<=[4] last_tile_dims={unreduced}}", "{unreduced}",
-// "{devices=[2,2]0,1,2,3}", "{maximal device=0}", "{manual}", "{unknown}", or a tuple of them. What has no tiles is whole.
-// Errors: InvalidArgument if the text is none, or there are fewer or more shardings than leaves.
+// "{devices=[2,2]0,1,2,3}", "{maximal device=0}", "{manual}", "{unknown}", or a tuple of them. What has no tiles is
+// whole. Errors: InvalidArgument if the text is none, or there are fewer or more shardings than leaves.
 absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_view text, int64_t leaf_count);
 
-// The same as "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}": devices in the order of their tiles; those that share a tile stand
-// together. Of unreduced arrays "{devices=[2,1,2]0,1,2,3 last_tile_dims={unreduced} metadata={...}}" with the reduction, as XLA writes it.
+// The same as "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}": devices in the order of their
+// tiles; those that share a tile stand together. Of unreduced arrays "{devices=[2,1,2]0,1,2,3
+// last_tile_dims={unreduced} metadata={...}}" with the reduction, as XLA writes it.
 std::string TileAssignmentToHlo(const TileAssignment& tiles);
 
 // Named axes of devices, in the order of their numbers unless `devices` permutes them.
@@ -53,11 +56,11 @@ struct Mesh {
 // "{mesh = #sdy.mesh<["a"=2, "b"=2]>, other = ...}", as the module's attribute xla.sdy.meshes has it.
 absl::StatusOr<absl::flat_hash_map<std::string, Mesh>> MeshesFromText(absl::string_view text);
 
-// "#sdy.sharding<@mesh, [{"a"}, {}]>" or "#sdy.sharding_per_value<[<@mesh, [{"a"}, {}]>, ...]>". Only the axes of `manual_axes` cut, unless it is
-// nullopt.
-absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromSdy(absl::string_view text,
-                                                                   const absl::flat_hash_map<std::string, Mesh>& meshes,
-                                                                   const std::optional<std::vector<std::string>>& manual_axes);
+// "#sdy.sharding<@mesh, [{"a"}, {}]>" or "#sdy.sharding_per_value<[<@mesh, [{"a"}, {}]>, ...]>". Only the axes of
+// `manual_axes` cut, unless it is nullopt.
+absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromSdy(
+    absl::string_view text, const absl::flat_hash_map<std::string, Mesh>& meshes,
+    const std::optional<std::vector<std::string>>& manual_axes);
 // "#sdy<manual_axes{"a", "b"}>".
 absl::StatusOr<std::vector<std::string>> ManualAxesFromText(absl::string_view text);
 

@@ -22,7 +22,8 @@ struct Memory {
 
 class Machine {
  public:
-  Machine(const HloModule& module, const BufferAssignment& assignment, EvaluationEnvironment* environment, WorkBudget* budget)
+  Machine(const HloModule& module, const BufferAssignment& assignment, EvaluationEnvironment* environment,
+          WorkBudget* budget)
       : module_(module), assignment_(assignment), budget_(budget), evaluator_(budget, environment) {}
 
   absl::Status RunScope(const HloComputation& computation, std::vector<uint8_t*> parameters,
@@ -39,18 +40,13 @@ class Machine {
 
   uint8_t* Address(const BufferSlice& slice, Memory& memory) {
     switch (slice.kind) {
-      case StorageKind::kNone:
-        return nullptr;
-      case StorageKind::kParameter:
-        return memory.parameters[slice.index];
-      case StorageKind::kOutput:
-        return memory.outputs[slice.index];
+      case StorageKind::kNone: return nullptr;
+      case StorageKind::kParameter: return memory.parameters[slice.index];
+      case StorageKind::kOutput: return memory.outputs[slice.index];
       case StorageKind::kConstant:
         return const_cast<uint8_t*>(assignment_.constants()[slice.index]->untyped_data().data());
-      case StorageKind::kStack:
-        return memory.stack[slice.index].data();
-      case StorageKind::kFrame:
-        return memory.frame.data() + slice.offset;
+      case StorageKind::kStack: return memory.stack[slice.index].data();
+      case StorageKind::kFrame: return memory.frame.data() + slice.offset;
     }
     return nullptr;
   }
@@ -129,8 +125,7 @@ class Machine {
         }
         return RunScope(*instruction.called_computation(), std::move(parameters), Pointers(instruction, memory));
       }
-      default:
-        break;
+      default: break;
     }
     std::vector<Literal> operands;
     std::vector<const Literal*> pointers;
@@ -139,10 +134,9 @@ class Machine {
       operands.push_back(std::move(literal));
     }
     for (const Literal& operand : operands) pointers.push_back(&operand);
-    absl::StatusOr<Literal> result =
-        instruction.opcode() == HloOpcode::kFusion
-            ? evaluator_.Evaluate(*instruction.called_computation(), pointers)
-            : evaluator_.EvaluateInstruction(instruction, pointers);
+    absl::StatusOr<Literal> result = instruction.opcode() == HloOpcode::kFusion
+                                         ? evaluator_.Evaluate(*instruction.called_computation(), pointers)
+                                         : evaluator_.EvaluateInstruction(instruction, pointers);
     if (!result.ok()) return result.status();
     int64_t leaf = 0;
     Write(instruction, *result, &leaf, memory);
@@ -182,8 +176,8 @@ absl::StatusOr<Literal> Assemble(const Shape& shape, const std::vector<std::vect
 }  // namespace
 
 absl::StatusOr<Literal> EvaluateInAssignedBuffers(const HloModule& module, const BufferAssignment& assignment,
-                                                  absl::Span<const Literal* const> arguments, EvaluationEnvironment* environment,
-                                                  WorkBudget* budget) {
+                                                  absl::Span<const Literal* const> arguments,
+                                                  EvaluationEnvironment* environment, WorkBudget* budget) {
   const HloComputation& entry = *module.entry_computation();
   if (static_cast<int64_t>(arguments.size()) != entry.num_parameters()) {
     return InvalidArgument("the entry has ", entry.num_parameters(), " parameters, but got ", arguments.size(),

@@ -12,10 +12,12 @@
 
 namespace hilo {
 
-// As HloEvaluator::Evaluate, but every value is written to and read from its slice, and memory that has not been written, frames of finished
-// calls included, holds a poison pattern. A sharing that destroys a needed value shows as a wrong result.
+// As HloEvaluator::Evaluate, but every value is written to and read from its slice, and memory that has not been
+// written, frames of finished calls included, holds a poison pattern. A sharing that destroys a needed value shows as a
+// wrong result.
 absl::StatusOr<Literal> EvaluateInAssignedBuffers(const HloModule& module, const BufferAssignment& assignment,
-                                                  absl::Span<const Literal* const> arguments, EvaluationEnvironment* environment = nullptr,
+                                                  absl::Span<const Literal* const> arguments,
+                                                  EvaluationEnvironment* environment = nullptr,
                                                   WorkBudget* budget = nullptr);
 
 }  // namespace hilo

@@ -105,7 +105,8 @@ class BufferAssigner {
     for (const HloInstruction* instruction : values.line()) {
       if (instruction->opcode() != HloOpcode::kCall) continue;
       const int64_t at = 2 * values.position(instruction);
-      frame.push_back({.size = result_.scope(instruction->called_computation()).frame_bytes, .lifetimes = {{at, at + 2}}});
+      frame.push_back(
+          {.size = result_.scope(instruction->called_computation()).frame_bytes, .lifetimes = {{at, at + 2}}});
       calls.push_back(instruction);
     }
     HILO_ASSIGN_OR_RETURN(scope.frame_bytes, PackFrame(options_.alignment, options_.max_frame_bytes, &frame));
@@ -125,7 +126,8 @@ class BufferAssigner {
     return absl::OkStatus();
   }
 
-  // Instructions of the scope, those of loops and branches included. A schedule holds the parameters of its computation.
+  // Instructions of the scope, those of loops and branches included. A schedule holds the parameters of its
+  // computation.
   void CollectInstructions(const HloComputation* computation, const ScopeValues& values,
                            std::vector<const HloInstruction*>* all) {
     std::vector<const HloComputation*> work = {computation};
@@ -153,8 +155,7 @@ class BufferAssigner {
     return -1;
   }
 
-  void CheckedDonations(const HloComputation& computation, const ScopeValues& values,
-                        BufferAssignment::Scope* scope) {
+  void CheckedDonations(const HloComputation& computation, const ScopeValues& values, BufferAssignment::Scope* scope) {
     if (!computation.IsEntry()) return;
     int64_t leaf = 0;
     for (const HloInstruction* parameter : computation.parameter_instructions()) {
@@ -211,8 +212,7 @@ std::string BufferAssignment::ToString() const {
   }
   std::vector<const HloInstruction*> order;
   for (const auto& [instruction, slices] : slices_) order.push_back(instruction);
-  std::sort(order.begin(), order.end(),
-            [](const auto* a, const auto* b) { return a->unique_id() < b->unique_id(); });
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->unique_id() < b->unique_id(); });
   for (const HloInstruction* instruction : order) {
     const auto& slices = slices_.at(instruction);
     for (size_t leaf = 0; leaf < slices.size(); ++leaf) {

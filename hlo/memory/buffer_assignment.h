@@ -1,10 +1,12 @@
 // BufferAssignment: where every value of a scheduled module lives while it runs.
 //
-// A *scope* is the entry computation or the target of a `call`, together with the loop bodies, conditions and branches that it runs:
-// they share one frame. A callee's scope has a frame of its own, which is a temporary inside the caller's, so code is compiled once
-// and addressed relative to the frame it is given. Its parameters and results come and go through pointers, as the entry's do.
+// A *scope* is the entry computation or the target of a `call`, together with the loop bodies, conditions and branches
+// that it runs: they share one frame. A callee's scope has a frame of its own, which is a temporary inside the
+// caller's, so code is compiled once and addressed relative to the frame it is given. Its parameters and results come
+// and go through pointers, as the entry's do.
 //
-// A value is a leaf of an instruction's shape: (instruction, ShapeIndex). Tuples have no memory: they only group leaves.
+// A value is a leaf of an instruction's shape: (instruction, ShapeIndex). Tuples have no memory: they only group
+// leaves.
 #ifndef HILO_HLO_MEMORY_BUFFER_ASSIGNMENT_H_
 #define HILO_HLO_MEMORY_BUFFER_ASSIGNMENT_H_
 
@@ -32,9 +34,9 @@ enum class StorageKind : uint8_t {
 struct BufferSlice {
   StorageKind kind = StorageKind::kNone;
   int64_t index = 0;
-  int64_t offset = 0;  // bytes, kFrame only
-  int64_t size = 0;    // bytes
-  int64_t buffer = -1; // id within the scope: equal ids share memory
+  int64_t offset = 0;   // bytes, kFrame only
+  int64_t size = 0;     // bytes
+  int64_t buffer = -1;  // id within the scope: equal ids share memory
   bool SameMemory(const BufferSlice& other) const { return kind == other.kind && buffer == other.buffer; }
 };
 
@@ -45,8 +47,8 @@ struct LeafRef {
 
 // A set of values that share memory, as the storage policy sees it.
 struct BufferCandidate {
-  int64_t size;                        // bytes
-  absl::Span<const LeafRef> positions; // every instruction leaf that is this memory: definitions and forwarded views
+  int64_t size;                         // bytes
+  absl::Span<const LeafRef> positions;  // every instruction leaf that is this memory: definitions and forwarded views
 };
 
 struct BufferAssignmentOptions {
@@ -59,7 +61,8 @@ struct BufferAssignmentOptions {
 class BufferAssignment {
  public:
   // The module must be at kAliased: copy insertion has run (copy_insertion.h).
-  // Errors: Internal if two values that must share memory would destroy each other; ResourceExhausted with the limit if a frame grows too big.
+  // Errors: Internal if two values that must share memory would destroy each other; ResourceExhausted with the limit if
+  // a frame grows too big.
   static absl::StatusOr<BufferAssignment> Create(const HloModule& module, const BufferAssignmentOptions& options);
 
   // Memory of an array leaf of `instruction`, by depth-first leaf number or index.
@@ -73,7 +76,8 @@ class BufferAssignment {
     int64_t parameter_leaves = 0;
     int64_t output_leaves = 0;
     std::vector<int64_t> stack_sizes;
-    // Leaves of the entry's output that are the memory of a parameter leaf (input_output_alias): output leaf, parameter leaf.
+    // Leaves of the entry's output that are the memory of a parameter leaf (input_output_alias): output leaf, parameter
+    // leaf.
     std::vector<std::pair<int64_t, int64_t>> donations;
   };
   // Callees first; the entry is last.

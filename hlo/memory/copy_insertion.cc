@@ -1,14 +1,18 @@
 // The first half adds copies by rule, so many that nothing can interfere:
 //
-//   - each leaf that a loop changes: the initial value is copied before the loop, the next value at the end of the body. Where the next value is
-//     the parameter's own leaf of another place (a swap, a rotation), it is first copied to a temporary, and all temporaries come before
-//     the copies that overwrite, if need be before an update in place;
-//   - each result leaf of a conditional, at the end of every branch, and what comes straight from the branch's argument by way of a temporary too:
+//   - each leaf that a loop changes: the initial value is copied before the loop, the next value at the end of the
+//   body. Where the next value is
+//     the parameter's own leaf of another place (a swap, a rotation), it is first copied to a temporary, and all
+//     temporaries come before the copies that overwrite, if need be before an update in place;
+//   - each result leaf of a conditional, at the end of every branch, and what comes straight from the branch's argument
+//   by way of a temporary too:
 //     the results may go where the arguments are;
-//   - each leaf of the result of the entry and of called computations, and, if a parameter is donated, by way of a temporary.
+//   - each leaf of the result of the entry and of called computations, and, if a parameter is donated, by way of a
+//   temporary.
 //
-// The second half removes the copies whose source and target can share memory after all (SharingSets), most bytes first. A loop over arrays that
-// are updated in place ends up with no copies, a swap with the three moves that it is, one of them to a temporary.
+// The second half removes the copies whose source and target can share memory after all (SharingSets), most bytes
+// first. A loop over arrays that are updated in place ends up with no copies, a swap with the three moves that it is,
+// one of them to a temporary.
 #include "hlo/memory/copy_insertion.h"
 
 #include <algorithm>
@@ -86,8 +90,9 @@ class Inserter {
 
 bool NeedsMemory(const Shape& leaf) { return leaf.IsArray() && !ShapeUtil::IsZeroElementArray(leaf); }
 
-// Order in which root copies run: a place is overwritten after the copies that still read it, as far as there is no circle.
-// `source[i]` is the place that copy i reads, or -1. It only saves copies: the temporaries make any order right.
+// Order in which root copies run: a place is overwritten after the copies that still read it, as far as there is no
+// circle. `source[i]` is the place that copy i reads, or -1. It only saves copies: the temporaries make any order
+// right.
 std::vector<int64_t> CopyOrder(const std::vector<int64_t>& source) {
   const int64_t count = static_cast<int64_t>(source.size());
   std::vector<int64_t> pending(count, 0);
@@ -117,11 +122,12 @@ std::vector<int64_t> CopyOrder(const std::vector<int64_t>& source) {
   return order;
 }
 
-// Where a copy of the value that `leaf` is belongs: before the last instruction that reads it, if that can write its result over it; else at
-// the end of the order.
+// Where a copy of the value that `leaf` is belongs: before the last instruction that reads it, if that can write its
+// result over it; else at the end of the order.
 class CopyPlaces {
  public:
-  CopyPlaces(const std::vector<HloInstruction*>& order, const ScopeValues& values) : values_(values), end_(order.size()) {
+  CopyPlaces(const std::vector<HloInstruction*>& order, const ScopeValues& values)
+      : values_(values), end_(order.size()) {
     for (size_t i = 0; i < order.size(); ++i) {
       index_[order[i]] = i;
       if (IsForwarding(*order[i])) continue;
@@ -176,12 +182,14 @@ Overwritten ArgumentOf(const HloComputation& computation, const ScopeValues& val
   return places;
 }
 
-// The donated parameters of the entry. A leaf that no alias names is not written; it is taken for written by no leaf in particular.
+// The donated parameters of the entry. A leaf that no alias names is not written; it is taken for written by no leaf in
+// particular.
 Overwritten DonatedTo(const HloModule& module, const ScopeValues& values) {
   const HloComputation& entry = *module.entry_computation();
   const auto leaf_number = [](const Shape& shape, const ShapeIndex& index) {
     const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(shape);
-    const auto found = std::find_if(leaves.begin(), leaves.end(), [&](const ShapeUtil::Leaf& leaf) { return leaf.index == index; });
+    const auto found =
+        std::find_if(leaves.begin(), leaves.end(), [&](const ShapeUtil::Leaf& leaf) { return leaf.index == index; });
     return found - leaves.begin();
   };
   Overwritten places;
@@ -201,9 +209,10 @@ Overwritten DonatedTo(const HloModule& module, const ScopeValues& values) {
   return places;
 }
 
-// Gives the root of `computation` copies of its leaves where `copied` says so. Leaves that are (views of) values of `overwritten` go through temporaries.
-absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std::vector<bool>& copied, const Overwritten& overwritten,
-                      const ScopeValues& values) {
+// Gives the root of `computation` copies of its leaves where `copied` says so. Leaves that are (views of) values of
+// `overwritten` go through temporaries.
+absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std::vector<bool>& copied,
+                      const Overwritten& overwritten, const ScopeValues& values) {
   HloInstruction* root = computation->root_instruction();
   std::vector<HloInstruction*>& order = module->schedule()[computation];
   Inserter inserter(computation);
@@ -288,7 +297,8 @@ absl::Status AddCopies(HloModule* module, HloComputation* scope) {
     }
   }
   const std::vector<bool> copied(LeafCount(scope->root_instruction()->shape()), true);
-  // A donated parameter may be overwritten by any output copy: everything that is such a parameter goes through a temporary.
+  // A donated parameter may be overwritten by any output copy: everything that is such a parameter goes through a
+  // temporary.
   const bool donates = scope->IsEntry() && !module->input_output_aliases().empty();
   if (!donates) return CopyRoot(module, scope, copied, {}, values);
   HILO_ASSIGN_OR_RETURN(const ScopeValues now, ScopeValues::Create(*module, *scope));
@@ -301,7 +311,8 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope) {
   for (const std::vector<int64_t>& together : values.required_sharing()) {
     for (size_t i = 1; i < together.size(); ++i) {
       HILO_RET_CHECK(sets.Merge(together[0], together[i], /*required=*/true))
-          << "values that must share memory interfere, at " << values.values()[together[i]].definition.instruction->name();
+          << "values that must share memory interfere, at "
+          << values.values()[together[i]].definition.instruction->name();
     }
   }
   absl::flat_hash_set<const HloInstruction*> removed;

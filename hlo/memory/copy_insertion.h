@@ -7,10 +7,11 @@
 
 namespace hilo {
 
-// Takes a scheduled module to kAliased: afterwards all values that must share memory (a loop's initial value, its parameter, its next value and its
-// result; a conditional's result and its branches' results; outputs and the entry's root) can do so without destroying each other.
-// First every such value gets a copy of its own; then copies whose source and target do not interfere are removed again.
-// The schedule is kept up to date. While and conditional computations must each have one caller (passes/flatten_call_graph.h).
+// Takes a scheduled module to kAliased: afterwards all values that must share memory (a loop's initial value, its
+// parameter, its next value and its result; a conditional's result and its branches' results; outputs and the entry's
+// root) can do so without destroying each other. First every such value gets a copy of its own; then copies whose
+// source and target do not interfere are removed again. The schedule is kept up to date. While and conditional
+// computations must each have one caller (passes/flatten_call_graph.h).
 absl::Status InsertCopies(HloModule* module);
 
 }  // namespace hilo

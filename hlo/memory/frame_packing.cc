@@ -1,5 +1,6 @@
-// Up to some thousand pieces: largest first, each at the lowest place that is free throughout its lifetimes; this packs tightly and costs a
-// comparison of all pairs. More pieces: in order of their start, each in the best gap that is free now, which is n log n.
+// Up to some thousand pieces: largest first, each at the lowest place that is free throughout its lifetimes; this packs
+// tightly and costs a comparison of all pairs. More pieces: in order of their start, each in the best gap that is free
+// now, which is n log n.
 #include "hlo/memory/frame_packing.h"
 
 #include <algorithm>

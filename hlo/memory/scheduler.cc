@@ -1,7 +1,7 @@
-// The order is a depth-first post order with one refinement. An array that an instruction U may overwrite in place (dynamic-update-slice,
-// scatter) is better read by its other users before U runs: then U needs no copy. The same holds for the array that a loop carries and the
-// instruction that computes its next value. So extra edges "other readers before U" are added where they close no circle; small
-// arrays are not worth the search.
+// The order is a depth-first post order with one refinement. An array that an instruction U may overwrite in place
+// (dynamic-update-slice, scatter) is better read by its other users before U runs: then U needs no copy. The same holds
+// for the array that a loop carries and the instruction that computes its next value. So extra edges "other readers
+// before U" are added where they close no circle; small arrays are not worth the search.
 #include "hlo/memory/scheduler.h"
 
 #include <algorithm>
@@ -17,15 +17,18 @@ namespace {
 
 // Arrays below this size are copied rather than reordered for.
 constexpr int64_t kWorthOrdering = 1024;
-// A search for a circle gives up, and the edge with it, after this many instructions; all searches of a computation, after so many.
+// A search for a circle gives up, and the edge with it, after this many instructions; all searches of a computation,
+// after so many.
 constexpr int64_t kReachLimit = 2000;
 constexpr int64_t kTotalReachLimit = 5'000'000;
 // Loops and branches inside each other: the walks of later stages recurse once a level.
 constexpr int64_t kMaxNesting = 500;
 
-using Edges = absl::flat_hash_map<const HloInstruction*, std::vector<HloInstruction*>>;  // instruction -> extra predecessors
+using Edges =
+    absl::flat_hash_map<const HloInstruction*, std::vector<HloInstruction*>>;  // instruction -> extra predecessors
 
-// True if `from` is computed (directly or not) from `to`, or if that could not be decided cheaply. Takes what it costs from `budget`.
+// True if `from` is computed (directly or not) from `to`, or if that could not be decided cheaply. Takes what it costs
+// from `budget`.
 bool Reaches(const HloInstruction* from, const HloInstruction* to, const Edges& extra, int64_t& budget) {
   absl::flat_hash_set<const HloInstruction*> seen = {from};
   std::vector<const HloInstruction*> work = {from};
@@ -170,7 +173,8 @@ absl::Status CheckNesting(absl::Span<HloComputation* const> callees_first) {
       }
     }
     if (depth > kMaxNesting) {
-      return ResourceExhausted("loops and conditionals are nested more than ", kMaxNesting, " deep, at ", computation->name());
+      return ResourceExhausted("loops and conditionals are nested more than ", kMaxNesting, " deep, at ",
+                               computation->name());
     }
     depths[computation] = depth;
   }

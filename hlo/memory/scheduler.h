@@ -7,11 +7,11 @@
 
 namespace hilo {
 
-// Fills module->schedule() for the entry and for all computations that control flow reaches (not for fused and embedded ones).
-// Operands and control predecessors come first. Where the order is free, readers of an array come before the instruction that could
-// overwrite it in place (dynamic-update-slice, scatter, the next value of a loop-carried array). The order of a module that says is_scheduled does not
-// count: the passes before have rewritten it.
-// Errors: ResourceExhausted if loops and conditionals are nested more than 500 deep.
+// Fills module->schedule() for the entry and for all computations that control flow reaches (not for fused and embedded
+// ones). Operands and control predecessors come first. Where the order is free, readers of an array come before the
+// instruction that could overwrite it in place (dynamic-update-slice, scatter, the next value of a loop-carried array).
+// The order of a module that says is_scheduled does not count: the passes before have rewritten it. Errors:
+// ResourceExhausted if loops and conditionals are nested more than 500 deep.
 absl::Status ScheduleModule(HloModule* module);
 
 // The computations with a schedule, callees first: entry, while conditions and bodies, branches, called computations.

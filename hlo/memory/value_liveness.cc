@@ -125,7 +125,7 @@ class ScopeWalker {
  private:
   struct Branch {
     int conditional;
-    int64_t begin, end = 0;  // moments
+    int64_t begin, end = 0;                                // moments
     absl::flat_hash_map<int64_t, int64_t> last_uses = {};  // of values from outside the branch
   };
   struct Conditional {
@@ -249,18 +249,20 @@ class ScopeWalker {
     SetLeaves(instruction, std::move(values));
   }
 
-  // What saves work comes before what saves memory, inner loops before outer ones, and of equal wishes the later on the line: what a loop or
-  // conditional around others hands on settles where their results should go.
+  // What saves work comes before what saves memory, inner loops before outer ones, and of equal wishes the later on the
+  // line: what a loop or conditional around others hands on settles where their results should go.
   void SortWishes() {
     std::reverse(out_.wishes_.begin(), out_.wishes_.end());
     std::stable_sort(out_.wishes_.begin(), out_.wishes_.end(), [](const auto& a, const auto& b) {
       const bool a_saves_work = a.weight >= 4, b_saves_work = b.weight >= 4;
-      return std::tie(b.bytes, b_saves_work, b.loop_depth, b.weight) < std::tie(a.bytes, a_saves_work, a.loop_depth, a.weight);
+      return std::tie(b.bytes, b_saves_work, b.loop_depth, b.weight) <
+             std::tie(a.bytes, a_saves_work, a.loop_depth, a.weight);
     });
   }
 
-  // An update in place saves a copy of all that it does not touch, and sharing a copy saves the copy; other sharing saves memory, and copies later
-  // on. A copy of a copy comes last: the temporary that it reads is there to let others write over its source.
+  // An update in place saves a copy of all that it does not touch, and sharing a copy saves the copy; other sharing
+  // saves memory, and copies later on. A copy of a copy comes last: the temporary that it reads is there to let others
+  // write over its source.
   static int64_t WishWeight(const HloInstruction& instruction, const InPlacePair& pair) {
     if (pair.updates_part) return 8;
     if (instruction.opcode() != HloOpcode::kCopy) return 2;
@@ -268,7 +270,8 @@ class ScopeWalker {
     return temporary ? 1 : 4;
   }
 
-  // True if the value of an in-place operand is also (by way of a view or of another tuple element) an operand that does not allow it.
+  // True if the value of an in-place operand is also (by way of a view or of another tuple element) an operand that
+  // does not allow it.
   bool IsReadOtherwise(const HloInstruction* instruction, const InPlacePair& pair, int64_t value) {
     for (int64_t i = 0; i < instruction->operand_count(); ++i) {
       if (i == pair.operand) continue;
@@ -294,8 +297,8 @@ class ScopeWalker {
     std::vector<int64_t> carried(init.size());
     for (size_t i = 0; i < init.size(); ++i) {
       Use(init[i], Moment(start));
-      carried[i] = through[i] ? init[i]
-                              : NewValue({body.parameter_instruction(0), static_cast<int64_t>(i)}, Moment(start) + 1);
+      carried[i] =
+          through[i] ? init[i] : NewValue({body.parameter_instruction(0), static_cast<int64_t>(i)}, Moment(start) + 1);
     }
     absl::flat_hash_set<int64_t> outside;
     loops_.push_back({Moment(start), &outside});
@@ -321,7 +324,8 @@ class ScopeWalker {
         continue;
       }
       results[i] = NewValue({loop, static_cast<int64_t>(i)}, Moment(end) + 1);
-      if (HasBytes(*out_.values_[results[i]].shape)) out_.required_.push_back({init[i], carried[i], next[i], results[i]});
+      if (HasBytes(*out_.values_[results[i]].shape))
+        out_.required_.push_back({init[i], carried[i], next[i], results[i]});
     }
     SetLeaves(loop, std::move(results));
     return absl::OkStatus();
@@ -350,7 +354,8 @@ class ScopeWalker {
         Use(results[i], Moment(branch_end));
         shared[i].push_back(results[i]);
       }
-      // Up to where the next branch begins, so that a value read by the branch's very last instruction has a gap as well.
+      // Up to where the next branch begins, so that a value read by the branch's very last instruction has a gap as
+      // well.
       branches_[open].end = Moment(branch_end) + 2;
       open_branches_.pop_back();
     }
@@ -402,7 +407,8 @@ class ScopeWalker {
       }
     }
     for (HloValue& value : out_.values_) {
-      std::sort(value.gaps.begin(), value.gaps.end(), [](const Lifetime& a, const Lifetime& b) { return a.start < b.start; });
+      std::sort(value.gaps.begin(), value.gaps.end(),
+                [](const Lifetime& a, const Lifetime& b) { return a.start < b.start; });
       // A gap of an inner conditional may lie in one of an outer one.
       std::vector<Lifetime> merged;
       for (const Lifetime& gap : value.gaps) {
@@ -436,7 +442,9 @@ class ScopeWalker {
       HloValue& value = out_.values_[out_.ValuesOf(parameter)[leaf]];
       const int64_t output = LeafNumber(entry.root_instruction()->shape(), alias.output_index);
       const int64_t result = out_.ValuesOf(entry.root_instruction())[output];
-      if (!HasBytes(*value.shape) || ShapeUtil::ByteSizeOf(*value.shape) != ShapeUtil::ByteSizeOf(*out_.values_[result].shape)) continue;
+      if (!HasBytes(*value.shape) ||
+          ShapeUtil::ByteSizeOf(*value.shape) != ShapeUtil::ByteSizeOf(*out_.values_[result].shape))
+        continue;
       value.writable_parameter = true;
       value.fixed = StorageKind::kOutput;
       value.fixed_index = output;

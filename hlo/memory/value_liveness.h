@@ -1,13 +1,14 @@
 // Values of one scope, when each is alive, and which of them may share memory.
 //
-// The scope's instructions lie on one line: a loop's condition and body, and a conditional's branches, stand before the instruction that runs
-// them ends. HLO has no closures, so a value is alive from its definition to its last use on that line, with three additions: what a loop only
-// passes through stays alive to the loop's end, a loop's parameter stays alive through the condition (the loop may end there), and a branch's
-// results stay alive to the end of their branch. One thing is taken away: only one branch runs, so what nobody needs after a conditional is dead
-// in each branch from its last use there, though a later branch on the line may read it too.
+// The scope's instructions lie on one line: a loop's condition and body, and a conditional's branches, stand before the
+// instruction that runs them ends. HLO has no closures, so a value is alive from its definition to its last use on that
+// line, with three additions: what a loop only passes through stays alive to the loop's end, a loop's parameter stays
+// alive through the condition (the loop may end there), and a branch's results stay alive to the end of their branch.
+// One thing is taken away: only one branch runs, so what nobody needs after a conditional is dead in each branch from
+// its last use there, though a later branch on the line may read it too.
 //
-// Every instruction p takes two moments: it reads at 2p and writes at 2p+1. Operands are taken to be needed until 2p+2, so that a result cannot
-// share memory with an operand, except for the pairs that in_place.h allows.
+// Every instruction p takes two moments: it reads at 2p and writes at 2p+1. Operands are taken to be needed until 2p+2,
+// so that a result cannot share memory with an operand, except for the pairs that in_place.h allows.
 #ifndef HILO_HLO_MEMORY_VALUE_LIVENESS_H_
 #define HILO_HLO_MEMORY_VALUE_LIVENESS_H_
 
@@ -25,7 +26,8 @@ struct HloValue {
   LeafRef definition;
   const Shape* shape;  // of the leaf
   int64_t start = 0, end = 0;
-  // Parts of [start, end) in which the value is dead: the rest of branches that do not read it any more. In order, disjoint.
+  // Parts of [start, end) in which the value is dead: the rest of branches that do not read it any more. In order,
+  // disjoint.
   std::vector<Lifetime> gaps;
   // [start, end) without the gaps.
   std::vector<Lifetime> Segments() const;
@@ -60,7 +62,7 @@ class ScopeValues {
     int64_t from, to;
     const HloInstruction* instruction;  // the copy, or the in-place user
     int64_t bytes;
-    int64_t weight;      // 8: an update of a part, 4: a copy, 2: another in-place pair, 1: a copy that is copied again
+    int64_t weight;  // 8: an update of a part, 4: a copy, 2: another in-place pair, 1: a copy that is copied again
     int64_t loop_depth;
   };
   const std::vector<Wish>& wishes() const { return wishes_; }
@@ -75,11 +77,13 @@ class ScopeValues {
   std::vector<Wish> wishes_;
 };
 
-// Union-find over values in which two sets merge only if no value of one destroys a value of the other that is still needed.
+// Union-find over values in which two sets merge only if no value of one destroys a value of the other that is still
+// needed.
 class SharingSets {
  public:
   explicit SharingSets(const std::vector<HloValue>& values);
-  // False, and nothing changes, if the sets must not share memory, or, unless it is `required`, if the set would become very large.
+  // False, and nothing changes, if the sets must not share memory, or, unless it is `required`, if the set would become
+  // very large.
   bool Merge(int64_t a, int64_t b, bool required = false);
   int64_t Find(int64_t value) const;
   const std::vector<int64_t>& Members(int64_t root) const { return members_[root]; }

@@ -20,18 +20,17 @@ using OwnedInstruction = std::unique_ptr<HloInstruction>;
 OwnedInstruction GetElement(HloInstruction* tuple, int64_t index) {
   auto attributes = std::make_unique<GetTupleElementAttrs>();
   attributes->index = index;
-  return HloInstruction::Create(HloOpcode::kGetTupleElement, tuple->shape().tuple_shapes(index),
-                                {tuple}, std::move(attributes));
+  return HloInstruction::Create(HloOpcode::kGetTupleElement, tuple->shape().tuple_shapes(index), {tuple},
+                                std::move(attributes));
 }
 
 // The op that `start` starts, with result `shape`.
 OwnedInstruction Synchronous(const HloInstruction& start, HloOpcode opcode, const Shape& shape) {
-  OwnedInstruction instruction =
-      HloInstruction::Create(opcode, shape, start.operands(),
-                             opcode == HloOpcode::kCall   ? std::make_unique<CallAttrs>()
-                             : opcode == HloOpcode::kCopy ? nullptr
-                                                          : start.attributes()->Clone(),
-                             start.called_computations());
+  OwnedInstruction instruction = HloInstruction::Create(opcode, shape, start.operands(),
+                                                        opcode == HloOpcode::kCall   ? std::make_unique<CallAttrs>()
+                                                        : opcode == HloOpcode::kCopy ? nullptr
+                                                                                     : start.attributes()->Clone(),
+                                                        start.called_computations());
   instruction->CopyOriginFrom(start);
   return instruction;
 }
@@ -45,8 +44,7 @@ absl::StatusOr<HloInstruction*> AddZeros(HloComputation* computation, const Shap
     }
     return computation->AddInstruction(HloInstruction::Create(HloOpcode::kTuple, shape, elements));
   }
-  if (shape.IsToken())
-    return computation->AddInstruction(HloInstruction::Create(HloOpcode::kAfterAll, shape, {}));
+  if (shape.IsToken()) return computation->AddInstruction(HloInstruction::Create(HloOpcode::kAfterAll, shape, {}));
   HILO_ASSIGN_OR_RETURN(Literal zeros, Literal::Create(shape));
   return computation->AddConstant(std::move(zeros));
 }
@@ -57,8 +55,8 @@ absl::StatusOr<OwnedInstruction> StartTuple(const HloInstruction& start, HloInst
   const Shape& shape = start.shape();
   HloInstruction* operands = start.operand_count() == 1 ? start.operand(0) : nullptr;
   if (operands == nullptr || !ShapeUtil::Compatible(operands->shape(), shape.tuple_shapes(0))) {
-    operands = computation->AddInstruction(
-        HloInstruction::Create(HloOpcode::kTuple, shape.tuple_shapes(0), start.operands()));
+    operands =
+        computation->AddInstruction(HloInstruction::Create(HloOpcode::kTuple, shape.tuple_shapes(0), start.operands()));
   }
   std::vector<HloInstruction*> elements = {operands, result};
   for (int64_t i = 2; i < shape.tuple_shapes_size(); ++i) {
@@ -72,44 +70,34 @@ absl::StatusOr<HloInstruction*> Replacement(HloInstruction* instruction) {
   HloComputation* computation = instruction->parent();
   auto add_start = [&](HloOpcode opcode) -> absl::StatusOr<HloInstruction*> {
     HloInstruction* result = computation->AddInstruction(
-        Synchronous(*instruction, opcode, instruction->shape().tuple_shapes(1)),
-        instruction->name());
+        Synchronous(*instruction, opcode, instruction->shape().tuple_shapes(1)), instruction->name());
     HILO_ASSIGN_OR_RETURN(OwnedInstruction tuple, StartTuple(*instruction, result));
     return computation->AddInstruction(std::move(tuple));
   };
   switch (instruction->opcode()) {
     case HloOpcode::kAllReduceStart:
-      return computation->AddInstruction(
-          Synchronous(*instruction, HloOpcode::kAllReduce, instruction->shape()),
-          instruction->name());
-    case HloOpcode::kAllGatherStart:
-      return add_start(HloOpcode::kAllGather);
-    case HloOpcode::kCollectivePermuteStart:
-      return add_start(HloOpcode::kCollectivePermute);
-    case HloOpcode::kAsyncStart:
-      return add_start(HloOpcode::kCall);
+      return computation->AddInstruction(Synchronous(*instruction, HloOpcode::kAllReduce, instruction->shape()),
+                                         instruction->name());
+    case HloOpcode::kAllGatherStart: return add_start(HloOpcode::kAllGather);
+    case HloOpcode::kCollectivePermuteStart: return add_start(HloOpcode::kCollectivePermute);
+    case HloOpcode::kAsyncStart: return add_start(HloOpcode::kCall);
     case HloOpcode::kCopyStart: {
       const Shape& shape = instruction->shape();
       HloInstruction* copy = computation->AddInstruction(
           Synchronous(*instruction, HloOpcode::kCopy, shape.tuple_shapes(0)), instruction->name());
       HILO_ASSIGN_OR_RETURN(HloInstruction * context, AddZeros(computation, shape.tuple_shapes(2)));
-      return computation->AddInstruction(HloInstruction::Create(
-          HloOpcode::kTuple, shape, {copy, instruction->operand(0), context}));
+      return computation->AddInstruction(
+          HloInstruction::Create(HloOpcode::kTuple, shape, {copy, instruction->operand(0), context}));
     }
     case HloOpcode::kAllReduceDone:
     case HloOpcode::kAsyncUpdate:
-    case HloOpcode::kDomain:
-      return instruction->operand(0);
-    case HloOpcode::kCopy:
-      return instruction->shape().IsTuple() ? instruction->operand(0) : instruction;
+    case HloOpcode::kDomain: return instruction->operand(0);
+    case HloOpcode::kCopy: return instruction->shape().IsTuple() ? instruction->operand(0) : instruction;
     case HloOpcode::kAllGatherDone:
     case HloOpcode::kCollectivePermuteDone:
-    case HloOpcode::kAsyncDone:
-      return computation->AddInstruction(GetElement(instruction->operand(0), 1));
-    case HloOpcode::kCopyDone:
-      return computation->AddInstruction(GetElement(instruction->operand(0), 0));
-    default:
-      return instruction;
+    case HloOpcode::kAsyncDone: return computation->AddInstruction(GetElement(instruction->operand(0), 1));
+    case HloOpcode::kCopyDone: return computation->AddInstruction(GetElement(instruction->operand(0), 0));
+    default: return instruction;
   }
 }
 

@@ -1,6 +1,7 @@
-// A call whose target is small, or that is the only one of its target, is replaced by the target's instructions. Targets that stay are compiled
-// once, so thirty levels that each call the next one twice stay small. Fusions that the module brings along are taken apart in a pass of its
-// own, which a backend cannot do without: they were made for another machine.
+// A call whose target is small, or that is the only one of its target, is replaced by the target's instructions.
+// Targets that stay are compiled once, so thirty levels that each call the next one twice stay small. Fusions that the
+// module brings along are taken apart in a pass of its own, which a backend cannot do without: they were made for
+// another machine.
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
@@ -15,8 +16,8 @@ constexpr int64_t kSmall = 24;
 // A caller does not grow beyond this by inlining.
 constexpr int64_t kMaxCaller = 100'000;
 
-// Adds the calls that it makes to `calls`, unless that is null. Operands that nothing uses any more stay, for dce: they may be in the lists of
-// those who call this.
+// Adds the calls that it makes to `calls`, unless that is null. Operands that nothing uses any more stay, for dce: they
+// may be in the lists of those who call this.
 absl::Status Inline(HloInstruction* call, std::vector<HloInstruction*>* calls = nullptr) {
   HloComputation* caller = call->parent();
   std::vector<HloInstruction*> added;
@@ -57,8 +58,8 @@ class CallInliner : public HloPass {
     HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> order, module->MakeComputationPostOrder());
     for (HloComputation* computation : order) {
       for (HloInstruction* instruction : computation->instructions()) {
-        if (instruction->opcode() != HloOpcode::kCall || instruction->called_computation()->instruction_count() > kSmall ||
-            !MayInline(instruction))
+        if (instruction->opcode() != HloOpcode::kCall ||
+            instruction->called_computation()->instruction_count() > kSmall || !MayInline(instruction))
           continue;
         HILO_RETURN_IF_ERROR(Inline(instruction));
         changed = true;
@@ -67,7 +68,8 @@ class CallInliner : public HloPass {
     return changed;
   }
 
-  // Calls that are the only use of their target: callers first, so that a long chain of calls moves each instruction once.
+  // Calls that are the only use of their target: callers first, so that a long chain of calls moves each instruction
+  // once.
   static absl::StatusOr<bool> InlineSingle(HloModule* module) {
     absl::flat_hash_map<const HloComputation*, int64_t> uses;
     for (const HloComputation* computation : module->computations()) {

@@ -1,9 +1,9 @@
-// Instructions whose operands are all constants are evaluated. The result may not be large: a broadcast of a constant, or an iota, is cheaper to compute
-// than to read, so these stay as they are, and so does what would grow by folding.
+// Instructions whose operands are all constants are evaluated. The result may not be large: a broadcast of a constant,
+// or an iota, is cheaper to compute than to read, so these stay as they are, and so does what would grow by folding.
 //
-// Nor may the work be large, and few elements can take any amount of it: by a window, by a contracted dimension, by the computations that are called. So
-// the evaluator works on a budget of element operations, one for each instruction and one for the pass, and looks at the compilation's cancellation. What
-// calls a loop is not tried at all.
+// Nor may the work be large, and few elements can take any amount of it: by a window, by a contracted dimension, by the
+// computations that are called. So the evaluator works on a budget of element operations, one for each instruction and
+// one for the pass, and looks at the compilation's cancellation. What calls a loop is not tried at all.
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
@@ -44,7 +44,8 @@ class ConstantFolding : public HloPass {
   }
 
  private:
-  // Element operations of the evaluator (some nanoseconds each) for an instruction, by the limit of elements, and for one run of the pass: 0.1 and 1 s.
+  // Element operations of the evaluator (some nanoseconds each) for an instruction, by the limit of elements, and for
+  // one run of the pass: 0.1 and 1 s.
   static constexpr int64_t kOperationsPerElement = 256;
   static constexpr int64_t kPassOperations = 1 << 28;
 
@@ -57,7 +58,8 @@ class ConstantFolding : public HloPass {
       const HloComputation* computation = work.back();
       work.pop_back();
       for (const HloInstruction* inner : computation->instructions()) {
-        if (inner->HasSideEffect() || HasTrait(inner->opcode(), kPerDevice) || inner->opcode() == HloOpcode::kWhile) return false;
+        if (inner->HasSideEffect() || HasTrait(inner->opcode(), kPerDevice) || inner->opcode() == HloOpcode::kWhile)
+          return false;
         for (const HloComputation* next : inner->called_computations()) {
           if (seen.insert(next).second) work.push_back(next);
         }
@@ -72,7 +74,8 @@ class ConstantFolding : public HloPass {
     if (HasTrait(instruction.opcode(), kForwarding) || HasTrait(instruction.opcode(), kControlFlow)) return false;
     if (!instruction.control_predecessors().empty() || !instruction.control_successors().empty()) return false;
     for (const HloInstruction* user : instruction.users()) {
-      if (user->opcode() == HloOpcode::kBitcast) return false;  // it speaks of the memory, and so of the layout, of what it reads
+      if (user->opcode() == HloOpcode::kBitcast)
+        return false;  // it speaks of the memory, and so of the layout, of what it reads
     }
     int64_t work = 0, largest = 1;
     for (const HloInstruction* operand : instruction.operands()) {
@@ -92,10 +95,8 @@ class ConstantFolding : public HloPass {
       case HloOpcode::kConvolution:
       case HloOpcode::kDot:
       case HloOpcode::kRaggedDot:
-      case HloOpcode::kScaledDot:
-        return result * largest <= limit_;
-      default:
-        return result <= largest;  // what grows (broadcast, pad, iota) stays computed
+      case HloOpcode::kScaledDot: return result * largest <= limit_;
+      default: return result <= largest;  // what grows (broadcast, pad, iota) stays computed
     }
   }
 

@@ -1,5 +1,5 @@
-// Common subexpressions: of equal instructions (opcode, operands, attributes, shape, called computations) the first stays. Equal constants become one.
-// Metadata does not count.
+// Common subexpressions: of equal instructions (opcode, operands, attributes, shape, called computations) the first
+// stays. Equal constants become one. Metadata does not count.
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "base/status_macros.h"

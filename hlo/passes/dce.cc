@@ -1,5 +1,6 @@
-// Dead code, in four kinds: instructions that neither the root nor a side effect needs, computations that nothing calls, parameters that a call's
-// target does not read, and leaves of loop state that only compute their own next value:
+// Dead code, in four kinds: instructions that neither the root nor a side effect needs, computations that nothing
+// calls, parameters that a call's target does not read, and leaves of loop state that only compute their own next
+// value:
 //
 //   body { p = (s32[], f32[8]) parameter(0) ... t = tuple(i1, f(x)) }   with nobody reading leaf 1   =>   tuple(i1, x)
 //

@@ -1,5 +1,6 @@
-// Copy insertion and buffer assignment place the values of loop bodies and branches in the frame of whoever runs them, so every such computation
-// must have one place where it runs. A computation that several places share is cloned. Calls stay shared: their targets have frames of their own.
+// Copy insertion and buffer assignment place the values of loop bodies and branches in the frame of whoever runs them,
+// so every such computation must have one place where it runs. A computation that several places share is cloned. Calls
+// stay shared: their targets have frames of their own.
 #include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -8,7 +9,8 @@
 namespace hilo {
 namespace {
 
-// Cloning may not grow a module beyond this many instructions: nested loops that all share bodies double at every level.
+// Cloning may not grow a module beyond this many instructions: nested loops that all share bodies double at every
+// level.
 constexpr int64_t kMaxInstructions = 2'000'000;
 
 class FlattenCallGraph : public HloPass {
@@ -20,7 +22,8 @@ class FlattenCallGraph : public HloPass {
     bool changed = false;
     int64_t instructions = module->instruction_count();
     // Callers before callees, so that what a clone shares with its original is split when its turn comes.
-    absl::flat_hash_set<const HloComputation*> taken = {module->entry_computation()}, visited = {module->entry_computation()};
+    absl::flat_hash_set<const HloComputation*> taken = {module->entry_computation()},
+                                               visited = {module->entry_computation()};
     for (const HloComputation* computation : module->computations()) {
       for (const HloInstruction* instruction : computation->instructions()) {
         // A call's target has a frame of its own and cannot be part of another.
@@ -32,7 +35,8 @@ class FlattenCallGraph : public HloPass {
       HloComputation* computation = work.back();
       work.pop_back();
       for (HloInstruction* instruction : computation->instructions()) {
-        const bool owns = instruction->opcode() == HloOpcode::kWhile || instruction->opcode() == HloOpcode::kConditional;
+        const bool owns =
+            instruction->opcode() == HloOpcode::kWhile || instruction->opcode() == HloOpcode::kConditional;
         for (size_t i = 0; i < instruction->called_computations().size(); ++i) {
           HloComputation* called = instruction->called_computation(i);
           if (owns && !taken.insert(called).second) {

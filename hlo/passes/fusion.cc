@@ -3,10 +3,12 @@
 //   e = f32[1000] exponential(x)                      f = f32[1000] fusion(x, y), kind=kLoop, calls=
 //   ROOT m = f32[1000] multiply(e, y)        =>         { e = exponential(p0)  ROOT m = multiply(e, p1) }
 //
-// Groups are chosen first, from the users back to their operands. An instruction joins the group of its users when they are all in one group; when they are
-// in a few groups and it is cheap, it is computed in each of them (this is the duplication budget); otherwise it starts a group of its own. No circle
-// can arise, because whoever joins has no users outside. A producer is emitted once for every index at which the loop reads it (a stencil reads its input at
-// five); the group counts these, so that stencils of stencils do not multiply. Scalars and arrays of a few elements stay out: they live in registers anyway.
+// Groups are chosen first, from the users back to their operands. An instruction joins the group of its users when they
+// are all in one group; when they are in a few groups and it is cheap, it is computed in each of them (this is the
+// duplication budget); otherwise it starts a group of its own. No circle can arise, because whoever joins has no users
+// outside. A producer is emitted once for every index at which the loop reads it (a stencil reads its input at five);
+// the group counts these, so that stencils of stencils do not multiply. Scalars and arrays of a few elements stay out:
+// they live in registers anyway.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
@@ -43,9 +45,12 @@ int64_t Elements(const HloInstruction* instruction) {
 }
 
 // Constants that a fused computation has for itself.
-bool IsFusedConstant(const HloInstruction& instruction) { return instruction.IsConstant() && instruction.shape().IsScalar(); }
+bool IsFusedConstant(const HloInstruction& instruction) {
+  return instruction.IsConstant() && instruction.shape().IsScalar();
+}
 
-// The operands that a kernel with `member` has more than one of `group`, or fewer, if `member` is one of the group's operands.
+// The operands that a kernel with `member` has more than one of `group`, or fewer, if `member` is one of the group's
+// operands.
 int64_t AddedOperands(const FusionGroup& group, const HloInstruction& member) {
   absl::flat_hash_set<const HloInstruction*> added;
   for (const HloInstruction* operand : member.operands()) {
@@ -95,18 +100,14 @@ class FusionPass : public HloPass {
   // Whether `user` can take its operand number `operand` into its loop.
   bool TakesOperand(const HloInstruction* user, int64_t operand) const {
     switch (user->opcode()) {
-      case HloOpcode::kReduce:
-        return operand < user->operand_count() / 2;
-      case HloOpcode::kDynamicUpdateSlice:
-        return operand == 1;
+      case HloOpcode::kReduce: return operand < user->operand_count() / 2;
+      case HloOpcode::kDynamicUpdateSlice: return operand == 1;
       case HloOpcode::kScatter:
         return operand > user->operand_count() / 2;  // the updates; not the indices, which are read again and again
-      case HloOpcode::kDynamicSlice:
-        return operand == 0 && target_.IsFusible(*user);
+      case HloOpcode::kDynamicSlice: return operand == 0 && target_.IsFusible(*user);
       case HloOpcode::kGather:  // the indices too where each is read once
         return (operand == 0 || Elements(user) <= Elements(user->operand(1))) && target_.IsFusible(*user);
-      default:
-        return target_.IsFusible(*user);
+      default: return target_.IsFusible(*user);
     }
   }
 
@@ -115,24 +116,18 @@ class FusionPass : public HloPass {
     while (user->opcode() == HloOpcode::kReshape && user->users().size() == 1) user = user->users()[0];
     switch (user->opcode()) {
       case HloOpcode::kBroadcast:
-      case HloOpcode::kGather:
-        return Elements(user) > Elements(operand);
-      default:
-        return false;
+      case HloOpcode::kGather: return Elements(user) > Elements(operand);
+      default: return false;
     }
   }
 
   bool IsRootCandidate(const HloInstruction* instruction) const {
     if (Elements(instruction) <= kTiny && instruction->opcode() != HloOpcode::kReduce) return false;
     switch (instruction->opcode()) {
-      case HloOpcode::kReduce:
-        return true;
-      case HloOpcode::kDynamicUpdateSlice:
-        return true;
-      case HloOpcode::kScatter:
-        return true;
-      default:
-        return target_.IsFusible(*instruction) && instruction->shape().IsArray();
+      case HloOpcode::kReduce: return true;
+      case HloOpcode::kDynamicUpdateSlice: return true;
+      case HloOpcode::kScatter: return true;
+      default: return target_.IsFusible(*instruction) && instruction->shape().IsArray();
     }
   }
 
@@ -175,13 +170,15 @@ class FusionPass : public HloPass {
   };
 
   // Roots with the same number in `merged` are results of one group.
-  Groups FormGroups(const std::vector<HloInstruction*>& order, const absl::flat_hash_map<const HloInstruction*, int>& merged) const {
+  Groups FormGroups(const std::vector<HloInstruction*>& order,
+                    const absl::flat_hash_map<const HloInstruction*, int>& merged) const {
     Groups result;
     std::vector<Group>& groups = result.groups;
     absl::flat_hash_map<int, int> group_of;
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       HloInstruction* instruction = *it;
-      if (instruction->IsParameter() || instruction->IsConstant() || instruction->opcode() == HloOpcode::kFusion) continue;
+      if (instruction->IsParameter() || instruction->IsConstant() || instruction->opcode() == HloOpcode::kFusion)
+        continue;
       std::vector<int> joined = GroupsToJoin(instruction, groups, result.membership);
       if (joined.empty() && IsRootCandidate(instruction)) {
         int group = static_cast<int>(groups.size());
@@ -245,13 +242,16 @@ class FusionPass : public HloPass {
     return instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->shape().IsScalar();
   }
 
-  // The roots that are read outside of the group. A loop that has been merged with all of its readers has none: it goes with them.
+  // The roots that are read outside of the group. A loop that has been merged with all of its readers has none: it goes
+  // with them.
   static std::vector<HloInstruction*> ResultsOf(const Group& group) {
     const absl::flat_hash_set<const HloInstruction*> members(group.members.begin(), group.members.end());
     std::vector<HloInstruction*> results;
     for (HloInstruction* root : group.roots) {
       const auto& users = root->users();
-      if (root->IsRoot() || std::any_of(users.begin(), users.end(), [&](const HloInstruction* user) { return !members.contains(user); })) results.push_back(root);
+      if (root->IsRoot() ||
+          std::any_of(users.begin(), users.end(), [&](const HloInstruction* user) { return !members.contains(user); }))
+        results.push_back(root);
     }
     return results;
   }
@@ -294,8 +294,9 @@ class FusionPass : public HloPass {
     HILO_RETURN_IF_ERROR(fused->set_root_instruction(root));
     auto attributes = std::make_unique<FusionAttrs>();
     attributes->kind = root->opcode() == HloOpcode::kReduce ? FusionKind::kInput : FusionKind::kLoop;
-    HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, root->shape(), operands, std::move(attributes), {&fused, 1}),
-                                                         absl::StrCat(results[0]->name(), "_fusion"));
+    HloInstruction* fusion = computation->AddInstruction(
+        HloInstruction::Create(HloOpcode::kFusion, root->shape(), operands, std::move(attributes), {&fused, 1}),
+        absl::StrCat(results[0]->name(), "_fusion"));
     fused->set_fusion_instruction(fusion);
     if (results.size() == 1) {
       HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(results[0], fusion));
@@ -304,7 +305,8 @@ class FusionPass : public HloPass {
     for (size_t i = 0; i < results.size(); ++i) {
       auto element = std::make_unique<GetTupleElementAttrs>();
       element->index = static_cast<int64_t>(i);
-      HILO_ASSIGN_OR_RETURN(HloInstruction * result, computation->AddOp(HloOpcode::kGetTupleElement, {fusion}, std::move(element)));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * result,
+                            computation->AddOp(HloOpcode::kGetTupleElement, {fusion}, std::move(element)));
       HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(results[i], result));
     }
     return true;

@@ -3,8 +3,9 @@
 //   m = f32[1000] multiply(x, a)  p = f32[1000] subtract(y, m), both of them results:
 //   two loops read x twice and m from memory; one loop reads x and y once and writes m and p.
 //
-// Groups and instructions outside of groups are the nodes of a graph, in an order in which everything comes behind what it waits for. Two nodes may become
-// one if no third lies on a path between them; only nodes between the two in that order can. After a merger the order is made anew.
+// Groups and instructions outside of groups are the nodes of a graph, in an order in which everything comes behind what
+// it waits for. Two nodes may become one if no third lies on a path between them; only nodes between the two in that
+// order can. After a merger the order is made anew.
 #include "hlo/passes/fusion_groups.h"
 
 #include <algorithm>
@@ -26,7 +27,9 @@ constexpr size_t kMaxReaders = 32;
 // Nodes that are put in order in all, mergers after mergers.
 constexpr int64_t kMaxWork = 50'000'000;
 
-int64_t Elements(const HloInstruction& instruction) { return instruction.shape().IsArray() ? ShapeUtil::ElementsIn(instruction.shape()) : 0; }
+int64_t Elements(const HloInstruction& instruction) {
+  return instruction.shape().IsArray() ? ShapeUtil::ElementsIn(instruction.shape()) : 0;
+}
 
 // Computes every element from those at the same place, or from scalars.
 bool IsPlain(const HloInstruction& member) {
@@ -41,7 +44,8 @@ bool IsPlain(const HloInstruction& member) {
 
 class GroupGraph {
  public:
-  GroupGraph(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership)
+  GroupGraph(const HloComputation& computation, const std::vector<FusionGroup>& groups,
+             const FusionMembership& membership)
       : groups_(groups), membership_(membership), parent_(groups.size()), waiting_(groups.size()) {
     for (size_t i = 0; i < groups.size(); ++i) parent_[i] = static_cast<int>(i);
     for (const HloInstruction* instruction : computation.instructions()) {
@@ -52,7 +56,9 @@ class GroupGraph {
     }
     for (const HloInstruction* instruction : computation.instructions()) {
       const auto nodes = NodesOf(instruction);
-      const bool is_result = !membership.contains(instruction) || std::any_of(nodes.begin(), nodes.end(), [&](int node) { return IsRootOf(instruction, node); });
+      const bool is_result =
+          !membership.contains(instruction) ||
+          std::any_of(nodes.begin(), nodes.end(), [&](int node) { return IsRootOf(instruction, node); });
       if (!is_result) continue;
       const auto wait = [&](const HloInstruction* user) {
         for (int later : NodesOf(user)) {
@@ -160,8 +166,14 @@ class GroupGraph {
 
 class Merger {
  public:
-  Merger(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership, const PassContext& context)
-      : computation_(computation), groups_(groups), membership_(membership), context_(context), graph_(computation, groups, membership), sets_(groups.size()) {}
+  Merger(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership,
+         const PassContext& context)
+      : computation_(computation),
+        groups_(groups),
+        membership_(membership),
+        context_(context),
+        graph_(computation, groups, membership),
+        sets_(groups.size()) {}
 
   absl::flat_hash_map<const HloInstruction*, int> Run() {
     absl::flat_hash_map<const HloInstruction*, int> merged;
@@ -172,7 +184,8 @@ class Merger {
       for (const HloInstruction* root : groups_[i].roots) {
         for (const HloInstruction* user : root->users()) {
           const auto it = membership_.find(user);
-          if (it != membership_.end() && it->second.size() == 1) Try(static_cast<int>(i), it->second[0], /*closely=*/true);
+          if (it != membership_.end() && it->second.size() == 1)
+            Try(static_cast<int>(i), it->second[0], /*closely=*/true);
         }
       }
     }
@@ -190,7 +203,9 @@ class Merger {
         const auto it = membership_.find(user);
         if (it == membership_.end() || it->second.size() != 1) continue;
         const int group = it->second[0];
-        if (Elements(*array) == Elements(*groups_[group].roots[0]) && std::find(readers.begin(), readers.end(), group) == readers.end()) readers.push_back(group);
+        if (Elements(*array) == Elements(*groups_[group].roots[0]) &&
+            std::find(readers.begin(), readers.end(), group) == readers.end())
+          readers.push_back(group);
       }
       if (readers.size() > 1 && readers.size() <= kMaxReaders) TryAll(std::move(readers), /*closely=*/false);
     }
@@ -212,7 +227,8 @@ class Merger {
   };
 
   static bool IsWork(const HloInstruction& instruction) {
-    return instruction.opcode() != HloOpcode::kBroadcast && instruction.opcode() != HloOpcode::kIota && instruction.opcode() != HloOpcode::kConstant;
+    return instruction.opcode() != HloOpcode::kBroadcast && instruction.opcode() != HloOpcode::kIota &&
+           instruction.opcode() != HloOpcode::kConstant;
   }
 
   Set Describe(int number) const {
@@ -221,8 +237,10 @@ class Merger {
     set.roots.assign(group.roots.begin(), group.roots.end());
     for (const HloInstruction* root : group.roots) {
       const HloOpcode opcode = root->opcode();
-      set.is_loop &= root->shape().IsArray() && (IsElementwise(opcode) || (HasTrait(opcode, kMovement) && opcode != HloOpcode::kDynamicUpdateSlice)) &&
-                     root->control_predecessors().empty() && root->control_successors().empty();
+      set.is_loop &=
+          root->shape().IsArray() &&
+          (IsElementwise(opcode) || (HasTrait(opcode, kMovement) && opcode != HloOpcode::kDynamicUpdateSlice)) &&
+          root->control_predecessors().empty() && root->control_successors().empty();
     }
     for (const HloInstruction* member : group.members) {
       set.members.insert(member);
@@ -236,7 +254,8 @@ class Merger {
   }
 
   void TryAll(std::vector<int> numbers, bool closely) {
-    std::sort(numbers.begin(), numbers.end(), [&](int a, int b) { return graph_.position(graph_.Find(a)) < graph_.position(graph_.Find(b)); });
+    std::sort(numbers.begin(), numbers.end(),
+              [&](int a, int b) { return graph_.position(graph_.Find(a)) < graph_.position(graph_.Find(b)); });
     for (size_t i = 0; i + 1 < numbers.size(); ++i) Try(numbers[i], numbers[i + 1], closely);
   }
 
@@ -249,7 +268,9 @@ class Merger {
     if (!x.is_loop || !y.is_loop || !(closely || (x.is_plain && y.is_plain))) return;
     if (!ShapeUtil::SameDimensions(x.roots[0]->shape(), y.roots[0]->shape())) return;
     if (!ReadsInPlace(x, y) || !ReadsInPlace(y, x)) return;
-    if (x.roots.size() + y.roots.size() > kMaxResults || x.members.size() + y.members.size() > kMaxMembers || x.emitted + y.emitted > kMaxEmitted) return;
+    if (x.roots.size() + y.roots.size() > kMaxResults || x.members.size() + y.members.size() > kMaxMembers ||
+        x.emitted + y.emitted > kMaxEmitted)
+      return;
     absl::flat_hash_set<const HloInstruction*> arrays = x.operands;
     arrays.insert(y.operands.begin(), y.operands.end());
     for (const Set* set : {&x, &y}) {
@@ -318,12 +339,15 @@ std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* pr
   return reads;
 }
 
-absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation& computation, const std::vector<FusionGroup>& groups,
-                                                            const FusionMembership& membership, const PassContext& context) {
+absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation& computation,
+                                                            const std::vector<FusionGroup>& groups,
+                                                            const FusionMembership& membership,
+                                                            const PassContext& context) {
   return Merger(computation, groups, membership, context).Run();
 }
 
-bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership) {
+bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups,
+                  const FusionMembership& membership) {
   return GroupGraph(computation, groups, membership).Order();
 }
 

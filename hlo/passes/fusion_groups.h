@@ -14,10 +14,11 @@ namespace hilo {
 
 // Instructions that become one loop.
 struct FusionGroup {
-  std::vector<HloInstruction*> roots;    // its results, users before operands
-  std::vector<HloInstruction*> members;  // users before operands
+  std::vector<HloInstruction*> roots;                   // its results, users before operands
+  std::vector<HloInstruction*> members;                 // users before operands
   absl::flat_hash_set<const HloInstruction*> operands;  // what members read that is not in the group
-  // The indices at which each member is computed, as numbers that differ for different indices; 0 is that of the results.
+  // The indices at which each member is computed, as numbers that differ for different indices; 0 is that of the
+  // results.
   absl::flat_hash_map<const HloInstruction*, std::vector<uint64_t>> reads;
   int64_t emitted = 0;  // members, each counted once for every index
 };
@@ -25,17 +26,22 @@ struct FusionGroup {
 // The groups that an instruction is computed in.
 using FusionMembership = absl::flat_hash_map<const HloInstruction*, std::vector<int>>;
 
-// The indices at which `group` would compute `producer`, all of whose users it holds; not many more than `most` of them.
+// The indices at which `group` would compute `producer`, all of whose users it holds; not many more than `most` of
+// them.
 std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* producer, size_t most);
 
-// Roots of groups that had better be one loop with several results: root to number of the set. Loops are, that run over the same elements, if one reads what
-// the other computes, element by element, or if both compute or read the same, and no other instruction waits for the one and is waited for by the other.
-// Once the compilation is cancelled, no more groups are merged.
-absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation& computation, const std::vector<FusionGroup>& groups,
-                                                            const FusionMembership& membership, const PassContext& context);
+// Roots of groups that had better be one loop with several results: root to number of the set. Loops are, that run over
+// the same elements, if one reads what the other computes, element by element, or if both compute or read the same, and
+// no other instruction waits for the one and is waited for by the other. Once the compilation is cancelled, no more
+// groups are merged.
+absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation& computation,
+                                                            const std::vector<FusionGroup>& groups,
+                                                            const FusionMembership& membership,
+                                                            const PassContext& context);
 
 // True if no group waits for itself.
-bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups, const FusionMembership& membership);
+bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups,
+                  const FusionMembership& membership);
 
 }  // namespace hilo
 

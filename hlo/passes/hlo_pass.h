@@ -20,8 +20,11 @@ namespace hilo {
 struct PassContext {
   const CancellationToken* cancellation = nullptr;  // null: the compilation cannot be cancelled
 
-  // For passes whose work can last: called at each instruction, or at each step of a search. Errors: Cancelled, DeadlineExceeded.
-  absl::Status CheckNotCancelled() const { return cancellation == nullptr ? absl::OkStatus() : cancellation->status("compilation"); }
+  // For passes whose work can last: called at each instruction, or at each step of a search. Errors: Cancelled,
+  // DeadlineExceeded.
+  absl::Status CheckNotCancelled() const {
+    return cancellation == nullptr ? absl::OkStatus() : cancellation->status("compilation");
+  }
 };
 
 class HloPass {
@@ -69,7 +72,8 @@ class PassPipeline {
   void AddStage(HloStage stage, std::vector<std::unique_ptr<HloPass>> passes, int max_rounds = 1) {
     stages_.push_back({stage, std::move(passes), max_rounds});
   }
-  // Errors: InvalidArgument for an unknown or indispensable name in `disabled`; a pass's error with the pass named; the verifier's; Cancelled, DeadlineExceeded.
+  // Errors: InvalidArgument for an unknown or indispensable name in `disabled`; a pass's error with the pass named; the
+  // verifier's; Cancelled, DeadlineExceeded.
   absl::Status Run(HloModule* module, const Options& options);
   const std::vector<Stage>& stages() const { return stages_; }
 

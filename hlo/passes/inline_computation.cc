@@ -4,8 +4,8 @@
 
 namespace hilo {
 
-HloInstruction* InlineComputation(const HloComputation& target, absl::Span<HloInstruction* const> arguments, HloComputation* caller,
-                                  std::vector<HloInstruction*>* added) {
+HloInstruction* InlineComputation(const HloComputation& target, absl::Span<HloInstruction* const> arguments,
+                                  HloComputation* caller, std::vector<HloInstruction*>* added) {
   HloModule* module = caller->parent();
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
   absl::flat_hash_map<const HloComputation*, HloComputation*> called_copies;

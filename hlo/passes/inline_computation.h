@@ -9,11 +9,12 @@
 
 namespace hilo {
 
-// Copies the instructions of `target` into `caller`, with `arguments` in the place of its parameters, and returns the copy of its root (an
-// argument, if the root is a parameter). Computations that they call are shared if they are of the caller's module and copied if not; fused
-// ones are always copied, as they belong to one fusion. The copies are appended to `added`, unless that is null.
-HloInstruction* InlineComputation(const HloComputation& target, absl::Span<HloInstruction* const> arguments, HloComputation* caller,
-                                  std::vector<HloInstruction*>* added = nullptr);
+// Copies the instructions of `target` into `caller`, with `arguments` in the place of its parameters, and returns the
+// copy of its root (an argument, if the root is a parameter). Computations that they call are shared if they are of the
+// caller's module and copied if not; fused ones are always copied, as they belong to one fusion. The copies are
+// appended to `added`, unless that is null.
+HloInstruction* InlineComputation(const HloComputation& target, absl::Span<HloInstruction* const> arguments,
+                                  HloComputation* caller, std::vector<HloInstruction*>* added = nullptr);
 
 }  // namespace hilo
 

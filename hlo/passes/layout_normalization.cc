@@ -1,23 +1,26 @@
-// Code is only ever emitted for row-major arrays. A parameter or result that callers see in another layout is the row-major array of permuted
-// dimensions, so
+// Code is only ever emitted for row-major arrays. A parameter or result that callers see in another layout is the
+// row-major array of permuted dimensions, so
 //
-//   entry layout (f32[4,3]{0,1}) -> ...      =>      p = f32[3,4] parameter(0),  t = f32[4,3] transpose(p), dimensions={1,0}
+//   entry layout (f32[4,3]{0,1}) -> ...      =>      p = f32[3,4] parameter(0),  t = f32[4,3] transpose(p),
+//   dimensions={1,0}
 //
-// and the transpose fuses like any other. Layouts written on other instructions mean nothing to the values and are dropped, except under
-// bitcast, which speaks of memory: it becomes transpose, reshape, transpose. A custom call speaks of memory too. Its function wants certain
-// layouts, so the call gets the row-major arrays that are the same memory, and remembers what the function must see:
+// and the transpose fuses like any other. Layouts written on other instructions mean nothing to the values and are
+// dropped, except under bitcast, which speaks of memory: it becomes transpose, reshape, transpose. A custom call speaks
+// of memory too. Its function wants certain layouts, so the call gets the row-major arrays that are the same memory,
+// and remembers what the function must see:
 //
 //   r = f32[4,3]{0,1} custom-call(x), operand_layout_constraints={f32[4,3]{0,1}}
-//   =>  t = f32[3,4] transpose(x)  c = f32[3,4] custom-call(t), signature={(f32[4,3]{0,1})->f32[4,3]{0,1}}  r = f32[4,3] transpose(c)
+//   =>  t = f32[3,4] transpose(x)  c = f32[3,4] custom-call(t), signature={(f32[4,3]{0,1})->f32[4,3]{0,1}}  r =
+//   f32[4,3] transpose(c)
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/movement/physical_shape.h"
 #include "hlo/ops/structure/custom_call.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/ops/movement/physical_shape.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -149,7 +152,8 @@ class LayoutNormalization : public HloPass {
     CallSignature signature = SignatureOf(attributes, operands, call->shape());
     attributes.operand_layout_constraints = {};
     const auto row_major = [](const Shape& shape) { return IsRowMajor(shape); };
-    if (row_major(signature.result) && std::all_of(signature.operands.begin(), signature.operands.end(), row_major)) return false;
+    if (row_major(signature.result) && std::all_of(signature.operands.begin(), signature.operands.end(), row_major))
+      return false;
     HloComputation* computation = call->parent();
     for (int64_t i = 0; i < call->operand_count(); ++i) {
       HILO_ASSIGN_OR_RETURN(HloInstruction * physical, Result(call->mutable_operand(i), signature.operands[i]));

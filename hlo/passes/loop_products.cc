@@ -1,11 +1,14 @@
-// Products that a loop computes a round at a time become one product of all rounds, in front of the loop or behind it, where big products have the library:
+// Products that a loop computes a round at a time become one product of all rounds, in front of the loop or behind it,
+// where big products have the library:
 //
 //   before it   a_t = dot(xs[t], w), w the same in every round         =>  all = dot(xs, w)              a_t = all[t]
-//   behind it   sum' = sum + dot(x_t, y_t), which nobody else reads    =>  xs[t] = x_t, ys[t] = y_t      sum = start + dot(xs, ys)
+//   behind it   sum' = sum + dot(x_t, y_t), which nobody else reads    =>  xs[t] = x_t, ys[t] = y_t      sum = start +
+//   dot(xs, ys)
 //
-// The first is a recurrent network's projection of its inputs, the second the gradient of its weights, for which a round would read and write as many numbers as
-// there are weights. Operands that are slices of an array with a row a round are read from that array; others are kept, round by round, in one that the loop
-// carries. Sums are added up in another order, so this is nothing for strict programs.
+// The first is a recurrent network's projection of its inputs, the second the gradient of its weights, for which a
+// round would read and write as many numbers as there are weights. Operands that are slices of an array with a row a
+// round are read from that array; others are kept, round by round, in one that the loop carries. Sums are added up in
+// another order, so this is nothing for strict programs.
 #include <algorithm>
 #include <optional>
 
@@ -18,8 +21,8 @@
 namespace hilo {
 namespace {
 
-// Loops of fewer rounds stay as they are. So do dots of fewer products a round, which a loop does between others and from the fastest cache; but those that are
-// added up are read and written besides.
+// Loops of fewer rounds stay as they are. So do dots of fewer products a round, which a loop does between others and
+// from the fastest cache; but those that are added up are read and written besides.
 constexpr int64_t kFewRounds = 8;
 constexpr double kFewProducts = 8192, kFewSums = 1024;
 // Arrays with a row a round have at most so many elements.
@@ -31,7 +34,8 @@ int64_t Elements(const HloInstruction* x) { return ShapeUtil::ElementsIn(x->shap
 
 double ProductsOf(const HloInstruction* dot) {
   double products = static_cast<double>(Elements(dot));
-  for (int64_t d : dot->attrs<DotAttrs>().lhs_contracting_dims) products *= static_cast<double>(dot->operand(0)->shape().dimensions(d));
+  for (int64_t d : dot->attrs<DotAttrs>().lhs_contracting_dims)
+    products *= static_cast<double>(dot->operand(0)->shape().dimensions(d));
   return products;
 }
 
@@ -47,7 +51,9 @@ Result MakeElement(HloInstruction* tuple, int64_t index) {
   return tuple->parent()->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
 }
 
-bool IsScalarConstant(const HloInstruction* x) { return x->IsConstant() && x->shape().IsScalar() && IsIntegralType(x->shape().element_type()); }
+bool IsScalarConstant(const HloInstruction* x) {
+  return x->IsConstant() && x->shape().IsScalar() && IsIntegralType(x->shape().element_type());
+}
 
 // A dot with another dimension 0 of one operand, or of both, along which it adds up then.
 std::unique_ptr<DotAttrs> Shifted(const DotAttrs& dot, bool lhs, bool rhs) {
@@ -75,10 +81,15 @@ class CountedLoop {
   static std::optional<CountedLoop> Of(HloInstruction* loop) {
     CountedLoop counted(loop);
     const auto only_elements = [](const HloInstruction* tuple) {
-      return !tuple->IsRoot() && std::all_of(tuple->users().begin(), tuple->users().end(), [](const HloInstruction* user) { return user->opcode() == HloOpcode::kGetTupleElement; });
+      return !tuple->IsRoot() &&
+             std::all_of(tuple->users().begin(), tuple->users().end(),
+                         [](const HloInstruction* user) { return user->opcode() == HloOpcode::kGetTupleElement; });
     };
-    if (!loop->shape().IsTuple() || loop->operand(0)->opcode() != HloOpcode::kTuple || counted.root()->opcode() != HloOpcode::kTuple) return std::nullopt;
-    if (!only_elements(loop) || !only_elements(counted.state()) || !only_elements(counted.condition_state())) return std::nullopt;
+    if (!loop->shape().IsTuple() || loop->operand(0)->opcode() != HloOpcode::kTuple ||
+        counted.root()->opcode() != HloOpcode::kTuple)
+      return std::nullopt;
+    if (!only_elements(loop) || !only_elements(counted.state()) || !only_elements(counted.condition_state()))
+      return std::nullopt;
     const std::optional<int64_t> rounds = TripCount(*loop);
     if (!rounds || *rounds < kFewRounds || *rounds > kMostElements) return std::nullopt;
     counted.rounds_ = *rounds;
@@ -100,7 +111,8 @@ class CountedLoop {
   }
 
  private:
-  // A value that is row `index` of state element `element`, which no round changes; `order`: 1 or -1 if the rounds take its rows up or down, one by one, 0 otherwise.
+  // A value that is row `index` of state element `element`, which no round changes; `order`: 1 or -1 if the rounds take
+  // its rows up or down, one by one, 0 otherwise.
   struct Row {
     int64_t element;
     HloInstruction* index;
@@ -131,7 +143,8 @@ class CountedLoop {
     if (!IsScalarConstant(init(element)) || next->opcode() != HloOpcode::kAdd) return std::nullopt;
     for (int64_t i : {0, 1}) {
       const HloInstruction* step = next->operand(1 - i);
-      if (ElementOf(next->operand(i)) == element && IsScalarConstant(step) && step->literal().GetAsInt64(0) == 1) return init(element)->literal().GetAsInt64(0);
+      if (ElementOf(next->operand(i)) == element && IsScalarConstant(step) && step->literal().GetAsInt64(0) == 1)
+        return init(element)->literal().GetAsInt64(0);
     }
     return std::nullopt;
   }
@@ -193,7 +206,8 @@ class CountedLoop {
   // x < 0 ? y : x, the index x where negative ones count from the end.
   static bool IsWrapped(const HloInstruction* select) {
     const HloInstruction *negative = select->operand(0), *x = select->operand(2);
-    return negative->opcode() == HloOpcode::kCompare && negative->attrs<CompareAttrs>().direction == ComparisonDirection::kLt && negative->operand(0) == x &&
+    return negative->opcode() == HloOpcode::kCompare &&
+           negative->attrs<CompareAttrs>().direction == ComparisonDirection::kLt && negative->operand(0) == x &&
            IsScalarConstant(negative->operand(1)) && negative->operand(1)->literal().GetAsInt64(0) == 0;
   }
 
@@ -203,7 +217,8 @@ class CountedLoop {
     const HloInstruction* array = slice->operand(0);
     if (!IsUnchanged(array) || slice->operand_count() != array->shape().rank() + 1) return std::nullopt;
     if (!ShapeUtil::SameDimensions(WithRows(1, x->shape()), slice->shape())) return std::nullopt;
-    if (!ShapeUtil::SameDimensions(WithRows(array->shape().dimensions(0), x->shape()), array->shape())) return std::nullopt;
+    if (!ShapeUtil::SameDimensions(WithRows(array->shape().dimensions(0), x->shape()), array->shape()))
+      return std::nullopt;
     HloInstruction* index = slice->operands()[1];
     return Row{ElementOf(array), index, array->shape().dimensions(0) == rounds_ ? OrderOf(index) : 0};
   }
@@ -212,7 +227,8 @@ class CountedLoop {
 
   absl::StatusOr<bool> MoveInFront(HloInstruction* dot) {
     const DotAttrs& attrs = dot->attrs<DotAttrs>();
-    if (!attrs.lhs_batch_dims.empty() || attrs.lhs_contracting_dims.empty() || ProductsOf(dot) < kFewProducts) return false;
+    if (!attrs.lhs_batch_dims.empty() || attrs.lhs_contracting_dims.empty() || ProductsOf(dot) < kFewProducts)
+      return false;
     for (int64_t side : {0, 1}) {
       HloInstruction* other = dot->operands()[1 - side];
       const std::optional<Row> row = RowOf(dot->operand(side));
@@ -224,21 +240,24 @@ class CountedLoop {
       const int64_t rows = array->shape().dimensions(0);
       if (rows == 0 || rows > 2 * rounds_ || Elements(dot) > kMostElements / rows) continue;
       HloComputation* outside = loop_->parent();
-      other = other->IsConstant() ? outside->AddInstruction(other->CloneWithNewOperands(other->shape(), {})) : init(ElementOf(other));
+      other = other->IsConstant() ? outside->AddInstruction(other->CloneWithNewOperands(other->shape(), {}))
+                                  : init(ElementOf(other));
       std::unique_ptr<DotAttrs> all = Shifted(attrs, side == 0, side == 1);
       if (side == 1) {
         std::swap(all->lhs_contracting_dims, all->rhs_contracting_dims);
         std::reverse(all->operand_precision.begin(), all->operand_precision.end());
       }
       const Shape shape = WithRows(rows, dot->shape());
-      HILO_ASSIGN_OR_RETURN(HloInstruction * product, outside->AddOp(HloOpcode::kDot, {array, other}, std::move(all), {}, &shape));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * product,
+                            outside->AddOp(HloOpcode::kDot, {array, other}, std::move(all), {}, &shape));
       HILO_ASSIGN_OR_RETURN(HloInstruction * carried, AddState(product));
       std::vector<HloInstruction*> slice = {carried, row->index};
       AppendZeros(dot->shape().rank(), &slice);
       auto attributes = std::make_unique<DynamicSliceAttrs>();
       const Shape one = WithRows(1, dot->shape());
       attributes->dynamic_slice_sizes.assign(one.dimensions().begin(), one.dimensions().end());
-      HILO_ASSIGN_OR_RETURN(HloInstruction * here, body_->AddOp(HloOpcode::kDynamicSlice, slice, std::move(attributes)));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * here,
+                            body_->AddOp(HloOpcode::kDynamicSlice, slice, std::move(attributes)));
       HILO_ASSIGN_OR_RETURN(here, simplify::MakeReshape(here, dot->shape()));
       HILO_RETURN_IF_ERROR(body_->ReplaceAllUsesWith(dot, here));
       return true;
@@ -257,13 +276,16 @@ class CountedLoop {
   std::optional<Term> TermOf(int64_t k) const {
     const HloInstruction* next = root()->operand(k);
     const PrimitiveType type = next->shape().IsArray() ? next->shape().element_type() : PRED;
-    if (next->opcode() != HloOpcode::kAdd || next->user_count() != 1 || (type != F32 && type != F64)) return std::nullopt;
+    if (next->opcode() != HloOpcode::kAdd || next->user_count() != 1 || (type != F32 && type != F64))
+      return std::nullopt;
     if (std::count(root()->operands().begin(), root()->operands().end(), next) != 1) return std::nullopt;
     const int64_t sum = ElementOf(next->operand(0)) == k ? 0 : 1;
     for (const HloInstruction* tuple : {state(), condition_state()}) {
       for (const HloInstruction* element : tuple->users()) {
         if (element->tuple_index() != k) continue;
-        if (element->IsRoot() || std::any_of(element->users().begin(), element->users().end(), [&](const HloInstruction* user) { return user != next; })) return std::nullopt;
+        if (element->IsRoot() || std::any_of(element->users().begin(), element->users().end(),
+                                             [&](const HloInstruction* user) { return user != next; }))
+          return std::nullopt;
       }
     }
     if (ElementOf(next->operand(sum)) != k) return std::nullopt;
@@ -297,7 +319,8 @@ class CountedLoop {
         kept += Elements(operand);
       }
     }
-    if (ProductsOf(term->dot) < kFewSums || kept > kMostElements / rounds_ || Elements(term->dot) < 4 * kept) return false;
+    if (ProductsOf(term->dot) < kFewSums || kept > kMostElements / rounds_ || Elements(term->dot) < 4 * kept)
+      return false;
     if (index == nullptr) {
       for (int64_t element = 0; element < state_size_ && index == nullptr; ++element) {
         if (CountsFrom(element) != 0 || !Counts(init(element))) continue;
@@ -316,9 +339,11 @@ class CountedLoop {
     }
     HloComputation* outside = loop_->parent();
     HILO_ASSIGN_OR_RETURN(HloInstruction * product,
-                          outside->AddOp(HloOpcode::kDot, all, Shifted(term->dot->attrs<DotAttrs>(), true, true), {}, &term->dot->shape()));
+                          outside->AddOp(HloOpcode::kDot, all, Shifted(term->dot->attrs<DotAttrs>(), true, true), {},
+                                         &term->dot->shape()));
     if (term->transpose != nullptr) {
-      HILO_ASSIGN_OR_RETURN(product, simplify::MakeTranspose(product, term->transpose->attrs<TransposeAttrs>().dimensions));
+      HILO_ASSIGN_OR_RETURN(product,
+                            simplify::MakeTranspose(product, term->transpose->attrs<TransposeAttrs>().dimensions));
     }
     HILO_ASSIGN_OR_RETURN(HloInstruction * sum, simplify::MakeBinary(HloOpcode::kAdd, init(k), product));
     const std::vector<HloInstruction*> results(loop_->users().begin(), loop_->users().end());
@@ -355,7 +380,8 @@ class CountedLoop {
     indices->insert(indices->end(), static_cast<size_t>(count), zero);
   }
 
-  // Another element of the state, `init` at first and in every round until somebody changes that; returned as the body reads it.
+  // Another element of the state, `init` at first and in every round until somebody changes that; returned as the body
+  // reads it.
   Result AddState(HloInstruction* init) {
     const auto extended = [](HloInstruction* tuple, HloInstruction* element) -> Result {
       std::vector<HloInstruction*> elements(tuple->operands().begin(), tuple->operands().end());
@@ -376,7 +402,8 @@ class CountedLoop {
   HloInstruction* loop_;
   HloComputation* body_;
   int64_t rounds_ = 0, state_size_ = 0;
-  absl::flat_hash_map<std::pair<const HloInstruction*, int>, int64_t> kept_;  // elements of the state, by what they keep and the order of its rows
+  absl::flat_hash_map<std::pair<const HloInstruction*, int>, int64_t>
+      kept_;  // elements of the state, by what they keep and the order of its rows
 };
 
 class LoopProducts : public HloPass {
@@ -395,14 +422,16 @@ class LoopProducts : public HloPass {
     const auto computations = module.computations();
     return std::any_of(computations.begin(), computations.end(), [](const HloComputation* computation) {
       const auto instructions = computation->instructions();
-      return std::any_of(instructions.begin(), instructions.end(), [](const HloInstruction* instruction) { return instruction->opcode() == HloOpcode::kWhile; });
+      return std::any_of(instructions.begin(), instructions.end(),
+                         [](const HloInstruction* instruction) { return instruction->opcode() == HloOpcode::kWhile; });
     });
   }
 
   // Loops show their products when calls are gone, and until rules make sums of some.
   static absl::StatusOr<bool> Simplify(HloModule* module) {
     bool changed = false;
-    for (const auto& pass : {MakeFusionInliner, MakeCallInliner, +[] { return MakeSimplifier(/*strict=*/true); }, MakeDce}) {
+    for (const auto& pass :
+         {MakeFusionInliner, MakeCallInliner, +[] { return MakeSimplifier(/*strict=*/true); }, MakeDce}) {
       HILO_ASSIGN_OR_RETURN(const bool here, pass()->Run(module));
       changed |= here;
     }

@@ -40,7 +40,8 @@ absl::Status PassPipeline::Run(HloModule* module, const Options& options) {
     for (int round = 0; changed && round < stage.max_rounds; ++round) {
       changed = false;
       for (const auto& pass : stage.passes) {
-        if (std::find(options.disabled.begin(), options.disabled.end(), pass->name()) != options.disabled.end()) continue;
+        if (std::find(options.disabled.begin(), options.disabled.end(), pass->name()) != options.disabled.end())
+          continue;
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         absl::StatusOr<bool> result = pass->Run(module, context);
         if (!result.ok()) return AddContext(result.status(), absl::StrCat("; in pass ", pass->name()));

@@ -16,8 +16,9 @@ class SupportCheck : public HloPass {
     for (const HloComputation* computation : module->computations()) {
       for (const HloInstruction* instruction : computation->instructions()) {
         if (target_.Supports(*instruction)) continue;
-        return AddContext(Unimplemented(HloOpcodeString(instruction->opcode()), " is not supported on this platform yet"),
-                          InstructionContext(*instruction));
+        return AddContext(
+            Unimplemented(HloOpcodeString(instruction->opcode()), " is not supported on this platform yet"),
+            InstructionContext(*instruction));
       }
     }
     return false;

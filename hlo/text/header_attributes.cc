@@ -11,17 +11,14 @@
 namespace hilo {
 namespace {
 
-std::string IndexText(const ShapeIndex& index) {
-  return absl::StrCat("{", absl::StrJoin(index, ","), "}");
-}
+std::string IndexText(const ShapeIndex& index) { return absl::StrCat("{", absl::StrJoin(index, ","), "}"); }
 
 absl::StatusOr<int64_t> ParseCount(TextCursor& cursor, absl::string_view what) {
   cursor.SkipSpace();
   const size_t begin = cursor.offset();
   HILO_ASSIGN_OR_RETURN(const int64_t count, cursor.Integer(what));
   if (count < 1 || count > std::numeric_limits<int32_t>::max()) {
-    return cursor.source().Error(begin,
-                                 absl::StrCat("expected ", what, " from 1 to 2147483647; got ", count));
+    return cursor.source().Error(begin, absl::StrCat("expected ", what, " from 1 to 2147483647; got ", count));
   }
   return count;
 }
@@ -88,15 +85,13 @@ absl::StatusOr<std::vector<BufferDonor>> ParseDonors(TextCursor& cursor) {
 
 std::string AliasText(const InputOutputAlias& alias) {
   return absl::StrCat(IndexText(alias.output_index), ": (", alias.parameter_number, ", ",
-                      IndexText(alias.parameter_index),
-                      alias.must_alias ? ", must-alias)" : ", may-alias)");
+                      IndexText(alias.parameter_index), alias.must_alias ? ", must-alias)" : ", may-alias)");
 }
 
 std::string EntryLayoutText(const ProgramShape& layout) {
   std::string text = "{(";
   for (size_t i = 0; i < layout.parameters.size(); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ", ",
-                    layout.parameters[i].ToString(/*print_layout=*/true));
+    absl::StrAppend(&text, i == 0 ? "" : ", ", layout.parameters[i].ToString(/*print_layout=*/true));
   }
   absl::StrAppend(&text, ")->", layout.result.ToString(/*print_layout=*/true), "}");
   return text;
@@ -105,8 +100,7 @@ std::string EntryLayoutText(const ProgramShape& layout) {
 }  // namespace
 
 bool IsHeaderTable(absl::string_view name) {
-  return name == "FileNames" || name == "FunctionNames" || name == "FileLocations" ||
-         name == "StackFrames";
+  return name == "FileNames" || name == "FunctionNames" || name == "FileLocations" || name == "StackFrames";
 }
 
 absl::Status ParseHeaderAttribute(absl::string_view name, TextCursor& cursor, HloModule* module) {
@@ -148,12 +142,11 @@ std::string PrintHeader(const HloModule& module, absl::string_view name, bool wi
   std::string text = absl::StrCat("HloModule ", name);
   if (module.is_scheduled()) absl::StrAppend(&text, ", is_scheduled=true");
   if (!module.input_output_aliases().empty()) {
-    absl::StrAppend(&text, ", input_output_alias={ ",
-                    absl::StrJoin(module.input_output_aliases(), ", ",
-                                  [](std::string* out, const InputOutputAlias& alias) {
-                                    absl::StrAppend(out, AliasText(alias));
-                                  }),
-                    " }");
+    absl::StrAppend(
+        &text, ", input_output_alias={ ",
+        absl::StrJoin(module.input_output_aliases(), ", ",
+                      [](std::string* out, const InputOutputAlias& alias) { absl::StrAppend(out, AliasText(alias)); }),
+        " }");
   }
   if (!module.buffer_donors().empty()) {
     absl::StrAppend(&text, ", buffer_donor={ ",
@@ -165,20 +158,16 @@ std::string PrintHeader(const HloModule& module, absl::string_view name, bool wi
                     " }");
   }
   if (module.entry_computation_layout().has_value()) {
-    absl::StrAppend(
-        &text, ", entry_computation_layout=", EntryLayoutText(*module.entry_computation_layout()));
+    absl::StrAppend(&text, ", entry_computation_layout=", EntryLayoutText(*module.entry_computation_layout()));
   }
-  if (module.replica_count() != 1)
-    absl::StrAppend(&text, ", replica_count=", module.replica_count());
-  if (module.num_partitions() != 1)
-    absl::StrAppend(&text, ", num_partitions=", module.num_partitions());
+  if (module.replica_count() != 1) absl::StrAppend(&text, ", replica_count=", module.replica_count());
+  if (module.num_partitions() != 1) absl::StrAppend(&text, ", num_partitions=", module.num_partitions());
   for (const auto& [name, value] : module.extra_attributes()) {
     if (!IsHeaderTable(name)) absl::StrAppend(&text, ", ", name, "=", value);
   }
   text += "\n";
   for (const auto& [name, rows] : module.extra_attributes()) {
-    if (with_tables && IsHeaderTable(name))
-      absl::StrAppend(&text, "\n", name, "\n", rows, rows.empty() ? "" : "\n");
+    if (with_tables && IsHeaderTable(name)) absl::StrAppend(&text, "\n", name, "\n", rows, rows.empty() ? "" : "\n");
   }
   return text;
 }

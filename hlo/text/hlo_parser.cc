@@ -83,8 +83,8 @@ class HloParser {
   absl::StatusOr<HloInstruction*> ParseOperand(const Body& body);
   absl::Status ReadCallees(HloOpcode opcode, size_t opcode_offset);
   void NoteCalls(HloInstruction* caller);
-  absl::Status ApplyAttributes(HloOpcode opcode, OpAttributes* attributes,
-                               HloInstruction* instruction, Body* body, size_t opcode_offset);
+  absl::Status ApplyAttributes(HloOpcode opcode, OpAttributes* attributes, HloInstruction* instruction, Body* body,
+                               size_t opcode_offset);
   absl::Status ResolveCalls();
   absl::Status ChooseEntry();
   absl::Status Verify();
@@ -94,8 +94,7 @@ class HloParser {
   TextCursor cursor_;
   std::unique_ptr<HloModule> module_;
   absl::flat_hash_map<absl::string_view, HloComputation*> computations_;
-  absl::flat_hash_map<const HloInstruction*, absl::string_view>
-      source_names_;  // where an instruction's name stands
+  absl::flat_hash_map<const HloInstruction*, absl::string_view> source_names_;  // where an instruction's name stands
   std::vector<Call> calls_;
   absl::flat_hash_set<const HloComputation*> wrapped_;  // computations that the text does not write
   // Scratch of the instruction at hand.
@@ -105,17 +104,14 @@ class HloParser {
 };
 
 absl::Status HloParser::ParseHeader() {
-  if (!cursor_.ConsumeWord("HloModule"))
-    return cursor_.Expected("'HloModule' at the beginning of a module");
+  if (!cursor_.ConsumeWord("HloModule")) return cursor_.Expected("'HloModule' at the beginning of a module");
   HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("the module's name"));
   module_ = std::make_unique<HloModule>(std::string(name));
   absl::flat_hash_set<absl::string_view> seen;
   while (cursor_.Consume(",")) {
-    HILO_ASSIGN_OR_RETURN(const absl::string_view attribute,
-                          cursor_.Name("an attribute of the module"));
+    HILO_ASSIGN_OR_RETURN(const absl::string_view attribute, cursor_.Name("an attribute of the module"));
     if (!seen.insert(attribute).second) {
-      return source_.Error(source_.OffsetOf(attribute),
-                           absl::StrCat("attribute ", attribute, " is given twice"));
+      return source_.Error(source_.OffsetOf(attribute), absl::StrCat("attribute ", attribute, " is given twice"));
     }
     HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after the name of an attribute"));
     HILO_RETURN_IF_ERROR(ParseHeaderAttribute(attribute, cursor_, module_.get()));
@@ -190,50 +186,44 @@ absl::StatusOr<Signature> HloParser::ParseSignature() {
   return signature;
 }
 
-absl::Status HloParser::CheckSignature(const Signature& signature,
-                                       const HloComputation& computation) {
+absl::Status HloParser::CheckSignature(const Signature& signature, const HloComputation& computation) {
   const auto& [result_offset, result] = signature.result;
   if (static_cast<int64_t>(signature.parameters.size()) != computation.num_parameters()) {
-    return source_.Error(
-        result_offset,
-        absl::StrCat("the signature lists ", signature.parameters.size(), " parameters; ",
-                     computation.name(), " has ", computation.num_parameters()));
+    return source_.Error(result_offset,
+                         absl::StrCat("the signature lists ", signature.parameters.size(), " parameters; ",
+                                      computation.name(), " has ", computation.num_parameters()));
   }
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
     const auto& [offset, shape] = signature.parameters[i];
     const Shape& actual = computation.parameter_instruction(i)->shape();
     if (!ShapeUtil::Compatible(shape, actual)) {
-      return source_.Error(offset, absl::StrCat("expected the shape of parameter ", i, ", ",
-                                                actual.ToString(), "; got ", shape.ToString()));
+      return source_.Error(offset, absl::StrCat("expected the shape of parameter ", i, ", ", actual.ToString(),
+                                                "; got ", shape.ToString()));
     }
   }
   const Shape& actual = computation.root_instruction()->shape();
   if (!ShapeUtil::Compatible(result, actual)) {
     return source_.Error(result_offset,
-                         absl::StrCat("expected the root's shape, ", actual.ToString(), "; got ",
-                                      result.ToString()));
+                         absl::StrCat("expected the root's shape, ", actual.ToString(), "; got ", result.ToString()));
   }
   return absl::OkStatus();
 }
 
 absl::Status HloParser::FinishComputation(Body& body) {
   if (body.last == nullptr) {
-    return source_.Error(body.offset,
-                         "expected at least one instruction in this computation; got none");
+    return source_.Error(body.offset, "expected at least one instruction in this computation; got none");
   }
   for (int64_t i = 0; i < body.computation->num_parameters(); ++i) {
     if (body.computation->parameter_instruction(i) == nullptr) {
-      return source_.Error(
-          body.offset,
-          absl::StrCat("expected parameters 0 to ", body.computation->num_parameters() - 1,
-                       " in this computation; parameter ", i, " is missing"));
+      return source_.Error(body.offset,
+                           absl::StrCat("expected parameters 0 to ", body.computation->num_parameters() - 1,
+                                        " in this computation; parameter ", i, " is missing"));
     }
   }
   for (const ControlEdge& edge : body.control_edges) {
     auto it = body.names.find(edge.predecessor);
     if (it == body.names.end()) {
-      return source_.Expected(source_.OffsetOf(edge.predecessor),
-                              "an instruction of this computation");
+      return source_.Expected(source_.OffsetOf(edge.predecessor), "an instruction of this computation");
     }
     it->second->AddControlDependencyTo(edge.successor);
   }
@@ -247,19 +237,16 @@ absl::Status HloParser::ParseInstruction(Body& body) {
   HILO_ASSIGN_OR_RETURN(absl::string_view name, cursor_.Name("an instruction or '}'"));
   const bool root = name == "ROOT" && cursor_.Peek() != '=';
   if (root) {
-    if (body.root != nullptr)
-      return source_.Error(begin, "expected one ROOT in a computation; this is the second");
+    if (body.root != nullptr) return source_.Error(begin, "expected one ROOT in a computation; this is the second");
     HILO_ASSIGN_OR_RETURN(name, cursor_.Name("the root instruction"));
   }
   if (body.names.contains(name)) {
-    return source_.Error(source_.OffsetOf(name),
-                         absl::StrCat("instruction ", name, " is defined twice"));
+    return source_.Error(source_.OffsetOf(name), absl::StrCat("instruction ", name, " is defined twice"));
   }
   if (static_cast<int64_t>(source_names_.size()) >= options_.limits.max_instructions) {
-    return source_.Error(begin,
-                         absl::StrCat("expected at most ", options_.limits.max_instructions,
-                                      " instructions in a module"),
-                         absl::StatusCode::kResourceExhausted);
+    return source_.Error(
+        begin, absl::StrCat("expected at most ", options_.limits.max_instructions, " instructions in a module"),
+        absl::StatusCode::kResourceExhausted);
   }
   HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after an instruction's name"));
   HILO_ASSIGN_OR_RETURN(Shape shape, cursor_.ReadShape());
@@ -288,8 +275,7 @@ absl::Status HloParser::ParseInstruction(Body& body) {
   }
   OpAttributes* known = attributes.get();
   HloInstruction* instruction = body.computation->AddInstruction(
-      HloInstruction::Create(opcode, std::move(shape), operands_, std::move(attributes), called),
-      name);
+      HloInstruction::Create(opcode, std::move(shape), operands_, std::move(attributes), called), name);
   if (!wrapped.has_value()) NoteCalls(instruction);
   instruction->set_source_text_line(line);
   source_names_[instruction] = name;
@@ -316,12 +302,10 @@ void HloParser::NoteCalls(HloInstruction* caller) {
 
 // "all-to-all-start(x), <attributes of all-to-all>" stands for an async-start of a computation that
 // is the all-to-all; what the start itself has is left in raw_attributes_.
-absl::StatusOr<HloComputation*> HloParser::WrapInstruction(HloOpcode opcode, const Shape& start,
-                                                           size_t opcode_offset) {
+absl::StatusOr<HloComputation*> HloParser::WrapInstruction(HloOpcode opcode, const Shape& start, size_t opcode_offset) {
   if (!start.IsTuple() || start.tuple_shapes_size() < 2) {
     return source_.Error(opcode_offset,
-                         absl::StrCat("expected the shape (operands, result, ...) of a start; got ",
-                                      start.ToString()));
+                         absl::StrCat("expected the shape (operands, result, ...) of a start; got ", start.ToString()));
   }
   std::vector<RawAttribute> of_start;
   auto is_of_start = [](const RawAttribute& attribute) {
@@ -336,15 +320,15 @@ absl::StatusOr<HloComputation*> HloParser::WrapInstruction(HloOpcode opcode, con
   std::vector<HloInstruction*> parameters;
   for (size_t i = 0; i < operands_.size(); ++i) {
     const std::string name = absl::StrCat("wrapped_parameter.", i);
-    parameters.push_back(computation->AddInstruction(
-        HloInstruction::CreateParameter(i, operands_[i]->shape(), name), name));
+    parameters.push_back(
+        computation->AddInstruction(HloInstruction::CreateParameter(i, operands_[i]->shape(), name), name));
   }
   HILO_RETURN_IF_ERROR(ReadCallees(opcode, opcode_offset));
   std::unique_ptr<OpAttributes> attributes = MakeAttributes(opcode);
   OpAttributes* known = attributes.get();
-  HloInstruction* instruction = computation->AddInstruction(HloInstruction::Create(
-      opcode, start.tuple_shapes(1), parameters, std::move(attributes),
-      std::vector<HloComputation*>(callees_.size(), nullptr)));
+  HloInstruction* instruction = computation->AddInstruction(
+      HloInstruction::Create(opcode, start.tuple_shapes(1), parameters, std::move(attributes),
+                             std::vector<HloComputation*>(callees_.size(), nullptr)));
   NoteCalls(instruction);
   HILO_RETURN_IF_ERROR(ApplyAttributes(opcode, known, instruction, nullptr, opcode_offset));
   HILO_RETURN_IF_ERROR(computation->set_root_instruction(instruction));
@@ -357,9 +341,9 @@ absl::StatusOr<HloOpcode> HloParser::ParseOpcode(std::optional<HloOpcode>* wrapp
   absl::string_view word = cursor_.Word();
   const std::optional<HloOpcode> opcode = HloOpcodeFromString(word);
   if (opcode.has_value()) return *opcode;
-  for (auto [suffix, asynchronous] : {std::pair("-start", HloOpcode::kAsyncStart),
-                                      std::pair("-update", HloOpcode::kAsyncUpdate),
-                                      std::pair("-done", HloOpcode::kAsyncDone)}) {
+  for (auto [suffix, asynchronous] :
+       {std::pair("-start", HloOpcode::kAsyncStart), std::pair("-update", HloOpcode::kAsyncUpdate),
+        std::pair("-done", HloOpcode::kAsyncDone)}) {
     if (!absl::ConsumeSuffix(&word, suffix)) continue;
     const std::optional<HloOpcode> inner = HloOpcodeFromString(word);
     const bool may_be_wrapped = inner.has_value() && *inner != HloOpcode::kParameter &&
@@ -379,8 +363,7 @@ absl::Status HloParser::ParseParameterNumber(const Body& body, ParameterAttrs& a
     return source_.Error(begin, absl::StrCat("expected a parameter number from 0 to ",
                                              options_.limits.max_parameters - 1, "; got ", number));
   }
-  if (number < body.computation->num_parameters() &&
-      body.computation->parameter_instruction(number) != nullptr) {
+  if (number < body.computation->num_parameters() && body.computation->parameter_instruction(number) != nullptr) {
     return source_.Error(begin, absl::StrCat("parameter ", number, " is defined twice"));
   }
   attributes.number = number;
@@ -415,21 +398,18 @@ absl::StatusOr<HloInstruction*> HloParser::ParseOperand(const Body& body) {
   HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("an operand"));
   auto it = body.names.find(name);
   if (it == body.names.end()) {
-    return source_.Error(
-        source_.OffsetOf(name),
-        absl::StrCat("operand ", name, " is not defined before this place in the computation"));
+    return source_.Error(source_.OffsetOf(name),
+                         absl::StrCat("operand ", name, " is not defined before this place in the computation"));
   }
   if (type.has_value() && !ShapeUtil::Compatible(*type, it->second->shape())) {
-    return source_.Error(type_offset,
-                         absl::StrCat("expected the shape of ", name, ", ",
-                                      it->second->shape().ToString(), "; got ", type->ToString()));
+    return source_.Error(type_offset, absl::StrCat("expected the shape of ", name, ", ", it->second->shape().ToString(),
+                                                   "; got ", type->ToString()));
   }
   return it->second;
 }
 
-absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attributes,
-                                        HloInstruction* instruction, Body* body,
-                                        size_t opcode_offset) {
+absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attributes, HloInstruction* instruction,
+                                        Body* body, size_t opcode_offset) {
   const bool in_parentheses = opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant;
   const CalledRoles roles(opcode);
   for (const RawAttribute& attribute : raw_attributes_) {
@@ -464,9 +444,8 @@ absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attribut
   }
   if (attributes == nullptr || in_parentheses) return absl::OkStatus();
   for (absl::string_view required : attributes->RequiredFields()) {
-    const bool given =
-        std::any_of(raw_attributes_.begin(), raw_attributes_.end(),
-                    [&](const RawAttribute& attribute) { return attribute.name == required; });
+    const bool given = std::any_of(raw_attributes_.begin(), raw_attributes_.end(),
+                                   [&](const RawAttribute& attribute) { return attribute.name == required; });
     if (!given) {
       return source_.Error(opcode_offset, absl::StrCat("expected the attribute ", required, " of ",
                                                        HloOpcodeString(opcode), "; it is missing"));
@@ -479,13 +458,11 @@ absl::Status HloParser::ResolveCalls() {
   for (const Call& call : calls_) {
     auto it = computations_.find(call.callee);
     if (it == computations_.end()) {
-      return source_.Error(
-          source_.OffsetOf(call.callee),
-          absl::StrCat("expected the name of a computation; there is no ", call.callee));
+      return source_.Error(source_.OffsetOf(call.callee),
+                           absl::StrCat("expected the name of a computation; there is no ", call.callee));
     }
     call.caller->set_called_computation(call.index, it->second);
-    if (call.caller->opcode() == HloOpcode::kFusion)
-      it->second->set_fusion_instruction(call.caller);
+    if (call.caller->opcode() == HloOpcode::kFusion) it->second->set_fusion_instruction(call.caller);
   }
   return absl::OkStatus();
 }
@@ -498,8 +475,8 @@ absl::Status HloParser::ChooseEntry() {
   for (HloComputation* computation : module_->computations()) {
     if (called.contains(computation->name()) || wrapped_.contains(computation)) continue;
     if (entry != nullptr) {
-      return cursor_.Error(absl::StrCat("expected an ENTRY computation; both ", entry->name(),
-                                        " and ", computation->name(), " could be meant"));
+      return cursor_.Error(absl::StrCat("expected an ENTRY computation; both ", entry->name(), " and ",
+                                        computation->name(), " could be meant"));
     }
     entry = computation;
   }
@@ -510,8 +487,7 @@ absl::Status HloParser::ChooseEntry() {
 
 absl::Status HloParser::Verify() {
   const HloInstruction* culprit = nullptr;
-  const absl::Status status =
-      VerifyHloModule(*module_, HloStage::kInput, options_.limits, &culprit);
+  const absl::Status status = VerifyHloModule(*module_, HloStage::kInput, options_.limits, &culprit);
   if (status.ok()) return status;
   auto it = source_names_.find(culprit);
   const size_t offset = it == source_names_.end() ? 0 : source_.OffsetOf(it->second);
@@ -520,8 +496,7 @@ absl::Status HloParser::Verify() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HloModule>> ParseHloModule(absl::string_view text,
-                                                          const ParseOptions& options) {
+absl::StatusOr<std::unique_ptr<HloModule>> ParseHloModule(absl::string_view text, const ParseOptions& options) {
   return HloParser(text, options).Parse();
 }
 

@@ -32,8 +32,7 @@ struct ParseOptions {
 // Errors: InvalidArgument, or what the verifier returns, with "file:line:column: ", what was
 // expected and what came, the line and a caret under the place; ResourceExhausted beyond the
 // limits. Takes time linear in the text, and no stack that grows with it.
-absl::StatusOr<std::unique_ptr<HloModule>> ParseHloModule(absl::string_view text,
-                                                          const ParseOptions& options = {});
+absl::StatusOr<std::unique_ptr<HloModule>> ParseHloModule(absl::string_view text, const ParseOptions& options = {});
 
 }  // namespace hilo
 

@@ -43,9 +43,7 @@ class Printer {
     }
   }
   void Type(const Shape& shape) { out_ += shape.ToString(options_.layouts); }
-  void Attribute(absl::string_view name, absl::string_view value) {
-    absl::StrAppend(&out_, ", ", name, "=", value);
-  }
+  void Attribute(absl::string_view name, absl::string_view value) { absl::StrAppend(&out_, ", ", name, "=", value); }
   void Parentheses(const HloInstruction& instruction);
   void CalledComputations(const HloInstruction& instruction);
   void ControlPredecessors(const HloInstruction& instruction);
@@ -101,8 +99,8 @@ void Printer::Instruction(const HloInstruction& instruction) {
   out_ += ")";
   if (instruction.attributes() != nullptr) {
     for (const auto& [name, value] : instruction.attributes()->ToText()) {
-      const bool in_parentheses = (instruction.IsParameter() && name == "number") ||
-                                  (instruction.IsConstant() && name == "literal");
+      const bool in_parentheses =
+          (instruction.IsParameter() && name == "number") || (instruction.IsConstant() && name == "literal");
       if (!in_parentheses) Attribute(name, value);
     }
   }
@@ -123,9 +121,7 @@ void Printer::Parentheses(const HloInstruction& instruction) {
   }
   if (instruction.IsConstant()) {
     const auto& literal = instruction.attrs<ConstantAttrs>().literal.value;
-    out_ += literal == nullptr
-                ? "{...}"
-                : literal->ToString(/*with_shape=*/false, options_.max_constant_elements);
+    out_ += literal == nullptr ? "{...}" : literal->ToString(/*with_shape=*/false, options_.max_constant_elements);
     return;
   }
   absl::string_view separator = "";
@@ -145,8 +141,8 @@ void Printer::CalledComputations(const HloInstruction& instruction) {
   if (called.empty()) return;
   CalledRoles roles(instruction.opcode());
   // Branches chosen by a PRED have names of their own.
-  if (instruction.opcode() == HloOpcode::kConditional && called.size() == 2 &&
-      instruction.operand_count() > 0 && instruction.operand(0)->shape().element_type() == PRED) {
+  if (instruction.opcode() == HloOpcode::kConditional && called.size() == 2 && instruction.operand_count() > 0 &&
+      instruction.operand(0)->shape().element_type() == PRED) {
     roles.names = {"true_computation", "false_computation"};
     roles.is_list = false;
   }

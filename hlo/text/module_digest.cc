@@ -1,5 +1,5 @@
-// The text of long constants takes far longer to print than their bytes to hash (100 MB of weights: seconds against 60 ms), so the text has them elided
-// and the bytes follow it.
+// The text of long constants takes far longer to print than their bytes to hash (100 MB of weights: seconds against 60
+// ms), so the text has them elided and the bytes follow it.
 #include "hlo/text/module_digest.h"
 
 #include "base/byte_stream.h"
@@ -29,8 +29,11 @@ void AddConstant(const Literal& literal, Sha256* hash) {
 
 Sha256::Digest ModuleDigest(const HloModule& module) {
   Sha256 hash;
-  AddBytes(PrintHloModule(module, {.metadata = false, .numbered_names = true, .max_constant_elements = kPrintedElements}), &hash);
-  for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) AddBytes(parameter->name(), &hash);
+  AddBytes(
+      PrintHloModule(module, {.metadata = false, .numbered_names = true, .max_constant_elements = kPrintedElements}),
+      &hash);
+  for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions())
+    AddBytes(parameter->name(), &hash);
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->IsConstant()) AddConstant(instruction->literal(), &hash);

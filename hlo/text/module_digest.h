@@ -7,8 +7,9 @@
 
 namespace hilo {
 
-// SHA-256 over all that the module's text says but metadata, tables of source locations, and names: those of the module, its computations and its
-// instructions. The names of the entry's parameters do count, because callers see them. The order of instructions and computations counts.
+// SHA-256 over all that the module's text says but metadata, tables of source locations, and names: those of the
+// module, its computations and its instructions. The names of the entry's parameters do count, because callers see
+// them. The order of instructions and computations counts.
 Sha256::Digest ModuleDigest(const HloModule& module);
 
 }  // namespace hilo

@@ -9,7 +9,8 @@
 namespace hilo {
 namespace {
 
-absl::StatusOr<absl::string_view> ParseAttributeValue(const SourceText& source, TextCursor& cursor, absl::string_view name) {
+absl::StatusOr<absl::string_view> ParseAttributeValue(const SourceText& source, TextCursor& cursor,
+                                                      absl::string_view name) {
   HILO_ASSIGN_OR_RETURN(const absl::string_view value, cursor.RawValue());
   if (name == "literal" && cursor.Peek() != ',') {
     // s32[2]{0} {1, 2}: a shape and elements.
@@ -48,8 +49,7 @@ absl::Status ParseRawAttributes(const SourceText& source, TextCursor& cursor, st
     }
     HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor.Name("an attribute"));
     if (!seen.insert(name).second) {
-      return source.Error(source.OffsetOf(name),
-                           absl::StrCat("attribute ", name, " is given twice"));
+      return source.Error(source.OffsetOf(name), absl::StrCat("attribute ", name, " is given twice"));
     }
     HILO_RETURN_IF_ERROR(cursor.Expect("=", "after the name of an attribute"));
     HILO_ASSIGN_OR_RETURN(const absl::string_view value, ParseAttributeValue(source, cursor, name));
@@ -76,8 +76,7 @@ absl::StatusOr<bool> ParseCalledRole(const SourceText& source, const CalledRoles
   auto read_name = [&]() -> absl::StatusOr<absl::string_view> {
     TextCursor cursor(source, source.OffsetOf(attribute.value));
     HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor.Name("the name of a computation"));
-    if (name.end() != attribute.value.end())
-      return cursor.Expected("the end of a computation's name");
+    if (name.end() != attribute.value.end()) return cursor.Expected("the end of a computation's name");
     return name;
   };
   if (roles.is_list) {
@@ -110,8 +109,8 @@ absl::Status CheckRoles(const SourceText& source, HloOpcode opcode, const Called
     const absl::string_view missing = !roles.is_list ? roles.names[i]
                                       : i == 0       ? "true_computation"
                                                      : "false_computation";
-    return source.Error(opcode_offset, absl::StrCat("expected the attribute ", missing, " of ",
-                                                     HloOpcodeString(opcode), "; it is missing"));
+    return source.Error(opcode_offset, absl::StrCat("expected the attribute ", missing, " of ", HloOpcodeString(opcode),
+                                                    "; it is missing"));
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,5 @@
-// The attributes behind an instruction as they stand in the text, before their meaning is known, and the called computations among them. Private to hlo/text.
+// The attributes behind an instruction as they stand in the text, before their meaning is known, and the called
+// computations among them. Private to hlo/text.
 #ifndef HILO_HLO_TEXT_RAW_ATTRIBUTES_H_
 #define HILO_HLO_TEXT_RAW_ATTRIBUTES_H_
 
@@ -22,15 +23,16 @@ struct RawAttribute {
 absl::Status ParseRawAttributes(const SourceText& source, TextCursor& cursor, std::vector<RawAttribute>* attributes);
 
 // "{a, b}"; `what` is in messages.
-absl::StatusOr<std::vector<absl::string_view>> ParseNameList(const SourceText& source, absl::string_view value, absl::string_view what);
+absl::StatusOr<std::vector<absl::string_view>> ParseNameList(const SourceText& source, absl::string_view value,
+                                                             absl::string_view what);
 
 // Whether the attribute names called computations; their names go to `callees`, by index of called_computations().
 absl::StatusOr<bool> ParseCalledRole(const SourceText& source, const CalledRoles& roles, const RawAttribute& attribute,
                                      std::vector<absl::string_view>* callees);
 
 // Every called computation that the op must have is named.
-absl::Status CheckRoles(const SourceText& source, HloOpcode opcode, const CalledRoles& roles, absl::Span<const absl::string_view> callees,
-                        size_t opcode_offset);
+absl::Status CheckRoles(const SourceText& source, HloOpcode opcode, const CalledRoles& roles,
+                        absl::Span<const absl::string_view> callees, size_t opcode_offset);
 
 }  // namespace hilo
 

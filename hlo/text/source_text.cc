@@ -20,8 +20,7 @@ std::string TokenAt(absl::string_view text, size_t offset) {
   if (text[offset] == '\n') return "end of line";
   size_t end = offset;
   while (end < text.size() && end < offset + kShownToken &&
-         (absl::ascii_isalnum(text[end]) || text[end] == '_' || text[end] == '.' ||
-          text[end] == '-')) {
+         (absl::ascii_isalnum(text[end]) || text[end] == '_' || text[end] == '.' || text[end] == '-')) {
     ++end;
   }
   if (end == offset) ++end;
@@ -30,8 +29,7 @@ std::string TokenAt(absl::string_view text, size_t offset) {
 
 }  // namespace
 
-absl::Status SourceText::Error(size_t offset, absl::string_view message,
-                               absl::StatusCode code) const {
+absl::Status SourceText::Error(size_t offset, absl::string_view message, absl::StatusCode code) const {
   offset = std::min(offset, text.size());
   const size_t line = 1 + std::count(text.begin(), text.begin() + offset, '\n');
   const size_t before = offset == 0 ? absl::string_view::npos : text.rfind('\n', offset - 1);
@@ -49,8 +47,8 @@ absl::Status SourceText::Error(size_t offset, absl::string_view message,
       shown[i] = shown[i] == '\r' ? ' ' : '?';
     }
   }
-  return absl::Status(code, absl::StrCat(name, ":", line, ":", column + 1, ": ", message, "\n",
-                                         shown, "\n", caret, "^"));
+  return absl::Status(code,
+                      absl::StrCat(name, ":", line, ":", column + 1, ": ", message, "\n", shown, "\n", caret, "^"));
 }
 
 absl::Status SourceText::Expected(size_t offset, absl::string_view expected) const {

@@ -184,9 +184,8 @@ absl::StatusOr<absl::string_view> TextCursor::Enclosed() {
   while (true) {
     const char before = text[offset_ - 1];
     if (offset_ >= text.size()) {
-      return source_.Error(open.back().offset,
-                           absl::StrCat("expected '", absl::string_view(&open.back().closing, 1),
-                                        "' to match this bracket; got end of text"));
+      return source_.Error(open.back().offset, absl::StrCat("expected '", absl::string_view(&open.back().closing, 1),
+                                                            "' to match this bracket; got end of text"));
     }
     const char c = text[offset_];
     if (c == '{' || c == '[' || c == '(') {

@@ -19,8 +19,7 @@ namespace hilo {
 
 class TextCursor {
  public:
-  explicit TextCursor(const SourceText& source, size_t offset = 0)
-      : source_(source), offset_(offset) {}
+  explicit TextCursor(const SourceText& source, size_t offset = 0) : source_(source), offset_(offset) {}
 
   const SourceText& source() const { return source_; }
   size_t offset() const { return offset_; }

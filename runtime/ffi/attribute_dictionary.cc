@@ -17,7 +17,8 @@ namespace hilo::ffi {
 namespace {
 
 constexpr int kMaxDepth = 64;
-constexpr int64_t kMaxElements = int64_t{1} << 24;  // of a splat; elements that are written out are bounded by their text
+constexpr int64_t kMaxElements = int64_t{1}
+                                 << 24;  // of a splat; elements that are written out are bounded by their text
 
 // How an integer type takes its values: MLIR's iN takes both signed and unsigned ones.
 enum class Sign { kNone, kSigned, kUnsigned };
@@ -31,12 +32,25 @@ std::optional<ElementType> TypeFromName(absl::string_view name) {
     absl::string_view name;
     ElementType type;
   };
-  static constexpr Row kRows[] = {
-      {"i1", {PRED}},
-      {"i4", {S4}}, {"i8", {S8}}, {"i16", {S16}}, {"i32", {S32}}, {"i64", {S64}}, {"index", {S64, Sign::kSigned}},
-      {"si8", {S8, Sign::kSigned}}, {"si16", {S16, Sign::kSigned}}, {"si32", {S32, Sign::kSigned}}, {"si64", {S64, Sign::kSigned}},
-      {"ui8", {U8, Sign::kUnsigned}}, {"ui16", {U16, Sign::kUnsigned}}, {"ui32", {U32, Sign::kUnsigned}}, {"ui64", {U64, Sign::kUnsigned}},
-      {"bf16", {BF16}}, {"f16", {F16}}, {"f32", {F32}}, {"f64", {F64}}};
+  static constexpr Row kRows[] = {{"i1", {PRED}},
+                                  {"i4", {S4}},
+                                  {"i8", {S8}},
+                                  {"i16", {S16}},
+                                  {"i32", {S32}},
+                                  {"i64", {S64}},
+                                  {"index", {S64, Sign::kSigned}},
+                                  {"si8", {S8, Sign::kSigned}},
+                                  {"si16", {S16, Sign::kSigned}},
+                                  {"si32", {S32, Sign::kSigned}},
+                                  {"si64", {S64, Sign::kSigned}},
+                                  {"ui8", {U8, Sign::kUnsigned}},
+                                  {"ui16", {U16, Sign::kUnsigned}},
+                                  {"ui32", {U32, Sign::kUnsigned}},
+                                  {"ui64", {U64, Sign::kUnsigned}},
+                                  {"bf16", {BF16}},
+                                  {"f16", {F16}},
+                                  {"f32", {F32}},
+                                  {"f64", {F64}}};
   for (const Row& row : kRows) {
     if (row.name == name) return row.type;
   }
@@ -82,7 +96,8 @@ class Reader {
   absl::string_view Word(absl::string_view more) {
     SkipSpace();
     const size_t begin = offset_;
-    while (offset_ < text_.size() && (absl::ascii_isalnum(text_[offset_]) || absl::StrContains(more, text_[offset_]))) ++offset_;
+    while (offset_ < text_.size() && (absl::ascii_isalnum(text_[offset_]) || absl::StrContains(more, text_[offset_])))
+      ++offset_;
     return text_.substr(begin, offset_ - begin);
   }
 
@@ -126,9 +141,11 @@ class Reader {
       HILO_RETURN_IF_ERROR(ReadValue(&entry.value, depth + 1));
     } while (Take(","));
     HILO_RETURN_IF_ERROR(Take("}") ? absl::OkStatus() : Expected("} or a comma"));
-    std::sort(entries->begin(), entries->end(), [](const NamedAttribute& a, const NamedAttribute& b) { return a.name < b.name; });
+    std::sort(entries->begin(), entries->end(),
+              [](const NamedAttribute& a, const NamedAttribute& b) { return a.name < b.name; });
     for (size_t i = 1; i < entries->size(); ++i) {
-      if ((*entries)[i - 1].name == (*entries)[i].name) return InvalidArgument("attributes: ", (*entries)[i].name, " is given twice");
+      if ((*entries)[i - 1].name == (*entries)[i].name)
+        return InvalidArgument("attributes: ", (*entries)[i].name, " is given twice");
     }
     return absl::OkStatus();
   }
@@ -158,7 +175,8 @@ class Reader {
     if (Peek() == '-' || Peek() == '+') ++offset_;
     while (offset_ < text_.size()) {
       const char c = text_[offset_], before = text_[offset_ == 0 ? 0 : offset_ - 1];
-      const bool exponent_sign = (c == '-' || c == '+') && (before == 'e' || before == 'E') && !absl::StrContains(text_.substr(begin, offset_ - begin), "x");
+      const bool exponent_sign = (c == '-' || c == '+') && (before == 'e' || before == 'E') &&
+                                 !absl::StrContains(text_.substr(begin, offset_ - begin), "x");
       if (!absl::ascii_isalnum(c) && c != '.' && !exponent_sign) break;
       ++offset_;
     }
@@ -167,7 +185,10 @@ class Reader {
 
   absl::StatusOr<ElementType> ReadType() {
     const std::optional<ElementType> type = TypeFromName(Word(""));
-    if (!type.has_value()) return Expected("one of the types i1, i8 to i64, si8 to si64, ui8 to ui64, index, bf16, f16, f32, f64, before what follows it");
+    if (!type.has_value())
+      return Expected(
+          "one of the types i1, i8 to i64, si8 to si64, ui8 to ui64, index, bf16, f16, f32, f64, before what follows "
+          "it");
     return *type;
   }
 
@@ -199,7 +220,8 @@ class Reader {
     return Expect(">");
   }
 
-  // "[[1, 2], [3, 4]]> : tensor<2x2xi32>", "1.0> : tensor<8xf32>", "\"0x0001\"> : tensor<1xi16>": the elements in row-major order.
+  // "[[1, 2], [3, 4]]> : tensor<2x2xi32>", "1.0> : tensor<8xf32>", "\"0x0001\"> : tensor<1xi16>": the elements in
+  // row-major order.
   absl::Status ReadDense(Attribute* value) {
     value->kind = Attribute::Kind::kArray;
     std::vector<absl::string_view> words;
@@ -259,7 +281,8 @@ class Reader {
 
   static absl::Status AppendRaw(absl::string_view raw, int64_t elements, Attribute* value) {
     const int64_t bytes = elements * PrimitiveTypeByteSize(value->type);
-    const bool hex = absl::StartsWith(raw, "0x") && std::all_of(raw.begin() + 2, raw.end(), [](char c) { return absl::ascii_isxdigit(c); });
+    const bool hex = absl::StartsWith(raw, "0x") &&
+                     std::all_of(raw.begin() + 2, raw.end(), [](char c) { return absl::ascii_isxdigit(c); });
     if (!hex || static_cast<int64_t>(raw.size()) != 2 + 2 * bytes) {
       return InvalidArgument("attributes: expected 0x and ", 2 * bytes, " hexadecimal digits for a dense tensor");
     }
@@ -296,11 +319,15 @@ class Reader {
     if (hex) digits.remove_prefix(2);
     uint64_t magnitude = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, hex ? 16 : 10);
-    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return BadNumber(word, type.type);
-    const int bits = type.type == PRED ? 1 : type.type == S4 ? 4 : static_cast<int>(8 * PrimitiveTypeByteSize(type.type));
+    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size())
+      return BadNumber(word, type.type);
+    const int bits = type.type == PRED ? 1
+                     : type.type == S4 ? 4
+                                       : static_cast<int>(8 * PrimitiveTypeByteSize(type.type));
     const uint64_t half = uint64_t{1} << (bits - 1);
     const uint64_t all = half - 1 + half;
-    const uint64_t most = negative ? (type.sign == Sign::kUnsigned ? 0 : half) : (type.sign == Sign::kSigned ? half - 1 : all);
+    const uint64_t most =
+        negative ? (type.sign == Sign::kUnsigned ? 0 : half) : (type.sign == Sign::kSigned ? half - 1 : all);
     if (magnitude > most) return BadNumber(word, type.type);
     const uint64_t value = negative ? 0 - magnitude : magnitude;
     if (type.type == PRED) {
@@ -320,7 +347,8 @@ class Reader {
     if (absl::StartsWith(word, "0x")) {
       uint64_t bits = 0;
       const auto [end, error] = std::from_chars(word.data() + 2, word.data() + word.size(), bits, 16);
-      if (error != std::errc() || end != word.data() + word.size() || (size < 8 && bits >> (8 * size) != 0)) return BadNumber(word, type);
+      if (error != std::errc() || end != word.data() + word.size() || (size < 8 && bits >> (8 * size) != 0))
+        return BadNumber(word, type);
       const auto* begin = reinterpret_cast<const uint8_t*>(&bits);
       bytes->insert(bytes->end(), begin, begin + size);
       return absl::OkStatus();
@@ -328,7 +356,8 @@ class Reader {
     absl::string_view digits = word;
     if (!digits.empty() && digits[0] == '+') digits.remove_prefix(1);
     const char* last = digits.data() + digits.size();
-    const bool decimal = std::all_of(digits.begin(), digits.end(), [](char c) { return absl::ascii_isdigit(c) || absl::StrContains("+-.eE", c); });
+    const bool decimal = std::all_of(digits.begin(), digits.end(),
+                                     [](char c) { return absl::ascii_isdigit(c) || absl::StrContains("+-.eE", c); });
     if (digits.empty() || !decimal) return BadNumber(word, type);
     if (type == F32) {
       float value = 0;

@@ -1,5 +1,5 @@
-// What a function does cannot be known, so this is where it is fenced in: exceptions end here, errors get the target's name, and a result that
-// aliases an operand gets its content first.
+// What a function does cannot be known, so this is where it is fenced in: exceptions end here, errors get the target's
+// name, and a result that aliases an operand gets its content first.
 #include "runtime/ffi/custom_call.h"
 
 #include <cstring>
@@ -27,7 +27,8 @@ absl::Status CheckDense(const Shape& shape) {
   return absl::OkStatus();
 }
 
-// Leaf shapes of a literal of `shape`, with the layouts of `like`, or row-major if that has other dimensions (PhysicalShape).
+// Leaf shapes of a literal of `shape`, with the layouts of `like`, or row-major if that has other dimensions
+// (PhysicalShape).
 void AppendMemoryShapes(const Shape& shape, const Shape& like, std::vector<Shape>* leaves) {
   const std::vector<ShapeUtil::Leaf> from = ShapeUtil::Leaves(shape), layouts = ShapeUtil::Leaves(like);
   for (size_t i = 0; i < from.size(); ++i) leaves->push_back(*layouts[i].shape);
@@ -55,11 +56,13 @@ absl::StatusOr<Literal> ReadResult(const Shape& shape, absl::Span<uint8_t* const
 
 CustomCall::~CustomCall() = default;
 
-absl::StatusOr<std::unique_ptr<CustomCall>> CustomCall::Create(const HloInstruction& instruction, const CustomCallRegistry* registry,
+absl::StatusOr<std::unique_ptr<CustomCall>> CustomCall::Create(const HloInstruction& instruction,
+                                                               const CustomCallRegistry* registry,
                                                                absl::Span<const absl::string_view> platforms) {
   const auto& attributes = instruction.attrs<CustomCallAttrs>();
   if (registry == nullptr) registry = &CustomCallRegistry::Default();
-  HILO_ASSIGN_OR_RETURN(const CustomCallTarget target, registry->Find(attributes.custom_call_target, platforms, attributes.api_version));
+  HILO_ASSIGN_OR_RETURN(const CustomCallTarget target,
+                        registry->Find(attributes.custom_call_target, platforms, attributes.api_version));
   const bool typed = attributes.api_version == API_VERSION_TYPED_FFI;
   std::unique_ptr<CustomCall> call(new CustomCall());
   call->name_ = attributes.custom_call_target;
@@ -110,8 +113,9 @@ absl::Status CustomCall::FindCopies(const std::vector<OutputOperandAlias>& alias
   const auto first_leaf = [](const Shape& tuple, const ShapeIndex& index) {
     size_t leaf = 0;
     const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(tuple);
-    while (leaf < leaves.size() && !std::equal(index.begin(), index.end(), leaves[leaf].index.begin(),
-                                               leaves[leaf].index.begin() + std::min(index.size(), leaves[leaf].index.size()))) {
+    while (leaf < leaves.size() &&
+           !std::equal(index.begin(), index.end(), leaves[leaf].index.begin(),
+                       leaves[leaf].index.begin() + std::min(index.size(), leaves[leaf].index.size()))) {
       ++leaf;
     }
     return leaf;
@@ -122,12 +126,14 @@ absl::Status CustomCall::FindCopies(const std::vector<OutputOperandAlias>& alias
     from.insert(from.end(), alias.operand_index.begin(), alias.operand_index.end());
     const size_t result = first_leaf(signature.result, alias.output_index), operand = first_leaf(operands, from);
     const auto leaves = ShapeUtil::Leaves(ShapeUtil::GetSubshape(signature.result, alias.output_index));
-    for (size_t i = 0; i < leaves.size(); ++i) copies_.push_back({result + i, operand + i, ShapeUtil::ByteSizeOf(*leaves[i].shape)});
+    for (size_t i = 0; i < leaves.size(); ++i)
+      copies_.push_back({result + i, operand + i, ShapeUtil::ByteSizeOf(*leaves[i].shape)});
   }
   return absl::OkStatus();
 }
 
-absl::Status CustomCall::CallUntyped(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const {
+absl::Status CustomCall::CallUntyped(absl::Span<const uint8_t* const> operands,
+                                     absl::Span<uint8_t* const> results) const {
   absl::InlinedVector<const void*, 8> in(operands.begin(), operands.end());
   absl::InlinedVector<void*, 8> leaves(results.begin(), results.end());
   in.push_back(nullptr);  // so that there is an address without operands
@@ -135,24 +141,23 @@ absl::Status CustomCall::CallUntyped(absl::Span<const uint8_t* const> operands, 
   void* out = tuple_result_ ? static_cast<void*>(leaves.data()) : leaves[0];
   XlaCustomCallStatus status;
   switch (api_version_) {
-    case API_VERSION_ORIGINAL:
-      reinterpret_cast<CustomCallOriginal*>(function_)(out, in.data());
-      break;
+    case API_VERSION_ORIGINAL: reinterpret_cast<CustomCallOriginal*>(function_)(out, in.data()); break;
     case API_VERSION_STATUS_RETURNING:
       reinterpret_cast<CustomCallStatusReturning*>(function_)(out, in.data(), &status);
       break;
     case API_VERSION_STATUS_RETURNING_UNIFIED:
-      reinterpret_cast<CustomCallStatusReturningUnified*>(function_)(out, in.data(), opaque_.data(), opaque_.size(), &status);
+      reinterpret_cast<CustomCallStatusReturningUnified*>(function_)(out, in.data(), opaque_.data(), opaque_.size(),
+                                                                     &status);
       break;
     case API_VERSION_UNSPECIFIED:
-    case API_VERSION_TYPED_FFI:
-      return Internal("not an untyped call");
+    case API_VERSION_TYPED_FFI: return Internal("not an untyped call");
   }
   if (status.failure.has_value()) return Internal(*status.failure);
   return absl::OkStatus();
 }
 
-absl::Status CustomCall::CallUntypedOnDevice(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const {
+absl::Status CustomCall::CallUntypedOnDevice(absl::Span<const uint8_t* const> operands,
+                                             absl::Span<uint8_t* const> results, CallDevice* device) const {
   absl::InlinedVector<void*, 8> buffers;
   for (const uint8_t* operand : operands) buffers.push_back(const_cast<uint8_t*>(operand));
   buffers.insert(buffers.end(), results.begin(), results.end());
@@ -162,12 +167,14 @@ absl::Status CustomCall::CallUntypedOnDevice(absl::Span<const uint8_t* const> op
     return absl::OkStatus();
   }
   XlaCustomCallStatus status;
-  reinterpret_cast<CustomCallOnStreamStatusReturning*>(function_)(device->stream(), buffers.data(), opaque_.data(), opaque_.size(), &status);
+  reinterpret_cast<CustomCallOnStreamStatusReturning*>(function_)(device->stream(), buffers.data(), opaque_.data(),
+                                                                  opaque_.size(), &status);
   if (status.failure.has_value()) return Internal(*status.failure);
   return absl::OkStatus();
 }
 
-absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const {
+absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* const> operands,
+                             absl::Span<uint8_t* const> results) const {
   for (const Copy& copy : copies_) {
     if (copy.bytes > 0 && results[copy.result] != operands[copy.operand]) {
       std::memcpy(results[copy.result], operands[copy.operand], static_cast<size_t>(copy.bytes));
@@ -182,9 +189,11 @@ absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* co
   });
 }
 
-absl::Status CustomCall::RunOnDevice(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const {
+absl::Status CustomCall::RunOnDevice(const RunContext& run, absl::Span<const uint8_t* const> operands,
+                                     absl::Span<uint8_t* const> results, CallDevice* device) const {
   return Guarded([&] {
-    return typed_ == nullptr ? CallUntypedOnDevice(operands, results, device) : typed_->Run(run, operands, results, device);
+    return typed_ == nullptr ? CallUntypedOnDevice(operands, results, device)
+                             : typed_->Run(run, operands, results, device);
   });
 }
 

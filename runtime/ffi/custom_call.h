@@ -25,20 +25,24 @@ class TypedCall;
 // Thread-safe.
 class CustomCall {
  public:
-  // Finds the target of a custom-call instruction that calls a function (hlo/ops/structure/custom_call.h): in `registry` (null: the default one), else among
-  // LAPACK's routines. Handlers of typed FFI are asked for their version here, and instantiated.
-  // Errors: those of CustomCallRegistry::Find; InvalidArgument if the backend_config of a typed call is no dictionary; Unimplemented for padded
-  // layouts and newer FFI versions; what an instantiate handler returns.
-  static absl::StatusOr<std::unique_ptr<CustomCall>> Create(const HloInstruction& instruction, const CustomCallRegistry* registry,
+  // Finds the target of a custom-call instruction that calls a function (hlo/ops/structure/custom_call.h): in
+  // `registry` (null: the default one), else among LAPACK's routines. Handlers of typed FFI are asked for their version
+  // here, and instantiated. Errors: those of CustomCallRegistry::Find; InvalidArgument if the backend_config of a typed
+  // call is no dictionary; Unimplemented for padded layouts and newer FFI versions; what an instantiate handler
+  // returns.
+  static absl::StatusOr<std::unique_ptr<CustomCall>> Create(const HloInstruction& instruction,
+                                                            const CustomCallRegistry* registry,
                                                             absl::Span<const absl::string_view> platforms);
   ~CustomCall();
 
-  // Calls the function. One pointer a leaf, depth first over all operands, and over the result; results overlap no operand.
-  // Errors: what the function returns or throws, with the target named.
-  absl::Status Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const;
-  // The same on the memory of a device, for functions that are registered for its platform: they queue their work on its stream. Results that start as copies of operands
-  // must be copied before.
-  absl::Status RunOnDevice(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const;
+  // Calls the function. One pointer a leaf, depth first over all operands, and over the result; results overlap no
+  // operand. Errors: what the function returns or throws, with the target named.
+  absl::Status Run(const RunContext& run, absl::Span<const uint8_t* const> operands,
+                   absl::Span<uint8_t* const> results) const;
+  // The same on the memory of a device, for functions that are registered for its platform: they queue their work on
+  // its stream. Results that start as copies of operands must be copied before.
+  absl::Status RunOnDevice(const RunContext& run, absl::Span<const uint8_t* const> operands,
+                           absl::Span<uint8_t* const> results, CallDevice* device) const;
   // The same as Run on literals, one an operand.
   absl::StatusOr<Literal> Run(const RunContext& run, absl::Span<const Literal* const> operands) const;
 
@@ -55,7 +59,8 @@ class CustomCall {
   absl::Status Guarded(absl::FunctionRef<absl::Status()> body) const;
   absl::Status FindCopies(const std::vector<OutputOperandAlias>& aliases, const CallSignature& signature);
   absl::Status CallUntyped(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const;
-  absl::Status CallUntypedOnDevice(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const;
+  absl::Status CallUntypedOnDevice(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results,
+                                   CallDevice* device) const;
 
   std::string name_;
   CustomCallApiVersion api_version_ = API_VERSION_ORIGINAL;

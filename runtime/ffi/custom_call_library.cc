@@ -24,24 +24,31 @@ Registration& Of(const HiloCustomCallRegistrar* registrar) { return *static_cast
 absl::string_view View(const char* text) { return text == nullptr ? absl::string_view() : absl::string_view(text); }
 XLA_FFI_Handler* Handler(void* function) { return reinterpret_cast<XLA_FFI_Handler*>(function); }
 
-void RegisterFfi(const HiloCustomCallRegistrar* registrar, const char* name, const char* platform, void* instantiate, void* prepare, void* initialize,
-                 void* execute) {
+void RegisterFfi(const HiloCustomCallRegistrar* registrar, const char* name, const char* platform, void* instantiate,
+                 void* prepare, void* initialize, void* execute) {
   Registration& registration = Of(registrar);
-  const FfiHandlers handlers{
-      .instantiate = Handler(instantiate), .prepare = Handler(prepare), .initialize = Handler(initialize), .execute = Handler(execute)};
-  registration.status.Update(Guarded([&] { return registration.registry->RegisterFfi(View(name), handlers, View(platform)); }));
+  const FfiHandlers handlers{.instantiate = Handler(instantiate),
+                             .prepare = Handler(prepare),
+                             .initialize = Handler(initialize),
+                             .execute = Handler(execute)};
+  registration.status.Update(
+      Guarded([&] { return registration.registry->RegisterFfi(View(name), handlers, View(platform)); }));
 }
 
-void RegisterTarget(const HiloCustomCallRegistrar* registrar, const char* name, const char* platform, int api_version, void* function) {
-  if (api_version == HILO_CUSTOM_CALL_TYPED_FFI) return RegisterFfi(registrar, name, platform, nullptr, nullptr, nullptr, function);
+void RegisterTarget(const HiloCustomCallRegistrar* registrar, const char* name, const char* platform, int api_version,
+                    void* function) {
+  if (api_version == HILO_CUSTOM_CALL_TYPED_FFI)
+    return RegisterFfi(registrar, name, platform, nullptr, nullptr, nullptr, function);
   Registration& registration = Of(registrar);
   if (api_version < HILO_CUSTOM_CALL_ORIGINAL || api_version > HILO_CUSTOM_CALL_TYPED_FFI) {
     return registration.status.Update(Guarded([&]() -> absl::Status {
       return InvalidArgument("custom call target ", View(name), ": there is no API version ", api_version);
     }));
   }
-  const CustomCallTarget target{.api_version = static_cast<CustomCallApiVersion>(api_version), .function = function, .handlers = {}};
-  registration.status.Update(Guarded([&] { return registration.registry->Register(View(name), View(platform), target); }));
+  const CustomCallTarget target{
+      .api_version = static_cast<CustomCallApiVersion>(api_version), .function = function, .handlers = {}};
+  registration.status.Update(
+      Guarded([&] { return registration.registry->Register(View(name), View(platform), target); }));
 }
 
 }  // namespace
@@ -52,7 +59,8 @@ absl::Status LoadCustomCallLibrary(const std::string& path, CustomCallRegistry* 
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return NotFound("cannot load the library of custom calls: ", View(dlerror()));
   auto* function = reinterpret_cast<HiloRegisterCustomCallsFunction*>(dlsym(library, kFunction));
-  if (function == nullptr) return InvalidArgument(path, " does not export ", kFunction, ", which registers custom calls");
+  if (function == nullptr)
+    return InvalidArgument(path, " does not export ", kFunction, ", which registers custom calls");
   Registration registration{.registry = registry, .status = {}};
   const HiloCustomCallRegistrar registrar{.struct_size = sizeof(HiloCustomCallRegistrar),
                                           .registry = &registration,

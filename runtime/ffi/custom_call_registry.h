@@ -33,21 +33,23 @@ namespace hilo {
 // The platform of functions that work on memory of the host. Platform names are compared without regard to case.
 inline constexpr absl::string_view kHostPlatform = "Host";
 
-// What a function of each version gets: in[k] is array k of the operands, out the result array; tuples are flattened, and of a tuple result out is
-// an array of the addresses of its arrays. Tokens and empty arrays are null. Arrays are dense, in the layouts that the call states (row-major
-// without), and aligned to 16 bytes.
+// What a function of each version gets: in[k] is array k of the operands, out the result array; tuples are flattened,
+// and of a tuple result out is an array of the addresses of its arrays. Tokens and empty arrays are null. Arrays are
+// dense, in the layouts that the call states (row-major without), and aligned to 16 bytes.
 using CustomCallOriginal = void(void* out, const void** in);
 using CustomCallStatusReturning = void(void* out, const void** in, XlaCustomCallStatus* status);
 // With the call's backend_config, on platforms that have no streams.
-using CustomCallStatusReturningUnified = void(void* out, const void** in, const char* opaque, size_t opaque_len, XlaCustomCallStatus* status);
+using CustomCallStatusReturningUnified = void(void* out, const void** in, const char* opaque, size_t opaque_len,
+                                              XlaCustomCallStatus* status);
 
-// On platforms with streams, functions of the first version, and of the two others, get the stream to queue their work on, and the addresses of the arrays on the device: those
-// of the operands, then those of the results.
+// On platforms with streams, functions of the first version, and of the two others, get the stream to queue their work
+// on, and the addresses of the arrays on the device: those of the operands, then those of the results.
 using CustomCallOnStream = void(void* stream, void** buffers, const char* opaque, size_t opaque_len);
-using CustomCallOnStreamStatusReturning = void(void* stream, void** buffers, const char* opaque, size_t opaque_len, XlaCustomCallStatus* status);
+using CustomCallOnStreamStatusReturning = void(void* stream, void** buffers, const char* opaque, size_t opaque_len,
+                                               XlaCustomCallStatus* status);
 
-// The handlers of a typed FFI call, one a stage (spec: XLA_FFI_ExecutionStage); all but `execute` may be null. The first runs once when a program is
-// compiled, the others in order at every call.
+// The handlers of a typed FFI call, one a stage (spec: XLA_FFI_ExecutionStage); all but `execute` may be null. The
+// first runs once when a program is compiled, the others in order at every call.
 struct FfiHandlers {
   XLA_FFI_Handler* instantiate = nullptr;
   XLA_FFI_Handler* prepare = nullptr;
@@ -78,15 +80,21 @@ class CustomCallRegistry {
   // A name may have one typed and one untyped target on a platform.
   // Errors: AlreadyExists if it has another one; InvalidArgument for an empty name and null functions.
   absl::Status Register(absl::string_view name, absl::string_view platform, const CustomCallTarget& target);
-  absl::Status Register(absl::string_view name, CustomCallOriginal* function, absl::string_view platform = kHostPlatform);
-  absl::Status Register(absl::string_view name, CustomCallStatusReturning* function, absl::string_view platform = kHostPlatform);
-  absl::Status Register(absl::string_view name, CustomCallStatusReturningUnified* function, absl::string_view platform = kHostPlatform);
-  absl::Status RegisterFfi(absl::string_view name, const FfiHandlers& handlers, absl::string_view platform = kHostPlatform);
-  absl::Status RegisterFfi(absl::string_view name, XLA_FFI_Handler* execute, absl::string_view platform = kHostPlatform);
+  absl::Status Register(absl::string_view name, CustomCallOriginal* function,
+                        absl::string_view platform = kHostPlatform);
+  absl::Status Register(absl::string_view name, CustomCallStatusReturning* function,
+                        absl::string_view platform = kHostPlatform);
+  absl::Status Register(absl::string_view name, CustomCallStatusReturningUnified* function,
+                        absl::string_view platform = kHostPlatform);
+  absl::Status RegisterFfi(absl::string_view name, const FfiHandlers& handlers,
+                           absl::string_view platform = kHostPlatform);
+  absl::Status RegisterFfi(absl::string_view name, XLA_FFI_Handler* execute,
+                           absl::string_view platform = kHostPlatform);
 
   // The target `name` for a call of `api_version`, on the first of `platforms` that has one.
   // Errors: NotFound naming target and platform; InvalidArgument if the target is of another version.
-  absl::StatusOr<CustomCallTarget> Find(absl::string_view name, absl::Span<const absl::string_view> platforms, CustomCallApiVersion api_version) const;
+  absl::StatusOr<CustomCallTarget> Find(absl::string_view name, absl::Span<const absl::string_view> platforms,
+                                        CustomCallApiVersion api_version) const;
 
  private:
   const CustomCallTarget* FindHere(absl::string_view name, absl::string_view platform, bool typed) const;

@@ -9,7 +9,8 @@
 
 namespace hilo::ffi {
 
-// Of runs (ExecuteOptions::ffi_context). Owns no objects; they must last until the runs end. Not to be changed while runs use it.
+// Of runs (ExecuteOptions::ffi_context). Owns no objects; they must last until the runs end. Not to be changed while
+// runs use it.
 class ExecutionContext {
  public:
   // Under the id of a type that has been registered (RegisterType, or XLA_FFI_Type_Register).

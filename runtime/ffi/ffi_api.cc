@@ -1,4 +1,5 @@
-// Every function checks the size of its arguments, so that a handler which was compiled against another version gets an error instead of garbage.
+// Every function checks the size of its arguments, so that a handler which was compiled against another version gets an
+// error instead of garbage.
 #include "runtime/ffi/ffi_api.h"
 
 #include <algorithm>
@@ -53,7 +54,8 @@ XLA_FFI_Error* MakeError(absl::Status status) {
 template <typename Args, typename Body>
 XLA_FFI_Error* Checked(const char* name, Args* args, size_t size, const Body& body) {
   if (args == nullptr || args->struct_size < size) {
-    return MakeError(InvalidArgument(name, ": expected arguments of at least ", size, " bytes, got ", args == nullptr ? 0 : args->struct_size));
+    return MakeError(InvalidArgument(name, ": expected arguments of at least ", size, " bytes, got ",
+                                     args == nullptr ? 0 : args->struct_size));
   }
   try {
     return MakeError(body());
@@ -68,12 +70,15 @@ XLA_FFI_Error* Checked(const char* name, Args* args, const Body& body) {
   return Checked(name, args, sizeof(Args), body);
 }
 
-absl::string_view View(XLA_FFI_ByteSpan span) { return span.ptr == nullptr ? absl::string_view() : absl::string_view(span.ptr, span.len); }
+absl::string_view View(XLA_FFI_ByteSpan span) {
+  return span.ptr == nullptr ? absl::string_view() : absl::string_view(span.ptr, span.len);
+}
 
 absl::Status NoRun() { return FailedPrecondition("there is no run while handlers are instantiated"); }
 
 XLA_FFI_Error* ErrorCreate(XLA_FFI_Error_Create_Args* args) {
-  const auto code = args->errc > 0 && args->errc <= 16 ? static_cast<absl::StatusCode>(args->errc) : absl::StatusCode::kUnknown;
+  const auto code =
+      args->errc > 0 && args->errc <= 16 ? static_cast<absl::StatusCode>(args->errc) : absl::StatusCode::kUnknown;
   std::string message = args->message == nullptr ? "" : args->message;
   return new XLA_FFI_Error{absl::Status(code, message), message};
 }
@@ -83,10 +88,12 @@ void ErrorDestroy(XLA_FFI_Error_Destroy_Args* args) { delete args->error; }
 XLA_FFI_Error* HandlerRegister(XLA_FFI_Handler_Register_Args* args) {
   return Checked("XLA_FFI_Handler_Register", args, XLA_FFI_Handler_Register_Args_STRUCT_SIZE, [&] {
     const XLA_FFI_Handler_Bundle& bundle = args->bundle;
-    return CustomCallRegistry::Default().RegisterFfi(
-        View(args->name),
-        FfiHandlers{.instantiate = bundle.instantiate, .prepare = bundle.prepare, .initialize = bundle.initialize, .execute = bundle.execute},
-        View(args->platform));
+    return CustomCallRegistry::Default().RegisterFfi(View(args->name),
+                                                     FfiHandlers{.instantiate = bundle.instantiate,
+                                                                 .prepare = bundle.prepare,
+                                                                 .initialize = bundle.initialize,
+                                                                 .execute = bundle.execute},
+                                                     View(args->platform));
   });
 }
 
@@ -94,7 +101,8 @@ XLA_FFI_Error* TypeRegister(XLA_FFI_Type_Register_Args* args) {
   return Checked("XLA_FFI_Type_Register", args, XLA_FFI_Type_Register_Args_STRUCT_SIZE, [&]() -> absl::Status {
     if (args->type_id == nullptr) return InvalidArgument("XLA_FFI_Type_Register: type_id is null");
     // The size that XLA's header states ends before type_info, which handlers set all the same.
-    const auto id = RegisterType(View(args->name), args->type_id->type_id, {.deleter = args->type_info == nullptr ? nullptr : args->type_info->deleter});
+    const auto id = RegisterType(View(args->name), args->type_id->type_id,
+                                 {.deleter = args->type_info == nullptr ? nullptr : args->type_info->deleter});
     if (!id.ok()) return id.status();
     args->type_id->type_id = *id;
     return absl::OkStatus();
@@ -120,7 +128,8 @@ XLA_FFI_Error* StateSet(XLA_FFI_State_Args* args) {
   return Checked("XLA_FFI_State_Set", args, [&]() -> absl::Status {
     State* state = StateOf(*args);
     if (state == nullptr || args->stage != args->ctx->stage) {
-      return FailedPrecondition("a handler of stage ", args->ctx->stage, " cannot set the state of stage ", static_cast<int>(args->stage));
+      return FailedPrecondition("a handler of stage ", args->ctx->stage, " cannot set the state of stage ",
+                                static_cast<int>(args->stage));
     }
     return state->Set(args->type_id->type_id, args->state);
   });
@@ -135,7 +144,8 @@ XLA_FFI_Error* StateGet(XLA_FFI_State_Args* args) {
 
 XLA_FFI_Error* StreamGet(XLA_FFI_Stream_Get_Args* args) {
   return Checked("XLA_FFI_Stream_Get", args, [&]() -> absl::Status {
-    if (args->ctx->device == nullptr) return Unimplemented("there is no stream here: the call is on memory of the host");
+    if (args->ctx->device == nullptr)
+      return Unimplemented("there is no stream here: the call is on memory of the host");
     args->stream = args->ctx->device->stream();
     return absl::OkStatus();
   });
@@ -145,7 +155,8 @@ XLA_FFI_Error* StreamGet(XLA_FFI_Stream_Get_Args* args) {
 absl::StatusOr<void*> AllocateScratch(const XLA_FFI_ExecutionContext& context, size_t size, size_t alignment) {
   if (context.device != nullptr) {
     constexpr size_t kAlignment = 256;
-    if (alignment > kAlignment) return InvalidArgument("expected an alignment of at most ", kAlignment, " on a device, got ", alignment);
+    if (alignment > kAlignment)
+      return InvalidArgument("expected an alignment of at most ", kAlignment, " on a device, got ", alignment);
     return context.device->Allocate(static_cast<int64_t>(size));
   }
   void* memory = std::aligned_alloc(alignment, size);
@@ -296,7 +307,8 @@ State::~State() {
 
 absl::Status State::Set(int64_t type_id, void* object) {
   const std::optional<TypeInfo> type = FindType(type_id);
-  if (!type.has_value()) return InvalidArgument("there is no FFI type of number ", type_id, "; states are of registered types");
+  if (!type.has_value())
+    return InvalidArgument("there is no FFI type of number ", type_id, "; states are of registered types");
   if (object_ != nullptr) return FailedPrecondition("the stage has a state already");
   type_id_ = type_id;
   object_ = object;

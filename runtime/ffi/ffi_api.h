@@ -1,4 +1,5 @@
-// Our side of XLA's FFI: the table of functions that handlers call, and what stands behind the opaque types of its C API.
+// Our side of XLA's FFI: the table of functions that handlers call, and what stands behind the opaque types of its C
+// API.
 #ifndef HILO_RUNTIME_FFI_FFI_API_H_
 #define HILO_RUNTIME_FFI_FFI_API_H_
 
@@ -29,7 +30,8 @@ class State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State();
-  // Takes `object`. Errors: FailedPrecondition if there is one (both are kept by whom they were); InvalidArgument for unknown types.
+  // Takes `object`. Errors: FailedPrecondition if there is one (both are kept by whom they were); InvalidArgument for
+  // unknown types.
   absl::Status Set(int64_t type_id, void* object);
   // Errors: NotFound if there is none; InvalidArgument if it is of another type.
   absl::Status Get(int64_t type_id, void** object) const;

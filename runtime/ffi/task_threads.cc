@@ -1,5 +1,6 @@
-// A run's own pool only knows loops whose caller waits, but a handler hands out tasks and goes on, and may wait for them in ways that nobody sees. So
-// tasks have threads of their own, which sleep while there are none. They are never joined: at the end of the process nothing may wait for them.
+// A run's own pool only knows loops whose caller waits, but a handler hands out tasks and goes on, and may wait for
+// them in ways that nobody sees. So tasks have threads of their own, which sleep while there are none. They are never
+// joined: at the end of the process nothing may wait for them.
 #include "runtime/ffi/task_threads.h"
 
 #include <condition_variable>
@@ -8,8 +9,8 @@
 #include <system_error>
 #include <thread>
 
-#include "runtime/fork_guard.h"
 #include "base/signals_blocked.h"
+#include "runtime/fork_guard.h"
 
 namespace hilo::ffi {
 namespace {

@@ -25,7 +25,8 @@ Types& AllTypes() {
 }  // namespace
 
 absl::StatusOr<int64_t> RegisterType(absl::string_view name, int64_t type_id, const TypeInfo& info) {
-  if (name.empty() || type_id < 0) return InvalidArgument("an FFI type needs a name, and a number that is not negative");
+  if (name.empty() || type_id < 0)
+    return InvalidArgument("an FFI type needs a name, and a number that is not negative");
   Types& types = AllTypes();
   std::lock_guard<std::mutex> lock(types.mutex);
   const auto known = types.ids.find(std::string(name));

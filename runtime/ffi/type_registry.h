@@ -14,8 +14,8 @@ struct TypeInfo {
   void (*deleter)(void* object) = nullptr;  // null: nobody deletes objects of the type
 };
 
-// The number of type `name` in this process, from 1; given at the first registration. `type_id` 0 asks for it; another must be the type's.
-// Errors: InvalidArgument if the number is another type's, or the type has another one.
+// The number of type `name` in this process, from 1; given at the first registration. `type_id` 0 asks for it; another
+// must be the type's. Errors: InvalidArgument if the number is another type's, or the type has another one.
 absl::StatusOr<int64_t> RegisterType(absl::string_view name, int64_t type_id, const TypeInfo& info);
 // Nothing if no type has this number.
 std::optional<TypeInfo> FindType(int64_t type_id);

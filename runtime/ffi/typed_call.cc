@@ -7,7 +7,8 @@
 namespace hilo::ffi {
 namespace {
 
-void AppendBuffers(const Shape& shape, std::deque<std::vector<int64_t>>* dimensions, std::vector<XLA_FFI_Buffer>* buffers) {
+void AppendBuffers(const Shape& shape, std::deque<std::vector<int64_t>>* dimensions,
+                   std::vector<XLA_FFI_Buffer>* buffers) {
   for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape)) {
     auto& sizes = dimensions->emplace_back(leaf.shape->dimensions().begin(), leaf.shape->dimensions().end());
     buffers->push_back({.struct_size = sizeof(XLA_FFI_Buffer),
@@ -27,7 +28,8 @@ struct Buffers {
   absl::InlinedVector<void*, 8> pointers;
 
   template <typename Byte>
-  Buffers(const std::vector<XLA_FFI_Buffer>& prototypes, absl::Span<Byte* const> memory) : buffers(prototypes.begin(), prototypes.end()) {
+  Buffers(const std::vector<XLA_FFI_Buffer>& prototypes, absl::Span<Byte* const> memory)
+      : buffers(prototypes.begin(), prototypes.end()) {
     types.resize(buffers.size(), static_cast<Type>(1));
     for (size_t i = 0; i < buffers.size(); ++i) {
       buffers[i].data = const_cast<uint8_t*>(memory[i]);
@@ -65,7 +67,8 @@ void* AttributeView::ViewOf(const Attribute& value) {
   switch (value.kind) {
     case Attribute::Kind::kArray:
       types_.push_back(XLA_FFI_AttrType_ARRAY);
-      return &arrays_.emplace_back(XLA_FFI_Array{type, value.bytes.size() / static_cast<size_t>(PrimitiveTypeByteSize(value.type)), bytes});
+      return &arrays_.emplace_back(
+          XLA_FFI_Array{type, value.bytes.size() / static_cast<size_t>(PrimitiveTypeByteSize(value.type)), bytes});
     case Attribute::Kind::kDictionary:
       types_.push_back(XLA_FFI_AttrType_DICTIONARY);
       return &nested_.emplace_back(value.entries).attrs_;
@@ -79,7 +82,8 @@ void* AttributeView::ViewOf(const Attribute& value) {
   return nullptr;
 }
 
-absl::StatusOr<std::unique_ptr<TypedCall>> TypedCall::Create(const FfiHandlers& handlers, absl::string_view config, const CallSignature& signature) {
+absl::StatusOr<std::unique_ptr<TypedCall>> TypedCall::Create(const FfiHandlers& handlers, absl::string_view config,
+                                                             const CallSignature& signature) {
   std::unique_ptr<TypedCall> call(new TypedCall());
   call->handlers_ = handlers;
   HILO_ASSIGN_OR_RETURN(call->attributes_, ParseAttributeDictionary(config));
@@ -98,23 +102,36 @@ XLA_FFI_CallFrame TypedCall::Frame(XLA_FFI_ExecutionStage stage, XLA_FFI_Executi
           .api = GetXlaFfiApi(),
           .ctx = context,
           .stage = stage,
-          .args = {.struct_size = sizeof(XLA_FFI_Args), .extension_start = nullptr, .size = 0, .types = nullptr, .args = nullptr},
-          .rets = {.struct_size = sizeof(XLA_FFI_Rets), .extension_start = nullptr, .size = 0, .types = nullptr, .rets = nullptr},
+          .args = {.struct_size = sizeof(XLA_FFI_Args),
+                   .extension_start = nullptr,
+                   .size = 0,
+                   .types = nullptr,
+                   .args = nullptr},
+          .rets = {.struct_size = sizeof(XLA_FFI_Rets),
+                   .extension_start = nullptr,
+                   .size = 0,
+                   .types = nullptr,
+                   .rets = nullptr},
           .attrs = view_->attrs(),
           .future = nullptr};
 }
 
 absl::Status TypedCall::CheckVersion() const {
-  XLA_FFI_Metadata metadata = {.struct_size = sizeof(XLA_FFI_Metadata), .api_version = {sizeof(XLA_FFI_Api_Version), nullptr, 0, 0}, .traits = 0, .state_type_id = {0}};
-  XLA_FFI_Metadata_Extension extension = {
-      .extension_base = {.struct_size = sizeof(XLA_FFI_Metadata_Extension), .type = XLA_FFI_Extension_Metadata, .next = nullptr}, .metadata = &metadata};
+  XLA_FFI_Metadata metadata = {.struct_size = sizeof(XLA_FFI_Metadata),
+                               .api_version = {sizeof(XLA_FFI_Api_Version), nullptr, 0, 0},
+                               .traits = 0,
+                               .state_type_id = {0}};
+  XLA_FFI_Metadata_Extension extension = {.extension_base = {.struct_size = sizeof(XLA_FFI_Metadata_Extension),
+                                                             .type = XLA_FFI_Extension_Metadata,
+                                                             .next = nullptr},
+                                          .metadata = &metadata};
   XLA_FFI_CallFrame frame = Frame(XLA_FFI_ExecutionStage_EXECUTE, nullptr);
   frame.extension_start = &extension.extension_base;
   HILO_RETURN_IF_ERROR(Call(handlers_.execute, &frame));
   const XLA_FFI_Api_Version& version = metadata.api_version;
   if (version.major_version == XLA_FFI_API_MAJOR && version.minor_version <= XLA_FFI_API_MINOR) return absl::OkStatus();
-  return Unimplemented("the handler is of FFI version ", version.major_version, ".", version.minor_version, "; Hilo's is ", XLA_FFI_API_MAJOR, ".",
-                       XLA_FFI_API_MINOR);
+  return Unimplemented("the handler is of FFI version ", version.major_version, ".", version.minor_version,
+                       "; Hilo's is ", XLA_FFI_API_MAJOR, ".", XLA_FFI_API_MINOR);
 }
 
 absl::Status TypedCall::Instantiate() {
@@ -124,7 +141,8 @@ absl::Status TypedCall::Instantiate() {
   return Call(handlers_.instantiate, &frame);
 }
 
-absl::Status TypedCall::Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const {
+absl::Status TypedCall::Run(const RunContext& run, absl::Span<const uint8_t* const> operands,
+                            absl::Span<uint8_t* const> results, CallDevice* device) const {
   Buffers<XLA_FFI_ArgType> args(operands_, operands);
   Buffers<XLA_FFI_RetType> rets(results_, results);
   State prepared, initialized;
@@ -132,9 +150,10 @@ absl::Status TypedCall::Run(const RunContext& run, absl::Span<const uint8_t* con
   context.run = &run;
   context.device = device;
   context.states = {&state_, &prepared, &initialized};
-  const std::pair<XLA_FFI_ExecutionStage, XLA_FFI_Handler*> stages[] = {{XLA_FFI_ExecutionStage_PREPARE, handlers_.prepare},
-                                                                        {XLA_FFI_ExecutionStage_INITIALIZE, handlers_.initialize},
-                                                                        {XLA_FFI_ExecutionStage_EXECUTE, handlers_.execute}};
+  const std::pair<XLA_FFI_ExecutionStage, XLA_FFI_Handler*> stages[] = {
+      {XLA_FFI_ExecutionStage_PREPARE, handlers_.prepare},
+      {XLA_FFI_ExecutionStage_INITIALIZE, handlers_.initialize},
+      {XLA_FFI_ExecutionStage_EXECUTE, handlers_.execute}};
   for (const auto& [stage, handler] : stages) {
     if (handler == nullptr) continue;
     XLA_FFI_CallFrame frame = Frame(stage, &context);

@@ -42,10 +42,12 @@ class AttributeView {
 class TypedCall {
  public:
   // Asks the execute handler for its version, and instantiates. Errors: as CustomCall::Create.
-  static absl::StatusOr<std::unique_ptr<TypedCall>> Create(const FfiHandlers& handlers, absl::string_view config, const CallSignature& signature);
+  static absl::StatusOr<std::unique_ptr<TypedCall>> Create(const FfiHandlers& handlers, absl::string_view config,
+                                                           const CallSignature& signature);
 
   // Pointers to the leaves, as CustomCall::Run gets them.
-  absl::Status Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results, CallDevice* device) const;
+  absl::Status Run(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results,
+                   CallDevice* device) const;
   const std::vector<NamedAttribute>& attributes() const { return attributes_; }
 
  private:

@@ -1,8 +1,10 @@
-// XLA's FFI C API, version 0.3: what handlers of typed FFI calls are compiled against. The layout of these structs is a contract with binaries;
-// names, numbers and order are XLA's. A program that includes XLA's own header must not include this one; the declarations are the same.
+// XLA's FFI C API, version 0.3: what handlers of typed FFI calls are compiled against. The layout of these structs is a
+// contract with binaries; names, numbers and order are XLA's. A program that includes XLA's own header must not include
+// this one; the declarations are the same.
 //
-// A handler is called with a call frame: arrays, attributes, and a table of functions (XLA_FFI_Api) through which it asks for more. Every struct
-// starts with its size, as its maker knows it. Errors are objects that belong to whoever receives them; null is success.
+// A handler is called with a call frame: arrays, attributes, and a table of functions (XLA_FFI_Api) through which it
+// asks for more. Every struct starts with its size, as its maker knows it. Errors are objects that belong to whoever
+// receives them; null is success.
 #ifndef HILO_RUNTIME_FFI_XLA_FFI_ABI_H_
 #define HILO_RUNTIME_FFI_XLA_FFI_ABI_H_
 
@@ -21,7 +23,7 @@ struct XLA_FFI_Extension_Base {
   XLA_FFI_Extension_Base* next;
 };
 // What every other struct starts with.
-#define HILO_FFI_HEAD  \
+#define HILO_FFI_HEAD \
   size_t struct_size; \
   XLA_FFI_Extension_Base* extension_start
 
@@ -140,7 +142,8 @@ struct XLA_FFI_Handler_Register_Args {
   XLA_FFI_Handler_Bundle bundle;
   uint32_t traits;
 };
-inline constexpr size_t XLA_FFI_Handler_Register_Args_STRUCT_SIZE = offsetof(XLA_FFI_Handler_Register_Args, traits) + sizeof(uint32_t);
+inline constexpr size_t XLA_FFI_Handler_Register_Args_STRUCT_SIZE =
+    offsetof(XLA_FFI_Handler_Register_Args, traits) + sizeof(uint32_t);
 typedef XLA_FFI_Error* XLA_FFI_Handler_Register(XLA_FFI_Handler_Register_Args* args);
 
 // --- types of user data and states; id 0 is unknown ---
@@ -242,7 +245,8 @@ struct XLA_FFI_DeviceOrdinal_Get_Args {
   XLA_FFI_ExecutionContext* ctx;
   int32_t device_ordinal;  // out
 };
-inline constexpr size_t XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE = offsetof(XLA_FFI_DeviceOrdinal_Get_Args, device_ordinal) + sizeof(int32_t);
+inline constexpr size_t XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE =
+    offsetof(XLA_FFI_DeviceOrdinal_Get_Args, device_ordinal) + sizeof(int32_t);
 typedef XLA_FFI_Error* XLA_FFI_DeviceOrdinal_Get(XLA_FFI_DeviceOrdinal_Get_Args* args);
 
 // --- what a handler says of itself, asked by a call frame with this extension ---

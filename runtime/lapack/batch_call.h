@@ -48,8 +48,7 @@ class BatchCall {
   // Errors: InvalidArgument if arrays are not as described, batches differ, or a size is beyond
   // LAPACK's integers; Unavailable if a library is needed and there is none.
   static absl::StatusOr<BatchCall> Create(const Call& call, absl::Span<const Part> operands,
-                                          absl::Span<const Part> results,
-                                          bool needs_library = true) {
+                                          absl::Span<const Part> results, bool needs_library = true) {
     BatchCall batch(call);
     if (needs_library && Library<T>() == nullptr) {
       return Unavailable(
@@ -104,8 +103,8 @@ class BatchCall {
     for (char letter : allowed) {
       if (code == letter) return letter;
     }
-    return InvalidArgument("expected attribute ", name, " to be one of the characters ", allowed,
-                           "; got the code ", code);
+    return InvalidArgument("expected attribute ", name, " to be one of the characters ", allowed, "; got the code ",
+                           code);
   }
   // Errors: InvalidArgument, saying what was expected, if `holds` is false.
   static absl::Status Expect(bool holds, absl::string_view what) {
@@ -117,33 +116,27 @@ class BatchCall {
 
   static PrimitiveType TypeOf(Kind kind) {
     switch (kind) {
-      case kNumber:
-        return NativeToPrimitiveType<T>();
-      case kReal:
-        return NativeToPrimitiveType<RealOf<T>>();
-      case kComplex:
-        return NativeToPrimitiveType<std::complex<RealOf<T>>>();
-      case kIndex:
-        return S32;
+      case kNumber: return NativeToPrimitiveType<T>();
+      case kReal: return NativeToPrimitiveType<RealOf<T>>();
+      case kComplex: return NativeToPrimitiveType<std::complex<RealOf<T>>>();
+      case kIndex: return S32;
     }
     return PRIMITIVE_TYPE_INVALID;
   }
 
-  absl::Status CheckAll(absl::string_view what, absl::Span<const Array> arrays,
-                        absl::Span<const Part> parts) {
+  absl::Status CheckAll(absl::string_view what, absl::Span<const Array> arrays, absl::Span<const Part> parts) {
     if (arrays.size() != parts.size())
       return InvalidArgument("expected ", parts.size(), " ", what, "s; got ", arrays.size());
     for (size_t i = 0; i < parts.size(); ++i) {
       const Array& array = arrays[i];
       const PrimitiveType type = TypeOf(parts[i].kind);
       if (array.type != type) {
-        return InvalidArgument("expected ", what, " ", i, " to be of type ",
-                               PrimitiveTypeName(type), "; got ", PrimitiveTypeName(array.type));
+        return InvalidArgument("expected ", what, " ", i, " to be of type ", PrimitiveTypeName(type), "; got ",
+                               PrimitiveTypeName(array.type));
       }
       const int64_t rank = static_cast<int64_t>(array.dimensions.size());
       if (rank < parts[i].rank)
-        return InvalidArgument("expected ", what, " ", i, " to have rank ", parts[i].rank,
-                               " or more; got ", rank);
+        return InvalidArgument("expected ", what, " ", i, " to have rank ", parts[i].rank, " or more; got ", rank);
       for (int64_t size : array.dimensions) {
         if (size > std::numeric_limits<Int>::max())
           return InvalidArgument(what, " ", i, " has size ", size, ", beyond LAPACK's integers");
@@ -160,9 +153,7 @@ class BatchCall {
     return absl::OkStatus();
   }
 
-  static int64_t Size(const Array& array, int d) {
-    return array.dimensions[array.dimensions.size() - d];
-  }
+  static int64_t Size(const Array& array, int d) { return array.dimensions[array.dimensions.size() - d]; }
   static int64_t Elements(const Array& array) {
     int64_t elements = 1;
     for (int64_t size : array.dimensions) elements *= size;
@@ -193,10 +184,9 @@ absl::StatusOr<std::unique_ptr<E[]>> Work(int64_t count) {
 // rounded down.
 template <typename T>
 Int QueriedSize(T answer) {
-  const double size = std::ceil(static_cast<double>(std::real(answer)) *
-                                (1 + 2 * std::numeric_limits<RealOf<T>>::epsilon()));
-  return static_cast<Int>(
-      std::clamp(size, 1.0, static_cast<double>(std::numeric_limits<Int>::max())));
+  const double size =
+      std::ceil(static_cast<double>(std::real(answer)) * (1 + 2 * std::numeric_limits<RealOf<T>>::epsilon()));
+  return static_cast<Int>(std::clamp(size, 1.0, static_cast<double>(std::numeric_limits<Int>::max())));
 }
 
 // Calls routine(b, work, lwork), first to ask for the size of its work space, then for each b of

@@ -17,25 +17,25 @@ template <typename T>
 absl::Status Syevd(const Call& call) {
   using B = BatchCall<T>;
   using R = RealOf<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 2}},
-                                                 {{B::kNumber, 2}, {B::kReal, 1}, {B::kIndex, 0}}));
+  HILO_ASSIGN_OR_RETURN(const B batch,
+                        B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kReal, 1}, {B::kIndex, 0}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   HILO_ASSIGN_OR_RETURN(const char mode, batch.Letter("mode", "NV"));
   HILO_ASSIGN_OR_RETURN(const char uplo, batch.Letter("uplo", "LU"));
   const Int n = batch.ResultSize(0, 1), lda = std::max(n, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(0, 2) == n && batch.ResultSize(1, 1) == n,
                                  "square matrices and an eigenvalue for each row"));
-  const auto run = [&](int64_t b, T* work, const Int* lwork, R* rwork, const Int* lrwork,
-                       Int* iwork, const Int* liwork) {
+  const auto run = [&](int64_t b, T* work, const Int* lwork, R* rwork, const Int* lrwork, Int* iwork,
+                       const Int* liwork) {
     T* a = batch.Result(0, b);
     R* w = batch.template Result<R>(1, b);
     Int* info = batch.template Result<Int>(2, b);
     if constexpr (kIsComplex<T>) {
-      CallRoutine(batch.routines().syevd, &mode, &uplo, &n, a, &lda, w, work, lwork, rwork, lrwork,
-                  iwork, liwork, info, size_t{1}, size_t{1});
+      CallRoutine(batch.routines().syevd, &mode, &uplo, &n, a, &lda, w, work, lwork, rwork, lrwork, iwork, liwork, info,
+                  size_t{1}, size_t{1});
     } else {
-      CallRoutine(batch.routines().syevd, &mode, &uplo, &n, a, &lda, w, work, lwork, iwork, liwork,
-                  info, size_t{1}, size_t{1});
+      CallRoutine(batch.routines().syevd, &mode, &uplo, &n, a, &lda, w, work, lwork, iwork, liwork, info, size_t{1},
+                  size_t{1});
     }
   };
   if (batch.count() == 0) return absl::OkStatus();
@@ -48,16 +48,14 @@ absl::Status Syevd(const Call& call) {
   HILO_ASSIGN_OR_RETURN(const auto work, Work<T>(lwork));
   HILO_ASSIGN_OR_RETURN(const auto rwork, Work<R>(lrwork));
   HILO_ASSIGN_OR_RETURN(const auto iwork, Work<Int>(liwork));
-  for (int64_t b = 0; b < batch.count(); ++b)
-    run(b, work.get(), &lwork, rwork.get(), &lrwork, iwork.get(), &liwork);
+  for (int64_t b = 0; b < batch.count(); ++b) run(b, work.get(), &lwork, rwork.get(), &lrwork, iwork.get(), &liwork);
   return absl::OkStatus();
 }
 
 // Eigenvectors of a real matrix: a conjugate pair of eigenvalues shares two columns, real and
 // imaginary parts.
 template <typename R>
-void UnpackVectors(Int n, const R* imaginary_eigenvalues, const R* packed,
-                   std::complex<R>* vectors) {
+void UnpackVectors(Int n, const R* imaginary_eigenvalues, const R* packed, std::complex<R>* vectors) {
   for (Int j = 0; j < n; ++j) {
     const R* column = packed + int64_t{j} * n;
     std::complex<R>* out = vectors + int64_t{j} * n;
@@ -102,13 +100,12 @@ absl::Status Geev(const Call& call) {
     auto* vl = batch.template Result<std::complex<R>>(kValues, b);
     auto* vr = batch.template Result<std::complex<R>>(kValues + 1, b);
     if constexpr (kIsComplex<T>) {
-      CallRoutine(batch.routines().geev, &left, &right, &n, a.get(), &ld, batch.Result(0, b), vl,
-                  &ld, vr, &ld, work, lwork, rwork.get(), info, size_t{1}, size_t{1});
+      CallRoutine(batch.routines().geev, &left, &right, &n, a.get(), &ld, batch.Result(0, b), vl, &ld, vr, &ld, work,
+                  lwork, rwork.get(), info, size_t{1}, size_t{1});
     } else {
       R* imaginary = batch.Result(1, b);
-      CallRoutine(batch.routines().geev, &left, &right, &n, a.get(), &ld, batch.Result(0, b),
-                  imaginary, packed_left.get(), &ld, packed_right.get(), &ld, work, lwork, info,
-                  size_t{1}, size_t{1});
+      CallRoutine(batch.routines().geev, &left, &right, &n, a.get(), &ld, batch.Result(0, b), imaginary,
+                  packed_left.get(), &ld, packed_right.get(), &ld, work, lwork, info, size_t{1}, size_t{1});
       if (*lwork < 0 || *info != 0) return;
       if (left == 'V') UnpackVectors(n, imaginary, packed_left.get(), vl);
       if (right == 'V') UnpackVectors(n, imaginary, packed_right.get(), vr);
@@ -140,8 +137,8 @@ absl::Status Gees(const Call& call) {
   HILO_ASSIGN_OR_RETURN(const char mode, batch.Letter("mode", "NV"));
   HILO_ASSIGN_OR_RETURN(const char sort, batch.Letter("sort", "N"));
   const Int n = batch.ResultSize(0, 1), ld = std::max(n, 1);
-  bool square = batch.ResultSize(0, 2) == n && batch.ResultSize(1, 2) == n &&
-                batch.ResultSize(1, 1) == n && batch.ResultSize(2, 1) == n;
+  bool square = batch.ResultSize(0, 2) == n && batch.ResultSize(1, 2) == n && batch.ResultSize(1, 1) == n &&
+                batch.ResultSize(2, 1) == n;
   if (kValues == 2) square = square && batch.ResultSize(3, 1) == n;
   HILO_RETURN_IF_ERROR(B::Expect(square, "square matrices, and results of their size"));
   if (batch.count() == 0) return absl::OkStatus();
@@ -155,11 +152,11 @@ absl::Status Gees(const Call& call) {
     void* select = nullptr;
     Int* bwork = nullptr;
     if constexpr (kIsComplex<T>) {
-      CallRoutine(batch.routines().gees, &mode, &sort, select, &n, a, &ld, selected, w, vs, &ld,
-                  work, lwork, rwork.get(), bwork, info, size_t{1}, size_t{1});
+      CallRoutine(batch.routines().gees, &mode, &sort, select, &n, a, &ld, selected, w, vs, &ld, work, lwork,
+                  rwork.get(), bwork, info, size_t{1}, size_t{1});
     } else {
-      CallRoutine(batch.routines().gees, &mode, &sort, select, &n, a, &ld, selected, w,
-                  batch.Result(3, b), vs, &ld, work, lwork, bwork, info, size_t{1}, size_t{1});
+      CallRoutine(batch.routines().gees, &mode, &sort, select, &n, a, &ld, selected, w, batch.Result(3, b), vs, &ld,
+                  work, lwork, bwork, info, size_t{1}, size_t{1});
     }
   };
   return WithWork<T>(batch.count(), run, [&](int64_t b) {
@@ -175,24 +172,21 @@ absl::Status Gees(const Call& call) {
 template <typename T>
 absl::Status Gehrd(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(
-      const B batch,
-      B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kNumber, 1}, {B::kIndex, 0}}));
+  HILO_ASSIGN_OR_RETURN(const B batch,
+                        B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kNumber, 1}, {B::kIndex, 0}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   HILO_ASSIGN_OR_RETURN(const int64_t low_value, batch.Attribute("low"));
   HILO_ASSIGN_OR_RETURN(const int64_t high_value, batch.Attribute("high"));
   const Int n = batch.ResultSize(0, 1), lda = std::max(n, 1);
-  HILO_RETURN_IF_ERROR(
-      B::Expect(batch.ResultSize(0, 2) == n && batch.ResultSize(1, 1) == std::max(n - 1, 0),
-                "square matrices and a tau less"));
-  HILO_RETURN_IF_ERROR(
-      B::Expect(low_value >= 1 && low_value <= std::max(high_value, int64_t{1}) && high_value <= n,
-                "1 <= low <= high <= n"));
+  HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(0, 2) == n && batch.ResultSize(1, 1) == std::max(n - 1, 0),
+                                 "square matrices and a tau less"));
+  HILO_RETURN_IF_ERROR(B::Expect(low_value >= 1 && low_value <= std::max(high_value, int64_t{1}) && high_value <= n,
+                                 "1 <= low <= high <= n"));
   if (batch.count() == 0) return absl::OkStatus();
   const Int low = static_cast<Int>(low_value), high = static_cast<Int>(high_value);
   const auto run = [&](int64_t b, T* work, const Int* lwork) {
-    CallRoutine(batch.routines().gehrd, &n, &low, &high, batch.Result(0, b), &lda,
-                batch.Result(1, b), work, lwork, batch.template Result<Int>(2, b));
+    CallRoutine(batch.routines().gehrd, &n, &low, &high, batch.Result(0, b), &lda, batch.Result(1, b), work, lwork,
+                batch.template Result<Int>(2, b));
   };
   return WithWork<T>(batch.count(), run);
 }
@@ -201,22 +195,21 @@ template <typename T>
 absl::Status Sytrd(const Call& call) {
   using B = BatchCall<T>;
   using R = RealOf<T>;
-  HILO_ASSIGN_OR_RETURN(
-      const B batch,
-      B::Create(call, {{B::kNumber, 2}},
-                {{B::kNumber, 2}, {B::kReal, 1}, {B::kReal, 1}, {B::kNumber, 1}, {B::kIndex, 0}}));
+  HILO_ASSIGN_OR_RETURN(const B batch,
+                        B::Create(call, {{B::kNumber, 2}},
+                                  {{B::kNumber, 2}, {B::kReal, 1}, {B::kReal, 1}, {B::kNumber, 1}, {B::kIndex, 0}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   HILO_ASSIGN_OR_RETURN(const char uplo, batch.Letter("uplo", "LU"));
   const Int n = batch.ResultSize(0, 1), lda = std::max(n, 1);
   const Int below = std::max(n - 1, 0);
-  HILO_RETURN_IF_ERROR(B::Expect(
-      batch.ResultSize(0, 2) == n && batch.ResultSize(1, 1) == n &&
-          batch.ResultSize(2, 1) == below && batch.ResultSize(3, 1) == below,
-      "square matrices of n rows, n numbers on the diagonal, n - 1 beside it and n - 1 taus"));
+  HILO_RETURN_IF_ERROR(
+      B::Expect(batch.ResultSize(0, 2) == n && batch.ResultSize(1, 1) == n && batch.ResultSize(2, 1) == below &&
+                    batch.ResultSize(3, 1) == below,
+                "square matrices of n rows, n numbers on the diagonal, n - 1 beside it and n - 1 taus"));
   const auto run = [&](int64_t b, T* work, const Int* lwork) {
-    CallRoutine(batch.routines().sytrd, &uplo, &n, batch.Result(0, b), &lda,
-                batch.template Result<R>(1, b), batch.template Result<R>(2, b), batch.Result(3, b),
-                work, lwork, batch.template Result<Int>(4, b), size_t{1});
+    CallRoutine(batch.routines().sytrd, &uplo, &n, batch.Result(0, b), &lda, batch.template Result<R>(1, b),
+                batch.template Result<R>(2, b), batch.Result(3, b), work, lwork, batch.template Result<Int>(4, b),
+                size_t{1});
   };
   return WithWork<T>(batch.count(), run);
 }
@@ -227,29 +220,24 @@ template <typename T, bool kDivideAndConquer>
 absl::Status SingularValues(const Call& call) {
   using B = BatchCall<T>;
   using R = RealOf<T>;
-  HILO_ASSIGN_OR_RETURN(
-      const B batch,
-      B::Create(
-          call, {{B::kNumber, 2}},
-          {{B::kNumber, 2}, {B::kReal, 1}, {B::kNumber, 2}, {B::kNumber, 2}, {B::kIndex, 0}}));
+  HILO_ASSIGN_OR_RETURN(const B batch,
+                        B::Create(call, {{B::kNumber, 2}},
+                                  {{B::kNumber, 2}, {B::kReal, 1}, {B::kNumber, 2}, {B::kNumber, 2}, {B::kIndex, 0}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   HILO_ASSIGN_OR_RETURN(const char mode, batch.Letter("mode", "ASN"));
-  const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), k = std::min(m, n),
-            lda = std::max(m, 1);
-  const Int u_columns = batch.ResultSize(2, 1), v_rows = batch.ResultSize(3, 2),
-            ldu = std::max(m, 1), ldv = std::max(v_rows, 1);
-  HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(1, 1) == k,
-                                 "as many singular values as the smaller size of the matrix"));
-  HILO_RETURN_IF_ERROR(B::Expect(
-      mode == 'N' || (batch.ResultSize(2, 2) == m && batch.ResultSize(3, 1) == n &&
-                      u_columns == (mode == 'A' ? m : k) && v_rows == (mode == 'A' ? n : k)),
-      "vectors of the matrix's sizes, as many as the mode asks for"));
+  const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), k = std::min(m, n), lda = std::max(m, 1);
+  const Int u_columns = batch.ResultSize(2, 1), v_rows = batch.ResultSize(3, 2), ldu = std::max(m, 1),
+            ldv = std::max(v_rows, 1);
+  HILO_RETURN_IF_ERROR(
+      B::Expect(batch.ResultSize(1, 1) == k, "as many singular values as the smaller size of the matrix"));
+  HILO_RETURN_IF_ERROR(B::Expect(mode == 'N' || (batch.ResultSize(2, 2) == m && batch.ResultSize(3, 1) == n &&
+                                                 u_columns == (mode == 'A' ? m : k) && v_rows == (mode == 'A' ? n : k)),
+                                 "vectors of the matrix's sizes, as many as the mode asks for"));
   if (batch.count() == 0) return absl::OkStatus();
   const int64_t small = k, large = std::max(m, n);
   HILO_ASSIGN_OR_RETURN(
       const auto rwork,
-      Work<R>(kIsComplex<T> ? std::max(5 * small * small + 7 * small,
-                                       2 * large * small + 2 * small * small + small)
+      Work<R>(kIsComplex<T> ? std::max(5 * small * small + 7 * small, 2 * large * small + 2 * small * small + small)
                             : 0));
   HILO_ASSIGN_OR_RETURN(const auto iwork, Work<Int>(kDivideAndConquer ? 8 * small : 0));
   const auto run = [&](int64_t b, T* work, const Int* lwork) {
@@ -260,17 +248,17 @@ absl::Status SingularValues(const Call& call) {
     Int* info = batch.template Result<Int>(4, b);
     const Routines& routines = batch.routines();
     if constexpr (kDivideAndConquer && kIsComplex<T>) {
-      CallRoutine(routines.gesdd, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldv, work, lwork,
-                  rwork.get(), iwork.get(), info, size_t{1});
+      CallRoutine(routines.gesdd, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldv, work, lwork, rwork.get(), iwork.get(),
+                  info, size_t{1});
     } else if constexpr (kDivideAndConquer) {
-      CallRoutine(routines.gesdd, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldv, work, lwork,
-                  iwork.get(), info, size_t{1});
+      CallRoutine(routines.gesdd, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldv, work, lwork, iwork.get(), info,
+                  size_t{1});
     } else if constexpr (kIsComplex<T>) {
-      CallRoutine(routines.gesvd, &mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldv, work, lwork,
-                  rwork.get(), info, size_t{1}, size_t{1});
+      CallRoutine(routines.gesvd, &mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldv, work, lwork, rwork.get(), info,
+                  size_t{1}, size_t{1});
     } else {
-      CallRoutine(routines.gesvd, &mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldv, work, lwork,
-                  info, size_t{1}, size_t{1});
+      CallRoutine(routines.gesvd, &mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldv, work, lwork, info, size_t{1},
+                  size_t{1});
     }
   };
   return WithWork<T>(batch.count(), run, [&](int64_t b) {

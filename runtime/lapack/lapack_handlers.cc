@@ -28,23 +28,15 @@ absl::StatusOr<int64_t> NumberOf(XLA_FFI_AttrType kind, const void* attribute) {
   const auto& scalar = *static_cast<const XLA_FFI_Scalar*>(attribute);
   switch (scalar.dtype) {
     case PRED:
-    case U8:
-      return As<uint8_t>(scalar.value);
-    case S8:
-      return As<int8_t>(scalar.value);
-    case S16:
-      return As<int16_t>(scalar.value);
-    case U16:
-      return As<uint16_t>(scalar.value);
-    case S32:
-      return As<int32_t>(scalar.value);
-    case U32:
-      return As<uint32_t>(scalar.value);
+    case U8: return As<uint8_t>(scalar.value);
+    case S8: return As<int8_t>(scalar.value);
+    case S16: return As<int16_t>(scalar.value);
+    case U16: return As<uint16_t>(scalar.value);
+    case S32: return As<int32_t>(scalar.value);
+    case U32: return As<uint32_t>(scalar.value);
     case S64:
-    case U64:
-      return As<int64_t>(scalar.value);
-    default:
-      return InvalidArgument("expected an integer");
+    case U64: return As<int64_t>(scalar.value);
+    default: return InvalidArgument("expected an integer");
   }
 }
 
@@ -84,8 +76,7 @@ absl::Status CallOn(Function function, const OwnedArrays& operands, const OwnedA
                     const Attributes& attributes) {
   const auto views = [](const OwnedArrays& arrays) {
     absl::InlinedVector<Array, 8> list;
-    for (const OwnedArray& array : arrays)
-      list.push_back({array.type, array.dimensions, array.data});
+    for (const OwnedArray& array : arrays) list.push_back({array.type, array.dimensions, array.data});
     return list;
   };
   const auto in = views(operands), out = views(results);
@@ -94,14 +85,12 @@ absl::Status CallOn(Function function, const OwnedArrays& operands, const OwnedA
 
 // True if all have the first dimension `size`, as a batch has.
 bool AllBegin(const OwnedArrays& arrays, int64_t size) {
-  return std::all_of(arrays.begin(), arrays.end(), [&](const OwnedArray& a) {
-    return !a.dimensions.empty() && a.dimensions[0] == size;
-  });
+  return std::all_of(arrays.begin(), arrays.end(),
+                     [&](const OwnedArray& a) { return !a.dimensions.empty() && a.dimensions[0] == size; });
 }
 
-absl::Status CallInParts(Function function, int rank, const OwnedArrays& operands,
-                         const OwnedArrays& results, const Attributes& attributes,
-                         ThreadPool* pool) {
+absl::Status CallInParts(Function function, int rank, const OwnedArrays& operands, const OwnedArrays& results,
+                         const Attributes& attributes, ThreadPool* pool) {
   constexpr double kWorthSharing = 50000;  // multiply-adds
   const bool batched = !operands.empty() && static_cast<int>(operands[0].dimensions.size()) > rank;
   const int64_t size = batched ? operands[0].dimensions[0] : 0;
@@ -109,19 +98,17 @@ absl::Status CallInParts(Function function, int rank, const OwnedArrays& operand
   for (size_t d = 1; batched && d < operands[0].dimensions.size(); ++d)
     elements *= static_cast<double>(operands[0].dimensions[d]);
   const double work = std::pow(elements, 1.5);
-  if (pool == nullptr || pool->num_threads() == 1 || size < 2 ||
-      work * static_cast<double>(size) < kWorthSharing || !AllBegin(operands, size) ||
-      !AllBegin(results, size)) {
+  if (pool == nullptr || pool->num_threads() == 1 || size < 2 || work * static_cast<double>(size) < kWorthSharing ||
+      !AllBegin(operands, size) || !AllBegin(results, size)) {
     return CallOn(function, operands, results, attributes);
   }
-  const int64_t step = std::max<int64_t>(
-      1, std::min(size / 2, static_cast<int64_t>(kWorthSharing / 2 / std::max(work, 1.0))));
+  const int64_t step =
+      std::max<int64_t>(1, std::min(size / 2, static_cast<int64_t>(kWorthSharing / 2 / std::max(work, 1.0))));
   std::mutex mutex;
   absl::Status first;
   pool->ParallelFor((size + step - 1) / step, [&](int64_t part) {
     const int64_t begin = part * step, end = std::min(size, begin + step);
-    const absl::Status status =
-        CallOn(function, Part(operands, begin, end), Part(results, begin, end), attributes);
+    const absl::Status status = CallOn(function, Part(operands, begin, end), Part(results, begin, end), attributes);
     if (status.ok()) return;
     std::lock_guard<std::mutex> lock(mutex);
     if (first.ok()) first = status;
@@ -149,7 +136,8 @@ absl::Status CallFrom(Function function, int rank, const XLA_FFI_CallFrame& fram
     attributes.emplace_back(name, *number);
   }
   if (frame.args.size == 0 || static_cast<const XLA_FFI_Buffer*>(frame.args.args[0])->rank <= rank) {  // no batch
-    const auto operands = ViewsOf(frame.args.args, frame.args.size), results = ViewsOf(frame.rets.rets, frame.rets.size);
+    const auto operands = ViewsOf(frame.args.args, frame.args.size),
+               results = ViewsOf(frame.rets.rets, frame.rets.size);
     return function({.operands = operands, .results = results, .attributes = attributes});
   }
   return CallInParts(function, rank, ArraysOf(frame.args.args, frame.args.size),
@@ -160,10 +148,8 @@ absl::Status CallFrom(Function function, int rank, const XLA_FFI_CallFrame& fram
 }  // namespace
 
 XLA_FFI_Error* HandleCall(Function function, int rank, XLA_FFI_CallFrame* frame) {
-  if (frame->extension_start != nullptr &&
-      frame->extension_start->type == XLA_FFI_Extension_Metadata) {
-    XLA_FFI_Metadata& metadata =
-        *reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame->extension_start)->metadata;
+  if (frame->extension_start != nullptr && frame->extension_start->type == XLA_FFI_Extension_Metadata) {
+    XLA_FFI_Metadata& metadata = *reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame->extension_start)->metadata;
     metadata.api_version.major_version = XLA_FFI_API_MAJOR;
     metadata.api_version.minor_version = XLA_FFI_API_MINOR;
     return nullptr;
@@ -179,8 +165,7 @@ XLA_FFI_Error* HandleCall(Function function, int rank, XLA_FFI_CallFrame* frame)
 }
 
 void RegisterTargets(CustomCallRegistry* registry) {
-  for (const Target& target : Targets())
-    registry->RegisterFfi(target.name, target.handler).IgnoreError();
+  for (const Target& target : Targets()) registry->RegisterFfi(target.name, target.handler).IgnoreError();
 }
 
 const std::vector<Target>& Targets() {

@@ -52,17 +52,14 @@ std::optional<Routines> Load(char letter, bool is_complex) {
     complete = complete && routine != nullptr;
     return routine;
   };
-#define HILO_LAPACK_ROUTINE(name, complex_name) \
-  routines.name = find(is_complex ? #complex_name : #name);
+#define HILO_LAPACK_ROUTINE(name, complex_name) routines.name = find(is_complex ? #complex_name : #name);
 #include "runtime/lapack/lapack_routines.def"
 #undef HILO_LAPACK_ROUTINE
   if (!complete) return std::nullopt;
   return routines;
 }
 
-const Routines* AddressOf(const std::optional<Routines>& routines) {
-  return routines ? &*routines : nullptr;
-}
+const Routines* AddressOf(const std::optional<Routines>& routines) { return routines ? &*routines : nullptr; }
 
 }  // namespace
 

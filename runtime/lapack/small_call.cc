@@ -11,7 +11,8 @@ namespace hilo::lapack {
 namespace {
 
 bool IsSmallMatrix(const Shape& shape) {
-  return shape.IsArray() && shape.rank() == 2 && shape.dimensions(0) <= kSmallMatrix && shape.dimensions(1) <= kSmallMatrix;
+  return shape.IsArray() && shape.rank() == 2 && shape.dimensions(0) <= kSmallMatrix &&
+         shape.dimensions(1) <= kSmallMatrix;
 }
 
 bool IsIndices(const Shape& shape, absl::Span<const int64_t> dimensions) {
@@ -38,19 +39,22 @@ T* Begun(const uint8_t* operand, uint8_t* result, int64_t count) {
 }  // namespace
 
 template <typename T>
-void SmallCall::Cholesky(const SmallCall& call, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) {
+void SmallCall::Cholesky(const SmallCall& call, absl::Span<const uint8_t* const> operands,
+                         absl::Span<uint8_t* const> results) {
   T* a = Begun<T>(operands[0], results[0], int64_t{call.n_} * call.n_);
   *reinterpret_cast<int32_t*>(results[1]) = CholeskySmall(a, call.n_, call.lower_);
 }
 
 template <typename T>
-void SmallCall::Factor(const SmallCall& call, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) {
+void SmallCall::Factor(const SmallCall& call, absl::Span<const uint8_t* const> operands,
+                       absl::Span<uint8_t* const> results) {
   T* a = Begun<T>(operands[0], results[0], int64_t{call.m_} * call.n_);
   *reinterpret_cast<int32_t*>(results[2]) = FactorSmall(a, call.m_, call.n_, reinterpret_cast<int32_t*>(results[1]));
 }
 
 template <typename T>
-void SmallCall::Solve(const SmallCall& call, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) {
+void SmallCall::Solve(const SmallCall& call, absl::Span<const uint8_t* const> operands,
+                      absl::Span<uint8_t* const> results) {
   const T* triangle = reinterpret_cast<const T*>(operands[0]);
   T* b = Begun<T>(operands[1], results[0], int64_t{call.m_} * call.n_);
   SolveSmallTriangles(triangle, call.m_, call.n_, call.left_, call.flipped_, call.lower_, call.unit_, b);
@@ -59,18 +63,23 @@ void SmallCall::Solve(const SmallCall& call, absl::Span<const uint8_t* const> op
 bool SmallCall::PrepareCholesky(const CallSignature& signature, const std::vector<ffi::NamedAttribute>& attributes) {
   const char uplo = Letter(attributes, "uplo");
   lower_ = uplo == 'L';
-  return (lower_ || uplo == 'U') && PrepareMatrix(signature, 2) && m_ == n_ && IsIndices(signature.result.tuple_shapes(1), {});
+  return (lower_ || uplo == 'U') && PrepareMatrix(signature, 2) && m_ == n_ &&
+         IsIndices(signature.result.tuple_shapes(1), {});
 }
 
 bool SmallCall::PrepareFactor(const CallSignature& signature) {
-  return PrepareMatrix(signature, 3) && IsIndices(signature.result.tuple_shapes(1), {std::min(m_, n_)}) && IsIndices(signature.result.tuple_shapes(2), {});
+  return PrepareMatrix(signature, 3) && IsIndices(signature.result.tuple_shapes(1), {std::min(m_, n_)}) &&
+         IsIndices(signature.result.tuple_shapes(2), {});
 }
 
 // One small matrix that becomes the first of so many results.
 bool SmallCall::PrepareMatrix(const CallSignature& signature, int64_t results) {
-  if (signature.operands.size() != 1 || !signature.result.IsTuple() || signature.result.tuple_shapes_size() != results) return false;
+  if (signature.operands.size() != 1 || !signature.result.IsTuple() || signature.result.tuple_shapes_size() != results)
+    return false;
   const Shape &matrix = signature.operands[0], &result = signature.result.tuple_shapes(0);
-  if (!IsSmallMatrix(matrix) || !ShapeUtil::SameDimensions(matrix, result) || result.element_type() != matrix.element_type()) return false;
+  if (!IsSmallMatrix(matrix) || !ShapeUtil::SameDimensions(matrix, result) ||
+      result.element_type() != matrix.element_type())
+    return false;
   m_ = static_cast<int32_t>(matrix.dimensions(0)), n_ = static_cast<int32_t>(matrix.dimensions(1));
   return true;
 }
@@ -80,8 +89,11 @@ bool SmallCall::PrepareSolve(const CallSignature& signature, const std::vector<f
   const Shape &triangle = signature.operands[0], &b = signature.operands[1], &result = signature.result;
   if (!IsSmallMatrix(triangle) || !IsSmallMatrix(b) || !ShapeUtil::SameDimensions(result, b)) return false;
   if (b.element_type() != triangle.element_type() || result.element_type() != triangle.element_type()) return false;
-  const char side = Letter(attributes, "side"), uplo = Letter(attributes, "uplo"), trans = Letter(attributes, "trans_x"), diag = Letter(attributes, "diag");
-  const auto one_of = [](char letter, absl::string_view letters) { return absl::StrContains(letters, letter) && letter != 0; };
+  const char side = Letter(attributes, "side"), uplo = Letter(attributes, "uplo"),
+             trans = Letter(attributes, "trans_x"), diag = Letter(attributes, "diag");
+  const auto one_of = [](char letter, absl::string_view letters) {
+    return absl::StrContains(letters, letter) && letter != 0;
+  };
   if (!one_of(side, "LR") || !one_of(uplo, "LU") || !one_of(trans, "NTC") || !one_of(diag, "NU")) return false;
   m_ = static_cast<int32_t>(b.dimensions(0)), n_ = static_cast<int32_t>(b.dimensions(1));
   left_ = side == 'L';
@@ -92,17 +104,23 @@ bool SmallCall::PrepareSolve(const CallSignature& signature, const std::vector<f
   return triangle.dimensions(0) == size && triangle.dimensions(1) == size;
 }
 
-std::optional<SmallCall> SmallCall::Of(XLA_FFI_Handler* handler, const CallSignature& signature, const std::vector<ffi::NamedAttribute>& attributes) {
-  const auto target = std::find_if(Targets().begin(), Targets().end(), [&](const Target& t) { return t.handler == handler; });
+std::optional<SmallCall> SmallCall::Of(XLA_FFI_Handler* handler, const CallSignature& signature,
+                                       const std::vector<ffi::NamedAttribute>& attributes) {
+  const auto target =
+      std::find_if(Targets().begin(), Targets().end(), [&](const Target& t) { return t.handler == handler; });
   if (target == Targets().end() || signature.operands.empty() || !signature.operands[0].IsArray()) return std::nullopt;
   SmallCall call;
   const PrimitiveType type = signature.operands[0].element_type();
-  if (target->name == "lapack_spotrf_ffi" && type == F32 && call.PrepareCholesky(signature, attributes)) call.run_ = &Cholesky<float>;
-  if (target->name == "lapack_dpotrf_ffi" && type == F64 && call.PrepareCholesky(signature, attributes)) call.run_ = &Cholesky<double>;
+  if (target->name == "lapack_spotrf_ffi" && type == F32 && call.PrepareCholesky(signature, attributes))
+    call.run_ = &Cholesky<float>;
+  if (target->name == "lapack_dpotrf_ffi" && type == F64 && call.PrepareCholesky(signature, attributes))
+    call.run_ = &Cholesky<double>;
   if (target->name == "lapack_sgetrf_ffi" && type == F32 && call.PrepareFactor(signature)) call.run_ = &Factor<float>;
   if (target->name == "lapack_dgetrf_ffi" && type == F64 && call.PrepareFactor(signature)) call.run_ = &Factor<double>;
-  if (target->name == "lapack_strsm_ffi" && type == F32 && call.PrepareSolve(signature, attributes)) call.run_ = &Solve<float>;
-  if (target->name == "lapack_dtrsm_ffi" && type == F64 && call.PrepareSolve(signature, attributes)) call.run_ = &Solve<double>;
+  if (target->name == "lapack_strsm_ffi" && type == F32 && call.PrepareSolve(signature, attributes))
+    call.run_ = &Solve<float>;
+  if (target->name == "lapack_dtrsm_ffi" && type == F64 && call.PrepareSolve(signature, attributes))
+    call.run_ = &Solve<double>;
   if (call.run_ == nullptr) return std::nullopt;
   return call;
 }

@@ -1,4 +1,5 @@
-// Calls of LAPACK's targets on one small matrix. Reading the frame of such a call takes longer than its work, and says the same each time.
+// Calls of LAPACK's targets on one small matrix. Reading the frame of such a call takes longer than its work, and says
+// the same each time.
 #ifndef HILO_RUNTIME_LAPACK_SMALL_CALL_H_
 #define HILO_RUNTIME_LAPACK_SMALL_CALL_H_
 
@@ -15,15 +16,20 @@ namespace hilo::lapack {
 
 class SmallCall {
  public:
-  // What `handler` does for a call of this signature and these attributes, if it is that of potrf, getrf or trsm of real numbers on one matrix of at most
-  // kSmallMatrix rows and columns; nothing if not, and for calls that the handler has to complain about.
-  static std::optional<SmallCall> Of(XLA_FFI_Handler* handler, const CallSignature& signature, const std::vector<ffi::NamedAttribute>& attributes);
+  // What `handler` does for a call of this signature and these attributes, if it is that of potrf, getrf or trsm of
+  // real numbers on one matrix of at most kSmallMatrix rows and columns; nothing if not, and for calls that the handler
+  // has to complain about.
+  static std::optional<SmallCall> Of(XLA_FFI_Handler* handler, const CallSignature& signature,
+                                     const std::vector<ffi::NamedAttribute>& attributes);
 
   // One pointer a leaf of the operands and of the result.
-  void Run(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const { run_(*this, operands, results); }
+  void Run(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const {
+    run_(*this, operands, results);
+  }
 
  private:
-  using Code = void(const SmallCall& call, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results);
+  using Code = void(const SmallCall& call, absl::Span<const uint8_t* const> operands,
+                    absl::Span<uint8_t* const> results);
   template <typename T>
   static Code Cholesky;
   template <typename T>

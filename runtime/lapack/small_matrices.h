@@ -1,4 +1,5 @@
-// Factors and triangular systems of matrices so small that a library's preparations would take longer than the work. Column-major, as LAPACK's.
+// Factors and triangular systems of matrices so small that a library's preparations would take longer than the work.
+// Column-major, as LAPACK's.
 #ifndef HILO_RUNTIME_LAPACK_SMALL_MATRICES_H_
 #define HILO_RUNTIME_LAPACK_SMALL_MATRICES_H_
 
@@ -12,8 +13,8 @@ namespace hilo::lapack {
 // Rows and columns of a matrix that these functions are for.
 inline constexpr int32_t kSmallMatrix = 8;
 
-// What getrf does to `a`, m x n of real numbers with leading dimension m: L and U in place, `pivots` (from 1) of min(m, n) rows, and, returned, the number of
-// the first pivot that is 0, or 0.
+// What getrf does to `a`, m x n of real numbers with leading dimension m: L and U in place, `pivots` (from 1) of min(m,
+// n) rows, and, returned, the number of the first pivot that is 0, or 0.
 template <typename T>
 int32_t FactorSmall(T* a, int32_t m, int32_t n, int32_t* pivots) {
   int32_t singular = 0;
@@ -40,8 +41,8 @@ int32_t FactorSmall(T* a, int32_t m, int32_t n, int32_t* pivots) {
   return singular;
 }
 
-// What potrf does to `a`, n x n of real numbers: the factor in its lower or upper half, the other left alone; returned, the number of the first leading minor
-// that is not positive, or 0.
+// What potrf does to `a`, n x n of real numbers: the factor in its lower or upper half, the other left alone; returned,
+// the number of the first leading minor that is not positive, or 0.
 template <typename T>
 int32_t CholeskySmall(T* a, int32_t n, bool lower) {
   const int32_t row = lower ? 1 : n, column = lower ? n : 1;
@@ -61,9 +62,11 @@ int32_t CholeskySmall(T* a, int32_t n, bool lower) {
   return 0;
 }
 
-// Solves t x = b in place for the triangle t(i, k) = a[i * row + k * column] of `size` rows, where b has elements `stride` apart.
+// Solves t x = b in place for the triangle t(i, k) = a[i * row + k * column] of `size` rows, where b has elements
+// `stride` apart.
 template <typename T>
-void SolveSmallTriangle(const T* a, int32_t row, int32_t column, int32_t size, bool lower, bool unit, T* b, int32_t stride) {
+void SolveSmallTriangle(const T* a, int32_t row, int32_t column, int32_t size, bool lower, bool unit, T* b,
+                        int32_t stride) {
   for (int32_t step = 0; step < size; ++step) {
     const int32_t i = lower ? step : size - 1 - step;
     T x = b[i * stride];
@@ -72,13 +75,15 @@ void SolveSmallTriangle(const T* a, int32_t row, int32_t column, int32_t size, b
   }
 }
 
-// What trsm does to `b`, m x n: from the left t x = b, from the right x t = b, where t is `triangle` read along its rows (flipped: along its columns), and then
-// lower or upper. From the right, of rows of b, it is t' x' = b'.
+// What trsm does to `b`, m x n: from the left t x = b, from the right x t = b, where t is `triangle` read along its
+// rows (flipped: along its columns), and then lower or upper. From the right, of rows of b, it is t' x' = b'.
 template <typename T>
-void SolveSmallTriangles(const T* triangle, int32_t m, int32_t n, bool left, bool flipped, bool lower, bool unit, T* b) {
+void SolveSmallTriangles(const T* triangle, int32_t m, int32_t n, bool left, bool flipped, bool lower, bool unit,
+                         T* b) {
   const int32_t size = left ? m : n;
   for (int32_t k = 0; k < (left ? n : m); ++k) {
-    SolveSmallTriangle(triangle, flipped ? size : 1, flipped ? 1 : size, size, lower, unit, b + (left ? k * m : k), left ? 1 : m);
+    SolveSmallTriangle(triangle, flipped ? size : 1, flipped ? 1 : size, size, lower, unit, b + (left ? k * m : k),
+                       left ? 1 : m);
   }
 }
 

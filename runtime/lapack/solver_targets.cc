@@ -8,21 +8,21 @@ namespace {
 template <typename T>
 absl::Status Potrf(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch,
-                        B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kIndex, 0}}));
+  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kIndex, 0}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   HILO_ASSIGN_OR_RETURN(const char uplo, batch.Letter("uplo", "LU"));
   const Int n = batch.ResultSize(0, 1), lda = std::max(n, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(0, 2) == n, "square matrices"));
   if constexpr (!kIsComplex<T>) {
     if (n <= kSmallMatrix) {
-      for (int64_t b = 0; b < batch.count(); ++b) *batch.template Result<Int>(1, b) = CholeskySmall(batch.Result(0, b), n, uplo == 'L');
+      for (int64_t b = 0; b < batch.count(); ++b)
+        *batch.template Result<Int>(1, b) = CholeskySmall(batch.Result(0, b), n, uplo == 'L');
       return absl::OkStatus();
     }
   }
   for (int64_t b = 0; b < batch.count(); ++b) {
-    CallRoutine(batch.routines().potrf, &uplo, &n, batch.Result(0, b), &lda,
-                batch.template Result<Int>(1, b), size_t{1});
+    CallRoutine(batch.routines().potrf, &uplo, &n, batch.Result(0, b), &lda, batch.template Result<Int>(1, b),
+                size_t{1});
   }
   return absl::OkStatus();
 }
@@ -30,13 +30,12 @@ absl::Status Potrf(const Call& call) {
 template <typename T>
 absl::Status Getrf(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(
-      const B batch,
-      B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kIndex, 1}, {B::kIndex, 0}}));
+  HILO_ASSIGN_OR_RETURN(const B batch,
+                        B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kIndex, 1}, {B::kIndex, 0}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), lda = std::max(m, 1);
-  HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(1, 1) == std::min(m, n),
-                                 "as many pivots as the smaller size of the matrix"));
+  HILO_RETURN_IF_ERROR(
+      B::Expect(batch.ResultSize(1, 1) == std::min(m, n), "as many pivots as the smaller size of the matrix"));
   if constexpr (!kIsComplex<T>) {
     if (m <= kSmallMatrix && n <= kSmallMatrix) {
       for (int64_t b = 0; b < batch.count(); ++b) {
@@ -46,8 +45,8 @@ absl::Status Getrf(const Call& call) {
     }
   }
   for (int64_t b = 0; b < batch.count(); ++b) {
-    CallRoutine(batch.routines().getrf, &m, &n, batch.Result(0, b), &lda,
-                batch.template Result<Int>(1, b), batch.template Result<Int>(2, b));
+    CallRoutine(batch.routines().getrf, &m, &n, batch.Result(0, b), &lda, batch.template Result<Int>(1, b),
+                batch.template Result<Int>(2, b));
   }
   return absl::OkStatus();
 }
@@ -55,31 +54,28 @@ absl::Status Getrf(const Call& call) {
 template <typename T>
 absl::Status Geqrf(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch,
-                        B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kNumber, 1}}));
+  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kNumber, 1}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), lda = std::max(m, 1);
-  HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(1, 1) == std::min(m, n),
-                                 "as many taus as the smaller size of the matrix"));
+  HILO_RETURN_IF_ERROR(
+      B::Expect(batch.ResultSize(1, 1) == std::min(m, n), "as many taus as the smaller size of the matrix"));
   return WithWork<T>(batch.count(), [&](int64_t b, T* work, const Int* lwork) {
     Int info = 0;
-    CallRoutine(batch.routines().geqrf, &m, &n, batch.Result(0, b), &lda, batch.Result(1, b), work,
-                lwork, &info);
+    CallRoutine(batch.routines().geqrf, &m, &n, batch.Result(0, b), &lda, batch.Result(1, b), work, lwork, &info);
   });
 }
 
 template <typename T>
 absl::Status Geqp3(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch,
-                        B::Create(call, {{B::kNumber, 2}, {B::kIndex, 1}},
-                                  {{B::kNumber, 2}, {B::kIndex, 1}, {B::kNumber, 1}}));
+  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 2}, {B::kIndex, 1}},
+                                                 {{B::kNumber, 2}, {B::kIndex, 1}, {B::kNumber, 1}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   HILO_RETURN_IF_ERROR(batch.Start(1, 1));
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), lda = std::max(m, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(1, 1) == n, "a column number for each column"));
-  HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(2, 1) == std::min(m, n),
-                                 "as many taus as the smaller size of the matrix"));
+  HILO_RETURN_IF_ERROR(
+      B::Expect(batch.ResultSize(2, 1) == std::min(m, n), "as many taus as the smaller size of the matrix"));
   HILO_ASSIGN_OR_RETURN(const auto rwork, Work<RealOf<T>>(int64_t{2} * n));
   return WithWork<T>(batch.count(), [&](int64_t b, T* work, const Int* lwork) {
     Int info = 0;
@@ -87,8 +83,7 @@ absl::Status Geqp3(const Call& call) {
     Int* jpvt = batch.template Result<Int>(1, b);
     T* tau = batch.Result(2, b);
     if constexpr (kIsComplex<T>) {
-      CallRoutine(batch.routines().geqp3, &m, &n, a, &lda, jpvt, tau, work, lwork, rwork.get(),
-                  &info);
+      CallRoutine(batch.routines().geqp3, &m, &n, a, &lda, jpvt, tau, work, lwork, rwork.get(), &info);
     } else {
       CallRoutine(batch.routines().geqp3, &m, &n, a, &lda, jpvt, tau, work, lwork, &info);
     }
@@ -98,48 +93,40 @@ absl::Status Geqp3(const Call& call) {
 template <typename T>
 absl::Status Orgqr(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch,
-                        B::Create(call, {{B::kNumber, 2}, {B::kNumber, 1}}, {{B::kNumber, 2}}));
+  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 2}, {B::kNumber, 1}}, {{B::kNumber, 2}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
-  const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), k = batch.OperandSize(1, 1),
-            lda = std::max(m, 1);
-  HILO_RETURN_IF_ERROR(B::Expect(m >= n && n >= k,
-                                 "no more reflectors than columns, and no more columns than rows"));
+  const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), k = batch.OperandSize(1, 1), lda = std::max(m, 1);
+  HILO_RETURN_IF_ERROR(B::Expect(m >= n && n >= k, "no more reflectors than columns, and no more columns than rows"));
   return WithWork<T>(batch.count(), [&](int64_t b, T* work, const Int* lwork) {
     Int info = 0;
-    CallRoutine(batch.routines().orgqr, &m, &n, &k, batch.Result(0, b), &lda, batch.Operand(1, b),
-                work, lwork, &info);
+    CallRoutine(batch.routines().orgqr, &m, &n, &k, batch.Result(0, b), &lda, batch.Operand(1, b), work, lwork, &info);
   });
 }
 
 template <typename T>
 absl::Status Ormqr(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(
-      const B batch,
-      B::Create(call, {{B::kNumber, 2}, {B::kNumber, 1}, {B::kNumber, 2}}, {{B::kNumber, 2}}));
+  HILO_ASSIGN_OR_RETURN(const B batch,
+                        B::Create(call, {{B::kNumber, 2}, {B::kNumber, 1}, {B::kNumber, 2}}, {{B::kNumber, 2}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 2));
   HILO_ASSIGN_OR_RETURN(const int64_t left, batch.Attribute("left"));
   HILO_ASSIGN_OR_RETURN(const int64_t transpose, batch.Attribute("transpose"));
   const char side = left != 0 ? 'L' : 'R', trans = transpose == 0 ? 'N' : kIsComplex<T> ? 'C' : 'T';
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), k = batch.OperandSize(1, 1);
   const Int rows = batch.OperandSize(0, 2), lda = std::max(rows, 1), ldc = std::max(m, 1);
-  HILO_RETURN_IF_ERROR(
-      B::Expect(rows == (left != 0 ? m : n) && batch.OperandSize(0, 1) >= k && k <= rows,
-                "reflectors as long as the matrix that they are applied to, and no more of them"));
+  HILO_RETURN_IF_ERROR(B::Expect(rows == (left != 0 ? m : n) && batch.OperandSize(0, 1) >= k && k <= rows,
+                                 "reflectors as long as the matrix that they are applied to, and no more of them"));
   return WithWork<T>(batch.count(), [&](int64_t b, T* work, const Int* lwork) {
     Int info = 0;
-    CallRoutine(batch.routines().ormqr, &side, &trans, &m, &n, &k, batch.Operand(0, b), &lda,
-                batch.Operand(1, b), batch.Result(0, b), &ldc, work, lwork, &info, size_t{1},
-                size_t{1});
+    CallRoutine(batch.routines().ormqr, &side, &trans, &m, &n, &k, batch.Operand(0, b), &lda, batch.Operand(1, b),
+                batch.Result(0, b), &ldc, work, lwork, &info, size_t{1}, size_t{1});
   });
 }
 
 template <typename T>
 absl::Status Trsm(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch,
-                        B::Create(call, {{B::kNumber, 2}, {B::kNumber, 2}}, {{B::kNumber, 2}}));
+  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 2}, {B::kNumber, 2}}, {{B::kNumber, 2}}));
   HILO_RETURN_IF_ERROR(batch.Start(0, 1));
   HILO_ASSIGN_OR_RETURN(const char side, batch.Letter("side", "LR"));
   HILO_ASSIGN_OR_RETURN(const char uplo, batch.Letter("uplo", "LU"));
@@ -153,16 +140,16 @@ absl::Status Trsm(const Call& call) {
     if (m <= kSmallMatrix && n <= kSmallMatrix) {
       const bool left = side == 'L', flipped = (trans != 'N') == left;
       for (int64_t b = 0; b < batch.count(); ++b) {
-        SolveSmallTriangles(batch.Operand(0, b), m, n, left, flipped, (uplo == 'L') != flipped, diag == 'U', batch.Result(0, b));
+        SolveSmallTriangles(batch.Operand(0, b), m, n, left, flipped, (uplo == 'L') != flipped, diag == 'U',
+                            batch.Result(0, b));
       }
       return absl::OkStatus();
     }
   }
   const T one = 1;
   for (int64_t b = 0; b < batch.count(); ++b) {
-    CallRoutine(batch.routines().trsm, &side, &uplo, &trans, &diag, &m, &n, &one,
-                batch.Operand(0, b), &lda, batch.Result(0, b), &ldb, size_t{1}, size_t{1},
-                size_t{1}, size_t{1});
+    CallRoutine(batch.routines().trsm, &side, &uplo, &trans, &diag, &m, &n, &one, batch.Operand(0, b), &lda,
+                batch.Result(0, b), &ldb, size_t{1}, size_t{1}, size_t{1}, size_t{1});
   }
   return absl::OkStatus();
 }
@@ -172,19 +159,15 @@ template <typename T>
 absl::Status Gtsv(const Call& call) {
   using B = BatchCall<T>;
   HILO_ASSIGN_OR_RETURN(
-      const B batch,
-      B::Create(
-          call, {{B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 2}},
-          {{B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 2}, {B::kIndex, 0}}));
+      const B batch, B::Create(call, {{B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 2}},
+                               {{B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 2}, {B::kIndex, 0}}));
   for (int i = 0; i < 4; ++i) HILO_RETURN_IF_ERROR(batch.Start(i, i));
   const Int n = batch.ResultSize(3, 2), columns = batch.ResultSize(3, 1), ldb = std::max(n, 1);
   for (int i = 0; i < 3; ++i)
-    HILO_RETURN_IF_ERROR(
-        B::Expect(batch.ResultSize(i, 1) == n, "diagonals as long as the right-hand side"));
+    HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(i, 1) == n, "diagonals as long as the right-hand side"));
   for (int64_t b = 0; b < batch.count(); ++b) {
-    CallRoutine(batch.routines().gtsv, &n, &columns, batch.Result(0, b) + (n > 0 ? 1 : 0),
-                batch.Result(1, b), batch.Result(2, b), batch.Result(3, b), &ldb,
-                batch.template Result<Int>(4, b));
+    CallRoutine(batch.routines().gtsv, &n, &columns, batch.Result(0, b) + (n > 0 ? 1 : 0), batch.Result(1, b),
+                batch.Result(2, b), batch.Result(3, b), &ldb, batch.template Result<Int>(4, b));
   }
   return absl::OkStatus();
 }

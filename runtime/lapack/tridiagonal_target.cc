@@ -48,8 +48,7 @@ RealOf<T> Eliminate(int64_t n, int64_t columns, const T* lower, Diagonals<T>& u,
   }
   RealOf<T> largest = 0;
   for (int64_t i = 0; i < n; ++i) {
-    largest = std::max({largest, Size(u.main[i]), i + 1 < n ? Size(u.upper[i]) : 0,
-                        i + 2 < n ? Size(u.second[i]) : 0});
+    largest = std::max({largest, Size(u.main[i]), i + 1 < n ? Size(u.upper[i]) : 0, i + 2 < n ? Size(u.second[i]) : 0});
   }
   return largest;
 }
@@ -72,14 +71,12 @@ absl::Status Solve(const Call& call) {
   using R = RealOf<T>;
   HILO_ASSIGN_OR_RETURN(
       const B batch,
-      B::Create(call, {{B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 2}},
-                {{B::kNumber, 2}},
+      B::Create(call, {{B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 1}, {B::kNumber, 2}}, {{B::kNumber, 2}},
                 /*needs_library=*/false));
   HILO_RETURN_IF_ERROR(batch.Start(0, 3));
   const int64_t n = batch.ResultSize(0, 2), columns = batch.ResultSize(0, 1);
   for (int i = 0; i < 3; ++i)
-    HILO_RETURN_IF_ERROR(
-        B::Expect(batch.OperandSize(i, 1) == n, "diagonals as long as the right-hand side"));
+    HILO_RETURN_IF_ERROR(B::Expect(batch.OperandSize(i, 1) == n, "diagonals as long as the right-hand side"));
   Diagonals<T> u;
   HILO_ASSIGN_OR_RETURN(u.main, Work<T>(n));
   HILO_ASSIGN_OR_RETURN(u.upper, Work<T>(n));
@@ -88,9 +85,8 @@ absl::Status Solve(const Call& call) {
     std::copy_n(batch.Operand(1, b), n, u.main.get());
     std::copy_n(batch.Operand(2, b), n, u.upper.get());
     T* x = batch.Result(0, b);
-    const R step = std::max(
-        std::numeric_limits<R>::min(),
-        std::numeric_limits<R>::epsilon() * Eliminate(n, columns, batch.Operand(0, b), u, x));
+    const R step = std::max(std::numeric_limits<R>::min(),
+                            std::numeric_limits<R>::epsilon() * Eliminate(n, columns, batch.Operand(0, b), u, x));
     for (int64_t c = 0; c < columns; ++c, x += n) {
       for (int64_t i = n - 1; i >= 0; --i) {
         if (i + 1 < n) x[i] -= u.upper[i] * x[i + 1];
@@ -105,14 +101,10 @@ absl::Status Solve(const Call& call) {
 absl::Status SolvePerturbed(const Call& call) {
   if (call.operands.empty()) return InvalidArgument("expected 4 operands; got none");
   switch (call.operands[0].type) {
-    case F32:
-      return Solve<float>(call);
-    case F64:
-      return Solve<double>(call);
-    case C64:
-      return Solve<std::complex<float>>(call);
-    case C128:
-      return Solve<std::complex<double>>(call);
+    case F32: return Solve<float>(call);
+    case F64: return Solve<double>(call);
+    case C64: return Solve<std::complex<float>>(call);
+    case C128: return Solve<std::complex<double>>(call);
     default:
       return InvalidArgument("expected operand 0 to be f32, f64, c64 or c128; got ",
                              PrimitiveTypeName(call.operands[0].type));

@@ -27,7 +27,8 @@ C Logistic(C z) {
   return e / (1.0L + e);
 }
 
-// NaN, which is not compared, where the exponent |y log x| is above 1: the error of the result is that of its logarithm times the exponent.
+// NaN, which is not compared, where the exponent |y log x| is above 1: the error of the result is that of its logarithm
+// times the exponent.
 C ModeratePower(C x, C y) {
   const C exponent = y * std::log(x);
   return std::abs(exponent) <= 1 ? std::exp(exponent) : C(std::numeric_limits<Wide>::quiet_NaN());
@@ -57,7 +58,10 @@ constexpr Function kFunctions[] = {
     {"round-nearest-afz", 1, [](Wide x, Wide) { return std::round(x); }, nullptr},
     {"round-nearest-even", 1, [](Wide x, Wide) { return std::nearbyint(x); }, nullptr},
     {"rsqrt", 1, [](Wide x, Wide) { return 1 / std::sqrt(x); }, [](C x, C) { return 1.0L / std::sqrt(x); }},
-    {"sign", 1, [](Wide x, Wide) { return x > 0 ? 1 : x < 0 ? -1 : x; }, [](C x, C) { return x == C(0) ? x : x / std::abs(x); }},
+    {"sign", 1, [](Wide x, Wide) { return x > 0   ? 1
+                                          : x < 0 ? -1
+                                                  : x; },
+     [](C x, C) { return x == C(0) ? x : x / std::abs(x); }},
     {"sine", 1, [](Wide x, Wide) { return std::sin(x); }, [](C x, C) { return std::sin(x); }},
     {"sinh", 1, [](Wide x, Wide) { return std::sinh(x); }, [](C x, C) { return std::sinh(x); }},
     {"sqrt", 1, [](Wide x, Wide) { return std::sqrt(x); }, [](C x, C) { return std::sqrt(x); }},
@@ -83,7 +87,9 @@ class Random {
     return z ^ (z >> 31);
   }
   double Uniform(double low, double high) { return low + (high - low) * (static_cast<double>(Bits() >> 11) * 0x1p-53); }
-  int64_t Integer(int64_t low, int64_t high) { return low + static_cast<int64_t>(Bits() % static_cast<uint64_t>(high - low + 1)); }
+  int64_t Integer(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(Bits() % static_cast<uint64_t>(high - low + 1));
+  }
 
  private:
   uint64_t state_;
@@ -92,17 +98,49 @@ class Random {
 template <typename T>
 std::vector<T> HardArguments() {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> values = {0, 1, 2, 3, T(0.5), T(0.25), T(1.5), T(2.5), 10, 100, 127, 128, 1000, Limits::infinity(), Limits::quiet_NaN(), Limits::min(),
-                           Limits::denorm_min(), 3 * Limits::denorm_min(), Limits::max(), Limits::epsilon(), Limits::min() / 2, std::sqrt(Limits::min()),
-                           std::sqrt(Limits::max()), T(0x1p16), T(0x1p22), T(0x1p23), T(0x1p24), T(0x1p30), T(0x1p31), T(0x1p52), T(0x1p53), T(1e22)};
+  std::vector<T> values = {0,
+                           1,
+                           2,
+                           3,
+                           T(0.5),
+                           T(0.25),
+                           T(1.5),
+                           T(2.5),
+                           10,
+                           100,
+                           127,
+                           128,
+                           1000,
+                           Limits::infinity(),
+                           Limits::quiet_NaN(),
+                           Limits::min(),
+                           Limits::denorm_min(),
+                           3 * Limits::denorm_min(),
+                           Limits::max(),
+                           Limits::epsilon(),
+                           Limits::min() / 2,
+                           std::sqrt(Limits::min()),
+                           std::sqrt(Limits::max()),
+                           T(0x1p16),
+                           T(0x1p22),
+                           T(0x1p23),
+                           T(0x1p24),
+                           T(0x1p30),
+                           T(0x1p31),
+                           T(0x1p52),
+                           T(0x1p53),
+                           T(1e22)};
   // Where exp, expm1, sinh, cosh and logistic overflow, become subnormal and vanish.
-  for (double edge : {87.33654475055310, 88.72283905206835, 89.41598629223294, 103.2789, 103.9720770839918, 708.3964185322641, 709.782712893384,
-                      710.4758600739439, 744.4400719213812, 745.1332191019412, 36.7368005696771, 16.635532333438683}) {
-    for (int step = -4; step <= 4; ++step) values.push_back(static_cast<T>(edge) * (1 + static_cast<T>(step) * Limits::epsilon()));
+  for (double edge : {87.33654475055310, 88.72283905206835, 89.41598629223294, 103.2789, 103.9720770839918,
+                      708.3964185322641, 709.782712893384, 710.4758600739439, 744.4400719213812, 745.1332191019412,
+                      36.7368005696771, 16.635532333438683}) {
+    for (int step = -4; step <= 4; ++step)
+      values.push_back(static_cast<T>(edge) * (1 + static_cast<T>(step) * Limits::epsilon()));
   }
   // Multiples of pi / 2, and the numbers of each type that come closest to one.
   for (int k = 1; k <= 1000; ++k) values.push_back(static_cast<T>(k * 1.5707963267948966L));
-  for (int e = 10; e < 60; ++e) values.push_back(static_cast<T>(std::nearbyint(std::ldexp(1.1L, e)) * 1.5707963267948966L));
+  for (int e = 10; e < 60; ++e)
+    values.push_back(static_cast<T>(std::nearbyint(std::ldexp(1.1L, e)) * 1.5707963267948966L));
   values.push_back(static_cast<T>(std::ldexp(16367173.0L, 72)));
   if constexpr (sizeof(T) == 8) values.push_back(static_cast<T>(std::ldexp(6381956970095103.0L, 797)));
   // Halves, where rounding decides; the neighbours of one, where logarithms and inverse functions begin.
@@ -127,7 +165,8 @@ Precision PrecisionOf(PrimitiveType type) {
   switch (type) {
     case F16: return {11, -14, 15};
     case BF16: return {8, -126, 127};
-    case F32: case C64: return {24, -126, 127};
+    case F32:
+    case C64: return {24, -126, 127};
     default: return {53, -1022, 1023};
   }
 }
@@ -145,7 +184,9 @@ double UlpError(const Precision& precision, Wide got, Wide exact) {
 
 double UlpError(const Precision& precision, WideComplex got, WideComplex exact) {
   const Wide magnitude = std::abs(exact);
-  if (!std::isfinite(magnitude) || magnitude < std::ldexp(Wide{1}, precision.min_exponent) || magnitude > std::ldexp(Wide{1}, precision.max_exponent)) return 0;
+  if (!std::isfinite(magnitude) || magnitude < std::ldexp(Wide{1}, precision.min_exponent) ||
+      magnitude > std::ldexp(Wide{1}, precision.max_exponent))
+    return 0;
   const Wide distance = std::abs(got - exact);
   if (!std::isfinite(distance)) return kWrong;
   return static_cast<double>(distance / std::ldexp(Wide{1}, std::ilogb(magnitude) - (precision.digits - 1)));
@@ -159,14 +200,16 @@ std::vector<T> Arguments(int64_t count) {
   const double bend = sizeof(T) == 8 ? 760 : 110;
   while (static_cast<int64_t>(values.size()) < count) {
     const T sign = (random.Bits() & 1) != 0 ? T(1) : T(-1);
-    values.push_back(sign * static_cast<T>(std::ldexp(random.Uniform(1, 2), static_cast<int>(random.Integer(-exponents - 20, exponents - 1)))));
+    values.push_back(sign * static_cast<T>(std::ldexp(random.Uniform(1, 2), static_cast<int>(random.Integer(
+                                                                                -exponents - 20, exponents - 1)))));
     values.push_back(static_cast<T>(random.Uniform(-1.1, 1.1)));
     values.push_back(static_cast<T>(random.Uniform(-10, 10)));
     values.push_back(static_cast<T>(random.Uniform(0.5, 2)));
     values.push_back(static_cast<T>(random.Uniform(-bend, bend)));
     values.push_back(static_cast<T>(random.Uniform(-1e5, 1e5)));
     values.push_back(static_cast<T>(std::ldexp(random.Uniform(-1, 1), static_cast<int>(random.Integer(-50, 30)))));
-    values.push_back(T(1) + static_cast<T>(std::ldexp(random.Uniform(-1, 1), static_cast<int>(random.Integer(-40, 0)))));
+    values.push_back(T(1) +
+                     static_cast<T>(std::ldexp(random.Uniform(-1, 1), static_cast<int>(random.Integer(-40, 0)))));
     values.push_back(static_cast<T>(static_cast<Wide>(random.Integer(-1000000, 1000000)) * 1.5707963267948966L));
   }
   values.resize(static_cast<size_t>(count));
@@ -186,7 +229,10 @@ std::vector<T> SecondArguments(const std::vector<T>& first) {
       case 1: values[i] = static_cast<T>(random.Integer(-20, 20)); break;
       case 2: values[i] = x * static_cast<T>(random.Uniform(0.001, 1.5)); break;
       // A power close to overflow or underflow, another anywhere.
-      case 3: values[i] = (random.Bits() & 1 ? top : -top) / std::log2(std::fabs(x)) * static_cast<T>(random.Uniform(0.97, 1.02)); break;
+      case 3:
+        values[i] =
+            (random.Bits() & 1 ? top : -top) / std::log2(std::fabs(x)) * static_cast<T>(random.Uniform(0.97, 1.02));
+        break;
       case 4: values[i] = static_cast<T>(random.Uniform(-1, 1)) * top / std::log2(std::fabs(x)); break;
       default: values[i] = x / static_cast<T>(random.Integer(1, 1 << 20)); break;
     }

@@ -1,10 +1,12 @@
-// Measures the largest error of every element-wise function in every floating-point type on every platform, and holds it against docs/numerics.md.
+// Measures the largest error of every element-wise function in every floating-point type on every platform, and holds
+// it against docs/numerics.md.
 //
 //   hilo_accuracy docs/numerics.md [--samples=N] [--functions=tan,tanh] [--update]
 //
-// F16 and BF16 take all their 65,536 numbers as (first) arguments; the other types take N samples. The two tables of the document, whose cells are the bounds
-// in units of the last place, are what a run compares with: an error above its cell ends the program with 1 and names the argument. --update
-// writes the measured errors, rounded up to a tenth, in place of the cells.
+// F16 and BF16 take all their 65,536 numbers as (first) arguments; the other types take N samples. The two tables of
+// the document, whose cells are the bounds in units of the last place, are what a run compares with: an error above its
+// cell ends the program with 1 and names the argument. --update writes the measured errors, rounded up to a tenth, in
+// place of the cells.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -30,7 +32,8 @@ namespace {
 constexpr double kLimit = 4, kComplexLimit = 5;
 constexpr int64_t kChunk = 1 << 16;
 
-// The CPU's column is the worse of this machine's instructions and of those that every x86-64 has, which lack fused multiply-add.
+// The CPU's column is the worse of this machine's instructions and of those that every x86-64 has, which lack fused
+// multiply-add.
 struct Target {
   const char* platform;
   const char* cpu;
@@ -63,7 +66,8 @@ class Measurer {
 
   // Measures `function` on x (and y), of type T, against the values in long double.
   template <typename T>
-  absl::Status Measure(const Function& function, const std::vector<T>& x, const std::vector<T>& y, std::map<std::string, Worst>* row) {
+  absl::Status Measure(const Function& function, const std::vector<T>& x, const std::vector<T>& y,
+                       std::map<std::string, Worst>* row) {
     constexpr PrimitiveType kType = NativeToPrimitiveType<T>();
     const std::string type(PrimitiveTypeName(kType));
     const int64_t size = std::min<int64_t>(kChunk, static_cast<int64_t>(x.size()));
@@ -71,22 +75,25 @@ class Measurer {
     for (const Target& target : kTargets) {
       const bool magnitude = is_complex<T> && absl::string_view(function.name) == "abs";
       const std::string result(PrimitiveTypeName(magnitude ? ComplexComponentType(kType) : kType));
-      const std::string text = absl::StrFormat("HloModule accuracy\nENTRY main {\n  x = %s[%d] parameter(0)\n%s  ROOT r = %s[%d] %s(x%s)\n}\n", type, size,
-                                               function.arity == 2 ? absl::StrFormat("  y = %s[%d] parameter(1)\n", type, size) : "", result, size,
-                                               function.name, function.arity == 2 ? ", y" : "");
+      const std::string text = absl::StrFormat(
+          "HloModule accuracy\nENTRY main {\n  x = %s[%d] parameter(0)\n%s  ROOT r = %s[%d] %s(x%s)\n}\n", type, size,
+          function.arity == 2 ? absl::StrFormat("  y = %s[%d] parameter(1)\n", type, size) : "", result, size,
+          function.name, function.arity == 2 ? ", y" : "");
       CompileOptions options;
       options.cpu = target.cpu;
       HILO_ASSIGN_OR_RETURN(programs.emplace_back(), clients_[target.platform]->CompileHloText(text, options));
     }
     for (int64_t begin = 0; begin + size <= static_cast<int64_t>(x.size()); begin += size) {
-      const auto part_x = absl::MakeConstSpan(x).subspan(begin, size), part_y = absl::MakeConstSpan(y.empty() ? x : y).subspan(begin, size);
+      const auto part_x = absl::MakeConstSpan(x).subspan(begin, size),
+                 part_y = absl::MakeConstSpan(y.empty() ? x : y).subspan(begin, size);
       const auto exact = Exact(function, part_x, part_y);
       const Literal first = LiteralUtil::CreateR1<T>(part_x), second = LiteralUtil::CreateR1<T>(part_y);
       for (size_t t = 0; t < programs.size(); ++t) {
         std::vector<const Literal*> arguments = {&first};
         if (function.arity == 2) arguments.push_back(&second);
         HILO_ASSIGN_OR_RETURN(const Literal result, programs[t]->ExecuteLiterals(arguments));
-        Compare(function, kType, exact, part_x, part_y, result, kTargets[t], &(*row)[absl::StrCat(kTargets[t].platform, " ", type)]);
+        Compare(function, kType, exact, part_x, part_y, result, kTargets[t],
+                &(*row)[absl::StrCat(kTargets[t].platform, " ", type)]);
       }
     }
     return absl::OkStatus();
@@ -117,12 +124,16 @@ class Measurer {
     return exact;
   }
 
-  static std::string Text(Wide value) { return absl::StrFormat("%.17g (%a)", static_cast<double>(value), static_cast<double>(value)); }
-  static std::string Text(WideComplex value) { return absl::StrCat("(", Text(value.real()), ", ", Text(value.imag()), ")"); }
+  static std::string Text(Wide value) {
+    return absl::StrFormat("%.17g (%a)", static_cast<double>(value), static_cast<double>(value));
+  }
+  static std::string Text(WideComplex value) {
+    return absl::StrCat("(", Text(value.real()), ", ", Text(value.imag()), ")");
+  }
 
   template <typename T, typename W>
-  static void Compare(const Function& function, PrimitiveType type, const std::vector<W>& exact, absl::Span<const T> x, absl::Span<const T> y,
-                      const Literal& result, const Target& target, Worst* worst) {
+  static void Compare(const Function& function, PrimitiveType type, const std::vector<W>& exact, absl::Span<const T> x,
+                      absl::Span<const T> y, const Literal& result, const Target& target, Worst* worst) {
     const Precision precision = PrecisionOf(type);
     const bool real_result = is_complex<T> && !IsComplexType(result.shape().element_type());
     for (size_t i = 0; i < x.size(); ++i) {
@@ -134,8 +145,9 @@ class Measurer {
       }
       const double ulps = UlpError(precision, got, exact[i]);
       if (ulps <= worst->ulps) continue;
-      *worst = {ulps, absl::StrCat(Text(Widen(x[i])), function.arity == 2 ? absl::StrCat(", ", Text(Widen(y[i]))) : "", " gave ", Text(got), " on ",
-                                   target.platform, " ", target.cpu, ", exactly ", Text(exact[i]))};
+      *worst = {ulps, absl::StrCat(Text(Widen(x[i])), function.arity == 2 ? absl::StrCat(", ", Text(Widen(y[i]))) : "",
+                                   " gave ", Text(got), " on ", target.platform, " ", target.cpu, ", exactly ",
+                                   Text(exact[i]))};
     }
   }
 
@@ -146,7 +158,8 @@ class Measurer {
 template <typename T>
 std::vector<T> AllNumbers(uint32_t step, uint32_t start) {
   std::vector<T> values;
-  for (uint32_t bits = 0; bits < 65536; ++bits) values.push_back(T::FromBits(static_cast<uint16_t>(bits * step + start)));
+  for (uint32_t bits = 0; bits < 65536; ++bits)
+    values.push_back(T::FromBits(static_cast<uint16_t>(bits * step + start)));
   return values;
 }
 
@@ -156,17 +169,22 @@ absl::StatusOr<Errors> MeasureAll(const Options& options) {
   const auto f64 = Arguments<double>(options.samples);
   const auto f32_second = SecondArguments(f32);
   const auto f64_second = SecondArguments(f64);
-  const auto c64 = ComplexArguments<float>(options.samples / 4, 3), c64_second = ComplexArguments<float>(options.samples / 4, 4);
-  const auto c128 = ComplexArguments<double>(options.samples / 4, 5), c128_second = ComplexArguments<double>(options.samples / 4, 6);
+  const auto c64 = ComplexArguments<float>(options.samples / 4, 3),
+             c64_second = ComplexArguments<float>(options.samples / 4, 4);
+  const auto c128 = ComplexArguments<double>(options.samples / 4, 5),
+             c128_second = ComplexArguments<double>(options.samples / 4, 6);
   Errors errors;
   for (const Function& function : Functions()) {
-    if (!options.functions.empty() && std::find(options.functions.begin(), options.functions.end(), function.name) == options.functions.end()) continue;
+    if (!options.functions.empty() &&
+        std::find(options.functions.begin(), options.functions.end(), function.name) == options.functions.end())
+      continue;
     std::map<std::string, Worst>* row = &errors[function.name];
     const int pairs = function.arity == 2 ? 4 : 1;
     for (int i = 0; i < pairs; ++i) {
       const uint32_t step = 2 * 7919 * i + 40503, start = 12345 * i;
       HILO_RETURN_IF_ERROR(measurer.Measure(function, AllNumbers<half>(1, 0), AllNumbers<half>(step, start), row));
-      HILO_RETURN_IF_ERROR(measurer.Measure(function, AllNumbers<bfloat16>(1, 0), AllNumbers<bfloat16>(step, start), row));
+      HILO_RETURN_IF_ERROR(
+          measurer.Measure(function, AllNumbers<bfloat16>(1, 0), AllNumbers<bfloat16>(step, start), row));
     }
     HILO_RETURN_IF_ERROR(measurer.Measure(function, f32, f32_second, row));
     HILO_RETURN_IF_ERROR(measurer.Measure(function, f64, f64_second, row));
@@ -181,10 +199,13 @@ std::string Cell(double ulps) {
   return std::isinf(ulps) ? "wrong" : ulps == 0 ? "0" : absl::StrFormat("%.1f", std::ceil(ulps * 10) / 10);
 }
 
-bool IsComplexColumn(absl::string_view column) { return absl::EndsWith(column, "c64") || absl::EndsWith(column, "c128"); }
+bool IsComplexColumn(absl::string_view column) {
+  return absl::EndsWith(column, "c64") || absl::EndsWith(column, "c128");
+}
 
-// Walks the tables of the document: a header line that begins with "| function |" names the columns ("cpu f32"), each row a function. Returns the
-// document with the measured errors for cells; adds what lies above its cell to `failures`, and what has no cell.
+// Walks the tables of the document: a header line that begins with "| function |" names the columns ("cpu f32"), each
+// row a function. Returns the document with the measured errors for cells; adds what lies above its cell to `failures`,
+// and what has no cell.
 std::string CompareWithDocument(const std::string& document, const Errors& errors, std::vector<std::string>* failures) {
   std::vector<std::string> columns, lines;
   std::map<std::string, std::map<std::string, Worst>> left = errors;
@@ -201,19 +222,23 @@ std::string CompareWithDocument(const std::string& document, const Errors& error
         auto it = row.find(columns[i]);
         if (it == row.end()) continue;
         double bound = -1;
-        if (!absl::SimpleAtod(cells[i], &bound) || bound > (IsComplexColumn(columns[i]) ? kComplexLimit : kLimit) || it->second.ulps > bound) {
-          failures->push_back(absl::StrFormat("%s, %s: %.3f ULP, the bound is '%s': %s", cells[1], columns[i], it->second.ulps, cells[i], it->second.where));
+        if (!absl::SimpleAtod(cells[i], &bound) || bound > (IsComplexColumn(columns[i]) ? kComplexLimit : kLimit) ||
+            it->second.ulps > bound) {
+          failures->push_back(absl::StrFormat("%s, %s: %.3f ULP, the bound is '%s': %s", cells[1], columns[i],
+                                              it->second.ulps, cells[i], it->second.where));
         }
         cells[i] = Cell(it->second.ulps);
         row.erase(it);
       }
-      lines.push_back(absl::StrCat("| ", absl::StrJoin(absl::MakeConstSpan(cells).subspan(1, cells.size() - 2), " | "), " |"));
+      lines.push_back(
+          absl::StrCat("| ", absl::StrJoin(absl::MakeConstSpan(cells).subspan(1, cells.size() - 2), " | "), " |"));
       continue;
     }
     lines.emplace_back(line);
   }
   for (const auto& [function, row] : left) {
-    for (const auto& [column, worst] : row) failures->push_back(absl::StrCat(function, ", ", column, ": the document has no cell for it"));
+    for (const auto& [column, worst] : row)
+      failures->push_back(absl::StrCat(function, ", ", column, ": the document has no cell for it"));
   }
   return absl::StrJoin(lines, "\n");
 }
@@ -225,7 +250,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
     if (argument == "--update") {
       options.update = true;
     } else if (absl::ConsumePrefix(&argument, "--samples=")) {
-      if (!absl::SimpleAtoi(argument, &options.samples) || options.samples < 1) return InvalidArgument("--samples takes a number above 0, got ", argument);
+      if (!absl::SimpleAtoi(argument, &options.samples) || options.samples < 1)
+        return InvalidArgument("--samples takes a number above 0, got ", argument);
     } else if (absl::ConsumePrefix(&argument, "--functions=")) {
       options.functions = absl::StrSplit(argument, ',');
     } else if (!absl::StartsWith(argument, "--") && options.document.empty()) {

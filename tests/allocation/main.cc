@@ -1,8 +1,9 @@
 // Every allocation fails once: hilo_allocation_tests.
 //
-// Each scenario is done again and again, and the first, the second ... of its allocations fails, until a round needs no more than have failed. Each time
-// there must be an error that says so (or nobody needed that memory), nothing may be lost, and what the scenario uses must go on. In runs and transfers any
-// memory fails; where programs are read and compiled, that of buffers: neither abseil's tables nor LLVM go on without memory of their own.
+// Each scenario is done again and again, and the first, the second ... of its allocations fails, until a round needs no
+// more than have failed. Each time there must be an error that says so (or nobody needed that memory), nothing may be
+// lost, and what the scenario uses must go on. In runs and transfers any memory fails; where programs are read and
+// compiled, that of buffers: neither abseil's tables nor LLVM go on without memory of their own.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +27,8 @@ std::atomic<int64_t> live{0};       // allocations that have not been given back
 
 void* Allocate(size_t size, size_t alignment) {
   if (left.load(std::memory_order_relaxed) != kNever && left.fetch_sub(1) == 0) return nullptr;
-  void* memory = alignment == 0 ? std::malloc(size) : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  void* memory = alignment == 0 ? std::malloc(size)
+                                : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (memory != nullptr) live.fetch_add(1, std::memory_order_relaxed);
   return memory;
 }
@@ -43,8 +45,12 @@ void Free(void* memory) {
 
 void* operator new(size_t size) { return AllocateOrThrow(size, 0); }
 void* operator new[](size_t size) { return AllocateOrThrow(size, 0); }
-void* operator new(size_t size, std::align_val_t alignment) { return AllocateOrThrow(size, static_cast<size_t>(alignment)); }
-void* operator new[](size_t size, std::align_val_t alignment) { return AllocateOrThrow(size, static_cast<size_t>(alignment)); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  return AllocateOrThrow(size, static_cast<size_t>(alignment));
+}
+void* operator new[](size_t size, std::align_val_t alignment) {
+  return AllocateOrThrow(size, static_cast<size_t>(alignment));
+}
 void* operator new(size_t size, const std::nothrow_t&) noexcept { return Allocate(size, 0); }
 void* operator new[](size_t size, const std::nothrow_t&) noexcept { return Allocate(size, 0); }
 void operator delete(void* memory) noexcept { Free(memory); }
@@ -91,7 +97,8 @@ ENTRY main { x = f32[300] parameter(0)  b = f32[300,300] broadcast(x), dimension
 constexpr char kSolve[] = R"(HloModule m
 ENTRY main { x = f32[300] parameter(0)  b = f32[300,300] broadcast(x), dimensions={1}  i = s32[300,300] iota(), iota_dimension=0  j = s32[300,300] iota(), iota_dimension=1
              e = pred[300,300] compare(i, j), direction=EQ  d = f32[300,300] convert(e)  ROOT r = f32[300,300] cholesky(d), lower=true })";
-constexpr const char* kPrograms[] = {kTopK, kSolve, kElementwise, kReduction, kLoop, kSorted, kProduct, kFourier, kDynamic, kLarge};
+constexpr const char* kPrograms[] = {kTopK,   kSolve,   kElementwise, kReduction, kLoop,
+                                     kSorted, kProduct, kFourier,     kDynamic,   kLarge};
 
 struct Scenario {
   std::string name;
@@ -167,9 +174,11 @@ std::shared_ptr<Executable> MustCompile(Client* client, const char* text) {
 class Tester {
  public:
   // `arm` makes allocation number k from now on fail; `disarm` says whether it has.
-  void Run(const Scenario& scenario, const std::function<void(int64_t k)>& arm, const std::function<bool()>& disarm, const std::function<int64_t()>& count) {
+  void Run(const Scenario& scenario, const std::function<void(int64_t k)>& arm, const std::function<bool()>& disarm,
+           const std::function<int64_t()>& count) {
     for (int i = 0; i < 3; ++i) {  // fills what is kept for the next time
-      if (const absl::Status status = scenario.run(); !status.ok()) return Fail(scenario, -1, absl::StrCat("fails with all memory: ", status.ToString()));
+      if (const absl::Status status = scenario.run(); !status.ok())
+        return Fail(scenario, -1, absl::StrCat("fails with all memory: ", status.ToString()));
     }
     const int64_t before = count();
     int64_t errors = 0, k = 0;
@@ -180,10 +189,12 @@ class Tester {
       errors += !status.ok();
       if (!status.ok() && (!fired || !absl::IsResourceExhausted(status))) return Fail(scenario, k, status.ToString());
       if (k % 16 != 0) continue;
-      if (const absl::Status again = scenario.run(); !again.ok()) return Fail(scenario, k, absl::StrCat("does not go on: ", again.ToString()));
+      if (const absl::Status again = scenario.run(); !again.ok())
+        return Fail(scenario, k, absl::StrCat("does not go on: ", again.ToString()));
     }
     if (errors == 0) return Fail(scenario, k, "no error at all");
-    for (int i = 0; i < 200 && count() > before + kKept; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));  // threads may lag behind
+    for (int i = 0; i < 200 && count() > before + kKept; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // threads may lag behind
     if (count() > before + kKept) return Fail(scenario, k, absl::StrCat(count() - before, " allocations are lost"));
     ++passed_;
     rounds_ += k;
@@ -192,7 +203,8 @@ class Tester {
     Run(scenario, [](int64_t k) { left = k; }, [] { return left.exchange(kNever) < 0; }, [] { return live.load(); });
   }
   int Finish() const {
-    std::printf("%d scenarios, %lld failed allocations, %d failures\n", passed_ + failed_, static_cast<long long>(rounds_), failed_);
+    std::printf("%d scenarios, %lld failed allocations, %d failures\n", passed_ + failed_,
+                static_cast<long long>(rounds_), failed_);
     return failed_ == 0 ? 0 : 1;
   }
 
@@ -219,8 +231,10 @@ int Main() {
     const char* text = kPrograms[i];
     const std::shared_ptr<Executable> executable = MustCompile(cpu.get(), text);
     tester.RunWithNew({absl::StrCat("run, program ", i), [&] { return RunAsynchronously(cpu.get(), *executable); }});
-    tester.Run({absl::StrCat("buffers, program ", i), [&] { return CompileAndRun(failing.get(), text); }}, [&](int64_t k) { allocator.left_ = k; },
-               [&] { return allocator.left_.exchange(kNever) < 0; }, [&] { return 1000 * allocator.live_ + failing->memory_stats().bytes_in_use; });
+    tester.Run(
+        {absl::StrCat("buffers, program ", i), [&] { return CompileAndRun(failing.get(), text); }},
+        [&](int64_t k) { allocator.left_ = k; }, [&] { return allocator.left_.exchange(kNever) < 0; },
+        [&] { return 1000 * allocator.live_ + failing->memory_stats().bytes_in_use; });
   }
   const std::shared_ptr<Client> two = MakeClient({.device_count = 2});
   const std::shared_ptr<Executable> sum = MustCompile(two.get(), kAllReduce);

@@ -1,8 +1,9 @@
 // What one process of four does to the others: hilo_fault_tests [--rounds=N] [--seed=S] [--only=TEXT].
 //
-// For every collective and every fault, four processes run that collective over and over until the one that is the victim is killed, stopped, does
-// something else than the others, or fails. The others must all hear of it, in time, with an error that names the op, its number and ranks; they live,
-// and go on as a group of three. Nothing may be left behind.
+// For every collective and every fault, four processes run that collective over and over until the one that is the
+// victim is killed, stopped, does something else than the others, or fails. The others must all hear of it, in time,
+// with an error that names the op, its number and ranks; they live, and go on as a group of three. Nothing may be left
+// behind.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -35,12 +36,15 @@ constexpr int kRanks = 4;
 constexpr absl::Duration kDeadline = absl::Milliseconds(500);
 // Beyond the deadline, for what is stuck; in all, for what is dead or wrong.
 constexpr absl::Duration kGrace = absl::Seconds(2);
-constexpr const char* kOps[] = {"all-reduce",           "all-reduce-of-much", "reduce-scatter",     "all-gather", "all-to-all",
-                                "collective-permute",   "collective-broadcast", "ragged-all-to-all", "send"};
+constexpr const char* kOps[] = {"all-reduce",           "all-reduce-of-much", "reduce-scatter",
+                                "all-gather",           "all-to-all",         "collective-permute",
+                                "collective-broadcast", "ragged-all-to-all",  "send"};
 constexpr const char* kFaults[] = {"killed", "stopped", "wrong", "fails"};
 
 const Reduction kSum = {.element_bytes = 4, .combine = [](void* result, const void* a, const void* b, int64_t count) {
-                          for (int64_t i = 0; i < count; ++i) static_cast<float*>(result)[i] = static_cast<const float*>(a)[i] + static_cast<const float*>(b)[i];
+                          for (int64_t i = 0; i < count; ++i)
+                            static_cast<float*>(result)[i] =
+                                static_cast<const float*>(a)[i] + static_cast<const float*>(b)[i];
                           return absl::OkStatus();
                         }};
 
@@ -86,7 +90,10 @@ struct Case {
 
 absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<KeyValueStore>& store) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<ProcessGroup> group,
-                        ProcessGroup::Join({.process_id = rank - (rank > one.victim), .process_count = kRanks - 1, .store = store, .name = "rest",
+                        ProcessGroup::Join({.process_id = rank - (rank > one.victim),
+                                            .process_count = kRanks - 1,
+                                            .store = store,
+                                            .name = "rest",
                                             .timeout = absl::Seconds(20)}));
   const std::vector<int> devices = {0, 1, 2};
   ProcessGroup::Run run = group->StartRun(devices, {0, 1, 2});
@@ -105,8 +112,9 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
 absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<KeyValueStore> store, MakeFileStore(folder));
   std::shared_ptr<ProcessGroup> group;
-  HILO_ASSIGN_OR_RETURN(group, ProcessGroup::Join({.process_id = rank, .process_count = kRanks, .store = store,
-                                                   .timeout = absl::Seconds(20)}));
+  HILO_ASSIGN_OR_RETURN(
+      group,
+      ProcessGroup::Join({.process_id = rank, .process_count = kRanks, .store = store, .timeout = absl::Seconds(20)}));
   HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, kRanks, absl::Now() + absl::Seconds(20)));
   const std::vector<int> devices = {0, 1, 2, 3};
   ProcessGroup::Run run = group->StartRun(devices, {0, 1, 2, 3});
@@ -122,7 +130,8 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
         std::thread([&] {  // in the middle of whatever it does
           absl::SleepFor(absl::Microseconds(microseconds));
           raise(one.fault == "killed" ? SIGKILL : SIGSTOP);
-        }).detach();
+        })
+            .detach();
       }
       if (one.fault == "fails") {
         communicator.Finish(absl::DataLossError("the handler has failed"));
@@ -133,7 +142,8 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
     const bool wrong = is_victim && i == step && one.fault == "wrong";
     status = Call(one.op, communicator, 1, wrong ? 2 : 1, one.fault == "stopped" ? kDeadline : absl::Seconds(20));
   }
-  std::printf("%s\t%lld\t%s\n", absl::StatusCodeToString(status.code()).c_str(), static_cast<long long>(absl::ToInt64Milliseconds(absl::Now() - last)),
+  std::printf("%s\t%lld\t%s\n", absl::StatusCodeToString(status.code()).c_str(),
+              static_cast<long long>(absl::ToInt64Milliseconds(absl::Now() - last)),
               std::string(status.message()).c_str());
   std::fflush(stdout);
   if (is_victim) return absl::OkStatus();
@@ -199,13 +209,16 @@ bool Await(std::vector<Child>& children, int except, absl::Time deadline) {
 
 // What is wrong with what the survivor says; empty: nothing.
 std::string Complaint(const Case& one, const Child& child) {
-  const std::vector<std::pair<std::string, std::string>> codes = {
-      {"killed", "UNAVAILABLE"}, {"stopped", "DEADLINE_EXCEEDED"}, {"wrong", "FAILED_PRECONDITION"}, {"fails", "DATA_LOSS"}};
+  const std::vector<std::pair<std::string, std::string>> codes = {{"killed", "UNAVAILABLE"},
+                                                                  {"stopped", "DEADLINE_EXCEEDED"},
+                                                                  {"wrong", "FAILED_PRECONDITION"},
+                                                                  {"fails", "DATA_LOSS"}};
   if (child.status != 0) return absl::StrCat("it ended with ", child.status);
   const std::string first = child.text.substr(0, child.text.find('\n'));
   const size_t tab = first.find('\t'), second = first.find('\t', tab + 1);
   int64_t milliseconds;
-  if (second == std::string::npos || !absl::SimpleAtoi(first.substr(tab + 1, second - tab - 1), &milliseconds)) return "it says no status";
+  if (second == std::string::npos || !absl::SimpleAtoi(first.substr(tab + 1, second - tab - 1), &milliseconds))
+    return "it says no status";
   const std::string message = first.substr(second + 1);
   for (const auto& [fault, code] : codes) {
     if (one.fault == fault && first.substr(0, tab) != code) return absl::StrCat("expected ", code);
@@ -214,8 +227,10 @@ std::string Complaint(const Case& one, const Child& child) {
   if (absl::Milliseconds(milliseconds) > most) return "that took too long";
   if (!absl::StrContains(message, absl::StrCat(one.op, " %op"))) return "the op is not named";
   if (one.op != "send" && !absl::StrContains(message, "(number ")) return "the op has no number";
-  const bool names_rank = absl::StrContains(message, absl::StrCat("rank ", one.victim)) || absl::StrContains(message, "ranks ");
-  if (one.fault != "fails" && !(one.fault == "stopped" ? absl::StrContains(message, "rank") : names_rank)) return "the rank is not named";
+  const bool names_rank =
+      absl::StrContains(message, absl::StrCat("rank ", one.victim)) || absl::StrContains(message, "ranks ");
+  if (one.fault != "fails" && !(one.fault == "stopped" ? absl::StrContains(message, "rank") : names_rank))
+    return "the rank is not named";
   if (!absl::StrContains(child.text, "went on\n")) return "it did not go on";
   return "";
 }
@@ -225,7 +240,8 @@ bool RunCase(const std::string& program, const Case& one) {
   if (mkdtemp(folder.data()) == nullptr) return false;
   std::vector<Child> children;
   for (int rank = 0; rank < kRanks; ++rank)
-    children.push_back(Spawn(program, {"--rank", one.op, one.fault, absl::StrCat(one.victim), absl::StrCat(one.seed), absl::StrCat(rank), folder}));
+    children.push_back(Spawn(program, {"--rank", one.op, one.fault, absl::StrCat(one.victim), absl::StrCat(one.seed),
+                                       absl::StrCat(rank), folder}));
   const bool victim_stays = one.fault == "stopped";
   bool well = Await(children, victim_stays ? one.victim : -1, absl::Now() + absl::Seconds(30));
   for (Child& child : children) {
@@ -241,8 +257,8 @@ bool RunCase(const std::string& program, const Case& one) {
     const std::string complaint = rank == one.victim ? "" : Complaint(one, children[rank]);
     if (complaint.empty()) continue;
     well = false;
-    std::printf("%s, rank %d %s: rank %d: %s; it says:\n%s", one.op.c_str(), one.victim, one.fault.c_str(), rank, complaint.c_str(),
-                children[rank].text.c_str());
+    std::printf("%s, rank %d %s: rank %d: %s; it says:\n%s", one.op.c_str(), one.victim, one.fault.c_str(), rank,
+                complaint.c_str(), children[rank].text.c_str());
   }
   std::fflush(stdout);
   return well;

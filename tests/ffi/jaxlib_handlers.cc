@@ -1,4 +1,5 @@
-// Handlers as users of JAX write them, compiled against the headers that jaxlib installs; typed_call_test.cc calls them.
+// Handlers as users of JAX write them, compiled against the headers that jaxlib installs; typed_call_test.cc calls
+// them.
 #include <atomic>
 #include <complex>
 #include <memory>
@@ -25,8 +26,9 @@ Error Dimensions(AnyBuffer x, Result<BufferR1<S64>> sizes) {
   return Error::Success();
 }
 
-Error Attributes(Result<BufferR0<S32>> wrong, bool on, int8_t i8, int16_t i16, int32_t i32, int64_t i64, uint8_t u8, uint16_t u16, uint32_t u32,
-                 uint64_t u64, float f32, double f64, std::string_view name, Span<const int64_t> numbers, Span<const float> floats, Dictionary nested) {
+Error Attributes(Result<BufferR0<S32>> wrong, bool on, int8_t i8, int16_t i16, int32_t i32, int64_t i64, uint8_t u8,
+                 uint16_t u16, uint32_t u32, uint64_t u64, float f32, double f64, std::string_view name,
+                 Span<const int64_t> numbers, Span<const float> floats, Dictionary nested) {
   int count = 0;
   const auto check = [&](bool right) { count += right ? 0 : 1; };
   check(on && i8 == -1 && i16 == -2 && i32 == -3 && i64 == -4 && u8 == 1 && u16 == 2 && u32 == 3 && u64 == 4);
@@ -95,7 +97,9 @@ struct Digits {
 };
 TypeId Digits::id = {};
 ErrorOr<std::unique_ptr<Digits>> Prepare() { return std::make_unique<Digits>(Digits{1}); }
-ErrorOr<std::unique_ptr<Digits>> Initialize(Digits* prepared) { return std::make_unique<Digits>(Digits{10 * prepared->value + 2}); }
+ErrorOr<std::unique_ptr<Digits>> Initialize(Digits* prepared) {
+  return std::make_unique<Digits>(Digits{10 * prepared->value + 2});
+}
 Error ReadDigits(Digits* prepared, Digits* initialized, Result<BufferR0<S64>> result) {
   *result->typed_data() = 100 * initialized->value + prepared->value;
   return Error::Success();
@@ -107,9 +111,11 @@ struct Caller {
   int64_t number;
 };
 TypeId Caller::id = {};
-Error UseContext(ScratchAllocator scratch, ThreadPool pool, int32_t device, RunId run, Caller* caller, Result<BufferR1<S64>> result) {
+Error UseContext(ScratchAllocator scratch, ThreadPool pool, int32_t device, RunId run, Caller* caller,
+                 Result<BufferR1<S64>> result) {
   auto memory = scratch.Allocate(1000, 256);
-  if (!memory.has_value() || reinterpret_cast<uintptr_t>(*memory) % 256 != 0) return Error::Internal("no scratch memory");
+  if (!memory.has_value() || reinterpret_cast<uintptr_t>(*memory) % 256 != 0)
+    return Error::Internal("no scratch memory");
   auto* sums = static_cast<std::atomic<int64_t>*>(*memory);
   new (sums) std::atomic<int64_t>(0);
   std::atomic<int> left = 8;
@@ -147,7 +153,8 @@ Future Later(ThreadPool pool, Result<BufferR0<F32>> result, bool fail) {
 
 }  // namespace
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(ScaleHandler, Scale, Ffi::Bind().Arg<Buffer<F32>>().Ret<Buffer<F32>>().Attr<float>("factor"));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(ScaleHandler, Scale,
+                              Ffi::Bind().Arg<Buffer<F32>>().Ret<Buffer<F32>>().Attr<float>("factor"));
 XLA_FFI_DEFINE_HANDLER_SYMBOL(DimensionsHandler, Dimensions, Ffi::Bind().Arg<AnyBuffer>().Ret<BufferR1<S64>>());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(AttributesHandler, Attributes,
                               Ffi::Bind()
@@ -168,20 +175,28 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(AttributesHandler, Attributes,
                                   .Attr<Span<const float>>("floats")
                                   .Attr<Dictionary>("nested"));
 XLA_FFI_DEFINE_HANDLER_SYMBOL(RemainingHandler, Remaining, Ffi::Bind().RemainingArgs().RemainingRets());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(TokenHandler, WithToken, Ffi::Bind().Arg<Token>().Arg<Buffer<F32>>().Ret<Token>().Ret<Buffer<F32>>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(TokenHandler, WithToken,
+                              Ffi::Bind().Arg<Token>().Arg<Buffer<F32>>().Ret<Token>().Ret<Buffer<F32>>());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(FailsHandler, Fails, Ffi::Bind().Ret<BufferR0<F32>>());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(ThrowsHandler, Throws, Ffi::Bind().Ret<BufferR0<F32>>());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(MakeCounterHandler, MakeCounter, Ffi::BindInstantiate().Attr<int64_t>("start"));
-XLA_FFI_DEFINE_HANDLER_SYMBOL(CountHandler, Count, Ffi::Bind().Ctx<State<Counter>>().Ret<BufferR0<S64>>().Attr<int64_t>("start"));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(CountHandler, Count,
+                              Ffi::Bind().Ctx<State<Counter>>().Ret<BufferR0<S64>>().Attr<int64_t>("start"));
 XLA_FFI_DEFINE_HANDLER_SYMBOL(AliveHandler, Alive, Ffi::Bind().Ret<BufferR0<S64>>());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(PrepareHandler, Prepare, Ffi::BindPrepare());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(InitializeHandler, Initialize, Ffi::BindInitialize().Ctx<Prepared<Digits>>());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(ReadDigitsHandler, ReadDigits,
                               Ffi::Bind().Ctx<Prepared<Digits>>().Ctx<Initialized<Digits>>().Ret<BufferR0<S64>>());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(
-    UseContextHandler, UseContext,
-    Ffi::Bind().Ctx<ScratchAllocator>().Ctx<ThreadPool>().Ctx<DeviceOrdinal>().Ctx<RunId>().Ctx<UserData<Caller>>().Ret<BufferR1<S64>>());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(LaterHandler, Later, Ffi::Bind().Ctx<ThreadPool>().Ret<BufferR0<F32>>().Attr<bool>("fail"));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(UseContextHandler, UseContext,
+                              Ffi::Bind()
+                                  .Ctx<ScratchAllocator>()
+                                  .Ctx<ThreadPool>()
+                                  .Ctx<DeviceOrdinal>()
+                                  .Ctx<RunId>()
+                                  .Ctx<UserData<Caller>>()
+                                  .Ret<BufferR1<S64>>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(LaterHandler, Later,
+                              Ffi::Bind().Ctx<ThreadPool>().Ret<BufferR0<F32>>().Attr<bool>("fail"));
 
 extern "C" void HiloRegisterCustomCalls(const HiloCustomCallRegistrar* registrar) {
   const XLA_FFI_Api* api = registrar->ffi_api;
@@ -204,6 +219,6 @@ extern "C" void HiloRegisterCustomCalls(const HiloCustomCallRegistrar* registrar
   add("later", LaterHandler);
   registrar->register_ffi(registrar, "count", "Host", reinterpret_cast<void*>(MakeCounterHandler), nullptr, nullptr,
                           reinterpret_cast<void*>(CountHandler));
-  registrar->register_ffi(registrar, "digits", "Host", nullptr, reinterpret_cast<void*>(PrepareHandler), reinterpret_cast<void*>(InitializeHandler),
-                          reinterpret_cast<void*>(ReadDigitsHandler));
+  registrar->register_ffi(registrar, "digits", "Host", nullptr, reinterpret_cast<void*>(PrepareHandler),
+                          reinterpret_cast<void*>(InitializeHandler), reinterpret_cast<void*>(ReadDigitsHandler));
 }

@@ -4,9 +4,11 @@
 //
 // With --serialize every executable is serialised, and what is run is what another client has loaded.
 //
-// X.hlo, X.mlir or X.mlirbc (StableHLO) with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0, out1 ... its results (arg0_r2, out0_r2 those of device 2); `// tolerance: f32 1e-5 relative` lines say
-// how far each element may be away: |got - want| <= t * (|want| + root mean square of want); types without a line must match exactly.
-// Cases listed in tests/known_gaps/<platform>.txt as "file:module reason" must fail; one that passes fails the run, so the list only shrinks.
+// X.hlo, X.mlir or X.mlirbc (StableHLO) with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0,
+// out1 ... its results (arg0_r2, out0_r2 those of device 2); `// tolerance: f32 1e-5 relative` lines say how far each
+// element may be away: |got - want| <= t * (|want| + root mean square of want); types without a line must match
+// exactly. Cases listed in tests/known_gaps/<platform>.txt as "file:module reason" must fail; one that passes fails the
+// run, so the list only shrinks.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -152,7 +154,8 @@ class Runner {
     fs::path arrays = path;
     arrays.replace_extension(".npz");
     if (fs::exists(arrays)) {
-      if (IsWanted(path.filename().string())) Report(path.filename().string(), RunProgram(path.string(), *text, arrays.string()));
+      if (IsWanted(path.filename().string()))
+        Report(path.filename().string(), RunProgram(path.string(), *text, arrays.string()));
       return;
     }
     absl::StatusOr<std::vector<TestModule>> modules = ParseTestFile(path.string(), *text);
@@ -201,30 +204,36 @@ class Runner {
   absl::Status RunModule(const std::string& path, const TestModule& test) {
     auto module = ParseHloModule(test.text, {.file_name = path});
     if (test.error.has_value()) {
-      if (module.ok()) return InvalidArgument("line ", test.line, ": expected an error with '", *test.error, "', but it parsed");
+      if (module.ok())
+        return InvalidArgument("line ", test.line, ": expected an error with '", *test.error, "', but it parsed");
       if (absl::StrContains(module.status().message(), *test.error)) return absl::OkStatus();
-      return InvalidArgument("line ", test.line, ": expected an error with '", *test.error, "', got ", module.status().message());
+      return InvalidArgument("line ", test.line, ": expected an error with '", *test.error, "', got ",
+                             module.status().message());
     }
     if (!module.ok()) return module.status();
     if (test.runs.empty()) return InvalidArgument("line ", test.line, ": a module without run: or error: line");
     auto executable = platform_.Compile(*std::move(module));
     for (const RunLine& run : test.runs) {
-      if (!executable.ok() && !run.error.empty() && absl::StrContains(executable.status().message(), run.error)) continue;
+      if (!executable.ok() && !run.error.empty() && absl::StrContains(executable.status().message(), run.error))
+        continue;
       if (!executable.ok()) return executable.status();
-      if (absl::Status status = RunCase(**executable, run); !status.ok()) return AddContext(status, absl::StrCat("; line ", run.line));
+      if (absl::Status status = RunCase(**executable, run); !status.ok())
+        return AddContext(status, absl::StrCat("; line ", run.line));
     }
     return absl::OkStatus();
   }
 
   absl::Status RunCase(const Executable& executable, const RunLine& run) {
     const size_t devices = executable.assignment().device_count();
-    if ((run.arguments.size() != devices && run.arguments.size() != 1) || (run.expected.size() != devices && run.expected.size() > 1)) {
-      return InvalidArgument("expected arguments and results for ", devices, " devices or for all, got ", run.arguments.size(), " and ",
-                             run.expected.size());
+    if ((run.arguments.size() != devices && run.arguments.size() != 1) ||
+        (run.expected.size() != devices && run.expected.size() > 1)) {
+      return InvalidArgument("expected arguments and results for ", devices, " devices or for all, got ",
+                             run.arguments.size(), " and ", run.expected.size());
     }
     std::vector<std::vector<const Literal*>> arguments(devices);
     for (size_t device = 0; device < devices; ++device) {
-      for (const Literal& argument : run.arguments[run.arguments.size() == 1 ? 0 : device]) arguments[device].push_back(&argument);
+      for (const Literal& argument : run.arguments[run.arguments.size() == 1 ? 0 : device])
+        arguments[device].push_back(&argument);
     }
     auto results = RunOnDevices(platform_.runner(), executable, arguments);
     if (!run.error.empty()) {
@@ -259,8 +268,9 @@ class Runner {
     HILO_ASSIGN_OR_RETURN(std::vector<NamedLiteral> stored, ReadNpz(arrays, [&](absl::string_view name) {
                             const int64_t number = NumberIn(name);
                             if (absl::StartsWith(name, "arg")) {
-                              return number < static_cast<int64_t>(program.parameters.size()) ? program.parameters[number].element_type()
-                                                                                              : PRIMITIVE_TYPE_INVALID;
+                              return number < static_cast<int64_t>(program.parameters.size())
+                                         ? program.parameters[number].element_type()
+                                         : PRIMITIVE_TYPE_INVALID;
                             }
                             return number < static_cast<int64_t>(leaves.size()) ? leaves[number].shape->element_type()
                                                                                 : PRIMITIVE_TYPE_INVALID;
@@ -284,7 +294,8 @@ class Runner {
     }
     HILO_ASSIGN_OR_RETURN(const std::vector<Literal> results, RunOnDevices(platform_.runner(), *executable, arguments));
     // Bytecode has no comments; the text beside it says.
-    const std::string head = LooksLikeMlirBytecode(text) ? ReadFile(fs::path(path).replace_extension(".mlir").string()).value_or("") : text;
+    const std::string head =
+        LooksLikeMlirBytecode(text) ? ReadFile(fs::path(path).replace_extension(".mlir").string()).value_or("") : text;
     const std::map<std::string, double> tolerances = Tolerances(head);
     for (int64_t device = 0; device < devices; ++device) {
       for (size_t i = 0; i < leaves.size(); ++i) {
@@ -312,7 +323,8 @@ class Runner {
   // I of "argI" or "outI_rD".
   static int64_t NumberIn(absl::string_view name) {
     int64_t number;
-    const absl::string_view digits = name.substr(3, name.find('_') == absl::string_view::npos ? name.npos : name.find('_') - 3);
+    const absl::string_view digits =
+        name.substr(3, name.find('_') == absl::string_view::npos ? name.npos : name.find('_') - 3);
     return name.size() > 3 && absl::SimpleAtoi(digits, &number) ? number : INT64_MAX;
   }
 
@@ -346,7 +358,9 @@ int Main(int argc, char** argv) {
   std::sort(files.begin(), files.end());
   absl::StatusOr<Platform> made = MakePlatform(platform, serialize);
   if (!made.ok() || files.empty()) {
-    std::cerr << (made.ok() ? "usage: hilo_file_tests [--platform=P] [--serialize] [--filter=TEXT] FILE-OR-FOLDER..." : made.status().ToString()) << "\n";
+    std::cerr << (made.ok() ? "usage: hilo_file_tests [--platform=P] [--serialize] [--filter=TEXT] FILE-OR-FOLDER..."
+                            : made.status().ToString())
+              << "\n";
     return 2;
   }
   Runner runner(*std::move(made), filter);

@@ -30,9 +30,8 @@ absl::StatusOr<Literal> Get(const Shape& shape, const Buffers& buffers, size_t* 
 
 }  // namespace
 
-absl::StatusOr<std::vector<Literal>> RunOnDevices(
-    Client& client, const Executable& executable,
-    const std::vector<std::vector<const Literal*>>& arguments) {
+absl::StatusOr<std::vector<Literal>> RunOnDevices(Client& client, const Executable& executable,
+                                                  const std::vector<std::vector<const Literal*>>& arguments) {
   std::vector<Literal> results;
   if (arguments.size() == 1) {
     HILO_ASSIGN_OR_RETURN(results.emplace_back(), executable.ExecuteLiterals(arguments[0]));
@@ -46,13 +45,11 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(
     }
     for (const auto& buffer : buffers[device]) pointers[device].push_back(buffer.get());
   }
-  HILO_ASSIGN_OR_RETURN(
-      const Executable::ReplicatedResults outputs,
-      executable.ExecuteReplicated(pointers, {.deadline = absl::Seconds(60), .synchronous = true}));
+  HILO_ASSIGN_OR_RETURN(const Executable::ReplicatedResults outputs,
+                        executable.ExecuteReplicated(pointers, {.deadline = absl::Seconds(60), .synchronous = true}));
   for (const Buffers& output : outputs) {
     size_t next = 0;
-    HILO_ASSIGN_OR_RETURN(results.emplace_back(),
-                          Get(executable.program_shape().result, output, &next));
+    HILO_ASSIGN_OR_RETURN(results.emplace_back(), Get(executable.program_shape().result, output, &next));
   }
   return results;
 }

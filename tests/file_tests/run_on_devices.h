@@ -11,9 +11,8 @@
 namespace hilo::testing {
 
 // Arguments and results by device, replica * partitions + partition; one literal a parameter.
-absl::StatusOr<std::vector<Literal>> RunOnDevices(
-    Client& client, const Executable& executable,
-    const std::vector<std::vector<const Literal*>>& arguments);
+absl::StatusOr<std::vector<Literal>> RunOnDevices(Client& client, const Executable& executable,
+                                                  const std::vector<std::vector<const Literal*>>& arguments);
 
 }  // namespace hilo::testing
 

@@ -78,7 +78,8 @@ absl::StatusOr<RunLine> ParseRun(absl::string_view text, int line) {
   if (equals == absl::string_view::npos) return InvalidArgument("expected '(arguments) == result'");
   for (absl::string_view part : SplitTopLevel(text.substr(0, equals + 1), '|')) {
     part = absl::StripAsciiWhitespace(part);
-    if (!absl::StartsWith(part, "(") || Closing(part) != part.size()) return InvalidArgument("expected '(arguments)', got '", part.substr(0, 60), "'");
+    if (!absl::StartsWith(part, "(") || Closing(part) != part.size())
+      return InvalidArgument("expected '(arguments)', got '", part.substr(0, 60), "'");
     HILO_ASSIGN_OR_RETURN(run.arguments.emplace_back(), ParseList(part.substr(1, part.size() - 2)));
   }
   text = absl::StripAsciiWhitespace(text.substr(equals + 4));
@@ -104,7 +105,8 @@ absl::StatusOr<Literal> ParseArgument(absl::string_view text) {
     return Literal::MakeTuple(std::move(elements));
   }
   const size_t bracket = text.find(']');
-  if (bracket == absl::string_view::npos) return InvalidArgument("expected a shape and elements, got '", text.substr(0, 60), "'");
+  if (bracket == absl::string_view::npos)
+    return InvalidArgument("expected a shape and elements, got '", text.substr(0, 60), "'");
   HILO_ASSIGN_OR_RETURN(Shape shape, ParseShape(text.substr(0, bracket + 1)));
   if (!shape.IsArray()) return Literal::Create(shape);
   return ParseLiteral(absl::StripAsciiWhitespace(text.substr(bracket + 1)), shape);

@@ -7,13 +7,14 @@
 //   // error: transpose: dimensions
 //   HloModule wrong ...
 //
-// A module with replica_count or num_partitions runs on as many devices. Then arguments and results are those of all devices, or one list
-// and one result a device, with | between them:
+// A module with replica_count or num_partitions runs on as many devices. Then arguments and results are those of all
+// devices, or one list and one result a device, with | between them:
 //
 //   // run: (f32[1]{1}) | (f32[1]{2}) == f32[1]{3}
 //   // run: (f32[1]{1}) | (f32[1]{2}) == error: text that the error contains
 //
-// Arguments and results are literals: a shape and its elements, "(...)" for tuples. Options behind a result: ulps=N, rel=X, abs=X.
+// Arguments and results are literals: a shape and its elements, "(...)" for tuples. Options behind a result: ulps=N,
+// rel=X, abs=X.
 #ifndef HILO_TESTS_FILE_TESTS_TEST_FILE_H_
 #define HILO_TESTS_FILE_TESTS_TEST_FILE_H_
 
@@ -33,7 +34,8 @@ struct RunLine {
   std::vector<std::vector<Literal>> arguments;
   std::vector<Literal> expected;
   ErrorSpec spec;
-  std::string error;  // if not empty: instead of a result, compilation or the run must end with an error that contains this
+  std::string
+      error;  // if not empty: instead of a result, compilation or the run must end with an error that contains this
 };
 
 struct TestModule {

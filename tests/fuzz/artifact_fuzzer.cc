@@ -1,8 +1,9 @@
 // Any bytes through everything that reads serialised executables.
 //
-// The bytes are taken for a whole file, which the checksums refuse before any code is linked. Then, behind the checksums, all but the first byte is taken for
-// the content of one section of a whole executable (the first byte says which). Of a CPU executable everything is read but nothing linked, for code
-// must be believed; one of the interpreter is loaded.
+// The bytes are taken for a whole file, which the checksums refuse before any code is linked. Then, behind the
+// checksums, all but the first byte is taken for the content of one section of a whole executable (the first byte says
+// which). Of a CPU executable everything is read but nothing linked, for code must be believed; one of the interpreter
+// is loaded.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -44,8 +45,8 @@ hilo::Artifact ArtifactOf(hilo::Client& client) {
 struct Subjects {
   std::unique_ptr<hilo::Client> cpu = Made(hilo::Client::Create({.num_threads = 1, .cache_dir = ""}));
   // With assigned memory dynamic dimensions are expanded, as on the CPU.
-  std::unique_ptr<hilo::Client> interpreter =
-      Made(hilo::Client::Create({.num_threads = 1, .cache_dir = ""}, hilo::CreateInterpreterCompiler({.assigned_buffers = true})));
+  std::unique_ptr<hilo::Client> interpreter = Made(hilo::Client::Create(
+      {.num_threads = 1, .cache_dir = ""}, hilo::CreateInterpreterCompiler({.assigned_buffers = true})));
   const hilo::Artifact cpu_artifact = ArtifactOf(*cpu), interpreter_artifact = ArtifactOf(*interpreter);
 };
 
@@ -64,7 +65,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const hilo::Artifact cpu = WithSection(subjects->cpu_artifact, data[0], bytes.substr(1));
   hilo::ReadRunFacts(cpu).status().IgnoreError();
-  if (const auto program = hilo::cpu::DecodeProgram(cpu); program.ok()) hilo::cpu::MakeHostOps(program->image, {}).status().IgnoreError();
-  subjects->interpreter->Load(hilo::EncodeArtifact(WithSection(subjects->interpreter_artifact, data[0], bytes.substr(1)))).status().IgnoreError();
+  if (const auto program = hilo::cpu::DecodeProgram(cpu); program.ok())
+    hilo::cpu::MakeHostOps(program->image, {}).status().IgnoreError();
+  subjects->interpreter
+      ->Load(hilo::EncodeArtifact(WithSection(subjects->interpreter_artifact, data[0], bytes.substr(1))))
+      .status()
+      .IgnoreError();
   return 0;
 }

@@ -35,8 +35,7 @@ std::string InChild(int seconds, const std::function<std::string()>& work) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) absl::StrAppend(&text, "CRASH ", strsignal(WTERMSIG(status)));
-  if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-    absl::StrAppend(&text, "CRASH exit code ", WEXITSTATUS(status));
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) absl::StrAppend(&text, "CRASH exit code ", WEXITSTATUS(status));
   return text;
 }
 

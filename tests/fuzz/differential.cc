@@ -40,9 +40,11 @@ namespace {
 
 // Opcodes that no program has.
 constexpr HloOpcode kLeftOut[] = {
-    HloOpcode::kInfeed, HloOpcode::kOutfeed, HloOpcode::kSend, HloOpcode::kSendDone, HloOpcode::kRecv, HloOpcode::kRecvDone,  // the host's part
-    HloOpcode::kCustomCall,                                                                                                // somebody's function
-    HloOpcode::kRng, HloOpcode::kRngGetAndUpdateState,                                                                     // other numbers in every run
+    HloOpcode::kInfeed,     HloOpcode::kOutfeed,
+    HloOpcode::kSend,       HloOpcode::kSendDone,
+    HloOpcode::kRecv,       HloOpcode::kRecvDone,              // the host's part
+    HloOpcode::kCustomCall,                                    // somebody's function
+    HloOpcode::kRng,        HloOpcode::kRngGetAndUpdateState,  // other numbers in every run
 };
 
 std::string OneLine(absl::string_view text) { return absl::StrReplaceAll(text, {{"\n", " "}}); }
@@ -79,11 +81,11 @@ std::string CheckSeed(uint64_t seed, Tally* tally) {
   const RandomProgram program = MakeRandomProgram(seed);
   tally->instructions += program.module->instruction_count();
   for (const HloComputation* computation : program.module->computations()) {
-    for (const HloInstruction* instruction : computation->instructions()) ++tally->opcodes[static_cast<int>(instruction->opcode())];
+    for (const HloInstruction* instruction : computation->instructions())
+      ++tally->opcodes[static_cast<int>(instruction->opcode())];
   }
   if (const absl::Status valid = VerifyHloModule(*program.module, HloStage::kInput); !valid.ok())
-    return absl::StrCat("FAIL default generated an invalid module: ", OneLine(valid.message()),
-                        "\n");
+    return absl::StrCat("FAIL default generated an invalid module: ", OneLine(valid.message()), "\n");
   std::string lines;
   for (const Configuration& configuration : ConfigurationsOf(seed)) {
     absl::StrAppend(&lines, "TRY ", configuration.name(), "\n");
@@ -156,8 +158,7 @@ void Work(const Options& options, Tally* tally) {
     const uint64_t seed = options.first + index * options.stride;
     Record(seed, InChild(kSecondsPerProgram, [&] { return CheckSeed(seed, tally); }), options, tally);
     const int64_t done = ++tally->programs;
-    if (done % 200 == 0)
-      std::fprintf(stderr, "%ld programs, %ld failures\n", done, tally->failures.load());
+    if (done % 200 == 0) std::fprintf(stderr, "%ld programs, %ld failures\n", done, tally->failures.load());
   }
 }
 
@@ -169,7 +170,8 @@ bool CheckCoverage(const Tally& tally) {
     const bool left_out = std::find(std::begin(kLeftOut), std::end(kLeftOut), opcode) != std::end(kLeftOut);
     if ((tally.opcodes[i] == 0) == left_out) continue;
     good = false;
-    std::fprintf(stderr, "%s %s\n", left_out ? "not expected in any program:" : "in no program:", std::string(HloOpcodeString(opcode)).c_str());
+    std::fprintf(stderr, "%s %s\n", left_out ? "not expected in any program:" : "in no program:",
+                 std::string(HloOpcodeString(opcode)).c_str());
   }
   return good;
 }
@@ -194,13 +196,13 @@ int Main(int argc, char** argv) {
   if (!options.file.empty()) return RunFile(options.file, options.dump);
   if (!options.folders.empty()) return RunFolder(options.folders[0]);
   if (options.print) {
-    std::printf("%s", ProgramText(MakeRandomProgram(options.first), {}, "", absl::StrCat("seed ", options.first)).c_str());
+    std::printf("%s",
+                ProgramText(MakeRandomProgram(options.first), {}, "", absl::StrCat("seed ", options.first)).c_str());
     return 0;
   }
   if (options.out.empty()) return std::fprintf(stderr, "--out: expected the folder for programs that fail\n"), 2;
   std::filesystem::create_directories(options.out);
-  void* shared =
-      mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* shared = mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return std::perror("mmap"), 2;
   auto* tally = new (shared) Tally{};
   // What a compiler does once in a process is done before the processes part.
@@ -216,13 +218,10 @@ int Main(int argc, char** argv) {
     workers.push_back(worker);
   }
   for (pid_t worker : workers) waitpid(worker, nullptr, 0);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::fprintf(
-      stderr, "%ld programs of %.1f instructions, %ld runs (%ld refused) in %.0f s: %ld failures\n",
-      tally->programs.load(),
-      static_cast<double>(tally->instructions) / std::max<int64_t>(1, tally->programs),
-      tally->runs.load(), tally->refused.load(), seconds, tally->failures.load());
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::fprintf(stderr, "%ld programs of %.1f instructions, %ld runs (%ld refused) in %.0f s: %ld failures\n",
+               tally->programs.load(), static_cast<double>(tally->instructions) / std::max<int64_t>(1, tally->programs),
+               tally->runs.load(), tally->refused.load(), seconds, tally->failures.load());
   if (options.coverage && !CheckCoverage(*tally)) return 1;
   return tally->failures == 0 && tally->programs == static_cast<int64_t>(options.count) ? 0 : 1;
 }

@@ -39,8 +39,7 @@ class Deadline {
 
  private:
   void Watch() {
-    for (int i = 0; i < 300 && !done_; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 300 && !done_; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     token_.Expire();
   }
   CancellationToken token_;
@@ -50,8 +49,7 @@ class Deadline {
 
 void RunOnce(const CompiledProgram& program) {
   int64_t bytes = program.temp_bytes() + ShapeUtil::ByteSizeOf(program.program_shape().result);
-  for (const Shape& shape : program.program_shape().parameters)
-    bytes += ShapeUtil::ByteSizeOf(shape);
+  for (const Shape& shape : program.program_shape().parameters) bytes += ShapeUtil::ByteSizeOf(shape);
   if (bytes > kMaxRunBytes) return;
   std::vector<AlignedBuffer> buffers;
   std::vector<const void*> parameters;

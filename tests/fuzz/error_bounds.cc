@@ -10,8 +10,8 @@
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
-#include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::fuzz {
 namespace {
@@ -20,17 +20,12 @@ namespace {
 double UnitRoundoff(PrimitiveType type) {
   switch (type) {
     case F64:
-    case C128:
-      return 0x1p-53;
+    case C128: return 0x1p-53;
     case F32:
-    case C64:
-      return 0x1p-24;
-    case F16:
-      return 0x1p-11;
-    case BF16:
-      return 0x1p-8;
-    default:
-      return IsFloatingPointType(type) ? 0x1p-2 : 0;
+    case C64: return 0x1p-24;
+    case F16: return 0x1p-11;
+    case BF16: return 0x1p-8;
+    default: return IsFloatingPointType(type) ? 0x1p-2 : 0;
   }
 }
 
@@ -38,17 +33,12 @@ double UnitRoundoff(PrimitiveType type) {
 double LeastStep(PrimitiveType type) {
   switch (type) {
     case F64:
-    case C128:
-      return 0x1p-1074;
+    case C128: return 0x1p-1074;
     case F32:
-    case C64:
-      return 0x1p-149;
-    case F16:
-      return 0x1p-24;
-    case BF16:
-      return 0x1p-133;
-    default:
-      return 0;
+    case C64: return 0x1p-149;
+    case F16: return 0x1p-24;
+    case BF16: return 0x1p-133;
+    default: return 0;
   }
 }
 
@@ -91,9 +81,7 @@ absl::StatusOr<Literal> Moved(const Literal& literal, double step, int part) {
   const PrimitiveType type = literal.shape().element_type();
   const double last_place = 2 * UnitRoundoff(type);
   const auto moved = [&](double x) {
-    return std::isfinite(x)
-               ? x + std::copysign(std::max(std::abs(step), std::abs(x) * last_place), step)
-               : x;
+    return std::isfinite(x) ? x + std::copysign(std::max(std::abs(step), std::abs(x) * last_place), step) : x;
   };
   HILO_ASSIGN_OR_RETURN(Literal wide, literal.Convert(IsComplexType(type) ? C128 : F64));
   if (IsComplexType(type)) {
@@ -124,25 +112,20 @@ enum class Combiner { kSum, kProduct, kSelection, kOther };
 Combiner CombinerOf(const HloComputation& computation) {
   const HloInstruction& root = *computation.root_instruction();
   if (root.IsParameter()) return Combiner::kSelection;
-  if (root.operand_count() != 2 || !root.operand(0)->IsParameter() ||
-      !root.operand(1)->IsParameter())
+  if (root.operand_count() != 2 || !root.operand(0)->IsParameter() || !root.operand(1)->IsParameter())
     return Combiner::kOther;
   switch (root.opcode()) {
-    case HloOpcode::kAdd:
-      return Combiner::kSum;
-    case HloOpcode::kMultiply:
-      return Combiner::kProduct;
+    case HloOpcode::kAdd: return Combiner::kSum;
+    case HloOpcode::kMultiply: return Combiner::kProduct;
     case HloOpcode::kMaximum:
-    case HloOpcode::kMinimum:
-      return Combiner::kSelection;
-    default:
-      return Combiner::kOther;
+    case HloOpcode::kMinimum: return Combiner::kSelection;
+    default: return Combiner::kOther;
   }
 }
 
 // Combining `count` values, in any order.
-double CombinedError(const HloComputation& computation, absl::Span<const Tracked* const> values,
-                     double count, const Literal& result) {
+double CombinedError(const HloComputation& computation, absl::Span<const Tracked* const> values, double count,
+                     const Literal& result) {
   const PrimitiveType type = result.shape().element_type();
   double error = 0, size = 0;
   bool integral = true, finite = true;
@@ -155,8 +138,7 @@ double CombinedError(const HloComputation& computation, absl::Span<const Tracked
   if (!IsInexactType(type)) return error == 0 ? 0 : kUnknown;
   const double u = UnitRoundoff(type), exact_limit = 0.5 / u;
   switch (CombinerOf(computation)) {
-    case Combiner::kSelection:
-      return error;
+    case Combiner::kSelection: return error;
     case Combiner::kSum:
       if (error == 0 && integral && count * size <= exact_limit) return 0;
       if (!finite || HasNonFinite(result)) return kUnknown;
@@ -167,8 +149,7 @@ double CombinedError(const HloComputation& computation, absl::Span<const Tracked
       if (error == 0 && integral && bound <= exact_limit) return 0;
       return bound * count * (u + error);
     }
-    case Combiner::kOther:
-      return error == 0 ? 0 : kUnknown;
+    case Combiner::kOther: return error == 0 ? 0 : kUnknown;
   }
   return kUnknown;
 }
@@ -183,8 +164,7 @@ double DotError(double count, const Tracked& lhs, const Tracked& rhs, const Lite
   if (lhs.error == 0 && rhs.error == 0 && AllIntegral(*lhs.value) && AllIntegral(*rhs.value) &&
       count * a * b <= 0.5 / u)
     return 0;
-  return count * (a * rhs.error + b * lhs.error + lhs.error * rhs.error) +
-         u * count * count * a * b;
+  return count * (a * rhs.error + b * lhs.error + lhs.error * rhs.error) + u * count * count * a * b;
 }
 
 double SizeOf(const Shape& shape, absl::Span<const int64_t> dimensions) {
@@ -197,17 +177,16 @@ double SizeOf(const Shape& shape, absl::Span<const int64_t> dimensions) {
 double ProductCount(const HloInstruction& instruction) {
   const Shape& lhs = instruction.operand(0)->shape();
   switch (instruction.opcode()) {
-    case HloOpcode::kRaggedDot:
-      return SizeOf(lhs, instruction.attrs<RaggedDotAttrs>().lhs_contracting_dims);
+    case HloOpcode::kRaggedDot: return SizeOf(lhs, instruction.attrs<RaggedDotAttrs>().lhs_contracting_dims);
     case HloOpcode::kConvolution: {
       const auto& labels = instruction.attrs<ConvolutionAttrs>().dim_labels;
       const Shape& kernel = instruction.operand(1)->shape();
-      const double images = static_cast<double>(lhs.dimensions(labels.input_batch_dimension()));  // batch groups add up over them
+      const double images =
+          static_cast<double>(lhs.dimensions(labels.input_batch_dimension()));  // batch groups add up over them
       return images * static_cast<double>(ShapeUtil::ElementsIn(kernel)) /
              std::max<double>(1, kernel.dimensions(labels.kernel_output_feature_dimension()));
     }
-    default:
-      return SizeOf(lhs, instruction.attrs<DotAttrs>().lhs_contracting_dims);
+    default: return SizeOf(lhs, instruction.attrs<DotAttrs>().lhs_contracting_dims);
   }
 }
 
@@ -218,7 +197,9 @@ double FftError(const HloInstruction& fft, const Tracked& operand, const Literal
   for (int64_t n : attributes.fft_length) points *= static_cast<double>(n);
   const bool forward = attributes.fft_type == FftType::kFft || attributes.fft_type == FftType::kRfft;
   const double scale = forward ? points : 2;
-  const double error = scale * (2 * operand.error + 8 * (std::log2(points + 1) + 1) * UnitRoundoff(result.shape().element_type()) * MaxFinite(*operand.value));
+  const double error =
+      scale * (2 * operand.error + 8 * (std::log2(points + 1) + 1) * UnitRoundoff(result.shape().element_type()) *
+                                       MaxFinite(*operand.value));
   return std::max(error, 1e-300);  // sums of zeros may have either sign
 }
 
@@ -235,7 +216,8 @@ double ScanError(const HloInstruction& scan, absl::Span<const Tracked* const> op
   return u * count * count * size;
 }
 
-// Unknown if the errors could turn a comparison of any two elements round: equality is not seen by moving either of them.
+// Unknown if the errors could turn a comparison of any two elements round: equality is not seen by moving either of
+// them.
 double CompareError(const Tracked& lhs, const Tracked& rhs) {
   if (lhs.error == 0 && rhs.error == 0) return 0;
   const PrimitiveType type = lhs.value->shape().element_type();
@@ -245,7 +227,8 @@ double CompareError(const Tracked& lhs, const Tracked& rhs) {
     bool apart = false;
     for (size_t part = i; part < i + parts; ++part) {
       // As far as CompareTracked lets values be from what is expected.
-      const double error = 4 * (lhs.error + rhs.error) + 2 * UnitRoundoff(type) * (std::abs(x[part]) + std::abs(y[part]));
+      const double error =
+          4 * (lhs.error + rhs.error) + 2 * UnitRoundoff(type) * (std::abs(x[part]) + std::abs(y[part]));
       apart = apart || !std::isfinite(x[part]) || !std::isfinite(y[part]) || std::abs(x[part] - y[part]) > error;
     }
     if (!apart) return kUnknown;
@@ -273,18 +256,14 @@ double UnitsOf(HloOpcode opcode) {
     case HloOpcode::kRemainder:
     case HloOpcode::kRoundNearestAfz:
     case HloOpcode::kRoundNearestEven:
-    case HloOpcode::kSign:
-      return 0;
+    case HloOpcode::kSign: return 0;
     case HloOpcode::kAdd:
     case HloOpcode::kConvert:
     case HloOpcode::kMultiply:
-    case HloOpcode::kSubtract:
-      return 1;
+    case HloOpcode::kSubtract: return 1;
     case HloOpcode::kDivide:
-    case HloOpcode::kSqrt:
-      return 2;
-    default:
-      return 16;
+    case HloOpcode::kSqrt: return 2;
+    default: return 16;
   }
 }
 
@@ -295,27 +274,20 @@ bool RoundsOnce(HloOpcode opcode) {
     case HloOpcode::kDivide:
     case HloOpcode::kMultiply:
     case HloOpcode::kSqrt:
-    case HloOpcode::kSubtract:
-      return true;
-    default:
-      return false;
+    case HloOpcode::kSubtract: return true;
+    default: return false;
   }
 }
 
 // Operands that say where, not what; they must be exact.
 bool IsIndexOperand(const HloInstruction& instruction, int64_t i) {
   switch (instruction.opcode()) {
-    case HloOpcode::kSelect:
-      return i == 0;
+    case HloOpcode::kSelect: return i == 0;
     case HloOpcode::kGather:
-    case HloOpcode::kDynamicSlice:
-      return i >= 1;
-    case HloOpcode::kDynamicUpdateSlice:
-      return i >= 2;
-    case HloOpcode::kScatter:
-      return i == instruction.operand_count() / 2;
-    default:
-      return false;
+    case HloOpcode::kDynamicSlice: return i >= 1;
+    case HloOpcode::kDynamicUpdateSlice: return i >= 2;
+    case HloOpcode::kScatter: return i == instruction.operand_count() / 2;
+    default: return false;
   }
 }
 
@@ -326,12 +298,11 @@ double LargestError(absl::Span<const Tracked* const> operands) {
 }
 
 // What rounding adds.
-double Rounding(const HloInstruction& instruction, absl::Span<const Tracked* const> operands,
-                const Literal& result, bool strict) {
+double Rounding(const HloInstruction& instruction, absl::Span<const Tracked* const> operands, const Literal& result,
+                bool strict) {
   const PrimitiveType type = result.shape().element_type();
   double units = UnitsOf(instruction.opcode());
-  const bool is_magnitude =
-      instruction.opcode() == HloOpcode::kAbs || instruction.opcode() == HloOpcode::kSign;
+  const bool is_magnitude = instruction.opcode() == HloOpcode::kAbs || instruction.opcode() == HloOpcode::kSign;
   if (is_magnitude && IsComplexType(operands[0]->value->shape().element_type())) units = 8;
   if (!IsInexactType(type) || units == 0) return 0;
   double size = MaxFinite(result);
@@ -341,13 +312,10 @@ double Rounding(const HloInstruction& instruction, absl::Span<const Tracked* con
     finite = finite && !HasNonFinite(*operand->value);
   }
   if (RoundsOnce(instruction.opcode())) {
-    const bool is_complex_quotient =
-        IsComplexType(type) && instruction.opcode() == HloOpcode::kDivide;
+    const bool is_complex_quotient = IsComplexType(type) && instruction.opcode() == HloOpcode::kDivide;
     if (integral && size <= 0.5 / UnitRoundoff(type) && !is_complex_quotient) return 0;
     if (strict && !IsComplexType(type)) return 0;
-    if (strict &&
-        (instruction.opcode() == HloOpcode::kAdd || instruction.opcode() == HloOpcode::kSubtract))
-      return 0;
+    if (strict && (instruction.opcode() == HloOpcode::kAdd || instruction.opcode() == HloOpcode::kSubtract)) return 0;
   }
   if (instruction.opcode() == HloOpcode::kConvert) {
     // Into a type that holds every operand there is nothing to round.
@@ -356,21 +324,20 @@ double Rounding(const HloInstruction& instruction, absl::Span<const Tracked* con
   }
   // More digits than the type has may keep a value finite.
   if (!strict && finite && HasNonFinite(result) && type != F64 && type != C128) return kUnknown;
-  if (IsComplexType(type) ||
-      (!operands.empty() && IsComplexType(operands[0]->value->shape().element_type()))) {
+  if (IsComplexType(type) || (!operands.empty() && IsComplexType(operands[0]->value->shape().element_type()))) {
     if (HasNonFinite(result)) return kUnknown;
     units *= 4;
     size = std::max(size, 1.0);
     for (const Tracked* operand : operands) size = std::max(size, MaxFinite(*operand->value));
   }
-  // Never quite 0: the sign of a zero (and of a NaN, which some small floats turn into one) is open. A function's denormal results may be a step or two off.
+  // Never quite 0: the sign of a zero (and of a NaN, which some small floats turn into one) is open. A function's
+  // denormal results may be a step or two off.
   const double least = RoundsOnce(instruction.opcode()) ? 0 : 2 * LeastStep(type);
   return std::max({units * UnitRoundoff(type) * size, least, 1e-300});
 }
 
 // How much the result changes when the operands move by their errors.
-absl::StatusOr<double> Sensitivity(const HloInstruction& instruction,
-                                   absl::Span<const Tracked* const> operands,
+absl::StatusOr<double> Sensitivity(const HloInstruction& instruction, absl::Span<const Tracked* const> operands,
                                    const Literal& result) {
   double error = 0;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -381,11 +348,9 @@ absl::StatusOr<double> Sensitivity(const HloInstruction& instruction,
     const int parts = IsComplexType(operands[i]->value->shape().element_type()) ? 2 : 1;
     for (int part = 0; part < parts; ++part) {
       for (double sign : {1.0, -1.0}) {
-        HILO_ASSIGN_OR_RETURN(Literal neighbour,
-                              Moved(*operands[i]->value, sign * operands[i]->error, part));
+        HILO_ASSIGN_OR_RETURN(Literal neighbour, Moved(*operands[i]->value, sign * operands[i]->error, part));
         moved[i] = &neighbour;
-        HILO_ASSIGN_OR_RETURN(Literal other,
-                              HloEvaluator().EvaluateInstruction(instruction, moved));
+        HILO_ASSIGN_OR_RETURN(Literal other, HloEvaluator().EvaluateInstruction(instruction, moved));
         error += Distance(result, other);
       }
     }
@@ -395,38 +360,30 @@ absl::StatusOr<double> Sensitivity(const HloInstruction& instruction,
 
 }  // namespace
 
-absl::StatusOr<double> ErrorBound(const HloInstruction& instruction,
-                                  absl::Span<const Tracked* const> operands, const Literal& result,
-                                  bool strict) {
+absl::StatusOr<double> ErrorBound(const HloInstruction& instruction, absl::Span<const Tracked* const> operands,
+                                  const Literal& result, bool strict) {
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (IsIndexOperand(instruction, static_cast<int64_t>(i)) && operands[i]->error != 0)
-      return kUnknown;
+    if (IsIndexOperand(instruction, static_cast<int64_t>(i)) && operands[i]->error != 0) return kUnknown;
   }
   const double largest = LargestError(operands);
   const int64_t elements = std::max<int64_t>(1, result.element_count());
   switch (instruction.opcode()) {
     case HloOpcode::kConstant:
-    case HloOpcode::kIota:
-      return 0;
+    case HloOpcode::kIota: return 0;
     case HloOpcode::kDynamicReshape:
     case HloOpcode::kDynamicUpdateSlice:
     case HloOpcode::kSelect:
-    case HloOpcode::kSetDimensionSize:
-      return largest;
-    case HloOpcode::kGetDimensionSize:
-      return 0;
+    case HloOpcode::kSetDimensionSize: return largest;
+    case HloOpcode::kGetDimensionSize: return 0;
     case HloOpcode::kBitcast:
     case HloOpcode::kBitcastConvert:
-    case HloOpcode::kSort:
-      return largest == 0 ? 0 : kUnknown;
+    case HloOpcode::kSort: return largest == 0 ? 0 : kUnknown;
     case HloOpcode::kRngBitGenerator:
     case HloOpcode::kStochasticConvert:
-    case HloOpcode::kTopK:
-      return largest == 0 ? 0 : kUnknown;
+    case HloOpcode::kTopK: return largest == 0 ? 0 : kUnknown;
     case HloOpcode::kConvolution:
     case HloOpcode::kDot:
-    case HloOpcode::kRaggedDot:
-      return DotError(ProductCount(instruction), *operands[0], *operands[1], result);
+    case HloOpcode::kRaggedDot: return DotError(ProductCount(instruction), *operands[0], *operands[1], result);
     case HloOpcode::kScaledDot: {
       double size = 1;
       for (const Tracked* operand : operands) {
@@ -437,8 +394,7 @@ absl::StatusOr<double> ErrorBound(const HloInstruction& instruction,
       const double count = 1 + ProductCount(instruction);
       return 4 * UnitRoundoff(result.shape().element_type()) * count * count * size;
     }
-    case HloOpcode::kFft:
-      return FftError(instruction, *operands[0], result);
+    case HloOpcode::kFft: return FftError(instruction, *operands[0], result);
     case HloOpcode::kCholesky:
     case HloOpcode::kTriangularSolve: {
       // The generator's matrices are small and well conditioned.
@@ -458,19 +414,17 @@ absl::StatusOr<double> ErrorBound(const HloInstruction& instruction,
       const double count = static_cast<double>(operands[0]->value->element_count());
       return 64 * UnitRoundoff(result.shape().element_type()) * (count + 1) * size * size * size;
     }
-    case HloOpcode::kScan:
-      return largest == 0 ? ScanError(instruction, operands, result) : kUnknown;
+    case HloOpcode::kScan: return largest == 0 ? ScanError(instruction, operands, result) : kUnknown;
     case HloOpcode::kSelectAndScatter:
       if (operands[0]->error > 0) return kUnknown;
-      return CombinedError(*instruction.called_computation(1), operands.subspan(1), 1.0 + operands[1]->value->element_count(), result);
+      return CombinedError(*instruction.called_computation(1), operands.subspan(1),
+                           1.0 + operands[1]->value->element_count(), result);
     case HloOpcode::kReduce:
-      return CombinedError(
-          *instruction.called_computation(), operands,
-          1.0 + static_cast<double>(operands[0]->value->element_count()) / elements, result);
+      return CombinedError(*instruction.called_computation(), operands,
+                           1.0 + static_cast<double>(operands[0]->value->element_count()) / elements, result);
     case HloOpcode::kReduceWindow: {
       double count = 1;
-      for (const auto& d : instruction.attrs<ReduceWindowAttrs>().window.dimensions)
-        count *= d.size;
+      for (const auto& d : instruction.attrs<ReduceWindowAttrs>().window.dimensions) count *= d.size;
       return CombinedError(*instruction.called_computation(), operands, count + 1, result);
     }
     case HloOpcode::kScatter: {
@@ -478,11 +432,10 @@ absl::StatusOr<double> ErrorBound(const HloInstruction& instruction,
       for (size_t i = 0; i < operands.size(); ++i) {
         if (!IsIndexOperand(instruction, static_cast<int64_t>(i))) values.push_back(operands[i]);
       }
-      return CombinedError(*instruction.called_computation(), values,
-                           1.0 + values.back()->value->element_count(), result);
+      return CombinedError(*instruction.called_computation(), values, 1.0 + values.back()->value->element_count(),
+                           result);
     }
-    default:
-      break;
+    default: break;
   }
   if (HasTrait(instruction.opcode(), kMovement)) return largest;
   HILO_ASSIGN_OR_RETURN(double error, Sensitivity(instruction, operands, result));

@@ -27,9 +27,8 @@ struct Tracked {
 // measured, by evaluating it on operands moved by their errors, or (sums and products) calculated.
 // Strict programs round every operation as its type says; others may contract, reorder and keep
 // more digits, and there only sums and products of integers are exact. Errors: the evaluator's.
-absl::StatusOr<double> ErrorBound(const HloInstruction& instruction,
-                                  absl::Span<const Tracked* const> operands, const Literal& result,
-                                  bool strict);
+absl::StatusOr<double> ErrorBound(const HloInstruction& instruction, absl::Span<const Tracked* const> operands,
+                                  const Literal& result, bool strict);
 
 // The largest magnitude of a finite element (of either part of complex ones); 0 if there is none.
 double MaxFinite(const Literal& literal);

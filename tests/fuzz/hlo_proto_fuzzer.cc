@@ -1,4 +1,5 @@
-// Any bytes through everything that reads HloModuleProto. What is accepted must print as text that parses, and go through a proto of its own.
+// Any bytes through everything that reads HloModuleProto. What is accepted must print as text that parses, and go
+// through a proto of its own.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Any bytes through the parser of HLO text. What it accepts must print as text that parses to the same print, and if it has a proto, come
-// back from that as a module.
+// Any bytes through the parser of HLO text. What it accepts must print as text that parses to the same print, and if it
+// has a proto, come back from that as a module.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -42,9 +42,7 @@ constexpr int kBatch = 50;
 // each.
 std::vector<std::string> Tokens(absl::string_view text) {
   std::vector<std::string> tokens;
-  const auto is_word = [](char c) {
-    return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-';
-  };
+  const auto is_word = [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-'; };
   for (size_t i = 0; i < text.size();) {
     const size_t begin = i;
     while (i < text.size() && absl::ascii_isspace(text[i])) ++i;
@@ -94,9 +92,8 @@ constexpr absl::string_view kExtremes[] = {"0",
                                            "1e400",
                                            "0x1p3",
                                            "inf"};
-constexpr absl::string_view kTypes[] = {"pred",     "s8",    "u8",     "s32",   "u64",     "f16",
-                                        "bf16",     "f32",   "f64",    "c64",   "c128",    "s4",
-                                        "f8e4m3fn", "token", "opaque", "tuple", "f4e2m1fn"};
+constexpr absl::string_view kTypes[] = {"pred", "s8",   "u8", "s32",      "u64",   "f16",    "bf16",  "f32",     "f64",
+                                        "c64",  "c128", "s4", "f8e4m3fn", "token", "opaque", "tuple", "f4e2m1fn"};
 
 class Mutator {
  public:
@@ -114,15 +111,9 @@ class Mutator {
   void Edit(std::vector<std::string>& tokens) {
     const int64_t count = static_cast<int64_t>(tokens.size()), at = random_.Below(count);
     switch (random_.Below(14)) {
-      case 0:
-        tokens.erase(tokens.begin() + at);
-        break;
-      case 1:
-        tokens.insert(tokens.begin() + at, std::string(tokens[at]));
-        break;
-      case 2:
-        std::swap(tokens[at], tokens[random_.Below(count)]);
-        break;
+      case 0: tokens.erase(tokens.begin() + at); break;
+      case 1: tokens.insert(tokens.begin() + at, std::string(tokens[at])); break;
+      case 2: std::swap(tokens[at], tokens[random_.Below(count)]); break;
       case 3:
       case 4:
       case 5:
@@ -132,14 +123,11 @@ class Mutator {
         break;
       case 6:
         Replace(
-            tokens, [](absl::string_view w) { return absl::ascii_isdigit(w[0]); },
-            std::to_string(random_.Below(20)));
+            tokens, [](absl::string_view w) { return absl::ascii_isdigit(w[0]); }, std::to_string(random_.Below(20)));
         break;
       case 7:
       case 8:
-        Replace(
-            tokens, [](absl::string_view w) { return absl::ascii_isalpha(w[0]); },
-            random_.Of(corpus_.words));
+        Replace(tokens, [](absl::string_view w) { return absl::ascii_isalpha(w[0]); }, random_.Of(corpus_.words));
         break;
       case 9:
         Replace(
@@ -148,15 +136,12 @@ class Mutator {
         break;
       case 10:
         Replace(
-            tokens, [](absl::string_view w) { return PrimitiveTypeFromName(w).ok(); },
-            std::string(random_.Of(kTypes)));
+            tokens, [](absl::string_view w) { return PrimitiveTypeFromName(w).ok(); }, std::string(random_.Of(kTypes)));
         break;
       case 11:  // a run of tokens from another place
         Splice(tokens, tokens);
         break;
-      case 12:
-        Splice(tokens, Tokens(random_.Of(corpus_.texts)));
-        break;
+      case 12: Splice(tokens, Tokens(random_.Of(corpus_.texts))); break;
       case 13:
         if (random_.Chance(30)) {
           tokens.resize(at);
@@ -200,8 +185,7 @@ Corpus ReadCorpus(const std::vector<std::string>& paths) {
       continue;
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
-      if (entry.path().extension() == ".hlo" && entry.file_size() < 100'000)
-        files.push_back(entry.path());
+      if (entry.path().extension() == ".hlo" && entry.file_size() < 100'000) files.push_back(entry.path());
     }
   }
   std::sort(files.begin(), files.end());
@@ -287,14 +271,13 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (options.out.empty()) return std::fprintf(stderr, "--out: expected the folder for mutants that fail\n"), 2;
-  void* shared = mmap(nullptr, sizeof(Tally) + 64 * sizeof(std::atomic<uint64_t>),
-                      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* shared = mmap(nullptr, sizeof(Tally) + 64 * sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return std::perror("mmap"), 2;
   auto* tally = new (shared) Tally{};
   auto* current = reinterpret_cast<std::atomic<uint64_t>*>(tally + 1);
   const Corpus corpus = ReadCorpus(options.paths);
-  if (corpus.texts.empty() || options.workers > 64)
-    return std::fprintf(stderr, "hilo_mutate: no .hlo files\n"), 2;
+  if (corpus.texts.empty() || options.workers > 64) return std::fprintf(stderr, "hilo_mutate: no .hlo files\n"), 2;
   std::filesystem::create_directories(options.out);
   const auto begin = std::chrono::steady_clock::now();
   std::vector<pid_t> workers;
@@ -310,12 +293,10 @@ int Main(int argc, char** argv) {
     workers.push_back(worker);
   }
   for (pid_t worker : workers) waitpid(worker, nullptr, 0);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::fprintf(stderr,
-               "%ld mutants of %zu texts in %.0f s: %ld accepted, %ld compiled; %ld crashes or hangs\n",
-               tally->mutants.load(), corpus.texts.size(), seconds, tally->parsed.load(),
-               tally->compiled.load(), tally->failures.load());
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::fprintf(stderr, "%ld mutants of %zu texts in %.0f s: %ld accepted, %ld compiled; %ld crashes or hangs\n",
+               tally->mutants.load(), corpus.texts.size(), seconds, tally->parsed.load(), tally->compiled.load(),
+               tally->failures.load());
   return tally->failures == 0 ? 0 : 1;
 }
 

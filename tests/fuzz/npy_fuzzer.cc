@@ -1,5 +1,5 @@
-// Any bytes as a .npy and as a .npz file, with and without a hint of the type of raw elements. Arrays that are read must be written in a
-// form that gives them back.
+// Any bytes as a .npy and as a .npz file, with and without a hint of the type of raw elements. Arrays that are read
+// must be written in a form that gives them back.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -27,8 +27,7 @@ std::vector<std::string> OptionalPasses() {
   for (const auto& stage : pipeline.stages()) {
     for (const auto& pass : stage.passes) {
       const std::string name(pass->name());
-      if (pass->optional() && std::find(names.begin(), names.end(), name) == names.end())
-        names.push_back(name);
+      if (pass->optional() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
   }
   return names;
@@ -76,9 +75,11 @@ CompileOptions OptionsOf(const Configuration& configuration, const std::string& 
 std::string PlatformOf(const Configuration& configuration) { return configuration.emulated ? "cuda-emulated" : "cpu"; }
 
 // What `platform` computes, one literal per replica. Aliased parameters are donated.
-absl::StatusOr<std::vector<Literal>> RunReplicas(const RandomProgram& program, const std::string& platform, const CompileOptions& options) {
+absl::StatusOr<std::vector<Literal>> RunReplicas(const RandomProgram& program, const std::string& platform,
+                                                 const CompileOptions& options) {
   const auto replicas = static_cast<size_t>(program.module->replica_count());
-  HILO_ASSIGN_OR_RETURN(const auto client, Client::Create({.platform = platform, .device_count = static_cast<int>(replicas)}));
+  HILO_ASSIGN_OR_RETURN(const auto client,
+                        Client::Create({.platform = platform, .device_count = static_cast<int>(replicas)}));
   HILO_ASSIGN_OR_RETURN(const auto executable, client->Compile(program.module->Clone(), options));
   std::vector<std::vector<const Literal*>> arguments(replicas);
   for (size_t i = 0; i < program.arguments.size(); ++i)
@@ -144,15 +145,12 @@ std::vector<Configuration> ConfigurationsOf(uint64_t seed) {
   return all;
 }
 
-absl::Status Check(const RandomProgram& program, const Configuration& configuration,
-                   const std::string& dump) {
+absl::Status Check(const RandomProgram& program, const Configuration& configuration, const std::string& dump) {
   if (program.module->replica_count() > 1) return CheckReplicated(program, configuration);
   const HloComputation& entry = *program.module->entry_computation();
   std::vector<TrackedLeaves> arguments;
-  for (const Literal& argument : program.arguments)
-    arguments.push_back(ExactLeaves(argument.Clone()));
-  HILO_ASSIGN_OR_RETURN(TrackedLeaves expected,
-                        TrackedEvaluator(configuration.strict).Run(entry, arguments));
+  for (const Literal& argument : program.arguments) arguments.push_back(ExactLeaves(argument.Clone()));
+  HILO_ASSIGN_OR_RETURN(TrackedLeaves expected, TrackedEvaluator(configuration.strict).Run(entry, arguments));
 
   if (configuration.emulated || !program.module->input_output_aliases().empty())
     return CheckOnClient(program, configuration, expected, dump);
@@ -168,7 +166,7 @@ absl::Status Check(const RandomProgram& program, const Configuration& configurat
   for (const Shape& parameter : compiled->program_shape().parameters) {
     size_t leaf = 0;
     for (const ShapeUtil::Leaf& place : ShapeUtil::Leaves(parameter)) {
-      HILO_ASSIGN_OR_RETURN(uint8_t * data, inputs.Add(*place.shape));
+      HILO_ASSIGN_OR_RETURN(uint8_t* data, inputs.Add(*place.shape));
       LiteralToBytes(*arguments[argument][leaf++].value, *place.shape, data);
       parameters.push_back(data);
     }
@@ -177,7 +175,7 @@ absl::Status Check(const RandomProgram& program, const Configuration& configurat
   std::vector<void*> results;
   std::vector<const Shape*> result_shapes;
   for (const ShapeUtil::Leaf& place : ShapeUtil::Leaves(compiled->program_shape().result)) {
-    HILO_ASSIGN_OR_RETURN(uint8_t * data, outputs.Add(*place.shape));
+    HILO_ASSIGN_OR_RETURN(uint8_t* data, outputs.Add(*place.shape));
     results.push_back(data);
     result_shapes.push_back(place.shape);
   }
@@ -189,7 +187,8 @@ absl::Status Check(const RandomProgram& program, const Configuration& configurat
   if (inputs.Contents() != before) return absl::InternalError("an argument was overwritten");
   HILO_RET_CHECK(result_shapes.size() == expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
-    HILO_ASSIGN_OR_RETURN(const Literal actual, LiteralFromBytes(static_cast<const uint8_t*>(results[i]), *result_shapes[i]));
+    HILO_ASSIGN_OR_RETURN(const Literal actual,
+                          LiteralFromBytes(static_cast<const uint8_t*>(results[i]), *result_shapes[i]));
     HILO_RETURN_IF_ERROR(CompareLeaf(i, expected[i], actual, configuration.strict));
   }
   return absl::OkStatus();
@@ -198,8 +197,7 @@ absl::Status Check(const RandomProgram& program, const Configuration& configurat
 std::string FailureOf(const RandomProgram& program, const Configuration& configuration) {
   return InChild(kSecondsPerProgram, [&]() -> std::string {
     const absl::Status status = Check(program, configuration);
-    if (status.ok() || absl::IsUnimplemented(status) || absl::IsFailedPrecondition(status))
-      return "";
+    if (status.ok() || absl::IsUnimplemented(status) || absl::IsFailedPrecondition(status)) return "";
     return std::string(status.message());
   });
 }

@@ -25,9 +25,9 @@ struct Configuration {
 // programs on emulated GPUs, too.
 std::vector<Configuration> ConfigurationsOf(uint64_t seed);
 
-// Runs the program, for several replicas on as many devices against the interpreter, and compares the results; looks also for writes beside
-// the results and into the arguments. Errors: Unimplemented if the backend refuses the program; FailedPrecondition if the evaluator gives no
-// bounds; any other error is a finding.
+// Runs the program, for several replicas on as many devices against the interpreter, and compares the results; looks
+// also for writes beside the results and into the arguments. Errors: Unimplemented if the backend refuses the program;
+// FailedPrecondition if the evaluator gives no bounds; any other error is a finding.
 absl::Status Check(const RandomProgram& program, const Configuration& configuration, const std::string& dump = "");
 
 // Check in a process of its own: empty if the program passes or is refused.

@@ -17,14 +17,15 @@ std::string OneLine(absl::string_view text) { return absl::StrReplaceAll(text, {
 
 }  // namespace
 
-std::string ProgramText(const RandomProgram& program, const Configuration& configuration,
-                     absl::string_view failure, absl::string_view origin) {
+std::string ProgramText(const RandomProgram& program, const Configuration& configuration, absl::string_view failure,
+                        absl::string_view origin) {
   std::string text = absl::StrCat("// ", origin, "\n// configuration: ", configuration.name(),
                                   "\n// failure: ", OneLine(failure), "\n");
   for (const Literal& argument : program.arguments)
-    absl::StrAppend(&text, "// argument: ",
-                    OneLine(argument.ToString(/*with_shape=*/!argument.shape().IsTuple())), "\n");
-  return absl::StrCat(text, PrintHloModule(*program.module, {.layouts = program.module->entry_computation_layout().has_value()}));
+    absl::StrAppend(&text, "// argument: ", OneLine(argument.ToString(/*with_shape=*/!argument.shape().IsTuple())),
+                    "\n");
+  return absl::StrCat(
+      text, PrintHloModule(*program.module, {.layouts = program.module->entry_computation_layout().has_value()}));
 }
 
 absl::StatusOr<ProgramFile> ReadProgram(const std::string& path) {
@@ -43,7 +44,8 @@ absl::StatusOr<ProgramFile> ReadProgram(const std::string& path) {
     arguments.push_back(*std::move(literal));
   }
   const size_t expected = parameters.size() * static_cast<size_t>(file.program.module->replica_count());
-  if (arguments.size() != expected) return InvalidArgument(path, ": expected ", expected, " arguments, got ", arguments.size());
+  if (arguments.size() != expected)
+    return InvalidArgument(path, ": expected ", expected, " arguments, got ", arguments.size());
   return file;
 }
 

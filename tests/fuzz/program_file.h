@@ -16,7 +16,8 @@ struct ProgramFile {
 
 std::string ProgramText(const RandomProgram& program, const Configuration& configuration, absl::string_view failure,
                         absl::string_view origin);
-// Errors: as of ParseHloModule and ParseLiteral; InvalidArgument if the arguments are not as many as the replicas' parameters.
+// Errors: as of ParseHloModule and ParseLiteral; InvalidArgument if the arguments are not as many as the replicas'
+// parameters.
 absl::StatusOr<ProgramFile> ReadProgram(const std::string& path);
 
 }  // namespace hilo::fuzz

@@ -22,8 +22,7 @@ HloInstruction* Find(const RandomProgram& program, absl::string_view name) {
 }  // namespace
 
 void Shrinker::Run() {
-  for (bool smaller = true; smaller && tries_ < 400;)
-    smaller = Prefix() || Enter() || CutOperands() || RemoveDead();
+  for (bool smaller = true; smaller && tries_ < 400;) smaller = Prefix() || Enter() || CutOperands() || RemoveDead();
   DropParameters();
 }
 
@@ -66,10 +65,8 @@ absl::StatusOr<TrackedLeaves> Shrinker::ValueOf(const std::string& name) const {
   HloInstruction* instruction = Find(copy, name);
   HILO_RETURN_IF_ERROR(copy.module->entry_computation()->set_root_instruction(instruction, true));
   std::vector<TrackedLeaves> arguments;
-  for (const Literal& argument : copy.arguments)
-    arguments.push_back(ExactLeaves(argument.Clone()));
-  return TrackedEvaluator(configuration_.strict)
-      .Run(*copy.module->entry_computation(), arguments);
+  for (const Literal& argument : copy.arguments) arguments.push_back(ExactLeaves(argument.Clone()));
+  return TrackedEvaluator(configuration_.strict).Run(*copy.module->entry_computation(), arguments);
 }
 
 // A parameter that holds its value takes the place of an operand.
@@ -83,10 +80,8 @@ bool Shrinker::CutOperands() {
     HloComputation* entry = candidate.module->entry_computation();
     const int64_t number = entry->num_parameters();
     HloInstruction* parameter = entry->AddInstruction(
-        HloInstruction::CreateParameter(number, instruction->shape(), "cut"),
-        absl::StrCat("cut", number));
-    if (!entry->ReplaceAllUsesWith(Find(candidate, instruction->name()), parameter).ok())
-      continue;
+        HloInstruction::CreateParameter(number, instruction->shape(), "cut"), absl::StrCat("cut", number));
+    if (!entry->ReplaceAllUsesWith(Find(candidate, instruction->name()), parameter).ok()) continue;
     candidate.arguments.push_back(Assemble(instruction->shape(), *value));
     if (Try(std::move(candidate))) return true;
   }
@@ -138,9 +133,7 @@ void Shrinker::DropParameters() {
   for (int64_t p = program_.module->entry_computation()->num_parameters() - 1; p >= 0; --p) {
     RandomProgram candidate = Copy();
     HloComputation* entry = candidate.module->entry_computation();
-    if (!entry->parameter_instruction(p)->users().empty() ||
-        entry->parameter_instruction(p)->IsRoot())
-      continue;
+    if (!entry->parameter_instruction(p)->users().empty() || entry->parameter_instruction(p)->IsRoot()) continue;
     if (!entry->RemoveParameter(p).ok()) continue;
     candidate.arguments.erase(candidate.arguments.begin() + p);
     Try(std::move(candidate));

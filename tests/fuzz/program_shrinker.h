@@ -14,14 +14,11 @@ namespace hilo::fuzz {
 class Shrinker {
  public:
   Shrinker(RandomProgram program, Configuration configuration, std::string failure)
-      : program_(std::move(program)),
-        configuration_(std::move(configuration)),
-        failure_(std::move(failure)) {}
+      : program_(std::move(program)), configuration_(std::move(configuration)), failure_(std::move(failure)) {}
 
   void Run();
   const RandomProgram& program() const { return program_; }
   const std::string& failure() const { return failure_; }
-
 
  private:
   RandomProgram Copy() const;

@@ -1,4 +1,5 @@
-// Collectives on two to four replicas. Integers only, and floats that are not computed with: what arrives is then known to the bit.
+// Collectives on two to four replicas. Integers only, and floats that are not computed with: what arrives is then known
+// to the bit.
 #include <algorithm>
 #include <vector>
 
@@ -16,7 +17,9 @@ constexpr PrimitiveType kTypes[] = {S32, S32, U8, S64, U32, F32, BF16, PRED, S4}
 class CollectiveProgram {
  public:
   explicit CollectiveProgram(uint64_t seed)
-      : random_(seed), replicas_(2 + random_.Below(3)), module_(std::make_unique<HloModule>(absl::StrCat("replicated_", seed))) {
+      : random_(seed),
+        replicas_(2 + random_.Below(3)),
+        module_(std::make_unique<HloModule>(absl::StrCat("replicated_", seed))) {
     main_ = module_->AddComputation("main");
     module_->set_entry_computation(main_);
     module_->set_replica_count(replicas_);
@@ -33,7 +36,8 @@ class CollectiveProgram {
     (void)module_->RemoveUnusedComputations();
     RandomProgram program{.module = std::move(module_)};
     for (int64_t replica = 0; replica < replicas_; ++replica) {
-      for (const HloInstruction* parameter : main_->parameter_instructions()) program.arguments.push_back(Argument(parameter->shape()));
+      for (const HloInstruction* parameter : main_->parameter_instructions())
+        program.arguments.push_back(Argument(parameter->shape()));
     }
     return program;
   }
@@ -46,11 +50,13 @@ class CollectiveProgram {
     for (int64_t& d : dims) d = random_.Chance(50) ? replicas_ * (1 + random_.Below(2)) : 1 + random_.Below(5);
     const auto number = main_->num_parameters();
     const std::string name = absl::StrCat("p", number);
-    arrays_.push_back(main_->AddInstruction(HloInstruction::CreateParameter(number, ShapeUtil::MakeShape(random_.Of(kTypes), dims), name), name));
+    arrays_.push_back(main_->AddInstruction(
+        HloInstruction::CreateParameter(number, ShapeUtil::MakeShape(random_.Of(kTypes), dims), name), name));
   }
   Literal Argument(const Shape& shape) {
     Literal wide = *Literal::Create(ShapeUtil::MakeShape(F64, shape.dimensions()));
-    for (double& x : wide.data<double>()) x = static_cast<double>(random_.Below(shape.element_type() == PRED ? 2 : 100));
+    for (double& x : wide.data<double>())
+      x = static_cast<double>(random_.Below(shape.element_type() == PRED ? 2 : 100));
     return *wide.Convert(shape.element_type());
   }
   HloInstruction* Pick() { return arrays_[std::max(random_.Below(arrays_.size()), random_.Below(arrays_.size()))]; }
@@ -66,13 +72,17 @@ class CollectiveProgram {
     return groups;
   }
   HloComputation* Combiner(PrimitiveType type) {
-    static constexpr HloOpcode kAny[] = {HloOpcode::kMaximum, HloOpcode::kMinimum}, kLogic[] = {HloOpcode::kAnd, HloOpcode::kOr},
-                               kInteger[] = {HloOpcode::kAdd, HloOpcode::kMultiply, HloOpcode::kMaximum, HloOpcode::kXor};
+    static constexpr HloOpcode kAny[] = {HloOpcode::kMaximum, HloOpcode::kMinimum},
+                               kLogic[] = {HloOpcode::kAnd, HloOpcode::kOr},
+                               kInteger[] = {HloOpcode::kAdd, HloOpcode::kMultiply, HloOpcode::kMaximum,
+                                             HloOpcode::kXor};
     HloComputation* computation = module_->AddComputation("combine");
     const Shape scalar = ShapeUtil::MakeShape(type, {});
     HloInstruction* a = computation->AddInstruction(HloInstruction::CreateParameter(0, scalar, "a"), "a");
     HloInstruction* b = computation->AddInstruction(HloInstruction::CreateParameter(1, scalar, "b"), "b");
-    const HloOpcode opcode = type == PRED ? random_.Of(kLogic) : IsIntegralType(type) ? random_.Of(kInteger) : random_.Of(kAny);
+    const HloOpcode opcode = type == PRED           ? random_.Of(kLogic)
+                             : IsIntegralType(type) ? random_.Of(kInteger)
+                                                    : random_.Of(kAny);
     (void)computation->set_root_instruction(*computation->AddOp(opcode, {a, b}), true);
     return computation;
   }
@@ -106,30 +116,18 @@ class CollectiveProgram {
 
   bool Step() {
     switch (random_.Below(12)) {
-      case 0:
-        return Add(HloOpcode::kReplicaId, {});
-      case 1:
-        return Add(HloOpcode::kPartitionId, {});
-      case 2:
-        return Local();
+      case 0: return Add(HloOpcode::kReplicaId, {});
+      case 1: return Add(HloOpcode::kPartitionId, {});
+      case 2: return Local();
       case 3:
-      case 4:
-        return AllReduce();
-      case 5:
-        return AllGather();
-      case 6:
-        return ReduceScatter();
-      case 7:
-        return AllToAll();
-      case 8:
-        return Permute();
-      case 9:
-        return Broadcast();
-      case 10:
-        return Ragged();
-      default:
-        AddParameter();
-        return true;
+      case 4: return AllReduce();
+      case 5: return AllGather();
+      case 6: return ReduceScatter();
+      case 7: return AllToAll();
+      case 8: return Permute();
+      case 9: return Broadcast();
+      case 10: return Ragged();
+      default: AddParameter(); return true;
     }
   }
   bool Local() {

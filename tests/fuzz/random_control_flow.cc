@@ -45,21 +45,18 @@ bool WhileOp(Grower& g, Scope& scope) {
     elements.push_back(g.Like(body, DimsOf(shape), shape.element_type()));
   }
   const Value* result = g.Add(body, HloOpcode::kTuple, elements);
-  if (result == nullptr ||
-      !body.computation->set_root_instruction(result->instruction, true).ok())
-    return false;
+  if (result == nullptr || !body.computation->set_root_instruction(result->instruction, true).ok()) return false;
 
   Scope condition = g.Nested(scope, "condition", init);
   const Literal limit = LiteralUtil::FromDouble(type, g.random.Below(5));
   HloInstruction* trips = condition.computation->AddConstant(limit.Clone());
   auto less = std::make_unique<CompareAttrs>();
   less->direction = ComparisonDirection::kLt;
-  auto go_on = condition.computation->AddOp(
-      HloOpcode::kCompare, {condition.values[1].instruction, trips}, std::move(less));
-  if (!go_on.ok() || !condition.computation->set_root_instruction(*go_on, true).ok())
-    return false;
-  return g.TakeApart(scope, g.Add(scope, HloOpcode::kWhile, {init.instruction}, nullptr,
-                              {condition.computation, body.computation}));
+  auto go_on =
+      condition.computation->AddOp(HloOpcode::kCompare, {condition.values[1].instruction, trips}, std::move(less));
+  if (!go_on.ok() || !condition.computation->set_root_instruction(*go_on, true).ok()) return false;
+  return g.TakeApart(
+      scope, g.Add(scope, HloOpcode::kWhile, {init.instruction}, nullptr, {condition.computation, body.computation}));
 }
 
 bool ConditionalOp(Grower& g, Scope& scope) {
@@ -82,8 +79,7 @@ bool ConditionalOp(Grower& g, Scope& scope) {
     Scope branch = g.Nested(scope, "branch", operand);
     g.Grow(branch, 1 + g.random.Below(5));
     HloInstruction* root = g.TupleOf(branch, results);
-    if (root == nullptr || !branch.computation->set_root_instruction(root, true).ok())
-      return false;
+    if (root == nullptr || !branch.computation->set_root_instruction(root, true).ok()) return false;
     operands.push_back(operand.instruction);
     computations.push_back(branch.computation);
   }
@@ -98,9 +94,7 @@ bool CallOp(Grower& g, Scope& scope) {
   Scope callee = g.Nested(scope, "callee", operand);
   g.Grow(callee, 1 + g.random.Below(6));
   const Value* result = g.PickArray(callee);
-  if (result == nullptr ||
-      !callee.computation->set_root_instruction(result->instruction, true).ok())
-    return false;
+  if (result == nullptr || !callee.computation->set_root_instruction(result->instruction, true).ok()) return false;
   return g.Add(scope, HloOpcode::kCall, {operand.instruction}, nullptr, {callee.computation});
 }
 
@@ -119,12 +113,14 @@ std::optional<Outlined> Outline(Grower& g, Scope& scope, const std::string& name
     const auto number = static_cast<int64_t>(outlined.operands.size());
     const std::string parameter = absl::StrCat("p", number);
     inner.values.push_back(
-        {inner.computation->AddInstruction(HloInstruction::CreateParameter(number, x->shape(), parameter), parameter), x->leaves});
+        {inner.computation->AddInstruction(HloInstruction::CreateParameter(number, x->shape(), parameter), parameter),
+         x->leaves});
     outlined.operands.push_back(x->instruction);
   }
   g.Grow(inner, 1 + g.random.Below(5));
   const Value* result = g.PickArray(inner);
-  if (result == nullptr || !inner.computation->set_root_instruction(result->instruction, true).ok()) return std::nullopt;
+  if (result == nullptr || !inner.computation->set_root_instruction(result->instruction, true).ok())
+    return std::nullopt;
   outlined.computation = inner.computation;
   outlined.result = result->shape();
   return outlined;
@@ -134,7 +130,8 @@ bool FusionOp(Grower& g, Scope& scope) {
   if (scope.depth >= 3) return false;
   const auto outlined = Outline(g, scope, "fused");
   if (!outlined) return false;
-  const Value* fusion = g.Add(scope, HloOpcode::kFusion, outlined->operands, std::make_unique<FusionAttrs>(), {outlined->computation});
+  const Value* fusion =
+      g.Add(scope, HloOpcode::kFusion, outlined->operands, std::make_unique<FusionAttrs>(), {outlined->computation});
   if (fusion != nullptr) outlined->computation->set_fusion_instruction(fusion->instruction);
   return fusion != nullptr;
 }
@@ -146,7 +143,8 @@ bool AsyncOp(Grower& g, Scope& scope) {
   std::vector<Shape> operands;
   for (const HloInstruction* operand : outlined->operands) operands.push_back(operand->shape());
   const Shape state = ShapeUtil::MakeTupleShape({ShapeUtil::MakeTupleShape(operands), outlined->result});
-  const Value* start = g.Add(scope, HloOpcode::kAsyncStart, outlined->operands, std::make_unique<AsyncAttrs>(), {outlined->computation}, &state);
+  const Value* start = g.Add(scope, HloOpcode::kAsyncStart, outlined->operands, std::make_unique<AsyncAttrs>(),
+                             {outlined->computation}, &state);
   if (start == nullptr) return false;
   HloInstruction* last = start->instruction;
   if (g.random.Chance(30)) {
@@ -161,7 +159,8 @@ bool CopyStartOp(Grower& g, Scope& scope) {
   if (x == nullptr) return false;
   const Shape array = x->shape();
   const Shape state = ShapeUtil::MakeTupleShape({array, array, ShapeUtil::MakeShape(U32, {})});
-  const Value* start = g.Add(scope, HloOpcode::kCopyStart, {x->instruction}, std::make_unique<CopyStartAttrs>(), {}, &state);
+  const Value* start =
+      g.Add(scope, HloOpcode::kCopyStart, {x->instruction}, std::make_unique<CopyStartAttrs>(), {}, &state);
   return start != nullptr && g.Add(scope, HloOpcode::kCopyDone, {start->instruction});
 }
 
@@ -184,7 +183,9 @@ bool DomainOp(Grower& g, Scope& scope) {
 }  // namespace
 
 absl::Span<const Kind> ControlFlowKinds() {
-  static constexpr Kind kKinds[] = {{1, &BarrierOp}, {2, &WhileOp}, {2, &ConditionalOp}, {1, &CallOp}, {2, &FusionOp}, {1, &AsyncOp}, {1, &CopyStartOp}, {1, &TokenOp}, {1, &DomainOp}};
+  static constexpr Kind kKinds[] = {{1, &BarrierOp},   {2, &WhileOp},  {2, &ConditionalOp},
+                                    {1, &CallOp},      {2, &FusionOp}, {1, &AsyncOp},
+                                    {1, &CopyStartOp}, {1, &TokenOp},  {1, &DomainOp}};
   return kKinds;
 }
 

@@ -28,13 +28,15 @@ bool Use(Grower& g, Scope& scope, HloInstruction* array, int64_t dimension, bool
     auto attributes = std::make_unique<ReduceAttrs>();
     for (int64_t d = 0; d < array->shape().rank(); ++d) attributes->dimensions.push_back(d);
     HloInstruction* init = g.Like(scope, {}, type);
-    return g.Add(scope, HloOpcode::kReduce, {array, init}, std::move(attributes), {g.Combiner(type, g.CombinerOpcode(type))});
+    return g.Add(scope, HloOpcode::kReduce, {array, init}, std::move(attributes),
+                 {g.Combiner(type, g.CombinerOpcode(type))});
   }
   const Shape whole = ShapeUtil::MakeStaticShape(array->shape());
   HloInstruction* now = array;
   for (int64_t d = 0; d < whole.rank(); ++d) {
     if (!now->shape().is_dynamic_dimension(d)) continue;
-    const Value* grown = g.Add(scope, HloOpcode::kSetDimensionSize, {now, Size(g, scope, whole.dimensions(d))}, Dimension(d));
+    const Value* grown =
+        g.Add(scope, HloOpcode::kSetDimensionSize, {now, Size(g, scope, whole.dimensions(d))}, Dimension(d));
     if (grown == nullptr) return false;
     now = grown->instruction;
   }
@@ -59,8 +61,10 @@ bool DynamicReshapeOp(Grower& g, Scope& scope) {
   Shape shape = ShapeUtil::MakeShape(operand->shape().element_type(), {rows, columns});
   shape.set_dynamic_dimension(0, true);
   shape.set_dynamic_dimension(1, true);
-  const Value* reshaped = g.Add(scope, HloOpcode::kDynamicReshape,
-                                {operand, Size(g, scope, g.random.Below(rows + 1)), Size(g, scope, g.random.Below(columns + 1))}, nullptr, {}, &shape);
+  const Value* reshaped =
+      g.Add(scope, HloOpcode::kDynamicReshape,
+            {operand, Size(g, scope, g.random.Below(rows + 1)), Size(g, scope, g.random.Below(columns + 1))}, nullptr,
+            {}, &shape);
   return reshaped != nullptr && Use(g, scope, reshaped->instruction, g.random.Below(2), false);
 }
 

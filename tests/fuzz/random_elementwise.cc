@@ -25,9 +25,8 @@ bool Unary(Grower& g, Scope& scope) {
 }
 
 bool Binary(Grower& g, Scope& scope) {
-  static constexpr HloOpcode kUsual[] = {HloOpcode::kAdd, HloOpcode::kSubtract,
-                                         HloOpcode::kMultiply, HloOpcode::kMaximum,
-                                         HloOpcode::kMinimum};
+  static constexpr HloOpcode kUsual[] = {HloOpcode::kAdd, HloOpcode::kSubtract, HloOpcode::kMultiply,
+                                         HloOpcode::kMaximum, HloOpcode::kMinimum};
   const HloOpcode opcode = g.random.Chance(40) ? g.random.Of(kUsual) : OpcodeOf(g, HloFamily::kBinary);
   const Value* x = g.Pick(scope, [&](const Value& v) {
     return v.shape().IsArray() && InTypeClass(v.type(), OpcodeInfo(opcode).operand_types);
@@ -41,10 +40,8 @@ bool Binary(Grower& g, Scope& scope) {
 
 std::unique_ptr<CompareAttrs> RandomCompare(Grower& g, PrimitiveType type) {
   auto attributes = std::make_unique<CompareAttrs>();
-  attributes->direction =
-      static_cast<ComparisonDirection>(IsComplexType(type) ? g.random.Below(2) : g.random.Below(6));
-  if (IsFloatingPointType(type) && g.random.Chance(20))
-    attributes->type = ComparisonType::kTotalOrder;
+  attributes->direction = static_cast<ComparisonDirection>(IsComplexType(type) ? g.random.Below(2) : g.random.Below(6));
+  if (IsFloatingPointType(type) && g.random.Chance(20)) attributes->type = ComparisonType::kTotalOrder;
   return attributes;
 }
 
@@ -67,8 +64,7 @@ bool SelectOp(Grower& g, Scope& scope) {
 }
 
 bool ClampOp(Grower& g, Scope& scope) {
-  const Value* x =
-      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && !IsComplexType(v.type()); });
+  const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && !IsComplexType(v.type()); });
   if (x == nullptr) return false;
   HloInstruction* operand = x->instruction;
   const PrimitiveType type = operand->shape().element_type();
@@ -101,17 +97,15 @@ bool ReducePrecisionOp(Grower& g, Scope& scope) {
 }
 
 bool MapOp(Grower& g, Scope& scope) {
-  const Value* x = g.Pick(scope, [](const Value& v) {
-    return v.shape().IsArray() && v.type() != PRED && !IsComplexType(v.type());
-  });
+  const Value* x =
+      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.type() != PRED && !IsComplexType(v.type()); });
   if (x == nullptr) return false;
   HloInstruction* a = x->instruction;
   const PrimitiveType type = a->shape().element_type();
   HloInstruction* b = g.Like(scope, DimsOf(a->shape()), type);
-  HloComputation* computation =
-      g.Combiner(type, g.random.Chance(50) ? HloOpcode::kSubtract : HloOpcode::kMaximum);
-  auto root = computation->AddOp(
-      HloOpcode::kAdd, {computation->root_instruction(), computation->parameter_instruction(1)});
+  HloComputation* computation = g.Combiner(type, g.random.Chance(50) ? HloOpcode::kSubtract : HloOpcode::kMaximum);
+  auto root =
+      computation->AddOp(HloOpcode::kAdd, {computation->root_instruction(), computation->parameter_instruction(1)});
   if (!root.ok() || !computation->set_root_instruction(*root, true).ok()) return false;
   auto attributes = std::make_unique<MapAttrs>();
   attributes->dimensions.resize(a->shape().rank());
@@ -127,7 +121,8 @@ bool CopyOp(Grower& g, Scope& scope) {
 bool StochasticConvertOp(Grower& g, Scope& scope) {
   static constexpr PrimitiveType kResults[] = {S8, S16, S32};
   const Value* x = g.Pick(scope, [](const Value& v) {
-    return v.shape().IsArray() && v.exact() && (v.type() == F32 || v.type() == BF16 || v.type() == F16 || v.type() == F64);
+    return v.shape().IsArray() && v.exact() &&
+           (v.type() == F32 || v.type() == BF16 || v.type() == F16 || v.type() == F64);
   });
   if (x == nullptr) return false;
   HloInstruction* operand = x->instruction;
@@ -143,7 +138,9 @@ bool NewLeaf(Grower& g, Scope& scope) { return g.Leaf(scope, g.RandomDims(), g.R
 }  // namespace
 
 absl::Span<const Kind> ElementwiseKinds() {
-  static constexpr Kind kKinds[] = {{10, &Unary}, {16, &Binary}, {4, &CompareOp}, {4, &SelectOp}, {2, &ClampOp}, {4, &ConvertOp}, {1, &BitcastConvertOp}, {1, &ReducePrecisionOp}, {1, &MapOp}, {1, &CopyOp}, {1, &StochasticConvertOp}, {3, &NewLeaf}};
+  static constexpr Kind kKinds[] = {{10, &Unary},  {16, &Binary},   {4, &CompareOp},           {4, &SelectOp},
+                                    {2, &ClampOp}, {4, &ConvertOp}, {1, &BitcastConvertOp},    {1, &ReducePrecisionOp},
+                                    {1, &MapOp},   {1, &CopyOp},    {1, &StochasticConvertOp}, {3, &NewLeaf}};
   return kKinds;
 }
 

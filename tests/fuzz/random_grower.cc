@@ -10,9 +10,7 @@
 namespace hilo::fuzz {
 
 Dims DimsOf(const Shape& shape) { return Dims(shape.dimensions().begin(), shape.dimensions().end()); }
-int64_t Product(const Dims& dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-}
+int64_t Product(const Dims& dims) { return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()); }
 
 const Value* Grower::Pick(Scope& scope, const std::function<bool(const Value&)>& accept) {
   std::vector<const Value*> fitting;
@@ -31,8 +29,7 @@ const Value* Grower::PickArray(Scope& scope) {
 Literal Grower::RandomLiteral(const Shape& shape) {
   const int kind = random.Below(10);
   const PrimitiveType type = shape.element_type();
-  Literal wide = *Literal::Create(
-      ShapeUtil::MakeShape(IsComplexType(type) ? C128 : F64, shape.dimensions()));
+  Literal wide = *Literal::Create(ShapeUtil::MakeShape(IsComplexType(type) ? C128 : F64, shape.dimensions()));
   const bool is_float = IsFloatingPointType(type) || IsComplexType(type);
   const auto next = [&]() -> double {
     if (type == PRED) return random.Below(2);
@@ -55,8 +52,7 @@ const Value* Grower::Leaf(Scope& scope, const Dims& dims, PrimitiveType type) {
     Literal literal = RandomLiteral(shape);
     const int64_t number = scope.computation->num_parameters();
     HloInstruction* parameter = scope.computation->AddInstruction(
-        HloInstruction::CreateParameter(number, shape, absl::StrCat("p", number)),
-        absl::StrCat("p", number));
+        HloInstruction::CreateParameter(number, shape, absl::StrCat("p", number)), absl::StrCat("p", number));
     scope.values.push_back({parameter, ExactLeaves(literal.Clone())});
     scope.arguments->push_back(std::move(literal));
     return &scope.values.back();
@@ -64,16 +60,14 @@ const Value* Grower::Leaf(Scope& scope, const Dims& dims, PrimitiveType type) {
   if (!dims.empty() && type != PRED && random.Chance(15)) {
     auto attributes = std::make_unique<IotaAttrs>();
     attributes->iota_dimension = random.Below(dims.size());
-    if (const Value* iota = Add(scope, HloOpcode::kIota, {}, std::move(attributes), {}, &shape))
-      return iota;
+    if (const Value* iota = Add(scope, HloOpcode::kIota, {}, std::move(attributes), {}, &shape)) return iota;
   }
   const bool small = Product(dims) <= 64 && random.Chance(60);
   Literal literal = RandomLiteral(small ? shape : ShapeUtil::MakeShape(type, {}));
-  scope.values.push_back(
-      {scope.computation->AddConstant(literal.Clone()), ExactLeaves(literal.Clone())});
+  scope.values.push_back({scope.computation->AddConstant(literal.Clone()), ExactLeaves(literal.Clone())});
   if (small) return &scope.values.back();
-  return Add(scope, HloOpcode::kBroadcast, {scope.values.back().instruction},
-             std::make_unique<BroadcastAttrs>(), {}, &shape);
+  return Add(scope, HloOpcode::kBroadcast, {scope.values.back().instruction}, std::make_unique<BroadcastAttrs>(), {},
+             &shape);
 }
 
 HloInstruction* Grower::Like(Scope& scope, const Dims& dims, PrimitiveType type, bool exact) {
@@ -81,16 +75,13 @@ HloInstruction* Grower::Like(Scope& scope, const Dims& dims, PrimitiveType type,
     return v.shape().IsArray() && DimsOf(v.shape()) == dims && (!exact || v.exact());
   };
   if (random.Chance(80)) {
-    if (const Value* v =
-            Pick(scope, [&](const Value& v) { return same_dims(v) && v.type() == type; }))
+    if (const Value* v = Pick(scope, [&](const Value& v) { return same_dims(v) && v.type() == type; }))
       return v->instruction;
   }
   if (random.Chance(30) && type != PRED) {
-    if (const Value* v = Pick(scope, [&](const Value& v) {
-          return same_dims(v) && (!IsComplexType(v.type()) || IsComplexType(type));
-        })) {
-      if (const Value* converted = Convert(scope, *v, type);
-          converted != nullptr && (!exact || converted->exact()))
+    if (const Value* v = Pick(
+            scope, [&](const Value& v) { return same_dims(v) && (!IsComplexType(v.type()) || IsComplexType(type)); })) {
+      if (const Value* converted = Convert(scope, *v, type); converted != nullptr && (!exact || converted->exact()))
         return converted->instruction;
     }
   }
@@ -102,7 +93,6 @@ const Value* Grower::Convert(Scope& scope, const Value& value, PrimitiveType typ
   Shape shape = ShapeUtil::MakeShape(type, value.shape().dimensions());
   return Add(scope, HloOpcode::kConvert, {value.instruction}, nullptr, {}, &shape);
 }
-
 
 const TrackedLeaves& Grower::LeavesOf(const Scope& scope, const HloInstruction* instruction) {
   for (const Value& value : scope.values) {
@@ -125,22 +115,19 @@ bool Grower::IsUseful(const HloInstruction& instruction, const TrackedLeaves& le
   return elements <= options.max_elements * (instruction.shape().IsTuple() ? 8 : 2);
 }
 
-
 HloComputation* Grower::Combiner(PrimitiveType type, HloOpcode opcode) {
   HloComputation* computation = module->AddComputation("combine");
   const Shape scalar = ShapeUtil::MakeShape(type, {});
-  HloInstruction* a =
-      computation->AddInstruction(HloInstruction::CreateParameter(0, scalar, "a"), "a");
-  HloInstruction* b =
-      computation->AddInstruction(HloInstruction::CreateParameter(1, scalar, "b"), "b");
+  HloInstruction* a = computation->AddInstruction(HloInstruction::CreateParameter(0, scalar, "a"), "a");
+  HloInstruction* b = computation->AddInstruction(HloInstruction::CreateParameter(1, scalar, "b"), "b");
   auto root = computation->AddOp(opcode, {a, b});
   (void)computation->set_root_instruction(root.ok() ? *root : a, true);
   return computation;
 }
 
 HloOpcode Grower::CombinerOpcode(PrimitiveType type) {
-  static constexpr HloOpcode kNumber[] = {HloOpcode::kAdd, HloOpcode::kAdd, HloOpcode::kMaximum,
-                                          HloOpcode::kMinimum, HloOpcode::kMultiply};
+  static constexpr HloOpcode kNumber[] = {HloOpcode::kAdd, HloOpcode::kAdd, HloOpcode::kMaximum, HloOpcode::kMinimum,
+                                          HloOpcode::kMultiply};
   static constexpr HloOpcode kLogic[] = {HloOpcode::kAnd, HloOpcode::kOr, HloOpcode::kXor};
   if (type == PRED) return random.Of(kLogic);
   if (IsComplexType(type)) return HloOpcode::kAdd;
@@ -149,8 +136,8 @@ HloOpcode Grower::CombinerOpcode(PrimitiveType type) {
 
 Scope Grower::Nested(const Scope& outer, const std::string& name, const Value& operand) {
   Scope inner{.computation = module->AddComputation(name), .depth = outer.depth + 1};
-  HloInstruction* parameter = inner.computation->AddInstruction(
-      HloInstruction::CreateParameter(0, operand.shape(), "state"), "state");
+  HloInstruction* parameter =
+      inner.computation->AddInstruction(HloInstruction::CreateParameter(0, operand.shape(), "state"), "state");
   inner.values.push_back({parameter, operand.leaves});
   if (operand.shape().IsTuple()) TakeApart(inner, &inner.values.back());
   return inner;
@@ -158,8 +145,7 @@ Scope Grower::Nested(const Scope& outer, const std::string& name, const Value& o
 
 HloInstruction* Grower::TupleOf(Scope& scope, absl::Span<const Shape> shapes) {
   std::vector<HloInstruction*> elements;
-  for (const Shape& shape : shapes)
-    elements.push_back(Like(scope, DimsOf(shape), shape.element_type()));
+  for (const Shape& shape : shapes) elements.push_back(Like(scope, DimsOf(shape), shape.element_type()));
   const Value* tuple = Add(scope, HloOpcode::kTuple, elements);
   return tuple == nullptr ? nullptr : tuple->instruction;
 }
@@ -188,12 +174,11 @@ Dims Grower::Subset(int64_t n, int64_t least) {
 }
 
 PrimitiveType Grower::RandomType() {
-  static constexpr PrimitiveType kOften[] = {F32, F32, F32,  F32,  F32,  F32,  S32, S32, S32,
-                                             F64, F64, PRED, PRED, BF16, BF16, F16, F16, S64,
-                                             S64, U32, U32,  U8,   U8,   S8,   C64};
-  static constexpr PrimitiveType kRare[] = {
-      S16,           U16,        U64,        C128,   S4,     U4, F8E5M2, F8E4M3FN,
-      F8E4M3B11FNUZ, F8E5M2FNUZ, F8E4M3FNUZ, F8E4M3, F8E3M4, S2, U2,     F4E2M1FN};
+  static constexpr PrimitiveType kOften[] = {F32,  F32,  F32, F32, F32, F32, S32, S32, S32, F64, F64, PRED, PRED,
+                                             BF16, BF16, F16, F16, S64, S64, U32, U32, U8,  U8,  S8,  C64};
+  static constexpr PrimitiveType kRare[] = {S16,      U16,           U64,        C128,       S4,     U4,     F8E5M2,
+                                            F8E4M3FN, F8E4M3B11FNUZ, F8E5M2FNUZ, F8E4M3FNUZ, F8E4M3, F8E3M4, S2,
+                                            U2,       F4E2M1FN};
   return random.Chance(12) ? random.Of(kRare) : random.Of(kOften);
 }
 
@@ -211,8 +196,7 @@ Dims Grower::RandomDims() {
   static constexpr int kRanks[] = {0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4};
   Dims dims(random.Of(kRanks));
   for (int64_t& d : dims) d = RandomSize();
-  while (Product(dims) > options.max_elements)
-    dims[random.Below(dims.size())] = 1 + random.Below(4);
+  while (Product(dims) > options.max_elements) dims[random.Below(dims.size())] = 1 + random.Below(4);
   return dims;
 }
 
@@ -252,12 +236,13 @@ bool Grower::TakeApart(Scope& scope, const Value* tuple) {
 void Grower::Grow(Scope& scope, int count) {
   static const std::vector<Kind>* const kinds = [] {
     auto* all = new std::vector<Kind>();
-    for (const auto list : {ElementwiseKinds(), MovementKinds(), ReductionKinds(), LinearAlgebraKinds(), ControlFlowKinds(), DynamicKinds()})
+    for (const auto list : {ElementwiseKinds(), MovementKinds(), ReductionKinds(), LinearAlgebraKinds(),
+                            ControlFlowKinds(), DynamicKinds()})
       all->insert(all->end(), list.begin(), list.end());
     return all;
   }();
-  static const int total = std::accumulate(kinds->begin(), kinds->end(), 0,
-                                           [](int sum, const Kind& kind) { return sum + kind.weight; });
+  static const int total =
+      std::accumulate(kinds->begin(), kinds->end(), 0, [](int sum, const Kind& kind) { return sum + kind.weight; });
   for (int tries = 0; count > 0 && tries < 200; ++tries) {
     auto kind = kinds->begin();
     for (int64_t ticket = random.Below(total) - kind->weight; ticket >= 0; ticket -= kind->weight) ++kind;

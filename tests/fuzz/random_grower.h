@@ -40,8 +40,8 @@ struct Scope {
 
 struct Grower;
 
-// A kind of instruction: looks for operands among the values at hand, makes what is missing, and adds the instruction. False if it found none,
-// or its value was of no use.
+// A kind of instruction: looks for operands among the values at hand, makes what is missing, and adds the instruction.
+// False if it found none, or its value was of no use.
 struct Kind {
   int weight;
   bool (*make)(Grower& g, Scope& scope);
@@ -68,7 +68,8 @@ struct Grower {
   Dims Permutation(int64_t n);
   // Some of 0 ... n-1, ascending; at least `least`.
   Dims Subset(int64_t n, int64_t least);
-  // Any value without dynamic dimensions that `accept` takes; null if there is none. Later ones more often: programs get depth.
+  // Any value without dynamic dimensions that `accept` takes; null if there is none. Later ones more often: programs
+  // get depth.
   const Value* Pick(Scope& scope, const std::function<bool(const Value&)>& accept);
   const Value* PickArray(Scope& scope);
 

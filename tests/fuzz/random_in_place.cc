@@ -61,20 +61,11 @@ class InPlaceProgram {
       static constexpr PrimitiveType kTypes[] = {S32, S32, S32, S32, F32, S64, U8};
       Dims dims;
       switch (random_.Below(5)) {
-        case 0:
-          dims = {random_.Of(kSizes)};
-          break;
-        case 1:
-          dims = {random_.Of(kSizes), random_.Of(kSizes)};
-          break;
-        case 2:
-          dims = {random_.Of(kShort), random_.Of(kSizes)};
-          break;
-        case 3:
-          dims = {random_.Of(kSizes), random_.Chance(3) ? 8 : 1 + random_.Below(2), random_.Of(kShort)};
-          break;
-        default:
-          dims = {random_.Chance(4) ? 20000 : random_.Of(kSizes), random_.Of(kShort)};
+        case 0: dims = {random_.Of(kSizes)}; break;
+        case 1: dims = {random_.Of(kSizes), random_.Of(kSizes)}; break;
+        case 2: dims = {random_.Of(kShort), random_.Of(kSizes)}; break;
+        case 3: dims = {random_.Of(kSizes), random_.Chance(3) ? 8 : 1 + random_.Below(2), random_.Of(kShort)}; break;
+        default: dims = {random_.Chance(4) ? 20000 : random_.Of(kSizes), random_.Of(kShort)};
       }
       shapes_.push_back(ShapeUtil::MakeShape(random_.Of(kTypes), dims));
     }

@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "hlo/ops/reduction/batch_norm_attributes.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/random/random_attributes.h"
+#include "hlo/ops/reduction/batch_norm_attributes.h"
 #include "tests/fuzz/random_grower.h"
 
 namespace hilo::fuzz {
@@ -15,8 +15,7 @@ namespace {
 
 bool DotOp(Grower& g, Scope& scope) {
   const Value* x = g.Pick(scope, [](const Value& v) {
-    return v.shape().IsArray() && v.type() != PRED && !IsSubByteType(v.type()) &&
-           !IsSmallFloatType(v.type());
+    return v.shape().IsArray() && v.type() != PRED && !IsSubByteType(v.type()) && !IsSmallFloatType(v.type());
   });
   if (x == nullptr) return false;
   HloInstruction* lhs = x->instruction;
@@ -34,14 +33,11 @@ bool DotOp(Grower& g, Scope& scope) {
   for (size_t i = 0; i < parts.size(); ++i)
     dims[places[i]] = parts[i] < 0 ? g.RandomSize() : shape.dimensions(parts[i]);
   for (int64_t i = 0; i < batch + contracted; ++i) {
-    (i < batch ? attributes->lhs_batch_dims : attributes->lhs_contracting_dims)
-        .push_back(order[i]);
-    (i < batch ? attributes->rhs_batch_dims : attributes->rhs_contracting_dims)
-        .push_back(places[i]);
+    (i < batch ? attributes->lhs_batch_dims : attributes->lhs_contracting_dims).push_back(order[i]);
+    (i < batch ? attributes->rhs_batch_dims : attributes->rhs_contracting_dims).push_back(places[i]);
   }
   if (Product(dims) > g.options.max_elements || dims.size() > 4) return false;
-  return g.Add(scope, HloOpcode::kDot, {lhs, g.Like(scope, dims, shape.element_type())},
-             std::move(attributes));
+  return g.Add(scope, HloOpcode::kDot, {lhs, g.Like(scope, dims, shape.element_type())}, std::move(attributes));
 }
 
 // Labels in any order, groups, strides, padding, dilation and reversal.
@@ -53,7 +49,8 @@ bool ConvolutionOp(Grower& g, Scope& scope) {
   const bool batch_groups = groups > 1 && g.random.Chance(40);
   (batch_groups ? attributes->batch_group_count : attributes->feature_group_count) = groups;
   const int64_t batch = (1 + g.random.Below(2)) * (batch_groups ? groups : 1), features = 1 + g.random.Below(4);
-  const Dims input_places = g.Permutation(spatial + 2), kernel_places = g.Permutation(spatial + 2), output_places = g.Permutation(spatial + 2);
+  const Dims input_places = g.Permutation(spatial + 2), kernel_places = g.Permutation(spatial + 2),
+             output_places = g.Permutation(spatial + 2);
   Dims input(spatial + 2), kernel(spatial + 2);
   ConvolutionDimensionNumbers& labels = attributes->dim_labels;
   labels.set_input_batch_dimension(input_places[0]);
@@ -88,9 +85,12 @@ bool FftOp(Grower& g, Scope& scope) {
   const auto kind = static_cast<FftType>(g.random.Below(4));
   const bool real = kind == FftType::kRfft, wide = g.random.Chance(40);
   const Value* x = g.Pick(scope, [&](const Value& v) {
-    return v.shape().IsArray() && v.shape().rank() >= 1 && v.type() == (real ? (wide ? F64 : F32) : (wide ? C128 : C64));
+    return v.shape().IsArray() && v.shape().rank() >= 1 &&
+           v.type() == (real ? (wide ? F64 : F32) : (wide ? C128 : C64));
   });
-  HloInstruction* operand = x != nullptr ? x->instruction : g.Like(scope, {1 + g.random.Below(3), 1 + g.random.Below(40)}, real ? (wide ? F64 : F32) : (wide ? C128 : C64));
+  HloInstruction* operand = x != nullptr ? x->instruction
+                                         : g.Like(scope, {1 + g.random.Below(3), 1 + g.random.Below(40)},
+                                                  real ? (wide ? F64 : F32) : (wide ? C128 : C64));
   if (operand == nullptr) return false;
   auto attributes = std::make_unique<FftAttrs>();
   attributes->fft_type = kind;
@@ -151,7 +151,8 @@ bool TriangularSolveOp(Grower& g, Scope& scope) {
 bool RaggedDotOp(Grower& g, Scope& scope) {
   static constexpr PrimitiveType kTypes[] = {F32, F32, F64, BF16, S32};
   const PrimitiveType type = g.random.Of(kTypes);
-  const int64_t m = 1 + g.random.Below(7), k = 1 + g.random.Below(5), n = 1 + g.random.Below(5), groups = 1 + g.random.Below(3);
+  const int64_t m = 1 + g.random.Below(7), k = 1 + g.random.Below(5), n = 1 + g.random.Below(5),
+                groups = 1 + g.random.Below(3);
   const bool rows = g.random.Chance(60);
   auto attributes = std::make_unique<RaggedDotAttrs>();
   attributes->lhs_contracting_dims = {1};
@@ -162,13 +163,15 @@ bool RaggedDotOp(Grower& g, Scope& scope) {
   for (int32_t& size : sizes.data<int32_t>()) size = static_cast<int32_t>(g.random.Below(4));
   HloInstruction* lhs = g.Like(scope, {m, k}, type);
   HloInstruction* rhs = g.Like(scope, rows ? Dims{groups, k, n} : Dims{k, n}, type);
-  return g.Add(scope, HloOpcode::kRaggedDot, {lhs, rhs, g.Constant(scope, std::move(sizes))->instruction}, std::move(attributes));
+  return g.Add(scope, HloOpcode::kRaggedDot, {lhs, rhs, g.Constant(scope, std::move(sizes))->instruction},
+               std::move(attributes));
 }
 
 bool ScaledDotOp(Grower& g, Scope& scope) {
   static constexpr PrimitiveType kTypes[] = {F8E4M3FN, F8E5M2, BF16, F32};
   const PrimitiveType type = g.random.Of(kTypes);
-  const int64_t m = 1 + g.random.Below(5), blocks = 1 + g.random.Below(3), n = 1 + g.random.Below(5), k = blocks * (1 + g.random.Below(3));
+  const int64_t m = 1 + g.random.Below(5), blocks = 1 + g.random.Below(3), n = 1 + g.random.Below(5),
+                k = blocks * (1 + g.random.Below(3));
   auto attributes = std::make_unique<DotAttrs>();
   attributes->lhs_contracting_dims = {1};
   attributes->rhs_contracting_dims = {0};
@@ -195,7 +198,8 @@ bool BatchNormOp(Grower& g, Scope& scope) {
   HloInstruction* scale = g.Like(scope, features, type, true);
   const int which = g.random.Below(3);
   if (which == 0) {
-    return g.TakeApart(scope, g.Add(scope, HloOpcode::kBatchNormTraining, {operand, scale, g.Like(scope, features, type, true)}, std::move(attributes)));
+    return g.TakeApart(scope, g.Add(scope, HloOpcode::kBatchNormTraining,
+                                    {operand, scale, g.Like(scope, features, type, true)}, std::move(attributes)));
   }
   HloInstruction* mean = g.Like(scope, features, type, true);
   Literal positive = g.RandomLiteral(ShapeUtil::MakeShape(type, features));
@@ -204,10 +208,12 @@ bool BatchNormOp(Grower& g, Scope& scope) {
   HloInstruction* variance = g.Constant(scope, *positive.Convert(type))->instruction;
   if (which == 1) {
     HloInstruction* offset = g.Like(scope, features, type, true);
-    return g.Add(scope, HloOpcode::kBatchNormInference, {operand, scale, offset, mean, variance}, std::move(attributes));
+    return g.Add(scope, HloOpcode::kBatchNormInference, {operand, scale, offset, mean, variance},
+                 std::move(attributes));
   }
   HloInstruction* gradient = g.Like(scope, DimsOf(operand->shape()), type, true);
-  return g.TakeApart(scope, g.Add(scope, HloOpcode::kBatchNormGrad, {operand, scale, mean, variance, gradient}, std::move(attributes)));
+  return g.TakeApart(scope, g.Add(scope, HloOpcode::kBatchNormGrad, {operand, scale, mean, variance, gradient},
+                                  std::move(attributes)));
 }
 
 bool RngBitGeneratorOp(Grower& g, Scope& scope) {
@@ -217,14 +223,17 @@ bool RngBitGeneratorOp(Grower& g, Scope& scope) {
   attributes->algorithm = static_cast<RandomAlgorithm>(which);
   const int64_t words = attributes->algorithm == RandomAlgorithm::kThreeFry ? 2 : 2 + g.random.Below(2);
   HloInstruction* state = g.Like(scope, {words}, U64, true);
-  const Shape shape = ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(U64, {words}), ShapeUtil::MakeShape(g.random.Of(kTypes), g.RandomDims())});
+  const Shape shape = ShapeUtil::MakeTupleShape(
+      {ShapeUtil::MakeShape(U64, {words}), ShapeUtil::MakeShape(g.random.Of(kTypes), g.RandomDims())});
   return g.TakeApart(scope, g.Add(scope, HloOpcode::kRngBitGenerator, {state}, std::move(attributes), {}, &shape));
 }
 
 }  // namespace
 
 absl::Span<const Kind> LinearAlgebraKinds() {
-  static constexpr Kind kKinds[] = {{4, &DotOp}, {3, &ConvolutionOp}, {2, &FftOp}, {1, &CholeskyOp}, {1, &TriangularSolveOp}, {1, &RaggedDotOp}, {1, &ScaledDotOp}, {2, &BatchNormOp}, {2, &RngBitGeneratorOp}};
+  static constexpr Kind kKinds[] = {{4, &DotOp},       {3, &ConvolutionOp},     {2, &FftOp},
+                                    {1, &CholeskyOp},  {1, &TriangularSolveOp}, {1, &RaggedDotOp},
+                                    {1, &ScaledDotOp}, {2, &BatchNormOp},       {2, &RngBitGeneratorOp}};
   return kKinds;
 }
 

@@ -35,12 +35,14 @@ bool IsExactFamily(uint64_t seed) { return seed % kFamilies == kReplicated || se
 RandomProgram MakeRandomProgram(uint64_t seed, const RandomOptions& options) {
   if (seed % kFamilies == kReplicated) return MakeReplicatedProgram(seed);
   if (seed % kFamilies == kInPlace) return MakeInPlaceProgram(seed);
-  Grower g{.random = Random(seed), .options = options, .module = std::make_unique<HloModule>(absl::StrCat("random_", seed))};
+  Grower g{
+      .random = Random(seed), .options = options, .module = std::make_unique<HloModule>(absl::StrCat("random_", seed))};
   RandomProgram program;
   Scope scope{.computation = g.module->AddComputation("main"), .arguments = &program.arguments};
   g.module->set_entry_computation(scope.computation);
   for (int64_t i = g.random.Below(3) + 1; i > 0; --i) g.Leaf(scope, g.RandomDims(), g.RandomType());
-  g.Grow(scope, options.min_instructions + static_cast<int>(g.random.Below(options.max_instructions - options.min_instructions + 1)));
+  g.Grow(scope, options.min_instructions +
+                    static_cast<int>(g.random.Below(options.max_instructions - options.min_instructions + 1)));
   SetRoot(g, scope);
   if (g.random.Chance(20)) {
     ProgramShape layouts = g.module->EntryProgramShape();

@@ -11,8 +11,7 @@ namespace hilo::fuzz {
 namespace {
 
 bool BroadcastOp(Grower& g, Scope& scope) {
-  const Value* x =
-      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() < 4; });
+  const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() < 4; });
   if (x == nullptr) return false;
   auto attributes = std::make_unique<BroadcastAttrs>();
   Dims dims;
@@ -43,16 +42,14 @@ bool ReshapeOp(Grower& g, Scope& scope) {
       dims.push_back(factor);
       rest /= factor;
     }
-    if (rest > 1 || g.random.Chance(20))
-      dims.insert(dims.begin() + g.random.Below(dims.size() + 1), rest);
+    if (rest > 1 || g.random.Chance(20)) dims.insert(dims.begin() + g.random.Below(dims.size() + 1), rest);
   }
   Shape shape = ShapeUtil::MakeShape(x->type(), dims);
   return g.Add(scope, HloOpcode::kReshape, {x->instruction}, nullptr, {}, &shape);
 }
 
 bool TransposeOp(Grower& g, Scope& scope) {
-  const Value* x =
-      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 2; });
+  const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 2; });
   if (x == nullptr) return false;
   auto attributes = std::make_unique<TransposeAttrs>();
   attributes->dimensions = g.Permutation(x->shape().rank());
@@ -60,8 +57,7 @@ bool TransposeOp(Grower& g, Scope& scope) {
 }
 
 bool SliceOp(Grower& g, Scope& scope) {
-  const Value* x =
-      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+  const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
   if (x == nullptr) return false;
   auto attributes = std::make_unique<SliceAttrs>();
   for (int64_t size : x->shape().dimensions()) {
@@ -81,8 +77,7 @@ bool SliceOp(Grower& g, Scope& scope) {
 }
 
 bool PadOp(Grower& g, Scope& scope) {
-  const Value* x =
-      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+  const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
   if (x == nullptr) return false;
   auto attributes = std::make_unique<PadAttrs>();
   HloInstruction* operand = x->instruction;
@@ -93,12 +88,11 @@ bool PadOp(Grower& g, Scope& scope) {
     attributes->padding.dimensions.push_back(d);
   }
   return g.Add(scope, HloOpcode::kPad, {operand, g.Like(scope, {}, operand->shape().element_type())},
-             std::move(attributes));
+               std::move(attributes));
 }
 
 bool ConcatenateOp(Grower& g, Scope& scope) {
-  const Value* x =
-      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+  const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
   if (x == nullptr) return false;
   std::vector<HloInstruction*> operands = {x->instruction};
   const Shape shape = x->shape();
@@ -114,8 +108,7 @@ bool ConcatenateOp(Grower& g, Scope& scope) {
 }
 
 bool ReverseOp(Grower& g, Scope& scope) {
-  const Value* x =
-      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+  const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
   if (x == nullptr) return false;
   auto attributes = std::make_unique<ReverseAttrs>();
   attributes->dimensions = g.Subset(x->shape().rank(), 1);
@@ -128,13 +121,11 @@ bool DynamicSliceOp(Grower& g, Scope& scope, bool update) {
   HloInstruction* operand = x->instruction;
   const Shape shape = operand->shape();
   Dims sizes;
-  for (int64_t size : shape.dimensions())
-    sizes.push_back(size == 0 ? 0 : 1 + g.random.Below(size));
+  for (int64_t size : shape.dimensions()) sizes.push_back(size == 0 ? 0 : 1 + g.random.Below(size));
   std::vector<HloInstruction*> operands = {operand};
   if (update) operands.push_back(g.Like(scope, sizes, shape.element_type()));
   const PrimitiveType index_type = g.RandomIntegerType();
-  for (int64_t i = 0; i < shape.rank(); ++i)
-    operands.push_back(g.Like(scope, {}, index_type, true));
+  for (int64_t i = 0; i < shape.rank(); ++i) operands.push_back(g.Like(scope, {}, index_type, true));
   if (update) return g.Add(scope, HloOpcode::kDynamicUpdateSlice, operands);
   auto attributes = std::make_unique<DynamicSliceAttrs>();
   attributes->dynamic_slice_sizes = sizes;
@@ -170,19 +161,16 @@ Dims PlacesAmong(Grower& g, int64_t windows, int64_t batch) {
 
 bool GatherOp(Grower& g, Scope& scope) {
   const Value* x = g.Pick(scope, [](const Value& v) {
-    return v.shape().IsArray() && v.shape().rank() >= 1 &&
-           !ShapeUtil::IsZeroElementArray(v.shape());
+    return v.shape().IsArray() && v.shape().rank() >= 1 && !ShapeUtil::IsZeroElementArray(v.shape());
   });
   if (x == nullptr) return false;
   HloInstruction* operand = x->instruction;
   const Shape shape = operand->shape();
   auto attributes = std::make_unique<GatherAttrs>();
   const Dims mapped = g.Permutation(shape.rank());
-  attributes->start_index_map.assign(mapped.begin(),
-                                     mapped.begin() + 1 + g.random.Below(shape.rank()));
+  attributes->start_index_map.assign(mapped.begin(), mapped.begin() + 1 + g.random.Below(shape.rank()));
   const Dims batch = SmallDims(g);
-  const Dims index_dims =
-      IndexDims(g, batch, attributes->start_index_map.size(), &attributes->index_vector_dim);
+  const Dims index_dims = IndexDims(g, batch, attributes->start_index_map.size(), &attributes->index_vector_dim);
   int64_t windows = 0;
   for (int64_t i = 0; i < shape.rank(); ++i) {
     if (g.random.Chance(40)) {
@@ -200,19 +188,17 @@ bool GatherOp(Grower& g, Scope& scope) {
 
 bool ScatterOp(Grower& g, Scope& scope) {
   const Value* x = g.Pick(scope, [](const Value& v) {
-    return v.shape().IsArray() && v.shape().rank() >= 1 &&
-           !ShapeUtil::IsZeroElementArray(v.shape());
+    return v.shape().IsArray() && v.shape().rank() >= 1 && !ShapeUtil::IsZeroElementArray(v.shape());
   });
   if (x == nullptr) return false;
   HloInstruction* operand = x->instruction;
   const Shape shape = operand->shape();
   auto attributes = std::make_unique<ScatterAttrs>();
   const Dims mapped = g.Permutation(shape.rank());
-  attributes->scatter_dims_to_operand_dims.assign(
-      mapped.begin(), mapped.begin() + 1 + g.random.Below(shape.rank()));
+  attributes->scatter_dims_to_operand_dims.assign(mapped.begin(), mapped.begin() + 1 + g.random.Below(shape.rank()));
   const Dims batch = SmallDims(g);
-  const Dims index_dims = IndexDims(g, batch, attributes->scatter_dims_to_operand_dims.size(),
-                                    &attributes->index_vector_dim);
+  const Dims index_dims =
+      IndexDims(g, batch, attributes->scatter_dims_to_operand_dims.size(), &attributes->index_vector_dim);
   Dims window_sizes;
   for (int64_t i = 0; i < shape.rank(); ++i) {
     if (g.random.Chance(50)) {
@@ -223,8 +209,7 @@ bool ScatterOp(Grower& g, Scope& scope) {
   }
   attributes->update_window_dims = PlacesAmong(g, window_sizes.size(), batch.size());
   Dims update_dims(window_sizes.size() + batch.size(), -1);
-  for (size_t i = 0; i < window_sizes.size(); ++i)
-    update_dims[attributes->update_window_dims[i]] = window_sizes[i];
+  for (size_t i = 0; i < window_sizes.size(); ++i) update_dims[attributes->update_window_dims[i]] = window_sizes[i];
   size_t next = 0;
   for (int64_t& d : update_dims) {
     if (d < 0) d = batch[next++];
@@ -234,10 +219,8 @@ bool ScatterOp(Grower& g, Scope& scope) {
   HloInstruction* indices = g.Like(scope, index_dims, g.RandomIntegerType(), true);
   HloInstruction* updates = g.Like(scope, update_dims, type);
   HloComputation* combine = g.Combiner(type, g.CombinerOpcode(type));
-  if (g.random.Chance(30))
-    (void)combine->set_root_instruction(combine->parameter_instruction(1), true);
-  return g.Add(scope, HloOpcode::kScatter, {operand, indices, updates}, std::move(attributes),
-             {combine});
+  if (g.random.Chance(30)) (void)combine->set_root_instruction(combine->parameter_instruction(1), true);
+  return g.Add(scope, HloOpcode::kScatter, {operand, indices, updates}, std::move(attributes), {combine});
 }
 
 bool MakeDynamicSlice(Grower& g, Scope& scope) { return DynamicSliceOp(g, scope, false); }
@@ -261,7 +244,10 @@ bool GetDimensionSizeOp(Grower& g, Scope& scope) {
 }  // namespace
 
 absl::Span<const Kind> MovementKinds() {
-  static constexpr Kind kKinds[] = {{6, &BroadcastOp}, {4, &ReshapeOp}, {5, &TransposeOp}, {4, &SliceOp}, {3, &PadOp}, {3, &ConcatenateOp}, {2, &ReverseOp}, {3, &MakeDynamicSlice}, {3, &MakeDynamicUpdate}, {3, &GatherOp}, {3, &ScatterOp}, {1, &BitcastOp}, {1, &GetDimensionSizeOp}};
+  static constexpr Kind kKinds[] = {
+      {6, &BroadcastOp},   {4, &ReshapeOp}, {5, &TransposeOp},       {4, &SliceOp},           {3, &PadOp},
+      {3, &ConcatenateOp}, {2, &ReverseOp}, {3, &MakeDynamicSlice},  {3, &MakeDynamicUpdate}, {3, &GatherOp},
+      {3, &ScatterOp},     {1, &BitcastOp}, {1, &GetDimensionSizeOp}};
   return kKinds;
 }
 

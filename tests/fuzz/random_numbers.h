@@ -21,23 +21,18 @@ class Random {
     return z ^ (z >> 31);
   }
   // From 0 to n - 1; 0 if n is not positive.
-  int64_t Below(int64_t n) {
-    return n <= 0 ? 0 : static_cast<int64_t>(Next() % static_cast<uint64_t>(n));
-  }
+  int64_t Below(int64_t n) { return n <= 0 ? 0 : static_cast<int64_t>(Next() % static_cast<uint64_t>(n)); }
   bool Chance(int percent) { return Below(100) < percent; }
-  double Uniform(double low, double high) {
-    return low + (high - low) * (static_cast<double>(Next() >> 11) * 0x1p-53);
-  }
+  double Uniform(double low, double high) { return low + (high - low) * (static_cast<double>(Next() >> 11) * 0x1p-53); }
   template <typename List>
   auto Of(const List& list) {
     return list[Below(static_cast<int64_t>(std::size(list)))];
   }
   double SpecialFloat() {
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    static constexpr double kSpecials[] = {
-        0.0,  -0.0, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
-        1e-5, 0.5,  -0.5,      1.5,        2.5,
-        100,  -1e3, 1e-40,     1e-310};
+    static constexpr double kSpecials[] = {0.0,  -0.0, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
+                                           1e-5, 0.5,  -0.5,      1.5,        2.5,
+                                           100,  -1e3, 1e-40,     1e-310};
     return Of(kSpecials);
   }
 

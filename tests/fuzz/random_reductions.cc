@@ -17,10 +17,8 @@ HloComputation* ArgMax(Grower& g, PrimitiveType type, PrimitiveType index) {
   std::vector<HloInstruction*> p;
   for (int i = 0; i < 4; ++i) {
     const std::string name = absl::StrCat("p", i);
-    p.push_back(
-        c->AddInstruction(HloInstruction::CreateParameter(
-                              i, ShapeUtil::MakeShape(i % 2 == 0 ? type : index, {}), name),
-                          name));
+    p.push_back(c->AddInstruction(
+        HloInstruction::CreateParameter(i, ShapeUtil::MakeShape(i % 2 == 0 ? type : index, {}), name), name));
   }
   const auto compare = [&](HloInstruction* a, HloInstruction* b, ComparisonDirection direction) {
     auto attributes = std::make_unique<CompareAttrs>();
@@ -28,9 +26,8 @@ HloComputation* ArgMax(Grower& g, PrimitiveType type, PrimitiveType index) {
     return *c->AddOp(HloOpcode::kCompare, {a, b}, std::move(attributes));
   };
   HloInstruction* greater = compare(p[0], p[2], ComparisonDirection::kGt);
-  HloInstruction* tie =
-      *c->AddOp(HloOpcode::kAnd, {compare(p[0], p[2], ComparisonDirection::kEq),
-                                  compare(p[1], p[3], ComparisonDirection::kLt)});
+  HloInstruction* tie = *c->AddOp(
+      HloOpcode::kAnd, {compare(p[0], p[2], ComparisonDirection::kEq), compare(p[1], p[3], ComparisonDirection::kLt)});
   HloInstruction* first = *c->AddOp(HloOpcode::kOr, {greater, tie});
   HloInstruction* value = *c->AddOp(HloOpcode::kSelect, {first, p[0], p[2]});
   HloInstruction* place = *c->AddOp(HloOpcode::kSelect, {first, p[1], p[3]});
@@ -47,16 +44,14 @@ bool HasNan(const Value& value) {
 }
 
 bool ReduceOp(Grower& g, Scope& scope) {
-  const Value* x =
-      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+  const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
   if (x == nullptr) return false;
   auto attributes = std::make_unique<ReduceAttrs>();
   attributes->dimensions = g.Subset(x->shape().rank(), 1);
   HloInstruction* operand = x->instruction;
   const PrimitiveType type = operand->shape().element_type();
   const bool integral = IsIntegralType(type);
-  if (g.random.Chance(20) && (integral || type == F32 || type == F64) && x->exact() &&
-      !HasNan(*x)) {
+  if (g.random.Chance(20) && (integral || type == F32 || type == F64) && x->exact() && !HasNan(*x)) {
     const Dims dims = DimsOf(operand->shape());
     const Shape shape = ShapeUtil::MakeShape(S32, dims);
     auto iota_attributes = std::make_unique<IotaAttrs>();
@@ -68,17 +63,16 @@ bool ReduceOp(Grower& g, Scope& scope) {
     scope.values.push_back({low, ExactLeaves(LiteralUtil::MinValue(type))});
     HloInstruction* none = scope.computation->AddConstant(LiteralUtil::MaxValue(S32));
     scope.values.push_back({none, ExactLeaves(LiteralUtil::MaxValue(S32))});
-    return g.TakeApart(scope, g.Add(scope, HloOpcode::kReduce, {operand, index, low, none},
-                                std::move(attributes), {ArgMax(g, type, S32)}));
+    return g.TakeApart(scope, g.Add(scope, HloOpcode::kReduce, {operand, index, low, none}, std::move(attributes),
+                                    {ArgMax(g, type, S32)}));
   }
   HloInstruction* init = g.Like(scope, {}, type);
   return g.Add(scope, HloOpcode::kReduce, {operand, init}, std::move(attributes),
-             {g.Combiner(type, g.CombinerOpcode(type))});
+               {g.Combiner(type, g.CombinerOpcode(type))});
 }
 
 bool ReduceWindowOp(Grower& g, Scope& scope) {
-  const Value* x =
-      g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
+  const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
   if (x == nullptr) return false;
   auto attributes = std::make_unique<ReduceWindowAttrs>();
   HloInstruction* operand = x->instruction;
@@ -95,8 +89,8 @@ bool ReduceWindowOp(Grower& g, Scope& scope) {
     attributes->window.dimensions.push_back(d);
   }
   const PrimitiveType type = operand->shape().element_type();
-  return g.Add(scope, HloOpcode::kReduceWindow, {operand, g.Like(scope, {}, type)},
-             std::move(attributes), {g.Combiner(type, g.CombinerOpcode(type))});
+  return g.Add(scope, HloOpcode::kReduceWindow, {operand, g.Like(scope, {}, type)}, std::move(attributes),
+               {g.Combiner(type, g.CombinerOpcode(type))});
 }
 
 bool SortOp(Grower& g, Scope& scope) {
@@ -106,23 +100,20 @@ bool SortOp(Grower& g, Scope& scope) {
   if (x == nullptr) return false;
   std::vector<HloInstruction*> operands = {x->instruction};
   const Shape shape = x->shape();
-  for (int i = g.random.Below(3); i > 0; --i)
-    operands.push_back(g.Like(scope, DimsOf(shape), g.RandomType(), true));
+  for (int i = g.random.Below(3); i > 0; --i) operands.push_back(g.Like(scope, DimsOf(shape), g.RandomType(), true));
   HloComputation* less = g.module->AddComputation("less");
   for (size_t i = 0; i < operands.size() * 2; ++i) {
     if (operands[i / 2] == nullptr) return false;
     const std::string name = absl::StrCat("p", i);
     less->AddInstruction(
-        HloInstruction::CreateParameter(
-            i, ShapeUtil::MakeShape(operands[i / 2]->shape().element_type(), {}), name),
+        HloInstruction::CreateParameter(i, ShapeUtil::MakeShape(operands[i / 2]->shape().element_type(), {}), name),
         name);
   }
   auto compare = std::make_unique<CompareAttrs>();
   compare->direction = g.random.Chance(60) ? ComparisonDirection::kLt : ComparisonDirection::kGt;
   // Only the total order sorts NaNs the same way everywhere.
   if (IsFloatingPointType(shape.element_type())) compare->type = ComparisonType::kTotalOrder;
-  auto root = less->AddOp(HloOpcode::kCompare,
-                          {less->parameter_instruction(0), less->parameter_instruction(1)},
+  auto root = less->AddOp(HloOpcode::kCompare, {less->parameter_instruction(0), less->parameter_instruction(1)},
                           std::move(compare));
   if (!root.ok() || !less->set_root_instruction(*root, true).ok()) return false;
   auto attributes = std::make_unique<SortAttrs>();
@@ -156,7 +147,8 @@ bool SelectAndScatterOp(Grower& g, Scope& scope) {
   HloComputation* select = g.Combiner(type, HloOpcode::kAdd);
   auto compare = std::make_unique<CompareAttrs>();
   compare->direction = g.random.Chance(70) ? ComparisonDirection::kGe : ComparisonDirection::kLe;
-  auto chosen = select->AddOp(HloOpcode::kCompare, {select->parameter_instruction(0), select->parameter_instruction(1)}, std::move(compare));
+  auto chosen = select->AddOp(HloOpcode::kCompare, {select->parameter_instruction(0), select->parameter_instruction(1)},
+                              std::move(compare));
   if (!chosen.ok() || !select->set_root_instruction(*chosen, true).ok()) return false;
   HloInstruction* source = g.Like(scope, source_dims, type);
   HloInstruction* init = g.Like(scope, {}, type);
@@ -205,7 +197,8 @@ bool TopKOp(Grower& g, Scope& scope) {
 }  // namespace
 
 absl::Span<const Kind> ReductionKinds() {
-  static constexpr Kind kKinds[] = {{6, &ReduceOp}, {3, &ReduceWindowOp}, {3, &SortOp}, {2, &SelectAndScatterOp}, {2, &ScanOp}, {1, &TopKOp}};
+  static constexpr Kind kKinds[] = {{6, &ReduceOp},           {3, &ReduceWindowOp}, {3, &SortOp},
+                                    {2, &SelectAndScatterOp}, {2, &ScanOp},         {1, &TopKOp}};
   return kKinds;
 }
 

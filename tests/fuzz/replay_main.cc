@@ -1,4 +1,5 @@
-// Gives the files that it is called with, or that lie in the folders, to a fuzzer's entry: for builds without libFuzzer.
+// Gives the files that it is called with, or that lie in the folders, to a fuzzer's entry: for builds without
+// libFuzzer.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

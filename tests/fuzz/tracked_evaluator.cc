@@ -11,8 +11,7 @@ namespace {
 
 size_t LeafCount(const Shape& shape) { return ShapeUtil::Leaves(shape).size(); }
 
-absl::StatusOr<int64_t> ExactInteger(const TrackedLeaves& leaves,
-                                     const HloInstruction& instruction) {
+absl::StatusOr<int64_t> ExactInteger(const TrackedLeaves& leaves, const HloInstruction& instruction) {
   if (leaves[0].error != 0)
     return absl::FailedPreconditionError(absl::StrCat("inexact control of ", instruction.name()));
   return leaves[0].value->GetAsInt64(0);
@@ -44,20 +43,18 @@ Literal Assemble(const Shape& shape, absl::Span<const Tracked> leaves) {
   return AssembleFrom(shape, next);
 }
 
-absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(
-    const HloInstruction& instruction, absl::Span<const TrackedLeaves* const> operands) {
+absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(const HloInstruction& instruction,
+                                                     absl::Span<const TrackedLeaves* const> operands) {
   switch (instruction.opcode()) {
     case HloOpcode::kTuple: {
       TrackedLeaves all;
-      for (const TrackedLeaves* operand : operands)
-        all.insert(all.end(), operand->begin(), operand->end());
+      for (const TrackedLeaves* operand : operands) all.insert(all.end(), operand->begin(), operand->end());
       return all;
     }
     case HloOpcode::kGetTupleElement: {
       const Shape& tuple = instruction.operand(0)->shape();
       size_t first = 0;
-      for (int64_t i = 0; i < instruction.tuple_index(); ++i)
-        first += LeafCount(tuple.tuple_shapes(i));
+      for (int64_t i = 0; i < instruction.tuple_index(); ++i) first += LeafCount(tuple.tuple_shapes(i));
       const auto begin = operands[0]->begin() + first;
       return TrackedLeaves(begin, begin + LeafCount(instruction.shape()));
     }
@@ -65,16 +62,15 @@ absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(
     case HloOpcode::kAsyncUpdate:
     case HloOpcode::kCopy:
     case HloOpcode::kDomain:
-    case HloOpcode::kOptimizationBarrier:
-      return *operands[0];
+    case HloOpcode::kOptimizationBarrier: return *operands[0];
     case HloOpcode::kAfterAll: {
       HILO_ASSIGN_OR_RETURN(Literal token, HloEvaluator().EvaluateInstruction(instruction, {}));
       return ExactLeaves(std::move(token));
     }
     case HloOpcode::kCopyStart:
-      return TrackedLeaves{operands[0]->front(), operands[0]->front(), {std::make_shared<const Literal>(LiteralUtil::Zero(U32))}};
-    case HloOpcode::kCopyDone:
-      return TrackedLeaves{operands[0]->front()};
+      return TrackedLeaves{
+          operands[0]->front(), operands[0]->front(), {std::make_shared<const Literal>(LiteralUtil::Zero(U32))}};
+    case HloOpcode::kCopyDone: return TrackedLeaves{operands[0]->front()};
     case HloOpcode::kAsyncStart: {  // the operands, then the results
       TrackedLeaves state;
       std::vector<TrackedLeaves> arguments;
@@ -104,16 +100,14 @@ absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(
     case HloOpcode::kWhile: {
       TrackedLeaves state = *operands[0];
       for (int trip = 0; trip < 1000; ++trip) {
-        HILO_ASSIGN_OR_RETURN(TrackedLeaves again,
-                              Run(*instruction.called_computation(0), {state}));
+        HILO_ASSIGN_OR_RETURN(TrackedLeaves again, Run(*instruction.called_computation(0), {state}));
         HILO_ASSIGN_OR_RETURN(int64_t go_on, ExactInteger(again, instruction));
         if (go_on == 0) return state;
         HILO_ASSIGN_OR_RETURN(state, Run(*instruction.called_computation(1), {state}));
       }
       return absl::FailedPreconditionError("a long loop");
     }
-    default:
-      break;
+    default: break;
   }
   std::vector<const Literal*> literals;
   std::vector<const Tracked*> tracked;
@@ -140,8 +134,7 @@ absl::StatusOr<TrackedLeaves> TrackedEvaluator::Run(const HloComputation& comput
       continue;
     }
     std::vector<const TrackedLeaves*> operands;
-    for (const HloInstruction* operand : instruction->operands())
-      operands.push_back(&values.at(operand));
+    for (const HloInstruction* operand : instruction->operands()) operands.push_back(&values.at(operand));
     HILO_ASSIGN_OR_RETURN(TrackedLeaves leaves, Step(*instruction, operands));
     values[instruction] = std::move(leaves);
   }

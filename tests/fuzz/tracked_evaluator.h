@@ -22,8 +22,7 @@ class TrackedEvaluator {
   // The leaves of a computation's root; arguments by parameter number.
   // Errors: the evaluator's; FailedPrecondition if control flow hangs on a value that is not exact,
   // or a loop runs beyond 1000 trips.
-  absl::StatusOr<TrackedLeaves> Run(const HloComputation& computation,
-                                    absl::Span<const TrackedLeaves> arguments);
+  absl::StatusOr<TrackedLeaves> Run(const HloComputation& computation, absl::Span<const TrackedLeaves> arguments);
   // One instruction other than a parameter.
   absl::StatusOr<TrackedLeaves> Step(const HloInstruction& instruction,
                                      absl::Span<const TrackedLeaves* const> operands);

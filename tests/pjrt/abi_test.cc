@@ -1,10 +1,11 @@
-// The layout of the PJRT C API against a table of the end of each struct's last field, which was written down apart from the declarations.
+// The layout of the PJRT C API against a table of the end of each struct's last field, which was written down apart
+// from the declarations.
 #include "pjrt/abi_extensions.h"
 
 namespace {
 
-#define ROW(slot, function, last_field, size)                                                                \
-  static_assert(PJRT_STRUCT_SIZE(PJRT_##function##_Args, last_field) == size, #function);                    \
+#define ROW(slot, function, last_field, size)                                             \
+  static_assert(PJRT_STRUCT_SIZE(PJRT_##function##_Args, last_field) == size, #function); \
   static_assert(offsetof(PJRT_Api, PJRT_##function) == 40 + 8 * slot, #function)
 
 ROW(0, Error_Destroy, error, 24);
@@ -157,13 +158,16 @@ static_assert(sizeof(PJRT_ProcessInfo) == 48 && sizeof(PJRT_Chunk) == 32 && size
 static_assert(PJRT_STRUCT_SIZE(PJRT_ShapeSpec, element_type) == 36);
 static_assert(sizeof(PJRT_KeyValueGetCallback_Args) == 80 && sizeof(PJRT_KeyValueTryGetCallback_Args) == 72 &&
               sizeof(PJRT_KeyValuePutCallback_Args) == 64);
-static_assert(sizeof(PJRT_Buffer_CopyRawToHostFuture_Callback_Args) == 48 && sizeof(PJRT_Buffer_DonateWithControlDependency_Callback_Args) == 40);
+static_assert(sizeof(PJRT_Buffer_CopyRawToHostFuture_Callback_Args) == 48 &&
+              sizeof(PJRT_Buffer_DonateWithControlDependency_Callback_Args) == 40);
 static_assert(PJRT_Buffer_Type_F4E2M1FN == 29 && PJRT_Buffer_Type_TOKEN == 23 && PJRT_Error_Code_UNAUTHENTICATED == 16);
 static_assert(sizeof(PJRT_Layouts_Extension) == 80 && sizeof(PJRT_Layouts_MemoryLayout_Serialize_Args) == 56 &&
               sizeof(PJRT_Layouts_PJRT_Executable_GetLayouts_Args) == 40);
-static_assert(sizeof(PJRT_FFI_Extension) == 48 && sizeof(PJRT_FFI_Type_Register_Args) == 48 && sizeof(PJRT_FFI_UserData_Add_Args) == 40 &&
+static_assert(sizeof(PJRT_FFI_Extension) == 48 && sizeof(PJRT_FFI_Type_Register_Args) == 48 &&
+              sizeof(PJRT_FFI_UserData_Add_Args) == 40 &&
               PJRT_STRUCT_SIZE(PJRT_FFI_Register_Handler_Args, traits) == 52);
-static_assert(sizeof(PJRT_MemoryDescriptions_Extension) == 40 && PJRT_STRUCT_SIZE(PJRT_MemoryDescription_Kind_Args, kind_id) == 44 &&
+static_assert(sizeof(PJRT_MemoryDescriptions_Extension) == 40 &&
+              PJRT_STRUCT_SIZE(PJRT_MemoryDescription_Kind_Args, kind_id) == 44 &&
               sizeof(PJRT_DeviceDescription_MemoryDescriptions_Args) == 48);
 static_assert(sizeof(PJRT_Shardings_Extension) == 40);
 

@@ -23,11 +23,14 @@ TEST(TableTest, RefusesNull) {
 TEST(ClientTest, OptionsAreRefusedByName) {
   const PJRT_NamedValue option = IntOption("speed", 11);
   EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &option, .num_options = 1),
-            "3: there is no client option 'speed'; there are platform_name, backend, num_devices, num_threads, memory_limit, cache_dir, num_nodes and node_id");
+            "3: there is no client option 'speed'; there are platform_name, backend, num_devices, num_threads, "
+            "memory_limit, cache_dir, num_nodes and node_id");
   const PJRT_NamedValue nodes = IntOption("num_nodes", 2);
-  EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &nodes, .num_options = 1), "3: a client of several processes needs the callbacks of a key-value store");
+  EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &nodes, .num_options = 1),
+            "3: a client of several processes needs the callbacks of a key-value store");
   const PJRT_NamedValue backend = IntOption("backend", 2);
-  EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &backend, .num_options = 1), "3: option backend: expected a string");
+  EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &backend, .num_options = 1),
+            "3: option backend: expected a string");
 }
 
 TEST(ClientTest, TwoAtOnceAndAnyEnd) {
@@ -35,16 +38,19 @@ TEST(ClientTest, TwoAtOnceAndAnyEnd) {
   PJRT_Client* const other = PJRT_CALL(Client_Create).client;
   const float value = 3;
   const auto device = PJRT_CALL(Client_LookupDevice, .client = other, .id = 0).device;
-  const auto buffer = PJRT_CALL(Client_BufferFromHostBuffer, .client = other, .data = &value, .type = PJRT_Buffer_Type_F32, .device = device);
+  const auto buffer = PJRT_CALL(Client_BufferFromHostBuffer, .client = other, .data = &value,
+                                .type = PJRT_Buffer_Type_F32, .device = device);
   EXPECT_EQ(PJRT_ERROR(Client_LookupDevice, .client = one, .id = 7), "3: there is no device 7; the client has 1");
-  EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = one, .data = &value, .type = PJRT_Buffer_Type_F32, .device = device),
+  EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = one, .data = &value, .type = PJRT_Buffer_Type_F32,
+                       .device = device),
             "12: transfers between two clients");
   // What a client has the other one gets by a copy.
   const auto there = PJRT_CALL(Client_LookupDevice, .client = one, .id = 0).device;
   const auto copy = PJRT_CALL(Buffer_CopyToDevice, .buffer = buffer.buffer, .dst_device = there).dst_buffer;
   EXPECT_EQ(PJRT_CALL(Buffer_Device, .buffer = copy).device, there);
   float copied = 0;
-  PJRT_Event* const read = PJRT_CALL(Buffer_ToHostBuffer, .src = copy, .dst = &copied, .dst_size = sizeof(copied)).event;
+  PJRT_Event* const read =
+      PJRT_CALL(Buffer_ToHostBuffer, .src = copy, .dst = &copied, .dst_size = sizeof(copied)).event;
   PJRT_CALL(Event_Await, .event = read);
   PJRT_CALL(Event_Destroy, .event = read);
   EXPECT_EQ(copied, value);
@@ -87,7 +93,9 @@ TEST_F(BuffersTest, StatsKeepWithinTheStruct) {
   PJRT_Device_MemoryStats_Args before = call.args;
   EXPECT_EQ(TextOf(Api()->PJRT_Device_MemoryStats(&call.args)), "");
   EXPECT_GE(call.args.bytes_in_use, 4000);
-  EXPECT_EQ(std::memcmp(reinterpret_cast<char*>(&call.args) + 33, reinterpret_cast<char*>(&before) + 33, sizeof(call.args) - 33), 0);
+  EXPECT_EQ(std::memcmp(reinterpret_cast<char*>(&call.args) + 33, reinterpret_cast<char*>(&before) + 33,
+                        sizeof(call.args) - 33),
+            0);
   Destroy(buffer);
 }
 
@@ -127,16 +135,17 @@ TEST_F(BuffersTest, AttributesOfThePluginForOlderCallers) {
 
 TEST_F(BuffersTest, StridedSources) {
   const float matrix[] = {0, 1, 2, 3, 4, 5};
-  const auto check = [&](const float* data, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, const std::vector<float>& expected) {
+  const auto check = [&](const float* data, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides,
+                         const std::vector<float>& expected) {
     const auto args = FromHost(data, PJRT_Buffer_Type_F32, dims, PJRT_HostBufferSemantics_kImmutableZeroCopy, strides);
     EXPECT_EQ(ToHost(args.buffer), expected);
     Destroy(args.buffer);
     Await(args.done_with_host_buffer);  // the memory may have been used as it was
   };
-  check(matrix, {3, 2}, {4, 12}, {0, 3, 1, 4, 2, 5});           // transposed
-  check(matrix + 5, {2, 3}, {-12, -4}, {5, 4, 3, 2, 1, 0});     // from its end
-  check(matrix, {2, 2}, {0, 4}, {0, 1, 0, 1});                  // broadcast
-  check(matrix, {2, 1, 2}, {8, 99, 4}, {0, 1, 2, 3});           // a stride that nobody takes
+  check(matrix, {3, 2}, {4, 12}, {0, 3, 1, 4, 2, 5});        // transposed
+  check(matrix + 5, {2, 3}, {-12, -4}, {5, 4, 3, 2, 1, 0});  // from its end
+  check(matrix, {2, 2}, {0, 4}, {0, 1, 0, 1});               // broadcast
+  check(matrix, {2, 1, 2}, {8, 99, 4}, {0, 1, 2, 3});        // a stride that nobody takes
   std::vector<float> big(70 * 50 * 3), expected;
   for (size_t i = 0; i < big.size(); ++i) big[i] = static_cast<float>(i);
   for (int k = 0; k < 3; ++k) {
@@ -145,7 +154,8 @@ TEST_F(BuffersTest, StridedSources) {
     }
   }
   check(big.data(), {3, 50, 70}, {4, 12, 600}, expected);
-  const auto empty = FromHost(matrix, PJRT_Buffer_Type_F32, {0, 3}, PJRT_HostBufferSemantics_kImmutableZeroCopy, {12, 4});
+  const auto empty =
+      FromHost(matrix, PJRT_Buffer_Type_F32, {0, 3}, PJRT_HostBufferSemantics_kImmutableZeroCopy, {12, 4});
   EXPECT_EQ(PJRT_CALL(Buffer_ToHostBuffer, .src = empty.buffer).dst_size, 0u);
   EXPECT_NE(PointerOf(empty.buffer), nullptr);
   Destroy(empty.buffer);
@@ -155,7 +165,8 @@ TEST_F(BuffersTest, StridedSources) {
 // The int4 of ml_dtypes has zeros above its four bits.
 TEST_F(BuffersTest, ValuesOfFewBitsAreSignExtended) {
   alignas(64) const uint8_t values[] = {0x0f, 0x07, 0x08, 0xf1};
-  for (auto semantics : {PJRT_HostBufferSemantics_kImmutableOnlyDuringCall, PJRT_HostBufferSemantics_kImmutableZeroCopy}) {
+  for (auto semantics :
+       {PJRT_HostBufferSemantics_kImmutableOnlyDuringCall, PJRT_HostBufferSemantics_kImmutableZeroCopy}) {
     const auto args = FromHost(values, PJRT_Buffer_Type_S4, {4}, semantics);
     PJRT_CALL(Event_Destroy, .event = args.done_with_host_buffer);
     int8_t back[4] = {};
@@ -191,7 +202,8 @@ TEST_F(BuffersTest, ExternalReferencesOutliveDeletion) {
   EXPECT_EQ(data[2], 3);
   EXPECT_EQ(PointerOf(buffer), data);
   PJRT_CALL(Buffer_DecreaseExternalReferenceCount, .buffer = buffer);
-  EXPECT_EQ(PJRT_ERROR(Buffer_DecreaseExternalReferenceCount, .buffer = buffer), "9: the buffer has no external references");
+  EXPECT_EQ(PJRT_ERROR(Buffer_DecreaseExternalReferenceCount, .buffer = buffer),
+            "9: the buffer has no external references");
   EXPECT_EQ(PJRT_ERROR(Buffer_UnsafePointer, .buffer = buffer), "9: the buffer of f32[3] has been deleted");
   PJRT_Event* const ready = PJRT_CALL(Buffer_ReadyEvent, .buffer = buffer).event;
   EXPECT_EQ(PJRT_ERROR(Event_Await, .event = ready), "3: the buffer of f32[3] has been deleted");
@@ -208,12 +220,16 @@ TEST_F(BuffersTest, LayoutsOfTheHost) {
   layout.tiled.minor_to_major = order;
   layout.tiled.minor_to_major_size = 2;
   std::vector<float> values(6);
-  Await(PJRT_CALL(Buffer_ToHostBuffer, .src = args.buffer, .host_layout = &layout, .dst = values.data(), .dst_size = 24).event);
+  Await(PJRT_CALL(Buffer_ToHostBuffer, .src = args.buffer, .host_layout = &layout, .dst = values.data(), .dst_size = 24)
+            .event);
   EXPECT_EQ(values, (std::vector<float>{0, 3, 1, 4, 2, 5}));
   const int64_t twice[] = {1, 1};
   layout.tiled.minor_to_major = twice;
-  EXPECT_NE(PJRT_ERROR(Buffer_ToHostBuffer, .src = args.buffer, .host_layout = &layout, .dst = values.data(), .dst_size = 24), "");
-  EXPECT_EQ(PJRT_ERROR(Buffer_ToHostBuffer, .src = args.buffer, .dst = values.data(), .dst_size = 20), "3: expected room for 24 bytes, got 20");
+  EXPECT_NE(
+      PJRT_ERROR(Buffer_ToHostBuffer, .src = args.buffer, .host_layout = &layout, .dst = values.data(), .dst_size = 24),
+      "");
+  EXPECT_EQ(PJRT_ERROR(Buffer_ToHostBuffer, .src = args.buffer, .dst = values.data(), .dst_size = 20),
+            "3: expected room for 24 bytes, got 20");
   float last;
   Await(PJRT_CALL(Buffer_CopyRawToHost, .buffer = args.buffer, .dst = &last, .offset = 20, .transfer_size = 4).event);
   EXPECT_EQ(last, 5);
@@ -241,9 +257,11 @@ TEST_F(BuffersTest, ViewsGiveTheirMemoryBack) {
   const int64_t dims[] = {16};
   bool gone = false;
   PJRT_Buffer* const view =
-      PJRT_CALL(Client_CreateViewOfDeviceBuffer, .client = client_, .device_buffer_ptr = data, .dims = dims, .num_dims = 1,
-                .element_type = PJRT_Buffer_Type_F32, .device = devices_[0],
-                .on_delete_callback = [](void*, void* arg) { *static_cast<bool*>(arg) = true; }, .on_delete_callback_arg = &gone)
+      PJRT_CALL(
+          Client_CreateViewOfDeviceBuffer, .client = client_, .device_buffer_ptr = data, .dims = dims, .num_dims = 1,
+          .element_type = PJRT_Buffer_Type_F32, .device = devices_[0],
+          .on_delete_callback = [](void*, void* arg) { *static_cast<bool*>(arg) = true; },
+          .on_delete_callback_arg = &gone)
           .buffer;
   EXPECT_EQ(ToHost(view)[0], 4);
   EXPECT_FALSE(gone);
@@ -253,10 +271,12 @@ TEST_F(BuffersTest, ViewsGiveTheirMemoryBack) {
 
 TEST_F(BuffersTest, ErrorsAndEvents) {
   const std::string message = "lost";
-  PJRT_Buffer* const buffer = PJRT_CALL(Client_CreateErrorBuffer, .client = client_, .error_code = PJRT_Error_Code_DATA_LOSS,
-                                        .error_message = message.data(), .error_message_size = message.size(),
-                                        .shape_element_type = PJRT_Buffer_Type_F32, .memory = PJRT_CALL(Device_DefaultMemory, .device = devices_[0]).memory)
-                                  .buffer;
+  PJRT_Buffer* const buffer =
+      PJRT_CALL(Client_CreateErrorBuffer, .client = client_, .error_code = PJRT_Error_Code_DATA_LOSS,
+                .error_message = message.data(), .error_message_size = message.size(),
+                .shape_element_type = PJRT_Buffer_Type_F32,
+                .memory = PJRT_CALL(Device_DefaultMemory, .device = devices_[0]).memory)
+          .buffer;
   PJRT_Event* const ready = PJRT_CALL(Buffer_ReadyEvent, .buffer = buffer).event;
   EXPECT_EQ(PJRT_ERROR(Event_Await, .event = ready), "15: lost");
   PJRT_CALL(Event_Destroy, .event = ready);
@@ -268,23 +288,27 @@ TEST_F(BuffersTest, ErrorsAndEvents) {
     std::string error;
   } seen;
   seen.event = PJRT_CALL(Event_Create).event;
-  PJRT_CALL(Event_OnReady, .event = seen.event,
-            .callback = [](PJRT_Error* error, void* arg) {
-              auto* seen = static_cast<Seen*>(arg);
-              seen->error = TextOf(error);
-              PJRT_CALL(Event_Destroy, .event = seen->event);
-            },
-            .user_arg = &seen);
-  PJRT_CALL(Event_Set, .event = seen.event, .error_code = PJRT_Error_Code_ABORTED, .error_message = message.data(), .error_message_size = 4);
+  PJRT_CALL(
+      Event_OnReady, .event = seen.event,
+      .callback =
+          [](PJRT_Error* error, void* arg) {
+            auto* seen = static_cast<Seen*>(arg);
+            seen->error = TextOf(error);
+            PJRT_CALL(Event_Destroy, .event = seen->event);
+          },
+      .user_arg = &seen);
+  PJRT_CALL(Event_Set, .event = seen.event, .error_code = PJRT_Error_Code_ABORTED, .error_message = message.data(),
+            .error_message_size = 4);
   EXPECT_EQ(seen.error, "10: lost");
 }
 
 TEST_F(BuffersTest, ShapesAreChecked) {
   const int64_t dims[] = {-1};
-  EXPECT_NE(PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = dims, .type = PJRT_Buffer_Type_F32, .dims = dims, .num_dims = 1,
-                       .device = devices_[0]),
+  EXPECT_NE(PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = dims, .type = PJRT_Buffer_Type_F32,
+                       .dims = dims, .num_dims = 1, .device = devices_[0]),
             "");
-  EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = dims, .type = static_cast<PJRT_Buffer_Type>(99), .device = devices_[0]),
+  EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = dims,
+                       .type = static_cast<PJRT_Buffer_Type>(99), .device = devices_[0]),
             "3: there is no array of the element type with PJRT's number 99");
   EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = dims, .type = PJRT_Buffer_Type_F32),
             "3: expected a memory or a device, got neither");
@@ -293,10 +317,11 @@ TEST_F(BuffersTest, ShapesAreChecked) {
 TEST_F(BuffersTest, LayoutsAreChecked) {
   const int64_t dims[] = {2, 2};
   const float data[] = {1, 2, 3, 4};
-  const auto error = [&](const PJRT_Buffer_MemoryLayout* layout, const int64_t* strides = nullptr, size_t num_strides = 0) {
-    return PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = data, .type = PJRT_Buffer_Type_F32, .dims = dims, .num_dims = 2,
-                      .byte_strides = strides, .num_byte_strides = num_strides, .device = devices_[0],
-                      .device_layout = const_cast<PJRT_Buffer_MemoryLayout*>(layout));
+  const auto error = [&](const PJRT_Buffer_MemoryLayout* layout, const int64_t* strides = nullptr,
+                         size_t num_strides = 0) {
+    return PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = data, .type = PJRT_Buffer_Type_F32,
+                      .dims = dims, .num_dims = 2, .byte_strides = strides, .num_byte_strides = num_strides,
+                      .device = devices_[0], .device_layout = const_cast<PJRT_Buffer_MemoryLayout*>(layout));
   };
   PJRT_Buffer_MemoryLayout layout = {};
   layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
@@ -324,8 +349,8 @@ TEST_F(BuffersTest, LayoutsAreChecked) {
 TEST_F(BuffersTest, AssignmentsAndEventsAreChecked) {
   int numbers[2];
   const auto error = [&](int replicas, int partitions, size_t room) {
-    return PJRT_ERROR(Client_DefaultDeviceAssignment, .client = client_, .num_replicas = replicas, .num_partitions = partitions,
-                      .default_assignment_size = room, .default_assignment = numbers);
+    return PJRT_ERROR(Client_DefaultDeviceAssignment, .client = client_, .num_replicas = replicas,
+                      .num_partitions = partitions, .default_assignment_size = room, .default_assignment = numbers);
   };
   EXPECT_EQ(error(2, 1, 2), "");
   EXPECT_EQ(error(2, 2, 4), "3: 2 replicas and 2 partitions do not fit on 2 devices");
@@ -333,7 +358,8 @@ TEST_F(BuffersTest, AssignmentsAndEventsAreChecked) {
   EXPECT_EQ(error(1, -1, 2), "3: 1 replicas and -1 partitions do not fit on 2 devices");
   EXPECT_EQ(error(2, 1, 1), "3: expected room for 2 numbers of devices, got 1");
   const PJRT_NamedValue devices = IntOption("num_devices", int64_t{1} << 40);
-  EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &devices, .num_options = 1), "3: option num_devices: 1099511627776 is out of range");
+  EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &devices, .num_options = 1),
+            "3: option num_devices: 1099511627776 is out of range");
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ TEST_F(ExecutablesTest, DonationReusesMemoryUnlessSomebodyLooks) {
   Destroy(results[0]);
 
   // Given up and used in one call.
-  EXPECT_EQ(Run(loaded, {x, x}, &results), "3: argument 1 is the buffer that is donated as argument 0 of the same call");
+  EXPECT_EQ(Run(loaded, {x, x}, &results),
+            "3: argument 1 is the buffer that is donated as argument 0 of the same call");
   EXPECT_FALSE(IsDeleted(x));
   Destroy(x);
 
@@ -100,9 +101,10 @@ TEST_F(ExecutablesTest, DonationReusesMemoryUnlessSomebodyLooks) {
 }
 
 TEST_F(ExecutablesTest, DynamicDimensionsOfResults) {
-  PJRT_LoadedExecutable* const loaded =
-      Compile("HloModule m\nENTRY e { x = f32[3] parameter(0)  n = s32[] constant(2)  d = f32[<=3] set-dimension-size(x, n), dimensions={0}  "
-              "b = f32[2,<=3] broadcast(d), dimensions={1}  ROOT t = (f32[2,<=3], f32[3]) tuple(b, x) }");
+  PJRT_LoadedExecutable* const loaded = Compile(
+      "HloModule m\nENTRY e { x = f32[3] parameter(0)  n = s32[] constant(2)  d = f32[<=3] set-dimension-size(x, n), "
+      "dimensions={0}  "
+      "b = f32[2,<=3] broadcast(d), dimensions={1}  ROOT t = (f32[2,<=3], f32[3]) tuple(b, x) }");
   PJRT_Buffer* const x = Floats({1, 2, 3});
   std::vector<PJRT_Buffer*> results;
   ASSERT_EQ(Run(loaded, {x}, &results), "");
@@ -141,27 +143,38 @@ ENTRY main { x = f32[4] parameter(0)  zero = f32[] constant(0)  z = f32[4] broad
 
 TEST_F(ExecutablesTest, CompilesForATopology) {
   const PJRT_NamedValue devices = IntOption("num_devices", 2);
-  PJRT_TopologyDescription* const made = PJRT_CALL(TopologyDescription_Create, .create_options = &devices, .num_options = 1).topology;
+  PJRT_TopologyDescription* const made =
+      PJRT_CALL(TopologyDescription_Create, .create_options = &devices, .num_options = 1).topology;
   const auto bytes = PJRT_CALL(TopologyDescription_Serialize, .topology = made);
   PJRT_TopologyDescription* const topology =
-      PJRT_CALL(TopologyDescription_Deserialize, .serialized_topology = bytes.serialized_bytes, .serialized_topology_size = bytes.serialized_bytes_size).topology;
+      PJRT_CALL(TopologyDescription_Deserialize, .serialized_topology = bytes.serialized_bytes,
+                .serialized_topology_size = bytes.serialized_bytes_size)
+          .topology;
   bytes.serialized_topology_deleter(bytes.serialized_topology);
   EXPECT_EQ(PJRT_CALL(TopologyDescription_GetDeviceDescriptions, .topology = topology).num_descriptions, 2u);
   EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = "moon", .serialized_topology_size = 4),
             "3: 'moon' is no serialised topology");
-  for (const std::string text : {"5", "cpu 5", "hilo version cpu 0", "hilo version cpu -1", "hilo version cpu 4294967296", "hilo version cpu x"}) {
-    EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = text.data(), .serialized_topology_size = text.size()),
+  for (const std::string text : {"5", "cpu 5", "hilo version cpu 0", "hilo version cpu -1",
+                                 "hilo version cpu 4294967296", "hilo version cpu x"}) {
+    EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = text.data(),
+                         .serialized_topology_size = text.size()),
               "3: '" + text + "' is no serialised topology");
   }
   const std::string old = "hilo version-0 cpu 2";
-  EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = old.data(), .serialized_topology_size = old.size()).substr(0, 60),
+  EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = old.data(),
+                       .serialized_topology_size = old.size())
+                .substr(0, 60),
             "9: the topology 'hilo version-0 cpu 2' is of another version");
   const std::string code = kAdd, format = "hlo_text", options = Options();
   const PJRT_Program program = ProgramOf(code, format);
-  PJRT_Executable* const executable = PJRT_CALL(Compile, .topology = topology, .program = &program, .compile_options = options.data(),
-                                                .compile_options_size = options.size()).executable;
-  for (PJRT_TopologyDescription* description : {made, topology}) PJRT_CALL(TopologyDescription_Destroy, .topology = description);
-  PJRT_LoadedExecutable* const loaded = PJRT_CALL(Client_Load, .client = client_, .executable = executable).loaded_executable;
+  PJRT_Executable* const executable =
+      PJRT_CALL(Compile, .topology = topology, .program = &program, .compile_options = options.data(),
+                .compile_options_size = options.size())
+          .executable;
+  for (PJRT_TopologyDescription* description : {made, topology})
+    PJRT_CALL(TopologyDescription_Destroy, .topology = description);
+  PJRT_LoadedExecutable* const loaded =
+      PJRT_CALL(Client_Load, .client = client_, .executable = executable).loaded_executable;
   PJRT_CALL(Executable_Destroy, .executable = executable);
   PJRT_Buffer* const x = Floats({1, 2, 3});
   std::vector<PJRT_Buffer*> results;
@@ -185,8 +198,8 @@ ENTRY main { v = f32[1000] parameter(0)  zero = s32[] constant(0)  s = (s32[], f
   PJRT_Buffer* result = nullptr;
   PJRT_Buffer** outputs[] = {&result};
   PJRT_Event* end = nullptr;
-  PJRT_CALL(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists, .num_devices = 1, .num_args = 1,
-            .output_lists = outputs, .device_complete_events = &end);
+  PJRT_CALL(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists,
+            .num_devices = 1, .num_args = 1, .output_lists = outputs, .device_complete_events = &end);
   EXPECT_FALSE(PJRT_CALL(Event_IsReady, .event = end).is_ready);
   // Everything may go before the run has ended.
   Destroy(loaded);
@@ -210,8 +223,8 @@ ENTRY main { x = f32[2] parameter(0)  ROOT s = f32[2] all-reduce(x), to_apply=ad
   PJRT_Buffer** outputs[] = {&results[0], &results[1]};
   PJRT_Event* ends[2] = {};
   PJRT_ExecuteOptions options = Make<PJRT_ExecuteOptions>();
-  PJRT_CALL(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists, .num_devices = 2, .num_args = 1,
-            .output_lists = outputs, .device_complete_events = ends);
+  PJRT_CALL(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists,
+            .num_devices = 2, .num_args = 1, .output_lists = outputs, .device_complete_events = ends);
   for (int d = 0; d < 2; ++d) {
     Await(ends[d]);
     EXPECT_EQ(ToHost(results[d]), (std::vector<float>{11, 22}));
@@ -222,18 +235,23 @@ ENTRY main { x = f32[2] parameter(0)  ROOT s = f32[2] all-reduce(x), to_apply=ad
   const auto ids = PJRT_CALL(LoadedExecutable_AddressableDeviceLogicalIds, .executable = loaded);
   EXPECT_EQ(ids.addressable_device_logical_ids[1].replica, 1);
   const auto assignment = PJRT_CALL(LoadedExecutable_GetDeviceAssignment, .executable = loaded);
-  EXPECT_EQ(std::string(assignment.serialized_bytes, assignment.serialized_bytes_size), std::string("\x08\x02\x10\x01\x1a\x04\x0a\x02\x00\x01", 10));
+  EXPECT_EQ(std::string(assignment.serialized_bytes, assignment.serialized_bytes_size),
+            std::string("\x08\x02\x10\x01\x1a\x04\x0a\x02\x00\x01", 10));
   Destroy(loaded);
 }
 
 TEST_F(ExecutablesTest, RefusesByName) {
   EXPECT_EQ(CompileError(kAdd, "c++"), "3: there are no programs of format 'c++'; there are mlir, hlo and hlo_text");
   EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_magic")), "3: No such compile option: 'xla_magic'");
-  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_dump_max_hlo_modules")), "3: While setting option xla_dump_max_hlo_modules, '1' is not a valid int32 value.");
-  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_cpu_max_isa")), "3: While setting option xla_cpu_max_isa, '1' is not a valid string value.");
-  for (const char* flag : {"xla_embed_ir_in_executable", "xla_test_all_output_layouts", "xla_gpu_anything"}) Destroy(Compile(kAdd, Options(1, 1, flag)));
+  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_dump_max_hlo_modules")),
+            "3: While setting option xla_dump_max_hlo_modules, '1' is not a valid int32 value.");
+  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_cpu_max_isa")),
+            "3: While setting option xla_cpu_max_isa, '1' is not a valid string value.");
+  for (const char* flag : {"xla_embed_ir_in_executable", "xla_test_all_output_layouts", "xla_gpu_anything"})
+    Destroy(Compile(kAdd, Options(1, 1, flag)));
   Destroy(Compile(kAdd, Options(1, 1, "hilo_strict")));
-  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(4)).substr(0, 60), "3: the program runs on 4 replicas and 1 partitions, but the ");
+  EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(4)).substr(0, 60),
+            "3: the program runs on 4 replicas and 1 partitions, but the ");
   EXPECT_NE(CompileError("not a program", "mlir"), "");
   EXPECT_NE(CompileError("not a program", "hlo"), "");
   EXPECT_NE(CompileError(kAdd, "hlo_text", "\x1a\xff"), "");
@@ -256,7 +274,8 @@ TEST_F(ExecutablesTest, SerializedExecutablesAreLoaded) {
   serialized.serialized_executable_deleter(serialized.serialized_executable);
   PJRT_CALL(Executable_Destroy, .executable = executable);
   PJRT_LoadedExecutable* const again =
-      PJRT_CALL(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(), .serialized_executable_size = bytes.size())
+      PJRT_CALL(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(),
+                .serialized_executable_size = bytes.size())
           .loaded_executable;
   std::vector<PJRT_Buffer*> results;
   PJRT_Buffer* const x = Floats({1, 2, 3});
@@ -265,7 +284,9 @@ TEST_F(ExecutablesTest, SerializedExecutablesAreLoaded) {
   for (PJRT_Buffer* buffer : {x, results[0], results[1]}) Destroy(buffer);
   Destroy(again);
   for (size_t size = 0; size < bytes.size(); size += 37) {
-    EXPECT_NE(PJRT_ERROR(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(), .serialized_executable_size = size), "")
+    EXPECT_NE(PJRT_ERROR(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(),
+                         .serialized_executable_size = size),
+              "")
         << size;
   }
 }
@@ -277,7 +298,8 @@ TEST_F(ExecutablesTest, RunsAreChecked) {
   PJRT_Buffer* const* const lists[] = {arguments, arguments};
   PJRT_ExecuteOptions options = Make<PJRT_ExecuteOptions>();
   const auto error = [&](size_t devices, size_t count) {
-    return PJRT_ERROR(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists, .num_devices = devices, .num_args = count);
+    return PJRT_ERROR(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists,
+                      .num_devices = devices, .num_args = count);
   };
   EXPECT_TRUE(absl::StrContains(error(2, 2), "runs on 1 devices, but got arguments for 2")) << error(2, 2);
   EXPECT_TRUE(absl::StrContains(error(1, 1), "takes 2 arguments, but got 1")) << error(1, 1);
@@ -289,14 +311,16 @@ TEST_F(ExecutablesTest, RunsAreChecked) {
 
 TEST_F(ExecutablesTest, WhatIsNoExecutable) {
   const std::string bytes = "moon";
-  EXPECT_EQ(PJRT_ERROR(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(), .serialized_executable_size = bytes.size()),
+  EXPECT_EQ(PJRT_ERROR(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(),
+                       .serialized_executable_size = bytes.size()),
             "3: these 4 bytes are no executable of Hilo's PJRT plugin");
 }
 
 TEST_F(ExecutablesTest, LayoutsAndShardings) {
-  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule m, entry_computation_layout={(f32[2,4]{0,1})->f32[2,4]{1,0}}
+  PJRT_LoadedExecutable* const loaded =
+      Compile(R"(HloModule m, entry_computation_layout={(f32[2,4]{0,1})->f32[2,4]{1,0}}
 ENTRY main { x = f32[2,4] parameter(0), sharding={devices=[2,1]<=[2]}  ROOT y = f32[2,4] negate(x), sharding={replicated} })",
-                                                Options(1, 2));
+              Options(1, 2));
   PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
   const auto* layouts = FindExtension<PJRT_Layouts_Extension>(PJRT_Extension_Type_Layouts);
   ASSERT_NE(layouts, nullptr);
@@ -345,7 +369,10 @@ TEST_F(ExecutablesTest, ResultsStayDivided) {
   EXPECT_EQ(std::vector<int64_t>(results.dims, results.dims + 4), (std::vector<int64_t>{2, 2, 2, 4}));
   auto given = Make<PJRT_Shardings_PJRT_Executable_Shardings_Args>();
   given.executable = executable;
-  ASSERT_EQ(TextOf(FindExtension<PJRT_Shardings_Extension>(PJRT_Extension_Type_Shardings)->executable_output_shardings(&given)), "");
+  ASSERT_EQ(
+      TextOf(
+          FindExtension<PJRT_Shardings_Extension>(PJRT_Extension_Type_Shardings)->executable_output_shardings(&given)),
+      "");
   EXPECT_EQ(std::string(given.shardings[0], given.sharding_sizes[0]).substr(0, 6), "\x08\x03\x1a\x02\x02\x01");
   EXPECT_EQ(given.sharding_sizes[1], 0u);
   PJRT_CALL(Executable_Destroy, .executable = executable);
@@ -366,7 +393,8 @@ ENTRY main {
     build.Bool(6, partition);
     options.Message(3, build);
     PJRT_LoadedExecutable* const loaded = Compile(code, std::move(options).Take());
-    PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+    PJRT_Executable* const executable =
+        PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
     const auto results = PJRT_CALL(Executable_OutputDimensions, .executable = executable);
     ASSERT_EQ(results.num_outputs, 1u);
     EXPECT_EQ(results.dims[0], partition ? 2 : 4);
@@ -383,7 +411,8 @@ XLA_FFI_Error* Twice(XLA_FFI_CallFrame* frame) {
   }
   const auto* in = static_cast<const XLA_FFI_Buffer*>(frame->args.args[0]);
   const auto* out = static_cast<const XLA_FFI_Buffer*>(frame->rets.rets[0]);
-  for (int64_t i = 0; i < in->dims[0]; ++i) static_cast<float*>(out->data)[i] = 2 * static_cast<const float*>(in->data)[i];
+  for (int64_t i = 0; i < in->dims[0]; ++i)
+    static_cast<float*>(out->data)[i] = 2 * static_cast<const float*>(in->data)[i];
   return nullptr;
 }
 
@@ -391,8 +420,13 @@ TEST_F(ExecutablesTest, HandlersAreRegistered) {
   const auto* extension = FindExtension<PJRT_FFI_Extension>(PJRT_Extension_Type_FFI);
   ASSERT_NE(extension, nullptr);
   const std::string name = "twice", platform = "Host";
-  PJRT_FFI_Register_Handler_Args args = {PJRT_STRUCT_SIZE(PJRT_FFI_Register_Handler_Args, traits), name.data(), name.size(),
-                                         reinterpret_cast<void*>(&Twice), platform.data(), platform.size(), 0};
+  PJRT_FFI_Register_Handler_Args args = {PJRT_STRUCT_SIZE(PJRT_FFI_Register_Handler_Args, traits),
+                                         name.data(),
+                                         name.size(),
+                                         reinterpret_cast<void*>(&Twice),
+                                         platform.data(),
+                                         platform.size(),
+                                         0};
   ASSERT_EQ(TextOf(extension->register_handler(&args)), "");
   PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule call
 ENTRY main { x = f32[2] parameter(0)  ROOT y = f32[2] custom-call(x), custom_call_target="twice", api_version=API_VERSION_TYPED_FFI })");

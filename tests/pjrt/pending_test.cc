@@ -35,13 +35,19 @@ class PendingTest : public PluginTest {
 TEST_F(PendingTest, TransfersInParts) {
   const PJRT_ShapeSpec specs[] = {Spec(four_), Spec(two_by_two_), Spec(none_), Spec(four_)};
   PJRT_AsyncHostToDeviceTransferManager* const manager =
-      PJRT_CALL(Client_CreateBuffersForAsyncHostToDevice, .client = client_, .shape_specs = specs, .num_shape_specs = 4, .memory = memory()).transfer_manager;
+      PJRT_CALL(Client_CreateBuffersForAsyncHostToDevice, .client = client_, .shape_specs = specs, .num_shape_specs = 4,
+                .memory = memory())
+          .transfer_manager;
   EXPECT_EQ(PJRT_CALL(AsyncHostToDeviceTransferManager_BufferCount, .transfer_manager = manager).buffer_count, 4u);
-  EXPECT_EQ(PJRT_CALL(AsyncHostToDeviceTransferManager_BufferSize, .transfer_manager = manager, .buffer_index = 1).buffer_size, 16u);
+  EXPECT_EQ(PJRT_CALL(AsyncHostToDeviceTransferManager_BufferSize, .transfer_manager = manager, .buffer_index = 1)
+                .buffer_size,
+            16u);
   EXPECT_EQ(PJRT_CALL(AsyncHostToDeviceTransferManager_Device, .transfer_manager = manager).device_out, devices_[1]);
   std::vector<PJRT_Buffer*> buffers;
   for (int i = 0; i < 4; ++i) {
-    buffers.push_back(PJRT_CALL(AsyncHostToDeviceTransferManager_RetrieveBuffer, .transfer_manager = manager, .buffer_index = i).buffer_out);
+    buffers.push_back(
+        PJRT_CALL(AsyncHostToDeviceTransferManager_RetrieveBuffer, .transfer_manager = manager, .buffer_index = i)
+            .buffer_out);
     EXPECT_FALSE(IsReady(buffers[i]));
   }
   EXPECT_EQ(PJRT_ERROR(AsyncHostToDeviceTransferManager_RetrieveBuffer, .transfer_manager = manager, .buffer_index = 0),
@@ -51,8 +57,10 @@ TEST_F(PendingTest, TransfersInParts) {
 
   const std::vector<float> values = {1, 2, 3, 4};
   const auto send = [&](int index, int64_t first, int64_t count, bool last) {
-    Await(PJRT_CALL(AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = manager, .buffer_index = index, .data = values.data() + first,
-                    .offset = 4 * first, .transfer_size = 4 * count, .is_last_transfer = last).done_with_h2d_transfer);
+    Await(PJRT_CALL(AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = manager, .buffer_index = index,
+                    .data = values.data() + first, .offset = 4 * first, .transfer_size = 4 * count,
+                    .is_last_transfer = last)
+              .done_with_h2d_transfer);
   };
   send(0, 2, 2, false);
   EXPECT_FALSE(IsReady(buffers[0]));
@@ -61,16 +69,20 @@ TEST_F(PendingTest, TransfersInParts) {
   other.join();
   EXPECT_EQ(PJRT_ERROR(AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = manager, .buffer_index = 0),
             "9: the last part of buffer 0 has come already");
-  EXPECT_EQ(PJRT_ERROR(AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = manager, .buffer_index = 1, .data = values.data(), .offset = 8,
-                       .transfer_size = 12), "3: 12 bytes at 8 are not within the buffer's 16");
-  EXPECT_EQ(PJRT_ERROR(AsyncHostToDeviceTransferManager_TransferLiteral, .transfer_manager = manager, .buffer_index = 1, .data = values.data(),
-                       .shape_dims = four_.data(), .shape_num_dims = 1, .shape_element_type = PJRT_Buffer_Type_F32),
+  EXPECT_EQ(PJRT_ERROR(AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = manager, .buffer_index = 1,
+                       .data = values.data(), .offset = 8, .transfer_size = 12),
+            "3: 12 bytes at 8 are not within the buffer's 16");
+  EXPECT_EQ(PJRT_ERROR(AsyncHostToDeviceTransferManager_TransferLiteral, .transfer_manager = manager, .buffer_index = 1,
+                       .data = values.data(), .shape_dims = four_.data(), .shape_num_dims = 1,
+                       .shape_element_type = PJRT_Buffer_Type_F32),
             "3: buffer 1: expected f32[2,2], got f32[4]");
-  Await(PJRT_CALL(AsyncHostToDeviceTransferManager_TransferLiteral, .transfer_manager = manager, .buffer_index = 1, .data = values.data(),
-                  .shape_dims = two_by_two_.data(), .shape_num_dims = 2, .shape_element_type = PJRT_Buffer_Type_F32).done_with_h2d_transfer);
+  Await(PJRT_CALL(AsyncHostToDeviceTransferManager_TransferLiteral, .transfer_manager = manager, .buffer_index = 1,
+                  .data = values.data(), .shape_dims = two_by_two_.data(), .shape_num_dims = 2,
+                  .shape_element_type = PJRT_Buffer_Type_F32)
+            .done_with_h2d_transfer);
   EXPECT_EQ(ToHost(buffers[1]), values);
-  PJRT_CALL(AsyncHostToDeviceTransferManager_SetBufferError, .transfer_manager = manager, .buffer_index = 2, .error_code = PJRT_Error_Code_DATA_LOSS,
-            .error_message = "lost", .error_message_size = 4);
+  PJRT_CALL(AsyncHostToDeviceTransferManager_SetBufferError, .transfer_manager = manager, .buffer_index = 2,
+            .error_code = PJRT_Error_Code_DATA_LOSS, .error_message = "lost", .error_message_size = 4);
   EXPECT_EQ(ErrorOf(buffers[2]), "15: lost");
   PJRT_CALL(AsyncHostToDeviceTransferManager_Destroy, .transfer_manager = manager);
   EXPECT_EQ(ErrorOf(buffers[3]), "1: the transfer manager was destroyed before the buffer's last part came");
@@ -81,13 +93,18 @@ TEST_F(PendingTest, ProgramsWaitForParts) {
   const PJRT_ShapeSpec spec = Spec(four_);
   PJRT_Memory* const memory = PJRT_CALL(Device_DefaultMemory, .device = devices_[0]).memory;
   PJRT_AsyncHostToDeviceTransferManager* const manager =
-      PJRT_CALL(Client_CreateBuffersForAsyncHostToDevice, .client = client_, .shape_specs = &spec, .num_shape_specs = 1, .memory = memory).transfer_manager;
-  PJRT_Buffer* const x = PJRT_CALL(AsyncHostToDeviceTransferManager_RetrieveBuffer, .transfer_manager = manager).buffer_out;
-  PJRT_LoadedExecutable* const loaded = Compile("HloModule twice\nENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] add(x, x) }");
+      PJRT_CALL(Client_CreateBuffersForAsyncHostToDevice, .client = client_, .shape_specs = &spec, .num_shape_specs = 1,
+                .memory = memory)
+          .transfer_manager;
+  PJRT_Buffer* const x =
+      PJRT_CALL(AsyncHostToDeviceTransferManager_RetrieveBuffer, .transfer_manager = manager).buffer_out;
+  PJRT_LoadedExecutable* const loaded =
+      Compile("HloModule twice\nENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] add(x, x) }");
   std::thread other([&] {
     const float values[] = {1, 2, 3, 4};
-    Await(PJRT_CALL(AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = manager, .data = values, .transfer_size = 16,
-                    .is_last_transfer = true).done_with_h2d_transfer);
+    Await(PJRT_CALL(AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = manager, .data = values,
+                    .transfer_size = 16, .is_last_transfer = true)
+              .done_with_h2d_transfer);
   });
   std::vector<PJRT_Buffer*> results;
   ASSERT_EQ(Run(loaded, {x}, &results), "");
@@ -101,19 +118,21 @@ TEST_F(PendingTest, ProgramsWaitForParts) {
 
 TEST_F(PendingTest, Aliases) {
   const auto alias = [&](const std::vector<int64_t>& dims) {
-    return PJRT_CALL(Client_CreateAliasBuffer, .client = client_, .memory = memory(), .shape_dims = dims.data(), .shape_num_dims = dims.size(),
-                     .shape_element_type = PJRT_Buffer_Type_F32);
+    return PJRT_CALL(Client_CreateAliasBuffer, .client = client_, .memory = memory(), .shape_dims = dims.data(),
+                     .shape_num_dims = dims.size(), .shape_element_type = PJRT_Buffer_Type_F32);
   };
   PJRT_Buffer* const source = Floats({1, 2, 3, 4}, 1);
   const auto good = alias(four_), wrong = alias(two_by_two_), failed = alias(four_);
   EXPECT_FALSE(IsReady(good.alias_buffer));
-  PJRT_CALL(Client_FulfillAliasBuffer, .client = client_, .buffer = source, .fulfill_alias_buffer_cb = good.fulfill_alias_buffer_cb);
+  PJRT_CALL(Client_FulfillAliasBuffer, .client = client_, .buffer = source,
+            .fulfill_alias_buffer_cb = good.fulfill_alias_buffer_cb);
   EXPECT_EQ(ToHost(good.alias_buffer), (std::vector<float>{1, 2, 3, 4}));
-  EXPECT_EQ(PJRT_ERROR(Client_FulfillAliasBuffer, .client = client_, .buffer = source, .fulfill_alias_buffer_cb = wrong.fulfill_alias_buffer_cb),
+  EXPECT_EQ(PJRT_ERROR(Client_FulfillAliasBuffer, .client = client_, .buffer = source,
+                       .fulfill_alias_buffer_cb = wrong.fulfill_alias_buffer_cb),
             "3: an alias of f32[2,2]{1,0} was given f32[4]{0}");
   EXPECT_EQ(ErrorOf(wrong.alias_buffer), "3: an alias of f32[2,2]{1,0} was given f32[4]{0}");
-  PJRT_CALL(Client_FulfillAliasBuffer, .client = client_, .status_code = PJRT_Error_Code_ABORTED, .error_message = "no", .error_message_size = 2,
-            .fulfill_alias_buffer_cb = failed.fulfill_alias_buffer_cb);
+  PJRT_CALL(Client_FulfillAliasBuffer, .client = client_, .status_code = PJRT_Error_Code_ABORTED, .error_message = "no",
+            .error_message_size = 2, .fulfill_alias_buffer_cb = failed.fulfill_alias_buffer_cb);
   EXPECT_EQ(ErrorOf(failed.alias_buffer), "10: no");
   for (PJRT_Buffer* buffer : {source, good.alias_buffer, wrong.alias_buffer, failed.alias_buffer}) Destroy(buffer);
 }
@@ -123,7 +142,8 @@ TEST_F(PendingTest, DonationsThatWait) {
   const auto donated = PJRT_CALL(Buffer_DonateWithControlDependency, .buffer = source);
   EXPECT_TRUE(IsDeleted(source));
   EXPECT_FALSE(IsReady(donated.out_buffer));
-  PJRT_Buffer_DonateWithControlDependency_Callback_Args ready = Make<PJRT_Buffer_DonateWithControlDependency_Callback_Args>();
+  PJRT_Buffer_DonateWithControlDependency_Callback_Args ready =
+      Make<PJRT_Buffer_DonateWithControlDependency_Callback_Args>();
   ready.callback_data = donated.callback_data;
   donated.dependency_ready_callback(&ready);
   EXPECT_EQ(ToHost(donated.out_buffer), (std::vector<float>{1, 2}));
@@ -147,7 +167,8 @@ TEST_F(PendingTest, CopiesToMemoryNamedLater) {
   EXPECT_EQ(target[1], 3);
 }
 
-// A message of an impossible size throws where it is copied: the exception becomes the error of what waits, and does not reach the caller.
+// A message of an impossible size throws where it is copied: the exception becomes the error of what waits, and does
+// not reach the caller.
 TEST_F(PendingTest, NoExceptionLeavesTheCallbacks) {
   PJRT_Buffer* const source = Floats({1, 2});
   const auto copy = PJRT_CALL(Buffer_CopyRawToHostFuture, .buffer = source, .transfer_size = 8);
@@ -162,7 +183,8 @@ TEST_F(PendingTest, NoExceptionLeavesTheCallbacks) {
   PJRT_CALL(Event_Destroy, .event = copy.event);
 
   const auto donated = PJRT_CALL(Buffer_DonateWithControlDependency, .buffer = source);
-  PJRT_Buffer_DonateWithControlDependency_Callback_Args ready = Make<PJRT_Buffer_DonateWithControlDependency_Callback_Args>();
+  PJRT_Buffer_DonateWithControlDependency_Callback_Args ready =
+      Make<PJRT_Buffer_DonateWithControlDependency_Callback_Args>();
   ready.callback_data = donated.callback_data;
   ready.error_code = PJRT_Error_Code_ABORTED;
   ready.error_message = "x";
@@ -176,11 +198,13 @@ TEST_F(PendingTest, NoExceptionLeavesTheCallbacks) {
 TEST_F(PendingTest, Bitcasts) {
   PJRT_Buffer* const source = Floats({1, 2, 3, 4});
   const std::vector<int64_t> dims = {2, 4};
-  PJRT_Buffer* const words =
-      PJRT_CALL(Buffer_Bitcast, .buffer = source, .element_type = PJRT_Buffer_Type_U16, .dims = dims.data(), .num_dims = 2).out_buffer;
+  PJRT_Buffer* const words = PJRT_CALL(Buffer_Bitcast, .buffer = source, .element_type = PJRT_Buffer_Type_U16,
+                                       .dims = dims.data(), .num_dims = 2)
+                                 .out_buffer;
   EXPECT_EQ(PointerOf(words), PointerOf(source));
   EXPECT_EQ(PJRT_CALL(Buffer_Dimensions, .buffer = words).num_dims, 2u);
-  EXPECT_EQ(PJRT_ERROR(Buffer_Bitcast, .buffer = source, .element_type = PJRT_Buffer_Type_U8, .dims = four_.data(), .num_dims = 1),
+  EXPECT_EQ(PJRT_ERROR(Buffer_Bitcast, .buffer = source, .element_type = PJRT_Buffer_Type_U8, .dims = four_.data(),
+                       .num_dims = 1),
             "3: the bytes of f32[4] are not those of u8[4]");
   Destroy(source);
   Destroy(words);

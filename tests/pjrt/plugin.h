@@ -49,17 +49,19 @@ inline std::string TextOf(PJRT_Error* error) {
 }
 
 // PJRT_CALL(Client_Devices, .client = client) fails the test on an error, and is the struct of arguments afterwards.
-#define PJRT_CALL(function, ...)                                                                        \
-  ([&] {                                                                                                \
-    PJRT_##function##_Args pjrt_args_{.struct_size = sizeof(PJRT_##function##_Args), .extension_start = nullptr, __VA_ARGS__}; \
+#define PJRT_CALL(function, ...)                                                                                   \
+  ([&] {                                                                                                           \
+    PJRT_##function##_Args pjrt_args_{                                                                             \
+        .struct_size = sizeof(PJRT_##function##_Args), .extension_start = nullptr, __VA_ARGS__};                   \
     EXPECT_EQ(::hilo::pjrt_test::TextOf(::hilo::pjrt_test::Api()->PJRT_##function(&pjrt_args_)), "") << #function; \
-    return pjrt_args_;                                                                                  \
+    return pjrt_args_;                                                                                             \
   }())
 // The same for a call that must fail: the text of the error.
-#define PJRT_ERROR(function, ...)                                                                       \
-  ([&] {                                                                                                \
-    PJRT_##function##_Args pjrt_args_{.struct_size = sizeof(PJRT_##function##_Args), .extension_start = nullptr, __VA_ARGS__}; \
-    return ::hilo::pjrt_test::TextOf(::hilo::pjrt_test::Api()->PJRT_##function(&pjrt_args_));                 \
+#define PJRT_ERROR(function, ...)                                                                \
+  ([&] {                                                                                         \
+    PJRT_##function##_Args pjrt_args_{                                                           \
+        .struct_size = sizeof(PJRT_##function##_Args), .extension_start = nullptr, __VA_ARGS__}; \
+    return ::hilo::pjrt_test::TextOf(::hilo::pjrt_test::Api()->PJRT_##function(&pjrt_args_));    \
   }())
 
 template <typename Extension>
@@ -94,11 +96,13 @@ class PluginTest : public testing::Test {
     if (client_ != nullptr) PJRT_CALL(Client_Destroy, .client = client_);
   }
 
-  PJRT_Client_BufferFromHostBuffer_Args FromHost(const void* data, PJRT_Buffer_Type type, const std::vector<int64_t>& dims,
-                                                 PJRT_HostBufferSemantics semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
-                                                 const std::vector<int64_t>& strides = {}, size_t device = 0) {
-    return PJRT_CALL(Client_BufferFromHostBuffer, .client = client_, .data = data, .type = type, .dims = dims.data(), .num_dims = dims.size(),
-                     .byte_strides = strides.empty() ? nullptr : strides.data(), .num_byte_strides = strides.size(), .host_buffer_semantics = semantics,
+  PJRT_Client_BufferFromHostBuffer_Args FromHost(
+      const void* data, PJRT_Buffer_Type type, const std::vector<int64_t>& dims,
+      PJRT_HostBufferSemantics semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
+      const std::vector<int64_t>& strides = {}, size_t device = 0) {
+    return PJRT_CALL(Client_BufferFromHostBuffer, .client = client_, .data = data, .type = type, .dims = dims.data(),
+                     .num_dims = dims.size(), .byte_strides = strides.empty() ? nullptr : strides.data(),
+                     .num_byte_strides = strides.size(), .host_buffer_semantics = semantics,
                      .device = devices_[device]);
   }
   PJRT_Buffer* Floats(const std::vector<float>& values, size_t device = 0) {
@@ -121,7 +125,9 @@ class PluginTest : public testing::Test {
   }
   void Destroy(PJRT_Buffer* buffer) { PJRT_CALL(Buffer_Destroy, .buffer = buffer); }
   bool IsDeleted(PJRT_Buffer* buffer) { return PJRT_CALL(Buffer_IsDeleted, .buffer = buffer).is_deleted; }
-  void* PointerOf(PJRT_Buffer* buffer) { return PJRT_CALL(Buffer_OpaqueDeviceMemoryDataPointer, .buffer = buffer).device_memory_ptr; }
+  void* PointerOf(PJRT_Buffer* buffer) {
+    return PJRT_CALL(Buffer_OpaqueDeviceMemoryDataPointer, .buffer = buffer).device_memory_ptr;
+  }
 
   // CompileOptionsProto for so many replicas and partitions, with one user option if it has a name.
   static std::string Options(int64_t replicas = 1, int64_t partitions = 1, const std::string& option = "") {
@@ -147,18 +153,22 @@ class PluginTest : public testing::Test {
     program.format_size = format.size();
     return program;
   }
-  PJRT_LoadedExecutable* Compile(const std::string& code, const std::string& options = Options(), const std::string& format = "hlo_text") {
+  PJRT_LoadedExecutable* Compile(const std::string& code, const std::string& options = Options(),
+                                 const std::string& format = "hlo_text") {
     const PJRT_Program program = ProgramOf(code, format);
-    return PJRT_CALL(Client_Compile, .client = client_, .program = &program, .compile_options = options.data(), .compile_options_size = options.size())
+    return PJRT_CALL(Client_Compile, .client = client_, .program = &program, .compile_options = options.data(),
+                     .compile_options_size = options.size())
         .executable;
   }
-  std::string CompileError(const std::string& code, const std::string& format = "hlo_text", const std::string& options = Options()) {
+  std::string CompileError(const std::string& code, const std::string& format = "hlo_text",
+                           const std::string& options = Options()) {
     const PJRT_Program program = ProgramOf(code, format);
-    return PJRT_ERROR(Client_Compile, .client = client_, .program = &program, .compile_options = options.data(), .compile_options_size = options.size());
+    return PJRT_ERROR(Client_Compile, .client = client_, .program = &program, .compile_options = options.data(),
+                      .compile_options_size = options.size());
   }
   // Runs on one device. The error's text, or "" with the results in `results` and the run's end in `end_`.
-  std::string Run(PJRT_LoadedExecutable* executable, std::vector<PJRT_Buffer*> arguments, std::vector<PJRT_Buffer*>* results,
-                  const std::vector<int64_t>& kept = {}) {
+  std::string Run(PJRT_LoadedExecutable* executable, std::vector<PJRT_Buffer*> arguments,
+                  std::vector<PJRT_Buffer*>* results, const std::vector<int64_t>& kept = {}) {
     PJRT_ExecuteOptions options = Make<PJRT_ExecuteOptions>();
     options.non_donatable_input_indices = kept.data();
     options.num_non_donatable_input_indices = kept.size();
@@ -166,8 +176,9 @@ class PluginTest : public testing::Test {
     results->assign(8, nullptr);
     PJRT_Buffer** outputs[] = {results->data()};
     PJRT_Event* end = nullptr;
-    std::string error = PJRT_ERROR(LoadedExecutable_Execute, .executable = executable, .options = &options, .argument_lists = lists, .num_devices = 1,
-                                   .num_args = arguments.size(), .output_lists = outputs, .device_complete_events = &end);
+    std::string error = PJRT_ERROR(LoadedExecutable_Execute, .executable = executable, .options = &options,
+                                   .argument_lists = lists, .num_devices = 1, .num_args = arguments.size(),
+                                   .output_lists = outputs, .device_complete_events = &end);
     if (end != nullptr) Await(end);
     while (!results->empty() && results->back() == nullptr) results->pop_back();
     return error;

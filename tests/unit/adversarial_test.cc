@@ -3,8 +3,8 @@
 // touched.
 #include <array>
 #include <chrono>
-#include <ctime>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <thread>
 #include <vector>
@@ -39,14 +39,12 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(const std::string& text
 // Runs a program whose parameters and results are arrays of at most 64 bytes; `in` fills each
 // parameter, and the first bytes of the first result come back.
 template <typename T>
-absl::StatusOr<T> RunScalars(const CompiledProgram& program, T in,
-                             CancellationToken* token = nullptr) {
+absl::StatusOr<T> RunScalars(const CompiledProgram& program, T in, CancellationToken* token = nullptr) {
   struct alignas(64) Slot {
     char bytes[64];
   };
   const ProgramShape& shape = program.program_shape();
-  std::vector<Slot> inputs(shape.parameters.size()),
-      outputs(ShapeUtil::Leaves(shape.result).size());
+  std::vector<Slot> inputs(shape.parameters.size()), outputs(ShapeUtil::Leaves(shape.result).size());
   std::vector<const void*> parameters;
   std::vector<void*> results;
   for (Slot& slot : inputs) {
@@ -71,8 +69,7 @@ void ExpectHandled(const absl::Status& status) {
 TEST(Adversarial, DeeplyNestedTupleShape) {
   const int64_t depth = 20'000;
   const std::string shape = Repeat("(", depth) + "f32[]" + Repeat(")", depth);
-  const auto module =
-      ParseHloModule("HloModule m\nENTRY main { ROOT x = " + shape + " parameter(0) }");
+  const auto module = ParseHloModule("HloModule m\nENTRY main { ROOT x = " + shape + " parameter(0) }");
   EXPECT_TRUE(absl::IsInvalidArgument(module.status())) << module.status();
 }
 
@@ -81,8 +78,7 @@ TEST(Adversarial, MillionParentheses) {
   for (const char* bracket : {"(", "{", "["}) {
     for (const std::string before :
          {"", "HloModule m, a=", "HloModule m\nENTRY main { ROOT x = ",
-          "HloModule m\nENTRY main { ROOT x = f32[] constant(",
-          "HloModule m\nENTRY main { ROOT x = f32[] add(",
+          "HloModule m\nENTRY main { ROOT x = f32[] constant(", "HloModule m\nENTRY main { ROOT x = f32[] add(",
           "HloModule m\nENTRY main { ROOT x = f32[] parameter(0), metadata="}) {
       const auto module = ParseHloModule(before + Repeat(bracket, 1'000'000));
       EXPECT_FALSE(module.ok());
@@ -104,10 +100,8 @@ TEST(Adversarial, DeeplyNestedTupleOperands) {
 
 TEST(Adversarial, ChainOfAdditions) {
   const int64_t length = 100'000;
-  std::string text =
-      "HloModule m\nENTRY main {\n  x0 = f32[] parameter(0)\n  one = f32[] parameter(1)\n";
-  for (int64_t i = 1; i <= length; ++i)
-    absl::StrAppend(&text, "  x", i, " = f32[] add(x", i - 1, ", one)\n");
+  std::string text = "HloModule m\nENTRY main {\n  x0 = f32[] parameter(0)\n  one = f32[] parameter(1)\n";
+  for (int64_t i = 1; i <= length; ++i) absl::StrAppend(&text, "  x", i, " = f32[] add(x", i - 1, ", one)\n");
   const auto begin = std::clock();
   auto program = Compile(text + "}");
   ExpectHandled(program.status());
@@ -123,8 +117,7 @@ TEST(Adversarial, ChainOfAdditions) {
 TEST(Adversarial, Diamonds) {
   for (const char* shape : {"f64[]", "f64[8]"}) {
     std::string text = absl::StrCat("HloModule m\nENTRY main {\n  x0 = ", shape, " parameter(0)\n");
-    for (int i = 1; i <= 50; ++i)
-      absl::StrAppend(&text, "  x", i, " = ", shape, " add(x", i - 1, ", x", i - 1, ")\n");
+    for (int i = 1; i <= 50; ++i) absl::StrAppend(&text, "  x", i, " = ", shape, " add(x", i - 1, ", x", i - 1, ")\n");
     auto program = Compile(text + "}");
     ASSERT_TRUE(program.ok()) << program.status();
     auto result = RunScalars<std::array<double, 8>>(**program, {1});
@@ -137,13 +130,11 @@ TEST(Adversarial, Diamonds) {
 TEST(Adversarial, DoublingCalls) {
   std::string text = "HloModule m\nf0 { x = s32[] parameter(0)  ROOT y = s32[] add(x, x) }\n";
   for (int i = 1; i <= 30; ++i) {
-    absl::StrAppend(&text, "f", i, " { x = s32[] parameter(0)  a = s32[] call(x), to_apply=f",
-                    i - 1, "  ROOT b = s32[] call(a), to_apply=f", i - 1, " }\n");
+    absl::StrAppend(&text, "f", i, " { x = s32[] parameter(0)  a = s32[] call(x), to_apply=f", i - 1,
+                    "  ROOT b = s32[] call(a), to_apply=f", i - 1, " }\n");
   }
   const auto begin = std::clock();
-  ExpectHandled(
-      Compile(text + "ENTRY main { x = s32[] parameter(0)  ROOT y = s32[] call(x), to_apply=f30 }")
-          .status());
+  ExpectHandled(Compile(text + "ENTRY main { x = s32[] parameter(0)  ROOT y = s32[] call(x), to_apply=f30 }").status());
   EXPECT_LT(SecondsSince(begin), 10);
 }
 
@@ -151,13 +142,11 @@ TEST(Adversarial, NestedCalls) {
   const int64_t depth = 20'000 - 2;
   std::string text = "HloModule m\nf0 { x = s32[] parameter(0)  ROOT y = s32[] negate(x) }\n";
   for (int64_t i = 1; i <= depth; ++i) {
-    absl::StrAppend(&text, "f", i, " { x = s32[] parameter(0)  ROOT y = s32[] call(x), to_apply=f",
-                    i - 1, " }\n");
+    absl::StrAppend(&text, "f", i, " { x = s32[] parameter(0)  ROOT y = s32[] call(x), to_apply=f", i - 1, " }\n");
   }
   const auto begin = std::clock();
   auto program = Compile(
-      absl::StrCat(text, "ENTRY main { x = s32[] parameter(0)  ROOT y = s32[] call(x), to_apply=f",
-                   depth, " }"));
+      absl::StrCat(text, "ENTRY main { x = s32[] parameter(0)  ROOT y = s32[] call(x), to_apply=f", depth, " }"));
   ExpectHandled(program.status());
   if (program.ok()) {
     auto result = RunScalars<int32_t>(**program, 5);
@@ -182,12 +171,11 @@ TEST(Adversarial, LoopOverManyScalars) {
   const std::string text = absl::StrCat(
       "HloModule m\nbody {\n  p = ", shape,
       " parameter(0)\n  g0 = s32[] get-tuple-element(p), index=0\n  one = s32[] constant(1)\n",
-      "  n0 = s32[] add(g0, one)\n", gtes, "  ROOT t = ", shape, " tuple(", next,
-      ")\n}\ncondition {\n  p = ", shape,
+      "  n0 = s32[] add(g0, one)\n", gtes, "  ROOT t = ", shape, " tuple(", next, ")\n}\ncondition {\n  p = ", shape,
       " parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  n = s32[] constant(1000)\n  "
       "ROOT c = pred[] compare(i, n), direction=LT\n}\n",
-      "ENTRY main {\n  x = f32[] parameter(0)\n  zero = s32[] constant(0)\n  t = ", shape,
-      " tuple(", init, ")\n  w = ", shape,
+      "ENTRY main {\n  x = f32[] parameter(0)\n  zero = s32[] constant(0)\n  t = ", shape, " tuple(", init,
+      ")\n  w = ", shape,
       " while(t), condition=condition, body=body\n  ROOT r = f32[] get-tuple-element(w), "
       "index=7\n}\n");
   const auto begin = std::clock();
@@ -217,9 +205,7 @@ TEST(Adversarial, HugeReduction) {
     token.Cancel();
   });
   const auto sum = RunScalars<float>(**program, 1, &token);
-  EXPECT_TRUE(sum.ok() || absl::IsCancelled(sum.status()) ||
-              absl::IsResourceExhausted(sum.status()))
-      << sum.status();
+  EXPECT_TRUE(sum.ok() || absl::IsCancelled(sum.status()) || absl::IsResourceExhausted(sum.status())) << sum.status();
   const std::clock_t end = std::clock();
   stop.join();
   EXPECT_LT(end - cancelled, CLOCKS_PER_SEC);
@@ -243,17 +229,13 @@ TEST(Adversarial, FourTebibyteArrays) {
 
 // Sizes at which 32 and 64 bits end, alone and multiplied.
 TEST(Adversarial, SizesAtTheEndOfIntegers) {
-  const std::vector<std::string> sizes = {"2147483648", "4294967296", "4611686018427387904",
-                                          "9223372036854775807"};
+  const std::vector<std::string> sizes = {"2147483648", "4294967296", "4611686018427387904", "9223372036854775807"};
   for (const std::string& a : sizes) {
-    for (const std::string& b :
-         {std::string("0"), std::string("1"), std::string("2"), sizes[0], sizes[2], sizes[3]}) {
-      for (const char* op :
-           {"broadcast(x), dimensions={}", "iota(), iota_dimension=0", "parameter(1)"}) {
+    for (const std::string& b : {std::string("0"), std::string("1"), std::string("2"), sizes[0], sizes[2], sizes[3]}) {
+      for (const char* op : {"broadcast(x), dimensions={}", "iota(), iota_dimension=0", "parameter(1)"}) {
         const std::string shape = absl::StrCat("f32[", a, ",", b, "]");
-        const auto program =
-            Compile(absl::StrCat("HloModule m\nENTRY main { x = f32[] parameter(0)  y = ", shape,
-                                 " ", op, "\n  ROOT z = ", shape, " negate(y) }"));
+        const auto program = Compile(absl::StrCat("HloModule m\nENTRY main { x = f32[] parameter(0)  y = ", shape, " ",
+                                                  op, "\n  ROOT z = ", shape, " negate(y) }"));
         ExpectHandled(program.status());
       }
     }
@@ -261,31 +243,28 @@ TEST(Adversarial, SizesAtTheEndOfIntegers) {
 }
 
 TEST(Adversarial, SizesThatOverflowInInference) {
-  for (const char* text :
-       {"x = f32[1073741824] parameter(0)  y = f32[1] parameter(1)  z = f32[] parameter(2)  ROOT p "
-        "= f32[1] pad(x, z), padding=9223372036854775807_9223372036854775807",
-        "x = f32[4] parameter(0)  z = f32[] parameter(1)  ROOT p = f32[4] pad(x, z), "
-        "padding=0_0_9223372036854775807",
-        "x = f32[4] parameter(0)  z = f32[] parameter(1)  ROOT p = f32[4] pad(x, z), "
-        "padding=-9223372036854775808_-9223372036854775808",
-        "x = s8[4611686018427387904] parameter(0)  ROOT c = s8[1] concatenate(x, x), "
-        "dimensions={0}",
-        "x = f32[4] parameter(0)  ROOT s = f32[1] slice(x), slice={[0:4:9223372036854775807]}",
-        "x = f32[4] parameter(0)  ROOT s = f32[1] slice(x), "
-        "slice={[-9223372036854775808:9223372036854775807]}"}) {
+  for (const char* text : {"x = f32[1073741824] parameter(0)  y = f32[1] parameter(1)  z = f32[] parameter(2)  ROOT p "
+                           "= f32[1] pad(x, z), padding=9223372036854775807_9223372036854775807",
+                           "x = f32[4] parameter(0)  z = f32[] parameter(1)  ROOT p = f32[4] pad(x, z), "
+                           "padding=0_0_9223372036854775807",
+                           "x = f32[4] parameter(0)  z = f32[] parameter(1)  ROOT p = f32[4] pad(x, z), "
+                           "padding=-9223372036854775808_-9223372036854775808",
+                           "x = s8[4611686018427387904] parameter(0)  ROOT c = s8[1] concatenate(x, x), "
+                           "dimensions={0}",
+                           "x = f32[4] parameter(0)  ROOT s = f32[1] slice(x), slice={[0:4:9223372036854775807]}",
+                           "x = f32[4] parameter(0)  ROOT s = f32[1] slice(x), "
+                           "slice={[-9223372036854775808:9223372036854775807]}"}) {
     const auto program = Compile(absl::StrCat("HloModule m\nENTRY main { ", text, " }"));
     ExpectHandled(program.status());
   }
 }
 
 TEST(Adversarial, EndlessLoopIsCancelled) {
-  for (const char* body :
-       {"ROOT n = s32[] add(p, one)", "m = s32[] multiply(p, one)  ROOT n = s32[] xor(m, one)"}) {
-    auto program = Compile(
-        absl::StrCat("HloModule m\nbody { p = s32[] parameter(0)  one = s32[] constant(1)  ", body,
-                     " }\ncondition { p = s32[] parameter(0)  ROOT c = pred[] constant(true) }\n"
-                     "ENTRY main { x = s32[] parameter(0)  ROOT w = s32[] while(x), "
-                     "condition=condition, body=body }"));
+  for (const char* body : {"ROOT n = s32[] add(p, one)", "m = s32[] multiply(p, one)  ROOT n = s32[] xor(m, one)"}) {
+    auto program = Compile(absl::StrCat("HloModule m\nbody { p = s32[] parameter(0)  one = s32[] constant(1)  ", body,
+                                        " }\ncondition { p = s32[] parameter(0)  ROOT c = pred[] constant(true) }\n"
+                                        "ENTRY main { x = s32[] parameter(0)  ROOT w = s32[] while(x), "
+                                        "condition=condition, body=body }"));
     ASSERT_TRUE(program.ok()) << program.status();
     CancellationToken token;
     std::clock_t cancelled = 0;

@@ -5,15 +5,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "backends/cpu/kernels/convolution_plan.h"
-#include "backends/cpu/runtime/cpu_program.h"
-#include "backends/cpu/runtime/cpu_runtime.h"
-#include "backends/cpu/kernels/dot_kernel.h"
-#include "backends/cpu/host_ops/host_op.h"
-#include "backends/cpu/host_ops/host_op_text.h"
 #include "backends/cpu/compile/piece_plan.h"
 #include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/host_ops/host_op.h"
+#include "backends/cpu/host_ops/host_op_text.h"
+#include "backends/cpu/kernels/convolution_plan.h"
+#include "backends/cpu/kernels/dot_kernel.h"
 #include "backends/cpu/kernels/reduction.h"
+#include "backends/cpu/runtime/cpu_program.h"
+#include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/llvm/elements/element_emitter.h"
 #include "base/errors.h"
 #include "base/file.h"
@@ -26,9 +26,9 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_printer.h"
-#include "runtime/artifact.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
+#include "runtime/artifact.h"
 
 namespace hilo::cpu {
 namespace {
@@ -58,35 +58,25 @@ class CpuTarget : public Target {
       case HloOpcode::kSelectAndScatter:
       case HloOpcode::kSort:
       case HloOpcode::kDynamicUpdateSlice:
-      case HloOpcode::kCopy:
-        return true;
-      case HloOpcode::kDot:
-        return strict_ || !(IsWidenedDot(instruction) || IsTransposedDot(instruction));
-      case HloOpcode::kRaggedDot:
-        return strict_ || !HasNarrowOperands(instruction);
-      case HloOpcode::kConvolution:
-        return IsKernelConvolution(instruction);
-      case HloOpcode::kStochasticConvert:
-        return false;
-      default:
-        return IsHostOp(instruction) || codegen::IsElementGenerated(instruction.opcode());
+      case HloOpcode::kCopy: return true;
+      case HloOpcode::kDot: return strict_ || !(IsWidenedDot(instruction) || IsTransposedDot(instruction));
+      case HloOpcode::kRaggedDot: return strict_ || !HasNarrowOperands(instruction);
+      case HloOpcode::kConvolution: return IsKernelConvolution(instruction);
+      case HloOpcode::kStochasticConvert: return false;
+      default: return IsHostOp(instruction) || codegen::IsElementGenerated(instruction.opcode());
     }
   }
 
   bool IsFusible(const HloInstruction& instruction) const override {
     switch (instruction.opcode()) {
-      case HloOpcode::kReduce:
-        return IsShortReduction(instruction);
+      case HloOpcode::kReduce: return IsShortReduction(instruction);
       case HloOpcode::kDot:
       case HloOpcode::kReduceWindow:
-      case HloOpcode::kCopy:
-        return false;  // as a producer each would be computed anew for every element that reads it
+      case HloOpcode::kCopy: return false;  // as a producer each would be computed anew for every element that reads it
       case HloOpcode::kGetTupleElement:
         return false;  // no work, and a fusion that takes its place would have a tuple for a parameter
-      case HloOpcode::kBitcastConvert:
-        return !IsReinterpretation(instruction);  // no code at all outside
-      default:
-        return codegen::IsElementGenerated(instruction.opcode());
+      case HloOpcode::kBitcastConvert: return !IsReinterpretation(instruction);  // no code at all outside
+      default: return codegen::IsElementGenerated(instruction.opcode());
     }
   }
 
@@ -130,8 +120,7 @@ class CpuCompiler : public Compiler {
   std::string platform() const override { return "cpu"; }
 
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
-                                                           const CompileOptions& options,
-                                                           ThreadPool* pool) override {
+                                                           const CompileOptions& options, ThreadPool* pool) override {
     Dumper dumper(options.dump_dir);
     HILO_RETURN_IF_ERROR(dumper.Prepare());
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
@@ -163,7 +152,8 @@ class CpuCompiler : public Compiler {
     }
     image.host_op_text = HostOpsToText(*lowered.module, instructions);
     HILO_ASSIGN_OR_RETURN(image.objects, jit->CompileToObjects(std::move(modules), parallel));
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code, jit->LinkObjects(image.objects, RuntimeSymbols()));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code,
+                          jit->LinkObjects(image.objects, RuntimeSymbols()));
     std::vector<absl::string_view> constants;
     for (const auto& constant : emitter.constants()) {
       const auto data = constant->untyped_data();
@@ -177,14 +167,17 @@ class CpuCompiler : public Compiler {
     return features.ToText();
   }
 
-  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options) override {
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact,
+                                                        const CompileOptions& options) override {
     if (absl::Status runs = codegen::CheckTextRunsOnHost(artifact.target); !runs.ok()) {
       return AddContext(runs, absl::StrCat("; the serialised executable was made for ", artifact.target));
     }
     HILO_ASSIGN_OR_RETURN(DecodedProgram program, DecodeProgram(artifact));
     HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<HostOp>> host_ops, MakeHostOps(program.image, options));
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, codegen::HostJit::Create({.perf_jitdump = options.perf_jitdump}));
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code, jit->LinkObjects(program.image.objects, RuntimeSymbols()));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit,
+                          codegen::HostJit::Create({.perf_jitdump = options.perf_jitdump}));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code,
+                          jit->LinkObjects(program.image.objects, RuntimeSymbols()));
     return CpuProgram::Create(std::move(program.image), std::move(code), program.constants, std::move(host_ops));
   }
 
@@ -207,7 +200,8 @@ class CpuCompiler : public Compiler {
       HILO_RET_CHECK(!modules.empty()) << "the program has no code";
       HILO_ASSIGN_OR_RETURN(std::vector<std::string> objects, jit->CompileToObjects(std::move(modules)));
       if (objects.size() > 1) {
-        return Unimplemented("the program is compiled to ", objects.size(), " objects; only single ones can be written");
+        return Unimplemented("the program is compiled to ", objects.size(),
+                             " objects; only single ones can be written");
       }
       return objects[0];
     }
@@ -220,7 +214,8 @@ class CpuCompiler : public Compiler {
 
  private:
   static absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options) {
-    return codegen::HostJit::Create({.cpu = options.cpu, .perf_jitdump = options.perf_jitdump, .cancellation = options.cancellation});
+    return codegen::HostJit::Create(
+        {.cpu = options.cpu, .perf_jitdump = options.perf_jitdump, .cancellation = options.cancellation});
   }
 
   static std::string IrOf(const std::vector<codegen::HostModule>& modules) {
@@ -237,7 +232,9 @@ class CpuCompiler : public Compiler {
     dumper.Write(0, "input.hlo", PrintHloModule(*module));
     const std::unique_ptr<Target> target = CreateCpuTarget(options);
     PassPipeline pipeline = CpuPipeline(target.get(), options);
-    PassPipeline::Options pass_options{.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass, .cancellation = options.cancellation.get()};
+    PassPipeline::Options pass_options{.disabled = options.disabled_passes,
+                                       .verify_each_pass = options.verify_each_pass,
+                                       .cancellation = options.cancellation.get()};
     if (!options.dump_dir.empty()) {
       pass_options.observer = [&](absl::string_view, HloStage stage, const HloModule& now) {
         dumper.Write(10 * static_cast<int>(stage), absl::StrCat(HloStageName(stage), ".hlo"), PrintHloModule(now));

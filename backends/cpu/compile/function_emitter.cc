@@ -1,7 +1,7 @@
 #include "backends/cpu/compile/function_emitter.h"
 
-#include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/runtime/cpu_abi.h"
 #include "base/status_macros.h"
 #include "llvm/IR/MDBuilder.h"
 
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-// Functions that are handed a local take it for a buffer. What fits a register of 16 bytes needs no more than that, so nobody may rely on
-// more of an array of that size; the rest is aligned as buffers are.
+// Functions that are handed a local take it for a buffer. What fits a register of 16 bytes needs no more than that, so
+// nobody may rely on more of an array of that size; the rest is aligned as buffers are.
 int64_t AlignmentOf(const BufferSlice& slice) {
   return slice.kind != StorageKind::kConstant && slice.size <= 16 ? 16 : kAlignment;
 }
@@ -32,7 +32,8 @@ FunctionEmitter::FunctionEmitter(ProgramEmitter* program, llvm::Function* functi
 
 void FunctionEmitter::BeginInstruction(const HloInstruction* instruction) {
   current_ = instruction;
-  // Values in registers are remembered within one instruction only: control flow of the program lies between instructions.
+  // Values in registers are remembered within one instruction only: control flow of the program lies between
+  // instructions.
   region_ = std::make_unique<codegen::RegionScope>(*context_);
   scopes_.clear();
   std::vector<int64_t> buffers;
@@ -68,7 +69,8 @@ void FunctionEmitter::EndInstruction() {
   scopes_.clear();
 }
 
-llvm::Value* FunctionEmitter::LoadPointer(llvm::Value* table, int64_t index, absl::string_view name, int64_t alignment) {
+llvm::Value* FunctionEmitter::LoadPointer(llvm::Value* table, int64_t index, absl::string_view name,
+                                          int64_t alignment) {
   llvm::IRBuilder<> b(prologue_->getTerminator());
   llvm::Value* slot = b.CreateConstInBoundsGEP1_64(b.getPtrTy(), table, index);
   llvm::LoadInst* load = b.CreateAlignedLoad(b.getPtrTy(), slot, llvm::Align(8), llvm::Twine(std::string(name)));
@@ -94,12 +96,12 @@ llvm::Value* FunctionEmitter::MakePointer(const BufferSlice& slice) {
     return LoadPointer(buffers(), table_->positions.at(slice.buffer), "buffer", AlignmentOf(slice));
   }
   switch (slice.kind) {
-    case StorageKind::kParameter:
-      return LoadPointer(buffers(), slice.index, "parameter", AlignmentOf(slice));
+    case StorageKind::kParameter: return LoadPointer(buffers(), slice.index, "parameter", AlignmentOf(slice));
     case StorageKind::kOutput:
       return LoadPointer(buffers(), program_.parameter_leaves() + slice.index, "output", AlignmentOf(slice));
     case StorageKind::kConstant:
-      return LoadPointer(ContextField(offsetof(HiloCpuContext, constants), "constants"), slice.index, "constant", kAlignment);
+      return LoadPointer(ContextField(offsetof(HiloCpuContext, constants), "constants"), slice.index, "constant",
+                         kAlignment);
     case StorageKind::kStack: {
       llvm::IRBuilder<> b(prologue_, prologue_->begin());
       llvm::AllocaInst* local = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), slice.size), nullptr, "local");
@@ -110,8 +112,7 @@ llvm::Value* FunctionEmitter::MakePointer(const BufferSlice& slice) {
       llvm::IRBuilder<> b(prologue_->getTerminator());
       return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), frame(), slice.offset, "slice");
     }
-    case StorageKind::kNone:
-      break;
+    case StorageKind::kNone: break;
   }
   return nullptr;
 }
@@ -130,8 +131,8 @@ codegen::IrArray FunctionEmitter::ArrayOf(const HloInstruction* instruction, int
   const BufferSlice& slice = program_.assignment().slice(instruction, leaf);
   codegen::IrArray array;
   array.pointer = PointerTo(slice);
-  array.shape = instruction->shape().IsTuple() ? *ShapeUtil::Leaves(instruction->shape())[leaf].shape
-                                               : instruction->shape();
+  array.shape =
+      instruction->shape().IsTuple() ? *ShapeUtil::Leaves(instruction->shape())[leaf].shape : instruction->shape();
   array.alignment = AlignmentOf(slice);
   array.invariant = slice.kind == StorageKind::kConstant || slice.kind == StorageKind::kParameter;
   if (auto it = scopes_.find(slice.buffer); it != scopes_.end()) {

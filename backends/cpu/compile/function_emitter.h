@@ -1,4 +1,5 @@
-// One LLVM function of the program while it is being emitted: its arguments, where slices are, and the values that are already in registers.
+// One LLVM function of the program while it is being emitted: its arguments, where slices are, and the values that are
+// already in registers.
 #ifndef HILO_BACKENDS_CPU_COMPILE_FUNCTION_EMITTER_H_
 #define HILO_BACKENDS_CPU_COMPILE_FUNCTION_EMITTER_H_
 
@@ -34,8 +35,8 @@ class FunctionEmitter : public codegen::OperandSource {
   llvm::Value* frame() { return function_->getArg(1); }
   llvm::Value* buffers() { return function_->getArg(2); }
 
-  // Brackets the emission of one instruction: its operands are in memory, itself is to be emitted. Slices that do not overlap are told apart to LLVM
-  // within the bracket.
+  // Brackets the emission of one instruction: its operands are in memory, itself is to be emitted. Slices that do not
+  // overlap are told apart to LLVM within the bracket.
   void BeginInstruction(const HloInstruction* instruction);
   void EndInstruction();
 
@@ -81,7 +82,7 @@ class FunctionEmitter : public codegen::OperandSource {
   const HloInstruction* current_ = nullptr;
   std::unique_ptr<codegen::RegionScope> region_;
   absl::flat_hash_map<std::pair<int, int64_t>, llvm::Value*> pointers_;  // (kind, index)
-  absl::flat_hash_map<int64_t, llvm::Value*> context_fields_;  // by offset
+  absl::flat_hash_map<int64_t, llvm::Value*> context_fields_;            // by offset
   struct Scopes {
     llvm::MDNode* alias_scope;
     llvm::MDNode* noalias;

@@ -19,7 +19,8 @@ class KeyWriter {
     if (instruction.IsConstant()) {
       Constant(instruction);
     } else if (instruction.attributes() != nullptr) {
-      for (const auto& [name, value] : instruction.attributes()->ToText()) absl::StrAppend(&key_, ",", name, "=", value);
+      for (const auto& [name, value] : instruction.attributes()->ToText())
+        absl::StrAppend(&key_, ",", name, "=", value);
     }
     for (const HloComputation* called : instruction.called_computations()) Computation(*called);
   }
@@ -81,7 +82,8 @@ std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const H
         writer.Text(absl::StrCat(" #", slice.index));
       } else if (slice.kind != StorageKind::kNone) {
         // Memory that nobody writes is read with other guarantees.
-        writer.Text(absl::StrCat(" ", table.positions.at(slice.buffer), slice.kind == StorageKind::kParameter ? "r" : "w"));
+        writer.Text(
+            absl::StrCat(" ", table.positions.at(slice.buffer), slice.kind == StorageKind::kParameter ? "r" : "w"));
       }
     }
   };

@@ -13,7 +13,8 @@
 namespace hilo::cpu {
 namespace {
 
-// LLVM operations a piece may have; measured: one block of 2,000 dependent operations compiles in 0.3 s, 16,000 in 15 s.
+// LLVM operations a piece may have; measured: one block of 2,000 dependent operations compiles in 0.3 s, 16,000 in 15
+// s.
 constexpr int64_t kPieceWeight = 1500;
 // Iterations of loops whose trip count is unknown.
 constexpr double kUnknownTrips = 100;
@@ -48,9 +49,12 @@ int64_t BodyWeight(const HloInstruction& instruction) {
   return weight;
 }
 
-// One thread of today's servers, on arrays that stay in its caches: two vectors of operations and a multiply-add of two in each cycle.
+// One thread of today's servers, on arrays that stay in its caches: two vectors of operations and a multiply-add of two
+// in each cycle.
 MachineFacts FactsOf(const codegen::TargetTraits& target) {
-  return {.operations_per_ns = target.vector_bits / 8.0, .product_flops_per_ns = target.vector_bits / 4.0, .bytes_per_ns = 90};
+  return {.operations_per_ns = target.vector_bits / 8.0,
+          .product_flops_per_ns = target.vector_bits / 4.0,
+          .bytes_per_ns = 90};
 }
 
 double NanosecondsOf(const HloInstruction& instruction, const MachineFacts& machine) {
@@ -75,7 +79,8 @@ int64_t CodeWeight(const HloInstruction& instruction) {
 }
 
 bool PiecePlan::RunsInParallel(const HloInstruction& instruction) const {
-  if (HasTrait(instruction.opcode(), kControlFlow) || IsHostOp(instruction) || !HasIndependentParts(instruction)) return false;
+  if (HasTrait(instruction.opcode(), kControlFlow) || IsHostOp(instruction) || !HasIndependentParts(instruction))
+    return false;
   return RunCost(instruction) > kParallelNanoseconds;
 }
 
@@ -122,11 +127,13 @@ absl::StatusOr<PiecePlan> PiecePlan::Create(const HloModule& module, const codeg
       plan.MarkPiece(module, *computation, plan.next_piece_++);
     }
   }
-  plan.estimated_nanoseconds_ = std::max(plan.costs_.at(module.entry_computation()), has_open_end ? kOpenEndNanoseconds : 0);
+  plan.estimated_nanoseconds_ =
+      std::max(plan.costs_.at(module.entry_computation()), has_open_end ? kOpenEndNanoseconds : 0);
   return plan;
 }
 
-// Everything that is emitted inline with `computation` belongs to `piece`; parallel instructions are functions of their own.
+// Everything that is emitted inline with `computation` belongs to `piece`; parallel instructions are functions of their
+// own.
 void PiecePlan::MarkPiece(const HloModule& module, const HloComputation& computation, int64_t piece) {
   for (const HloInstruction* instruction : module.OrderOf(computation)) {
     piece_of_[instruction] = RunsInParallel(*instruction) ? next_piece_++ : piece;
@@ -192,7 +199,8 @@ bool PiecePlan::IsLocal(const BufferCandidate& buffer) const {
   for (const LeafRef& position : buffer.positions) {
     const HloInstruction* instruction = position.instruction;
     if (!instruction->IsParameter() && !IsForwarding(*instruction) && !same(instruction)) return false;
-    // The roots of conditions, bodies and branches are read by the control flow around them, which is in no piece for drivers.
+    // The roots of conditions, bodies and branches are read by the control flow around them, which is in no piece for
+    // drivers.
     if (instruction->IsRoot() && IsDriver(instruction->parent())) return false;
     for (const HloInstruction* user : instruction->users()) {
       if (!IsForwarding(*user) && !same(user)) return false;

@@ -1,8 +1,9 @@
 // Cuts a scheduled module into pieces that LLVM compiles in linear time.
 //
-// A piece is one LLVM function. A computation whose code is small is emitted whole, inside the piece of whoever runs it: a small loop is then a
-// native loop whose scalars live in registers. A large computation becomes a driver, which runs its instructions in pieces of bounded
-// size and large loops and conditionals natively around pieces of their own. Memory that only one piece touches may be a local of it.
+// A piece is one LLVM function. A computation whose code is small is emitted whole, inside the piece of whoever runs
+// it: a small loop is then a native loop whose scalars live in registers. A large computation becomes a driver, which
+// runs its instructions in pieces of bounded size and large loops and conditionals natively around pieces of their own.
+// Memory that only one piece touches may be a local of it.
 #ifndef HILO_BACKENDS_CPU_COMPILE_PIECE_PLAN_H_
 #define HILO_BACKENDS_CPU_COMPILE_PIECE_PLAN_H_
 
@@ -38,7 +39,8 @@ class PiecePlan {
 
   // The nanoseconds that an instruction of the schedule takes on one thread.
   double RunCost(const HloInstruction& instruction) const { return instruction_costs_.at(&instruction); }
-  // True for instructions worth cutting over threads: emitted as a function of their own, which the runtime calls on ranges of parts.
+  // True for instructions worth cutting over threads: emitted as a function of their own, which the runtime calls on
+  // ranges of parts.
   bool RunsInParallel(const HloInstruction& instruction) const;
 
   // True if everything that defines or uses the buffer is emitted into one piece.

@@ -1,9 +1,9 @@
 #include "backends/cpu/compile/program_emitter.h"
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
-#include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/element_function.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -14,8 +14,8 @@
 namespace hilo::cpu {
 namespace {
 
-// Operations after which a new LLVM module is begun: large enough to keep the cost of a module small, small enough for all threads to
-// have something to compile.
+// Operations after which a new LLVM module is begun: large enough to keep the cost of a module small, small enough for
+// all threads to have something to compile.
 constexpr int64_t kModuleWeight = 1500;
 
 llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, bool chunks) {
@@ -95,7 +95,9 @@ absl::Status ProgramEmitter::EmitScope(const BufferAssignment::Scope& scope) {
   parameter_leaves_ = scope.parameter_leaves;
   const bool entry = scope.computation->IsEntry();
   const std::string name(entry ? kEntrySymbol : absl::string_view(scope.computation->name()));
-  HILO_ASSIGN_OR_RETURN(llvm::Function * function, NewFunction(name, plan_.IsDriver(scope.computation) ? 100 : plan_.WeightOf(scope.computation), false));
+  HILO_ASSIGN_OR_RETURN(
+      llvm::Function * function,
+      NewFunction(name, plan_.IsDriver(scope.computation) ? 100 : plan_.WeightOf(scope.computation), false));
   scope_functions_[scope.computation] = function;
   FunctionEmitter f(this, function);
   HILO_RETURN_IF_ERROR(EmitComputation(f, scope.computation));
@@ -120,8 +122,9 @@ absl::Status ProgramEmitter::EmitDriver(FunctionEmitter& f, const HloComputation
       HILO_RETURN_IF_ERROR(EmitInstruction(f, run.instructions[0]));
       continue;
     }
-    HILO_ASSIGN_OR_RETURN(llvm::Function * piece,
-                          NewFunction(absl::StrCat(computation->name(), ".", run.instructions[0]->name()), run.weight, false));
+    HILO_ASSIGN_OR_RETURN(
+        llvm::Function * piece,
+        NewFunction(absl::StrCat(computation->name(), ".", run.instructions[0]->name()), run.weight, false));
     FunctionEmitter inner(this, piece);
     for (const HloInstruction* instruction : run.instructions) {
       HILO_RETURN_IF_ERROR(EmitInstruction(inner, instruction));
@@ -138,16 +141,11 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
   if (options_.cancellation != nullptr) HILO_RETURN_IF_ERROR(options_.cancellation->status("compilation"));
   absl::Status status;
   switch (instruction->opcode()) {
-    case HloOpcode::kWhile:
-      return EmitWhile(f, instruction);
-    case HloOpcode::kConditional:
-      return EmitConditional(f, instruction);
-    case HloOpcode::kCall:
-      return EmitCall(f, instruction);
-    case HloOpcode::kAfterAll:
-      return absl::OkStatus();
-    default:
-      break;
+    case HloOpcode::kWhile: return EmitWhile(f, instruction);
+    case HloOpcode::kConditional: return EmitConditional(f, instruction);
+    case HloOpcode::kCall: return EmitCall(f, instruction);
+    case HloOpcode::kAfterAll: return absl::OkStatus();
+    default: break;
   }
   if (IsHostOp(*instruction)) {
     status = EmitHostOp(f, instruction);
@@ -172,17 +170,22 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
 namespace {
 
 // Emits units [begin, end) of a kernel, in slices between which the cancellation is polled.
-absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const Kernel& kernel, llvm::Value* begin, llvm::Value* end) {
+absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const Kernel& kernel, llvm::Value* begin,
+                        llvm::Value* end) {
   constexpr double kSliceNanoseconds = 200'000;
   const double slices = nanoseconds / kSliceNanoseconds;
   // ParallelFor polls between its parts.
   if (slices <= static_cast<double>(kMinParts)) return kernel.emit(f, begin, end);
   const int64_t slice = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(kernel.units) / slices));
   llvm::IRBuilder<>& b = f.b();
-  return ForEach(f, "slices", begin, end, [&](llvm::Value* first) {
-    f.PollCancellation();
-    return kernel.emit(f, first, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(slice)), end));
-  }, slice, /*most=*/1);
+  return ForEach(
+      f, "slices", begin, end,
+      [&](llvm::Value* first) {
+        f.PollCancellation();
+        return kernel.emit(
+            f, first, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(slice)), end));
+      },
+      slice, /*most=*/1);
 }
 
 }  // namespace
@@ -213,12 +216,14 @@ absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstructi
   llvm::FunctionType* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, b.getInt64Ty()}, false);
   llvm::Value* parallel_for = f.ContextField(offsetof(HiloCpuContext, parallel_for), "parallel_for");
   llvm::Function* callee = DeclareIn(f.function()->getParent(), chunk.function);
-  f.ReturnIfStopped(b.CreateCall(type, parallel_for, {f.run_context(), callee, f.frame(), pointers, b.getInt64(chunk.units)}));
+  f.ReturnIfStopped(
+      b.CreateCall(type, parallel_for, {f.run_context(), callee, f.frame(), pointers, b.getInt64(chunk.units)}));
   return absl::OkStatus();
 }
 
 absl::Status ProgramEmitter::EmitHostOp(FunctionEmitter& f, const HloInstruction* instruction) {
-  PlacedHostOp placed{.instruction = instruction, .facts = {.name = instruction->name(), .context = InstructionContext(*instruction)}};
+  PlacedHostOp placed{.instruction = instruction,
+                      .facts = {.name = instruction->name(), .context = InstructionContext(*instruction)}};
   HILO_ASSIGN_OR_RETURN(placed.op, MakeHostOp(*instruction, options_));
   std::vector<llvm::Value*> pointers;
   auto pass = [&](const HloInstruction* owner) {
@@ -230,8 +235,10 @@ absl::Status ProgramEmitter::EmitHostOp(FunctionEmitter& f, const HloInstruction
   placed.facts.result_leaves = pass(instruction);
   for (const HloComputation* computation : instruction->called_computations()) {
     if (!codegen::MapsScalars(*computation)) continue;
-    HILO_ASSIGN_OR_RETURN(llvm::Function * function,
-                          codegen::EmitElementFunction(f.function()->getParent(), absl::StrCat(computation->name(), ".elements"), target_, numerics_, *computation));
+    HILO_ASSIGN_OR_RETURN(
+        llvm::Function * function,
+        codegen::EmitElementFunction(f.function()->getParent(), absl::StrCat(computation->name(), ".elements"), target_,
+                                     numerics_, *computation));
     function->setLinkage(llvm::GlobalValue::InternalLinkage);
     pointers.push_back(function);
     ++placed.facts.computations;

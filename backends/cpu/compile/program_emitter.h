@@ -10,8 +10,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "backends/cpu/compile/function_emitter.h"
-#include "backends/cpu/host_ops/host_op.h"
 #include "backends/cpu/compile/piece_plan.h"
+#include "backends/cpu/host_ops/host_op.h"
 #include "backends/cpu/runtime/program_image.h"
 #include "backends/llvm/jit/host_jit.h"
 

@@ -26,8 +26,7 @@ class TypedFft : public Fft {
     switch (type_) {
       case FftType::kFft:
       case FftType::kIfft:
-        HILO_RETURN_IF_ERROR(rows_->RunParallel(workers,
-                                                {from, row_length_, to, row_length_, row_count_},
+        HILO_RETURN_IF_ERROR(rows_->RunParallel(workers, {from, row_length_, to, row_length_, row_count_},
                                                 type_ == FftType::kIfft, scale_));
         return OtherDimensions(workers, to, to, type_ == FftType::kIfft);
       case FftType::kRfft:
@@ -63,8 +62,7 @@ class TypedFft : public Fft {
     if (!halved_) return absl::OkStatus();
     const UnitRoots<T> roots(row_length_);
     const int64_t count = row_length_ / 4 + 1;
-    HILO_ASSIGN_OR_RETURN(roots_memory_,
-                          AlignedBuffer::Create(2 * count * static_cast<int64_t>(sizeof(T))));
+    HILO_ASSIGN_OR_RETURN(roots_memory_, AlignedBuffer::Create(2 * count * static_cast<int64_t>(sizeof(T))));
     w_re_ = reinterpret_cast<T*>(roots_memory_.data());
     w_im_ = w_re_ + count;
     for (int64_t k = 0; k < count; ++k) roots.At(k, &w_re_[k], &w_im_[k]);
@@ -86,8 +84,8 @@ class TypedFft : public Fft {
       const RowFft<T>& column = *columns_[i];
       blocks /= column.length();
       if (width == 1) {
-        HILO_RETURN_IF_ERROR(column.RunParallel(
-            workers, {in, column.length(), out, column.length(), blocks}, inverse, T(1)));
+        HILO_RETURN_IF_ERROR(
+            column.RunParallel(workers, {in, column.length(), out, column.length(), blocks}, inverse, T(1)));
       } else {
         HILO_RETURN_IF_ERROR(Columns(workers, column, in, out, blocks, width, inverse));
       }
@@ -97,30 +95,26 @@ class TypedFft : public Fft {
     return absl::OkStatus();
   }
 
-  absl::Status Columns(const Workers& workers, const RowFft<T>& column, const T* in, T* out,
-                       int64_t blocks, int64_t width, bool inverse) const {
+  absl::Status Columns(const Workers& workers, const RowFft<T>& column, const T* in, T* out, int64_t blocks,
+                       int64_t width, bool inverse) const {
     const int lanes = HostLaneKernels<T>().lanes;
     const int64_t groups = CeilDiv(width, lanes);
-    return ForParts(workers, blocks * groups, column.cost() * lanes,
-                    [&](int64_t begin, int64_t end) -> absl::Status {
-                      while (begin < end) {
-                        const int64_t block = begin / groups, first = begin % groups;
-                        const int64_t last = std::min(groups, first + end - begin);
-                        const int64_t offset =
-                            2 * (block * column.length() * width + first * lanes);
-                        HILO_RETURN_IF_ERROR(column.RunColumns(
-                            in + offset, out + offset, width,
-                            std::min(width, last * lanes) - first * lanes, inverse, T(1)));
-                        begin += last - first;
-                      }
-                      return absl::OkStatus();
-                    });
+    return ForParts(workers, blocks * groups, column.cost() * lanes, [&](int64_t begin, int64_t end) -> absl::Status {
+      while (begin < end) {
+        const int64_t block = begin / groups, first = begin % groups;
+        const int64_t last = std::min(groups, first + end - begin);
+        const int64_t offset = 2 * (block * column.length() * width + first * lanes);
+        HILO_RETURN_IF_ERROR(column.RunColumns(in + offset, out + offset, width,
+                                               std::min(width, last * lanes) - first * lanes, inverse, T(1)));
+        begin += last - first;
+      }
+      return absl::OkStatus();
+    });
   }
 
   // Rows in parts of whole vectors; few long ones each by all threads.
-  absl::Status ForRows(
-      const Workers& workers,
-      absl::FunctionRef<absl::Status(const Workers&, int64_t, int64_t)> body) const {
+  absl::Status ForRows(const Workers& workers,
+                       absl::FunctionRef<absl::Status(const Workers&, int64_t, int64_t)> body) const {
     constexpr double kLong = 40000;  // nanoseconds
     if (row_count_ < 16 && rows_->cost() > kLong) {
       for (int64_t r = 0; r < row_count_; ++r) HILO_RETURN_IF_ERROR(body(workers, r, r + 1));
@@ -142,23 +136,21 @@ class TypedFft : public Fft {
         const int64_t count = std::min<int64_t>(kernels.lanes, end - r);
         T* to = out + 2 * r * width;
         if (halved_) {
-          HILO_RETURN_IF_ERROR(
-              Transform(inside, {in + r * n, half, to, width, count}, false, T(1)));
+          HILO_RETURN_IF_ERROR(Transform(inside, {in + r * n, half, to, width, count}, false, T(1)));
           for (int64_t i = 0; i < count; ++i) {
             kernels.real_from_half(to + 2 * i * width, to + 2 * i * width, half, w_re_, w_im_);
           }
           continue;
         }
-        HILO_RETURN_IF_ERROR(scratch_.With(
-            2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
+        HILO_RETURN_IF_ERROR(
+            scratch_.With(2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
               T* rows = reinterpret_cast<T*>(memory);
               for (int64_t i = 0; i < count * n; ++i) {
                 rows[2 * i] = in[r * n + i];
                 rows[2 * i + 1] = 0;
               }
               HILO_RETURN_IF_ERROR(Transform(inside, {rows, n, rows, n, count}, false, T(1)));
-              for (int64_t i = 0; i < count; ++i)
-                std::copy_n(rows + 2 * i * n, 2 * width, to + 2 * i * width);
+              for (int64_t i = 0; i < count; ++i) std::copy_n(rows + 2 * i * n, 2 * width, to + 2 * i * width);
               return absl::OkStatus();
             }));
       }
@@ -180,8 +172,8 @@ class TypedFft : public Fft {
           HILO_RETURN_IF_ERROR(Transform(inside, {to, half, to, half, count}, true, scale_));
           continue;
         }
-        HILO_RETURN_IF_ERROR(scratch_.With(
-            2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
+        HILO_RETURN_IF_ERROR(
+            scratch_.With(2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
               T* rows = reinterpret_cast<T*>(memory);
               for (int64_t i = 0; i < count; ++i) Mirror(from + 2 * i * width, rows + 2 * i * n);
               HILO_RETURN_IF_ERROR(Transform(inside, {rows, n, rows, n, count}, true, scale_));
@@ -204,10 +196,8 @@ class TypedFft : public Fft {
     }
   }
 
-  absl::Status Transform(const Workers& workers, const typename RowFft<T>::Rows& rows, bool inverse,
-                         T scale) const {
-    if (workers.pool != nullptr && rows.count == 1)
-      return rows_->RunOne(workers, rows.in, rows.out, inverse, scale);
+  absl::Status Transform(const Workers& workers, const typename RowFft<T>::Rows& rows, bool inverse, T scale) const {
+    if (workers.pool != nullptr && rows.count == 1) return rows_->RunOne(workers, rows.in, rows.out, inverse, scale);
     return rows_->Run(rows, inverse, scale);
   }
 
@@ -224,8 +214,7 @@ class TypedFft : public Fft {
 };
 
 template <typename T>
-absl::StatusOr<std::unique_ptr<Fft>> Make(FftType type, int64_t batch,
-                                          absl::Span<const int64_t> lengths) {
+absl::StatusOr<std::unique_ptr<Fft>> Make(FftType type, int64_t batch, absl::Span<const int64_t> lengths) {
   auto fft = std::make_unique<TypedFft<T>>();
   HILO_RETURN_IF_ERROR(fft->Init(type, batch, lengths));
   return fft;

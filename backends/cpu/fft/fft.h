@@ -24,8 +24,7 @@ class Fft {
   // `part` is F32 or F64, the type of real and imaginary parts; `lengths` are the time-domain sizes
   // of the transformed dimensions, major to minor, of which there are `batch` arrays. All are at
   // least 1. Errors: ResourceExhausted.
-  static absl::StatusOr<std::unique_ptr<Fft>> Create(PrimitiveType part, FftType type,
-                                                     int64_t batch,
+  static absl::StatusOr<std::unique_ptr<Fft>> Create(PrimitiveType part, FftType type, int64_t batch,
                                                      absl::Span<const int64_t> lengths);
 };
 

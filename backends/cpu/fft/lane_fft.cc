@@ -4,8 +4,7 @@ namespace hilo::cpu::fft {
 
 template <typename T>
 const LaneKernels<T>& HostLaneKernels() {
-  const auto choose = [](const LaneKernels<float>& f,
-                         const LaneKernels<double>& d) -> const LaneKernels<T>& {
+  const auto choose = [](const LaneKernels<float>& f, const LaneKernels<double>& d) -> const LaneKernels<T>& {
     if constexpr (sizeof(T) == sizeof(float)) {
       (void)d;
       return f;
@@ -15,9 +14,8 @@ const LaneKernels<T>& HostLaneKernels() {
     }
   };
 #if defined(__x86_64__)
-  static const bool has_avx512 =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+  static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
   static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (has_avx512) return choose(avx512::kFloat, avx512::kDouble);
   if (has_avx2) return choose(avx2::kFloat, avx2::kDouble);

@@ -22,10 +22,9 @@ struct Stage {
   int radix = 0;
   int64_t stride = 0;
   int64_t groups = 0;
-  const T* twiddles =
-      nullptr;  // [groups][radix - 1][2]: exp(-2 pi i p j / (groups * radix)), j from 1
-  const T* roots = nullptr;  // [radix][2]: cosine and sine of 2 pi k / radix; for radices without
-                             // code of their own
+  const T* twiddles = nullptr;  // [groups][radix - 1][2]: exp(-2 pi i p j / (groups * radix)), j from 1
+  const T* roots = nullptr;     // [radix][2]: cosine and sine of 2 pi k / radix; for radices without
+                                // code of their own
 };
 
 // A transform of `length` points, in `stage_count` passes; 0 of them for length 1.
@@ -65,14 +64,11 @@ struct LaneKernels {
   // Between `half` complex numbers of a transform of real data taken as complex, z, and its half +
   // 1 results. Both may be the same memory. w_re and w_im: exp(-2 pi i k / (2 half)), k up to half
   // / 2.
-  void (*real_from_half)(const T* z, T* result, int64_t half, const T* w_re,
-                         const T* w_im) = nullptr;
-  void (*half_from_real)(const T* spectrum, T* z, int64_t half, const T* w_re,
-                         const T* w_im) = nullptr;
+  void (*real_from_half)(const T* z, T* result, int64_t half, const T* w_re, const T* w_im) = nullptr;
+  void (*half_from_real)(const T* spectrum, T* z, int64_t half, const T* w_re, const T* w_im) = nullptr;
   // out[k] = a[k] * b[k] * scale, complex; with the real and imaginary parts of a (or of the
   // product) swapped if asked.
-  void (*multiply)(const T* a, bool swap_a, const T* b, T* out, bool swap_out, T scale,
-                   int64_t n) = nullptr;
+  void (*multiply)(const T* a, bool swap_a, const T* b, T* out, bool swap_out, T scale, int64_t n) = nullptr;
 };
 
 // The kernels for the best instruction set of this machine.

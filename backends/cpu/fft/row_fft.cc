@@ -105,8 +105,7 @@ struct OwnedLaneFft {
       auto circle = std::make_unique<T[]>(2 * radix);
       for (int k = 0; k < radix; ++k) {
         circle[2 * k] = static_cast<T>(std::cos(2 * std::numbers::pi_v<long double> * k / radix));
-        circle[2 * k + 1] =
-            static_cast<T>(std::sin(2 * std::numbers::pi_v<long double> * k / radix));
+        circle[2 * k + 1] = static_cast<T>(std::sin(2 * std::numbers::pi_v<long double> * k / radix));
       }
       stage.roots = circle.get();
       tables.push_back(std::move(circle));
@@ -164,8 +163,7 @@ absl::StatusOr<std::unique_ptr<RowFft<T>>> RowFft<T>::Create(int64_t length) {
     plan->tables_ = std::make_unique<Tables>(length, *radices);
     const int64_t bytes = plan->tables_->scratch() * static_cast<int64_t>(sizeof(T));
     const double cache = bytes <= (32 << 10) ? 1 : bytes <= (512 << 10) ? 1.5 : 4;
-    plan->lane_cost_ =
-        kPassCost<T> * cache * plan->tables_->pass_cost * static_cast<double>(length);
+    plan->lane_cost_ = kPassCost<T> * cache * plan->tables_->pass_cost * static_cast<double>(length);
     plan->cost_ = plan->lane_cost_ / lanes;
   }
   if (length >= 4 * lanes) HILO_RETURN_IF_ERROR(plan->PlanSteps());
@@ -194,8 +192,7 @@ absl::Status RowFft<T>::PlanSteps() {
   steps_ = std::make_unique<TwoSteps>(n1, *RadicesOf(n1), n2, *RadicesOf(n2));
   steps_->cost = kPassCost<T> * best;
   const int64_t numbers = groups * n1 * 2 * lanes;
-  HILO_ASSIGN_OR_RETURN(steps_->memory,
-                        AlignedBuffer::Create(numbers * static_cast<int64_t>(sizeof(T))));
+  HILO_ASSIGN_OR_RETURN(steps_->memory, AlignedBuffer::Create(numbers * static_cast<int64_t>(sizeof(T))));
   T* at = steps_->twiddles = reinterpret_cast<T*>(steps_->memory.data());
   std::fill_n(at, numbers, T(0));
   const UnitRoots<T> roots(length_);
@@ -231,10 +228,8 @@ absl::Status RowFft<T>::PlanBluestein() {
     }
     square = (square + 2 * k + 1) % (2 * length_);
   }
-  HILO_RETURN_IF_ERROR(
-      bluestein->inner->Run({bluestein->filter, 0, bluestein->filter, 0, 1}, false, T(1)));
-  cost_ = 2 * bluestein->inner->cost() +
-          static_cast<double>(2 * inner_length) / HostLaneKernels<T>().lanes;
+  HILO_RETURN_IF_ERROR(bluestein->inner->Run({bluestein->filter, 0, bluestein->filter, 0, 1}, false, T(1)));
+  cost_ = 2 * bluestein->inner->cost() + static_cast<double>(2 * inner_length) / HostLaneKernels<T>().lanes;
   bluestein_ = std::move(bluestein);
   return absl::OkStatus();
 }
@@ -244,8 +239,7 @@ bool RowFft<T>::StepsPay(int64_t rows) const {
   if (steps_ == nullptr) return false;
   if (tables_ == nullptr) return true;
   const int lanes = HostLaneKernels<T>().lanes;
-  return steps_->cost * static_cast<double>(rows) <
-         lane_cost_ * static_cast<double>(CeilDiv(rows, lanes));
+  return steps_->cost * static_cast<double>(rows) < lane_cost_ * static_cast<double>(CeilDiv(rows, lanes));
 }
 
 template <typename T>
@@ -283,8 +277,7 @@ void RowFft<T>::FirstStep(const T* in, T* out, int64_t group, bool inverse, T* s
 
 // Rows [group * W, ...) of in[n1][n2], into columns of out[n2][n1].
 template <typename T>
-void RowFft<T>::SecondStep(const T* in, T* out, int64_t group, bool inverse, T scale,
-                           T* scratch) const {
+void RowFft<T>::SecondStep(const T* in, T* out, int64_t group, bool inverse, T scale, T* scratch) const {
   const LaneKernels<T>& kernels = HostLaneKernels<T>();
   const int64_t n1 = steps_->first.fft.length, n2 = steps_->second.fft.length;
   const int64_t row = group * kernels.lanes;
@@ -303,8 +296,8 @@ template <typename T>
 absl::Status RowFft<T>::Run(const Rows& rows, bool inverse, T scale) const {
   if (bluestein_ != nullptr) {
     for (int64_t r = 0; r < rows.count; ++r) {
-      HILO_RETURN_IF_ERROR(RunBluestein({}, rows.in + 2 * r * rows.in_stride,
-                                        rows.out + 2 * r * rows.out_stride, inverse, scale));
+      HILO_RETURN_IF_ERROR(
+          RunBluestein({}, rows.in + 2 * r * rows.in_stride, rows.out + 2 * r * rows.out_stride, inverse, scale));
     }
     return absl::OkStatus();
   }
@@ -331,8 +324,7 @@ absl::Status RowFft<T>::Run(const Rows& rows, bool inverse, T scale) const {
 }
 
 template <typename T>
-absl::Status RowFft<T>::RunOne(const Workers& workers, const T* in, T* out, bool inverse,
-                               T scale) const {
+absl::Status RowFft<T>::RunOne(const Workers& workers, const T* in, T* out, bool inverse, T scale) const {
   if (bluestein_ != nullptr) return RunBluestein(workers, in, out, inverse, scale);
   if (!StepsPay(1)) return Run({in, 0, out, 0, 1}, inverse, scale);
   const int lanes = HostLaneKernels<T>().lanes;
@@ -341,25 +333,21 @@ absl::Status RowFft<T>::RunOne(const Workers& workers, const T* in, T* out, bool
   return scratch_.With(2 * length_ * sizeof(T), [&](uint8_t* memory) -> absl::Status {
     T* between = reinterpret_cast<T*>(memory);
     const auto step = [&](int64_t groups, auto&& body) {
-      return ForParts(workers, groups, cost_ / 2 / static_cast<double>(groups),
-                      [&](int64_t begin, int64_t end) {
-                        return scratch_.With(steps_->scratch() * sizeof(T), [&](uint8_t* own) {
-                          for (int64_t g = begin; g < end; ++g) body(g, reinterpret_cast<T*>(own));
-                          return absl::OkStatus();
-                        });
-                      });
+      return ForParts(workers, groups, cost_ / 2 / static_cast<double>(groups), [&](int64_t begin, int64_t end) {
+        return scratch_.With(steps_->scratch() * sizeof(T), [&](uint8_t* own) {
+          for (int64_t g = begin; g < end; ++g) body(g, reinterpret_cast<T*>(own));
+          return absl::OkStatus();
+        });
+      });
     };
-    HILO_RETURN_IF_ERROR(step(
-        first_groups, [&](int64_t g, T* scratch) { FirstStep(in, between, g, inverse, scratch); }));
-    return step(second_groups, [&](int64_t g, T* scratch) {
-      SecondStep(between, out, g, inverse, scale, scratch);
-    });
+    HILO_RETURN_IF_ERROR(
+        step(first_groups, [&](int64_t g, T* scratch) { FirstStep(in, between, g, inverse, scratch); }));
+    return step(second_groups, [&](int64_t g, T* scratch) { SecondStep(between, out, g, inverse, scale, scratch); });
   });
 }
 
 template <typename T>
-absl::Status RowFft<T>::RunBluestein(const Workers& workers, const T* in, T* out, bool inverse,
-                                     T scale) const {
+absl::Status RowFft<T>::RunBluestein(const Workers& workers, const T* in, T* out, bool inverse, T scale) const {
   const LaneKernels<T>& kernels = HostLaneKernels<T>();
   const RowFft& inner = *bluestein_->inner;
   const int64_t n = length_, m = inner.length();
@@ -377,45 +365,39 @@ absl::Status RowFft<T>::RunBluestein(const Workers& workers, const T* in, T* out
 }
 
 template <typename T>
-absl::Status RowFft<T>::RunParallel(const Workers& workers, const Rows& rows, bool inverse,
-                                    T scale) const {
+absl::Status RowFft<T>::RunParallel(const Workers& workers, const Rows& rows, bool inverse, T scale) const {
   constexpr double kLong = 40000;  // nanoseconds from which a row is worth sharing
   if (rows.count < 16 && cost_ > kLong) {
     for (int64_t r = 0; r < rows.count; ++r) {
-      HILO_RETURN_IF_ERROR(RunOne(workers, rows.in + 2 * r * rows.in_stride,
-                                  rows.out + 2 * r * rows.out_stride, inverse, scale));
+      HILO_RETURN_IF_ERROR(
+          RunOne(workers, rows.in + 2 * r * rows.in_stride, rows.out + 2 * r * rows.out_stride, inverse, scale));
     }
     return absl::OkStatus();
   }
   // Parts are whole vectors of rows, so that each row is transformed in the same way however many
   // threads there are.
   const int lanes = HostLaneKernels<T>().lanes;
-  if (rows.count <= lanes && !StepsPay(rows.count) && bluestein_ == nullptr)
-    return Run(rows, inverse, scale);
-  return ForParts(workers, CeilDiv(rows.count, lanes), cost_ * lanes,
-                  [&](int64_t begin, int64_t end) {
-                    Rows part = rows;
-                    part.in += 2 * begin * lanes * rows.in_stride;
-                    part.out += 2 * begin * lanes * rows.out_stride;
-                    part.count = std::min(rows.count, end * lanes) - begin * lanes;
-                    return Run(part, inverse, scale);
-                  });
+  if (rows.count <= lanes && !StepsPay(rows.count) && bluestein_ == nullptr) return Run(rows, inverse, scale);
+  return ForParts(workers, CeilDiv(rows.count, lanes), cost_ * lanes, [&](int64_t begin, int64_t end) {
+    Rows part = rows;
+    part.in += 2 * begin * lanes * rows.in_stride;
+    part.out += 2 * begin * lanes * rows.out_stride;
+    part.count = std::min(rows.count, end * lanes) - begin * lanes;
+    return Run(part, inverse, scale);
+  });
 }
 
 template <typename T>
-absl::Status RowFft<T>::RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse,
-                                   T scale) const {
+absl::Status RowFft<T>::RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse, T scale) const {
   const LaneKernels<T>& kernels = HostLaneKernels<T>();
   if (tables_ == nullptr) {
     // A column after the other, through a row of its own.
     return scratch_.With(2 * length_ * sizeof(T), [&](uint8_t* memory) -> absl::Status {
       T* row = reinterpret_cast<T*>(memory);
       for (int64_t c = 0; c < count; ++c) {
-        for (int64_t i = 0; i < length_; ++i)
-          std::copy_n(in + 2 * (i * stride + c), 2, row + 2 * i);
+        for (int64_t i = 0; i < length_; ++i) std::copy_n(in + 2 * (i * stride + c), 2, row + 2 * i);
         HILO_RETURN_IF_ERROR(Run({row, 0, row, 0, 1}, inverse, scale));
-        for (int64_t i = 0; i < length_; ++i)
-          std::copy_n(row + 2 * i, 2, out + 2 * (i * stride + c));
+        for (int64_t i = 0; i < length_; ++i) std::copy_n(row + 2 * i, 2, out + 2 * (i * stride + c));
       }
       return absl::OkStatus();
     });

@@ -45,8 +45,7 @@ class RowFft {
   absl::Status RunParallel(const Workers& workers, const Rows& rows, bool inverse, T scale) const;
 
   // Columns: point i of column c is at 2 * (i * stride + c), of `count` columns, in place or not.
-  absl::Status RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse,
-                          T scale) const;
+  absl::Status RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse, T scale) const;
 
  private:
   struct Tables;
@@ -59,15 +58,13 @@ class RowFft {
   void RunLanes(const Rows& rows, bool inverse, T scale, T* scratch) const;
   void FirstStep(const T* in, T* out, int64_t group, bool inverse, T* scratch) const;
   void SecondStep(const T* in, T* out, int64_t group, bool inverse, T scale, T* scratch) const;
-  absl::Status RunBluestein(const Workers& workers, const T* in, T* out, bool inverse,
-                            T scale) const;
+  absl::Status RunBluestein(const Workers& workers, const T* in, T* out, bool inverse, T scale) const;
   bool StepsPay(int64_t rows) const;
 
   int64_t length_ = 1;
   double cost_ = 0;
-  double lane_cost_ = 0;  // of a vector of rows by lanes
-  std::unique_ptr<Tables>
-      tables_;  // lanes over rows or columns; null for long ones and Bluestein's
+  double lane_cost_ = 0;                  // of a vector of rows by lanes
+  std::unique_ptr<Tables> tables_;        // lanes over rows or columns; null for long ones and Bluestein's
   std::unique_ptr<TwoSteps> steps_;       // null if the length does not split well
   std::unique_ptr<Bluestein> bluestein_;  // null unless there is a large prime factor
   mutable ScratchCache scratch_;

@@ -12,8 +12,8 @@ UnitRoots<T>::UnitRoots(int64_t n)
   const auto fill = [&](std::vector<long double>* table, int64_t count, int64_t step) {
     for (int64_t i = 0; i < count; ++i) {
       const int64_t k = i * step % n;
-      const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) /
-                                static_cast<long double>(n);
+      const long double angle =
+          2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
       table->push_back(std::cos(angle));
       table->push_back(-std::sin(angle));
     }

@@ -1,7 +1,8 @@
-// A tile of the result stays in registers while it takes all products of one section of k. For that both operands are copied ("packed") into the order in
-// which the tile reads them: blocks of b of kDepth x kWidth into strips of the tile's columns, which stay in the last-level cache, blocks of a of
-// kHeight x kDepth into strips of its rows, which stay in the second-level one. Packing pads strips with zeros, so tiles are always whole; those at the
-// edges are computed beside c and copied.
+// A tile of the result stays in registers while it takes all products of one section of k. For that both operands are
+// copied ("packed") into the order in which the tile reads them: blocks of b of kDepth x kWidth into strips of the
+// tile's columns, which stay in the last-level cache, blocks of a of kHeight x kDepth into strips of its rows, which
+// stay in the second-level one. Packing pads strips with zeros, so tiles are always whole; those at the edges are
+// computed beside c and copied.
 #include "backends/cpu/gemm/gemm.h"
 
 #include <algorithm>
@@ -19,10 +20,12 @@ constexpr int64_t kLargestTile = 8 * 48;
 
 template <typename T>
 const TileKernel<T>& HostTile() {
-  const auto choose = [](const auto&... kernels) -> const TileKernel<T>& { return std::get<const TileKernel<T>&>(std::tie(kernels...)); };
+  const auto choose = [](const auto&... kernels) -> const TileKernel<T>& {
+    return std::get<const TileKernel<T>&>(std::tie(kernels...));
+  };
 #if defined(__x86_64__)
-  static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                                 __builtin_cpu_supports("avx512bw");
+  static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
   static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (has_avx512) return choose(avx512::kFloat, avx512::kDouble, avx512::kUint32, avx512::kInt16Pair);
   if (has_avx2) return choose(avx2::kFloat, avx2::kDouble, avx2::kUint32, avx2::kInt16Pair);
@@ -34,13 +37,17 @@ int64_t RoundUp(int64_t size, int64_t multiple) { return (size + multiple - 1) /
 
 template <typename T, typename Element>
 T Packed(Element first, Element second) {
-  if constexpr (Step<T>::kLength == 1) return first;
-  else return T{static_cast<uint16_t>(first) | uint32_t{static_cast<uint16_t>(second)} << 16};
+  if constexpr (Step<T>::kLength == 1)
+    return first;
+  else
+    return T{static_cast<uint16_t>(first) | uint32_t{static_cast<uint16_t>(second)} << 16};
 }
 
-// Copies a matrix of `across` x `along` elements into strips of `strip` across: steps l of element i of a strip at l * strip + i.
+// Copies a matrix of `across` x `along` elements into strips of `strip` across: steps l of element i of a strip at l *
+// strip + i.
 template <typename T, typename Element>
-void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t along, int64_t along_stride, int64_t strip, T* to) {
+void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t along, int64_t along_stride,
+          int64_t strip, T* to) {
   constexpr int kLength = Step<T>::kLength;
   const int64_t steps = RoundUp(along, kLength) / kLength, whole = along / kLength;
   for (int64_t first = 0; first < across; first += strip, to += strip * steps) {
@@ -55,10 +62,12 @@ void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t al
     } else {
       for (int64_t i = 0; i < count; ++i) {
         const Element* line = source + i * across_stride;
-        for (int64_t l = 0; l < whole; ++l) to[l * strip + i] = Packed<T>(line[kLength * l * along_stride], line[kLength * l * along_stride + next]);
+        for (int64_t l = 0; l < whole; ++l)
+          to[l * strip + i] = Packed<T>(line[kLength * l * along_stride], line[kLength * l * along_stride + next]);
       }
     }
-    for (int64_t i = 0; i < count && whole < steps; ++i) to[whole * strip + i] = Packed<T>(source[i * across_stride + (along - 1) * along_stride], Element(0));
+    for (int64_t i = 0; i < count && whole < steps; ++i)
+      to[whole * strip + i] = Packed<T>(source[i * across_stride + (along - 1) * along_stride], Element(0));
     if (count == strip) continue;
     for (int64_t l = 0; l < steps; ++l) std::fill(to + l * strip + count, to + (l + 1) * strip, T(0));
   }
@@ -66,7 +75,8 @@ void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t al
 
 // A block of c out of packed blocks.
 template <typename T, typename Sum = typename Step<T>::Sum>
-void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, int64_t steps, const T* a, const T* b, Sum* c, int64_t ldc, bool accumulate) {
+void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, int64_t steps, const T* a, const T* b,
+                    Sum* c, int64_t ldc, bool accumulate) {
   for (int64_t j = 0; j < columns; j += tile.columns) {
     for (int64_t i = 0; i < rows; i += tile.rows) {
       const T* strip_a = a + i * steps;
@@ -89,9 +99,11 @@ void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, in
 }
 
 template <typename T, typename Element, typename Sum>
-absl::Status MultiplyIn(int64_t m, int64_t n, int64_t k, const Element* a, Strides a_strides, const Element* b, Strides b_strides, Sum* c, int64_t ldc) {
+absl::Status MultiplyIn(int64_t m, int64_t n, int64_t k, const Element* a, Strides a_strides, const Element* b,
+                        Strides b_strides, Sum* c, int64_t ldc) {
   const TileKernel<T>& tile = HostTile<T>();
-  const int64_t depth = std::min(k, kDepth), height = RoundUp(std::min(m, kHeight), tile.rows), width = RoundUp(std::min(n, kWidth), tile.columns);
+  const int64_t depth = std::min(k, kDepth), height = RoundUp(std::min(m, kHeight), tile.rows),
+                width = RoundUp(std::min(n, kWidth), tile.columns);
   // Kept by the thread for its next product.
   thread_local AlignedBuffer space;
   const int64_t bytes = (height + width) * depth * static_cast<int64_t>(sizeof(T));
@@ -105,10 +117,12 @@ absl::Status MultiplyIn(int64_t m, int64_t n, int64_t k, const Element* a, Strid
     const int64_t columns = std::min(kWidth, n - j);
     for (int64_t l = 0; l < k; l += kDepth) {
       const int64_t section = std::min(kDepth, k - l), steps = RoundUp(section, Step<T>::kLength) / Step<T>::kLength;
-      Pack(b + l * b_strides.row + j * b_strides.column, columns, b_strides.column, section, b_strides.row, tile.columns, packed_b);
+      Pack(b + l * b_strides.row + j * b_strides.column, columns, b_strides.column, section, b_strides.row,
+           tile.columns, packed_b);
       for (int64_t i = 0; i < m; i += kHeight) {
         const int64_t rows = std::min(kHeight, m - i);
-        Pack(a + i * a_strides.row + l * a_strides.column, rows, a_strides.row, section, a_strides.column, tile.rows, packed_a);
+        Pack(a + i * a_strides.row + l * a_strides.column, rows, a_strides.row, section, a_strides.column, tile.rows,
+             packed_a);
         MultiplyPacked(tile, rows, columns, steps, packed_a, packed_b, c + i * ldc + j, ldc, l > 0);
       }
     }
@@ -119,20 +133,26 @@ absl::Status MultiplyIn(int64_t m, int64_t n, int64_t k, const Element* a, Strid
 }  // namespace
 
 template <typename T>
-absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides, T* c, int64_t ldc) {
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides,
+                      T* c, int64_t ldc) {
   return MultiplyIn<T>(m, n, k, a, a_strides, b, b_strides, c, ldc);
 }
 
-absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, Strides a_strides, const int8_t* b, Strides b_strides, uint32_t* c, int64_t ldc) {
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, Strides a_strides, const int8_t* b,
+                      Strides b_strides, uint32_t* c, int64_t ldc) {
   return MultiplyIn<Int16Pair>(m, n, k, a, a_strides, b, b_strides, c, ldc);
 }
 
-absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int16_t* a, Strides a_strides, const int16_t* b, Strides b_strides, uint32_t* c, int64_t ldc) {
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int16_t* a, Strides a_strides, const int16_t* b,
+                      Strides b_strides, uint32_t* c, int64_t ldc) {
   return MultiplyIn<Int16Pair>(m, n, k, a, a_strides, b, b_strides, c, ldc);
 }
 
-template absl::Status Multiply<float>(int64_t, int64_t, int64_t, const float*, Strides, const float*, Strides, float*, int64_t);
-template absl::Status Multiply<uint32_t>(int64_t, int64_t, int64_t, const uint32_t*, Strides, const uint32_t*, Strides, uint32_t*, int64_t);
-template absl::Status Multiply<double>(int64_t, int64_t, int64_t, const double*, Strides, const double*, Strides, double*, int64_t);
+template absl::Status Multiply<float>(int64_t, int64_t, int64_t, const float*, Strides, const float*, Strides, float*,
+                                      int64_t);
+template absl::Status Multiply<uint32_t>(int64_t, int64_t, int64_t, const uint32_t*, Strides, const uint32_t*, Strides,
+                                         uint32_t*, int64_t);
+template absl::Status Multiply<double>(int64_t, int64_t, int64_t, const double*, Strides, const double*, Strides,
+                                       double*, int64_t);
 
 }  // namespace hilo::cpu::gemm

@@ -13,14 +13,18 @@ struct Strides {
   int64_t row, column;
 };
 
-// c[m, n] = a[m, k] b[k, n], T float, double or uint32_t; rows of c are dense and `ldc` apart. Every element adds up its products in ascending order, in sections of
-// 256 of which each begins at zero; the shape alone decides. Errors: ResourceExhausted for work space.
+// c[m, n] = a[m, k] b[k, n], T float, double or uint32_t; rows of c are dense and `ldc` apart. Every element adds up
+// its products in ascending order, in sections of 256 of which each begins at zero; the shape alone decides. Errors:
+// ResourceExhausted for work space.
 template <typename T>
-absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides, T* c, int64_t ldc);
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides,
+                      T* c, int64_t ldc);
 
 // The same of integers of 8 and 16 bits; sums wrap around in 32.
-absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, Strides a_strides, const int8_t* b, Strides b_strides, uint32_t* c, int64_t ldc);
-absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int16_t* a, Strides a_strides, const int16_t* b, Strides b_strides, uint32_t* c, int64_t ldc);
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, Strides a_strides, const int8_t* b,
+                      Strides b_strides, uint32_t* c, int64_t ldc);
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int16_t* a, Strides a_strides, const int16_t* b,
+                      Strides b_strides, uint32_t* c, int64_t ldc);
 
 }  // namespace hilo::cpu::gemm
 

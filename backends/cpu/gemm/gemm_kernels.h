@@ -6,7 +6,8 @@
 
 namespace hilo::cpu::gemm {
 
-// Two int16_t that follow one another along k, the first in the low bits. There are instructions for the sum of their products.
+// Two int16_t that follow one another along k, the first in the low bits. There are instructions for the sum of their
+// products.
 enum class Int16Pair : uint32_t {};
 
 // How many steps of k a packed element is, and what products add up to.
@@ -21,8 +22,8 @@ struct Step<Int16Pair> {
   static constexpr int kLength = 2;
 };
 
-// c (+)= a b for a tile of `rows` x `columns` elements that stays in registers. `a` holds k columns of `rows` elements, `b` k rows of `columns` elements, both
-// dense, `b` aligned to 64 bytes. Rows of c are `ldc` elements apart.
+// c (+)= a b for a tile of `rows` x `columns` elements that stays in registers. `a` holds k columns of `rows` elements,
+// `b` k rows of `columns` elements, both dense, `b` aligned to 64 bytes. Rows of c are `ldc` elements apart.
 template <typename T>
 struct TileKernel {
   int64_t rows, columns;

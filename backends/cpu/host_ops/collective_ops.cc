@@ -44,14 +44,12 @@ class DeviceIdHostOp : public HostOp {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeCollectiveOp(const HloInstruction& instruction,
-                                                         const CompileOptions&) {
+absl::StatusOr<std::unique_ptr<HostOp>> MakeCollectiveOp(const HloInstruction& instruction, const CompileOptions&) {
   HILO_ASSIGN_OR_RETURN(CollectiveOp op, CollectiveOp::Create(instruction));
   return std::make_unique<CollectiveHostOp>(std::move(op));
 }
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeDeviceIdOp(const HloInstruction& instruction,
-                                                       const CompileOptions&) {
+absl::StatusOr<std::unique_ptr<HostOp>> MakeDeviceIdOp(const HloInstruction& instruction, const CompileOptions&) {
   return std::make_unique<DeviceIdHostOp>(instruction.opcode() == HloOpcode::kPartitionId);
 }
 

@@ -1,4 +1,5 @@
-// custom-call as a host op: the functions of this platform and of the host in general are called on the program's own memory.
+// custom-call as a host op: the functions of this platform and of the host in general are called on the program's own
+// memory.
 #include "backends/cpu/host_ops/custom_call_op.h"
 
 #include "base/status_macros.h"
@@ -20,9 +21,11 @@ class CustomCallOp : public HostOp {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeCustomCallOp(const HloInstruction& instruction, const CompileOptions& options) {
+absl::StatusOr<std::unique_ptr<HostOp>> MakeCustomCallOp(const HloInstruction& instruction,
+                                                         const CompileOptions& options) {
   static constexpr absl::string_view kPlatforms[] = {"cpu", kHostPlatform};
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<ffi::CustomCall> call, ffi::CustomCall::Create(instruction, options.custom_calls, kPlatforms));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<ffi::CustomCall> call,
+                        ffi::CustomCall::Create(instruction, options.custom_calls, kPlatforms));
   return std::make_unique<CustomCallOp>(std::move(call));
 }
 

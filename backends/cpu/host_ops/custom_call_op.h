@@ -10,7 +10,8 @@
 namespace hilo::cpu {
 
 // Errors: those of CustomCall::Create.
-absl::StatusOr<std::unique_ptr<HostOp>> MakeCustomCallOp(const HloInstruction& instruction, const CompileOptions& options);
+absl::StatusOr<std::unique_ptr<HostOp>> MakeCustomCallOp(const HloInstruction& instruction,
+                                                         const CompileOptions& options);
 
 }  // namespace hilo::cpu
 

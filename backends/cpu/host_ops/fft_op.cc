@@ -20,16 +20,15 @@ class FftOp : public HostOp {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeFftOp(const HloInstruction& instruction,
-                                                  const CompileOptions&) {
+absl::StatusOr<std::unique_ptr<HostOp>> MakeFftOp(const HloInstruction& instruction, const CompileOptions&) {
   const FftAttrs& attrs = instruction.attrs<FftAttrs>();
   const Shape& shape = instruction.shape();
   if (ShapeUtil::IsZeroElementArray(shape)) return std::make_unique<FftOp>(nullptr);
   int64_t batch = 1;
   for (int64_t d = 0; d < shape.rank() - static_cast<int64_t>(attrs.fft_length.size()); ++d)
     batch *= shape.dimensions(d);
-  HILO_ASSIGN_OR_RETURN(auto fft, fft::Fft::Create(ComplexComponentType(shape.element_type()),
-                                                   attrs.fft_type, batch, attrs.fft_length));
+  HILO_ASSIGN_OR_RETURN(
+      auto fft, fft::Fft::Create(ComplexComponentType(shape.element_type()), attrs.fft_type, batch, attrs.fft_length));
   return std::make_unique<FftOp>(std::move(fft));
 }
 

@@ -30,34 +30,23 @@ Factory FactoryOf(HloOpcode opcode) {
     case HloOpcode::kCollectiveBroadcast:
     case HloOpcode::kCollectivePermute:
     case HloOpcode::kRaggedAllToAll:
-    case HloOpcode::kReduceScatter:
-      return MakeCollectiveOp;
+    case HloOpcode::kReduceScatter: return MakeCollectiveOp;
     case HloOpcode::kPartitionId:
-    case HloOpcode::kReplicaId:
-      return MakeDeviceIdOp;
-    case HloOpcode::kCholesky:
-      return MakeCholeskyOp;
-    case HloOpcode::kCustomCall:
-      return MakeCustomCallOp;
-    case HloOpcode::kFft:
-      return MakeFftOp;
+    case HloOpcode::kReplicaId: return MakeDeviceIdOp;
+    case HloOpcode::kCholesky: return MakeCholeskyOp;
+    case HloOpcode::kCustomCall: return MakeCustomCallOp;
+    case HloOpcode::kFft: return MakeFftOp;
     case HloOpcode::kInfeed:
     case HloOpcode::kOutfeed:
     case HloOpcode::kRecv:
     case HloOpcode::kRecvDone:
     case HloOpcode::kSend:
-    case HloOpcode::kSendDone:
-      return MakeTransferOp;
-    case HloOpcode::kRaggedDot:
-      return MakeRaggedDotOp;
-    case HloOpcode::kRngGetAndUpdateState:
-      return MakeRandomStateOp;
-    case HloOpcode::kTopK:
-      return MakeTopKOp;
-    case HloOpcode::kTriangularSolve:
-      return MakeTriangularSolveOp;
-    default:
-      return nullptr;
+    case HloOpcode::kSendDone: return MakeTransferOp;
+    case HloOpcode::kRaggedDot: return MakeRaggedDotOp;
+    case HloOpcode::kRngGetAndUpdateState: return MakeRandomStateOp;
+    case HloOpcode::kTopK: return MakeTopKOp;
+    case HloOpcode::kTriangularSolve: return MakeTriangularSolveOp;
+    default: return nullptr;
   }
 }
 
@@ -70,7 +59,8 @@ bool IsHostOp(const HloInstruction& instruction) {
 
 absl::StatusOr<std::unique_ptr<HostOp>> MakeHostOp(const HloInstruction& instruction, const CompileOptions& options) {
   const Factory factory = FactoryOf(instruction.opcode());
-  if (factory == nullptr) return Unimplemented(HloOpcodeString(instruction.opcode()), " is not supported on this platform yet");
+  if (factory == nullptr)
+    return Unimplemented(HloOpcodeString(instruction.opcode()), " is not supported on this platform yet");
   return factory(instruction, options);
 }
 

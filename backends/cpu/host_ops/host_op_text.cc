@@ -15,8 +15,10 @@ namespace {
 bool Agrees(const HloInstruction& instruction, const HostOpFacts& facts) {
   int64_t operand_leaves = 0, computations = 0;
   for (const HloInstruction* operand : instruction.operands()) operand_leaves += LeafCount(operand->shape());
-  for (const HloComputation* computation : instruction.called_computations()) computations += codegen::MapsScalars(*computation) ? 1 : 0;
-  return operand_leaves == facts.operand_leaves && LeafCount(instruction.shape()) == facts.result_leaves && computations == facts.computations;
+  for (const HloComputation* computation : instruction.called_computations())
+    computations += codegen::MapsScalars(*computation) ? 1 : 0;
+  return operand_leaves == facts.operand_leaves && LeafCount(instruction.shape()) == facts.result_leaves &&
+         computations == facts.computations;
 }
 
 }  // namespace
@@ -29,37 +31,45 @@ std::string HostOpsToText(const HloModule& module, absl::Span<const HloInstructi
   HloComputation* entry = ops.AddComputation("host_ops");
   ops.set_entry_computation(entry);
   HloInstruction* last = nullptr;
-  absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;  // a recv-done asks its recv where the data comes from
+  absl::flat_hash_map<const HloInstruction*, HloInstruction*>
+      copies;  // a recv-done asks its recv where the data comes from
   for (const HloInstruction* instruction : instructions) {
     std::vector<HloInstruction*> operands;
     for (const HloInstruction* operand : instruction->operands()) {
       const int64_t number = entry->num_parameters();
       HloInstruction*& copy = copies[operand];
       if (copy == nullptr) {
-        copy = entry->AddInstruction(HloInstruction::CreateParameter(number, operand->shape(), absl::StrCat("host_op.parameter.", number)));
+        copy = entry->AddInstruction(
+            HloInstruction::CreateParameter(number, operand->shape(), absl::StrCat("host_op.parameter.", number)));
       }
       operands.push_back(copy);
     }
-    last = copies[instruction] = entry->AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands), instruction->name());
+    last = copies[instruction] =
+        entry->AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands), instruction->name());
     for (size_t i = 0; i < instruction->called_computations().size(); ++i) {
-      last->set_called_computation(static_cast<int64_t>(i), ops.CloneComputation(*instruction->called_computations()[i], ""));
+      last->set_called_computation(static_cast<int64_t>(i),
+                                   ops.CloneComputation(*instruction->called_computations()[i], ""));
     }
   }
   entry->set_root_instruction(last, /*allow_shape_change=*/true).IgnoreError();  // it is the entry's own
   return PrintHloModule(ops, {.metadata = false});
 }
 
-absl::StatusOr<std::vector<std::unique_ptr<HostOp>>> MakeHostOps(const ProgramImage& image, const CompileOptions& options) {
+absl::StatusOr<std::vector<std::unique_ptr<HostOp>>> MakeHostOps(const ProgramImage& image,
+                                                                 const CompileOptions& options) {
   std::vector<std::unique_ptr<HostOp>> host_ops;
   if (image.host_ops.empty()) return host_ops;
-  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> module, ParseHloModule(image.host_op_text, {.file_name = "host op text"}));
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> module,
+                        ParseHloModule(image.host_op_text, {.file_name = "host op text"}));
   absl::flat_hash_map<absl::string_view, const HloInstruction*> by_name;
-  for (const HloInstruction* instruction : module->entry_computation()->instructions()) by_name[instruction->name()] = instruction;
+  for (const HloInstruction* instruction : module->entry_computation()->instructions())
+    by_name[instruction->name()] = instruction;
   for (const HostOpFacts& facts : image.host_ops) {
     const auto it = by_name.find(facts.name);
     if (it == by_name.end() || !IsHostOp(*it->second) || !Agrees(*it->second, facts)) {
-      return InvalidArgument("serialised executable: expected a host op ", facts.name, " of ", facts.operand_leaves, " arrays to ", facts.result_leaves,
-                             " with ", facts.computations, " computations, but its text has none");
+      return InvalidArgument("serialised executable: expected a host op ", facts.name, " of ", facts.operand_leaves,
+                             " arrays to ", facts.result_leaves, " with ", facts.computations,
+                             " computations, but its text has none");
     }
     auto op = MakeHostOp(*it->second, options);
     if (!op.ok()) return AddContext(op.status(), facts.context);

@@ -14,12 +14,14 @@
 
 namespace hilo::cpu {
 
-// A module whose entry has the instructions, under their names, on each other or on parameters of their operands' shapes.
+// A module whose entry has the instructions, under their names, on each other or on parameters of their operands'
+// shapes.
 std::string HostOpsToText(const HloModule& module, absl::Span<const HloInstruction* const> instructions);
 
-// Makes the image's host ops of its text. Errors: the parser's; InvalidArgument if an instruction is missing or other than the code believes;
-// MakeHostOp's, with the instruction.
-absl::StatusOr<std::vector<std::unique_ptr<HostOp>>> MakeHostOps(const ProgramImage& image, const CompileOptions& options);
+// Makes the image's host ops of its text. Errors: the parser's; InvalidArgument if an instruction is missing or other
+// than the code believes; MakeHostOp's, with the instruction.
+absl::StatusOr<std::vector<std::unique_ptr<HostOp>>> MakeHostOps(const ProgramImage& image,
+                                                                 const CompileOptions& options);
 
 }  // namespace hilo::cpu
 

@@ -11,8 +11,7 @@ namespace hilo::cpu {
 
 absl::StatusOr<std::unique_ptr<HostOp>> MakeCholeskyOp(const HloInstruction& instruction,
                                                        const CompileOptions& options);
-absl::StatusOr<std::unique_ptr<HostOp>> MakeFftOp(const HloInstruction& instruction,
-                                                  const CompileOptions& options);
+absl::StatusOr<std::unique_ptr<HostOp>> MakeFftOp(const HloInstruction& instruction, const CompileOptions& options);
 absl::StatusOr<std::unique_ptr<HostOp>> MakeTriangularSolveOp(const HloInstruction& instruction,
                                                               const CompileOptions& options);
 

@@ -30,7 +30,9 @@ absl::Status ForParts(const Workers& workers, int64_t count, double work,
   workers.pool->ParallelFor(parts, [&](int64_t part) {
     if (failed.load(std::memory_order_relaxed)) return;
     absl::Status status = stopped();
-    if (status.ok()) status = Guarded([&] { return body(part * size, std::min(count, (part + 1) * size)); });  // threads know no exceptions
+    if (status.ok())
+      status =
+          Guarded([&] { return body(part * size, std::min(count, (part + 1) * size)); });  // threads know no exceptions
     if (status.ok()) return;
     failed.store(true, std::memory_order_relaxed);
     std::lock_guard<std::mutex> lock(mutex);

@@ -1,6 +1,6 @@
-// A ragged dot has as much work as its plain dot, but only a run knows which rows meet which matrix. The common form, rows in groups with a matrix each, is a
-// product for each block of rows of a group, which threads share. The others, and strict programs, are evaluated as the specification is: row by row, skipping
-// what is in no group.
+// A ragged dot has as much work as its plain dot, but only a run knows which rows meet which matrix. The common form,
+// rows in groups with a matrix each, is a product for each block of rows of a group, which threads share. The others,
+// and strict programs, are evaluated as the specification is: row by row, skipping what is in no group.
 #include "backends/cpu/host_ops/ragged_dot_op.h"
 
 #include <algorithm>
@@ -31,7 +31,8 @@ class RaggedDotOp : public HostOp {
     }
     for (const Literal& literal : literals) operands.push_back(&literal);
     WorkBudget budget(run.cancellation);
-    const OpView op{.opcode = HloOpcode::kRaggedDot, .operands = shapes, .attributes = attributes_.get(), .budget = &budget};
+    const OpView op{
+        .opcode = HloOpcode::kRaggedDot, .operands = shapes, .attributes = attributes_.get(), .budget = &budget};
     HILO_ASSIGN_OR_RETURN(const Literal result, EvaluateOp(op, shape_, operands));
     LiteralToBytes(result, shape_, arrays.results[0]);
     return absl::OkStatus();
@@ -46,11 +47,14 @@ class RaggedDotOp : public HostOp {
 // lhs [m, k] or [k, m], rhs [groups, k, n] in any order of dimensions.
 bool IsGroupedRows(const HloInstruction& instruction) {
   const auto& attrs = instruction.attrs<RaggedDotAttrs>();
-  const Shape &lhs = instruction.operand(0)->shape(), &rhs = instruction.operand(1)->shape(), &sizes = instruction.operand(2)->shape();
-  return lhs.rank() == 2 && rhs.rank() == 3 && sizes.rank() == 1 && (sizes.element_type() == S32 || sizes.element_type() == S64) &&
-         attrs.lhs_batch_dims.empty() && attrs.lhs_contracting_dims.size() == 1 && attrs.rhs_group_dims.size() == 1 &&
+  const Shape &lhs = instruction.operand(0)->shape(), &rhs = instruction.operand(1)->shape(),
+              &sizes = instruction.operand(2)->shape();
+  return lhs.rank() == 2 && rhs.rank() == 3 && sizes.rank() == 1 &&
+         (sizes.element_type() == S32 || sizes.element_type() == S64) && attrs.lhs_batch_dims.empty() &&
+         attrs.lhs_contracting_dims.size() == 1 && attrs.rhs_group_dims.size() == 1 &&
          attrs.lhs_ragged_dims[0] != attrs.lhs_contracting_dims[0] && ShapeUtil::SameElementType(lhs, rhs) &&
-         ShapeUtil::SameElementType(lhs, instruction.shape()) && !ShapeUtil::IsZeroElementArray(lhs) && !ShapeUtil::IsZeroElementArray(rhs);
+         ShapeUtil::SameElementType(lhs, instruction.shape()) && !ShapeUtil::IsZeroElementArray(lhs) &&
+         !ShapeUtil::IsZeroElementArray(rhs);
 }
 
 template <typename T>
@@ -59,7 +63,8 @@ class GroupedRowsOp : public HostOp {
   explicit GroupedRowsOp(const HloInstruction& instruction) : general_(instruction) {
     const auto& attrs = instruction.attrs<RaggedDotAttrs>();
     const Shape &lhs = instruction.operand(0)->shape(), &rhs = instruction.operand(1)->shape();
-    const auto lhs_strides = ShapeUtil::RowMajorStrides(lhs.dimensions()), rhs_strides = ShapeUtil::RowMajorStrides(rhs.dimensions());
+    const auto lhs_strides = ShapeUtil::RowMajorStrides(lhs.dimensions()),
+               rhs_strides = ShapeUtil::RowMajorStrides(rhs.dimensions());
     const int64_t group = attrs.rhs_group_dims[0], inner = attrs.rhs_contracting_dims[0], column = 3 - group - inner;
     m_ = lhs.dimensions(attrs.lhs_ragged_dims[0]);
     k_ = rhs.dimensions(inner);
@@ -78,21 +83,25 @@ class GroupedRowsOp : public HostOp {
     std::vector<Block> blocks;
     int64_t row = 0;
     for (int64_t g = 0; g < groups_; ++g) {
-      const int64_t size = wide_sizes_ ? reinterpret_cast<const int64_t*>(arrays.operands[2])[g] : reinterpret_cast<const int32_t*>(arrays.operands[2])[g];
+      const int64_t size = wide_sizes_ ? reinterpret_cast<const int64_t*>(arrays.operands[2])[g]
+                                       : reinterpret_cast<const int32_t*>(arrays.operands[2])[g];
       if (size < 0) return general_.Run(run, arrays);  // groups that overlap
       const int64_t end = row + std::min(size, m_ - row);
       for (; row < end; row += blocks.back().rows) blocks.push_back({g, row, std::min(kRows, end - row)});
     }
     std::fill(result + row * n_, result + m_ * n_, T(0));
-    const double work = 100 + 0.05 * static_cast<double>(std::min(kRows, m_)) * static_cast<double>(n_) * static_cast<double>(k_);
-    return ForParts({run.thread_pool, run.cancellation}, static_cast<int64_t>(blocks.size()), work, [&](int64_t begin, int64_t end) -> absl::Status {
-      for (int64_t i = begin; i < end; ++i) {
-        const Block& block = blocks[i];
-        HILO_RETURN_IF_ERROR(gemm::Multiply(block.rows, n_, k_, lhs + block.row * lhs_strides_.row, lhs_strides_, rhs + block.group * group_stride_,
-                                            rhs_strides_, result + block.row * n_, n_));
-      }
-      return absl::OkStatus();
-    });
+    const double work =
+        100 + 0.05 * static_cast<double>(std::min(kRows, m_)) * static_cast<double>(n_) * static_cast<double>(k_);
+    return ForParts({run.thread_pool, run.cancellation}, static_cast<int64_t>(blocks.size()), work,
+                    [&](int64_t begin, int64_t end) -> absl::Status {
+                      for (int64_t i = begin; i < end; ++i) {
+                        const Block& block = blocks[i];
+                        HILO_RETURN_IF_ERROR(gemm::Multiply(block.rows, n_, k_, lhs + block.row * lhs_strides_.row,
+                                                            lhs_strides_, rhs + block.group * group_stride_,
+                                                            rhs_strides_, result + block.row * n_, n_));
+                      }
+                      return absl::OkStatus();
+                    });
   }
 
  private:
@@ -109,12 +118,14 @@ class GroupedRowsOp : public HostOp {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeRaggedDotOp(const HloInstruction& instruction, const CompileOptions& options) {
+absl::StatusOr<std::unique_ptr<HostOp>> MakeRaggedDotOp(const HloInstruction& instruction,
+                                                        const CompileOptions& options) {
   if (!options.strict && IsGroupedRows(instruction)) {
     switch (instruction.shape().element_type()) {
       case F32: return std::make_unique<GroupedRowsOp<float>>(instruction);
       case F64: return std::make_unique<GroupedRowsOp<double>>(instruction);
-      case S32: case U32: return std::make_unique<GroupedRowsOp<uint32_t>>(instruction);
+      case S32:
+      case U32: return std::make_unique<GroupedRowsOp<uint32_t>>(instruction);
       default: break;
     }
   }

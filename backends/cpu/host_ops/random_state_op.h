@@ -6,7 +6,8 @@
 
 namespace hilo::cpu {
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeRandomStateOp(const HloInstruction& instruction, const CompileOptions& options);
+absl::StatusOr<std::unique_ptr<HostOp>> MakeRandomStateOp(const HloInstruction& instruction,
+                                                          const CompileOptions& options);
 
 }  // namespace hilo::cpu
 

@@ -1,6 +1,7 @@
-// The k largest of a row in one pass. Elements become keys, integers in the order that is wanted. Those above the k-th largest seen so far are
-// candidates; whenever there are twice as many as wanted, all but the k largest go and the bar rises. Most blocks of a long row hold no key above
-// the bar, which a few vector instructions tell. An equal key that comes later is never above the bar, so the first of equal elements stay.
+// The k largest of a row in one pass. Elements become keys, integers in the order that is wanted. Those above the k-th
+// largest seen so far are candidates; whenever there are twice as many as wanted, all but the k largest go and the bar
+// rises. Most blocks of a long row hold no key above the bar, which a few vector instructions tell. An equal key that
+// comes later is never above the bar, so the first of equal elements stay.
 #include "backends/cpu/host_ops/top_k_op.h"
 
 #include <algorithm>
@@ -86,7 +87,9 @@ class Selector {
     Key key;
     int32_t index;
   };
-  static bool Before(const Candidate& a, const Candidate& b) { return a.key != b.key ? a.key > b.key : a.index < b.index; }
+  static bool Before(const Candidate& a, const Candidate& b) {
+    return a.key != b.key ? a.key > b.key : a.index < b.index;
+  }
 
   bool AnyAbove(const Key* keys) const {
     Key above = 0;

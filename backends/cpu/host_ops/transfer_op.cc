@@ -1,7 +1,8 @@
 // Infeed, outfeed and host transfers as host ops: arrays of the program to and from literals.
+#include "backends/cpu/host_ops/transfer_op.h"
+
 #include <cstring>
 
-#include "backends/cpu/host_ops/transfer_op.h"
 #include "base/status_macros.h"
 #include "runtime/transfer_ops.h"
 #include "shape/literal.h"
@@ -24,7 +25,8 @@ absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const uint8_t*
 
 void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<uint8_t* const> leaves) {
   if (shape.IsTuple()) {
-    for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) WriteLeaves(literal.element(i), shape.tuple_shapes(i), leaves.subspan(i, 1));
+    for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i)
+      WriteLeaves(literal.element(i), shape.tuple_shapes(i), leaves.subspan(i, 1));
   } else if (leaves[0] != nullptr) {
     LiteralToBytes(literal, shape, leaves[0]);
   }
@@ -32,7 +34,9 @@ void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<uint8_t*
 
 class TransferHostOp : public HostOp {
  public:
-  TransferHostOp(TransferOp op, const HloInstruction& instruction) : op_(std::move(op)), is_start_(instruction.opcode() == HloOpcode::kSend || instruction.opcode() == HloOpcode::kRecv) {
+  TransferHostOp(TransferOp op, const HloInstruction& instruction)
+      : op_(std::move(op)),
+        is_start_(instruction.opcode() == HloOpcode::kSend || instruction.opcode() == HloOpcode::kRecv) {
     for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(instruction.shape())) {
       result_bytes_.push_back(leaf.shape->IsArray() ? ShapeUtil::ByteSizeOf(*leaf.shape) : 0);
     }

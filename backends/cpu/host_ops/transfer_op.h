@@ -8,7 +8,8 @@
 
 namespace hilo::cpu {
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeTransferOp(const HloInstruction& instruction, const CompileOptions& options);
+absl::StatusOr<std::unique_ptr<HostOp>> MakeTransferOp(const HloInstruction& instruction,
+                                                       const CompileOptions& options);
 
 }  // namespace hilo::cpu
 

@@ -58,8 +58,7 @@ bool FactorUpper(int64_t n, T* u) {
     const auto root = std::sqrt(pivot);
     row[k] = root;
     for (int64_t j = k + 1; j < n; ++j) row[j] /= root;
-    for (int64_t i = k + 1; i < n; ++i)
-      SubtractMultiple(Conjugate(row[i]), row + i, u + i * n + i, n - i);
+    for (int64_t i = k + 1; i < n; ++i) SubtractMultiple(Conjugate(row[i]), row + i, u + i * n + i, n - i);
   }
   return true;
 }
@@ -75,20 +74,16 @@ bool FactorByLibrary(int64_t n, bool lower, T* a) {
 
 template <typename T>
 TriangularCode CodeFrom(int64_t least, int64_t n) {
-  const bool library =
-      n >= least && n <= std::numeric_limits<lapack::Int>::max() && lapack::Library<T>() != nullptr;
+  const bool library = n >= least && n <= std::numeric_limits<lapack::Int>::max() && lapack::Library<T>() != nullptr;
   return library ? TriangularCode::kLibrary : TriangularCode::kLoops;
 }
 
 // Few right-hand sides on the left are solved as rows: then the loops run along the rows of the
 // transposed triangle.
-bool AsRows(const TriangularSystem& system, int64_t count) {
-  return !system.left_side || count == 1;
-}
+bool AsRows(const TriangularSystem& system, int64_t count) { return !system.left_side || count == 1; }
 
 template <typename T>
-void SolveByLoops(const TriangularSystem& system, const T* t, T* x, int64_t count, int64_t begin,
-                  int64_t end) {
+void SolveByLoops(const TriangularSystem& system, const T* t, T* x, int64_t count, int64_t begin, int64_t end) {
   const int64_t n = system.n;
   const bool op_lower = system.lower == (system.transpose_a == TransposeKind::kNoTranspose);
   if (AsRows(system, count)) {
@@ -119,20 +114,17 @@ void SolveByLoops(const TriangularSystem& system, const T* t, T* x, int64_t coun
 }
 
 template <typename T>
-void SolveByLibrary(const TriangularSystem& system, const T* a, T* x, int64_t count, int64_t begin,
-                    int64_t end) {
+void SolveByLibrary(const TriangularSystem& system, const T* a, T* x, int64_t count, int64_t begin, int64_t end) {
   const char side = system.left_side ? 'R' : 'L', uplo = system.lower ? 'U' : 'L',
              diag = system.unit_diagonal ? 'U' : 'N';
   const char trans = system.transpose_a == TransposeKind::kNoTranspose ? 'N'
                      : system.transpose_a == TransposeKind::kTranspose ? 'T'
                                                                        : 'C';
-  const lapack::Int n = static_cast<lapack::Int>(system.n),
-                    part = static_cast<lapack::Int>(end - begin),
+  const lapack::Int n = static_cast<lapack::Int>(system.n), part = static_cast<lapack::Int>(end - begin),
                     row = static_cast<lapack::Int>(count);
   const T one = 1;
-  lapack::CallRoutine(lapack::Library<T>()->trsm, &side, &uplo, &trans, &diag,
-                      system.left_side ? &part : &n, system.left_side ? &n : &part, &one, a, &n,
-                      system.left_side ? x + begin : x + begin * system.n,
+  lapack::CallRoutine(lapack::Library<T>()->trsm, &side, &uplo, &trans, &diag, system.left_side ? &part : &n,
+                      system.left_side ? &n : &part, &one, a, &n, system.left_side ? x + begin : x + begin * system.n,
                       system.left_side ? &row : &n, size_t{1}, size_t{1}, size_t{1}, size_t{1});
 }
 
@@ -183,20 +175,19 @@ void CholeskyFactor(TriangularCode code, int64_t n, bool lower, const T* a, T* r
 template <typename T>
 void PrepareTriangle(const TriangularSystem& system, const T* a, int64_t count, T* triangle) {
   const int64_t n = system.n;
-  const bool transposed = (system.transpose_a != TransposeKind::kNoTranspose) !=
-                          (AsRows(system, count) && system.left_side);
+  const bool transposed =
+      (system.transpose_a != TransposeKind::kNoTranspose) != (AsRows(system, count) && system.left_side);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = system.lower ? 0 : i; j < (system.lower ? i + 1 : n); ++j) {
-      const T value =
-          system.transpose_a == TransposeKind::kAdjoint ? Conjugate(a[i * n + j]) : a[i * n + j];
+      const T value = system.transpose_a == TransposeKind::kAdjoint ? Conjugate(a[i * n + j]) : a[i * n + j];
       triangle[transposed ? j * n + i : i * n + j] = value;
     }
   }
 }
 
 template <typename T>
-void SolveTriangular(TriangularCode code, const TriangularSystem& system, const T* a,
-                     const T* triangle, T* x, int64_t count, int64_t begin, int64_t end) {
+void SolveTriangular(TriangularCode code, const TriangularSystem& system, const T* a, const T* triangle, T* x,
+                     int64_t count, int64_t begin, int64_t end) {
   if (code == TriangularCode::kLibrary) {
     SolveByLibrary(system, a, x, count, begin, end);
   } else {
@@ -204,16 +195,13 @@ void SolveTriangular(TriangularCode code, const TriangularSystem& system, const 
   }
 }
 
-#define HILO_INSTANTIATE(T)                                                                   \
-  template TriangularCode CholeskyCode<T>(int64_t n);                                         \
-  template TriangularCode TriangularSolveCode<T>(int64_t n);                                  \
-  template void CholeskyFactor<T>(TriangularCode code, int64_t n, bool lower, const T* a,     \
-                                  T* result, T* scratch);                                     \
-  template void PrepareTriangle<T>(const TriangularSystem& system, const T* a, int64_t count, \
-                                   T* triangle);                                              \
-  template void SolveTriangular<T>(TriangularCode code, const TriangularSystem& system,       \
-                                   const T* a, const T* triangle, T* x, int64_t count,        \
-                                   int64_t begin, int64_t end);
+#define HILO_INSTANTIATE(T)                                                                                            \
+  template TriangularCode CholeskyCode<T>(int64_t n);                                                                  \
+  template TriangularCode TriangularSolveCode<T>(int64_t n);                                                           \
+  template void CholeskyFactor<T>(TriangularCode code, int64_t n, bool lower, const T* a, T* result, T* scratch);      \
+  template void PrepareTriangle<T>(const TriangularSystem& system, const T* a, int64_t count, T* triangle);            \
+  template void SolveTriangular<T>(TriangularCode code, const TriangularSystem& system, const T* a, const T* triangle, \
+                                   T* x, int64_t count, int64_t begin, int64_t end);
 HILO_INSTANTIATE(float)
 HILO_INSTANTIATE(double)
 HILO_INSTANTIATE(std::complex<float>)

@@ -33,8 +33,8 @@ struct TriangularSystem {
 // Solves for right-hand sides [begin, end) of `count`. `triangle` is for kLoops: a from
 // PrepareTriangle.
 template <typename T>
-void SolveTriangular(TriangularCode code, const TriangularSystem& system, const T* a,
-                     const T* triangle, T* x, int64_t count, int64_t begin, int64_t end);
+void SolveTriangular(TriangularCode code, const TriangularSystem& system, const T* a, const T* triangle, T* x,
+                     int64_t count, int64_t begin, int64_t end);
 // op(a), or its transpose where that suits the loops better, into triangle[n][n].
 template <typename T>
 void PrepareTriangle(const TriangularSystem& system, const T* a, int64_t count, T* triangle);

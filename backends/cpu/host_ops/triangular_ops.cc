@@ -22,8 +22,7 @@ using ComputedAs = std::conditional_t<is_small_float<T>, float, T>;
 template <typename T>
 absl::StatusOr<std::unique_ptr<T[]>> Allocate(int64_t count) {
   std::unique_ptr<T[]> memory(new (std::nothrow) T[std::max<int64_t>(count, 1)]);
-  if (memory == nullptr)
-    return ResourceExhausted("no memory for ", count, " numbers of work space");
+  if (memory == nullptr) return ResourceExhausted("no memory for ", count, " numbers of work space");
   return memory;
 }
 
@@ -39,26 +38,21 @@ class CholeskyOp : public HostOp {
     T* result = reinterpret_cast<T*>(arrays.results[0]);
     const int64_t size = n_ * n_;
     const double work = 20 + static_cast<double>(size) * static_cast<double>(n_) * 0.05;
-    return ForParts(
-        {run.thread_pool, run.cancellation}, batch_, work,
-        [&](int64_t begin, int64_t end) -> absl::Status {
-          const bool wide = std::is_same_v<C, T>;
-          HILO_ASSIGN_OR_RETURN(const auto scratch,
-                                Allocate<C>(code_ == TriangularCode::kLoops ? size : 0));
-          HILO_ASSIGN_OR_RETURN(const auto converted, Allocate<C>(wide ? 0 : 2 * size));
-          for (int64_t b = begin; b < end; ++b) {
-            if constexpr (std::is_same_v<C, T>) {
-              CholeskyFactor(code_, n_, lower_, a + b * size, result + b * size, scratch.get());
-            } else {
-              for (int64_t i = 0; i < size; ++i) converted[i] = static_cast<C>(a[b * size + i]);
-              CholeskyFactor<C>(code_, n_, lower_, converted.get(), converted.get() + size,
-                                scratch.get());
-              for (int64_t i = 0; i < size; ++i)
-                result[b * size + i] = static_cast<T>(converted[size + i]);
-            }
-          }
-          return absl::OkStatus();
-        });
+    return ForParts({run.thread_pool, run.cancellation}, batch_, work, [&](int64_t begin, int64_t end) -> absl::Status {
+      const bool wide = std::is_same_v<C, T>;
+      HILO_ASSIGN_OR_RETURN(const auto scratch, Allocate<C>(code_ == TriangularCode::kLoops ? size : 0));
+      HILO_ASSIGN_OR_RETURN(const auto converted, Allocate<C>(wide ? 0 : 2 * size));
+      for (int64_t b = begin; b < end; ++b) {
+        if constexpr (std::is_same_v<C, T>) {
+          CholeskyFactor(code_, n_, lower_, a + b * size, result + b * size, scratch.get());
+        } else {
+          for (int64_t i = 0; i < size; ++i) converted[i] = static_cast<C>(a[b * size + i]);
+          CholeskyFactor<C>(code_, n_, lower_, converted.get(), converted.get() + size, scratch.get());
+          for (int64_t i = 0; i < size; ++i) result[b * size + i] = static_cast<T>(converted[size + i]);
+        }
+      }
+      return absl::OkStatus();
+    });
   }
 
  private:
@@ -71,10 +65,7 @@ template <typename T>
 class TriangularSolveOp : public HostOp {
  public:
   TriangularSolveOp(int64_t batch, int64_t count, const TriangularSystem& system)
-      : batch_(batch),
-        count_(count),
-        system_(system),
-        code_(TriangularSolveCode<ComputedAs<T>>(system.n)) {}
+      : batch_(batch), count_(count), system_(system), code_(TriangularSolveCode<ComputedAs<T>>(system.n)) {}
 
   absl::Status Run(const RunContext& run, const HostOpArrays& arrays) const override {
     using C = ComputedAs<T>;
@@ -104,21 +95,18 @@ class TriangularSolveOp : public HostOp {
   template <typename C>
   absl::Status Solve(const RunContext& run, const C* a, C* x) const {
     const int64_t n = system_.n, blocks = (count_ + kBlock - 1) / kBlock;
-    const double work =
-        20 + static_cast<double>(n * n) * static_cast<double>(std::min(count_, kBlock)) * 0.1;
+    const double work = 20 + static_cast<double>(n * n) * static_cast<double>(std::min(count_, kBlock)) * 0.1;
     return ForParts(
-        {run.thread_pool, run.cancellation}, batch_ * blocks, work,
-        [&](int64_t begin, int64_t end) -> absl::Status {
-          HILO_ASSIGN_OR_RETURN(const auto triangle,
-                                Allocate<C>(code_ == TriangularCode::kLoops ? n * n : 0));
+        {run.thread_pool, run.cancellation}, batch_ * blocks, work, [&](int64_t begin, int64_t end) -> absl::Status {
+          HILO_ASSIGN_OR_RETURN(const auto triangle, Allocate<C>(code_ == TriangularCode::kLoops ? n * n : 0));
           int64_t prepared = -1;
           for (int64_t i = begin; i < end; ++i) {
             const int64_t b = i / blocks, first = i % blocks * kBlock;
             if (code_ == TriangularCode::kLoops && b != prepared)
               PrepareTriangle(system_, a + b * n * n, count_, triangle.get());
             prepared = b;
-            SolveTriangular(code_, system_, a + b * n * n, triangle.get(), x + b * n * count_,
-                            count_, first, std::min(count_, first + kBlock));
+            SolveTriangular(code_, system_, a + b * n * n, triangle.get(), x + b * n * count_, count_, first,
+                            std::min(count_, first + kBlock));
           }
           return absl::OkStatus();
         });
@@ -132,9 +120,7 @@ class TriangularSolveOp : public HostOp {
 // An op on empty arrays.
 class EmptyOp : public HostOp {
  public:
-  absl::Status Run(const RunContext&, const HostOpArrays&) const override {
-    return absl::OkStatus();
-  }
+  absl::Status Run(const RunContext&, const HostOpArrays&) const override { return absl::OkStatus(); }
 };
 
 // Op<T>(arguments...) for the element type, a floating-point or complex one.
@@ -146,8 +132,7 @@ absl::StatusOr<std::unique_ptr<HostOp>> MakeTyped(PrimitiveType type, const Args
     if constexpr (is_complex<T> || std::is_floating_point_v<T> || is_small_float<T>)
       op = std::make_unique<Op<T>>(args...);
   });
-  if (op == nullptr)
-    return Unimplemented("there is no linear algebra in ", PrimitiveTypeName(type));
+  if (op == nullptr) return Unimplemented("there is no linear algebra in ", PrimitiveTypeName(type));
   return op;
 }
 
@@ -159,12 +144,10 @@ int64_t BatchOf(const Shape& shape) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HostOp>> MakeCholeskyOp(const HloInstruction& instruction,
-                                                       const CompileOptions&) {
+absl::StatusOr<std::unique_ptr<HostOp>> MakeCholeskyOp(const HloInstruction& instruction, const CompileOptions&) {
   const Shape& shape = instruction.shape();
   if (ShapeUtil::IsZeroElementArray(shape)) return std::make_unique<EmptyOp>();
-  return MakeTyped<CholeskyOp>(shape.element_type(), BatchOf(shape),
-                               shape.dimensions(shape.rank() - 1),
+  return MakeTyped<CholeskyOp>(shape.element_type(), BatchOf(shape), shape.dimensions(shape.rank() - 1),
                                instruction.attrs<CholeskyAttrs>().lower);
 }
 
@@ -179,8 +162,7 @@ absl::StatusOr<std::unique_ptr<HostOp>> MakeTriangularSolveOp(const HloInstructi
                                    .unit_diagonal = attrs.unit_diagonal,
                                    .transpose_a = attrs.transpose_a};
   return MakeTyped<TriangularSolveOp>(shape.element_type(), BatchOf(shape),
-                                      shape.dimensions(shape.rank() - (attrs.left_side ? 1 : 2)),
-                                      system);
+                                      shape.dimensions(shape.rank() - (attrs.left_side ? 1 : 2)), system);
 }
 
 }  // namespace hilo::cpu

@@ -1,6 +1,7 @@
-// Argmax and its kin (hlo/analysis/choice_reduction.h): f is the computation, g(x, y) is f with the pair that stands first as its first operand.
-// Then a row can be reduced in lanes, each in order, the lanes by g, and the initial pair at the end: to the element chosen, that is what the loop in
-// order computes. (Of a maximum that occurs as 0 and as -0 it may return the other one, so strict numerics stay with the loop.)
+// Argmax and its kin (hlo/analysis/choice_reduction.h): f is the computation, g(x, y) is f with the pair that stands
+// first as its first operand. Then a row can be reduced in lanes, each in order, the lanes by g, and the initial pair
+// at the end: to the element chosen, that is what the loop in order computes. (Of a maximum that occurs as 0 and as -0
+// it may return the other one, so strict numerics stay with the loop.)
 #include "backends/cpu/kernels/choice_reduction.h"
 
 #include "backends/cpu/kernels/reduction.h"
@@ -26,7 +27,8 @@ absl::StatusOr<Kernel> ChoiceKernel(FunctionEmitter&, const HloInstruction* inst
   sizes.remove_suffix(1);
   Kernel kernel;
   kernel.units = Product(sizes);
-  kernel.emit = [instruction, reduce, width, row, sizes](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+  kernel.emit = [instruction, reduce, width, row, sizes](FunctionEmitter& f, llvm::Value* begin,
+                                                         llvm::Value* end) -> absl::Status {
     HILO_RETURN_IF_ERROR(f.LoadScalarOperands(instruction));
     llvm::IRBuilder<>& b = f.b();
     const HloComputation& choose = *reduce->called_computation();
@@ -34,7 +36,9 @@ absl::StatusOr<Kernel> ChoiceKernel(FunctionEmitter&, const HloInstruction* inst
     const int64_t accumulators = row >= 2 * kAccumulators * width ? kAccumulators : 1, group = accumulators * width;
     // g of the essay.
     auto merge = [&](const Elements& x, const Elements& y) {
-      llvm::Value* swap = codegen::EmitCompare(f.context(), ComparisonDirection::kLt, ComparisonType::kDefault, position, y[1], x[1]).re;
+      llvm::Value* swap =
+          codegen::EmitCompare(f.context(), ComparisonDirection::kLt, ComparisonType::kDefault, position, y[1], x[1])
+              .re;
       Elements first, second;
       for (int i : {0, 1}) {
         first.push_back(codegen::EmitSelect(f.context(), swap, y[i], x[i]));
@@ -63,16 +67,19 @@ absl::StatusOr<Kernel> ChoiceKernel(FunctionEmitter&, const HloInstruction* inst
           return UnpackLanes(Carried(carried.begin() + 2 * a, carried.begin() + 2 * a + 2), like);
         };
         const int64_t grouped = row / group * group;
-        HILO_ASSIGN_OR_RETURN(Carried running, codegen::EmitLoop(f.context(), "row", b.getInt64(group), b.getInt64(grouped), group, start,
-            [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
-              Carried next;
-              for (int64_t a = 0; a < accumulators; ++a) {
-                HILO_ASSIGN_OR_RETURN(Elements elements, vector(b.CreateNSWAdd(i, b.getInt64(a * width)), width));
-                HILO_ASSIGN_OR_RETURN(Elements chosen, Combine(f, choose, accumulator(now, a), elements));
-                for (llvm::Value* value : PackLanes(f, chosen)) next.push_back(value);
-              }
-              return next;
-            }));
+        HILO_ASSIGN_OR_RETURN(
+            Carried running,
+            codegen::EmitLoop(
+                f.context(), "row", b.getInt64(group), b.getInt64(grouped), group, start,
+                [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
+                  Carried next;
+                  for (int64_t a = 0; a < accumulators; ++a) {
+                    HILO_ASSIGN_OR_RETURN(Elements elements, vector(b.CreateNSWAdd(i, b.getInt64(a * width)), width));
+                    HILO_ASSIGN_OR_RETURN(Elements chosen, Combine(f, choose, accumulator(now, a), elements));
+                    for (llvm::Value* value : PackLanes(f, chosen)) next.push_back(value);
+                  }
+                  return next;
+                }));
         best = accumulator(running, 0);
         for (int64_t a = 1; a < accumulators; ++a) {
           HILO_ASSIGN_OR_RETURN(best, merge(best, accumulator(running, a)));

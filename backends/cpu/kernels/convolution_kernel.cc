@@ -1,14 +1,16 @@
-// Convolution as register tiles: a tile of rows times vectors of results stays in registers while the taps of the window and the input features
-// go by. Each step loads what its row and its vector need and adds up their products, so that most operands come from registers:
+// Convolution as register tiles: a tile of rows times vectors of results stays in registers while the taps of the
+// window and the input features go by. Each step loads what its row and its vector need and adds up their products, so
+// that most operands come from registers:
 //
 //   for tap, feature:    y[v] = kernel, x[r] = input;    sum[r][v] += x[r] * y[v]
 //
-// Which dimensions are rows and lanes the plan decides (convolution_plan.h), so the same code serves every order of dimensions, gradients
-// with windows as large as images, and depthwise convolutions, in any type.
+// Which dimensions are rows and lanes the plan decides (convolution_plan.h), so the same code serves every order of
+// dimensions, gradients with windows as large as images, and depthwise convolutions, in any type.
 //
-// What the window meets outside of the input is passed over by the bounds of the loops over its taps. Rows that differ from others in their bounds
-// go one by one; where they would be too many of all, their tiles are emitted for their very place: the taps along the rows are unrolled, each
-// with the rows that it meets. Only where lanes differ are there masks.
+// What the window meets outside of the input is passed over by the bounds of the loops over its taps. Rows that differ
+// from others in their bounds go one by one; where they would be too many of all, their tiles are emitted for their
+// very place: the taps along the rows are unrolled, each with the rows that it meets. Only where lanes differ are there
+// masks.
 #include <algorithm>
 #include <memory>
 
@@ -34,7 +36,8 @@ class PhaseEmitter {
  public:
   PhaseEmitter(const HloInstruction* convolution, const ConvolutionPhase& phase, const codegen::TargetTraits& target)
       : convolution_(convolution), phase_(phase), type_(convolution->shape().element_type()) {
-    plan_ = PlanOf(phase, type_, {.vector_bits = std::max(target.vector_bits, 32), .registers = target.has_avx512 ? 32 : 16});
+    plan_ = PlanOf(phase, type_,
+                   {.vector_bits = std::max(target.vector_bits, 32), .registers = target.has_avx512 ? 32 : 16});
     if (plan_.lanes >= 0) lanes_ = phase_.axes[plan_.lanes];
     if (plan_.tile >= 0) tile_ = phase_.axes[plan_.tile];
     block_ = int64_t{plan_.width} * plan_.vectors;
@@ -68,14 +71,14 @@ class PhaseEmitter {
  private:
   // Where a tile is, and which of its results the current tap meets.
   struct Tile {
-    llvm::Value *lhs, *rhs, *out;       // positions of its first row and lane at the first tap
-    llvm::Value* place = nullptr;       // of its first row
-    int64_t known_place = -1;           // the same, if the rows differ in their bounds
+    llvm::Value *lhs, *rhs, *out;  // positions of its first row and lane at the first tap
+    llvm::Value* place = nullptr;  // of its first row
+    int64_t known_place = -1;      // the same, if the rows differ in their bounds
     int rows = 1;
-    bool clamped = false;               // its one row may reach outside
-    bool masked = false;                // its lanes may reach outside
-    int first_row = 0, last_row = 1;    // met by the tap
-    std::vector<llvm::Value*> met;      // lanes met by the tap, a mask a vector; empty: all
+    bool clamped = false;             // its one row may reach outside
+    bool masked = false;              // its lanes may reach outside
+    int first_row = 0, last_row = 1;  // met by the tap
+    std::vector<llvm::Value*> met;    // lanes met by the tap, a mask a vector; empty: all
   };
   struct Bounds {
     llvm::Value *first, *last;
@@ -103,10 +106,12 @@ class PhaseEmitter {
     move(first_lane_, lanes_, &tile);
     live_.clear();
     for (int v = 0; v < plan_.vectors && lanes_.count % block_ != 0; ++v) {
-      live_.push_back(LaneIndex::Strided(b.CreateNSWAdd(first_lane_, b.getInt64(v * plan_.width)), 1).InRange(f.context(), 0, lanes_.count));
+      live_.push_back(LaneIndex::Strided(b.CreateNSWAdd(first_lane_, b.getInt64(v * plan_.width)), 1)
+                          .InRange(f.context(), 0, lanes_.count));
     }
     llvm::Value* first_tile = b.CreateNSWMul(place.back().Base(f.context()), b.getInt64(tiles_a_unit_));
-    llvm::Value* last_tile = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first_tile, b.getInt64(tiles_a_unit_)), b.getInt64(tiles_));
+    llvm::Value* last_tile = b.CreateBinaryIntrinsic(
+        llvm::Intrinsic::smin, b.CreateNSWAdd(first_tile, b.getInt64(tiles_a_unit_)), b.getInt64(tiles_));
     const auto tiles = [&](bool masked) {
       Tile here = tile;
       here.masked = masked;
@@ -116,22 +121,27 @@ class PhaseEmitter {
     const ConvolutionReach::Range inside = PlacesInside(lanes_);
     const int64_t first = (inside.first + block_ - 1) / block_, last = inside.last / block_;
     if (first >= last) return tiles(true);
-    llvm::Value* whole = b.CreateAnd(b.CreateICmpSGE(block, b.getInt64(first)), b.CreateICmpSLT(block, b.getInt64(last)));
+    llvm::Value* whole =
+        b.CreateAnd(b.CreateICmpSGE(block, b.getInt64(first)), b.CreateICmpSLT(block, b.getInt64(last)));
     return Either(f, "inside", whole, [&] { return tiles(false); }, [&] { return tiles(true); });
   }
 
   template <typename True, typename False>
-  static absl::Status Either(FunctionEmitter& f, absl::string_view name, llvm::Value* condition, True on_true, False on_false) {
+  static absl::Status Either(FunctionEmitter& f, absl::string_view name, llvm::Value* condition, True on_true,
+                             False on_false) {
     const auto side = [](absl::Status status) -> absl::StatusOr<Carried> {
       if (!status.ok()) return status;
       return Carried();
     };
-    return codegen::EmitBranches(f.context(), name, condition, [&] { return side(on_true()); }, [&] { return side(on_false()); }).status();
+    return codegen::EmitBranches(
+               f.context(), name, condition, [&] { return side(on_true()); }, [&] { return side(on_false()); })
+        .status();
   }
 
   // Tiles [first, last). Rows in front of the first and behind the last tile belong to those.
   template <typename Move>
-  absl::Status EmitTiles(FunctionEmitter& f, const Tile& origin, const Move& move, llvm::Value* first, llvm::Value* last) {
+  absl::Status EmitTiles(FunctionEmitter& f, const Tile& origin, const Move& move, llvm::Value* first,
+                         llvm::Value* last) {
     llvm::IRBuilder<>& b = f.b();
     const int64_t rows = plan_.rows;
     const auto emit = [&](llvm::Value* place, int64_t known_place, int64_t count, bool clamped) {
@@ -150,26 +160,37 @@ class PhaseEmitter {
     const int64_t last_alike = std::max(first_alike, (inside.last - places_.first) / rows);
     const auto placed = [&](int64_t tile) {
       const int64_t place = places_.first + tile * rows;
-      llvm::Value* here = b.CreateAnd(b.CreateICmpSLE(first, b.getInt64(tile)), b.CreateICmpSGT(last, b.getInt64(tile)));
-      return Either(f, "tile", here, [&] { return emit(b.getInt64(place), placed_ ? place : -1, std::min(rows, places_.last - place), false); },
-                    [] { return absl::OkStatus(); });
+      llvm::Value* here =
+          b.CreateAnd(b.CreateICmpSLE(first, b.getInt64(tile)), b.CreateICmpSGT(last, b.getInt64(tile)));
+      return Either(
+          f, "tile", here,
+          [&] { return emit(b.getInt64(place), placed_ ? place : -1, std::min(rows, places_.last - place), false); },
+          [] { return absl::OkStatus(); });
     };
     for (int64_t tile = 0; tile < first_alike; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
     llvm::Value* from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, b.getInt64(first_alike));
     llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, b.getInt64(last_alike));
-    HILO_RETURN_IF_ERROR(ForEach(f, "tiles", from, to, [&](llvm::Value* tile) {
-      return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), b.getInt64(places_.first)), -1, rows, false);
-    }, 1, tiles_a_unit_));
+    HILO_RETURN_IF_ERROR(ForEach(
+        f, "tiles", from, to,
+        [&](llvm::Value* tile) {
+          return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), b.getInt64(places_.first)), -1, rows,
+                      false);
+        },
+        1, tiles_a_unit_));
     for (int64_t tile = last_alike; tile < tiles_; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
     // One by one those in front of all tiles and those behind.
     const int64_t in_front = places_.first, singles = in_front + tile_.count - places_.last;
     if (singles == 0) return absl::OkStatus();
     llvm::Value* begin = b.CreateSelect(b.CreateICmpEQ(first, b.getInt64(0)), b.getInt64(0), b.getInt64(in_front));
-    llvm::Value* end = b.CreateSelect(b.CreateICmpEQ(last, b.getInt64(tiles_)), b.getInt64(singles), b.getInt64(in_front));
-    return ForEach(f, "border", begin, end, [&](llvm::Value* single) {
-      llvm::Value* behind = b.CreateNSWAdd(single, b.getInt64(places_.last - in_front));
-      return emit(b.CreateSelect(b.CreateICmpSLT(single, b.getInt64(in_front)), single, behind), -1, 1, true);
-    }, 1, singles);
+    llvm::Value* end =
+        b.CreateSelect(b.CreateICmpEQ(last, b.getInt64(tiles_)), b.getInt64(singles), b.getInt64(in_front));
+    return ForEach(
+        f, "border", begin, end,
+        [&](llvm::Value* single) {
+          llvm::Value* behind = b.CreateNSWAdd(single, b.getInt64(places_.last - in_front));
+          return emit(b.CreateSelect(b.CreateICmpSLT(single, b.getInt64(in_front)), single, behind), -1, 1, true);
+        },
+        1, singles);
   }
 
   // --- one tile ---
@@ -185,7 +206,9 @@ class PhaseEmitter {
       for (int v = 0; v < plan_.vectors; ++v) {
         if (!live_.empty()) context.lanes.mask = live_[v];
         context.lanes.first_lane_active = live_.empty();
-        array.Store(context, At(tile.out, lanes_.out, r * tile_.out + v * plan_.width * lanes_.out, convolution_->shape()), ValueAt(sums, r, v));
+        array.Store(context,
+                    At(tile.out, lanes_.out, r * tile_.out + v * plan_.width * lanes_.out, convolution_->shape()),
+                    ValueAt(sums, r, v));
       }
     }
     return absl::OkStatus();
@@ -234,7 +257,8 @@ class PhaseEmitter {
       latch = b.GetInsertBlock();
       return next;
     };
-    HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "taps", bounds.first, bounds.last, 1, std::move(sums), body, known, tap.count));
+    HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "taps", bounds.first, bounds.last, 1, std::move(sums),
+                                                  body, known, tap.count));
     if (tile.rows * plan_.vectors >= kFullBody) KeepRolled(latch);
     return sums;
   }
@@ -250,9 +274,13 @@ class PhaseEmitter {
   // One product for each result that the tap meets.
   absl::StatusOr<Carried> EmitStep(FunctionEmitter& f, const Tile& tile, Carried sums) {
     codegen::EmitterContext& context = f.context();
-    const auto load = [&](const HloInstruction* operand, llvm::Value* position, int64_t lane_stride, int64_t offset, int v) -> absl::StatusOr<ElementValue> {
+    const auto load = [&](const HloInstruction* operand, llvm::Value* position, int64_t lane_stride, int64_t offset,
+                          int v) -> absl::StatusOr<ElementValue> {
       codegen::RegionScope region(context);
-      llvm::Value* mask = lane_stride == 0 ? nullptr : !tile.met.empty() ? tile.met[v] : lanes_.window < 0 && !live_.empty() ? live_[v] : nullptr;
+      llvm::Value* mask = lane_stride == 0                      ? nullptr
+                          : !tile.met.empty()                   ? tile.met[v]
+                          : lanes_.window < 0 && !live_.empty() ? live_[v]
+                                                                : nullptr;
       context.lanes.mask = mask;
       context.lanes.first_lane_active = mask == nullptr;
       return f.elements().Generate(operand, At(position, lane_stride, offset, operand->shape()));
@@ -268,15 +296,18 @@ class PhaseEmitter {
         } else if (r > tile.first_row && tile_.lhs == 0) {
           x[v] = kept_x_[v];
         } else {
-          HILO_ASSIGN_OR_RETURN(x[v], load(convolution_->operand(0), tile.lhs, lanes_.lhs, r * tile_.lhs + v * plan_.width * lanes_.lhs, v));
+          HILO_ASSIGN_OR_RETURN(x[v], load(convolution_->operand(0), tile.lhs, lanes_.lhs,
+                                           r * tile_.lhs + v * plan_.width * lanes_.lhs, v));
         }
         if (new_y) {
-          HILO_ASSIGN_OR_RETURN(y[v], load(convolution_->operand(1), tile.rhs, lanes_.rhs, r * tile_.rhs + v * plan_.width * lanes_.rhs, v));
+          HILO_ASSIGN_OR_RETURN(y[v], load(convolution_->operand(1), tile.rhs, lanes_.rhs,
+                                           r * tile_.rhs + v * plan_.width * lanes_.rhs, v));
         } else if (lanes_.rhs == 0) {
           y[v] = y[0];
         }
         const ElementValue sum = ValueAt(sums, r, v);
-        HILO_ASSIGN_OR_RETURN(const ElementValue product, codegen::EmitBinaryOp(context, HloOpcode::kMultiply, type_, x[v], y[v]));
+        HILO_ASSIGN_OR_RETURN(const ElementValue product,
+                              codegen::EmitBinaryOp(context, HloOpcode::kMultiply, type_, x[v], y[v]));
         HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(context, HloOpcode::kAdd, type_, sum, product));
         next = context.Splat(next);
         if (!tile.met.empty()) next = codegen::EmitSelect(context, tile.met[v], next, sum);
@@ -311,7 +342,8 @@ class PhaseEmitter {
       return reach.dilation == 1 ? positive : b.CreateUDiv(b.CreateAdd(positive, round), dilation);
     };
     llvm::Value* last = quotient(b.CreateSub(b.getInt64(reach.size), at));
-    return {quotient(b.CreateNeg(at)), b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, b.getInt64(TapOf(window).count))};
+    return {quotient(b.CreateNeg(at)),
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, b.getInt64(TapOf(window).count))};
   }
   std::vector<llvm::Value*> LanesMet(FunctionEmitter& f, int window, llvm::Value* t) const {
     llvm::IRBuilder<>& b = f.b();
@@ -319,7 +351,9 @@ class PhaseEmitter {
     llvm::Value* at = Moved(b, Moved(b, b.getInt64(reach.offset), first_lane_, reach.stride), t, reach.dilation);
     std::vector<llvm::Value*> met;
     for (int v = 0; v < plan_.vectors; ++v) {
-      llvm::Value* inside = LaneIndex::Strided(at, reach.stride).AddConstant(v * plan_.width * reach.stride).InRange(f.context(), 0, reach.size);
+      llvm::Value* inside = LaneIndex::Strided(at, reach.stride)
+                                .AddConstant(v * plan_.width * reach.stride)
+                                .InRange(f.context(), 0, reach.size);
       met.push_back(f.context().Splat(inside));
     }
     return met;
@@ -350,14 +384,14 @@ class PhaseEmitter {
   std::vector<ConvolutionAxis> outer_;
   std::vector<int64_t> sizes_;  // of units: blocks of lanes, outer axes, groups of tiles
   int64_t block_ = 1, tiles_ = 1, tiles_a_unit_ = 1, units_ = 1;
-  bool placed_ = false;                 // tiles that reach outside are emitted for their place
-  ConvolutionReach::Range places_{};    // that tiles cover
+  bool placed_ = false;               // tiles that reach outside are emitted for their place
+  ConvolutionReach::Range places_{};  // that tiles cover
 
   // Of the unit that is being emitted.
-  std::vector<Bounds> bounds_;          // of the taps of each window that moves along an outer axis
+  std::vector<Bounds> bounds_;  // of the taps of each window that moves along an outer axis
   llvm::Value* first_lane_ = nullptr;
-  std::vector<llvm::Value*> live_;      // lanes that exist, a mask a vector; empty: all
-  std::vector<ElementValue> kept_x_;    // of the row before
+  std::vector<llvm::Value*> live_;    // lanes that exist, a mask a vector; empty: all
+  std::vector<ElementValue> kept_x_;  // of the row before
 };
 
 }  // namespace
@@ -366,8 +400,8 @@ absl::StatusOr<Kernel> ConvolutionKernel(FunctionEmitter& f, const HloInstructio
   if (ShapeUtil::IsZeroElementArray(instruction->shape())) {
     return Kernel{.units = 0, .emit = [](FunctionEmitter&, llvm::Value*, llvm::Value*) { return absl::OkStatus(); }};
   }
-  const auto phases = PhasesOf(instruction->attrs<ConvolutionAttrs>(), instruction->operand(0)->shape(), instruction->operand(1)->shape(),
-                               instruction->shape(), f.context().numerics().strict);
+  const auto phases = PhasesOf(instruction->attrs<ConvolutionAttrs>(), instruction->operand(0)->shape(),
+                               instruction->operand(1)->shape(), instruction->shape(), f.context().numerics().strict);
   if (!phases) return LoopKernel(f, instruction);
   auto emitters = std::make_shared<std::vector<PhaseEmitter>>();
   Kernel kernel;
@@ -382,7 +416,8 @@ absl::StatusOr<Kernel> ConvolutionKernel(FunctionEmitter& f, const HloInstructio
     for (PhaseEmitter& emitter : *emitters) {
       // The part of [begin, end) that is the phase's.
       const auto mine = [&](llvm::Value* unit) {
-        llvm::Value* from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(unit, b.getInt64(first)), b.getInt64(0));
+        llvm::Value* from =
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(unit, b.getInt64(first)), b.getInt64(0));
         return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, from, b.getInt64(emitter.units()));
       };
       HILO_RETURN_IF_ERROR(emitter.Emit(f, mine(begin), mine(end)));

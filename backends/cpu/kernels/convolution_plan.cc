@@ -13,7 +13,9 @@ namespace {
 constexpr int64_t kMaxPhases = 16;
 
 // Positions far outside of an array, which are never accessed, may wrap.
-int64_t Product(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t Product(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 int64_t Sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
 int64_t CeilDiv(int64_t a, int64_t b) { return a > 0 ? (a - 1) / b + 1 : 0; }  // not below 0
 
@@ -33,7 +35,10 @@ std::vector<PhaseWindow> PhasesOfWindow(Window::Dimension window, int64_t size, 
   const int64_t tap_step = dilation / std::gcd(dilation, window.window_dilation);
   std::vector<PhaseWindow> phases;
   for (int64_t first = 0; first < std::min(place_step, places) && first < kMaxPhases + 1; ++first) {
-    PhaseWindow phase{.places = CeilDiv(places - first, place_step), .first_place = first, .place_step = place_step, .tap_step = tap_step};
+    PhaseWindow phase{.places = CeilDiv(places - first, place_step),
+                      .first_place = first,
+                      .place_step = place_step,
+                      .tap_step = tap_step};
     phase.reach = {.stride = window.stride / std::gcd(dilation, window.stride),
                    .dilation = window.window_dilation / std::gcd(dilation, window.window_dilation),
                    .size = size};
@@ -53,7 +58,9 @@ std::vector<PhaseWindow> PhasesOfWindow(Window::Dimension window, int64_t size, 
 bool IsOne(const ConvolutionAxis& a, const ConvolutionAxis& b) {
   return a.lhs == b.lhs * b.count && a.rhs == b.rhs * b.count && a.out == b.out * b.count;
 }
-bool IsOne(const ConvolutionTap& a, const ConvolutionTap& b) { return a.lhs == b.lhs * b.count && a.rhs == b.rhs * b.count; }
+bool IsOne(const ConvolutionTap& a, const ConvolutionTap& b) {
+  return a.lhs == b.lhs * b.count && a.rhs == b.rhs * b.count;
+}
 
 // Merges loop i with loop i + 1 (or, of axes, with any other) where both are one walk over the arrays.
 template <typename Loop>
@@ -68,12 +75,15 @@ void Merge(std::vector<Loop>* loops, bool neighbours) {
   }
 }
 
-void AddWindow(const PhaseWindow& window, bool reversed, int64_t size, int64_t lhs_stride, int64_t rhs_stride, int64_t out_stride,
-               ConvolutionPhase* phase) {
+void AddWindow(const PhaseWindow& window, bool reversed, int64_t size, int64_t lhs_stride, int64_t rhs_stride,
+               int64_t out_stride, ConvolutionPhase* phase) {
   const ConvolutionReach& reach = window.reach;
   const int64_t direction = reversed ? -1 : 1;
-  ConvolutionAxis axis{.count = window.places, .lhs = Product(reach.stride, lhs_stride), .out = Product(window.place_step, out_stride)};
-  ConvolutionTap tap{.count = window.taps, .lhs = Product(reach.dilation, lhs_stride), .rhs = direction * Product(window.tap_step, rhs_stride)};
+  ConvolutionAxis axis{
+      .count = window.places, .lhs = Product(reach.stride, lhs_stride), .out = Product(window.place_step, out_stride)};
+  ConvolutionTap tap{.count = window.taps,
+                     .lhs = Product(reach.dilation, lhs_stride),
+                     .rhs = direction * Product(window.tap_step, rhs_stride)};
   phase->lhs = Sum(phase->lhs, Product(reach.offset, lhs_stride));
   phase->rhs += (reversed ? size - 1 - window.first_tap : window.first_tap) * rhs_stride;
   phase->out += window.first_place * out_stride;
@@ -117,8 +127,8 @@ ConvolutionReach::Range ConvolutionReach::PlacesInside(int64_t places, int64_t t
   return {first, std::max(first, last)};
 }
 
-std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& attrs, const Shape& lhs, const Shape& rhs, const Shape& out,
-                                                      bool in_order) {
+std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& attrs, const Shape& lhs, const Shape& rhs,
+                                                      const Shape& out, bool in_order) {
   const ConvolutionDimensionNumbers& numbers = attrs.dim_labels;
   const std::vector<int64_t> lhs_strides = ShapeUtil::RowMajorStrides(lhs.dimensions());
   const std::vector<int64_t> rhs_strides = ShapeUtil::RowMajorStrides(rhs.dimensions());
@@ -127,7 +137,8 @@ std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& at
   const int64_t groups = attrs.feature_group_count * attrs.batch_group_count;
   const int64_t group_size = rhs.dimensions(numbers.kernel_output_feature_dimension()) / groups;
   const int64_t batch = out.dimensions(numbers.output_batch_dimension());
-  const int64_t lhs_batch = lhs_strides[numbers.input_batch_dimension()], lhs_feature = lhs_strides[numbers.input_feature_dimension()];
+  const int64_t lhs_batch = lhs_strides[numbers.input_batch_dimension()],
+                lhs_feature = lhs_strides[numbers.input_feature_dimension()];
   const int64_t rhs_feature = rhs_strides[numbers.kernel_output_feature_dimension()];
   const int64_t out_feature = out_strides[numbers.output_feature_dimension()];
 
@@ -147,14 +158,15 @@ std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& at
     std::vector<ConvolutionPhase> next;
     for (const ConvolutionPhase& phase : phases) {
       for (const PhaseWindow& one : windows) {
-        AddWindow(one, window.window_reversal, window.size, lhs_strides[input], rhs_strides[numbers.kernel_spatial_dimensions()[s]],
-                  out_strides[output], &next.emplace_back(phase));
+        AddWindow(one, window.window_reversal, window.size, lhs_strides[input],
+                  rhs_strides[numbers.kernel_spatial_dimensions()[s]], out_strides[output], &next.emplace_back(phase));
       }
     }
     phases = std::move(next);
   }
   for (ConvolutionPhase& phase : phases) {
-    phase.taps.push_back({.count = in, .lhs = lhs_feature, .rhs = rhs_strides[numbers.kernel_input_feature_dimension()]});
+    phase.taps.push_back(
+        {.count = in, .lhs = lhs_feature, .rhs = rhs_strides[numbers.kernel_input_feature_dimension()]});
     std::erase_if(phase.axes, [](const ConvolutionAxis& axis) { return axis.count == 1; });
     std::erase_if(phase.taps, [](const ConvolutionTap& tap) { return tap.count == 1 && tap.window < 0; });
     if (!in_order) {
@@ -169,7 +181,8 @@ std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& at
 }
 
 const ConvolutionTap& TapOf(const ConvolutionPhase& phase, int window) {
-  return *std::find_if(phase.taps.begin(), phase.taps.end(), [&](const ConvolutionTap& tap) { return tap.window == window; });
+  return *std::find_if(phase.taps.begin(), phase.taps.end(),
+                       [&](const ConvolutionTap& tap) { return tap.window == window; });
 }
 
 bool IsPlaced(const ConvolutionPhase& phase, const ConvolutionAxis& tile) {
@@ -194,7 +207,8 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
   best.cost = -1;
   for (int l = -1; l < axes; ++l) {
     const ConvolutionAxis& lanes = l < 0 ? none : phase.axes[l];
-    const int width = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(lanes.count, std::max(1, machine.vector_bits / bits)))));
+    const int width = static_cast<int>(
+        std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(lanes.count, std::max(1, machine.vector_bits / bits)))));
     const int64_t vectors_in_all = CeilDiv(lanes.count, width);
     for (int vectors = 1; vectors <= std::min<int64_t>(4, vectors_in_all); ++vectors) {
       for (int t = -1; t < axes; ++t) {
@@ -205,19 +219,28 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
         const int64_t tiled = std::max<int64_t>(places.last - places.first, 0), singles = tile.count - tiled;
         for (int64_t rows = most; rows >= 1; --rows) {
           const auto step = [&](int64_t r) {
-            const double lhs = LoadCost(lanes.lhs, width) * static_cast<double>((tile.lhs != 0 ? r : 1) * (lanes.lhs != 0 ? vectors : 1));
-            const double rhs = LoadCost(lanes.rhs, width) * static_cast<double>((tile.rhs != 0 ? r : 1) * (lanes.rhs != 0 ? vectors : 1));
+            const double lhs = LoadCost(lanes.lhs, width) *
+                               static_cast<double>((tile.lhs != 0 ? r : 1) * (lanes.lhs != 0 ? vectors : 1));
+            const double rhs = LoadCost(lanes.rhs, width) *
+                               static_cast<double>((tile.rhs != 0 ? r : 1) * (lanes.rhs != 0 ? vectors : 1));
             // Chains of dependent sums are hidden behind one another once there are some.
             return std::max({static_cast<double>(r * vectors) * work, lhs + rhs, 4 * work}) + 0.1 * (lhs + rhs);
           };
           const int64_t rest = tiled % rows;
-          double cost = all / static_cast<double>(lanes.count * tile.count) * static_cast<double>(CeilDiv(vectors_in_all, vectors)) *
-                        (static_cast<double>(tiled / rows) * step(rows) + (rest > 0 ? step(rest) : 0) + static_cast<double>(singles) * step(1));
+          double cost = all / static_cast<double>(lanes.count * tile.count) *
+                        static_cast<double>(CeilDiv(vectors_in_all, vectors)) *
+                        (static_cast<double>(tiled / rows) * step(rows) + (rest > 0 ? step(rest) : 0) +
+                         static_cast<double>(singles) * step(1));
           cost *= 1 + 0.002 * static_cast<double>((rows + rest) * vectors);  // code
           if (lanes.window >= 0) cost *= 1.2;
           if (tile.window >= 0) cost *= 1.05;
           if (best.cost < 0 || cost < best.cost) {
-            best = {.lanes = l, .tile = t, .width = width, .vectors = vectors, .rows = static_cast<int>(rows), .cost = cost};
+            best = {.lanes = l,
+                    .tile = t,
+                    .width = width,
+                    .vectors = vectors,
+                    .rows = static_cast<int>(rows),
+                    .cost = cost};
           }
         }
       }
@@ -250,17 +273,20 @@ Shape Permuted(const Shape& shape, const std::vector<int64_t>& permutation) {
 }  // namespace
 
 bool IsKernelConvolution(const HloInstruction& convolution) {
-  const Shape &lhs = convolution.operand(0)->shape(), &rhs = convolution.operand(1)->shape(), &out = convolution.shape();
+  const Shape &lhs = convolution.operand(0)->shape(), &rhs = convolution.operand(1)->shape(),
+              &out = convolution.shape();
   const PrimitiveType type = out.element_type();
   if (lhs.element_type() != type || rhs.element_type() != type || SumType(type, type, type) != type) return false;
-  if (ShapeUtil::IsZeroElementArray(out) || ShapeUtil::IsZeroElementArray(lhs) || ShapeUtil::IsZeroElementArray(rhs)) return true;
+  if (ShapeUtil::IsZeroElementArray(out) || ShapeUtil::IsZeroElementArray(lhs) || ShapeUtil::IsZeroElementArray(rhs))
+    return true;
   // Against the forms that the expansion makes of it.
   ConvolutionAttrs turned = convolution.attrs<ConvolutionAttrs>();
   Shape turned_lhs = lhs, turned_rhs = rhs;
   double moved = 0, best = -1;
   const double as_it_is = CostOf(turned, lhs, rhs, out);
   for (Shape* operand : {&turned_rhs, &turned_lhs}) {
-    const std::vector<int64_t> permutation = operand == &turned_rhs ? TurnKernel(&turned.dim_labels) : TurnInput(&turned.dim_labels);
+    const std::vector<int64_t> permutation =
+        operand == &turned_rhs ? TurnKernel(&turned.dim_labels) : TurnInput(&turned.dim_labels);
     if (permutation.empty()) continue;
     *operand = Permuted(*operand, permutation);
     moved += static_cast<double>(ShapeUtil::ElementsIn(*operand));

@@ -1,14 +1,16 @@
-// A dot is a batch of matrix products. Big ones in f32 go to the library, in f64 and integers to gemm/, in blocks of rows that threads share; the operands' free and
-// contracting dimensions must each have one stride, of which one is 1, which covers every order of dimensions that attention and its gradient use. Narrower numbers
-// become such a product in f32, s8 or s16 (hlo/passes/expand/dot.cc). All others are loops: each result element adds up its products in order, with the lanes along the minor-most dimension of the result.
+// A dot is a batch of matrix products. Big ones in f32 go to the library, in f64 and integers to gemm/, in blocks of
+// rows that threads share; the operands' free and contracting dimensions must each have one stride, of which one is 1,
+// which covers every order of dimensions that attention and its gradient use. Narrower numbers become such a product in
+// f32, s8 or s16 (hlo/passes/expand/dot.cc). All others are loops: each result element adds up its products in order,
+// with the lanes along the minor-most dimension of the result.
 #include "backends/cpu/kernels/dot_kernel.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "backends/cpu/runtime/cpu_runtime.h"
-#include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/llvm/elements/element_ops.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -50,7 +52,8 @@ std::optional<Extent> Collapse(const Shape& shape, const std::vector<int64_t>& d
   return extent;
 }
 
-std::vector<int64_t> FreeDimensions(const Shape& shape, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+std::vector<int64_t> FreeDimensions(const Shape& shape, const std::vector<int64_t>& batch,
+                                    const std::vector<int64_t>& contracting) {
   std::vector<int64_t> free;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (std::find(batch.begin(), batch.end(), d) == batch.end() &&
@@ -119,14 +122,16 @@ const char* GemmSymbol(const HloInstruction& dot) {
   switch (type) {
     case F32: return "hilo_cpu_gemm_f32";
     case F64: return "hilo_cpu_gemm_f64";
-    case S32: case U32: return "hilo_cpu_gemm_u32";
+    case S32:
+    case U32: return "hilo_cpu_gemm_u32";
     default: return nullptr;
   }
 }
 
 // Whether a product of m x k and k x n numbers is worth a call.
 bool IsLarge(int64_t m, int64_t n, int64_t k) {
-  return m >= 2 && n >= 2 && k >= 2 && static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= kLibraryWork;
+  return m >= 2 && n >= 2 && k >= 2 &&
+         static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= kLibraryWork;
 }
 bool IsLarge(const std::optional<Gemm>& gemm) { return gemm.has_value() && IsLarge(gemm->m, gemm->n, gemm->k); }
 
@@ -137,20 +142,23 @@ int64_t Volume(const Shape& shape, const std::vector<int64_t>& dimensions) {
 }
 
 Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
-  const int64_t block = gemm.m >= 2 * kRowBlock ? kRowBlock
+  const int64_t block = gemm.m >= 2 * kRowBlock          ? kRowBlock
                         : gemm.batch < 8 && gemm.m >= 64 ? (gemm.m / 2 + 15) / 16 * 16
                                                          : gemm.m;
   const int64_t blocks = (gemm.m + block - 1) / block;
   // The columns of one call, between which the cancellation is polled.
   const double column_products = static_cast<double>(block) * static_cast<double>(gemm.k);
-  const int64_t panel = std::min(gemm.n, std::max(kMinPanel, static_cast<int64_t>(kPanelProducts / column_products) / kMinPanel * kMinPanel));
+  const int64_t panel = std::min(
+      gemm.n, std::max(kMinPanel, static_cast<int64_t>(kPanelProducts / column_products) / kMinPanel * kMinPanel));
   Kernel kernel;
   kernel.units = gemm.batch * blocks;
-  kernel.emit = [dot, gemm, block, blocks, panel](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+  kernel.emit = [dot, gemm, block, blocks, panel](FunctionEmitter& f, llvm::Value* begin,
+                                                  llvm::Value* end) -> absl::Status {
     llvm::IRBuilder<>& b = f.b();
     llvm::Type* ptr = b.getPtrTy();
     llvm::Type* i64 = b.getInt64Ty();
-    auto* type = llvm::FunctionType::get(b.getInt32Ty(), {i64, i64, i64, ptr, i64, i64, ptr, i64, i64, ptr, i64}, false);
+    auto* type =
+        llvm::FunctionType::get(b.getInt32Ty(), {i64, i64, i64, ptr, i64, i64, ptr, i64, i64, ptr, i64}, false);
     llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), GemmSymbol(*dot), type);
     llvm::Value* lhs = f.PointerTo(dot->operand(0));
     llvm::Value* rhs = f.PointerTo(dot->operand(1));
@@ -158,7 +166,8 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
     return ForEach(f, "blocks", begin, end, [&](llvm::Value* unit) -> absl::Status {
       llvm::Value* batch = b.CreateUDiv(unit, b.getInt64(blocks));
       llvm::Value* first_row = b.CreateNUWMul(b.CreateURem(unit, b.getInt64(blocks)), b.getInt64(block));
-      llvm::Value* rows = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(block), b.CreateSub(b.getInt64(gemm.m), first_row));
+      llvm::Value* rows =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(block), b.CreateSub(b.getInt64(gemm.m), first_row));
       llvm::Value* a_offset = b.CreateMul(first_row, b.getInt64(gemm.a.transposed ? 1 : gemm.a.leading));
       llvm::Value* b_offset = b.getInt64(0);
       const std::vector<codegen::LaneIndex> place = Delinearize(f, batch, gemm.batch_sizes);
@@ -167,19 +176,27 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
         a_offset = b.CreateAdd(a_offset, b.CreateMul(at, b.getInt64(gemm.a_batch_strides[i])));
         b_offset = b.CreateAdd(b_offset, b.CreateMul(at, b.getInt64(gemm.b_batch_strides[i])));
       }
-      llvm::Value* c_offset = b.CreateMul(b.CreateAdd(b.CreateMul(batch, b.getInt64(gemm.m)), first_row), b.getInt64(gemm.n));
+      llvm::Value* c_offset =
+          b.CreateMul(b.CreateAdd(b.CreateMul(batch, b.getInt64(gemm.m)), first_row), b.getInt64(gemm.n));
       llvm::Type* element = codegen::MemoryType(b.getContext(), dot->operand(0)->shape().element_type());
       llvm::Type* sum = codegen::MemoryType(b.getContext(), dot->shape().element_type());
-      return ForEach(f, "panels", b.getInt64(0), b.getInt64(gemm.n), [&](llvm::Value* column) -> absl::Status {
-        if (panel < gemm.n) f.PollCancellation();
-        llvm::Value* columns = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(panel), b.CreateSub(b.getInt64(gemm.n), column));
-        llvm::Value* b_column = b.CreateAdd(b_offset, b.CreateMul(column, b.getInt64(gemm.b.transposed ? gemm.b.leading : 1)));
-        f.ReturnIfStopped(b.CreateCall(callee, {rows, columns, b.getInt64(gemm.k), b.CreateInBoundsGEP(element, lhs, a_offset),
-                              b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed), b.CreateInBoundsGEP(element, rhs, b_column),
-                              b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed), b.CreateInBoundsGEP(sum, out, b.CreateAdd(c_offset, column)),
-                              b.getInt64(gemm.n)}));
-        return absl::OkStatus();
-      }, panel);
+      return ForEach(
+          f, "panels", b.getInt64(0), b.getInt64(gemm.n),
+          [&](llvm::Value* column) -> absl::Status {
+            if (panel < gemm.n) f.PollCancellation();
+            llvm::Value* columns = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(panel),
+                                                           b.CreateSub(b.getInt64(gemm.n), column));
+            llvm::Value* b_column =
+                b.CreateAdd(b_offset, b.CreateMul(column, b.getInt64(gemm.b.transposed ? gemm.b.leading : 1)));
+            f.ReturnIfStopped(b.CreateCall(
+                callee,
+                {rows, columns, b.getInt64(gemm.k), b.CreateInBoundsGEP(element, lhs, a_offset),
+                 b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed), b.CreateInBoundsGEP(element, rhs, b_column),
+                 b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed),
+                 b.CreateInBoundsGEP(sum, out, b.CreateAdd(c_offset, column)), b.getInt64(gemm.n)}));
+            return absl::OkStatus();
+          },
+          panel);
     });
   };
   return kernel;
@@ -188,12 +205,16 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
 }  // namespace
 
 bool HasNarrowOperands(const HloInstruction& dot) {
-  const auto is_narrow = [](const Shape& shape) { return IsFloatingPointType(shape.element_type()) && PrimitiveTypeBitWidth(shape.element_type()) < 32; };
-  return is_narrow(dot.operand(0)->shape()) && is_narrow(dot.operand(1)->shape()) && (is_narrow(dot.shape()) || dot.shape().element_type() == F32);
+  const auto is_narrow = [](const Shape& shape) {
+    return IsFloatingPointType(shape.element_type()) && PrimitiveTypeBitWidth(shape.element_type()) < 32;
+  };
+  return is_narrow(dot.operand(0)->shape()) && is_narrow(dot.operand(1)->shape()) &&
+         (is_narrow(dot.shape()) || dot.shape().element_type() == F32);
 }
 
 bool IsWidenedDot(const HloInstruction& dot) {
-  return dot.opcode() == HloOpcode::kDot && (HasNarrowOperands(dot) || IsDotOfSmallIntegers(dot)) && IsLarge(GemmOf(dot));
+  return dot.opcode() == HloOpcode::kDot && (HasNarrowOperands(dot) || IsDotOfSmallIntegers(dot)) &&
+         IsLarge(GemmOf(dot));
 }
 
 bool IsTransposedDot(const HloInstruction& dot) {
@@ -201,10 +222,13 @@ bool IsTransposedDot(const HloInstruction& dot) {
   const DotAttrs& attrs = dot.attrs<DotAttrs>();
   const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
   return IsLarge(Volume(lhs, FreeDimensions(lhs, attrs.lhs_batch_dims, attrs.lhs_contracting_dims)),
-                 Volume(rhs, FreeDimensions(rhs, attrs.rhs_batch_dims, attrs.rhs_contracting_dims)), Volume(lhs, attrs.lhs_contracting_dims));
+                 Volume(rhs, FreeDimensions(rhs, attrs.rhs_batch_dims, attrs.rhs_contracting_dims)),
+                 Volume(lhs, attrs.lhs_contracting_dims));
 }
 
-bool IsLibraryDot(const HloInstruction& dot) { return dot.opcode() == HloOpcode::kDot && GemmSymbol(dot) != nullptr && IsLarge(GemmOf(dot)); }
+bool IsLibraryDot(const HloInstruction& dot) {
+  return dot.opcode() == HloOpcode::kDot && GemmSymbol(dot) != nullptr && IsLarge(GemmOf(dot));
+}
 
 absl::StatusOr<Kernel> DotKernel(FunctionEmitter& f, const HloInstruction* instruction) {
   if (HeroOf(instruction) == instruction && !f.context().numerics().strict && IsLibraryDot(*instruction)) {

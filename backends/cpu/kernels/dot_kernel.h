@@ -10,7 +10,8 @@ namespace hilo::cpu {
 bool IsLibraryDot(const HloInstruction& dot);
 // True if both factors are floats narrower than F32 and the result is none wider.
 bool HasNarrowOperands(const HloInstruction& dot);
-// True for products of narrower floats, or integers that f32 multiplies exactly, that would be such if they were in f32.
+// True for products of narrower floats, or integers that f32 multiplies exactly, that would be such if they were in
+// f32.
 bool IsWidenedDot(const HloInstruction& dot);
 // True for products that would be such if their operands were transposed.
 bool IsTransposedDot(const HloInstruction& dot);

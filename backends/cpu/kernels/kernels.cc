@@ -23,27 +23,18 @@ bool HasIndependentParts(const HloInstruction& instruction) {
 absl::StatusOr<Kernel> MakeKernel(FunctionEmitter& f, const HloInstruction* instruction) {
   const HloInstruction* hero = HeroOf(instruction);
   switch (hero->opcode()) {
-    case HloOpcode::kReduce:
-      return ReduceKernel(f, instruction);
-    case HloOpcode::kDynamicUpdateSlice:
-      return UpdateSliceKernel(f, instruction);
-    case HloOpcode::kDot:
-      return DotKernel(f, instruction);
-    case HloOpcode::kScatter:
-      return ScatterKernel(f, instruction);
-    case HloOpcode::kSort:
-      return SortKernel(f, instruction);
-    case HloOpcode::kReduceWindow:
-      return ReduceWindowKernel(f, instruction);
-    case HloOpcode::kSelectAndScatter:
-      return SelectAndScatterKernel(f, instruction);
+    case HloOpcode::kReduce: return ReduceKernel(f, instruction);
+    case HloOpcode::kDynamicUpdateSlice: return UpdateSliceKernel(f, instruction);
+    case HloOpcode::kDot: return DotKernel(f, instruction);
+    case HloOpcode::kScatter: return ScatterKernel(f, instruction);
+    case HloOpcode::kSort: return SortKernel(f, instruction);
+    case HloOpcode::kReduceWindow: return ReduceWindowKernel(f, instruction);
+    case HloOpcode::kSelectAndScatter: return SelectAndScatterKernel(f, instruction);
     case HloOpcode::kCopy:
       if (hero == instruction) return CopyKernel(f, instruction);
       return LoopKernel(f, instruction);
-    case HloOpcode::kConvolution:
-      return ConvolutionKernel(f, instruction);
-    default:
-      break;
+    case HloOpcode::kConvolution: return ConvolutionKernel(f, instruction);
+    default: break;
   }
   if (!codegen::IsElementGenerated(hero->opcode()) && hero->opcode() != HloOpcode::kTuple) {
     return Unimplemented(HloOpcodeString(hero->opcode()), " is not supported on this platform yet");
@@ -59,12 +50,13 @@ absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* be
     if (first->getSExtValue() >= last->getSExtValue()) return absl::OkStatus();
     return body(begin);
   }
-  auto result = codegen::EmitLoop(f.context(), name, begin, end, step, {},
-                                  [&](llvm::Value* i, const codegen::Carried&) -> absl::StatusOr<codegen::Carried> {
-                                    HILO_RETURN_IF_ERROR(body(i));
-                                    return codegen::Carried();
-                                  },
-                                  /*at_least_once=*/false, most);
+  auto result = codegen::EmitLoop(
+      f.context(), name, begin, end, step, {},
+      [&](llvm::Value* i, const codegen::Carried&) -> absl::StatusOr<codegen::Carried> {
+        HILO_RETURN_IF_ERROR(body(i));
+        return codegen::Carried();
+      },
+      /*at_least_once=*/false, most);
   return result.status();
 }
 
@@ -75,8 +67,9 @@ absl::Status ForEachVector(FunctionEmitter& f, absl::string_view name, int64_t s
   if (whole > 0) {
     codegen::RegionScope region(f.context());
     f.context().lanes = {.width = width};
-    HILO_RETURN_IF_ERROR(ForEach(f, name, b.getInt64(0), b.getInt64(whole),
-                                 [&](llvm::Value* i) { return body(LaneIndex::Strided(i, 1, width, size)); }, width));
+    HILO_RETURN_IF_ERROR(ForEach(
+        f, name, b.getInt64(0), b.getInt64(whole),
+        [&](llvm::Value* i) { return body(LaneIndex::Strided(i, 1, width, size)); }, width));
   }
   if (whole == size) return absl::OkStatus();
   codegen::RegionScope region(f.context());

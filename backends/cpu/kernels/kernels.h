@@ -9,13 +9,15 @@
 
 namespace hilo::cpu {
 
-// A kernel is a loop over `units` independent parts. `emit` makes the code of parts [begin, end), i64 values, in any function of the scope.
+// A kernel is a loop over `units` independent parts. `emit` makes the code of parts [begin, end), i64 values, in any
+// function of the scope.
 struct Kernel {
   int64_t units = 1;
   std::function<absl::Status(FunctionEmitter& f, llvm::Value* begin, llvm::Value* end)> emit;
 };
 
-// False for kernels whose updates may overlap, which are one part whatever their size: dynamic-update-slice and scatter.
+// False for kernels whose updates may overlap, which are one part whatever their size: dynamic-update-slice and
+// scatter.
 bool HasIndependentParts(const HloInstruction& instruction);
 
 // The kernel of an instruction. Errors: Unimplemented.
@@ -36,17 +38,20 @@ absl::StatusOr<Kernel> CopyKernel(FunctionEmitter& f, const HloInstruction* inst
 // The instruction that says what a fusion does: its root; of other instructions, itself.
 const HloInstruction* HeroOf(const HloInstruction* instruction);
 
-// Emits for (i = begin; i < end; i += step) body(i). `most` bounds the iterations if begin and end are no constants (EmitLoop).
+// Emits for (i = begin; i < end; i += step) body(i). `most` bounds the iterations if begin and end are no constants
+// (EmitLoop).
 absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* begin, llvm::Value* end,
-                     absl::FunctionRef<absl::Status(llvm::Value*)> body, int64_t step = 1, int64_t most = codegen::kManyIterations);
+                     absl::FunctionRef<absl::Status(llvm::Value*)> body, int64_t step = 1,
+                     int64_t most = codegen::kManyIterations);
 
 // Emits body over the lanes of [0, size): full vectors of `width` (index base, lanes), then a masked tail.
 // `base` of the index is a multiple of the width. Sizes of at most `unroll` vectors become straight code.
 absl::Status ForEachVector(FunctionEmitter& f, absl::string_view name, int64_t size, int width,
                            absl::FunctionRef<absl::Status(const codegen::LaneIndex&)> body);
 
-// The lanes for a loop down the rows of a table of `shape` (its second minor-most dimension), which makes a vector of each column, and stores them by
-// IrArray::StoreColumns; 1 if the columns are not few, or the rows too few, or if that does not pay for the values of `roots`.
+// The lanes for a loop down the rows of a table of `shape` (its second minor-most dimension), which makes a vector of
+// each column, and stores them by IrArray::StoreColumns; 1 if the columns are not few, or the rows too few, or if that
+// does not pay for the values of `roots`.
 int TableWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape, const codegen::TargetTraits& target);
 
 // Indices of a row-major position `linear` among `dimensions`, all of them uniform.

@@ -1,9 +1,12 @@
-// Loops over the elements of a result: element-wise operations, data movement, and fusions of them, one result or several.
+// Loops over the elements of a result: element-wise operations, data movement, and fusions of them, one result or
+// several.
 //
-// When every array is read at the position that is written, the loop is flat: one index over all elements, cut into blocks. Otherwise the rows of the
-// result (its minor-most dimension) are the parts, and the lanes run along a row. A row is cut where a concatenation or a padding along it changes its
-// source: masked accesses are slow, most of all those whose inactive lanes lie outside of memory. Rows of two to four elements, as of points in space, would
-// leave most lanes empty: there the lanes are rows, and each column has a vector. Tiny arrays are straight code, which LLVM keeps in registers.
+// When every array is read at the position that is written, the loop is flat: one index over all elements, cut into
+// blocks. Otherwise the rows of the result (its minor-most dimension) are the parts, and the lanes run along a row. A
+// row is cut where a concatenation or a padding along it changes its source: masked accesses are slow, most of all
+// those whose inactive lanes lie outside of memory. Rows of two to four elements, as of points in space, would leave
+// most lanes empty: there the lanes are rows, and each column has a vector. Tiny arrays are straight code, which LLVM
+// keeps in registers.
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
@@ -149,12 +152,14 @@ Kernel FlatKernel(const Loop& loop, int width) {
   return kernel;
 }
 
-// Emits body over the lanes of [from, to), which lie within [low, high) and are at most `most`: full vectors, then a masked tail.
-absl::Status EmitPart(FunctionEmitter& f, int width, llvm::Value* from, llvm::Value* to, int64_t low, int64_t high, int64_t most,
-                      absl::FunctionRef<absl::Status(const LaneIndex&)> at) {
+// Emits body over the lanes of [from, to), which lie within [low, high) and are at most `most`: full vectors, then a
+// masked tail.
+absl::Status EmitPart(FunctionEmitter& f, int width, llvm::Value* from, llvm::Value* to, int64_t low, int64_t high,
+                      int64_t most, absl::FunctionRef<absl::Status(const LaneIndex&)> at) {
   llvm::IRBuilder<>& b = f.b();
   auto body = [&](llvm::Value* i) { return at(LaneIndex::Strided(i, 1).WithRange({low, high - 1})); };
-  llvm::Value* whole = b.CreateNSWAdd(from, b.CreateNSWMul(b.CreateSDiv(b.CreateNSWSub(to, from), b.getInt64(width)), b.getInt64(width)));
+  llvm::Value* whole = b.CreateNSWAdd(
+      from, b.CreateNSWMul(b.CreateSDiv(b.CreateNSWSub(to, from), b.getInt64(width)), b.getInt64(width)));
   {
     codegen::RegionScope region(f.context());
     f.context().lanes = {.width = width};
@@ -164,7 +169,8 @@ absl::Status EmitPart(FunctionEmitter& f, int width, llvm::Value* from, llvm::Va
     std::vector<llvm::Constant*> ramp;
     for (int lane = 0; lane < width; ++lane) ramp.push_back(b.getInt64(lane));
     llvm::Value* left = b.CreateVectorSplat(width, b.CreateNSWSub(to, whole));
-    f.context().lanes = {.width = width, .mask = width == 1 ? nullptr : b.CreateICmpSLT(llvm::ConstantVector::get(ramp), left)};
+    f.context().lanes = {.width = width,
+                         .mask = width == 1 ? nullptr : b.CreateICmpSLT(llvm::ConstantVector::get(ramp), left)};
     HILO_RETURN_IF_ERROR(body(whole));
     return codegen::Carried();
   };
@@ -180,7 +186,8 @@ Kernel SegmentedKernel(const Loop& loop, int width, const std::vector<int64_t>& 
   const int64_t parts = row < 2 * kBlock ? 1 : (row + kBlock - 1) / kBlock;
   Kernel kernel;
   kernel.units = ShapeUtil::ElementsIn(loop.shape) / row * parts;
-  kernel.emit = [loop, width, segments, row, parts](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+  kernel.emit = [loop, width, segments, row, parts](FunctionEmitter& f, llvm::Value* begin,
+                                                    llvm::Value* end) -> absl::Status {
     HILO_RETURN_IF_ERROR(f.LoadScalarOperands(loop.instruction));
     auto outer = loop.shape.dimensions();
     outer.remove_suffix(1);
@@ -194,11 +201,13 @@ Kernel SegmentedKernel(const Loop& loop, int width, const std::vector<int64_t>& 
         llvm::Value* last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, b.getInt64(segments[i + 1]));
         last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, last);
         codegen::RegionScope region(f.context());
-        HILO_RETURN_IF_ERROR(EmitPart(f, width, first, last, segments[i], segments[i + 1], std::min(segments[i + 1] - segments[i], parts == 1 ? row : kBlock), [&](const LaneIndex& lanes) {
-          std::vector<LaneIndex> index = prefix;
-          index.push_back(lanes);
-          return EmitAt(f, loop, Index(std::move(index)));
-        }));
+        HILO_RETURN_IF_ERROR(EmitPart(f, width, first, last, segments[i], segments[i + 1],
+                                      std::min(segments[i + 1] - segments[i], parts == 1 ? row : kBlock),
+                                      [&](const LaneIndex& lanes) {
+                                        std::vector<LaneIndex> index = prefix;
+                                        index.push_back(lanes);
+                                        return EmitAt(f, loop, Index(std::move(index)));
+                                      }));
       }
       return absl::OkStatus();
     });
@@ -221,23 +230,25 @@ Kernel TableKernel(const Loop& loop, int width) {
     return ForEach(f, "parts", begin, end, [&](llvm::Value* unit) -> absl::Status {
       const std::vector<LaneIndex> prefix = Delinearize(f, b.CreateUDiv(unit, b.getInt64(parts)), outer);
       llvm::Value* from = b.CreateNSWMul(b.CreateURem(unit, b.getInt64(parts)), b.getInt64(kTableRows));
-      llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(from, b.getInt64(kTableRows)), b.getInt64(rows));
-      return EmitPart(f, width, from, to, 0, rows, std::min(rows, kTableRows), [&](const LaneIndex& lanes) -> absl::Status {
-        std::vector<LaneIndex> place = prefix;
-        place.insert(place.end(), {lanes, LaneIndex::Constant(0)});
-        std::vector<std::vector<ElementValue>> leaves(loop.leaf_shapes.size());
-        for (int64_t column = 0; column < loop.shape.dimensions(rank - 1); ++column) {
-          place.back() = LaneIndex::Constant(column);
-          HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> values, Values(f, loop, Index(place)));
-          for (size_t i = 0; i < leaves.size(); ++i) leaves[i].push_back(values[i]);
-        }
-        place.back() = LaneIndex::Constant(0);
-        for (size_t i = 0; i < leaves.size(); ++i) {
-          const Index first = IndexIn(f, loop, loop.leaf_shapes[i], Index(place));
-          f.ArrayOf(loop.instruction, static_cast<int64_t>(i)).StoreColumns(f.context(), first, leaves[i]);
-        }
-        return absl::OkStatus();
-      });
+      llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(from, b.getInt64(kTableRows)),
+                                                b.getInt64(rows));
+      return EmitPart(
+          f, width, from, to, 0, rows, std::min(rows, kTableRows), [&](const LaneIndex& lanes) -> absl::Status {
+            std::vector<LaneIndex> place = prefix;
+            place.insert(place.end(), {lanes, LaneIndex::Constant(0)});
+            std::vector<std::vector<ElementValue>> leaves(loop.leaf_shapes.size());
+            for (int64_t column = 0; column < loop.shape.dimensions(rank - 1); ++column) {
+              place.back() = LaneIndex::Constant(column);
+              HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> values, Values(f, loop, Index(place)));
+              for (size_t i = 0; i < leaves.size(); ++i) leaves[i].push_back(values[i]);
+            }
+            place.back() = LaneIndex::Constant(0);
+            for (size_t i = 0; i < leaves.size(); ++i) {
+              const Index first = IndexIn(f, loop, loop.leaf_shapes[i], Index(place));
+              f.ArrayOf(loop.instruction, static_cast<int64_t>(i)).StoreColumns(f.context(), first, leaves[i]);
+            }
+            return absl::OkStatus();
+          });
     });
   };
   return kernel;
@@ -250,7 +261,8 @@ Kernel RowKernel(const Loop& loop, int width) {
   const int64_t rows = ShapeUtil::ElementsIn(loop.shape) / row;
   const std::vector<int64_t> segments = RowSegments(loop.roots, row);
   // A short row is mostly tails; few rows leave threads without work.
-  if ((segments.size() > 2 && row >= 4 * width) || (rows < kFewRows && row >= 4 * kBlock)) return SegmentedKernel(loop, width, segments);
+  if ((segments.size() > 2 && row >= 4 * width) || (rows < kFewRows && row >= 4 * kBlock))
+    return SegmentedKernel(loop, width, segments);
   Kernel kernel;
   kernel.units = rows;
   kernel.emit = [loop, width, row](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
@@ -269,8 +281,9 @@ Kernel RowKernel(const Loop& loop, int width) {
   return kernel;
 }
 
-// True for a tiny loop that is one vector, of arrays that are in memory anyway (loads and stores of single elements would be put together by LLVM in the end,
-// at ten times the cost of compiling them) or of locals that were written as vectors.
+// True for a tiny loop that is one vector, of arrays that are in memory anyway (loads and stores of single elements
+// would be put together by LLVM in the end, at ten times the cost of compiling them) or of locals that were written as
+// vectors.
 bool IsVector(FunctionEmitter& f, const Loop& loop, int width) {
   const int64_t count = ShapeUtil::ElementsIn(loop.shape);
   if (count < kFewElements || width < count || (width > count && !f.context().target().has_avx512)) return false;
@@ -291,16 +304,22 @@ bool HasLongSums(const Loop& loop) {
     const HloInstruction* instruction = work.back();
     work.pop_back();
     if (!seen.insert(instruction).second || !instruction->shape().IsArray()) continue;
-    if (instruction->opcode() == HloOpcode::kFusion) work.push_back(instruction->called_computation()->root_instruction());
+    if (instruction->opcode() == HloOpcode::kFusion)
+      work.push_back(instruction->called_computation()->root_instruction());
     int64_t terms = 1;
-    const auto multiply = [&](int64_t size) { terms = std::min(terms, codegen::kUnrolledTerms + 1) * std::min(size, codegen::kUnrolledTerms + 1); };
+    const auto multiply = [&](int64_t size) {
+      terms = std::min(terms, codegen::kUnrolledTerms + 1) * std::min(size, codegen::kUnrolledTerms + 1);
+    };
     if (instruction->opcode() == HloOpcode::kDot) {
-      for (int64_t d : instruction->attrs<DotAttrs>().lhs_contracting_dims) multiply(instruction->operand(0)->shape().dimensions(d));
+      for (int64_t d : instruction->attrs<DotAttrs>().lhs_contracting_dims)
+        multiply(instruction->operand(0)->shape().dimensions(d));
     } else if (instruction->opcode() == HloOpcode::kReduce) {
-      for (int64_t d : instruction->attrs<ReduceAttrs>().dimensions) multiply(instruction->operand(0)->shape().dimensions(d));
+      for (int64_t d : instruction->attrs<ReduceAttrs>().dimensions)
+        multiply(instruction->operand(0)->shape().dimensions(d));
     }
     if (terms > codegen::kUnrolledTerms) return true;
-    if (instruction->parent()->IsFusion()) work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
+    if (instruction->parent()->IsFusion())
+      work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
   }
   return false;
 }
@@ -347,14 +366,15 @@ absl::StatusOr<Kernel> CopyKernel(FunctionEmitter& f, const HloInstruction* inst
   kernel.emit = [instruction, bytes](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
     llvm::IRBuilder<>& b = f.b();
     llvm::Value* from = b.CreateNSWMul(begin, b.getInt64(kBytes));
-    llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWMul(end, b.getInt64(kBytes)), b.getInt64(bytes));
+    llvm::Value* to =
+        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWMul(end, b.getInt64(kBytes)), b.getInt64(bytes));
     llvm::Value* source = f.PointerTo(instruction->operand(0));
     llvm::Value* target = f.PointerTo(instruction);
     if (source == target) return absl::OkStatus();
     // Small values are locals, which are not aligned as buffers are.
     b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), target, from), llvm::Align(f.ArrayOf(instruction).alignment),
-                   b.CreateInBoundsGEP(b.getInt8Ty(), source, from), llvm::Align(f.ArrayOf(instruction->operand(0)).alignment),
-                   b.CreateNSWSub(to, from));
+                   b.CreateInBoundsGEP(b.getInt8Ty(), source, from),
+                   llvm::Align(f.ArrayOf(instruction->operand(0)).alignment), b.CreateNSWSub(to, from));
     return absl::OkStatus();
   };
   return kernel;

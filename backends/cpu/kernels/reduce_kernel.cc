@@ -1,11 +1,12 @@
 // Reductions, with the producers that were fused into their operands.
 //
-// Three loop shapes. *Rows*: the minor-most dimension is reduced and the computation is one operation known to be associative and commutative;
-// the lanes run along the row, in several accumulators that start from the operation's identity, and are combined at the end. *Columns*: the
-// minor-most dimension is kept; the lanes are neighbouring results, and each adds up its elements in row-major order. *Scalar*: everything else.
-// Rows of very few elements are a loop over the results, as any element-wise operation is.
-// Floating-point rows are reordered, always in the same way for a shape, and long sums are sums of partial sums; in strict mode all go in order, as the
-// specification's loop does.
+// Three loop shapes. *Rows*: the minor-most dimension is reduced and the computation is one operation known to be
+// associative and commutative; the lanes run along the row, in several accumulators that start from the operation's
+// identity, and are combined at the end. *Columns*: the minor-most dimension is kept; the lanes are neighbouring
+// results, and each adds up its elements in row-major order. *Scalar*: everything else. Rows of very few elements are a
+// loop over the results, as any element-wise operation is. Floating-point rows are reordered, always in the same way
+// for a shape, and long sums are sums of partial sums; in strict mode all go in order, as the specification's loop
+// does.
 #include <functional>
 
 #include "backends/cpu/kernels/choice_reduction.h"
@@ -39,9 +40,9 @@ constexpr int64_t kSum = 32;
 struct Reduction {
   const HloInstruction* instruction;  // the reduce or the fusion around it
   const HloInstruction* reduce;
-  int64_t count;                      // operands
-  Shape input;                        // dimensions of the operands
-  std::vector<int64_t> kept, reduced; // dimension numbers, ascending
+  int64_t count;                       // operands
+  Shape input;                         // dimensions of the operands
+  std::vector<int64_t> kept, reduced;  // dimension numbers, ascending
   std::vector<int64_t> kept_sizes, reduced_sizes;
   const HloComputation* computation;
 };
@@ -92,22 +93,28 @@ absl::Status EmitUnrolled(FunctionEmitter& f, const Reduction& r) {
   return absl::OkStatus();
 }
 
-// In one long sum of floating-point numbers each addition rounds at the size of the total. So some elements are added up first, then some of these sums,
-// and so on: the numbers of elements below each step of the loops, from the innermost on. Empty: all at once.
+// In one long sum of floating-point numbers each addition rounds at the size of the total. So some elements are added
+// up first, then some of these sums, and so on: the numbers of elements below each step of the loops, from the
+// innermost on. Empty: all at once.
 std::vector<int64_t> PartialSums(FunctionEmitter& f, const Reduction& r) {
   const int64_t elements = Product(r.reduced_sizes);
   const PrimitiveType type = r.input.element_type();
-  if (ReductionOp(*r.computation) != HloOpcode::kAdd || IsIntegralType(type) || type == PRED || !MayReorder(*r.reduce, f.context().numerics().strict)) return {};
+  if (ReductionOp(*r.computation) != HloOpcode::kAdd || IsIntegralType(type) || type == PRED ||
+      !MayReorder(*r.reduce, f.context().numerics().strict))
+    return {};
   if (elements < 2 * kSum) return {};  // also a reduction over no dimensions, which has no row
   std::vector<int64_t> units;
   // Whole rows where they are of about that length.
   const int64_t row = r.reduced_sizes.back();
-  for (int64_t unit = row >= kSum / 2 && row <= 4 * kSum ? row : kSum; unit <= elements / 2; unit *= kSum) units.push_back(unit);
+  for (int64_t unit = row >= kSum / 2 && row <= 4 * kSum ? row : kSum; unit <= elements / 2; unit *= kSum)
+    units.push_back(unit);
   return units;
 }
 
-// Adds up all elements for one place of the kept dimensions, in row-major order, under the current lanes. `places` are reduced side by side.
-absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction& r, const std::vector<std::vector<LaneIndex>>& places) {
+// Adds up all elements for one place of the kept dimensions, in row-major order, under the current lanes. `places` are
+// reduced side by side.
+absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction& r,
+                                            const std::vector<std::vector<LaneIndex>>& places) {
   HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
   llvm::IRBuilder<>& b = f.b();
   // The values of all places behind each other.
@@ -123,7 +130,8 @@ absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction&
   const auto of_place = [&](const Carried& carried, size_t p) {
     return UnpackLanes(Carried(carried.begin() + p * stride, carried.begin() + (p + 1) * stride), inits);
   };
-  const auto combine_each = [&](const Carried& running, absl::FunctionRef<absl::StatusOr<Elements>(size_t p)> with) -> absl::StatusOr<Carried> {
+  const auto combine_each = [&](const Carried& running,
+                                absl::FunctionRef<absl::StatusOr<Elements>(size_t p)> with) -> absl::StatusOr<Carried> {
     Carried next;
     for (size_t p = 0; p < places.size(); ++p) {
       HILO_ASSIGN_OR_RETURN(const Elements elements, with(p));
@@ -140,26 +148,39 @@ absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction&
       [&](size_t level, llvm::Value* first, llvm::Value* count, const Carried& from) -> absl::StatusOr<Carried> {
     if (level == 0) {
       std::vector<LaneIndex> at;
-      if (by_rows) at = Delinearize(f, b.CreateUDiv(first, b.getInt64(row)), absl::MakeConstSpan(r.reduced_sizes).first(r.reduced_sizes.size() - 1));
-      return codegen::EmitLoop(f.context(), "reduce", b.getInt64(0), count, 1, from, [&](llvm::Value* i, const Carried& carried) {
-        std::vector<LaneIndex> reduced = at;
-        if (by_rows) {
-          reduced.push_back(LaneIndex::Uniform(i, 1, row));
-        } else {
-          reduced = Delinearize(f, b.CreateNUWAdd(first, i), r.reduced_sizes);
-        }
-        return combine_each(carried, [&](size_t p) { return ElementsOf(f, r.reduce, InputIndex(r, places[p], reduced)); });
-      }, /*at_least_once=*/false, units.empty() ? Product(r.reduced_sizes) : units[0]);
+      if (by_rows)
+        at = Delinearize(f, b.CreateUDiv(first, b.getInt64(row)),
+                         absl::MakeConstSpan(r.reduced_sizes).first(r.reduced_sizes.size() - 1));
+      return codegen::EmitLoop(
+          f.context(), "reduce", b.getInt64(0), count, 1, from,
+          [&](llvm::Value* i, const Carried& carried) {
+            std::vector<LaneIndex> reduced = at;
+            if (by_rows) {
+              reduced.push_back(LaneIndex::Uniform(i, 1, row));
+            } else {
+              reduced = Delinearize(f, b.CreateNUWAdd(first, i), r.reduced_sizes);
+            }
+            return combine_each(carried,
+                                [&](size_t p) { return ElementsOf(f, r.reduce, InputIndex(r, places[p], reduced)); });
+          },
+          /*at_least_once=*/false, units.empty() ? Product(r.reduced_sizes) : units[0]);
     }
     llvm::Value* unit = b.getInt64(units[level - 1]);
-    return codegen::EmitLoop(f.context(), "sums", b.getInt64(0), count, units[level - 1], from, [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
-      llvm::Value* size = level == 1 && by_rows ? unit : b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(count, i), unit);
-      const Carried zeros = splat({codegen::EmitLiteral(f.context(), *IdentityOf(HloOpcode::kAdd, r.input.element_type()))});
-      HILO_ASSIGN_OR_RETURN(const Carried part, sum(level - 1, b.CreateNUWAdd(first, i), size, zeros));
-      return combine_each(totals, [&](size_t p) -> absl::StatusOr<Elements> { return of_place(part, p); });
-    }, /*at_least_once=*/false, (level == units.size() ? Product(r.reduced_sizes) : units[level]) / units[level - 1]);
+    return codegen::EmitLoop(
+        f.context(), "sums", b.getInt64(0), count, units[level - 1], from,
+        [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
+          llvm::Value* size = level == 1 && by_rows
+                                  ? unit
+                                  : b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(count, i), unit);
+          const Carried zeros =
+              splat({codegen::EmitLiteral(f.context(), *IdentityOf(HloOpcode::kAdd, r.input.element_type()))});
+          HILO_ASSIGN_OR_RETURN(const Carried part, sum(level - 1, b.CreateNUWAdd(first, i), size, zeros));
+          return combine_each(totals, [&](size_t p) -> absl::StatusOr<Elements> { return of_place(part, p); });
+        },
+        /*at_least_once=*/false, (level == units.size() ? Product(r.reduced_sizes) : units[level]) / units[level - 1]);
   };
-  HILO_ASSIGN_OR_RETURN(const Carried done, sum(units.size(), b.getInt64(0), b.getInt64(Product(r.reduced_sizes)), start));
+  HILO_ASSIGN_OR_RETURN(const Carried done,
+                        sum(units.size(), b.getInt64(0), b.getInt64(Product(r.reduced_sizes)), start));
   std::vector<Elements> results;
   for (size_t p = 0; p < places.size(); ++p) results.push_back(of_place(done, p));
   return results;
@@ -171,10 +192,12 @@ Kernel ColumnKernel(const Reduction& r, int width) {
   const int64_t row = r.kept_sizes.back(), rows = Product(r.kept_sizes) / row;
   const int64_t group = int64_t{width} * kAccumulators;
   const int64_t grouped = row / group * group;
-  const int64_t block = rows < kFewRows && row >= 2 * kColumns ? (kColumns + group - 1) / group * group : std::max<int64_t>(row, 1);
+  const int64_t block =
+      rows < kFewRows && row >= 2 * kColumns ? (kColumns + group - 1) / group * group : std::max<int64_t>(row, 1);
   const int64_t parts = (row + block - 1) / block;
   kernel.units = rows * parts;
-  kernel.emit = [r, width, row, group, grouped, block, parts](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+  kernel.emit = [r, width, row, group, grouped, block, parts](FunctionEmitter& f, llvm::Value* begin,
+                                                              llvm::Value* end) -> absl::Status {
     HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
     llvm::IRBuilder<>& b = f.b();
     absl::Span<const int64_t> outer = absl::MakeConstSpan(r.kept_sizes).first(r.kept_sizes.size() - 1);
@@ -201,13 +224,16 @@ Kernel ColumnKernel(const Reduction& r, int width) {
       if (grouped > 0) {
         codegen::RegionScope region(f.context());
         f.context().lanes = {.width = width};
-        HILO_RETURN_IF_ERROR(ForEach(f, "groups", from, to, [&](llvm::Value* i) {
-          std::vector<LaneIndex> columns;
-          for (int a = 0; a < kAccumulators; ++a) {
-            columns.push_back(LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row));
-          }
-          return emit(columns);
-        }, group, block / group));
+        HILO_RETURN_IF_ERROR(ForEach(
+            f, "groups", from, to,
+            [&](llvm::Value* i) {
+              std::vector<LaneIndex> columns;
+              for (int a = 0; a < kAccumulators; ++a) {
+                columns.push_back(LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row));
+              }
+              return emit(columns);
+            },
+            group, block / group));
       }
       auto rest = [&]() -> absl::StatusOr<Carried> {
         HILO_RETURN_IF_ERROR(ForEachVector(f, "columns", row - grouped, width, [&](const LaneIndex& i) {
@@ -217,7 +243,9 @@ Kernel ColumnKernel(const Reduction& r, int width) {
       };
       if (parts == 1) return rest().status();
       if (row == grouped) return absl::OkStatus();
-      return codegen::EmitBranches(f.context(), "rest", is_last, rest, []() -> absl::StatusOr<Carried> { return Carried(); }).status();
+      return codegen::EmitBranches(f.context(), "rest", is_last, rest,
+                                   []() -> absl::StatusOr<Carried> { return Carried(); })
+          .status();
     });
   };
   return kernel;
@@ -275,29 +303,35 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
       }
       const size_t parts = start.size() / accumulators;
       // One step: accumulator `a` takes the elements of the row at `i`.
-      auto step = [&](const std::vector<LaneIndex>& prefix, const LaneIndex& i, int a, Carried* carried) -> absl::Status {
+      auto step = [&](const std::vector<LaneIndex>& prefix, const LaneIndex& i, int a,
+                      Carried* carried) -> absl::Status {
         std::vector<LaneIndex> reduced = prefix;
         reduced.push_back(i);
-        HILO_ASSIGN_OR_RETURN(ElementValue element, f.elements().Generate(r.reduce->operand(0), InputIndex(r, place, reduced)));
+        HILO_ASSIGN_OR_RETURN(ElementValue element,
+                              f.elements().Generate(r.reduce->operand(0), InputIndex(r, place, reduced)));
         if (f.context().lanes.mask != nullptr) {
           element = codegen::EmitSelect(f.context(), f.context().MaskValue(), element, neutral);
         }
         const Carried mine(carried->begin() + a * parts, carried->begin() + (a + 1) * parts);
-        HILO_ASSIGN_OR_RETURN(ElementValue sum,
-                              codegen::EmitBinaryOp(f.context(), opcode, type, UnpackLanes(mine, {neutral})[0], element));
+        HILO_ASSIGN_OR_RETURN(ElementValue sum, codegen::EmitBinaryOp(f.context(), opcode, type,
+                                                                      UnpackLanes(mine, {neutral})[0], element));
         const Carried packed = PackLanes(f, {sum});
         std::copy(packed.begin(), packed.end(), carried->begin() + a * parts);
         return absl::OkStatus();
       };
       auto along_row = [&](const std::vector<LaneIndex>& prefix, Carried carried) -> absl::StatusOr<Carried> {
         auto steps = [&](llvm::Value* from, llvm::Value* to, int64_t stride, int count, const Carried& first) {
-          return codegen::EmitLoop(f.context(), "row", from, to, stride, first, [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
-            Carried next = now;
-            for (int a = 0; a < count; ++a) {
-              HILO_RETURN_IF_ERROR(step(prefix, LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row), a, &next));
-            }
-            return next;
-          }, /*at_least_once=*/true, kSum);
+          return codegen::EmitLoop(
+              f.context(), "row", from, to, stride, first,
+              [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
+                Carried next = now;
+                for (int a = 0; a < count; ++a) {
+                  HILO_RETURN_IF_ERROR(step(
+                      prefix, LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row), a, &next));
+                }
+                return next;
+              },
+              /*at_least_once=*/true, kSum);
         };
         auto loop = [&](int64_t from, int64_t to, int64_t stride, int count) -> absl::Status {
           if (from >= to) return absl::OkStatus();
@@ -306,13 +340,18 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
         };
         const int64_t sections = is_sum && grouped >= 2 * kSum * group ? grouped / (kSum * group) * (kSum * group) : 0;
         if (sections > 0) {
-          HILO_ASSIGN_OR_RETURN(carried, codegen::EmitLoop(f.context(), "sections", b.getInt64(0), b.getInt64(sections), kSum * group, carried,
-              [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
-                HILO_ASSIGN_OR_RETURN(const Carried part, steps(i, b.CreateNSWAdd(i, b.getInt64(kSum * group)), group, accumulators, start));
-                Carried next;
-                for (size_t v = 0; v < part.size(); ++v) next.push_back(b.CreateFAdd(totals[v], part[v]));
-                return next;
-              }));
+          HILO_ASSIGN_OR_RETURN(
+              carried,
+              codegen::EmitLoop(f.context(), "sections", b.getInt64(0), b.getInt64(sections), kSum * group, carried,
+                                [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
+                                  HILO_ASSIGN_OR_RETURN(const Carried part,
+                                                        steps(i, b.CreateNSWAdd(i, b.getInt64(kSum * group)), group,
+                                                              accumulators, start));
+                                  Carried next;
+                                  for (size_t v = 0; v < part.size(); ++v)
+                                    next.push_back(b.CreateFAdd(totals[v], part[v]));
+                                  return next;
+                                }));
         }
         HILO_RETURN_IF_ERROR(loop(sections, grouped, group, accumulators));
         HILO_RETURN_IF_ERROR(loop(grouped, whole, width, 1));
@@ -329,12 +368,15 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
       if (Product(outer) == 1) {
         HILO_ASSIGN_OR_RETURN(sums, along_row(std::vector<LaneIndex>(outer.size(), LaneIndex::Constant(0)), start));
       } else {
-        HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "reduce", b.getInt64(0), b.getInt64(Product(outer)), 1, start,
-            [&](llvm::Value* i, const Carried& carried) { return along_row(Delinearize(f, i, outer), carried); }));
+        HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "reduce", b.getInt64(0), b.getInt64(Product(outer)),
+                                                      1, start, [&](llvm::Value* i, const Carried& carried) {
+                                                        return along_row(Delinearize(f, i, outer), carried);
+                                                      }));
       }
       ElementValue total = UnpackLanes(Carried(sums.begin(), sums.begin() + parts), {neutral})[0];
       for (int a = 1; a < accumulators; ++a) {
-        const ElementValue other = UnpackLanes(Carried(sums.begin() + a * parts, sums.begin() + (a + 1) * parts), {neutral})[0];
+        const ElementValue other =
+            UnpackLanes(Carried(sums.begin() + a * parts, sums.begin() + (a + 1) * parts), {neutral})[0];
         HILO_ASSIGN_OR_RETURN(total, codegen::EmitBinaryOp(f.context(), opcode, type, total, other));
       }
       HILO_ASSIGN_OR_RETURN(total, CombineLanes(f, opcode, type, total, width));
@@ -383,7 +425,8 @@ absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* in
     }
     return ScalarKernel(r);
   }
-  if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !f.context().numerics().strict && IsChoiceReduction(*r.reduce)) {
+  if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !f.context().numerics().strict &&
+      IsChoiceReduction(*r.reduce)) {
     return ChoiceKernel(f, instruction, width);
   }
   const PrimitiveType type = r.input.element_type();

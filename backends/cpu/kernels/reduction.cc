@@ -19,7 +19,9 @@ constexpr int64_t kFewResults = 4;
 }  // namespace
 
 bool IsShortReduction(const HloInstruction& reduce) {
-  if (!reduce.shape().IsArray() || reduce.shape().rank() == 0 || reduce.shape().dimensions(reduce.shape().rank() - 1) < kFewResults) return false;
+  if (!reduce.shape().IsArray() || reduce.shape().rank() == 0 ||
+      reduce.shape().dimensions(reduce.shape().rank() - 1) < kFewResults)
+    return false;
   if (!codegen::CanEmitComputation(*reduce.called_computation())) return false;
   const Shape& input = reduce.operand(0)->shape();
   int64_t elements = 1;
@@ -47,7 +49,8 @@ absl::StatusOr<Elements> ElementsOf(FunctionEmitter& f, const HloInstruction* re
   return elements;
 }
 
-absl::StatusOr<Elements> Combine(FunctionEmitter& f, const HloComputation& computation, Elements running, const Elements& elements) {
+absl::StatusOr<Elements> Combine(FunctionEmitter& f, const HloComputation& computation, Elements running,
+                                 const Elements& elements) {
   running.insert(running.end(), elements.begin(), elements.end());
   return codegen::EmitComputation(f.context(), computation, running);
 }
@@ -79,7 +82,8 @@ Elements Lanes(FunctionEmitter& f, const Elements& values, int first, int count)
   for (ElementValue& value : result) {
     for (llvm::Value** part : {&value.re, &value.im}) {
       if (*part == nullptr) continue;
-      *part = count == 1 ? f.b().CreateExtractElement(*part, static_cast<uint64_t>(first)) : f.b().CreateShuffleVector(*part, lanes);
+      *part = count == 1 ? f.b().CreateExtractElement(*part, static_cast<uint64_t>(first))
+                         : f.b().CreateShuffleVector(*part, lanes);
     }
   }
   return result;

@@ -10,8 +10,8 @@ namespace hilo::cpu {
 
 using Elements = std::vector<codegen::ElementValue>;
 
-// True if each result of `reduce` is made of so few elements that the lanes are best on neighbouring results, each adding up its own elements: then it is
-// as good as an element-wise operation for the loops that read it.
+// True if each result of `reduce` is made of so few elements that the lanes are best on neighbouring results, each
+// adding up its own elements: then it is as good as an element-wise operation for the loops that read it.
 bool IsShortReduction(const HloInstruction& reduce);
 
 // Of `reduce`, a reduce or reduce-window: its initial values, and the elements of its arrays at `index`.
@@ -19,7 +19,8 @@ absl::StatusOr<Elements> InitsOf(FunctionEmitter& f, const HloInstruction* reduc
 absl::StatusOr<Elements> ElementsOf(FunctionEmitter& f, const HloInstruction* reduce, const codegen::Index& index);
 
 // computation(running, elements).
-absl::StatusOr<Elements> Combine(FunctionEmitter& f, const HloComputation& computation, Elements running, const Elements& elements);
+absl::StatusOr<Elements> Combine(FunctionEmitter& f, const HloComputation& computation, Elements running,
+                                 const Elements& elements);
 
 // Loop-carried values and back. Values are brought to vectors of the current lanes so that their types stay the same.
 codegen::Carried PackLanes(FunctionEmitter& f, const Elements& values);

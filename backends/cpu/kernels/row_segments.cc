@@ -23,7 +23,8 @@ class Cuts {
     while (!work_.empty() && cuts_.size() <= kMostSegments + 1) {
       const Reader reader = work_.back();
       work_.pop_back();
-      if (seen_.insert({reader.instruction, reader.offset}).second && reader.instruction->shape().rank() > 0) Visit(reader);
+      if (seen_.insert({reader.instruction, reader.offset}).second && reader.instruction->shape().rank() > 0)
+        Visit(reader);
     }
   }
 
@@ -42,20 +43,25 @@ class Cuts {
     const int64_t position = index - reader.offset;
     if (position > reader.low && position < reader.high) cuts_.insert(position);
   }
-  // The part of the reader that lies in [first, last) of its instruction reads `operand`, whose element 0 is there at `first`.
+  // The part of the reader that lies in [first, last) of its instruction reads `operand`, whose element 0 is there at
+  // `first`.
   void Part(const Reader& reader, const HloInstruction* operand, int64_t first, int64_t last) {
-    const Reader part{operand, reader.offset - first, std::max(reader.low, first - reader.offset), std::min(reader.high, last - reader.offset)};
+    const Reader part{operand, reader.offset - first, std::max(reader.low, first - reader.offset),
+                      std::min(reader.high, last - reader.offset)};
     if (part.low < part.high) work_.push_back(part);
   }
 
   void Visit(const Reader& reader) {
     const HloInstruction& instruction = *reader.instruction;
     const int64_t minor = instruction.shape().rank() - 1;
-    auto pass = [&](int64_t operand) { work_.push_back({instruction.operand(operand), reader.offset, reader.low, reader.high}); };
+    auto pass = [&](int64_t operand) {
+      work_.push_back({instruction.operand(operand), reader.offset, reader.low, reader.high});
+    };
     switch (instruction.opcode()) {
       case HloOpcode::kFusion:
         if (instruction.shape().IsArray()) {
-          work_.push_back({instruction.called_computation()->root_instruction(), reader.offset, reader.low, reader.high});
+          work_.push_back(
+              {instruction.called_computation()->root_instruction(), reader.offset, reader.low, reader.high});
         }
         return;
       case HloOpcode::kConcatenate: {

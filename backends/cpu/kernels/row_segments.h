@@ -10,9 +10,10 @@
 
 namespace hilo::cpu {
 
-// Positions 0 = p0 < p1 ... < pn = `row` along the minor-most dimension of `roots` (which all have rows of that length). Within a segment
-// [p_i, p_i+1) every concatenation and padding along that dimension, which the roots read element for element, takes its elements from one
-// operand, so that nothing is asked and nothing is masked in the loop over it.
+// Positions 0 = p0 < p1 ... < pn = `row` along the minor-most dimension of `roots` (which all have rows of that
+// length). Within a segment [p_i, p_i+1) every concatenation and padding along that dimension, which the roots read
+// element for element, takes its elements from one operand, so that nothing is asked and nothing is masked in the loop
+// over it.
 std::vector<int64_t> RowSegments(absl::Span<const HloInstruction* const> roots, int64_t row);
 
 }  // namespace hilo::cpu

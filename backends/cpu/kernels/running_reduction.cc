@@ -1,11 +1,14 @@
-// A window of n positions, stride 1, with n - 1 of padding in front covers at position i the elements up to i: the reduce-window is a running reduction
-// (jnp.cumsum and its like), one pass where the windows one by one would take a square. Since windows meet their elements from front to back, the running
-// value is to the bit what they compute. With the padding behind, windows cover the elements from i on; running from the back relies on associativity.
+// A window of n positions, stride 1, with n - 1 of padding in front covers at position i the elements up to i: the
+// reduce-window is a running reduction (jnp.cumsum and its like), one pass where the windows one by one would take a
+// square. Since windows meet their elements from front to back, the running value is to the bit what they compute. With
+// the padding behind, windows cover the elements from i on; running from the back relies on associativity.
 //
-// Three loop shapes. *Columns*: the dimension is not the minor-most; the lanes are neighbouring columns, whose running values wait in registers, or in a
-// block of the stack if there are more. *Line*: it is the minor-most, and the computation is one operation that may be reordered; a vector is reduced in
-// itself by halves. *Lines*: otherwise several lines run side by side, as each is a chain of dependent steps (in lanes if a step is expensive). Lines that
-// lie a power of two apart meet in the same places of the cache: in 8192 lines of 1024 floats, side by side took 68 ms where one by one takes 1.8.
+// Three loop shapes. *Columns*: the dimension is not the minor-most; the lanes are neighbouring columns, whose running
+// values wait in registers, or in a block of the stack if there are more. *Line*: it is the minor-most, and the
+// computation is one operation that may be reordered; a vector is reduced in itself by halves. *Lines*: otherwise
+// several lines run side by side, as each is a chain of dependent steps (in lanes if a step is expensive). Lines that
+// lie a power of two apart meet in the same places of the cache: in 8192 lines of 1024 floats, side by side took 68 ms
+// where one by one takes 1.8.
 #include "backends/cpu/kernels/running_reduction.h"
 
 #include "backends/cpu/kernels/reduction.h"
@@ -68,8 +71,8 @@ Index At(FunctionEmitter& f, const Running& r, const LaneIndex& outer, const Lan
   return Index({outer, i, inner}).Reshape(context, {r.outer, r.size, r.inner}, r.dimensions);
 }
 
-// The running values and what is stored for them. From the back with an unknown computation, the initial value stays out of the running values, as it
-// must come first.
+// The running values and what is stored for them. From the back with an unknown computation, the initial value stays
+// out of the running values, as it must come first.
 class Step {
  public:
   Step(FunctionEmitter& f, const Running& r, Elements inits) : f_(f), r_(r), inits_(std::move(inits)) {}
@@ -89,7 +92,8 @@ class Step {
     if (init_comes_last()) {
       HILO_ASSIGN_OR_RETURN(running, Combine(f_, *r_.computation, inits_, running));
     }
-    for (int64_t i = 0; i < r_.count; ++i) f_.ArrayOf(r_.instruction, i).Store(f_.context(), index, f_.context().Splat(running[i]));
+    for (int64_t i = 0; i < r_.count; ++i)
+      f_.ArrayOf(r_.instruction, i).Store(f_.context(), index, f_.context().Splat(running[i]));
     return absl::OkStatus();
   }
 
@@ -100,7 +104,8 @@ class Step {
 };
 
 // Runs several places side by side, with the running values in registers. `place` makes the index of place p at a step.
-absl::Status RunInRegisters(FunctionEmitter& f, const Running& r, size_t places, absl::FunctionRef<Index(size_t p, const LaneIndex& step)> place) {
+absl::Status RunInRegisters(FunctionEmitter& f, const Running& r, size_t places,
+                            absl::FunctionRef<Index(size_t p, const LaneIndex& step)> place) {
   HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.hero));
   Step step(f, r, inits);
   Carried running;
@@ -114,22 +119,24 @@ absl::Status RunInRegisters(FunctionEmitter& f, const Running& r, size_t places,
   const size_t stride = running.size() / places;
   llvm::IRBuilder<>& b = f.b();
   return codegen::EmitLoop(f.context(), "run", b.getInt64(1), b.getInt64(r.size), 1, running,
-      [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
-        Carried next;
-        std::vector<Index> indices;
-        std::vector<Elements> elements;
-        for (size_t p = 0; p < places; ++p) {
-          indices.push_back(place(p, LaneIndex::Uniform(i, 1, r.size)));
-          HILO_ASSIGN_OR_RETURN(elements.emplace_back(), ElementsOf(f, r.hero, indices.back()));
-        }
-        for (size_t p = 0; p < places; ++p) {
-          const Carried mine(now.begin() + p * stride, now.begin() + (p + 1) * stride);
-          HILO_ASSIGN_OR_RETURN(Elements stepped, step.Next(UnpackLanes(mine, inits), elements[p]));
-          HILO_RETURN_IF_ERROR(step.Store(indices[p], stepped));
-          for (llvm::Value* value : PackLanes(f, stepped)) next.push_back(value);
-        }
-        return next;
-      }).status();
+                           [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
+                             Carried next;
+                             std::vector<Index> indices;
+                             std::vector<Elements> elements;
+                             for (size_t p = 0; p < places; ++p) {
+                               indices.push_back(place(p, LaneIndex::Uniform(i, 1, r.size)));
+                               HILO_ASSIGN_OR_RETURN(elements.emplace_back(), ElementsOf(f, r.hero, indices.back()));
+                             }
+                             for (size_t p = 0; p < places; ++p) {
+                               const Carried mine(now.begin() + p * stride, now.begin() + (p + 1) * stride);
+                               HILO_ASSIGN_OR_RETURN(Elements stepped,
+                                                     step.Next(UnpackLanes(mine, inits), elements[p]));
+                               HILO_RETURN_IF_ERROR(step.Store(indices[p], stepped));
+                               for (llvm::Value* value : PackLanes(f, stepped)) next.push_back(value);
+                             }
+                             return next;
+                           })
+      .status();
 }
 
 // The type in which running values of `type` wait in memory: one that keeps what registers hold.
@@ -137,7 +144,8 @@ PrimitiveType WaitingType(FunctionEmitter& f, PrimitiveType type) {
   return IsFloatingPointType(type) && type != F64 && !f.context().numerics().strict ? F32 : type;
 }
 
-// body(column) for columns [first, limit), of which `first` is a multiple of the width and so is `limit`, unless it is the number of columns.
+// body(column) for columns [first, limit), of which `first` is a multiple of the width and so is `limit`, unless it is
+// the number of columns.
 absl::Status ForEachColumn(FunctionEmitter& f, const Running& r, int width, llvm::Value* first, llvm::Value* limit,
                            absl::FunctionRef<absl::Status(const LaneIndex&)> body) {
   llvm::IRBuilder<>& b = f.b();
@@ -146,7 +154,9 @@ absl::Status ForEachColumn(FunctionEmitter& f, const Running& r, int width, llvm
     codegen::RegionScope region(f.context());
     f.context().lanes = {.width = width};
     llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, b.getInt64(whole));
-    HILO_RETURN_IF_ERROR(ForEach(f, "columns", first, to, [&](llvm::Value* i) { return body(LaneIndex::Strided(i, 1, width, r.inner)); }, width, kBlock / width));
+    HILO_RETURN_IF_ERROR(ForEach(
+        f, "columns", first, to, [&](llvm::Value* i) { return body(LaneIndex::Strided(i, 1, width, r.inner)); }, width,
+        kBlock / width));
   }
   if (whole == r.inner) return absl::OkStatus();
   auto tail = [&]() -> absl::StatusOr<Carried> {
@@ -157,11 +167,13 @@ absl::Status ForEachColumn(FunctionEmitter& f, const Running& r, int width, llvm
     return Carried();
   };
   return codegen::EmitBranches(f.context(), "tail", b.CreateICmpEQ(limit, b.getInt64(r.inner)), tail,
-                               []() -> absl::StatusOr<Carried> { return Carried(); }).status();
+                               []() -> absl::StatusOr<Carried> { return Carried(); })
+      .status();
 }
 
 // Columns [first, limit) of one outer place, with the running values of a row waiting on the stack.
-absl::Status RunBlock(FunctionEmitter& f, const Running& r, int width, const LaneIndex& outer, llvm::Value* first, llvm::Value* limit) {
+absl::Status RunBlock(FunctionEmitter& f, const Running& r, int width, const LaneIndex& outer, llvm::Value* first,
+                      llvm::Value* limit) {
   llvm::IRBuilder<>& b = f.b();
   HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.hero));
   Step step(f, r, std::move(inits));
@@ -170,7 +182,8 @@ absl::Status RunBlock(FunctionEmitter& f, const Running& r, int width, const Lan
     codegen::IrArray& array = waiting.emplace_back();
     array.shape = Shape(WaitingType(f, r.type(i)), {kBlock});
     array.alignment = 64;
-    array.pointer = f.context().EntryAlloca(b.getInt8Ty(), ShapeUtil::ByteSizeOf(array.shape), array.alignment, "running");
+    array.pointer =
+        f.context().EntryAlloca(b.getInt8Ty(), ShapeUtil::ByteSizeOf(array.shape), array.alignment, "running");
   }
   auto row = [&](const LaneIndex& i, bool is_first) {
     return ForEachColumn(f, r, width, first, limit, [&](const LaneIndex& column) -> absl::Status {
@@ -189,7 +202,8 @@ absl::Status RunBlock(FunctionEmitter& f, const Running& r, int width, const Lan
     });
   };
   HILO_RETURN_IF_ERROR(row(LaneIndex::Constant(0), true));
-  return ForEach(f, "rows", b.getInt64(1), b.getInt64(r.size), [&](llvm::Value* i) { return row(LaneIndex::Uniform(i, 1, r.size), false); });
+  return ForEach(f, "rows", b.getInt64(1), b.getInt64(r.size),
+                 [&](llvm::Value* i) { return row(LaneIndex::Uniform(i, 1, r.size), false); });
 }
 
 Kernel ColumnKernel(const Running& r, int width) {
@@ -197,14 +211,16 @@ Kernel ColumnKernel(const Running& r, int width) {
   const int64_t blocks = registers ? 1 : (r.inner + kBlock - 1) / kBlock;
   Kernel kernel;
   kernel.units = r.outer * blocks;
-  kernel.emit = [r, width, registers, blocks](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+  kernel.emit = [r, width, registers, blocks](FunctionEmitter& f, llvm::Value* begin,
+                                              llvm::Value* end) -> absl::Status {
     HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
     llvm::IRBuilder<>& b = f.b();
     return ForEach(f, "parts", begin, end, [&](llvm::Value* unit) -> absl::Status {
       const std::vector<LaneIndex> at = Delinearize(f, unit, {r.outer, blocks});
       if (!registers) {
         llvm::Value* first = b.CreateNSWMul(at[1].Base(f.context()), b.getInt64(kBlock));
-        llvm::Value* limit = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(kBlock)), b.getInt64(r.inner));
+        llvm::Value* limit = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(kBlock)),
+                                                     b.getInt64(r.inner));
         return RunBlock(f, r, width, at[0], first, limit);
       }
       // Whole vectors together, then the rest.
@@ -225,7 +241,8 @@ Kernel ColumnKernel(const Running& r, int width) {
   return kernel;
 }
 
-// Several lines side by side, each in scalars; the last part computes its last line more than once if there are too few.
+// Several lines side by side, each in scalars; the last part computes its last line more than once if there are too
+// few.
 Kernel LinesKernel(const Running& r) {
   const int64_t lines = std::min(kLines, r.outer);
   Kernel kernel;
@@ -240,7 +257,9 @@ Kernel LinesKernel(const Running& r) {
         if (r.outer % lines != 0) l = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, l, b.getInt64(r.outer - 1));
         line.push_back(LaneIndex::Uniform(l, 1, r.outer));
       }
-      return RunInRegisters(f, r, lines, [&](size_t p, const LaneIndex& step) { return At(f, r, line[p], step, LaneIndex::Constant(0)); });
+      return RunInRegisters(f, r, lines, [&](size_t p, const LaneIndex& step) {
+        return At(f, r, line[p], step, LaneIndex::Constant(0));
+      });
     });
   };
   return kernel;
@@ -256,13 +275,15 @@ Kernel LanesOfLinesKernel(const Running& r, int width) {
     llvm::IRBuilder<>& b = f.b();
     auto run = [&](llvm::Value* first) {
       const LaneIndex line = LaneIndex::Strided(first, 1, width, r.outer);
-      return RunInRegisters(f, r, 1, [&](size_t, const LaneIndex& step) { return At(f, r, line, step, LaneIndex::Constant(0)); });
+      return RunInRegisters(
+          f, r, 1, [&](size_t, const LaneIndex& step) { return At(f, r, line, step, LaneIndex::Constant(0)); });
     };
     {
       codegen::RegionScope region(f.context());
       f.context().lanes = {.width = width};
       llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b.getInt64(whole));
-      HILO_RETURN_IF_ERROR(ForEach(f, "parts", begin, to, [&](llvm::Value* unit) { return run(b.CreateNSWMul(unit, b.getInt64(width))); }));
+      HILO_RETURN_IF_ERROR(ForEach(f, "parts", begin, to,
+                                   [&](llvm::Value* unit) { return run(b.CreateNSWMul(unit, b.getInt64(width))); }));
     }
     if (whole * width == r.outer) return absl::OkStatus();
     auto tail = [&]() -> absl::StatusOr<Carried> {
@@ -273,7 +294,8 @@ Kernel LanesOfLinesKernel(const Running& r, int width) {
       return Carried();
     };
     return codegen::EmitBranches(f.context(), "tail", b.CreateICmpSGT(end, b.getInt64(whole)), tail,
-                                 []() -> absl::StatusOr<Carried> { return Carried(); }).status();
+                                 []() -> absl::StatusOr<Carried> { return Carried(); })
+        .status();
   };
   return kernel;
 }
@@ -286,7 +308,8 @@ ElementValue Shuffled(llvm::IRBuilder<>& b, ElementValue x, ElementValue y, absl
 }
 
 // One vector of a line, reduced within itself from lane 0 up, and then with what came before.
-absl::StatusOr<ElementValue> ScanLanes(FunctionEmitter& f, HloOpcode opcode, PrimitiveType type, ElementValue value, ElementValue neutral, int width) {
+absl::StatusOr<ElementValue> ScanLanes(FunctionEmitter& f, HloOpcode opcode, PrimitiveType type, ElementValue value,
+                                       ElementValue neutral, int width) {
   for (int distance = 1; distance < width; distance *= 2) {
     std::vector<int> lanes;
     for (int lane = 0; lane < width; ++lane) lanes.push_back(lane < distance ? width : lane - distance);
@@ -315,15 +338,20 @@ Kernel LineKernel(const Running& r, std::shared_ptr<const Literal> identity, int
         elements[0] = f.context().Splat(elements[0]);
         HILO_ASSIGN_OR_RETURN(ElementValue scanned, ScanLanes(f, *r.opcode, r.type(0), elements[0], neutral, width));
         const ElementValue carry = UnpackLanes(before, inits)[0];
-        HILO_ASSIGN_OR_RETURN(ElementValue sum, codegen::EmitBinaryOp(f.context(), *r.opcode, r.type(0), carry, scanned));
+        HILO_ASSIGN_OR_RETURN(ElementValue sum,
+                              codegen::EmitBinaryOp(f.context(), *r.opcode, r.type(0), carry, scanned));
         result.Store(f.context(), index, sum);
         const std::vector<int> last(width, width - 1);
-        HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(f.context(), *r.opcode, r.type(0), carry, Shuffled(b, scanned, scanned, last)));
+        HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(f.context(), *r.opcode, r.type(0), carry,
+                                                                       Shuffled(b, scanned, scanned, last)));
         return PackLanes(f, {next});
       };
       const int64_t whole = r.size / width * width;
-      HILO_ASSIGN_OR_RETURN(Carried running, codegen::EmitLoop(f.context(), "line", b.getInt64(0), b.getInt64(whole), width, PackLanes(f, inits),
-          [&](llvm::Value* i, const Carried& now) { return vector(LaneIndex::Strided(i, 1, width, r.size), now); }));
+      HILO_ASSIGN_OR_RETURN(Carried running,
+                            codegen::EmitLoop(f.context(), "line", b.getInt64(0), b.getInt64(whole), width,
+                                              PackLanes(f, inits), [&](llvm::Value* i, const Carried& now) {
+                                                return vector(LaneIndex::Strided(i, 1, width, r.size), now);
+                                              }));
       if (whole == r.size) return absl::OkStatus();
       std::vector<llvm::Constant*> active;
       for (int lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < r.size - whole));
@@ -338,7 +366,8 @@ Kernel LineKernel(const Running& r, std::shared_ptr<const Literal> identity, int
 int WidthFor(FunctionEmitter& f, const Running& r) {
   if (!codegen::CanEmitComputation(*r.computation)) return 1;
   int bits = 32;
-  for (int64_t i = 0; i < r.count; ++i) bits = std::max(bits, 8 * PrimitiveTypeByteSize(ComplexComponentType(r.type(i))));
+  for (int64_t i = 0; i < r.count; ++i)
+    bits = std::max(bits, 8 * PrimitiveTypeByteSize(ComplexComponentType(r.type(i))));
   return std::max(1, f.context().target().vector_bits / bits);
 }
 
@@ -347,9 +376,7 @@ bool IsExpensive(const Running& r) { return r.computation->instruction_count() >
 
 }  // namespace
 
-bool IsRunningReduction(const HloInstruction& reduce_window) {
-  return RunningWindowOf(reduce_window).has_value();
-}
+bool IsRunningReduction(const HloInstruction& reduce_window) { return RunningWindowOf(reduce_window).has_value(); }
 
 bool CanRun(const codegen::NumericOptions& numerics, const HloInstruction& reduce_window) {
   const std::optional<RunningWindow> running = RunningWindowOf(reduce_window);

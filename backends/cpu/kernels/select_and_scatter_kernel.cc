@@ -1,15 +1,16 @@
 // Select-and-scatter: for each window in order, a search for the chosen element and one update in place.
 //
-// Dimensions in which the window is one element wide and moves by ones never mix: they are the independent parts, and the minor-most dimension
-// carries the lanes if it is such a one (channels, say). Every lane then chooses a place of its own, and the update is a gather and a scatter whose
-// lanes cannot meet. In the other dimensions each window's bounds are cut to the array before the search, which so needs no tests.
+// Dimensions in which the window is one element wide and moves by ones never mix: they are the independent parts, and
+// the minor-most dimension carries the lanes if it is such a one (channels, say). Every lane then chooses a place of
+// its own, and the update is a gather and a scatter whose lanes cannot meet. In the other dimensions each window's
+// bounds are cut to the array before the search, which so needs no tests.
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/reduction.h"
 #include "backends/llvm/elements/element_ops.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/status_macros.h"
-#include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {
 namespace {
@@ -25,7 +26,7 @@ struct SelectAndScatter {
   std::vector<Window::Dimension> window;
   std::vector<int64_t> parts, mixed;  // dimension numbers, ascending; the lanes' dimension is in neither
   std::vector<int64_t> part_sizes, mixed_sizes, mixed_source_sizes;
-  bool lanes = false;                 // along the minor-most dimension
+  bool lanes = false;  // along the minor-most dimension
   int width = 1;
 
   const HloComputation& select() const { return *instruction->called_computation(0); }
@@ -39,10 +40,13 @@ bool IsTrivial(const Window::Dimension& d) {
 }
 
 SelectAndScatter Describe(FunctionEmitter& f, const HloInstruction* instruction) {
-  SelectAndScatter s{.instruction = instruction, .operand = instruction->operand(0)->shape(), .source = instruction->operand(1)->shape()};
+  SelectAndScatter s{.instruction = instruction,
+                     .operand = instruction->operand(0)->shape(),
+                     .source = instruction->operand(1)->shape()};
   s.window = instruction->attrs<SelectAndScatterAttrs>().window.dimensions;
   const int64_t last = s.operand.rank() - 1;
-  if (last >= 0 && IsTrivial(s.window[last]) && codegen::CanEmitComputation(s.select()) && codegen::CanEmitComputation(s.scatter())) {
+  if (last >= 0 && IsTrivial(s.window[last]) && codegen::CanEmitComputation(s.select()) &&
+      codegen::CanEmitComputation(s.scatter())) {
     const int bits = std::max(32, 8 * PrimitiveTypeByteSize(ComplexComponentType(s.type())));
     s.width = std::max(1, f.context().target().vector_bits / bits);
     while (s.width > 1 && s.width > s.row()) s.width /= 2;
@@ -63,7 +67,8 @@ SelectAndScatter Describe(FunctionEmitter& f, const HloInstruction* instruction)
 }
 
 // The index in operand or source of which the parts' and the mixed dimensions are given, and the lanes'.
-Index At(const SelectAndScatter& s, const std::vector<LaneIndex>& part, const std::vector<LaneIndex>& mixed, const LaneIndex& lane) {
+Index At(const SelectAndScatter& s, const std::vector<LaneIndex>& part, const std::vector<LaneIndex>& mixed,
+         const LaneIndex& lane) {
   std::vector<LaneIndex> index(s.operand.rank());
   for (size_t i = 0; i < part.size(); ++i) index[s.parts[i]] = part[i];
   for (size_t i = 0; i < mixed.size(); ++i) index[s.mixed[i]] = mixed[i];
@@ -80,15 +85,19 @@ Bounds BoundsOf(llvm::IRBuilder<>& b, const Window::Dimension& w, int64_t size, 
   llvm::Value* start = b.CreateNSWSub(b.CreateNSWMul(out, b.getInt64(w.stride)), b.getInt64(w.padding_low));
   const int64_t last = (size - 1) * w.base_dilation;
   // ceil(-start / dilation) and floor((last - start) / dilation) + 1; numerators are made positive first.
-  llvm::Value* before = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(b.getInt64(w.window_dilation - 1), start), b.getInt64(0));
-  llvm::Value* behind = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(b.getInt64(last + w.window_dilation), start), b.getInt64(0));
+  llvm::Value* before = b.CreateBinaryIntrinsic(
+      llvm::Intrinsic::smax, b.CreateNSWSub(b.getInt64(w.window_dilation - 1), start), b.getInt64(0));
+  llvm::Value* behind = b.CreateBinaryIntrinsic(
+      llvm::Intrinsic::smax, b.CreateNSWSub(b.getInt64(last + w.window_dilation), start), b.getInt64(0));
   llvm::Value* high = b.CreateUDiv(behind, b.getInt64(w.window_dilation));
-  return {start, b.CreateUDiv(before, b.getInt64(w.window_dilation)), b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, high, b.getInt64(w.size))};
+  return {start, b.CreateUDiv(before, b.getInt64(w.window_dilation)),
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, high, b.getInt64(w.size))};
 }
 
 class WindowEmitter {
  public:
-  WindowEmitter(FunctionEmitter& f, const SelectAndScatter& s, const std::vector<LaneIndex>& part, const std::vector<LaneIndex>& out, const LaneIndex& lane)
+  WindowEmitter(FunctionEmitter& f, const SelectAndScatter& s, const std::vector<LaneIndex>& part,
+                const std::vector<LaneIndex>& out, const LaneIndex& lane)
       : f_(f), b_(f.b()), s_(s), part_(part), out_(out), lane_(lane) {
     for (size_t i = 0; i < s.mixed.size(); ++i) {
       bounds_.push_back(BoundsOf(b_, s.window[s.mixed[i]], s.mixed_sizes[i], out[i].Base(f.context())));
@@ -108,21 +117,26 @@ class WindowEmitter {
       HILO_ASSIGN_OR_RETURN(state, Search({}, std::move(state)));
       llvm::Value* position = state[state.size() - 2];
       if (!holes_) return Update(position);
-      return codegen::EmitBranches(f_.context(), "chosen", state.back(), [&] { return Update(position); },
-                                   []() -> absl::StatusOr<Carried> { return Carried(); });
+      return codegen::EmitBranches(
+          f_.context(), "chosen", state.back(), [&] { return Update(position); },
+          []() -> absl::StatusOr<Carried> { return Carried(); });
     };
-    return codegen::EmitBranches(f_.context(), "window", covers, search, []() -> absl::StatusOr<Carried> { return Carried(); }).status();
+    return codegen::EmitBranches(f_.context(), "window", covers, search,
+                                 []() -> absl::StatusOr<Carried> { return Carried(); })
+        .status();
   }
 
  private:
-  // Goes through dimensions [place.size(), mixed.size()) of the window. The state: the chosen value, its row-major position, whether there is one.
+  // Goes through dimensions [place.size(), mixed.size()) of the window. The state: the chosen value, its row-major
+  // position, whether there is one.
   absl::StatusOr<Carried> Search(std::vector<LaneIndex> place, Carried state) {
     const size_t k = place.size();
     if (k == s_.mixed.size()) return Candidate(place, std::move(state));
     const Window::Dimension& w = s_.window[s_.mixed[k]];
     const int64_t size = s_.mixed_sizes[k];
     place.emplace_back();
-    return codegen::EmitLoop(f_.context(), "search", bounds_[k].low, bounds_[k].high, 1, std::move(state),
+    return codegen::EmitLoop(
+        f_.context(), "search", bounds_[k].low, bounds_[k].high, 1, std::move(state),
         [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
           llvm::Value* at = b_.CreateNSWAdd(bounds_[k].start, b_.CreateNSWMul(i, b_.getInt64(w.window_dilation)));
           if (w.base_dilation == 1) {
@@ -131,9 +145,11 @@ class WindowEmitter {
           }
           place.back() = LaneIndex::Uniform(b_.CreateUDiv(at, b_.getInt64(w.base_dilation)), 1, size);
           llvm::Value* hit = b_.CreateICmpEQ(b_.CreateURem(at, b_.getInt64(w.base_dilation)), b_.getInt64(0));
-          return codegen::EmitBranches(f_.context(), "hole", hit, [&] { return Search(place, now); },
-                                       [&]() -> absl::StatusOr<Carried> { return now; });
-        }, /*at_least_once=*/true, w.size);
+          return codegen::EmitBranches(
+              f_.context(), "hole", hit, [&] { return Search(place, now); },
+              [&]() -> absl::StatusOr<Carried> { return now; });
+        },
+        /*at_least_once=*/true, w.size);
   }
 
   absl::StatusOr<Carried> Candidate(const std::vector<LaneIndex>& place, const Carried& state) {
@@ -147,7 +163,8 @@ class WindowEmitter {
     // The position of lane 0; the lanes' own are added at the end.
     std::vector<LaneIndex> first = index.Dims(f_.context());
     if (s_.lanes) first.back() = LaneIndex::Constant(0);
-    llvm::Value* position = b_.CreateTrunc(Index(first).Linear(f_.context(), s_.operand.dimensions()).Base(f_.context()), position_type_);
+    llvm::Value* position =
+        b_.CreateTrunc(Index(first).Linear(f_.context(), s_.operand.dimensions()).Base(f_.context()), position_type_);
     Carried next = PackLanes(f_, {codegen::EmitSelect(f_.context(), keep, chosen, candidate)});
     next.push_back(b_.CreateSelect(keep, state[state.size() - 2], f_.context().Splat(position)));
     next.push_back(b_.getTrue());
@@ -156,13 +173,17 @@ class WindowEmitter {
 
   absl::StatusOr<Carried> Update(llvm::Value* position) {
     codegen::EmitterContext& context = f_.context();
-    llvm::Type* wide = s_.lanes ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b_.getInt64Ty(), s_.width)) : b_.getInt64Ty();
+    llvm::Type* wide =
+        s_.lanes ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b_.getInt64Ty(), s_.width)) : b_.getInt64Ty();
     position = b_.CreateZExtOrTrunc(position, wide);
     if (s_.lanes) position = b_.CreateAdd(position, lane_.Value(context));
-    const Index at = Index::FromLinear(LaneIndex::Arbitrary(position, ShapeUtil::ElementsIn(s_.operand)), s_.operand.dimensions());
+    const Index at =
+        Index::FromLinear(LaneIndex::Arbitrary(position, ShapeUtil::ElementsIn(s_.operand)), s_.operand.dimensions());
     const codegen::IrArray result = f_.ArrayOf(s_.instruction);
-    HILO_ASSIGN_OR_RETURN(ElementValue source, f_.elements().Generate(s_.instruction->operand(1), At(s_, part_, out_, lane_)));
-    HILO_ASSIGN_OR_RETURN(Elements sum, codegen::EmitComputation(context, s_.scatter(), {result.Load(context, at), source}));
+    HILO_ASSIGN_OR_RETURN(ElementValue source,
+                          f_.elements().Generate(s_.instruction->operand(1), At(s_, part_, out_, lane_)));
+    HILO_ASSIGN_OR_RETURN(Elements sum,
+                          codegen::EmitComputation(context, s_.scatter(), {result.Load(context, at), source}));
     result.Store(context, at, context.Splat(sum[0]));
     return Carried();
   }
@@ -179,7 +200,8 @@ class WindowEmitter {
 };
 
 // body(lane) for the lanes' dimension, or once.
-absl::Status ForEachLane(FunctionEmitter& f, const SelectAndScatter& s, absl::FunctionRef<absl::Status(const LaneIndex&)> body) {
+absl::Status ForEachLane(FunctionEmitter& f, const SelectAndScatter& s,
+                         absl::FunctionRef<absl::Status(const LaneIndex&)> body) {
   if (!s.lanes) return body(LaneIndex());
   return ForEachVector(f, "lanes", s.row(), s.width, body);
 }

@@ -1,11 +1,11 @@
 // Sort: the operands are copied to the results, which the runtime sorts list by list.
 //
-// The computation becomes a function on pointers to elements. When it only compares the same expression of both elements of the first array, and
-// that comparison is a total order, the expression also becomes a function from an element to an unsigned key, and long lists are sorted by radix.
-#include "backends/cpu/kernels/kernels.h"
-
+// The computation becomes a function on pointers to elements. When it only compares the same expression of both
+// elements of the first array, and that comparison is a total order, the expression also becomes a function from an
+// element to an unsigned key, and long lists are sorted by radix.
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/element_ops.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/errors.h"
@@ -23,7 +23,8 @@ bool SameExpression(const HloInstruction* a, const HloInstruction* b, int depth 
   if (depth > 16 || a->opcode() != b->opcode() || !ShapeUtil::Compatible(a->shape(), b->shape())) return false;
   if (a->IsParameter()) return a->parameter_number() == 0 && b->parameter_number() == 1;
   if (a->IsConstant()) return a->literal() == b->literal();
-  if (!IsElementwise(a->opcode()) || a->opcode() == HloOpcode::kMap || a->operand_count() != b->operand_count()) return false;
+  if (!IsElementwise(a->opcode()) || a->opcode() == HloOpcode::kMap || a->operand_count() != b->operand_count())
+    return false;
   if (a->attributes() != nullptr && !a->attributes()->Equals(*b->attributes())) return false;
   for (int64_t i = 0; i < a->operand_count(); ++i) {
     if (!SameExpression(a->operand(i), b->operand(i), depth + 1)) return false;
@@ -92,7 +93,8 @@ absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstructio
   codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
   // Loops of the comparison end it, with any answer, once the run has been stopped.
   context.poll = [&] {
-    llvm::Value* flag = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), computation.num_parameters()));
+    llvm::Value* flag = b.CreateLoad(
+        b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), computation.num_parameters()));
     llvm::LoadInst* value = b.CreateAlignedLoad(b.getInt32Ty(), flag, llvm::Align(4), "cancelled_now");
     value->setVolatile(true);
     llvm::BasicBlock* stop = llvm::BasicBlock::Create(b.getContext(), "stopped", function);
@@ -104,8 +106,10 @@ absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstructio
   };
   std::vector<ElementValue> arguments;
   for (int64_t i = 0; i < computation.num_parameters(); ++i) {
-    llvm::Value* pointer = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), i));
-    arguments.push_back(ScalarAt(pointer, computation.parameter_instruction(i)->shape().element_type()).Load(context, Index()));
+    llvm::Value* pointer =
+        b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), i));
+    arguments.push_back(
+        ScalarAt(pointer, computation.parameter_instruction(i)->shape().element_type()).Load(context, Index()));
   }
   HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> result, codegen::EmitComputation(context, computation, arguments));
   b.CreateRet(b.CreateZExt(result[0].re, b.getInt32Ty()));
@@ -147,7 +151,8 @@ absl::StatusOr<Kernel> SortKernel(FunctionEmitter&, const HloInstruction* instru
   const int64_t length = shape.dimensions(dimension);
   Kernel kernel;
   kernel.units = ShapeUtil::ElementsIn(shape) / length;
-  kernel.emit = [instruction, stride, length](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
+  kernel.emit = [instruction, stride, length](FunctionEmitter& f, llvm::Value* begin,
+                                              llvm::Value* end) -> absl::Status {
     llvm::IRBuilder<>& b = f.b();
     const int64_t count = instruction->operand_count();
     llvm::Value* arrays = f.context().EntryAlloca(b.getPtrTy(), count, 8, "arrays");
@@ -165,11 +170,13 @@ absl::StatusOr<Kernel> SortKernel(FunctionEmitter&, const HloInstruction* instru
       } else {
         const codegen::IrArray out = f.ArrayOf(instruction, i), in = f.ArrayOf(instruction->operand(i));
         HILO_RETURN_IF_ERROR(ForEach(f, "lists", begin, end, [&](llvm::Value* list) {
-          llvm::Value* origin = b.CreateAdd(b.CreateMul(b.CreateUDiv(list, b.getInt64(stride)), b.getInt64(stride * length)),
-                                            b.CreateURem(list, b.getInt64(stride)));
+          llvm::Value* origin =
+              b.CreateAdd(b.CreateMul(b.CreateUDiv(list, b.getInt64(stride)), b.getInt64(stride * length)),
+                          b.CreateURem(list, b.getInt64(stride)));
           return ForEach(f, "list", b.getInt64(0), b.getInt64(length), [&](llvm::Value* e) -> absl::Status {
             llvm::Value* at = b.CreateAdd(origin, b.CreateMul(e, b.getInt64(stride)));
-            const Index index = Index::FromLinear(codegen::LaneIndex::Uniform(at, 1, ShapeUtil::ElementsIn(in.shape)), in.shape.dimensions());
+            const Index index = Index::FromLinear(codegen::LaneIndex::Uniform(at, 1, ShapeUtil::ElementsIn(in.shape)),
+                                                  in.shape.dimensions());
             out.Store(f.context(), index, in.Load(f.context(), index));
             return absl::OkStatus();
           });
@@ -187,10 +194,11 @@ absl::StatusOr<Kernel> SortKernel(FunctionEmitter&, const HloInstruction* instru
     }
     llvm::Type* ptr = b.getPtrTy();
     llvm::Type* i64 = b.getInt64Ty();
-    auto* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, i64, ptr, ptr, i64, i64, i64, i64, ptr, ptr, i64}, false);
+    auto* type =
+        llvm::FunctionType::get(b.getInt32Ty(), {ptr, i64, ptr, ptr, i64, i64, i64, i64, ptr, ptr, i64}, false);
     llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), "hilo_cpu_sort", type);
-    f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), b.getInt64(count), arrays, sizes, begin, end, b.getInt64(length), b.getInt64(stride),
-                                            less, key, b.getInt64(key_bits)}));
+    f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), b.getInt64(count), arrays, sizes, begin, end,
+                                            b.getInt64(length), b.getInt64(stride), less, key, b.getInt64(key_bits)}));
     return absl::OkStatus();
   };
   return kernel;

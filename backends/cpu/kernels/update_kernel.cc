@@ -1,10 +1,9 @@
-// Instructions that write a part of an array: dynamic-update-slice and scatter. When the result has the memory of the operand, only the part is
-// touched; otherwise the operand is copied first.
-#include "backends/cpu/kernels/kernels.h"
-
+// Instructions that write a part of an array: dynamic-update-slice and scatter. When the result has the memory of the
+// operand, only the part is touched; otherwise the operand is copied first.
 #include <algorithm>
 
 #include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/element_ops.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/errors.h"
@@ -79,12 +78,13 @@ struct ScatterPlan {
   const HloInstruction* scatter;
   int64_t count;  // operands
   const ScatterAttrs* attrs;
-  std::vector<int64_t> window_dims;   // operand dimensions that update windows run over, ascending
+  std::vector<int64_t> window_dims;      // operand dimensions that update windows run over, ascending
   std::vector<int64_t> batch_positions;  // update dimensions that choose an index vector
 };
 
 // Where the window of index number `batch` begins in the operand, one coordinate a dimension.
-absl::StatusOr<std::vector<llvm::Value*>> OriginOf(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch) {
+absl::StatusOr<std::vector<llvm::Value*>> OriginOf(FunctionEmitter& f, const ScatterPlan& plan,
+                                                   const std::vector<LaneIndex>& batch) {
   llvm::IRBuilder<>& b = f.b();
   const ScatterAttrs& attrs = *plan.attrs;
   const HloInstruction* indices = plan.scatter->operand(plan.count);
@@ -124,13 +124,15 @@ llvm::Value* IsInside(FunctionEmitter& f, const ScatterPlan& plan, const std::ve
   return inside;
 }
 
-// Applies the updates of index number `batch` at `window`, an index a dimension of the window; the lanes are on the last.
-absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch, const std::vector<llvm::Value*>& origin,
-                       const std::vector<LaneIndex>& window) {
+// Applies the updates of index number `batch` at `window`, an index a dimension of the window; the lanes are on the
+// last.
+absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch,
+                       const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
   const HloInstruction* scatter = plan.scatter;
   const Shape& operand = scatter->operand(0)->shape();
   std::vector<LaneIndex> target, at(scatter->operand(plan.count + 1)->shape().rank());
-  for (int64_t d = 0; d < operand.rank(); ++d) target.push_back(LaneIndex::Uniform(origin[d], 1, operand.dimensions(d)));
+  for (int64_t d = 0; d < operand.rank(); ++d)
+    target.push_back(LaneIndex::Uniform(origin[d], 1, operand.dimensions(d)));
   for (size_t k = 0; k < window.size(); ++k) {
     LaneIndex& coordinate = target[plan.window_dims[k]];
     coordinate = coordinate.Add(f.context(), window[k]).WithRange({0, operand.dimensions(plan.window_dims[k]) - 1});
@@ -143,12 +145,15 @@ absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::v
   for (int64_t i = 0; i < plan.count; ++i) {
     HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), f.elements().Generate(scatter->operand(plan.count + 1 + i), from));
   }
-  HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> combined, codegen::EmitComputation(f.context(), *scatter->called_computation(), arguments));
-  for (int64_t i = 0; i < plan.count; ++i) f.ArrayOf(plan.instruction, i).Store(f.context(), place, f.context().Splat(combined[i]));
+  HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> combined,
+                        codegen::EmitComputation(f.context(), *scatter->called_computation(), arguments));
+  for (int64_t i = 0; i < plan.count; ++i)
+    f.ArrayOf(plan.instruction, i).Store(f.context(), place, f.context().Splat(combined[i]));
   return absl::OkStatus();
 }
 
-// The lanes for the last dimension of the window, in which no two updates meet: 1 unless it is the minor-most of the operand.
+// The lanes for the last dimension of the window, in which no two updates meet: 1 unless it is the minor-most of the
+// operand.
 int ScatterWidth(FunctionEmitter& f, const ScatterPlan& plan) {
   const Shape& operand = plan.scatter->operand(0)->shape();
   if (plan.window_dims.empty() || plan.window_dims.back() != operand.rank() - 1) return 1;
@@ -156,7 +161,8 @@ int ScatterWidth(FunctionEmitter& f, const ScatterPlan& plan) {
   const int64_t row = plan.scatter->operand(plan.count + 1)->shape().dimensions(plan.attrs->update_window_dims.back());
   int bits = 32;
   for (int64_t i = 0; i < plan.count; ++i) {
-    bits = std::max(bits, 8 * PrimitiveTypeByteSize(ComplexComponentType(plan.scatter->operand(i)->shape().element_type())));
+    bits = std::max(bits,
+                    8 * PrimitiveTypeByteSize(ComplexComponentType(plan.scatter->operand(i)->shape().element_type())));
   }
   int width = std::max(1, f.context().target().vector_bits / bits);
   while (width > 1 && width > row) width /= 2;
@@ -187,14 +193,16 @@ absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, const st
     return Carried();
   };
   return codegen::EmitBranches(f.context(), "inside", IsInside(f, plan, origin), apply,
-                               []() -> absl::StatusOr<Carried> { return Carried(); }).status();
+                               []() -> absl::StatusOr<Carried> { return Carried(); })
+      .status();
 }
 
 }  // namespace
 
 namespace {
 
-// The dimensions of `update` that the loops run over: without those of 1 at the end that stand before such of the array, where lanes would find no row.
+// The dimensions of `update` that the loops run over: without those of 1 at the end that stand before such of the
+// array, where lanes would find no row.
 int64_t LoopRank(const Shape& update, const Shape& array) {
   int64_t rank = update.rank();
   while (rank > 1 && update.dimensions(rank - 1) == 1 && array.dimensions(rank - 1) == 1) --rank;
@@ -224,38 +232,42 @@ absl::StatusOr<Kernel> UpdateSliceKernel(FunctionEmitter&, const HloInstruction*
     if (count == 0) return absl::OkStatus();
     // Rows of few elements go by columns, if they are whole rows of the array.
     int64_t columns = 1;
-    int width = rank == shape.rank() && rank > 1 && dimensions.back() == shape.dimensions(rank - 1) ? TableWidth({update}, update->shape(), f.context().target()) : 1;
+    int width = rank == shape.rank() && rank > 1 && dimensions.back() == shape.dimensions(rank - 1)
+                    ? TableWidth({update}, update->shape(), f.context().target())
+                    : 1;
     auto outer = dimensions;
     if (width > 1) {
       columns = dimensions.back();
       outer.remove_suffix(1);
     } else {
-      width = codegen::PreferredWidth(update, f.context().target(), /*flat=*/rank < shape.rank() && codegen::IsFlat(update));
+      width = codegen::PreferredWidth(update, f.context().target(),
+                                      /*flat=*/rank < shape.rank() && codegen::IsFlat(update));
     }
     const int64_t row = outer.empty() ? 1 : outer.back();
     if (!outer.empty()) outer.remove_suffix(1);
     while (width > 1 && width > 2 * row) width /= 2;
-    return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / columns / row), [&](llvm::Value* r) -> absl::Status {
-      const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
-      return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
-        std::vector<LaneIndex> from = prefix;
-        if (!dimensions.empty()) from.push_back(i);
-        from.resize(shape.rank(), LaneIndex::Constant(0));
-        std::vector<LaneIndex> to;
-        for (size_t d = 0; d < from.size(); ++d) to.push_back(starts[d].Add(f.context(), from[d]));
-        std::vector<ElementValue> values;
-        for (int64_t column = 0; column < columns; ++column) {
-          if (columns > 1) from.back() = LaneIndex::Constant(column);
-          HILO_ASSIGN_OR_RETURN(values.emplace_back(), f.elements().Generate(update, Index(from)));
-        }
-        if (columns > 1) {
-          target.StoreColumns(f.context(), Index(std::move(to)), values);
-        } else {
-          target.Store(f.context(), Index(std::move(to)), values[0]);
-        }
-        return absl::OkStatus();
-      });
-    });
+    return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / columns / row),
+                   [&](llvm::Value* r) -> absl::Status {
+                     const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+                     return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
+                       std::vector<LaneIndex> from = prefix;
+                       if (!dimensions.empty()) from.push_back(i);
+                       from.resize(shape.rank(), LaneIndex::Constant(0));
+                       std::vector<LaneIndex> to;
+                       for (size_t d = 0; d < from.size(); ++d) to.push_back(starts[d].Add(f.context(), from[d]));
+                       std::vector<ElementValue> values;
+                       for (int64_t column = 0; column < columns; ++column) {
+                         if (columns > 1) from.back() = LaneIndex::Constant(column);
+                         HILO_ASSIGN_OR_RETURN(values.emplace_back(), f.elements().Generate(update, Index(from)));
+                       }
+                       if (columns > 1) {
+                         target.StoreColumns(f.context(), Index(std::move(to)), values);
+                       } else {
+                         target.Store(f.context(), Index(std::move(to)), values[0]);
+                       }
+                       return absl::OkStatus();
+                     });
+                   });
   };
   return kernel;
 }

@@ -1,4 +1,5 @@
-// The contract between compiled code and the runtime on CPUs. Both sides include this; the emitter mirrors it in LLVM types (abi_types.h).
+// The contract between compiled code and the runtime on CPUs. Both sides include this; the emitter mirrors it in LLVM
+// types (abi_types.h).
 #ifndef HILO_BACKENDS_CPU_RUNTIME_CPU_ABI_H_
 #define HILO_BACKENDS_CPU_RUNTIME_CPU_ABI_H_
 
@@ -21,8 +22,8 @@ enum HiloStatus : int32_t {
 typedef int32_t (*HiloChunkFunction)(HiloCpuContext* context, uint8_t* frame, uint8_t** buffers, int64_t begin,
                                      int64_t end);
 
-// A computation of scalars applied to each of `count` elements: operands[i] and results[i] are dense arrays, one a parameter and one a result
-// leaf. A result may be one of the operands.
+// A computation of scalars applied to each of `count` elements: operands[i] and results[i] are dense arrays, one a
+// parameter and one a result leaf. A result may be one of the operands.
 typedef void (*HiloElementFunction)(const uint8_t* const* operands, uint8_t* const* results, int64_t count);
 
 // What code gets with every run. Fields are only appended.
@@ -31,7 +32,8 @@ struct HiloCpuContext {
   const volatile int32_t* cancelled;
   // Addresses of the module's constants.
   const uint8_t* const* constants;
-  // Calls function on [0, chunks), cut in any way, on any threads; returns when all are done, with the first status that is not HILO_OK.
+  // Calls function on [0, chunks), cut in any way, on any threads; returns when all are done, with the first status
+  // that is not HILO_OK.
   int32_t (*parallel_for)(HiloCpuContext* context, HiloChunkFunction function, uint8_t* frame, uint8_t** buffers,
                           int64_t chunks);
   // Runs host op `index` on the leaves of its operands, then of its result, then the functions of its computations.
@@ -44,8 +46,8 @@ struct HiloCpuContext {
   bool flush_denormals;
 };
 
-// A scope of the program (the entry, or a called computation): frame is its temporary memory, buffers its parameter leaves, then its result
-// leaves. Pieces of a scope have the same form. Returns a HiloStatus.
+// A scope of the program (the entry, or a called computation): frame is its temporary memory, buffers its parameter
+// leaves, then its result leaves. Pieces of a scope have the same form. Returns a HiloStatus.
 typedef int32_t (*HiloScopeFunction)(HiloCpuContext* context, uint8_t* frame, uint8_t** buffers);
 
 }  // extern "C"

@@ -4,9 +4,9 @@
 #include <new>
 
 #include "absl/container/inlined_vector.h"
+#include "backends/cpu/compile/program_emitter.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
-#include "backends/cpu/compile/program_emitter.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "runtime/guarded.h"
@@ -19,9 +19,10 @@ constexpr size_t kMaxIdleFrames = 4;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CpuProgram>> CpuProgram::Create(
-    ProgramImage image, std::unique_ptr<codegen::CompiledCode> code, absl::Span<const absl::string_view> constants,
-    std::vector<std::unique_ptr<HostOp>> host_ops) {
+absl::StatusOr<std::unique_ptr<CpuProgram>> CpuProgram::Create(ProgramImage image,
+                                                               std::unique_ptr<codegen::CompiledCode> code,
+                                                               absl::Span<const absl::string_view> constants,
+                                                               std::vector<std::unique_ptr<HostOp>> host_ops) {
   auto program = std::unique_ptr<CpuProgram>(new CpuProgram());
   program->image_ = std::move(image);
   program->entry_ = reinterpret_cast<HiloScopeFunction>(code->Lookup(ProgramEmitter::kEntrySymbol));
@@ -123,14 +124,10 @@ absl::Status CpuProgram::Run(const RunContext& context, absl::Span<const void* c
     ReturnFrame(std::move(frame));
   }
   switch (status) {
-    case HILO_OK:
-      return absl::OkStatus();
-    case HILO_STOPPED:
-      return context.cancellation->status();
-    case HILO_FAILED:
-      return error;
-    default:
-      return ResourceExhausted("a sort or a function of the library could not get memory for its work space");
+    case HILO_OK: return absl::OkStatus();
+    case HILO_STOPPED: return context.cancellation->status();
+    case HILO_FAILED: return error;
+    default: return ResourceExhausted("a sort or a function of the library could not get memory for its work space");
   }
 }
 

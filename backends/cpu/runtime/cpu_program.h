@@ -6,8 +6,8 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/cpu/host_ops/host_op.h"
+#include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/cpu/runtime/program_image.h"
 #include "backends/llvm/jit/host_jit.h"
 #include "base/aligned_buffer.h"
@@ -17,9 +17,10 @@ namespace hilo::cpu {
 
 class CpuProgram : public CompiledProgram {
  public:
-  // Copies the bytes of the constants to aligned memory. `code` is the image's objects, linked; `host_ops` are its host ops, made.
-  // Errors: ResourceExhausted; Internal if the code lacks its entry.
-  static absl::StatusOr<std::unique_ptr<CpuProgram>> Create(ProgramImage image, std::unique_ptr<codegen::CompiledCode> code,
+  // Copies the bytes of the constants to aligned memory. `code` is the image's objects, linked; `host_ops` are its host
+  // ops, made. Errors: ResourceExhausted; Internal if the code lacks its entry.
+  static absl::StatusOr<std::unique_ptr<CpuProgram>> Create(ProgramImage image,
+                                                            std::unique_ptr<codegen::CompiledCode> code,
                                                             absl::Span<const absl::string_view> constants,
                                                             std::vector<std::unique_ptr<HostOp>> host_ops);
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <memory>
 
-#include "backends/cpu/runtime/floating_point_mode.h"
 #include "backends/cpu/gemm/gemm.h"
+#include "backends/cpu/runtime/floating_point_mode.h"
 #include "base/thread_pool.h"
 
 #ifdef HILO_HAVE_ONEDNN
@@ -37,7 +37,7 @@ Memory<T> Allocate(int64_t count) {
 
 // Workspace of one call.
 struct SortSpace {
-  Memory<uint8_t> list;       // one array's list, dense
+  Memory<uint8_t> list;  // one array's list, dense
   Memory<uint32_t> order, spare_order;
   Memory<uint64_t> keys, spare_keys;
 };
@@ -114,14 +114,10 @@ void PermuteTyped(const uint8_t* list, const uint32_t* order, int64_t length, ui
 // out[i * stride] = list[order[i]], elements of `size` bytes.
 void Permute(const uint8_t* list, const uint32_t* order, int64_t length, uint8_t* out, int64_t stride, int64_t size) {
   switch (size) {
-    case 1:
-      return PermuteTyped<uint8_t>(list, order, length, out, stride);
-    case 2:
-      return PermuteTyped<uint16_t>(list, order, length, out, stride);
-    case 4:
-      return PermuteTyped<uint32_t>(list, order, length, out, stride);
-    case 8:
-      return PermuteTyped<uint64_t>(list, order, length, out, stride);
+    case 1: return PermuteTyped<uint8_t>(list, order, length, out, stride);
+    case 2: return PermuteTyped<uint16_t>(list, order, length, out, stride);
+    case 4: return PermuteTyped<uint32_t>(list, order, length, out, stride);
+    case 8: return PermuteTyped<uint64_t>(list, order, length, out, stride);
     default:
       for (int64_t i = 0; i < length; ++i) std::memcpy(out + i * stride * size, list + order[i] * size, size);
   }
@@ -136,10 +132,11 @@ void Gather(const uint8_t* array, int64_t length, int64_t stride, int64_t size, 
 }
 
 template <typename T, typename Sum>
-int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b, int64_t ldb, int64_t transpose_b, Sum* c,
-                 int64_t ldc) {
+int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b, int64_t ldb,
+                 int64_t transpose_b, Sum* c, int64_t ldc) {
   using hilo::cpu::gemm::Strides;
-  const Strides a_strides = transpose_a != 0 ? Strides{1, lda} : Strides{lda, 1}, b_strides = transpose_b != 0 ? Strides{1, ldb} : Strides{ldb, 1};
+  const Strides a_strides = transpose_a != 0 ? Strides{1, lda} : Strides{lda, 1},
+                b_strides = transpose_b != 0 ? Strides{1, ldb} : Strides{ldb, 1};
   return hilo::cpu::gemm::Multiply(m, n, k, a, a_strides, b, b_strides, c, ldc).ok() ? HILO_OK : HILO_OUT_OF_MEMORY;
 }
 
@@ -162,7 +159,10 @@ extern "C" {
 int32_t hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
                           const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
 #ifdef HILO_HAVE_ONEDNN
-  return OnOneThread([&] { return dnnl_sgemm(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc); });
+  return OnOneThread([&] {
+    return dnnl_sgemm(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, 0.0f,
+                      c, ldc);
+  });
 #else
   return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 #endif
@@ -182,12 +182,13 @@ int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64
                          const int8_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
 #if defined(HILO_HAVE_ONEDNN) && defined(__x86_64__)
   // Without these instructions the library adds up pairs in 16 bits, which saturate.
-  static const bool is_exact = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni");
+  static const bool is_exact =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni");
   if (is_exact) {
     const int32_t zero = 0;
     return OnOneThread([&] {
-      return dnnl_gemm_s8s8s32(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', 'F', m, n, k, 1.0f, a, lda, 0, b, ldb, 0, 0.0f,
-                               reinterpret_cast<int32_t*>(c), ldc, &zero);
+      return dnnl_gemm_s8s8s32(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', 'F', m, n, k, 1.0f, a, lda,
+                               0, b, ldb, 0, 0.0f, reinterpret_cast<int32_t*>(c), ldc, &zero);
     });
   }
 #endif
@@ -199,16 +200,17 @@ int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int
   return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 }
 
-int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes, int64_t first_list,
-                      int64_t last_list, int64_t length, int64_t stride, HiloLess less, HiloSortKey key,
-                      int64_t key_bits) {
+int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes,
+                      int64_t first_list, int64_t last_list, int64_t length, int64_t stride, HiloLess less,
+                      HiloSortKey key, int64_t key_bits) {
   if (length < 2 || length > UINT32_MAX) return length < 2 ? HILO_OK : HILO_OUT_OF_MEMORY;
   const bool radix = key != nullptr && length >= kRadixLength;
   SortSpace space{.order = Allocate<uint32_t>(length), .spare_order = Allocate<uint32_t>(length)};
   int64_t largest = 0;
   for (int64_t i = 0; i < array_count; ++i) largest = std::max(largest, sizes[i]);
   space.list = Allocate<uint8_t>(length * largest);
-  Memory<const uint8_t*> bases = Allocate<const uint8_t*>(array_count), operands = Allocate<const uint8_t*>(2 * array_count + 1);
+  Memory<const uint8_t*> bases = Allocate<const uint8_t*>(array_count),
+                         operands = Allocate<const uint8_t*>(2 * array_count + 1);
   bool enough = space.order && space.spare_order && space.list && bases && operands;
   if (radix) {
     space.keys = Allocate<uint64_t>(length);
@@ -228,15 +230,18 @@ int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_
       for (int64_t e = 0; e < length; ++e) space.keys[e] = key(bases[0] + e * stride * sizes[0]);
       RadixSort(space, length, key_bits);
     } else {
-      MergeSort(space, length, [&](uint32_t a, uint32_t b) {
-        if (++comparisons % kPolledComparisons == 0) stopped |= *context->cancelled != 0;
-        if (stopped) return false;
-        for (int64_t i = 0; i < array_count; ++i) {
-          operands[2 * i] = bases[i] + a * stride * sizes[i];
-          operands[2 * i + 1] = bases[i] + b * stride * sizes[i];
-        }
-        return less(operands.get()) != 0;
-      }, stopped);
+      MergeSort(
+          space, length,
+          [&](uint32_t a, uint32_t b) {
+            if (++comparisons % kPolledComparisons == 0) stopped |= *context->cancelled != 0;
+            if (stopped) return false;
+            for (int64_t i = 0; i < array_count; ++i) {
+              operands[2 * i] = bases[i] + a * stride * sizes[i];
+              operands[2 * i + 1] = bases[i] + b * stride * sizes[i];
+            }
+            return less(operands.get()) != 0;
+          },
+          stopped);
     }
     if (*context->cancelled != 0) return HILO_STOPPED;
     for (int64_t i = 0; i < array_count; ++i) {

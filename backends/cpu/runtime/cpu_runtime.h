@@ -10,8 +10,8 @@
 
 extern "C" {
 
-// c[m, n] = a[m, k] * b[k, n], row strides in elements; a transposed operand is stored as [k, m] or [n, k]. Columns are dense. Runs on the calling thread.
-// Returns a HiloStatus.
+// c[m, n] = a[m, k] * b[k, n], row strides in elements; a transposed operand is stored as [k, m] or [n, k]. Columns are
+// dense. Runs on the calling thread. Returns a HiloStatus.
 int32_t hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
                           const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc);
 int32_t hilo_cpu_gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, int64_t transpose_a,
@@ -23,17 +23,18 @@ int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64
 int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int64_t lda, int64_t transpose_a,
                           const int16_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
 
-// The computation of a sort: operands 2i and 2i+1 point to the two elements of array i, the last one to HiloCpuContext::cancelled, which loops of the
-// computation poll. 1 if the first comes before the second.
+// The computation of a sort: operands 2i and 2i+1 point to the two elements of array i, the last one to
+// HiloCpuContext::cancelled, which loops of the computation poll. 1 if the first comes before the second.
 typedef int32_t (*HiloLess)(const uint8_t* const* operands);
 // An unsigned number for an element of array 0 whose order is the order of the sort.
 typedef uint64_t (*HiloSortKey)(const uint8_t* element);
 
-// Sorts lists [first_list, last_list) stably. Element e of list j of array i is at arrays[i] + (j / stride * stride * length + j % stride + e * stride) * sizes[i].
-// The context tells of cancellation. `key` may be null; keys of `key_bits` bits are used for long lists, `less` otherwise.
-int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes, int64_t first_list,
-                      int64_t last_list, int64_t length, int64_t stride, HiloLess less, HiloSortKey key,
-                      int64_t key_bits);
+// Sorts lists [first_list, last_list) stably. Element e of list j of array i is at arrays[i] + (j / stride * stride *
+// length + j % stride + e * stride) * sizes[i]. The context tells of cancellation. `key` may be null; keys of
+// `key_bits` bits are used for long lists, `less` otherwise.
+int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes,
+                      int64_t first_list, int64_t last_list, int64_t length, int64_t stride, HiloLess less,
+                      HiloSortKey key, int64_t key_bits);
 
 }  // extern "C"
 

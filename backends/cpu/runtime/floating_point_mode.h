@@ -13,7 +13,7 @@ class FloatingPointMode {
  public:
 #if defined(__x86_64__)
   explicit FloatingPointMode(bool flush_denormals) : saved_(_mm_getcsr()) {
-    constexpr unsigned kFlush = 0x8040;         // flush to zero, denormals are zero
+    constexpr unsigned kFlush = 0x8040;          // flush to zero, denormals are zero
     constexpr unsigned kMaskedNearest = 0x1f80;  // all exceptions masked, round to nearest even
     const unsigned wanted = kMaskedNearest | (flush_denormals ? kFlush : 0);
     if ((saved_ & ~0x3fu) != wanted) _mm_setcsr(wanted);

@@ -9,7 +9,8 @@
 namespace hilo::cpu {
 namespace {
 
-constexpr absl::string_view kFacts = "facts", kCode = "code", kConstants = "constants", kHostOps = "host ops", kHostOpText = "host op text";
+constexpr absl::string_view kFacts = "facts", kCode = "code", kConstants = "constants", kHostOps = "host ops",
+                            kHostOpText = "host op text";
 
 template <typename Texts>
 std::string TextList(const Texts& texts) {
@@ -107,7 +108,9 @@ absl::StatusOr<std::vector<HostOpFacts>> ReadHostOps(const Artifact& artifact) {
 
 void EncodeProgram(const ProgramImage& image, absl::Span<const absl::string_view> constants, Artifact* artifact) {
   artifact->target = image.target;
-  const auto add = [&](absl::string_view name, std::string bytes) { artifact->sections.push_back({std::string(name), std::move(bytes)}); };
+  const auto add = [&](absl::string_view name, std::string bytes) {
+    artifact->sections.push_back({std::string(name), std::move(bytes)});
+  };
   add(kFacts, FactsBytes(image.facts));
   add(kCode, TextList(image.objects));
   add(kConstants, TextList(constants));

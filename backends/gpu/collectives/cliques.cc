@@ -20,7 +20,9 @@ constexpr char kStart[] = "what the run's collectives need";
 constexpr int64_t kStartKey = -1;        // no instruction's; cliques count down from it, for they overlap
 constexpr int64_t kUniqueIdBytes = 256;  // at most; zeros at the end
 
-bool Contains(const CliqueSpec& clique, int64_t rank) { return std::find(clique.ranks.begin(), clique.ranks.end(), rank) != clique.ranks.end(); }
+bool Contains(const CliqueSpec& clique, int64_t rank) {
+  return std::find(clique.ranks.begin(), clique.ranks.end(), rank) != clique.ranks.end();
+}
 
 bool Contains(const CliqueSpec& clique, const CliqueSpec& part) {
   return std::all_of(part.ranks.begin(), part.ranks.end(), [&](int64_t rank) { return Contains(clique, rank); });
@@ -54,7 +56,8 @@ struct Cliques::Acquisition {
   GpuDriver& driver;
   const int64_t rank, size;
   const uint64_t program;
-  std::vector<CliqueSpec> specs;  // of the plan, then one of all ranks if the plan has none: others may be split off from it
+  std::vector<CliqueSpec>
+      specs;  // of the plan, then one of all ranks if the plan has none: others may be split off from it
   const GraphAgreement& graphs;
   std::vector<std::string> keys;
   std::vector<uint8_t> alive;
@@ -74,11 +77,14 @@ struct Cliques::Acquisition {
     const DeviceOfProcess own{ProcessTag(), context.device, program};
     HILO_RETURN_IF_ERROR(Gather(context, &own, devices.data(), sizeof(own)));
     for (int64_t other = 0; other < size; ++other) {
-      if (devices[other].program != program) return FailedPrecondition("rank ", other, " runs another program than rank ", rank, ": its collectives or their groups are others");
+      if (devices[other].program != program)
+        return FailedPrecondition("rank ", other, " runs another program than rank ", rank,
+                                  ": its collectives or their groups are others");
     }
     for (const CliqueSpec& spec : specs) {
       std::string& key = keys.emplace_back(spec.kind);
-      for (int64_t member : spec.ranks) absl::StrAppend(&key, " ", devices[member].process, ":", devices[member].device);
+      for (int64_t member : spec.ranks)
+        absl::StrAppend(&key, " ", devices[member].process, ":", devices[member].device);
     }
     return absl::OkStatus();
   }
@@ -93,7 +99,8 @@ struct Cliques::Acquisition {
       members[i] = cliques.Find(context.device, keys[i]);
       mine[i] = members[i] != nullptr;
     }
-    const GraphOffer offer = graphs.offer == nullptr ? GraphOffer{.turn = -1} : graphs.offer({members.begin(), members.begin() + own});
+    const GraphOffer offer =
+        graphs.offer == nullptr ? GraphOffer{.turn = -1} : graphs.offer({members.begin(), members.begin() + own});
     std::memcpy(&mine[specs.size()], &offer, sizeof(offer));
     HILO_RETURN_IF_ERROR(Gather(context, mine.data(), all.data(), static_cast<int64_t>(bytes)));
     alive.assign(specs.size(), 1);
@@ -105,7 +112,8 @@ struct Cliques::Acquisition {
       }
     }
     std::vector<GraphOffer> offers(size);
-    for (int64_t other = 0; other < size; ++other) std::memcpy(&offers[other], &all[other * bytes + specs.size()], sizeof(GraphOffer));
+    for (int64_t other = 0; other < size; ++other)
+      std::memcpy(&offers[other], &all[other * bytes + specs.size()], sizeof(GraphOffer));
     graph_turn = TurnOf(offers, std::count(alive.begin(), alive.begin() + own, 0) == 0);
     return absl::OkStatus();
   }
@@ -128,12 +136,15 @@ struct Cliques::Acquisition {
     const int64_t index = std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin();
     size_t parent = specs.size();
     for (size_t j = 0; j < specs.size(); ++j) {
-      if (alive[j] && Contains(specs[j], spec) && (parent == specs.size() || specs[j].ranks.size() < specs[parent].ranks.size())) parent = j;
+      if (alive[j] && Contains(specs[j], spec) &&
+          (parent == specs.size() || specs[j].ranks.size() < specs[parent].ranks.size()))
+        parent = j;
     }
     std::unique_ptr<DeviceCommunicator> made;
     if (parent < specs.size()) {
       if (!Contains(specs[parent], rank)) return absl::OkStatus();
-      absl::StatusOr<std::unique_ptr<DeviceCommunicator>> part = members[parent]->communicator().Split(is_member ? 0 : -1, is_member ? index : 0, keep_waiting());
+      absl::StatusOr<std::unique_ptr<DeviceCommunicator>> part =
+          members[parent]->communicator().Split(is_member ? 0 : -1, is_member ? index : 0, keep_waiting());
       if (!part.ok()) {
         members[parent]->Abort(part.status());
         return part.status();
@@ -159,8 +170,10 @@ struct Cliques::Acquisition {
     }
     std::string received(kUniqueIdBytes, '\0');
     const CollectiveBuffer buffer{id.data(), received.data(), kUniqueIdBytes};
-    HILO_RETURN_IF_ERROR(context.communicator->CollectiveBroadcast(Call(context, kStartKey - 1 - static_cast<int64_t>(i), spec.ranks), {&buffer, 1}));
-    return cliques.library_->Create(received, static_cast<int64_t>(spec.ranks.size()), index, driver, context.device, keep_waiting());
+    HILO_RETURN_IF_ERROR(context.communicator->CollectiveBroadcast(
+        Call(context, kStartKey - 1 - static_cast<int64_t>(i), spec.ranks), {&buffer, 1}));
+    return cliques.library_->Create(received, static_cast<int64_t>(spec.ranks.size()), index, driver, context.device,
+                                    keep_waiting());
   }
 };
 
@@ -173,12 +186,23 @@ std::shared_ptr<CliqueMember> Cliques::Find(int device, const std::string& key) 
   return nullptr;
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Cliques::Acquire(const CollectivePlan& plan, const RunContext& context, GpuDriver& driver,
-                                                                             const GraphAgreement& graphs) {
+absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Cliques::Acquire(const CollectivePlan& plan,
+                                                                            const RunContext& context,
+                                                                            GpuDriver& driver,
+                                                                            const GraphAgreement& graphs) {
   if (plan.cliques().empty()) return std::vector<std::shared_ptr<CliqueMember>>();
-  const int64_t rank = context.replica_id * context.partition_count + context.partition_id, size = context.replica_count * context.partition_count;
-  if (context.communicator == nullptr) return FailedPrecondition("there is no communicator between the ", size, " devices");
-  Acquisition a{.cliques = *this, .context = context, .driver = driver, .rank = rank, .size = size, .program = plan.fingerprint(), .specs = plan.cliques(), .graphs = graphs};
+  const int64_t rank = context.replica_id * context.partition_count + context.partition_id,
+                size = context.replica_count * context.partition_count;
+  if (context.communicator == nullptr)
+    return FailedPrecondition("there is no communicator between the ", size, " devices");
+  Acquisition a{.cliques = *this,
+                .context = context,
+                .driver = driver,
+                .rank = rank,
+                .size = size,
+                .program = plan.fingerprint(),
+                .specs = plan.cliques(),
+                .graphs = graphs};
   CliqueSpec everybody;
   everybody.ranks.resize(size);
   std::iota(everybody.ranks.begin(), everybody.ranks.end(), 0);

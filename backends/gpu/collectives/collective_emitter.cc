@@ -7,8 +7,8 @@
 #include "backends/gpu/collectives/collective_thunk.h"
 #include "backends/gpu/collectives/reduction_kind.h"
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/element_movement.h"
+#include "backends/llvm/elements/scalar_computation.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "collectives/collective_op.h"
@@ -24,20 +24,13 @@ using codegen::LaneIndex;
 
 CollectiveKind KindOf(HloOpcode opcode) {
   switch (opcode) {
-    case HloOpcode::kAllReduce:
-      return CollectiveKind::kAllReduce;
-    case HloOpcode::kReduceScatter:
-      return CollectiveKind::kReduceScatter;
-    case HloOpcode::kAllGather:
-      return CollectiveKind::kAllGather;
-    case HloOpcode::kAllToAll:
-      return CollectiveKind::kAllToAll;
-    case HloOpcode::kCollectivePermute:
-      return CollectiveKind::kPermute;
-    case HloOpcode::kCollectiveBroadcast:
-      return CollectiveKind::kBroadcast;
-    default:
-      return CollectiveKind::kRagged;
+    case HloOpcode::kAllReduce: return CollectiveKind::kAllReduce;
+    case HloOpcode::kReduceScatter: return CollectiveKind::kReduceScatter;
+    case HloOpcode::kAllGather: return CollectiveKind::kAllGather;
+    case HloOpcode::kAllToAll: return CollectiveKind::kAllToAll;
+    case HloOpcode::kCollectivePermute: return CollectiveKind::kPermute;
+    case HloOpcode::kCollectiveBroadcast: return CollectiveKind::kBroadcast;
+    default: return CollectiveKind::kRagged;
   }
 }
 
@@ -51,8 +44,10 @@ std::optional<LibraryReduction> InLibrary(const HloComputation& computation, Pri
   const std::optional<HloOpcode> opcode = ReductionOpcode(computation);
   if (!opcode.has_value()) return std::nullopt;
   if (type == PRED) {  // bytes of 0 and 1
-    if (*opcode == HloOpcode::kAnd || *opcode == HloOpcode::kMultiply || *opcode == HloOpcode::kMinimum) return LibraryReduction{DeviceReduction::kMin, U8};
-    if (*opcode == HloOpcode::kOr || *opcode == HloOpcode::kAdd || *opcode == HloOpcode::kMaximum) return LibraryReduction{DeviceReduction::kMax, U8};
+    if (*opcode == HloOpcode::kAnd || *opcode == HloOpcode::kMultiply || *opcode == HloOpcode::kMinimum)
+      return LibraryReduction{DeviceReduction::kMin, U8};
+    if (*opcode == HloOpcode::kOr || *opcode == HloOpcode::kAdd || *opcode == HloOpcode::kMaximum)
+      return LibraryReduction{DeviceReduction::kMax, U8};
     return std::nullopt;
   }
   if (IsComplexType(type)) {
@@ -77,8 +72,10 @@ class Emitter {
     p_.context = InstructionContext(instruction_);
     const int64_t leaves = LeafCount(instruction_.shape());
     for (int64_t i = 0; i < leaves; ++i) HILO_RETURN_IF_ERROR(AddArray(i));
-    if (p_.kind == CollectiveKind::kAllToAll) p_.along_dimension = !instruction_.attrs<AllToAllAttrs>().dimensions.empty();
-    if (p_.kind == CollectiveKind::kAllReduce || p_.kind == CollectiveKind::kReduceScatter) HILO_RETURN_IF_ERROR(ChooseReduction());
+    if (p_.kind == CollectiveKind::kAllToAll)
+      p_.along_dimension = !instruction_.attrs<AllToAllAttrs>().dimensions.empty();
+    if (p_.kind == CollectiveKind::kAllReduce || p_.kind == CollectiveKind::kReduceScatter)
+      HILO_RETURN_IF_ERROR(ChooseReduction());
     if (p_.kind == CollectiveKind::kRagged) HILO_RETURN_IF_ERROR(DescribeRagged());
     p_.spec = program_.AddCollective(std::move(spec));
     program_.Add(std::make_unique<CollectiveThunk>(std::move(p_)));
@@ -102,7 +99,8 @@ class Emitter {
     const HloComputation& computation = *instruction_.called_computation();
     bool in_library = true;
     for (size_t i = 0; i < p_.arrays.size(); ++i) {
-      const std::optional<LibraryReduction> how = InLibrary(computation, instruction_.operand(static_cast<int64_t>(i))->shape().element_type());
+      const std::optional<LibraryReduction> how =
+          InLibrary(computation, instruction_.operand(static_cast<int64_t>(i))->shape().element_type());
       if (!how.has_value()) {
         in_library = false;
         break;
@@ -115,9 +113,11 @@ class Emitter {
     for (size_t i = 0; i < p_.arrays.size(); ++i) {
       CollectiveArray& array = p_.arrays[i];
       int64_t bytes;
-      if (__builtin_mul_overflow(array.bytes, largest_, &bytes)) return ResourceExhausted("what ", largest_, " ranks bring does not fit into memory");
+      if (__builtin_mul_overflow(array.bytes, largest_, &bytes))
+        return ResourceExhausted("what ", largest_, " ranks bring does not fit into memory");
       array.pieces = KernelArgument::Scratch(program_.AllocateScratch(bytes), bytes, true);
-      HILO_ASSIGN_OR_RETURN(p_.kernels.emplace_back(), EmitCombine(instruction_.operand(static_cast<int64_t>(i))->shape().element_type(), array));
+      HILO_ASSIGN_OR_RETURN(p_.kernels.emplace_back(),
+                            EmitCombine(instruction_.operand(static_cast<int64_t>(i))->shape().element_type(), array));
     }
     return absl::OkStatus();
   }
@@ -132,8 +132,9 @@ class Emitter {
     llvm::IRBuilder<>& b = k.b();
     auto load = [&](llvm::Value* at) {
       const int64_t all = count * largest_;
-      return codegen::IrArray{.pointer = k.extra(0), .shape = ShapeUtil::MakeShape(type, {all}), .alignment = array.element_bytes}.Load(
-          k.context(), Index({LaneIndex::Uniform(at, 1, all)}));
+      return codegen::IrArray{
+          .pointer = k.extra(0), .shape = ShapeUtil::MakeShape(type, {all}), .alignment = array.element_bytes}
+          .Load(k.context(), Index({LaneIndex::Uniform(at, 1, all)}));
     };
     llvm::Value *i = k.GlobalThread(kCombineBlock), *elements = k.extra(2), *ranks = k.extra(3);
     HILO_RETURN_IF_ERROR(k.If("in_range", b.CreateICmpULT(i, elements), [&]() -> absl::Status {
@@ -141,16 +142,19 @@ class Emitter {
       auto turn = [&](llvm::Value* rank, const codegen::Carried& carried) -> absl::StatusOr<codegen::Carried> {
         const ElementValue next = load(b.CreateAdd(b.CreateMul(rank, elements), i));
         const ElementValue sum{carried[0], carried.size() > 1 ? carried[1] : nullptr};
-        HILO_ASSIGN_OR_RETURN(const std::vector<ElementValue> combined, codegen::EmitComputation(k.context(), *instruction_.called_computation(), {sum, next}));
+        HILO_ASSIGN_OR_RETURN(const std::vector<ElementValue> combined,
+                              codegen::EmitComputation(k.context(), *instruction_.called_computation(), {sum, next}));
         codegen::Carried result{combined[0].re};
         if (carried.size() > 1) result.push_back(combined[0].im);
         return result;
       };
       codegen::Carried initial{first.re};
       if (first.im != nullptr) initial.push_back(first.im);
-      HILO_ASSIGN_OR_RETURN(const codegen::Carried sum, codegen::EmitLoop(k.context(), "ranks", b.getInt64(1), ranks, 1, initial, turn));
-      codegen::IrArray{.pointer = k.extra(1), .shape = ShapeUtil::MakeShape(type, {count}), .alignment = array.element_bytes}.Store(
-          k.context(), Index({LaneIndex::Uniform(i, 1, count)}), {sum[0], sum.size() > 1 ? sum[1] : nullptr});
+      HILO_ASSIGN_OR_RETURN(const codegen::Carried sum,
+                            codegen::EmitLoop(k.context(), "ranks", b.getInt64(1), ranks, 1, initial, turn));
+      codegen::IrArray{
+          .pointer = k.extra(1), .shape = ShapeUtil::MakeShape(type, {count}), .alignment = array.element_bytes}
+          .Store(k.context(), Index({LaneIndex::Uniform(i, 1, count)}), {sum[0], sum.size() > 1 ? sum[1] : nullptr});
       return absl::OkStatus();
     }));
     HILO_ASSIGN_OR_RETURN(const int64_t number, program_.Finish(k, kCombineBlock));
@@ -181,6 +185,8 @@ class Emitter {
 
 }  // namespace
 
-absl::Status EmitCollective(ProgramEmitter& program, const HloInstruction* instruction) { return Emitter(program, instruction).Emit(); }
+absl::Status EmitCollective(ProgramEmitter& program, const HloInstruction* instruction) {
+  return Emitter(program, instruction).Emit();
+}
 
 }  // namespace hilo::gpu

@@ -7,16 +7,21 @@
 
 namespace hilo::gpu {
 
-// Adds the thunk of an instruction for which CollectiveOp::Is(). Errors: InvalidArgument if its groups do not fit the devices of its module; Unimplemented.
+// Adds the thunk of an instruction for which CollectiveOp::Is(). Errors: InvalidArgument if its groups do not fit the
+// devices of its module; Unimplemented.
 absl::Status EmitCollective(ProgramEmitter& program, const HloInstruction* instruction);
 
-// Brings collectives into the form that communicators have: the dimension that is gathered, scattered or split becomes the most major one, with transposes around, and sums,
-// products, minima and maxima of integers that communicators lack are taken in wider ones.
+// Brings collectives into the form that communicators have: the dimension that is gathered, scattered or split becomes
+// the most major one, with transposes around, and sums, products, minima and maxima of integers that communicators lack
+// are taken in wider ones.
 //
-//   y = f32[4,8] all-gather(f32[4,2] x), dimensions={1}   =>   r = f32[1,4,2] reshape(x)  g = f32[4,4,2] all-gather(r), dimensions={0}
-//                                                              t = f32[4,4,2] transpose(g), dimensions={1,0,2}  y = f32[4,8] reshape(t)
+//   y = f32[4,8] all-gather(f32[4,2] x), dimensions={1}   =>   r = f32[1,4,2] reshape(x)  g = f32[4,4,2] all-gather(r),
+//   dimensions={0}
+//                                                              t = f32[4,4,2] transpose(g), dimensions={1,0,2}  y =
+//                                                              f32[4,8] reshape(t)
 std::unique_ptr<HloPass> MakeCollectiveRewriter();
-// Makes one of small all-reduces that need not wait for each other: their calls are one group, which a library launches as one kernel.
+// Makes one of small all-reduces that need not wait for each other: their calls are one group, which a library launches
+// as one kernel.
 std::unique_ptr<HloPass> MakeCollectiveCombiner();
 
 }  // namespace hilo::gpu

@@ -56,7 +56,9 @@ class CliqueTable {
   std::vector<CliqueSpec> cliques_;
 };
 
-int64_t PlaceIn(const std::vector<int64_t>& group, int64_t rank) { return std::find(group.begin(), group.end(), rank) - group.begin(); }
+int64_t PlaceIn(const std::vector<int64_t>& group, int64_t rank) {
+  return std::find(group.begin(), group.end(), rank) - group.begin();
+}
 
 absl::StatusOr<std::vector<int64_t>> GroupAt(const CollectiveSpec& spec, const Place& place) {
   if (spec.form == Form::kGroups) return GroupOf(spec.groups, spec.mode, place);
@@ -74,7 +76,8 @@ CollectiveRole TransferRole(const CollectiveSpec& spec, const Place& place, Cliq
   CollectiveRole role;
   const int64_t own = IdOf(spec.mode, place);
   auto clique = [&](int64_t source, int64_t target) {
-    return cliques->Number({{RanksOf(spec.mode, source, place)[0], RanksOf(spec.mode, target, place)[0]}, absl::StrCat("channel ", spec.channel)});
+    return cliques->Number({{RanksOf(spec.mode, source, place)[0], RanksOf(spec.mode, target, place)[0]},
+                            absl::StrCat("channel ", spec.channel)});
   };
   for (const auto& [source, target] : spec.pairs) {
     if (source == own && target == own) {
@@ -91,7 +94,8 @@ CollectiveRole TransferRole(const CollectiveSpec& spec, const Place& place, Cliq
 absl::StatusOr<CollectiveRole> RoleOf(const CollectiveSpec& spec, const Place& place, CliqueTable* cliques) {
   if (spec.form == Form::kTransfer) return TransferRole(spec, place, cliques);
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> group, GroupAt(spec, place));
-  CollectiveRole role{.size = static_cast<int64_t>(group.size()), .index = PlaceIn(group, place.rank()), .takes_part = !group.empty()};
+  CollectiveRole role{
+      .size = static_cast<int64_t>(group.size()), .index = PlaceIn(group, place.rank()), .takes_part = !group.empty()};
   if (group.size() > 1) role.clique = cliques->Number({group, ""});
   if (spec.form != Form::kPairs) return role;
   const int64_t own = IdOf(spec.mode, place);
@@ -104,7 +108,9 @@ absl::StatusOr<CollectiveRole> RoleOf(const CollectiveSpec& spec, const Place& p
 
 }  // namespace
 
-std::string CliqueSpec::ToString() const { return absl::StrCat("{", absl::StrJoin(ranks, ","), "}", kind.empty() ? "" : " ", kind); }
+std::string CliqueSpec::ToString() const {
+  return absl::StrCat("{", absl::StrJoin(ranks, ","), "}", kind.empty() ? "" : " ", kind);
+}
 
 absl::StatusOr<CollectiveSpec> CollectiveSpecOf(const HloInstruction& instruction) {
   CollectiveSpec spec{.name = absl::StrCat(HloOpcodeString(instruction.opcode()), " %", instruction.name())};
@@ -141,8 +147,7 @@ absl::StatusOr<CollectiveSpec> CollectiveSpecOf(const HloInstruction& instructio
       HILO_ASSIGN_OR_RETURN(spec.mode, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), std::nullopt));
       return spec;
     }
-    default:
-      return Internal(spec.name, " is no collective of the GPU backend");
+    default: return Internal(spec.name, " is no collective of the GPU backend");
   }
 }
 
@@ -151,12 +156,14 @@ int64_t LargestGroup(const CollectiveSpec& spec, int64_t replica_count, int64_t 
   int64_t ids = IdCount(spec.mode, place);
   if (!spec.groups.groups.empty()) {
     ids = 0;
-    for (const std::vector<int64_t>& group : spec.groups.groups) ids = std::max(ids, static_cast<int64_t>(group.size()));
+    for (const std::vector<int64_t>& group : spec.groups.groups)
+      ids = std::max(ids, static_cast<int64_t>(group.size()));
   }
   return spec.mode == CollectiveOpGroupMode::kCrossReplicaAndPartition ? ids * partition_count : ids;
 }
 
-absl::StatusOr<CollectivePlan> CollectivePlan::Create(absl::Span<const CollectiveSpec> specs, int64_t replica_count, int64_t partition_count) {
+absl::StatusOr<CollectivePlan> CollectivePlan::Create(absl::Span<const CollectiveSpec> specs, int64_t replica_count,
+                                                      int64_t partition_count) {
   CollectivePlan plan;
   CliqueTable cliques;
   for (const CollectiveSpec& spec : specs) {

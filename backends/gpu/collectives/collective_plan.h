@@ -60,7 +60,8 @@ struct CollectiveRole {
 class CollectivePlan {
  public:
   // Errors: InvalidArgument if groups do not hold each id once.
-  static absl::StatusOr<CollectivePlan> Create(absl::Span<const CollectiveSpec> specs, int64_t replica_count, int64_t partition_count);
+  static absl::StatusOr<CollectivePlan> Create(absl::Span<const CollectiveSpec> specs, int64_t replica_count,
+                                               int64_t partition_count);
 
   // The largest first, so that others can be split off from them; the same on all ranks.
   const std::vector<CliqueSpec>& cliques() const { return cliques_; }

@@ -19,7 +19,9 @@ int64_t Before(const Shape& shape, int64_t d) {
   return count;
 }
 
-Shape WithDimensions(const Shape& like, std::vector<int64_t> dimensions) { return ShapeUtil::MakeShape(like.element_type(), dimensions); }
+Shape WithDimensions(const Shape& like, std::vector<int64_t> dimensions) {
+  return ShapeUtil::MakeShape(like.element_type(), dimensions);
+}
 std::vector<int64_t> Dimensions(const Shape& shape) { return {shape.dimensions().begin(), shape.dimensions().end()}; }
 
 absl::StatusOr<HloInstruction*> Reshape(HloInstruction* x, std::vector<int64_t> dimensions) {
@@ -76,18 +78,14 @@ class CollectiveRewriter : public HloPass {
  private:
   static absl::StatusOr<HloInstruction*> Replacement(HloInstruction* instruction) {
     switch (instruction->opcode()) {
-      case HloOpcode::kAllGather:
-        return AllGather(instruction);
-      case HloOpcode::kAllToAll:
-        return AllToAll(instruction);
-      case HloOpcode::kAllReduce:
-        return Widened(instruction);
+      case HloOpcode::kAllGather: return AllGather(instruction);
+      case HloOpcode::kAllToAll: return AllToAll(instruction);
+      case HloOpcode::kAllReduce: return Widened(instruction);
       case HloOpcode::kReduceScatter: {
         HILO_ASSIGN_OR_RETURN(HloInstruction * wide, Widened(instruction));
         return wide != instruction ? wide : ReduceScatter(instruction);
       }
-      default:
-        return instruction;
+      default: return instruction;
     }
   }
 
@@ -96,23 +94,28 @@ class CollectiveRewriter : public HloPass {
   }
 
   // The same collective on other operands, with results of `shapes`.
-  static absl::StatusOr<HloInstruction*> Again(HloInstruction* instruction, const std::vector<HloInstruction*>& operands, std::vector<Shape> shapes,
-                                               std::unique_ptr<OpAttributes> attributes, absl::Span<HloComputation* const> called) {
+  static absl::StatusOr<HloInstruction*> Again(HloInstruction* instruction,
+                                               const std::vector<HloInstruction*>& operands, std::vector<Shape> shapes,
+                                               std::unique_ptr<OpAttributes> attributes,
+                                               absl::Span<HloComputation* const> called) {
     const Shape shape = instruction->shape().IsTuple() ? ShapeUtil::MakeTupleShape(std::move(shapes)) : shapes[0];
-    HILO_ASSIGN_OR_RETURN(HloInstruction * again, instruction->parent()->AddOp(instruction->opcode(), operands, std::move(attributes), called, &shape));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * again, instruction->parent()->AddOp(instruction->opcode(), operands,
+                                                                               std::move(attributes), called, &shape));
     again->CopyOriginFrom(*instruction);
     return again;
   }
 
   // Result i of `collective`, made what result i of `instruction` was by `finish`.
   template <typename Finish>
-  static absl::StatusOr<HloInstruction*> Results(const HloInstruction* instruction, HloInstruction* collective, Finish finish) {
+  static absl::StatusOr<HloInstruction*> Results(const HloInstruction* instruction, HloInstruction* collective,
+                                                 Finish finish) {
     if (!instruction->shape().IsTuple()) return finish(collective, 0);
     std::vector<HloInstruction*> results;
     for (int64_t i = 0; i < instruction->shape().tuple_shapes_size(); ++i) {
       auto attributes = std::make_unique<GetTupleElementAttrs>();
       attributes->index = i;
-      HILO_ASSIGN_OR_RETURN(HloInstruction * element, collective->parent()->AddOp(HloOpcode::kGetTupleElement, {collective}, std::move(attributes)));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, collective->parent()->AddOp(HloOpcode::kGetTupleElement,
+                                                                                  {collective}, std::move(attributes)));
       HILO_ASSIGN_OR_RETURN(results.emplace_back(), finish(element, i));
     }
     return collective->parent()->AddOp(HloOpcode::kTuple, results);
@@ -123,7 +126,8 @@ class CollectiveRewriter : public HloPass {
     bool is_major = true;
     for (int64_t i = 0; i < instruction->operand_count(); ++i) {
       const Shape& operand = instruction->operand(i)->shape();
-      if (ShapeUtil::ElementsIn(operand) == 0 || ResultShape(instruction, i).dimensions(d) % operand.dimensions(d) != 0) return instruction;
+      if (ShapeUtil::ElementsIn(operand) == 0 || ResultShape(instruction, i).dimensions(d) % operand.dimensions(d) != 0)
+        return instruction;
       is_major &= Before(operand, d) == 1;
     }
     if (is_major) return instruction;
@@ -139,7 +143,8 @@ class CollectiveRewriter : public HloPass {
     }
     auto attributes = std::make_unique<AllGatherAttrs>(instruction->attrs<AllGatherAttrs>());
     attributes->dimensions = {0};
-    HILO_ASSIGN_OR_RETURN(HloInstruction * gathered, Again(instruction, operands, std::move(shapes), std::move(attributes), {}));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * gathered,
+                          Again(instruction, operands, std::move(shapes), std::move(attributes), {}));
     return Results(instruction, gathered, [&](HloInstruction* result, int64_t) { return PiecesAlong(result, d); });
   }
 
@@ -156,16 +161,20 @@ class CollectiveRewriter : public HloPass {
     std::vector<Shape> shapes;
     for (int64_t i = 0; i < instruction->operand_count(); ++i) {
       HloInstruction* operand = instruction->operand(i);
-      HILO_ASSIGN_OR_RETURN(operands.emplace_back(), PiecesFirst(operand, d, operand->shape().dimensions(d) / ResultShape(instruction, i).dimensions(d)));
+      HILO_ASSIGN_OR_RETURN(
+          operands.emplace_back(),
+          PiecesFirst(operand, d, operand->shape().dimensions(d) / ResultShape(instruction, i).dimensions(d)));
       std::vector<int64_t> dimensions = Dimensions(operands.back()->shape());
       dimensions[0] = 1;
       shapes.push_back(WithDimensions(operand->shape(), std::move(dimensions)));
     }
     auto attributes = std::make_unique<ReduceScatterAttrs>(instruction->attrs<ReduceScatterAttrs>());
     attributes->dimensions = {0};
-    HILO_ASSIGN_OR_RETURN(HloInstruction * scattered,
-                          Again(instruction, operands, std::move(shapes), std::move(attributes), instruction->called_computations()));
-    return Results(instruction, scattered, [&](HloInstruction* result, int64_t i) { return Reshape(result, Dimensions(ResultShape(instruction, i))); });
+    HILO_ASSIGN_OR_RETURN(HloInstruction * scattered, Again(instruction, operands, std::move(shapes),
+                                                            std::move(attributes), instruction->called_computations()));
+    return Results(instruction, scattered, [&](HloInstruction* result, int64_t i) {
+      return Reshape(result, Dimensions(ResultShape(instruction, i)));
+    });
   }
 
   static absl::StatusOr<HloInstruction*> AllToAll(HloInstruction* instruction) {
@@ -174,12 +183,15 @@ class CollectiveRewriter : public HloPass {
     const int64_t d = attributes.dimensions[0];
     const Shape& shape = instruction->shape();
     HILO_ASSIGN_OR_RETURN(const CollectiveSpec spec, CollectiveSpecOf(*instruction));
-    const int64_t n = LargestGroup(spec, instruction->module()->replica_count(), instruction->module()->num_partitions());
-    if (Before(shape, d) == 1 || ShapeUtil::ElementsIn(shape) == 0 || n == 0 || shape.dimensions(d) % n != 0) return instruction;
+    const int64_t n =
+        LargestGroup(spec, instruction->module()->replica_count(), instruction->module()->num_partitions());
+    if (Before(shape, d) == 1 || ShapeUtil::ElementsIn(shape) == 0 || n == 0 || shape.dimensions(d) % n != 0)
+      return instruction;
     HILO_ASSIGN_OR_RETURN(HloInstruction * pieces, PiecesFirst(instruction->operand(0), d, n));
     auto major = std::make_unique<AllToAllAttrs>(attributes);
     major->dimensions = {0};
-    HILO_ASSIGN_OR_RETURN(HloInstruction * exchanged, Again(instruction, {pieces}, {pieces->shape()}, std::move(major), {}));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * exchanged,
+                          Again(instruction, {pieces}, {pieces->shape()}, std::move(major), {}));
     return PiecesAlong(exchanged, d);
   }
 
@@ -187,14 +199,11 @@ class CollectiveRewriter : public HloPass {
     switch (type) {
       case S2:
       case S4:
-      case S16:
-        return S32;
+      case S16: return S32;
       case U2:
       case U4:
-      case U16:
-        return U32;
-      default:
-        return type;
+      case U16: return U32;
+      default: return type;
     }
   }
 
@@ -223,7 +232,8 @@ class CollectiveRewriter : public HloPass {
       HILO_ASSIGN_OR_RETURN(operands.emplace_back(), convert(instruction->operand(i), wider));
       shapes.push_back(ShapeUtil::ChangeElementType(ResultShape(instruction, i), wider));
     }
-    HILO_ASSIGN_OR_RETURN(HloInstruction * wide, Again(instruction, operands, std::move(shapes), instruction->attributes()->Clone(), {called}));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * wide, Again(instruction, operands, std::move(shapes),
+                                                       instruction->attributes()->Clone(), {called}));
     return Results(instruction, wide, [&](HloInstruction* narrow, int64_t) { return convert(narrow, type); });
   }
 };

@@ -19,7 +19,9 @@ namespace {
 constexpr std::chrono::milliseconds kLook(2);
 constexpr int kUrgent = -1;  // the priority of the collectives' stream
 
-std::string RankList(const std::vector<int64_t>& ranks) { return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", absl::StrJoin(ranks, ", ")); }
+std::string RankList(const std::vector<int64_t>& ranks) {
+  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", absl::StrJoin(ranks, ", "));
+}
 
 template <typename Map>
 int64_t CountOf(const Map& counts, int64_t rank) {
@@ -46,8 +48,8 @@ absl::Status CollectiveBoard::Enter(int64_t clique, int64_t rank, const std::str
     for (int64_t member : cliques_[clique].ranks) {
       if (member != rank && CountOf(progress.entered, member) > number) others.push_back(member);
     }
-    return FailedPrecondition("ranks of the group ", cliques_[clique].ToString(), " disagree: rank ", rank, " is at ", op, ", but ", RankList(others), " at ",
-                           Op(progress, number));
+    return FailedPrecondition("ranks of the group ", cliques_[clique].ToString(), " disagree: rank ", rank, " is at ",
+                              op, ", but ", RankList(others), " at ", Op(progress, number));
   }
   return absl::OkStatus();
 }
@@ -76,7 +78,8 @@ absl::Status CollectiveBoard::Hopeless(int64_t rank) const {
       const int64_t theirs = CountOf(progress_[i].queued, member);
       const auto gone = gone_.find(member);
       if (theirs >= mine || gone == gone_.end()) continue;
-      const std::string words = absl::StrCat(Op(progress_[i], theirs), ": rank ", member, " has ended its run without it");
+      const std::string words =
+          absl::StrCat(Op(progress_[i], theirs), ": rank ", member, " has ended its run without it");
       if (gone->second.ok()) return FailedPrecondition(words);
       // Whichever rank is heard first tells what went wrong.
       return absl::Status(gone->second.code(), absl::StrCat(words, ": ", gone->second.message()));
@@ -102,15 +105,17 @@ absl::Status CollectiveBoard::Unfinished(int64_t rank, const absl::Status& why) 
       std::vector<int64_t> elsewhere;
       absl::c_copy_if(ranks, std::back_inserter(elsewhere), [&](int64_t member) { return !here_.contains(member); });
       last = progress.last;
-      if (!elsewhere.empty()) absl::StrAppend(&last, " of the group ", cliques_[i].ToString(), ", with ", RankList(elsewhere), " in other processes");
+      if (!elsewhere.empty())
+        absl::StrAppend(&last, " of the group ", cliques_[i].ToString(), ", with ", RankList(elsewhere),
+                        " in other processes");
     }
     if (least >= most) continue;
     std::vector<int64_t> missing;
     for (int64_t member : ranks) {
       if (here_.contains(member) && CountOf(progress.queued, member) == least) missing.push_back(member);
     }
-    return absl::Status(why.code(), absl::StrCat(Op(progress, least), ": ", why.message(), " while waiting for ", RankList(missing), " of the group ",
-                                                 cliques_[i].ToString()));
+    return absl::Status(why.code(), absl::StrCat(Op(progress, least), ": ", why.message(), " while waiting for ",
+                                                 RankList(missing), " of the group ", cliques_[i].ToString()));
   }
   return last.empty() ? why : AddContext(why, absl::StrCat("; the last collective that was queued is ", last));
 }
@@ -137,7 +142,8 @@ void WatchedRun::LookAtCommunicators() {
 void WatchedRun::Look() {
   LookAtCommunicators();
   if (!status().ok()) return;
-  if (cancellation_ != nullptr && cancellation_->stopped()) return Fail(board_->Unfinished(rank_, cancellation_->status()));
+  if (cancellation_ != nullptr && cancellation_->stopped())
+    return Fail(board_->Unfinished(rank_, cancellation_->status()));
   if (absl::Status hopeless = board_->Hopeless(rank_); !hopeless.ok()) return Fail(hopeless);
   if (host_ == nullptr) return;
   if (absl::Status failed = host_->failure(); !failed.ok()) Fail(failed);
@@ -176,7 +182,8 @@ void CollectiveWatchdog::Work() {
       changed_.wait(lock);
       continue;
     }
-    for (const auto& run : runs_) run->Look();  // under the lock, so that a run that has been removed is looked at no more
+    for (const auto& run : runs_)
+      run->Look();  // under the lock, so that a run that has been removed is looked at no more
     changed_.wait_for(lock, kLook, [&] { return stopping_; });
   }
 }
@@ -191,13 +198,16 @@ std::shared_ptr<CollectiveBoard> CollectiveContext::BoardOf(int64_t run_id, cons
   return board;
 }
 
-absl::StatusOr<std::unique_ptr<CollectiveRun>> CollectiveRun::Create(CollectiveContext& shared, const CollectivePlan& plan, int64_t specs, bool overlap,
-                                                                     const RunContext& context, GpuDriver& driver, CollectiveStreams* streams,
+absl::StatusOr<std::unique_ptr<CollectiveRun>> CollectiveRun::Create(CollectiveContext& shared,
+                                                                     const CollectivePlan& plan, int64_t specs,
+                                                                     bool overlap, const RunContext& context,
+                                                                     GpuDriver& driver, CollectiveStreams* streams,
                                                                      const GraphAgreement& graphs) {
   const int64_t rank = context.replica_id * context.partition_count + context.partition_id;
   std::shared_ptr<CollectiveBoard> board = shared.BoardOf(context.run_id, plan);
   board->Join(rank);
-  HILO_ASSIGN_OR_RETURN(std::vector<std::shared_ptr<CliqueMember>> members, shared.cliques.Acquire(plan, context, driver, graphs));
+  HILO_ASSIGN_OR_RETURN(std::vector<std::shared_ptr<CliqueMember>> members,
+                        shared.cliques.Acquire(plan, context, driver, graphs));
   if (overlap && !plan.cliques().empty() && streams->stream == nullptr) {
     HILO_ASSIGN_OR_RETURN(streams->stream, driver.CreateStream(kUrgent));
     HILO_ASSIGN_OR_RETURN(streams->begin, driver.CreateEvent());
@@ -205,7 +215,8 @@ absl::StatusOr<std::unique_ptr<CollectiveRun>> CollectiveRun::Create(CollectiveC
       HILO_ASSIGN_OR_RETURN(streams->done.emplace_back(), driver.CreateEvent());
     }
   }
-  auto watched = std::make_shared<WatchedRun>(std::move(board), rank, context.cancellation, context.communicator, std::move(members));
+  auto watched = std::make_shared<WatchedRun>(std::move(board), rank, context.cancellation, context.communicator,
+                                              std::move(members));
   std::unique_ptr<CollectiveRun> run(new CollectiveRun(shared, plan, overlap, context, driver, streams, watched));
   run->pending_.assign(specs, false);
   if (!plan.cliques().empty()) shared.watchdog.Add(std::move(watched));
@@ -289,7 +300,9 @@ absl::Status CollectiveRun::EndTransfer(int64_t clique) {
   return transfers.stream->Record(transfers.done.get());
 }
 
-absl::Status CollectiveRun::AwaitTransfer(int64_t clique, GpuStream& main) { return main.Wait(*streams_.transfers[clique].done); }
+absl::Status CollectiveRun::AwaitTransfer(int64_t clique, GpuStream& main) {
+  return main.Wait(*streams_.transfers[clique].done);
+}
 
 absl::Status CollectiveRun::status() const {
   watched_->LookAtCommunicators();
@@ -297,7 +310,8 @@ absl::Status CollectiveRun::status() const {
 }
 
 absl::Status CollectiveRun::Finish(absl::Status status, GpuStream& main) {
-  if (absl::IsCancelled(status) || absl::IsDeadlineExceeded(status)) status = watched_->board().Unfinished(rank(), status);
+  if (absl::IsCancelled(status) || absl::IsDeadlineExceeded(status))
+    status = watched_->board().Unfinished(rank(), status);
   if (!status.ok()) watched_->Fail(status);
   const absl::Status done = main.Synchronize();
   absl::Status beside = streams_.stream == nullptr ? absl::OkStatus() : streams_.stream->Synchronize();

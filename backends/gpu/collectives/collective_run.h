@@ -1,8 +1,10 @@
-// Collectives while a program runs: the communicators of one run on one device, the stream that they work on beside the program's own, and the watch over them.
+// Collectives while a program runs: the communicators of one run on one device, the stream that they work on beside the
+// program's own, and the watch over them.
 //
-// Ranks of one process note on a board which op they have come to, so that an error can name the ranks that are missing, that are at another op, or that have ended their run
-// already. A watchdog looks at every run that goes on: when its deadline has passed, it is cancelled, a rank can never come or a communicator reports an error, it breaks the
-// communicators of the run, so that its streams come to an end.
+// Ranks of one process note on a board which op they have come to, so that an error can name the ranks that are
+// missing, that are at another op, or that have ended their run already. A watchdog looks at every run that goes on:
+// when its deadline has passed, it is cancelled, a rank can never come or a communicator reports an error, it breaks
+// the communicators of the run, so that its streams come to an end.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_RUN_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_RUN_H_
 
@@ -25,7 +27,8 @@ namespace hilo::gpu {
 // What the ranks of one run that are in this process know of each other. Thread-safe.
 class CollectiveBoard {
  public:
-  explicit CollectiveBoard(std::vector<CliqueSpec> cliques) : cliques_(std::move(cliques)), progress_(cliques_.size()) {}
+  explicit CollectiveBoard(std::vector<CliqueSpec> cliques)
+      : cliques_(std::move(cliques)), progress_(cliques_.size()) {}
 
   // `rank` joins the run here.
   void Join(int64_t rank);
@@ -38,7 +41,8 @@ class CollectiveBoard {
 
   // Not OK if `rank` has come to an op to which another rank can never come.
   absl::Status Hopeless(int64_t rank) const;
-  // With what the run of `rank` may be waiting for: "all-reduce %x: ... while waiting for ranks 2, 3 of the group {0,1,2,3}"; `why` is why it is asked.
+  // With what the run of `rank` may be waiting for: "all-reduce %x: ... while waiting for ranks 2, 3 of the group
+  // {0,1,2,3}"; `why` is why it is asked.
   absl::Status Unfinished(int64_t rank, const absl::Status& why) const;
 
  private:
@@ -48,7 +52,9 @@ class CollectiveBoard {
     std::deque<std::string> ops;                            // that not all ranks here have queued
     std::string last;
   };
-  const std::string& Op(const Progress& progress, int64_t number) const { return progress.ops[number - progress.first]; }
+  const std::string& Op(const Progress& progress, int64_t number) const {
+    return progress.ops[number - progress.first];
+  }
 
   const std::vector<CliqueSpec> cliques_;
   mutable std::mutex mutex_;
@@ -61,8 +67,8 @@ class CollectiveBoard {
 class WatchedRun {
  public:
   // `host`, which hears of ranks of other processes, may be null.
-  WatchedRun(std::shared_ptr<CollectiveBoard> board, int64_t rank, const CancellationToken* cancellation, const Communicator* host,
-             std::vector<std::shared_ptr<CliqueMember>> members)
+  WatchedRun(std::shared_ptr<CollectiveBoard> board, int64_t rank, const CancellationToken* cancellation,
+             const Communicator* host, std::vector<std::shared_ptr<CliqueMember>> members)
       : board_(std::move(board)), rank_(rank), cancellation_(cancellation), host_(host), members_(std::move(members)) {}
 
   // Breaks the communicators; the first reason stays.
@@ -123,7 +129,8 @@ struct CollectiveStreams {
   std::unique_ptr<GpuEvent> begin;
   std::vector<std::unique_ptr<GpuEvent>> done;  // by collective
 
-  // Transfers of each channel between two ranks have a stream of their own: whatever they wait for, nothing waits for them.
+  // Transfers of each channel between two ranks have a stream of their own: whatever they wait for, nothing waits for
+  // them.
   struct Transfers {
     std::unique_ptr<GpuStream> stream;
     std::unique_ptr<GpuEvent> begin, done;
@@ -133,10 +140,13 @@ struct CollectiveStreams {
 
 class CollectiveRun {
  public:
-  // Acquires the communicators; all ranks call it before their first thunk. `plan`, `context`, `streams` and `driver` outlive it. `overlap`: collectives work beside the
-  // program's stream. Errors: those of Cliques::Acquire, of the driver.
-  static absl::StatusOr<std::unique_ptr<CollectiveRun>> Create(CollectiveContext& shared, const CollectivePlan& plan, int64_t specs, bool overlap, const RunContext& context,
-                                                               GpuDriver& driver, CollectiveStreams* streams, const GraphAgreement& graphs);
+  // Acquires the communicators; all ranks call it before their first thunk. `plan`, `context`, `streams` and `driver`
+  // outlive it. `overlap`: collectives work beside the program's stream. Errors: those of Cliques::Acquire, of the
+  // driver.
+  static absl::StatusOr<std::unique_ptr<CollectiveRun>> Create(CollectiveContext& shared, const CollectivePlan& plan,
+                                                               int64_t specs, bool overlap, const RunContext& context,
+                                                               GpuDriver& driver, CollectiveStreams* streams,
+                                                               const GraphAgreement& graphs);
   ~CollectiveRun();
 
   const CollectiveRole& role(int64_t spec) const { return plan_.role(spec, watched_->rank()); }
@@ -144,7 +154,8 @@ class CollectiveRun {
   DeviceCommunicator* communicator(int64_t clique);
   int64_t rank() const { return watched_->rank(); }
 
-  // The stream for collective `spec`, which comes after what is on `main`; notes on the board that the rank has come to `op`.
+  // The stream for collective `spec`, which comes after what is on `main`; notes on the board that the rank has come to
+  // `op`.
   absl::StatusOr<GpuStream*> Begin(int64_t spec, const std::string& op, GpuStream& main);
   absl::Status End(int64_t spec, GpuStream& stream);
   // What is queued on `main` from here on comes after collective `spec`, if that has run.
@@ -180,13 +191,20 @@ class CollectiveRun {
   GpuDriver& driver() { return driver_; }
   // What has broken the communicators, as far as the device has come.
   absl::Status status() const;
-  // The program has queued all its work, or failed: waits for `main` and for what goes on beside it. The status of the run.
+  // The program has queued all its work, or failed: waits for `main` and for what goes on beside it. The status of the
+  // run.
   absl::Status Finish(absl::Status status, GpuStream& main);
 
  private:
-  CollectiveRun(CollectiveContext& shared, const CollectivePlan& plan, bool overlap, const RunContext& context, GpuDriver& driver, CollectiveStreams* streams,
-                std::shared_ptr<WatchedRun> watched)
-      : shared_(shared), plan_(plan), overlap_(overlap), context_(context), driver_(driver), streams_(*streams), watched_(std::move(watched)) {}
+  CollectiveRun(CollectiveContext& shared, const CollectivePlan& plan, bool overlap, const RunContext& context,
+                GpuDriver& driver, CollectiveStreams* streams, std::shared_ptr<WatchedRun> watched)
+      : shared_(shared),
+        plan_(plan),
+        overlap_(overlap),
+        context_(context),
+        driver_(driver),
+        streams_(*streams),
+        watched_(std::move(watched)) {}
 
   CollectiveContext& shared_;
   const CollectivePlan& plan_;
@@ -196,7 +214,7 @@ class CollectiveRun {
   CollectiveStreams& streams_;
   const std::shared_ptr<WatchedRun> watched_;
   Noted noted_;
-  std::vector<bool> pending_;                                // by collective
+  std::vector<bool> pending_;                               // by collective
   absl::flat_hash_map<int64_t, std::deque<Message>> mail_;  // by channel
 };
 

@@ -11,7 +11,9 @@
 namespace hilo::gpu {
 namespace {
 
-bool Inside(int64_t start, int64_t bytes, int64_t size) { return start >= 0 && bytes >= 0 && start <= size && bytes <= size - start; }
+bool Inside(int64_t start, int64_t bytes, int64_t size) {
+  return start >= 0 && bytes >= 0 && start <= size && bytes <= size - start;
+}
 
 int64_t ReadIndex(const uint8_t* array, int64_t i, int64_t bytes) {
   if (bytes == 4) {
@@ -30,10 +32,13 @@ int64_t Rows(int64_t rows, int64_t row_bytes) {
   return __builtin_mul_overflow(rows, row_bytes, &bytes) ? -1 : bytes;
 }
 
-bool SameMemory(const KernelArgument& a, const KernelArgument& b, const std::function<bool(int64_t, int64_t)>& may_share) {
+bool SameMemory(const KernelArgument& a, const KernelArgument& b,
+                const std::function<bool(int64_t, int64_t)>& may_share) {
   if (a.kind == KernelArgument::Kind::kInteger || b.kind == KernelArgument::Kind::kInteger) return false;
   if (a.kind != b.kind) return false;  // scratch is nobody's slice
-  auto overlap = [](int64_t from, int64_t size, int64_t other, int64_t other_size) { return from < other + other_size && other < from + size; };
+  auto overlap = [](int64_t from, int64_t size, int64_t other, int64_t other_size) {
+    return from < other + other_size && other < from + size;
+  };
   if (a.kind == KernelArgument::Kind::kScratch) return overlap(a.offset, a.size, b.offset, b.size);
   const BufferSlice &x = a.slice, &y = b.slice;
   if (x.kind == StorageKind::kParameter && y.kind == StorageKind::kOutput) return may_share(x.index, y.index);
@@ -42,7 +47,8 @@ bool SameMemory(const KernelArgument& a, const KernelArgument& b, const std::fun
   return x.kind == StorageKind::kFrame ? overlap(x.offset, x.size, y.offset, y.size) : x.index == y.index;
 }
 
-bool Conflict(const std::vector<KernelArgument>& first, const std::vector<KernelArgument>& second, const std::function<bool(int64_t, int64_t)>& may_share) {
+bool Conflict(const std::vector<KernelArgument>& first, const std::vector<KernelArgument>& second,
+              const std::function<bool(int64_t, int64_t)>& may_share) {
   for (const KernelArgument& a : first) {
     for (const KernelArgument& b : second) {
       if ((a.written || b.written) && SameMemory(a, b, may_share)) return true;
@@ -77,8 +83,7 @@ absl::Status CollectiveThunk::Run(GpuRun& run) const {
 absl::Status CollectiveThunk::RunOn(Running& r) const {
   switch (p_.kind) {
     case CollectiveKind::kAllReduce:
-    case CollectiveKind::kReduceScatter:
-      return Reduce(r);
+    case CollectiveKind::kReduceScatter: return Reduce(r);
     case CollectiveKind::kAllGather: {
       if (r.communicator != nullptr) HILO_RETURN_IF_ERROR(r.communicator->GroupStart());
       for (const CollectiveArray& array : p_.arrays) {
@@ -86,19 +91,16 @@ absl::Status CollectiveThunk::RunOn(Running& r) const {
         if (r.communicator == nullptr) {
           HILO_RETURN_IF_ERROR(r.Copy(r.At(array.result), r.At(array.operand), array.bytes));
         } else {
-          HILO_RETURN_IF_ERROR(r.communicator->AllGather(r.At(array.operand), r.At(array.result), array.bytes, U8, r.stream));
+          HILO_RETURN_IF_ERROR(
+              r.communicator->AllGather(r.At(array.operand), r.At(array.result), array.bytes, U8, r.stream));
         }
       }
       return r.communicator == nullptr ? absl::OkStatus() : r.communicator->GroupEnd();
     }
-    case CollectiveKind::kAllToAll:
-      return AllToAll(r);
-    case CollectiveKind::kPermute:
-      return Permute(r);
-    case CollectiveKind::kBroadcast:
-      return Broadcast(r);
-    case CollectiveKind::kRagged:
-      return Ragged(r);
+    case CollectiveKind::kAllToAll: return AllToAll(r);
+    case CollectiveKind::kPermute: return Permute(r);
+    case CollectiveKind::kBroadcast: return Broadcast(r);
+    case CollectiveKind::kRagged: return Ragged(r);
   }
   return absl::OkStatus();
 }
@@ -106,7 +108,8 @@ absl::Status CollectiveThunk::RunOn(Running& r) const {
 absl::Status CollectiveThunk::Reduce(Running& r) const {
   const bool scatters = p_.kind == CollectiveKind::kReduceScatter;
   if (r.communicator == nullptr) {
-    for (const CollectiveArray& array : p_.arrays) HILO_RETURN_IF_ERROR(r.Copy(r.At(array.result), r.At(array.operand), array.bytes));
+    for (const CollectiveArray& array : p_.arrays)
+      HILO_RETURN_IF_ERROR(r.Copy(r.At(array.result), r.At(array.operand), array.bytes));
     return absl::OkStatus();
   }
   HILO_RETURN_IF_ERROR(r.communicator->GroupStart());
@@ -115,8 +118,9 @@ absl::Status CollectiveThunk::Reduce(Running& r) const {
     const uint8_t* operand = r.At(array.operand);
     uint8_t* result = r.At(array.result);
     if (p_.kernels.empty()) {
-      HILO_RETURN_IF_ERROR(scatters ? r.communicator->ReduceScatter(operand, result, array.count, array.type, array.reduction, r.stream)
-                                    : r.communicator->AllReduce(operand, result, array.count, array.type, array.reduction, r.stream));
+      HILO_RETURN_IF_ERROR(
+          scatters ? r.communicator->ReduceScatter(operand, result, array.count, array.type, array.reduction, r.stream)
+                   : r.communicator->AllReduce(operand, result, array.count, array.type, array.reduction, r.stream));
     } else if (scatters) {
       HILO_RETURN_IF_ERROR(Exchange(r, operand, r.run.Address(array.pieces), array.bytes));
     } else {
@@ -137,7 +141,8 @@ absl::Status CollectiveThunk::Combine(Running& r, size_t i, int64_t elements) co
   LaunchDimensions dimensions;
   dimensions.grid.x = static_cast<uint32_t>((elements + kCombineBlock - 1) / kCombineBlock);
   dimensions.block.x = kCombineBlock;
-  const uint64_t arguments[] = {reinterpret_cast<uint64_t>(pieces), reinterpret_cast<uint64_t>(result), static_cast<uint64_t>(elements), static_cast<uint64_t>(r.role.size)};
+  const uint64_t arguments[] = {reinterpret_cast<uint64_t>(pieces), reinterpret_cast<uint64_t>(result),
+                                static_cast<uint64_t>(elements), static_cast<uint64_t>(r.role.size)};
   const GpuSlice slices[] = {GpuSlice::Read(pieces, array.bytes * r.role.size), GpuSlice::Write(result, array.bytes)};
   return r.stream.Launch(r.run.kernels[p_.kernels[i].kernel], dimensions, arguments, slices);
 }
@@ -153,15 +158,19 @@ absl::Status CollectiveThunk::Exchange(Running& r, const uint8_t* send, uint8_t*
 }
 
 absl::Status CollectiveThunk::AllToAll(Running& r) const {
-  if (r.communicator == nullptr) return r.Copy(r.At(p_.arrays[0].result), r.At(p_.arrays[0].operand), p_.arrays[0].bytes);
+  if (r.communicator == nullptr)
+    return r.Copy(r.At(p_.arrays[0].result), r.At(p_.arrays[0].operand), p_.arrays[0].bytes);
   if (p_.arrays[0].bytes == 0) return absl::OkStatus();
   HILO_RETURN_IF_ERROR(r.communicator->GroupStart());
   if (p_.along_dimension) {
-    HILO_RETURN_IF_ERROR(Exchange(r, r.At(p_.arrays[0].operand), r.At(p_.arrays[0].result), p_.arrays[0].bytes / r.role.size));
+    HILO_RETURN_IF_ERROR(
+        Exchange(r, r.At(p_.arrays[0].operand), r.At(p_.arrays[0].result), p_.arrays[0].bytes / r.role.size));
   } else {
     for (int64_t peer = 0; peer < r.role.size; ++peer) {
-      HILO_RETURN_IF_ERROR(r.communicator->Send(r.At(p_.arrays[peer].operand), p_.arrays[peer].bytes, U8, peer, r.stream));
-      HILO_RETURN_IF_ERROR(r.communicator->Receive(r.At(p_.arrays[peer].result), p_.arrays[peer].bytes, U8, peer, r.stream));
+      HILO_RETURN_IF_ERROR(
+          r.communicator->Send(r.At(p_.arrays[peer].operand), p_.arrays[peer].bytes, U8, peer, r.stream));
+      HILO_RETURN_IF_ERROR(
+          r.communicator->Receive(r.At(p_.arrays[peer].result), p_.arrays[peer].bytes, U8, peer, r.stream));
     }
   }
   return r.communicator->GroupEnd();
@@ -173,8 +182,10 @@ absl::Status CollectiveThunk::Permute(Running& r) const {
   if (travels) HILO_RETURN_IF_ERROR(r.communicator->GroupStart());
   for (const CollectiveArray& array : p_.arrays) {
     if (array.bytes == 0) continue;
-    if (target >= 0 && target != own) HILO_RETURN_IF_ERROR(r.communicator->Send(r.At(array.operand), array.bytes, U8, target, r.stream));
-    if (source >= 0 && source != own) HILO_RETURN_IF_ERROR(r.communicator->Receive(r.At(array.result), array.bytes, U8, source, r.stream));
+    if (target >= 0 && target != own)
+      HILO_RETURN_IF_ERROR(r.communicator->Send(r.At(array.operand), array.bytes, U8, target, r.stream));
+    if (source >= 0 && source != own)
+      HILO_RETURN_IF_ERROR(r.communicator->Receive(r.At(array.result), array.bytes, U8, source, r.stream));
   }
   if (travels) HILO_RETURN_IF_ERROR(r.communicator->GroupEnd());
   for (const CollectiveArray& array : p_.arrays) {
@@ -194,13 +205,15 @@ absl::Status CollectiveThunk::Broadcast(Running& r) const {
     } else if (r.communicator == nullptr) {
       HILO_RETURN_IF_ERROR(r.Copy(r.At(array.result), r.At(array.operand), array.bytes));
     } else {
-      HILO_RETURN_IF_ERROR(r.communicator->Broadcast(r.At(array.operand), r.At(array.result), array.bytes, U8, /*root=*/0, r.stream));
+      HILO_RETURN_IF_ERROR(
+          r.communicator->Broadcast(r.At(array.operand), r.At(array.result), array.bytes, U8, /*root=*/0, r.stream));
     }
   }
   return r.communicator == nullptr ? absl::OkStatus() : r.communicator->GroupEnd();
 }
 
-// A sender says where its rows go, so receivers must hear of it first: the output offsets and sizes are exchanged, each rank's for each, and read by the host.
+// A sender says where its rows go, so receivers must hear of it first: the output offsets and sizes are exchanged, each
+// rank's for each, and read by the host.
 absl::Status CollectiveThunk::Ragged(Running& r) const {
   const CollectiveArray& array = p_.arrays[0];
   const int64_t ranks = r.role.size, each = p_.updates / ranks, vector_bytes = p_.updates * p_.index_bytes;
@@ -219,40 +232,51 @@ absl::Status CollectiveThunk::Ragged(Running& r) const {
     HILO_RETURN_IF_ERROR(r.communicator->GroupEnd());
   }
   std::vector<uint8_t> host(5 * vector_bytes);
-  const uint8_t* const sources[] = {r.At(p_.input_offsets), r.At(p_.send_sizes), r.At(p_.output_offsets), remote_offsets, remote_sizes};
+  const uint8_t* const sources[] = {r.At(p_.input_offsets), r.At(p_.send_sizes), r.At(p_.output_offsets),
+                                    remote_offsets, remote_sizes};
   for (size_t i = 0; i < 5; ++i) HILO_RETURN_IF_ERROR(r.stream.Copy(&host[i * vector_bytes], sources[i], vector_bytes));
   HILO_RETURN_IF_ERROR(r.stream.Synchronize());
   HILO_RETURN_IF_ERROR(r.run.collectives->status());  // broken while it waited: the numbers are not to be used
-  auto number = [&](int64_t vector, int64_t i) { return Rows(ReadIndex(&host[vector * vector_bytes], i, p_.index_bytes), p_.row_bytes); };
+  auto number = [&](int64_t vector, int64_t i) {
+    return Rows(ReadIndex(&host[vector * vector_bytes], i, p_.index_bytes), p_.row_bytes);
+  };
   for (int64_t i = 0; i < p_.updates; ++i) {
     const int64_t from = number(0, i), bytes = number(1, i), to = number(2, i);
     if (Inside(from, bytes, array.operand.size) && Inside(to, bytes, output_bytes)) continue;
-    return InvalidArgument(p_.name, ": update ", i, " of rank ", r.run.collectives->rank(), ", of ", bytes, " bytes from ", from, " to ", to, ", leaves the ",
-                           array.operand.size, " bytes of the input or the ", output_bytes, " bytes of the output");
+    return InvalidArgument(p_.name, ": update ", i, " of rank ", r.run.collectives->rank(), ", of ", bytes,
+                           " bytes from ", from, " to ", to, ", leaves the ", array.operand.size,
+                           " bytes of the input or the ", output_bytes, " bytes of the output");
   }
   if (r.communicator != nullptr) HILO_RETURN_IF_ERROR(r.communicator->GroupStart());
   for (int64_t i = 0; i < p_.updates; ++i) {
-    const int64_t peer = i / each, from = number(0, i), bytes = number(1, i), to = number(3, i), received = number(4, i);
+    const int64_t peer = i / each, from = number(0, i), bytes = number(1, i), to = number(3, i),
+                  received = number(4, i);
     if (peer == r.role.index) {
       HILO_RETURN_IF_ERROR(r.Copy(r.At(array.result) + to, r.At(array.operand) + from, bytes));
       continue;
     }
-    if (!Inside(to, received, output_bytes)) return InvalidArgument(p_.name, ": an update from rank ", peer, " of the group leaves the output");
+    if (!Inside(to, received, output_bytes))
+      return InvalidArgument(p_.name, ": an update from rank ", peer, " of the group leaves the output");
     if (bytes > 0) HILO_RETURN_IF_ERROR(r.communicator->Send(r.At(array.operand) + from, bytes, U8, peer, r.stream));
-    if (received > 0) HILO_RETURN_IF_ERROR(r.communicator->Receive(r.At(array.result) + to, received, U8, peer, r.stream));
+    if (received > 0)
+      HILO_RETURN_IF_ERROR(r.communicator->Receive(r.At(array.result) + to, received, U8, peer, r.stream));
   }
   return r.communicator == nullptr ? absl::OkStatus() : r.communicator->GroupEnd();
 }
 
 std::string CollectiveThunk::ToString(const std::string& indent) const {
-  static constexpr const char* kNames[] = {"all-reduce", "reduce-scatter", "all-gather", "all-to-all", "collective-permute", "collective-broadcast", "ragged-all-to-all"};
+  static constexpr const char* kNames[] = {"all-reduce",       "reduce-scatter",     "all-gather",
+                                           "all-to-all",       "collective-permute", "collective-broadcast",
+                                           "ragged-all-to-all"};
   std::string text = absl::StrCat(indent, kNames[static_cast<int>(p_.kind)]);
   const bool reduces = p_.kind == CollectiveKind::kAllReduce || p_.kind == CollectiveKind::kReduceScatter;
   absl::StrAppend(&text, " ", p_.name.substr(p_.name.find('%')), " (");
   for (size_t i = 0; i < p_.arrays.size(); ++i) {
     const CollectiveArray& array = p_.arrays[i];
     absl::StrAppend(&text, i == 0 ? "" : ", ");
-    if (reduces && p_.kernels.empty()) absl::StrAppend(&text, DeviceReductionName(array.reduction), " of ", array.count, " ", PrimitiveTypeName(array.type), " ");
+    if (reduces && p_.kernels.empty())
+      absl::StrAppend(&text, DeviceReductionName(array.reduction), " of ", array.count, " ",
+                      PrimitiveTypeName(array.type), " ");
     if (reduces && !p_.kernels.empty()) absl::StrAppend(&text, "by ", p_.kernels[i].name, " ");
     absl::StrAppend(&text, "&", SliceToString(array.result), ", ", SliceToString(array.operand));
   }
@@ -278,7 +302,9 @@ std::optional<std::vector<KernelArgument>> CollectiveThunk::Touches() const {
 
 absl::Status CollectiveAwaitThunk::Run(GpuRun& run) const { return run.collectives->Await(spec_, run.stream); }
 
-std::string CollectiveAwaitThunk::ToString(const std::string& indent) const { return absl::StrCat(indent, "await ", name_.substr(name_.find('%')), "\n"); }
+std::string CollectiveAwaitThunk::ToString(const std::string& indent) const {
+  return absl::StrCat(indent, "await ", name_.substr(name_.find('%')), "\n");
+}
 
 void PlaceAwaits(ThunkSequence* thunks, const std::function<bool(int64_t, int64_t)>& may_share) {
   struct Pending {
@@ -305,7 +331,8 @@ void PlaceAwaits(ThunkSequence* thunks, const std::function<bool(int64_t, int64_
     if (thunk->starts() < 0) {
       await([&](const Pending& one) { return !touches.has_value() || Conflict(one.touches, *touches, may_share); });
     }
-    if (thunk->starts() >= 0) pending.push_back({thunk->starts(), static_cast<const CollectiveThunk&>(*thunk).name(), *touches});
+    if (thunk->starts() >= 0)
+      pending.push_back({thunk->starts(), static_cast<const CollectiveThunk&>(*thunk).name(), *touches});
     placed.push_back(std::move(thunk));
   }
   await([](const Pending&) { return true; });

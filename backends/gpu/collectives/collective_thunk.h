@@ -1,14 +1,15 @@
-// A collective instruction as calls of a communicator. What HLO means by it is settled here and in collective_emitter.cc:
+// A collective instruction as calls of a communicator. What HLO means by it is settled here and in
+// collective_emitter.cc:
 //
-//   all-reduce              AllReduce; reductions and types that the library lacks: AllGather, then a kernel that combines in the order of the group
-//   reduce-scatter          ReduceScatter; else pieces are exchanged, then the same kernel
-//   all-gather              AllGather
-//   all-to-all              AllToAll where the library has it and there is one array, else a group of Sends and Receives
-//   collective-permute      a Send and a Receive in a group; zeros where nobody sends
-//   collective-broadcast    Broadcast from the first of the group; zeros outside of all groups
+//   all-reduce              AllReduce; reductions and types that the library lacks: AllGather, then a kernel that
+//   combines in the order of the group reduce-scatter          ReduceScatter; else pieces are exchanged, then the same
+//   kernel all-gather              AllGather all-to-all              AllToAll where the library has it and there is one
+//   array, else a group of Sends and Receives collective-permute      a Send and a Receive in a group; zeros where
+//   nobody sends collective-broadcast    Broadcast from the first of the group; zeros outside of all groups
 //   ragged-all-to-all       offsets and sizes are exchanged and read by the host, then a group of Sends and Receives
 //
-// Data dimensions are the most major ones: collective_rewriter.cc has seen to that. Elements that are only moved travel as bytes. A rank that is alone copies.
+// Data dimensions are the most major ones: collective_rewriter.cc has seen to that. Elements that are only moved travel
+// as bytes. A rank that is alone copies.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_THUNK_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_THUNK_H_
 
@@ -23,7 +24,15 @@
 
 namespace hilo::gpu {
 
-enum class CollectiveKind : uint8_t { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kPermute, kBroadcast, kRagged };
+enum class CollectiveKind : uint8_t {
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kAllToAll,
+  kPermute,
+  kBroadcast,
+  kRagged
+};
 
 // A reduction by a kernel: (pieces of all ranks, result, elements, ranks), a thread an element.
 inline constexpr int kCombineBlock = 256;
@@ -34,27 +43,28 @@ struct ReductionKernel {
 
 struct CollectiveArray {
   BufferSlice operand, result;
-  int64_t bytes = 0;         // of the piece that one rank brings (all-reduce, all-gather, permute, broadcast), or gets (reduce-scatter); of the array (all-to-all of one)
+  int64_t bytes = 0;  // of the piece that one rank brings (all-reduce, all-gather, permute, broadcast), or gets
+                      // (reduce-scatter); of the array (all-to-all of one)
   int64_t element_bytes = 1;
   // What the library reduces: `count` elements of `type`. Complex numbers are pairs, predicates bytes.
   PrimitiveType type = U8;
   int64_t count = 0;
   DeviceReduction reduction = DeviceReduction::kSum;
-  KernelArgument pieces;     // with a kernel: scratch for what all ranks bring
+  KernelArgument pieces;  // with a kernel: scratch for what all ranks bring
 };
 
 struct CollectiveProgram {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  int64_t spec = 0;          // number among the program's collectives
-  std::string name;          // "all-reduce %sum"
-  std::string context;       // for errors
+  int64_t spec = 0;     // number among the program's collectives
+  std::string name;     // "all-reduce %sum"
+  std::string context;  // for errors
   std::vector<CollectiveArray> arrays;
   std::vector<ReductionKernel> kernels;  // an array each; empty: the library reduces
   bool along_dimension = false;          // all-to-all of one array
 
   // Ragged: the result begins as `initial`; s64 or s32 vectors of `updates` numbers, in rows.
   BufferSlice initial, input_offsets, send_sizes, output_offsets;
-  KernelArgument exchanged;              // scratch for the others' output offsets and send sizes
+  KernelArgument exchanged;  // scratch for the others' output offsets and send sizes
   int64_t updates = 0, index_bytes = 4, row_bytes = 0;
 };
 
@@ -96,8 +106,9 @@ class CollectiveAwaitThunk : public Thunk {
   std::string name_;
 };
 
-// Puts an await for each collective of the sequence before the first thunk that touches memory which the collective writes, or writes memory which it reads; at the end
-// if there is none. `may_share`: whether a parameter and an output can be one memory, by their numbers.
+// Puts an await for each collective of the sequence before the first thunk that touches memory which the collective
+// writes, or writes memory which it reads; at the end if there is none. `may_share`: whether a parameter and an output
+// can be one memory, by their numbers.
 void PlaceAwaits(ThunkSequence* thunks, const std::function<bool(int64_t parameter, int64_t output)>& may_share);
 
 }  // namespace hilo::gpu

@@ -18,15 +18,22 @@ using Leaves = std::vector<BufferSlice>;
 class TransferThunk : public Thunk {
  public:
   TransferThunk(std::string name, std::string context, int64_t spec, int64_t channel, bool sends, Leaves leaves)
-      : name_(std::move(name)), context_(std::move(context)), spec_(spec), channel_(channel), sends_(sends), leaves_(std::move(leaves)) {}
+      : name_(std::move(name)),
+        context_(std::move(context)),
+        spec_(spec),
+        channel_(channel),
+        sends_(sends),
+        leaves_(std::move(leaves)) {}
 
-  absl::Status Run(GpuRun& run) const override {
-    return AddContext(sends_ ? Send(run) : Receive(run), context_);
-  }
+  absl::Status Run(GpuRun& run) const override { return AddContext(sends_ ? Send(run) : Receive(run), context_); }
 
   std::string ToString(const std::string& indent) const override {
-    return absl::StrCat(indent, sends_ ? "send" : "receive", " ", name_.substr(name_.find('%')), " channel ", channel_, " (",
-                        absl::StrJoin(leaves_, ", ", [&](std::string* out, const BufferSlice& leaf) { absl::StrAppend(out, sends_ ? "" : "&", SliceToString(leaf)); }),
+    return absl::StrCat(indent, sends_ ? "send" : "receive", " ", name_.substr(name_.find('%')), " channel ", channel_,
+                        " (",
+                        absl::StrJoin(leaves_, ", ",
+                                      [&](std::string* out, const BufferSlice& leaf) {
+                                        absl::StrAppend(out, sends_ ? "" : "&", SliceToString(leaf));
+                                      }),
                         ")\n");
   }
 
@@ -65,7 +72,8 @@ class TransferThunk : public Thunk {
         HILO_RETURN_IF_ERROR(run.stream.Fill(run.Address(leaf), 0, 1, leaf.size));
       } else {
         HILO_ASSIGN_OR_RETURN(GpuStream * stream, collectives.BeginTransfer(role.receive_clique, Op(), run.stream));
-        HILO_RETURN_IF_ERROR(collectives.communicator(role.receive_clique)->Receive(run.Address(leaf), leaf.size, U8, kSender, *stream));
+        HILO_RETURN_IF_ERROR(
+            collectives.communicator(role.receive_clique)->Receive(run.Address(leaf), leaf.size, U8, kSender, *stream));
         HILO_RETURN_IF_ERROR(collectives.EndTransfer(role.receive_clique));
         HILO_RETURN_IF_ERROR(collectives.AwaitTransfer(role.receive_clique, run.stream));
       }
@@ -81,7 +89,8 @@ class TransferThunk : public Thunk {
     mail.pop_front();
     absl::Status status = message.bytes == leaf.size
                               ? run.stream.Copy(run.Address(leaf), message.data, leaf.size)
-                              : InvalidArgument(name_, ": rank ", rank, " has sent ", message.bytes, " bytes to itself, but expects ", leaf.size);
+                              : InvalidArgument(name_, ": rank ", rank, " has sent ", message.bytes,
+                                                " bytes to itself, but expects ", leaf.size);
     const absl::Status freed = run.collectives->driver().Free(message.data, &run.stream);
     return status.ok() ? freed : status;
   }
@@ -102,10 +111,8 @@ bool IsDeviceTransfer(const HloInstruction& instruction) {
     case HloOpcode::kSend:
     case HloOpcode::kSendDone:
     case HloOpcode::kRecv:
-    case HloOpcode::kRecvDone:
-      return !instruction.attrs<TransferAttrs>().is_host_transfer;
-    default:
-      return false;
+    case HloOpcode::kRecvDone: return !instruction.attrs<TransferAttrs>().is_host_transfer;
+    default: return false;
   }
 }
 
@@ -124,12 +131,14 @@ absl::Status EmitDeviceTransfer(ProgramEmitter& program, const HloInstruction* i
   }
   const bool of_partitions = op.channel_id() > 0 && instruction->module()->num_partitions() > 1;
   const std::string name = absl::StrCat(HloOpcodeString(instruction->opcode()), " %", instruction->name());
-  const int64_t spec = program.AddCollective({.name = name,
-                                              .form = CollectiveSpec::Form::kTransfer,
-                                              .mode = of_partitions ? CollectiveOpGroupMode::kCrossPartition : CollectiveOpGroupMode::kCrossReplica,
-                                              .pairs = op.pairs(),
-                                              .channel = op.channel_id()});
-  program.Add(std::make_unique<TransferThunk>(name, InstructionContext(*instruction), spec, op.channel_id(), op.takes_data(), std::move(leaves)));
+  const int64_t spec = program.AddCollective(
+      {.name = name,
+       .form = CollectiveSpec::Form::kTransfer,
+       .mode = of_partitions ? CollectiveOpGroupMode::kCrossPartition : CollectiveOpGroupMode::kCrossReplica,
+       .pairs = op.pairs(),
+       .channel = op.channel_id()});
+  program.Add(std::make_unique<TransferThunk>(name, InstructionContext(*instruction), spec, op.channel_id(),
+                                              op.takes_data(), std::move(leaves)));
   return absl::OkStatus();
 }
 

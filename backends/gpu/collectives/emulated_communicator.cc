@@ -1,5 +1,6 @@
-// A call is queued on its rank's stream as work that is not ready until the ranks that it needs have come to theirs (emulated_meeting.h). So a device never waits with other work in
-// hand: its other streams go on, as on a GPU. Ranks of other processes come through a hub (emulated_hub.h).
+// A call is queued on its rank's stream as work that is not ready until the ranks that it needs have come to theirs
+// (emulated_meeting.h). So a device never waits with other work in hand: its other streams go on, as on a GPU. Ranks of
+// other processes come through a hub (emulated_hub.h).
 #include "backends/gpu/collectives/emulated_communicator.h"
 
 #include <algorithm>
@@ -20,40 +21,53 @@ namespace {
 class EmulatedCommunicator : public GroupedCommunicator {
  public:
   // Of rank `rank` of the `size` of the meeting `name`, whose hub `hub` knows.
-  static absl::StatusOr<std::unique_ptr<EmulatedCommunicator>> Create(std::shared_ptr<EmulatedHub> hub, const std::string& name, int64_t size, int64_t rank,
-                                                                      const EmulatedCommunicatorOptions& options, const KeepWaiting& keep_waiting) {
+  static absl::StatusOr<std::unique_ptr<EmulatedCommunicator>> Create(std::shared_ptr<EmulatedHub> hub,
+                                                                      const std::string& name, int64_t size,
+                                                                      int64_t rank,
+                                                                      const EmulatedCommunicatorOptions& options,
+                                                                      const KeepWaiting& keep_waiting) {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<EmulatedSeat> seat, hub->Open(name, size, rank));
     // The meeting must be there for all before one of them can be done with it.
     HILO_RETURN_IF_ERROR(seat->Exchange("", keep_waiting).status());
-    return std::unique_ptr<EmulatedCommunicator>(new EmulatedCommunicator(std::move(hub), name, size, rank, std::move(seat), options));
+    return std::unique_ptr<EmulatedCommunicator>(
+        new EmulatedCommunicator(std::move(hub), name, size, rank, std::move(seat), options));
   }
 
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
   bool has_all_to_all() const override { return options_.has_all_to_all; }
 
-  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Split(int64_t color, int64_t key, const KeepWaiting& keep_waiting) override {
+  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Split(int64_t color, int64_t key,
+                                                            const KeepWaiting& keep_waiting) override {
     HILO_RETURN_IF_ERROR(seat_->failure());
     const int64_t round = splits_++;
-    HILO_ASSIGN_OR_RETURN(const std::vector<std::string> choices, seat_->Exchange(absl::StrCat(color, " ", key), keep_waiting));
+    HILO_ASSIGN_OR_RETURN(const std::vector<std::string> choices,
+                          seat_->Exchange(absl::StrCat(color, " ", key), keep_waiting));
     if (color < 0) return nullptr;
     std::vector<std::pair<int64_t, int64_t>> members;  // (key, rank)
     for (size_t rank = 0; rank < choices.size(); ++rank) {
       const size_t space = choices[rank].find(' ');
-      if (std::stoll(choices[rank].substr(0, space)) == color) members.emplace_back(std::stoll(choices[rank].substr(space)), rank);
+      if (std::stoll(choices[rank].substr(0, space)) == color)
+        members.emplace_back(std::stoll(choices[rank].substr(space)), rank);
     }
     std::sort(members.begin(), members.end());
     const auto own = std::find(members.begin(), members.end(), std::pair(key, rank_));
-    return Create(hub_, absl::StrCat(name_, "/", round, ".", color), static_cast<int64_t>(members.size()), own - members.begin(), options_, keep_waiting);
+    return Create(hub_, absl::StrCat(name_, "/", round, ".", color), static_cast<int64_t>(members.size()),
+                  own - members.begin(), options_, keep_waiting);
   }
 
   absl::Status AsyncError() override { return seat_->failure(); }
   void Abort(const absl::Status& why) override { seat_->Abort(why); }
 
  private:
-  EmulatedCommunicator(std::shared_ptr<EmulatedHub> hub, std::string name, int64_t size, int64_t rank, std::shared_ptr<EmulatedSeat> seat,
-                       const EmulatedCommunicatorOptions& options)
-      : hub_(std::move(hub)), name_(std::move(name)), size_(size), rank_(rank), seat_(std::move(seat)), options_(options) {}
+  EmulatedCommunicator(std::shared_ptr<EmulatedHub> hub, std::string name, int64_t size, int64_t rank,
+                       std::shared_ptr<EmulatedSeat> seat, const EmulatedCommunicatorOptions& options)
+      : hub_(std::move(hub)),
+        name_(std::move(name)),
+        size_(size),
+        rank_(rank),
+        seat_(std::move(seat)),
+        options_(options) {}
 
   absl::Status Submit(std::vector<CommunicatorCall> calls, GpuStream& stream) override {
     std::vector<GpuSlice> slices;
@@ -86,10 +100,12 @@ class EmulatedLibrary : public DeviceCommunicatorLibrary {
 
   absl::StatusOr<std::string> Version() override { return "emulated"; }
   absl::StatusOr<std::string> MakeUniqueId() override { return hub_->MakeName(); }
-  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Create(const std::string& unique_id, int64_t size, int64_t rank, GpuDriver&, int,
+  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Create(const std::string& unique_id, int64_t size, int64_t rank,
+                                                             GpuDriver&, int,
                                                              const KeepWaiting& keep_waiting) override {
     if (rank < 0 || rank >= size) return InvalidArgument("expected a rank below ", size, ", got ", rank);
-    return EmulatedCommunicator::Create(hub_, unique_id.c_str(), size, rank, options_, keep_waiting);  // zeros may follow the id
+    return EmulatedCommunicator::Create(hub_, unique_id.c_str(), size, rank, options_,
+                                        keep_waiting);  // zeros may follow the id
   }
 
  private:
@@ -99,7 +115,8 @@ class EmulatedLibrary : public DeviceCommunicatorLibrary {
 
 }  // namespace
 
-std::shared_ptr<DeviceCommunicatorLibrary> CreateEmulatedCommunicatorLibrary(const EmulatedCommunicatorOptions& options) {
+std::shared_ptr<DeviceCommunicatorLibrary> CreateEmulatedCommunicatorLibrary(
+    const EmulatedCommunicatorOptions& options) {
   return std::make_shared<EmulatedLibrary>(options);
 }
 

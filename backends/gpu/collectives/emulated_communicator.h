@@ -1,5 +1,6 @@
-// Communicators between emulated devices, of one process or several. They compute what NCCL would, in the order of the ranks, and refuse what NCCL would silently corrupt: ranks that do not
-// make the same calls with the same counts, types, reductions and roots in the same order, and receives of another size than what is sent.
+// Communicators between emulated devices, of one process or several. They compute what NCCL would, in the order of the
+// ranks, and refuse what NCCL would silently corrupt: ranks that do not make the same calls with the same counts,
+// types, reductions and roots in the same order, and receives of another size than what is sent.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_COMMUNICATOR_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_COMMUNICATOR_H_
 
@@ -14,7 +15,8 @@ struct EmulatedCommunicatorOptions {
 };
 
 // Takes streams of emulated devices only.
-std::shared_ptr<DeviceCommunicatorLibrary> CreateEmulatedCommunicatorLibrary(const EmulatedCommunicatorOptions& options = {});
+std::shared_ptr<DeviceCommunicatorLibrary> CreateEmulatedCommunicatorLibrary(
+    const EmulatedCommunicatorOptions& options = {});
 
 }  // namespace hilo::gpu
 

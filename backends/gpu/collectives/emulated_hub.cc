@@ -1,7 +1,10 @@
-// A meeting is in the process that has named it. Ranks there use it as it is. A rank of another process has a connection to that process's hub, whose one thread takes part in the
-// meeting for it: what the rank's calls read comes in a frame, and what they write goes back in another. So the ranks meet, are compared and fail in one place, wherever they are.
+// A meeting is in the process that has named it. Ranks there use it as it is. A rank of another process has a
+// connection to that process's hub, whose one thread takes part in the meeting for it: what the rank's calls read comes
+// in a frame, and what they write goes back in another. So the ranks meet, are compared and fail in one place, wherever
+// they are.
 //
-// A connection that ends without a word is a process that has died: the communicator is broken for all. Whoever goes in good order says so first.
+// A connection that ends without a word is a process that has died: the communicator is broken for all. Whoever goes in
+// good order says so first.
 #include "backends/gpu/collectives/emulated_hub.h"
 
 #include <poll.h>
@@ -64,7 +67,8 @@ class Wire {
     out_ += frame.bytes();
   }
 
-  // Sends and receives what goes at once. Errors: Unavailable if the other side is gone; frames that came before that are still to be had.
+  // Sends and receives what goes at once. Errors: Unavailable if the other side is gone; frames that came before that
+  // are still to be had.
   absl::Status Pump() {
     while (has_output()) {
       const ssize_t sent = send(number(), out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL);
@@ -254,7 +258,8 @@ class RemoteSeat : public EmulatedSeat {
       if (!frame->has_value()) break;
       if (absl::Status taken = Take(**frame); !taken.ok()) return Fail(taken);
     }
-    if (failure_.ok() && !gone.ok()) Fail(AddContext(gone, "; it went to the process of the communicator's first rank"));
+    if (failure_.ok() && !gone.ok())
+      Fail(AddContext(gone, "; it went to the process of the communicator's first rank"));
   }
 
   absl::Status Take(const std::string& frame) {
@@ -375,7 +380,8 @@ absl::StatusOr<std::unique_ptr<EmulatedSeat>> EmulatedHub::Open(const std::strin
   }
   if (is_here) {
     std::shared_ptr<EmulatedMeeting> meeting = Find(words[2], size);
-    if (meeting->size() != size) return InvalidArgument("rank ", rank, " expects ", size, " ranks, others ", meeting->size());
+    if (meeting->size() != size)
+      return InvalidArgument("rank ", rank, " expects ", size, " ranks, others ", meeting->size());
     return std::make_unique<LocalSeat>(shared_from_this(), std::move(meeting), rank);
   }
   const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(words[0]);
@@ -397,7 +403,8 @@ void EmulatedHub::Work() {
     bool waits = false;
     std::vector<pollfd> polled = {{wake_.number(), POLLIN, 0}, {listener_.number(), POLLIN, 0}};
     for (const auto& guest : guests_) {
-      polled.push_back({guest->wire.number(), static_cast<short>(guest->wire.has_output() ? POLLIN | POLLOUT : POLLIN), 0});
+      polled.push_back(
+          {guest->wire.number(), static_cast<short>(guest->wire.has_output() ? POLLIN | POLLOUT : POLLIN), 0});
       waits |= guest->meeting != nullptr && (!guest->left || guest->wire.has_output());
     }
     if (stopping_ && (!waits || absl::Now() >= end)) return;
@@ -412,10 +419,13 @@ void EmulatedHub::Work() {
         Serve(*guest);
       } catch (const std::bad_alloc&) {
         guest->gone = true;
-        if (guest->meeting != nullptr) guest->meeting->FailAll(ResourceExhausted("rank ", guest->rank, " of the communicator: there is no memory for what it sends"));
+        if (guest->meeting != nullptr)
+          guest->meeting->FailAll(
+              ResourceExhausted("rank ", guest->rank, " of the communicator: there is no memory for what it sends"));
       }
     }
-    guests_.erase(std::remove_if(guests_.begin(), guests_.end(), [](const auto& guest) { return guest->gone; }), guests_.end());
+    guests_.erase(std::remove_if(guests_.begin(), guests_.end(), [](const auto& guest) { return guest->gone; }),
+                  guests_.end());
   }
 }
 
@@ -423,7 +433,8 @@ void EmulatedHub::Serve(Guest& guest) {
   absl::Status status = guest.wire.Pump();
   guest.gone = !status.ok();
   while (true) {
-    absl::StatusOr<std::optional<std::string>> frame = guest.wire.Next(guest.meeting == nullptr ? kMaxHelloBytes : kMaxFrameBytes);
+    absl::StatusOr<std::optional<std::string>> frame =
+        guest.wire.Next(guest.meeting == nullptr ? kMaxHelloBytes : kMaxFrameBytes);
     if (frame.ok() && !frame->has_value()) break;
     absl::Status taken = frame.ok() ? Take(guest, **frame) : frame.status();
     if (taken.ok()) continue;
@@ -433,7 +444,8 @@ void EmulatedHub::Serve(Guest& guest) {
   }
   if (guest.meeting == nullptr) return;
   if (guest.gone && !guest.left) {
-    guest.meeting->FailAll(Unavailable("rank ", guest.rank, " of the communicator cannot be reached any more: ", status.message()));
+    guest.meeting->FailAll(
+        Unavailable("rank ", guest.rank, " of the communicator cannot be reached any more: ", status.message()));
   }
   if (!guest.gone) Answer(guest);
 }
@@ -447,19 +459,20 @@ absl::Status EmulatedHub::Take(Guest& guest, const std::string& frame) {
     const int64_t size = in.I64(), rank = in.I64();
     HILO_RETURN_IF_ERROR(in.Finish());
     // Only this thread and MakeName, before it started the thread, write the secret.
-    if (kind != static_cast<uint32_t>(FrameKind::kHello) || !SameSecret(secret, secret_)) return InvalidArgument("not a rank of ours");
+    if (kind != static_cast<uint32_t>(FrameKind::kHello) || !SameSecret(secret, secret_))
+      return InvalidArgument("not a rank of ours");
     if (size < 1 || size > kMaxRanks || rank < 0 || rank >= size) return InvalidArgument("rank ", rank, " of ", size);
     guest.meeting = Find(number, size);
     guest.rank = rank;
     if (guest.meeting->size() == size) return absl::OkStatus();
     guest.left = true;
-    guest.wire.Put(FailedFrame(InvalidArgument("rank ", rank, " expects ", size, " ranks, others ", guest.meeting->size())));
+    guest.wire.Put(
+        FailedFrame(InvalidArgument("rank ", rank, " expects ", size, " ranks, others ", guest.meeting->size())));
     return absl::OkStatus();
   }
   if (guest.left) return absl::OkStatus();
   switch (static_cast<FrameKind>(kind)) {
-    case FrameKind::kCalls:
-      return TakeCalls(guest, in);
+    case FrameKind::kCalls: return TakeCalls(guest, in);
     case FrameKind::kText: {
       const std::string text(in.Text());
       HILO_RETURN_IF_ERROR(in.Finish());
@@ -470,8 +483,7 @@ absl::Status EmulatedHub::Take(Guest& guest, const std::string& frame) {
       guest.left = true;
       guest.meeting->Abort(guest.rank, ReadFailure(in));
       return absl::OkStatus();
-    default:
-      return InvalidArgument("a frame of kind ", kind);
+    default: return InvalidArgument("a frame of kind ", kind);
   }
 }
 
@@ -491,8 +503,10 @@ absl::Status EmulatedHub::TakeCalls(Guest& guest, ByteReader& in) {
     const absl::string_view data = in.Text();
     HILO_RETURN_IF_ERROR(in.status());
     const bool has_peer = call.kind == CommunicatorCall::Kind::kBroadcast || !call.is_collective();
-    if (call.kind > CommunicatorCall::Kind::kReceive || call.reduction > DeviceReduction::kMin || !IsCommunicable(call.type) || call.count < 0 ||
-        call.count > kMaxCount / size || (has_peer && (call.peer < 0 || call.peer >= size)) || static_cast<int64_t>(data.size()) != call.send_bytes(guest.rank, size)) {
+    if (call.kind > CommunicatorCall::Kind::kReceive || call.reduction > DeviceReduction::kMin ||
+        !IsCommunicable(call.type) || call.count < 0 || call.count > kMaxCount / size ||
+        (has_peer && (call.peer < 0 || call.peer >= size)) ||
+        static_cast<int64_t>(data.size()) != call.send_bytes(guest.rank, size)) {
       return InvalidArgument("a call that cannot be: ", call.count, " elements, ", data.size(), " bytes");
     }
     group->memory.emplace_back(data);

@@ -1,4 +1,5 @@
-// How ranks come to the meetings of emulated communicators, from this process and from others. Private to emulated communicators.
+// How ranks come to the meetings of emulated communicators, from this process and from others. Private to emulated
+// communicators.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_HUB_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_HUB_H_
 
@@ -30,17 +31,20 @@ class EmulatedSeat {
   virtual absl::StatusOr<std::vector<std::string>> Exchange(std::string text, const KeepWaiting& keep_waiting) = 0;
 };
 
-// The meetings that begin in this process, and the way to those of others. A meeting's name holds the address of its hub and a secret, as a unique id of NCCL does: ranks of other
-// processes connect to it, and what they bring and get travels in frames. To be held by a shared pointer; seats keep it.
+// The meetings that begin in this process, and the way to those of others. A meeting's name holds the address of its
+// hub and a secret, as a unique id of NCCL does: ranks of other processes connect to it, and what they bring and get
+// travels in frames. To be held by a shared pointer; seats keep it.
 class EmulatedHub : public std::enable_shared_from_this<EmulatedHub> {
  public:
   EmulatedHub();
   // Waits a few seconds for ranks of other processes to leave.
   ~EmulatedHub();
 
-  // The name of a new meeting here. The first opens a port, of the loopback interface unless HILO_HOST names another address of this machine.
+  // The name of a new meeting here. The first opens a port, of the loopback interface unless HILO_HOST names another
+  // address of this machine.
   std::string MakeName();
-  // A seat of the meeting, which is one of `size`. Errors: InvalidArgument for what is not a name, and if others expect another size; Unavailable if its process cannot be reached.
+  // A seat of the meeting, which is one of `size`. Errors: InvalidArgument for what is not a name, and if others expect
+  // another size; Unavailable if its process cannot be reached.
   absl::StatusOr<std::unique_ptr<EmulatedSeat>> Open(const std::string& name, int64_t size, int64_t rank);
 
  private:

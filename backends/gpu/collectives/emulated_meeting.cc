@@ -1,5 +1,5 @@
-// Collectives are numbered by each rank as they are called; calls of one number meet. Sends and receives meet in order, a queue a pair of ranks. Whoever comes last moves the data of
-// all, for the others' streams stand still at the call.
+// Collectives are numbered by each rank as they are called; calls of one number meet. Sends and receives meet in order,
+// a queue a pair of ranks. Whoever comes last moves the data of all, for the others' streams stand still at the call.
 #include "backends/gpu/collectives/emulated_meeting.h"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ template <typename T>
 T Combine(DeviceReduction reduction, T a, T b) {
   switch (reduction) {
     case DeviceReduction::kSum:
-      if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
       return a + b;
     case DeviceReduction::kProd:
       if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
@@ -37,31 +38,22 @@ template <typename T, typename Wide>
 void Accumulate(DeviceReduction reduction, void* sum, const void* operand, int64_t count) {
   auto* to = static_cast<T*>(sum);
   const auto* from = static_cast<const T*>(operand);
-  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(Combine(reduction, static_cast<Wide>(to[i]), static_cast<Wide>(from[i])));
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = static_cast<T>(Combine(reduction, static_cast<Wide>(to[i]), static_cast<Wide>(from[i])));
 }
 
 void Accumulate(PrimitiveType type, DeviceReduction reduction, void* sum, const void* operand, int64_t count) {
   switch (type) {
-    case S8:
-      return Accumulate<int8_t, int8_t>(reduction, sum, operand, count);
-    case U8:
-      return Accumulate<uint8_t, uint8_t>(reduction, sum, operand, count);
-    case S32:
-      return Accumulate<int32_t, int32_t>(reduction, sum, operand, count);
-    case U32:
-      return Accumulate<uint32_t, uint32_t>(reduction, sum, operand, count);
-    case S64:
-      return Accumulate<int64_t, int64_t>(reduction, sum, operand, count);
-    case U64:
-      return Accumulate<uint64_t, uint64_t>(reduction, sum, operand, count);
-    case F16:
-      return Accumulate<half, float>(reduction, sum, operand, count);
-    case BF16:
-      return Accumulate<bfloat16, float>(reduction, sum, operand, count);
-    case F32:
-      return Accumulate<float, float>(reduction, sum, operand, count);
-    default:
-      return Accumulate<double, double>(reduction, sum, operand, count);
+    case S8: return Accumulate<int8_t, int8_t>(reduction, sum, operand, count);
+    case U8: return Accumulate<uint8_t, uint8_t>(reduction, sum, operand, count);
+    case S32: return Accumulate<int32_t, int32_t>(reduction, sum, operand, count);
+    case U32: return Accumulate<uint32_t, uint32_t>(reduction, sum, operand, count);
+    case S64: return Accumulate<int64_t, int64_t>(reduction, sum, operand, count);
+    case U64: return Accumulate<uint64_t, uint64_t>(reduction, sum, operand, count);
+    case F16: return Accumulate<half, float>(reduction, sum, operand, count);
+    case BF16: return Accumulate<bfloat16, float>(reduction, sum, operand, count);
+    case F32: return Accumulate<float, float>(reduction, sum, operand, count);
+    default: return Accumulate<double, double>(reduction, sum, operand, count);
   }
 }
 
@@ -83,8 +75,7 @@ void Perform(const std::vector<const CommunicatorCall*>& calls) {
   const int64_t bytes = calls[0]->bytes(), size = static_cast<int64_t>(calls.size());
   if (bytes == 0) return;
   switch (calls[0]->kind) {
-    case Kind::kAllReduce:
-      return Reduce(calls, 0, 0, size);
+    case Kind::kAllReduce: return Reduce(calls, 0, 0, size);
     case Kind::kReduceScatter: {
       // In place, what rank i receives would be a part of what it sends.
       for (int64_t rank = 0; rank < size; ++rank) Reduce(calls, rank, rank, rank + 1);
@@ -92,7 +83,8 @@ void Perform(const std::vector<const CommunicatorCall*>& calls) {
     }
     case Kind::kAllGather:
       for (const CommunicatorCall* to : calls) {
-        for (int64_t from = 0; from < size; ++from) std::memmove(At(to->receive, from * bytes), calls[from]->send, bytes);
+        for (int64_t from = 0; from < size; ++from)
+          std::memmove(At(to->receive, from * bytes), calls[from]->send, bytes);
       }
       return;
     case Kind::kBroadcast:
@@ -100,7 +92,8 @@ void Perform(const std::vector<const CommunicatorCall*>& calls) {
       return;
     default:
       for (int64_t to = 0; to < size; ++to) {
-        for (int64_t from = 0; from < size; ++from) std::memcpy(At(calls[to]->receive, from * bytes), At(calls[from]->send, to * bytes), bytes);
+        for (int64_t from = 0; from < size; ++from)
+          std::memcpy(At(calls[to]->receive, from * bytes), At(calls[from]->send, to * bytes), bytes);
       }
   }
 }
@@ -199,7 +192,8 @@ void EmulatedMeeting::Post(int64_t rank, const std::shared_ptr<CallGroup>& group
   for (int64_t other = 1; other < size_; ++other) {
     const std::string first = calls[0]->ToString(), second = calls[other]->ToString();
     if (first == second) continue;
-    return Fail(FailedPrecondition("ranks disagree at call ", number, " of a communicator: rank 0 is at ", first, ", but rank ", other, " at ", second));
+    return Fail(FailedPrecondition("ranks disagree at call ", number, " of a communicator: rank 0 is at ", first,
+                                   ", but rank ", other, " at ", second));
   }
   Perform(calls);
   for (const Arrival& arrival : meeting.arrivals) arrival.SetDone();
@@ -211,10 +205,12 @@ void EmulatedMeeting::Deliver(Mail& mail, int64_t source, int64_t target) {
   while (!mail.sends.empty() && !mail.receives.empty()) {
     const CommunicatorCall &send = mail.sends.front().get(), &receive = mail.receives.front().get();
     if (send.bytes() != receive.bytes()) {
-      return Fail(FailedPrecondition("ranks disagree: rank ", source, " sends ", send.bytes(), " bytes to rank ", target, ", which expects ", receive.bytes()));
+      return Fail(FailedPrecondition("ranks disagree: rank ", source, " sends ", send.bytes(), " bytes to rank ",
+                                     target, ", which expects ", receive.bytes()));
     }
     if ((send.captured < 0) != (receive.captured < 0)) {
-      return Fail(FailedPrecondition("ranks disagree: rank ", source, " is at ", send.ToString(), ", but rank ", target, " at ", receive.ToString()));
+      return Fail(FailedPrecondition("ranks disagree: rank ", source, " is at ", send.ToString(), ", but rank ", target,
+                                     " at ", receive.ToString()));
     }
     if (send.bytes() > 0) std::memcpy(receive.receive, send.send, send.bytes());
     mail.sends.front().SetDone();

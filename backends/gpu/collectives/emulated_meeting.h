@@ -83,7 +83,7 @@ class EmulatedMeeting {
   std::map<int64_t, Meeting> meetings_;               // by number
   std::map<std::pair<int64_t, int64_t>, Mail> mail_;  // by source and target
   std::map<int64_t, Round> rounds_;
-  std::vector<int64_t> rounds_of_;                    // by rank: how many it has begun
+  std::vector<int64_t> rounds_of_;  // by rank: how many it has begun
 };
 
 }  // namespace hilo::gpu

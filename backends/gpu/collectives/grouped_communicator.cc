@@ -29,17 +29,17 @@ bool IsCommunicable(PrimitiveType type) {
     case F16:
     case BF16:
     case F32:
-    case F64:
-      return true;
-    default:
-      return false;
+    case F64: return true;
+    default: return false;
   }
 }
 
 std::string CommunicatorCall::ToString() const {
-  static constexpr const char* kNames[] = {"all-reduce", "reduce-scatter", "all-gather", "broadcast", "all-to-all", "send", "receive"};
+  static constexpr const char* kNames[] = {"all-reduce", "reduce-scatter", "all-gather", "broadcast",
+                                           "all-to-all", "send",           "receive"};
   std::string text = absl::StrCat(kNames[static_cast<int>(kind)], " of ", count, " ", PrimitiveTypeName(type));
-  if (kind == Kind::kAllReduce || kind == Kind::kReduceScatter) absl::StrAppend(&text, " by ", DeviceReductionName(reduction));
+  if (kind == Kind::kAllReduce || kind == Kind::kReduceScatter)
+    absl::StrAppend(&text, " by ", DeviceReductionName(reduction));
   if (kind == Kind::kBroadcast || kind == Kind::kReceive) absl::StrAppend(&text, " from rank ", peer);
   if (kind == Kind::kSend) absl::StrAppend(&text, " to rank ", peer);
   if (captured >= 0) absl::StrAppend(&text, " of a graph, captured as number ", captured);
@@ -71,34 +71,56 @@ absl::Status GroupedCommunicator::GroupEnd() {
   return --depth_ > 0 ? absl::OkStatus() : SubmitGroup();
 }
 
-absl::Status GroupedCommunicator::AllReduce(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) {
-  return Add({.kind = Kind::kAllReduce, .send = send, .receive = receive, .count = count, .type = type, .reduction = reduction}, stream);
+absl::Status GroupedCommunicator::AllReduce(const void* send, void* receive, int64_t count, PrimitiveType type,
+                                            DeviceReduction reduction, GpuStream& stream) {
+  return Add({.kind = Kind::kAllReduce,
+              .send = send,
+              .receive = receive,
+              .count = count,
+              .type = type,
+              .reduction = reduction},
+             stream);
 }
-absl::Status GroupedCommunicator::ReduceScatter(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) {
-  return Add({.kind = Kind::kReduceScatter, .send = send, .receive = receive, .count = count, .type = type, .reduction = reduction}, stream);
+absl::Status GroupedCommunicator::ReduceScatter(const void* send, void* receive, int64_t count, PrimitiveType type,
+                                                DeviceReduction reduction, GpuStream& stream) {
+  return Add({.kind = Kind::kReduceScatter,
+              .send = send,
+              .receive = receive,
+              .count = count,
+              .type = type,
+              .reduction = reduction},
+             stream);
 }
-absl::Status GroupedCommunicator::AllGather(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) {
+absl::Status GroupedCommunicator::AllGather(const void* send, void* receive, int64_t count, PrimitiveType type,
+                                            GpuStream& stream) {
   return Add({.kind = Kind::kAllGather, .send = send, .receive = receive, .count = count, .type = type}, stream);
 }
-absl::Status GroupedCommunicator::Broadcast(const void* send, void* receive, int64_t count, PrimitiveType type, int64_t root, GpuStream& stream) {
-  return Add({.kind = Kind::kBroadcast, .send = send, .receive = receive, .count = count, .type = type, .peer = root}, stream);
+absl::Status GroupedCommunicator::Broadcast(const void* send, void* receive, int64_t count, PrimitiveType type,
+                                            int64_t root, GpuStream& stream) {
+  return Add({.kind = Kind::kBroadcast, .send = send, .receive = receive, .count = count, .type = type, .peer = root},
+             stream);
 }
-absl::Status GroupedCommunicator::Send(const void* data, int64_t count, PrimitiveType type, int64_t peer, GpuStream& stream) {
+absl::Status GroupedCommunicator::Send(const void* data, int64_t count, PrimitiveType type, int64_t peer,
+                                       GpuStream& stream) {
   return Add({.kind = Kind::kSend, .send = data, .count = count, .type = type, .peer = peer}, stream);
 }
-absl::Status GroupedCommunicator::Receive(void* data, int64_t count, PrimitiveType type, int64_t peer, GpuStream& stream) {
+absl::Status GroupedCommunicator::Receive(void* data, int64_t count, PrimitiveType type, int64_t peer,
+                                          GpuStream& stream) {
   return Add({.kind = Kind::kReceive, .receive = data, .count = count, .type = type, .peer = peer}, stream);
 }
-absl::Status GroupedCommunicator::AllToAll(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) {
+absl::Status GroupedCommunicator::AllToAll(const void* send, void* receive, int64_t count, PrimitiveType type,
+                                           GpuStream& stream) {
   if (!has_all_to_all()) return Unimplemented("AllToAll: the library has no such call");
   return Add({.kind = Kind::kAllToAll, .send = send, .receive = receive, .count = count, .type = type}, stream);
 }
 
 absl::Status GroupedCommunicator::Check(const CommunicatorCall& call) const {
-  if (!IsCommunicable(call.type)) return InvalidArgument("a communicator takes no elements of type ", PrimitiveTypeName(call.type));
+  if (!IsCommunicable(call.type))
+    return InvalidArgument("a communicator takes no elements of type ", PrimitiveTypeName(call.type));
   if (call.count < 0) return InvalidArgument("expected a number of elements, got ", call.count);
   const bool has_peer = call.kind == Kind::kBroadcast || !call.is_collective();
-  if (has_peer && (call.peer < 0 || call.peer >= size())) return InvalidArgument("expected a rank below ", size(), ", got ", call.peer);
+  if (has_peer && (call.peer < 0 || call.peer >= size()))
+    return InvalidArgument("expected a rank below ", size(), ", got ", call.peer);
   return absl::OkStatus();
 }
 
@@ -111,6 +133,8 @@ absl::Status GroupedCommunicator::Add(const CommunicatorCall& call, GpuStream& s
   return depth_ > 0 ? absl::OkStatus() : SubmitGroup();
 }
 
-absl::Status GroupedCommunicator::SubmitGroup() { return group_.empty() ? absl::OkStatus() : Submit(std::exchange(group_, {}), *stream_); }
+absl::Status GroupedCommunicator::SubmitGroup() {
+  return group_.empty() ? absl::OkStatus() : Submit(std::exchange(group_, {}), *stream_);
+}
 
 }  // namespace hilo::gpu

@@ -19,7 +19,8 @@ struct CommunicatorCall {
   PrimitiveType type = PRIMITIVE_TYPE_INVALID;
   DeviceReduction reduction = DeviceReduction::kSum;
   int64_t peer = -1;  // or root
-  // In a graph: the how manieth collective that its rank has captured, 0 for sends and receives; -1: queued by itself. Ranks must agree on it, too.
+  // In a graph: the how manieth collective that its rank has captured, 0 for sends and receives; -1: queued by itself.
+  // Ranks must agree on it, too.
   int64_t captured = -1;
 
   bool is_collective() const { return kind != Kind::kSend && kind != Kind::kReceive; }
@@ -37,10 +38,14 @@ class GroupedCommunicator : public DeviceCommunicator {
  public:
   absl::Status GroupStart() override;
   absl::Status GroupEnd() override;
-  absl::Status AllReduce(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) override;
-  absl::Status ReduceScatter(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) override;
-  absl::Status AllGather(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) override;
-  absl::Status Broadcast(const void* send, void* receive, int64_t count, PrimitiveType type, int64_t root, GpuStream& stream) override;
+  absl::Status AllReduce(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction,
+                         GpuStream& stream) override;
+  absl::Status ReduceScatter(const void* send, void* receive, int64_t count, PrimitiveType type,
+                             DeviceReduction reduction, GpuStream& stream) override;
+  absl::Status AllGather(const void* send, void* receive, int64_t count, PrimitiveType type,
+                         GpuStream& stream) override;
+  absl::Status Broadcast(const void* send, void* receive, int64_t count, PrimitiveType type, int64_t root,
+                         GpuStream& stream) override;
   absl::Status Send(const void* data, int64_t count, PrimitiveType type, int64_t peer, GpuStream& stream) override;
   absl::Status Receive(void* data, int64_t count, PrimitiveType type, int64_t peer, GpuStream& stream) override;
   absl::Status AllToAll(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) override;

@@ -1,4 +1,5 @@
-// NCCL's types and numbers as its calls take them, since its header comes with another package than the CUDA runtime's; where that is there, cuda/nccl_abi_check.cc compares them.
+// NCCL's types and numbers as its calls take them, since its header comes with another package than the CUDA runtime's;
+// where that is there, cuda/nccl_abi_check.cc compares them.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_NCCL_ABI_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_NCCL_ABI_H_
 
@@ -9,10 +10,10 @@ namespace hilo::gpu {
 
 inline constexpr int kNcclOldest = 21800;  // 2.18.0: the first with ncclCommSplit
 
-inline constexpr int kNcclSuccess = 0, kNcclUnhandledCudaError = 1, kNcclSystemError = 2, kNcclInternalError = 3, kNcclInvalidArgument = 4, kNcclInvalidUsage = 5,
-                     kNcclRemoteError = 6, kNcclInProgress = 7;
-inline constexpr int kNcclInt8 = 0, kNcclUint8 = 1, kNcclInt32 = 2, kNcclUint32 = 3, kNcclInt64 = 4, kNcclUint64 = 5, kNcclFloat16 = 6, kNcclFloat32 = 7,
-                     kNcclFloat64 = 8, kNcclBfloat16 = 9;
+inline constexpr int kNcclSuccess = 0, kNcclUnhandledCudaError = 1, kNcclSystemError = 2, kNcclInternalError = 3,
+                     kNcclInvalidArgument = 4, kNcclInvalidUsage = 5, kNcclRemoteError = 6, kNcclInProgress = 7;
+inline constexpr int kNcclInt8 = 0, kNcclUint8 = 1, kNcclInt32 = 2, kNcclUint32 = 3, kNcclInt64 = 4, kNcclUint64 = 5,
+                     kNcclFloat16 = 6, kNcclFloat32 = 7, kNcclFloat64 = 8, kNcclBfloat16 = 9;
 inline constexpr int kNcclSum = 0, kNcclProd = 1, kNcclMax = 2, kNcclMin = 3;
 
 struct NcclUniqueId {

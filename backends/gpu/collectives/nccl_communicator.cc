@@ -1,10 +1,12 @@
-// A communicator's handle may be used by one thread at a time, but for asking about errors and breaking it, which the watchdog does: every call of the library is made under a
-// lock, which no wait holds. Breaking a communicator frees it.
+// A communicator's handle may be used by one thread at a time, but for asking about errors and breaking it, which the
+// watchdog does: every call of the library is made under a lock, which no wait holds. Breaking a communicator frees it.
 //
-// Calls may be captured: NCCL's documentation has that of all of them, with captures of the thread-local mode where threads have devices of their own. A communicator that does
-// not block is only done with a call when it says so, and its launches are made by a thread of NCCL's, which a thread-local capture allows. What the documentation asks for is that all
-// ranks capture the same calls, and launch what they have captured together (graph_thunk.h). Breaking a communicator ends what its graphs run; it is freed once they are gone, and so on
-// a thread of its own, for who waits for them holds graphs.
+// Calls may be captured: NCCL's documentation has that of all of them, with captures of the thread-local mode where
+// threads have devices of their own. A communicator that does not block is only done with a call when it says so, and
+// its launches are made by a thread of NCCL's, which a thread-local capture allows. What the documentation asks for is
+// that all ranks capture the same calls, and launch what they have captured together (graph_thunk.h). Breaking a
+// communicator ends what its graphs run; it is freed once they are gone, and so on a thread of its own, for who waits
+// for them holds graphs.
 #include "backends/gpu/collectives/nccl_communicator.h"
 
 #include <algorithm>
@@ -35,19 +37,23 @@ struct Nccl {
   int version = 0;
 };
 
-std::string VersionText(int version) { return absl::StrCat("NCCL ", version / 10000, ".", version / 100 % 100, ".", version % 100); }
+std::string VersionText(int version) {
+  return absl::StrCat("NCCL ", version / 10000, ".", version / 100 % 100, ".", version % 100);
+}
 
 absl::StatusOr<Nccl> LoadNccl() {
   HILO_ASSIGN_OR_RETURN(void* library, LoadCudaLibrary({"libnccl.so.2"}));
   Nccl table;
 #define HILO_CUDA_FN HILO_CUDA_FN_LOAD
-#define HILO_CUDA_OPTIONAL_FN(result, name, parameters) \
-  if (absl::StatusOr<void*> address = CudaSymbol(library, #name); address.ok()) table.name = reinterpret_cast<result(*) parameters>(*address);
+#define HILO_CUDA_OPTIONAL_FN(result, name, parameters)                         \
+  if (absl::StatusOr<void*> address = CudaSymbol(library, #name); address.ok()) \
+    table.name = reinterpret_cast<result(*) parameters>(*address);
   // The version comes first, so that what an old library lacks is not all that is said.
   HILO_CUDA_FN_LOAD(int, ncclGetVersion, (int*))
   const int result = table.ncclGetVersion(&table.version);
   if (result != kNcclSuccess) return Unavailable("libnccl.so.2 does not tell its version: error ", result);
-  if (table.version < kNcclOldest) return Unavailable(VersionText(table.version), " is too old: ", VersionText(kNcclOldest), " or later is needed");
+  if (table.version < kNcclOldest)
+    return Unavailable(VersionText(table.version), " is too old: ", VersionText(kNcclOldest), " or later is needed");
 #include "backends/gpu/collectives/nccl.def"
 #undef HILO_CUDA_FN
 #undef HILO_CUDA_OPTIONAL_FN
@@ -62,55 +68,39 @@ const absl::StatusOr<Nccl>& Library() {
 absl::Status NcclStatus(int result, absl::string_view call, void* communicator = nullptr) {
   if (result == kNcclSuccess) return absl::OkStatus();
   const char* last = Library()->ncclGetLastError(communicator);
-  const std::string text = absl::StrCat(call, ": ", Library()->ncclGetErrorString(result), last != nullptr && *last != '\0' ? absl::StrCat(" (", last, ")") : "");
+  const std::string text = absl::StrCat(call, ": ", Library()->ncclGetErrorString(result),
+                                        last != nullptr && *last != '\0' ? absl::StrCat(" (", last, ")") : "");
   switch (result) {
     case kNcclInvalidArgument:
-    case kNcclInvalidUsage:
-      return absl::InvalidArgumentError(text);
+    case kNcclInvalidUsage: return absl::InvalidArgumentError(text);
     case kNcclUnhandledCudaError:
     case kNcclSystemError:
-    case kNcclRemoteError:
-      return absl::UnavailableError(text);
-    default:
-      return absl::InternalError(text);
+    case kNcclRemoteError: return absl::UnavailableError(text);
+    default: return absl::InternalError(text);
   }
 }
 
 int TypeNumber(PrimitiveType type) {
   switch (type) {
-    case S8:
-      return kNcclInt8;
-    case S32:
-      return kNcclInt32;
-    case U32:
-      return kNcclUint32;
-    case S64:
-      return kNcclInt64;
-    case U64:
-      return kNcclUint64;
-    case F16:
-      return kNcclFloat16;
-    case BF16:
-      return kNcclBfloat16;
-    case F32:
-      return kNcclFloat32;
-    case F64:
-      return kNcclFloat64;
-    default:
-      return kNcclUint8;
+    case S8: return kNcclInt8;
+    case S32: return kNcclInt32;
+    case U32: return kNcclUint32;
+    case S64: return kNcclInt64;
+    case U64: return kNcclUint64;
+    case F16: return kNcclFloat16;
+    case BF16: return kNcclBfloat16;
+    case F32: return kNcclFloat32;
+    case F64: return kNcclFloat64;
+    default: return kNcclUint8;
   }
 }
 
 int ReductionNumber(DeviceReduction reduction) {
   switch (reduction) {
-    case DeviceReduction::kSum:
-      return kNcclSum;
-    case DeviceReduction::kProd:
-      return kNcclProd;
-    case DeviceReduction::kMax:
-      return kNcclMax;
-    case DeviceReduction::kMin:
-      return kNcclMin;
+    case DeviceReduction::kSum: return kNcclSum;
+    case DeviceReduction::kProd: return kNcclProd;
+    case DeviceReduction::kMax: return kNcclMax;
+    case DeviceReduction::kMin: return kNcclMin;
   }
   return kNcclSum;
 }
@@ -142,7 +132,8 @@ class NcclCommunicator : public GroupedCommunicator {
   absl::Status Begin(absl::string_view call, const KeepWaiting& keep_waiting) {
     HILO_RETURN_IF_ERROR(Settle(call, keep_waiting));
     std::lock_guard<std::mutex> lock(mutex_);
-    HILO_RETURN_IF_ERROR(NcclStatus(Library()->ncclCommUserRank(communicator_, &rank_), "ncclCommUserRank", communicator_));
+    HILO_RETURN_IF_ERROR(
+        NcclStatus(Library()->ncclCommUserRank(communicator_, &rank_), "ncclCommUserRank", communicator_));
     return NcclStatus(Library()->ncclCommCount(communicator_, &size_), "ncclCommCount", communicator_);
   }
 
@@ -154,7 +145,8 @@ class NcclCommunicator : public GroupedCommunicator {
         std::lock_guard<std::mutex> lock(mutex_);
         if (!failure_.ok()) return failure_;
         int error = kNcclSuccess;
-        HILO_RETURN_IF_ERROR(NcclStatus(Library()->ncclCommGetAsyncError(communicator_, &error), "ncclCommGetAsyncError", communicator_));
+        HILO_RETURN_IF_ERROR(NcclStatus(Library()->ncclCommGetAsyncError(communicator_, &error),
+                                        "ncclCommGetAsyncError", communicator_));
         if (error != kNcclInProgress) return NcclStatus(error, call, communicator_);
       }
       if (keep_waiting != nullptr) HILO_RETURN_IF_ERROR(keep_waiting());
@@ -162,14 +154,16 @@ class NcclCommunicator : public GroupedCommunicator {
     }
   }
 
-  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Split(int64_t color, int64_t key, const KeepWaiting& keep_waiting) override {
+  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Split(int64_t color, int64_t key,
+                                                            const KeepWaiting& keep_waiting) override {
     void* part = nullptr;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       HILO_RETURN_IF_ERROR(failure_);
       NcclConfig config;
       config.split_share = 1;
-      const int result = Library()->ncclCommSplit(communicator_, static_cast<int>(color), static_cast<int>(key), &part, &config);
+      const int result =
+          Library()->ncclCommSplit(communicator_, static_cast<int>(color), static_cast<int>(key), &part, &config);
       if (result != kNcclInProgress) HILO_RETURN_IF_ERROR(NcclStatus(result, "ncclCommSplit", communicator_));
     }
     HILO_RETURN_IF_ERROR(Settle("ncclCommSplit", keep_waiting));
@@ -184,7 +178,8 @@ class NcclCommunicator : public GroupedCommunicator {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!failure_.ok()) return failure_;
     int error = kNcclSuccess;
-    HILO_RETURN_IF_ERROR(NcclStatus(Library()->ncclCommGetAsyncError(communicator_, &error), "ncclCommGetAsyncError", communicator_));
+    HILO_RETURN_IF_ERROR(
+        NcclStatus(Library()->ncclCommGetAsyncError(communicator_, &error), "ncclCommGetAsyncError", communicator_));
     return error == kNcclInProgress ? absl::OkStatus() : NcclStatus(error, "a collective", communicator_);
   }
 
@@ -231,7 +226,8 @@ class NcclCommunicator : public GroupedCommunicator {
 
   int Issue(const CommunicatorCall& call, void* stream) {
     const Nccl& nccl = *Library();
-    const int type = TypeNumber(call.type), reduction = ReductionNumber(call.reduction), peer = static_cast<int>(call.peer);
+    const int type = TypeNumber(call.type), reduction = ReductionNumber(call.reduction),
+              peer = static_cast<int>(call.peer);
     const size_t count = static_cast<size_t>(call.count);
     switch (call.kind) {
       case CommunicatorCall::Kind::kAllReduce:
@@ -244,8 +240,7 @@ class NcclCommunicator : public GroupedCommunicator {
         return nccl.ncclBroadcast(call.send, call.receive, count, type, peer, communicator_, stream);
       case CommunicatorCall::Kind::kAllToAll:
         return nccl.ncclAlltoAll(call.send, call.receive, count, type, communicator_, stream);
-      case CommunicatorCall::Kind::kSend:
-        return nccl.ncclSend(call.send, count, type, peer, communicator_, stream);
+      case CommunicatorCall::Kind::kSend: return nccl.ncclSend(call.send, count, type, peer, communicator_, stream);
       case CommunicatorCall::Kind::kReceive:
         return nccl.ncclRecv(call.receive, count, type, peer, communicator_, stream);
     }
@@ -276,12 +271,15 @@ class NcclLibrary : public DeviceCommunicatorLibrary {
     return std::string(id.internal, sizeof(id.internal));
   }
 
-  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Create(const std::string& unique_id, int64_t size, int64_t rank, GpuDriver& driver, int,
+  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Create(const std::string& unique_id, int64_t size, int64_t rank,
+                                                             GpuDriver& driver, int,
                                                              const KeepWaiting& keep_waiting) override {
     HILO_RETURN_IF_ERROR(Library().status());
     NcclUniqueId id;
-    if (unique_id.size() < sizeof(id.internal)) return InvalidArgument("expected a unique id of ", sizeof(id.internal), " bytes, got ", unique_id.size());
-    if (rank < 0 || rank >= size || size > INT_MAX) return InvalidArgument("expected a rank below ", size, ", got ", rank);
+    if (unique_id.size() < sizeof(id.internal))
+      return InvalidArgument("expected a unique id of ", sizeof(id.internal), " bytes, got ", unique_id.size());
+    if (rank < 0 || rank >= size || size > INT_MAX)
+      return InvalidArgument("expected a rank below ", size, ", got ", rank);
     std::memcpy(id.internal, unique_id.data(), sizeof(id.internal));
     std::unique_ptr<NcclCommunicator> made;
     // A stream's calls are made with its device as the thread's.
@@ -290,7 +288,8 @@ class NcclLibrary : public DeviceCommunicatorLibrary {
         [&](void*) -> absl::Status {
           void* communicator = nullptr;
           NcclConfig config;
-          const int result = Library()->ncclCommInitRankConfig(&communicator, static_cast<int>(size), id, static_cast<int>(rank), &config);
+          const int result = Library()->ncclCommInitRankConfig(&communicator, static_cast<int>(size), id,
+                                                               static_cast<int>(rank), &config);
           if (result != kNcclInProgress) HILO_RETURN_IF_ERROR(NcclStatus(result, "ncclCommInitRankConfig"));
           made = std::make_unique<NcclCommunicator>(communicator);
           return made->Begin("ncclCommInitRankConfig", keep_waiting);

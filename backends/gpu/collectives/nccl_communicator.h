@@ -1,6 +1,7 @@
 // Communicators of NCCL, 2.18 or later, loaded when the first is asked for.
 //
-// They are non-blocking: calls that are under way are asked about until they are done, the communicator is broken, or whoever waits gives up, so none of them can hang.
+// They are non-blocking: calls that are under way are asked about until they are done, the communicator is broken, or
+// whoever waits gives up, so none of them can hang.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_NCCL_COMMUNICATOR_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_NCCL_COMMUNICATOR_H_
 

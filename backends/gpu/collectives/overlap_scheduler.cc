@@ -18,9 +18,12 @@ using Order = std::vector<HloInstruction*>;
 
 bool IsCollective(const HloInstruction& instruction) { return CollectiveOp::Is(instruction.opcode()); }
 
-// What stays where it is: it writes in place, or runs other computations, and readers of its operands should not come after it.
+// What stays where it is: it writes in place, or runs other computations, and readers of its operands should not come
+// after it.
 bool IsFence(const HloInstruction& instruction) {
-  const HloOpcode opcode = instruction.opcode() == HloOpcode::kFusion ? instruction.called_computation()->root_instruction()->opcode() : instruction.opcode();
+  const HloOpcode opcode = instruction.opcode() == HloOpcode::kFusion
+                               ? instruction.called_computation()->root_instruction()->opcode()
+                               : instruction.opcode();
   return opcode == HloOpcode::kDynamicUpdateSlice || opcode == HloOpcode::kScatter || HasTrait(opcode, kControlFlow);
 }
 
@@ -38,10 +41,8 @@ int64_t CostOf(const HloInstruction& instruction) {
     case HloOpcode::kConstant:
     case HloOpcode::kGetTupleElement:
     case HloOpcode::kParameter:
-    case HloOpcode::kTuple:
-      return 0;
-    default:
-      break;
+    case HloOpcode::kTuple: return 0;
+    default: break;
   }
   int64_t bytes = BytesOf(instruction.shape());
   for (const HloInstruction* operand : instruction.operands()) bytes += BytesOf(operand->shape());
@@ -95,7 +96,9 @@ class Deferral {
 
  private:
   bool MustWait(const HloInstruction& instruction) const {
-    auto waits = [&](const HloInstruction* needed) { return in_flight_.contains(needed) || is_deferred_.contains(needed); };
+    auto waits = [&](const HloInstruction* needed) {
+      return in_flight_.contains(needed) || is_deferred_.contains(needed);
+    };
     return std::any_of(instruction.operands().begin(), instruction.operands().end(), waits) ||
            std::any_of(instruction.control_predecessors().begin(), instruction.control_predecessors().end(), waits);
   }
@@ -155,7 +158,9 @@ class Deferral {
 
 void OverlapCollectives(HloModule* module, const OverlapOptions& options) {
   for (auto& [computation, order] : module->schedule()) {
-    if (std::none_of(order.begin(), order.end(), [](const HloInstruction* instruction) { return IsCollective(*instruction); })) continue;
+    if (std::none_of(order.begin(), order.end(),
+                     [](const HloInstruction* instruction) { return IsCollective(*instruction); }))
+      continue;
     order = Deferral(options).Apply(Hoisted(order));
   }
 }

@@ -18,8 +18,8 @@ struct OverlapOptions {
   int64_t max_deferred = 256;
 };
 
-// Changes the module's schedule, which is there: collectives come as soon as their operands are there, and what needs their results is put off until as much other work has been
-// done as hides them, or none is left.
+// Changes the module's schedule, which is there: collectives come as soon as their operands are there, and what needs
+// their results is put off until as much other work has been done as hides them, or none is left.
 //
 //   c = all-reduce(x)  d = negate(c)  e = exponential(y)   =>   c = all-reduce(x)  e = exponential(y)  d = negate(c)
 void OverlapCollectives(HloModule* module, const OverlapOptions& options = {});

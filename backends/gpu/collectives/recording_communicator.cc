@@ -28,21 +28,26 @@ class RecordingCommunicator : public DeviceCommunicator {
   absl::Status GroupEnd() override {
     log_->Note(device_, "GroupEnd");
     HILO_RETURN_IF_ERROR(inner_->GroupEnd());
-    return std::exchange(is_refused_, false) ? Unimplemented("a fault that was asked for: a group is refused") : absl::OkStatus();
+    return std::exchange(is_refused_, false) ? Unimplemented("a fault that was asked for: a group is refused")
+                                             : absl::OkStatus();
   }
-  absl::Status AllReduce(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) override {
+  absl::Status AllReduce(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction,
+                         GpuStream& stream) override {
     HILO_RETURN_IF_ERROR(Call("AllReduce", &count, type, absl::StrCat(" ", DeviceReductionName(reduction))));
     return inner_->AllReduce(send, receive, count, type, reduction, stream);
   }
-  absl::Status ReduceScatter(const void* send, void* receive, int64_t count, PrimitiveType type, DeviceReduction reduction, GpuStream& stream) override {
+  absl::Status ReduceScatter(const void* send, void* receive, int64_t count, PrimitiveType type,
+                             DeviceReduction reduction, GpuStream& stream) override {
     HILO_RETURN_IF_ERROR(Call("ReduceScatter", &count, type, absl::StrCat(" ", DeviceReductionName(reduction))));
     return inner_->ReduceScatter(send, receive, count, type, reduction, stream);
   }
-  absl::Status AllGather(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) override {
+  absl::Status AllGather(const void* send, void* receive, int64_t count, PrimitiveType type,
+                         GpuStream& stream) override {
     HILO_RETURN_IF_ERROR(Call("AllGather", &count, type, ""));
     return inner_->AllGather(send, receive, count, type, stream);
   }
-  absl::Status Broadcast(const void* send, void* receive, int64_t count, PrimitiveType type, int64_t root, GpuStream& stream) override {
+  absl::Status Broadcast(const void* send, void* receive, int64_t count, PrimitiveType type, int64_t root,
+                         GpuStream& stream) override {
     HILO_RETURN_IF_ERROR(Call("Broadcast", &count, type, absl::StrCat(" from ", root)));
     return inner_->Broadcast(send, receive, count, type, root, stream);
   }
@@ -54,12 +59,14 @@ class RecordingCommunicator : public DeviceCommunicator {
     HILO_RETURN_IF_ERROR(Call("Receive", &count, type, absl::StrCat(" from ", peer)));
     return inner_->Receive(data, count, type, peer, stream);
   }
-  absl::Status AllToAll(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) override {
+  absl::Status AllToAll(const void* send, void* receive, int64_t count, PrimitiveType type,
+                        GpuStream& stream) override {
     HILO_RETURN_IF_ERROR(Call("AllToAll", &count, type, ""));
     return inner_->AllToAll(send, receive, count, type, stream);
   }
 
-  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Split(int64_t color, int64_t key, const KeepWaiting& keep_waiting) override {
+  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Split(int64_t color, int64_t key,
+                                                            const KeepWaiting& keep_waiting) override {
     log_->Note(device_, absl::StrCat("Split color ", color, " key ", key));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<DeviceCommunicator> part, inner_->Split(color, key, keep_waiting));
     if (part == nullptr) return nullptr;
@@ -75,8 +82,7 @@ class RecordingCommunicator : public DeviceCommunicator {
   absl::Status Call(absl::string_view name, int64_t* count, PrimitiveType type, absl::string_view rest) {
     log_->Note(device_, absl::StrCat(name, " ", *count, " ", PrimitiveTypeName(type), rest));
     switch (log_->NextFault(device_)) {
-      case CommunicatorFault::Kind::kNone:
-        return absl::OkStatus();
+      case CommunicatorFault::Kind::kNone: return absl::OkStatus();
       case CommunicatorFault::Kind::kNeverComes:
         while (inner_->AsyncError().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         return inner_->AsyncError();
@@ -88,12 +94,8 @@ class RecordingCommunicator : public DeviceCommunicator {
       case CommunicatorFault::Kind::kSlow:
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         return absl::OkStatus();
-      case CommunicatorFault::Kind::kWrongCount:
-        *count = std::max<int64_t>(*count - 1, 0);
-        return absl::OkStatus();
-      case CommunicatorFault::Kind::kRefused:
-        is_refused_ = true;
-        return absl::OkStatus();
+      case CommunicatorFault::Kind::kWrongCount: *count = std::max<int64_t>(*count - 1, 0); return absl::OkStatus();
+      case CommunicatorFault::Kind::kRefused: is_refused_ = true; return absl::OkStatus();
     }
     return absl::OkStatus();
   }
@@ -106,17 +108,20 @@ class RecordingCommunicator : public DeviceCommunicator {
 
 class RecordingLibrary : public DeviceCommunicatorLibrary {
  public:
-  RecordingLibrary(std::shared_ptr<DeviceCommunicatorLibrary> inner, std::shared_ptr<CommunicatorLog> log) : inner_(std::move(inner)), log_(std::move(log)) {}
+  RecordingLibrary(std::shared_ptr<DeviceCommunicatorLibrary> inner, std::shared_ptr<CommunicatorLog> log)
+      : inner_(std::move(inner)), log_(std::move(log)) {}
 
   absl::StatusOr<std::string> Version() override {
     HILO_ASSIGN_OR_RETURN(const std::string version, inner_->Version());
     return absl::StrCat(version, ", recorded");
   }
   absl::StatusOr<std::string> MakeUniqueId() override { return inner_->MakeUniqueId(); }
-  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Create(const std::string& unique_id, int64_t size, int64_t rank, GpuDriver& driver, int device,
+  absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Create(const std::string& unique_id, int64_t size, int64_t rank,
+                                                             GpuDriver& driver, int device,
                                                              const KeepWaiting& keep_waiting) override {
     log_->Note(device, absl::StrCat("Create rank ", rank, " of ", size));
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<DeviceCommunicator> made, inner_->Create(unique_id, size, rank, driver, device, keep_waiting));
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<DeviceCommunicator> made,
+                          inner_->Create(unique_id, size, rank, driver, device, keep_waiting));
     return std::make_unique<RecordingCommunicator>(std::move(made), log_, device);
   }
 
@@ -149,7 +154,8 @@ CommunicatorFault::Kind CommunicatorLog::NextFault(int device) {
   return device == fault_.device && call == fault_.call ? fault_.kind : CommunicatorFault::Kind::kNone;
 }
 
-std::shared_ptr<DeviceCommunicatorLibrary> CreateRecordingLibrary(std::shared_ptr<DeviceCommunicatorLibrary> library, std::shared_ptr<CommunicatorLog> log) {
+std::shared_ptr<DeviceCommunicatorLibrary> CreateRecordingLibrary(std::shared_ptr<DeviceCommunicatorLibrary> library,
+                                                                  std::shared_ptr<CommunicatorLog> log) {
   return std::make_shared<RecordingLibrary>(std::move(library), std::move(log));
 }
 

@@ -1,4 +1,5 @@
-// Communicators that write down every call before another library's communicators perform it, and that make things go wrong on purpose: for tests.
+// Communicators that write down every call before another library's communicators perform it, and that make things go
+// wrong on purpose: for tests.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_RECORDING_COMMUNICATOR_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_RECORDING_COMMUNICATOR_H_
 
@@ -45,7 +46,8 @@ class CommunicatorLog {
   CommunicatorFault fault_;
 };
 
-std::shared_ptr<DeviceCommunicatorLibrary> CreateRecordingLibrary(std::shared_ptr<DeviceCommunicatorLibrary> library, std::shared_ptr<CommunicatorLog> log);
+std::shared_ptr<DeviceCommunicatorLibrary> CreateRecordingLibrary(std::shared_ptr<DeviceCommunicatorLibrary> library,
+                                                                  std::shared_ptr<CommunicatorLog> log);
 
 }  // namespace hilo::gpu
 

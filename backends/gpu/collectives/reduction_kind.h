@@ -22,25 +22,18 @@ inline std::optional<HloOpcode> ReductionOpcode(const HloComputation& computatio
     case HloOpcode::kMinimum:
     case HloOpcode::kMultiply:
     case HloOpcode::kOr:
-    case HloOpcode::kXor:
-      return root.opcode();
-    default:
-      return std::nullopt;
+    case HloOpcode::kXor: return root.opcode();
+    default: return std::nullopt;
   }
 }
 
 inline std::optional<DeviceReduction> DeviceReductionOf(HloOpcode opcode) {
   switch (opcode) {
-    case HloOpcode::kAdd:
-      return DeviceReduction::kSum;
-    case HloOpcode::kMultiply:
-      return DeviceReduction::kProd;
-    case HloOpcode::kMaximum:
-      return DeviceReduction::kMax;
-    case HloOpcode::kMinimum:
-      return DeviceReduction::kMin;
-    default:
-      return std::nullopt;
+    case HloOpcode::kAdd: return DeviceReduction::kSum;
+    case HloOpcode::kMultiply: return DeviceReduction::kProd;
+    case HloOpcode::kMaximum: return DeviceReduction::kMax;
+    case HloOpcode::kMinimum: return DeviceReduction::kMin;
+    default: return std::nullopt;
   }
 }
 

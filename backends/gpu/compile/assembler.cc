@@ -13,8 +13,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "backends/gpu/driver/cuda_library.h"
 #include "backends/gpu/compile/ptx.h"
+#include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/status_macros.h"
@@ -156,7 +156,8 @@ absl::StatusOr<AssembledCode> AssembleInProcess(absl::string_view ptx, absl::str
   int code = link.nvJitLinkAddData(handle, kInputPtx, text.c_str(), text.size() + 1, "kernels");
   if (code == 0) code = link.nvJitLinkComplete(handle);
   if (code != 0) {
-    return Internal("nvJitLink cannot assemble for ", arch, " (code ", code, "): ", Log(handle, link.nvJitLinkGetErrorLogSize, link.nvJitLinkGetErrorLog));
+    return Internal("nvJitLink cannot assemble for ", arch, " (code ", code,
+                    "): ", Log(handle, link.nvJitLinkGetErrorLogSize, link.nvJitLinkGetErrorLog));
   }
   AssembledCode result;
   size_t size = 0;
@@ -173,7 +174,8 @@ absl::StatusOr<AssembledCode> AssembleByPtxas(absl::string_view ptx, absl::strin
   const TemporaryFile input, output, log;
   if (!input.ok() || !output.ok() || !log.ok()) return Unavailable("cannot make a file ", input.path(), " for ptxas");
   HILO_RETURN_IF_ERROR(WriteFile(input.path(), ptx));
-  std::vector<std::string> arguments = {*ptxas, absl::StrCat("-arch=", arch), "-O3", "-v", input.path(), "-o", output.path()};
+  std::vector<std::string> arguments = {*ptxas,       absl::StrCat("-arch=", arch), "-O3", "-v", input.path(), "-o",
+                                        output.path()};
   if (HasLines(ptx)) arguments.push_back("-lineinfo");
   const bool ran = RunProgram(arguments, log.path());
   HILO_ASSIGN_OR_RETURN(const std::string words, ReadFile(log.path()));
@@ -200,7 +202,7 @@ absl::StatusOr<std::string> AssemblerVersion() {
   }
   // Its file tells as much as its words, and at once.
   HILO_ASSIGN_OR_RETURN(const std::string ptxas, FindCudaFile("ptxas"));
-  struct stat facts {};
+  struct stat facts{};
   if (stat(ptxas.c_str(), &facts) != 0) return Unavailable("cannot read ", ptxas);
   return absl::StrCat(ptxas, " ", facts.st_size, " ", facts.st_mtime);
 }
@@ -215,7 +217,8 @@ absl::StatusOr<std::string> FindDisassembler() {
   }
   const absl::StatusOr<std::string> file = FindCudaFile("nvdisasm");
   if (file.ok()) return file;
-  return Unavailable("sass needs nvdisasm, which is neither on the PATH nor among CUDA's files (", file.status().message(),
+  return Unavailable("sass needs nvdisasm, which is neither on the PATH nor among CUDA's files (",
+                     file.status().message(),
                      "); it is in the CUDA toolkit and in the Python package nvidia-cuda-nvdisasm");
 }
 

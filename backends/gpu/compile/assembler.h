@@ -1,4 +1,5 @@
-// From PTX text to machine code, by NVIDIA's assembler: nvJitLink in this process, or else ptxas as a process of its own. Neither needs a GPU or a driver.
+// From PTX text to machine code, by NVIDIA's assembler: nvJitLink in this process, or else ptxas as a process of its
+// own. Neither needs a GPU or a driver.
 #ifndef HILO_BACKENDS_GPU_COMPILE_ASSEMBLER_H_
 #define HILO_BACKENDS_GPU_COMPILE_ASSEMBLER_H_
 
@@ -24,7 +25,8 @@ absl::StatusOr<AssembledCode> Assemble(absl::string_view ptx, absl::string_view 
 // Another text for every assembler whose code may differ. Errors: Unavailable if there is none.
 absl::StatusOr<std::string> AssemblerVersion();
 
-// The instructions of machine code, by nvdisasm: found on the PATH or among CUDA's files (cuda_library.h). Errors: Unavailable, saying what to install; Internal with nvdisasm's words.
+// The instructions of machine code, by nvdisasm: found on the PATH or among CUDA's files (cuda_library.h). Errors:
+// Unavailable, saying what to install; Internal with nvdisasm's words.
 absl::StatusOr<std::string> Disassemble(absl::string_view cubin);
 absl::Status CheckDisassembler();
 

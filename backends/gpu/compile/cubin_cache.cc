@@ -28,7 +28,8 @@ std::string EncodeCubin(const AssembledCode& code) {
   body.U64(code.resources.size());
   for (const KernelResources& kernel : code.resources) {
     body.Text(kernel.kernel);
-    for (const int64_t number : {int64_t{kernel.registers}, kernel.stack_bytes, kernel.spill_store_bytes, kernel.spill_load_bytes, kernel.shared_bytes, kernel.constant_bytes}) {
+    for (const int64_t number : {int64_t{kernel.registers}, kernel.stack_bytes, kernel.spill_store_bytes,
+                                 kernel.spill_load_bytes, kernel.shared_bytes, kernel.constant_bytes}) {
       body.I64(number);
     }
   }
@@ -43,14 +44,17 @@ std::optional<AssembledCode> DecodeCubin(absl::string_view bytes) {
   ByteReader in(bytes, "cubin");
   const absl::string_view magic = in.Text();
   const absl::string_view digest = in.Raw(sizeof(Sha256::Digest));
-  if (!in.ok() || magic != kMagic || digest != DigestBytes(Sha256::Of(bytes.substr(in.position())))) return std::nullopt;
+  if (!in.ok() || magic != kMagic || digest != DigestBytes(Sha256::Of(bytes.substr(in.position()))))
+    return std::nullopt;
   AssembledCode code;
   code.cubin = std::string(in.Text());
   for (uint64_t left = in.Count(8); left > 0 && in.ok(); --left) {
     KernelResources& kernel = code.resources.emplace_back();
     kernel.kernel = std::string(in.Text());
     kernel.registers = static_cast<int>(in.I64());
-    for (int64_t* number : {&kernel.stack_bytes, &kernel.spill_store_bytes, &kernel.spill_load_bytes, &kernel.shared_bytes, &kernel.constant_bytes}) *number = in.I64();
+    for (int64_t* number : {&kernel.stack_bytes, &kernel.spill_store_bytes, &kernel.spill_load_bytes,
+                            &kernel.shared_bytes, &kernel.constant_bytes})
+      *number = in.I64();
   }
   if (!in.Finish().ok()) return std::nullopt;
   return code;
@@ -66,7 +70,8 @@ absl::StatusOr<AssembledCode> AssembleWithCache(DiskCache* cache, absl::string_v
     LogWarning("assembling anew the damaged kernel in the cache, at ", cache->PathOf(key));
   }
   HILO_ASSIGN_OR_RETURN(AssembledCode code, Assemble(ptx, arch));
-  if (const absl::Status written = cache->Write(key, EncodeCubin(code)); !written.ok()) LogWarning("the machine code of a kernel is not cached: ", written.message());
+  if (const absl::Status written = cache->Write(key, EncodeCubin(code)); !written.ok())
+    LogWarning("the machine code of a kernel is not cached: ", written.message());
   return code;
 }
 

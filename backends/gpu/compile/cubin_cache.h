@@ -1,4 +1,5 @@
-// Machine code of kernels, kept in the client's cache folder (runtime/disk_cache.h): kernels that programs have in common are assembled once, whatever program they are in.
+// Machine code of kernels, kept in the client's cache folder (runtime/disk_cache.h): kernels that programs have in
+// common are assembled once, whatever program they are in.
 #ifndef HILO_BACKENDS_GPU_COMPILE_CUBIN_CACHE_H_
 #define HILO_BACKENDS_GPU_COMPILE_CUBIN_CACHE_H_
 

@@ -39,12 +39,9 @@ absl::StatusOr<std::string> PtxArchitecture(absl::string_view arch,
 
 absl::string_view FormatName(GpuImageFormat format) {
   switch (format) {
-    case GpuImageFormat::kBitcode:
-      return "bitcode";
-    case GpuImageFormat::kPtx:
-      return "ptx";
-    case GpuImageFormat::kCubin:
-      return "cubin";
+    case GpuImageFormat::kBitcode: return "bitcode";
+    case GpuImageFormat::kPtx: return "ptx";
+    case GpuImageFormat::kCubin: return "cubin";
   }
   return "";
 }

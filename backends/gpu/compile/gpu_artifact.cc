@@ -19,7 +19,8 @@ constexpr char kKernelsSection[] = "gpu kernels";
 
 }  // namespace
 
-void EncodeGpuProgram(const ProgramSource& source, const EmittedProgram& program, absl::Span<const KernelImage> images, Artifact* artifact) {
+void EncodeGpuProgram(const ProgramSource& source, const EmittedProgram& program, absl::Span<const KernelImage> images,
+                      Artifact* artifact) {
   artifact->target = absl::StrCat(source.arch, " ", FormatName(source.format));
   ByteWriter options;
   options.Text(source.arch);
@@ -59,7 +60,8 @@ absl::StatusOr<DecodedGpuProgram> DecodeGpuProgram(const Artifact& artifact) {
   program.source.options.strict = options.Bool();
   program.source.options.flush_denormals = options.Bool();
   program.source.options.constant_folding_limit = options.I64();
-  for (uint64_t left = options.Count(8); left > 0 && options.ok(); --left) program.source.options.disabled_passes.emplace_back(options.Text());
+  for (uint64_t left = options.Count(8); left > 0 && options.ok(); --left)
+    program.source.options.disabled_passes.emplace_back(options.Text());
   program.source.choices = DecodeKernelChoices(&options);
   program.source.libraries = DecodeLibraryDecisions(&options);
   HILO_RETURN_IF_ERROR(options.Finish());

@@ -26,11 +26,12 @@ struct ProgramSource {
   CompileOptions options;                   // of which those count that decide what is emitted
   KernelChoices choices;
   LibraryDecisions::Table libraries;
-  std::string arch;                         // as in sm_90
+  std::string arch;  // as in sm_90
   GpuImageFormat format = GpuImageFormat::kCubin;
 };
 
-void EncodeGpuProgram(const ProgramSource& source, const EmittedProgram& program, absl::Span<const KernelImage> images, Artifact* artifact);
+void EncodeGpuProgram(const ProgramSource& source, const EmittedProgram& program, absl::Span<const KernelImage> images,
+                      Artifact* artifact);
 
 struct DecodedGpuProgram {
   ProgramSource source;

@@ -7,14 +7,14 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "backends/gpu/compile/assembler.h"
 #include "backends/gpu/collectives/overlap_scheduler.h"
+#include "backends/gpu/compile/assembler.h"
 #include "backends/gpu/compile/cubin_cache.h"
 #include "backends/gpu/compile/gpu_arch.h"
 #include "backends/gpu/compile/gpu_artifact.h"
+#include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/driver/gpu_program.h"
-#include "backends/gpu/compile/ptx.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/file.h"
@@ -23,14 +23,15 @@
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/text/hlo_printer.h"
-#include "runtime/disk_cache.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
+#include "runtime/disk_cache.h"
 
 namespace hilo::gpu {
 namespace {
 
-// The emulated device is quick with large modules and slow to begin one; an assembler is the other way around, and modules are compiled on all threads.
+// The emulated device is quick with large modules and slow to begin one; an assembler is the other way around, and
+// modules are compiled on all threads.
 constexpr int64_t kEmulatedKernelsPerModule = 64;
 
 std::string IrOf(const EmittedProgram& program) {
@@ -79,14 +80,18 @@ class GpuCompiler : public Compiler {
  public:
   GpuCompiler(absl::string_view platform, const GpuCompilerOptions& options)
       : options_(options),
-        devices_(options.devices != nullptr ? options.devices : std::make_shared<GpuDevices>(platform, options.communicators)),
+        devices_(options.devices != nullptr ? options.devices
+                                            : std::make_shared<GpuDevices>(platform, options.communicators)),
         is_emulated_(platform == kEmulatedPlatform),
         cubins_(OpenCubinCache(options.cache_dir)) {}
 
   std::string platform() const override { return devices_->platform(); }
-  absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int device) override { return GpuDevices::OpenMemory(devices_, device); }
+  absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int device) override {
+    return GpuDevices::OpenMemory(devices_, device);
+  }
 
-  absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module, const CompileOptions& options, ThreadPool* pool) override {
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
+                                                           const CompileOptions& options, ThreadPool* pool) override {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
     Dumper dumper(options.dump_dir);
     HILO_RETURN_IF_ERROR(dumper.Prepare());
@@ -94,20 +99,24 @@ class GpuCompiler : public Compiler {
     source->options = options;
     source->arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
     source->format = driver->image_format();
-    // A copy has its instructions in the order in which their text has them, so that a program that is loaded comes out the same.
+    // A copy has its instructions in the order in which their text has them, so that a program that is loaded comes out
+    // the same.
     source->choices = Choices();
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, source->choices, {}, driver, dumper));
     source->module = std::move(module);
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, source->choices, source->arch, dumper));
     if (lowered.libraries != nullptr) source->libraries = lowered.libraries->decisions().table();
     GpuCompileOptions code_options{.arch = source->arch, .cubins = cubins_.get()};
-    code_options.opt_level = is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough;
+    code_options.opt_level =
+        is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough;
     code_options.bitcode = source->format == GpuImageFormat::kBitcode;
     code_options.ptx = source->format == GpuImageFormat::kPtx;
     code_options.cubin = source->format == GpuImageFormat::kCubin;
-    HILO_ASSIGN_OR_RETURN(std::vector<GpuCode> codes, CompileAll(&program, code_options, pool, options.cancellation.get()));
+    HILO_ASSIGN_OR_RETURN(std::vector<GpuCode> codes,
+                          CompileAll(&program, code_options, pool, options.cancellation.get()));
     std::vector<KernelImage> images;
-    for (size_t i = 0; i < codes.size(); ++i) images.push_back({codes[i].image(source->format), std::move(program.modules[i].kernels)});
+    for (size_t i = 0; i < codes.size(); ++i)
+      images.push_back({codes[i].image(source->format), std::move(program.modules[i].kernels)});
     return MakeProgram(std::move(lowered), std::move(program), std::move(images), std::move(source));
   }
 
@@ -121,10 +130,12 @@ class GpuCompiler : public Compiler {
                         " tuned ", AlgorithmSelector::TuneFileFromEnvironment());
   }
 
-  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact, const CompileOptions& options) override {
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact,
+                                                        const CompileOptions& options) override {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
     HILO_ASSIGN_OR_RETURN(DecodedGpuProgram saved, DecodeGpuProgram(artifact));
-    if (saved.source.format != driver->image_format()) return FailedPrecondition("the serialised executable has kernels in another form than this device takes");
+    if (saved.source.format != driver->image_format())
+      return FailedPrecondition("the serialised executable has kernels in another form than this device takes");
     HILO_RETURN_IF_ERROR(CheckRunsOn(saved.source.arch, saved.source.format, driver->properties().arch()));
     auto source = std::make_unique<ProgramSource>(std::move(saved.source));
     CompileOptions as_compiled = source->options;
@@ -139,14 +150,16 @@ class GpuCompiler : public Compiler {
       source->libraries = lowered.libraries->decisions().table();
     }
     bool fits = program.kernel_digests == saved.kernel_digests && program.modules.size() == saved.images.size();
-    for (size_t i = 0; fits && i < saved.images.size(); ++i) fits = program.modules[i].kernels == saved.images[i].kernels;
+    for (size_t i = 0; fits && i < saved.images.size(); ++i)
+      fits = program.modules[i].kernels == saved.images[i].kernels;
     // Names may have come out differently: a module forgets in its text which names it had once.
     program.kernel_names = std::move(saved.kernel_names);
     if (!fits) return InvalidArgument("serialised executable: its kernels are not those of its module");
     return MakeProgram(std::move(lowered), std::move(program), std::move(saved.images), std::move(source));
   }
 
-  absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options, absl::string_view kind) override {
+  absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
+                                   absl::string_view kind) override {
     Dumper dumper(options.dump_dir);
     HILO_RETURN_IF_ERROR(dumper.Prepare());
     const KernelChoices choices = Choices();
@@ -154,14 +167,20 @@ class GpuCompiler : public Compiler {
     if (kind == "hlo") return PrintHloModule(*lowered.module);
     if (kind == "buffers") return lowered.assignment.ToString();
     if (kind != "llvm" && kind != "thunks" && kind != "ptx" && kind != "resources" && kind != "sass") {
-      return InvalidArgument("the ", platform(), " platform emits hlo, buffers, thunks, llvm, ptx, sass and resources, not '", kind, "'");
+      return InvalidArgument("the ", platform(),
+                             " platform emits hlo, buffers, thunks, llvm, ptx, sass and resources, not '", kind, "'");
     }
     if (kind == "sass") HILO_RETURN_IF_ERROR(CheckDisassembler());
     const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, choices, arch, dumper));
     if (kind == "llvm") return IrOf(program);
     if (kind == "thunks") return ThunksOf(lowered, program);
-    HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program, {.arch = arch, .ptx = kind == "ptx", .cubin = kind == "resources" || kind == "sass", .cubins = cubins_.get()}, nullptr, nullptr));
+    HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program,
+                                                                       {.arch = arch,
+                                                                        .ptx = kind == "ptx",
+                                                                        .cubin = kind == "resources" || kind == "sass",
+                                                                        .cubins = cubins_.get()},
+                                                                       nullptr, nullptr));
     std::string text;
     for (const GpuCode& code : codes) {
       if (kind == "ptx") absl::StrAppend(&text, code.ptx);
@@ -171,21 +190,26 @@ class GpuCompiler : public Compiler {
         continue;
       }
       for (const KernelResources& r : code.resources) {
-        absl::StrAppend(&text, r.kernel, ": registers=", r.registers, " stack=", r.stack_bytes, " spill_stores=", r.spill_store_bytes,
-                        " spill_loads=", r.spill_load_bytes, " shared=", r.shared_bytes, "\n");
+        absl::StrAppend(&text, r.kernel, ": registers=", r.registers, " stack=", r.stack_bytes,
+                        " spill_stores=", r.spill_store_bytes, " spill_loads=", r.spill_load_bytes,
+                        " shared=", r.shared_bytes, "\n");
       }
     }
     return text;
   }
 
  private:
-  absl::StatusOr<std::unique_ptr<CompiledProgram>> MakeProgram(Lowered lowered, EmittedProgram program, std::vector<KernelImage> images,
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> MakeProgram(Lowered lowered, EmittedProgram program,
+                                                               std::vector<KernelImage> images,
                                                                std::unique_ptr<const ProgramSource> source) const {
     program.modules.clear();
     lowered.facts.scratch_bytes = program.scratch_bytes;
     lowered.facts.capture_at_once = GraphsAre("always");
-    HILO_ASSIGN_OR_RETURN(lowered.facts.collectives, CollectivePlan::Create(program.collectives, lowered.facts.replica_count, lowered.facts.partition_count));
-    return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images), std::move(source), devices_);
+    HILO_ASSIGN_OR_RETURN(
+        lowered.facts.collectives,
+        CollectivePlan::Create(program.collectives, lowered.facts.replica_count, lowered.facts.partition_count));
+    return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images),
+                                        std::move(source), devices_);
   }
 
   static std::string ThunksOf(const Lowered& lowered, const EmittedProgram& program) {
@@ -222,15 +246,16 @@ class GpuCompiler : public Compiler {
   }
 
   // Modules have a context each, and so a thread each.
-  static absl::StatusOr<std::vector<GpuCode>> CompileAll(EmittedProgram* program, const GpuCompileOptions& options, ThreadPool* pool,
-                                                         const CancellationToken* cancellation) {
+  static absl::StatusOr<std::vector<GpuCode>> CompileAll(EmittedProgram* program, const GpuCompileOptions& options,
+                                                         ThreadPool* pool, const CancellationToken* cancellation) {
     std::vector<GpuCode> codes(program->modules.size());
     std::mutex mutex;
     absl::Status first_error;
     auto compile = [&](int64_t i) {
       absl::StatusOr<GpuCode> code;
       if (cancellation != nullptr) code = cancellation->status("compilation");
-      if (cancellation == nullptr || !cancellation->stopped()) code = CompileGpuModule(program->modules[i].module.get(), options);
+      if (cancellation == nullptr || !cancellation->stopped())
+        code = CompileGpuModule(program->modules[i].module.get(), options);
       std::lock_guard<std::mutex> lock(mutex);
       if (code.ok()) {
         codes[i] = *std::move(code);
@@ -249,7 +274,8 @@ class GpuCompiler : public Compiler {
   }
 
   // Without a driver what there is to run on is not known. Libraries round as they like.
-  absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options, const KernelChoices& choices, LibraryDecisions decisions, GpuDriver* driver,
+  absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
+                                const KernelChoices& choices, LibraryDecisions decisions, GpuDriver* driver,
                                 Dumper& dumper) const {
     Lowered lowered;
     if (!options.strict)
@@ -261,7 +287,9 @@ class GpuCompiler : public Compiler {
     dumper.Write(0, "input.hlo", PrintHloModule(*module));
     const std::unique_ptr<Target> target = CreateGpuTarget();
     PassPipeline pipeline = GpuPipeline(target.get(), options, lowered.libraries.get());
-    PassPipeline::Options pass_options{.disabled = options.disabled_passes, .verify_each_pass = options.verify_each_pass, .cancellation = options.cancellation.get()};
+    PassPipeline::Options pass_options{.disabled = options.disabled_passes,
+                                       .verify_each_pass = options.verify_each_pass,
+                                       .cancellation = options.cancellation.get()};
     if (dumper.on()) {
       pass_options.observer = [&](absl::string_view, HloStage stage, const HloModule& now) {
         dumper.Write(10 * static_cast<int>(stage), absl::StrCat(HloStageName(stage), ".hlo"), PrintHloModule(now));

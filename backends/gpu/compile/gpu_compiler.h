@@ -26,22 +26,24 @@ struct GpuCompilerOptions {
   bool overlap_collectives = true;
   // Null: the platform's.
   std::shared_ptr<DeviceCommunicatorLibrary> communicators;
-  // The emulated device gets code that is optimised as for a GPU, so that its accesses are those of a GPU; otherwise what compiles fast.
+  // The emulated device gets code that is optimised as for a GPU, so that its accesses are those of a GPU; otherwise
+  // what compiles fast.
   bool optimize_for_emulation = false;
   // To run on, for tests that look at them; null: the platform's, opened when they are needed.
   std::shared_ptr<GpuDevices> devices;
   LibraryThresholds libraries;
   // Thunks in a row that become a graph; HILO_GPU_GRAPHS=off: none do; =always: in the first run already.
   int64_t graph_thunks_from = 4;
-  // Code names the instructions whose arrays it reads and writes, for compute-sanitizer and profilers (line_info.h), and kernels are the same less often. HILO_GPU_LINES=on: it
-  // does.
+  // Code names the instructions whose arrays it reads and writes, for compute-sanitizer and profilers (line_info.h),
+  // and kernels are the same less often. HILO_GPU_LINES=on: it does.
   bool line_info = false;
-  // Machine code of kernels is kept there; without a value in the folder that the variable HILO_CACHE_DIR names. Empty: nowhere.
+  // Machine code of kernels is kept there; without a value in the folder that the variable HILO_CACHE_DIR names. Empty:
+  // nowhere.
   std::optional<std::string> cache_dir;
 };
 
-// `platform` is kCudaPlatform or kEmulatedPlatform. CompileOptions::cpu is the architecture, as in sm_90; empty: the device's, and in
-// Emit, which needs no device, kDefaultArch.
+// `platform` is kCudaPlatform or kEmulatedPlatform. CompileOptions::cpu is the architecture, as in sm_90; empty: the
+// device's, and in Emit, which needs no device, kDefaultArch.
 std::unique_ptr<Compiler> CreateGpuCompiler(absl::string_view platform, const GpuCompilerOptions& options = {});
 
 // The passes from kInput to kFused, as a table of contents; `target` and `libraries` (null: none) outlive the pipeline.

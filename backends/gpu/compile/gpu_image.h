@@ -17,8 +17,8 @@ enum class GpuImageFormat {
 // What one kernel asks of a multiprocessor, as the assembler tells.
 struct KernelResources {
   std::string kernel;
-  int registers = 0;           // a thread
-  int64_t stack_bytes = 0;     // a thread
+  int registers = 0;        // a thread
+  int64_t stack_bytes = 0;  // a thread
   int64_t spill_store_bytes = 0, spill_load_bytes = 0;
   int64_t shared_bytes = 0;    // a block, declared
   int64_t constant_bytes = 0;  // parameters included

@@ -9,8 +9,10 @@ namespace hilo::gpu {
 
 absl::StatusOr<codegen::HostModule> ReadGpuModule(absl::string_view bitcode) {
   codegen::HostModule result("kernels");
-  llvm::Expected<std::unique_ptr<llvm::Module>> module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(codegen::ToStringRef(bitcode), "kernels"), *result.context);
-  if (!module) return InvalidArgument("the image of the kernels is not LLVM bitcode: ", llvm::toString(module.takeError()));
+  llvm::Expected<std::unique_ptr<llvm::Module>> module =
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(codegen::ToStringRef(bitcode), "kernels"), *result.context);
+  if (!module)
+    return InvalidArgument("the image of the kernels is not LLVM bitcode: ", llvm::toString(module.takeError()));
   result.module = std::move(*module);
   return result;
 }

@@ -1,12 +1,12 @@
 // What the GPU adds to the standard pipeline (hlo/passes/standard_pipeline.h), and which instructions the target emits.
 #include "backends/gpu/collectives/collective_emitter.h"
+#include "backends/gpu/compile/gpu_compiler.h"
+#include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/cuda_calls.h"
-#include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/match/gemm_match.h"
-#include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/thunks/host_call.h"
 #include "backends/gpu/match/row_fusion.h"
+#include "backends/gpu/thunks/host_call.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "collectives/collective_op.h"
 #include "hlo/analysis/in_place.h"
@@ -31,14 +31,12 @@ class GpuTarget : public Target {
       case HloOpcode::kSelectAndScatter:
       case HloOpcode::kSort:
       case HloOpcode::kTriangularSolve:
-      case HloOpcode::kWhile:
-        return true;
-      case HloOpcode::kStochasticConvert:
-        return false;
-      case HloOpcode::kTopK:
-        return IsSelectedTopK(instruction);
+      case HloOpcode::kWhile: return true;
+      case HloOpcode::kStochasticConvert: return false;
+      case HloOpcode::kTopK: return IsSelectedTopK(instruction);
       default:
-        return IsHostCall(instruction) || CollectiveOp::Is(instruction.opcode()) || codegen::IsElementGenerated(instruction.opcode());
+        return IsHostCall(instruction) || CollectiveOp::Is(instruction.opcode()) ||
+               codegen::IsElementGenerated(instruction.opcode());
     }
   }
 
@@ -51,10 +49,8 @@ class GpuTarget : public Target {
         return false;  // as a producer each would be computed anew for every element that reads it
       case HloOpcode::kGetTupleElement:
         return false;  // no work, and a fusion that takes its place would have a tuple for a parameter
-      case HloOpcode::kBitcastConvert:
-        return !IsReinterpretation(instruction);  // no code at all outside
-      default:
-        return codegen::IsElementGenerated(instruction.opcode());
+      case HloOpcode::kBitcastConvert: return !IsReinterpretation(instruction);  // no code at all outside
+      default: return codegen::IsElementGenerated(instruction.opcode());
     }
   }
 

@@ -22,14 +22,12 @@ void VisitFields(Choices& choices, Flag flag, Number number) {
 }  // namespace
 
 void Encode(const KernelChoices& choices, ByteWriter* out) {
-  VisitFields(
-      choices, [&](bool value) { out->Bool(value); }, [&](int64_t value) { out->I64(value); });
+  VisitFields(choices, [&](bool value) { out->Bool(value); }, [&](int64_t value) { out->I64(value); });
 }
 
 KernelChoices DecodeKernelChoices(ByteReader* in) {
   KernelChoices choices;
-  VisitFields(
-      choices, [&](bool& value) { value = in->Bool(); }, [&](int64_t& value) { value = in->I64(); });
+  VisitFields(choices, [&](bool& value) { value = in->Bool(); }, [&](int64_t& value) { value = in->I64(); });
   return choices;
 }
 

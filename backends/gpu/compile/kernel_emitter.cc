@@ -31,7 +31,8 @@ llvm::Type* CellType(llvm::Type* type) {
   return type->isIntegerTy(1) ? llvm::Type::getInt8Ty(type->getContext()) : type;
 }
 
-// The sizes of dynamic dimensions lie behind their array (ShapeUtil::DynamicSizesOffset); to a program they are parameters and results of 4 bytes.
+// The sizes of dynamic dimensions lie behind their array (ShapeUtil::DynamicSizesOffset); to a program they are
+// parameters and results of 4 bytes.
 int64_t AlignmentOf(const BufferSlice& slice) {
   const bool outside = slice.kind == StorageKind::kParameter || slice.kind == StorageKind::kOutput;
   return outside && slice.size == 4 ? 4 : kDeviceAlignment;
@@ -40,7 +41,8 @@ int64_t AlignmentOf(const BufferSlice& slice) {
 }  // namespace
 
 const HloInstruction* HeroOf(const HloInstruction* instruction) {
-  while (instruction->opcode() == HloOpcode::kFusion) instruction = instruction->called_computation()->root_instruction();
+  while (instruction->opcode() == HloOpcode::kFusion)
+    instruction = instruction->called_computation()->root_instruction();
   return instruction;
 }
 
@@ -59,11 +61,13 @@ int64_t Product(absl::Span<const int64_t> sizes) {
 
 KernelEmitter::KernelEmitter(ProgramEmitter* program, absl::string_view name) : program_(*program), name_(name) {}
 
-KernelEmitter::KernelEmitter(ProgramEmitter* program, const HloInstruction* instruction, std::vector<KernelArgument> more)
+KernelEmitter::KernelEmitter(ProgramEmitter* program, const HloInstruction* instruction,
+                             std::vector<KernelArgument> more)
     : program_(*program), name_(instruction == nullptr ? "kernel" : instruction->name()), current_(instruction) {
   if (instruction != nullptr) {
     // These read their operands as memory, never through element generators.
-    needs_memory_ = instruction->opcode() == HloOpcode::kCholesky || instruction->opcode() == HloOpcode::kTriangularSolve;
+    needs_memory_ =
+        instruction->opcode() == HloOpcode::kCholesky || instruction->opcode() == HloOpcode::kTriangularSolve;
     // Results first, so that memory of both is known to be written.
     Note(instruction, true);
     for (const HloInstruction* operand : instruction->operands()) Note(operand, false);
@@ -74,7 +78,8 @@ KernelEmitter::KernelEmitter(ProgramEmitter* program, const HloInstruction* inst
   CreateFunction();
 }
 
-std::unique_ptr<KernelEmitter> KernelEmitter::ForSequence(ProgramEmitter* program, absl::Span<const HloInstruction* const> instructions,
+std::unique_ptr<KernelEmitter> KernelEmitter::ForSequence(ProgramEmitter* program,
+                                                          absl::Span<const HloInstruction* const> instructions,
                                                           std::vector<KernelArgument> more) {
   auto kernel = std::unique_ptr<KernelEmitter>(new KernelEmitter(program, instructions.back()->name()));
   kernel->overlaps_ = true;
@@ -102,7 +107,8 @@ void KernelEmitter::Note(const HloInstruction* instruction, bool written) {
     if (auto slice = ConstantSlice(instruction)) NoteSlice(*slice, false);
     return;
   }
-  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) NoteSlice(program_.assignment().slice(instruction, leaf), written);
+  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf)
+    NoteSlice(program_.assignment().slice(instruction, leaf), written);
 }
 
 void KernelEmitter::NoteConstantsIn(const HloComputation* computation) {
@@ -116,7 +122,8 @@ void KernelEmitter::NoteSlice(const BufferSlice& slice, bool written) {
   if (slice.kind == StorageKind::kNone) return;
   BufferSlice whole = slice;
   if (slice.kind == StorageKind::kConstant) written = false;
-  if (overlaps_ && slice.kind == StorageKind::kFrame) whole = {.kind = StorageKind::kFrame, .offset = 0, .size = program_.frame_bytes(), .buffer = -1};
+  if (overlaps_ && slice.kind == StorageKind::kFrame)
+    whole = {.kind = StorageKind::kFrame, .offset = 0, .size = program_.frame_bytes(), .buffer = -1};
   const auto [it, fresh] = positions_.try_emplace(KeyOf(whole), arguments_.size());
   if (fresh) arguments_.push_back(KernelArgument::Slice(whole, written));
   arguments_[it->second].written |= written;
@@ -124,7 +131,8 @@ void KernelEmitter::NoteSlice(const BufferSlice& slice, bool written) {
 
 std::optional<BufferSlice> KernelEmitter::ConstantSlice(const HloInstruction* constant) {
   if (!constant->shape().IsArray() || ShapeUtil::IsZeroElementArray(constant->shape())) return std::nullopt;
-  if (!needs_memory_ && (ShapeUtil::ElementsIn(constant->shape()) == 1 || IsSplat(constant->literal()))) return std::nullopt;
+  if (!needs_memory_ && (ShapeUtil::ElementsIn(constant->shape()) == 1 || IsSplat(constant->literal())))
+    return std::nullopt;
   return BufferSlice{.kind = StorageKind::kConstant,
                      .index = program_.ConstantIndex(constant->shared_literal()),
                      .size = static_cast<int64_t>(constant->literal().untyped_data().size())};
@@ -137,9 +145,11 @@ void KernelEmitter::CreateFunction() {
   llvm::IRBuilder<>& b = *builder_;
   std::vector<llvm::Type*> types;
   for (const KernelArgument& argument : arguments_) {
-    types.push_back(argument.kind == KernelArgument::Kind::kInteger ? static_cast<llvm::Type*>(b.getInt64Ty()) : b.getPtrTy());
+    types.push_back(argument.kind == KernelArgument::Kind::kInteger ? static_cast<llvm::Type*>(b.getInt64Ty())
+                                                                    : b.getPtrTy());
   }
-  function_ = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false), llvm::GlobalValue::ExternalLinkage, "kernel", *module_);
+  function_ = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false),
+                                     llvm::GlobalValue::ExternalLinkage, "kernel", *module_);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   if (program_.emission().line_info) {
     lines_ = DescribeKernel(function_);
@@ -150,14 +160,16 @@ void KernelEmitter::CreateFunction() {
     const unsigned number = static_cast<unsigned>(i);
     if (!overlaps_) function_->addParamAttr(number, llvm::Attribute::NoAlias);
     if (!arguments_[i].written) function_->addParamAttr(number, llvm::Attribute::ReadOnly);
-    function_->addParamAttr(number, llvm::Attribute::getWithAlignment(context, llvm::Align(AlignmentOf(arguments_[i].slice))));
+    function_->addParamAttr(number,
+                            llvm::Attribute::getWithAlignment(context, llvm::Align(AlignmentOf(arguments_[i].slice))));
   }
   b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function_));
   llvm::BasicBlock* code = llvm::BasicBlock::Create(context, "code", function_);
   b.CreateBr(code);
   b.SetInsertPoint(code);
   // No vectors: a thread is a lane.
-  context_ = std::make_unique<codegen::EmitterContext>(&b, codegen::TargetTraits{.vector_bits = 0, .has_fma = true}, program_.numerics());
+  context_ = std::make_unique<codegen::EmitterContext>(&b, codegen::TargetTraits{.vector_bits = 0, .has_fma = true},
+                                                       program_.numerics());
   elements_ = std::make_unique<codegen::ElementEmitter>(context_.get(), this);
 }
 
@@ -191,12 +203,15 @@ llvm::Value* KernelEmitter::PointerTo(const BufferSlice& slice) {
 
 codegen::IrArray KernelEmitter::ArrayOf(const HloInstruction* instruction, int64_t leaf) {
   if (lines_ != nullptr) SetLocation(b(), lines_, instruction->name());
-  const BufferSlice slice = instruction->IsConstant() ? *ConstantSlice(instruction) : program_.assignment().slice(instruction, leaf);
+  const BufferSlice slice =
+      instruction->IsConstant() ? *ConstantSlice(instruction) : program_.assignment().slice(instruction, leaf);
   codegen::IrArray array;
   array.pointer = PointerTo(slice);
-  array.shape = instruction->shape().IsTuple() ? *ShapeUtil::Leaves(instruction->shape())[leaf].shape : instruction->shape();
+  array.shape =
+      instruction->shape().IsTuple() ? *ShapeUtil::Leaves(instruction->shape())[leaf].shape : instruction->shape();
   array.alignment = AlignmentOf(slice);
-  if (const auto it = positions_.find(KeyOf(slice)); it != positions_.end()) array.invariant = !arguments_[it->second].written && !overlaps_;
+  if (const auto it = positions_.find(KeyOf(slice)); it != positions_.end())
+    array.invariant = !arguments_[it->second].written && !overlaps_;
   return array;
 }
 
@@ -206,8 +221,10 @@ bool KernelEmitter::SameMemory(const HloInstruction* a, int64_t a_leaf, const Hl
   return x.kind != StorageKind::kNone && x.kind == y.kind && x.buffer == y.buffer;
 }
 
-absl::StatusOr<std::optional<codegen::Materialized>> KernelEmitter::Find(const HloInstruction* instruction, int64_t leaf) {
-  if (const auto known = values_.find(instruction); known != values_.end()) return codegen::Materialized{.array = std::nullopt, .value = known->second};
+absl::StatusOr<std::optional<codegen::Materialized>> KernelEmitter::Find(const HloInstruction* instruction,
+                                                                         int64_t leaf) {
+  if (const auto known = values_.find(instruction); known != values_.end())
+    return codegen::Materialized{.array = std::nullopt, .value = known->second};
   if (instruction == current_) return std::nullopt;
   if (instruction->IsConstant()) {
     if (!ConstantSlice(instruction)) return std::nullopt;  // an immediate
@@ -218,11 +235,13 @@ absl::StatusOr<std::optional<codegen::Materialized>> KernelEmitter::Find(const H
 }
 
 llvm::Value* KernelEmitter::Thread() {
-  return b().CreateZExt(b().CreateIntrinsic(b().getInt32Ty(), llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}), b().getInt64Ty(), "thread");
+  return b().CreateZExt(b().CreateIntrinsic(b().getInt32Ty(), llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}),
+                        b().getInt64Ty(), "thread");
 }
 
 llvm::Value* KernelEmitter::Block() {
-  return b().CreateZExt(b().CreateIntrinsic(b().getInt32Ty(), llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}), b().getInt64Ty(), "block");
+  return b().CreateZExt(b().CreateIntrinsic(b().getInt32Ty(), llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}),
+                        b().getInt64Ty(), "block");
 }
 
 llvm::Value* KernelEmitter::GlobalThread(int64_t block_size) {
@@ -234,8 +253,9 @@ void KernelEmitter::Barrier() { b().CreateIntrinsic(b().getVoidTy(), llvm::Intri
 
 llvm::Value* KernelEmitter::Shared(llvm::Type* type, int64_t count, absl::string_view name) {
   llvm::ArrayType* cells = llvm::ArrayType::get(CellType(type), static_cast<uint64_t>(count));
-  auto* shared = new llvm::GlobalVariable(*module_, cells, false, llvm::GlobalValue::InternalLinkage, llvm::PoisonValue::get(cells), codegen::ToStringRef(name),
-                                          nullptr, llvm::GlobalValue::NotThreadLocal, 3);
+  auto* shared = new llvm::GlobalVariable(*module_, cells, false, llvm::GlobalValue::InternalLinkage,
+                                          llvm::PoisonValue::get(cells), codegen::ToStringRef(name), nullptr,
+                                          llvm::GlobalValue::NotThreadLocal, 3);
   shared->setAlignment(llvm::Align(16));
   return shared;
 }
@@ -250,7 +270,8 @@ void KernelEmitter::StoreCell(llvm::Value* cells, llvm::Value* index, llvm::Valu
 
 llvm::Value* KernelEmitter::LoadCell(llvm::Value* cells, llvm::Value* index, llvm::Type* type) {
   llvm::Type* cell = CellType(type);
-  llvm::Value* value = b().CreateAlignedLoad(cell, b().CreateInBoundsGEP(cell, cells, index), llvm::Align(CellBytes(cell)));
+  llvm::Value* value =
+      b().CreateAlignedLoad(cell, b().CreateInBoundsGEP(cell, cells, index), llvm::Align(CellBytes(cell)));
   return cell == type ? value : b().CreateICmpNE(value, llvm::ConstantInt::get(cell, 0));
 }
 
@@ -262,11 +283,14 @@ llvm::Value* KernelEmitter::ShuffleAcross(llvm::Value* value, int distance) {
   return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, value, b().getInt32(distance), kWarp - 1);
 }
 
-llvm::Value* KernelEmitter::ShuffleUp(llvm::Value* value, int distance) { return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_up_i32, value, b().getInt32(distance), 0); }
+llvm::Value* KernelEmitter::ShuffleUp(llvm::Value* value, int distance) {
+  return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_up_i32, value, b().getInt32(distance), 0);
+}
 
 llvm::Value* KernelEmitter::ShuffleLast(llvm::Value* value, int lanes) {
   llvm::Value* thread = b().CreateIntrinsic(b().getInt32Ty(), llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {});
-  llvm::Value* last = b().CreateOr(b().CreateAnd(thread, b().getInt32(kWarp - 1)), b().getInt32(static_cast<uint32_t>(lanes - 1)));
+  llvm::Value* last =
+      b().CreateOr(b().CreateAnd(thread, b().getInt32(kWarp - 1)), b().getInt32(static_cast<uint32_t>(lanes - 1)));
   return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, value, last, kWarp - 1);
 }
 
@@ -294,7 +318,8 @@ absl::Status KernelEmitter::If(absl::string_view name, llvm::Value* condition, a
     HILO_RETURN_IF_ERROR(body());
     return Carried();
   };
-  return codegen::EmitBranches(*context_, name, condition, then, []() -> absl::StatusOr<Carried> { return Carried(); }).status();
+  return codegen::EmitBranches(*context_, name, condition, then, []() -> absl::StatusOr<Carried> { return Carried(); })
+      .status();
 }
 
 absl::Status KernelEmitter::ForEach(absl::string_view name, llvm::Value* begin, llvm::Value* end, int64_t step,

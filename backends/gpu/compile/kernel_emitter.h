@@ -1,7 +1,8 @@
-// One kernel while it is being emitted: its arguments, the threads, shared memory, and where the values are that it reads.
+// One kernel while it is being emitted: its arguments, the threads, shared memory, and where the values are that it
+// reads.
 //
-// A kernel has a module of its own. Its arguments are the memory of an instruction's operands and results, one pointer a buffer, and whatever else the emitter asks for. No two
-// arguments overlap; those that are not written are only read.
+// A kernel has a module of its own. Its arguments are the memory of an instruction's operands and results, one pointer
+// a buffer, and whatever else the emitter asks for. No two arguments overlap; those that are not written are only read.
 #ifndef HILO_BACKENDS_GPU_COMPILE_KERNEL_EMITTER_H_
 #define HILO_BACKENDS_GPU_COMPILE_KERNEL_EMITTER_H_
 
@@ -32,7 +33,8 @@ class KernelEmitter : public codegen::OperandSource {
   // Over the memory of `instruction` (null: none), then `more`.
   KernelEmitter(ProgramEmitter* program, const HloInstruction* instruction, std::vector<KernelArgument> more = {});
   // Code that runs `instructions` one after the other in one thread: frame memory that it uses may overlap.
-  static std::unique_ptr<KernelEmitter> ForSequence(ProgramEmitter* program, absl::Span<const HloInstruction* const> instructions,
+  static std::unique_ptr<KernelEmitter> ForSequence(ProgramEmitter* program,
+                                                    absl::Span<const HloInstruction* const> instructions,
                                                     std::vector<KernelArgument> more = {});
 
   ProgramEmitter& program() { return program_; }
@@ -54,7 +56,8 @@ class KernelEmitter : public codegen::OperandSource {
   // Whether `a` and `b` are one memory.
   bool SameMemory(const HloInstruction* a, int64_t a_leaf, const HloInstruction* b, int64_t b_leaf);
 
-  // Numbers of this thread in its block and of its block, and of this thread among all (blocks of `block_size` threads), i64.
+  // Numbers of this thread in its block and of its block, and of this thread among all (blocks of `block_size`
+  // threads), i64.
   llvm::Value* Thread();
   llvm::Value* Block();
   llvm::Value* GlobalThread(int64_t block_size);
@@ -73,11 +76,13 @@ class KernelEmitter : public codegen::OperandSource {
   llvm::Value* ShuffleAcross(llvm::Value* value, int distance);
   // The value of the lane `distance` before this one; of the first lanes: their own. All lanes take part.
   llvm::Value* ShuffleUp(llvm::Value* value, int distance);
-  // The value of the last of the `lanes` lanes (a power of two, beginning at a multiple) that this one is among; all lanes take part.
+  // The value of the last of the `lanes` lanes (a power of two, beginning at a multiple) that this one is among; all
+  // lanes take part.
   llvm::Value* ShuffleLast(llvm::Value* value, int lanes);
 
   absl::Status If(absl::string_view name, llvm::Value* condition, absl::FunctionRef<absl::Status()> body);
-  absl::Status ForEach(absl::string_view name, llvm::Value* begin, llvm::Value* end, int64_t step, absl::FunctionRef<absl::Status(llvm::Value*)> body);
+  absl::Status ForEach(absl::string_view name, llvm::Value* begin, llvm::Value* end, int64_t step,
+                       absl::FunctionRef<absl::Status(llvm::Value*)> body);
   // Row-major `linear` as an index a dimension.
   std::vector<codegen::LaneIndex> Delinearize(llvm::Value* linear, absl::Span<const int64_t> dimensions);
 
@@ -105,7 +110,7 @@ class KernelEmitter : public codegen::OperandSource {
   std::string name_;
   const HloInstruction* current_ = nullptr;
   bool needs_memory_ = false;  // of all constants
-  bool overlaps_ = false;  // frame slices are offsets from one pointer
+  bool overlaps_ = false;      // frame slices are offsets from one pointer
   std::vector<KernelArgument> arguments_;
   size_t first_extra_ = 0;
   absl::flat_hash_map<const HloInstruction*, codegen::ElementValue> values_;

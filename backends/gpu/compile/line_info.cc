@@ -14,10 +14,11 @@ llvm::DISubprogram* DescribeKernel(llvm::Function* function) {
   llvm::DIBuilder builder(module);
   llvm::DIFile* file = builder.createFile("kernel", "hlo");
   // Directives in the text alone, as the assembler wants them for -lineinfo.
-  builder.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "hilo", /*isOptimized=*/true, /*Flags=*/"", /*RV=*/0, /*SplitName=*/"",
-                            llvm::DICompileUnit::DebugDirectivesOnly);
+  builder.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "hilo", /*isOptimized=*/true, /*Flags=*/"", /*RV=*/0,
+                            /*SplitName=*/"", llvm::DICompileUnit::DebugDirectivesOnly);
   llvm::DISubroutineType* type = builder.createSubroutineType(builder.getOrCreateTypeArray({}));
-  llvm::DISubprogram* kernel = builder.createFunction(file, function->getName(), "", file, 1, type, 1, llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);
+  llvm::DISubprogram* kernel = builder.createFunction(file, function->getName(), "", file, 1, type, 1,
+                                                      llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);
   function->setSubprogram(kernel);
   builder.finalize();
   return kernel;
@@ -26,7 +27,8 @@ llvm::DISubprogram* DescribeKernel(llvm::Function* function) {
 void SetLocation(llvm::IRBuilder<>& builder, llvm::DISubprogram* kernel, absl::string_view instruction) {
   llvm::LLVMContext& context = builder.getContext();
   llvm::DIFile* file = llvm::DIFile::get(context, codegen::ToStringRef(instruction), "hlo");
-  builder.SetCurrentDebugLocation(llvm::DILocation::get(context, 1, 0, llvm::DILexicalBlockFile::get(context, kernel, file, 0)));
+  builder.SetCurrentDebugLocation(
+      llvm::DILocation::get(context, 1, 0, llvm::DILexicalBlockFile::get(context, kernel, file, 0)));
 }
 
 }  // namespace hilo::gpu

@@ -1,4 +1,5 @@
-// Locations in a kernel's code that name HLO instructions, as compute-sanitizer tells them: code that reads or writes an instruction's array is line 1 of a "file" of its name.
+// Locations in a kernel's code that name HLO instructions, as compute-sanitizer tells them: code that reads or writes
+// an instruction's array is line 1 of a "file" of its name.
 #ifndef HILO_BACKENDS_GPU_COMPILE_LINE_INFO_H_
 #define HILO_BACKENDS_GPU_COMPILE_LINE_INFO_H_
 

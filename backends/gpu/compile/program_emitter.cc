@@ -8,12 +8,12 @@
 #include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/collectives/collective_thunk.h"
 #include "backends/gpu/collectives/device_transfer.h"
-#include "backends/gpu/match/cuda_calls.h"
+#include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/sequence_emitter.h"
+#include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/thunks/graph_thunk.h"
 #include "backends/gpu/thunks/host_call.h"
-#include "backends/gpu/compile/ptx.h"
-#include "backends/gpu/emitters/sequence_emitter.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
 #include "base/sha256.h"
@@ -60,14 +60,16 @@ std::string TextWithoutLines(const llvm::Module& module) {
 
 }  // namespace
 
-ProgramEmitter::ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const CompileOptions& options, const EmissionOptions& emission)
+ProgramEmitter::ProgramEmitter(const HloModule& module, const BufferAssignment& assignment,
+                               const CompileOptions& options, const EmissionOptions& emission)
     : module_(module),
       assignment_(assignment),
       options_(options),
       emission_(emission),
       numerics_{.strict = options.strict, .flush_denormals = options.flush_denormals} {
   result_.constants = assignment.constants();
-  for (size_t i = 0; i < result_.constants.size(); ++i) constant_numbers_[result_.constants[i].get()] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < result_.constants.size(); ++i)
+    constant_numbers_[result_.constants[i].get()] = static_cast<int64_t>(i);
 }
 
 absl::StatusOr<EmittedProgram> ProgramEmitter::Emit() {
@@ -145,25 +147,27 @@ bool ProgramEmitter::HasMemory(const HloInstruction* instruction) const {
 absl::Status ProgramEmitter::EmitInstruction(const HloInstruction* instruction) {
   scratch_used_ = 0;
   switch (instruction->opcode()) {
-    case HloOpcode::kWhile:
-      return EmitWhile(instruction);
-    case HloOpcode::kConditional:
-      return EmitConditional(instruction);
-    case HloOpcode::kCall:
-      return EmitCall(instruction);
-    default:
-      break;
+    case HloOpcode::kWhile: return EmitWhile(instruction);
+    case HloOpcode::kConditional: return EmitConditional(instruction);
+    case HloOpcode::kCall: return EmitCall(instruction);
+    default: break;
   }
-  if (IsDeviceTransfer(*instruction)) return AddContext(EmitDeviceTransfer(*this, instruction), InstructionContext(*instruction));
-  if (CollectiveOp::Is(instruction->opcode())) return AddContext(EmitCollective(*this, instruction), InstructionContext(*instruction));
-  const absl::StatusOr<bool> is_library_call = instruction->opcode() == HloOpcode::kCustomCall ? EmitDeviceCall(*this, instruction) : EmitLibraryCall(*this, instruction);
+  if (IsDeviceTransfer(*instruction))
+    return AddContext(EmitDeviceTransfer(*this, instruction), InstructionContext(*instruction));
+  if (CollectiveOp::Is(instruction->opcode()))
+    return AddContext(EmitCollective(*this, instruction), InstructionContext(*instruction));
+  const absl::StatusOr<bool> is_library_call = instruction->opcode() == HloOpcode::kCustomCall
+                                                   ? EmitDeviceCall(*this, instruction)
+                                                   : EmitLibraryCall(*this, instruction);
   absl::Status status = is_library_call.status();
-  if (status.ok() && !*is_library_call) status = IsHostCall(*instruction) ? EmitHostCall(*this, instruction) : EmitKernels(*this, instruction);
+  if (status.ok() && !*is_library_call)
+    status = IsHostCall(*instruction) ? EmitHostCall(*this, instruction) : EmitKernels(*this, instruction);
   return AddContext(status, InstructionContext(*instruction));
 }
 
 absl::Status ProgramEmitter::EmitWhile(const HloInstruction* loop) {
-  if (emission_.sequences && IsSmallLoop(*loop, *this)) return AddContext(EmitSmallLoop(*this, loop), InstructionContext(*loop));
+  if (emission_.sequences && IsSmallLoop(*loop, *this))
+    return AddContext(EmitSmallLoop(*this, loop), InstructionContext(*loop));
   const std::optional<int64_t> turns = TripCount(*loop);
   const bool for_all_ranks = std::exchange(for_all_ranks_, for_all_ranks_ && turns.has_value());
   HILO_ASSIGN_OR_RETURN(ThunkSequence body, EmitComputation(loop->called_computation(1)));
@@ -196,7 +200,9 @@ absl::Status ProgramEmitter::EmitConditional(const HloInstruction* conditional) 
 
 absl::StatusOr<BufferSlice> ProgramEmitter::SliceOf(const HloInstruction* scalar) {
   if (!scalar->IsConstant()) return assignment_.slice(scalar);
-  return BufferSlice{.kind = StorageKind::kConstant, .index = ConstantIndex(scalar->shared_literal()), .size = ShapeUtil::ByteSizeOf(scalar->shape())};
+  return BufferSlice{.kind = StorageKind::kConstant,
+                     .index = ConstantIndex(scalar->shared_literal()),
+                     .size = ShapeUtil::ByteSizeOf(scalar->shape())};
 }
 
 absl::Status ProgramEmitter::EmitCall(const HloInstruction* call) {
@@ -213,8 +219,8 @@ absl::Status ProgramEmitter::EmitCall(const HloInstruction* call) {
   };
   for (const HloInstruction* operand : call->operands()) HILO_RETURN_IF_ERROR(pass(operand, &parameters));
   HILO_RETURN_IF_ERROR(pass(call, &outputs));
-  Add(std::make_unique<CallThunk>(call->called_computation()->name(), scope_thunks_.at(call->called_computation()), assignment_.call_frame_offset(call),
-                                  std::move(parameters), std::move(outputs)));
+  Add(std::make_unique<CallThunk>(call->called_computation()->name(), scope_thunks_.at(call->called_computation()),
+                                  assignment_.call_frame_offset(call), std::move(parameters), std::move(outputs)));
   return absl::OkStatus();
 }
 
@@ -230,7 +236,8 @@ int64_t ProgramEmitter::ConstantIndex(std::shared_ptr<const Literal> literal) {
 }
 
 llvm::LLVMContext& ProgramEmitter::llvm_context() {
-  if (result_.modules.empty() || static_cast<int64_t>(result_.modules.back().kernels.size()) >= emission_.kernels_per_module) {
+  if (result_.modules.empty() ||
+      static_cast<int64_t>(result_.modules.back().kernels.size()) >= emission_.kernels_per_module) {
     KernelModule& fresh = result_.modules.emplace_back();
     fresh.context = std::make_unique<llvm::LLVMContext>();
     fresh.context->setDiscardValueNames(true);
@@ -263,8 +270,10 @@ absl::StatusOr<int64_t> ProgramEmitter::Finish(KernelEmitter& kernel, int block_
   kernel.b().CreateRetVoid();
   std::string error;
   llvm::raw_string_ostream errors(error);
-  if (llvm::verifyModule(kernel.module(), &errors)) return Internal("the code of a kernel is not valid: ", errors.str());
-  auto [it, fresh] = kernels_.try_emplace(absl::StrCat(TextOf(kernel.module()), block_size), static_cast<int64_t>(result_.kernel_names.size()));
+  if (llvm::verifyModule(kernel.module(), &errors))
+    return Internal("the code of a kernel is not valid: ", errors.str());
+  auto [it, fresh] = kernels_.try_emplace(absl::StrCat(TextOf(kernel.module()), block_size),
+                                          static_cast<int64_t>(result_.kernel_names.size()));
   if (!fresh) return it->second;
   result_.kernel_digests.push_back(
       DigestToHex(Sha256::Of(emission_.line_info ? TextWithoutLines(kernel.module()) : it->first)));
@@ -273,7 +282,8 @@ absl::StatusOr<int64_t> ProgramEmitter::Finish(KernelEmitter& kernel, int block_
   kernel.function()->setName(name);
   kernel.MarkAsKernel(block_size);
   KernelModule& batch = result_.modules.back();
-  if (llvm::Linker::linkModules(*batch.module, std::move(kernel.module_))) return Internal("the kernel ", name, " cannot be linked into its module");
+  if (llvm::Linker::linkModules(*batch.module, std::move(kernel.module_)))
+    return Internal("the kernel ", name, " cannot be linked into its module");
   batch.kernels.push_back(it->second);
   result_.kernel_names.push_back(std::move(name));
   return it->second;
@@ -286,11 +296,13 @@ absl::Status ProgramEmitter::Launch(const HloInstruction* instruction, int64_t k
   LaunchDimensions dimensions;
   dimensions.grid.x = static_cast<uint32_t>(blocks);
   dimensions.block.x = static_cast<uint32_t>(block_size);
-  Add(std::make_unique<KernelThunk>(instruction->name(), kernel, result_.kernel_names[kernel], dimensions, std::move(arguments)));
+  Add(std::make_unique<KernelThunk>(instruction->name(), kernel, result_.kernel_names[kernel], dimensions,
+                                    std::move(arguments)));
   return absl::OkStatus();
 }
 
-absl::Status ProgramEmitter::FinishAndLaunch(const HloInstruction* instruction, KernelEmitter& kernel, int64_t blocks, int block_size) {
+absl::Status ProgramEmitter::FinishAndLaunch(const HloInstruction* instruction, KernelEmitter& kernel, int64_t blocks,
+                                             int block_size) {
   HILO_ASSIGN_OR_RETURN(const int64_t number, Finish(kernel, block_size));
   return Launch(instruction, number, blocks, block_size, kernel.arguments());
 }

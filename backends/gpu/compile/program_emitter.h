@@ -21,8 +21,8 @@ namespace hilo::gpu {
 class Libraries;
 
 struct EmissionOptions : KernelChoices {
-  std::string arch;              // as in sm_90
-  std::string platform;          // for custom calls
+  std::string arch;      // as in sm_90
+  std::string platform;  // for custom calls
   int64_t kernels_per_module = 1;
   int64_t graph_thunks_from = 4;   // thunks in a row that become a graph
   Libraries* libraries = nullptr;  // null: everything is a kernel of our own
@@ -38,8 +38,8 @@ struct KernelModule {
 
 struct EmittedProgram {
   std::vector<KernelModule> modules;
-  std::vector<std::string> kernel_names;         // by number
-  std::vector<std::string> kernel_digests;       // of their code, by number; they do not depend on names
+  std::vector<std::string> kernel_names;               // by number
+  std::vector<std::string> kernel_digests;             // of their code, by number; they do not depend on names
   std::vector<std::unique_ptr<ThunkSequence>> scopes;  // callees first; the entry is last
   std::vector<std::shared_ptr<const Literal>> constants;
   int64_t scratch_bytes = 0;
@@ -48,7 +48,8 @@ struct EmittedProgram {
 
 class ProgramEmitter {
  public:
-  ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const CompileOptions& options, const EmissionOptions& emission);
+  ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const CompileOptions& options,
+                 const EmissionOptions& emission);
 
   // Errors: Unimplemented naming the instruction.
   absl::StatusOr<EmittedProgram> Emit();
@@ -77,9 +78,11 @@ class ProgramEmitter {
   // Ends the kernel, whose blocks have `block_size` threads, and gives its number; equal kernels are one.
   absl::StatusOr<int64_t> Finish(KernelEmitter& kernel, int block_size);
   // Adds a launch to the sequence being emitted.
-  absl::Status Launch(const HloInstruction* instruction, int64_t kernel, int64_t blocks, int block_size, std::vector<KernelArgument> arguments);
+  absl::Status Launch(const HloInstruction* instruction, int64_t kernel, int64_t blocks, int block_size,
+                      std::vector<KernelArgument> arguments);
   // Both, with the kernel's own arguments.
-  absl::Status FinishAndLaunch(const HloInstruction* instruction, KernelEmitter& kernel, int64_t blocks, int block_size);
+  absl::Status FinishAndLaunch(const HloInstruction* instruction, KernelEmitter& kernel, int64_t blocks,
+                               int block_size);
   void Add(std::unique_ptr<Thunk> thunk) { thunks_->push_back(std::move(thunk)); }
   // The sequence being emitted.
   ThunkSequence* thunks() { return thunks_; }

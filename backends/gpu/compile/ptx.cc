@@ -1,8 +1,10 @@
-// The pipeline is LLVM's own: link libdevice, O3 for the target (building it with the TargetMachine is what registers the pass that answers libdevice's questions about
-// the architecture), code generation. The loop vectoriser has nothing to do for one lane a thread; SLP and the load-store vectoriser merge neighbouring accesses into 16-byte ones.
+// The pipeline is LLVM's own: link libdevice, O3 for the target (building it with the TargetMachine is what registers
+// the pass that answers libdevice's questions about the architecture), code generation. The loop vectoriser has nothing
+// to do for one lane a thread; SLP and the load-store vectoriser merge neighbouring accesses into 16-byte ones.
 //
-// libdevice is wanted only for the rare branches of the element generators' math (arguments too large for the polynomials) and for what emitters call by its own names.
-// It is linked only if the module wants something of it, which saves most kernels a millisecond. Denormals are kept (reflect answer ftz = 0).
+// libdevice is wanted only for the rare branches of the element generators' math (arguments too large for the
+// polynomials) and for what emitters call by its own names. It is linked only if the module wants something of it,
+// which saves most kernels a millisecond. Denormals are kept (reflect answer ftz = 0).
 #include "backends/gpu/compile/ptx.h"
 
 #include <memory>
@@ -44,7 +46,8 @@ void LLVMInitializeNVPTXAsmPrinter();
 }
 
 namespace llvm {
-// In no installed header. LLVM remembers the annotations of kernels by the module's address, and forgets them only when it has written PTX.
+// In no installed header. LLVM remembers the annotations of kernels by the module's address, and forgets them only when
+// it has written PTX.
 void clearAnnotationCache(const Module* module);
 }  // namespace llvm
 
@@ -75,7 +78,8 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(absl::string_vi
   HILO_ASSIGN_OR_RETURN(const std::string ptx_arch, PtxArchitecture(arch, [&](absl::string_view name) {
                           return known->isCPUStringValid(ToStringRef(name));
                         }));
-  const auto generation = level == GpuOptLevel::kThorough ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::Default;
+  const auto generation =
+      level == GpuOptLevel::kThorough ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::Default;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       kTriple, ptx_arch, kFeatures, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, generation));
 }
@@ -96,7 +100,8 @@ constexpr absl::string_view kDeviceMath = "__nv_";
 
 bool IsMath(const llvm::Function& function) {
   const absl::string_view name = ToStringView(function.getName());
-  return function.isDeclaration() && !function.use_empty() && (absl::StartsWith(name, kHostMath) || absl::StartsWith(name, kDeviceMath));
+  return function.isDeclaration() && !function.use_empty() &&
+         (absl::StartsWith(name, kHostMath) || absl::StartsWith(name, kDeviceMath));
 }
 
 std::vector<std::string> MathNames(const llvm::Module& module) {
@@ -127,9 +132,11 @@ absl::Status LinkLibdevice(llvm::Module* module) {
   (*library)->setDataLayout(module->getDataLayout());
   (*library)->setTargetTriple(module->getTargetTriple());
   const auto hide = [](llvm::Module& linked, const llvm::StringSet<>& added) {
-    llvm::internalizeModule(linked, [&](const llvm::GlobalValue& value) { return !value.hasName() || !added.contains(value.getName()); });
+    llvm::internalizeModule(
+        linked, [&](const llvm::GlobalValue& value) { return !value.hasName() || !added.contains(value.getName()); });
   };
-  if (llvm::Linker::linkModules(*module, std::move(*library), llvm::Linker::LinkOnlyNeeded, hide)) return Internal("cannot link libdevice");
+  if (llvm::Linker::linkModules(*module, std::move(*library), llvm::Linker::LinkOnlyNeeded, hide))
+    return Internal("cannot link libdevice");
   module->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", uint32_t{0});
   return absl::OkStatus();
 }
@@ -156,7 +163,8 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, GpuOptLevel le
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::LoadStoreVectorizerPass()));
     });
   }
-  const llvm::OptimizationLevel& effort = level == GpuOptLevel::kThorough ? llvm::OptimizationLevel::O3 : llvm::OptimizationLevel::O1;
+  const llvm::OptimizationLevel& effort =
+      level == GpuOptLevel::kThorough ? llvm::OptimizationLevel::O3 : llvm::OptimizationLevel::O1;
   builder.buildPerModuleDefaultPipeline(effort).run(*module, modules);
 }
 
@@ -175,7 +183,8 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module* module, llvm::TargetMachine* m
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile)) return Internal("LLVM emits no PTX");
+  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return Internal("LLVM emits no PTX");
   passes.run(*module);
   return std::string(text.str());
 }
@@ -194,12 +203,9 @@ void KeepErrors(const llvm::DiagnosticInfo* info, void* errors) {
 
 const std::string& GpuCode::image(GpuImageFormat format) const {
   switch (format) {
-    case GpuImageFormat::kBitcode:
-      return bitcode;
-    case GpuImageFormat::kPtx:
-      return ptx;
-    case GpuImageFormat::kCubin:
-      return cubin;
+    case GpuImageFormat::kBitcode: return bitcode;
+    case GpuImageFormat::kPtx: return ptx;
+    case GpuImageFormat::kCubin: return cubin;
   }
   return bitcode;
 }
@@ -214,22 +220,26 @@ absl::Status PrepareGpuModule(llvm::Module* module, absl::string_view arch) {
 void MarkKernel(llvm::Function* function, int max_threads_per_block) {
   llvm::LLVMContext& context = function->getContext();
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  function->addFnAttr("nvvm.maxntid", std::to_string(max_threads_per_block));  // read from LLVM 20 on; before that, the nodes are
+  function->addFnAttr("nvvm.maxntid",
+                      std::to_string(max_threads_per_block));  // read from LLVM 20 on; before that, the nodes are
   llvm::NamedMDNode* annotations = function->getParent()->getOrInsertNamedMetadata("nvvm.annotations");
   const auto annotate = [&](const char* what, int value) {
-    llvm::Metadata* const node[] = {llvm::ValueAsMetadata::get(function), llvm::MDString::get(context, what),
-                                    llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))};
+    llvm::Metadata* const node[] = {
+        llvm::ValueAsMetadata::get(function), llvm::MDString::get(context, what),
+        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))};
     annotations->addOperand(llvm::MDNode::get(context, node));
   };
   annotate("kernel", 1);
   annotate("maxntidx", max_threads_per_block);
   for (llvm::Argument& argument : function->args()) {
-    if (argument.getType()->isPointerTy()) argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(kDeviceAlignment)));
+    if (argument.getType()->isPointerTy())
+      argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(kDeviceAlignment)));
   }
 }
 
 absl::StatusOr<GpuCode> CompileGpuModule(llvm::Module* module, const GpuCompileOptions& options) {
-  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine, MakeMachine(options.arch, options.opt_level));
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine,
+                        MakeMachine(options.arch, options.opt_level));
   module->setTargetTriple(kTriple);
   module->setDataLayout(machine->createDataLayout());
   std::vector<std::string> errors;
@@ -252,7 +262,8 @@ absl::StatusOr<GpuCode> CompileGpuModule(llvm::Module* module, const GpuCompileO
   if (options.ptx || options.cubin) {
     HILO_ASSIGN_OR_RETURN(code.ptx, EmitPtx(module, machine.get()));
   }
-  if (!errors.empty()) return Internal("GPU code of ", module->getModuleIdentifier(), ": ", absl::StrJoin(errors, "; "));
+  if (!errors.empty())
+    return Internal("GPU code of ", module->getModuleIdentifier(), ": ", absl::StrJoin(errors, "; "));
   if (options.cubin) {
     HILO_ASSIGN_OR_RETURN(AssembledCode assembled, AssembleWithCache(options.cubins, code.ptx, options.arch));
     code.cubin = std::move(assembled.cubin);

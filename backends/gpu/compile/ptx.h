@@ -1,5 +1,5 @@
-// From LLVM modules of kernels to what devices take: bitcode, PTX, machine code. No CUDA headers and no GPU are needed; libdevice (for PTX that calls transcendental
-// functions) and the assembler are looked for at run time (cuda_paths.h).
+// From LLVM modules of kernels to what devices take: bitcode, PTX, machine code. No CUDA headers and no GPU are needed;
+// libdevice (for PTX that calls transcendental functions) and the assembler are looked for at run time (cuda_paths.h).
 #ifndef HILO_BACKENDS_GPU_COMPILE_PTX_H_
 #define HILO_BACKENDS_GPU_COMPILE_PTX_H_
 
@@ -52,16 +52,19 @@ struct GpuCode {
   const std::string& image(GpuImageFormat format) const;
 };
 
-// Gives the module the target's triple and data layout; emitters call it first. Errors: InvalidArgument for an unknown arch.
+// Gives the module the target's triple and data layout; emitters call it first. Errors: InvalidArgument for an unknown
+// arch.
 absl::Status PrepareGpuModule(llvm::Module* module, absl::string_view arch);
 
-// Makes `function` a kernel: its calling convention, and the most threads that a block has. Pointer parameters get kDeviceAlignment.
+// Makes `function` a kernel: its calling convention, and the most threads that a block has. Pointer parameters get
+// kDeviceAlignment.
 void MarkKernel(llvm::Function* function, int max_threads_per_block);
 
-// Links libdevice, optimises, and emits what the options ask for. The module is used up. Calls of the host's math functions (codegen::MathSymbols) become libdevice's,
-// if that was found; else they stay in bitcode. Any number of threads at once, a context each.
-// Errors: InvalidArgument for an unknown arch; Internal with LLVM's or the assembler's words; Unimplemented for PTX that needs libdevice where there is none;
-// Unavailable, saying what was looked for, for cubin without an assembler.
+// Links libdevice, optimises, and emits what the options ask for. The module is used up. Calls of the host's math
+// functions (codegen::MathSymbols) become libdevice's, if that was found; else they stay in bitcode. Any number of
+// threads at once, a context each. Errors: InvalidArgument for an unknown arch; Internal with LLVM's or the assembler's
+// words; Unimplemented for PTX that needs libdevice where there is none; Unavailable, saying what was looked for, for
+// cubin without an assembler.
 absl::StatusOr<GpuCode> CompileGpuModule(llvm::Module* module, const GpuCompileOptions& options);
 
 // Whether CompileGpuModule can make cubin here; else Unavailable, saying what was looked for.

@@ -1,4 +1,5 @@
-// The graph of a convolution: the operation itself, whose result is a tensor in no memory if more follows, and an operation of elements for each of residual, bias and activation.
+// The graph of a convolution: the operation itself, whose result is a tensor in no memory if more follows, and an
+// operation of elements for each of residual, bias and activation.
 #include "backends/gpu/cuda/convolution_cudnn.h"
 
 #include "backends/gpu/cuda/cudnn_constants.h"
@@ -12,14 +13,10 @@ enum : int64_t { kX = 1, kW, kY, kResidual, kBias, kFirstVirtual };
 
 int DataType(PrimitiveType type) {
   switch (type) {
-    case F16:
-      return cudnn::kDataHalf;
-    case BF16:
-      return cudnn::kDataBfloat16;
-    case F64:
-      return cudnn::kDataDouble;
-    default:
-      return cudnn::kDataFloat;
+    case F16: return cudnn::kDataHalf;
+    case BF16: return cudnn::kDataBfloat16;
+    case F64: return cudnn::kDataDouble;
+    default: return cudnn::kDataFloat;
   }
 }
 
@@ -45,12 +42,17 @@ std::vector<int64_t> Strides(const std::vector<int64_t>& dimensions, bool featur
 class Maker {
  public:
   explicit Maker(const ConvolutionDescriptor& convolution)
-      : c_(convolution), x_(Dimensions(c_.images, c_.in_features, c_.in)), w_(Dimensions(c_.out_features, c_.groups < 1 ? 0 : c_.in_features / c_.groups, c_.taps)),
-        y_(Dimensions(c_.images, c_.out_features, c_.out)), compute_(c_.type == F64 ? cudnn::kDataDouble : cudnn::kDataFloat) {}
+      : c_(convolution),
+        x_(Dimensions(c_.images, c_.in_features, c_.in)),
+        w_(Dimensions(c_.out_features, c_.groups < 1 ? 0 : c_.in_features / c_.groups, c_.taps)),
+        y_(Dimensions(c_.images, c_.out_features, c_.out)),
+        compute_(c_.type == F64 ? cudnn::kDataDouble : cudnn::kDataFloat) {}
 
   absl::StatusOr<CudnnGraph> Make(void* handle) {
     const bool more = c_.HasEpilogue();
-    const auto type = [&](ConvolutionKind computed) { return DataType(c_.kind == computed ? c_.result_type : c_.type); };
+    const auto type = [&](ConvolutionKind computed) {
+      return DataType(c_.kind == computed ? c_.result_type : c_.type);
+    };
     HILO_ASSIGN_OR_RETURN(void* x, Tensor(kX, type(ConvolutionKind::kBackwardInput), x_));
     HILO_ASSIGN_OR_RETURN(void* w, Tensor(kW, type(ConvolutionKind::kBackwardFilter), w_));
     HILO_ASSIGN_OR_RETURN(void* y, more ? Virtual() : Tensor(kY, type(ConvolutionKind::kForward), y_));
@@ -67,11 +69,14 @@ class Maker {
       HILO_RETURN_IF_ERROR(follow(cudnn::kPointwiseAdd, residual));
     }
     if (c_.has_bias) {
-      HILO_ASSIGN_OR_RETURN(void* bias, Tensor(kBias, DataType(c_.type), Dimensions(1, c_.out_features, std::vector<int64_t>(c_.out.size(), 1))));
+      HILO_ASSIGN_OR_RETURN(void* bias, Tensor(kBias, DataType(c_.type),
+                                               Dimensions(1, c_.out_features, std::vector<int64_t>(c_.out.size(), 1))));
       HILO_RETURN_IF_ERROR(follow(cudnn::kPointwiseAdd, bias));
     }
-    if (c_.activation == ConvolutionActivation::kRelu) HILO_RETURN_IF_ERROR(follow(cudnn::kPointwiseReluForward, nullptr));
-    if (c_.activation == ConvolutionActivation::kRelu6) HILO_RETURN_IF_ERROR(follow(cudnn::kPointwiseReluForward, nullptr, 6));
+    if (c_.activation == ConvolutionActivation::kRelu)
+      HILO_RETURN_IF_ERROR(follow(cudnn::kPointwiseReluForward, nullptr));
+    if (c_.activation == ConvolutionActivation::kRelu6)
+      HILO_RETURN_IF_ERROR(follow(cudnn::kPointwiseReluForward, nullptr, 6));
     HILO_RETURN_IF_ERROR(graph_.Finish(handle));
     return std::move(graph_);
   }
@@ -80,12 +85,15 @@ class Maker {
   absl::StatusOr<void*> Tensor(int64_t number, int type, const std::vector<int64_t>& dimensions) {
     return graph_.AddTensor(number, type, dimensions, Strides(dimensions, c_.features_last));
   }
-  absl::StatusOr<void*> Virtual() { return graph_.AddTensor(next_virtual_++, compute_, y_, Strides(y_, c_.features_last), /*is_virtual=*/true); }
+  absl::StatusOr<void*> Virtual() {
+    return graph_.AddTensor(next_virtual_++, compute_, y_, Strides(y_, c_.features_last), /*is_virtual=*/true);
+  }
 
   absl::Status Convolve(void* x, void* w, void* y) {
     CudnnDescriptor window(cudnn::kConvolution);
     window.SetEnum(cudnn::kConvolutionComputeType, cudnn::kTypeDataType, compute_);
-    window.SetEnum(cudnn::kConvolutionMode, cudnn::kTypeConvolutionMode, c_.is_reversed ? cudnn::kModeConvolution : cudnn::kModeCrossCorrelation);
+    window.SetEnum(cudnn::kConvolutionMode, cudnn::kTypeConvolutionMode,
+                   c_.is_reversed ? cudnn::kModeConvolution : cudnn::kModeCrossCorrelation);
     window.SetInt(cudnn::kConvolutionSpatialDims, static_cast<int64_t>(c_.in.size()));
     window.SetInts(cudnn::kConvolutionDilations, c_.dilations);
     window.SetInts(cudnn::kConvolutionStrides, c_.strides);
@@ -127,7 +135,8 @@ CudnnWork WorkOf(const ConvolutionDescriptor& convolution) {
 
 }  // namespace
 
-absl::Status ConvolveByCudnn(void* stream, const ConvolutionDescriptor& convolution, const ConvolutionOperands& operands, const LibraryWorkspace& workspace,
+absl::Status ConvolveByCudnn(void* stream, const ConvolutionDescriptor& convolution,
+                             const ConvolutionOperands& operands, const LibraryWorkspace& workspace,
                              const LibraryAlgorithm& algorithm) {
   std::vector<int64_t> numbers = {kX, kW, kY};
   void *lhs = const_cast<void*>(operands.lhs), *rhs = const_cast<void*>(operands.rhs);
@@ -143,10 +152,13 @@ absl::Status ConvolveByCudnn(void* stream, const ConvolutionDescriptor& convolut
   return RunCudnn(stream, WorkOf(convolution), numbers, addresses, workspace, algorithm);
 }
 
-absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnConvolutionAlgorithms(const ConvolutionDescriptor& convolution, int most) {
+absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnConvolutionAlgorithms(const ConvolutionDescriptor& convolution,
+                                                                         int most) {
   return CudnnAlgorithms(WorkOf(convolution), most);
 }
 
-absl::Status CheckCudnnConvolution(const ConvolutionDescriptor& convolution) { return CheckCudnnGraph(WorkOf(convolution)); }
+absl::Status CheckCudnnConvolution(const ConvolutionDescriptor& convolution) {
+  return CheckCudnnGraph(WorkOf(convolution));
+}
 
 }  // namespace hilo::gpu

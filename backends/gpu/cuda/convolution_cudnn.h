@@ -9,11 +9,14 @@
 namespace hilo::gpu {
 
 // On a stream of the current device. Errors: as RunConvolution.
-absl::Status ConvolveByCudnn(void* stream, const ConvolutionDescriptor& convolution, const ConvolutionOperands& operands, const LibraryWorkspace& workspace,
+absl::Status ConvolveByCudnn(void* stream, const ConvolutionDescriptor& convolution,
+                             const ConvolutionOperands& operands, const LibraryWorkspace& workspace,
                              const LibraryAlgorithm& algorithm);
 // As ConvolutionAlgorithms, for the current device.
-absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnConvolutionAlgorithms(const ConvolutionDescriptor& convolution, int most);
-// Makes the library's descriptors and drops them; needs no device, and leaves CheckConvolution's rules to the library. Errors: as CheckCudnnGraph.
+absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnConvolutionAlgorithms(const ConvolutionDescriptor& convolution,
+                                                                         int most);
+// Makes the library's descriptors and drops them; needs no device, and leaves CheckConvolution's rules to the library.
+// Errors: as CheckCudnnGraph.
 absl::Status CheckCudnnConvolution(const ConvolutionDescriptor& convolution);
 
 }  // namespace hilo::gpu

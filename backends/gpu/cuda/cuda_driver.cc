@@ -1,5 +1,6 @@
-// The runtime library keeps a current device for each thread, so every call that depends on it sets it first, which costs some ten nanoseconds. Memory comes from the
-// device's stream-ordered pool, which is told to keep what is freed: an allocation is then a host operation. A library of kernels belongs to no context.
+// The runtime library keeps a current device for each thread, so every call that depends on it sets it first, which
+// costs some ten nanoseconds. Memory comes from the device's stream-ordered pool, which is told to keep what is freed:
+// an allocation is then a host operation. A library of kernels belongs to no context.
 #include "backends/gpu/cuda/cuda_driver.h"
 
 #include <cuda_runtime_api.h>
@@ -15,9 +16,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/cuda/graph_conditions.h"
-#include "backends/gpu/compile/ptx.h"
 #include "base/status_macros.h"
 
 namespace hilo::gpu {
@@ -40,7 +41,8 @@ class CudaKernel : public GpuKernel {
 
   absl::Status AllowShared(uint32_t bytes, int device) {
     if (bytes <= kSharedWithoutOptIn || bytes <= allowed_.load(std::memory_order_relaxed)) return absl::OkStatus();
-    HILO_CUDA_RETURN_IF_ERROR(cudaKernelSetAttributeForDevice(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes), device));
+    HILO_CUDA_RETURN_IF_ERROR(cudaKernelSetAttributeForDevice(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                              static_cast<int>(bytes), device));
     allowed_.store(bytes, std::memory_order_relaxed);
     return absl::OkStatus();
   }
@@ -64,7 +66,8 @@ class CudaModule : public GpuModule {
     if (kernel == nullptr) {
       cudaKernel_t found;
       const std::string terminated(name);
-      HILO_RETURN_IF_ERROR(CudaStatus(cudaLibraryGetKernel(&found, library_, terminated.c_str()), absl::StrCat("kernel '", name, "'")));
+      HILO_RETURN_IF_ERROR(
+          CudaStatus(cudaLibraryGetKernel(&found, library_, terminated.c_str()), absl::StrCat("kernel '", name, "'")));
       // Loads its code now: the driver would do it at the first launch, which may be in a capture, where loading is
       // refused.
       HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
@@ -126,7 +129,8 @@ class CudaGraph : public GpuGraph {
   const cudaGraph_t source_;
 };
 
-// What host functions of a stream return; the first error comes out of Synchronize. Calls that the driver still holds keep it.
+// What host functions of a stream return; the first error comes out of Synchronize. Calls that the driver still holds
+// keep it.
 struct HostErrors {
   std::mutex mutex;
   absl::Status first;
@@ -160,7 +164,8 @@ class LazyConditions {
 
 class CudaStream : public GpuStream {
  public:
-  CudaStream(int device, cudaStream_t stream, LazyConditions* conditions) : device_(device), stream_(stream), conditions_(*conditions) {}
+  CudaStream(int device, cudaStream_t stream, LazyConditions* conditions)
+      : device_(device), stream_(stream), conditions_(*conditions) {}
   CudaStream(const CudaStream&) = delete;
   CudaStream& operator=(const CudaStream&) = delete;
   ~CudaStream() override {
@@ -171,7 +176,8 @@ class CudaStream : public GpuStream {
   }
   cudaStream_t stream() const { return stream_; }
 
-  absl::Status Launch(GpuKernel* kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments, absl::Span<const GpuSlice>) override {
+  absl::Status Launch(GpuKernel* kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments,
+                      absl::Span<const GpuSlice>) override {
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
     auto* const cuda = static_cast<CudaKernel*>(kernel);
     HILO_RETURN_IF_ERROR(cuda->AllowShared(dimensions.dynamic_shared_bytes, device_));
@@ -189,7 +195,8 @@ class CudaStream : public GpuStream {
       config.attrs = &overlap;
       config.numAttrs = 1;
     }
-    return CudaStatus(cudaLaunchKernelExC(&config, cuda->kernel(), pointers.data()), absl::StrCat("launch of ", kernel->name()));
+    return CudaStatus(cudaLaunchKernelExC(&config, cuda->kernel(), pointers.data()),
+                      absl::StrCat("launch of ", kernel->name()));
   }
 
   absl::Status Copy(void* to, const void* from, int64_t bytes) override {
@@ -206,10 +213,13 @@ class CudaStream : public GpuStream {
     }
     bool uniform = true;
     for (int byte = 1; byte < width; ++byte) uniform &= (pattern >> 8 * byte & 0xff) == (pattern & 0xff);
-    if (uniform) return CudaStatus(cudaMemsetAsync(to, static_cast<int>(pattern & 0xff), bytes, stream_), "cudaMemsetAsync");
+    if (uniform)
+      return CudaStatus(cudaMemsetAsync(to, static_cast<int>(pattern & 0xff), bytes, stream_), "cudaMemsetAsync");
     for (int byte = 0; byte < width; ++byte) {
-      HILO_RETURN_IF_ERROR(CudaStatus(cudaMemset2DAsync(static_cast<uint8_t*>(to) + byte, width, static_cast<int>(pattern >> 8 * byte & 0xff), 1, bytes / width, stream_),
-                                      "cudaMemset2DAsync"));
+      HILO_RETURN_IF_ERROR(
+          CudaStatus(cudaMemset2DAsync(static_cast<uint8_t*>(to) + byte, width,
+                                       static_cast<int>(pattern >> 8 * byte & 0xff), 1, bytes / width, stream_),
+                     "cudaMemset2DAsync"));
     }
     return absl::OkStatus();
   }
@@ -230,7 +240,8 @@ class CudaStream : public GpuStream {
     return CudaStatus(cudaEventRecord(static_cast<CudaEvent*>(event)->event(), stream_), "cudaEventRecord");
   }
   absl::Status Wait(const GpuEvent& event) override {
-    return CudaStatus(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).event(), 0), "cudaStreamWaitEvent");
+    return CudaStatus(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).event(), 0),
+                      "cudaStreamWaitEvent");
   }
   absl::Status Synchronize() override {
     // Loops on the device look at a word of the host's memory, which is not the flag's.
@@ -296,7 +307,10 @@ class CudaStream : public GpuStream {
     const auto count = static_cast<int32_t>(branches.size());
     std::vector<ConditionSource> sources;
     for (int32_t branch = 0; branch < count; ++branch) {
-      sources.push_back({.kind = is_pred ? ConditionSource::Kind::kPred : ConditionSource::Kind::kNumber, .address = selector, .branch = branch, .last = count - 1});
+      sources.push_back({.kind = is_pred ? ConditionSource::Kind::kPred : ConditionSource::Kind::kNumber,
+                         .address = selector,
+                         .branch = branch,
+                         .last = count - 1});
     }
     return CaptureParts(sources, /*repeats=*/false, branches);
   }
@@ -328,11 +342,11 @@ class CudaStream : public GpuStream {
   const int device_;
   const cudaStream_t stream_;
   LazyConditions& conditions_;
-  bool is_borrowed_ = false;           // of a node's body: somebody else's
+  bool is_borrowed_ = false;  // of a node's body: somebody else's
   bool captures_control_flow_ = false;
-  bool has_loops_ = false;             // among what is queued
+  bool has_loops_ = false;  // among what is queued
   const volatile int32_t* end_flag_ = nullptr;
-  volatile uint32_t* end_ = nullptr;   // in the host's memory: not 0 ends loops
+  volatile uint32_t* end_ = nullptr;  // in the host's memory: not 0 ends loops
   const std::shared_ptr<HostErrors> errors_ = std::make_shared<HostErrors>();
 };
 
@@ -349,11 +363,14 @@ class CudaDriver : public GpuDriver {
     if (bytes < 0) return InvalidArgument("expected a number of bytes, got ", bytes);
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
     void* memory = nullptr;
-    cudaError_t error = stream != nullptr && has_pool_ ? cudaMallocAsync(&memory, bytes, static_cast<CudaStream*>(stream)->stream()) : cudaMalloc(&memory, bytes);
+    cudaError_t error = stream != nullptr && has_pool_
+                            ? cudaMallocAsync(&memory, bytes, static_cast<CudaStream*>(stream)->stream())
+                            : cudaMalloc(&memory, bytes);
     if (error == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // out of memory is no fault of the device
       HILO_ASSIGN_OR_RETURN(const GpuMemoryInfo info, MemoryInfo());
-      return ResourceExhausted("cannot allocate ", bytes, " bytes: ", info.free_bytes, " of the device's ", info.total_bytes, " are free");
+      return ResourceExhausted("cannot allocate ", bytes, " bytes: ", info.free_bytes, " of the device's ",
+                               info.total_bytes, " are free");
     }
     HILO_RETURN_IF_ERROR(CudaStatus(error, "cudaMalloc"));
     return memory;
@@ -362,7 +379,8 @@ class CudaDriver : public GpuDriver {
   absl::Status Free(void* memory, GpuStream* stream) override {
     if (memory == nullptr) return absl::OkStatus();
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
-    if (stream != nullptr && has_pool_) return CudaStatus(cudaFreeAsync(memory, static_cast<CudaStream*>(stream)->stream()), "cudaFreeAsync");
+    if (stream != nullptr && has_pool_)
+      return CudaStatus(cudaFreeAsync(memory, static_cast<CudaStream*>(stream)->stream()), "cudaFreeAsync");
     if (stream != nullptr) HILO_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(static_cast<CudaStream*>(stream)->stream()));
     return CudaStatus(cudaFree(memory), "cudaFree");
   }
@@ -431,7 +449,8 @@ absl::StatusOr<GpuProperties> ReadProperties(int device) {
                        .memory_bytes = static_cast<int64_t>(read.totalGlobalMem)};
 }
 
-// Whether the device has a pool of memory. It gives memory back to the system by itself otherwise, at every synchronisation.
+// Whether the device has a pool of memory. It gives memory back to the system by itself otherwise, at every
+// synchronisation.
 absl::StatusOr<bool> KeepFreedMemory(int device) {
   int has_pool = 0;
   HILO_CUDA_RETURN_IF_ERROR(cudaDeviceGetAttribute(&has_pool, cudaDevAttrMemoryPoolsSupported, device));
@@ -450,21 +469,27 @@ absl::StatusOr<int> CudaDeviceCount() {
   HILO_CUDA_RETURN_IF_ERROR(cudaRuntimeGetVersion(&runtime));
   const cudaError_t asked = cudaDriverGetVersion(&driver);
   if (asked == cudaSuccess && driver == 0) {
-    return Unavailable("platform 'cuda': there is no NVIDIA driver on this machine (libcuda.so.1 was not found); this library was built with CUDA ", Version(runtime));
+    return Unavailable(
+        "platform 'cuda': there is no NVIDIA driver on this machine (libcuda.so.1 was not found); this library was "
+        "built with CUDA ",
+        Version(runtime));
   }
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaErrorInsufficientDriver) {
-    return Unavailable("platform 'cuda': the NVIDIA driver is too old: it supports CUDA ", Version(driver), ", and this library was built with CUDA ", Version(runtime));
+    return Unavailable("platform 'cuda': the NVIDIA driver is too old: it supports CUDA ", Version(driver),
+                       ", and this library was built with CUDA ", Version(runtime));
   }
-  if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) return Unavailable("platform 'cuda': the NVIDIA driver sees no device");
+  if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
+    return Unavailable("platform 'cuda': the NVIDIA driver sees no device");
   HILO_RETURN_IF_ERROR(CudaStatus(error, "platform 'cuda'"));
   return count;
 }
 
 absl::StatusOr<std::unique_ptr<GpuDriver>> CreateCudaDriver(int device) {
   HILO_ASSIGN_OR_RETURN(const int count, CudaDeviceCount());
-  if (device < 0 || device >= count) return InvalidArgument("platform 'cuda': there is no device ", device, "; this machine has ", count);
+  if (device < 0 || device >= count)
+    return InvalidArgument("platform 'cuda': there is no device ", device, "; this machine has ", count);
   HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device));
   HILO_ASSIGN_OR_RETURN(GpuProperties properties, ReadProperties(device));
   HILO_ASSIGN_OR_RETURN(const bool has_pool, KeepFreedMemory(device));

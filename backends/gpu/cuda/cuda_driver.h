@@ -1,4 +1,5 @@
-// CUDA's devices behind the seam, on the runtime library that is linked statically. A process on a machine without a driver gets an error and nothing else.
+// CUDA's devices behind the seam, on the runtime library that is linked statically. A process on a machine without a
+// driver gets an error and nothing else.
 #ifndef HILO_BACKENDS_GPU_CUDA_CUDA_DRIVER_H_
 #define HILO_BACKENDS_GPU_CUDA_CUDA_DRIVER_H_
 
@@ -9,7 +10,8 @@
 
 namespace hilo::gpu {
 
-// Devices of this machine. Errors: Unavailable, saying which of these it is: no driver; a driver too old for this library, with both versions; no device visible.
+// Devices of this machine. Errors: Unavailable, saying which of these it is: no driver; a driver too old for this
+// library, with both versions; no device visible.
 absl::StatusOr<int> CudaDeviceCount();
 
 // Errors: as above; InvalidArgument if there is no such device.

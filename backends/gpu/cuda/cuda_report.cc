@@ -14,11 +14,13 @@ std::string CudaDeviceReport(int device) {
   if (cudaDriverGetVersion(&value) == cudaSuccess) absl::StrAppend(&text, "driver_version ", value, "\n");
   if (cudaRuntimeGetVersion(&value) == cudaSuccess) absl::StrAppend(&text, "runtime_version ", value, "\n");
   for (int attribute = 1; attribute < kMostAttributes; ++attribute) {
-    if (cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(attribute), device) == cudaSuccess) absl::StrAppend(&text, "attribute ", attribute, " ", value, "\n");
+    if (cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(attribute), device) == cudaSuccess)
+      absl::StrAppend(&text, "attribute ", attribute, " ", value, "\n");
   }
   cudaDeviceProp properties = {};
   if (cudaGetDeviceProperties(&properties, device) == cudaSuccess) {
-    absl::StrAppend(&text, "cudaDeviceProp ", absl::BytesToHexString({reinterpret_cast<const char*>(&properties), sizeof(properties)}), "\n");
+    absl::StrAppend(&text, "cudaDeviceProp ",
+                    absl::BytesToHexString({reinterpret_cast<const char*>(&properties), sizeof(properties)}), "\n");
   }
   cudaGetLastError();  // of attributes that do not exist
   return text;

@@ -6,7 +6,8 @@
 
 namespace hilo::gpu {
 
-// Lines: versions of driver and runtime, the attributes by number, and cudaDeviceProp as hexadecimal digits. What cannot be asked is left out.
+// Lines: versions of driver and runtime, the attributes by number, and cudaDeviceProp as hexadecimal digits. What
+// cannot be asked is left out.
 std::string CudaDeviceReport(int device);
 
 }  // namespace hilo::gpu

@@ -12,10 +12,8 @@ namespace hilo::gpu {
 
 inline absl::Status CudaStatus(cudaError_t error, absl::string_view what) {
   switch (error) {
-    case cudaSuccess:
-      return absl::OkStatus();
-    case cudaErrorMemoryAllocation:
-      return ResourceExhausted(what, ": ", cudaGetErrorString(error));
+    case cudaSuccess: return absl::OkStatus();
+    case cudaErrorMemoryAllocation: return ResourceExhausted(what, ": ", cudaGetErrorString(error));
     case cudaErrorInvalidValue:
     case cudaErrorInvalidConfiguration:
     case cudaErrorInvalidKernelImage:
@@ -23,13 +21,10 @@ inline absl::Status CudaStatus(cudaError_t error, absl::string_view what) {
     case cudaErrorInvalidPtx:
     case cudaErrorUnsupportedPtxVersion:
       return InvalidArgument(what, ": ", cudaGetErrorString(error), " (", cudaGetErrorName(error), ")");
-    case cudaErrorSymbolNotFound:
-      return NotFound(what, ": ", cudaGetErrorString(error));
+    case cudaErrorSymbolNotFound: return NotFound(what, ": ", cudaGetErrorString(error));
     case cudaErrorNoDevice:
-    case cudaErrorInsufficientDriver:
-      return Unavailable(what, ": ", cudaGetErrorString(error));
-    default:
-      return Internal(what, ": ", cudaGetErrorString(error), " (", cudaGetErrorName(error), ")");
+    case cudaErrorInsufficientDriver: return Unavailable(what, ": ", cudaGetErrorString(error));
+    default: return Internal(what, ": ", cudaGetErrorString(error), " (", cudaGetErrorName(error), ")");
   }
 }
 

@@ -1,5 +1,6 @@
-// The code of an algorithm is an engine's number and its knobs, as in "e38,2=3,13=1", from which its plan is made again. A handle belongs to a device; its stream is set before
-// each use, under a lock: what is queued keeps the one that it was queued with.
+// The code of an algorithm is an engine's number and its knobs, as in "e38,2=3,13=1", from which its plan is made
+// again. A handle belongs to a device; its stream is set before each use, under a lock: what is queued keeps the one
+// that it was queued with.
 #include "backends/gpu/cuda/cudnn_graph.h"
 
 #include <cuda_runtime_api.h>
@@ -52,7 +53,8 @@ absl::Status StatusOf(int status, const char* what) {
   if (status == 0) return absl::OkStatus();
   char words[512] = "";
   Library()->cudnnGetLastErrorString(words, sizeof(words));
-  const std::string message = absl::StrCat(what, ": ", Library()->cudnnGetErrorString(status), *words == '\0' ? "" : ": ", words);
+  const std::string message =
+      absl::StrCat(what, ": ", Library()->cudnnGetErrorString(status), *words == '\0' ? "" : ": ", words);
   if (status >= kNotSupportedFrom && status <= kNotSupportedTo) return Unimplemented("cuDNN: ", message);
   return InvalidArgument("cuDNN: ", message);
 }
@@ -91,7 +93,8 @@ bool IsWanted(const CudnnDescriptor& engine, const CudnnWork& work) {
   const std::vector<int> notes = engine.Enums(kEngineNumericalNotes, kTypeNumericalNote, kMostNotes);
   const auto has = [&](int note) { return absl::c_linear_search(notes, note); };
   if (has(kNoteNondeterministic)) return false;
-  return work.allow_tf32 || (!has(kNoteTensorCore) && !has(kNoteDownConvertInputs) && !has(kNoteReducedPrecision) && !has(kNoteWinograd));
+  return work.allow_tf32 ||
+         (!has(kNoteTensorCore) && !has(kNoteDownConvertInputs) && !has(kNoteReducedPrecision) && !has(kNoteWinograd));
 }
 
 // The code of what the heuristics gave; empty if it is not wanted.
@@ -117,7 +120,8 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ParseCode(absl::string_
   for (absl::string_view part : absl::StrSplit(code, ',')) {
     const std::pair<absl::string_view, absl::string_view> sides = absl::StrSplit(part, absl::MaxSplits('=', 1));
     numbers.emplace_back();
-    good = good && absl::SimpleAtoi(sides.first, &numbers.back().first) && (numbers.size() == 1 || absl::SimpleAtoi(sides.second, &numbers.back().second));
+    good = good && absl::SimpleAtoi(sides.first, &numbers.back().first) &&
+           (numbers.size() == 1 || absl::SimpleAtoi(sides.second, &numbers.back().second));
   }
   if (!good) return InvalidArgument("cuDNN has no algorithm ", code);
   return numbers;
@@ -168,7 +172,8 @@ absl::StatusOr<std::vector<Plan>> RankedPlans(void* handle, const CudnnWork& wor
     if (!heuristic.Finalize().ok()) continue;
     for (const CudnnDescriptor& config : heuristic.Descriptors(kHeuristicResults, kEngineConfig, kMostConfigs)) {
       const std::string code = CodeOf(config, work);
-      if (code.empty() || absl::c_any_of(plans, [&](const Plan& plan) { return plan.algorithm.code == code; })) continue;
+      if (code.empty() || absl::c_any_of(plans, [&](const Plan& plan) { return plan.algorithm.code == code; }))
+        continue;
       absl::StatusOr<Plan> plan = MakePlan(handle, graph, code);
       if (plan.ok() && plan->algorithm.workspace_bytes <= workspace_bytes) plans.push_back(*std::move(plan));
       if (static_cast<int>(plans.size()) == most) return plans;
@@ -179,8 +184,10 @@ absl::StatusOr<std::vector<Plan>> RankedPlans(void* handle, const CudnnWork& wor
 }
 
 // DevicesMutex() is held. Without a code the first of the ranking.
-absl::StatusOr<const Plan*> PlanOf(DeviceState& state, const CudnnWork& work, const LibraryAlgorithm& algorithm, int64_t workspace_bytes) {
-  const std::string key = absl::StrCat(work.text, " by ", algorithm.code.empty() ? absl::StrCat("the best in ", workspace_bytes) : algorithm.code);
+absl::StatusOr<const Plan*> PlanOf(DeviceState& state, const CudnnWork& work, const LibraryAlgorithm& algorithm,
+                                   int64_t workspace_bytes) {
+  const std::string key = absl::StrCat(
+      work.text, " by ", algorithm.code.empty() ? absl::StrCat("the best in ", workspace_bytes) : algorithm.code);
   if (const auto it = state.plans.find(key); it != state.plans.end()) return &it->second;
   if (algorithm.code.empty()) {
     HILO_ASSIGN_OR_RETURN(std::vector<Plan> plans, RankedPlans(state.handle, work, workspace_bytes, 1));
@@ -195,7 +202,8 @@ absl::StatusOr<const Plan*> PlanOf(DeviceState& state, const CudnnWork& work, co
 
 CudnnDescriptor::CudnnDescriptor(int type) {
   status_ = Library().status();
-  if (status_.ok()) status_ = StatusOf(Library()->cudnnBackendCreateDescriptor(type, &handle_), "cudnnBackendCreateDescriptor");
+  if (status_.ok())
+    status_ = StatusOf(Library()->cudnnBackendCreateDescriptor(type, &handle_), "cudnnBackendCreateDescriptor");
 }
 
 CudnnDescriptor::~CudnnDescriptor() {
@@ -203,10 +211,14 @@ CudnnDescriptor::~CudnnDescriptor() {
 }
 
 void CudnnDescriptor::Set(int attribute, int type, int64_t count, const void* values) {
-  if (status_.ok()) status_ = StatusOf(Library()->cudnnBackendSetAttribute(handle_, attribute, type, count, values), "cudnnBackendSetAttribute");
+  if (status_.ok())
+    status_ = StatusOf(Library()->cudnnBackendSetAttribute(handle_, attribute, type, count, values),
+                       "cudnnBackendSetAttribute");
 }
 void CudnnDescriptor::SetInt(int attribute, int64_t value) { Set(attribute, kTypeInt64, 1, &value); }
-void CudnnDescriptor::SetInts(int attribute, const std::vector<int64_t>& values) { Set(attribute, kTypeInt64, static_cast<int64_t>(values.size()), values.data()); }
+void CudnnDescriptor::SetInts(int attribute, const std::vector<int64_t>& values) {
+  Set(attribute, kTypeInt64, static_cast<int64_t>(values.size()), values.data());
+}
 void CudnnDescriptor::SetEnum(int attribute, int type, int value) { Set(attribute, type, 1, &value); }
 void CudnnDescriptor::SetBool(int attribute, bool value) { Set(attribute, kTypeBoolean, 1, &value); }
 void CudnnDescriptor::Refer(int attribute, absl::Span<void* const> descriptors) {
@@ -239,7 +251,8 @@ std::vector<CudnnDescriptor> CudnnDescriptor::Descriptors(int attribute, int typ
   std::vector<CudnnDescriptor> filled;
   std::vector<void*> handles;
   for (int i = 0; i < most; ++i) handles.push_back(filled.emplace_back(type).handle());
-  const int status = Library()->cudnnBackendGetAttribute(handle_, attribute, kTypeDescriptor, most, &count, handles.data());
+  const int status =
+      Library()->cudnnBackendGetAttribute(handle_, attribute, kTypeDescriptor, most, &count, handles.data());
   const int64_t kept = status == 0 ? std::clamp<int64_t>(count, 0, most) : 0;
   while (static_cast<int64_t>(filled.size()) > kept) filled.pop_back();
   return filled;
@@ -247,13 +260,15 @@ std::vector<CudnnDescriptor> CudnnDescriptor::Descriptors(int attribute, int typ
 
 std::string CudnnDescriptor::Text(int attribute) const {
   int64_t count = 0;
-  if (Library()->cudnnBackendGetAttribute(handle_, attribute, kTypeChar, 0, &count, nullptr) != 0 || count < 1) return "";
+  if (Library()->cudnnBackendGetAttribute(handle_, attribute, kTypeChar, 0, &count, nullptr) != 0 || count < 1)
+    return "";
   std::string text(static_cast<size_t>(count), '\0');
   if (Library()->cudnnBackendGetAttribute(handle_, attribute, kTypeChar, count, &count, text.data()) != 0) return "";
   return text.substr(0, text.find('\0'));
 }
 
-absl::StatusOr<void*> CudnnGraph::AddTensor(int64_t number, int data_type, const std::vector<int64_t>& dimensions, const std::vector<int64_t>& strides, bool is_virtual) {
+absl::StatusOr<void*> CudnnGraph::AddTensor(int64_t number, int data_type, const std::vector<int64_t>& dimensions,
+                                            const std::vector<int64_t>& strides, bool is_virtual) {
   constexpr int64_t kAlignment = 16;
   CudnnDescriptor tensor(kTensor);
   tensor.SetInt(kTensorUniqueId, number);
@@ -319,13 +334,15 @@ absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnAlgorithms(const CudnnWork& w
   return algorithms;
 }
 
-absl::Status RunCudnn(void* stream, const CudnnWork& work, const std::vector<int64_t>& numbers, const std::vector<void*>& addresses, const LibraryWorkspace& workspace,
+absl::Status RunCudnn(void* stream, const CudnnWork& work, const std::vector<int64_t>& numbers,
+                      const std::vector<void*>& addresses, const LibraryWorkspace& workspace,
                       const LibraryAlgorithm& algorithm) {
   std::lock_guard<std::mutex> lock(DevicesMutex());
   HILO_ASSIGN_OR_RETURN(DeviceState * state, StateOfDevice());
   HILO_ASSIGN_OR_RETURN(const Plan* plan, PlanOf(*state, work, algorithm, workspace.bytes));
   if (plan->algorithm.workspace_bytes > workspace.bytes) {
-    return InvalidArgument(work.text, ": expected a workspace of ", plan->algorithm.workspace_bytes, " bytes, got ", workspace.bytes);
+    return InvalidArgument(work.text, ": expected a workspace of ", plan->algorithm.workspace_bytes, " bytes, got ",
+                           workspace.bytes);
   }
   CudnnDescriptor pack(kVariantPack);
   pack.SetInts(kVariantPackIds, numbers);
@@ -333,7 +350,8 @@ absl::Status RunCudnn(void* stream, const CudnnWork& work, const std::vector<int
   pack.Set(kVariantPackWorkspace, kTypeVoidPtr, 1, &workspace.memory);
   HILO_RETURN_IF_ERROR(pack.Finalize());
   HILO_RETURN_IF_ERROR(StatusOf(Library()->cudnnSetStream(state->handle, stream), "cudnnSetStream"));
-  return StatusOf(Library()->cudnnBackendExecute(state->handle, plan->plan->handle(), pack.handle()), "cudnnBackendExecute");
+  return StatusOf(Library()->cudnnBackendExecute(state->handle, plan->plan->handle(), pack.handle()),
+                  "cudnnBackendExecute");
 }
 
 absl::StatusOr<std::string> CudnnDeviceJson(int device) {

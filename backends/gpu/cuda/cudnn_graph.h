@@ -1,5 +1,6 @@
-// cuDNN as it sees work since version 9: a graph of operations on tensors, engines that can run it, and a plan that is one engine with its knobs set. Loaded when it is first
-// wanted. Tensors, operations and graphs are made and checked without a device; engines are chosen for one.
+// cuDNN as it sees work since version 9: a graph of operations on tensors, engines that can run it, and a plan that is
+// one engine with its knobs set. Loaded when it is first wanted. Tensors, operations and graphs are made and checked
+// without a device; engines are chosen for one.
 #ifndef HILO_BACKENDS_GPU_CUDA_CUDNN_GRAPH_H_
 #define HILO_BACKENDS_GPU_CUDA_CUDNN_GRAPH_H_
 
@@ -21,7 +22,8 @@ namespace hilo::gpu {
 class CudnnDescriptor {
  public:
   explicit CudnnDescriptor(int type);
-  CudnnDescriptor(CudnnDescriptor&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), status_(std::move(other.status_)) {}
+  CudnnDescriptor(CudnnDescriptor&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), status_(std::move(other.status_)) {}
   CudnnDescriptor& operator=(CudnnDescriptor&&) = delete;
   ~CudnnDescriptor();
 
@@ -31,7 +33,8 @@ class CudnnDescriptor {
   void SetEnum(int attribute, int type, int value);
   void SetBool(int attribute, bool value);
   void Refer(int attribute, absl::Span<void* const> descriptors);
-  // Errors: Unimplemented for what the library says it does not support, InvalidArgument for the rest, with its words; Unavailable without the library.
+  // Errors: Unimplemented for what the library says it does not support, InvalidArgument for the rest, with its words;
+  // Unavailable without the library.
   absl::Status Finalize();
 
   // Of a finalized one. Those that are asked for and are not there: an empty list.
@@ -52,7 +55,8 @@ class CudnnDescriptor {
 class CudnnGraph {
  public:
   // Dimensions and strides in cuDNN's order: images, features, spatial ones. Virtual tensors are in no memory.
-  absl::StatusOr<void*> AddTensor(int64_t number, int data_type, const std::vector<int64_t>& dimensions, const std::vector<int64_t>& strides, bool is_virtual = false);
+  absl::StatusOr<void*> AddTensor(int64_t number, int data_type, const std::vector<int64_t>& dimensions,
+                                  const std::vector<int64_t>& strides, bool is_virtual = false);
   // Finalizes a descriptor that the graph's operations refer to, or an operation.
   absl::StatusOr<void*> Add(CudnnDescriptor descriptor);
   absl::Status AddOperation(CudnnDescriptor operation);
@@ -80,13 +84,16 @@ struct CudnnWork {
 
 // "cudnn 91900". Errors: Unavailable.
 absl::StatusOr<std::string> CudnnVersion();
-// Whether the library takes the graph; needs no device. Errors: Unavailable without the library; as CudnnDescriptor::Finalize.
+// Whether the library takes the graph; needs no device. Errors: Unavailable without the library; as
+// CudnnDescriptor::Finalize.
 absl::Status CheckCudnnGraph(const CudnnWork& work);
-// The engines for the current device, as the library's heuristics rank them: deterministic ones that can be planned with the workspace. Errors: as above; Unimplemented if
-// there is none.
+// The engines for the current device, as the library's heuristics rank them: deterministic ones that can be planned
+// with the workspace. Errors: as above; Unimplemented if there is none.
 absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnAlgorithms(const CudnnWork& work, int most);
-// Queues the graph on a stream of the current device, with the tensors' addresses by their numbers. Plans are kept for the life of the process.
-absl::Status RunCudnn(void* stream, const CudnnWork& work, const std::vector<int64_t>& numbers, const std::vector<void*>& addresses, const LibraryWorkspace& workspace,
+// Queues the graph on a stream of the current device, with the tensors' addresses by their numbers. Plans are kept for
+// the life of the process.
+absl::Status RunCudnn(void* stream, const CudnnWork& work, const std::vector<int64_t>& numbers,
+                      const std::vector<void*>& addresses, const LibraryWorkspace& workspace,
                       const LibraryAlgorithm& algorithm);
 // cuDNN's description of a device.
 absl::StatusOr<std::string> CudnnDeviceJson(int device);

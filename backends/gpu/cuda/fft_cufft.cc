@@ -1,5 +1,5 @@
-// A plan belongs to a device and a transform, and is kept for the life of the process. Its stream and work area are set before each use, under a lock: what is queued keeps
-// those that it was queued with.
+// A plan belongs to a device and a transform, and is kept for the life of the process. Its stream and work area are set
+// before each use, under a lock: what is queued keeps those that it was queued with.
 #include "backends/gpu/cuda/fft_cufft.h"
 
 #include <cuda_runtime_api.h>
@@ -27,8 +27,10 @@ constexpr int kAllocationFailed = 2, kNotSupported = 16;
 constexpr int kR32F = 0, kR64F = 1, kC32F = 4, kC64F = 5;
 
 #if __has_include(<cufftXt.h>)
-static_assert(kForward == CUFFT_FORWARD && kInverse == CUFFT_INVERSE && kAllocationFailed == CUFFT_ALLOC_FAILED && kNotSupported == CUFFT_NOT_SUPPORTED);
-static_assert(kR32F == CUDA_R_32F && kR64F == CUDA_R_64F && kC32F == CUDA_C_32F && kC64F == CUDA_C_64F && sizeof(cufftHandle) == sizeof(int));
+static_assert(kForward == CUFFT_FORWARD && kInverse == CUFFT_INVERSE && kAllocationFailed == CUFFT_ALLOC_FAILED &&
+              kNotSupported == CUFFT_NOT_SUPPORTED);
+static_assert(kR32F == CUDA_R_32F && kR64F == CUDA_R_64F && kC32F == CUDA_C_32F && kC64F == CUDA_C_64F &&
+              sizeof(cufftHandle) == sizeof(int));
 #endif
 
 struct Cufft {
@@ -75,9 +77,9 @@ absl::Status MakePlan(const FftDescriptor& fft, Plan* plan) {
   const bool is_double = fft.part == F64;
   const int real = is_double ? kR64F : kR32F, complex = is_double ? kC64F : kC32F;
   std::vector<long long> lengths(fft.lengths.begin(), fft.lengths.end());
-  HILO_FFT_RETURN_IF_ERROR(cufftXtMakePlanMany, plan->handle, static_cast<int>(lengths.size()), lengths.data(), nullptr, 1, 0,
-                           fft.type == FftType::kRfft ? real : complex, nullptr, 1, 0, fft.type == FftType::kIrfft ? real : complex, fft.batch, &plan->workspace_bytes,
-                           complex);
+  HILO_FFT_RETURN_IF_ERROR(cufftXtMakePlanMany, plan->handle, static_cast<int>(lengths.size()), lengths.data(), nullptr,
+                           1, 0, fft.type == FftType::kRfft ? real : complex, nullptr, 1, 0,
+                           fft.type == FftType::kIrfft ? real : complex, fft.batch, &plan->workspace_bytes, complex);
   return absl::OkStatus();
 }
 
@@ -110,12 +112,14 @@ absl::StatusOr<int64_t> CufftWorkspaceBytes(const FftDescriptor& fft) {
   return static_cast<int64_t>(plan.workspace_bytes);
 }
 
-absl::Status FftByCufft(void* stream, const FftDescriptor& fft, void* in, void* out, void* workspace, int64_t workspace_bytes) {
+absl::Status FftByCufft(void* stream, const FftDescriptor& fft, void* in, void* out, void* workspace,
+                        int64_t workspace_bytes) {
   HILO_RETURN_IF_ERROR(CheckCufft());
   std::lock_guard<std::mutex> lock(PlansMutex());
   HILO_ASSIGN_OR_RETURN(const Plan plan, PlanOf(fft));
   if (static_cast<int64_t>(plan.workspace_bytes) > workspace_bytes) {
-    return InvalidArgument(fft.ToString(), ": expected a workspace of ", plan.workspace_bytes, " bytes, got ", workspace_bytes);
+    return InvalidArgument(fft.ToString(), ": expected a workspace of ", plan.workspace_bytes, " bytes, got ",
+                           workspace_bytes);
   }
   HILO_FFT_RETURN_IF_ERROR(cufftSetStream, plan.handle, stream);
   HILO_FFT_RETURN_IF_ERROR(cufftSetWorkArea, plan.handle, workspace);

@@ -13,7 +13,8 @@ absl::Status CheckCufft();
 // For the current device, by a plan that is kept. Errors: as FftWorkspaceBytes.
 absl::StatusOr<int64_t> CufftWorkspaceBytes(const FftDescriptor& fft);
 // On a stream of the current device. Errors: as RunFft.
-absl::Status FftByCufft(void* stream, const FftDescriptor& fft, void* in, void* out, void* workspace, int64_t workspace_bytes);
+absl::Status FftByCufft(void* stream, const FftDescriptor& fft, void* in, void* out, void* workspace,
+                        int64_t workspace_bytes);
 
 }  // namespace hilo::gpu
 

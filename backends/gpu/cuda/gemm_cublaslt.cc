@@ -1,4 +1,5 @@
-// cuBLASLt's constants stand here as numbers, because its header comes with another package than the runtime's; where it is there, the compiler compares them.
+// cuBLASLt's constants stand here as numbers, because its header comes with another package than the runtime's; where
+// it is there, the compiler compares them.
 #include "backends/gpu/cuda/gemm_cublaslt.h"
 
 #include <cuda_runtime_api.h>
@@ -25,7 +26,8 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int kR32F = 0, kR64F = 1, kR16F = 2, kR8I = 3, kC32F = 4, kC64F = 5, kR32I = 10, kR16BF = 14, kR8FE4M3 = 28, kR8FE5M2 = 29;
+constexpr int kR32F = 0, kR64F = 1, kR16F = 2, kR8I = 3, kC32F = 4, kC64F = 5, kR32I = 10, kR16BF = 14, kR8FE4M3 = 28,
+              kR8FE5M2 = 29;
 constexpr int kCompute32F = 68, kCompute64F = 70, kCompute32I = 72, kCompute32FFastTf32 = 77;
 constexpr int kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8, kBiasType = 26;
 constexpr int kBatchCount = 5, kBatchStride = 6, kMaxWorkspace = 1;
@@ -42,20 +44,24 @@ struct HeuristicResult {
 };
 
 #if __has_include(<cublasLt.h>)
-static_assert(kR32F == CUDA_R_32F && kR64F == CUDA_R_64F && kR16F == CUDA_R_16F && kR8I == CUDA_R_8I && kC32F == CUDA_C_32F && kC64F == CUDA_C_64F &&
-              kR32I == CUDA_R_32I && kR16BF == CUDA_R_16BF && kR8FE4M3 == CUDA_R_8F_E4M3 && kR8FE5M2 == CUDA_R_8F_E5M2);
-static_assert(kCompute32F == CUBLAS_COMPUTE_32F && kCompute64F == CUBLAS_COMPUTE_64F && kCompute32I == CUBLAS_COMPUTE_32I &&
-              kCompute32FFastTf32 == CUBLAS_COMPUTE_32F_FAST_TF32);
-static_assert(kTransposeA == CUBLASLT_MATMUL_DESC_TRANSA && kTransposeB == CUBLASLT_MATMUL_DESC_TRANSB && kEpilogue == CUBLASLT_MATMUL_DESC_EPILOGUE &&
-              kBiasPointer == CUBLASLT_MATMUL_DESC_BIAS_POINTER && kBiasType == CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
-static_assert(kBatchCount == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && kBatchStride == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET &&
+static_assert(kR32F == CUDA_R_32F && kR64F == CUDA_R_64F && kR16F == CUDA_R_16F && kR8I == CUDA_R_8I &&
+              kC32F == CUDA_C_32F && kC64F == CUDA_C_64F && kR32I == CUDA_R_32I && kR16BF == CUDA_R_16BF &&
+              kR8FE4M3 == CUDA_R_8F_E4M3 && kR8FE5M2 == CUDA_R_8F_E5M2);
+static_assert(kCompute32F == CUBLAS_COMPUTE_32F && kCompute64F == CUBLAS_COMPUTE_64F &&
+              kCompute32I == CUBLAS_COMPUTE_32I && kCompute32FFastTf32 == CUBLAS_COMPUTE_32F_FAST_TF32);
+static_assert(kTransposeA == CUBLASLT_MATMUL_DESC_TRANSA && kTransposeB == CUBLASLT_MATMUL_DESC_TRANSB &&
+              kEpilogue == CUBLASLT_MATMUL_DESC_EPILOGUE && kBiasPointer == CUBLASLT_MATMUL_DESC_BIAS_POINTER &&
+              kBiasType == CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
+static_assert(kBatchCount == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT &&
+              kBatchStride == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET &&
               kMaxWorkspace == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
 static_assert(kMinAlignmentA == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES &&
               kMinAlignmentB == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES &&
               kMinAlignmentC == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES &&
               kMinAlignmentD == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
-static_assert(kTranspose == CUBLAS_OP_T && kEpilogueNone == CUBLASLT_EPILOGUE_DEFAULT && kEpilogueRelu == CUBLASLT_EPILOGUE_RELU &&
-              kEpilogueBias == CUBLASLT_EPILOGUE_BIAS && kEpilogueGelu == CUBLASLT_EPILOGUE_GELU && kNotSupported == CUBLAS_STATUS_NOT_SUPPORTED);
+static_assert(kTranspose == CUBLAS_OP_T && kEpilogueNone == CUBLASLT_EPILOGUE_DEFAULT &&
+              kEpilogueRelu == CUBLASLT_EPILOGUE_RELU && kEpilogueBias == CUBLASLT_EPILOGUE_BIAS &&
+              kEpilogueGelu == CUBLASLT_EPILOGUE_GELU && kNotSupported == CUBLAS_STATUS_NOT_SUPPORTED);
 static_assert(sizeof(HeuristicResult) == sizeof(cublasLtMatmulHeuristicResult_t));
 #endif
 
@@ -90,26 +96,16 @@ absl::Status LtStatus(int status, const GemmDescriptor& gemm, const char* what) 
 
 int DataType(PrimitiveType type) {
   switch (type) {
-    case F8E4M3FN:
-      return kR8FE4M3;
-    case F8E5M2:
-      return kR8FE5M2;
-    case F16:
-      return kR16F;
-    case BF16:
-      return kR16BF;
-    case F64:
-      return kR64F;
-    case C64:
-      return kC32F;
-    case C128:
-      return kC64F;
-    case S8:
-      return kR8I;
-    case S32:
-      return kR32I;
-    default:
-      return kR32F;
+    case F8E4M3FN: return kR8FE4M3;
+    case F8E5M2: return kR8FE5M2;
+    case F16: return kR16F;
+    case BF16: return kR16BF;
+    case F64: return kR64F;
+    case C64: return kC32F;
+    case C128: return kC64F;
+    case S8: return kR8I;
+    case S32: return kR32I;
+    default: return kR32F;
   }
 }
 
@@ -155,9 +151,13 @@ class Descriptors {
     const auto [compute, scale] = ComputeTypes(gemm);
     HILO_LT_RETURN_IF_ERROR(cublasLtMatmulDescCreate, &operation, compute, scale);
     const int32_t transpose = kTranspose;
-    if (gemm.transpose_a) HILO_LT_RETURN_IF_ERROR(cublasLtMatmulDescSetAttribute, operation, kTransposeA, &transpose, sizeof(transpose));
-    if (gemm.transpose_b) HILO_LT_RETURN_IF_ERROR(cublasLtMatmulDescSetAttribute, operation, kTransposeB, &transpose, sizeof(transpose));
-    uint32_t epilogue = gemm.activation == GemmActivation::kRelu ? kEpilogueRelu : gemm.activation == GemmActivation::kGelu ? kEpilogueGelu : 0;
+    if (gemm.transpose_a)
+      HILO_LT_RETURN_IF_ERROR(cublasLtMatmulDescSetAttribute, operation, kTransposeA, &transpose, sizeof(transpose));
+    if (gemm.transpose_b)
+      HILO_LT_RETURN_IF_ERROR(cublasLtMatmulDescSetAttribute, operation, kTransposeB, &transpose, sizeof(transpose));
+    uint32_t epilogue = gemm.activation == GemmActivation::kRelu   ? kEpilogueRelu
+                        : gemm.activation == GemmActivation::kGelu ? kEpilogueGelu
+                                                                   : 0;
     if (gemm.has_bias) epilogue |= kEpilogueBias;
     if (epilogue == 0) epilogue = kEpilogueNone;
     HILO_LT_RETURN_IF_ERROR(cublasLtMatmulDescSetAttribute, operation, kEpilogue, &epilogue, sizeof(epilogue));
@@ -166,8 +166,10 @@ class Descriptors {
       HILO_LT_RETURN_IF_ERROR(cublasLtMatmulDescSetAttribute, operation, kBiasPointer, &bias, sizeof(bias));
       HILO_LT_RETURN_IF_ERROR(cublasLtMatmulDescSetAttribute, operation, kBiasType, &type, sizeof(type));
     }
-    HILO_RETURN_IF_ERROR(Layout(gemm, &a, gemm.a_type, gemm.transpose_a ? gemm.k : gemm.m, gemm.transpose_a ? gemm.m : gemm.k, gemm.lda, gemm.stride_a));
-    HILO_RETURN_IF_ERROR(Layout(gemm, &b, gemm.b_type, gemm.transpose_b ? gemm.n : gemm.k, gemm.transpose_b ? gemm.k : gemm.n, gemm.ldb, gemm.stride_b));
+    HILO_RETURN_IF_ERROR(Layout(gemm, &a, gemm.a_type, gemm.transpose_a ? gemm.k : gemm.m,
+                                gemm.transpose_a ? gemm.m : gemm.k, gemm.lda, gemm.stride_a));
+    HILO_RETURN_IF_ERROR(Layout(gemm, &b, gemm.b_type, gemm.transpose_b ? gemm.n : gemm.k,
+                                gemm.transpose_b ? gemm.k : gemm.n, gemm.ldb, gemm.stride_b));
     return Layout(gemm, &d, gemm.d_type, gemm.m, gemm.n, gemm.ldd, gemm.stride_d);
   }
 
@@ -177,8 +179,10 @@ class Descriptors {
   void* d = nullptr;
 
  private:
-  static absl::Status Layout(const GemmDescriptor& gemm, void** layout, PrimitiveType type, int64_t rows, int64_t columns, int64_t leading, int64_t stride) {
-    HILO_LT_RETURN_IF_ERROR(cublasLtMatrixLayoutCreate, layout, DataType(type), static_cast<uint64_t>(rows), static_cast<uint64_t>(columns), leading);
+  static absl::Status Layout(const GemmDescriptor& gemm, void** layout, PrimitiveType type, int64_t rows,
+                             int64_t columns, int64_t leading, int64_t stride) {
+    HILO_LT_RETURN_IF_ERROR(cublasLtMatrixLayoutCreate, layout, DataType(type), static_cast<uint64_t>(rows),
+                            static_cast<uint64_t>(columns), leading);
     if (gemm.batch == 1) return absl::OkStatus();
     const auto batch = static_cast<int32_t>(gemm.batch);
     HILO_LT_RETURN_IF_ERROR(cublasLtMatrixLayoutSetAttribute, *layout, kBatchCount, &batch, sizeof(batch));
@@ -194,7 +198,9 @@ struct DeviceState {
 };
 
 // The library's choices, best first.
-absl::StatusOr<std::vector<HeuristicResult>> Choices(void* handle, const GemmDescriptor& gemm, const Descriptors& descriptors, int64_t workspace_bytes, int most) {
+absl::StatusOr<std::vector<HeuristicResult>> Choices(void* handle, const GemmDescriptor& gemm,
+                                                     const Descriptors& descriptors, int64_t workspace_bytes,
+                                                     int most) {
   void* preference = nullptr;
   HILO_LT_RETURN_IF_ERROR(cublasLtMatmulPreferenceCreate, &preference);
   const auto bytes = static_cast<uint64_t>(workspace_bytes);
@@ -209,8 +215,9 @@ absl::StatusOr<std::vector<HeuristicResult>> Choices(void* handle, const GemmDes
       status = Library()->cublasLtMatmulPreferenceSetAttribute(preference, attribute, &in_bytes, sizeof(in_bytes));
   }
   if (status == 0) {
-    status = Library()->cublasLtMatmulAlgoGetHeuristic(handle, descriptors.operation, descriptors.a, descriptors.b, descriptors.d, descriptors.d, preference, most,
-                                                       results.data(), &found);
+    status = Library()->cublasLtMatmulAlgoGetHeuristic(handle, descriptors.operation, descriptors.a, descriptors.b,
+                                                       descriptors.d, descriptors.d, preference, most, results.data(),
+                                                       &found);
   }
   Library()->cublasLtMatmulPreferenceDestroy(preference);
   HILO_RETURN_IF_ERROR(LtStatus(status, gemm, "cublasLtMatmulAlgoGetHeuristic"));
@@ -237,7 +244,8 @@ absl::StatusOr<DeviceState*> StateOfDevice(const GemmDescriptor& gemm) {
 }
 
 std::string CodeOf(const HeuristicResult& result) {
-  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(result.algorithm), sizeof(result.algorithm)));
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(result.algorithm), sizeof(result.algorithm)));
 }
 
 }  // namespace
@@ -259,13 +267,16 @@ absl::StatusOr<std::vector<LibraryAlgorithm>> CublasLtAlgorithms(const GemmDescr
   HILO_RETURN_IF_ERROR(descriptors.Make(gemm, nullptr));
   std::lock_guard<std::mutex> lock(DevicesMutex());
   HILO_ASSIGN_OR_RETURN(DeviceState * state, StateOfDevice(gemm));
-  HILO_ASSIGN_OR_RETURN(const std::vector<HeuristicResult> choices, Choices(state->handle, gemm, descriptors, kGemmWorkspaceBytes, most));
+  HILO_ASSIGN_OR_RETURN(const std::vector<HeuristicResult> choices,
+                        Choices(state->handle, gemm, descriptors, kGemmWorkspaceBytes, most));
   std::vector<LibraryAlgorithm> algorithms;
-  for (const HeuristicResult& choice : choices) algorithms.push_back({CodeOf(choice), static_cast<int64_t>(choice.workspace_bytes)});
+  for (const HeuristicResult& choice : choices)
+    algorithms.push_back({CodeOf(choice), static_cast<int64_t>(choice.workspace_bytes)});
   return algorithms;
 }
 
-absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
+absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands,
+                            const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
   HILO_RETURN_IF_ERROR(Library().status());
   if (gemm.batch > INT32_MAX) return Unimplemented("gemm ", gemm.ToString(), ": a batch of more than 2147483647");
   Descriptors descriptors;
@@ -278,14 +289,16 @@ absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const Gemm
     handle = state->handle;
     if (!algorithm.code.empty()) {
       const std::string bytes = absl::HexStringToBytes(algorithm.code);
-      if (bytes.size() != sizeof(chosen.algorithm)) return InvalidArgument("gemm ", gemm.ToString(), ": the library has no algorithm ", algorithm.code);
+      if (bytes.size() != sizeof(chosen.algorithm))
+        return InvalidArgument("gemm ", gemm.ToString(), ": the library has no algorithm ", algorithm.code);
       std::memcpy(chosen.algorithm, bytes.data(), bytes.size());
       chosen.workspace_bytes = static_cast<size_t>(algorithm.workspace_bytes);
     } else {
       const std::string key = absl::StrCat(gemm.ToString(), " workspace ", workspace.bytes);
       auto it = state->chosen.find(key);
       if (it == state->chosen.end()) {
-        HILO_ASSIGN_OR_RETURN(const std::vector<HeuristicResult> choices, Choices(handle, gemm, descriptors, workspace.bytes, 1));
+        HILO_ASSIGN_OR_RETURN(const std::vector<HeuristicResult> choices,
+                              Choices(handle, gemm, descriptors, workspace.bytes, 1));
         it = state->chosen.emplace(key, choices[0]).first;
       }
       chosen = it->second;
@@ -293,8 +306,9 @@ absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const Gemm
   }
   const int scale_type = ComputeTypes(gemm).second;
   const Scale alpha(gemm.alpha, scale_type), beta(gemm.beta, scale_type);
-  HILO_LT_RETURN_IF_ERROR(cublasLtMatmul, handle, descriptors.operation, alpha.bytes, operands.a, descriptors.a, operands.b, descriptors.b, beta.bytes,
-                          gemm.beta == 0 ? operands.d : operands.c, descriptors.d, operands.d, descriptors.d, chosen.algorithm, workspace.memory,
+  HILO_LT_RETURN_IF_ERROR(cublasLtMatmul, handle, descriptors.operation, alpha.bytes, operands.a, descriptors.a,
+                          operands.b, descriptors.b, beta.bytes, gemm.beta == 0 ? operands.d : operands.c,
+                          descriptors.d, operands.d, descriptors.d, chosen.algorithm, workspace.memory,
                           chosen.workspace_bytes, stream);
   return absl::OkStatus();
 }

@@ -7,14 +7,17 @@
 
 namespace hilo::gpu {
 
-// On a stream of the current device. Without an algorithm the library's first choice is kept for each descriptor and device. Errors: as RunGemm.
-absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm);
+// On a stream of the current device. Without an algorithm the library's first choice is kept for each descriptor and
+// device. Errors: as RunGemm.
+absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands,
+                            const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm);
 
 // As GemmAlgorithms and GemmLibraryVersion, for the current device.
 absl::StatusOr<std::vector<LibraryAlgorithm>> CublasLtAlgorithms(const GemmDescriptor& gemm, int most);
 absl::StatusOr<std::string> CublasLtVersion();
 
-// Makes the library's descriptors for a product and drops them; needs no device. Errors: Unavailable without the library; Unimplemented with its words.
+// Makes the library's descriptors for a product and drops them; needs no device. Errors: Unavailable without the
+// library; Unimplemented with its words.
 absl::Status CheckCublasLtDescriptors(const GemmDescriptor& gemm);
 
 }  // namespace hilo::gpu

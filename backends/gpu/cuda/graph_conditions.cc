@@ -1,5 +1,6 @@
-// A condition is a number that belongs to a node; a kernel of one thread sets it from memory, once before the node and, for loops, once more at the end of each turn. Branches are a
-// node each, whose conditions exclude each other: nodes that choose among several bodies came later to the driver.
+// A condition is a number that belongs to a node; a kernel of one thread sets it from memory, once before the node and,
+// for loops, once more at the end of each turn. Branches are a node each, whose conditions exclude each other: nodes
+// that choose among several bodies came later to the driver.
 #include "backends/gpu/cuda/graph_conditions.h"
 
 #include <string>
@@ -74,7 +75,9 @@ SET:
 absl::StatusOr<GraphConditions> GraphConditions::Load(int device) {
   int driver = 0;
   HILO_CUDA_RETURN_IF_ERROR(cudaDriverGetVersion(&driver));
-  if (driver < kDriverWithConditions) return Unimplemented("conditions in graphs: the driver supports CUDA ", driver / 1000, ".", driver % 1000 / 10, " and not 12.4");
+  if (driver < kDriverWithConditions)
+    return Unimplemented("conditions in graphs: the driver supports CUDA ", driver / 1000, ".", driver % 1000 / 10,
+                         " and not 12.4");
   HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device));
   std::string log(4096, '\0');
   cudaJitOption options[] = {cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
@@ -89,8 +92,10 @@ absl::StatusOr<GraphConditions> GraphConditions::Load(int device) {
   return Unimplemented("conditions in graphs: ", cudaGetErrorString(error), " (", log.c_str(), ")");
 }
 
-absl::Status GraphConditions::Set(cudaStream_t stream, const ConditionSource& source, cudaGraphConditionalHandle handle) const {
-  uint64_t address = reinterpret_cast<uint64_t>(source.address), end = reinterpret_cast<uint64_t>(source.end), node = handle;
+absl::Status GraphConditions::Set(cudaStream_t stream, const ConditionSource& source,
+                                  cudaGraphConditionalHandle handle) const {
+  uint64_t address = reinterpret_cast<uint64_t>(source.address), end = reinterpret_cast<uint64_t>(source.end),
+           node = handle;
   uint32_t kind = static_cast<uint32_t>(source.kind);
   int32_t branch = source.branch, last = source.last;
   void* arguments[] = {&address, &kind, &branch, &last, &end, &node};
@@ -133,7 +138,8 @@ absl::Status GraphConditions::Capture(cudaStream_t stream, absl::Span<const Cond
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   cudaGraph_t graph = nullptr;
   HILO_CUDA_RETURN_IF_ERROR(cudaStreamGetCaptureInfo(stream, &capturing, nullptr, &graph, nullptr, nullptr, nullptr));
-  if (capturing != cudaStreamCaptureStatusActive) return FailedPrecondition("control flow is for streams that are being captured");
+  if (capturing != cudaStreamCaptureStatusActive)
+    return FailedPrecondition("control flow is for streams that are being captured");
   std::vector<cudaGraphConditionalHandle> handles(sources.size());
   for (size_t i = 0; i < sources.size(); ++i) {
     HILO_CUDA_RETURN_IF_ERROR(cudaGraphConditionalHandleCreate(&handles[i], graph, 0, cudaGraphCondAssignDefault));
@@ -152,22 +158,24 @@ absl::Status GraphConditions::Capture(cudaStream_t stream, absl::Span<const Cond
     HILO_CUDA_RETURN_IF_ERROR(cudaGraphAddNode(&node, graph, before, nullptr, count, &parameters));
     BodyStream inner;
     HILO_RETURN_IF_ERROR(inner.Create());
-    HILO_CUDA_RETURN_IF_ERROR(
-        cudaStreamBeginCaptureToGraph(inner.get(), parameters.conditional.phGraph_out[0], nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal));
+    HILO_CUDA_RETURN_IF_ERROR(cudaStreamBeginCaptureToGraph(inner.get(), parameters.conditional.phGraph_out[0], nullptr,
+                                                            nullptr, 0, cudaStreamCaptureModeThreadLocal));
     absl::Status status = body(i, inner.get());
     if (status.ok() && repeats) status = Set(inner.get(), sources[i], handles[i]);
     cudaGraph_t captured = nullptr;
     const cudaError_t ended = cudaStreamEndCapture(inner.get(), &captured);
     HILO_RETURN_IF_ERROR(status);
     HILO_RETURN_IF_ERROR(CudaStatus(ended, "cudaStreamEndCapture of a body"));
-    HILO_CUDA_RETURN_IF_ERROR(cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1, cudaStreamSetCaptureDependencies));
+    HILO_CUDA_RETURN_IF_ERROR(
+        cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1, cudaStreamSetCaptureDependencies));
   }
   return absl::OkStatus();
 }
 
 #else
 
-absl::Status GraphConditions::Capture(cudaStream_t, absl::Span<const ConditionSource>, bool, const std::function<absl::Status(size_t, cudaStream_t)>&) const {
+absl::Status GraphConditions::Capture(cudaStream_t, absl::Span<const ConditionSource>, bool,
+                                      const std::function<absl::Status(size_t, cudaStream_t)>&) const {
   return Unimplemented("conditions in graphs: this library was built with CUDA ", CUDART_VERSION / 1000, " and not 13");
 }
 

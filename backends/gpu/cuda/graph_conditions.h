@@ -36,8 +36,9 @@ class GraphConditions {
   // Errors: Unimplemented if the driver is older than 12.4, or refuses the kernel: with its words.
   static absl::StatusOr<GraphConditions> Load(int device);
 
-  // To `stream`, which is being captured, adds a node for each condition, one after the other. Its body is what `body` queues on the stream that it is given with the condition's
-  // number; it is done while (`repeats`), or if, the condition holds. All conditions are read before the first node.
+  // To `stream`, which is being captured, adds a node for each condition, one after the other. Its body is what `body`
+  // queues on the stream that it is given with the condition's number; it is done while (`repeats`), or if, the
+  // condition holds. All conditions are read before the first node.
   absl::Status Capture(cudaStream_t stream, absl::Span<const ConditionSource> sources, bool repeats,
                        const std::function<absl::Status(size_t number, cudaStream_t stream)>& body) const;
 

@@ -1,5 +1,5 @@
-// The tables of functions (*.def) say in plain types what NVIDIA's headers say in their own: handles are void*, enumerations int. Where a header is there, the compiler compares
-// them: a table that is wrong does not build.
+// The tables of functions (*.def) say in plain types what NVIDIA's headers say in their own: handles are void*,
+// enumerations int. Where a header is there, the compiler compares them: a table that is wrong does not build.
 #include <type_traits>
 
 #include "backends/gpu/collectives/nccl_abi.h"
@@ -32,13 +32,15 @@ namespace {
 template <typename T>
 constexpr bool kIsNumber = std::is_integral_v<T> || std::is_enum_v<T>;
 
-// Whether values of both types are passed the same way. Pointers are not told apart, but for what they point to being a number or a pointer of another size.
+// Whether values of both types are passed the same way. Pointers are not told apart, but for what they point to being a
+// number or a pointer of another size.
 template <typename A, typename B>
 constexpr bool IsPassedAlike() {
   if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
     using X = std::remove_pointer_t<A>;
     using Y = std::remove_pointer_t<B>;
-    if constexpr ((kIsNumber<X> || std::is_pointer_v<X>)&&(kIsNumber<Y> || std::is_pointer_v<Y>)) return sizeof(X) == sizeof(Y);
+    if constexpr ((kIsNumber<X> || std::is_pointer_v<X>) && (kIsNumber<Y> || std::is_pointer_v<Y>))
+      return sizeof(X) == sizeof(Y);
     return true;
   } else if constexpr (kIsNumber<A> && kIsNumber<B>) {
     return sizeof(A) == sizeof(B);
@@ -54,9 +56,10 @@ struct Calls {
   static constexpr bool kAlike = false;  // another number of parameters
 };
 template <typename R, typename... A, typename S, typename... B>
-requires(sizeof...(A) == sizeof...(B))
+  requires(sizeof...(A) == sizeof...(B))
 struct Calls<R (*)(A...), S (*)(B...)> {
-  static constexpr bool kAlike = IsPassedAlike<R, S>() && (IsPassedAlike<std::remove_cv_t<A>, std::remove_cv_t<B>>() && ...);
+  static constexpr bool kAlike =
+      IsPassedAlike<R, S>() && (IsPassedAlike<std::remove_cv_t<A>, std::remove_cv_t<B>>() && ...);
 };
 
 static_assert(Calls<int (*)(void*, const void*), int (*)(int*, float*)>::kAlike);
@@ -65,7 +68,8 @@ static_assert(!Calls<int (*)(void*), int (*)(void*, void*)>::kAlike);
 static_assert(!Calls<int (*)(int*), int (*)(size_t*)>::kAlike);
 static_assert(!Calls<int (*)(double), int (*)(int64_t)>::kAlike);
 
-#define HILO_CUDA_FN(result, name, parameters) static_assert(Calls<result(*) parameters, decltype(&::name)>::kAlike, #name);
+#define HILO_CUDA_FN(result, name, parameters) \
+  static_assert(Calls<result(*) parameters, decltype(&::name)>::kAlike, #name);
 #define HILO_CUDA_OPTIONAL_FN HILO_CUDA_FN
 #if __has_include(<cublas_v2.h>)
 #include "backends/gpu/cuda/cublas.def"

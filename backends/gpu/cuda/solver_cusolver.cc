@@ -1,5 +1,6 @@
-// The matrices of a batch are factored one after the other: small ones do not come here. Routines whose 64-bit form has other integers than LAPACK's (the pivots of getrf), or
-// that have none, are called in the form with 32-bit sizes. Workspace comes from the stream's pool; a handle is used under a lock.
+// The matrices of a batch are factored one after the other: small ones do not come here. Routines whose 64-bit form has
+// other integers than LAPACK's (the pivots of getrf), or that have none, are called in the form with 32-bit sizes.
+// Workspace comes from the stream's pool; a handle is used under a lock.
 #include "backends/gpu/cuda/solver_cusolver.h"
 
 #include <cuda_runtime_api.h>
@@ -29,8 +30,9 @@ constexpr int kPlain = 0, kTransposed = 1, kAdjoint = 2;
 
 #if __has_include(<cusolverDn.h>)
 static_assert(kR32F == CUDA_R_32F && kR64F == CUDA_R_64F && kC32F == CUDA_C_32F && kC64F == CUDA_C_64F);
-static_assert(kLower == CUBLAS_FILL_MODE_LOWER && kUpper == CUBLAS_FILL_MODE_UPPER && kLeft == CUBLAS_SIDE_LEFT && kRight == CUBLAS_SIDE_RIGHT &&
-              kUnit == CUBLAS_DIAG_UNIT && kNoVectors == CUSOLVER_EIG_MODE_NOVECTOR && kVectors == CUSOLVER_EIG_MODE_VECTOR);
+static_assert(kLower == CUBLAS_FILL_MODE_LOWER && kUpper == CUBLAS_FILL_MODE_UPPER && kLeft == CUBLAS_SIDE_LEFT &&
+              kRight == CUBLAS_SIDE_RIGHT && kUnit == CUBLAS_DIAG_UNIT && kNoVectors == CUSOLVER_EIG_MODE_NOVECTOR &&
+              kVectors == CUSOLVER_EIG_MODE_VECTOR);
 static_assert(kPlain == CUBLAS_OP_N && kTransposed == CUBLAS_OP_T && kAdjoint == CUBLAS_OP_C);
 #endif
 
@@ -70,7 +72,9 @@ const absl::StatusOr<Cublas>& Blas() {
   return *library;
 }
 
-absl::Status Checked(int status, const char* what) { return status == 0 ? absl::OkStatus() : Internal(what, ": error ", status, " of the library"); }
+absl::Status Checked(int status, const char* what) {
+  return status == 0 ? absl::OkStatus() : Internal(what, ": error ", status, " of the library");
+}
 
 struct Handles {
   void *solver = nullptr, *params = nullptr, *blas = nullptr;
@@ -85,8 +89,10 @@ absl::StatusOr<Handles> HandlesOfDevice() {
   int device = 0;
   HILO_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
   Handles& handles = (*all)[device];
-  if (handles.solver == nullptr) HILO_RETURN_IF_ERROR(Checked(Solver()->cusolverDnCreate(&handles.solver), "cusolverDnCreate"));
-  if (handles.params == nullptr) HILO_RETURN_IF_ERROR(Checked(Solver()->cusolverDnCreateParams(&handles.params), "cusolverDnCreateParams"));
+  if (handles.solver == nullptr)
+    HILO_RETURN_IF_ERROR(Checked(Solver()->cusolverDnCreate(&handles.solver), "cusolverDnCreate"));
+  if (handles.params == nullptr)
+    HILO_RETURN_IF_ERROR(Checked(Solver()->cusolverDnCreateParams(&handles.params), "cusolverDnCreateParams"));
   if (handles.blas == nullptr) HILO_RETURN_IF_ERROR(Checked(Blas()->cublasCreate_v2(&handles.blas), "cublasCreate"));
   return handles;
 }
@@ -96,8 +102,9 @@ Function ByType(PrimitiveType type, Function s, Function d, Function c, Function
   return type == F32 ? s : type == F64 ? d : type == C64 ? c : z;
 }
 // The four forms of a function whose name is another for complex numbers.
-#define HILO_BY_TYPE(table, prefix, real, complex, suffix) \
-  ByType(type_, table->prefix##S##real##suffix, table->prefix##D##real##suffix, table->prefix##C##complex##suffix, table->prefix##Z##complex##suffix)
+#define HILO_BY_TYPE(table, prefix, real, complex, suffix)                                                         \
+  ByType(type_, table->prefix##S##real##suffix, table->prefix##D##real##suffix, table->prefix##C##complex##suffix, \
+         table->prefix##Z##complex##suffix)
 
 class Call {
  public:
@@ -134,9 +141,11 @@ class Call {
   // Result 0 begins as an operand.
   absl::Status Start(int operand) {
     const SolverArray &from = call_.operands[operand], &to = call_.results[0];
-    if (from.bytes() != to.bytes()) return InvalidArgument(call_.routine, ": expected a first result of the size of operand ", operand);
+    if (from.bytes() != to.bytes())
+      return InvalidArgument(call_.routine, ": expected a first result of the size of operand ", operand);
     if (from.data == to.data) return absl::OkStatus();
-    return CudaStatus(cudaMemcpyAsync(to.data, from.data, from.bytes(), cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
+    return CudaStatus(cudaMemcpyAsync(to.data, from.data, from.bytes(), cudaMemcpyDeviceToDevice, stream_),
+                      "cudaMemcpyAsync");
   }
   // Dimension d from the end on, from 1.
   static int64_t Size(const SolverArray& array, int d) { return array.dimensions[array.dimensions.size() - d]; }
@@ -164,84 +173,115 @@ class Call {
     HILO_CUDA_RETURN_IF_ERROR(cudaFreeAsync(memory, stream_));
     return status;
   }
-  // The same for the 64-bit routines, which also want memory of the host: it must stay until the device is done with it.
+  // The same for the 64-bit routines, which also want memory of the host: it must stay until the device is done with
+  // it.
   template <typename Ask, typename Function>
   absl::Status With64(Ask ask, Function run) {
     size_t device_bytes = 0, host_bytes = 0;
     HILO_RETURN_IF_ERROR(Checked(ask(&device_bytes, &host_bytes), "size of workspace"));
     std::vector<char> host(host_bytes);
-    HILO_RETURN_IF_ERROR(WithMemory(device_bytes, [&](void* device, int* info) { return Checked(run(device, device_bytes, host.data(), host_bytes, info), "routine"); }));
+    HILO_RETURN_IF_ERROR(WithMemory(device_bytes, [&](void* device, int* info) {
+      return Checked(run(device, device_bytes, host.data(), host_bytes, info), "routine");
+    }));
     return host.empty() ? absl::OkStatus() : CudaStatus(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   }
   template <typename Ask, typename Function>
   absl::Status With32(Ask ask, Function run) {
     int count = 0;
     HILO_RETURN_IF_ERROR(Checked(ask(&count), "size of workspace"));
-    return WithMemory(static_cast<size_t>(count) * PrimitiveTypeByteSize(type_), [&](void* device, int* info) { return Checked(run(device, count, info), "routine"); });
+    return WithMemory(static_cast<size_t>(count) * PrimitiveTypeByteSize(type_),
+                      [&](void* device, int* info) { return Checked(run(device, count, info), "routine"); });
   }
 
   absl::Status Potrf(int64_t b) {
     const int64_t n = Size(call_.results[0], 1), lda = std::max<int64_t>(n, 1);
     void *solver = handles_.solver, *params = handles_.params, *a = Result(0, b);
-    return With64([&](size_t* d, size_t* h) { return Solver()->cusolverDnXpotrf_bufferSize(solver, params, Uplo(), n, number_, a, lda, number_, d, h); },
-                  [&](void* d, size_t ds, void* h, size_t hs, int*) {
-                    return Solver()->cusolverDnXpotrf(solver, params, Uplo(), n, number_, a, lda, number_, d, ds, h, hs, Result<int>(1, b));
-                  });
+    return With64(
+        [&](size_t* d, size_t* h) {
+          return Solver()->cusolverDnXpotrf_bufferSize(solver, params, Uplo(), n, number_, a, lda, number_, d, h);
+        },
+        [&](void* d, size_t ds, void* h, size_t hs, int*) {
+          return Solver()->cusolverDnXpotrf(solver, params, Uplo(), n, number_, a, lda, number_, d, ds, h, hs,
+                                            Result<int>(1, b));
+        });
   }
 
   absl::Status Trsm(int64_t b) {
-    const auto m = static_cast<int>(Size(call_.results[0], 2)), n = static_cast<int>(Size(call_.results[0], 1)), size = static_cast<int>(Size(call_.operands[0], 1));
+    const auto m = static_cast<int>(Size(call_.results[0], 2)), n = static_cast<int>(Size(call_.results[0], 1)),
+               size = static_cast<int>(Size(call_.operands[0], 1));
     const std::complex<double> one_double = 1;
     const std::complex<float> one_float = 1;
     const void* one = real_ == kR64F ? static_cast<const void*>(&one_double) : &one_float;
     const int64_t trans = call_.Attribute("trans_x");
-    return Checked(HILO_BY_TYPE(Blas(), cublas, trsm, trsm, _v2)(handles_.blas, call_.Attribute("side") == 'L' ? kLeft : kRight, Uplo(),
-                                                                 trans == 'N'   ? kPlain
-                                                                 : trans == 'T' ? kTransposed
-                                                                                : kAdjoint,
-                                                                 call_.Attribute("diag") == 'U' ? kUnit : 0, m, n, one, Operand(0, b), std::max(size, 1), Result(0, b),
-                                                                 std::max(m, 1)),
+    return Checked(HILO_BY_TYPE(Blas(), cublas, trsm, trsm, _v2)(
+                       handles_.blas, call_.Attribute("side") == 'L' ? kLeft : kRight, Uplo(),
+                       trans == 'N'   ? kPlain
+                       : trans == 'T' ? kTransposed
+                                      : kAdjoint,
+                       call_.Attribute("diag") == 'U' ? kUnit : 0, m, n, one, Operand(0, b), std::max(size, 1),
+                       Result(0, b), std::max(m, 1)),
                    "cublasXtrsm");
   }
 
   absl::Status Getrf(int64_t b) {
-    const auto m = static_cast<int>(Size(call_.results[0], 2)), n = static_cast<int>(Size(call_.results[0], 1)), lda = std::max(m, 1);
+    const auto m = static_cast<int>(Size(call_.results[0], 2)), n = static_cast<int>(Size(call_.results[0], 1)),
+               lda = std::max(m, 1);
     void* a = Result(0, b);
-    return With32([&](int* count) { return HILO_BY_TYPE(Solver(), cusolverDn, getrf, getrf, _bufferSize)(handles_.solver, m, n, a, lda, count); },
-                  [&](void* work, int, int*) {
-                    return HILO_BY_TYPE(Solver(), cusolverDn, getrf, getrf, )(handles_.solver, m, n, a, lda, work, Result<int>(1, b), Result<int>(2, b));
-                  });
+    return With32(
+        [&](int* count) {
+          return HILO_BY_TYPE(Solver(), cusolverDn, getrf, getrf, _bufferSize)(handles_.solver, m, n, a, lda, count);
+        },
+        [&](void* work, int, int*) {
+          return HILO_BY_TYPE(Solver(), cusolverDn, getrf, getrf, )(handles_.solver, m, n, a, lda, work,
+                                                                    Result<int>(1, b), Result<int>(2, b));
+        });
   }
 
   absl::Status Geqrf(int64_t b) {
     const int64_t m = Size(call_.results[0], 2), n = Size(call_.results[0], 1), lda = std::max<int64_t>(m, 1);
     void *solver = handles_.solver, *params = handles_.params, *a = Result(0, b), *tau = Result(1, b);
-    return With64([&](size_t* d, size_t* h) { return Solver()->cusolverDnXgeqrf_bufferSize(solver, params, m, n, number_, a, lda, number_, tau, number_, d, h); },
-                  [&](void* d, size_t ds, void* h, size_t hs, int* info) {
-                    return Solver()->cusolverDnXgeqrf(solver, params, m, n, number_, a, lda, number_, tau, number_, d, ds, h, hs, info);
-                  });
+    return With64(
+        [&](size_t* d, size_t* h) {
+          return Solver()->cusolverDnXgeqrf_bufferSize(solver, params, m, n, number_, a, lda, number_, tau, number_, d,
+                                                       h);
+        },
+        [&](void* d, size_t ds, void* h, size_t hs, int* info) {
+          return Solver()->cusolverDnXgeqrf(solver, params, m, n, number_, a, lda, number_, tau, number_, d, ds, h, hs,
+                                            info);
+        });
   }
 
   absl::Status Orgqr(int64_t b) {
-    const auto m = static_cast<int>(Size(call_.results[0], 2)), n = static_cast<int>(Size(call_.results[0], 1)), k = static_cast<int>(Size(call_.operands[1], 1));
+    const auto m = static_cast<int>(Size(call_.results[0], 2)), n = static_cast<int>(Size(call_.results[0], 1)),
+               k = static_cast<int>(Size(call_.operands[1], 1));
     const int lda = std::max(m, 1);
     void *a = Result(0, b), *tau = Operand(1, b);
-    return With32([&](int* count) { return HILO_BY_TYPE(Solver(), cusolverDn, orgqr, ungqr, _bufferSize)(handles_.solver, m, n, k, a, lda, tau, count); },
-                  [&](void* work, int count, int* info) {
-                    return HILO_BY_TYPE(Solver(), cusolverDn, orgqr, ungqr, )(handles_.solver, m, n, k, a, lda, tau, work, count, info);
-                  });
+    return With32(
+        [&](int* count) {
+          return HILO_BY_TYPE(Solver(), cusolverDn, orgqr, ungqr, _bufferSize)(handles_.solver, m, n, k, a, lda, tau,
+                                                                               count);
+        },
+        [&](void* work, int count, int* info) {
+          return HILO_BY_TYPE(Solver(), cusolverDn, orgqr, ungqr, )(handles_.solver, m, n, k, a, lda, tau, work, count,
+                                                                    info);
+        });
   }
 
   absl::Status Ormqr(int64_t b) {
-    const auto m = static_cast<int>(Size(call_.results[0], 2)), n = static_cast<int>(Size(call_.results[0], 1)), k = static_cast<int>(Size(call_.operands[1], 1));
+    const auto m = static_cast<int>(Size(call_.results[0], 2)), n = static_cast<int>(Size(call_.results[0], 1)),
+               k = static_cast<int>(Size(call_.operands[1], 1));
     const int lda = std::max(static_cast<int>(Size(call_.operands[0], 2)), 1), ldc = std::max(m, 1);
     const int side = call_.Attribute("left") != 0 ? kLeft : kRight;
     const int trans = call_.Attribute("transpose") == 0 ? kPlain : IsComplexType(type_) ? kAdjoint : kTransposed;
     void *a = Operand(0, b), *tau = Operand(1, b), *c = Result(0, b);
     return With32(
-        [&](int* count) { return HILO_BY_TYPE(Solver(), cusolverDn, ormqr, unmqr, _bufferSize)(handles_.solver, side, trans, m, n, k, a, lda, tau, c, ldc, count); },
+        [&](int* count) {
+          return HILO_BY_TYPE(Solver(), cusolverDn, ormqr, unmqr, _bufferSize)(handles_.solver, side, trans, m, n, k, a,
+                                                                               lda, tau, c, ldc, count);
+        },
         [&](void* work, int count, int* info) {
-          return HILO_BY_TYPE(Solver(), cusolverDn, ormqr, unmqr, )(handles_.solver, side, trans, m, n, k, a, lda, tau, c, ldc, work, count, info);
+          return HILO_BY_TYPE(Solver(), cusolverDn, ormqr, unmqr, )(handles_.solver, side, trans, m, n, k, a, lda, tau,
+                                                                    c, ldc, work, count, info);
         });
   }
 
@@ -249,10 +289,15 @@ class Call {
     const int64_t n = Size(call_.results[0], 1), lda = std::max<int64_t>(n, 1);
     const int mode = call_.Attribute("mode") == 'V' ? kVectors : kNoVectors;
     void *solver = handles_.solver, *params = handles_.params, *a = Result(0, b), *w = Result(1, b);
-    return With64([&](size_t* d, size_t* h) { return Solver()->cusolverDnXsyevd_bufferSize(solver, params, mode, Uplo(), n, number_, a, lda, real_, w, number_, d, h); },
-                  [&](void* d, size_t ds, void* h, size_t hs, int*) {
-                    return Solver()->cusolverDnXsyevd(solver, params, mode, Uplo(), n, number_, a, lda, real_, w, number_, d, ds, h, hs, Result<int>(2, b));
-                  });
+    return With64(
+        [&](size_t* d, size_t* h) {
+          return Solver()->cusolverDnXsyevd_bufferSize(solver, params, mode, Uplo(), n, number_, a, lda, real_, w,
+                                                       number_, d, h);
+        },
+        [&](void* d, size_t ds, void* h, size_t hs, int*) {
+          return Solver()->cusolverDnXsyevd(solver, params, mode, Uplo(), n, number_, a, lda, real_, w, number_, d, ds,
+                                            h, hs, Result<int>(2, b));
+        });
   }
 
   absl::Status Gesvd(int64_t b) {
@@ -260,14 +305,16 @@ class Call {
     if (m < n) return Unimplemented("gesvd: the library takes no matrices of fewer rows than columns");
     const auto job = static_cast<signed char>(call_.Attribute("mode"));
     const int64_t ldu = std::max<int64_t>(m, 1), ldvt = std::max<int64_t>(n, 1);
-    void *solver = handles_.solver, *params = handles_.params, *a = Result(0, b), *s = Result(1, b), *u = Result(2, b), *vt = Result(3, b);
+    void *solver = handles_.solver, *params = handles_.params, *a = Result(0, b), *s = Result(1, b), *u = Result(2, b),
+         *vt = Result(3, b);
     return With64(
         [&](size_t* d, size_t* h) {
-          return Solver()->cusolverDnXgesvd_bufferSize(solver, params, job, job, m, n, number_, a, lda, real_, s, number_, u, ldu, number_, vt, ldvt, number_, d, h);
+          return Solver()->cusolverDnXgesvd_bufferSize(solver, params, job, job, m, n, number_, a, lda, real_, s,
+                                                       number_, u, ldu, number_, vt, ldvt, number_, d, h);
         },
         [&](void* d, size_t ds, void* h, size_t hs, int*) {
-          return Solver()->cusolverDnXgesvd(solver, params, job, job, m, n, number_, a, lda, real_, s, number_, u, ldu, number_, vt, ldvt, number_, d, ds, h, hs,
-                                            Result<int>(4, b));
+          return Solver()->cusolverDnXgesvd(solver, params, job, job, m, n, number_, a, lda, real_, s, number_, u, ldu,
+                                            number_, vt, ldvt, number_, d, ds, h, hs, Result<int>(4, b));
         });
   }
 

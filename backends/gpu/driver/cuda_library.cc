@@ -33,7 +33,8 @@ void AddPythonPackages(const fs::path& environment, std::vector<std::string>* ro
   for (const std::string& python : Subfolders(environment / "lib")) {
     if (!fs::path(python).filename().string().starts_with("python3")) continue;
     for (const char* packages : {"site-packages", "dist-packages"}) {
-      for (std::string& package : Subfolders(fs::path(python) / packages / "nvidia")) roots->push_back(std::move(package));
+      for (std::string& package : Subfolders(fs::path(python) / packages / "nvidia"))
+        roots->push_back(std::move(package));
     }
   }
 }
@@ -117,7 +118,8 @@ absl::StatusOr<void*> LoadCudaLibrary(absl::Span<const absl::string_view> soname
     if (void* library = open(std::string(soname))) return library;
   }
   if (void* library = open_in(SystemFolders())) return library;
-  return Unavailable("cannot load ", absl::StrJoin(sonames, " or "), " from HILO_CUDA_PATH, the system, a CUDA toolkit or Python's nvidia packages: ", words);
+  return Unavailable("cannot load ", absl::StrJoin(sonames, " or "),
+                     " from HILO_CUDA_PATH, the system, a CUDA toolkit or Python's nvidia packages: ", words);
 }
 
 absl::StatusOr<void*> CudaSymbol(void* library, absl::string_view name) {

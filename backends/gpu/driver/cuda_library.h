@@ -1,7 +1,8 @@
 // CUDA's files and libraries, found and loaded when they are first needed: one binary works with them and without.
 //
-// Looked for in this order: the folders of HILO_CUDA_PATH (colons between them); what the process itself finds (libraries); $CUDA_HOME, $CUDA_PATH, /usr/local/cuda;
-// the nvidia/*/ folders of Python environments ($VIRTUAL_ENV, then the system's), where NVIDIA's packages put them. HILO_CUDA_PATH=none finds nothing at all.
+// Looked for in this order: the folders of HILO_CUDA_PATH (colons between them); what the process itself finds
+// (libraries); $CUDA_HOME, $CUDA_PATH, /usr/local/cuda; the nvidia/*/ folders of Python environments ($VIRTUAL_ENV,
+// then the system's), where NVIDIA's packages put them. HILO_CUDA_PATH=none finds nothing at all.
 #ifndef HILO_BACKENDS_GPU_DRIVER_CUDA_LIBRARY_H_
 #define HILO_BACKENDS_GPU_DRIVER_CUDA_LIBRARY_H_
 
@@ -21,7 +22,8 @@ std::vector<std::string> CudaFolders();
 // The path of a file: "libdevice.10.bc", "ptxas". Errors: NotFound with the folders.
 absl::StatusOr<std::string> FindCudaFile(absl::string_view name);
 
-// Loads the first of `sonames` that is found, for the life of the process. Errors: Unavailable with the names, the folders, and the loader's words.
+// Loads the first of `sonames` that is found, for the life of the process. Errors: Unavailable with the names, the
+// folders, and the loader's words.
 absl::StatusOr<void*> LoadCudaLibrary(absl::Span<const absl::string_view> sonames);
 
 // The address of a function. Errors: Unavailable naming it.
@@ -29,12 +31,13 @@ absl::StatusOr<void*> CudaSymbol(void* library, absl::string_view name);
 
 }  // namespace hilo::gpu
 
-// A table of functions is a .def file of rows HILO_CUDA_FN(result, name, (parameters)); see nvjitlink.def and its use in assembler.cc.
+// A table of functions is a .def file of rows HILO_CUDA_FN(result, name, (parameters)); see nvjitlink.def and its use
+// in assembler.cc.
 #define HILO_CUDA_FN_MEMBER(result, name, parameters) result(*name) parameters = nullptr;
-#define HILO_CUDA_FN_LOAD(result, name, parameters)                                          \
-  do {                                                                                       \
-    HILO_ASSIGN_OR_RETURN(void* address, ::hilo::gpu::CudaSymbol(library, #name));           \
-    table.name = reinterpret_cast<result(*) parameters>(address);                            \
+#define HILO_CUDA_FN_LOAD(result, name, parameters)                                \
+  do {                                                                             \
+    HILO_ASSIGN_OR_RETURN(void* address, ::hilo::gpu::CudaSymbol(library, #name)); \
+    table.name = reinterpret_cast<result(*) parameters>(address);                  \
   } while (false);
 
 #endif  // HILO_BACKENDS_GPU_DRIVER_CUDA_LIBRARY_H_

@@ -12,12 +12,18 @@ namespace {
 
 constexpr int64_t kIdleShare = 4;
 
-// Memory comes from the device's pool, in the order of a stream of its own: to allocate and to free from the pool takes microseconds, where cudaFree waits for all that
-// the device is doing. Copies have another stream, so that memory can be had while they go on.
+// Memory comes from the device's pool, in the order of a stream of its own: to allocate and to free from the pool takes
+// microseconds, where cudaFree waits for all that the device is doing. Copies have another stream, so that memory can
+// be had while they go on.
 class GpuMemory : public DeviceMemory {
  public:
-  GpuMemory(std::shared_ptr<GpuDevices> devices, int device, GpuDriver* driver, std::unique_ptr<GpuStream> blocks, std::unique_ptr<GpuStream> copies)
-      : devices_(std::move(devices)), device_(device), driver_(*driver), blocks_(std::move(blocks)), copies_(std::move(copies)) {}
+  GpuMemory(std::shared_ptr<GpuDevices> devices, int device, GpuDriver* driver, std::unique_ptr<GpuStream> blocks,
+            std::unique_ptr<GpuStream> copies)
+      : devices_(std::move(devices)),
+        device_(device),
+        driver_(*driver),
+        blocks_(std::move(blocks)),
+        copies_(std::move(copies)) {}
 
   int64_t alignment() const override { return kDeviceAlignment; }
   absl::StatusOr<void*> Allocate(int64_t size) override {

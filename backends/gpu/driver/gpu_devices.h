@@ -28,7 +28,8 @@ class GpuDevices {
  public:
   // `communicators` null: the platform's.
   explicit GpuDevices(absl::string_view platform, std::shared_ptr<DeviceCommunicatorLibrary> communicators = nullptr)
-      : platform_(platform), collectives_(communicators != nullptr ? std::move(communicators) : CommunicatorLibraryOf(platform)) {}
+      : platform_(platform),
+        collectives_(communicators != nullptr ? std::move(communicators) : CommunicatorLibraryOf(platform)) {}
 
   const std::string& platform() const { return platform_; }
   // Lives as long as this. Errors: those of OpenGpuDriver, which are tried anew each time.

@@ -1,11 +1,13 @@
-// The seam between the GPU backend and a device: CUDA's (backends/gpu/cuda) or the emulated one (backends/gpu/emulated), which runs the same kernels on the host.
+// The seam between the GPU backend and a device: CUDA's (backends/gpu/cuda) or the emulated one
+// (backends/gpu/emulated), which runs the same kernels on the host.
 //
-// Addresses are the device's; only copies bring host memory and device memory together. Work is queued on streams: what is on one stream runs in order, what is on
-// several is ordered by events alone. Everything that is queued names the slices of memory that it touches, as a thunk knows them from buffer assignment. CUDA does not
-// need them; the emulated device reports two operations that touch the same slice, at least one writing, without an event between them.
+// Addresses are the device's; only copies bring host memory and device memory together. Work is queued on streams: what
+// is on one stream runs in order, what is on several is ordered by events alone. Everything that is queued names the
+// slices of memory that it touches, as a thunk knows them from buffer assignment. CUDA does not need them; the emulated
+// device reports two operations that touch the same slice, at least one writing, without an event between them.
 //
-// Errors: a call that is wrong in itself fails at once (InvalidArgument, ResourceExhausted). Faults of queued work are sticky, as in CUDA: the first one comes out of
-// every later Synchronize and Launch of the device (Internal).
+// Errors: a call that is wrong in itself fails at once (InvalidArgument, ResourceExhausted). Faults of queued work are
+// sticky, as in CUDA: the first one comes out of every later Synchronize and Launch of the device (Internal).
 #ifndef HILO_BACKENDS_GPU_DRIVER_GPU_DRIVER_H_
 #define HILO_BACKENDS_GPU_DRIVER_GPU_DRIVER_H_
 
@@ -88,7 +90,8 @@ class GpuEvent {
   virtual absl::StatusOr<bool> IsDone() = 0;
   // Waits on the host.
   virtual absl::Status Synchronize() = 0;
-  // From `start`, in milliseconds; both must be done and of streams of one device. The emulated device counts host time.
+  // From `start`, in milliseconds; both must be done and of streams of one device. The emulated device counts host
+  // time.
   virtual absl::StatusOr<double> MillisecondsSince(const GpuEvent& start) = 0;
 };
 
@@ -103,19 +106,20 @@ class GpuStream {
  public:
   virtual ~GpuStream() = default;
 
-  // An argument is an address or a scalar of at most 8 bytes in the low bytes; values are taken now. Errors: InvalidArgument if their number or the dimensions do not
-  // fit the kernel.
-  virtual absl::Status Launch(GpuKernel* kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments,
-                              absl::Span<const GpuSlice> slices) = 0;
+  // An argument is an address or a scalar of at most 8 bytes in the low bytes; values are taken now. Errors:
+  // InvalidArgument if their number or the dimensions do not fit the kernel.
+  virtual absl::Status Launch(GpuKernel* kernel, const LaunchDimensions& dimensions,
+                              absl::Span<const uint64_t> arguments, absl::Span<const GpuSlice> slices) = 0;
   // In any direction; host memory must stay as it is until the copy is done.
   virtual absl::Status Copy(void* to, const void* from, int64_t bytes) = 0;
   // Repeats the low `width` bytes (1, 2 or 4) of `pattern`; `bytes` is a multiple of width.
   virtual absl::Status Fill(void* to, uint32_t pattern, int width, int64_t bytes) = 0;
   // Calls a function on some thread of the host, once what is before it is done. It must not use the device.
   virtual absl::Status Host(std::function<absl::Status()> function, absl::Span<const GpuSlice> slices) = 0;
-  // For calls of libraries: `function` gets the native stream (cudaStream_t) and queues work on it; it is called now. The emulated device queues `function` itself, which
-  // then does the work on the host: native stream null.
-  virtual absl::Status Call(std::function<absl::Status(void* native_stream)> function, absl::Span<const GpuSlice> slices) = 0;
+  // For calls of libraries: `function` gets the native stream (cudaStream_t) and queues work on it; it is called now.
+  // The emulated device queues `function` itself, which then does the work on the host: native stream null.
+  virtual absl::Status Call(std::function<absl::Status(void* native_stream)> function,
+                            absl::Span<const GpuSlice> slices) = 0;
 
   virtual absl::Status Record(GpuEvent* event) = 0;
   // What is queued from here on waits for what was before `event` when it was last recorded.
@@ -123,24 +127,29 @@ class GpuStream {
   // Waits on the host.
   virtual absl::Status Synchronize() = 0;
 
-  // Between the two nothing runs: it is captured. Other streams take part by waiting for an event that was recorded in between, and must come back the same way.
-  // Not to be captured: Synchronize, and Allocate and Free without stream (FailedPrecondition).
+  // Between the two nothing runs: it is captured. Other streams take part by waiting for an event that was recorded in
+  // between, and must come back the same way. Not to be captured: Synchronize, and Allocate and Free without stream
+  // (FailedPrecondition).
   virtual absl::Status BeginCapture() = 0;
-  // With `changed`, a graph of this device that is not needed as it is any more, that graph is changed, which costs less than a new one.
+  // With `changed`, a graph of this device that is not needed as it is any more, that graph is changed, which costs
+  // less than a new one.
   virtual absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture(std::unique_ptr<GpuGraph> changed = nullptr) = 0;
   // Whether what is queued is being captured, since the stream began a capture or takes part in one.
   virtual bool IsCaptured() = 0;
   virtual absl::Status LaunchGraph(GpuGraph* graph) = 0;
 
-  // Control flow that the device goes through by itself, in a stream that is being captured. What a part queues on the stream that it is given is the body of a node.
+  // Control flow that the device goes through by itself, in a stream that is being captured. What a part queues on the
+  // stream that it is given is the body of a node.
   using Part = std::function<absl::Status(GpuStream& stream)>;
   // Whether the two calls work.
   virtual bool CapturesControlFlow() = 0;
   // Repeats `body` while the byte at `more`, which it may change, is not 0.
   virtual absl::Status CaptureWhile(const uint8_t* more, const Part& body) = 0;
-  // Does one of `branches`: by the pred at `selector` the first if it is true, else the second; by the s32 there the one of this number, the last if there is none.
+  // Does one of `branches`: by the pred at `selector` the first if it is true, else the second; by the s32 there the
+  // one of this number, the last if there is none.
   virtual absl::Status CaptureBranches(const void* selector, bool is_pred, absl::Span<const Part> branches) = 0;
-  // From now on captured loops end early, wherever they are, once the word is not 0 and somebody waits for the stream; null: they do not.
+  // From now on captured loops end early, wherever they are, once the word is not 0 and somebody waits for the stream;
+  // null: they do not.
   virtual void EndLoopsWhen(const volatile int32_t* flag) = 0;
 };
 
@@ -152,8 +161,9 @@ class GpuDriver {
   // The form in which LoadModule takes kernels.
   virtual GpuImageFormat image_format() const = 0;
 
-  // Not initialised (the emulated device fills in 0xFF). At least kDeviceAlignment aligned; null for 0 bytes. With a stream: in its order, and for other streams once an
-  // event orders them. Errors: ResourceExhausted with asked, free and total.
+  // Not initialised (the emulated device fills in 0xFF). At least kDeviceAlignment aligned; null for 0 bytes. With a
+  // stream: in its order, and for other streams once an event orders them. Errors: ResourceExhausted with asked, free
+  // and total.
   virtual absl::StatusOr<void*> Allocate(int64_t bytes, GpuStream* stream = nullptr) = 0;
   // What is queued on `stream` may still use the memory; without a stream nothing may.
   virtual absl::Status Free(void* memory, GpuStream* stream = nullptr) = 0;

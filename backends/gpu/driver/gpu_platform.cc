@@ -17,11 +17,13 @@ absl::StatusOr<std::unique_ptr<GpuDriver>> OpenGpuDriver(absl::string_view platf
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<EmulatedDriver> driver, CreateEmulatedDriver(options));
     return std::unique_ptr<GpuDriver>(std::move(driver));
   }
-  if (platform != kCudaPlatform) return InvalidArgument("expected the platform ", kCudaPlatform, " or ", kEmulatedPlatform, ", got ", platform);
+  if (platform != kCudaPlatform)
+    return InvalidArgument("expected the platform ", kCudaPlatform, " or ", kEmulatedPlatform, ", got ", platform);
 #ifdef HILO_HAVE_CUDA
   return CreateCudaDriver(device);
 #else
-  return Unavailable("platform '", kCudaPlatform, "': this library was built without the CUDA toolkit's headers and static runtime");
+  return Unavailable("platform '", kCudaPlatform,
+                     "': this library was built without the CUDA toolkit's headers and static runtime");
 #endif
 }
 

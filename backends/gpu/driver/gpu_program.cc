@@ -1,5 +1,6 @@
-// A run takes a stream and an arena (frame and scratch memory) for itself and gives them back when it is done, so any number of runs go on at once. They are kept for the runs
-// to come, as graphs hold the arena's address, until somebody finds no memory. Kernels are loaded and constants copied when the first run comes to a device.
+// A run takes a stream and an arena (frame and scratch memory) for itself and gives them back when it is done, so any
+// number of runs go on at once. They are kept for the runs to come, as graphs hold the arena's address, until somebody
+// finds no memory. Kernels are loaded and constants copied when the first run comes to a device.
 #include "backends/gpu/driver/gpu_program.h"
 
 #include "backends/gpu/compile/gpu_artifact.h"
@@ -15,20 +16,28 @@ constexpr int64_t kRunNanoseconds = 20000;
 
 int64_t Aligned(int64_t bytes) { return CeilDiv(bytes, kDeviceAlignment) * kDeviceAlignment; }
 
-// The graphs of a run's collectives. NCCL warns of threads that launch graphs of several communicators: there are none of ranks that are in more than one.
+// The graphs of a run's collectives. NCCL warns of threads that launch graphs of several communicators: there are none
+// of ranks that are in more than one.
 GraphAgreement GraphsOf(const CollectivePlan& plan, const GpuRun& run) {
   if (plan.has_overlapping_cliques()) return {};
   const GraphCache::Addresses addresses = run.addresses();
   using Members = std::vector<std::shared_ptr<CliqueMember>>;
-  return {.offer = [=, graphs = run.graphs](const Members& members) { return graphs->Offer(addresses, {members.begin(), members.end()}); },
-          .take = [=, graphs = run.graphs](int64_t turn, const Members& members) { graphs->Take(turn, addresses, {members.begin(), members.end()}); }};
+  return {.offer = [=, graphs = run.graphs](
+                       const Members& members) { return graphs->Offer(addresses, {members.begin(), members.end()}); },
+          .take = [=, graphs = run.graphs](
+                      int64_t turn,
+                      const Members& members) { graphs->Take(turn, addresses, {members.begin(), members.end()}); }};
 }
 
 }  // namespace
 
-GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images, std::unique_ptr<const ProgramSource> source,
-                       std::shared_ptr<GpuDevices> devices)
-    : facts_(std::move(facts)), program_(std::move(program)), images_(std::move(images)), source_(std::move(source)), devices_(std::move(devices)) {
+GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images,
+                       std::unique_ptr<const ProgramSource> source, std::shared_ptr<GpuDevices> devices)
+    : facts_(std::move(facts)),
+      program_(std::move(program)),
+      images_(std::move(images)),
+      source_(std::move(source)),
+      devices_(std::move(devices)) {
   for (const KernelImage& image : images_) code_bytes_ += static_cast<int64_t>(image.bytes.size());
 }
 
@@ -86,7 +95,8 @@ absl::Status GpuProgram::Load(int device, OnDevice* loaded) const {
     offsets.push_back(bytes);
     bytes += Aligned(static_cast<int64_t>(constant->untyped_data().size()));
   }
-  HILO_ASSIGN_OR_RETURN(loaded->constant_memory, devices_->Allocate(device, [&] { return loaded->driver->Allocate(bytes); }));
+  HILO_ASSIGN_OR_RETURN(loaded->constant_memory,
+                        devices_->Allocate(device, [&] { return loaded->driver->Allocate(bytes); }));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> stream, loaded->driver->CreateStream());
   for (size_t i = 0; i < offsets.size(); ++i) {
     uint8_t* place = static_cast<uint8_t*>(loaded->constant_memory) + offsets[i];
@@ -134,25 +144,31 @@ absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device
   return lane;
 }
 
-absl::StatusOr<std::unique_ptr<CollectiveRun>> GpuProgram::BeginCollectives(const GpuRun& run, OnDevice& device, OnDevice::Lane* lane) const {
+absl::StatusOr<std::unique_ptr<CollectiveRun>> GpuProgram::BeginCollectives(const GpuRun& run, OnDevice& device,
+                                                                            OnDevice::Lane* lane) const {
   const RunContext& context = run.context;
   if (context.replica_count != facts_.replica_count || context.partition_count != facts_.partition_count) {
-    return InvalidArgument("the program was compiled for ", facts_.replica_count, " replicas and ", facts_.partition_count, " partitions, but is run on ",
-                           context.replica_count, " and ", context.partition_count);
+    return InvalidArgument("the program was compiled for ", facts_.replica_count, " replicas and ",
+                           facts_.partition_count, " partitions, but is run on ", context.replica_count, " and ",
+                           context.partition_count);
   }
-  return CollectiveRun::Create(devices_->collectives(), facts_.collectives, static_cast<int64_t>(program_.collectives.size()), facts_.overlap_collectives, context,
+  return CollectiveRun::Create(devices_->collectives(), facts_.collectives,
+                               static_cast<int64_t>(program_.collectives.size()), facts_.overlap_collectives, context,
                                *device.driver, &lane->collectives, GraphsOf(facts_.collectives, run));
 }
 
-absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters, absl::Span<void* const> outputs) const {
-  if (static_cast<int64_t>(parameters.size()) != facts_.parameter_leaves || static_cast<int64_t>(outputs.size()) != facts_.output_leaves) {
-    return InvalidArgument("the program takes ", facts_.parameter_leaves, " parameter and ", facts_.output_leaves, " output leaves, but got ", parameters.size(),
-                           " and ", outputs.size());
+absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters,
+                             absl::Span<void* const> outputs) const {
+  if (static_cast<int64_t>(parameters.size()) != facts_.parameter_leaves ||
+      static_cast<int64_t>(outputs.size()) != facts_.output_leaves) {
+    return InvalidArgument("the program takes ", facts_.parameter_leaves, " parameter and ", facts_.output_leaves,
+                           " output leaves, but got ", parameters.size(), " and ", outputs.size());
   }
   HILO_ASSIGN_OR_RETURN(OnDevice * device, DeviceOf(context.device));
   HILO_ASSIGN_OR_RETURN(OnDevice::Lane lane, TakeLane(*device));
   GpuRun run{.context = context, .stream = *lane.stream, .kernels = device->kernels, .constants = device->constants};
-  for (const void* parameter : parameters) run.parameters.push_back(static_cast<uint8_t*>(const_cast<void*>(parameter)));
+  for (const void* parameter : parameters)
+    run.parameters.push_back(static_cast<uint8_t*>(const_cast<void*>(parameter)));
   for (void* output : outputs) run.outputs.push_back(static_cast<uint8_t*>(output));
   run.frame = lane.arena;
   run.scratch = lane.arena == nullptr ? nullptr : lane.arena + Aligned(facts_.frame_bytes);

@@ -9,10 +9,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "backends/gpu/collectives/collective_run.h"
-#include "backends/gpu/driver/gpu_devices.h"
-#include "backends/gpu/thunks/graph_thunk.h"
 #include "backends/gpu/compile/program_emitter.h"
 #include "backends/gpu/compile/ptx.h"
+#include "backends/gpu/driver/gpu_devices.h"
+#include "backends/gpu/thunks/graph_thunk.h"
 
 namespace hilo::gpu {
 
@@ -35,10 +35,12 @@ struct ProgramFacts {
 class GpuProgram : public CompiledProgram, private IdleMemory {
  public:
   // `source` is what Serialize writes (gpu_artifact.h).
-  GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images, std::unique_ptr<const ProgramSource> source, std::shared_ptr<GpuDevices> devices);
+  GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images,
+             std::unique_ptr<const ProgramSource> source, std::shared_ptr<GpuDevices> devices);
   ~GpuProgram() override;
 
-  absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters, absl::Span<void* const> outputs) const override;
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
+                   absl::Span<void* const> outputs) const override;
   const ProgramShape& program_shape() const override { return facts_.shape; }
   absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return facts_.donations; }
   int64_t temp_bytes() const override { return facts_.frame_bytes + facts_.scratch_bytes; }
@@ -72,7 +74,8 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
   absl::StatusOr<OnDevice*> DeviceOf(int device) const;
   absl::Status Load(int device, OnDevice* loaded) const;
   absl::StatusOr<OnDevice::Lane> TakeLane(OnDevice& device) const;
-  absl::StatusOr<std::unique_ptr<CollectiveRun>> BeginCollectives(const GpuRun& run, OnDevice& device, OnDevice::Lane* lane) const;
+  absl::StatusOr<std::unique_ptr<CollectiveRun>> BeginCollectives(const GpuRun& run, OnDevice& device,
+                                                                  OnDevice::Lane* lane) const;
 
   ProgramFacts facts_;
   EmittedProgram program_;

@@ -17,7 +17,9 @@ std::optional<LibraryAlgorithm> Libraries::Select(const char* what, const Librar
   return decisions_.Decide(what, work.text, ask).algorithm;
 }
 
-std::optional<LibraryAlgorithm> Libraries::SelectGemm(const GemmDescriptor& gemm) { return Select("matrix products", GemmWork(device_, gemm)); }
+std::optional<LibraryAlgorithm> Libraries::SelectGemm(const GemmDescriptor& gemm) {
+  return Select("matrix products", GemmWork(device_, gemm));
+}
 
 std::optional<LibraryAlgorithm> Libraries::SelectConvolution(const ConvolutionDescriptor& convolution) {
   return Select("convolutions", ConvolutionWork(device_, convolution));

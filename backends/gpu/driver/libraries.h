@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "backends/gpu/compile/kernel_choices.h"
+#include "backends/gpu/driver/library_decisions.h"
 #include "backends/gpu/lib/algorithm_selector.h"
 #include "backends/gpu/lib/convolution.h"
 #include "backends/gpu/lib/fft.h"
 #include "backends/gpu/lib/gemm.h"
 #include "backends/gpu/lib/solver.h"
-#include "backends/gpu/driver/library_decisions.h"
 
 namespace hilo::gpu {
 

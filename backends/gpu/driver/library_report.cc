@@ -26,13 +26,14 @@ std::string Find(const Library& library) {
 }  // namespace
 
 std::vector<LibraryFinding> FindLibraries() {
-  const std::vector<Library> libraries = {{"nvJitLink", {"libnvJitLink.so.13", "libnvJitLink.so.12"}, "nvJitLinkVersion"},
-                                          {"cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"}, "cublasLtGetVersion"},
-                                          {"cuBLAS", {"libcublas.so.13", "libcublas.so.12"}, "cublasCreate_v2"},
-                                          {"cuDNN", {"libcudnn.so.9"}, "cudnnBackendExecute"},
-                                          {"cuFFT", {"libcufft.so.12", "libcufft.so.11"}, "cufftGetVersion"},
-                                          {"cuSOLVER", {"libcusolver.so.12", "libcusolver.so.11"}, "cusolverDnCreate"},
-                                          {"NCCL", {"libnccl.so.2"}, "ncclGetVersion"}};
+  const std::vector<Library> libraries = {
+      {"nvJitLink", {"libnvJitLink.so.13", "libnvJitLink.so.12"}, "nvJitLinkVersion"},
+      {"cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"}, "cublasLtGetVersion"},
+      {"cuBLAS", {"libcublas.so.13", "libcublas.so.12"}, "cublasCreate_v2"},
+      {"cuDNN", {"libcudnn.so.9"}, "cudnnBackendExecute"},
+      {"cuFFT", {"libcufft.so.12", "libcufft.so.11"}, "cufftGetVersion"},
+      {"cuSOLVER", {"libcusolver.so.12", "libcusolver.so.11"}, "cusolverDnCreate"},
+      {"NCCL", {"libnccl.so.2"}, "ncclGetVersion"}};
   std::vector<LibraryFinding> findings;
   for (const Library& library : libraries) findings.push_back({library.name, Find(library)});
   for (const char* file : {"libdevice.10.bc", "ptxas", "nvdisasm"}) {

@@ -1,4 +1,5 @@
-// Concatenations of large arrays: a thread writes a group of neighbours that fill 16 bytes and come from one operand, so that it asks once which one that is, and reads the group in one access.
+// Concatenations of large arrays: a thread writes a group of neighbours that fill 16 bytes and come from one operand,
+// so that it asks once which one that is, and reads the group in one access.
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -19,7 +20,8 @@ constexpr int64_t kMaxOperands = 32;
 int64_t GroupOf(const HloInstruction& concatenate, const EmissionOptions& emission) {
   const Shape& shape = concatenate.shape();
   const int64_t dimension = concatenate.attrs<ConcatenateAttrs>().dimensions[0], minor = shape.rank() - 1;
-  int64_t group = std::min<int64_t>(8, emission.group_bytes / std::max<int64_t>(1, PrimitiveTypeByteSize(shape.element_type())));
+  int64_t group =
+      std::min<int64_t>(8, emission.group_bytes / std::max<int64_t>(1, PrimitiveTypeByteSize(shape.element_type())));
   for (const HloInstruction* operand : concatenate.operands()) {
     while (group > 1 && operand->shape().dimensions(minor) % group != 0) group /= 2;
     if (dimension != minor) break;  // one size for all
@@ -30,7 +32,8 @@ int64_t GroupOf(const HloInstruction& concatenate, const EmissionOptions& emissi
 }  // namespace
 
 bool IsGroupedConcatenate(const HloInstruction& concatenate, const EmissionOptions& emission) {
-  return ShapeUtil::ElementsIn(concatenate.shape()) >= emission.group_elements_from && concatenate.operand_count() <= kMaxOperands && GroupOf(concatenate, emission) > 1;
+  return ShapeUtil::ElementsIn(concatenate.shape()) >= emission.group_elements_from &&
+         concatenate.operand_count() <= kMaxOperands && GroupOf(concatenate, emission) > 1;
 }
 
 absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* instruction) {
@@ -45,7 +48,8 @@ absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* inst
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", b.CreateICmpULT(i, integer(groups)), [&]() -> absl::Status {
     llvm::Value* first = b.CreateMul(i, integer(group), "", true, true);
-    const Index start = Index::FromLinear(LaneIndex::Uniform(first, group, ShapeUtil::ElementsIn(shape)), shape.dimensions());
+    const Index start =
+        Index::FromLinear(LaneIndex::Uniform(first, group, ShapeUtil::ElementsIn(shape)), shape.dimensions());
     const std::vector<LaneIndex> dims = start.Dims(k.context());
     llvm::Value* const along = dims[dimension].Base(k.context());
     int64_t begin = 0;

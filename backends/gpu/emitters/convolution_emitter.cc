@@ -1,7 +1,9 @@
-// Convolutions that are large enough, as products of matrices that are never laid out: a row is a place of the window in one image, a column an output feature, the depth all
-// taps of the window for all input features (tiled_product.h). Groups are a batch. A tap that falls into the padding, or between the elements of a dilated input, is 0.
+// Convolutions that are large enough, as products of matrices that are never laid out: a row is a place of the window
+// in one image, a column an output feature, the depth all taps of the window for all input features (tiled_product.h).
+// Groups are a batch. A tap that falls into the padding, or between the elements of a dilated input, is 0.
 //
-// Which of features and taps is the minor part of the depth follows the input's layout, so that neighbouring threads read neighbours in memory.
+// Which of features and taps is the minor part of the depth follows the input's layout, so that neighbouring threads
+// read neighbours in memory.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
 #include "backends/llvm/elements/element_movement.h"
@@ -19,9 +21,9 @@ using codegen::LaneIndex;
 
 struct ConvolutionSizes {
   int64_t groups = 1;
-  int64_t images = 1;                // of a group, in the result
-  int64_t in_features = 1;           // of a group
-  int64_t out_features = 1;          // of a group
+  int64_t images = 1;                 // of a group, in the result
+  int64_t in_features = 1;            // of a group
+  int64_t out_features = 1;           // of a group
   std::vector<int64_t> places, taps;  // spatial
 
   explicit ConvolutionSizes(const HloInstruction& convolution) {
@@ -49,13 +51,16 @@ class ConvolutionKernel {
         attrs_(convolution_->attrs<ConvolutionAttrs>()),
         numbers_(attrs_.dim_labels),
         sizes_(*convolution_),
-        sum_type_(SumType(Lhs()->shape().element_type(), Rhs()->shape().element_type(), convolution_->shape().element_type())),
+        sum_type_(SumType(Lhs()->shape().element_type(), Rhs()->shape().element_type(),
+                          convolution_->shape().element_type())),
         features_are_minor_(numbers_.input_feature_dimension() == Lhs()->shape().rank() - 1) {}
 
   TiledProduct product() {
     return {.batch = sizes_.groups,
             .depth = sizes_.depth(),
-            .lhs = {.positions = sizes_.rows(), .depth_is_minor = features_are_minor_, .element = [this](auto* g, auto* p, auto* d) { return Input(g, p, d); }},
+            .lhs = {.positions = sizes_.rows(),
+                    .depth_is_minor = features_are_minor_,
+                    .element = [this](auto* g, auto* p, auto* d) { return Input(g, p, d); }},
             .rhs = {.positions = sizes_.out_features,
                     .depth_is_minor = numbers_.kernel_output_feature_dimension() != Rhs()->shape().rank() - 1,
                     .element = [this](auto* g, auto* p, auto* d) { return Weight(g, p, d); }},
@@ -70,7 +75,8 @@ class ConvolutionKernel {
   LaneIndex Below(llvm::Value* value, int64_t limit) { return LaneIndex::Uniform(value, 1, limit); }
   // group * size + index
   llvm::Value* InGroup(llvm::Value* group, int64_t size, llvm::Value* index) {
-    return sizes_.groups == 1 ? index : b_.CreateAdd(b_.CreateMul(group, Int(size), "", true, true), index, "", true, true);
+    return sizes_.groups == 1 ? index
+                              : b_.CreateAdd(b_.CreateMul(group, Int(size), "", true, true), index, "", true, true);
   }
 
   struct Depth {
@@ -78,7 +84,8 @@ class ConvolutionKernel {
     llvm::Value* tap;  // row-major among the window's
   };
   Depth Split(llvm::Value* depth) {
-    if (features_are_minor_) return {b_.CreateURem(depth, Int(sizes_.in_features)), b_.CreateUDiv(depth, Int(sizes_.in_features))};
+    if (features_are_minor_)
+      return {b_.CreateURem(depth, Int(sizes_.in_features)), b_.CreateUDiv(depth, Int(sizes_.in_features))};
     const int64_t taps = Product(sizes_.taps);
     return {b_.CreateUDiv(depth, Int(taps)), b_.CreateURem(depth, Int(taps))};
   }
@@ -102,9 +109,11 @@ class ConvolutionKernel {
     const Depth split = Split(depth);
     const int64_t places = Product(sizes_.places);
     llvm::Value* image = b_.CreateUDiv(row, Int(places));
-    const std::vector<llvm::Value*> place = Parts(b_.CreateURem(row, Int(places)), sizes_.places), tap = Parts(split.tap, sizes_.taps);
+    const std::vector<llvm::Value*> place = Parts(b_.CreateURem(row, Int(places)), sizes_.places),
+                                    tap = Parts(split.tap, sizes_.taps);
     if (attrs_.batch_group_count > 1) image = InGroup(group, sizes_.images, image);
-    llvm::Value* feature = attrs_.feature_group_count > 1 ? InGroup(group, sizes_.in_features, split.feature) : split.feature;
+    llvm::Value* feature =
+        attrs_.feature_group_count > 1 ? InGroup(group, sizes_.in_features, split.feature) : split.feature;
     std::vector<LaneIndex> at(shape.rank());
     at[numbers_.input_batch_dimension()] = Below(image, shape.dimensions(numbers_.input_batch_dimension()));
     at[numbers_.input_feature_dimension()] = Below(feature, shape.dimensions(numbers_.input_feature_dimension()));
@@ -112,17 +121,21 @@ class ConvolutionKernel {
     for (size_t s = 0; s < place.size(); ++s) {
       const Window::Dimension& w = attrs_.window.dimensions[s];
       const int64_t dimension = numbers_.input_spatial_dimensions()[s], size = shape.dimensions(dimension);
-      llvm::Value* dilated = b_.CreateAdd(b_.CreateMul(place[s], Int(w.stride)), b_.CreateMul(tap[s], Int(w.window_dilation)));
+      llvm::Value* dilated =
+          b_.CreateAdd(b_.CreateMul(place[s], Int(w.stride)), b_.CreateMul(tap[s], Int(w.window_dilation)));
       dilated = b_.CreateSub(dilated, Int(w.padding_low));
       hit = b_.CreateAnd(hit, b_.CreateICmpULT(dilated, Int(size == 0 ? 0 : (size - 1) * w.base_dilation + 1)));
-      if (w.base_dilation > 1) hit = b_.CreateAnd(hit, b_.CreateICmpEQ(b_.CreateURem(dilated, Int(w.base_dilation)), Int(0)));
+      if (w.base_dilation > 1)
+        hit = b_.CreateAnd(hit, b_.CreateICmpEQ(b_.CreateURem(dilated, Int(w.base_dilation)), Int(0)));
       at[dimension] = Below(w.base_dilation > 1 ? b_.CreateUDiv(dilated, Int(w.base_dilation)) : dilated, size);
     }
     auto load = [&]() -> absl::StatusOr<codegen::Carried> {
       HILO_ASSIGN_OR_RETURN(ElementValue value, Generate(Lhs(), at));
       return codegen::Pack({value});
     };
-    auto zero = [&]() -> absl::StatusOr<codegen::Carried> { return codegen::Pack({codegen::EmitZero(k_.context(), sum_type_)}); };
+    auto zero = [&]() -> absl::StatusOr<codegen::Carried> {
+      return codegen::Pack({codegen::EmitZero(k_.context(), sum_type_)});
+    };
     HILO_ASSIGN_OR_RETURN(codegen::Carried value, codegen::EmitBranches(k_.context(), "tap", hit, load, zero));
     return codegen::Unpack(value, {&sum_type_, 1})[0];
   }
@@ -133,10 +146,12 @@ class ConvolutionKernel {
     const std::vector<llvm::Value*> tap = Parts(split.tap, sizes_.taps);
     std::vector<LaneIndex> at(shape.rank());
     at[numbers_.kernel_input_feature_dimension()] = Below(split.feature, sizes_.in_features);
-    at[numbers_.kernel_output_feature_dimension()] = Below(InGroup(group, sizes_.out_features, column), sizes_.groups * sizes_.out_features);
+    at[numbers_.kernel_output_feature_dimension()] =
+        Below(InGroup(group, sizes_.out_features, column), sizes_.groups * sizes_.out_features);
     for (size_t s = 0; s < tap.size(); ++s) {
       const Window::Dimension& w = attrs_.window.dimensions[s];
-      at[numbers_.kernel_spatial_dimensions()[s]] = Below(w.window_reversal ? b_.CreateSub(Int(w.size - 1), tap[s]) : tap[s], w.size);
+      at[numbers_.kernel_spatial_dimensions()[s]] =
+          Below(w.window_reversal ? b_.CreateSub(Int(w.size - 1), tap[s]) : tap[s], w.size);
     }
     return Generate(Rhs(), std::move(at));
   }
@@ -147,9 +162,13 @@ class ConvolutionKernel {
     const std::vector<llvm::Value*> place = Parts(b_.CreateURem(row, Int(places)), sizes_.places);
     std::vector<LaneIndex> at(shape.rank());
     at[numbers_.output_batch_dimension()] = Below(b_.CreateUDiv(row, Int(places)), sizes_.images);
-    at[numbers_.output_feature_dimension()] = Below(InGroup(group, sizes_.out_features, column), sizes_.groups * sizes_.out_features);
-    for (size_t s = 0; s < place.size(); ++s) at[numbers_.output_spatial_dimensions()[s]] = Below(place[s], sizes_.places[s]);
-    k_.ArrayOf(instruction_).Store(k_.context(), Index(std::move(at)), codegen::EmitConvert(k_.context(), sum_type_, shape.element_type(), sum));
+    at[numbers_.output_feature_dimension()] =
+        Below(InGroup(group, sizes_.out_features, column), sizes_.groups * sizes_.out_features);
+    for (size_t s = 0; s < place.size(); ++s)
+      at[numbers_.output_spatial_dimensions()[s]] = Below(place[s], sizes_.places[s]);
+    k_.ArrayOf(instruction_)
+        .Store(k_.context(), Index(std::move(at)),
+               codegen::EmitConvert(k_.context(), sum_type_, shape.element_type(), sum));
     return absl::OkStatus();
   }
 

@@ -1,5 +1,5 @@
-// Dots that are large enough: tiles of the result, a block each (tiled_product.h). Operands are element generators like any other, so whatever is fused into them, their types
-// and the order of their dimensions cost nothing extra.
+// Dots that are large enough: tiles of the result, a block each (tiled_product.h). Operands are element generators like
+// any other, so whatever is fused into them, their types and the order of their dimensions cost nothing extra.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -7,8 +7,8 @@
 #include "backends/gpu/emitters/tiled_product.h"
 #include "backends/llvm/elements/element_ops.h"
 #include "base/status_macros.h"
-#include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/reduction/sum_type.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {
@@ -17,7 +17,8 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-std::vector<int64_t> FreeDimensions(const Shape& shape, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+std::vector<int64_t> FreeDimensions(const Shape& shape, const std::vector<int64_t>& batch,
+                                    const std::vector<int64_t>& contracting) {
   std::vector<int64_t> free;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) free.push_back(d);
@@ -37,9 +38,13 @@ struct Side {
   std::vector<int64_t> batch, free, contracting;
   std::vector<int64_t> batch_sizes, free_sizes, contracting_sizes;
 
-  static Side Of(const HloInstruction* operand, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+  static Side Of(const HloInstruction* operand, const std::vector<int64_t>& batch,
+                 const std::vector<int64_t>& contracting) {
     const Shape& shape = operand->shape();
-    Side side{.operand = operand, .batch = batch, .free = FreeDimensions(shape, batch, contracting), .contracting = contracting};
+    Side side{.operand = operand,
+              .batch = batch,
+              .free = FreeDimensions(shape, batch, contracting),
+              .contracting = contracting};
     side.batch_sizes = SizesOf(shape, batch);
     side.free_sizes = SizesOf(shape, side.free);
     side.contracting_sizes = SizesOf(shape, contracting);
@@ -77,11 +82,14 @@ absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction)
   const DotAttrs& attrs = dot->attrs<DotAttrs>();
   const Side lhs = Side::Of(dot->operand(0), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
   const Side rhs = Side::Of(dot->operand(1), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
-  const PrimitiveType type = dot->shape().element_type(), sum_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
+  const PrimitiveType type = dot->shape().element_type(),
+                      sum_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
   KernelEmitter k(&program, instruction);
   auto product_side = [&](const Side& side) {
-    auto element = [&k, &side, sum_type](llvm::Value* batch, llvm::Value* position, llvm::Value* depth) -> absl::StatusOr<ElementValue> {
-      HILO_ASSIGN_OR_RETURN(ElementValue value, k.elements().Generate(side.operand, IndexIn(k, side, batch, position, depth)));
+    auto element = [&k, &side, sum_type](llvm::Value* batch, llvm::Value* position,
+                                         llvm::Value* depth) -> absl::StatusOr<ElementValue> {
+      HILO_ASSIGN_OR_RETURN(ElementValue value,
+                            k.elements().Generate(side.operand, IndexIn(k, side, batch, position, depth)));
       return codegen::EmitConvert(k.context(), side.operand->shape().element_type(), sum_type, value);
     };
     return ProductSide{.positions = side.free_count(), .depth_is_minor = side.DepthIsMinor(), .element = element};
@@ -90,7 +98,8 @@ absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction)
     std::vector<LaneIndex> at = k.Delinearize(batch, lhs.batch_sizes);
     for (LaneIndex& index : k.Delinearize(m, lhs.free_sizes)) at.push_back(index);
     for (LaneIndex& index : k.Delinearize(n, rhs.free_sizes)) at.push_back(index);
-    k.ArrayOf(instruction).Store(k.context(), Index(std::move(at)), codegen::EmitConvert(k.context(), sum_type, type, sum));
+    k.ArrayOf(instruction)
+        .Store(k.context(), Index(std::move(at)), codegen::EmitConvert(k.context(), sum_type, type, sum));
     return absl::OkStatus();
   };
   const TiledProduct product{.batch = Product(lhs.batch_sizes),

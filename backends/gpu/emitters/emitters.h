@@ -35,8 +35,10 @@ absl::Status EmitFft(ProgramEmitter& program, const HloInstruction* instruction)
 absl::Status EmitCholesky(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction);
 
-// Makes result leaf `leaf` of `instruction` equal to `operand`, unless they are one memory: what updates begin with. `operand` may be fused.
-absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* instruction, int64_t leaf, const HloInstruction* operand);
+// Makes result leaf `leaf` of `instruction` equal to `operand`, unless they are one memory: what updates begin with.
+// `operand` may be fused.
+absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* instruction, int64_t leaf,
+                               const HloInstruction* operand);
 
 // Whether the tiled kernels serve the instruction.
 bool IsTiledTranspose(const HloInstruction& transpose);
@@ -50,14 +52,17 @@ bool IsTiledConvolution(const HloInstruction& convolution, const ProgramEmitter&
 int BlockFor(int64_t count);
 
 // Adds a kernel of a thread for each of `count` numbers, over `arguments`.
-absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count, std::vector<KernelArgument> arguments,
+absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count,
+                         std::vector<KernelArgument> arguments,
                          absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body);
 
-// Element `i` (i64, row-major) of the results of a loop, in a kernel of which the instruction is a part; all `count` elements, of which there are few.
+// Element `i` (i64, row-major) of the results of a loop, in a kernel of which the instruction is a part; all `count`
+// elements, of which there are few.
 absl::Status EmitLoopElement(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* i);
 absl::Status EmitLoopElements(KernelEmitter& k, const HloInstruction* instruction, int64_t count);
 
-// Whether the instruction is a dynamic-update-slice, perhaps fused, whose result has the memory of its operand; element `i` of the update, put there.
+// Whether the instruction is a dynamic-update-slice, perhaps fused, whose result has the memory of its operand; element
+// `i` of the update, put there.
 bool UpdatesInPlace(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitUpdateOfWindow(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* i);
 

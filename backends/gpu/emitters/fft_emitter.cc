@@ -1,9 +1,11 @@
-// Fourier transforms by passes of one radix each (Stockham's form, which needs no reordering). A pass over a dimension of n elements, with l = n / (radix * m):
+// Fourier transforms by passes of one radix each (Stockham's form, which needs no reordering). A pass over a dimension
+// of n elements, with l = n / (radix * m):
 //
 //   y[k + (radix j + t) m] = sum over q < radix of w^(t (j + q l) m) x[k + (j + q l) m],   w the n-th root of unity
 //
-// for all j < l, k < m, t < radix; m begins at 1 and grows by the radix. A thread computes one element of y, with the roots from a table. Large prime factors are passes of their
-// own: right, and slow. Transforms of real data are complex ones whose spectrum is cut off, or filled up with its conjugates.
+// for all j < l, k < m, t < radix; m begins at 1 and grows by the radix. A thread computes one element of y, with the
+// roots from a table. Large prime factors are passes of their own: right, and slow. Transforms of real data are complex
+// ones whose spectrum is cut off, or filled up with its conjugates.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -41,7 +43,8 @@ std::shared_ptr<const Literal> RootsOf(int64_t n, PrimitiveType type, bool inver
   if (!literal.ok()) return nullptr;
   const absl::Span<std::complex<T>> roots = literal->template data<std::complex<T>>();
   for (int64_t i = 0; i < n; ++i) {
-    const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(i) / static_cast<long double>(n);
+    const long double angle =
+        2 * std::numbers::pi_v<long double> * static_cast<long double>(i) / static_cast<long double>(n);
     roots[i] = {static_cast<T>(std::cos(angle)), static_cast<T>(inverse ? std::sin(angle) : -std::sin(angle))};
   }
   return std::make_shared<const Literal>(*std::move(literal));
@@ -62,13 +65,16 @@ class Transform {
     const Shape& shape = instruction_->operand(0)->shape();
     now_ = KernelArgument::Slice(operand, false);
     now_is_real_ = !IsComplexType(shape.element_type());
-    const int64_t largest = std::max(ShapeUtil::ElementsIn(shape), ShapeUtil::ElementsIn(instruction_->shape())) * PrimitiveTypeByteSize(type_) * 2;
-    for (KernelArgument& buffer : scratch_) buffer = KernelArgument::Scratch(program_.AllocateScratch(largest), largest, true);
+    const int64_t largest = std::max(ShapeUtil::ElementsIn(shape), ShapeUtil::ElementsIn(instruction_->shape())) *
+                            PrimitiveTypeByteSize(type_) * 2;
+    for (KernelArgument& buffer : scratch_)
+      buffer = KernelArgument::Scratch(program_.AllocateScratch(largest), largest, true);
 
     const size_t rank = sizes_.size(), count = attrs_.fft_length.size();
     // The minor-most dimension first; for IRFFT it is last.
     if (attrs_.fft_type != FftType::kIrfft) HILO_RETURN_IF_ERROR(Dimension(rank - 1));
-    if (attrs_.fft_type == FftType::kRfft) HILO_RETURN_IF_ERROR(Resize(instruction_->shape().dimensions(static_cast<int64_t>(rank) - 1)));
+    if (attrs_.fft_type == FftType::kRfft)
+      HILO_RETURN_IF_ERROR(Resize(instruction_->shape().dimensions(static_cast<int64_t>(rank) - 1)));
     for (size_t d = rank - 1; d-- > rank - count;) HILO_RETURN_IF_ERROR(Dimension(d));
     if (attrs_.fft_type == FftType::kIrfft) {
       HILO_RETURN_IF_ERROR(Resize(attrs_.fft_length.back()));
@@ -90,8 +96,10 @@ class Transform {
     return x;
   }
 
-  // A kernel of a thread for each of `count` elements, from the array that is now to the next scratch buffer, which is then the one that is now.
-  absl::Status Kernel(int64_t count, std::vector<KernelArgument> more, const KernelArgument& to, absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body) {
+  // A kernel of a thread for each of `count` elements, from the array that is now to the next scratch buffer, which is
+  // then the one that is now.
+  absl::Status Kernel(int64_t count, std::vector<KernelArgument> more, const KernelArgument& to,
+                      absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body) {
     std::vector<KernelArgument> arguments{now_, to};
     arguments[0].written = false;
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -114,16 +122,21 @@ class Transform {
     int64_t inner = 1;
     for (size_t i = d + 1; i < sizes_.size(); ++i) inner *= sizes_[i];
     const std::vector<int64_t> radices = RadicesOf(n);
-    std::shared_ptr<const Literal> roots = type_ == C64 ? RootsOf<float>(n, type_, inverse_) : RootsOf<double>(n, type_, inverse_);
+    std::shared_ptr<const Literal> roots =
+        type_ == C64 ? RootsOf<float>(n, type_, inverse_) : RootsOf<double>(n, type_, inverse_);
     HILO_RET_CHECK(roots != nullptr) << "the roots of unity of " << n;
-    const BufferSlice table{.kind = StorageKind::kConstant, .index = program_.ConstantIndex(roots), .size = n * PrimitiveTypeByteSize(type_)};
+    const BufferSlice table{.kind = StorageKind::kConstant,
+                            .index = program_.ConstantIndex(roots),
+                            .size = n * PrimitiveTypeByteSize(type_)};
     int64_t m = 1;
     for (size_t pass = 0; pass < radices.size(); ++pass) {
       const int64_t radix = radices[pass];
       const bool scales = inverse_ && pass + 1 == radices.size();
       const KernelArgument& to = Next();
-      const std::vector<KernelArgument> more{KernelArgument::Slice(table, false), KernelArgument::Integer(radix), KernelArgument::Integer(m)};
-      HILO_RETURN_IF_ERROR(Kernel(count, more, to, [&](KernelEmitter& k, llvm::Value* i) { return Pass(k, i, n, inner, count, scales); }));
+      const std::vector<KernelArgument> more{KernelArgument::Slice(table, false), KernelArgument::Integer(radix),
+                                             KernelArgument::Integer(m)};
+      HILO_RETURN_IF_ERROR(Kernel(
+          count, more, to, [&](KernelEmitter& k, llvm::Value* i) { return Pass(k, i, n, inner, count, scales); }));
       Now(to);
       m *= radix;
     }
@@ -142,14 +155,18 @@ class Transform {
       llvm::Value* position = b.CreateMul(b.CreateAdd(j, b.CreateMul(q, l)), m);
       llvm::Value* from = b.CreateAdd(origin, b.CreateMul(b.CreateAdd(within, position), Int(k, inner)));
       const ElementValue x = LoadNow(k, from, count);
-      const ElementValue w = Array(k, 2, type_, n).Load(k.context(), At(b.CreateURem(b.CreateMul(t, position), Int(k, n)), n));
-      HILO_ASSIGN_OR_RETURN(ElementValue product, codegen::EmitBinaryOp(k.context(), HloOpcode::kMultiply, type_, x, w));
+      const ElementValue w =
+          Array(k, 2, type_, n).Load(k.context(), At(b.CreateURem(b.CreateMul(t, position), Int(k, n)), n));
+      HILO_ASSIGN_OR_RETURN(ElementValue product,
+                            codegen::EmitBinaryOp(k.context(), HloOpcode::kMultiply, type_, x, w));
       return Carried{b.CreateFAdd(carried[0], product.re), b.CreateFAdd(carried[1], product.im)};
     };
     llvm::Value* zero = codegen::EmitZero(k.context(), ComplexComponentType(type_)).re;
-    HILO_ASSIGN_OR_RETURN(Carried sum, codegen::EmitLoop(k.context(), "radix", Int(k, 0), radix, 1, {zero, zero}, turn));
+    HILO_ASSIGN_OR_RETURN(Carried sum,
+                          codegen::EmitLoop(k.context(), "radix", Int(k, 0), radix, 1, {zero, zero}, turn));
     if (scales) {
-      for (llvm::Value*& part : sum) part = b.CreateFDiv(part, llvm::ConstantFP::get(part->getType(), static_cast<double>(n)));
+      for (llvm::Value*& part : sum)
+        part = b.CreateFDiv(part, llvm::ConstantFP::get(part->getType(), static_cast<double>(n)));
     }
     Array(k, 1, type_, count).Store(k.context(), At(i, count), {sum[0], sum[1]});
     return absl::OkStatus();

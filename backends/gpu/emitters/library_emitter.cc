@@ -1,6 +1,6 @@
 // Instructions that go to libraries.
-#include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/thunks/library_thunks.h"
 #include "backends/llvm/elements/element_movement.h"
@@ -12,9 +12,11 @@ namespace hilo::gpu {
 namespace {
 
 // The memory of a fusion's parameter, or of an operand outside of one.
-absl::StatusOr<BufferSlice> SliceOfOperand(ProgramEmitter& program, const HloInstruction* fusion, const HloInstruction* operand) {
+absl::StatusOr<BufferSlice> SliceOfOperand(ProgramEmitter& program, const HloInstruction* fusion,
+                                           const HloInstruction* operand) {
   if (operand == nullptr) return BufferSlice{};
-  if (operand->IsParameter() && fusion->opcode() == HloOpcode::kFusion) operand = fusion->operand(operand->parameter_number());
+  if (operand->IsParameter() && fusion->opcode() == HloOpcode::kFusion)
+    operand = fusion->operand(operand->parameter_number());
   return program.SliceOf(operand);
 }
 
@@ -29,7 +31,8 @@ absl::StatusOr<bool> EmitGemm(ProgramEmitter& program, const HloInstruction* ins
   HILO_ASSIGN_OR_RETURN(const BufferSlice bias, SliceOfOperand(program, instruction, match->bias));
   const int64_t bytes = algorithm->workspace_bytes;
   const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
-  program.Add(std::make_unique<GemmThunk>(instruction->name(), *match, *algorithm, a, b, c, program.assignment().slice(instruction), bias, workspace));
+  program.Add(std::make_unique<GemmThunk>(instruction->name(), *match, *algorithm, a, b, c,
+                                          program.assignment().slice(instruction), bias, workspace));
   return true;
 }
 
@@ -44,8 +47,8 @@ absl::StatusOr<bool> EmitConvolutionCall(ProgramEmitter& program, const HloInstr
   HILO_ASSIGN_OR_RETURN(const BufferSlice bias, SliceOfOperand(program, instruction, match->bias));
   const int64_t bytes = algorithm->workspace_bytes;
   const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
-  program.Add(std::make_unique<ConvolutionThunk>(instruction->name(), match->descriptor, *algorithm, lhs, rhs, program.assignment().slice(instruction), residual, bias,
-                                                 workspace));
+  program.Add(std::make_unique<ConvolutionThunk>(instruction->name(), match->descriptor, *algorithm, lhs, rhs,
+                                                 program.assignment().slice(instruction), residual, bias, workspace));
   return true;
 }
 
@@ -60,7 +63,9 @@ absl::StatusOr<bool> EmitFusionCall(ProgramEmitter& program, const HloInstructio
 codegen::IrArray ArrayAt(KernelEmitter& k, int64_t argument, PrimitiveType type, int64_t count) {
   return {.pointer = k.extra(argument), .shape = ShapeUtil::MakeShape(type, {count}), .alignment = kDeviceAlignment};
 }
-codegen::Index Linear(llvm::Value* i, int64_t count) { return codegen::Index({codegen::LaneIndex::Uniform(i, 1, count)}); }
+codegen::Index Linear(llvm::Value* i, int64_t count) {
+  return codegen::Index({codegen::LaneIndex::Uniform(i, 1, count)});
+}
 
 // The library leaves out the division by the number of points.
 absl::Status EmitScale(ProgramEmitter& program, const HloInstruction* instruction, PrimitiveType part, int64_t points) {
@@ -69,7 +74,8 @@ absl::Status EmitScale(ProgramEmitter& program, const HloInstruction* instructio
   return EmitThreads(program, instruction, count, {result}, [&](KernelEmitter& k, llvm::Value* i) {
     const codegen::IrArray array = ArrayAt(k, 0, part, count);
     llvm::Value* x = array.Load(k.context(), Linear(i, count)).re;
-    array.Store(k.context(), Linear(i, count), {k.b().CreateFDiv(x, llvm::ConstantFP::get(x->getType(), static_cast<double>(points)))});
+    array.Store(k.context(), Linear(i, count),
+                {k.b().CreateFDiv(x, llvm::ConstantFP::get(x->getType(), static_cast<double>(points)))});
     return absl::OkStatus();
   });
 }
@@ -77,7 +83,9 @@ absl::Status EmitScale(ProgramEmitter& program, const HloInstruction* instructio
 absl::StatusOr<bool> EmitFftCall(ProgramEmitter& program, const HloInstruction* instruction) {
   const FftAttrs& attrs = instruction->attrs<FftAttrs>();
   const PrimitiveType type = instruction->operand(0)->shape().element_type();
-  FftDescriptor fft{.type = attrs.fft_type, .part = IsComplexType(type) ? ComplexComponentType(type) : type, .lengths = attrs.fft_length};
+  FftDescriptor fft{.type = attrs.fft_type,
+                    .part = IsComplexType(type) ? ComplexComponentType(type) : type,
+                    .lengths = attrs.fft_length};
   const Shape& in_time = fft.type == FftType::kRfft ? instruction->operand(0)->shape() : instruction->shape();
   if (ShapeUtil::ElementsIn(in_time) == 0 || fft.lengths.empty()) return false;
   fft.batch = ShapeUtil::ElementsIn(in_time) / fft.Points();
@@ -87,29 +95,36 @@ absl::StatusOr<bool> EmitFftCall(ProgramEmitter& program, const HloInstruction* 
   const int64_t copied = fft.type == FftType::kIrfft ? fft.InputBytes() : 0;
   const KernelArgument copy = KernelArgument::Scratch(program.AllocateScratch(copied), copied, true);
   const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(*bytes), *bytes, true);
-  program.Add(std::make_unique<FftThunk>(instruction->name(), fft, in, program.assignment().slice(instruction), copy, workspace));
+  program.Add(std::make_unique<FftThunk>(instruction->name(), fft, in, program.assignment().slice(instruction), copy,
+                                         workspace));
   if (fft.IsInverse()) HILO_RETURN_IF_ERROR(EmitScale(program, instruction, fft.part, fft.Points()));
   return true;
 }
 
-SolverArray ArrayLike(const Shape& shape) { return {.type = shape.element_type(), .dimensions = {shape.dimensions().begin(), shape.dimensions().end()}}; }
+SolverArray ArrayLike(const Shape& shape) {
+  return {.type = shape.element_type(), .dimensions = {shape.dimensions().begin(), shape.dimensions().end()}};
+}
 
-// Row-major matrices are the transposes of LAPACK's: l l^H = a is u^H u = a^T with u = l^T, so the other triangle is asked for. What the library leaves elsewhere becomes 0, and
-// matrices without a factor NaN.
+// Row-major matrices are the transposes of LAPACK's: l l^H = a is u^H u = a^T with u = l^T, so the other triangle is
+// asked for. What the library leaves elsewhere becomes 0, and matrices without a factor NaN.
 absl::StatusOr<bool> EmitCholeskyCall(ProgramEmitter& program, const HloInstruction* instruction) {
   const Shape& shape = instruction->shape();
   const int64_t count = ShapeUtil::ElementsIn(shape), n = shape.dimensions(shape.rank() - 1);
   const PrimitiveType type = shape.element_type();
   if (count == 0 || !program.emission().libraries->SelectSolver("potrf", type, n, count / (n * n))) return false;
   const bool lower = instruction->attrs<CholeskyAttrs>().lower;
-  SolverCall call{.routine = "potrf", .operands = {ArrayLike(shape)}, .results = {ArrayLike(shape), ArrayLike(shape)}, .attributes = {{"uplo", lower ? 'U' : 'L'}}};
+  SolverCall call{.routine = "potrf",
+                  .operands = {ArrayLike(shape)},
+                  .results = {ArrayLike(shape), ArrayLike(shape)},
+                  .attributes = {{"uplo", lower ? 'U' : 'L'}}};
   call.results[1].type = S32;
   call.results[1].dimensions.resize(shape.rank() - 2);
   HILO_ASSIGN_OR_RETURN(const BufferSlice operand, program.SliceOf(instruction->operand(0)));
   const int64_t info_bytes = count / (n * n) * 4;
   KernelArgument info = KernelArgument::Scratch(program.AllocateScratch(info_bytes), info_bytes, true);
   const KernelArgument result = KernelArgument::Slice(program.assignment().slice(instruction), true);
-  program.Add(std::make_unique<SolverThunk>(instruction->name(), std::move(call), std::vector<KernelArgument>{KernelArgument::Slice(operand, false)},
+  program.Add(std::make_unique<SolverThunk>(instruction->name(), std::move(call),
+                                            std::vector<KernelArgument>{KernelArgument::Slice(operand, false)},
                                             std::vector<KernelArgument>{result, info}));
 
   const auto is_failed = [&](KernelEmitter& k, llvm::Value* matrix) {
@@ -118,16 +133,21 @@ absl::StatusOr<bool> EmitCholeskyCall(ProgramEmitter& program, const HloInstruct
   // Not every implementation tells of a NaN, or carries it on: each number of the diagonal is looked at.
   KernelArgument read = result;
   read.written = false;
-  HILO_RETURN_IF_ERROR(EmitThreads(program, instruction, count / n, {read, info}, [&](KernelEmitter& k, llvm::Value* i) {
-    llvm::IRBuilder<>& b = k.b();
-    auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
-    llvm::Value* x = ArrayAt(k, 0, type, count).Load(k.context(), Linear(b.CreateAdd(b.CreateMul(i, integer(n)), b.CreateURem(i, integer(n))), count)).re;
-    return k.If("nan", b.CreateFCmpUNO(x, x), [&] {
-      llvm::Value* flag = b.CreateGEP(b.getInt32Ty(), k.extra(1), b.CreateUDiv(i, integer(n)));
-      b.CreateAtomicRMW(llvm::AtomicRMWInst::Or, flag, b.getInt32(1), llvm::MaybeAlign(4), llvm::AtomicOrdering::Monotonic);
-      return absl::OkStatus();
-    });
-  }));
+  HILO_RETURN_IF_ERROR(
+      EmitThreads(program, instruction, count / n, {read, info}, [&](KernelEmitter& k, llvm::Value* i) {
+        llvm::IRBuilder<>& b = k.b();
+        auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+        llvm::Value* x =
+            ArrayAt(k, 0, type, count)
+                .Load(k.context(), Linear(b.CreateAdd(b.CreateMul(i, integer(n)), b.CreateURem(i, integer(n))), count))
+                .re;
+        return k.If("nan", b.CreateFCmpUNO(x, x), [&] {
+          llvm::Value* flag = b.CreateGEP(b.getInt32Ty(), k.extra(1), b.CreateUDiv(i, integer(n)));
+          b.CreateAtomicRMW(llvm::AtomicRMWInst::Or, flag, b.getInt32(1), llvm::MaybeAlign(4),
+                            llvm::AtomicOrdering::Monotonic);
+          return absl::OkStatus();
+        });
+      }));
   info.written = false;
   HILO_RETURN_IF_ERROR(EmitThreads(program, instruction, count, {result, info}, [&](KernelEmitter& k, llvm::Value* i) {
     llvm::IRBuilder<>& b = k.b();
@@ -135,35 +155,45 @@ absl::StatusOr<bool> EmitCholeskyCall(ProgramEmitter& program, const HloInstruct
     const codegen::IrArray factors = ArrayAt(k, 0, type, count);
     llvm::Value *row = b.CreateURem(b.CreateUDiv(i, integer(n)), integer(n)), *column = b.CreateURem(i, integer(n));
     llvm::Value* other = lower ? b.CreateICmpUGT(column, row) : b.CreateICmpULT(column, row);
-    const codegen::ElementValue value = factors.Load(k.context(), Linear(i, count)), zero = codegen::EmitZero(k.context(), type);
+    const codegen::ElementValue value = factors.Load(k.context(), Linear(i, count)),
+                                zero = codegen::EmitZero(k.context(), type);
     codegen::ElementValue nan = zero;
     nan.re = llvm::ConstantFP::getNaN(zero.re->getType());
     const codegen::ElementValue factor = codegen::EmitSelect(k.context(), other, zero, value);
-    factors.Store(k.context(), Linear(i, count), codegen::EmitSelect(k.context(), is_failed(k, b.CreateUDiv(i, integer(n * n))), nan, factor));
+    factors.Store(k.context(), Linear(i, count),
+                  codegen::EmitSelect(k.context(), is_failed(k, b.CreateUDiv(i, integer(n * n))), nan, factor));
     return absl::OkStatus();
   }));
   return true;
 }
 
-// op(a) x = b is x^T op(a)^T = b^T, and a^T and b^T are what row-major a and b are to LAPACK: the other side and triangle, and op(a)^T is op of a^T.
+// op(a) x = b is x^T op(a)^T = b^T, and a^T and b^T are what row-major a and b are to LAPACK: the other side and
+// triangle, and op(a)^T is op of a^T.
 absl::StatusOr<bool> EmitTriangularSolveCall(ProgramEmitter& program, const HloInstruction* instruction) {
   const TriangularSolveAttrs& attrs = instruction->attrs<TriangularSolveAttrs>();
   const Shape &a = instruction->operand(0)->shape(), &shape = instruction->shape();
   const int64_t n = a.dimensions(a.rank() - 1);
   if (ShapeUtil::ElementsIn(shape) == 0 || ShapeUtil::ElementsIn(a) == 0) return false;
-  if (!program.emission().libraries->SelectSolver("trsm", a.element_type(), n, ShapeUtil::ElementsIn(a) / (n * n))) return false;
+  if (!program.emission().libraries->SelectSolver("trsm", a.element_type(), n, ShapeUtil::ElementsIn(a) / (n * n)))
+    return false;
   SolverArray right = ArrayLike(shape);  // rows and columns change places
   std::swap(right.dimensions[shape.rank() - 2], right.dimensions[shape.rank() - 1]);
-  const char transpose = attrs.transpose_a == TransposeKind::kTranspose ? 'T' : attrs.transpose_a == TransposeKind::kAdjoint ? 'C' : 'N';
+  const char transpose = attrs.transpose_a == TransposeKind::kTranspose ? 'T'
+                         : attrs.transpose_a == TransposeKind::kAdjoint ? 'C'
+                                                                        : 'N';
   SolverCall call{.routine = "trsm",
                   .operands = {ArrayLike(a), right},
                   .results = {right},
-                  .attributes = {{"side", attrs.left_side ? 'R' : 'L'}, {"uplo", attrs.lower ? 'U' : 'L'}, {"trans_x", transpose}, {"diag", attrs.unit_diagonal ? 'U' : 'N'}}};
+                  .attributes = {{"side", attrs.left_side ? 'R' : 'L'},
+                                 {"uplo", attrs.lower ? 'U' : 'L'},
+                                 {"trans_x", transpose},
+                                 {"diag", attrs.unit_diagonal ? 'U' : 'N'}}};
   HILO_ASSIGN_OR_RETURN(const BufferSlice triangle, program.SliceOf(instruction->operand(0)));
   HILO_ASSIGN_OR_RETURN(const BufferSlice given, program.SliceOf(instruction->operand(1)));
-  program.Add(std::make_unique<SolverThunk>(instruction->name(), std::move(call),
-                                            std::vector<KernelArgument>{KernelArgument::Slice(triangle, false), KernelArgument::Slice(given, false)},
-                                            std::vector<KernelArgument>{KernelArgument::Slice(program.assignment().slice(instruction), true)}));
+  program.Add(std::make_unique<SolverThunk>(
+      instruction->name(), std::move(call),
+      std::vector<KernelArgument>{KernelArgument::Slice(triangle, false), KernelArgument::Slice(given, false)},
+      std::vector<KernelArgument>{KernelArgument::Slice(program.assignment().slice(instruction), true)}));
   return true;
 }
 
@@ -172,16 +202,11 @@ absl::StatusOr<bool> EmitTriangularSolveCall(ProgramEmitter& program, const HloI
 absl::StatusOr<bool> EmitLibraryCall(ProgramEmitter& program, const HloInstruction* instruction) {
   if (program.emission().libraries == nullptr) return false;
   switch (instruction->opcode()) {
-    case HloOpcode::kCholesky:
-      return EmitCholeskyCall(program, instruction);
-    case HloOpcode::kFft:
-      return EmitFftCall(program, instruction);
-    case HloOpcode::kFusion:
-      return EmitFusionCall(program, instruction);
-    case HloOpcode::kTriangularSolve:
-      return EmitTriangularSolveCall(program, instruction);
-    default:
-      return false;
+    case HloOpcode::kCholesky: return EmitCholeskyCall(program, instruction);
+    case HloOpcode::kFft: return EmitFftCall(program, instruction);
+    case HloOpcode::kFusion: return EmitFusionCall(program, instruction);
+    case HloOpcode::kTriangularSolve: return EmitTriangularSolveCall(program, instruction);
+    default: return false;
   }
 }
 

@@ -1,4 +1,5 @@
-// cholesky and triangular-solve by substitution: simple kernels, right for all types. A block factors a matrix, column by column; a thread solves for one right-hand side.
+// cholesky and triangular-solve by substitution: simple kernels, right for all types. A block factors a matrix, column
+// by column; a thread solves for one right-hand side.
 #include <cmath>
 #include <limits>
 
@@ -21,19 +22,25 @@ class Numbers {
  public:
   Numbers(KernelEmitter& k, PrimitiveType type) : k_(k), b_(k.b()), type_(type) {}
 
-  absl::StatusOr<ElementValue> Op(HloOpcode opcode, ElementValue x, ElementValue y) { return codegen::EmitBinaryOp(k_.context(), opcode, type_, x, y); }
+  absl::StatusOr<ElementValue> Op(HloOpcode opcode, ElementValue x, ElementValue y) {
+    return codegen::EmitBinaryOp(k_.context(), opcode, type_, x, y);
+  }
   ElementValue Conjugate(ElementValue x) { return x.im == nullptr ? x : ElementValue{x.re, b_.CreateFNeg(x.im)}; }
-  ElementValue Real(llvm::Value* x) { return IsComplexType(type_) ? ElementValue{x, llvm::Constant::getNullValue(x->getType())} : ElementValue{x}; }
+  ElementValue Real(llvm::Value* x) {
+    return IsComplexType(type_) ? ElementValue{x, llvm::Constant::getNullValue(x->getType())} : ElementValue{x};
+  }
 
   // start - sum over j in [begin, end) of term(j).
   absl::StatusOr<ElementValue> Minus(ElementValue start, llvm::Value* begin, llvm::Value* end,
                                      absl::FunctionRef<absl::StatusOr<ElementValue>(llvm::Value* j)> term) {
     auto turn = [&](llvm::Value* j, const Carried& carried) -> absl::StatusOr<Carried> {
       HILO_ASSIGN_OR_RETURN(ElementValue product, term(j));
-      HILO_ASSIGN_OR_RETURN(ElementValue next, Op(HloOpcode::kSubtract, codegen::Unpack(carried, {&type_, 1})[0], product));
+      HILO_ASSIGN_OR_RETURN(ElementValue next,
+                            Op(HloOpcode::kSubtract, codegen::Unpack(carried, {&type_, 1})[0], product));
       return codegen::Pack({next});
     };
-    HILO_ASSIGN_OR_RETURN(Carried sum, codegen::EmitLoop(k_.context(), "sum", begin, end, 1, codegen::Pack({start}), turn));
+    HILO_ASSIGN_OR_RETURN(Carried sum,
+                          codegen::EmitLoop(k_.context(), "sum", begin, end, 1, codegen::Pack({start}), turn));
     return codegen::Unpack(sum, {&type_, 1})[0];
   }
 
@@ -53,13 +60,17 @@ class Matrices {
     array_.shape = ShapeUtil::MakeShape(array_.shape.element_type(), {ShapeUtil::ElementsIn(array_.shape)});
   }
   ElementValue Load(llvm::Value* m, llvm::Value* i, llvm::Value* j) { return array_.Load(k_.context(), At(m, i, j)); }
-  void Store(llvm::Value* m, llvm::Value* i, llvm::Value* j, ElementValue value) { array_.Store(k_.context(), At(m, i, j), value); }
+  void Store(llvm::Value* m, llvm::Value* i, llvm::Value* j, ElementValue value) {
+    array_.Store(k_.context(), At(m, i, j), value);
+  }
 
  private:
   Index At(llvm::Value* m, llvm::Value* i, llvm::Value* j) {
     llvm::IRBuilder<>& b = k_.b();
-    llvm::Value* row = b.CreateAdd(b.CreateMul(m, b.getInt64(static_cast<uint64_t>(rows_)), "", true, true), i, "", true, true);
-    llvm::Value* at = b.CreateAdd(b.CreateMul(row, b.getInt64(static_cast<uint64_t>(columns_)), "", true, true), j, "", true, true);
+    llvm::Value* row =
+        b.CreateAdd(b.CreateMul(m, b.getInt64(static_cast<uint64_t>(rows_)), "", true, true), i, "", true, true);
+    llvm::Value* at =
+        b.CreateAdd(b.CreateMul(row, b.getInt64(static_cast<uint64_t>(columns_)), "", true, true), j, "", true, true);
     return Index({LaneIndex::Uniform(at, 1, array_.shape.dimensions(0))});
   }
 
@@ -68,8 +79,9 @@ class Matrices {
   int64_t rows_ = 0, columns_ = 0;
 };
 
-// Column j of the factor: a(i, j) - sum over k < j of l(i, k) conj(l(j, k)), divided by the root of its own element (j, j). Barriers part the steps in which threads
-// read what others have written. What is not positive becomes NaN, and so everything after it.
+// Column j of the factor: a(i, j) - sum over k < j of l(i, k) conj(l(j, k)), divided by the root of its own element (j,
+// j). Barriers part the steps in which threads read what others have written. What is not positive becomes NaN, and so
+// everything after it.
 absl::Status EmitFactor(KernelEmitter& k, const HloInstruction* instruction, int64_t n, bool lower, int block) {
   llvm::IRBuilder<>& b = k.b();
   const PrimitiveType type = instruction->shape().element_type();
@@ -78,7 +90,9 @@ absl::Status EmitFactor(KernelEmitter& k, const HloInstruction* instruction, int
   llvm::Value *m = k.Block(), *thread = k.Thread();
   auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
   // u of the upper triangle is the conjugate transpose of l of the mirrored matrix.
-  auto load = [&](Matrices& from, llvm::Value* i, llvm::Value* j) { return lower ? from.Load(m, i, j) : numbers.Conjugate(from.Load(m, j, i)); };
+  auto load = [&](Matrices& from, llvm::Value* i, llvm::Value* j) {
+    return lower ? from.Load(m, i, j) : numbers.Conjugate(from.Load(m, j, i));
+  };
   auto store = [&](llvm::Value* i, llvm::Value* j, ElementValue value) {
     if (lower) return l.Store(m, i, j, value);
     l.Store(m, j, i, numbers.Conjugate(value));
@@ -86,7 +100,9 @@ absl::Status EmitFactor(KernelEmitter& k, const HloInstruction* instruction, int
   HILO_RETURN_IF_ERROR(k.ForEach("column", integer(0), integer(n), 1, [&](llvm::Value* j) -> absl::Status {
     llvm::Value* first = b.CreateAdd(j, thread);
     HILO_RETURN_IF_ERROR(k.ForEach("row", first, integer(n), block, [&](llvm::Value* i) -> absl::Status {
-      auto term = [&](llvm::Value* c) { return numbers.Op(HloOpcode::kMultiply, load(l, i, c), numbers.Conjugate(load(l, j, c))); };
+      auto term = [&](llvm::Value* c) {
+        return numbers.Op(HloOpcode::kMultiply, load(l, i, c), numbers.Conjugate(load(l, j, c)));
+      };
       HILO_ASSIGN_OR_RETURN(ElementValue sum, numbers.Minus(load(a, i, j), integer(0), j, term));
       store(i, j, sum);
       return absl::OkStatus();
@@ -122,11 +138,13 @@ absl::Status EmitFactor(KernelEmitter& k, const HloInstruction* instruction, int
   });
 }
 
-absl::Status EmitSolve(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* number, int64_t n, int64_t count) {
+absl::Status EmitSolve(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* number, int64_t n,
+                       int64_t count) {
   llvm::IRBuilder<>& b = k.b();
   const TriangularSolveAttrs& attrs = instruction->attrs<TriangularSolveAttrs>();
   Numbers numbers(k, instruction->shape().element_type());
-  Matrices a(k, k.ArrayOf(instruction->operand(0))), right(k, k.ArrayOf(instruction->operand(1))), x(k, k.ArrayOf(instruction));
+  Matrices a(k, k.ArrayOf(instruction->operand(0))), right(k, k.ArrayOf(instruction->operand(1))),
+      x(k, k.ArrayOf(instruction));
   auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
   llvm::Value *m = b.CreateUDiv(number, integer(count)), *c = b.CreateURem(number, integer(count));
   // x op(a) = b is op(a)^T x^T = b^T.
@@ -136,12 +154,15 @@ absl::Status EmitSolve(KernelEmitter& k, const HloInstruction* instruction, llvm
     const ElementValue value = turned ? a.Load(m, j, i) : a.Load(m, i, j);
     return attrs.transpose_a == TransposeKind::kAdjoint ? numbers.Conjugate(value) : value;
   };
-  auto at = [&](Matrices& matrices, llvm::Value* i) { return attrs.left_side ? matrices.Load(m, i, c) : matrices.Load(m, c, i); };
+  auto at = [&](Matrices& matrices, llvm::Value* i) {
+    return attrs.left_side ? matrices.Load(m, i, c) : matrices.Load(m, c, i);
+  };
   return k.ForEach("substitute", integer(0), integer(n), 1, [&](llvm::Value* step) -> absl::Status {
     llvm::Value* i = lower ? step : b.CreateSub(integer(n - 1), step);
     auto term = [&](llvm::Value* j) { return numbers.Op(HloOpcode::kMultiply, triangle(i, j), at(x, j)); };
     llvm::Value* begin = lower ? static_cast<llvm::Value*>(integer(0)) : b.CreateAdd(i, integer(1));
-    HILO_ASSIGN_OR_RETURN(ElementValue value, numbers.Minus(at(right, i), begin, lower ? i : static_cast<llvm::Value*>(integer(n)), term));
+    HILO_ASSIGN_OR_RETURN(ElementValue value,
+                          numbers.Minus(at(right, i), begin, lower ? i : static_cast<llvm::Value*>(integer(n)), term));
     if (!attrs.unit_diagonal) {
       HILO_ASSIGN_OR_RETURN(value, numbers.Op(HloOpcode::kDivide, value, triangle(i, i)));
     }
@@ -170,8 +191,8 @@ absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* 
   const int block = BlockFor(threads);
   KernelEmitter k(&program, instruction);
   llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(
-      k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(threads))), [&] { return EmitSolve(k, instruction, i, n, count); }));
+  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(threads))),
+                            [&] { return EmitSolve(k, instruction, i, n, count); }));
   return program.FinishAndLaunch(instruction, k, CeilDiv(threads, block), block);
 }
 

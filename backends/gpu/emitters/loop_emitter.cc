@@ -1,7 +1,9 @@
-// Loops over the elements of a result: element-wise operations, data movement, and fusions of them, one result or several.
+// Loops over the elements of a result: element-wise operations, data movement, and fusions of them, one result or
+// several.
 //
-// A thread computes one element, or a group of neighbours that fill 16 bytes: all loads, then the arithmetic, then all stores, from which LLVM makes one access of 16
-// bytes for each array. That takes a minor-most dimension of whole groups, or arrays that are all read at the position that is written.
+// A thread computes one element, or a group of neighbours that fill 16 bytes: all loads, then the arithmetic, then all
+// stores, from which LLVM makes one access of 16 bytes for each array. That takes a minor-most dimension of whole
+// groups, or arrays that are all read at the position that is written.
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -54,7 +56,8 @@ int64_t GroupOf(const Loop& loop, const ProgramEmitter& program) {
       widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(operand->shape().element_type()));
     }
   }
-  if (loop.instruction->opcode() == HloOpcode::kFusion) instructions = loop.instruction->called_computation()->instruction_count();
+  if (loop.instruction->opcode() == HloOpcode::kFusion)
+    instructions = loop.instruction->called_computation()->instruction_count();
   int64_t group = std::min<int64_t>(8, program.emission().group_bytes / widest);
   if (instructions > kMaxGrouped) group = std::min<int64_t>(group, 2);
   const int64_t row = flat || loop.shape.rank() == 0 ? count : loop.shape.dimensions().back();
@@ -82,7 +85,8 @@ std::vector<Index> GroupIndices(KernelEmitter& k, const Loop& loop, llvm::Value*
   const auto dimensions = loop.shape.dimensions();
   const int64_t count = ShapeUtil::ElementsIn(loop.shape);
   if (dimensions.empty()) return {Index()};
-  llvm::Value* first = group == 1 ? i : k.b().CreateMul(i, k.b().getInt64(static_cast<uint64_t>(group)), "", true, true);
+  llvm::Value* first =
+      group == 1 ? i : k.b().CreateMul(i, k.b().getInt64(static_cast<uint64_t>(group)), "", true, true);
   const LaneIndex base = LaneIndex::Uniform(first, group, count);
   const Index start = Index::FromLinear(base, dimensions);
   if (group == 1) return {start};
@@ -108,18 +112,20 @@ absl::Status EmitOneLoop(ProgramEmitter& program, const Loop& loop, int64_t firs
   const int block = BlockFor(groups);
   KernelEmitter k(&program, loop.instruction);
   llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(groups))), [&]() -> absl::Status {
-    const std::vector<Index> indices = GroupIndices(k, loop, i, group);
-    std::vector<Elements> values;
-    for (const Index& index : indices) {
-      HILO_ASSIGN_OR_RETURN(values.emplace_back(), Values(k, loop, index));
-    }
-    for (size_t leaf = 0; leaf < loop.leaf_shapes.size(); ++leaf) {
-      const codegen::IrArray array = k.ArrayOf(loop.instruction, first_leaf + static_cast<int64_t>(leaf));
-      for (size_t j = 0; j < indices.size(); ++j) array.Store(k.context(), IndexIn(k, loop, loop.leaf_shapes[leaf], indices[j]), values[j][leaf]);
-    }
-    return absl::OkStatus();
-  }));
+  HILO_RETURN_IF_ERROR(
+      k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(groups))), [&]() -> absl::Status {
+        const std::vector<Index> indices = GroupIndices(k, loop, i, group);
+        std::vector<Elements> values;
+        for (const Index& index : indices) {
+          HILO_ASSIGN_OR_RETURN(values.emplace_back(), Values(k, loop, index));
+        }
+        for (size_t leaf = 0; leaf < loop.leaf_shapes.size(); ++leaf) {
+          const codegen::IrArray array = k.ArrayOf(loop.instruction, first_leaf + static_cast<int64_t>(leaf));
+          for (size_t j = 0; j < indices.size(); ++j)
+            array.Store(k.context(), IndexIn(k, loop, loop.leaf_shapes[leaf], indices[j]), values[j][leaf]);
+        }
+        return absl::OkStatus();
+      }));
   return program.FinishAndLaunch(loop.instruction, k, CeilDiv(groups, block), block);
 }
 
@@ -129,12 +135,14 @@ int BlockFor(int64_t count) {
   return count >= kBlockSize ? kBlockSize : static_cast<int>(CeilDiv(std::max<int64_t>(count, 1), kWarp) * kWarp);
 }
 
-absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count, std::vector<KernelArgument> arguments,
+absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count,
+                         std::vector<KernelArgument> arguments,
                          absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body) {
   const int block = BlockFor(count);
   KernelEmitter k(&program, nullptr, arguments);
   llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))), [&] { return body(k, i); }));
+  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
+                            [&] { return body(k, i); }));
   HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, block));
   return program.Launch(instruction, number, CeilDiv(count, block), block, std::move(arguments));
 }
@@ -149,7 +157,10 @@ absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction
   if (equal || loop.roots.size() != loop.leaf_shapes.size()) return EmitOneLoop(program, loop, 0);
   // Results of different sizes are loops of their own; none of them takes an operand's memory.
   for (size_t i = 0; i < loop.roots.size(); ++i) {
-    const Loop one{.instruction = instruction, .roots = {loop.roots[i]}, .leaf_shapes = {loop.leaf_shapes[i]}, .shape = loop.leaf_shapes[i]};
+    const Loop one{.instruction = instruction,
+                   .roots = {loop.roots[i]},
+                   .leaf_shapes = {loop.leaf_shapes[i]},
+                   .shape = loop.leaf_shapes[i]};
     HILO_RETURN_IF_ERROR(EmitOneLoop(program, one, static_cast<int64_t>(i)));
   }
   return absl::OkStatus();
@@ -167,7 +178,8 @@ absl::Status EmitLoopElements(KernelEmitter& k, const HloInstruction* instructio
   }
   for (size_t leaf = 0; leaf < loop.leaf_shapes.size(); ++leaf) {
     const codegen::IrArray array = k.ArrayOf(instruction, static_cast<int64_t>(leaf));
-    for (size_t i = 0; i < indices.size(); ++i) array.Store(k.context(), IndexIn(k, loop, loop.leaf_shapes[leaf], indices[i]), values[i][leaf]);
+    for (size_t i = 0; i < indices.size(); ++i)
+      array.Store(k.context(), IndexIn(k, loop, loop.leaf_shapes[leaf], indices[i]), values[i][leaf]);
   }
   return absl::OkStatus();
 }
@@ -177,7 +189,8 @@ absl::Status EmitLoopElement(KernelEmitter& k, const HloInstruction* instruction
   const Index index = GroupIndices(k, loop, i, 1)[0];
   HILO_ASSIGN_OR_RETURN(const Elements values, Values(k, loop, index));
   for (size_t leaf = 0; leaf < loop.leaf_shapes.size(); ++leaf) {
-    k.ArrayOf(instruction, static_cast<int64_t>(leaf)).Store(k.context(), IndexIn(k, loop, loop.leaf_shapes[leaf], index), values[leaf]);
+    k.ArrayOf(instruction, static_cast<int64_t>(leaf))
+        .Store(k.context(), IndexIn(k, loop, loop.leaf_shapes[leaf], index), values[leaf]);
   }
   return absl::OkStatus();
 }
@@ -190,7 +203,8 @@ absl::Status EmitCopy(ProgramEmitter& program, const HloInstruction* instruction
   return absl::OkStatus();
 }
 
-absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* instruction, int64_t leaf, const HloInstruction* operand) {
+absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* instruction, int64_t leaf,
+                               const HloInstruction* operand) {
   const HloInstruction* source = operand;
   while (source->IsParameter() && source->parent()->IsFusion() && source->parent() != instruction->parent()) {
     source = source->parent()->fusion_instruction()->operand(source->parameter_number());
@@ -201,49 +215,41 @@ absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* in
     program.Add(std::make_unique<CopyThunk>(to, from, ShapeUtil::ByteSizeOf(source->shape())));
     return absl::OkStatus();
   }
-  return EmitOneLoop(program, {.instruction = instruction, .roots = {operand}, .leaf_shapes = {operand->shape()}, .shape = operand->shape()}, leaf);
+  return EmitOneLoop(
+      program,
+      {.instruction = instruction, .roots = {operand}, .leaf_shapes = {operand->shape()}, .shape = operand->shape()},
+      leaf);
 }
 
 absl::Status EmitKernels(ProgramEmitter& program, const HloInstruction* instruction) {
   const HloInstruction* hero = HeroOf(instruction);
   if (instruction->opcode() == HloOpcode::kFusion && hero->opcode() != HloOpcode::kReduce) {
-    if (const std::optional<RowPlan> plan = PlanRows(instruction, program.numerics().strict)) return EmitRows(program, instruction, *plan);
+    if (const std::optional<RowPlan> plan = PlanRows(instruction, program.numerics().strict))
+      return EmitRows(program, instruction, *plan);
   }
   switch (hero->opcode()) {
-    case HloOpcode::kReduce:
-      return EmitReduce(program, instruction);
-    case HloOpcode::kReduceWindow:
-      return EmitReduceWindow(program, instruction);
+    case HloOpcode::kReduce: return EmitReduce(program, instruction);
+    case HloOpcode::kReduceWindow: return EmitReduceWindow(program, instruction);
     case HloOpcode::kTranspose:
       return IsTiledTranspose(*hero) ? EmitTranspose(program, instruction) : EmitLoop(program, instruction);
-    case HloOpcode::kDot:
-      return IsTiledDot(*hero) ? EmitDot(program, instruction) : EmitLoop(program, instruction);
-    case HloOpcode::kDynamicUpdateSlice:
-      return EmitUpdateSlice(program, instruction);
-    case HloOpcode::kRaggedDot:
-      return EmitRaggedDot(program, instruction);
-    case HloOpcode::kScatter:
-      return EmitScatter(program, instruction);
-    case HloOpcode::kSelectAndScatter:
-      return EmitSelectAndScatter(program, instruction);
-    case HloOpcode::kSort:
-      return EmitSort(program, instruction);
+    case HloOpcode::kDot: return IsTiledDot(*hero) ? EmitDot(program, instruction) : EmitLoop(program, instruction);
+    case HloOpcode::kDynamicUpdateSlice: return EmitUpdateSlice(program, instruction);
+    case HloOpcode::kRaggedDot: return EmitRaggedDot(program, instruction);
+    case HloOpcode::kScatter: return EmitScatter(program, instruction);
+    case HloOpcode::kSelectAndScatter: return EmitSelectAndScatter(program, instruction);
+    case HloOpcode::kSort: return EmitSort(program, instruction);
     case HloOpcode::kConcatenate:
-      return IsGroupedConcatenate(*hero, program.emission()) ? EmitConcatenate(program, instruction) : EmitLoop(program, instruction);
-    case HloOpcode::kTopK:
-      return EmitTopK(program, instruction);
-    case HloOpcode::kFft:
-      return EmitFft(program, instruction);
-    case HloOpcode::kCholesky:
-      return EmitCholesky(program, instruction);
-    case HloOpcode::kTriangularSolve:
-      return EmitTriangularSolve(program, instruction);
-    case HloOpcode::kCopy:
-      return hero == instruction ? EmitCopy(program, instruction) : EmitLoop(program, instruction);
+      return IsGroupedConcatenate(*hero, program.emission()) ? EmitConcatenate(program, instruction)
+                                                             : EmitLoop(program, instruction);
+    case HloOpcode::kTopK: return EmitTopK(program, instruction);
+    case HloOpcode::kFft: return EmitFft(program, instruction);
+    case HloOpcode::kCholesky: return EmitCholesky(program, instruction);
+    case HloOpcode::kTriangularSolve: return EmitTriangularSolve(program, instruction);
+    case HloOpcode::kCopy: return hero == instruction ? EmitCopy(program, instruction) : EmitLoop(program, instruction);
     case HloOpcode::kConvolution:
-      return IsTiledConvolution(*hero, program) ? EmitConvolution(program, instruction) : EmitLoop(program, instruction);
-    default:
-      break;
+      return IsTiledConvolution(*hero, program) ? EmitConvolution(program, instruction)
+                                                : EmitLoop(program, instruction);
+    default: break;
   }
   if (!codegen::IsElementGenerated(hero->opcode()) && hero->opcode() != HloOpcode::kTuple && !hero->IsParameter()) {
     return Unimplemented(HloOpcodeString(hero->opcode()), " is not supported on this platform yet");

@@ -12,9 +12,11 @@ llvm::Value* OrderKey(llvm::IRBuilder<>& b, PrimitiveType type, llvm::Value* val
     llvm::Type* const bits = b.getIntNTy(value->getType()->getScalarSizeInBits());
     value = b.CreateBitCast(value, bits);
     llvm::Value* negative = b.CreateAShr(value, bits->getIntegerBitWidth() - 1);
-    value = b.CreateXor(value, b.CreateOr(negative, llvm::ConstantInt::get(bits, llvm::APInt::getSignMask(bits->getIntegerBitWidth()))));
+    value = b.CreateXor(value, b.CreateOr(negative, llvm::ConstantInt::get(
+                                                        bits, llvm::APInt::getSignMask(bits->getIntegerBitWidth()))));
   } else if (IsSignedIntegralType(type)) {
-    value = b.CreateXor(value, llvm::ConstantInt::get(value->getType(), llvm::APInt::getSignMask(value->getType()->getIntegerBitWidth())));
+    value = b.CreateXor(value, llvm::ConstantInt::get(
+                                   value->getType(), llvm::APInt::getSignMask(value->getType()->getIntegerBitWidth())));
   }
   return descending ? b.CreateNot(value) : value;
 }

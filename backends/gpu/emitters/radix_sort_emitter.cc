@@ -1,8 +1,11 @@
-// Long lists with one key: by the key's digits of four bits, the least first, each time keeping the order of equal digits.
+// Long lists with one key: by the key's digits of four bits, the least first, each time keeping the order of equal
+// digits.
 //
-// The comparator must compare one function of the first argument with the same of the second, as JAX does with numbers that it first rids of -0 and of NaN's signs; the key is then that function of
-// one element. A digit takes three launches: tiles count their digits; a block a list adds up the counts, digit before tile, to where each tile's elements of a digit begin; and tiles find the
-// rank of each of their elements among equal digits, by counters of each thread's own, and bring all arrays' elements to their places.
+// The comparator must compare one function of the first argument with the same of the second, as JAX does with numbers
+// that it first rids of -0 and of NaN's signs; the key is then that function of one element. A digit takes three
+// launches: tiles count their digits; a block a list adds up the counts, digit before tile, to where each tile's
+// elements of a digit begin; and tiles find the rank of each of their elements among equal digits, by counters of each
+// thread's own, and bring all arrays' elements to their places.
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -33,10 +36,8 @@ bool IsKeyOp(HloOpcode opcode) {
     case HloOpcode::kNegate:
     case HloOpcode::kNot:
     case HloOpcode::kOr:
-    case HloOpcode::kSelect:
-      return true;
-    default:
-      return false;
+    case HloOpcode::kSelect: return true;
+    default: return false;
   }
 }
 
@@ -47,14 +48,18 @@ bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array) 
   for (size_t i = 0; i < work.size(); ++i) {
     if (i > 64) return false;
     const auto [x, y] = work[i];
-    if (x->opcode() != y->opcode() || !(x->shape() == y->shape()) || x->operand_count() != y->operand_count()) return false;
+    if (x->opcode() != y->opcode() || !(x->shape() == y->shape()) || x->operand_count() != y->operand_count())
+      return false;
     if (x->IsParameter()) {
-      if (x->parameter_number() % 2 != 0 || y->parameter_number() != x->parameter_number() + 1 || (*array >= 0 && *array != x->parameter_number() / 2)) return false;
+      if (x->parameter_number() % 2 != 0 || y->parameter_number() != x->parameter_number() + 1 ||
+          (*array >= 0 && *array != x->parameter_number() / 2))
+        return false;
       *array = x->parameter_number() / 2;
     } else if (x->IsConstant()) {
       if (x->shape().rank() != 0 || x->literal().untyped_data() != y->literal().untyped_data()) return false;
     } else {
-      if (!IsKeyOp(x->opcode()) || (x->attributes() != nullptr && !x->attributes()->Equals(*y->attributes()))) return false;
+      if (!IsKeyOp(x->opcode()) || (x->attributes() != nullptr && !x->attributes()->Equals(*y->attributes())))
+        return false;
       for (int64_t o = 0; o < x->operand_count(); ++o) work.emplace_back(x->operand(o), y->operand(o));
     }
   }
@@ -65,7 +70,7 @@ struct Radix {
   const HloInstruction* instruction = nullptr;
   const HloInstruction* key = nullptr;  // in the comparator
   bool descending = false;
-  int64_t key_array = 0, count = 0;          // of arrays
+  int64_t key_array = 0, count = 0;              // of arrays
   int64_t elements = 0, length = 0, stride = 1;  // of all lists, of a list, between neighbours in a list
   int64_t lists() const { return elements / length; }
   int64_t tiles() const { return CeilDiv(length, kTile); }
@@ -75,10 +80,15 @@ std::optional<Radix> Match(const HloInstruction& sort) {
   const HloInstruction* root = sort.called_computation()->root_instruction();
   if (root->opcode() != HloOpcode::kCompare) return std::nullopt;
   const CompareAttrs& compare = root->attrs<CompareAttrs>();
-  if (compare.direction != ComparisonDirection::kLt && compare.direction != ComparisonDirection::kGt) return std::nullopt;
-  Radix r{.instruction = &sort, .key = root->operand(0), .descending = compare.direction == ComparisonDirection::kGt, .count = sort.operand_count()};
+  if (compare.direction != ComparisonDirection::kLt && compare.direction != ComparisonDirection::kGt)
+    return std::nullopt;
+  Radix r{.instruction = &sort,
+          .key = root->operand(0),
+          .descending = compare.direction == ComparisonDirection::kGt,
+          .count = sort.operand_count()};
   const PrimitiveType type = r.key->shape().element_type();
-  if (!HasOrderKey(type) || (IsFloatingPointType(type) && compare.type != ComparisonType::kTotalOrder)) return std::nullopt;
+  if (!HasOrderKey(type) || (IsFloatingPointType(type) && compare.type != ComparisonType::kTotalOrder))
+    return std::nullopt;
   if (!AreTwins(root->operand(0), root->operand(1), &r.key_array)) return std::nullopt;
   const Shape& shape = sort.operand(0)->shape();
   const int64_t dimension = sort.attrs<SortAttrs>().dimensions[0];
@@ -103,7 +113,8 @@ class RadixKernel {
     k_.Barrier();
     HILO_RETURN_IF_ERROR(k_.ForEach("elements", thread_, size_, kBlockSize, [&](llvm::Value* e) -> absl::Status {
       HILO_ASSIGN_OR_RETURN(llvm::Value * digit, DigitOf(e));
-      b_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, b_.CreateInBoundsGEP(word_, counters, digit), b_.getInt32(1), llvm::MaybeAlign(4), llvm::AtomicOrdering::Monotonic);
+      b_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, b_.CreateInBoundsGEP(word_, counters, digit), b_.getInt32(1),
+                         llvm::MaybeAlign(4), llvm::AtomicOrdering::Monotonic);
       return absl::OkStatus();
     }));
     k_.Barrier();
@@ -124,7 +135,9 @@ class RadixKernel {
 
   absl::Status Scatter() {
     FindTile();
-    llvm::Value *digits = k_.Shared(word_, kTile, "digits"), *counters = k_.Shared(word_, kDigits * kBlockSize, "counters"), *ranks = k_.Shared(word_, kTile, "ranks");
+    llvm::Value *digits = k_.Shared(word_, kTile, "digits"),
+                *counters = k_.Shared(word_, kDigits * kBlockSize, "counters"),
+                *ranks = k_.Shared(word_, kTile, "ranks");
     llvm::Value* starts = k_.Shared(word_, kDigits, "starts");
     HILO_RETURN_IF_ERROR(k_.ForEach("elements", thread_, Int(kTile), kBlockSize, [&](llvm::Value* e) -> absl::Status {
       k_.StoreCell(digits, e, b_.getInt32(kDigits - 1));  // beyond the list: after all others
@@ -136,7 +149,7 @@ class RadixKernel {
     }));
     HILO_RETURN_IF_ERROR(Zero(counters, kDigits * kBlockSize));
     k_.Barrier();
-    const auto own = [&](absl::FunctionRef<void(llvm::Value* e, llvm::Value* counter)> body) {
+    const auto own = [&](absl::FunctionRef<void(llvm::Value * e, llvm::Value * counter)> body) {
       llvm::Value* first = b_.CreateMul(thread_, Int(kOwn));
       return k_.ForEach("own", first, b_.CreateAdd(first, Int(kOwn)), 1, [&](llvm::Value* e) {
         llvm::Value* digit = b_.CreateZExt(k_.LoadCell(digits, e, word_), b_.getInt64Ty());
@@ -144,7 +157,9 @@ class RadixKernel {
         return absl::OkStatus();
       });
     };
-    HILO_RETURN_IF_ERROR(own([&](llvm::Value*, llvm::Value* counter) { k_.StoreCell(counters, counter, b_.CreateAdd(k_.LoadCell(counters, counter, word_), b_.getInt32(1))); }));
+    HILO_RETURN_IF_ERROR(own([&](llvm::Value*, llvm::Value* counter) {
+      k_.StoreCell(counters, counter, b_.CreateAdd(k_.LoadCell(counters, counter, word_), b_.getInt32(1)));
+    }));
     k_.Barrier();
     llvm::Value* first = b_.CreateMul(thread_, Int(kDigits));
     HILO_RETURN_IF_ERROR(AddUp(counters, Int(0), first, b_.CreateAdd(first, Int(kDigits)), kBlockSize));
@@ -163,9 +178,11 @@ class RadixKernel {
     return k_.ForEach("moves", thread_, size_, kBlockSize, [&](llvm::Value* e) {
       llvm::Value* digit = b_.CreateZExt(k_.LoadCell(digits, e, word_), b_.getInt64Ty());
       llvm::Value* rank = b_.CreateSub(k_.LoadCell(ranks, e, word_), k_.LoadCell(starts, digit, word_));
-      llvm::Value* to = b_.CreateZExt(b_.CreateAdd(k_.LoadCell(counts_, PlaceOfCount(digit), word_), rank), b_.getInt64Ty());
+      llvm::Value* to =
+          b_.CreateZExt(b_.CreateAdd(k_.LoadCell(counts_, PlaceOfCount(digit), word_), rank), b_.getInt64Ty());
       llvm::Value *at = ElementAt(b_.CreateAdd(first_, e)), *place = ElementAt(to);
-      for (int64_t i = 0; i < r_.count; ++i) Array(r_.count + i, i).Store(k_.context(), IndexOf(place), Array(i, i).Load(k_.context(), IndexOf(at)));
+      for (int64_t i = 0; i < r_.count; ++i)
+        Array(r_.count + i, i).Store(k_.context(), IndexOf(place), Array(i, i).Load(k_.context(), IndexOf(at)));
       return absl::OkStatus();
     });
   }
@@ -185,11 +202,15 @@ class RadixKernel {
     list_ = b_.CreateUDiv(block, Int(r_.tiles()));
     tile_ = b_.CreateURem(block, Int(r_.tiles()));
     first_ = b_.CreateMul(tile_, Int(kTile), "", true, true);
-    size_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(Int(r_.length), first_, "", true, true), Int(kTile));
-    origin_ = b_.CreateAdd(b_.CreateMul(b_.CreateUDiv(list_, Int(r_.stride)), Int(r_.length * r_.stride)), b_.CreateURem(list_, Int(r_.stride)));
+    size_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(Int(r_.length), first_, "", true, true),
+                                     Int(kTile));
+    origin_ = b_.CreateAdd(b_.CreateMul(b_.CreateUDiv(list_, Int(r_.stride)), Int(r_.length * r_.stride)),
+                           b_.CreateURem(list_, Int(r_.stride)));
   }
   llvm::Value* ElementAt(llvm::Value* i) { return b_.CreateAdd(origin_, b_.CreateMul(i, Int(r_.stride))); }
-  llvm::Value* PlaceOfCount(llvm::Value* digit) { return b_.CreateAdd(b_.CreateMul(b_.CreateAdd(b_.CreateMul(list_, Int(kDigits)), digit), Int(r_.tiles())), tile_); }
+  llvm::Value* PlaceOfCount(llvm::Value* digit) {
+    return b_.CreateAdd(b_.CreateMul(b_.CreateAdd(b_.CreateMul(list_, Int(kDigits)), digit), Int(r_.tiles())), tile_);
+  }
 
   absl::Status Zero(llvm::Value* cells, int64_t count) {
     return k_.ForEach("zero", thread_, Int(count), kBlockSize, [&](llvm::Value* i) {
@@ -202,12 +223,14 @@ class RadixKernel {
   absl::StatusOr<llvm::Value*> DigitOf(llvm::Value* e) {
     codegen::RegionScope region(k_.context());
     absl::flat_hash_map<const HloInstruction*, ElementValue> values;
-    const ElementValue element = Array(r_.key_array, r_.key_array).Load(k_.context(), IndexOf(ElementAt(b_.CreateAdd(first_, e))));
+    const ElementValue element =
+        Array(r_.key_array, r_.key_array).Load(k_.context(), IndexOf(ElementAt(b_.CreateAdd(first_, e))));
     for (const HloInstruction* instruction : r_.key->parent()->MakePostOrder()) {
       if (instruction->IsParameter()) {
         if (instruction->parameter_number() == 2 * r_.key_array) values[instruction] = element;
       } else if (instruction->IsConstant()) {
-        if (instruction->shape().rank() == 0) values[instruction] = codegen::EmitLiteral(k_.context(), instruction->literal());
+        if (instruction->shape().rank() == 0)
+          values[instruction] = codegen::EmitLiteral(k_.context(), instruction->literal());
       } else if (IsKeyOp(instruction->opcode())) {
         std::vector<ElementValue> operands;
         for (const HloInstruction* operand : instruction->operands()) {
@@ -232,7 +255,8 @@ class RadixKernel {
         if (store) k_.StoreCell(cells, at, sum[0]);
         return codegen::Carried{b_.CreateAdd(sum[0], cell)};
       };
-      HILO_ASSIGN_OR_RETURN(const codegen::Carried sum, codegen::EmitLoop(k_.context(), "walk", begin, end, 1, {start}, turn));
+      HILO_ASSIGN_OR_RETURN(const codegen::Carried sum,
+                            codegen::EmitLoop(k_.context(), "walk", begin, end, 1, {start}, turn));
       return sum[0];
     };
     HILO_ASSIGN_OR_RETURN(llvm::Value * own, walk(b_.getInt32(0), false));
@@ -240,7 +264,8 @@ class RadixKernel {
     k_.Barrier();
     for (int64_t distance = 1; distance < threads; distance *= 2) {
       llvm::Value* has = b_.CreateICmpUGE(thread_, Int(distance));
-      llvm::Value* other = k_.LoadCell(sums, b_.CreateSelect(has, b_.CreateSub(thread_, Int(distance)), thread_), word_);
+      llvm::Value* other =
+          k_.LoadCell(sums, b_.CreateSelect(has, b_.CreateSub(thread_, Int(distance)), thread_), word_);
       llvm::Value* sum = b_.CreateAdd(k_.LoadCell(sums, thread_, word_), b_.CreateSelect(has, other, b_.getInt32(0)));
       k_.Barrier();
       k_.StoreCell(sums, thread_, sum);
@@ -255,7 +280,9 @@ class RadixKernel {
   llvm::Value* thread_;
   llvm::Type* word_;
   llvm::Value *counts_, *shift_;
-  llvm::Value *list_ = nullptr, *tile_ = nullptr, *first_ = nullptr, *size_ = nullptr, *origin_ = nullptr;  // of the block: its list, tile, the tile's place and size in the list; the list's place
+  llvm::Value *list_ = nullptr, *tile_ = nullptr, *first_ = nullptr, *size_ = nullptr,
+              *origin_ =
+                  nullptr;  // of the block: its list, tile, the tile's place and size in the list; the list's place
 };
 
 }  // namespace
@@ -281,7 +308,8 @@ absl::StatusOr<bool> EmitRadixSort(ProgramEmitter& program, const HloInstruction
   for (int64_t left = passes; left > 0; --left) {
     const std::vector<KernelArgument>& to = left % 2 == 1 ? results : scratch;
     for (KernelArgument& argument : from) argument.written = false;
-    const auto emit = [&](absl::Status (RadixKernel::*code)(), int64_t blocks, int64_t block, bool moves, bool writes_counts) -> absl::Status {
+    const auto emit = [&](absl::Status (RadixKernel::*code)(), int64_t blocks, int64_t block, bool moves,
+                          bool writes_counts) -> absl::Status {
       std::vector<KernelArgument> arguments = from;
       arguments.insert(arguments.end(), to.begin(), to.end());
       if (!moves) {

@@ -1,5 +1,6 @@
-// ragged-dot: a thread an element of the result. Sums run over the contracting dimensions; groups are consecutive parts of the ragged dimension, whose sizes each
-// thread adds up. Which kind of dimension the ragged one is decides what a group does, see hlo/ops/linalg/ragged_dot.cc.
+// ragged-dot: a thread an element of the result. Sums run over the contracting dimensions; groups are consecutive parts
+// of the ragged dimension, whose sizes each thread adds up. Which kind of dimension the ragged one is decides what a
+// group does, see hlo/ops/linalg/ragged_dot.cc.
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/element_movement.h"
@@ -31,18 +32,22 @@ class RaggedDot {
 
   absl::Status EmitElement(llvm::Value* i) {
     const std::vector<LaneIndex> out = k_.Delinearize(i, dot_->shape().dimensions());
-    const bool in_batch = absl::c_linear_search(attrs_.lhs_batch_dims, ragged_), in_sum = absl::c_linear_search(attrs_.lhs_contracting_dims, ragged_);
+    const bool in_batch = absl::c_linear_search(attrs_.lhs_batch_dims, ragged_),
+               in_sum = absl::c_linear_search(attrs_.lhs_contracting_dims, ragged_);
     size_t next = 0;
     LaneIndex group;
     if (in_sum) group = out[next++];
     lhs_at_.assign(lhs_.rank(), LaneIndex());
     rhs_at_.assign(rhs_.rank(), LaneIndex());
-    for (size_t d = 0; d < attrs_.lhs_batch_dims.size(); ++d) lhs_at_[attrs_.lhs_batch_dims[d]] = rhs_at_[attrs_.rhs_batch_dims[d]] = out[next++];
+    for (size_t d = 0; d < attrs_.lhs_batch_dims.size(); ++d)
+      lhs_at_[attrs_.lhs_batch_dims[d]] = rhs_at_[attrs_.rhs_batch_dims[d]] = out[next++];
     for (int64_t d = 0; d < lhs_.rank(); ++d) {
-      if (!absl::c_linear_search(attrs_.lhs_batch_dims, d) && !absl::c_linear_search(attrs_.lhs_contracting_dims, d)) lhs_at_[d] = out[next++];
+      if (!absl::c_linear_search(attrs_.lhs_batch_dims, d) && !absl::c_linear_search(attrs_.lhs_contracting_dims, d))
+        lhs_at_[d] = out[next++];
     }
     for (int64_t d = 0; d < rhs_.rank(); ++d) {
-      const bool taken = absl::c_linear_search(attrs_.rhs_batch_dims, d) || absl::c_linear_search(attrs_.rhs_contracting_dims, d) ||
+      const bool taken = absl::c_linear_search(attrs_.rhs_batch_dims, d) ||
+                         absl::c_linear_search(attrs_.rhs_contracting_dims, d) ||
                          absl::c_linear_search(attrs_.rhs_group_dims, d);
       if (!taken) rhs_at_[d] = out[next++];
     }
@@ -55,7 +60,8 @@ class RaggedDot {
     }
     if (!sum.ok()) return sum.status();
     const ElementValue value = codegen::Unpack(*sum, {&sum_type_, 1})[0];
-    k_.ArrayOf(dot_).Store(k_.context(), Index(out), codegen::EmitConvert(k_.context(), sum_type_, dot_->shape().element_type(), value));
+    k_.ArrayOf(dot_).Store(k_.context(), Index(out),
+                           codegen::EmitConvert(k_.context(), sum_type_, dot_->shape().element_type(), value));
     return absl::OkStatus();
   }
 
@@ -84,7 +90,8 @@ class RaggedDot {
       return order;
     }
     for (int64_t d = 0; d < lhs_.rank(); ++d) {
-      if (!absl::c_linear_search(attrs_.lhs_batch_dims, d) && !absl::c_linear_search(attrs_.lhs_contracting_dims, d)) order.push_back(d);
+      if (!absl::c_linear_search(attrs_.lhs_batch_dims, d) && !absl::c_linear_search(attrs_.lhs_contracting_dims, d))
+        order.push_back(d);
     }
     return order;
   }
@@ -95,10 +102,13 @@ class RaggedDot {
     for (int64_t d : attrs_.lhs_contracting_dims) sizes.push_back(lhs_.dimensions(d));
     auto turn = [&](llvm::Value* c, const Carried& carried) -> absl::StatusOr<Carried> {
       const std::vector<LaneIndex> position = k_.Delinearize(c, sizes);
-      for (size_t d = 0; d < position.size(); ++d) lhs_at_[attrs_.lhs_contracting_dims[d]] = rhs_at_[attrs_.rhs_contracting_dims[d]] = position[d];
+      for (size_t d = 0; d < position.size(); ++d)
+        lhs_at_[attrs_.lhs_contracting_dims[d]] = rhs_at_[attrs_.rhs_contracting_dims[d]] = position[d];
       if (group == nullptr) return Add(carried);
       HILO_ASSIGN_OR_RETURN(llvm::Value * holds, Holds(group->Base(k_.context()), lhs_at_[ragged_].Base(k_.context())));
-      return codegen::EmitBranches(k_.context(), "holds", holds, [&] { return Add(carried); }, [&]() -> absl::StatusOr<Carried> { return carried; });
+      return codegen::EmitBranches(
+          k_.context(), "holds", holds, [&] { return Add(carried); },
+          [&]() -> absl::StatusOr<Carried> { return carried; });
     };
     return codegen::EmitLoop(k_.context(), "contract", Int(0), Int(Product(sizes)), 1, start, turn);
   }
@@ -108,8 +118,11 @@ class RaggedDot {
     HILO_ASSIGN_OR_RETURN(ElementValue y, k_.elements().Generate(dot_->operand(1), Index(rhs_at_)));
     x = codegen::EmitConvert(k_.context(), lhs_.element_type(), sum_type_, x);
     y = codegen::EmitConvert(k_.context(), rhs_.element_type(), sum_type_, y);
-    HILO_ASSIGN_OR_RETURN(ElementValue product, codegen::EmitBinaryOp(k_.context(), HloOpcode::kMultiply, sum_type_, x, y));
-    HILO_ASSIGN_OR_RETURN(ElementValue sum, codegen::EmitBinaryOp(k_.context(), HloOpcode::kAdd, sum_type_, codegen::Unpack(carried, {&sum_type_, 1})[0], product));
+    HILO_ASSIGN_OR_RETURN(ElementValue product,
+                          codegen::EmitBinaryOp(k_.context(), HloOpcode::kMultiply, sum_type_, x, y));
+    HILO_ASSIGN_OR_RETURN(ElementValue sum,
+                          codegen::EmitBinaryOp(k_.context(), HloOpcode::kAdd, sum_type_,
+                                                codegen::Unpack(carried, {&sum_type_, 1})[0], product));
     return codegen::Pack({sum});
   }
 
@@ -135,11 +148,13 @@ class RaggedDot {
       const Carried sum(carried.begin(), carried.end() - 1);
       llvm::Value* holds = b_.CreateAnd(b_.CreateICmpSGE(at, begin), b_.CreateICmpSLT(at, end));
       HILO_ASSIGN_OR_RETURN(Carried next, codegen::EmitBranches(
-                                              k_.context(), "holds", holds, [&] { return Sum(sum, nullptr); }, [&]() -> absl::StatusOr<Carried> { return sum; }));
+                                              k_.context(), "holds", holds, [&] { return Sum(sum, nullptr); },
+                                              [&]() -> absl::StatusOr<Carried> { return sum; }));
       next.push_back(end);
       return next;
     };
-    HILO_ASSIGN_OR_RETURN(Carried sum, codegen::EmitLoop(k_.context(), "groups", Int(0), Int(sizes_.dimensions().back()), 1, start, turn));
+    HILO_ASSIGN_OR_RETURN(Carried sum, codegen::EmitLoop(k_.context(), "groups", Int(0),
+                                                         Int(sizes_.dimensions().back()), 1, start, turn));
     sum.pop_back();
     return sum;
   }
@@ -162,7 +177,8 @@ absl::Status EmitRaggedDot(ProgramEmitter& program, const HloInstruction* instru
   KernelEmitter k(&program, instruction);
   RaggedDot emitter(k, instruction);
   llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))), [&] { return emitter.EmitElement(i); }));
+  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
+                            [&] { return emitter.EmitElement(i); }));
   return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), block);
 }
 

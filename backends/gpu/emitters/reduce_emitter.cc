@@ -1,14 +1,17 @@
 // Reductions, with the producers that were fused into their operands.
 //
-// *Rows*: the minor-most dimension is reduced. The lanes of a part of a warp, of a warp, or of a block share a row; each reduces what it has, then they combine, by shuffles
-// and, between warps, through shared memory. Long rows of which there are few are cut into parts for several blocks, whose results a second launch combines: no atomics, and
-// so always the same result. *Columns*: the minor-most dimension is kept; neighbouring threads have neighbouring results, the strips of a block take turns along the columns and meet in
-// shared memory, and a second launch combines the parts of several blocks. *Serial*: a thread a result, in row-major order, for whatever may not be reordered. Rows that fit into the registers
-// of a block are the affair of row_emitter.cc.
+// *Rows*: the minor-most dimension is reduced. The lanes of a part of a warp, of a warp, or of a block share a row;
+// each reduces what it has, then they combine, by shuffles and, between warps, through shared memory. Long rows of
+// which there are few are cut into parts for several blocks, whose results a second launch combines: no atomics, and so
+// always the same result. *Columns*: the minor-most dimension is kept; neighbouring threads have neighbouring results,
+// the strips of a block take turns along the columns and meet in shared memory, and a second launch combines the parts
+// of several blocks. *Serial*: a thread a result, in row-major order, for whatever may not be reordered. Rows that fit
+// into the registers of a block are the affair of row_emitter.cc.
 //
-// No identity is needed: a thread starts with its first element, and those without one are left out. Lanes combine with neighbours at distance 1, 2, 4 ...; when each lane has
-// had a run of neighbouring elements, this keeps their order, as computations want that are associative but not known to be commutative. The others take turns, which reads
-// memory in whole lines, and in groups of neighbours that fill 16 bytes, each of which has a running value of its own.
+// No identity is needed: a thread starts with its first element, and those without one are left out. Lanes combine with
+// neighbours at distance 1, 2, 4 ...; when each lane has had a run of neighbouring elements, this keeps their order, as
+// computations want that are associative but not known to be commutative. The others take turns, which reads memory in
+// whole lines, and in groups of neighbours that fill 16 bytes, each of which has a running value of its own.
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -42,22 +45,25 @@ constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
 enum class Order { kSerial, kAssociative, kAny };
 
 struct Reduction {
-  const HloInstruction* instruction;   // the reduce or the fusion around it
+  const HloInstruction* instruction;  // the reduce or the fusion around it
   const HloInstruction* reduce;
-  int64_t count;                       // operands
+  int64_t count;  // operands
   Shape input;
   std::vector<int64_t> kept, reduced;  // dimension numbers, ascending
   std::vector<int64_t> kept_sizes, reduced_sizes;
   std::vector<PrimitiveType> types;
-  int64_t rows, columns;               // results, and elements of each
-  int64_t group = 1;                   // neighbours along the minor-most dimension that a thread takes together
+  int64_t rows, columns;  // results, and elements of each
+  int64_t group = 1;      // neighbours along the minor-most dimension that a thread takes together
 
   const HloComputation& computation() const { return *reduce->called_computation(); }
 };
 
 Reduction Describe(const HloInstruction* instruction) {
   const HloInstruction* reduce = HeroOf(instruction);
-  Reduction r{.instruction = instruction, .reduce = reduce, .count = reduce->operand_count() / 2, .input = reduce->operand(0)->shape()};
+  Reduction r{.instruction = instruction,
+              .reduce = reduce,
+              .count = reduce->operand_count() / 2,
+              .input = reduce->operand(0)->shape()};
   std::vector<bool> is_reduced(r.input.rank(), false);
   for (int64_t dimension : reduce->attrs<ReduceAttrs>().dimensions) is_reduced[dimension] = true;
   for (int64_t d = 0; d < r.input.rank(); ++d) {
@@ -103,7 +109,9 @@ class ReductionKernel {
   ReductionKernel(KernelEmitter& k, const Reduction& r) : k_(k), b_(k.b()), r_(r) {}
 
   // The elements of the instruction's operands.
-  absl::StatusOr<Elements> Input(llvm::Value* row, llvm::Value* column) { return InputAt(k_.Delinearize(row, r_.kept_sizes), k_.Delinearize(column, r_.reduced_sizes)); }
+  absl::StatusOr<Elements> Input(llvm::Value* row, llvm::Value* column) {
+    return InputAt(k_.Delinearize(row, r_.kept_sizes), k_.Delinearize(column, r_.reduced_sizes));
+  }
 
   absl::StatusOr<Elements> InputAt(const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {
     const Index at = InputIndex(r_, kept, reduced);
@@ -117,9 +125,11 @@ class ReductionKernel {
   // Those of group number `i` along `dimensions`, which are the kept or the reduced ones: an index each.
   std::vector<std::vector<LaneIndex>> GroupIndices(llvm::Value* i, absl::Span<const int64_t> dimensions) {
     llvm::Value* first = b_.CreateMul(i, Int(r_.group), "", true, true);
-    const std::vector<LaneIndex> base = Index::FromLinear(LaneIndex::Uniform(first, r_.group, Product(dimensions)), dimensions).Dims(k_.context());
+    const std::vector<LaneIndex> base =
+        Index::FromLinear(LaneIndex::Uniform(first, r_.group, Product(dimensions)), dimensions).Dims(k_.context());
     std::vector<std::vector<LaneIndex>> indices(r_.group, base);
-    for (int64_t j = 0; j < r_.group; ++j) indices[j].back() = base.back().AddConstant(j).WithRange({0, dimensions.back() - 1});
+    for (int64_t j = 0; j < r_.group; ++j)
+      indices[j].back() = base.back().AddConstant(j).WithRange({0, dimensions.back() - 1});
     return indices;
   }
 
@@ -149,7 +159,8 @@ class ReductionKernel {
       return codegen::Pack(sum);
     };
     llvm::Value* second = b_.CreateAdd(begin, Int(step), "", true, true);
-    HILO_ASSIGN_OR_RETURN(Carried done, codegen::EmitLoop(k_.context(), "run", second, end, step, codegen::Pack(first), turn));
+    HILO_ASSIGN_OR_RETURN(Carried done,
+                          codegen::EmitLoop(k_.context(), "run", second, end, step, codegen::Pack(first), turn));
     return codegen::Unpack(done, r_.types);
   }
 
@@ -165,7 +176,8 @@ class ReductionKernel {
     auto unpack = [&](const Carried& packed) {
       const size_t width = packed.size() / static_cast<size_t>(r_.group);
       std::vector<Elements> all;
-      for (size_t at = 0; at < packed.size(); at += width) all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), r_.types));
+      for (size_t at = 0; at < packed.size(); at += width)
+        all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), r_.types));
       return all;
     };
     HILO_ASSIGN_OR_RETURN(const std::vector<Elements> first, group(begin));
@@ -178,7 +190,8 @@ class ReductionKernel {
       return pack(running);
     };
     llvm::Value* second = b_.CreateAdd(begin, Int(step), "", true, true);
-    HILO_ASSIGN_OR_RETURN(const Carried done, codegen::EmitLoop(k_.context(), "run", second, end, step, pack(first), turn));
+    HILO_ASSIGN_OR_RETURN(const Carried done,
+                          codegen::EmitLoop(k_.context(), "run", second, end, step, pack(first), turn));
     return unpack(done);
   }
 
@@ -216,11 +229,13 @@ class ReductionKernel {
     return values;
   }
 
-  // Rows of `columns` elements, `lanes` threads of a warp each. Lanes is a power of two, at most `columns`. In any order (kAny): `element` is the input, in groups, of which there are `lanes` at least.
+  // Rows of `columns` elements, `lanes` threads of a warp each. Lanes is a power of two, at most `columns`. In any
+  // order (kAny): `element` is the input, in groups, of which there are `lanes` at least.
   absl::Status WarpRows(int64_t rows, int64_t columns, int lanes, Order order, Element element, Result result) {
     llvm::Value* thread = k_.Thread();
     llvm::Value* lane = b_.CreateAnd(thread, Int(lanes - 1));
-    llvm::Value* row = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(kBlockSize / lanes), "", true, true), b_.CreateUDiv(thread, Int(lanes)), "row", true, true);
+    llvm::Value* row = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(kBlockSize / lanes), "", true, true),
+                                    b_.CreateUDiv(thread, Int(lanes)), "row", true, true);
     // All lanes shuffle, so threads without a row of their own reduce the last one too.
     llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, Int(rows - 1));
     Elements values;
@@ -229,7 +244,8 @@ class ReductionKernel {
       HILO_ASSIGN_OR_RETURN(values, RunRowGroups(own, lane, Int(columns / r_.group), lanes));
     } else {
       const int64_t run = CeilDiv(columns, lanes), filled = CeilDiv(columns, run);
-      llvm::Value* begin = b_.CreateMul(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lane, Int(filled - 1)), Int(run), "", true, true);
+      llvm::Value* begin = b_.CreateMul(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lane, Int(filled - 1)),
+                                        Int(run), "", true, true);
       llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(run)), Int(columns));
       HILO_ASSIGN_OR_RETURN(values, Run(own, begin, end, 1, element));
       if (filled < lanes) valid = Int(filled);
@@ -253,7 +269,8 @@ class ReductionKernel {
       auto groups = [&](llvm::Value* elements) { return b_.CreateUDiv(elements, Int(r_.group), "", true); };
       filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, groups(size), Int(kBlockSize));
       llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, thread, b_.CreateSub(groups(size), Int(1)));
-      HILO_ASSIGN_OR_RETURN(values, RunRowGroups(row, b_.CreateAdd(groups(begin), own, "", true, true), groups(end), kBlockSize));
+      HILO_ASSIGN_OR_RETURN(
+          values, RunRowGroups(row, b_.CreateAdd(groups(begin), own, "", true, true), groups(end), kBlockSize));
     } else {
       const int64_t run = CeilDiv(part, kBlockSize);
       filled = b_.CreateUDiv(b_.CreateAdd(size, Int(run - 1)), Int(run));
@@ -263,7 +280,8 @@ class ReductionKernel {
       HILO_ASSIGN_OR_RETURN(values, Run(row, first, last, 1, element));
     }
     llvm::Value* lane = b_.CreateAnd(thread, Int(kWarp - 1));
-    HILO_ASSIGN_OR_RETURN(values, CombineLanes(std::move(values), kWarp, lane, b_.CreateSub(filled, b_.CreateSub(thread, lane))));
+    HILO_ASSIGN_OR_RETURN(
+        values, CombineLanes(std::move(values), kWarp, lane, b_.CreateSub(filled, b_.CreateSub(thread, lane))));
     // One value a warp through shared memory.
     const Carried mine = codegen::Pack(values);
     std::vector<llvm::Value*> cells;
@@ -277,16 +295,19 @@ class ReductionKernel {
     Carried warps;
     for (size_t i = 0; i < mine.size(); ++i) warps.push_back(k_.LoadCell(cells[i], cell, mine[i]->getType()));
     llvm::Value* warps_filled = b_.CreateLShr(b_.CreateAdd(filled, Int(kWarp - 1)), 5);
-    HILO_ASSIGN_OR_RETURN(values, CombineLanes(codegen::Unpack(warps, r_.types), kBlockSize / kWarp, lane, warps_filled));
+    HILO_ASSIGN_OR_RETURN(values,
+                          CombineLanes(codegen::Unpack(warps, r_.types), kBlockSize / kWarp, lane, warps_filled));
     return k_.If("writes", b_.CreateICmpEQ(thread, Int(0)), [&] { return result(row, number, values); });
   }
 
-  // Columns cut into parts of `part` elements. A block has `lanes` groups of neighbouring columns side by side and `strips` threads for each, which take turns along its part.
+  // Columns cut into parts of `part` elements. A block has `lanes` groups of neighbouring columns side by side and
+  // `strips` threads for each, which take turns along its part.
   absl::Status Columns(int64_t part, int64_t lanes, int64_t strips, Result result) {
     const int64_t groups = r_.rows / r_.group, column_blocks = CeilDiv(groups, lanes);
     llvm::Value *thread = k_.Thread(), *block = k_.Block();
     llvm::Value *lane = b_.CreateURem(thread, Int(lanes)), *strip = b_.CreateUDiv(thread, Int(lanes));
-    llvm::Value *number = b_.CreateUDiv(block, Int(column_blocks)), *first_group = b_.CreateMul(b_.CreateURem(block, Int(column_blocks)), Int(lanes), "", true, true);
+    llvm::Value *number = b_.CreateUDiv(block, Int(column_blocks)),
+                *first_group = b_.CreateMul(b_.CreateURem(block, Int(column_blocks)), Int(lanes), "", true, true);
     llvm::Value* own = b_.CreateAdd(first_group, lane, "", true, true);
     llvm::Value* has = groups % lanes == 0 ? nullptr : b_.CreateICmpULT(own, Int(groups));
     // Threads without a column or an element of their own take the last one, for nobody.
@@ -294,7 +315,8 @@ class ReductionKernel {
     llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
     llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(r_.columns));
     llvm::Value* size = b_.CreateSub(end, begin, "", true, true);
-    llvm::Value* first = b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, strip, b_.CreateSub(size, Int(1))), "", true, true);
+    llvm::Value* first = b_.CreateAdd(
+        begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, strip, b_.CreateSub(size, Int(1))), "", true, true);
     const std::vector<std::vector<LaneIndex>> kept = GroupIndices(own, r_.kept_sizes);
     auto group = [&](llvm::Value* column) -> absl::StatusOr<std::vector<Elements>> {
       const std::vector<LaneIndex> reduced = k_.Delinearize(column, r_.reduced_sizes);
@@ -308,20 +330,23 @@ class ReductionKernel {
     if (strips == 1) {
       auto write = [&]() -> absl::Status {
         for (int64_t j = 0; j < r_.group; ++j) {
-          HILO_RETURN_IF_ERROR(result(b_.CreateAdd(b_.CreateMul(own, Int(r_.group), "", true, true), Int(j), "", true, true), number, running[j]));
+          HILO_RETURN_IF_ERROR(
+              result(b_.CreateAdd(b_.CreateMul(own, Int(r_.group), "", true, true), Int(j), "", true, true), number,
+                     running[j]));
         }
         return absl::OkStatus();
       };
       return has == nullptr ? write() : k_.If("writes", has, write);
     }
-    // Column c of the block is place c % group of lane c / group. Lines of cells are one longer than there are lanes, and the places' lines begin 32 / group banks apart, so that
-    // threads hardly meet in a bank on either side.
+    // Column c of the block is place c % group of lane c / group. Lines of cells are one longer than there are lanes,
+    // and the places' lines begin 32 / group banks apart, so that threads hardly meet in a bank on either side.
     const int64_t lines = strips * (lanes + 1), place = lines + ((kWarp / r_.group - lines) % kWarp + kWarp) % kWarp;
     std::vector<llvm::Value*> cells;
     const Carried like = codegen::Pack(running[0]);
     for (llvm::Value* value : like) cells.push_back(k_.Shared(value->getType(), r_.group * place, "strips"));
     auto cell = [&](llvm::Value* j, llvm::Value* s, llvm::Value* l) {
-      llvm::Value* line = b_.CreateAdd(b_.CreateMul(j, Int(place), "", true, true), b_.CreateMul(s, Int(lanes + 1), "", true, true), "", true, true);
+      llvm::Value* line = b_.CreateAdd(b_.CreateMul(j, Int(place), "", true, true),
+                                       b_.CreateMul(s, Int(lanes + 1), "", true, true), "", true, true);
       return b_.CreateAdd(line, l, "", true, true);
     };
     for (int64_t j = 0; j < r_.group; ++j) {
@@ -330,20 +355,24 @@ class ReductionKernel {
     }
     k_.Barrier();
     llvm::Value* row = b_.CreateAdd(b_.CreateMul(first_group, Int(r_.group), "", true, true), thread, "", true, true);
-    llvm::Value* writes = b_.CreateAnd(b_.CreateICmpULT(thread, Int(lanes * r_.group)), b_.CreateICmpULT(row, Int(r_.rows)));
+    llvm::Value* writes =
+        b_.CreateAnd(b_.CreateICmpULT(thread, Int(lanes * r_.group)), b_.CreateICmpULT(row, Int(r_.rows)));
     return k_.If("writes", writes, [&]() -> absl::Status {
       llvm::Value *j = b_.CreateURem(thread, Int(r_.group)), *l = b_.CreateUDiv(thread, Int(r_.group));
       auto load = [&](llvm::Value* s) {
         Carried loaded;
-        for (size_t i = 0; i < cells.size(); ++i) loaded.push_back(k_.LoadCell(cells[i], cell(j, s, l), like[i]->getType()));
+        for (size_t i = 0; i < cells.size(); ++i)
+          loaded.push_back(k_.LoadCell(cells[i], cell(j, s, l), like[i]->getType()));
         return loaded;
       };
       llvm::Value* filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, Int(strips));
       auto turn = [&](llvm::Value* s, const Carried& carried) -> absl::StatusOr<Carried> {
-        HILO_ASSIGN_OR_RETURN(const Elements sum, Combine(codegen::Unpack(carried, r_.types), codegen::Unpack(load(s), r_.types)));
+        HILO_ASSIGN_OR_RETURN(const Elements sum,
+                              Combine(codegen::Unpack(carried, r_.types), codegen::Unpack(load(s), r_.types)));
         return codegen::Pack(sum);
       };
-      HILO_ASSIGN_OR_RETURN(const Carried sums, codegen::EmitLoop(k_.context(), "strips", Int(1), filled, 1, load(Int(0)), turn));
+      HILO_ASSIGN_OR_RETURN(const Carried sums,
+                            codegen::EmitLoop(k_.context(), "strips", Int(1), filled, 1, load(Int(0)), turn));
       return result(row, number, codegen::Unpack(sums, r_.types));
     });
   }
@@ -382,9 +411,11 @@ int LanesFor(int64_t columns) {
   return lanes;
 }
 
-// The results of parts in scratch memory, an array for each of the running values' components: the parts of a row are neighbours, or (columns) the rows of a part are.
+// The results of parts in scratch memory, an array for each of the running values' components: the parts of a row are
+// neighbours, or (columns) the rows of a part are.
 struct Partials {
-  Partials(ProgramEmitter& program, const Reduction& r, int64_t parts, bool rows_together) : parts(parts), row_step(rows_together ? 1 : parts), part_step(rows_together ? r.rows : 1) {
+  Partials(ProgramEmitter& program, const Reduction& r, int64_t parts, bool rows_together)
+      : parts(parts), row_step(rows_together ? 1 : parts), part_step(rows_together ? r.rows : 1) {
     for (llvm::Type* type : PartTypes(program.llvm_context(), r)) {
       const int64_t bytes = KernelEmitter::CellBytes(type) * r.rows * parts;
       memory.push_back(KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true));
@@ -396,18 +427,22 @@ struct Partials {
     return arguments;
   }
   llvm::Value* Cell(KernelEmitter& k, llvm::Value* row, llvm::Value* part) const {
-    auto times = [&](llvm::Value* value, int64_t step) { return k.b().CreateMul(value, k.b().getInt64(static_cast<uint64_t>(step)), "", true, true); };
+    auto times = [&](llvm::Value* value, int64_t step) {
+      return k.b().CreateMul(value, k.b().getInt64(static_cast<uint64_t>(step)), "", true, true);
+    };
     return k.b().CreateAdd(times(row, row_step), times(part, part_step), "", true, true);
   }
   absl::Status Store(KernelEmitter& k, llvm::Value* row, llvm::Value* part, const Elements& values) const {
     const Carried packed = codegen::Pack(values);
-    for (size_t i = 0; i < packed.size(); ++i) k.StoreCell(k.extra(static_cast<int64_t>(i)), Cell(k, row, part), packed[i]);
+    for (size_t i = 0; i < packed.size(); ++i)
+      k.StoreCell(k.extra(static_cast<int64_t>(i)), Cell(k, row, part), packed[i]);
     return absl::OkStatus();
   }
   Elements Load(KernelEmitter& k, const Reduction& r, llvm::Value* row, llvm::Value* part) const {
     Carried packed;
     const std::vector<llvm::Type*> types = PartTypes(k.module().getContext(), r);
-    for (size_t i = 0; i < types.size(); ++i) packed.push_back(k.LoadCell(k.extra(static_cast<int64_t>(i)), Cell(k, row, part), types[i]));
+    for (size_t i = 0; i < types.size(); ++i)
+      packed.push_back(k.LoadCell(k.extra(static_cast<int64_t>(i)), Cell(k, row, part), types[i]));
     return codegen::Unpack(packed, r.types);
   }
 
@@ -421,10 +456,13 @@ absl::Status EmitCombination(ProgramEmitter& program, const Reduction& r, const 
   ReductionKernel kernel(k, r);
   const bool rows_together = partials.row_step == 1;
   const int lanes = rows_together ? 1 : LanesFor(partials.parts);
-  auto element = [&](llvm::Value* row, llvm::Value* part) -> absl::StatusOr<Elements> { return partials.Load(k, r, row, part); };
+  auto element = [&](llvm::Value* row, llvm::Value* part) -> absl::StatusOr<Elements> {
+    return partials.Load(k, r, row, part);
+  };
   auto result = [&](llvm::Value* row, llvm::Value*, const Elements& values) { return kernel.Output(row, values); };
-  HILO_RETURN_IF_ERROR(rows_together ? kernel.Parts(partials.parts, element, result)
-                                     : kernel.WarpRows(r.rows, partials.parts, lanes, Order::kAssociative, element, result));
+  HILO_RETURN_IF_ERROR(rows_together
+                           ? kernel.Parts(partials.parts, element, result)
+                           : kernel.WarpRows(r.rows, partials.parts, lanes, Order::kAssociative, element, result));
   return program.FinishAndLaunch(r.instruction, k, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
 }
 
@@ -475,7 +513,8 @@ absl::Status EmitColumns(ProgramEmitter& program, const Reduction& r) {
   if (groups >= kWantedThreads) lanes = kBlockSize, strips = 1;
   while (strips > r.columns) strips /= 2;
   const int64_t column_blocks = CeilDiv(groups, lanes), block = std::max<int64_t>(kWarp, lanes * strips);
-  const int64_t wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / column_blocks, r.columns / (strips * kMinColumnPart / 8)));
+  const int64_t wanted = std::max<int64_t>(
+      1, std::min(kWantedThreads / kBlockSize / column_blocks, r.columns / (strips * kMinColumnPart / 8)));
   const int64_t part = CeilDiv(r.columns, wanted), parts = CeilDiv(r.columns, part);
   std::optional<Partials> partials;
   if (parts > 1) partials.emplace(program, r, parts, /*rows_together=*/true);
@@ -502,7 +541,8 @@ absl::Status EmitReduce(ProgramEmitter& program, const HloInstruction* instructi
   const bool rows = !r.reduced.empty() && std::find(r.reduced.begin(), r.reduced.end(), minor) != r.reduced.end();
   // Rows in registers, unless they are so few that their parts want blocks of their own.
   if (kWantedThreads / kBlockSize / r.rows < 2 || r.columns < 2 * kMinPart) {
-    if (const std::optional<RowPlan> plan = PlanRows(instruction, program.numerics().strict)) return EmitRows(program, instruction, *plan);
+    if (const std::optional<RowPlan> plan = PlanRows(instruction, program.numerics().strict))
+      return EmitRows(program, instruction, *plan);
   }
   if (rows) return r.columns <= kWarpRow ? EmitWarpRows(program, r, order) : EmitBlockRows(program, r, order);
   return order == Order::kAny ? EmitColumns(program, r) : EmitLoop(program, instruction);

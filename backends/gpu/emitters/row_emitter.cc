@@ -1,9 +1,12 @@
-// Kernels of row plans. A thread holds its elements of the row in registers from the first reduction to the last result: all of the code is one straight line, in which the element generators
-// compute nothing twice, so values that one reduction has computed are there for the next. Lanes combine across (butterflies), which leaves the result with all of them; rows of several
-// warps meet once in shared memory for each level of reductions.
+// Kernels of row plans. A thread holds its elements of the row in registers from the first reduction to the last
+// result: all of the code is one straight line, in which the element generators compute nothing twice, so values that
+// one reduction has computed are there for the next. Lanes combine across (butterflies), which leaves the result with
+// all of them; rows of several warps meet once in shared memory for each level of reductions.
 //
-// Where the columns are no multiple of what the threads have in a turn, the last groups of some threads are missing: these compute their first group again, which nobody looks at. Threads past the
-// last row do the same with the first row of their block. So a thread never reads what another one may be writing: when a result takes an operand's memory, only rows that are left over ask for a barrier.
+// Where the columns are no multiple of what the threads have in a turn, the last groups of some threads are missing:
+// these compute their first group again, which nobody looks at. Threads past the last row do the same with the first
+// row of their block. So a thread never reads what another one may be writing: when a result takes an operand's memory,
+// only rows that are left over ask for a barrier.
 #include <map>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -77,7 +80,8 @@ class RowKernel {
   const Index& FullIndex(const Shape& shape, int64_t e) {
     std::vector<Index>& known = full_[std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end())];
     if (known.empty()) {
-      for (int64_t i = 0; i < elements(); ++i) known.push_back(MakeFullIndex(shape.dimensions(), i / plan_.group, i % plan_.group));
+      for (int64_t i = 0; i < elements(); ++i)
+        known.push_back(MakeFullIndex(shape.dimensions(), i / plan_.group, i % plan_.group));
     }
     return known[e];
   }
@@ -98,11 +102,15 @@ class RowKernel {
     return Index(std::move(index));
   }
 
-  Index RowIndex(const Shape& shape) { return shape.rank() == 0 ? Index() : Index(k_.Delinearize(row_, shape.dimensions())); }
+  Index RowIndex(const Shape& shape) {
+    return shape.rank() == 0 ? Index() : Index(k_.Delinearize(row_, shape.dimensions()));
+  }
 
   // Element `e` of the thread, or the row's.
   absl::StatusOr<ElementValue> Value(const HloInstruction* instruction, int64_t e) {
-    return k_.elements().Generate(instruction, plan_.space.IsFull(instruction->shape()) ? FullIndex(instruction->shape(), e) : RowIndex(instruction->shape()));
+    return k_.elements().Generate(instruction, plan_.space.IsFull(instruction->shape())
+                                                   ? FullIndex(instruction->shape(), e)
+                                                   : RowIndex(instruction->shape()));
   }
 
   // Loads what `wanted` reads of full arrays: before any arithmetic, so that neighbours become one access.
@@ -112,7 +120,8 @@ class RowKernel {
       const HloInstruction* instruction = stack.back();
       stack.pop_back();
       if (!visited_.insert(instruction).second || instruction->opcode() == HloOpcode::kReduce) continue;
-      const bool in_memory = instruction->IsParameter() || (instruction != instruction_ && !instruction->parent()->IsFusion());
+      const bool in_memory =
+          instruction->IsParameter() || (instruction != instruction_ && !instruction->parent()->IsFusion());
       if (!in_memory) {
         stack.insert(stack.end(), instruction->operands().begin(), instruction->operands().end());
         continue;
@@ -180,7 +189,8 @@ class RowKernel {
     std::vector<std::vector<llvm::Value*>> cells;
     for (const ElementValue& sum : *sums) {
       std::vector<llvm::Value*>& mine = cells.emplace_back();
-      for (llvm::Value* part : codegen::Pack({sum})) mine.push_back(k_.Shared(part->getType(), block_rows_ * warps, "warps"));
+      for (llvm::Value* part : codegen::Pack({sum}))
+        mine.push_back(k_.Shared(part->getType(), block_rows_ * warps, "warps"));
     }
     llvm::Value* in_warp = b_.CreateAnd(lane_, Int(kWarp - 1));
     HILO_RETURN_IF_ERROR(k_.If("first_lane", b_.CreateICmpEQ(in_warp, Int(0)), [&] {
@@ -224,14 +234,17 @@ class RowKernel {
         HILO_ASSIGN_OR_RETURN(mine.emplace_back(), Value(root, e));
       }
     }
-    // Other threads read the element of a row that one thread writes, and rows that are nobody's are read as somebody's.
+    // Other threads read the element of a row that one thread writes, and rows that are nobody's are read as
+    // somebody's.
     if (SharesMemory() && (row_results || has_row_ != nullptr)) k_.Barrier();
-    for (int64_t group = 0; group < plan_.groups; ++group) HILO_RETURN_IF_ERROR(When(And(has_row_, has_group_[group]), [&] { return StoreGroup(group, values); }));
+    for (int64_t group = 0; group < plan_.groups; ++group)
+      HILO_RETURN_IF_ERROR(When(And(has_row_, has_group_[group]), [&] { return StoreGroup(group, values); }));
     if (!row_results) return absl::OkStatus();
     return When(And(has_row_, b_.CreateICmpEQ(lane_, Int(0))), [&] {
       for (size_t leaf = 0; leaf < plan_.roots.size(); ++leaf) {
         const Shape& shape = plan_.roots[leaf]->shape();
-        if (!plan_.space.IsFull(shape)) k_.ArrayOf(instruction_, static_cast<int64_t>(leaf)).Store(k_.context(), RowIndex(shape), values[leaf][0]);
+        if (!plan_.space.IsFull(shape))
+          k_.ArrayOf(instruction_, static_cast<int64_t>(leaf)).Store(k_.context(), RowIndex(shape), values[leaf][0]);
       }
       return absl::OkStatus();
     });
@@ -242,14 +255,17 @@ class RowKernel {
       const Shape& shape = plan_.roots[leaf]->shape();
       if (!plan_.space.IsFull(shape)) continue;
       const codegen::IrArray array = k_.ArrayOf(instruction_, static_cast<int64_t>(leaf));
-      for (int64_t e = group * plan_.group; e < (group + 1) * plan_.group; ++e) array.Store(k_.context(), FullIndex(shape, e), values[leaf][e]);
+      for (int64_t e = group * plan_.group; e < (group + 1) * plan_.group; ++e)
+        array.Store(k_.context(), FullIndex(shape, e), values[leaf][e]);
     }
     return absl::OkStatus();
   }
 
   // Null conditions hold always.
   llvm::Value* And(llvm::Value* a, llvm::Value* c) { return a == nullptr ? c : c == nullptr ? a : b_.CreateAnd(a, c); }
-  absl::Status When(llvm::Value* condition, absl::FunctionRef<absl::Status()> body) { return condition == nullptr ? body() : k_.If("stores", condition, body); }
+  absl::Status When(llvm::Value* condition, absl::FunctionRef<absl::Status()> body) {
+    return condition == nullptr ? body() : k_.If("stores", condition, body);
+  }
 
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
@@ -257,9 +273,9 @@ class RowKernel {
   const RowPlan& plan_;
   const int64_t block_rows_;
   llvm::Value *lane_ = nullptr, *row_in_block_ = nullptr, *row_ = nullptr;
-  llvm::Value* has_row_ = nullptr;         // null: it has
-  std::vector<llvm::Value*> has_group_;    // likewise
-  std::vector<LaneIndex> first_columns_;   // of the groups
+  llvm::Value* has_row_ = nullptr;        // null: it has
+  std::vector<llvm::Value*> has_group_;   // likewise
+  std::vector<LaneIndex> first_columns_;  // of the groups
   std::map<std::vector<int64_t>, std::vector<Index>> full_;
   absl::flat_hash_set<const HloInstruction*> visited_;
 };

@@ -1,12 +1,15 @@
-// Running reductions (cumulative sums, products, maxima: reduce-windows that cover all elements up to their position, or all from it on). The arrays are seen as [outer, size, inner].
+// Running reductions (cumulative sums, products, maxima: reduce-windows that cover all elements up to their position,
+// or all from it on). The arrays are seen as [outer, size, inner].
 //
-// One associative and commutative operation is computed in parallel. *Lines* (inner is 1): neighbouring threads have groups of 16 bytes of a line; a thread runs over its group, warps combine the
-// groups by shuffles, a block its warps through shared memory, and the block goes on to the next turn with what came before. *Columns*: a thread has a group of neighbouring
-// columns and walks along them. Where that is too little work for a device, lines and columns are cut into parts: one launch reduces each part but the last, a second begins with the
-// combination of the parts before its own. No block waits for another, and the order of operations depends on the shape alone.
+// One associative and commutative operation is computed in parallel. *Lines* (inner is 1): neighbouring threads have
+// groups of 16 bytes of a line; a thread runs over its group, warps combine the groups by shuffles, a block its warps
+// through shared memory, and the block goes on to the next turn with what came before. *Columns*: a thread has a group
+// of neighbouring columns and walks along them. Where that is too little work for a device, lines and columns are cut
+// into parts: one launch reduces each part but the last, a second begins with the combination of the parts before its
+// own. No block waits for another, and the order of operations depends on the shape alone.
 //
-// Any other computation runs from the front, a thread a line, which is to the bit what the windows compute one by one. From the back, where the windows' order is not that of the walk, it
-// stays a loop over windows.
+// Any other computation runs from the front, a thread a line, which is to the bit what the windows compute one by one.
+// From the back, where the windows' order is not that of the walk, it stays a loop over windows.
 #include <algorithm>
 #include <tuple>
 
@@ -65,7 +68,8 @@ class ScanKernel {
  public:
   ScanKernel(KernelEmitter& k, const Scan& s) : k_(k), b_(k.b()), s_(s) {}
 
-  // Columns: parts of `part` steps, of which this kernel takes the first `parts`. `totals` (from the first launch; may be null) are what earlier parts come to; `only_totals`: this is that launch.
+  // Columns: parts of `part` steps, of which this kernel takes the first `parts`. `totals` (from the first launch; may
+  // be null) are what earlier parts come to; `only_totals`: this is that launch.
   absl::Status Columns(int64_t part, int64_t parts, const KernelArgument* totals, bool only_totals) {
     const int64_t groups = s_.inner / s_.group, all_parts = CeilDiv(s_.size, part);
     llvm::Value* i = k_.GlobalThread(kBlockSize);
@@ -76,12 +80,16 @@ class ScanKernel {
       llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(s_.size));
       llvm::Value* first = b_.CreateMul(at[2].Base(k_.context()), Int(s_.group), "", true, true);
       auto index = [&](llvm::Value* step, int64_t j) {
-        const LaneIndex column = LaneIndex::Uniform(first, s_.group, s_.inner).AddConstant(j).WithRange({0, s_.inner - 1});
-        return Index({at[0], Position(LaneIndex::Uniform(step, 1, s_.size)), column}).Reshape(k_.context(), {s_.outer, s_.size, s_.inner}, s_.dimensions);
+        const LaneIndex column =
+            LaneIndex::Uniform(first, s_.group, s_.inner).AddConstant(j).WithRange({0, s_.inner - 1});
+        return Index({at[0], Position(LaneIndex::Uniform(step, 1, s_.size)), column})
+            .Reshape(k_.context(), {s_.outer, s_.size, s_.inner}, s_.dimensions);
       };
       auto cell = [&](llvm::Value* p, int64_t j) {
-        llvm::Value* line = b_.CreateAdd(b_.CreateMul(at[0].Base(k_.context()), Int(all_parts), "", true, true), p, "", true, true);
-        return b_.CreateAdd(b_.CreateAdd(b_.CreateMul(line, Int(s_.inner), "", true, true), first, "", true, true), Int(j), "", true, true);
+        llvm::Value* line =
+            b_.CreateAdd(b_.CreateMul(at[0].Base(k_.context()), Int(all_parts), "", true, true), p, "", true, true);
+        return b_.CreateAdd(b_.CreateAdd(b_.CreateMul(line, Int(s_.inner), "", true, true), first, "", true, true),
+                            Int(j), "", true, true);
       };
       std::vector<Elements> running;
       for (int64_t j = 0; j < s_.group; ++j) {
@@ -100,7 +108,8 @@ class ScanKernel {
           }
           return Pack(now);
         };
-        HILO_ASSIGN_OR_RETURN(const Carried before, codegen::EmitLoop(k_.context(), "before", Int(0), number, 1, like, add));
+        HILO_ASSIGN_OR_RETURN(const Carried before,
+                              codegen::EmitLoop(k_.context(), "before", Int(0), number, 1, like, add));
         running = Unpack(before);
       }
       auto turn = [&](llvm::Value* step, const Carried& carried) -> absl::StatusOr<Carried> {
@@ -115,26 +124,32 @@ class ScanKernel {
         return Pack(now);
       };
       llvm::Value* from = only_totals ? b_.CreateAdd(begin, Int(1), "", true, true) : begin;
-      HILO_ASSIGN_OR_RETURN(const Carried done, codegen::EmitLoop(k_.context(), "run", from, end, 1, Pack(running), turn));
+      HILO_ASSIGN_OR_RETURN(const Carried done,
+                            codegen::EmitLoop(k_.context(), "run", from, end, 1, Pack(running), turn));
       running = Unpack(done);
       for (int64_t j = 0; only_totals && j < s_.group; ++j) StoreCells(cell(number, j), running[j]);
       return absl::OkStatus();
     });
   }
 
-  // Lines: `threads` of a warp, or a block, a part. Arguments as above; a part is a multiple of what the threads take in a turn.
+  // Lines: `threads` of a warp, or a block, a part. Arguments as above; a part is a multiple of what the threads take
+  // in a turn.
   absl::Status Lines(int64_t threads, int64_t part, int64_t parts, const KernelArgument* totals, bool only_totals) {
-    const int64_t all_parts = CeilDiv(s_.size, part), rows = s_.outer * parts, block_rows = std::max<int64_t>(1, kBlockSize / threads);
+    const int64_t all_parts = CeilDiv(s_.size, part), rows = s_.outer * parts,
+                  block_rows = std::max<int64_t>(1, kBlockSize / threads);
     llvm::Value* thread = k_.Thread();
     llvm::Value* lane = b_.CreateAnd(thread, Int(threads - 1));
-    llvm::Value* i = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(block_rows), "", true, true), b_.CreateUDiv(thread, Int(threads)), "", true, true);
+    llvm::Value* i = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(block_rows), "", true, true),
+                                  b_.CreateUDiv(thread, Int(threads)), "", true, true);
     // All lanes shuffle, so threads without a line of their own take the last one, for nobody.
     llvm::Value* has_line = rows % block_rows == 0 ? nullptr : b_.CreateICmpULT(i, Int(rows));
     if (has_line != nullptr) i = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, i, Int(rows - 1));
     llvm::Value *line = b_.CreateUDiv(i, Int(parts)), *number = b_.CreateURem(i, Int(parts));
     llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
     llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(s_.size));
-    auto cell = [&](llvm::Value* p) { return b_.CreateAdd(b_.CreateMul(line, Int(all_parts), "", true, true), p, "", true, true); };
+    auto cell = [&](llvm::Value* p) {
+      return b_.CreateAdd(b_.CreateMul(line, Int(all_parts), "", true, true), p, "", true, true);
+    };
 
     HILO_ASSIGN_OR_RETURN(Elements carry, Inits());
     if (totals != nullptr && !only_totals) {
@@ -143,7 +158,8 @@ class ScanKernel {
         HILO_ASSIGN_OR_RETURN(const Elements sum, Combine(now, LoadCells(cell(p), now)));
         return codegen::Pack(sum);
       };
-      HILO_ASSIGN_OR_RETURN(const Carried before, codegen::EmitLoop(k_.context(), "before", Int(0), number, 1, codegen::Pack(carry), add));
+      HILO_ASSIGN_OR_RETURN(const Carried before,
+                            codegen::EmitLoop(k_.context(), "before", Int(0), number, 1, codegen::Pack(carry), add));
       carry = codegen::Unpack(before, s_.types);
     }
     const bool whole_block = threads > kWarp;
@@ -198,7 +214,8 @@ class ScanKernel {
       }
       return codegen::Pack(next);
     };
-    HILO_ASSIGN_OR_RETURN(const Carried done, codegen::EmitLoop(k_.context(), "turns", begin, end, turn_size, codegen::Pack(carry), turn));
+    HILO_ASSIGN_OR_RETURN(const Carried done,
+                          codegen::EmitLoop(k_.context(), "turns", begin, end, turn_size, codegen::Pack(carry), turn));
     if (!only_totals) return absl::OkStatus();
     llvm::Value* writes = b_.CreateICmpEQ(lane, Int(0));
     if (has_line != nullptr) writes = b_.CreateAnd(writes, has_line);
@@ -215,7 +232,8 @@ class ScanKernel {
       const std::vector<LaneIndex> at = k_.Delinearize(i, {s_.outer, s_.inner});
       HILO_ASSIGN_OR_RETURN(const Elements inits, Inits());
       auto turn = [&](llvm::Value* step, const Carried& carried) -> absl::StatusOr<Carried> {
-        const Index index = Index({at[0], LaneIndex::Uniform(step, 1, s_.size), at[1]}).Reshape(k_.context(), {s_.outer, s_.size, s_.inner}, s_.dimensions);
+        const Index index = Index({at[0], LaneIndex::Uniform(step, 1, s_.size), at[1]})
+                                .Reshape(k_.context(), {s_.outer, s_.size, s_.inner}, s_.dimensions);
         HILO_ASSIGN_OR_RETURN(const Elements elements, Input(index));
         HILO_ASSIGN_OR_RETURN(const Elements sum, Combine(codegen::Unpack(carried, s_.types), elements));
         Output(index, sum);
@@ -231,7 +249,8 @@ class ScanKernel {
 
   // Step -> place in the array.
   LaneIndex Position(const LaneIndex& step) {
-    return s_.from_back ? step.MulConstant(k_.context(), -1).AddConstant(s_.size - 1).WithRange({0, s_.size - 1}) : step;
+    return s_.from_back ? step.MulConstant(k_.context(), -1).AddConstant(s_.size - 1).WithRange({0, s_.size - 1})
+                        : step;
   }
 
   // Of the group of steps that begins with `first`, in the order of the steps.
@@ -239,8 +258,11 @@ class ScanKernel {
     llvm::Value* lowest = s_.from_back ? b_.CreateSub(Int(s_.size - s_.group), first, "", true, true) : first;
     std::vector<Index> indices;
     for (int64_t j = 0; j < s_.group; ++j) {
-      const LaneIndex place = LaneIndex::Uniform(lowest, s_.group, s_.size).AddConstant(s_.from_back ? s_.group - 1 - j : j).WithRange({0, s_.size - 1});
-      indices.push_back(Index({LaneIndex::Uniform(line, 1, s_.outer), place}).Reshape(k_.context(), {s_.outer, s_.size}, s_.dimensions));
+      const LaneIndex place = LaneIndex::Uniform(lowest, s_.group, s_.size)
+                                  .AddConstant(s_.from_back ? s_.group - 1 - j : j)
+                                  .WithRange({0, s_.size - 1});
+      indices.push_back(Index({LaneIndex::Uniform(line, 1, s_.outer), place})
+                            .Reshape(k_.context(), {s_.outer, s_.size}, s_.dimensions));
     }
     return indices;
   }
@@ -277,7 +299,8 @@ class ScanKernel {
   std::vector<Elements> Unpack(const Carried& packed) {
     const size_t width = packed.size() / static_cast<size_t>(s_.group);
     std::vector<Elements> all;
-    for (size_t at = 0; at < packed.size(); at += width) all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), s_.types));
+    for (size_t at = 0; at < packed.size(); at += width)
+      all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), s_.types));
     return all;
   }
 
@@ -300,7 +323,9 @@ class ScanKernel {
   }
 
   // From what each warp comes to (in its last lane): what is before the thread's warp, and what all warps come to.
-  absl::StatusOr<std::tuple<Elements, Elements>> CombineWarps(absl::Span<llvm::Value* const> shared, llvm::Value* thread, const Elements& before, const Elements& total) {
+  absl::StatusOr<std::tuple<Elements, Elements>> CombineWarps(absl::Span<llvm::Value* const> shared,
+                                                              llvm::Value* thread, const Elements& before,
+                                                              const Elements& total) {
     llvm::Value* warp = b_.CreateLShr(thread, 5);
     const Carried mine = codegen::Pack(total);
     HILO_RETURN_IF_ERROR(k_.If("last_lane", b_.CreateICmpEQ(b_.CreateAnd(thread, Int(kWarp - 1)), Int(kWarp - 1)), [&] {
@@ -328,7 +353,8 @@ class ScanKernel {
   // Totals of parts, in the kernel's arguments behind the instruction's own.
   Elements LoadCells(llvm::Value* at, const Elements& like) {
     Carried loaded;
-    for (llvm::Value* value : codegen::Pack(like)) loaded.push_back(k_.LoadCell(k_.extra(static_cast<int64_t>(loaded.size())), at, value->getType()));
+    for (llvm::Value* value : codegen::Pack(like))
+      loaded.push_back(k_.LoadCell(k_.extra(static_cast<int64_t>(loaded.size())), at, value->getType()));
     return codegen::Unpack(loaded, s_.types);
   }
   void StoreCells(llvm::Value* at, const Elements& values) {
@@ -350,11 +376,14 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scan& s) {
     while (threads < kWarp && threads < groups) threads *= 2;
     if (s.size > kWarpLine) {
       threads = kBlockSize;
-      const int64_t turn = threads * s.group, wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / s.outer, s.size / kMinLinePart));
+      const int64_t turn = threads * s.group,
+                    wanted =
+                        std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / s.outer, s.size / kMinLinePart));
       part = CeilDiv(CeilDiv(s.size, wanted), turn) * turn;
     }
   } else {
-    const int64_t wanted = std::max<int64_t>(1, std::min(kWantedThreads / (s.outer * s.inner / s.group), s.size / kMinColumnPart));
+    const int64_t wanted =
+        std::max<int64_t>(1, std::min(kWantedThreads / (s.outer * s.inner / s.group), s.size / kMinColumnPart));
     part = CeilDiv(s.size, wanted);
   }
   const int64_t parts = CeilDiv(s.size, part);
@@ -362,7 +391,8 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scan& s) {
   if (parts > 1) {
     const PrimitiveType type = s.types[0];
     for (int i = 0; i < (IsComplexType(type) ? 2 : 1); ++i) {
-      const int64_t bytes = KernelEmitter::CellBytes(codegen::RegisterType(program.llvm_context(), type)) * s.outer * s.inner * parts;
+      const int64_t bytes =
+          KernelEmitter::CellBytes(codegen::RegisterType(program.llvm_context(), type)) * s.outer * s.inner * parts;
       totals.push_back(KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true));
     }
   }
@@ -373,9 +403,11 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scan& s) {
     KernelEmitter k(&program, s.instruction, totals);
     ScanKernel kernel(k, s);
     const KernelArgument* before = totals.empty() ? nullptr : totals.data();
-    HILO_RETURN_IF_ERROR(lines ? kernel.Lines(threads, part, mine, before, only_totals) : kernel.Columns(part, mine, before, only_totals));
+    HILO_RETURN_IF_ERROR(lines ? kernel.Lines(threads, part, mine, before, only_totals)
+                               : kernel.Columns(part, mine, before, only_totals));
     const int64_t in_block = lines ? std::max<int64_t>(1, kBlockSize / threads) : kBlockSize * s.group;
-    HILO_RETURN_IF_ERROR(program.FinishAndLaunch(s.instruction, k, CeilDiv(s.outer * mine * s.inner, in_block), kBlockSize));
+    HILO_RETURN_IF_ERROR(
+        program.FinishAndLaunch(s.instruction, k, CeilDiv(s.outer * mine * s.inner, in_block), kBlockSize));
   }
   return absl::OkStatus();
 }
@@ -385,7 +417,8 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scan& s) {
 absl::Status EmitReduceWindow(ProgramEmitter& program, const HloInstruction* instruction) {
   const HloInstruction* hero = HeroOf(instruction);
   const std::optional<RunningWindow> running = RunningWindowOf(*hero);
-  if (!running.has_value() || ShapeUtil::IsZeroElementArray(hero->operand(0)->shape())) return EmitLoop(program, instruction);
+  if (!running.has_value() || ShapeUtil::IsZeroElementArray(hero->operand(0)->shape()))
+    return EmitLoop(program, instruction);
   const Scan s = Describe(instruction, *running);
   if (MayReorder(*hero, program.numerics().strict)) return EmitParallel(program, s);
   if (s.from_back) return EmitLoop(program, instruction);

@@ -1,5 +1,6 @@
-// Select-and-scatter from the side of the result: a thread an element looks at all windows that the element lies in, in order, and takes the source of those
-// that choose it. Nothing is written twice, and sums have the order of the windows.
+// Select-and-scatter from the side of the result: a thread an element looks at all windows that the element lies in, in
+// order, and takes the source of those that choose it. Nothing is written twice, and sums have the order of the
+// windows.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/element_movement.h"
 #include "backends/llvm/elements/element_ops.h"
@@ -38,7 +39,8 @@ class SelectAndScatter {
       llvm::Value* exists = b_.getTrue();
       std::vector<llvm::Value*> out;
       for (size_t d = 0; d < window_.size(); ++d) {
-        llvm::Value* start = b_.CreateAdd(b_.CreateMul(at[d].Base(k_.context()), Int(window_[d].base_dilation)), Int(window_[d].padding_low));
+        llvm::Value* start = b_.CreateAdd(b_.CreateMul(at[d].Base(k_.context()), Int(window_[d].base_dilation)),
+                                          Int(window_[d].padding_low));
         start = b_.CreateSub(start, b_.CreateMul(position[d].Base(k_.context()), Int(window_[d].window_dilation)));
         exists = b_.CreateAnd(exists, b_.CreateICmpSGE(start, Int(0)));
         exists = b_.CreateAnd(exists, b_.CreateICmpEQ(b_.CreateURem(start, Int(window_[d].stride)), Int(0)));
@@ -48,11 +50,14 @@ class SelectAndScatter {
       auto look = [&]() -> absl::StatusOr<Carried> {
         HILO_ASSIGN_OR_RETURN(llvm::Value * chosen, Choose(out));
         return codegen::EmitBranches(
-            k_.context(), "chosen", b_.CreateICmpEQ(chosen, i), [&] { return Scatter(carried, out); }, [&]() -> absl::StatusOr<Carried> { return carried; });
+            k_.context(), "chosen", b_.CreateICmpEQ(chosen, i), [&] { return Scatter(carried, out); },
+            [&]() -> absl::StatusOr<Carried> { return carried; });
       };
-      return codegen::EmitBranches(k_.context(), "exists", exists, look, [&]() -> absl::StatusOr<Carried> { return carried; });
+      return codegen::EmitBranches(k_.context(), "exists", exists, look,
+                                   [&]() -> absl::StatusOr<Carried> { return carried; });
     };
-    HILO_ASSIGN_OR_RETURN(Carried sum, codegen::EmitLoop(k_.context(), "windows", Int(0), Int(Product(sizes_)), 1, codegen::Pack({init}), turn));
+    HILO_ASSIGN_OR_RETURN(Carried sum, codegen::EmitLoop(k_.context(), "windows", Int(0), Int(Product(sizes_)), 1,
+                                                         codegen::Pack({init}), turn));
     k_.ArrayOf(instruction_).Store(k_.context(), Index(at), codegen::Unpack(sum, types_)[0]);
     return absl::OkStatus();
   }
@@ -62,9 +67,11 @@ class SelectAndScatter {
 
   absl::StatusOr<Carried> Scatter(const Carried& carried, const std::vector<llvm::Value*>& out) {
     std::vector<LaneIndex> from;
-    for (size_t d = 0; d < out.size(); ++d) from.push_back(LaneIndex::Uniform(out[d], 1, source_.dimensions(static_cast<int64_t>(d))));
+    for (size_t d = 0; d < out.size(); ++d)
+      from.push_back(LaneIndex::Uniform(out[d], 1, source_.dimensions(static_cast<int64_t>(d))));
     HILO_ASSIGN_OR_RETURN(ElementValue source, k_.elements().Generate(hero_->operand(1), Index(from)));
-    HILO_ASSIGN_OR_RETURN(Elements sum, codegen::EmitComputation(k_.context(), *hero_->called_computation(1), {codegen::Unpack(carried, types_)[0], source}));
+    HILO_ASSIGN_OR_RETURN(Elements sum, codegen::EmitComputation(k_.context(), *hero_->called_computation(1),
+                                                                 {codegen::Unpack(carried, types_)[0], source}));
     return codegen::Pack(sum);
   }
 
@@ -78,7 +85,9 @@ class SelectAndScatter {
       std::vector<LaneIndex> at;
       for (size_t d = 0; d < window_.size(); ++d) {
         const int64_t size = operand_.dimensions(static_cast<int64_t>(d));
-        llvm::Value* place = b_.CreateAdd(b_.CreateMul(out[d], Int(window_[d].stride)), b_.CreateMul(position[d].Base(k_.context()), Int(window_[d].window_dilation)));
+        llvm::Value* place =
+            b_.CreateAdd(b_.CreateMul(out[d], Int(window_[d].stride)),
+                         b_.CreateMul(position[d].Base(k_.context()), Int(window_[d].window_dilation)));
         place = b_.CreateSub(place, Int(window_[d].padding_low));
         inside = b_.CreateAnd(inside, b_.CreateICmpSGE(place, Int(0)));
         inside = b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateURem(place, Int(window_[d].base_dilation)), Int(0)));
@@ -87,9 +96,11 @@ class SelectAndScatter {
         at.push_back(LaneIndex::Uniform(coordinate, 1, size));
       }
       auto candidate = [&]() -> absl::StatusOr<Carried> { return Candidate(carried, Index(at)); };
-      return codegen::EmitBranches(k_.context(), "inside", inside, candidate, [&]() -> absl::StatusOr<Carried> { return carried; });
+      return codegen::EmitBranches(k_.context(), "inside", inside, candidate,
+                                   [&]() -> absl::StatusOr<Carried> { return carried; });
     };
-    HILO_ASSIGN_OR_RETURN(Carried chosen, codegen::EmitLoop(k_.context(), "window", Int(0), Int(Product(sizes_)), 1, initial, turn));
+    HILO_ASSIGN_OR_RETURN(Carried chosen,
+                          codegen::EmitLoop(k_.context(), "window", Int(0), Int(Product(sizes_)), 1, initial, turn));
     return chosen.back();
   }
 
@@ -97,7 +108,8 @@ class SelectAndScatter {
   absl::StatusOr<Carried> Candidate(const Carried& carried, const Index& at) {
     const Carried chosen(carried.begin(), carried.end() - 1);
     HILO_ASSIGN_OR_RETURN(ElementValue value, k_.elements().Generate(hero_->operand(0), at));
-    HILO_ASSIGN_OR_RETURN(Elements stays, codegen::EmitComputation(k_.context(), *hero_->called_computation(0), {codegen::Unpack(chosen, types_)[0], value}));
+    HILO_ASSIGN_OR_RETURN(Elements stays, codegen::EmitComputation(k_.context(), *hero_->called_computation(0),
+                                                                   {codegen::Unpack(chosen, types_)[0], value}));
     llvm::Value* keeps = b_.CreateAnd(b_.CreateICmpSGE(carried.back(), Int(0)), stays[0].re);
     Carried next = codegen::Pack({value});
     next.push_back(at.Linear(k_.context(), operand_.dimensions()).Base(k_.context()));
@@ -122,7 +134,8 @@ absl::Status EmitSelectAndScatter(ProgramEmitter& program, const HloInstruction*
   KernelEmitter k(&program, instruction);
   SelectAndScatter emitter(k, instruction);
   llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))), [&] { return emitter.EmitElement(i); }));
+  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
+                            [&] { return emitter.EmitElement(i); }));
   return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), block);
 }
 

@@ -1,6 +1,8 @@
-// Memory orders the instructions: a thread sees what it has written, and LLVM keeps values in registers where slices let it.
+// Memory orders the instructions: a thread sees what it has written, and LLVM keeps values in registers where slices
+// let it.
 //
-// A loop comes back to the host after a number of turns, though it has not ended, so that runs can be cancelled; its state is in memory, and it is launched again.
+// A loop comes back to the host after a number of turns, though it has not ended, so that runs can be cancelled; its
+// state is in memory, and it is launched again.
 #include "backends/gpu/emitters/sequence_emitter.h"
 
 #include <algorithm>
@@ -22,7 +24,8 @@ using codegen::Carried;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Elements of a result, and operations of an instruction, of a kernel, and of the turns of a loop between two looks at the host.
+// Elements of a result, and operations of an instruction, of a kernel, and of the turns of a loop between two looks at
+// the host.
 constexpr int64_t kMaxElements = 32;
 constexpr int64_t kMaxWork = 512, kMaxKernelWork = 4096;
 constexpr int64_t kWorkBetweenLooks = int64_t{1} << 22;
@@ -48,12 +51,13 @@ int64_t WorkOf(const HloInstruction& instruction) {
       for (const HloInstruction* inner : instruction.called_computation()->instructions()) {
         if (inner->IsParameter()) continue;
         // What is read at fewer places than it has is computed there only.
-        work += inner->opcode() == HloOpcode::kReduce || inner->opcode() == HloOpcode::kDot ? WorkOf(*inner) : std::min(WorkOf(*inner), std::max(most, kMaxWork));
+        work += inner->opcode() == HloOpcode::kReduce || inner->opcode() == HloOpcode::kDot
+                    ? WorkOf(*inner)
+                    : std::min(WorkOf(*inner), std::max(most, kMaxWork));
       }
       return work;
     }
-    case HloOpcode::kReduce:
-      return ElementsOf(instruction.operand(0)->shape());
+    case HloOpcode::kReduce: return ElementsOf(instruction.operand(0)->shape());
     case HloOpcode::kReduceWindow: {
       int64_t window = 1;
       for (const Window::Dimension& w : instruction.attrs<ReduceWindowAttrs>().window.dimensions) window *= w.size;
@@ -61,11 +65,11 @@ int64_t WorkOf(const HloInstruction& instruction) {
     }
     case HloOpcode::kDot: {
       int64_t work = elements;
-      for (int64_t d : instruction.attrs<DotAttrs>().lhs_contracting_dims) work *= instruction.operand(0)->shape().dimensions(d);
+      for (int64_t d : instruction.attrs<DotAttrs>().lhs_contracting_dims)
+        work *= instruction.operand(0)->shape().dimensions(d);
       return work;
     }
-    default:
-      return elements;
+    default: return elements;
   }
 }
 
@@ -84,7 +88,8 @@ bool IsSmallAt(const HloInstruction& instruction, ProgramEmitter& program, int d
   if (UpdatesInPlace(program, &instruction)) {
     own = elements = ElementsOf(hero->operand(1)->shape());
     if (hero != &instruction) own *= instruction.called_computation()->instruction_count();
-  } else if (!codegen::IsElementGenerated(hero->opcode()) && hero->opcode() != HloOpcode::kTuple && !hero->IsParameter()) {
+  } else if (!codegen::IsElementGenerated(hero->opcode()) && hero->opcode() != HloOpcode::kTuple &&
+             !hero->IsParameter()) {
     return false;
   }
   for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(instruction.shape())) {
@@ -95,7 +100,8 @@ bool IsSmallAt(const HloInstruction& instruction, ProgramEmitter& program, int d
 }
 
 bool IsCode(const HloInstruction& instruction) {
-  return !instruction.IsParameter() && !instruction.IsConstant() && !IsForwarding(instruction) && instruction.opcode() != HloOpcode::kAfterAll;
+  return !instruction.IsParameter() && !instruction.IsConstant() && !IsForwarding(instruction) &&
+         instruction.opcode() != HloOpcode::kAfterAll;
 }
 
 bool IsSmallSequence(const HloComputation& computation, ProgramEmitter& program, int depth, int64_t* work) {
@@ -144,8 +150,12 @@ absl::Status EmitSmall(KernelEmitter& k, const HloInstruction* instruction) {
   llvm::IRBuilder<>& b = k.b();
   k.BeginInstruction(instruction);
   if (!updates && count <= kUnrolled) return EmitLoopElements(k, instruction, count);
-  auto element = [&](llvm::Value* i) { return updates ? EmitUpdateOfWindow(k, instruction, i) : EmitLoopElement(k, instruction, i); };
-  const absl::Status status = count == 1 ? element(b.getInt64(0)) : k.ForEach("elements", b.getInt64(0), b.getInt64(static_cast<uint64_t>(count)), 1, element);
+  auto element = [&](llvm::Value* i) {
+    return updates ? EmitUpdateOfWindow(k, instruction, i) : EmitLoopElement(k, instruction, i);
+  };
+  const absl::Status status =
+      count == 1 ? element(b.getInt64(0))
+                 : k.ForEach("elements", b.getInt64(0), b.getInt64(static_cast<uint64_t>(count)), 1, element);
   k.BeginInstruction(nullptr);
   return status;
 }
@@ -168,7 +178,8 @@ bool IsSmall(const HloInstruction& instruction, ProgramEmitter& program) {
 
 bool IsSmallLoop(const HloInstruction& loop, ProgramEmitter& program) {
   int64_t work = 0;
-  return IsSmallSequence(*loop.called_computation(0), program, 0, &work) && IsSmallSequence(*loop.called_computation(1), program, 0, &work);
+  return IsSmallSequence(*loop.called_computation(0), program, 0, &work) &&
+         IsSmallSequence(*loop.called_computation(1), program, 0, &work);
 }
 
 size_t SequenceEnd(absl::Span<const HloInstruction* const> instructions, size_t begin) {
@@ -192,13 +203,15 @@ absl::Status EmitSmallInstructions(ProgramEmitter& program, absl::Span<const Hlo
 absl::Status EmitSmallLoop(ProgramEmitter& program, const HloInstruction* loop) {
   const HloComputation *condition = loop->called_computation(0), *body = loop->called_computation(1);
   int64_t work = 0;
-  if (!IsSmallSequence(*condition, program, 0, &work) || !IsSmallSequence(*body, program, 0, &work)) return Internal("the loop ", loop->name(), " is not small");
+  if (!IsSmallSequence(*condition, program, 0, &work) || !IsSmallSequence(*body, program, 0, &work))
+    return Internal("the loop ", loop->name(), " is not small");
   const int64_t turns = std::clamp<int64_t>(kWorkBetweenLooks / std::max<int64_t>(work, 1), 64, 1 << 16);
   KernelArgument flag = KernelArgument::Scratch(program.AllocateScratch(1), 1, true);
   std::unique_ptr<KernelEmitter> k = KernelEmitter::ForSequence(&program, {&loop, 1}, {flag});
   llvm::IRBuilder<>& b = k->b();
   auto block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, k->function()); };
-  llvm::BasicBlock *before = b.GetInsertBlock(), *test = block("test"), *look = block("look"), *next = block("next"), *done = block("done");
+  llvm::BasicBlock *before = b.GetInsertBlock(), *test = block("test"), *look = block("look"), *next = block("next"),
+                   *done = block("done");
   b.CreateBr(test);
   b.SetInsertPoint(test);
   llvm::PHINode* turn = b.CreatePHI(b.getInt64Ty(), 2);
@@ -207,7 +220,8 @@ absl::Status EmitSmallLoop(ProgramEmitter& program, const HloInstruction* loop) 
   llvm::Value* more;
   {
     codegen::RegionScope region(k->context());
-    HILO_ASSIGN_OR_RETURN(const codegen::ElementValue value, k->elements().Generate(condition->root_instruction(), Index()));
+    HILO_ASSIGN_OR_RETURN(const codegen::ElementValue value,
+                          k->elements().Generate(condition->root_instruction(), Index()));
     more = value.re;
   }
   llvm::BasicBlock* tested = b.GetInsertBlock();

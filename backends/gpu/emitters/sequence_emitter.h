@@ -1,4 +1,5 @@
-// Small instructions in a row, and loops of them, as kernels of one thread: what a launch would cost more than is worth.
+// Small instructions in a row, and loops of them, as kernels of one thread: what a launch would cost more than is
+// worth.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_SEQUENCE_EMITTER_H_
 #define HILO_BACKENDS_GPU_EMITTERS_SEQUENCE_EMITTER_H_
 

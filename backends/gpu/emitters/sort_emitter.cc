@@ -1,5 +1,7 @@
-// Sort: merges of runs of doubling length, first within tiles that a block has in shared memory, in one launch, then of tiles, a launch each time. A thread an element finds how many
-// elements of the neighbouring run come before its own, by bisection, and so where it goes. Of equal elements those of the left run come first: the sort is stable. Any computation and any number of arrays.
+// Sort: merges of runs of doubling length, first within tiles that a block has in shared memory, in one launch, then of
+// tiles, a launch each time. A thread an element finds how many elements of the neighbouring run come before its own,
+// by bisection, and so where it goes. Of equal elements those of the left run come first: the sort is stable. Any
+// computation and any number of arrays.
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -37,21 +39,30 @@ class SortKernel {
     llvm::Value* origin = b_.CreateSub(at, b_.CreateMul(e, Int(s_.stride)));
     auto element = [&](llvm::Value* i) { return b_.CreateAdd(origin, b_.CreateMul(i, Int(s_.stride))); };
     const Elements own = LoadArrays(at);
-    HILO_ASSIGN_OR_RETURN(llvm::Value * place, Place(own, e, k_.extra(2 * s_.count), Int(s_.length), [&](llvm::Value* i) { return LoadArrays(element(i)); }));
+    HILO_ASSIGN_OR_RETURN(llvm::Value * place, Place(own, e, k_.extra(2 * s_.count), Int(s_.length),
+                                                     [&](llvm::Value* i) { return LoadArrays(element(i)); }));
     StoreArrays(element(place), own);
     return absl::OkStatus();
   }
 
-  // Sorts `tile` neighbours of a list in shared memory: they go from one half of the cells to the other and back, in runs of doubling length.
+  // Sorts `tile` neighbours of a list in shared memory: they go from one half of the cells to the other and back, in
+  // runs of doubling length.
   absl::Status SortTile(int64_t tile, int64_t block) {
     const int64_t tiles = CeilDiv(s_.length, tile);
     llvm::Value* number = k_.Block();
-    llvm::Value *list = b_.CreateUDiv(number, Int(tiles)), *first = b_.CreateMul(b_.CreateURem(number, Int(tiles)), Int(tile), "", true, true);
-    llvm::Value* size = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(Int(s_.length), first, "", true, true), Int(tile));
-    llvm::Value* origin = b_.CreateAdd(b_.CreateMul(b_.CreateUDiv(list, Int(s_.stride)), Int(s_.length * s_.stride)), b_.CreateURem(list, Int(s_.stride)));
-    auto element = [&](llvm::Value* i) { return b_.CreateAdd(origin, b_.CreateMul(b_.CreateAdd(first, i), Int(s_.stride))); };
+    llvm::Value *list = b_.CreateUDiv(number, Int(tiles)),
+                *first = b_.CreateMul(b_.CreateURem(number, Int(tiles)), Int(tile), "", true, true);
+    llvm::Value* size =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(Int(s_.length), first, "", true, true), Int(tile));
+    llvm::Value* origin = b_.CreateAdd(b_.CreateMul(b_.CreateUDiv(list, Int(s_.stride)), Int(s_.length * s_.stride)),
+                                       b_.CreateURem(list, Int(s_.stride)));
+    auto element = [&](llvm::Value* i) {
+      return b_.CreateAdd(origin, b_.CreateMul(b_.CreateAdd(first, i), Int(s_.stride)));
+    };
     llvm::Value* thread = k_.Thread();
-    auto each = [&](absl::FunctionRef<absl::Status(llvm::Value*)> body) { return k_.ForEach("items", thread, size, block, body); };
+    auto each = [&](absl::FunctionRef<absl::Status(llvm::Value*)> body) {
+      return k_.ForEach("items", thread, size, block, body);
+    };
 
     HILO_RETURN_IF_ERROR(each([&](llvm::Value* e) {
       const Elements values = LoadArrays(element(e));
@@ -118,7 +129,8 @@ class SortKernel {
   }
 
   // Where element `e` goes, whose values are `own`, when runs of `width` of a list of `length` are merged in pairs.
-  absl::StatusOr<llvm::Value*> Place(const Elements& own, llvm::Value* e, llvm::Value* width, llvm::Value* length, Load load) {
+  absl::StatusOr<llvm::Value*> Place(const Elements& own, llvm::Value* e, llvm::Value* width, llvm::Value* length,
+                                     Load load) {
     llvm::Value* run = b_.CreateUDiv(e, width);
     llvm::Value* is_right = b_.CreateICmpNE(b_.CreateAnd(run, Int(1)), Int(0));
     llvm::Value* other = b_.CreateMul(b_.CreateXor(run, Int(1)), width);
@@ -131,8 +143,10 @@ class SortKernel {
     return b_.CreateAdd(first, b_.CreateAdd(b_.CreateSub(e, begin), b_.CreateSub(found, other)));
   }
 
-  // The first of elements [low, high) of the list that does not come before the own one. Of a right run: that comes after it.
-  absl::StatusOr<llvm::Value*> Bisect(const Elements& own, llvm::Value* low, llvm::Value* high, llvm::Value* is_right, Load load) {
+  // The first of elements [low, high) of the list that does not come before the own one. Of a right run: that comes
+  // after it.
+  absl::StatusOr<llvm::Value*> Bisect(const Elements& own, llvm::Value* low, llvm::Value* high, llvm::Value* is_right,
+                                      Load load) {
     llvm::BasicBlock* before = b_.GetInsertBlock();
     auto block = [&](const char* name) { return llvm::BasicBlock::Create(b_.getContext(), name, k_.function()); };
     llvm::BasicBlock *test = block("test"), *body = block("body"), *done = block("done");
@@ -152,7 +166,8 @@ class SortKernel {
       arguments.push_back(Select(is_right, own[i], other[i]));
       arguments.push_back(Select(is_right, other[i], own[i]));
     }
-    HILO_ASSIGN_OR_RETURN(Elements less, codegen::EmitComputation(k_.context(), *s_.instruction->called_computation(), arguments));
+    HILO_ASSIGN_OR_RETURN(Elements less,
+                          codegen::EmitComputation(k_.context(), *s_.instruction->called_computation(), arguments));
     llvm::Value* goes_right = b_.CreateXor(less[0].re, is_right);
     from->addIncoming(b_.CreateSelect(goes_right, b_.CreateAdd(middle, Int(1)), from), b_.GetInsertBlock());
     to->addIncoming(b_.CreateSelect(goes_right, to, middle), b_.GetInsertBlock());
@@ -175,7 +190,8 @@ class SortKernel {
 // Elements that a block sorts: as many as two copies of fit; a power of two.
 int64_t TileOf(const Sort& s) {
   int64_t bytes = 0, tile = 32;
-  for (int64_t i = 0; i < s.count; ++i) bytes += std::max<int64_t>(4, PrimitiveTypeByteSize(s.instruction->operand(i)->shape().element_type()));
+  for (int64_t i = 0; i < s.count; ++i)
+    bytes += std::max<int64_t>(4, PrimitiveTypeByteSize(s.instruction->operand(i)->shape().element_type()));
   while (tile < s.length && 4 * tile * bytes <= kTileBytes) tile *= 2;
   return 2 * tile * bytes <= kTileBytes ? tile : 1;
 }
@@ -183,10 +199,15 @@ int64_t TileOf(const Sort& s) {
 }  // namespace
 
 absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction) {
-  if (HeroOf(instruction) != instruction) return Unimplemented("sort inside a fusion is not supported on this platform yet");
+  if (HeroOf(instruction) != instruction)
+    return Unimplemented("sort inside a fusion is not supported on this platform yet");
   const Shape& shape = instruction->operand(0)->shape();
   const int64_t dimension = instruction->attrs<SortAttrs>().dimensions[0];
-  Sort s{.instruction = instruction, .count = instruction->operand_count(), .elements = ShapeUtil::ElementsIn(shape), .length = shape.dimensions(dimension), .stride = 1};
+  Sort s{.instruction = instruction,
+         .count = instruction->operand_count(),
+         .elements = ShapeUtil::ElementsIn(shape),
+         .length = shape.dimensions(dimension),
+         .stride = 1};
   if (s.elements == 0) return absl::OkStatus();
   for (int64_t d = dimension + 1; d < shape.rank(); ++d) s.stride *= shape.dimensions(d);
   HILO_ASSIGN_OR_RETURN(const bool is_sorted, EmitRadixSort(program, instruction));
@@ -202,7 +223,8 @@ absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction
     operands.push_back(KernelArgument::Slice(operand, false));
     results.push_back(KernelArgument::Slice(result, true));
     if (launches == 0) program.Add(std::make_unique<CopyThunk>(result, operand, result.size));
-    if (launches > 1) scratch.push_back(KernelArgument::Scratch(program.AllocateScratch(result.size), result.size, true));
+    if (launches > 1)
+      scratch.push_back(KernelArgument::Scratch(program.AllocateScratch(result.size), result.size, true));
   }
   // The last launch writes the results, the one before it scratch memory, and so on.
   int64_t width = 1;
@@ -217,7 +239,8 @@ absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction
       KernelEmitter k(&program, nullptr, arguments);
       HILO_RETURN_IF_ERROR(SortKernel(k, s).SortTile(tile, block));
       HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, static_cast<int>(block)));
-      HILO_RETURN_IF_ERROR(program.Launch(instruction, number, s.elements / s.length * CeilDiv(s.length, tile), static_cast<int>(block), arguments));
+      HILO_RETURN_IF_ERROR(program.Launch(instruction, number, s.elements / s.length * CeilDiv(s.length, tile),
+                                          static_cast<int>(block), arguments));
       width = tile;
       continue;
     }
@@ -226,7 +249,8 @@ absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction
     KernelEmitter k(&program, nullptr, arguments);
     SortKernel kernel(k, s);
     llvm::Value* i = k.GlobalThread(merge_block);
-    HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(s.elements))), [&] { return kernel.MergeElement(i); }));
+    HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(s.elements))),
+                              [&] { return kernel.MergeElement(i); }));
     HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, merge_block));
     HILO_RETURN_IF_ERROR(program.Launch(instruction, number, CeilDiv(s.elements, merge_block), merge_block, arguments));
     width *= 2;

@@ -18,7 +18,8 @@ static_assert(kThreads == (kTile / kOwn) * (kTile / kOwn));
 
 class TileKernel {
  public:
-  TileKernel(KernelEmitter& k, const TiledProduct& product) : k_(k), b_(k.b()), product_(product), type_(product.sum_type) {}
+  TileKernel(KernelEmitter& k, const TiledProduct& product)
+      : k_(k), b_(k.b()), product_(product), type_(product.sum_type) {}
 
   absl::Status Emit() {
     const int64_t tiles_m = CeilDiv(product_.lhs.positions, kTile), tiles_n = CeilDiv(product_.rhs.positions, kTile);
@@ -26,8 +27,10 @@ class TileKernel {
     llvm::Value* block = k_.Block();
     batch_ = b_.CreateUDiv(block, Int(tiles_m * tiles_n));
     llvm::Value* tile = b_.CreateURem(block, Int(tiles_m * tiles_n));
-    const Strip lhs = MakeStrip(product_.lhs, b_.CreateMul(b_.CreateUDiv(tile, Int(tiles_n)), Int(kTile), "", true, true), "lhs");
-    const Strip rhs = MakeStrip(product_.rhs, b_.CreateMul(b_.CreateURem(tile, Int(tiles_n)), Int(kTile), "", true, true), "rhs");
+    const Strip lhs =
+        MakeStrip(product_.lhs, b_.CreateMul(b_.CreateUDiv(tile, Int(tiles_n)), Int(kTile), "", true, true), "lhs");
+    const Strip rhs =
+        MakeStrip(product_.rhs, b_.CreateMul(b_.CreateURem(tile, Int(tiles_n)), Int(kTile), "", true, true), "rhs");
     // Thread (i, j) has results i + 16 a, j + 16 c: neighbouring threads read neighbouring cells.
     llvm::Value *own_m = b_.CreateUDiv(thread_, Int(kTile / kOwn)), *own_n = b_.CreateURem(thread_, Int(kTile / kOwn));
     Carried zeros;
@@ -38,12 +41,16 @@ class TileKernel {
       HILO_RETURN_IF_ERROR(Fill(lhs, first));
       HILO_RETURN_IF_ERROR(Fill(rhs, first));
       k_.Barrier();
-      auto step = [&](llvm::Value* depth, const Carried& sums) { return Multiply(lhs, rhs, depth, own_m, own_n, sums); };
-      HILO_ASSIGN_OR_RETURN(Carried next, codegen::EmitLoop(k_.context(), "depth", Int(0), Int(kDepth), 1, carried, step));
+      auto step = [&](llvm::Value* depth, const Carried& sums) {
+        return Multiply(lhs, rhs, depth, own_m, own_n, sums);
+      };
+      HILO_ASSIGN_OR_RETURN(Carried next,
+                            codegen::EmitLoop(k_.context(), "depth", Int(0), Int(kDepth), 1, carried, step));
       k_.Barrier();
       return next;
     };
-    HILO_ASSIGN_OR_RETURN(Carried sums, codegen::EmitLoop(k_.context(), "strips", Int(0), Int(product_.depth), kDepth, zeros, strip));
+    HILO_ASSIGN_OR_RETURN(Carried sums,
+                          codegen::EmitLoop(k_.context(), "strips", Int(0), Int(product_.depth), kDepth, zeros, strip));
     return Store(lhs, rhs, own_m, own_n, sums);
   }
 
@@ -60,7 +67,8 @@ class TileKernel {
   Strip MakeStrip(const ProductSide& side, llvm::Value* first, absl::string_view name) {
     Strip strip{.side = &side, .first = first};
     llvm::Type* part = codegen::RegisterType(b_.getContext(), type_);
-    for (int i = 0; i < (IsComplexType(type_) ? 2 : 1); ++i) strip.cells.push_back(k_.Shared(part, kDepth * kPitch, name));
+    for (int i = 0; i < (IsComplexType(type_) ? 2 : 1); ++i)
+      strip.cells.push_back(k_.Shared(part, kDepth * kPitch, name));
     return strip;
   }
 
@@ -71,7 +79,8 @@ class TileKernel {
       const bool minor = strip.side->depth_is_minor;
       llvm::Value* depth = minor ? b_.CreateURem(cell, Int(kDepth)) : b_.CreateUDiv(cell, Int(kTile));
       llvm::Value* position = minor ? b_.CreateUDiv(cell, Int(kDepth)) : b_.CreateURem(cell, Int(kTile));
-      HILO_ASSIGN_OR_RETURN(Carried value, Element(strip, b_.CreateAdd(strip.first, position, "", true, true), b_.CreateAdd(first_depth, depth, "", true, true)));
+      HILO_ASSIGN_OR_RETURN(Carried value, Element(strip, b_.CreateAdd(strip.first, position, "", true, true),
+                                                   b_.CreateAdd(first_depth, depth, "", true, true)));
       llvm::Value* at = b_.CreateAdd(b_.CreateMul(depth, Int(kPitch), "", true, true), position, "", true, true);
       for (size_t part = 0; part < value.size(); ++part) k_.StoreCell(strip.cells[part], at, value[part]);
     }
@@ -79,7 +88,8 @@ class TileKernel {
   }
 
   absl::StatusOr<Carried> Element(const Strip& strip, llvm::Value* position, llvm::Value* depth) {
-    llvm::Value* inside = b_.CreateAnd(b_.CreateICmpULT(position, Int(strip.side->positions)), b_.CreateICmpULT(depth, Int(product_.depth)));
+    llvm::Value* inside = b_.CreateAnd(b_.CreateICmpULT(position, Int(strip.side->positions)),
+                                       b_.CreateICmpULT(depth, Int(product_.depth)));
     auto load = [&]() -> absl::StatusOr<Carried> {
       HILO_ASSIGN_OR_RETURN(ElementValue value, strip.side->element(batch_, position, depth));
       return codegen::Pack({value});
@@ -91,11 +101,13 @@ class TileKernel {
   ElementValue Cell(const Strip& strip, llvm::Value* depth, llvm::Value* position) {
     llvm::Value* at = b_.CreateAdd(b_.CreateMul(depth, Int(kPitch), "", true, true), position, "", true, true);
     Carried value;
-    for (llvm::Value* cells : strip.cells) value.push_back(k_.LoadCell(cells, at, codegen::RegisterType(b_.getContext(), type_)));
+    for (llvm::Value* cells : strip.cells)
+      value.push_back(k_.LoadCell(cells, at, codegen::RegisterType(b_.getContext(), type_)));
     return codegen::Unpack(value, {&type_, 1})[0];
   }
 
-  absl::StatusOr<Carried> Multiply(const Strip& lhs, const Strip& rhs, llvm::Value* depth, llvm::Value* own_m, llvm::Value* own_n, const Carried& sums) {
+  absl::StatusOr<Carried> Multiply(const Strip& lhs, const Strip& rhs, llvm::Value* depth, llvm::Value* own_m,
+                                   llvm::Value* own_n, const Carried& sums) {
     const std::vector<PrimitiveType> types(kOwn * kOwn, type_);
     Elements own = codegen::Unpack(sums, types), x, y;
     for (int64_t i = 0; i < kOwn; ++i) {
@@ -105,7 +117,8 @@ class TileKernel {
     for (int64_t i = 0; i < kOwn; ++i) {
       for (int64_t j = 0; j < kOwn; ++j) {
         ElementValue& sum = own[i * kOwn + j];
-        HILO_ASSIGN_OR_RETURN(ElementValue product, codegen::EmitBinaryOp(k_.context(), HloOpcode::kMultiply, type_, x[i], y[j]));
+        HILO_ASSIGN_OR_RETURN(ElementValue product,
+                              codegen::EmitBinaryOp(k_.context(), HloOpcode::kMultiply, type_, x[i], y[j]));
         HILO_ASSIGN_OR_RETURN(sum, codegen::EmitBinaryOp(k_.context(), HloOpcode::kAdd, type_, sum, product));
       }
     }
@@ -119,7 +132,8 @@ class TileKernel {
       for (int64_t j = 0; j < kOwn; ++j) {
         llvm::Value* m = b_.CreateAdd(lhs.first, b_.CreateAdd(own_m, Int(i * (kTile / kOwn))), "", true, true);
         llvm::Value* n = b_.CreateAdd(rhs.first, b_.CreateAdd(own_n, Int(j * (kTile / kOwn))), "", true, true);
-        llvm::Value* inside = b_.CreateAnd(b_.CreateICmpULT(m, Int(product_.lhs.positions)), b_.CreateICmpULT(n, Int(product_.rhs.positions)));
+        llvm::Value* inside = b_.CreateAnd(b_.CreateICmpULT(m, Int(product_.lhs.positions)),
+                                           b_.CreateICmpULT(n, Int(product_.rhs.positions)));
         HILO_RETURN_IF_ERROR(k_.If("store", inside, [&] { return product_.store(batch_, m, n, own[i * kOwn + j]); }));
       }
     }

@@ -1,8 +1,11 @@
-// Top-k by selection: blocks take tiles of a row to shared memory, keep the first k of each, and leave them to the next launch, until a row is one tile.
+// Top-k by selection: blocks take tiles of a row to shared memory, keep the first k of each, and leave them to the next
+// launch, until a row is one tile.
 //
-// An element and its number are one integer, the element's key above the number, so that no two are equal and an order of integers is the order that is asked for. A tile is sorted in chunks
-// of k (rounded up to a power of two) by a bitonic network. Then pairs of chunks become one: of element i of one and element k-1-i of the other the smaller stays, which keeps the first k of
-// both, in a sequence that rises and falls; half a network sorts it. The work for an element is some log(k)^2 / 2 exchanges, whatever the length of the row.
+// An element and its number are one integer, the element's key above the number, so that no two are equal and an order
+// of integers is the order that is asked for. A tile is sorted in chunks of k (rounded up to a power of two) by a
+// bitonic network. Then pairs of chunks become one: of element i of one and element k-1-i of the other the smaller
+// stays, which keeps the first k of both, in a sequence that rises and falls; half a network sorts it. The work for an
+// element is some log(k)^2 / 2 exchanges, whatever the length of the row.
 #include <algorithm>
 #include <bit>
 
@@ -37,11 +40,18 @@ int64_t CellBytesOf(PrimitiveType type) { return PrimitiveTypeByteSize(type) > 4
 class TopKKernel {
  public:
   TopKKernel(KernelEmitter& k, const TopK& t, int64_t tile, int64_t block)
-      : k_(k), b_(k.b()), t_(t), tile_(tile), block_(block), type_(b_.getIntNTy(static_cast<unsigned>(8 * t.cell_bytes))), thread_(k.Thread()) {
+      : k_(k),
+        b_(k.b()),
+        t_(t),
+        tile_(tile),
+        block_(block),
+        type_(b_.getIntNTy(static_cast<unsigned>(8 * t.cell_bytes))),
+        thread_(k.Thread()) {
     cells_ = k.Shared(type_, tile, "tile");
   }
 
-  // The first k of `tile` neighbours of a row of `count`, of which `parts` tiles make up a row. Argument 0 of the kernel's own has them (unless `first`), argument 1 gets them (unless there is one part).
+  // The first k of `tile` neighbours of a row of `count`, of which `parts` tiles make up a row. Argument 0 of the
+  // kernel's own has them (unless `first`), argument 1 gets them (unless there is one part).
   absl::Status Run(int64_t count, int64_t parts, bool first) {
     llvm::Value *row = b_.CreateUDiv(k_.Block(), Int(parts)), *part = b_.CreateURem(k_.Block(), Int(parts));
     llvm::Value* begin = b_.CreateMul(part, Int(tile_), "", true, true);
@@ -51,7 +61,8 @@ class TopKKernel {
       return k_.If("there", b_.CreateICmpULT(at, Int(count)), [&]() -> absl::Status {
         llvm::Value* cell = nullptr;
         if (first) {
-          HILO_ASSIGN_OR_RETURN(const ElementValue value, k_.elements().Generate(t_.operand, At(row, LaneIndex::Uniform(at, 1, count))));
+          HILO_ASSIGN_OR_RETURN(const ElementValue value,
+                                k_.elements().Generate(t_.operand, At(row, LaneIndex::Uniform(at, 1, count))));
           llvm::Value* key = OrderKey(b_, t_.operand->shape().element_type(), value.re, t_.largest);
           cell = b_.CreateOr(b_.CreateShl(b_.CreateZExt(key, type_), 32), b_.CreateZExt(at, type_));
         } else {
@@ -73,7 +84,10 @@ class TopKKernel {
       }
       llvm::Value* number = b_.CreateTrunc(cell, b_.getInt32Ty());
       const int64_t size = t_.operand->shape().dimensions().back();
-      HILO_ASSIGN_OR_RETURN(const ElementValue value, k_.elements().Generate(t_.operand, At(row, LaneIndex::Uniform(b_.CreateZExt(number, b_.getInt64Ty()), 1, size))));
+      HILO_ASSIGN_OR_RETURN(
+          const ElementValue value,
+          k_.elements().Generate(t_.operand,
+                                 At(row, LaneIndex::Uniform(b_.CreateZExt(number, b_.getInt64Ty()), 1, size))));
       const Index to = At(row, LaneIndex::Uniform(e, 1, t_.k));
       k_.ArrayOf(t_.instruction, 0).Store(k_.context(), to, value);
       k_.ArrayOf(t_.instruction, 1).Store(k_.context(), to, {number});
@@ -86,7 +100,9 @@ class TopKKernel {
   llvm::Value* PowerOf(llvm::Value* log) { return b_.CreateShl(Int(1), log, "", true, true); }
   llvm::Value* Low(llvm::Value* x, llvm::Value* log) { return b_.CreateAnd(x, b_.CreateSub(PowerOf(log), Int(1))); }
 
-  absl::Status Each(int64_t count, absl::FunctionRef<absl::Status(llvm::Value*)> body) { return k_.ForEach("each", thread_, Int(count), block_, body); }
+  absl::Status Each(int64_t count, absl::FunctionRef<absl::Status(llvm::Value*)> body) {
+    return k_.ForEach("each", thread_, Int(count), block_, body);
+  }
 
   Index At(llvm::Value* row, LaneIndex last) {
     const auto dimensions = t_.operand->shape().dimensions();
@@ -103,12 +119,14 @@ class TopKKernel {
     return absl::OkStatus();
   }
 
-  // Sequences of 2^log cells that rise and fall become rising, `pairs` exchanges at a time; `place` says where cell i is.
+  // Sequences of 2^log cells that rise and fall become rising, `pairs` exchanges at a time; `place` says where cell i
+  // is.
   absl::Status Rise(llvm::Value* log, llvm::Value* pairs, absl::FunctionRef<llvm::Value*(llvm::Value*)> place) {
     return k_.ForEach("strides", Int(0), log, 1, [&](llvm::Value* turn) -> absl::Status {
       llvm::Value* stride = b_.CreateSub(b_.CreateSub(log, turn), Int(1));
       HILO_RETURN_IF_ERROR(k_.ForEach("pairs", thread_, pairs, block_, [&](llvm::Value* p) {
-        llvm::Value* low = b_.CreateAdd(b_.CreateShl(b_.CreateLShr(p, stride), b_.CreateAdd(stride, Int(1))), Low(p, stride));
+        llvm::Value* low =
+            b_.CreateAdd(b_.CreateShl(b_.CreateLShr(p, stride), b_.CreateAdd(stride, Int(1))), Low(p, stride));
         return Exchange(place(low), place(b_.CreateAdd(low, PowerOf(stride))));
       }));
       k_.Barrier();
@@ -122,27 +140,34 @@ class TopKKernel {
       // Two rising halves: each cell of one with its mirror image in the other.
       HILO_RETURN_IF_ERROR(Each(tile_ / 2, [&](llvm::Value* p) {
         llvm::Value *begin = b_.CreateShl(b_.CreateLShr(p, half), log), *i = Low(p, half);
-        return Exchange(b_.CreateAdd(begin, i), b_.CreateSub(b_.CreateAdd(begin, b_.CreateSub(PowerOf(log), Int(1))), i));
+        return Exchange(b_.CreateAdd(begin, i),
+                        b_.CreateSub(b_.CreateAdd(begin, b_.CreateSub(PowerOf(log), Int(1))), i));
       }));
       k_.Barrier();
       return Rise(half, Int(tile_ / 2), [](llvm::Value* i) { return i; });
     });
   }
 
-  // Chunks stay where they are: in turn r those at multiples of 2^(r+1) chunks take what the ones 2^r chunks behind them have.
+  // Chunks stay where they are: in turn r those at multiples of 2^(r+1) chunks take what the ones 2^r chunks behind
+  // them have.
   absl::Status MergeChunks() {
     const int64_t log_chunk = Log(t_.chunk);
     return k_.ForEach("merges", Int(0), Int(Log(tile_) - log_chunk), 1, [&](llvm::Value* turn) -> absl::Status {
       llvm::Value* log_distance = b_.CreateAdd(turn, Int(log_chunk));
-      llvm::Value *distance = PowerOf(log_distance), *left = b_.CreateLShr(Int(tile_ / 2), turn);  // cells after this turn
+      llvm::Value *distance = PowerOf(log_distance),
+                  *left = b_.CreateLShr(Int(tile_ / 2), turn);  // cells after this turn
       const auto place = [&](llvm::Value* i) {
         llvm::Value* chunk = b_.CreateLShr(i, Int(log_chunk));
-        return b_.CreateAdd(b_.CreateShl(chunk, b_.CreateAdd(log_distance, Int(1))), b_.CreateAnd(i, Int(t_.chunk - 1)));
+        return b_.CreateAdd(b_.CreateShl(chunk, b_.CreateAdd(log_distance, Int(1))),
+                            b_.CreateAnd(i, Int(t_.chunk - 1)));
       };
       HILO_RETURN_IF_ERROR(k_.ForEach("pairs", thread_, left, block_, [&](llvm::Value* p) {
         llvm::Value *i = b_.CreateAnd(p, Int(t_.chunk - 1)), *mine = place(p);
-        llvm::Value* other = b_.CreateAdd(b_.CreateSub(mine, i), b_.CreateAdd(distance, b_.CreateSub(Int(t_.chunk - 1), i)));
-        k_.StoreCell(cells_, mine, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, k_.LoadCell(cells_, mine, type_), k_.LoadCell(cells_, other, type_)));
+        llvm::Value* other =
+            b_.CreateAdd(b_.CreateSub(mine, i), b_.CreateAdd(distance, b_.CreateSub(Int(t_.chunk - 1), i)));
+        k_.StoreCell(cells_, mine,
+                     b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, k_.LoadCell(cells_, mine, type_),
+                                              k_.LoadCell(cells_, other, type_)));
         return absl::OkStatus();
       }));
       k_.Barrier();
@@ -164,8 +189,8 @@ class TopKKernel {
 bool IsSelectedTopK(const HloInstruction& instruction) {
   const Shape& shape = instruction.operand(0)->shape();
   const int64_t k = instruction.attrs<TopKAttrs>().k;
-  return k > 0 && HasOrderKey(shape.element_type()) && shape.dimensions().back() < INT32_MAX && 2 * PowerFrom(k) * CellBytesOf(shape.element_type()) <= kTileBytes &&
-         !ShapeUtil::IsZeroElementArray(shape);
+  return k > 0 && HasOrderKey(shape.element_type()) && shape.dimensions().back() < INT32_MAX &&
+         2 * PowerFrom(k) * CellBytesOf(shape.element_type()) <= kTileBytes && !ShapeUtil::IsZeroElementArray(shape);
 }
 
 absl::Status EmitTopK(ProgramEmitter& program, const HloInstruction* instruction) {
@@ -181,7 +206,8 @@ absl::Status EmitTopK(ProgramEmitter& program, const HloInstruction* instruction
   KernelArgument from = KernelArgument::Scratch(0, 0, false);
   int64_t count = shape.dimensions().back();
   for (bool first = true;; first = false) {
-    const int64_t tile = std::min(kTileBytes / t.cell_bytes, std::max(t.chunk, PowerFrom(count))), parts = CeilDiv(count, tile);
+    const int64_t tile = std::min(kTileBytes / t.cell_bytes, std::max(t.chunk, PowerFrom(count))),
+                  parts = CeilDiv(count, tile);
     const int block = BlockFor(tile / 2);
     const int64_t bytes = parts > 1 ? t.rows * parts * t.k * t.cell_bytes : 0;
     KernelArgument to = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);

@@ -1,5 +1,6 @@
-// Transposes that exchange the minor-most dimension: through tiles in shared memory, so that both reading and writing go along lines. The operand may be anything fused. The result's
-// dimensions are seen as three groups: [before..., row, ...between, column], where `row` is the result dimension that is minor-most in the operand.
+// Transposes that exchange the minor-most dimension: through tiles in shared memory, so that both reading and writing
+// go along lines. The operand may be anything fused. The result's dimensions are seen as three groups: [before..., row,
+// ...between, column], where `row` is the result dimension that is minor-most in the operand.
 //
 // A thread reads and writes 16 bytes of neighbours at once where the sides allow it, else a word: of types of 8 and 16
 // bits 4 or 2 elements side by side. A line of the tile is one element longer than its side (of 16 bits: one word, so
@@ -46,7 +47,9 @@ Tile TileOf(const Shape& shape, int64_t rows, int64_t columns) {
   const PrimitiveType type = shape.element_type();
   if (IsComplexType(type) || PrimitiveTypeBitWidth(type) % 8 != 0) return {};
   const int64_t bytes = PrimitiveTypeByteSize(type), words = std::max<int64_t>(kWordBytes / bytes, 1);
-  const auto fits = [&](const Tile& tile) { return rows % tile.group == 0 && columns % tile.group == 0 && rows >= tile.side && columns >= tile.side; };
+  const auto fits = [&](const Tile& tile) {
+    return rows % tile.group == 0 && columns % tile.group == 0 && rows >= tile.side && columns >= tile.side;
+  };
   const int64_t gap = bytes == 2 ? words : 1;
   const Tile wide = {kWideBytes / bytes, 2 * kWarpSize, 2 * kWarpSize + gap};
   const Tile narrow = {words, words * kWarpSize, words * kWarpSize + gap};
@@ -92,9 +95,11 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
   llvm::IRBuilder<>& b = k.b();
   auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
   llvm::Value *thread = k.Thread(), *block = k.Block();
-  llvm::Value *x = b.CreateMul(b.CreateURem(thread, integer(lanes)), integer(group), "", true, true), *y = b.CreateUDiv(thread, integer(lanes));
+  llvm::Value *x = b.CreateMul(b.CreateURem(thread, integer(lanes)), integer(group), "", true, true),
+              *y = b.CreateUDiv(thread, integer(lanes));
   llvm::Value* tile = b.CreateURem(block, integer(tile_rows * tile_columns));
-  const std::vector<LaneIndex> other = k.Delinearize(b.CreateUDiv(block, integer(tile_rows * tile_columns)), other_sizes);
+  const std::vector<LaneIndex> other =
+      k.Delinearize(b.CreateUDiv(block, integer(tile_rows * tile_columns)), other_sizes);
   llvm::Value* first_row = b.CreateMul(b.CreateUDiv(tile, integer(tile_columns)), integer(side), "", true, true);
   llvm::Value* first_column = b.CreateMul(b.CreateURem(tile, integer(tile_columns)), integer(side), "", true, true);
   const PrimitiveType type = shape.element_type(), moved = MovedType(type);
@@ -109,17 +114,21 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
     at[column_dimension] = LaneIndex::Uniform(column, 1, columns);
     return at;
   };
-  // Lines y, y + lines_at_once ... of the tile; the group's first element inside means all of it, as sides are multiples of groups.
-  using Body = absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* column, llvm::Value* cell)>;
+  // Lines y, y + lines_at_once ... of the tile; the group's first element inside means all of it, as sides are
+  // multiples of groups.
+  using Body = absl::FunctionRef<absl::Status(llvm::Value * row, llvm::Value * column, llvm::Value * cell)>;
   const int64_t lines_at_once = kBlockSize / lanes;
   auto lines = [&, group = group, side = side, pitch = pitch](bool along_rows, Body body) {
     const auto line = [&](llvm::Value* i) {
       llvm::Value *row_part = along_rows ? x : i, *column_part = along_rows ? i : x;
-      llvm::Value *row = b.CreateAdd(first_row, row_part, "", true, true), *column = b.CreateAdd(first_column, column_part, "", true, true);
+      llvm::Value *row = b.CreateAdd(first_row, row_part, "", true, true),
+                  *column = b.CreateAdd(first_column, column_part, "", true, true);
       llvm::Value* inside = b.CreateAnd(b.CreateICmpULT(row, integer(rows)), b.CreateICmpULT(column, integer(columns)));
       return k.If("inside", inside, [&]() -> absl::Status {
         for (int64_t j = 0; j < group; ++j) {
-          const auto next = [&](llvm::Value* value, bool moves) { return moves && j > 0 ? b.CreateAdd(value, integer(j), "", true, true) : value; };
+          const auto next = [&](llvm::Value* value, bool moves) {
+            return moves && j > 0 ? b.CreateAdd(value, integer(j), "", true, true) : value;
+          };
           llvm::Value *r = next(row_part, along_rows), *c = next(column_part, !along_rows);
           llvm::Value* cell = b.CreateAdd(b.CreateMul(c, integer(pitch), "", true, true), r, "", true, true);
           HILO_RETURN_IF_ERROR(body(next(row, along_rows), next(column, !along_rows), cell));
@@ -129,37 +138,40 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
     };
     if (group > 1) return k.ForEach("lines", y, integer(side), lines_at_once, line);
     absl::Status status;
-    for (int64_t i = 0; i < side && status.ok(); i += lines_at_once) status = line(b.CreateAdd(y, integer(i), "", true, true));
+    for (int64_t i = 0; i < side && status.ok(); i += lines_at_once)
+      status = line(b.CreateAdd(y, integer(i), "", true, true));
     return status;
   };
   HILO_ASSIGN_OR_RETURN(const std::optional<codegen::Materialized> source,
                         k.Find(FusedOperand(transpose->operand(0), instruction), 0));
   const bool is_moved = moved != type && source.has_value() && source->array.has_value();
   const codegen::IrArray array = is_moved ? WithType(*source->array, moved) : codegen::IrArray();
-  HILO_RETURN_IF_ERROR(lines(/*along_rows=*/true, [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {
-    const std::vector<LaneIndex> at = result_index(row, column);
-    std::vector<LaneIndex> from(at.size());
-    for (size_t d = 0; d < at.size(); ++d) from[permutation[d]] = at[d];
-    ElementValue value;
-    if (is_moved) {
-      value = array.Load(k.context(), Index(std::move(from)));
-    } else {
-      HILO_ASSIGN_OR_RETURN(value, k.elements().Generate(transpose->operand(0), Index(std::move(from))));
-    }
-    const Carried parts = codegen::Pack({value});
-    for (size_t p = 0; p < parts.size(); ++p)
-      k.StoreCell(cells[p], cell, codegen::ToMemory(k.context(), is_moved ? moved : type, parts[p]));
-    return absl::OkStatus();
-  }));
+  HILO_RETURN_IF_ERROR(
+      lines(/*along_rows=*/true, [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {
+        const std::vector<LaneIndex> at = result_index(row, column);
+        std::vector<LaneIndex> from(at.size());
+        for (size_t d = 0; d < at.size(); ++d) from[permutation[d]] = at[d];
+        ElementValue value;
+        if (is_moved) {
+          value = array.Load(k.context(), Index(std::move(from)));
+        } else {
+          HILO_ASSIGN_OR_RETURN(value, k.elements().Generate(transpose->operand(0), Index(std::move(from))));
+        }
+        const Carried parts = codegen::Pack({value});
+        for (size_t p = 0; p < parts.size(); ++p)
+          k.StoreCell(cells[p], cell, codegen::ToMemory(k.context(), is_moved ? moved : type, parts[p]));
+        return absl::OkStatus();
+      }));
   k.Barrier();
-  HILO_RETURN_IF_ERROR(lines(/*along_rows=*/false, [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {
-    Carried parts;
-    for (llvm::Value* tile_cells : cells)
-      parts.push_back(codegen::FromMemory(k.context(), moved, k.LoadCell(tile_cells, cell, part)));
-    WithType(k.ArrayOf(instruction), moved)
-        .Store(k.context(), Index(result_index(row, column)), codegen::Unpack(parts, {&moved, 1})[0]);
-    return absl::OkStatus();
-  }));
+  HILO_RETURN_IF_ERROR(
+      lines(/*along_rows=*/false, [&](llvm::Value* row, llvm::Value* column, llvm::Value* cell) -> absl::Status {
+        Carried parts;
+        for (llvm::Value* tile_cells : cells)
+          parts.push_back(codegen::FromMemory(k.context(), moved, k.LoadCell(tile_cells, cell, part)));
+        WithType(k.ArrayOf(instruction), moved)
+            .Store(k.context(), Index(result_index(row, column)), codegen::Unpack(parts, {&moved, 1})[0]);
+        return absl::OkStatus();
+      }));
   return program.FinishAndLaunch(instruction, k, Product(other_sizes) * tile_rows * tile_columns, kBlockSize);
 }
 

@@ -1,4 +1,5 @@
-// dynamic-update-slice. When the result has the memory of the operand, only the window is written, by a thread an element; otherwise the whole result is a loop.
+// dynamic-update-slice. When the result has the memory of the operand, only the window is written, by a thread an
+// element; otherwise the whole result is a loop.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/element_movement.h"
 #include "base/status_macros.h"
@@ -28,7 +29,8 @@ absl::Status EmitUpdateOfWindow(KernelEmitter& k, const HloInstruction* instruct
     const HloInstruction* operand = hero->operand(2 + d);
     HILO_ASSIGN_OR_RETURN(ElementValue start, k.elements().Generate(operand, Index()));
     const int64_t highest = hero->shape().dimensions(d) - update->shape().dimensions(d);
-    to.push_back(codegen::ClampedIndex(k.context(), operand->shape().element_type(), start, highest).Add(k.context(), from[d]));
+    to.push_back(
+        codegen::ClampedIndex(k.context(), operand->shape().element_type(), start, highest).Add(k.context(), from[d]));
   }
   k.ArrayOf(instruction).Store(k.context(), Index(std::move(to)), value);
   return absl::OkStatus();
@@ -45,7 +47,8 @@ absl::Status EmitUpdateSlice(ProgramEmitter& program, const HloInstruction* inst
   const int block = BlockFor(count);
   KernelEmitter k(&program, instruction);
   llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))), [&] { return EmitUpdateOfWindow(k, instruction, i); }));
+  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
+                            [&] { return EmitUpdateOfWindow(k, instruction, i); }));
   return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), block);
 }
 

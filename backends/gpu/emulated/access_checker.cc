@@ -18,14 +18,16 @@ const char* Verb(AccessKind kind) { return kind == AccessKind::kLoad ? "reads" :
 
 std::string Other(uint32_t block, uint32_t thread) {
   if (thread == GlobalShadow::kMany) return "several threads read";
-  return absl::StrCat("thread ", thread - 1, block == GlobalShadow::kMany ? std::string() : absl::StrCat(" of block ", block), " touched");
+  return absl::StrCat("thread ", thread - 1,
+                      block == GlobalShadow::kMany ? std::string() : absl::StrCat(" of block ", block), " touched");
 }
 
 int64_t Sectors(const uint64_t* address, uint32_t lanes, int64_t bytes) {
   std::vector<uint64_t> sectors;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if ((lanes >> lane & 1) == 0) continue;
-    for (uint64_t sector = address[lane] / kSector; sector <= (address[lane] + bytes - 1) / kSector; ++sector) sectors.push_back(sector);
+    for (uint64_t sector = address[lane] / kSector; sector <= (address[lane] + bytes - 1) / kSector; ++sector)
+      sectors.push_back(sector);
   }
   std::sort(sectors.begin(), sectors.end());
   return std::unique(sectors.begin(), sectors.end()) - sectors.begin();
@@ -54,12 +56,9 @@ void CountPasses(const uint64_t* address, uint32_t lanes, int64_t bytes, AccessC
 
 AccessCount::Kind CountKind(AccessKind kind) {
   switch (kind) {
-    case AccessKind::kLoad:
-      return AccessCount::Kind::kLoad;
-    case AccessKind::kStore:
-      return AccessCount::Kind::kStore;
-    case AccessKind::kAtomic:
-      return AccessCount::Kind::kAtomic;
+    case AccessKind::kLoad: return AccessCount::Kind::kLoad;
+    case AccessKind::kStore: return AccessCount::Kind::kStore;
+    case AccessKind::kAtomic: return AccessCount::Kind::kAtomic;
   }
   return AccessCount::Kind::kLoad;
 }
@@ -68,15 +67,17 @@ AccessCount::Kind CountKind(AccessKind kind) {
 
 void LaunchReports::Add(const char* kind, std::string text) {
   const auto same = [&](const EmulatedReport& report) { return report.kind == kind; };
-  if (static_cast<size_t>(std::count_if(all_.begin(), all_.end(), same)) < kMostOfAKind) all_.push_back({kind, std::move(text)});
+  if (static_cast<size_t>(std::count_if(all_.begin(), all_.end(), same)) < kMostOfAKind)
+    all_.push_back({kind, std::move(text)});
 }
 
 std::string Who(const ThreadContext& thread) {
-  return absl::StrCat("block (", thread.block[0], ",", thread.block[1], ",", thread.block[2], ") thread (", thread.thread[0], ",", thread.thread[1], ",",
-                      thread.thread[2], ")");
+  return absl::StrCat("block (", thread.block[0], ",", thread.block[1], ",", thread.block[2], ") thread (",
+                      thread.thread[0], ",", thread.thread[1], ",", thread.thread[2], ")");
 }
 
-void AccessCounter::Note(const ThreadContext& thread, uint64_t address, int64_t bytes, AccessKind kind, uint32_t site, bool shared) {
+void AccessCounter::Note(const ThreadContext& thread, uint64_t address, int64_t bytes, AccessKind kind, uint32_t site,
+                         bool shared) {
   const uint32_t turn = turns_[{site, thread.linear}]++;
   Request& request = requests_[{site, thread.linear / kWarpSize, turn}];
   request.address[thread.lane] = address;
@@ -119,19 +120,24 @@ void AccessChecker::BeginBlock(uint32_t block, uint8_t* shared, int64_t shared_b
 bool AccessChecker::Ordered(const ThreadContext& thread, uint32_t other, uint32_t epoch, uint32_t warp_epoch) const {
   const uint32_t self = thread.linear + 1;
   if (other == 0 || other == self || epoch != epoch_) return true;
-  return other != GlobalShadow::kMany && (other - 1) / kWarpSize == thread.linear / kWarpSize && warp_epoch != thread.warp_epoch;
+  return other != GlobalShadow::kMany && (other - 1) / kWarpSize == thread.linear / kWarpSize &&
+         warp_epoch != thread.warp_epoch;
 }
 
-void* AccessChecker::Access(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t alignment, AccessKind kind, uint32_t site) {
+void* AccessChecker::Access(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t alignment,
+                            AccessKind kind, uint32_t site) {
   if (reinterpret_cast<uintptr_t>(address) % alignment != 0) {
-    reports_.Add("misaligned", absl::StrCat(Who(thread), ": an access of ", bytes, " bytes wants an alignment of ", alignment, " (site ", site, ")"));
+    reports_.Add("misaligned", absl::StrCat(Who(thread), ": an access of ", bytes, " bytes wants an alignment of ",
+                                            alignment, " (site ", site, ")"));
     return harmless_;
   }
-  if (!IsInBounds(thread, address, bytes, kind, site)) return bytes <= static_cast<int64_t>(sizeof(harmless_)) ? harmless_ : address;
+  if (!IsInBounds(thread, address, bytes, kind, site))
+    return bytes <= static_cast<int64_t>(sizeof(harmless_)) ? harmless_ : address;
   return address;
 }
 
-int64_t AccessChecker::Range(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site) {
+int64_t AccessChecker::Range(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind,
+                             uint32_t site) {
   return bytes == 0 || IsInBounds(thread, address, bytes, kind, site) ? bytes : 0;
 }
 
@@ -143,19 +149,23 @@ bool AccessChecker::IsShared(const uint8_t* address) const {
   return allocation == nullptr || !allocation->Contains(address, 1);
 }
 
-bool AccessChecker::IsInBounds(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site) {
+bool AccessChecker::IsInBounds(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind,
+                               uint32_t site) {
   const bool shared = IsShared(address);
   if (counter_ != nullptr) {
-    counter_->Note(thread, reinterpret_cast<uint64_t>(address) - (shared ? reinterpret_cast<uint64_t>(shared_) : 0), bytes, kind, site, shared);
+    counter_->Note(thread, reinterpret_cast<uint64_t>(address) - (shared ? reinterpret_cast<uint64_t>(shared_) : 0),
+                   bytes, kind, site, shared);
   }
   return shared ? CheckShared(thread, address, bytes, kind, site) : CheckGlobal(thread, address, bytes, kind, site);
 }
 
-bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site) {
+bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind,
+                                uint32_t site) {
   const int64_t offset = address - shared_;
   if (offset < 0 || offset + bytes > shared_bytes_) {
     reports_.Add("shared-out-of-bounds",
-                 absl::StrCat(Who(thread), " ", Verb(kind), " ", bytes, " bytes at offset ", offset, " of ", shared_bytes_, " shared bytes (site ", site, ")"));
+                 absl::StrCat(Who(thread), " ", Verb(kind), " ", bytes, " bytes at offset ", offset, " of ",
+                              shared_bytes_, " shared bytes (site ", site, ")"));
     return false;
   }
   const uint32_t self = thread.linear + 1;
@@ -164,18 +174,23 @@ bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, i
     SharedShadow& at = shadow_[i];
     const bool both_atomic = kind == AccessKind::kAtomic && at.atomic_write;
     const bool after_write = Ordered(thread, at.write_thread, at.write_epoch, at.write_warp_epoch) || both_atomic;
-    const bool after_read = kind == AccessKind::kLoad || Ordered(thread, at.read_thread, at.read_epoch, at.read_warp_epoch);
+    const bool after_read =
+        kind == AccessKind::kLoad || Ordered(thread, at.read_thread, at.read_epoch, at.read_warp_epoch);
     if (!raced && !(after_write && after_read)) {
       raced = true;
-      reports_.Add("race-shared", absl::StrCat(Who(thread), " ", Verb(kind), " shared byte ", i, ", which ",
-                                               Other(GlobalShadow::kMany, after_write ? at.read_thread : at.write_thread), " without a barrier between (site ", site, ")"));
+      reports_.Add("race-shared",
+                   absl::StrCat(Who(thread), " ", Verb(kind), " shared byte ", i, ", which ",
+                                Other(GlobalShadow::kMany, after_write ? at.read_thread : at.write_thread),
+                                " without a barrier between (site ", site, ")"));
     }
     if (kind == AccessKind::kLoad) {
       if (!at.written && !unwritten) {
         unwritten = true;
-        reports_.Add("uninitialized-shared", absl::StrCat(Who(thread), " reads shared byte ", i, ", which nobody wrote (site ", site, ")"));
+        reports_.Add("uninitialized-shared",
+                     absl::StrCat(Who(thread), " reads shared byte ", i, ", which nobody wrote (site ", site, ")"));
       }
-      at.read_thread = at.read_epoch == epoch_ && at.read_thread != 0 && at.read_thread != self ? GlobalShadow::kMany : self;
+      at.read_thread =
+          at.read_epoch == epoch_ && at.read_thread != 0 && at.read_thread != self ? GlobalShadow::kMany : self;
       at.read_epoch = epoch_;
       at.read_warp_epoch = thread.warp_epoch;
     } else {
@@ -192,7 +207,8 @@ bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, i
 bool AccessChecker::IsDeclared(const uint8_t* address, int64_t bytes, AccessKind kind) {
   const auto covers = [&](const GpuSlice& slice) {
     const auto* begin = static_cast<const uint8_t*>(slice.address);
-    return address >= begin && bytes <= slice.bytes && address - begin <= slice.bytes - bytes && (kind == AccessKind::kLoad || slice.is_written);
+    return address >= begin && bytes <= slice.bytes && address - begin <= slice.bytes - bytes &&
+           (kind == AccessKind::kLoad || slice.is_written);
   };
   if (last_slice_ != nullptr && covers(*last_slice_)) return true;
   for (const GpuSlice& slice : slices_) {
@@ -203,14 +219,16 @@ bool AccessChecker::IsDeclared(const uint8_t* address, int64_t bytes, AccessKind
   return false;
 }
 
-bool AccessChecker::CheckGlobal(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site) {
+bool AccessChecker::CheckGlobal(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind,
+                                uint32_t site) {
   if (last_allocation_ == nullptr || !last_allocation_->Contains(address, bytes)) {
     EmulatedAllocation* near = memory_.Near(address);
     if (near == nullptr || !near->Contains(address, bytes)) {
       reports_.Add("global-out-of-bounds",
                    absl::StrCat(Who(thread), " ", Verb(kind), " ", bytes, " bytes at ",
                                 near == nullptr ? "an address before all allocations"
-                                                : absl::StrCat("offset ", address - near->base, " of an allocation of ", near->bytes, " bytes"),
+                                                : absl::StrCat("offset ", address - near->base, " of an allocation of ",
+                                                               near->bytes, " bytes"),
                                 " (site ", site, ")"));
       return false;
     }
@@ -219,7 +237,8 @@ bool AccessChecker::CheckGlobal(const ThreadContext& thread, uint8_t* address, i
   EmulatedAllocation& allocation = *last_allocation_;
   const int64_t offset = address - allocation.base;
   if (!IsDeclared(address, bytes, kind)) {
-    reports_.Add("undeclared-access", absl::StrCat(Who(thread), " ", Verb(kind), " ", bytes, " bytes at offset ", offset, " of an allocation of ", allocation.bytes,
+    reports_.Add("undeclared-access", absl::StrCat(Who(thread), " ", Verb(kind), " ", bytes, " bytes at offset ",
+                                                   offset, " of an allocation of ", allocation.bytes,
                                                    " bytes, which no slice of the launch declares (site ", site, ")"));
   }
   if (allocation.shadow == nullptr) allocation.shadow = std::make_unique<GlobalShadow[]>(allocation.bytes);
@@ -232,12 +251,16 @@ bool AccessChecker::CheckGlobal(const ThreadContext& thread, uint8_t* address, i
       return other == 0 || (block == block_ && Ordered(thread, other, epoch, warp_epoch));
     };
     const bool both_atomic = kind == AccessKind::kAtomic && at.atomic_write;
-    const bool after_write = ordered(at.write_block, at.write_thread, at.write_epoch, at.write_warp_epoch) || both_atomic;
-    const bool after_read = kind == AccessKind::kLoad || ordered(at.read_block, at.read_thread, at.read_epoch, at.read_warp_epoch);
+    const bool after_write =
+        ordered(at.write_block, at.write_thread, at.write_epoch, at.write_warp_epoch) || both_atomic;
+    const bool after_read =
+        kind == AccessKind::kLoad || ordered(at.read_block, at.read_thread, at.read_epoch, at.read_warp_epoch);
     if (!raced && !(after_write && after_read)) {
       raced = true;
-      reports_.Add("race-global", absl::StrCat(Who(thread), " ", Verb(kind), " byte ", i, " of an allocation of ", allocation.bytes, " bytes, which ",
-                                               after_write ? Other(at.read_block, at.read_thread) : Other(at.write_block, at.write_thread),
+      reports_.Add("race-global", absl::StrCat(Who(thread), " ", Verb(kind), " byte ", i, " of an allocation of ",
+                                               allocation.bytes, " bytes, which ",
+                                               after_write ? Other(at.read_block, at.read_thread)
+                                                           : Other(at.write_block, at.write_thread),
                                                " with nothing to order them (site ", site, ")"));
     }
     if (kind == AccessKind::kLoad) {

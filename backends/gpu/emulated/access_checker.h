@@ -1,8 +1,10 @@
-// Checks every access of a kernel to memory against CUDA's rules: the proof that a kernel has no races, whatever order it happened to run in.
+// Checks every access of a kernel to memory against CUDA's rules: the proof that a kernel has no races, whatever order
+// it happened to run in.
 //
-// Two accesses to a byte, at least one writing and not both atomic, are ordered by: being of one thread; a block barrier between them (within a block); a warp barrier
-// between them (within a warp; a shuffle is none). Different blocks of a launch are never ordered. What is reported is a fault for these inputs in any order of threads,
-// with one approximation: several readers of a byte collapse into "many", which are nobody's warp.
+// Two accesses to a byte, at least one writing and not both atomic, are ordered by: being of one thread; a block
+// barrier between them (within a block); a warp barrier between them (within a warp; a shuffle is none). Different
+// blocks of a launch are never ordered. What is reported is a fault for these inputs in any order of threads, with one
+// approximation: several readers of a byte collapse into "many", which are nobody's warp.
 #ifndef HILO_BACKENDS_GPU_EMULATED_ACCESS_CHECKER_H_
 #define HILO_BACKENDS_GPU_EMULATED_ACCESS_CHECKER_H_
 
@@ -45,7 +47,7 @@ class AccessCounter {
     AccessKind kind = AccessKind::kLoad;
     bool shared = false;
   };
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns_;                         // of (site, thread)
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns_;               // of (site, thread)
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Request> requests_;  // of (site, warp, turn)
 };
 
@@ -61,7 +63,8 @@ class AccessChecker {
   void NextEpoch() { ++epoch_; }
 
   // The address to use.
-  void* Access(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t alignment, AccessKind kind, uint32_t site);
+  void* Access(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t alignment, AccessKind kind,
+               uint32_t site);
   int64_t Range(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
 
  private:

@@ -1,5 +1,6 @@
-// Threads that never wait are a loop. Others are fibers: a scheduler visits them in some order, runs those that are ready until they wait or end, and lets go of a warp's
-// lanes when all that an operation names have come to it, and of the block when every thread stands at the barrier. A round without progress is a deadlock, and is told.
+// Threads that never wait are a loop. Others are fibers: a scheduler visits them in some order, runs those that are
+// ready until they wait or end, and lets go of a warp's lanes when all that an operation names have come to it, and of
+// the block when every thread stands at the barrier. A round without progress is a deadlock, and is told.
 #include "backends/gpu/emulated/block_run.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ void hilo_emulated_barrier(ThreadContext* thread, uint32_t site) {
   thread->run->Yield(thread);
 }
 
-uint32_t hilo_emulated_warp(ThreadContext* thread, uint32_t operation, uint32_t mask, uint32_t value, uint32_t operand, uint32_t clamp, uint32_t site) {
+uint32_t hilo_emulated_warp(ThreadContext* thread, uint32_t operation, uint32_t mask, uint32_t value, uint32_t operand,
+                            uint32_t clamp, uint32_t site) {
   thread->state = ThreadState::kInWarpOperation;
   thread->operation = static_cast<WarpOperation>(operation);
   thread->mask = mask;
@@ -42,7 +44,8 @@ uint32_t hilo_emulated_warp(ThreadContext* thread, uint32_t operation, uint32_t 
   thread->site = site;
   thread->result = value;
   if ((mask >> thread->lane & 1) == 0) {
-    thread->run->reports()->Add("shuffle-mask", absl::StrCat(Who(*thread), " is not in the mask of its own warp operation (site ", site, ")"));
+    thread->run->reports()->Add(
+        "shuffle-mask", absl::StrCat(Who(*thread), " is not in the mask of its own warp operation (site ", site, ")"));
     thread->state = ThreadState::kReady;
     return value;
   }
@@ -51,12 +54,15 @@ uint32_t hilo_emulated_warp(ThreadContext* thread, uint32_t operation, uint32_t 
   return thread->result;
 }
 
-void* hilo_emulated_access(ThreadContext* thread, void* address, uint64_t bytes, uint32_t alignment, uint32_t kind, uint32_t site) {
-  return thread->run->checker()->Access(*thread, static_cast<uint8_t*>(address), static_cast<int64_t>(bytes), alignment, static_cast<AccessKind>(kind), site);
+void* hilo_emulated_access(ThreadContext* thread, void* address, uint64_t bytes, uint32_t alignment, uint32_t kind,
+                           uint32_t site) {
+  return thread->run->checker()->Access(*thread, static_cast<uint8_t*>(address), static_cast<int64_t>(bytes), alignment,
+                                        static_cast<AccessKind>(kind), site);
 }
 
 uint64_t hilo_emulated_range(ThreadContext* thread, void* address, uint64_t bytes, uint32_t kind, uint32_t site) {
-  return thread->run->checker()->Range(*thread, static_cast<uint8_t*>(address), static_cast<int64_t>(bytes), static_cast<AccessKind>(kind), site);
+  return thread->run->checker()->Range(*thread, static_cast<uint8_t*>(address), static_cast<int64_t>(bytes),
+                                       static_cast<AccessKind>(kind), site);
 }
 
 }  // extern "C"
@@ -80,7 +86,8 @@ BlockRun::BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessC
       random_(launch.seed) {
   if (shared_bytes_ > 0) {
     shared_storage_.resize(shared_bytes_ + kSharedSlack);
-    shared_ = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(shared_storage_.data()) + kSharedSlack - 1) / kSharedSlack * kSharedSlack);
+    shared_ = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(shared_storage_.data()) + kSharedSlack - 1) /
+                                         kSharedSlack * kSharedSlack);
   }
   threads_.resize(launch.kernel->has_barriers ? thread_count_ : 1);
   order_.resize(thread_count_);
@@ -170,12 +177,15 @@ void BlockRun::RunTogether(int64_t block) {
     if (launch_.seed >= 2 && checker_ != nullptr) std::shuffle(order_.begin(), order_.end(), random_);
     const bool ran = RunReady();
     const bool released = ReleaseBarrier();
-    const auto done = std::count_if(threads_.begin(), threads_.end(), [](const ThreadContext& t) { return t.state == ThreadState::kDone; });
+    const auto done = std::count_if(threads_.begin(), threads_.end(),
+                                    [](const ThreadContext& t) { return t.state == ThreadState::kDone; });
     if (done == thread_count_) break;
     if (!ran && !released) {
-      const auto waiting = std::count_if(threads_.begin(), threads_.end(), [](const ThreadContext& t) { return t.state == ThreadState::kAtBarrier; });
-      reports_->Add("deadlock", absl::StrCat("block ", block, ": of ", thread_count_, " threads ", waiting, " wait at a barrier, ", done,
-                                             " have ended, and the others are in warp operations"));
+      const auto waiting = std::count_if(threads_.begin(), threads_.end(),
+                                         [](const ThreadContext& t) { return t.state == ThreadState::kAtBarrier; });
+      reports_->Add("deadlock",
+                    absl::StrCat("block ", block, ": of ", thread_count_, " threads ", waiting, " wait at a barrier, ",
+                                 done, " have ended, and the others are in warp operations"));
       break;
     }
   }
@@ -202,13 +212,16 @@ void BlockRun::ReleaseWarp(ThreadContext& waiting) {
   uint32_t arrived = 0, ended = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const ThreadContext& other = warp[lane];
-    const bool same = other.state == ThreadState::kInWarpOperation && other.mask == waiting.mask && other.site == waiting.site;
+    const bool same =
+        other.state == ThreadState::kInWarpOperation && other.mask == waiting.mask && other.site == waiting.site;
     arrived |= static_cast<uint32_t>(same) << lane;
     ended |= static_cast<uint32_t>(other.state == ThreadState::kDone) << lane;
   }
   const uint32_t members = lanes == kWarpSize ? waiting.mask : waiting.mask & ((1u << lanes) - 1);
   if ((members & ended) != 0) {
-    reports_->Add("shuffle-exited", absl::StrCat(Who(waiting), " waits in a warp operation for a lane that has ended (site ", waiting.site, ")"));
+    reports_->Add(
+        "shuffle-exited",
+        absl::StrCat(Who(waiting), " waits in a warp operation for a lane that has ended (site ", waiting.site, ")"));
     waiting.state = ThreadState::kReady;
     return;
   }
@@ -241,34 +254,29 @@ uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t memb
     return votes;
   };
   // As PTX defines shfl: the clamp's upper bits cut the warp into segments, its lower ones bound the lane that is read.
-  const int segment = self.clamp >> 8 & 31, bound = self.clamp & 31, first = lane & segment, last = first | (bound & ~segment), operand = static_cast<int>(self.operand & 31);
+  const int segment = self.clamp >> 8 & 31, bound = self.clamp & 31, first = lane & segment,
+            last = first | (bound & ~segment), operand = static_cast<int>(self.operand & 31);
   int source = lane;
   bool valid = true;
   switch (self.operation) {
-    case WarpOperation::kBarrier:
-      return 0;
-    case WarpOperation::kBallot:
-      return ballot();
-    case WarpOperation::kAll:
-      return ballot() == members;
-    case WarpOperation::kAny:
-      return ballot() != 0;
-    case WarpOperation::kAdd:
-      return fold([](uint32_t a, uint32_t b) { return a + b; });
+    case WarpOperation::kBarrier: return 0;
+    case WarpOperation::kBallot: return ballot();
+    case WarpOperation::kAll: return ballot() == members;
+    case WarpOperation::kAny: return ballot() != 0;
+    case WarpOperation::kAdd: return fold([](uint32_t a, uint32_t b) { return a + b; });
     case WarpOperation::kMin:
-      return fold([](uint32_t a, uint32_t b) { return static_cast<uint32_t>(std::min(static_cast<int32_t>(a), static_cast<int32_t>(b))); });
+      return fold([](uint32_t a, uint32_t b) {
+        return static_cast<uint32_t>(std::min(static_cast<int32_t>(a), static_cast<int32_t>(b)));
+      });
     case WarpOperation::kMax:
-      return fold([](uint32_t a, uint32_t b) { return static_cast<uint32_t>(std::max(static_cast<int32_t>(a), static_cast<int32_t>(b))); });
-    case WarpOperation::kUnsignedMin:
-      return fold([](uint32_t a, uint32_t b) { return std::min(a, b); });
-    case WarpOperation::kUnsignedMax:
-      return fold([](uint32_t a, uint32_t b) { return std::max(a, b); });
-    case WarpOperation::kAnd:
-      return fold([](uint32_t a, uint32_t b) { return a & b; });
-    case WarpOperation::kOr:
-      return fold([](uint32_t a, uint32_t b) { return a | b; });
-    case WarpOperation::kXor:
-      return fold([](uint32_t a, uint32_t b) { return a ^ b; });
+      return fold([](uint32_t a, uint32_t b) {
+        return static_cast<uint32_t>(std::max(static_cast<int32_t>(a), static_cast<int32_t>(b)));
+      });
+    case WarpOperation::kUnsignedMin: return fold([](uint32_t a, uint32_t b) { return std::min(a, b); });
+    case WarpOperation::kUnsignedMax: return fold([](uint32_t a, uint32_t b) { return std::max(a, b); });
+    case WarpOperation::kAnd: return fold([](uint32_t a, uint32_t b) { return a & b; });
+    case WarpOperation::kOr: return fold([](uint32_t a, uint32_t b) { return a | b; });
+    case WarpOperation::kXor: return fold([](uint32_t a, uint32_t b) { return a ^ b; });
     case WarpOperation::kShuffleDown:
       source = lane + operand;
       valid = source <= last;
@@ -288,7 +296,8 @@ uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t memb
   }
   if (!valid) return self.value;
   if (source < 0 || source >= kWarpSize || (members >> source & 1) == 0) {
-    reports_->Add("shuffle-lane", absl::StrCat(Who(self), " reads lane ", source, ", which takes no part in the shuffle (site ", self.site, ")"));
+    reports_->Add("shuffle-lane", absl::StrCat(Who(self), " reads lane ", source,
+                                               ", which takes no part in the shuffle (site ", self.site, ")"));
     return ~0u;
   }
   return warp[source].value;
@@ -307,8 +316,12 @@ bool BlockRun::ReleaseBarrier() {
     ++waiting;
   }
   if (waiting == 0 || waiting + done != thread_count_) return false;
-  if (mixed) reports_->Add("barrier-divergent", absl::StrCat("the threads of a block wait at different barriers, one of them site ", site));
-  if (done > 0) reports_->Add("barrier-exited", absl::StrCat(waiting, " threads of a block wait at a barrier, ", done, " have ended"));
+  if (mixed)
+    reports_->Add("barrier-divergent",
+                  absl::StrCat("the threads of a block wait at different barriers, one of them site ", site));
+  if (done > 0)
+    reports_->Add("barrier-exited",
+                  absl::StrCat(waiting, " threads of a block wait at a barrier, ", done, " have ended"));
   if (checker_ != nullptr) checker_->NextEpoch();
   for (ThreadContext& thread : threads_) {
     if (thread.state == ThreadState::kAtBarrier) thread.state = ThreadState::kReady;

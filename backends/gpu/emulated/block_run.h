@@ -9,11 +9,11 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "backends/gpu/driver/gpu_driver.h"
 #include "backends/gpu/emulated/access_checker.h"
 #include "backends/gpu/emulated/emulated_driver.h"
 #include "backends/gpu/emulated/kernel_transform.h"
 #include "backends/gpu/emulated/thread_context.h"
-#include "backends/gpu/driver/gpu_driver.h"
 #include "base/thread_pool.h"
 
 namespace hilo::gpu {
@@ -24,12 +24,12 @@ struct EmulatedLaunch {
   LaunchDimensions dimensions;
   absl::Span<const uint64_t> arguments;
   absl::Span<const GpuSlice> slices;
-  uint32_t seed = 0;             // as EmulatedOptions
+  uint32_t seed = 0;                 // as EmulatedOptions
   EmulatedMemory* memory = nullptr;  // null: unchecked
-  uint32_t number = 1;           // of the launch, from 1
+  uint32_t number = 1;               // of the launch, from 1
   bool count_accesses = false;
   int64_t counted_blocks = 0;
-  ThreadPool* pool = nullptr;    // for blocks of unchecked launches; null: this thread
+  ThreadPool* pool = nullptr;  // for blocks of unchecked launches; null: this thread
 };
 
 // Runs the launch to its end, and adds up accesses by site. Faults of the kernel are in `reports`.

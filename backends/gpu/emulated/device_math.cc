@@ -1,5 +1,6 @@
-// After LLVM's pipeline some thirty intrinsics are left of libdevice: arithmetic with a rounding mode, approximations, and ways to take doubles apart. Modes other than
-// to-nearest are set around the operation; nothing else in this process runs on this thread meanwhile.
+// After LLVM's pipeline some thirty intrinsics are left of libdevice: arithmetic with a rounding mode, approximations,
+// and ways to take doubles apart. Modes other than to-nearest are set around the operation; nothing else in this
+// process runs on this thread meanwhile.
 #include "backends/gpu/emulated/device_math.h"
 
 #include <algorithm>
@@ -24,24 +25,12 @@ template <typename T>
 [[gnu::noinline]] T Compute(Operation operation, T a, T b, T c) {
   volatile T x = a, y = b, result;
   switch (operation) {
-    case Operation::kAdd:
-      result = x + y;
-      break;
-    case Operation::kMul:
-      result = x * y;
-      break;
-    case Operation::kFma:
-      result = std::fma(static_cast<T>(x), static_cast<T>(y), c);
-      break;
-    case Operation::kDiv:
-      result = x / y;
-      break;
-    case Operation::kSqrt:
-      result = std::sqrt(static_cast<T>(x));
-      break;
-    case Operation::kRcp:
-      result = T(1) / x;
-      break;
+    case Operation::kAdd: result = x + y; break;
+    case Operation::kMul: result = x * y; break;
+    case Operation::kFma: result = std::fma(static_cast<T>(x), static_cast<T>(y), c); break;
+    case Operation::kDiv: result = x / y; break;
+    case Operation::kSqrt: result = std::sqrt(static_cast<T>(x)); break;
+    case Operation::kRcp: result = T(1) / x; break;
   }
   return result;
 }
@@ -126,7 +115,8 @@ template <typename To, typename From, From (*round)(From)>
 To ToInteger(From x) {
   if (std::isnan(x)) return 0;
   const From rounded = round(x);
-  constexpr From kTooLarge = -static_cast<From>(std::numeric_limits<int64_t>::min());  // 2^63, which both integer types bound from their power of two
+  constexpr From kTooLarge = -static_cast<From>(
+      std::numeric_limits<int64_t>::min());  // 2^63, which both integer types bound from their power of two
   const From bound = sizeof(To) == 4 ? static_cast<From>(int64_t{1} << 31) : kTooLarge;
   if (rounded >= bound) return std::numeric_limits<To>::max();
   if (rounded < -bound) return std::numeric_limits<To>::min();
@@ -257,7 +247,8 @@ std::string DeviceMathFunction(absl::string_view intrinsic) {
   const absl::string_view prefix = "llvm.nvvm.";
   std::string name = absl::StrCat("hilo_nvvm_", intrinsic.substr(prefix.size()));
   const auto known = [](const std::string& wanted) {
-    return std::any_of(Table().begin(), Table().end(), [&](const codegen::HostSymbol& row) { return row.first == wanted; });
+    return std::any_of(Table().begin(), Table().end(),
+                       [&](const codegen::HostSymbol& row) { return row.first == wanted; });
   };
   if (known(name)) return name;
   // Denormals are kept: a flushing form that is not in the table stands for the plain one.

@@ -10,7 +10,8 @@
 
 namespace hilo::gpu {
 
-// The host function for an intrinsic "llvm.nvvm.<name>" with the same operands; empty if there is none. Approximate instructions are computed exactly.
+// The host function for an intrinsic "llvm.nvvm.<name>" with the same operands; empty if there is none. Approximate
+// instructions are computed exactly.
 std::string DeviceMathFunction(absl::string_view intrinsic);
 
 // All those functions, and the conversions of 16-bit floats that the host's code generator may call.

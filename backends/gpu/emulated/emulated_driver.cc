@@ -11,12 +11,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "backends/gpu/compile/gpu_module_reader.h"
 #include "backends/gpu/emulated/block_run.h"
 #include "backends/gpu/emulated/device_math.h"
 #include "backends/gpu/emulated/emulated_memory.h"
 #include "backends/gpu/emulated/emulated_queue.h"
 #include "backends/gpu/emulated/kernel_transform.h"
-#include "backends/gpu/compile/gpu_module_reader.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 
@@ -81,7 +81,8 @@ struct CaptureSession {
   CapturedWork captured;
   StreamOrder order;
   std::map<std::pair<int, uint64_t>, size_t> node_of;  // of an operation
-  std::map<int, std::vector<size_t>> waits;            // nodes that a stream's next operation comes after, beside the stream's last
+  std::map<int, std::vector<size_t>>
+      waits;  // nodes that a stream's next operation comes after, beside the stream's last
 };
 
 struct EventState {
@@ -106,7 +107,8 @@ class Event : public GpuEvent {
   }
   absl::StatusOr<double> MillisecondsSince(const GpuEvent& start) override {
     const EventState& from = static_cast<const Event&>(start).state;
-    if (state.time == nullptr || from.time == nullptr) return FailedPrecondition("time between events that were not recorded");
+    if (state.time == nullptr || from.time == nullptr)
+      return FailedPrecondition("time between events that were not recorded");
     HILO_RETURN_IF_ERROR(Synchronize());
     return std::chrono::duration<double, std::milli>(*state.time - *from.time).count();
   }
@@ -129,14 +131,16 @@ class Stream : public GpuStream {
   Stream(Device* device, EmulatedQueue* queue) : device_(*device), queue_(*queue), number_(queue->AddStream()) {}
   ~Stream() override { queue_.RemoveStream(number_); }
 
-  absl::Status Launch(GpuKernel* kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments, absl::Span<const GpuSlice> slices) override;
+  absl::Status Launch(GpuKernel* kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments,
+                      absl::Span<const GpuSlice> slices) override;
   absl::Status Copy(void* to, const void* from, int64_t bytes) override;
   absl::Status Fill(void* to, uint32_t pattern, int width, int64_t bytes) override;
   absl::Status Host(std::function<absl::Status()> function, absl::Span<const GpuSlice> slices) override {
     return Add({"host", {slices.begin(), slices.end()}, std::move(function)});
   }
   absl::Status Call(std::function<absl::Status(void*)> function, absl::Span<const GpuSlice> slices) override {
-    return Add({"call", {slices.begin(), slices.end()}, [function = std::move(function)] { return function(nullptr); }});
+    return Add(
+        {"call", {slices.begin(), slices.end()}, [function = std::move(function)] { return function(nullptr); }});
   }
 
   absl::Status Record(GpuEvent* event) override {
@@ -146,10 +150,13 @@ class Stream : public GpuStream {
       return absl::OkStatus();
     }
     auto time = std::make_shared<Clock::time_point>();
-    HILO_RETURN_IF_ERROR(Add({.what = "record", .run = [time] {
-                                *time = Clock::now();
-                                return absl::OkStatus();
-                              }, .always = true}));
+    HILO_RETURN_IF_ERROR(Add({.what = "record",
+                              .run =
+                                  [time] {
+                                    *time = Clock::now();
+                                    return absl::OkStatus();
+                                  },
+                              .always = true}));
     state = {.point = queue_.Record(number_), .time = std::move(time)};
     return absl::OkStatus();
   }
@@ -160,9 +167,11 @@ class Stream : public GpuStream {
       queue_.Wait(number_, state.point);
       return absl::OkStatus();
     }
-    if (state.capture == nullptr) return FailedPrecondition("a captured stream waits for an event that was recorded outside of the capture");
+    if (state.capture == nullptr)
+      return FailedPrecondition("a captured stream waits for an event that was recorded outside of the capture");
     if (state.capture->ended) return FailedPrecondition("a stream waits for an event of a capture that has ended");
-    if (IsCaptured() && capture_ != state.capture) return FailedPrecondition("a stream that is captured joins another capture");
+    if (IsCaptured() && capture_ != state.capture)
+      return FailedPrecondition("a stream that is captured joins another capture");
     capture_ = state.capture;
     capture_->order.Wait(number_, state.point);
     const auto node = capture_->node_of.find({state.point.stream, state.point.sequence});
@@ -190,7 +199,8 @@ class Stream : public GpuStream {
     const StreamClock& known = session->order.clock(number_);
     for (const auto& [operation, node] : session->node_of) {
       const auto it = known.find(operation.first);
-      if (it == known.end() || it->second < operation.second) return FailedPrecondition("a stream that joined the capture has not come back");
+      if (it == known.end() || it->second < operation.second)
+        return FailedPrecondition("a stream that joined the capture has not come back");
     }
     if (RefusesCapture()) return Unimplemented("the capture is refused, as HILO_EMULATED says");
     std::unique_ptr<GpuGraph> graph = changed != nullptr ? std::move(changed) : std::make_unique<Graph>();
@@ -229,7 +239,8 @@ class Stream : public GpuStream {
   absl::Status CaptureBranches(const void* selector, bool is_pred, absl::Span<const Part> branches) override {
     const int64_t bytes = is_pred ? 1 : sizeof(int32_t);
     HILO_RETURN_IF_ERROR(CheckDeviceRange("the selector of branches", selector, bytes));
-    if (branches.empty() || (is_pred && branches.size() != 2)) return InvalidArgument("expected ", is_pred ? "two branches" : "branches", ", got ", branches.size());
+    if (branches.empty() || (is_pred && branches.size() != 2))
+      return InvalidArgument("expected ", is_pred ? "two branches" : "branches", ", got ", branches.size());
     QueuedWork work{.what = "branches", .slices = {GpuSlice::Read(selector, bytes)}};
     std::vector<std::shared_ptr<const CapturedWork>> parts;
     for (const Part& branch : branches) {
@@ -278,7 +289,8 @@ class Stream : public GpuStream {
     return static_cast<const Graph&>(*graph).work;
   }
   static void AddSlices(const CapturedWork& work, std::vector<GpuSlice>* slices) {
-    for (const CapturedWork::Node& node : work.nodes) slices->insert(slices->end(), node.work.slices.begin(), node.work.slices.end());
+    for (const CapturedWork::Node& node : work.nodes)
+      slices->insert(slices->end(), node.work.slices.begin(), node.work.slices.end());
   }
   static absl::Status RunPart(EmulatedQueue& queue, const std::shared_ptr<const CapturedWork>& work) {
     CapturedRun run(work);
@@ -310,7 +322,8 @@ class Device : public EmulatedDriver {
   GpuImageFormat image_format() const override { return GpuImageFormat::kBitcode; }
 
   absl::StatusOr<void*> Allocate(int64_t bytes, GpuStream* stream) override {
-    if (stream != nullptr && static_cast<Stream*>(stream)->IsCaptured()) return Unimplemented("allocation in a captured stream");
+    if (stream != nullptr && static_cast<Stream*>(stream)->IsCaptured())
+      return Unimplemented("allocation in a captured stream");
     absl::StatusOr<void*> memory = memory_.Allocate(bytes);
     if (absl::IsResourceExhausted(memory.status())) {
       queue_.Drain();  // frees that wait in streams
@@ -323,14 +336,16 @@ class Device : public EmulatedDriver {
     if (memory == nullptr) return absl::OkStatus();
     if (stream == nullptr) {
       std::lock_guard<std::mutex> lock(launching_);
-      if (const EmulatedAllocation* allocation = memory_.Near(memory); allocation != nullptr && allocation->base == memory) {
+      if (const EmulatedAllocation* allocation = memory_.Near(memory);
+          allocation != nullptr && allocation->base == memory) {
         queue_.Forget(memory, allocation->bytes);
       }
       return memory_.Free(memory);
     }
     if (static_cast<Stream*>(stream)->IsCaptured()) return Unimplemented("freeing memory in a captured stream");
     const EmulatedAllocation* allocation = memory_.Near(memory);
-    if (allocation == nullptr || allocation->base != memory) return InvalidArgument("free of an address that is not allocated");
+    if (allocation == nullptr || allocation->base != memory)
+      return InvalidArgument("free of an address that is not allocated");
     return static_cast<Stream*>(stream)->Add({.what = "free",
                                               .slices = {GpuSlice::Write(memory, allocation->bytes)},
                                               .run = [this, memory] { return Free(memory, nullptr); },
@@ -340,8 +355,10 @@ class Device : public EmulatedDriver {
   absl::StatusOr<GpuMemoryInfo> MemoryInfo() override { return memory_.info(); }
 
   absl::StatusOr<void*> AllocateHost(int64_t bytes) override {
-    if (bytes <= 0) return bytes == 0 ? absl::StatusOr<void*>(nullptr) : InvalidArgument("expected a number of bytes, got ", bytes);
-    void* memory = std::aligned_alloc(kDeviceAlignment, (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment);
+    if (bytes <= 0)
+      return bytes == 0 ? absl::StatusOr<void*>(nullptr) : InvalidArgument("expected a number of bytes, got ", bytes);
+    void* memory =
+        std::aligned_alloc(kDeviceAlignment, (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment);
     if (memory == nullptr) return ResourceExhausted("the host has no ", bytes, " bytes");
     return memory;
   }
@@ -349,7 +366,8 @@ class Device : public EmulatedDriver {
 
   absl::StatusOr<std::unique_ptr<GpuModule>> LoadModule(absl::string_view image) override {
     HILO_ASSIGN_OR_RETURN(codegen::HostModule module, ReadGpuModule(image));
-    HILO_ASSIGN_OR_RETURN(const std::vector<EmulatedKernelInfo> infos, TransformKernels(&module, options_.check_accesses));
+    HILO_ASSIGN_OR_RETURN(const std::vector<EmulatedKernelInfo> infos,
+                          TransformKernels(&module, options_.check_accesses));
     std::vector<codegen::HostSymbol> symbols = ThreadSymbols();
     for (codegen::HostSymbol& symbol : DeviceMathSymbols()) symbols.push_back(std::move(symbol));
     auto state = std::make_shared<ModuleState>();
@@ -370,7 +388,9 @@ class Device : public EmulatedDriver {
     return std::make_unique<Module>(std::move(state));
   }
 
-  absl::StatusOr<std::unique_ptr<GpuStream>> CreateStream(int) override { return std::make_unique<Stream>(this, &queue_); }
+  absl::StatusOr<std::unique_ptr<GpuStream>> CreateStream(int) override {
+    return std::make_unique<Stream>(this, &queue_);
+  }
   absl::StatusOr<std::unique_ptr<GpuEvent>> CreateEvent() override { return std::make_unique<Event>(&queue_); }
 
   std::vector<EmulatedReport> TakeReports() override {
@@ -394,21 +414,28 @@ class Device : public EmulatedDriver {
 
   // The limits of a launch, as the driver of a real device checks them.
   absl::Status CheckLaunch(const Kernel& kernel, const LaunchDimensions& dimensions, size_t arguments) const {
-    const auto bad = [&](const auto&... what) { return InvalidArgument("launch of ", kernel.info.name, ": ", what...); };
+    const auto bad = [&](const auto&... what) {
+      return InvalidArgument("launch of ", kernel.info.name, ": ", what...);
+    };
     if (static_cast<int64_t>(arguments) != kernel.info.parameter_count) {
       return bad("expected ", kernel.info.parameter_count, " arguments, got ", arguments);
     }
-    const int64_t threads = dimensions.block.count(), most = std::min<int64_t>(kernel.info.max_threads, properties_.max_threads_per_block);
+    const int64_t threads = dimensions.block.count(),
+                  most = std::min<int64_t>(kernel.info.max_threads, properties_.max_threads_per_block);
     if (threads < 1 || threads > most) return bad("expected 1 to ", most, " threads a block, got ", threads);
-    if (dimensions.grid.count() < 1 || dimensions.grid.x > INT32_MAX || dimensions.grid.y > kMaxGridYz || dimensions.grid.z > kMaxGridYz) {
-      return bad("expected a grid of 1 to 2147483647 by 65535 by 65535 blocks, got ", dimensions.grid.x, " by ", dimensions.grid.y, " by ", dimensions.grid.z);
+    if (dimensions.grid.count() < 1 || dimensions.grid.x > INT32_MAX || dimensions.grid.y > kMaxGridYz ||
+        dimensions.grid.z > kMaxGridYz) {
+      return bad("expected a grid of 1 to 2147483647 by 65535 by 65535 blocks, got ", dimensions.grid.x, " by ",
+                 dimensions.grid.y, " by ", dimensions.grid.z);
     }
     const int64_t shared = kernel.info.shared_bytes + dimensions.dynamic_shared_bytes;
-    if (shared > properties_.max_shared_bytes_per_block) return bad("expected at most ", properties_.max_shared_bytes_per_block, " bytes of shared memory, got ", shared);
+    if (shared > properties_.max_shared_bytes_per_block)
+      return bad("expected at most ", properties_.max_shared_bytes_per_block, " bytes of shared memory, got ", shared);
     return absl::OkStatus();
   }
 
-  absl::Status RunKernel(const Kernel& kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments, absl::Span<const GpuSlice> slices) {
+  absl::Status RunKernel(const Kernel& kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments,
+                         absl::Span<const GpuSlice> slices) {
     EmulatedLaunch launch{.kernel = &kernel.info,
                           .function = kernel.function,
                           .dimensions = dimensions,
@@ -428,7 +455,8 @@ class Device : public EmulatedDriver {
     } else {
       RunLaunch(launch, &reports, &counts);
     }
-    for (const EmulatedReport& report : reports.all()) queue_.Report({report.kind, absl::StrCat(kernel.info.name, ": ", report.text)});
+    for (const EmulatedReport& report : reports.all())
+      queue_.Report({report.kind, absl::StrCat(kernel.info.name, ": ", report.text)});
     return absl::OkStatus();
   }
 
@@ -476,13 +504,18 @@ absl::Status Stream::CheckDeviceRange(const char* what, const void* address, int
   return device_.memory().CheckRange(what, address, bytes);
 }
 
-absl::Status Stream::Launch(GpuKernel* kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments, absl::Span<const GpuSlice> slices) {
+absl::Status Stream::Launch(GpuKernel* kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments,
+                            absl::Span<const GpuSlice> slices) {
   HILO_RETURN_IF_ERROR(queue_.status());
   auto* const emulated = static_cast<Kernel*>(kernel);
   HILO_RETURN_IF_ERROR(device_.CheckLaunch(*emulated, dimensions, arguments.size()));
-  return Add({kernel->name(), {slices.begin(), slices.end()},
-              [device = &device_, emulated, module = emulated->module.lock(), dimensions, values = std::vector<uint64_t>(arguments.begin(), arguments.end()),
-               touched = std::vector<GpuSlice>(slices.begin(), slices.end())] { return device->RunKernel(*emulated, dimensions, values, touched); }});
+  return Add({kernel->name(),
+              {slices.begin(), slices.end()},
+              [device = &device_, emulated, module = emulated->module.lock(), dimensions,
+               values = std::vector<uint64_t>(arguments.begin(), arguments.end()),
+               touched = std::vector<GpuSlice>(slices.begin(), slices.end())] {
+                return device->RunKernel(*emulated, dimensions, values, touched);
+              }});
 }
 
 absl::Status Stream::Copy(void* to, const void* from, int64_t bytes) {
@@ -503,15 +536,18 @@ absl::Status Stream::Fill(void* to, uint32_t pattern, int width, int64_t bytes) 
   HILO_RETURN_IF_ERROR(device_.memory().CheckRange("fill", to, bytes));
   if (bytes == 0) return absl::OkStatus();
   return Add({"fill", {GpuSlice::Write(to, bytes)}, [=] {
-                for (int64_t at = 0; at < bytes; at += width) std::memcpy(static_cast<uint8_t*>(to) + at, &pattern, width);
+                for (int64_t at = 0; at < bytes; at += width)
+                  std::memcpy(static_cast<uint8_t*>(to) + at, &pattern, width);
                 return absl::OkStatus();
               }});
 }
 
 }  // namespace
 
-absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices, std::function<std::function<bool()>()> begin) {
-  QueuedWork work{.what = std::string(what), .slices = {slices.begin(), slices.end()}, .run = [] { return absl::OkStatus(); }};
+absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices,
+                            std::function<std::function<bool()>()> begin) {
+  QueuedWork work{
+      .what = std::string(what), .slices = {slices.begin(), slices.end()}, .run = [] { return absl::OkStatus(); }};
   work.begin = std::move(begin);
   return static_cast<Stream&>(stream).AddWhenReady(std::move(work));
 }

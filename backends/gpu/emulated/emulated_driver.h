@@ -1,8 +1,9 @@
 // The emulated device: runs the very kernels that a GPU would get, as host code, and checks them against CUDA's rules.
 //
-// Input is bitcode after the NVPTX pipeline (CompileGpuModule). Threads of a block that meet at barriers or in warp operations are fibers; others are a plain loop.
-// Streams run nothing until somebody waits, and then in a random order that their events allow. Beside the faults that GpuDriver names, these are reported with every
-// option off: streams that race or wait for each other for ever, copies and fills out of bounds, launches past the limits.
+// Input is bitcode after the NVPTX pipeline (CompileGpuModule). Threads of a block that meet at barriers or in warp
+// operations are fibers; others are a plain loop. Streams run nothing until somebody waits, and then in a random order
+// that their events allow. Beside the faults that GpuDriver names, these are reported with every option off: streams
+// that race or wait for each other for ever, copies and fills out of bounds, launches past the limits.
 #ifndef HILO_BACKENDS_GPU_EMULATED_EMULATED_DRIVER_H_
 #define HILO_BACKENDS_GPU_EMULATED_EMULATED_DRIVER_H_
 
@@ -17,8 +18,8 @@
 namespace hilo::gpu {
 
 struct EmulatedOptions {
-  // Checks every access to memory: bounds, alignment, races in shared and global memory, shared memory that nobody wrote, slices that the launch did not declare.
-  // Twenty times slower, one block after the other.
+  // Checks every access to memory: bounds, alignment, races in shared and global memory, shared memory that nobody
+  // wrote, slices that the launch did not declare. Twenty times slower, one block after the other.
   bool check_accesses = false;
   // With check_accesses: counts sectors and bank passes of the first `counted_blocks` blocks of every launch.
   bool count_accesses = false;
@@ -65,9 +66,11 @@ class EmulatedDriver : public GpuDriver {
   virtual std::vector<AccessCount> TakeAccessCounts() = 0;
 };
 
-// Queues work on a stream of an emulated device that is done once others have come: `begin` is called when the work is queued, or for each launch of the graph that captures it,
-// and what it returns is asked again and again until it says so. That may not use the device. Errors: Unimplemented in captured control flow.
-absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices, std::function<std::function<bool()>()> begin);
+// Queues work on a stream of an emulated device that is done once others have come: `begin` is called when the work is
+// queued, or for each launch of the graph that captures it, and what it returns is asked again and again until it says
+// so. That may not use the device. Errors: Unimplemented in captured control flow.
+absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices,
+                            std::function<std::function<bool()>()> begin);
 
 absl::StatusOr<std::unique_ptr<EmulatedDriver>> CreateEmulatedDriver(const EmulatedOptions& options = {});
 

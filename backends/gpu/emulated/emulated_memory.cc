@@ -44,7 +44,8 @@ absl::StatusOr<void*> EmulatedMemory::Allocate(int64_t bytes) {
   if (bytes < 0) return InvalidArgument("expected a number of bytes, got ", bytes);
   std::lock_guard<std::mutex> lock(mutex_);
   if (bytes > limit_ - in_use_) {
-    return ResourceExhausted("cannot allocate ", bytes, " bytes: ", limit_ - in_use_, " of the device's ", limit_, " are free, at most ", peak_, " were in use");
+    return ResourceExhausted("cannot allocate ", bytes, " bytes: ", limit_ - in_use_, " of the device's ", limit_,
+                             " are free, at most ", peak_, " were in use");
   }
   const int64_t body = RoundUp(bytes, kDeviceAlignment);
   Entry entry;
@@ -85,8 +86,10 @@ absl::Status EmulatedMemory::CheckRange(const char* what, const void* address, i
   if (bytes == 0) return absl::OkStatus();
   // The last allocation that could share a byte with the range.
   const EmulatedAllocation* allocation = Near(at + bytes - 1);
-  if (allocation == nullptr || at >= allocation->base + allocation->bytes || allocation->Contains(address, bytes)) return absl::OkStatus();
-  return InvalidArgument(what, ": ", bytes, " bytes at offset ", at - allocation->base, " of an allocation of ", allocation->bytes, " bytes");
+  if (allocation == nullptr || at >= allocation->base + allocation->bytes || allocation->Contains(address, bytes))
+    return absl::OkStatus();
+  return InvalidArgument(what, ": ", bytes, " bytes at offset ", at - allocation->base, " of an allocation of ",
+                         allocation->bytes, " bytes");
 }
 
 GpuMemoryInfo EmulatedMemory::info() {

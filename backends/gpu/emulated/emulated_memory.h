@@ -13,7 +13,8 @@
 
 namespace hilo::gpu {
 
-// The last write to a byte of global memory and the last read of it, of launch `launch`. Threads are numbered from 1 in their block; 0 is nobody.
+// The last write to a byte of global memory and the last read of it, of launch `launch`. Threads are numbered from 1 in
+// their block; 0 is nobody.
 struct GlobalShadow {
   static constexpr uint32_t kMany = ~0u;
   uint32_t launch;

@@ -64,7 +64,8 @@ std::vector<int> EmulatedQueue::Ready(bool* others) const {
   for (const auto& [number, stream] : streams_) {
     if (stream.running || stream.pending.empty()) continue;
     const auto& waits = stream.pending.front().waits;
-    if (!std::all_of(waits.begin(), waits.end(), [&](const auto& wait) { return IsDone(wait.first, wait.second); })) continue;
+    if (!std::all_of(waits.begin(), waits.end(), [&](const auto& wait) { return IsDone(wait.first, wait.second); }))
+      continue;
     const auto& is_ready = stream.pending.front().work.is_ready;
     if (is_ready == nullptr || !status_.ok() || is_ready()) {
       ready.push_back(number);
@@ -175,8 +176,10 @@ absl::Status EmulatedQueue::Advance(CapturedRun& run) {
   });
 }
 
-CapturedRun::CapturedRun(std::shared_ptr<const CapturedWork> work) : work_(std::move(work)), done_(work_->nodes.size()), left_(work_->nodes.size()) {
-  for (const CapturedWork::Node& node : work_->nodes) is_ready_.push_back(node.work.begin == nullptr ? nullptr : node.work.begin());
+CapturedRun::CapturedRun(std::shared_ptr<const CapturedWork> work)
+    : work_(std::move(work)), done_(work_->nodes.size()), left_(work_->nodes.size()) {
+  for (const CapturedWork::Node& node : work_->nodes)
+    is_ready_.push_back(node.work.begin == nullptr ? nullptr : node.work.begin());
 }
 
 std::vector<size_t> CapturedRun::Ready() const {

@@ -1,4 +1,5 @@
-// A switch saves the registers that a called function must keep, and no signal mask: ucontext's system calls would cost a hundred times as much.
+// A switch saves the registers that a called function must keep, and no signal mask: ucontext's system calls would cost
+// a hundred times as much.
 #include "backends/gpu/emulated/fiber.h"
 
 #include <sys/mman.h>

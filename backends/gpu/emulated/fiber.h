@@ -12,7 +12,8 @@ void SwitchStack(void** from, void* to);
 // A stack in [bottom, top) on which the first switch calls `entry`, which never returns.
 void* MakeStack(char* bottom, char* top, void (*entry)());
 
-// Address space for stacks, kept by each thread of the host and grown as needed; null if there is none. Pages that are not touched cost no memory.
+// Address space for stacks, kept by each thread of the host and grown as needed; null if there is none. Pages that are
+// not touched cost no memory.
 char* ThreadStacks(size_t bytes);
 
 }  // namespace hilo::gpu

@@ -1,5 +1,6 @@
-// What NVPTX has beyond plain LLVM IR is little: special registers become loads from the thread's context, shared variables places in the block's memory, barriers and
-// warp operations calls at which the thread waits, and the rest of the intrinsics functions of the same meaning. Address spaces stay: the host ignores them.
+// What NVPTX has beyond plain LLVM IR is little: special registers become loads from the thread's context, shared
+// variables places in the block's memory, barriers and warp operations calls at which the thread waits, and the rest of
+// the intrinsics functions of the same meaning. Address spaces stay: the host ignores them.
 #include "backends/gpu/emulated/kernel_transform.h"
 
 #include <algorithm>
@@ -40,15 +41,24 @@ struct WarpIntrinsic {
 };
 // llvm.nvvm.* by prefix; the operand after the mask is the value.
 constexpr WarpIntrinsic kWarpIntrinsics[] = {
-    {"shfl.sync.down.", WarpOperation::kShuffleDown}, {"shfl.sync.up.", WarpOperation::kShuffleUp},
-    {"shfl.sync.bfly.", WarpOperation::kShuffleButterfly}, {"shfl.sync.idx.", WarpOperation::kShuffleIndex},
-    {"vote.ballot.sync", WarpOperation::kBallot}, {"vote.all.sync", WarpOperation::kAll}, {"vote.any.sync", WarpOperation::kAny},
+    {"shfl.sync.down.", WarpOperation::kShuffleDown},
+    {"shfl.sync.up.", WarpOperation::kShuffleUp},
+    {"shfl.sync.bfly.", WarpOperation::kShuffleButterfly},
+    {"shfl.sync.idx.", WarpOperation::kShuffleIndex},
+    {"vote.ballot.sync", WarpOperation::kBallot},
+    {"vote.all.sync", WarpOperation::kAll},
+    {"vote.any.sync", WarpOperation::kAny},
 };
 // redux.sync.*: the value comes first.
 constexpr WarpIntrinsic kReductions[] = {
-    {"redux.sync.add", WarpOperation::kAdd}, {"redux.sync.min", WarpOperation::kMin}, {"redux.sync.max", WarpOperation::kMax},
-    {"redux.sync.umin", WarpOperation::kUnsignedMin}, {"redux.sync.umax", WarpOperation::kUnsignedMax}, {"redux.sync.and", WarpOperation::kAnd},
-    {"redux.sync.or", WarpOperation::kOr}, {"redux.sync.xor", WarpOperation::kXor},
+    {"redux.sync.add", WarpOperation::kAdd},
+    {"redux.sync.min", WarpOperation::kMin},
+    {"redux.sync.max", WarpOperation::kMax},
+    {"redux.sync.umin", WarpOperation::kUnsignedMin},
+    {"redux.sync.umax", WarpOperation::kUnsignedMax},
+    {"redux.sync.and", WarpOperation::kAnd},
+    {"redux.sync.or", WarpOperation::kOr},
+    {"redux.sync.xor", WarpOperation::kXor},
 };
 
 struct SpecialRegister {
@@ -56,12 +66,16 @@ struct SpecialRegister {
   size_t offset;
 };
 constexpr SpecialRegister kSpecialRegisters[] = {
-    {"tid.", kThreadOffset}, {"ctaid.", kBlockOffset}, {"ntid.", kBlockSizeOffset}, {"nctaid.", kGridSizeOffset},
+    {"tid.", kThreadOffset},
+    {"ctaid.", kBlockOffset},
+    {"ntid.", kBlockSizeOffset},
+    {"nctaid.", kGridSizeOffset},
 };
 
 class Transform {
  public:
-  Transform(llvm::Module* module, bool checked) : module_(*module), context_(module->getContext()), b_(context_), checked_(checked) {}
+  Transform(llvm::Module* module, bool checked)
+      : module_(*module), context_(module->getContext()), b_(context_), checked_(checked) {}
 
   absl::StatusOr<std::vector<EmulatedKernelInfo>> Run() {
     llvm::StripDebugInfo(module_);  // code of several kernels becomes the host's, which knows no instructions of theirs
@@ -127,7 +141,8 @@ class Transform {
   absl::Status DropShared() {
     for (llvm::GlobalVariable* global : shared_) {
       global->removeDeadConstantUsers();
-      if (!global->use_empty()) return Unimplemented("shared memory in a function that is not inlined: ", ToStringView(global->getName()));
+      if (!global->use_empty())
+        return Unimplemented("shared memory in a function that is not inlined: ", ToStringView(global->getName()));
       global->eraseFromParent();
     }
     return absl::OkStatus();
@@ -146,7 +161,8 @@ class Transform {
       if (!offset.has_value()) continue;
       auto* phi = llvm::dyn_cast<llvm::PHINode>(instruction);
       b_.SetInsertPoint(phi != nullptr ? phi->getIncomingBlock(use)->getTerminator() : instruction);
-      use.set(b_.CreateAddrSpaceCast(b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), shared_base_, *offset), use->getType()));
+      use.set(
+          b_.CreateAddrSpaceCast(b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), shared_base_, *offset), use->getType()));
     }
   }
 
@@ -154,19 +170,23 @@ class Transform {
 
   absl::StatusOr<EmulatedKernelInfo> Kernel(llvm::Function* kernel) {
     PlaceShared(*kernel);
-    EmulatedKernelInfo info{.name = kernel->getName().str(), .parameter_count = static_cast<int64_t>(kernel->arg_size()), .shared_bytes = shared_bytes_};
+    EmulatedKernelInfo info{.name = kernel->getName().str(),
+                            .parameter_count = static_cast<int64_t>(kernel->arg_size()),
+                            .shared_bytes = shared_bytes_};
     const llvm::Attribute most = kernel->getFnAttribute("nvvm.maxntid");
     if (most.isValid()) info.max_threads = std::atoi(most.getValueAsString().str().c_str());
     info_ = &info;
 
-    auto* function = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false), llvm::GlobalValue::ExternalLinkage,
-                                            info.name + kEmulatedSuffix, module_);
+    auto* function =
+        llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false),
+                               llvm::GlobalValue::ExternalLinkage, info.name + kEmulatedSuffix, module_);
     auto* entry = llvm::BasicBlock::Create(context_, "arguments", function);
     thread_ = function->getArg(1);
     b_.SetInsertPoint(entry);
     llvm::ValueToValueMapTy values;
     for (llvm::Argument& argument : kernel->args()) {
-      values[&argument] = b_.CreateLoad(argument.getType(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), function->getArg(0), argument.getArgNo()));
+      values[&argument] = b_.CreateLoad(
+          argument.getType(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), function->getArg(0), argument.getArgNo()));
     }
     shared_base_ = Field(kSharedOffset, b_.getPtrTy());
     llvm::SmallVector<llvm::ReturnInst*, 4> returns;
@@ -182,7 +202,8 @@ class Transform {
     }
     for (llvm::Instruction* instruction : work) {
       if (const auto* variable = llvm::dyn_cast<llvm::AllocaInst>(instruction)) {
-        info.stack_bytes += module_.getDataLayout().getTypeAllocSize(variable->getAllocatedType()) * (variable->isArrayAllocation() ? 64 : 1);
+        info.stack_bytes += module_.getDataLayout().getTypeAllocSize(variable->getAllocatedType()) *
+                            (variable->isArrayAllocation() ? 64 : 1);
       }
       UseSharedAddresses(instruction);
       b_.SetInsertPoint(instruction);
@@ -216,7 +237,8 @@ class Transform {
     if (const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand())) {
       HILO_ASSIGN_OR_RETURN(result, Assembly(call, assembly->getAsmString()));
     } else if (call->getCalledFunction() != nullptr && call->getCalledFunction()->getName().starts_with("llvm.nvvm.")) {
-      HILO_ASSIGN_OR_RETURN(result, Intrinsic(call, absl::StripPrefix(ToStringView(call->getCalledFunction()->getName()), "llvm.nvvm.")));
+      HILO_ASSIGN_OR_RETURN(
+          result, Intrinsic(call, absl::StripPrefix(ToStringView(call->getCalledFunction()->getName()), "llvm.nvvm.")));
     } else {
       return false;
     }
@@ -233,7 +255,8 @@ class Transform {
       return nullptr;
     }
     if (absl::StartsWith(name, "ldg.global.")) {
-      auto* load = b_.CreateAlignedLoad(call->getType(), call->getArgOperand(0), llvm::cast<llvm::ConstantInt>(call->getArgOperand(1))->getAlignValue());
+      auto* load = b_.CreateAlignedLoad(call->getType(), call->getArgOperand(0),
+                                        llvm::cast<llvm::ConstantInt>(call->getArgOperand(1))->getAlignValue());
       if (checked_) Check(load);
       return load;
     }
@@ -251,7 +274,8 @@ class Transform {
       if (name == prefix) return Warp(name, operation, call->getArgOperand(1), call->getArgOperand(0), zero, zero);
     }
     for (const auto& [prefix, operation] : kWarpIntrinsics) {
-      if (absl::StartsWith(name, prefix) && (call->getType()->isFloatTy() || call->getType()->isIntegerTy())) return VoteOrShuffle(call, name, operation);
+      if (absl::StartsWith(name, prefix) && (call->getType()->isFloatTy() || call->getType()->isIntegerTy()))
+        return VoteOrShuffle(call, name, operation);
     }
     const std::string function = DeviceMathFunction(absl::StrCat("llvm.nvvm.", name));
     if (function.empty()) return Unimplemented("the emulated device has no llvm.nvvm.", name);
@@ -262,30 +286,38 @@ class Transform {
   absl::StatusOr<Value*> VoteOrShuffle(llvm::CallInst* call, absl::string_view name, WarpOperation operation) {
     Value* zero = b_.getInt32(0);
     Value* value = call->getArgOperand(1);
-    value = value->getType()->isIntegerTy(1) ? b_.CreateZExt(value, b_.getInt32Ty()) : b_.CreateBitCast(value, b_.getInt32Ty());
+    value = value->getType()->isIntegerTy(1) ? b_.CreateZExt(value, b_.getInt32Ty())
+                                             : b_.CreateBitCast(value, b_.getInt32Ty());
     const bool is_shuffle = call->arg_size() == 4;
-    HILO_ASSIGN_OR_RETURN(Value * result, Warp(name, operation, call->getArgOperand(0), value, is_shuffle ? call->getArgOperand(2) : zero,
-                                               is_shuffle ? call->getArgOperand(3) : zero));
-    return call->getType()->isIntegerTy(1) ? b_.CreateTrunc(result, b_.getInt1Ty()) : b_.CreateBitCast(result, call->getType());
+    HILO_ASSIGN_OR_RETURN(
+        Value * result, Warp(name, operation, call->getArgOperand(0), value, is_shuffle ? call->getArgOperand(2) : zero,
+                             is_shuffle ? call->getArgOperand(3) : zero));
+    return call->getType()->isIntegerTy(1) ? b_.CreateTrunc(result, b_.getInt1Ty())
+                                           : b_.CreateBitCast(result, call->getType());
   }
 
-  absl::StatusOr<Value*> Warp(absl::string_view name, WarpOperation operation, Value* mask, Value* value, Value* operand, Value* clamp) {
+  absl::StatusOr<Value*> Warp(absl::string_view name, WarpOperation operation, Value* mask, Value* value,
+                              Value* operand, Value* clamp) {
     HILO_RETURN_IF_ERROR(NeedsThread(name));
-    return Call(kWarpFunction, b_.getInt32Ty(), {thread_, b_.getInt32(static_cast<uint32_t>(operation)), mask, value, operand, clamp, NextSite()});
+    return Call(kWarpFunction, b_.getInt32Ty(),
+                {thread_, b_.getInt32(static_cast<uint32_t>(operation)), mask, value, operand, clamp, NextSite()});
   }
 
   absl::Status NeedsThread(absl::string_view name) {
-    if (info_ == nullptr || thread_ == nullptr) return Unimplemented("llvm.nvvm.", name, " in a function that is not inlined");
+    if (info_ == nullptr || thread_ == nullptr)
+      return Unimplemented("llvm.nvvm.", name, " in a function that is not inlined");
     info_->has_barriers = true;
     return absl::OkStatus();
   }
 
   absl::StatusOr<Value*> Register(absl::string_view name) {
     if (name == "warpsize") return b_.getInt32(32);
-    if (thread_ == nullptr) return Unimplemented("llvm.nvvm.read.ptx.sreg.", name, " in a function that is not inlined");
+    if (thread_ == nullptr)
+      return Unimplemented("llvm.nvvm.read.ptx.sreg.", name, " in a function that is not inlined");
     if (name == "laneid") return Field(kLaneOffset, b_.getInt32Ty());
     for (const auto& [prefix, offset] : kSpecialRegisters) {
-      if (absl::StartsWith(name, prefix) && name.size() == prefix.size() + 1) return Field(offset + 4 * (name.back() - 'x'), b_.getInt32Ty());
+      if (absl::StartsWith(name, prefix) && name.size() == prefix.size() + 1)
+        return Field(offset + 4 * (name.back() - 'x'), b_.getInt32Ty());
     }
     return Unimplemented("the emulated device has no llvm.nvvm.read.ptx.sreg.", name);
   }
@@ -300,7 +332,8 @@ class Transform {
     if (text.starts_with("rcp.approx.ftz.f32")) return function("hilo_nvvm_rcp.approx.ftz.f");
     if (text.starts_with("rsqrt.approx.ftz.f64")) return function("hilo_nvvm_rsqrt.approx.d");
     if (text.starts_with("sub.rn")) return b_.CreateFSub(operand(0), operand(1));
-    if (text.contains("setp.equ.f64")) return b_.CreateSelect(b_.CreateFCmpUEQ(operand(0), operand(1)), operand(2), operand(3));
+    if (text.contains("setp.equ.f64"))
+      return b_.CreateSelect(b_.CreateFCmpUEQ(operand(0), operand(1)), operand(2), operand(3));
     const auto halves = [&](Value* wide, unsigned bits) {
       llvm::Type* part = b_.getIntNTy(bits);
       Value* low = b_.CreateInsertValue(llvm::PoisonValue::get(call->getType()), b_.CreateTrunc(wide, part), 0);
@@ -313,10 +346,12 @@ class Transform {
     };
     const auto pair = [&](unsigned first) {
       llvm::Type* wide = b_.getIntNTy(128);
-      return b_.CreateOr(b_.CreateZExt(operand(first), wide), b_.CreateShl(b_.CreateZExt(operand(first + 1), wide), 64));
+      return b_.CreateOr(b_.CreateZExt(operand(first), wide),
+                         b_.CreateShl(b_.CreateZExt(operand(first + 1), wide), 64));
     };
     if (text.contains("mad.lo.cc.u32   $0, $2, $3, $4")) return product(32);
-    if (text.contains("mul.hi.u32      r1, alo, blo") || text.contains("mad.lo.cc.u32   r0, alo, blo, clo")) return product(64);
+    if (text.contains("mul.hi.u32      r1, alo, blo") || text.contains("mad.lo.cc.u32   r0, alo, blo, clo"))
+      return product(64);
     if (text.contains("sub.cc.u32      r0, a0, b0")) return halves(b_.CreateSub(pair(0), pair(2)), 64);
     if (text.contains("add.cc.u32      r0, a0, b0")) return halves(b_.CreateAdd(pair(0), pair(2)), 64);
     return Unimplemented("the emulated device has no assembly \"", ToStringView(text), "\"");
@@ -333,7 +368,8 @@ class Transform {
 
   static std::optional<Access> AccessOf(const llvm::Instruction* instruction) {
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction)) {
-      return Access{load->getPointerOperandIndex(), load->getType(), load->getAlign(), load->isAtomic() ? AccessKind::kAtomic : AccessKind::kLoad};
+      return Access{load->getPointerOperandIndex(), load->getType(), load->getAlign(),
+                    load->isAtomic() ? AccessKind::kAtomic : AccessKind::kLoad};
     }
     if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(instruction)) {
       return Access{store->getPointerOperandIndex(), store->getValueOperand()->getType(), store->getAlign(),
@@ -343,7 +379,8 @@ class Transform {
       return Access{atomic->getPointerOperandIndex(), atomic->getType(), atomic->getAlign(), AccessKind::kAtomic};
     }
     if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(instruction)) {
-      return Access{exchange->getPointerOperandIndex(), exchange->getNewValOperand()->getType(), exchange->getAlign(), AccessKind::kAtomic};
+      return Access{exchange->getPointerOperandIndex(), exchange->getNewValOperand()->getType(), exchange->getAlign(),
+                    AccessKind::kAtomic};
     }
     return std::nullopt;
   }
@@ -353,7 +390,9 @@ class Transform {
     return llvm::isa<llvm::AllocaInst>(object) || llvm::isa<llvm::GlobalVariable>(object);
   }
 
-  Value* Generic(Value* pointer) { return pointer->getType()->getPointerAddressSpace() == 0 ? pointer : b_.CreateAddrSpaceCast(pointer, b_.getPtrTy()); }
+  Value* Generic(Value* pointer) {
+    return pointer->getType()->getPointerAddressSpace() == 0 ? pointer : b_.CreateAddrSpaceCast(pointer, b_.getPtrTy());
+  }
 
   void Check(llvm::Instruction* instruction) {
     b_.SetInsertPoint(instruction);
@@ -362,20 +401,26 @@ class Transform {
     if (!access.has_value()) return;
     Value* pointer = instruction->getOperand(access->operand);
     if (IsPrivate(pointer)) return;
-    Value* checked = Call(kAccessFunction, b_.getPtrTy(),
-                          {thread_, Generic(pointer), b_.getInt64(module_.getDataLayout().getTypeStoreSize(access->type)),
-                           b_.getInt32(static_cast<uint32_t>(access->alignment.value())), b_.getInt32(static_cast<uint32_t>(access->kind)), NextSite()});
-    instruction->setOperand(access->operand, checked->getType() == pointer->getType() ? checked : b_.CreateAddrSpaceCast(checked, pointer->getType()));
+    Value* checked =
+        Call(kAccessFunction, b_.getPtrTy(),
+             {thread_, Generic(pointer), b_.getInt64(module_.getDataLayout().getTypeStoreSize(access->type)),
+              b_.getInt32(static_cast<uint32_t>(access->alignment.value())),
+              b_.getInt32(static_cast<uint32_t>(access->kind)), NextSite()});
+    instruction->setOperand(access->operand, checked->getType() == pointer->getType()
+                                                 ? checked
+                                                 : b_.CreateAddrSpaceCast(checked, pointer->getType()));
   }
 
   void CheckRange(llvm::MemIntrinsic* memory) {
     const auto check = [&](Value* pointer, AccessKind kind) {
       if (IsPrivate(pointer)) return;
       Value* bytes = b_.CreateZExtOrTrunc(memory->getLength(), b_.getInt64Ty());
-      Value* checked = Call(kRangeFunction, b_.getInt64Ty(), {thread_, Generic(pointer), bytes, b_.getInt32(static_cast<uint32_t>(kind)), NextSite()});
+      Value* checked = Call(kRangeFunction, b_.getInt64Ty(),
+                            {thread_, Generic(pointer), bytes, b_.getInt32(static_cast<uint32_t>(kind)), NextSite()});
       memory->setLength(b_.CreateZExtOrTrunc(checked, memory->getLength()->getType()));
     };
-    if (auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(memory)) check(transfer->getRawSource(), AccessKind::kLoad);
+    if (auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(memory))
+      check(transfer->getRawSource(), AccessKind::kLoad);
     check(memory->getRawDest(), AccessKind::kStore);
   }
 

@@ -16,13 +16,14 @@ struct EmulatedKernelInfo {
   std::string name;
   int64_t parameter_count = 0;
   int64_t max_threads = 1024;
-  int64_t shared_bytes = 0;  // declared
-  int64_t stack_bytes = 0;   // of its variables
+  int64_t shared_bytes = 0;   // declared
+  int64_t stack_bytes = 0;    // of its variables
   bool has_barriers = false;  // or warp operations: threads must be able to wait
 };
 
-// Rewrites every kernel `k` of the module as a KernelFunction "k.emulated" and drops the original. `checked`: every access to memory asks first.
-// Errors: Unimplemented, by name, for intrinsics and assembly that have no meaning here yet.
+// Rewrites every kernel `k` of the module as a KernelFunction "k.emulated" and drops the original. `checked`: every
+// access to memory asks first. Errors: Unimplemented, by name, for intrinsics and assembly that have no meaning here
+// yet.
 absl::StatusOr<std::vector<EmulatedKernelInfo>> TransformKernels(codegen::HostModule* module, bool checked);
 
 inline constexpr char kEmulatedSuffix[] = ".emulated";

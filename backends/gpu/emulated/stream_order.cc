@@ -18,7 +18,8 @@ uint64_t StreamOrder::Known(const StreamClock& clock, int stream) {
   return it == clock.end() ? 0 : it->second;
 }
 
-uint64_t StreamOrder::Queue(int stream, const std::string& what, absl::Span<const GpuSlice> slices, std::vector<EmulatedReport>* reports) {
+uint64_t StreamOrder::Queue(int stream, const std::string& what, absl::Span<const GpuSlice> slices,
+                            std::vector<EmulatedReport>* reports) {
   StreamClock& clock = clocks_[stream];
   Join(&clock, host_);
   const uint64_t sequence = ++clock[stream];
@@ -29,8 +30,10 @@ uint64_t StreamOrder::Queue(int stream, const std::string& what, absl::Span<cons
     for (const Touch& touch : history_) {
       const bool overlap = touch.begin < end && begin < touch.end && (touch.is_written || slice.is_written);
       if (!overlap || touch.stream == stream || Known(clock, touch.stream) >= touch.sequence) continue;
-      reports->push_back({"stream-race", absl::StrCat(what, " on stream ", stream, slice.is_written ? " writes" : " reads", " what ", touch.what, " on stream ",
-                                                      touch.stream, touch.is_written ? " writes" : " reads", ", and no event orders them")});
+      reports->push_back(
+          {"stream-race", absl::StrCat(what, " on stream ", stream, slice.is_written ? " writes" : " reads", " what ",
+                                       touch.what, " on stream ", touch.stream, touch.is_written ? " writes" : " reads",
+                                       ", and no event orders them")});
     }
   }
   for (const GpuSlice& slice : slices) {

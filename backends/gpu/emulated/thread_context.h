@@ -16,7 +16,22 @@ enum class AccessKind : uint32_t { kLoad, kStore, kAtomic };
 
 // How a warp operation computes a lane's result out of all lanes' values.
 enum class WarpOperation : uint32_t {
-  kBarrier, kShuffleDown, kShuffleUp, kShuffleButterfly, kShuffleIndex, kBallot, kAll, kAny, kAdd, kMin, kMax, kUnsignedMin, kUnsignedMax, kAnd, kOr, kXor,
+  kBarrier,
+  kShuffleDown,
+  kShuffleUp,
+  kShuffleButterfly,
+  kShuffleIndex,
+  kBallot,
+  kAll,
+  kAny,
+  kAdd,
+  kMin,
+  kMax,
+  kUnsignedMin,
+  kUnsignedMax,
+  kAnd,
+  kOr,
+  kXor,
 };
 
 enum class ThreadState : uint8_t { kReady, kAtBarrier, kInWarpOperation, kDone };
@@ -40,7 +55,8 @@ struct ThreadContext {
 };
 
 inline constexpr size_t kThreadOffset = offsetof(ThreadContext, thread), kBlockOffset = offsetof(ThreadContext, block),
-                        kBlockSizeOffset = offsetof(ThreadContext, block_size), kGridSizeOffset = offsetof(ThreadContext, grid_size),
+                        kBlockSizeOffset = offsetof(ThreadContext, block_size),
+                        kGridSizeOffset = offsetof(ThreadContext, grid_size),
                         kLaneOffset = offsetof(ThreadContext, lane), kSharedOffset = offsetof(ThreadContext, shared);
 
 // void kernel(const uint64_t* arguments, ThreadContext* thread)
@@ -49,10 +65,11 @@ using KernelFunction = void(const uint64_t*, ThreadContext*);
 // Names of the functions that kernels call:
 //   void barrier(ThreadContext*, u32 site)
 //   u32 warp(ThreadContext*, u32 operation, u32 mask, u32 value, u32 operand, u32 clamp, u32 site)
-//   void* access(ThreadContext*, void* address, u64 bytes, u32 alignment, u32 kind, u32 site): the address, or one that does no harm if the access is out of bounds
-//   u64 range(ThreadContext*, void* address, u64 bytes, u32 kind, u32 site): the bytes, or 0 if they are out of bounds
-inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kWarpFunction[] = "hilo_emulated_warp", kAccessFunction[] = "hilo_emulated_access",
-                      kRangeFunction[] = "hilo_emulated_range";
+//   void* access(ThreadContext*, void* address, u64 bytes, u32 alignment, u32 kind, u32 site): the address, or one that
+//   does no harm if the access is out of bounds u64 range(ThreadContext*, void* address, u64 bytes, u32 kind, u32
+//   site): the bytes, or 0 if they are out of bounds
+inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kWarpFunction[] = "hilo_emulated_warp",
+                      kAccessFunction[] = "hilo_emulated_access", kRangeFunction[] = "hilo_emulated_range";
 std::vector<codegen::HostSymbol> ThreadSymbols();
 
 }  // namespace hilo::gpu

@@ -43,7 +43,8 @@ absl::StatusOr<LibraryAlgorithm> FindFastest(GpuDriver& driver, const LibraryWor
     HILO_ASSIGN_OR_RETURN(arrays.emplace_back(), allocate(bytes));
   }
   LibraryWorkspace workspace;
-  for (const LibraryAlgorithm& algorithm : algorithms) workspace.bytes = std::max(workspace.bytes, algorithm.workspace_bytes);
+  for (const LibraryAlgorithm& algorithm : algorithms)
+    workspace.bytes = std::max(workspace.bytes, algorithm.workspace_bytes);
   HILO_ASSIGN_OR_RETURN(workspace.memory, allocate(workspace.bytes));
 
   const auto time_of = [&](const LibraryAlgorithm& algorithm) -> absl::StatusOr<double> {
@@ -87,7 +88,8 @@ void AlgorithmSelector::ReadFile() {
     const std::vector<std::string> fields = absl::StrSplit(line, '\t');
     int64_t bytes = 0;
     if (fields.size() != 5 || !absl::SimpleAtoi(fields[4], &bytes) || bytes < 0) continue;
-    known_.insert_or_assign(absl::StrCat(fields[0], "\t", fields[1], "\t", fields[2]), LibraryAlgorithm{fields[3], bytes});
+    known_.insert_or_assign(absl::StrCat(fields[0], "\t", fields[1], "\t", fields[2]),
+                            LibraryAlgorithm{fields[3], bytes});
   }
 }
 
@@ -96,10 +98,12 @@ absl::StatusOr<LibraryAlgorithm> AlgorithmSelector::SelectTuned(const LibraryWor
   const std::string key = absl::StrCat(device_.driver->properties().name, "\t", version, "\t", work.text);
   ReadFile();
   const auto it = known_.find(key);
-  if (it != known_.end() && (!it->second.ok() || it->second->workspace_bytes <= work.most_workspace_bytes)) return it->second;
+  if (it != known_.end() && (!it->second.ok() || it->second->workspace_bytes <= work.most_workspace_bytes))
+    return it->second;
   absl::StatusOr<LibraryAlgorithm> best = FindFastest(*device_.driver, work);
   const FileSizeSignalHeld held;
-  if (best.ok()) std::ofstream(tune_file_, std::ios::app) << key << '\t' << best->code << '\t' << best->workspace_bytes << '\n';
+  if (best.ok())
+    std::ofstream(tune_file_, std::ios::app) << key << '\t' << best->code << '\t' << best->workspace_bytes << '\n';
   known_.insert_or_assign(key, best);
   return best;
 }
@@ -109,7 +113,8 @@ absl::StatusOr<LibraryAlgorithm> AlgorithmSelector::Select(const LibraryWork& wo
   if (device_.driver != nullptr && !tune_file_.empty()) return SelectTuned(work);
   if (const auto it = known_.find(work.text); it != known_.end()) return it->second;
   const absl::StatusOr<std::vector<LibraryAlgorithm>> first = work.algorithms(1);
-  const absl::StatusOr<LibraryAlgorithm> chosen = first.ok() ? absl::StatusOr<LibraryAlgorithm>((*first)[0]) : first.status();
+  const absl::StatusOr<LibraryAlgorithm> chosen =
+      first.ok() ? absl::StatusOr<LibraryAlgorithm>((*first)[0]) : first.status();
   known_.emplace(work.text, chosen);
   return chosen;
 }

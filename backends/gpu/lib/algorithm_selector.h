@@ -1,7 +1,9 @@
-// Which algorithm of a library does a piece of work: the library's first choice, or, if HILO_TUNE names a file, the one that was the fastest when it was tried on the device.
+// Which algorithm of a library does a piece of work: the library's first choice, or, if HILO_TUNE names a file, the one
+// that was the fastest when it was tried on the device.
 //
-// The file is text, a line for each work: chip, version of the library, descriptor, code of the algorithm and bytes of its workspace, with tabs between. Lines that say
-// something else are passed over, so files of several machines may be put together. What is tried is added at the end.
+// The file is text, a line for each work: chip, version of the library, descriptor, code of the algorithm and bytes of
+// its workspace, with tabs between. Lines that say something else are passed over, so files of several machines may be
+// put together. What is tried is added at the end.
 #ifndef HILO_BACKENDS_GPU_LIB_ALGORITHM_SELECTOR_H_
 #define HILO_BACKENDS_GPU_LIB_ALGORITHM_SELECTOR_H_
 
@@ -27,14 +29,17 @@ struct LibraryWork {
   std::function<absl::StatusOr<std::vector<LibraryAlgorithm>>(int most)> algorithms;
   // The arrays that it takes, in bytes, and the call with them.
   std::vector<int64_t> array_bytes;
-  std::function<absl::Status(GpuStream* stream, absl::Span<void* const> arrays, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm)> run;
+  std::function<absl::Status(GpuStream* stream, absl::Span<void* const> arrays, const LibraryWorkspace& workspace,
+                             const LibraryAlgorithm& algorithm)>
+      run;
 };
 
 // Thread-safe.
 class AlgorithmSelector {
  public:
   // `tune_file` may be empty: nothing is tried.
-  AlgorithmSelector(const LibraryDevice& device, std::string tune_file) : device_(device), tune_file_(std::move(tune_file)) {}
+  AlgorithmSelector(const LibraryDevice& device, std::string tune_file)
+      : device_(device), tune_file_(std::move(tune_file)) {}
   // As HILO_TUNE says.
   static std::string TuneFileFromEnvironment();
 

@@ -1,9 +1,11 @@
-// Convolutions by the platform's library: cuDNN on CUDA; on the emulated device plain loops that refuse what cuDNN refuses.
+// Convolutions by the platform's library: cuDNN on CUDA; on the emulated device plain loops that refuse what cuDNN
+// refuses.
 //
 //   y[n, k, p] = sum over c, r of x[n, c, p stride + r dilation - padding_low] w[k, c, r]
 //
-// for every place p of the window and tap r in it, where x is 0 outside of what it has; with groups, the features of y are in as many parts, each of which reads the same
-// part of the features of x. Two of the three arrays are given and the third is computed: y itself, or, with y as its gradient, that of x or of w.
+// for every place p of the window and tap r in it, where x is 0 outside of what it has; with groups, the features of y
+// are in as many parts, each of which reads the same part of the features of x. Two of the three arrays are given and
+// the third is computed: y itself, or, with y as its gradient, that of x or of w.
 #ifndef HILO_BACKENDS_GPU_LIB_CONVOLUTION_H_
 #define HILO_BACKENDS_GPU_LIB_CONVOLUTION_H_
 
@@ -28,7 +30,8 @@ struct ConvolutionDescriptor {
   ConvolutionKind kind = ConvolutionKind::kForward;
   PrimitiveType type = F32;         // of the two arrays that are given, of residual and bias
   PrimitiveType result_type = F32;  // `type`, or F32 for small floats
-  // Order of the dimensions of the arrays, most major first: images (for w output features), features, spatial ones; or features last.
+  // Order of the dimensions of the arrays, most major first: images (for w output features), features, spatial ones; or
+  // features last.
   bool features_last = false;
   bool is_reversed = false;  // the first tap of a dimension of w is the window's last
   int64_t images = 1;
@@ -64,21 +67,24 @@ struct ConvolutionOperands {
 // More than this is not given to an algorithm.
 inline constexpr int64_t kConvolutionWorkspaceBytes = int64_t{256} << 20;
 
-// The rules of cuDNN's operations. Errors: InvalidArgument for sizes that do not go together, null and misaligned pointers; Unimplemented for types, sizes beyond 32 bits, and
-// what cuDNN does not fuse.
+// The rules of cuDNN's operations. Errors: InvalidArgument for sizes that do not go together, null and misaligned
+// pointers; Unimplemented for types, sizes beyond 32 bits, and what cuDNN does not fuse.
 absl::Status CheckConvolution(const ConvolutionDescriptor& convolution, const ConvolutionOperands& operands);
 // The same of the descriptor alone.
 absl::Status CheckConvolution(const ConvolutionDescriptor& convolution);
 
-// The ways to compute it, at most `most` (at least 1), the library's first choice first. Without a driver there is one, the library's choice when it runs. The emulated
-// device has two of different workspaces, of which the second is the fastest.
-// Errors: as CheckConvolution; Unavailable if the library cannot be loaded; Unimplemented if it has no kernel.
-absl::StatusOr<std::vector<LibraryAlgorithm>> ConvolutionAlgorithms(const LibraryDevice& device, const ConvolutionDescriptor& convolution, int most);
+// The ways to compute it, at most `most` (at least 1), the library's first choice first. Without a driver there is one,
+// the library's choice when it runs. The emulated device has two of different workspaces, of which the second is the
+// fastest. Errors: as CheckConvolution; Unavailable if the library cannot be loaded; Unimplemented if it has no kernel.
+absl::StatusOr<std::vector<LibraryAlgorithm>> ConvolutionAlgorithms(const LibraryDevice& device,
+                                                                    const ConvolutionDescriptor& convolution, int most);
 // For an AlgorithmSelector.
 LibraryWork ConvolutionWork(const LibraryDevice& device, const ConvolutionDescriptor& convolution);
 
-// Queues it. Errors: as CheckConvolution and ConvolutionAlgorithms; InvalidArgument if the algorithm is not the library's or needs more than the workspace.
-absl::Status RunConvolution(GpuStream* stream, const ConvolutionDescriptor& convolution, const ConvolutionOperands& operands, const LibraryWorkspace& workspace,
+// Queues it. Errors: as CheckConvolution and ConvolutionAlgorithms; InvalidArgument if the algorithm is not the
+// library's or needs more than the workspace.
+absl::Status RunConvolution(GpuStream* stream, const ConvolutionDescriptor& convolution,
+                            const ConvolutionOperands& operands, const LibraryWorkspace& workspace,
                             const LibraryAlgorithm& algorithm = {});
 
 // On the host, on memory of the host.

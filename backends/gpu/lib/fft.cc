@@ -26,8 +26,12 @@ Shape ArrayShape(const FftDescriptor& fft, bool is_real, bool is_spectrum) {
   if (is_spectrum) dimensions.back() = dimensions.back() / 2 + 1;
   return ShapeUtil::MakeShape(is_real ? fft.part : ComplexOf(fft.part), dimensions);
 }
-Shape InputShape(const FftDescriptor& fft) { return ArrayShape(fft, fft.type == FftType::kRfft, fft.type == FftType::kIrfft); }
-Shape OutputShape(const FftDescriptor& fft) { return ArrayShape(fft, fft.type == FftType::kIrfft, fft.type == FftType::kRfft); }
+Shape InputShape(const FftDescriptor& fft) {
+  return ArrayShape(fft, fft.type == FftType::kRfft, fft.type == FftType::kIrfft);
+}
+Shape OutputShape(const FftDescriptor& fft) {
+  return ArrayShape(fft, fft.type == FftType::kIrfft, fft.type == FftType::kRfft);
+}
 
 template <typename T>
 void Scale(void* data, int64_t bytes, int64_t factor) {
@@ -48,10 +52,13 @@ absl::Status FftOnHost(const FftDescriptor& fft, void* in, void* out, void* work
   attrs.fft_length = fft.lengths;
   const Shape* const shapes[] = {&input};
   const Literal* const operands[] = {&operand};
-  HILO_ASSIGN_OR_RETURN(const Literal result, EvaluateOp({.opcode = HloOpcode::kFft, .operands = shapes, .attributes = &attrs}, output, operands));
+  HILO_ASSIGN_OR_RETURN(
+      const Literal result,
+      EvaluateOp({.opcode = HloOpcode::kFft, .operands = shapes, .attributes = &attrs}, output, operands));
   const int64_t bytes = fft.OutputBytes();
   std::memcpy(out, result.untyped_data().data(), bytes);
-  if (fft.IsInverse()) fft.part == F32 ? Scale<float>(out, bytes, fft.Points()) : Scale<double>(out, bytes, fft.Points());
+  if (fft.IsInverse())
+    fft.part == F32 ? Scale<float>(out, bytes, fft.Points()) : Scale<double>(out, bytes, fft.Points());
   if (fft.type == FftType::kIrfft) std::memset(in, 0xA5, fft.InputBytes());
   return absl::OkStatus();
 }
@@ -67,21 +74,27 @@ int64_t FftDescriptor::InputBytes() const { return ShapeUtil::ByteSizeOf(InputSh
 int64_t FftDescriptor::OutputBytes() const { return ShapeUtil::ByteSizeOf(OutputShape(*this)); }
 
 std::string FftDescriptor::ToString() const {
-  return absl::StrCat(kNames[static_cast<int>(type)], " ", PrimitiveTypeName(part), " ", absl::StrJoin(lengths, "x"), " batch ", batch);
+  return absl::StrCat(kNames[static_cast<int>(type)], " ", PrimitiveTypeName(part), " ", absl::StrJoin(lengths, "x"),
+                      " batch ", batch);
 }
 
 absl::Status CheckFft(const FftDescriptor& fft, const void* in, const void* out) {
-  if (fft.part != F32 && fft.part != F64) return Unimplemented("the library transforms f32 and f64, not ", PrimitiveTypeName(fft.part));
-  if (fft.lengths.empty() || fft.lengths.size() > 3) return Unimplemented("the library transforms 1 to 3 dimensions, not ", fft.lengths.size());
+  if (fft.part != F32 && fft.part != F64)
+    return Unimplemented("the library transforms f32 and f64, not ", PrimitiveTypeName(fft.part));
+  if (fft.lengths.empty() || fft.lengths.size() > 3)
+    return Unimplemented("the library transforms 1 to 3 dimensions, not ", fft.lengths.size());
   int64_t count = fft.batch;
   for (int64_t length : fft.lengths) {
-    if (length < 1 || __builtin_mul_overflow(count, length, &count)) return InvalidArgument(fft.ToString(), ": expected lengths of at least 1, and a size that can be counted");
+    if (length < 1 || __builtin_mul_overflow(count, length, &count))
+      return InvalidArgument(fft.ToString(), ": expected lengths of at least 1, and a size that can be counted");
   }
-  if (fft.batch < 1 || count > INT64_MAX / 32) return InvalidArgument(fft.ToString(), ": expected a batch of at least 1, and a size that can be counted");
+  if (fft.batch < 1 || count > INT64_MAX / 32)
+    return InvalidArgument(fft.ToString(), ": expected a batch of at least 1, and a size that can be counted");
   const auto alignment = static_cast<uintptr_t>(2 * PrimitiveTypeByteSize(fft.part));
   for (const void* pointer : {in, out}) {
     if (pointer == nullptr) return InvalidArgument(fft.ToString(), ": an array is null");
-    if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0) return InvalidArgument(fft.ToString(), ": expected arrays at multiples of ", alignment, " bytes");
+    if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0)
+      return InvalidArgument(fft.ToString(), ": expected arrays at multiples of ", alignment, " bytes");
   }
   return absl::OkStatus();
 }
@@ -99,13 +112,17 @@ absl::StatusOr<int64_t> FftWorkspaceBytes(const LibraryDevice& device, const Fft
 #endif
 }
 
-absl::Status RunFft(GpuStream* stream, const FftDescriptor& fft, void* in, void* out, void* workspace, int64_t workspace_bytes) {
+absl::Status RunFft(GpuStream* stream, const FftDescriptor& fft, void* in, void* out, void* workspace,
+                    int64_t workspace_bytes) {
   HILO_RETURN_IF_ERROR(CheckFft(fft, in, out));
   const bool destroys = fft.type == FftType::kIrfft;
-  const GpuSlice slices[] = {{in, fft.InputBytes(), destroys}, GpuSlice::Write(out, fft.OutputBytes()), GpuSlice::Write(workspace, workspace_bytes)};
+  const GpuSlice slices[] = {{in, fft.InputBytes(), destroys},
+                             GpuSlice::Write(out, fft.OutputBytes()),
+                             GpuSlice::Write(workspace, workspace_bytes)};
   auto call = [=](void* native) -> absl::Status {
     if (native == nullptr) {
-      if (workspace_bytes < EmulatedWorkspace(fft)) return InvalidArgument(fft.ToString(), ": the workspace is too small");
+      if (workspace_bytes < EmulatedWorkspace(fft))
+        return InvalidArgument(fft.ToString(), ": the workspace is too small");
       return FftOnHost(fft, in, out, workspace);
     }
 #ifdef HILO_HAVE_CUDA

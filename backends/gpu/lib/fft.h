@@ -1,6 +1,8 @@
-// Fourier transforms by the platform's library: cuFFT on CUDA; on the emulated device the evaluator's transform. Arrays are dense and row-major, as HLO's fft has them.
+// Fourier transforms by the platform's library: cuFFT on CUDA; on the emulated device the evaluator's transform. Arrays
+// are dense and row-major, as HLO's fft has them.
 //
-// Results are not scaled: an inverse transform is the sum alone, n times HLO's. The input of an inverse transform to real numbers is destroyed.
+// Results are not scaled: an inverse transform is the sum alone, n times HLO's. The input of an inverse transform to
+// real numbers is destroyed.
 #ifndef HILO_BACKENDS_GPU_LIB_FFT_H_
 #define HILO_BACKENDS_GPU_LIB_FFT_H_
 
@@ -32,14 +34,18 @@ struct FftDescriptor {
   std::string ToString() const;
 };
 
-// Errors: InvalidArgument for lengths, batches, null and misaligned pointers; Unimplemented for other types and more dimensions.
+// Errors: InvalidArgument for lengths, batches, null and misaligned pointers; Unimplemented for other types and more
+// dimensions.
 absl::Status CheckFft(const FftDescriptor& fft, const void* in, const void* out);
 
-// Bytes of workspace; without a driver an estimate. Errors: as CheckFft; Unavailable if the library cannot be loaded; Unimplemented if it cannot do the transform.
+// Bytes of workspace; without a driver an estimate. Errors: as CheckFft; Unavailable if the library cannot be loaded;
+// Unimplemented if it cannot do the transform.
 absl::StatusOr<int64_t> FftWorkspaceBytes(const LibraryDevice& device, const FftDescriptor& fft);
 
-// Queues the transforms; arrays and workspace do not overlap. Errors: as FftWorkspaceBytes; InvalidArgument if the workspace is too small.
-absl::Status RunFft(GpuStream* stream, const FftDescriptor& fft, void* in, void* out, void* workspace, int64_t workspace_bytes);
+// Queues the transforms; arrays and workspace do not overlap. Errors: as FftWorkspaceBytes; InvalidArgument if the
+// workspace is too small.
+absl::Status RunFft(GpuStream* stream, const FftDescriptor& fft, void* in, void* out, void* workspace,
+                    int64_t workspace_bytes);
 
 }  // namespace hilo::gpu
 

@@ -39,13 +39,19 @@ int64_t Extent(int64_t columns, int64_t rows, int64_t leading, int64_t batch, in
   return ((columns - 1) * leading + rows + (batch - 1) * stride) * PrimitiveTypeByteSize(type);
 }
 int64_t BytesOfA(const GemmDescriptor& gemm) {
-  return Extent(gemm.transpose_a ? gemm.m : gemm.k, gemm.transpose_a ? gemm.k : gemm.m, gemm.lda, gemm.batch, gemm.stride_a, gemm.a_type);
+  return Extent(gemm.transpose_a ? gemm.m : gemm.k, gemm.transpose_a ? gemm.k : gemm.m, gemm.lda, gemm.batch,
+                gemm.stride_a, gemm.a_type);
 }
 int64_t BytesOfB(const GemmDescriptor& gemm) {
-  return Extent(gemm.transpose_b ? gemm.k : gemm.n, gemm.transpose_b ? gemm.n : gemm.k, gemm.ldb, gemm.batch, gemm.stride_b, gemm.b_type);
+  return Extent(gemm.transpose_b ? gemm.k : gemm.n, gemm.transpose_b ? gemm.n : gemm.k, gemm.ldb, gemm.batch,
+                gemm.stride_b, gemm.b_type);
 }
-int64_t BytesOfD(const GemmDescriptor& gemm) { return Extent(gemm.n, gemm.m, gemm.ldd, gemm.batch, gemm.stride_d, gemm.d_type); }
-int64_t BytesOfBias(const GemmDescriptor& gemm) { return gemm.has_bias ? gemm.m * PrimitiveTypeByteSize(gemm.d_type) : 0; }
+int64_t BytesOfD(const GemmDescriptor& gemm) {
+  return Extent(gemm.n, gemm.m, gemm.ldd, gemm.batch, gemm.stride_d, gemm.d_type);
+}
+int64_t BytesOfBias(const GemmDescriptor& gemm) {
+  return gemm.has_bias ? gemm.m * PrimitiveTypeByteSize(gemm.d_type) : 0;
+}
 
 template <typename T>
 auto Wide(T value) {
@@ -62,7 +68,8 @@ template <typename Sum>
 Sum Activate(Sum x, GemmActivation activation) {
   if constexpr (std::is_floating_point_v<Sum>) {
     if (activation == GemmActivation::kRelu) return x > 0 ? x : Sum(0);
-    if (activation == GemmActivation::kGelu) return x / 2 * (1 + std::tanh(Sum(0.7978845608028654) * (x + Sum(0.044715) * x * x * x)));
+    if (activation == GemmActivation::kGelu)
+      return x / 2 * (1 + std::tanh(Sum(0.7978845608028654) * (x + Sum(0.044715) * x * x * x)));
   }
   return x;
 }
@@ -80,7 +87,8 @@ void Multiply(const GemmDescriptor& gemm, const GemmOperands& operands) {
       for (int64_t i = 0; i < gemm.m; ++i) {
         Sum sum = Sum(0);
         for (int64_t l = 0; l < gemm.k; ++l) {
-          sum += Wide(a[gemm.transpose_a ? l + i * gemm.lda : i + l * gemm.lda]) * Wide(b[gemm.transpose_b ? j + l * gemm.ldb : l + j * gemm.ldb]);
+          sum += Wide(a[gemm.transpose_a ? l + i * gemm.lda : i + l * gemm.lda]) *
+                 Wide(b[gemm.transpose_b ? j + l * gemm.ldb : l + j * gemm.ldb]);
         }
         sum *= scale(gemm.alpha);
         if (gemm.beta != 0) sum += scale(gemm.beta) * static_cast<Sum>(Wide(c[i + j * gemm.ldd]));
@@ -103,7 +111,8 @@ const std::array<LibraryAlgorithm, 3> kEmulatedAlgorithms = {{{"00", 4096}, {"01
 constexpr std::array<int, 3> kEmulatedDelays = {200, 0, 100};  // microseconds
 
 // A real algorithm may leave anything in its workspace.
-absl::Status EmulatedGemm(const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
+absl::Status EmulatedGemm(const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace,
+                          const LibraryAlgorithm& algorithm) {
   for (size_t i = 0; i < kEmulatedAlgorithms.size(); ++i) {
     if (!algorithm.code.empty() && algorithm.code != kEmulatedAlgorithms[i].code) continue;
     if (algorithm.workspace_bytes > 0) std::memset(workspace.memory, 0xA5, algorithm.workspace_bytes);
@@ -144,7 +153,9 @@ std::string GemmDescriptor::ToString() const {
 
 absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands) {
   const auto invalid = [&](const auto&... what) { return InvalidArgument("gemm ", gemm.ToString(), ": ", what...); };
-  const auto unimplemented = [&](const auto&... what) { return Unimplemented("gemm ", gemm.ToString(), ": ", what...); };
+  const auto unimplemented = [&](const auto&... what) {
+    return Unimplemented("gemm ", gemm.ToString(), ": ", what...);
+  };
   if (gemm.m < 0 || gemm.n < 0 || gemm.k < 0) return invalid("expected sizes of at least 0");
   if (gemm.batch < 1) return invalid("expected a batch of at least 1");
   if (!TypesGoTogether(gemm)) return unimplemented("the library does not multiply these types");
@@ -155,11 +166,13 @@ absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands)
   if (gemm.stride_a < 0 || gemm.stride_b < 0 || gemm.stride_d < 0) return invalid("expected strides of at least 0");
   if (gemm.batch > 1 && gemm.stride_d < gemm.ldd * gemm.n) return invalid("the results of a batch overlap");
   if (gemm.m == 0 || gemm.n == 0) return absl::OkStatus();
-  const auto check_pointer = [&](const char* name, const void* pointer, PrimitiveType type, bool wanted) -> absl::Status {
+  const auto check_pointer = [&](const char* name, const void* pointer, PrimitiveType type,
+                                 bool wanted) -> absl::Status {
     if (!wanted) return absl::OkStatus();
     if (pointer == nullptr) return invalid(name, " is null");
     const int64_t alignment = IsF8(gemm.a_type) ? 16 : gemm.a_type == S8 ? 4 : PrimitiveTypeByteSize(type);
-    if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0) return invalid("expected ", name, " at a multiple of ", alignment, " bytes");
+    if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0)
+      return invalid("expected ", name, " at a multiple of ", alignment, " bytes");
     return absl::OkStatus();
   };
   HILO_RETURN_IF_ERROR(check_pointer("a", operands.a, gemm.a_type, gemm.k > 0));
@@ -170,7 +183,8 @@ absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands)
   if (WantsTransposedA(gemm.a_type) && (!gemm.transpose_a || gemm.transpose_b))
     return unimplemented("8-bit types want A transposed and B not");
   if (IsF8(gemm.a_type)) {
-    if (gemm.m % 16 != 0 || gemm.n % 16 != 0 || gemm.k % 16 != 0 || gemm.lda % 16 != 0 || gemm.ldb % 16 != 0 || gemm.ldd % 16 != 0) {
+    if (gemm.m % 16 != 0 || gemm.n % 16 != 0 || gemm.k % 16 != 0 || gemm.lda % 16 != 0 || gemm.ldb % 16 != 0 ||
+        gemm.ldd % 16 != 0) {
       return unimplemented("8-bit floats want sizes and leading dimensions that are multiples of 16");
     }
   }
@@ -188,29 +202,24 @@ absl::Status GemmOnHost(const GemmDescriptor& gemm, const GemmOperands& operands
   HILO_RETURN_IF_ERROR(CheckGemm(gemm, operands));
   switch (gemm.a_type) {
     case F8E4M3FN:
-      return gemm.b_type == F8E4M3FN ? MultiplySmall<f8e4m3fn, f8e4m3fn>(gemm, operands) : MultiplySmall<f8e4m3fn, f8e5m2>(gemm, operands);
-    case F8E5M2:
-      return MultiplySmall<f8e5m2, f8e4m3fn>(gemm, operands);
-    case F16:
-      return MultiplySmall<half, half>(gemm, operands);
-    case BF16:
-      return MultiplySmall<bfloat16, bfloat16>(gemm, operands);
-    case F32:
-      return Multiply<float, float, float>(gemm, operands), absl::OkStatus();
-    case F64:
-      return Multiply<double, double, double>(gemm, operands), absl::OkStatus();
-    case C64:
-      return Multiply<complex64, complex64, complex64>(gemm, operands), absl::OkStatus();
-    case C128:
-      return Multiply<complex128, complex128, complex128>(gemm, operands), absl::OkStatus();
-    default:
-      return Multiply<int8_t, int8_t, int32_t>(gemm, operands), absl::OkStatus();
+      return gemm.b_type == F8E4M3FN ? MultiplySmall<f8e4m3fn, f8e4m3fn>(gemm, operands)
+                                     : MultiplySmall<f8e4m3fn, f8e5m2>(gemm, operands);
+    case F8E5M2: return MultiplySmall<f8e5m2, f8e4m3fn>(gemm, operands);
+    case F16: return MultiplySmall<half, half>(gemm, operands);
+    case BF16: return MultiplySmall<bfloat16, bfloat16>(gemm, operands);
+    case F32: return Multiply<float, float, float>(gemm, operands), absl::OkStatus();
+    case F64: return Multiply<double, double, double>(gemm, operands), absl::OkStatus();
+    case C64: return Multiply<complex64, complex64, complex64>(gemm, operands), absl::OkStatus();
+    case C128: return Multiply<complex128, complex128, complex128>(gemm, operands), absl::OkStatus();
+    default: return Multiply<int8_t, int8_t, int32_t>(gemm, operands), absl::OkStatus();
   }
 }
 
-absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice& device, const GemmDescriptor& gemm, int most) {
+absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice& device, const GemmDescriptor& gemm,
+                                                             int most) {
   const void* aligned = reinterpret_cast<const void*>(kDeviceAlignment);
-  HILO_RETURN_IF_ERROR(CheckGemm(gemm, {.a = aligned, .b = aligned, .c = aligned, .d = const_cast<void*>(aligned), .bias = aligned}));
+  HILO_RETURN_IF_ERROR(
+      CheckGemm(gemm, {.a = aligned, .b = aligned, .c = aligned, .d = const_cast<void*>(aligned), .bias = aligned}));
   if (device.is_emulated) {
     std::vector<LibraryAlgorithm> all(kEmulatedAlgorithms.begin(), kEmulatedAlgorithms.end());
     if (most < static_cast<int>(all.size())) all.resize(most);
@@ -231,15 +240,21 @@ LibraryWork GemmWork(const LibraryDevice& device, const GemmDescriptor& gemm) {
           .version = [device] { return GemmLibraryVersion(device); },
           .algorithms = [device, gemm](int most) { return GemmAlgorithms(device, gemm, most); },
           .array_bytes = {BytesOfA(gemm), BytesOfB(gemm), BytesOfD(gemm), BytesOfBias(gemm)},
-          .run = [gemm](GpuStream* stream, absl::Span<void* const> arrays, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
-            return RunGemm(stream, gemm, {.a = arrays[0], .b = arrays[1], .c = arrays[2], .d = arrays[2], .bias = arrays[3]}, workspace, algorithm);
-          }};
+          .run =
+              [gemm](GpuStream* stream, absl::Span<void* const> arrays, const LibraryWorkspace& workspace,
+                     const LibraryAlgorithm& algorithm) {
+                return RunGemm(stream, gemm,
+                               {.a = arrays[0], .b = arrays[1], .c = arrays[2], .d = arrays[2], .bias = arrays[3]},
+                               workspace, algorithm);
+              }};
 }
 
-absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
+absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands,
+                     const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
   HILO_RETURN_IF_ERROR(CheckGemm(gemm, operands));
   if (algorithm.workspace_bytes > workspace.bytes) {
-    return InvalidArgument("gemm ", gemm.ToString(), ": the algorithm needs ", algorithm.workspace_bytes, " bytes of workspace, got ", workspace.bytes);
+    return InvalidArgument("gemm ", gemm.ToString(), ": the algorithm needs ", algorithm.workspace_bytes,
+                           " bytes of workspace, got ", workspace.bytes);
   }
   if (gemm.m == 0 || gemm.n == 0) return absl::OkStatus();
   for (const auto& [array, alignment] :

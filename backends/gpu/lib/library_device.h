@@ -22,7 +22,7 @@ struct LibraryWorkspace {
 
 // One of the ways in which a library does something.
 struct LibraryAlgorithm {
-  std::string code;  // the library's own description, a word; empty: the library chooses when it runs
+  std::string code;             // the library's own description, a word; empty: the library chooses when it runs
   int64_t workspace_bytes = 0;  // that it needs
 };
 

@@ -22,8 +22,9 @@ struct RoutineInfo {
   absl::string_view name, complex_name;
   size_t operands, results;
 };
-constexpr RoutineInfo kRoutines[] = {{"geqrf", "geqrf", 1, 2}, {"gesvd", "gesvd", 1, 5}, {"getrf", "getrf", 1, 3}, {"orgqr", "ungqr", 2, 1},
-                                     {"ormqr", "unmqr", 3, 1}, {"potrf", "potrf", 1, 2}, {"syevd", "heevd", 1, 3}, {"trsm", "trsm", 2, 1}};
+constexpr RoutineInfo kRoutines[] = {{"geqrf", "geqrf", 1, 2}, {"gesvd", "gesvd", 1, 5}, {"getrf", "getrf", 1, 3},
+                                     {"orgqr", "ungqr", 2, 1}, {"ormqr", "unmqr", 3, 1}, {"potrf", "potrf", 1, 2},
+                                     {"syevd", "heevd", 1, 3}, {"trsm", "trsm", 2, 1}};
 
 const RoutineInfo* InfoOf(absl::string_view routine) {
   const auto* found = absl::c_find_if(kRoutines, [&](const RoutineInfo& info) { return info.name == routine; });
@@ -36,7 +37,8 @@ char LetterOf(PrimitiveType type) { return type == F32 ? 's' : type == F64 ? 'd'
 
 absl::Status CheckRoutine(absl::string_view routine, PrimitiveType type) {
   if (InfoOf(routine) == nullptr) return Unimplemented("the library has no routine ", routine);
-  if (!IsSolverType(type)) return Unimplemented("the library's ", routine, " takes f32, f64, c64 and c128, not ", PrimitiveTypeName(type));
+  if (!IsSolverType(type))
+    return Unimplemented("the library's ", routine, " takes f32, f64, c64 and c128, not ", PrimitiveTypeName(type));
   return absl::OkStatus();
 }
 
@@ -46,16 +48,19 @@ absl::Status CheckCall(const SolverCall& call) {
   HILO_RETURN_IF_ERROR(CheckRoutine(call.routine, call.type()));
   const RoutineInfo& info = *InfoOf(call.routine);
   if (call.operands.size() != info.operands || call.results.size() != info.results) {
-    return InvalidArgument(call.routine, ": expected ", info.operands, " operands and ", info.results, " results, got ", call.operands.size(), " and ", call.results.size());
+    return InvalidArgument(call.routine, ": expected ", info.operands, " operands and ", info.results, " results, got ",
+                           call.operands.size(), " and ", call.results.size());
   }
   if (call.operands[0].dimensions.size() < 2) return InvalidArgument(call.routine, ": expected matrices");
   const size_t batch = call.operands[0].dimensions.size() - 2;
   for (const std::vector<SolverArray>* arrays : {&call.operands, &call.results}) {
     for (const SolverArray& array : *arrays) {
-      if (array.dimensions.size() < batch || !std::equal(array.dimensions.begin(), array.dimensions.begin() + batch, call.operands[0].dimensions.begin())) {
+      if (array.dimensions.size() < batch || !std::equal(array.dimensions.begin(), array.dimensions.begin() + batch,
+                                                         call.operands[0].dimensions.begin())) {
         return InvalidArgument(call.routine, ": expected the same batch for all arrays");
       }
-      if (absl::c_any_of(array.dimensions, [](int64_t size) { return size < 0 || size > INT32_MAX; })) return InvalidArgument(call.routine, ": expected sizes of at most 2147483647");
+      if (absl::c_any_of(array.dimensions, [](int64_t size) { return size < 0 || size > INT32_MAX; }))
+        return InvalidArgument(call.routine, ": expected sizes of at most 2147483647");
       if (array.data == nullptr && array.bytes() > 0) return InvalidArgument(call.routine, ": an array is null");
     }
   }
@@ -64,7 +69,8 @@ absl::Status CheckCall(const SolverCall& call) {
 
 absl::Status SolveOnHost(const SolverCall& call) {
   const RoutineInfo& info = *InfoOf(call.routine);
-  const std::string name = absl::StrCat("lapack_", std::string(1, LetterOf(call.type())), IsComplexType(call.type()) ? info.complex_name : info.name, "_ffi");
+  const std::string name = absl::StrCat("lapack_", std::string(1, LetterOf(call.type())),
+                                        IsComplexType(call.type()) ? info.complex_name : info.name, "_ffi");
   const auto& targets = lapack::Targets();
   const auto target = absl::c_find_if(targets, [&](const lapack::Target& t) { return t.name == name; });
   if (target == targets.end()) return Internal("there is no ", name);
@@ -75,7 +81,8 @@ absl::Status SolveOnHost(const SolverCall& call) {
   };
   const std::vector<lapack::Array> operands = views(call.operands), results = views(call.results);
   const std::vector<std::pair<absl::string_view, int64_t>> attributes(call.attributes.begin(), call.attributes.end());
-  return AddContext(target->function({.operands = operands, .results = results, .attributes = attributes}), absl::StrCat("; ", call.ToString()));
+  return AddContext(target->function({.operands = operands, .results = results, .attributes = attributes}),
+                    absl::StrCat("; ", call.ToString()));
 }
 
 }  // namespace
@@ -105,9 +112,11 @@ int64_t SolverCall::Attribute(absl::string_view name) const {
 
 std::string SolverCall::ToString() const {
   std::string text = routine;
-  for (const SolverArray& operand : operands) absl::StrAppend(&text, " ", PrimitiveTypeName(operand.type), "[", absl::StrJoin(operand.dimensions, ","), "]");
+  for (const SolverArray& operand : operands)
+    absl::StrAppend(&text, " ", PrimitiveTypeName(operand.type), "[", absl::StrJoin(operand.dimensions, ","), "]");
   for (const auto& [name, value] : attributes) {
-    absl::StrAppend(&text, " ", name, " ", value >= 'A' && value <= 'Z' ? std::string(1, static_cast<char>(value)) : absl::StrCat(value));
+    absl::StrAppend(&text, " ", name, " ",
+                    value >= 'A' && value <= 'Z' ? std::string(1, static_cast<char>(value)) : absl::StrCat(value));
   }
   return text;
 }
@@ -115,7 +124,9 @@ std::string SolverCall::ToString() const {
 absl::Status CheckSolver(const LibraryDevice& device, absl::string_view routine, PrimitiveType type) {
   HILO_RETURN_IF_ERROR(CheckRoutine(routine, type));
   if (device.is_emulated) {
-    return lapack::Library<float>() == nullptr ? Unavailable("there is no LAPACK on the host, which stands for the library") : absl::OkStatus();
+    return lapack::Library<float>() == nullptr
+               ? Unavailable("there is no LAPACK on the host, which stands for the library")
+               : absl::OkStatus();
   }
 #ifdef HILO_HAVE_CUDA
   return CheckCusolver();

@@ -1,8 +1,10 @@
-// Linear algebra by the platform's libraries: cuSOLVER and cuBLAS on CUDA; on the emulated device LAPACK on the host (runtime/lapack).
+// Linear algebra by the platform's libraries: cuSOLVER and cuBLAS on CUDA; on the emulated device LAPACK on the host
+// (runtime/lapack).
 //
-// A call is one of LAPACK's routines on a batch of arrays in the device's memory, as runtime/lapack has them: matrices lie column by column, batches major to minor; result 0
-// starts as the operand that it replaces. Numbers and letters that say how come by name, as "uplo" = 'L'. What the data does (a matrix that is not positive definite) is told
-// in the result `info`.
+// A call is one of LAPACK's routines on a batch of arrays in the device's memory, as runtime/lapack has them: matrices
+// lie column by column, batches major to minor; result 0 starts as the operand that it replaces. Numbers and letters
+// that say how come by name, as "uplo" = 'L'. What the data does (a matrix that is not positive definite) is told in
+// the result `info`.
 //
 //   potrf (a) -> (a, info)                 uplo L, U
 //   trsm  (a, b) -> (b)                    side L, R; uplo L, U; trans_x N, T, C; diag N, U
@@ -48,11 +50,12 @@ struct SolverCall {
   std::string ToString() const;
 };
 
-// Whether the routine can be called on elements of this type. Errors: Unavailable if the library cannot be loaded; Unimplemented for other routines and types.
+// Whether the routine can be called on elements of this type. Errors: Unavailable if the library cannot be loaded;
+// Unimplemented for other routines and types.
 absl::Status CheckSolver(const LibraryDevice& device, absl::string_view routine, PrimitiveType type);
 
-// Queues the call. On CUDA it may wait for the device, so it is not for captured streams. Errors: as CheckSolver; InvalidArgument for arrays and attributes that are not what
-// the routine takes.
+// Queues the call. On CUDA it may wait for the device, so it is not for captured streams. Errors: as CheckSolver;
+// InvalidArgument for arrays and attributes that are not what the routine takes.
 absl::Status RunSolver(GpuStream* stream, const SolverCall& call);
 
 }  // namespace hilo::gpu

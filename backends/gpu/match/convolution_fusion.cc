@@ -1,11 +1,13 @@
-// A convolution that goes to the library becomes a fusion with the element-wise instructions that the library does along the way:
+// A convolution that goes to the library becomes a fusion with the element-wise instructions that the library does
+// along the way:
 //
 //   c = f32[8,32,32,64] convolution(x, w), dim_labels=b01f_o01i->b01f
-//   a = f32[8,32,32,64] add(c, broadcast(v))                             f = f32[8,32,32,64] fusion(x, w, v), kind=kCustom
-//   ROOT r = f32[8,32,32,64] maximum(a, 0)                         =>
+//   a = f32[8,32,32,64] add(c, broadcast(v))                             f = f32[8,32,32,64] fusion(x, w, v),
+//   kind=kCustom ROOT r = f32[8,32,32,64] maximum(a, 0)                         =>
 //
-// Arrays that lie in another order than the library wants are transposed first, and the result afterwards; then nothing is fused after it. As with products, this comes before
-// loops are fused, so transposes become parts of what is around them.
+// Arrays that lie in another order than the library wants are transposed first, and the result afterwards; then nothing
+// is fused after it. As with products, this comes before loops are fused, so transposes become parts of what is around
+// them.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -49,7 +51,8 @@ class ConvolutionFusion : public HloPass {
       if (computation->IsFusion()) continue;
       std::vector<HloInstruction*> convolutions;
       for (HloInstruction* instruction : computation->instructions()) {
-        if (instruction->opcode() == HloOpcode::kConvolution && IsLarge(*instruction)) convolutions.push_back(instruction);
+        if (instruction->opcode() == HloOpcode::kConvolution && IsLarge(*instruction))
+          convolutions.push_back(instruction);
       }
       for (HloInstruction* convolution : convolutions) {
         // One that nobody needed any more may have gone with another.
@@ -66,7 +69,8 @@ class ConvolutionFusion : public HloPass {
   bool IsLarge(const HloInstruction& convolution) const {
     const auto& attrs = convolution.attrs<ConvolutionAttrs>();
     double products = static_cast<double>(ShapeUtil::ElementsIn(convolution.shape()));
-    products *= static_cast<double>(convolution.operand(1)->shape().dimensions(attrs.dim_labels.kernel_input_feature_dimension()));
+    products *= static_cast<double>(
+        convolution.operand(1)->shape().dimensions(attrs.dim_labels.kernel_input_feature_dimension()));
     for (const Window::Dimension& w : attrs.window.dimensions) products *= static_cast<double>(w.size);
     return products >= static_cast<double>(libraries_.thresholds().convolution_products);
   }
@@ -82,7 +86,8 @@ class ConvolutionFusion : public HloPass {
     }
     if (!IsInOrder(rhs->shape(), plan.rhs)) {
       HILO_ASSIGN_OR_RETURN(rhs, Transposed(rhs, plan.rhs));
-      Renumber(plan.rhs, &n.kernel_input_feature_dimension_, &n.kernel_output_feature_dimension_, &n.kernel_spatial_dimensions_);
+      Renumber(plan.rhs, &n.kernel_input_feature_dimension_, &n.kernel_output_feature_dimension_,
+               &n.kernel_spatial_dimensions_);
     }
     std::vector<int64_t> sizes(convolution->shape().dimensions().begin(), convolution->shape().dimensions().end());
     if (!IsInOrder(convolution->shape(), plan.result)) {
@@ -106,7 +111,8 @@ class ConvolutionFusion : public HloPass {
       convolution = ordered;
     }
     std::optional<ConvolutionMatch> match = MatchConvolution(*convolution);
-    if (!match.has_value() || !libraries_.SelectConvolution(match->descriptor).has_value()) match = MatchPlainConvolution(*convolution);
+    if (!match.has_value() || !libraries_.SelectConvolution(match->descriptor).has_value())
+      match = MatchPlainConvolution(*convolution);
     if (!match.has_value()) return false;
     HILO_RETURN_IF_ERROR(FuseForLibrary(match->members, match->root, "convolution"));
     return true;
@@ -117,6 +123,8 @@ class ConvolutionFusion : public HloPass {
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeConvolutionFusion(Libraries* libraries) { return std::make_unique<ConvolutionFusion>(libraries); }
+std::unique_ptr<HloPass> MakeConvolutionFusion(Libraries* libraries) {
+  return std::make_unique<ConvolutionFusion>(libraries);
+}
 
 }  // namespace hilo::gpu

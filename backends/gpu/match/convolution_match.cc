@@ -1,18 +1,20 @@
 // HLO has one convolution, cuDNN three. What JAX makes for gradients is, with the letters of lib/convolution.h:
 //
-//   of x   convolution(y, w): y dilated by the stride, w reversed with its features exchanged, padding that adds up to the window with that of the forward one
-//   of w   convolution(x, y): features are images and images features, y is the window, dilated by the stride, which in turn is the dilation
+//   of x   convolution(y, w): y dilated by the stride, w reversed with its features exchanged, padding that adds up to
+//   the window with that of the forward one of w   convolution(x, y): features are images and images features, y is the
+//   window, dilated by the stride, which in turn is the dilation
 //
-// Each kind has a reading of HLO's dimensions and window; the first kind whose numbers cuDNN takes is used. Of kinds that both do, a filter's gradient is the one with a window
-// larger than its result, and an input's the one whose window is reversed.
+// Each kind has a reading of HLO's dimensions and window; the first kind whose numbers cuDNN takes is used. Of kinds
+// that both do, a filter's gradient is the one with a window larger than its result, and an input's the one whose
+// window is reversed.
 #include "backends/gpu/match/convolution_match.h"
 
 #include <algorithm>
 #include <array>
 
 #include "absl/algorithm/container.h"
-#include "backends/gpu/match/epilogue_match.h"
 #include "backends/gpu/compile/kernel_emitter.h"
+#include "backends/gpu/match/epilogue_match.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 
 namespace hilo::gpu {
@@ -37,11 +39,13 @@ struct Roles {
   }
 };
 
-// Fills in what the library calls padding_high, which HLO gives as the size of y: as much as padding_low if the size allows it.
+// Fills in what the library calls padding_high, which HLO gives as the size of y: as much as padding_low if the size
+// allows it.
 bool FindHighPadding(ConvolutionDescriptor* c) {
   for (size_t d = 0; d < c->in.size(); ++d) {
     const int64_t extent = (c->taps[d] - 1) * c->dilations[d] + 1;
-    const int64_t least = (c->out[d] - 1) * c->strides[d] + extent - c->in[d] - c->padding_low[d], most = least + c->strides[d] - 1;
+    const int64_t least = (c->out[d] - 1) * c->strides[d] + extent - c->in[d] - c->padding_low[d],
+                  most = least + c->strides[d] - 1;
     if (c->padding_low[d] < 0 || most < 0) return false;
     const int64_t low = c->padding_low[d];
     c->padding_high.push_back(low >= least && low <= most ? low : std::max<int64_t>(least, 0));
@@ -52,7 +56,8 @@ bool FindHighPadding(ConvolutionDescriptor* c) {
 // The library wants two spatial dimensions at least.
 void AddSpatialDimensions(ConvolutionDescriptor* c) {
   while (c->in.size() < 2) {
-    for (std::vector<int64_t>* sizes : {&c->in, &c->taps, &c->out, &c->strides, &c->dilations}) sizes->insert(sizes->begin(), 1);
+    for (std::vector<int64_t>* sizes : {&c->in, &c->taps, &c->out, &c->strides, &c->dilations})
+      sizes->insert(sizes->begin(), 1);
     for (std::vector<int64_t>* sizes : {&c->padding_low, &c->padding_high}) sizes->insert(sizes->begin(), 0);
   }
 }
@@ -101,7 +106,9 @@ class Reading {
   }
   // Nullopt: some dimensions are, others not.
   std::optional<bool> IsReversed() const {
-    const auto is_said = [](bool reversed) { return [reversed](const Window::Dimension& w) { return w.size == 1 || w.window_reversal == reversed; }; };
+    const auto is_said = [](bool reversed) {
+      return [reversed](const Window::Dimension& w) { return w.size == 1 || w.window_reversal == reversed; };
+    };
     if (absl::c_all_of(window_, is_said(false))) return false;
     if (absl::c_all_of(window_, is_said(true))) return true;
     return std::nullopt;
@@ -110,7 +117,8 @@ class Reading {
   std::vector<ConvolutionKind> Kinds() const {
     int64_t taps = 1, places = 1;
     for (const Window::Dimension& w : window_) taps *= std::min<int64_t>(w.size, INT16_MAX);
-    for (int64_t d : numbers_.output_spatial_dimensions()) places *= std::min<int64_t>(result_.dimensions(d), INT16_MAX);
+    for (int64_t d : numbers_.output_spatial_dimensions())
+      places *= std::min<int64_t>(result_.dimensions(d), INT16_MAX);
     std::vector<ConvolutionKind> kinds;
     if (attrs_.batch_group_count > 1 || taps > places) kinds.push_back(ConvolutionKind::kBackwardFilter);
     if (IsDilatedInput() || IsReversed() == true) kinds.push_back(ConvolutionKind::kBackwardInput);
@@ -121,9 +129,11 @@ class Reading {
   // Roles of lhs, rhs and result.
   std::optional<std::array<Roles, 3>> RolesAs(ConvolutionKind kind) const {
     const auto list = [](const auto& dimensions) { return std::vector<int64_t>(dimensions.begin(), dimensions.end()); };
-    const std::vector<int64_t> in = list(numbers_.input_spatial_dimensions()), kernel = list(numbers_.kernel_spatial_dimensions()),
+    const std::vector<int64_t> in = list(numbers_.input_spatial_dimensions()),
+                               kernel = list(numbers_.kernel_spatial_dimensions()),
                                out = list(numbers_.output_spatial_dimensions());
-    const int64_t input = numbers_.kernel_input_feature_dimension(), output = numbers_.kernel_output_feature_dimension();
+    const int64_t input = numbers_.kernel_input_feature_dimension(),
+                  output = numbers_.kernel_output_feature_dimension();
     const Roles given = {numbers_.input_batch_dimension(), numbers_.input_feature_dimension(), in};
     const Roles computed = {numbers_.output_batch_dimension(), numbers_.output_feature_dimension(), out};
     const std::optional<bool> reversed = IsReversed();
@@ -141,7 +151,9 @@ class Reading {
       }
       case ConvolutionKind::kBackwardFilter:
         if (IsDilatedInput() || *reversed || attrs_.feature_group_count > 1) return std::nullopt;
-        return std::array<Roles, 3>{Roles{given.features, given.images, in}, {input, output, kernel}, {computed.features, computed.images, out}};
+        return std::array<Roles, 3>{Roles{given.features, given.images, in},
+                                    {input, output, kernel},
+                                    {computed.features, computed.images, out}};
     }
     return std::nullopt;
   }
@@ -156,11 +168,16 @@ class Reading {
     c.type = lhs_.element_type();
     c.result_type = result_.element_type();
     c.groups = attrs_.feature_group_count * attrs_.batch_group_count;
-    c.allow_tf32 = c.type == F32 && absl::c_none_of(attrs_.operand_precision, [](Precision p) { return p == Precision::kHighest; });
-    c.is_reversed = kind == ConvolutionKind::kBackwardInput ? !*IsReversed() && !HasOneTap() : kind == ConvolutionKind::kForward && *IsReversed();
+    c.allow_tf32 = c.type == F32 &&
+                   absl::c_none_of(attrs_.operand_precision, [](Precision p) { return p == Precision::kHighest; });
+    c.is_reversed = kind == ConvolutionKind::kBackwardInput ? !*IsReversed() && !HasOneTap()
+                                                            : kind == ConvolutionKind::kForward && *IsReversed();
     // Which of the three is x, w and y.
     const bool filter = kind == ConvolutionKind::kBackwardFilter, input = kind == ConvolutionKind::kBackwardInput;
-    const Shape &x_shape = input ? result_ : lhs_, &w_shape = filter ? result_ : rhs_, &y_shape = filter ? rhs_ : input ? lhs_ : result_;
+    const Shape &x_shape = input ? result_ : lhs_, &w_shape = filter ? result_ : rhs_,
+                &y_shape = filter  ? rhs_
+                           : input ? lhs_
+                                   : result_;
     const Roles &x = input ? result : lhs, &w = filter ? result : rhs, &y = filter ? rhs : input ? lhs : result;
     c.images = x_shape.dimensions(x.images);
     c.in_features = x_shape.dimensions(x.features);
@@ -214,7 +231,9 @@ class Growth {
     const auto keep = [&] {
       if (CheckConvolution(match_.descriptor).ok()) taken = match_;
     };
-    for (const HloInstruction* user = OnlyUser(match_.root); user != nullptr && AddTerm(user); user = OnlyUser(match_.root)) keep();
+    for (const HloInstruction* user = OnlyUser(match_.root); user != nullptr && AddTerm(user);
+         user = OnlyUser(match_.root))
+      keep();
     if (const HloInstruction* user = OnlyUser(match_.root); user != nullptr && Activate(user)) keep();
     return taken;
   }
@@ -248,7 +267,9 @@ class Growth {
 
   // A number for each output feature.
   bool IsBias(const HloInstruction* term) const {
-    if (term->opcode() != HloOpcode::kBroadcast || ShapeUtil::ElementsIn(term->operand(0)->shape()) != match_.descriptor.out_features) return false;
+    if (term->opcode() != HloOpcode::kBroadcast ||
+        ShapeUtil::ElementsIn(term->operand(0)->shape()) != match_.descriptor.out_features)
+      return false;
     const int64_t features = match_.convolution->attrs<ConvolutionAttrs>().dim_labels.output_feature_dimension();
     const Shape& shape = term->operand(0)->shape();
     const std::vector<int64_t>& dimensions = term->attrs<BroadcastAttrs>().dimensions;
@@ -262,7 +283,8 @@ class Growth {
   bool Activate(const HloInstruction* user) {
     const HloInstruction* x = match_.root;
     if (user->opcode() == HloOpcode::kClamp) {
-      if (user->operand(1) != x || UniformNumber(user->operand(0)) != 0.0 || UniformNumber(user->operand(2)) != 6.0) return false;
+      if (user->operand(1) != x || UniformNumber(user->operand(0)) != 0.0 || UniformNumber(user->operand(2)) != 6.0)
+        return false;
       match_.descriptor.activation = ConvolutionActivation::kRelu6;
       Take(user);
       return true;
@@ -294,15 +316,18 @@ bool IsInOrder(const Shape& shape, const std::vector<int64_t>& order) {
   return true;
 }
 
-std::optional<ConvolutionPlan> PlanConvolution(const HloInstruction& convolution) { return Reading(convolution).Plan(); }
+std::optional<ConvolutionPlan> PlanConvolution(const HloInstruction& convolution) {
+  return Reading(convolution).Plan();
+}
 
 std::optional<ConvolutionMatch> MatchPlainConvolution(const HloInstruction& convolution) {
   const std::optional<ConvolutionPlan> plan = PlanConvolution(convolution);
-  if (!plan.has_value() || !IsInOrder(convolution.operand(0)->shape(), plan->lhs) || !IsInOrder(convolution.operand(1)->shape(), plan->rhs) ||
-      !IsInOrder(convolution.shape(), plan->result)) {
+  if (!plan.has_value() || !IsInOrder(convolution.operand(0)->shape(), plan->lhs) ||
+      !IsInOrder(convolution.operand(1)->shape(), plan->rhs) || !IsInOrder(convolution.shape(), plan->result)) {
     return std::nullopt;
   }
-  return ConvolutionMatch{.descriptor = plan->descriptor, .convolution = &convolution, .root = &convolution, .members = {&convolution}};
+  return ConvolutionMatch{
+      .descriptor = plan->descriptor, .convolution = &convolution, .root = &convolution, .members = {&convolution}};
 }
 
 std::optional<ConvolutionMatch> MatchConvolution(const HloInstruction& convolution) {
@@ -312,7 +337,8 @@ std::optional<ConvolutionMatch> MatchConvolution(const HloInstruction& convoluti
 }
 
 std::optional<ConvolutionMatch> ConvolutionOf(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kFusion || instruction.attrs<FusionAttrs>().kind != FusionKind::kCustom) return std::nullopt;
+  if (instruction.opcode() != HloOpcode::kFusion || instruction.attrs<FusionAttrs>().kind != FusionKind::kCustom)
+    return std::nullopt;
   const HloComputation* computation = instruction.called_computation();
   for (const HloInstruction* inner : computation->instructions()) {
     if (inner->opcode() != HloOpcode::kConvolution) continue;

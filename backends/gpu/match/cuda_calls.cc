@@ -1,5 +1,6 @@
-// Of a matrix that lies row by row, LAPACK's column by column, it has the transpose: JAX asks for singular values of wide matrices so, and gets the vectors exchanged. Jacobi's and
-// the polar method give V, where LAPACK gives its adjoint.
+// Of a matrix that lies row by row, LAPACK's column by column, it has the transpose: JAX asks for singular values of
+// wide matrices so, and gets the vectors exchanged. Jacobi's and the polar method give V, where LAPACK gives its
+// adjoint.
 #include "backends/gpu/match/cuda_calls.h"
 
 #include <map>
@@ -28,7 +29,9 @@ struct CudaCall {
   std::map<std::string, bool> flags;
 
   const Shape& operand(int64_t i) const { return instruction.operand(i)->shape(); }
-  const Shape& result(int64_t i) const { return instruction.shape().IsTuple() ? instruction.shape().tuple_shapes(i) : instruction.shape(); }
+  const Shape& result(int64_t i) const {
+    return instruction.shape().IsTuple() ? instruction.shape().tuple_shapes(i) : instruction.shape();
+  }
   PrimitiveType type() const { return operand(0).element_type(); }
   std::string uplo() const { return absl::StrCat("uplo = ", int{flags.at("lower") ? 'L' : 'U'}, " : ui8"); }
 };
@@ -62,11 +65,18 @@ XlaOp Transposed(const Shape& shape, XlaOp x) {
   return Transpose(x, permutation);
 }
 
-// LAPACK's `routine` in place of the call, with results of `shape` (null: the call's own); the call's operands, or one of another shape.
-XlaOp Lapack(const CudaCall& call, absl::string_view routine, absl::string_view attributes, const Shape* shape = nullptr, const Shape* operand = nullptr) {
+// LAPACK's `routine` in place of the call, with results of `shape` (null: the call's own); the call's operands, or one
+// of another shape.
+XlaOp Lapack(const CudaCall& call, absl::string_view routine, absl::string_view attributes,
+             const Shape* shape = nullptr, const Shape* operand = nullptr) {
   const PrimitiveType type = call.type();
   auto attrs = std::make_unique<CustomCallAttrs>(call.instruction.attrs<CustomCallAttrs>());
-  attrs->custom_call_target = absl::StrCat("lapack_", type == F32 ? "s" : type == F64 ? "d" : type == C64 ? "c" : "z", routine, "_ffi");
+  attrs->custom_call_target = absl::StrCat("lapack_",
+                                           type == F32   ? "s"
+                                           : type == F64 ? "d"
+                                           : type == C64 ? "c"
+                                                         : "z",
+                                           routine, "_ffi");
   attrs->backend_config.text = absl::StrCat("{", attributes, "}");
   attrs->output_to_operand_aliasing.clear();
   if (operand != nullptr) attrs->operand_layout_constraints.shapes = {*operand};
@@ -75,20 +85,25 @@ XlaOp Lapack(const CudaCall& call, absl::string_view routine, absl::string_view 
 }
 template <const char* kReal, const char* kComplex = kReal>
 absl::StatusOr<XlaOp> Same(const CudaCall& call) {
-  return Lapack(call, IsComplexType(call.type()) ? kComplex : kReal, call.flags.contains("left") ? absl::StrCat("left = ", call.flags.at("left") ? "true" : "false", ", transpose = ",
-                                                                                                               call.flags.at("transpose") ? "true" : "false")
-                                                                                                 : std::string());
+  return Lapack(call, IsComplexType(call.type()) ? kComplex : kReal,
+                call.flags.contains("left")
+                    ? absl::StrCat("left = ", call.flags.at("left") ? "true" : "false",
+                                   ", transpose = ", call.flags.at("transpose") ? "true" : "false")
+                    : std::string());
 }
 template <const char* kReal, const char* kComplex = kReal>
 absl::StatusOr<XlaOp> OfTriangle(const CudaCall& call) {
   return Lapack(call, IsComplexType(call.type()) ? kComplex : kReal, call.uplo());
 }
-constexpr char kPotrf[] = "potrf", kGetrf[] = "getrf", kGeqrf[] = "geqrf", kOrgqr[] = "orgqr", kUngqr[] = "ungqr", kOrmqr[] = "ormqr", kUnmqr[] = "unmqr", kSytrd[] = "sytrd",
-               kHetrd[] = "hetrd";
+constexpr char kPotrf[] = "potrf", kGetrf[] = "getrf", kGeqrf[] = "geqrf", kOrgqr[] = "orgqr", kUngqr[] = "ungqr",
+               kOrmqr[] = "ormqr", kUnmqr[] = "unmqr", kSytrd[] = "sytrd", kHetrd[] = "hetrd";
 
-absl::StatusOr<XlaOp> Syevd(const CudaCall& call) { return Lapack(call, IsComplexType(call.type()) ? "heevd" : "syevd", absl::StrCat("mode = 86 : ui8, ", call.uplo())); }
+absl::StatusOr<XlaOp> Syevd(const CudaCall& call) {
+  return Lapack(call, IsComplexType(call.type()) ? "heevd" : "syevd", absl::StrCat("mode = 86 : ui8, ", call.uplo()));
+}
 
-// The singular values of a matrix that the call's operand is after it has been transposed, or of itself, with as many vectors as `mode` says.
+// The singular values of a matrix that the call's operand is after it has been transposed, or of itself, with as many
+// vectors as `mode` says.
 XlaOp SingularValues(const CudaCall& call, bool transposed, char mode) {
   const Shape& a = call.operand(0);
   int64_t m = a.dimensions(a.rank() - 2), n = a.dimensions(a.rank() - 1);
@@ -97,10 +112,17 @@ XlaOp SingularValues(const CudaCall& call, bool transposed, char mode) {
     turned.operands[0] = Transposed(a, call.operands[0]);
     std::swap(m, n);
   }
-  const int64_t k = std::min(m, n), left = mode == 'N' ? 1 : mode == 'A' ? m : k, right = mode == 'N' ? 1 : mode == 'A' ? n : k;
+  const int64_t k = std::min(m, n),
+                left = mode == 'N'   ? 1
+                       : mode == 'A' ? m
+                                     : k,
+                right = mode == 'N'   ? 1
+                        : mode == 'A' ? n
+                                      : k;
   const PrimitiveType type = call.type();
   const Shape matrix = ByColumns(WithSizes(a, type, m, n));
-  const Shape u = ByColumns(WithSizes(a, type, mode == 'N' ? 1 : m, left)), vt = ByColumns(WithSizes(a, type, right, mode == 'N' ? 1 : n));
+  const Shape u = ByColumns(WithSizes(a, type, mode == 'N' ? 1 : m, left)),
+              vt = ByColumns(WithSizes(a, type, right, mode == 'N' ? 1 : n));
   const Shape results = ShapeUtil::MakeTupleShape({matrix, call.result(1), u, vt, call.result(4)});
   return Lapack(turned, "gesvd", absl::StrCat("mode = ", int{mode}, " : ui8"), &results, &matrix);
 }
@@ -130,7 +152,8 @@ absl::StatusOr<XlaOp> Gesvdj(const CudaCall& call) {
   return Tuple(call.builder, results);
 }
 
-// LAPACK as its JAX call has it gives the vectors of a real matrix as complex numbers; CUDA those of a conjugate pair as two columns: real and imaginary parts.
+// LAPACK as its JAX call has it gives the vectors of a real matrix as complex numbers; CUDA those of a conjugate pair
+// as two columns: real and imaginary parts.
 absl::StatusOr<XlaOp> Geev(const CudaCall& call) {
   const Shape& a = call.operand(0);
   const PrimitiveType type = call.type(), complex_type = type == F32 || type == C64 ? C64 : C128;
@@ -141,7 +164,9 @@ absl::StatusOr<XlaOp> Geev(const CudaCall& call) {
   results.insert(results.end(), {vectors, vectors, call.result(4)});
   const Shape shape = ShapeUtil::MakeTupleShape(std::move(results));
   const auto letter = [&](const char* flag) { return int{call.flags.at(flag) ? 'V' : 'N'}; };
-  const XlaOp all = Lapack(call, "geev", absl::StrCat("compute_left = ", letter("left"), " : ui8, compute_right = ", letter("right"), " : ui8"), &shape);
+  const XlaOp all = Lapack(
+      call, "geev",
+      absl::StrCat("compute_left = ", letter("left"), " : ui8, compute_right = ", letter("right"), " : ui8"), &shape);
   const int64_t first = is_real ? 2 : 1;
   const auto packed = [&](const char* flag, int64_t index) {
     if (!call.flags.at(flag)) return Broadcast(ConstantLiteral(call.builder, LiteralUtil::Zero(type)), a.dimensions());
@@ -155,26 +180,35 @@ absl::StatusOr<XlaOp> Geev(const CudaCall& call) {
     return Select(is_second, Neg(Imag(found)), Real(found));
   };
   const XlaOp w = is_real ? Complex(GetTupleElement(all, 0), GetTupleElement(all, 1)) : GetTupleElement(all, 0);
-  return Tuple(call.builder, {call.operands[0], w, packed("left", first), packed("right", first + 1), GetTupleElement(all, first + 2)});
+  return Tuple(call.builder, {call.operands[0], w, packed("left", first), packed("right", first + 1),
+                              GetTupleElement(all, first + 2)});
 }
 
-// The factor of r^T r + w w^T is that of r with w as one more row. Of its rows, whose signs are free, those with positive diagonals are meant.
+// The factor of r^T r + w w^T is that of r with w as one more row. Of its rows, whose signs are free, those with
+// positive diagonals are meant.
 absl::StatusOr<XlaOp> CholeskyUpdate(const CudaCall& call) {
   const Shape& r = call.operand(0);
-  if (r.rank() != 2 || r.dimensions(0) != r.dimensions(1) || call.operand(1).rank() != 1 || call.operand(1).dimensions(0) != r.dimensions(0)) {
-    return InvalidArgument("cu_cholesky_update_ffi: expected a square matrix and a vector of its size, got ", r.ToString(), " and ", call.operand(1).ToString());
+  if (r.rank() != 2 || r.dimensions(0) != r.dimensions(1) || call.operand(1).rank() != 1 ||
+      call.operand(1).dimensions(0) != r.dimensions(0)) {
+    return InvalidArgument("cu_cholesky_update_ffi: expected a square matrix and a vector of its size, got ",
+                           r.ToString(), " and ", call.operand(1).ToString());
   }
   const int64_t n = r.dimensions(0);
   const PrimitiveType type = call.type();
   const Shape positions = ShapeUtil::MakeShape(S32, {n, n});
   const XlaOp row = Iota(call.builder, positions, 0), column = Iota(call.builder, positions, 1);
-  const auto zeros = [&](absl::Span<const int64_t> dimensions) { return Broadcast(ConstantLiteral(call.builder, LiteralUtil::Zero(type)), dimensions); };
+  const auto zeros = [&](absl::Span<const int64_t> dimensions) {
+    return Broadcast(ConstantLiteral(call.builder, LiteralUtil::Zero(type)), dimensions);
+  };
   const auto upper = [&](XlaOp x) { return Select(Le(row, column), x, zeros({n, n})); };
   CudaCall stacked = call;
   stacked.operands = {ConcatInDim(call.builder, {upper(call.operands[0]), Reshape(call.operands[1], {1, n})}, 0)};
-  const Shape matrix = ByColumns(ShapeUtil::MakeShape(type, {n + 1, n})), results = ShapeUtil::MakeTupleShape({matrix, ShapeUtil::MakeShape(type, {n})});
-  const XlaOp factor = upper(Slice(GetTupleElement(Lapack(stacked, kGeqrf, "", &results, &matrix), 0), {0, 0}, {n, n}, {1, 1}));
-  const XlaOp diagonal = Reduce(Select(Eq(row, column), factor, zeros({n, n})), ConstantLiteral(call.builder, LiteralUtil::Zero(type)), SumOf(type), {1});
+  const Shape matrix = ByColumns(ShapeUtil::MakeShape(type, {n + 1, n})),
+              results = ShapeUtil::MakeTupleShape({matrix, ShapeUtil::MakeShape(type, {n})});
+  const XlaOp factor =
+      upper(Slice(GetTupleElement(Lapack(stacked, kGeqrf, "", &results, &matrix), 0), {0, 0}, {n, n}, {1, 1}));
+  const XlaOp diagonal = Reduce(Select(Eq(row, column), factor, zeros({n, n})),
+                                ConstantLiteral(call.builder, LiteralUtil::Zero(type)), SumOf(type), {1});
   const XlaOp is_negative = BroadcastInDim(Lt(diagonal, zeros({n})), {n, n}, {0});
   return Tuple(call.builder, {Select(is_negative, Neg(factor), factor), call.operands[1]});
 }
@@ -190,7 +224,9 @@ absl::StatusOr<XlaOp> Syrk(const CudaCall& call) {
   const int64_t contracted = a.rank() - (call.flags.at("transpose") ? 2 : 1);
   numbers.add_lhs_contracting_dimensions(contracted);
   numbers.add_rhs_contracting_dimensions(contracted);
-  const auto scaled = [&](int64_t factor, XlaOp x) { return Mul(Broadcast(call.operands[factor], call.result(0).dimensions()), x); };
+  const auto scaled = [&](int64_t factor, XlaOp x) {
+    return Mul(Broadcast(call.operands[factor], call.result(0).dimensions()), x);
+  };
   return Add(scaled(2, DotGeneral(call.operands[0], call.operands[0], numbers)), scaled(3, call.operands[1]));
 }
 
@@ -237,18 +273,25 @@ absl::Status ReadFlags(const Rewrite& rewrite, CudaCall* call) {
   const HloInstruction& instruction = call->instruction;
   const int64_t results = instruction.shape().IsTuple() ? instruction.shape().tuple_shapes_size() : 1;
   if (instruction.operand_count() != rewrite.operands || results != rewrite.results) {
-    return InvalidArgument(rewrite.target, ": expected ", rewrite.operands, " operands and ", rewrite.results, " results, got ", instruction.operand_count(), " and ", results);
+    return InvalidArgument(rewrite.target, ": expected ", rewrite.operands, " operands and ", rewrite.results,
+                           " results, got ", instruction.operand_count(), " and ", results);
   }
   for (int64_t i = 0; i < rewrite.operands; ++i) {
-    if (!call->operand(i).IsArray()) return InvalidArgument(rewrite.target, ": expected arrays, got ", call->operand(i).ToString());
+    if (!call->operand(i).IsArray())
+      return InvalidArgument(rewrite.target, ": expected arrays, got ", call->operand(i).ToString());
   }
   for (int64_t i = 0; i < rewrite.results; ++i) {
-    if (!call->result(i).IsArray()) return InvalidArgument(rewrite.target, ": expected results that are arrays, got ", call->result(i).ToString());
+    if (!call->result(i).IsArray())
+      return InvalidArgument(rewrite.target, ": expected results that are arrays, got ", call->result(i).ToString());
   }
-  if (call->operand(0).rank() < rewrite.rank) return InvalidArgument(rewrite.target, ": expected at least ", rewrite.rank, " dimensions, got ", call->operand(0).ToString());
-  HILO_ASSIGN_OR_RETURN(const std::vector<ffi::NamedAttribute> attributes, ffi::ParseAttributeDictionary(instruction.attrs<CustomCallAttrs>().backend_config.text));
+  if (call->operand(0).rank() < rewrite.rank)
+    return InvalidArgument(rewrite.target, ": expected at least ", rewrite.rank, " dimensions, got ",
+                           call->operand(0).ToString());
+  HILO_ASSIGN_OR_RETURN(const std::vector<ffi::NamedAttribute> attributes,
+                        ffi::ParseAttributeDictionary(instruction.attrs<CustomCallAttrs>().backend_config.text));
   for (const absl::string_view flag : rewrite.flags) {
-    const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const ffi::NamedAttribute& attribute) { return attribute.name == flag; });
+    const auto found = std::find_if(attributes.begin(), attributes.end(),
+                                    [&](const ffi::NamedAttribute& attribute) { return attribute.name == flag; });
     if (found == attributes.end() || found->value.kind != ffi::Attribute::Kind::kScalar || found->value.type != PRED) {
       return InvalidArgument(rewrite.target, ": expected an attribute ", flag, " that is true or false");
     }
@@ -278,7 +321,8 @@ class CudaCalls : public HloPass {
  private:
   static absl::StatusOr<bool> Replace(HloInstruction* instruction) {
     const std::string& target = instruction->attrs<CustomCallAttrs>().custom_call_target;
-    const auto found = std::find_if(Rewrites().begin(), Rewrites().end(), [&](const Rewrite& rewrite) { return rewrite.target == target; });
+    const auto found = std::find_if(Rewrites().begin(), Rewrites().end(),
+                                    [&](const Rewrite& rewrite) { return rewrite.target == target; });
     if (found == Rewrites().end()) return false;
     XlaBuilder builder(instruction->name());
     Shape lapack;
@@ -286,16 +330,19 @@ class CudaCalls : public HloPass {
     HILO_RETURN_IF_ERROR(ReadFlags(*found, &call));
     const PrimitiveType type = call.type();
     if (type != F32 && type != F64 && type != C64 && type != C128) return false;
-    for (int64_t i = 0; i < instruction->operand_count(); ++i) call.operands.push_back(Parameter(&builder, i, call.operand(i), ""));
+    for (int64_t i = 0; i < instruction->operand_count(); ++i)
+      call.operands.push_back(Parameter(&builder, i, call.operand(i), ""));
     HILO_ASSIGN_OR_RETURN(const XlaOp result, found->rewrite(call));
     HILO_ASSIGN_OR_RETURN(const XlaComputation built, builder.Build(result));
     std::vector<HloInstruction*> added;
-    HloInstruction* replacement = InlineComputation(*built.module()->entry_computation(), instruction->operands(), instruction->parent(), &added);
+    HloInstruction* replacement =
+        InlineComputation(*built.module()->entry_computation(), instruction->operands(), instruction->parent(), &added);
     for (HloInstruction* one : added) {
       if (one->opcode() == HloOpcode::kCustomCall) *one->mutable_shape() = lapack;
     }
     if (!ShapeUtil::Compatible(replacement->shape(), instruction->shape())) {
-      return InvalidArgument(target, ": expected results ", replacement->shape().ToString(), ", got ", instruction->shape().ToString());
+      return InvalidArgument(target, ": expected results ", replacement->shape().ToString(), ", got ",
+                             instruction->shape().ToString());
     }
     replacement->CopyOriginFrom(*instruction);
     HILO_RETURN_IF_ERROR(instruction->parent()->ReplaceInstruction(instruction, replacement));

@@ -10,7 +10,9 @@ namespace hilo::gpu {
 
 std::optional<double> UniformNumber(const HloInstruction* instruction) {
   if (instruction->opcode() == HloOpcode::kBroadcast) instruction = instruction->operand(0);
-  if (!instruction->IsConstant() || !instruction->shape().IsScalar() || !IsFloatingPointType(instruction->shape().element_type())) return std::nullopt;
+  if (!instruction->IsConstant() || !instruction->shape().IsScalar() ||
+      !IsFloatingPointType(instruction->shape().element_type()))
+    return std::nullopt;
   return instruction->literal().GetAsDouble(0);
 }
 
@@ -18,7 +20,8 @@ const HloInstruction* OnlyUser(const HloInstruction* instruction) {
   return instruction->IsRoot() || instruction->user_count() != 1 ? nullptr : instruction->users()[0];
 }
 
-absl::Status FuseForLibrary(const std::vector<const HloInstruction*>& members, const HloInstruction* root, absl::string_view library) {
+absl::Status FuseForLibrary(const std::vector<const HloInstruction*>& members, const HloInstruction* root,
+                            absl::string_view library) {
   HloComputation* computation = const_cast<HloInstruction*>(root)->parent();
   HloComputation* fused = computation->parent()->AddComputation(std::string(library));
   FusedMembers inside(fused);
@@ -26,8 +29,9 @@ absl::Status FuseForLibrary(const std::vector<const HloInstruction*>& members, c
   HILO_RETURN_IF_ERROR(fused->set_root_instruction(inside.at(root)));
   auto attributes = std::make_unique<FusionAttrs>();
   attributes->kind = FusionKind::kCustom;
-  HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, root->shape(), inside.operands(), std::move(attributes), {&fused, 1}),
-                                                       absl::StrCat(root->name(), "_", library));
+  HloInstruction* fusion = computation->AddInstruction(
+      HloInstruction::Create(HloOpcode::kFusion, root->shape(), inside.operands(), std::move(attributes), {&fused, 1}),
+      absl::StrCat(root->name(), "_", library));
   fused->set_fusion_instruction(fusion);
   return computation->ReplaceInstruction(const_cast<HloInstruction*>(root), fusion);
 }

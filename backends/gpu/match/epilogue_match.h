@@ -1,4 +1,5 @@
-// What both products and convolutions look for in the element-wise instructions after them, and how these become one fusion for a library.
+// What both products and convolutions look for in the element-wise instructions after them, and how these become one
+// fusion for a library.
 #ifndef HILO_BACKENDS_GPU_MATCH_EPILOGUE_MATCH_H_
 #define HILO_BACKENDS_GPU_MATCH_EPILOGUE_MATCH_H_
 
@@ -29,9 +30,10 @@ inline auto Is(const HloInstruction* x) {
 // The one that reads an instruction, if there is just one and nobody else has its value.
 const HloInstruction* OnlyUser(const HloInstruction* instruction);
 
-// Makes a custom fusion of `members`, operands first, and puts it in the place of `root`, the last of them. Scalar constants come along, whoever else reads them. The fusion
-// and its computation are named by `library`.
-absl::Status FuseForLibrary(const std::vector<const HloInstruction*>& members, const HloInstruction* root, absl::string_view library);
+// Makes a custom fusion of `members`, operands first, and puts it in the place of `root`, the last of them. Scalar
+// constants come along, whoever else reads them. The fusion and its computation are named by `library`.
+absl::Status FuseForLibrary(const std::vector<const HloInstruction*>& members, const HloInstruction* root,
+                            absl::string_view library);
 
 }  // namespace hilo::gpu
 

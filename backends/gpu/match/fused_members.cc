@@ -12,7 +12,8 @@ void FusedMembers::Add(const HloInstruction& member) {
       copy = fused_->AddInstruction(operand->CloneWithNewOperands(operand->shape(), {}));
     } else if (copy == nullptr) {
       const auto number = static_cast<int64_t>(operands_.size());
-      copy = fused_->AddInstruction(HloInstruction::CreateParameter(number, operand->shape(), absl::StrCat("param_", number)));
+      copy = fused_->AddInstruction(
+          HloInstruction::CreateParameter(number, operand->shape(), absl::StrCat("param_", number)));
       operands_.push_back(operand);
     }
     mapped.push_back(copy);

@@ -13,7 +13,8 @@ class FusedMembers {
  public:
   explicit FusedMembers(HloComputation* fused) : fused_(fused) {}
 
-  // Copies `member`, whose operands among the members have been added. Others become parameters, but for scalar constants, which are copied.
+  // Copies `member`, whose operands among the members have been added. Others become parameters, but for scalar
+  // constants, which are copied.
   void Add(const HloInstruction& member);
   // The copy of a member.
   HloInstruction* at(const HloInstruction* member) const { return copies_.at(member); }

@@ -21,7 +21,8 @@
 namespace hilo::gpu {
 namespace {
 
-std::vector<int64_t> Free(const Shape& shape, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+std::vector<int64_t> Free(const Shape& shape, const std::vector<int64_t>& batch,
+                          const std::vector<int64_t>& contracting) {
   std::vector<int64_t> free;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) free.push_back(d);
@@ -60,7 +61,8 @@ absl::StatusOr<HloInstruction*> InOrder(HloInstruction* dot) {
   ordered->lhs_batch_dims = ordered->rhs_batch_dims = Count(0, batch);
   ordered->lhs_contracting_dims = Count(batch + lhs_free.size(), contracting);
   ordered->rhs_contracting_dims = Count(contracts_last ? batch + rhs_free.size() : batch, contracting);
-  HILO_ASSIGN_OR_RETURN(HloInstruction * left, Transposed(lhs, Joined(attrs.lhs_batch_dims, lhs_free, attrs.lhs_contracting_dims)));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * left,
+                        Transposed(lhs, Joined(attrs.lhs_batch_dims, lhs_free, attrs.lhs_contracting_dims)));
   HILO_ASSIGN_OR_RETURN(
       HloInstruction * right,
       Transposed(rhs, contracts_last ? Joined(attrs.rhs_batch_dims, rhs_free, attrs.rhs_contracting_dims)
@@ -100,7 +102,8 @@ class GemmFusion : public HloPass {
     for (int64_t d : attrs.lhs_batch_dims) batch *= static_cast<double>(dot.operand(0)->shape().dimensions(d));
     const double products = depth * static_cast<double>(ShapeUtil::ElementsIn(dot.shape()));
     const LibraryThresholds& thresholds = libraries_.thresholds();
-    return products >= static_cast<double>(thresholds.gemm_products) && products >= batch * static_cast<double>(thresholds.gemm_matrix);
+    return products >= static_cast<double>(thresholds.gemm_products) &&
+           products >= batch * static_cast<double>(thresholds.gemm_matrix);
   }
 
   absl::StatusOr<bool> Fuse(HloInstruction* dot) {

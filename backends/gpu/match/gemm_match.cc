@@ -1,14 +1,15 @@
-// A dot is four kinds of axes: batch, M (free in lhs), N (free in rhs), K. Each has a stride in each of the three arrays, 0 where it does not occur. Neighbours of a kind
-// that are one in memory everywhere are merged; BLAS takes a product if one axis each of M, N and K is left and the batch is one axis, beside one more that we loop over.
-// What is left of M counts as batch: all its matrices meet the same rhs.
+// A dot is four kinds of axes: batch, M (free in lhs), N (free in rhs), K. Each has a stride in each of the three
+// arrays, 0 where it does not occur. Neighbours of a kind that are one in memory everywhere are merged; BLAS takes a
+// product if one axis each of M, N and K is left and the batch is one axis, beside one more that we loop over. What is
+// left of M counts as batch: all its matrices meet the same rhs.
 #include "backends/gpu/match/gemm_match.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "absl/algorithm/container.h"
-#include "backends/gpu/match/epilogue_match.h"
 #include "backends/gpu/compile/kernel_emitter.h"
+#include "backends/gpu/match/epilogue_match.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
@@ -54,19 +55,23 @@ DotAxes AxesOf(const HloInstruction& dot) {
   DotAxes axes;
   int64_t out = 0;
   for (size_t i = 0; i < attrs.lhs_batch_dims.size(); ++i, ++out) {
-    Add(axes.batch, {lhs.dimensions(attrs.lhs_batch_dims[i]), l[attrs.lhs_batch_dims[i]], r[attrs.rhs_batch_dims[i]], o[out]});
+    Add(axes.batch,
+        {lhs.dimensions(attrs.lhs_batch_dims[i]), l[attrs.lhs_batch_dims[i]], r[attrs.rhs_batch_dims[i]], o[out]});
   }
   for (int64_t d = 0; d < lhs.rank(); ++d) {
-    if (absl::c_linear_search(attrs.lhs_batch_dims, d) || absl::c_linear_search(attrs.lhs_contracting_dims, d)) continue;
+    if (absl::c_linear_search(attrs.lhs_batch_dims, d) || absl::c_linear_search(attrs.lhs_contracting_dims, d))
+      continue;
     Add(axes.m, {lhs.dimensions(d), l[d], 0, o[out++]});
   }
   for (int64_t d = 0; d < rhs.rank(); ++d) {
-    if (absl::c_linear_search(attrs.rhs_batch_dims, d) || absl::c_linear_search(attrs.rhs_contracting_dims, d)) continue;
+    if (absl::c_linear_search(attrs.rhs_batch_dims, d) || absl::c_linear_search(attrs.rhs_contracting_dims, d))
+      continue;
     Add(axes.n, {rhs.dimensions(d), 0, r[d], o[out++]});
   }
   std::vector<size_t> order(attrs.lhs_contracting_dims.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return attrs.rhs_contracting_dims[a] < attrs.rhs_contracting_dims[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return attrs.rhs_contracting_dims[a] < attrs.rhs_contracting_dims[b]; });
   for (size_t i : order) {
     const int64_t d = attrs.lhs_contracting_dims[i];
     Add(axes.k, {lhs.dimensions(d), l[d], r[attrs.rhs_contracting_dims[i]], 0});
@@ -82,18 +87,16 @@ bool AllowsTf32(const DotAttrs& attrs) {
 // Type of the factors for algorithms that say so; others are as good with more.
 bool IsPlainAlgorithm(const DotAttrs& attrs) {
   const std::string& name = attrs.algorithm;
-  return name.empty() || name == "dot_f32_f32_f32" || name == "dot_tf32_tf32_f32" || name == "dot_f64_f64_f64" || name == "dot_bf16_bf16_f32" || name == "dot_f16_f16_f32";
+  return name.empty() || name == "dot_f32_f32_f32" || name == "dot_tf32_tf32_f32" || name == "dot_f64_f64_f64" ||
+         name == "dot_bf16_bf16_f32" || name == "dot_f16_f16_f32";
 }
 
 // Half a unit in the last place of 1, for the types whose epilogues are matched.
 double RoundingError(PrimitiveType type) {
   switch (type) {
-    case BF16:
-      return 0x1p-8;
-    case F16:
-      return 0x1p-11;
-    default:
-      return 0x1p-24;
+    case BF16: return 0x1p-8;
+    case F16: return 0x1p-11;
+    default: return 0x1p-24;
   }
 }
 
@@ -113,7 +116,8 @@ auto IsNumber(double value) {
 bool IsCube(const HloInstruction* cube, const HloInstruction* x) {
   if (cube->opcode() == HloOpcode::kPower) return cube->operand(0) == x && UniformNumber(cube->operand(1)) == 3.0;
   const HloInstruction* square = OtherOperand(cube, HloOpcode::kMultiply, Is(x));
-  return square != nullptr && square->opcode() == HloOpcode::kMultiply && square->operand(0) == x && square->operand(1) == x;
+  return square != nullptr && square->opcode() == HloOpcode::kMultiply && square->operand(0) == x &&
+         square->operand(1) == x;
 }
 
 // Whether `tanh` is tanh(sqrt(2 / pi) (x + 0.044715 x^3)).
@@ -212,7 +216,8 @@ class Growth {
   // A vector over the free dimensions of rhs, which are the result's last.
   bool IsBias(const HloInstruction* term) const {
     if (match_.gemm.a_type != F32 && match_.gemm.a_type != F16 && match_.gemm.a_type != BF16) return false;
-    if (term->opcode() != HloOpcode::kBroadcast || ShapeUtil::ElementsIn(term->operand(0)->shape()) != match_.gemm.m) return false;
+    if (term->opcode() != HloOpcode::kBroadcast || ShapeUtil::ElementsIn(term->operand(0)->shape()) != match_.gemm.m)
+      return false;
     const std::vector<int64_t>& dimensions = term->attrs<BroadcastAttrs>().dimensions;
     for (size_t i = 0; i < dimensions.size(); ++i) {
       if (dimensions[i] != term->shape().rank() - static_cast<int64_t>(dimensions.size() - i)) return false;
@@ -277,7 +282,8 @@ class Growth {
   // A result in f32 that is rounded to the factors' type at once.
   void Round(const HloInstruction* user) {
     GemmDescriptor& gemm = match_.gemm;
-    if (user->opcode() != HloOpcode::kConvert || gemm.d_type != F32 || user->shape().element_type() != gemm.a_type) return;
+    if (user->opcode() != HloOpcode::kConvert || gemm.d_type != F32 || user->shape().element_type() != gemm.a_type)
+      return;
     if (gemm.has_bias || match_.residual != nullptr) return;  // these are f32
     gemm.d_type = gemm.a_type;
     if (match_.turns > 1)
@@ -293,7 +299,9 @@ class Growth {
 
 std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
   const DotAttrs& attrs = dot.attrs<DotAttrs>();
-  if (ShapeUtil::ElementsIn(dot.shape()) == 0 || ShapeUtil::ElementsIn(dot.operand(0)->shape()) == 0 || !IsPlainAlgorithm(attrs)) return std::nullopt;
+  if (ShapeUtil::ElementsIn(dot.shape()) == 0 || ShapeUtil::ElementsIn(dot.operand(0)->shape()) == 0 ||
+      !IsPlainAlgorithm(attrs))
+    return std::nullopt;
   DotAxes axes = AxesOf(dot);
   if (axes.n.size() > 1 || axes.k.size() > 1) return std::nullopt;
   while (axes.m.size() > 1) {
@@ -375,7 +383,8 @@ std::optional<GemmMatch> MatchGemm(const HloInstruction& dot) {
 }
 
 std::optional<GemmMatch> GemmOf(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kFusion || instruction.attrs<FusionAttrs>().kind != FusionKind::kCustom) return std::nullopt;
+  if (instruction.opcode() != HloOpcode::kFusion || instruction.attrs<FusionAttrs>().kind != FusionKind::kCustom)
+    return std::nullopt;
   const HloComputation* computation = instruction.called_computation();
   for (const HloInstruction* inner : computation->instructions()) {
     if (inner->opcode() != HloOpcode::kDot) continue;

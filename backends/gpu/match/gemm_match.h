@@ -1,7 +1,8 @@
-// Dots that go to the library: how they are matrix products of BLAS, and what around them the library does along the way.
+// Dots that go to the library: how they are matrix products of BLAS, and what around them the library does along the
+// way.
 //
-// Precision as XLA has it on GPUs: f32 factors may be rounded to tf32 unless operand_precision is HIGHEST or the algorithm says dot_f32_f32_f32. A fused maximum with 0
-// is the library's relu, of which a NaN may come out as 0.
+// Precision as XLA has it on GPUs: f32 factors may be rounded to tf32 unless operand_precision is HIGHEST or the
+// algorithm says dot_f32_f32_f32. A fused maximum with 0 is the library's relu, of which a NaN may come out as 0.
 #ifndef HILO_BACKENDS_GPU_MATCH_GEMM_MATCH_H_
 #define HILO_BACKENDS_GPU_MATCH_GEMM_MATCH_H_
 
@@ -9,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "backends/gpu/lib/gemm.h"
 #include "backends/gpu/driver/libraries.h"
+#include "backends/gpu/lib/gemm.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo::gpu {
@@ -26,10 +27,12 @@ struct GemmMatch {
   const HloInstruction* root = nullptr;
   const HloInstruction* residual = nullptr;  // null: none; of the root's shape
   const HloInstruction* bias = nullptr;      // null: none
-  std::vector<const HloInstruction*> members;  // from the dot to the root, with the broadcasts and constants that they read; operands first
+  std::vector<const HloInstruction*>
+      members;  // from the dot to the root, with the broadcasts and constants that they read; operands first
 };
 
-// Nullopt if the library does not multiply this way: types, sizes of zero, dimensions in an order that BLAS has no flags for.
+// Nullopt if the library does not multiply this way: types, sizes of zero, dimensions in an order that BLAS has no
+// flags for.
 std::optional<GemmMatch> MatchDot(const HloInstruction& dot);
 // The same with as much around it as the library takes.
 std::optional<GemmMatch> MatchGemm(const HloInstruction& dot);

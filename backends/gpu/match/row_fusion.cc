@@ -1,17 +1,21 @@
-// The pass that puts rows together. A group grows from a reduction: forward to what follows from it and stays in its rows, then backward to producers, further reductions of the same rows among
-// them. An instruction joins only if no way leads from the group through the outside back into it: going forward those outside that follow from the group are known, going backward those
-// that the group follows from. What others read of the group's values becomes a result of the fusion.
+// The pass that puts rows together. A group grows from a reduction: forward to what follows from it and stays in its
+// rows, then backward to producers, further reductions of the same rows among them. An instruction joins only if no way
+// leads from the group through the outside back into it: going forward those outside that follow from the group are
+// known, going backward those that the group follows from. What others read of the group's values becomes a result of
+// the fusion.
 //
-//   m = reduce(x), max   b = broadcast(m)   d = subtract(x, b)   e = exponential(d)   s = reduce(e), add   c = broadcast(s)   r = divide(e, c)        one fusion of x, three passes over registers
+//   m = reduce(x), max   b = broadcast(m)   d = subtract(x, b)   e = exponential(d)   s = reduce(e), add   c =
+//   broadcast(s)   r = divide(e, c)        one fusion of x, three passes over registers
 //
 // The ordinary fusion (hlo/passes/fusion.cc) comes afterwards and takes these as they are.
+#include "backends/gpu/match/row_fusion.h"
+
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/match/fused_members.h"
-#include "backends/gpu/match/row_fusion.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -34,7 +38,8 @@ bool HasControl(const HloInstruction* instruction) {
 
 // What costs nothing to compute in several kernels.
 bool IsFree(const HloInstruction* instruction) {
-  return instruction->opcode() == HloOpcode::kIota || (instruction->opcode() == HloOpcode::kBroadcast && instruction->operand(0)->shape().rank() <= 1);
+  return instruction->opcode() == HloOpcode::kIota ||
+         (instruction->opcode() == HloOpcode::kBroadcast && instruction->operand(0)->shape().rank() <= 1);
 }
 
 // Producers that read their operands at other places of the same order.
@@ -43,10 +48,8 @@ bool MovesAlongLines(const HloInstruction* instruction) {
     case HloOpcode::kBroadcast:
     case HloOpcode::kIota:
     case HloOpcode::kReshape:
-    case HloOpcode::kSlice:
-      return true;
-    default:
-      return false;
+    case HloOpcode::kSlice: return true;
+    default: return false;
   }
 }
 
@@ -133,7 +136,8 @@ class RowFusion : public HloPass {
 
   bool Begins(const HloInstruction* instruction) const {
     const std::optional<RowSpace> space = RowSpaceOf(*instruction);
-    return space.has_value() && !instruction->IsDead() && space->rows * space->columns >= kLeastElements && IsReduction(instruction, *space);
+    return space.has_value() && !instruction->IsDead() && space->rows * space->columns >= kLeastElements &&
+           IsReduction(instruction, *space);
   }
 
   void Grow(const std::vector<HloInstruction*>& order, int64_t first, Group* group) const {
@@ -146,8 +150,11 @@ class RowFusion : public HloPass {
     for (int64_t i = first + 1; i < count && i - last <= kReach; ++i) {
       const HloInstruction* instruction = order[i];
       const auto operands = instruction->operands();
-      const bool outside = std::any_of(operands.begin(), operands.end(), [&](const HloInstruction* operand) { return below.contains(operand); });
-      if (!outside && std::none_of(operands.begin(), operands.end(), [&](const HloInstruction* operand) { return group->Has(operand); })) continue;
+      const bool outside = std::any_of(operands.begin(), operands.end(),
+                                       [&](const HloInstruction* operand) { return below.contains(operand); });
+      if (!outside && std::none_of(operands.begin(), operands.end(),
+                                   [&](const HloInstruction* operand) { return group->Has(operand); }))
+        continue;
       if (outside || !Follows(instruction, *group)) {
         below.insert(instruction);
         continue;
@@ -164,8 +171,11 @@ class RowFusion : public HloPass {
       const HloInstruction* instruction = order[i];
       if (group->Has(instruction) || below.contains(instruction)) continue;
       const auto users = instruction->users();
-      const bool feeds = std::any_of(users.begin(), users.end(), [&](const HloInstruction* user) { return group->Has(user); });
-      if (!feeds && std::none_of(users.begin(), users.end(), [&](const HloInstruction* user) { return above.contains(user); })) continue;
+      const bool feeds =
+          std::any_of(users.begin(), users.end(), [&](const HloInstruction* user) { return group->Has(user); });
+      if (!feeds &&
+          std::none_of(users.begin(), users.end(), [&](const HloInstruction* user) { return above.contains(user); }))
+        continue;
       if (feeds && Precedes(instruction, above, group)) {
         lowest = std::min(lowest, i);
       } else {
@@ -178,14 +188,17 @@ class RowFusion : public HloPass {
     if (!group.HasRoomFor(instruction) || HasControl(instruction) || instruction->HasSideEffect() ||
         instruction->IsDead())
       return false;
-    if (instruction->opcode() == HloOpcode::kReduce) return IsReduction(instruction, group.space) && !group.Has(instruction->operand(1));
+    if (instruction->opcode() == HloOpcode::kReduce)
+      return IsReduction(instruction, group.space) && !group.Has(instruction->operand(1));
     return target_.IsFusible(*instruction) && StaysInRow(*instruction, group.space);
   }
 
   // Adds the producer if it may join.
-  bool Precedes(const HloInstruction* instruction, const absl::flat_hash_set<const HloInstruction*>& above, Group* group) const {
+  bool Precedes(const HloInstruction* instruction, const absl::flat_hash_set<const HloInstruction*>& above,
+                Group* group) const {
     if (!group->HasRoomFor(instruction) || HasControl(instruction) || instruction->HasSideEffect()) return false;
-    if (instruction->IsParameter() || instruction->IsConstant() || ShapeUtil::ElementsIn(instruction->shape()) <= 1) return false;
+    if (instruction->IsParameter() || instruction->IsConstant() || ShapeUtil::ElementsIn(instruction->shape()) <= 1)
+      return false;
     bool in_row = true, all_inside = !instruction->IsRoot(), in_the_way = false;
     for (const HloInstruction* user : instruction->users()) {
       const auto member = group->in_row.find(user);
@@ -210,7 +223,8 @@ class RowFusion : public HloPass {
     return true;
   }
 
-  absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order, const Group& group) const {
+  absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order,
+                             const Group& group) const {
     HloModule* module = computation->parent();
     std::vector<HloInstruction*> outputs;
     HloComputation* fused = module->AddComputation("fused_rows");
@@ -219,7 +233,8 @@ class RowFusion : public HloPass {
       if (!group.Has(member)) continue;
       inside.Add(*member);
       const auto users = member->users();
-      const bool read = member->IsRoot() || std::any_of(users.begin(), users.end(), [&](const HloInstruction* user) { return !group.Has(user); });
+      const bool read = member->IsRoot() || std::any_of(users.begin(), users.end(),
+                                                        [&](const HloInstruction* user) { return !group.Has(user); });
       if (read && !group.copies.contains(member)) outputs.push_back(member);
     }
     Shape shape = outputs[0]->shape();
@@ -237,8 +252,9 @@ class RowFusion : public HloPass {
     HILO_RETURN_IF_ERROR(fused->set_root_instruction(root, /*allow_shape_change=*/true));
     auto attributes = std::make_unique<FusionAttrs>();
     attributes->kind = FusionKind::kInput;
-    HloInstruction* fusion = computation->AddInstruction(HloInstruction::Create(HloOpcode::kFusion, shape, inside.operands(), std::move(attributes), {&fused, 1}),
-                                                         absl::StrCat(outputs.back()->name(), "_rows"));
+    HloInstruction* fusion = computation->AddInstruction(
+        HloInstruction::Create(HloOpcode::kFusion, shape, inside.operands(), std::move(attributes), {&fused, 1}),
+        absl::StrCat(outputs.back()->name(), "_rows"));
     fused->set_fusion_instruction(fusion);
     if (!PlanRows(fusion, strict_).has_value()) {
       HILO_RETURN_IF_ERROR(computation->RemoveInstruction(fusion));
@@ -253,11 +269,14 @@ class RowFusion : public HloPass {
     for (size_t i = 0; i < outputs.size(); ++i) {
       auto number = std::make_unique<GetTupleElementAttrs>();
       number->index = static_cast<int64_t>(i);
-      elements.push_back(computation->AddInstruction(HloInstruction::Create(HloOpcode::kGetTupleElement, outputs[i]->shape(), {&fusion, 1}, std::move(number))));
+      elements.push_back(computation->AddInstruction(
+          HloInstruction::Create(HloOpcode::kGetTupleElement, outputs[i]->shape(), {&fusion, 1}, std::move(number))));
     }
     // The last first: those before it may be its operands, and then die with it.
-    for (size_t i = outputs.size(); i-- > 0;) HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(outputs[i], elements[i]));
-    for (size_t i = outputs.size(); i-- > 0;) HILO_RETURN_IF_ERROR(computation->RemoveInstructionAndUnusedOperands(outputs[i]));
+    for (size_t i = outputs.size(); i-- > 0;)
+      HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(outputs[i], elements[i]));
+    for (size_t i = outputs.size(); i-- > 0;)
+      HILO_RETURN_IF_ERROR(computation->RemoveInstructionAndUnusedOperands(outputs[i]));
     return true;
   }
 
@@ -267,6 +286,8 @@ class RowFusion : public HloPass {
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict) { return std::make_unique<RowFusion>(target, strict); }
+std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict) {
+  return std::make_unique<RowFusion>(target, strict);
+}
 
 }  // namespace hilo::gpu

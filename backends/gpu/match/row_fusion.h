@@ -1,7 +1,9 @@
-// Rows that stay in registers: chains of reductions along rows and of element-wise work on the same rows, as one kernel.
+// Rows that stay in registers: chains of reductions along rows and of element-wise work on the same rows, as one
+// kernel.
 //
-// Softmax, layer norm, log-sum-exp and variance are of this kind, but nothing here knows them. Arrays are seen as rows x columns of a row-major array: *full* ones have an
-// element a place, *row* ones an element a row. What follows from a reduction of a row must stay in that row: element-wise instructions, reshapes, broadcasts of row arrays along their
+// Softmax, layer norm, log-sum-exp and variance are of this kind, but nothing here knows them. Arrays are seen as rows
+// x columns of a row-major array: *full* ones have an element a place, *row* ones an element a row. What follows from a
+// reduction of a row must stay in that row: element-wise instructions, reshapes, broadcasts of row arrays along their
 // rows, and further reductions of rows.
 #ifndef HILO_BACKENDS_GPU_MATCH_ROW_FUSION_H_
 #define HILO_BACKENDS_GPU_MATCH_ROW_FUSION_H_
@@ -26,12 +28,13 @@ struct RowSpace {
 // The space of a reduction of one array along its minor-most dimensions; nullopt for others.
 std::optional<RowSpace> RowSpaceOf(const HloInstruction& reduce);
 
-
-// Whether element i of the result needs elements of the operands in the row of element i alone, at its very place or of row arrays.
+// Whether element i of the result needs elements of the operands in the row of element i alone, at its very place or of
+// row arrays.
 bool StaysInRow(const HloInstruction& instruction, const RowSpace& space);
 
-// How a kernel computes an instruction (a reduction, or a fusion with reductions inside) row by row. A row has `threads` threads, a power of two; thread t has the groups t, t + threads ... of
-// `group` neighbouring columns, `groups` of them at most and one at least, all in registers.
+// How a kernel computes an instruction (a reduction, or a fusion with reductions inside) row by row. A row has
+// `threads` threads, a power of two; thread t has the groups t, t + threads ... of `group` neighbouring columns,
+// `groups` of them at most and one at least, all in registers.
 struct RowPlan {
   RowSpace space;
   int64_t threads = 1, group = 1, groups = 1;

@@ -10,7 +10,8 @@
 namespace hilo::gpu {
 namespace {
 
-// Elements that a thread keeps of each array; fewer where a lot is done with each, as code and registers grow with both.
+// Elements that a thread keeps of each array; fewer where a lot is done with each, as code and registers grow with
+// both.
 constexpr int64_t kMostElements = 16;
 constexpr int64_t kManyInstructions = 48, kVeryManyInstructions = 128, kManyArrays = 3;
 constexpr int64_t kMostThreads = 1024, kWarp = 32;
@@ -125,7 +126,8 @@ std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict) 
   for (const HloInstruction* member : order) {
     int64_t level = 0;
     for (const HloInstruction* operand : member->operands()) level = std::max(level, levels[operand]);
-    if (member->opcode() == HloOpcode::kFusion || (member->opcode() == HloOpcode::kTuple && member != root)) return std::nullopt;
+    if (member->opcode() == HloOpcode::kFusion || (member->opcode() == HloOpcode::kTuple && member != root))
+      return std::nullopt;
     if (member->opcode() == HloOpcode::kReduce) {
       const std::optional<RowSpace> space = RowSpaceOf(*member);
       if (!space.has_value() || !MayReorder(*member, strict) || levels[member->operand(1)] > 0) return std::nullopt;

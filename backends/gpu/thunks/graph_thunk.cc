@@ -21,7 +21,8 @@ constexpr int kMaxRefusals = 2;
 
 template <typename Entries>
 auto LongestUnused(Entries& entries) {
-  return std::min_element(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.last_run < b.last_run; });
+  return std::min_element(entries.begin(), entries.end(),
+                          [](const auto& a, const auto& b) { return a.last_run < b.last_run; });
 }
 
 // Neighbours of which `fits` says so, as graphs where `is_worth_it`.
@@ -50,7 +51,8 @@ ThunkSequence Grouped(ThunkSequence thunks, const Fits& fits, const IsWorthIt& i
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<GpuGraph>> GraphCache::Capture(const ThunkSequence& body, GpuRun& run, bool together, std::unique_ptr<GpuGraph> changed) {
+absl::StatusOr<std::unique_ptr<GpuGraph>> GraphCache::Capture(const ThunkSequence& body, GpuRun& run, bool together,
+                                                              std::unique_ptr<GpuGraph> changed) {
   HILO_RETURN_IF_ERROR(run.stream.BeginCapture());
   GpuRun captured = run.On(run.stream);
   captured.graphs = nullptr;  // graphs within are a part of this one
@@ -67,7 +69,8 @@ absl::Status GraphCache::Run(const Thunk* thunk, const ThunkSequence& body, GpuR
   State& state = states_[thunk];
   if (state.refusals >= kMaxRefusals || (state.runs++ == 0 && !at_once_)) return RunThunks(body, run);
   Addresses addresses = run.addresses();
-  auto it = std::find_if(state.captured.begin(), state.captured.end(), [&](const Captured& captured) { return captured.addresses == addresses; });
+  auto it = std::find_if(state.captured.begin(), state.captured.end(),
+                         [&](const Captured& captured) { return captured.addresses == addresses; });
   if (it == state.captured.end()) {
     std::unique_ptr<GpuGraph> changed;
     if (state.captured.size() >= kMaxGraphs) {
@@ -90,7 +93,8 @@ absl::Status GraphCache::Run(const Thunk* thunk, const ThunkSequence& body, GpuR
 
 GraphOffer GraphCache::Offer(const Addresses& addresses, const Keeps& communicators) {
   if (together_is_refused_ || (runs_++ == 0 && !at_once_)) return {.turn = -1, .latest = latest_};
-  const auto it = absl::c_find_if(turns_, [&](const Turn& turn) { return turn.addresses == addresses && turn.communicators == communicators; });
+  const auto it = absl::c_find_if(
+      turns_, [&](const Turn& turn) { return turn.addresses == addresses && turn.communicators == communicators; });
   return {.turn = it == turns_.end() ? 0 : it->number, .latest = latest_};
 }
 
@@ -104,20 +108,24 @@ void GraphCache::Take(int64_t turn, const Addresses& addresses, const Keeps& com
     auto gone = absl::c_find_if(turns_, [&](const Turn& one) { return one.addresses == addresses; });
     if (gone == turns_.end() && turns_.size() >= kMaxGraphs) gone = LongestUnused(turns_);
     if (gone != turns_.end()) {
-      for (auto& [thunk, state] : states_) std::erase_if(state.captured, [&](const Captured& captured) { return captured.turn == gone->number; });
+      for (auto& [thunk, state] : states_)
+        std::erase_if(state.captured, [&](const Captured& captured) { return captured.turn == gone->number; });
       turns_.erase(gone);
     }
-    it = turns_.insert(turns_.end(), {.number = turn, .addresses = addresses, .communicators = communicators, .last_run = 0});
+    it = turns_.insert(turns_.end(),
+                       {.number = turn, .addresses = addresses, .communicators = communicators, .last_run = 0});
   }
   it->last_run = runs_;
 }
 
-absl::Status GraphCache::RunTogether(const Thunk* thunk, const ThunkSequence& body, const std::vector<Collective>& collectives, GpuRun& run) {
+absl::Status GraphCache::RunTogether(const Thunk* thunk, const ThunkSequence& body,
+                                     const std::vector<Collective>& collectives, GpuRun& run) {
   if (turn_ == 0 || together_is_refused_) return RunThunks(body, run);
   HILO_RETURN_IF_ERROR(run.collectives->AwaitAll(run.stream));
   const Addresses addresses = run.addresses();
   std::vector<Captured>& all = states_[thunk].captured;
-  auto it = absl::c_find_if(all, [&](const Captured& captured) { return captured.turn == turn_ && captured.addresses == addresses; });
+  auto it = absl::c_find_if(
+      all, [&](const Captured& captured) { return captured.turn == turn_ && captured.addresses == addresses; });
   if (it == all.end()) {
     CollectiveRun::Noted noted = run.collectives->noted();
     absl::StatusOr<std::unique_ptr<GpuGraph>> graph = Capture(body, run, /*together=*/true, nullptr);
@@ -128,13 +136,15 @@ absl::Status GraphCache::RunTogether(const Thunk* thunk, const ThunkSequence& bo
       LogWarning("a graph of ", body.size(), " operations with collectives is refused: ",
                  graph.ok() ? "by another rank's driver" : graph.status().message());
       // On the board all ranks must have come equally far, those too whose driver refused halfway.
-      for (const Collective& collective : collectives) HILO_RETURN_IF_ERROR(run.collectives->NoteSince(&noted, collective.spec, collective.op));
+      for (const Collective& collective : collectives)
+        HILO_RETURN_IF_ERROR(run.collectives->NoteSince(&noted, collective.spec, collective.op));
       return RunThunks(body, run);
     }
     all.push_back({.addresses = addresses, .turn = turn_, .graph = *std::move(graph)});
     return run.stream.LaunchGraph(all.back().graph.get());  // the thunks have noted on the board what they captured
   }
-  for (const Collective& collective : collectives) HILO_RETURN_IF_ERROR(run.collectives->Enter(collective.spec, collective.op));
+  for (const Collective& collective : collectives)
+    HILO_RETURN_IF_ERROR(run.collectives->Enter(collective.spec, collective.op));
   HILO_RETURN_IF_ERROR(run.stream.LaunchGraph(it->graph.get()));
   for (const Collective& collective : collectives) run.collectives->Queued(collective.spec);
   return absl::OkStatus();
@@ -142,29 +152,36 @@ absl::Status GraphCache::RunTogether(const Thunk* thunk, const ThunkSequence& bo
 
 GraphThunk::GraphThunk(ThunkSequence body) : body_(std::move(body)), has_control_flow_(HaveControlFlow(body_)) {
   for (const auto& thunk : body_) {
-    if (thunk->starts() >= 0) collectives_.push_back({thunk->starts(), static_cast<const CollectiveThunk&>(*thunk).name()});
+    if (thunk->starts() >= 0)
+      collectives_.push_back({thunk->starts(), static_cast<const CollectiveThunk&>(*thunk).name()});
   }
 }
 
 absl::Status GraphThunk::Run(GpuRun& run) const {
   if (run.graphs == nullptr || (has_control_flow_ && !run.stream.CapturesControlFlow())) return RunThunks(body_, run);
-  return collectives_.empty() ? run.graphs->Run(this, body_, run) : run.graphs->RunTogether(this, body_, collectives_, run);
+  return collectives_.empty() ? run.graphs->Run(this, body_, run)
+                              : run.graphs->RunTogether(this, body_, collectives_, run);
 }
 
-std::string GraphThunk::ToString(const std::string& indent) const { return absl::StrCat(indent, "graph\n", ThunksToString(body_, indent + "  ")); }
+std::string GraphThunk::ToString(const std::string& indent) const {
+  return absl::StrCat(indent, "graph\n", ThunksToString(body_, indent + "  "));
+}
 
 ThunkSequence WithGraphs(ThunkSequence thunks, int64_t least) {
-  return Grouped(std::move(thunks), [](const Thunk& thunk) { return thunk.IsCapturable(); },
-                 [&](const ThunkSequence& neighbours) {
-                   return static_cast<int64_t>(neighbours.size()) >= least || (least < INT64_MAX && HaveControlFlow(neighbours));
-                 });
+  return Grouped(
+      std::move(thunks), [](const Thunk& thunk) { return thunk.IsCapturable(); },
+      [&](const ThunkSequence& neighbours) {
+        return static_cast<int64_t>(neighbours.size()) >= least || (least < INT64_MAX && HaveControlFlow(neighbours));
+      });
 }
 
 ThunkSequence WithCollectiveGraphs(ThunkSequence thunks, int64_t least) {
-  return Grouped(std::move(thunks), [](const Thunk& thunk) { return thunk.IsCapturableTogether(); },
-                 [&](const ThunkSequence& neighbours) {
-                   return static_cast<int64_t>(neighbours.size()) >= least && absl::c_any_of(neighbours, [](const auto& thunk) { return thunk->starts() >= 0; });
-                 });
+  return Grouped(
+      std::move(thunks), [](const Thunk& thunk) { return thunk.IsCapturableTogether(); },
+      [&](const ThunkSequence& neighbours) {
+        return static_cast<int64_t>(neighbours.size()) >= least &&
+               absl::c_any_of(neighbours, [](const auto& thunk) { return thunk->starts() >= 0; });
+      });
 }
 
 }  // namespace hilo::gpu

@@ -45,7 +45,8 @@ class GraphCache {
     std::string op;  // "all-reduce %sum"
   };
   // The same of a body with collectives, all ranks at once.
-  absl::Status RunTogether(const Thunk* thunk, const ThunkSequence& body, const std::vector<Collective>& collectives, GpuRun& run);
+  absl::Status RunTogether(const Thunk* thunk, const ThunkSequence& body, const std::vector<Collective>& collectives,
+                           GpuRun& run);
 
   // The addresses of a run's entry, and communicators, which graphs keep.
   using Addresses = std::vector<const void*>;
@@ -72,7 +73,8 @@ class GraphCache {
     int refusals = 0;  // by the driver
     std::vector<Captured> captured;
   };
-  absl::StatusOr<std::unique_ptr<GpuGraph>> Capture(const ThunkSequence& body, GpuRun& run, bool together, std::unique_ptr<GpuGraph> changed);
+  absl::StatusOr<std::unique_ptr<GpuGraph>> Capture(const ThunkSequence& body, GpuRun& run, bool together,
+                                                    std::unique_ptr<GpuGraph> changed);
 
   bool at_once_ = false;
   std::vector<Turn> turns_;  // outlives the graphs
@@ -97,7 +99,8 @@ class GraphThunk : public Thunk {
 
 // Makes graphs of neighbours that can be captured, of at least `least` thunks each, or with control flow.
 ThunkSequence WithGraphs(ThunkSequence thunks, int64_t least);
-// The same of neighbours with collectives, which all ranks come to. Graphs among them are what is launched when the whole is not.
+// The same of neighbours with collectives, which all ranks come to. Graphs among them are what is launched when the
+// whole is not.
 ThunkSequence WithCollectiveGraphs(ThunkSequence thunks, int64_t least);
 
 }  // namespace hilo::gpu

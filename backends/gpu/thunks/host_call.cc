@@ -9,22 +9,29 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/ops/structure/custom_call.h"
 #include "hlo/ops/random/random_attributes.h"
 #include "hlo/ops/random/random_bits.h"
+#include "hlo/ops/structure/custom_call.h"
 #include "runtime/ffi/custom_call.h"
 #include "runtime/transfer_ops.h"
 
 namespace hilo::gpu {
 namespace {
 
-// One pointer a leaf, depth first over all operands and over the result; null for tokens and empty arrays. Results overlap no operand.
-using HostFunction = std::function<absl::Status(const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results)>;
+// One pointer a leaf, depth first over all operands and over the result; null for tokens and empty arrays. Results
+// overlap no operand.
+using HostFunction = std::function<absl::Status(const RunContext& run, absl::Span<const uint8_t* const> operands,
+                                                absl::Span<uint8_t* const> results)>;
 
 class HostThunk : public Thunk {
  public:
-  HostThunk(std::string name, std::string context, HostFunction function, std::vector<BufferSlice> operands, std::vector<BufferSlice> results)
-      : name_(std::move(name)), context_(std::move(context)), function_(std::move(function)), operands_(std::move(operands)), results_(std::move(results)) {}
+  HostThunk(std::string name, std::string context, HostFunction function, std::vector<BufferSlice> operands,
+            std::vector<BufferSlice> results)
+      : name_(std::move(name)),
+        context_(std::move(context)),
+        function_(std::move(function)),
+        operands_(std::move(operands)),
+        results_(std::move(results)) {}
 
   absl::Status Run(GpuRun& run) const override {
     std::vector<std::vector<uint8_t>> memory;
@@ -36,13 +43,15 @@ class HostThunk : public Thunk {
     };
     for (const BufferSlice& slice : operands_) {
       operands.push_back(on_host(slice));
-      if (operands.back() != nullptr) HILO_RETURN_IF_ERROR(run.stream.Copy(memory.back().data(), run.Address(slice), slice.size));
+      if (operands.back() != nullptr)
+        HILO_RETURN_IF_ERROR(run.stream.Copy(memory.back().data(), run.Address(slice), slice.size));
     }
     for (const BufferSlice& slice : results_) results.push_back(on_host(slice));
     HILO_RETURN_IF_ERROR(run.stream.Synchronize());
     HILO_RETURN_IF_ERROR(AddContext(function_(run.context, operands, results), context_));
     for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i] != nullptr) HILO_RETURN_IF_ERROR(run.stream.Copy(run.Address(results_[i]), results[i], results_[i].size));
+      if (results[i] != nullptr)
+        HILO_RETURN_IF_ERROR(run.stream.Copy(run.Address(results_[i]), results[i], results_[i].size));
     }
     return run.stream.Synchronize();
   }
@@ -50,8 +59,10 @@ class HostThunk : public Thunk {
   std::string ToString(const std::string& indent) const override {
     std::string text = absl::StrCat(indent, "host ", name_, " (");
     const char* separator = "";
-    for (const BufferSlice& slice : results_) absl::StrAppend(&text, std::exchange(separator, ", "), "&", SliceToString(slice));
-    for (const BufferSlice& slice : operands_) absl::StrAppend(&text, std::exchange(separator, ", "), SliceToString(slice));
+    for (const BufferSlice& slice : results_)
+      absl::StrAppend(&text, std::exchange(separator, ", "), "&", SliceToString(slice));
+    for (const BufferSlice& slice : operands_)
+      absl::StrAppend(&text, std::exchange(separator, ", "), SliceToString(slice));
     return absl::StrCat(text, ")\n");
   }
 
@@ -79,9 +90,11 @@ HostFunction MakeRandomState(uint64_t delta) {
 
 absl::StatusOr<HostFunction> MakeCustomCall(const ProgramEmitter& program, const HloInstruction& instruction) {
   static constexpr absl::string_view kPlatforms[] = {kHostPlatform};
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<ffi::CustomCall> call, ffi::CustomCall::Create(instruction, program.options().custom_calls, kPlatforms));
-  return HostFunction([call = std::shared_ptr<ffi::CustomCall>(std::move(call))](const RunContext& run, absl::Span<const uint8_t* const> operands,
-                                                                                   absl::Span<uint8_t* const> results) { return call->Run(run, operands, results); });
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<ffi::CustomCall> call,
+                        ffi::CustomCall::Create(instruction, program.options().custom_calls, kPlatforms));
+  return HostFunction([call = std::shared_ptr<ffi::CustomCall>(std::move(call))](
+                          const RunContext& run, absl::Span<const uint8_t* const> operands,
+                          absl::Span<uint8_t* const> results) { return call->Run(run, operands, results); });
 }
 
 absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const uint8_t* const> leaves) {
@@ -95,7 +108,8 @@ absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const uint8_t*
 
 void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<uint8_t* const> leaves) {
   if (shape.IsTuple()) {
-    for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) WriteLeaves(literal.element(i), shape.tuple_shapes(i), leaves.subspan(i, 1));
+    for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i)
+      WriteLeaves(literal.element(i), shape.tuple_shapes(i), leaves.subspan(i, 1));
   } else if (leaves[0] != nullptr) {
     LiteralToBytes(literal, shape, leaves[0]);
   }
@@ -103,7 +117,8 @@ void WriteLeaves(const Literal& literal, const Shape& shape, absl::Span<uint8_t*
 
 absl::StatusOr<HostFunction> MakeTransfer(const HloInstruction& instruction) {
   HILO_ASSIGN_OR_RETURN(TransferOp op, TransferOp::Create(instruction));
-  return HostFunction([op = std::move(op)](const RunContext& run, absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) -> absl::Status {
+  return HostFunction([op = std::move(op)](const RunContext& run, absl::Span<const uint8_t* const> operands,
+                                           absl::Span<uint8_t* const> results) -> absl::Status {
     Literal data;
     if (op.takes_data()) {
       HILO_ASSIGN_OR_RETURN(data, ReadLeaves(op.data_shape(), operands));
@@ -117,15 +132,11 @@ absl::StatusOr<HostFunction> MakeTransfer(const HloInstruction& instruction) {
 
 absl::StatusOr<HostFunction> MakeHostFunction(const ProgramEmitter& program, const HloInstruction& instruction) {
   switch (instruction.opcode()) {
-    case HloOpcode::kCustomCall:
-      return MakeCustomCall(program, instruction);
+    case HloOpcode::kCustomCall: return MakeCustomCall(program, instruction);
     case HloOpcode::kPartitionId:
-    case HloOpcode::kReplicaId:
-      return MakeDeviceId(instruction.opcode() == HloOpcode::kPartitionId);
-    case HloOpcode::kRngGetAndUpdateState:
-      return MakeRandomState(instruction.attrs<RngGetAndUpdateStateAttrs>().delta);
-    default:
-      return MakeTransfer(instruction);
+    case HloOpcode::kReplicaId: return MakeDeviceId(instruction.opcode() == HloOpcode::kPartitionId);
+    case HloOpcode::kRngGetAndUpdateState: return MakeRandomState(instruction.attrs<RngGetAndUpdateStateAttrs>().delta);
+    default: return MakeTransfer(instruction);
   }
 }
 
@@ -134,13 +145,12 @@ absl::StatusOr<HostFunction> MakeHostFunction(const ProgramEmitter& program, con
 bool IsHostCall(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
     case HloOpcode::kCustomCall:  // those that are ops of XLA's own are expanded
-      return MeaningOfCustomCall(instruction.attrs<CustomCallAttrs>().custom_call_target) == CustomCallMeaning::kFunction;
+      return MeaningOfCustomCall(instruction.attrs<CustomCallAttrs>().custom_call_target) ==
+             CustomCallMeaning::kFunction;
     case HloOpcode::kPartitionId:
     case HloOpcode::kReplicaId:
-    case HloOpcode::kRngGetAndUpdateState:
-      return true;
-    default:
-      return IsTransfer(instruction.opcode());
+    case HloOpcode::kRngGetAndUpdateState: return true;
+    default: return IsTransfer(instruction.opcode());
   }
 }
 
@@ -155,14 +165,16 @@ absl::StatusOr<CallLeaves> LeavesOf(ProgramEmitter& program, const HloInstructio
       }
     }
   }
-  for (int64_t leaf = 0, count = LeafCount(instruction->shape()); leaf < count; ++leaf) leaves.results.push_back(program.assignment().slice(instruction, leaf));
+  for (int64_t leaf = 0, count = LeafCount(instruction->shape()); leaf < count; ++leaf)
+    leaves.results.push_back(program.assignment().slice(instruction, leaf));
   return leaves;
 }
 
 absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction) {
   HILO_ASSIGN_OR_RETURN(HostFunction function, MakeHostFunction(program, *instruction));
   HILO_ASSIGN_OR_RETURN(CallLeaves leaves, LeavesOf(program, instruction));
-  program.Add(std::make_unique<HostThunk>(instruction->name(), InstructionContext(*instruction), std::move(function), std::move(leaves.operands), std::move(leaves.results)));
+  program.Add(std::make_unique<HostThunk>(instruction->name(), InstructionContext(*instruction), std::move(function),
+                                          std::move(leaves.operands), std::move(leaves.results)));
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
-// Instructions that the host carries out: custom calls, infeed and outfeed, transfers with the host, and questions about the run. Their arrays are copied to the host and back.
+// Instructions that the host carries out: custom calls, infeed and outfeed, transfers with the host, and questions
+// about the run. Their arrays are copied to the host and back.
 #ifndef HILO_BACKENDS_GPU_THUNKS_HOST_CALL_H_
 #define HILO_BACKENDS_GPU_THUNKS_HOST_CALL_H_
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/lib/convolution.h"
 #include "backends/gpu/lib/fft.h"
 #include "backends/gpu/lib/solver.h"
+#include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/thunks/thunk.h"
 
 namespace hilo::gpu {
@@ -16,8 +16,8 @@ namespace hilo::gpu {
 class GemmThunk : public Thunk {
  public:
   // Of `match` the product and its turns count. c and bias are read if the product has them.
-  GemmThunk(std::string name, const GemmMatch& match, LibraryAlgorithm algorithm, BufferSlice a, BufferSlice b, BufferSlice c, BufferSlice d, BufferSlice bias,
-            KernelArgument workspace)
+  GemmThunk(std::string name, const GemmMatch& match, LibraryAlgorithm algorithm, BufferSlice a, BufferSlice b,
+            BufferSlice c, BufferSlice d, BufferSlice bias, KernelArgument workspace)
       : name_(std::move(name)),
         gemm_(match.gemm),
         turns_(match.turns),
@@ -48,8 +48,9 @@ class GemmThunk : public Thunk {
 class ConvolutionThunk : public Thunk {
  public:
   // residual and bias are read if the convolution has them.
-  ConvolutionThunk(std::string name, ConvolutionDescriptor convolution, LibraryAlgorithm algorithm, BufferSlice lhs, BufferSlice rhs, BufferSlice result,
-                   BufferSlice residual, BufferSlice bias, KernelArgument workspace)
+  ConvolutionThunk(std::string name, ConvolutionDescriptor convolution, LibraryAlgorithm algorithm, BufferSlice lhs,
+                   BufferSlice rhs, BufferSlice result, BufferSlice residual, BufferSlice bias,
+                   KernelArgument workspace)
       : name_(std::move(name)),
         convolution_(std::move(convolution)),
         algorithm_(std::move(algorithm)),
@@ -75,7 +76,8 @@ class ConvolutionThunk : public Thunk {
 class FftThunk : public Thunk {
  public:
   // `copy`, if it has bytes, is where the input is copied first, because the library destroys it.
-  FftThunk(std::string name, FftDescriptor fft, BufferSlice in, BufferSlice out, KernelArgument copy, KernelArgument workspace)
+  FftThunk(std::string name, FftDescriptor fft, BufferSlice in, BufferSlice out, KernelArgument copy,
+           KernelArgument workspace)
       : name_(std::move(name)), fft_(std::move(fft)), in_(in), out_(out), copy_(copy), workspace_(workspace) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
@@ -93,7 +95,8 @@ class FftThunk : public Thunk {
 class SolverThunk : public Thunk {
  public:
   // The arrays of `call` without addresses, and where they are.
-  SolverThunk(std::string name, SolverCall call, std::vector<KernelArgument> operands, std::vector<KernelArgument> results)
+  SolverThunk(std::string name, SolverCall call, std::vector<KernelArgument> operands,
+              std::vector<KernelArgument> results)
       : name_(std::move(name)), call_(std::move(call)), operands_(std::move(operands)), results_(std::move(results)) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;

@@ -1,5 +1,6 @@
-// A call is made in the order of the stream, with its arrays declared: on CUDA at once, to queue on the native stream; on the emulated device when the stream has come to it, and
-// the function works on the arrays as a kernel would. There it gets the GpuStream itself for a stream, which takes launches like any other.
+// A call is made in the order of the stream, with its arrays declared: on CUDA at once, to queue on the native stream;
+// on the emulated device when the stream has come to it, and the function works on the arrays as a kernel would. There
+// it gets the GpuStream itself for a stream, which takes launches like any other.
 #include "backends/gpu/thunks/stream_call.h"
 
 #include <memory>
@@ -21,10 +22,13 @@ namespace {
 class StreamDevice : public ffi::CallDevice {
  public:
   // `native` is null on the emulated device.
-  StreamDevice(GpuDriver& driver, GpuStream& stream, void* native) : driver_(driver), stream_(stream), native_(native) {}
+  StreamDevice(GpuDriver& driver, GpuStream& stream, void* native)
+      : driver_(driver), stream_(stream), native_(native) {}
   void* stream() override { return native_ == nullptr ? &stream_ : native_; }
   // The emulated device has come to the call: memory is there now.
-  absl::StatusOr<void*> Allocate(int64_t bytes) override { return driver_.Allocate(bytes, native_ == nullptr ? nullptr : &stream_); }
+  absl::StatusOr<void*> Allocate(int64_t bytes) override {
+    return driver_.Allocate(bytes, native_ == nullptr ? nullptr : &stream_);
+  }
   absl::Status Free(void* memory) override { return driver_.Free(memory, &stream_); }
 
  private:
@@ -43,7 +47,9 @@ class StreamCallThunk : public Thunk {
     std::vector<const uint8_t*> operands;
     std::vector<uint8_t*> results;
     std::vector<GpuSlice> slices;
-    const auto address = [&](const BufferSlice& slice) { return slice.kind == StorageKind::kNone ? nullptr : run.Address(slice); };
+    const auto address = [&](const BufferSlice& slice) {
+      return slice.kind == StorageKind::kNone ? nullptr : run.Address(slice);
+    };
     for (const BufferSlice& slice : leaves_.operands) {
       operands.push_back(address(slice));
       if (operands.back() != nullptr) slices.push_back(GpuSlice::Read(operands.back(), slice.size));
@@ -53,7 +59,8 @@ class StreamCallThunk : public Thunk {
       if (results.back() != nullptr) slices.push_back(GpuSlice::Write(results.back(), slice.size));
     }
     for (const ffi::CustomCall::Copy& copy : call_->copies()) {
-      if (copy.bytes > 0) HILO_RETURN_IF_ERROR(run.stream.Copy(results[copy.result], operands[copy.operand], copy.bytes));
+      if (copy.bytes > 0)
+        HILO_RETURN_IF_ERROR(run.stream.Copy(results[copy.result], operands[copy.operand], copy.bytes));
     }
     // A function's error is the run's, not the device's.
     auto outcome = std::make_shared<std::optional<absl::Status>>();
@@ -80,8 +87,10 @@ class StreamCallThunk : public Thunk {
   std::string ToString(const std::string& indent) const override {
     std::string text = absl::StrCat(indent, "call ", name_, " (");
     const char* separator = "";
-    for (const BufferSlice& slice : leaves_.results) absl::StrAppend(&text, std::exchange(separator, ", "), "&", SliceToString(slice));
-    for (const BufferSlice& slice : leaves_.operands) absl::StrAppend(&text, std::exchange(separator, ", "), SliceToString(slice));
+    for (const BufferSlice& slice : leaves_.results)
+      absl::StrAppend(&text, std::exchange(separator, ", "), "&", SliceToString(slice));
+    for (const BufferSlice& slice : leaves_.operands)
+      absl::StrAppend(&text, std::exchange(separator, ", "), SliceToString(slice));
     return absl::StrCat(text, ")\n");
   }
 
@@ -99,9 +108,11 @@ absl::StatusOr<bool> EmitStreamCall(ProgramEmitter& program, const HloInstructio
   if (registry == nullptr) registry = &CustomCallRegistry::Default();
   const absl::string_view platforms[] = {kStreamPlatform};
   if (!registry->Find(attrs.custom_call_target, platforms, attrs.api_version).ok()) return false;
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<ffi::CustomCall> call, ffi::CustomCall::Create(*instruction, registry, platforms));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<ffi::CustomCall> call,
+                        ffi::CustomCall::Create(*instruction, registry, platforms));
   HILO_ASSIGN_OR_RETURN(CallLeaves leaves, LeavesOf(program, instruction));
-  program.Add(std::make_unique<StreamCallThunk>(instruction->name(), InstructionContext(*instruction), std::move(call), std::move(leaves)));
+  program.Add(std::make_unique<StreamCallThunk>(instruction->name(), InstructionContext(*instruction), std::move(call),
+                                                std::move(leaves)));
   return true;
 }
 

@@ -10,7 +10,8 @@
 namespace hilo::gpu {
 namespace {
 
-// Turns of a counted loop that are queued before the host waits for them: a run that is ended leaves no more than these behind.
+// Turns of a counted loop that are queued before the host waits for them: a run that is ended leaves no more than these
+// behind.
 constexpr int64_t kTurnsInHand = 64;
 // Of a loop within a graph.
 constexpr int64_t kMaxCapturedThunks = 64;
@@ -31,17 +32,12 @@ absl::StatusOr<T> ReadScalar(GpuRun& run, const uint8_t* address) {
 
 uint8_t* GpuRun::Address(const BufferSlice& slice) const {
   switch (slice.kind) {
-    case StorageKind::kParameter:
-      return parameters[slice.index];
-    case StorageKind::kOutput:
-      return outputs[slice.index];
-    case StorageKind::kConstant:
-      return constants[slice.index];
-    case StorageKind::kFrame:
-      return frame + slice.offset;
+    case StorageKind::kParameter: return parameters[slice.index];
+    case StorageKind::kOutput: return outputs[slice.index];
+    case StorageKind::kConstant: return constants[slice.index];
+    case StorageKind::kFrame: return frame + slice.offset;
     case StorageKind::kNone:
-    case StorageKind::kStack:
-      break;
+    case StorageKind::kStack: break;
   }
   return nullptr;
 }
@@ -92,17 +88,12 @@ std::string ThunksToString(const ThunkSequence& thunks, const std::string& inden
 
 std::string SliceToString(const BufferSlice& slice) {
   switch (slice.kind) {
-    case StorageKind::kParameter:
-      return absl::StrCat("parameter ", slice.index);
-    case StorageKind::kOutput:
-      return absl::StrCat("output ", slice.index);
-    case StorageKind::kConstant:
-      return absl::StrCat("constant ", slice.index);
-    case StorageKind::kFrame:
-      return absl::StrCat("frame[", slice.offset, ", ", slice.offset + slice.size, ")");
+    case StorageKind::kParameter: return absl::StrCat("parameter ", slice.index);
+    case StorageKind::kOutput: return absl::StrCat("output ", slice.index);
+    case StorageKind::kConstant: return absl::StrCat("constant ", slice.index);
+    case StorageKind::kFrame: return absl::StrCat("frame[", slice.offset, ", ", slice.offset + slice.size, ")");
     case StorageKind::kNone:
-    case StorageKind::kStack:
-      break;
+    case StorageKind::kStack: break;
   }
   return "none";
 }
@@ -120,24 +111,22 @@ absl::Status KernelThunk::Run(GpuRun& run) const {
     values.push_back(reinterpret_cast<uint64_t>(address));
     slices.push_back({address, bytes, argument.written});
   }
-  return AddContext(run.stream.Launch(run.kernels[kernel_], dimensions_, values, slices), absl::StrCat("; kernel of ", name_));
+  return AddContext(run.stream.Launch(run.kernels[kernel_], dimensions_, values, slices),
+                    absl::StrCat("; kernel of ", name_));
 }
 
 std::string KernelThunk::ToString(const std::string& indent) const {
-  std::string text = absl::StrCat(indent, "kernel ", kernel_name_, " grid=", dimensions_.grid.x, " block=", dimensions_.block.x, " (");
+  std::string text =
+      absl::StrCat(indent, "kernel ", kernel_name_, " grid=", dimensions_.grid.x, " block=", dimensions_.block.x, " (");
   for (size_t i = 0; i < arguments_.size(); ++i) {
     const KernelArgument& argument = arguments_[i];
     absl::StrAppend(&text, i == 0 ? "" : ", ", argument.written ? "&" : "");
     switch (argument.kind) {
-      case KernelArgument::Kind::kInteger:
-        absl::StrAppend(&text, argument.value);
-        break;
+      case KernelArgument::Kind::kInteger: absl::StrAppend(&text, argument.value); break;
       case KernelArgument::Kind::kScratch:
         absl::StrAppend(&text, "scratch[", argument.offset, ", ", argument.offset + argument.size, ")");
         break;
-      case KernelArgument::Kind::kSlice:
-        absl::StrAppend(&text, SliceToString(argument.slice));
-        break;
+      case KernelArgument::Kind::kSlice: absl::StrAppend(&text, SliceToString(argument.slice)); break;
     }
   }
   return absl::StrCat(text, ")\n");
@@ -172,8 +161,8 @@ absl::Status WhileThunk::Run(GpuRun& run) const {
 
 std::string WhileThunk::ToString(const std::string& indent) const {
   const std::string inner = indent + "  ";
-  return absl::StrCat(indent, "while (", SliceToString(predicate_), ")\n", indent, " condition\n", ThunksToString(condition_, inner), indent, " body\n",
-                      ThunksToString(body_, inner));
+  return absl::StrCat(indent, "while (", SliceToString(predicate_), ")\n", indent, " condition\n",
+                      ThunksToString(condition_, inner), indent, " body\n", ThunksToString(body_, inner));
 }
 
 absl::Status CountedLoopThunk::Run(GpuRun& run) const {
@@ -186,11 +175,13 @@ absl::Status CountedLoopThunk::Run(GpuRun& run) const {
 }
 
 std::string CountedLoopThunk::ToString(const std::string& indent) const {
-  return absl::StrCat(indent, "loop of ", turns_, turns_ == 1 ? " turn" : " turns", "\n", indent, " body\n", ThunksToString(body_, indent + "  "));
+  return absl::StrCat(indent, "loop of ", turns_, turns_ == 1 ? " turn" : " turns", "\n", indent, " body\n",
+                      ThunksToString(body_, indent + "  "));
 }
 
 bool CountedLoopThunk::IsCapturable() const {
-  return turns_ <= kTurnsInHand && turns_ * static_cast<int64_t>(body_.size()) <= kMaxCapturedThunks && AreCapturable(body_);
+  return turns_ <= kTurnsInHand && turns_ * static_cast<int64_t>(body_.size()) <= kMaxCapturedThunks &&
+         AreCapturable(body_);
 }
 
 absl::Status RepeatThunk::Run(GpuRun& run) const {
@@ -240,12 +231,19 @@ bool ConditionalThunk::IsCapturable() const { return std::all_of(branches_.begin
 
 std::string ConditionalThunk::ToString(const std::string& indent) const {
   std::string text = absl::StrCat(indent, "conditional (", SliceToString(selector_), ")\n");
-  for (size_t i = 0; i < branches_.size(); ++i) absl::StrAppend(&text, indent, " branch ", i, "\n", ThunksToString(branches_[i], indent + "  "));
+  for (size_t i = 0; i < branches_.size(); ++i)
+    absl::StrAppend(&text, indent, " branch ", i, "\n", ThunksToString(branches_[i], indent + "  "));
   return text;
 }
 
 absl::Status CallThunk::Run(GpuRun& run) const {
-  GpuRun inner{.context = run.context, .stream = run.stream, .kernels = run.kernels, .constants = run.constants, .scratch = run.scratch, .graphs = run.graphs, .is_captured = run.is_captured};
+  GpuRun inner{.context = run.context,
+               .stream = run.stream,
+               .kernels = run.kernels,
+               .constants = run.constants,
+               .scratch = run.scratch,
+               .graphs = run.graphs,
+               .is_captured = run.is_captured};
   for (const BufferSlice& slice : parameters_) inner.parameters.push_back(run.Address(slice));
   for (const BufferSlice& slice : outputs_) inner.outputs.push_back(run.Address(slice));
   inner.frame = run.frame + frame_offset_;
@@ -255,6 +253,8 @@ absl::Status CallThunk::Run(GpuRun& run) const {
 
 bool CallThunk::IsCapturable() const { return AreCapturable(*callee_); }
 
-std::string CallThunk::ToString(const std::string& indent) const { return absl::StrCat(indent, "call ", name_, " frame +", frame_offset_, "\n"); }
+std::string CallThunk::ToString(const std::string& indent) const {
+  return absl::StrCat(indent, "call ", name_, " frame +", frame_offset_, "\n");
+}
 
 }  // namespace hilo::gpu

@@ -1,6 +1,8 @@
-// What a GPU program is when it runs: a sequence of thunks, each a launch, a copy, a call of the host, or control flow around sequences.
+// What a GPU program is when it runs: a sequence of thunks, each a launch, a copy, a call of the host, or control flow
+// around sequences.
 //
-// A thunk names the memory that it reads and writes by slices of buffer assignment; addresses are found when it runs. Everything goes to one stream, in order.
+// A thunk names the memory that it reads and writes by slices of buffer assignment; addresses are found when it runs.
+// Everything goes to one stream, in order.
 #ifndef HILO_BACKENDS_GPU_THUNKS_THUNK_H_
 #define HILO_BACKENDS_GPU_THUNKS_THUNK_H_
 
@@ -22,13 +24,15 @@ namespace hilo::gpu {
 struct KernelArgument {
   enum class Kind : uint8_t { kSlice, kScratch, kInteger };
   Kind kind = Kind::kSlice;
-  BufferSlice slice;     // kSlice
-  int64_t offset = 0;    // kScratch, bytes
-  int64_t size = 0;      // kScratch, bytes
-  int64_t value = 0;     // kInteger, i64
+  BufferSlice slice;   // kSlice
+  int64_t offset = 0;  // kScratch, bytes
+  int64_t size = 0;    // kScratch, bytes
+  int64_t value = 0;   // kInteger, i64
   bool written = false;
 
-  static KernelArgument Slice(const BufferSlice& slice, bool written) { return {.kind = Kind::kSlice, .slice = slice, .written = written}; }
+  static KernelArgument Slice(const BufferSlice& slice, bool written) {
+    return {.kind = Kind::kSlice, .slice = slice, .written = written};
+  }
   static KernelArgument Scratch(int64_t offset, int64_t size, bool written) {
     return {.kind = Kind::kScratch, .slice = {}, .offset = offset, .size = size, .written = written};
   }
@@ -64,11 +68,13 @@ struct GpuRun {
 class Thunk {
  public:
   virtual ~Thunk() = default;
-  // Queues the work; waits for it where the host must know a result. Errors: the device's; Cancelled and DeadlineExceeded from loops; what host calls return.
+  // Queues the work; waits for it where the host must know a result. Errors: the device's; Cancelled and
+  // DeadlineExceeded from loops; what host calls return.
   virtual absl::Status Run(GpuRun& run) const = 0;
   // Lines of text for dumps, each beginning with `indent`.
   virtual std::string ToString(const std::string& indent) const = 0;
-  // The memory that it touches, if it does nothing but queue work that touches just this. Others wait for the host, or run other thunks.
+  // The memory that it touches, if it does nothing but queue work that touches just this. Others wait for the host, or
+  // run other thunks.
   virtual std::optional<std::vector<KernelArgument>> Touches() const { return std::nullopt; }
   // Whether a stream that is being captured takes its work: nothing of it is decided or waited for on the host.
   virtual bool IsCapturable() const { return false; }
@@ -90,8 +96,13 @@ bool HaveControlFlow(const ThunkSequence& thunks);
 class KernelThunk : public Thunk {
  public:
   // `kernel` is a number in GpuRun::kernels, `name` the instruction's.
-  KernelThunk(std::string name, int64_t kernel, std::string kernel_name, LaunchDimensions dimensions, std::vector<KernelArgument> arguments)
-      : name_(std::move(name)), kernel_(kernel), kernel_name_(std::move(kernel_name)), dimensions_(dimensions), arguments_(std::move(arguments)) {}
+  KernelThunk(std::string name, int64_t kernel, std::string kernel_name, LaunchDimensions dimensions,
+              std::vector<KernelArgument> arguments)
+      : name_(std::move(name)),
+        kernel_(kernel),
+        kernel_name_(std::move(kernel_name)),
+        dimensions_(dimensions),
+        arguments_(std::move(arguments)) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
   std::optional<std::vector<KernelArgument>> Touches() const override { return arguments_; }
@@ -183,8 +194,13 @@ class ConditionalThunk : public Thunk {
 // Runs the sequence of another scope, which outlives this, in a part of the caller's frame.
 class CallThunk : public Thunk {
  public:
-  CallThunk(std::string name, const ThunkSequence* callee, int64_t frame_offset, std::vector<BufferSlice> parameters, std::vector<BufferSlice> outputs)
-      : name_(std::move(name)), callee_(callee), frame_offset_(frame_offset), parameters_(std::move(parameters)), outputs_(std::move(outputs)) {}
+  CallThunk(std::string name, const ThunkSequence* callee, int64_t frame_offset, std::vector<BufferSlice> parameters,
+            std::vector<BufferSlice> outputs)
+      : name_(std::move(name)),
+        callee_(callee),
+        frame_offset_(frame_offset),
+        parameters_(std::move(parameters)),
+        outputs_(std::move(outputs)) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
   bool IsCapturable() const override;

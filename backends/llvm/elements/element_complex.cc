@@ -1,5 +1,6 @@
-// Complex numbers as pairs of real floats, in formulas that neither cancel nor overflow early: Kahan's for the inverse functions and tanh, Smith's for the
-// quotient, log1p for logarithms near the unit circle. Everything is branch-free; special cases are selected at the end.
+// Complex numbers as pairs of real floats, in formulas that neither cancel nor overflow early: Kahan's for the inverse
+// functions and tanh, Smith's for the quotient, log1p for logarithms near the unit circle. Everything is branch-free;
+// special cases are selected at the end.
 #include "backends/llvm/elements/element_families.h"
 
 namespace hilo::codegen {
@@ -24,7 +25,9 @@ class ComplexOps {
   C Conj(C x) { return {x.re, b_.CreateFNeg(x.im)}; }
   C TimesI(C x) { return {b_.CreateFNeg(x.im), x.re}; }
   C TimesMinusI(C x) { return {x.im, b_.CreateFNeg(x.re)}; }
-  C Select(Value* condition, C x, C y) { return {b_.CreateSelect(condition, x.re, y.re), b_.CreateSelect(condition, x.im, y.im)}; }
+  C Select(Value* condition, C x, C y) {
+    return {b_.CreateSelect(condition, x.re, y.re), b_.CreateSelect(condition, x.im, y.im)};
+  }
 
   // Divides by the larger part of the divisor first.
   C Div(C x, C y) {
@@ -33,11 +36,13 @@ class ComplexOps {
     // +-1 where both parts are infinite.
     Value* sign = b_.CreateFMul(CopySign(Like(small, 1), small), CopySign(Like(large, 1), large));
     Value* equal = b_.CreateFCmpOEQ(Abs(small), Abs(large));
-    Value* ratio = b_.CreateSelect(IsZero(large), Like(large, 0), b_.CreateSelect(equal, sign, b_.CreateFDiv(small, large)));
+    Value* ratio =
+        b_.CreateSelect(IsZero(large), Like(large, 0), b_.CreateSelect(equal, sign, b_.CreateFDiv(small, large)));
     Value* denominator = b_.CreateFAdd(large, b_.CreateFMul(small, ratio));
     Value *first_re = b_.CreateSelect(by_re, x.re, x.im), *second_re = b_.CreateSelect(by_re, x.im, x.re);
     Value* re = b_.CreateFDiv(b_.CreateFAdd(first_re, b_.CreateFMul(second_re, ratio)), denominator);
-    Value *direct = b_.CreateFSub(x.im, b_.CreateFMul(x.re, ratio)), *crossed = b_.CreateFSub(b_.CreateFMul(x.im, ratio), x.re);
+    Value *direct = b_.CreateFSub(x.im, b_.CreateFMul(x.re, ratio)),
+          *crossed = b_.CreateFSub(b_.CreateFMul(x.im, ratio), x.re);
     return {re, b_.CreateFDiv(b_.CreateSelect(by_re, direct, crossed), denominator)};
   }
 
@@ -51,7 +56,8 @@ class ComplexOps {
     auto pick = [&](double of_large, double of_small) {
       return b_.CreateSelect(large, Like(re, of_large), b_.CreateSelect(small, Like(re, of_small), Like(re, 1)));
     };
-    Value *down = pick(f64 ? 0x1p-600 : 0x1p-80, f64 ? 0x1p600 : 0x1p100), *up = pick(f64 ? 0x1p600 : 0x1p80, f64 ? 0x1p-600 : 0x1p-100);
+    Value *down = pick(f64 ? 0x1p-600 : 0x1p-80, f64 ? 0x1p600 : 0x1p100),
+          *up = pick(f64 ? 0x1p600 : 0x1p80, f64 ? 0x1p-600 : 0x1p-100);
     Value *a = b_.CreateFMul(re, down), *c = b_.CreateFMul(im, down);
     Value* modulus = b_.CreateFMul(M(F::kSqrt, b_.CreateFAdd(b_.CreateFMul(a, a), b_.CreateFMul(c, c))), up);
     Value* is_inf = b_.CreateOr(IsInf(x.re), IsInf(x.im));
@@ -66,8 +72,8 @@ class ComplexOps {
     return {b_.CreateFMul(scale, M(F::kCos, x.im)), im};
   }
 
-  // e^x + sign, sign +1 or -1, in the plane: without cancellation as (expm1(a) cos b) +- 2 f(b/2)^2, f the sine or cosine; directly where that adds up
-  // numbers of one sign.
+  // e^x + sign, sign +1 or -1, in the plane: without cancellation as (expm1(a) cos b) +- 2 f(b/2)^2, f the sine or
+  // cosine; directly where that adds up numbers of one sign.
   C ExpPlus(C x, double sign) {
     C e = Exp(x);
     Value* half = M(sign > 0 ? F::kCos : F::kSin, b_.CreateFMul(x.im, Like(x.im, 0.5)));
@@ -82,9 +88,11 @@ class ComplexOps {
   Value* LogModulus(C x) {
     Value *large = Larger(x), *small = Smaller(x);
     Value *zero = Like(large, 0), *one = Like(large, 1), *half = Like(large, 0.5);
-    Value* excess = b_.CreateFAdd(b_.CreateFMul(b_.CreateFSub(large, one), b_.CreateFAdd(large, one)), b_.CreateFMul(small, small));
+    Value* excess =
+        b_.CreateFAdd(b_.CreateFMul(b_.CreateFSub(large, one), b_.CreateFAdd(large, one)), b_.CreateFMul(small, small));
     Value* near = b_.CreateFMul(half, M(F::kLog1p, excess));
-    Value* ratio = b_.CreateSelect(b_.CreateFCmpOEQ(small, large), b_.CreateSelect(IsZero(large), zero, one), b_.CreateFDiv(small, large));
+    Value* ratio = b_.CreateSelect(b_.CreateFCmpOEQ(small, large), b_.CreateSelect(IsZero(large), zero, one),
+                                   b_.CreateFDiv(small, large));
     Value* far = b_.CreateFAdd(M(F::kLog, large), b_.CreateFMul(half, M(F::kLog1p, b_.CreateFMul(ratio, ratio))));
     Value* is_near = b_.CreateAnd(b_.CreateFCmpOGT(large, half), b_.CreateFCmpOLT(large, Like(large, 1.5)));
     return b_.CreateSelect(is_near, near, far);
@@ -135,7 +143,8 @@ class ComplexOps {
     Value* rho = M(F::kSqrt, b_.CreateFAdd(one, sine2));
     Value* beta = b_.CreateFAdd(one, b_.CreateFMul(tangent, tangent));
     Value* denominator = b_.CreateFAdd(one, b_.CreateFMul(beta, sine2));
-    C near{b_.CreateFDiv(b_.CreateFMul(b_.CreateFMul(beta, rho), sine), denominator), b_.CreateFDiv(tangent, denominator)};
+    C near{b_.CreateFDiv(b_.CreateFMul(b_.CreateFMul(beta, rho), sine), denominator),
+           b_.CreateFDiv(tangent, denominator)};
     Value* decay = M(F::kExp, b_.CreateFMul(Like(x.re, -2), Abs(x.re)));
     Value* wave = b_.CreateFMul(Like(x.re, 4), b_.CreateFMul(M(F::kSin, x.im), M(F::kCos, x.im)));
     C far{CopySign(one, x.re), b_.CreateSelect(IsInf(x.re), CopySign(Like(x.re, 0), x.im), b_.CreateFMul(wave, decay))};
@@ -154,30 +163,35 @@ class ComplexOps {
   }
 
   C Acos(C x) {
-    C below = Sqrt({b_.CreateFSub(Like(x.re, 1), x.re), b_.CreateFNeg(x.im)}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
+    C below = Sqrt({b_.CreateFSub(Like(x.re, 1), x.re), b_.CreateFNeg(x.im)}),
+      above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
     C near{b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.re, above.re)), M(F::kAsinh, Mul(Conj(above), below).im)};
     C far{M2(F::kAtan2, Abs(x.im), x.re), CopySign(LogModulusOfTwice(x), b_.CreateFNeg(x.im))};
     return Select(IsFar(x), far, near);
   }
   C Asin(C x) {
-    C below = Sqrt({b_.CreateFSub(Like(x.re, 1), x.re), b_.CreateFNeg(x.im)}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
+    C below = Sqrt({b_.CreateFSub(Like(x.re, 1), x.re), b_.CreateFNeg(x.im)}),
+      above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
     C near{M2(F::kAtan2, x.re, Mul(below, above).re), M(F::kAsinh, Mul(Conj(below), above).im)};
     C far{M2(F::kAtan2, x.re, Abs(x.im)), CopySign(LogModulusOfTwice(x), x.im)};
     return Select(IsFar(x), far, near);
   }
   C Acosh(C x) {
-    C below = Sqrt({b_.CreateFSub(x.re, Like(x.re, 1)), x.im}), above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
+    C below = Sqrt({b_.CreateFSub(x.re, Like(x.re, 1)), x.im}),
+      above = Sqrt({b_.CreateFAdd(x.re, Like(x.re, 1)), x.im});
     C near{M(F::kAsinh, Mul(Conj(below), above).re), b_.CreateFMul(Like(x.re, 2), M2(F::kAtan2, below.im, above.re))};
     return Select(IsFar(x), {LogModulusOfTwice(x), Argument(x)}, near);
   }
-  // log(|1 + x|^2 / |1 - x|^2) / 4, of the x right of zero: 1 + 4a / |1 - x|^2 is a sum of positive numbers. Next to 1, where the square may vanish,
-  // log(2 / |1 - x|) / 2.
+  // log(|1 + x|^2 / |1 - x|^2) / 4, of the x right of zero: 1 + 4a / |1 - x|^2 is a sum of positive numbers. Next to 1,
+  // where the square may vanish, log(2 / |1 - x|) / 2.
   C Atanh(C x) {
-    Value *one = Like(x.re, 1), *a = Abs(x.re), *below = b_.CreateFSub(one, a), *above = b_.CreateFAdd(one, a), *im2 = b_.CreateFMul(x.im, x.im);
+    Value *one = Like(x.re, 1), *a = Abs(x.re), *below = b_.CreateFSub(one, a), *above = b_.CreateFAdd(one, a),
+          *im2 = b_.CreateFMul(x.im, x.im);
     Value* distance = b_.CreateFAdd(b_.CreateFMul(below, below), im2);
     Value* away = b_.CreateFMul(Like(a, 0.25), M(F::kLog1p, b_.CreateFDiv(b_.CreateFMul(Like(a, 4), a), distance)));
     C rest{below, x.im};
-    Value* next = b_.CreateFMul(Like(a, 0.5), b_.CreateFSub(Like(a, 0.69314718055994530942), M(F::kLog, Modulus(rest))));
+    Value* next =
+        b_.CreateFMul(Like(a, 0.5), b_.CreateFSub(Like(a, 0.69314718055994530942), M(F::kLog, Modulus(rest))));
     Value* re = b_.CreateSelect(b_.CreateFCmpOLT(Larger(rest), Like(a, 0x1p-30)), next, away);
     Value* im = M2(F::kAtan2, b_.CreateFMul(Like(a, 2), x.im), b_.CreateFSub(b_.CreateFMul(below, above), im2));
     // Far from zero 1 / x, and a quarter of a turn.
@@ -204,7 +218,8 @@ class ComplexOps {
   C Power(C x, C y) {
     C zero{Like(x.re, 0), Like(x.re, 0)}, one{Like(x.re, 1), Like(x.re, 0)};
     C power = Exp(Mul(y, Log(x)));
-    Value* positive = b_.CreateAnd(b_.CreateFCmpOGT(y.re, zero.re), b_.CreateFCmpOLT(Abs(y.im), llvm::ConstantFP::getInfinity(y.im->getType())));
+    Value* positive = b_.CreateAnd(b_.CreateFCmpOGT(y.re, zero.re),
+                                   b_.CreateFCmpOLT(Abs(y.im), llvm::ConstantFP::getInfinity(y.im->getType())));
     power = Select(b_.CreateAnd(IsZero(x), positive), zero, power);
     return Select(IsZero(y), one, power);
   }
@@ -224,7 +239,9 @@ class ComplexOps {
   Value* M(MathFunction function, Value* x) { return EmitUnary(function, b_, x, target_); }
   Value* M2(MathFunction function, Value* x, Value* y) { return EmitBinary(function, b_, x, y, target_); }
   Value* Abs(Value* x) { return Fabs(context_, x); }
-  Value* CopySign(Value* magnitude, Value* sign) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign); }
+  Value* CopySign(Value* magnitude, Value* sign) {
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
+  }
   Value* IsZero(Value* x) { return b_.CreateFCmpOEQ(x, Like(x, 0)); }
   Value* IsZero(C x) { return b_.CreateAnd(IsZero(x.re), IsZero(x.im)); }
   bool IsDouble(C x) { return x.re->getType()->getScalarType()->isDoubleTy(); }

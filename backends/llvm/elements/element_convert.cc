@@ -1,7 +1,8 @@
 // Values between types: convert, bitcast, reduce-precision, and the memory form of small floats.
 //
-// Every value is rounded once. What is rounded twice by the hardware's sequence (an integer or a double to a type below float) goes through a float that was
-// rounded to odd: its last bit then remembers that something was cut off, and the second rounding comes out as if it were the only one.
+// Every value is rounded once. What is rounded twice by the hardware's sequence (an integer or a double to a type below
+// float) goes through a float that was rounded to odd: its last bit then remembers that something was cut off, and the
+// second rounding comes out as if it were the only one.
 #include <cmath>
 #include <limits>
 
@@ -33,7 +34,8 @@ bool IsNarrowFloat(PrimitiveType type) { return IsFloatingPointType(type) && typ
 // The memory form of a float type below F32, and back.
 llvm::Value* Decode(EmitterContext& context, PrimitiveType type, llvm::Value* bits) {
   llvm::IRBuilder<>& b = context.b();
-  if (type == F16) return EmitHalfToFloat(b, b.CreateBitCast(bits, Like(bits, b.getHalfTy())), context.target().has_f16c);
+  if (type == F16)
+    return EmitHalfToFloat(b, b.CreateBitCast(bits, Like(bits, b.getHalfTy())), context.target().has_f16c);
   if (type == BF16) return EmitBfloatToFloat(b, b.CreateBitCast(bits, Like(bits, b.getBFloatTy())));
   if (type == F4E2M1FN) bits = b.CreateAnd(bits, IntLike(bits, 15));
   return EmitSmallToFloat(b, bits, FormatOf(type));
@@ -83,7 +85,9 @@ llvm::Value* IntegerToFloat(EmitterContext& context, PrimitiveType from, Primiti
   llvm::IRBuilder<>& b = context.b();
   const bool is_signed = IsSignedIntegralType(from);
   const int bits = PrimitiveTypeBitWidth(from);
-  const auto real = [&](llvm::Type* type) { return is_signed ? b.CreateSIToFP(x, Like(x, type)) : b.CreateUIToFP(x, Like(x, type)); };
+  const auto real = [&](llvm::Type* type) {
+    return is_signed ? b.CreateSIToFP(x, Like(x, type)) : b.CreateUIToFP(x, Like(x, type));
+  };
   if (to == F64) return real(b.getDoubleTy());
   if (IsNarrowFloat(to) && bits == 32) {
     x = IntegerToOdd(context, x, is_signed, 24);
@@ -118,7 +122,9 @@ llvm::Value* ConvertPart(EmitterContext& context, PrimitiveType from, PrimitiveT
     return FloatToInteger(context, to, x);
   }
   if (to == PRED) return b.CreateIsNotNull(x);
-  if (IsFloatingPointType(to)) return IntegerToFloat(context, from == PRED ? U8 : from, to, from == PRED ? b.CreateZExt(x, Like(x, b.getInt8Ty())) : x);
+  if (IsFloatingPointType(to))
+    return IntegerToFloat(context, from == PRED ? U8 : from, to,
+                          from == PRED ? b.CreateZExt(x, Like(x, b.getInt8Ty())) : x);
   llvm::Type* type = Like(x, RegisterType(context.llvm_context(), to));
   x = IsSignedIntegralType(from) ? b.CreateSExtOrTrunc(x, type) : b.CreateZExtOrTrunc(x, type);
   return WrapInteger(context, to, x);
@@ -146,7 +152,8 @@ llvm::Value* FromMemory(EmitterContext& context, PrimitiveType type, llvm::Value
   return IsNarrowFloat(type) ? Decode(context, type, stored) : stored;
 }
 
-// The pattern that `value` was decoded from, if it is a bfloat that was only moved, or null. It is stored as it was, NaNs too.
+// The pattern that `value` was decoded from, if it is a bfloat that was only moved, or null. It is stored as it was,
+// NaNs too.
 static llvm::Value* StoredBfloat(PrimitiveType type, llvm::Value* value) {
   using namespace llvm::PatternMatch;
   llvm::Value* bits;
@@ -178,7 +185,8 @@ ElementValue EmitConvert(EmitterContext& context, PrimitiveType from, PrimitiveT
   }
   ElementValue result{ConvertPart(context, from_part, to_part, x.re)};
   if (!IsComplexType(to)) return result;
-  result.im = IsComplexType(from) ? ConvertPart(context, from_part, to_part, x.im) : llvm::Constant::getNullValue(result.re->getType());
+  result.im = IsComplexType(from) ? ConvertPart(context, from_part, to_part, x.im)
+                                  : llvm::Constant::getNullValue(result.re->getType());
   return result;
 }
 
@@ -221,9 +229,11 @@ ElementValue EmitBitcast(EmitterContext& context, PrimitiveType from, PrimitiveT
   return ElementFromBits(context, to, bits);
 }
 
-// On the bits of the type itself: adding just under half of the last kept place, and one more if that place is odd, rounds to nearest even and carries into
-// the exponent as it should; then exponents that the target lacks become infinity or zero.
-ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, int exponent_bits, int mantissa_bits, ElementValue x) {
+// On the bits of the type itself: adding just under half of the last kept place, and one more if that place is odd,
+// rounds to nearest even and carries into the exponent as it should; then exponents that the target lacks become
+// infinity or zero.
+ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, int exponent_bits, int mantissa_bits,
+                                 ElementValue x) {
   llvm::IRBuilder<>& b = context.b();
   const FloatFormat format = FormatOf(type);
   const int E = format.exponent_bits, M = format.mantissa_bits;

@@ -1,7 +1,8 @@
 // The walk from a root to what is in memory.
 //
-// Element-wise chains, which can be very long, are walked with a stack of their own, because all of a chain is wanted at one index. Instructions that move
-// elements ask for their operands at other indices and recurse; fusions bound how deep that can go, and kMaxDepth answers modules that do not.
+// Element-wise chains, which can be very long, are walked with a stack of their own, because all of a chain is wanted
+// at one index. Instructions that move elements ask for their operands at other indices and recurse; fusions bound how
+// deep that can go, and kMaxDepth answers modules that do not.
 #include "backends/llvm/elements/element_emitter.h"
 
 #include "backends/llvm/elements/element_movement.h"
@@ -31,7 +32,8 @@ int64_t LeavesBefore(const Shape& tuple, int64_t element) {
   return count;
 }
 
-std::vector<uint64_t> Key(EmitterContext& context, const HloInstruction* instruction, int64_t leaf, const Index& index) {
+std::vector<uint64_t> Key(EmitterContext& context, const HloInstruction* instruction, int64_t leaf,
+                          const Index& index) {
   std::vector<uint64_t> key{reinterpret_cast<uintptr_t>(instruction), static_cast<uint64_t>(leaf),
                             static_cast<uint64_t>(context.lanes.width)};
   index.AppendKey(&key);
@@ -41,7 +43,8 @@ std::vector<uint64_t> Key(EmitterContext& context, const HloInstruction* instruc
 // In keys: all leaves of a computed instruction.
 constexpr int64_t kAllLeaves = -1;
 
-// Whether an operand of an element-wise instruction is read at the result's index; scalar operands of clamp and select are not.
+// Whether an operand of an element-wise instruction is read at the result's index; scalar operands of clamp and select
+// are not.
 bool SameIndex(const HloInstruction* instruction, int64_t operand) {
   return instruction->operand(operand)->shape().rank() == instruction->shape().rank();
 }
@@ -55,30 +58,28 @@ absl::StatusOr<ElementEmitter::Place> ElementEmitter::Resolve(Place place, std::
     if (materialized->has_value()) return place;
     switch (instruction->opcode()) {
       case HloOpcode::kGetTupleElement:
-        place = {instruction->operand(0), place.leaf + LeavesBefore(instruction->operand(0)->shape(), instruction->tuple_index())};
+        place = {instruction->operand(0),
+                 place.leaf + LeavesBefore(instruction->operand(0)->shape(), instruction->tuple_index())};
         break;
       case HloOpcode::kTuple: {
         int64_t operand = 0, leaf = place.leaf;
-        while (leaf >= LeafCount(instruction->operand(operand)->shape())) leaf -= LeafCount(instruction->operand(operand++)->shape());
+        while (leaf >= LeafCount(instruction->operand(operand)->shape()))
+          leaf -= LeafCount(instruction->operand(operand++)->shape());
         place = {instruction->operand(operand), leaf};
         break;
       }
       case HloOpcode::kCopy:
       case HloOpcode::kOptimizationBarrier:
-      case HloOpcode::kAddDependency:
-        place.instruction = instruction->operand(0);
-        break;
-      case HloOpcode::kFusion:
-        place.instruction = instruction->called_computation()->root_instruction();
-        break;
+      case HloOpcode::kAddDependency: place.instruction = instruction->operand(0); break;
+      case HloOpcode::kFusion: place.instruction = instruction->called_computation()->root_instruction(); break;
       case HloOpcode::kParameter:
         if (!instruction->parent()->IsFusion()) {
-          return Internal("no value is known for parameter ", instruction->parameter_number(), InstructionContext(*instruction));
+          return Internal("no value is known for parameter ", instruction->parameter_number(),
+                          InstructionContext(*instruction));
         }
         place.instruction = instruction->parent()->fusion_instruction()->operand(instruction->parameter_number());
         break;
-      default:
-        return place;
+      default: return place;
     }
   }
 }
@@ -87,7 +88,8 @@ absl::StatusOr<ElementValue> ElementEmitter::Generate(const HloInstruction* inst
   return GenerateLeaf({instruction, 0}, index);
 }
 
-absl::StatusOr<ElementEmitter::Values> ElementEmitter::GenerateLeaves(const HloInstruction* instruction, const Index& index) {
+absl::StatusOr<ElementEmitter::Values> ElementEmitter::GenerateLeaves(const HloInstruction* instruction,
+                                                                      const Index& index) {
   Values values;
   for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
     HILO_ASSIGN_OR_RETURN(values.emplace_back(), GenerateLeaf({instruction, leaf}, index));
@@ -96,7 +98,9 @@ absl::StatusOr<ElementEmitter::Values> ElementEmitter::GenerateLeaves(const HloI
 }
 
 absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(Place wanted, const Index& index) {
-  if (++depth_ > kMaxDepth) return ResourceExhausted("fused instructions are nested more than ", kMaxDepth, " deep", InstructionContext(*wanted.instruction));
+  if (++depth_ > kMaxDepth)
+    return ResourceExhausted("fused instructions are nested more than ", kMaxDepth, " deep",
+                             InstructionContext(*wanted.instruction));
   struct Frame {
     Place place;
     bool resolved = false;
@@ -141,7 +145,8 @@ absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(Place wanted, const In
       continue;
     }
     if (++emitted_ > kMaxEmitted) {
-      return ResourceExhausted("fused code needs more than ", kMaxEmitted, " element computations", InstructionContext(*instruction));
+      return ResourceExhausted("fused code needs more than ", kMaxEmitted, " element computations",
+                               InstructionContext(*instruction));
     }
     HILO_ASSIGN_OR_RETURN(Values values, Compute(instruction, index));
     HILO_RET_CHECK(frame.place.leaf < static_cast<int64_t>(values.size())) << instruction->name();
@@ -160,7 +165,8 @@ absl::StatusOr<ElementEmitter::Values> ElementEmitter::Compute(const HloInstruct
   if (!IsElementwise(instruction->opcode())) return EmitMovement(*this, instruction, index);
   Values operands;
   for (int64_t i = 0; i < instruction->operand_count(); ++i) {
-    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Generate(instruction->operand(i), SameIndex(instruction, i) ? index : Index()));
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(),
+                          Generate(instruction->operand(i), SameIndex(instruction, i) ? index : Index()));
   }
   if (instruction->opcode() == HloOpcode::kMap) {
     return EmitComputation(context_, *instruction->called_computation(), operands);

@@ -1,4 +1,5 @@
-// The families of element_ops by number kind, a file each. Private to element_*.cc. Operands are unified: all scalars or all vectors.
+// The families of element_ops by number kind, a file each. Private to element_*.cc. Operands are unified: all scalars
+// or all vectors.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_FAMILIES_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_FAMILIES_H_
 
@@ -12,7 +13,8 @@ llvm::Value* EmitIntegerUnary(EmitterContext& context, HloOpcode opcode, Primiti
 llvm::Value* EmitFloatUnary(EmitterContext& context, HloOpcode opcode, llvm::Value* x);
 ElementValue EmitComplexUnary(EmitterContext& context, HloOpcode opcode, ElementValue x);
 
-absl::StatusOr<llvm::Value*> EmitIntegerBinary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, llvm::Value* x, llvm::Value* y);
+absl::StatusOr<llvm::Value*> EmitIntegerBinary(EmitterContext& context, HloOpcode opcode, PrimitiveType type,
+                                               llvm::Value* x, llvm::Value* y);
 llvm::Value* EmitPredBinary(EmitterContext& context, HloOpcode opcode, llvm::Value* x, llvm::Value* y);
 llvm::Value* EmitFloatBinary(EmitterContext& context, HloOpcode opcode, llvm::Value* x, llvm::Value* y);
 ElementValue EmitComplexBinary(EmitterContext& context, HloOpcode opcode, ElementValue x, ElementValue y);

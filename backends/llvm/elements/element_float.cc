@@ -5,7 +5,9 @@ namespace hilo::codegen {
 
 llvm::Constant* FloatLike(llvm::Value* x, double value) { return llvm::ConstantFP::get(x->getType(), value); }
 
-llvm::Value* Fabs(EmitterContext& context, llvm::Value* x) { return context.b().CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+llvm::Value* Fabs(EmitterContext& context, llvm::Value* x) {
+  return context.b().CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+}
 
 MathTarget MathTargetOf(const EmitterContext& context) {
   MathTarget target;
@@ -23,8 +25,8 @@ bool IsNonzeroConstant(llvm::Value* x) {
   return number != nullptr && !number->isZero() && !number->isNaN();
 }
 
-// Maximum and minimum in the processor's own, x > y ? x : y, which takes the second of two zeros and of anything that NaN is compared with. LLVM's
-// lowering of its intrinsics looks for signs first, which takes three times as long.
+// Maximum and minimum in the processor's own, x > y ? x : y, which takes the second of two zeros and of anything that
+// NaN is compared with. LLVM's lowering of its intrinsics looks for signs first, which takes three times as long.
 llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool maximum) {
   auto first_or_second = [&](llvm::Value* first, llvm::Value* second) {
     return b.CreateSelect(maximum ? b.CreateFCmpOGT(first, second) : b.CreateFCmpOLT(first, second), first, second);
@@ -36,7 +38,8 @@ llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool 
   }
   // Both orders agree but for zeros of two signs, where the minimum's sign is set if one is, and for NaN.
   llvm::Type* bits = b.getIntNTy(x->getType()->getScalarSizeInBits());
-  if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType())) bits = llvm::FixedVectorType::get(bits, vector->getNumElements());
+  if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType()))
+    bits = llvm::FixedVectorType::get(bits, vector->getNumElements());
   llvm::Value* one = b.CreateBitCast(first_or_second(x, y), bits);
   llvm::Value* other = b.CreateBitCast(first_or_second(y, x), bits);
   llvm::Value* number = b.CreateBitCast(maximum ? b.CreateAnd(one, other) : b.CreateOr(one, other), x->getType());

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "backends/llvm/elements/ir_array.h"
-#include "backends/llvm/llvm_compat.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/llvm_compat.h"
 #include "base/status_macros.h"
 
 namespace hilo::codegen {
@@ -44,18 +44,22 @@ bool MapsScalars(const HloComputation& computation) {
   return true;
 }
 
-absl::StatusOr<llvm::Function*> EmitElementFunction(llvm::Module* module, absl::string_view name, const TargetTraits& target, const NumericOptions& numerics,
+absl::StatusOr<llvm::Function*> EmitElementFunction(llvm::Module* module, absl::string_view name,
+                                                    const TargetTraits& target, const NumericOptions& numerics,
                                                     const HloComputation& computation) {
   llvm::Type* ptr = llvm::PointerType::getUnqual(module->getContext());
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module->getContext()), {ptr, ptr, llvm::Type::getInt64Ty(module->getContext())}, false);
-  llvm::Function* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, ToStringRef(name), module);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module->getContext()),
+                                       {ptr, ptr, llvm::Type::getInt64Ty(module->getContext())}, false);
+  llvm::Function* function =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, ToStringRef(name), module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr("prefer-vector-width", std::to_string(target.vector_bits));
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module->getContext(), "entry", function));
   EmitterContext context(&b, target, numerics);
   std::vector<IrArray> operands, arrays;
   for (int64_t number = 0; number < computation.num_parameters(); ++number) {
-    operands.push_back(ArrayOf(b, function->getArg(0), number, computation.parameter_instruction(number)->shape().element_type()));
+    operands.push_back(
+        ArrayOf(b, function->getArg(0), number, computation.parameter_instruction(number)->shape().element_type()));
   }
   for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(computation.root_instruction()->shape())) {
     arrays.push_back(ArrayOf(b, function->getArg(1), static_cast<int64_t>(arrays.size()), leaf.shape->element_type()));
@@ -65,7 +69,8 @@ absl::StatusOr<llvm::Function*> EmitElementFunction(llvm::Module* module, absl::
     std::vector<ElementValue> arguments;
     for (const IrArray& operand : operands) arguments.push_back(operand.Load(context, at));
     HILO_ASSIGN_OR_RETURN(const std::vector<ElementValue> results, EmitComputation(context, computation, arguments));
-    for (size_t number = 0; number < arrays.size(); ++number) arrays[number].Store(context, at, context.Splat(results[number]));
+    for (size_t number = 0; number < arrays.size(); ++number)
+      arrays[number].Store(context, at, context.Splat(results[number]));
     return Carried();
   };
   // Full vectors, then the rest one by one.

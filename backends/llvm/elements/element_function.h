@@ -11,14 +11,16 @@
 
 namespace hilo::codegen {
 
-// Element i of each operand makes element i of each result, for all i < count; a result may be the memory of an operand.
+// Element i of each operand makes element i of each result, for all i < count; a result may be the memory of an
+// operand.
 using ElementFunction = void(const uint8_t* const* operands, uint8_t* const* results, int64_t count);
 
 // True if all parameters and result leaves are scalars.
 bool MapsScalars(const HloComputation& computation);
 
 // The computation as an ElementFunction called `name` in `module`. Errors: Unimplemented.
-absl::StatusOr<llvm::Function*> EmitElementFunction(llvm::Module* module, absl::string_view name, const TargetTraits& target, const NumericOptions& numerics,
+absl::StatusOr<llvm::Function*> EmitElementFunction(llvm::Module* module, absl::string_view name,
+                                                    const TargetTraits& target, const NumericOptions& numerics,
                                                     const HloComputation& computation);
 
 }  // namespace hilo::codegen

@@ -1,5 +1,5 @@
-// gather as a map of indices: the batch part of the result index finds a start, clamped so that the slice lies inside; the offset part is added
-// (specification: Gather).
+// gather as a map of indices: the batch part of the result index finds a start, clamped so that the slice lies inside;
+// the offset part is added (specification: Gather).
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -9,7 +9,8 @@
 
 namespace hilo::codegen {
 
-absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const HloInstruction* gather, const Index& index) {
+absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const HloInstruction* gather,
+                                                const Index& index) {
   EmitterContext& context = emitter.context();
   const auto& attrs = gather->attrs<GatherAttrs>();
   const Shape &operand = gather->operand(0)->shape(), &starts = gather->operand(1)->shape();
@@ -31,11 +32,13 @@ absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const H
     if (has_vectors) start_dims[attrs.index_vector_dim] = LaneIndex::Constant(static_cast<int64_t>(k));
     HILO_ASSIGN_OR_RETURN(ElementValue start, emitter.Generate(gather->operand(1), Index(start_dims)));
     const int64_t d = attrs.start_index_map[k];
-    at[d] = ClampedIndex(context, starts.element_type(), start, std::max<int64_t>(operand.dimensions(d) - attrs.slice_sizes[d], 0));
+    at[d] = ClampedIndex(context, starts.element_type(), start,
+                         std::max<int64_t>(operand.dimensions(d) - attrs.slice_sizes[d], 0));
   }
   size_t next_offset = 0;
   for (int64_t d = 0; d < operand.rank(); ++d) {
-    if (absl::c_linear_search(attrs.collapsed_slice_dims, d) || absl::c_linear_search(attrs.operand_batching_dims, d)) continue;
+    if (absl::c_linear_search(attrs.collapsed_slice_dims, d) || absl::c_linear_search(attrs.operand_batching_dims, d))
+      continue;
     at[d] = at[d].Add(context, dims[attrs.offset_dims[next_offset++]]);
   }
   HILO_ASSIGN_OR_RETURN(ElementValue value, emitter.Generate(gather->operand(0), Index(std::move(at))));

@@ -31,9 +31,11 @@ void Guard::Add(EmitterContext& context, llvm::Value* condition) {
   all = all == nullptr ? condition : context.b().CreateAnd(all, condition);
 }
 
-absl::StatusOr<ElementValues> Guard::Choose(EmitterContext& context, absl::string_view name, bool uniform, absl::Span<const PrimitiveType> types,
+absl::StatusOr<ElementValues> Guard::Choose(EmitterContext& context, absl::string_view name, bool uniform,
+                                            absl::Span<const PrimitiveType> types,
                                             absl::FunctionRef<absl::StatusOr<ElementValues>()> on_true,
-                                            absl::FunctionRef<absl::StatusOr<ElementValues>()> on_false, bool may_skip) const {
+                                            absl::FunctionRef<absl::StatusOr<ElementValues>()> on_false,
+                                            bool may_skip) const {
   if (uniform_ == nullptr) return ChooseLanes(context, types, on_true, on_false, may_skip);
   auto packed = [&](absl::StatusOr<ElementValues> values) -> absl::StatusOr<Carried> {
     if (!values.ok()) return values.status();
@@ -42,18 +44,22 @@ absl::StatusOr<ElementValues> Guard::Choose(EmitterContext& context, absl::strin
     }
     return Pack(*values);
   };
-  HILO_ASSIGN_OR_RETURN(Carried chosen, EmitBranches(
-                                            context, name, uniform_, [&] { return packed(ChooseLanes(context, types, on_true, on_false, may_skip)); },
-                                            [&] { return packed(on_false()); }));
+  HILO_ASSIGN_OR_RETURN(
+      Carried chosen,
+      EmitBranches(
+          context, name, uniform_, [&] { return packed(ChooseLanes(context, types, on_true, on_false, may_skip)); },
+          [&] { return packed(on_false()); }));
   return Unpack(chosen, types);
 }
 
 absl::StatusOr<ElementValues> Guard::ChooseLanes(EmitterContext& context, absl::Span<const PrimitiveType> types,
                                                  absl::FunctionRef<absl::StatusOr<ElementValues>()> on_true,
-                                                 absl::FunctionRef<absl::StatusOr<ElementValues>()> on_false, bool may_skip) const {
+                                                 absl::FunctionRef<absl::StatusOr<ElementValues>()> on_false,
+                                                 bool may_skip) const {
   if (lanes_ == nullptr) return on_true();
   llvm::IRBuilder<>& b = context.b();
-  auto side = [&](llvm::Value* condition, absl::FunctionRef<absl::StatusOr<ElementValues>()> values) -> absl::StatusOr<ElementValues> {
+  auto side = [&](llvm::Value* condition,
+                  absl::FunctionRef<absl::StatusOr<ElementValues>()> values) -> absl::StatusOr<ElementValues> {
     RegionScope region(context);
     Lanes& lanes = context.lanes;
     lanes.mask = lanes.mask == nullptr ? condition : b.CreateAnd(lanes.mask, condition);

@@ -1,6 +1,7 @@
-// Integers and predicates. Nothing traps and nothing is undefined: divisors and shift amounts that LLVM leaves undefined are replaced before the operation and
-// the result is chosen afterwards (docs/numerics.md has the table). Processors have no vector division: lanes of up to 32 bits are divided as doubles, whose 53 bits
-// give the exact truncated quotient, because a / b misses an integer by at least 1 / b.
+// Integers and predicates. Nothing traps and nothing is undefined: divisors and shift amounts that LLVM leaves
+// undefined are replaced before the operation and the result is chosen afterwards (docs/numerics.md has the table).
+// Processors have no vector division: lanes of up to 32 bits are divided as doubles, whose 53 bits give the exact
+// truncated quotient, because a / b misses an integer by at least 1 / b.
 #include <algorithm>
 
 #include "backends/llvm/elements/element_families.h"
@@ -14,7 +15,10 @@ using llvm::Intrinsic::ID;
 class IntegerOps {
  public:
   IntegerOps(EmitterContext& context, PrimitiveType type)
-      : context_(context), b_(context.b()), bits_(PrimitiveTypeBitWidth(type)), is_signed_(IsSignedIntegralType(type)) {}
+      : context_(context),
+        b_(context.b()),
+        bits_(PrimitiveTypeBitWidth(type)),
+        is_signed_(IsSignedIntegralType(type)) {}
 
   // The value without the copies of its sign bit beyond `bits_`.
   llvm::Value* Logical(llvm::Value* x) {
@@ -28,7 +32,8 @@ class IntegerOps {
 
   llvm::Value* Sign(llvm::Value* x) {
     llvm::Value* zero = IntLike(x, 0);
-    return b_.CreateSelect(b_.CreateICmpSGT(x, zero), IntLike(x, 1), b_.CreateAShr(x, IntLike(x, x->getType()->getScalarSizeInBits() - 1)));
+    return b_.CreateSelect(b_.CreateICmpSGT(x, zero), IntLike(x, 1),
+                           b_.CreateAShr(x, IntLike(x, x->getType()->getScalarSizeInBits() - 1)));
   }
 
   llvm::Value* Extreme(ID of_signed, ID of_unsigned, llvm::Value* x, llvm::Value* y) {
@@ -55,10 +60,12 @@ class IntegerOps {
   llvm::Value* Shift(HloOpcode opcode, llvm::Value* x, llvm::Value* amount) {
     // Negative amounts are large ones.
     if (opcode == HloOpcode::kShiftRightArithmetic) {
-      if (bits_ < 8) x = b_.CreateAShr(b_.CreateShl(x, IntLike(x, 8 - bits_)), IntLike(x, 8 - bits_));  // the type's own top bit
+      if (bits_ < 8)
+        x = b_.CreateAShr(b_.CreateShl(x, IntLike(x, 8 - bits_)), IntLike(x, 8 - bits_));  // the type's own top bit
       return b_.CreateAShr(x, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, amount, IntLike(x, bits_ - 1)));
     }
-    llvm::Value* shifted = opcode == HloOpcode::kShiftLeft ? b_.CreateShl(x, amount) : b_.CreateLShr(Logical(x), amount);
+    llvm::Value* shifted =
+        opcode == HloOpcode::kShiftLeft ? b_.CreateShl(x, amount) : b_.CreateLShr(Logical(x), amount);
     return b_.CreateSelect(b_.CreateICmpULT(amount, IntLike(x, bits_)), shifted, IntLike(x, 0));
   }
 
@@ -76,21 +83,23 @@ class IntegerOps {
     llvm::Value* largest = exponent->getType()->isVectorTy() ? b_.CreateIntMaxReduce(exponent, is_signed_) : exponent;
     if (is_signed_) largest = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, largest, IntLike(largest, 0));
     const int width = static_cast<int>(x->getType()->getScalarSizeInBits());
-    llvm::Value* steps = b_.CreateSub(IntLike(largest, width), b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, largest, b_.getFalse()));
+    llvm::Value* steps =
+        b_.CreateSub(IntLike(largest, width), b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, largest, b_.getFalse()));
     auto step = [&](llvm::Value*, const Carried& state) -> absl::StatusOr<Carried> {
       llvm::Value *result = state[0], *square = state[1], *rest = state[2];
       llvm::Value* odd = b_.CreateTrunc(rest, rest->getType()->getWithNewBitWidth(1));
-      return Carried{b_.CreateSelect(odd, b_.CreateMul(result, square), result), b_.CreateMul(square, square), b_.CreateLShr(rest, IntLike(rest, 1))};
+      return Carried{b_.CreateSelect(odd, b_.CreateMul(result, square), result), b_.CreateMul(square, square),
+                     b_.CreateLShr(rest, IntLike(rest, 1))};
     };
-    HILO_ASSIGN_OR_RETURN(Carried powers, EmitLoop(context_, "power", b_.getInt64(0), b_.CreateZExt(steps, b_.getInt64Ty()), 1,
-                                                   {one, x, exponent}, step));
+    HILO_ASSIGN_OR_RETURN(Carried powers, EmitLoop(context_, "power", b_.getInt64(0),
+                                                   b_.CreateZExt(steps, b_.getInt64Ty()), 1, {one, x, exponent}, step));
     llvm::Value* power = powers[0];
     if (!is_signed_) return power;
     // What rounding 1 / x^-exponent toward zero gives.
     llvm::Value* odd = b_.CreateTrunc(exponent, exponent->getType()->getWithNewBitWidth(1));
     llvm::Value* of_minus_one = b_.CreateSelect(odd, x, one);
-    llvm::Value* inverse = b_.CreateSelect(b_.CreateICmpEQ(x, one), one,
-                                           b_.CreateSelect(b_.CreateICmpEQ(x, IntLike(x, -1)), of_minus_one, IntLike(x, 0)));
+    llvm::Value* inverse = b_.CreateSelect(
+        b_.CreateICmpEQ(x, one), one, b_.CreateSelect(b_.CreateICmpEQ(x, IntLike(x, -1)), of_minus_one, IntLike(x, 0)));
     return b_.CreateSelect(b_.CreateICmpSLT(exponent, IntLike(x, 0)), inverse, power);
   }
 
@@ -153,7 +162,8 @@ llvm::Value* EmitIntegerUnary(EmitterContext& context, HloOpcode opcode, Primiti
   }
 }
 
-absl::StatusOr<llvm::Value*> EmitIntegerBinary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, llvm::Value* x, llvm::Value* y) {
+absl::StatusOr<llvm::Value*> EmitIntegerBinary(EmitterContext& context, HloOpcode opcode, PrimitiveType type,
+                                               llvm::Value* x, llvm::Value* y) {
   llvm::IRBuilder<>& b = context.b();
   IntegerOps ops(context, type);
   switch (opcode) {

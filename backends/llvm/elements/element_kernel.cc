@@ -21,7 +21,8 @@ class Arguments : public OperandSource {
       llvm::Value*& pointer = parameters_[instruction];
       if (pointer == nullptr) {
         llvm::IRBuilder<> entry(&context_.function()->getEntryBlock(), context_.function()->getEntryBlock().begin());
-        pointer = entry.CreateLoad(b.getPtrTy(), entry.CreateConstInBoundsGEP1_64(b.getPtrTy(), pointers_, instruction->parameter_number()));
+        pointer = entry.CreateLoad(
+            b.getPtrTy(), entry.CreateConstInBoundsGEP1_64(b.getPtrTy(), pointers_, instruction->parameter_number()));
       }
       array.pointer = pointer;
     } else if (instruction->IsConstant() && ShapeUtil::ElementsIn(instruction->shape()) > 1) {
@@ -41,12 +42,14 @@ class Arguments : public OperandSource {
 
 }  // namespace
 
-absl::StatusOr<HostModule> BuildElementKernel(HostJit& jit, const HloComputation& computation, const ElementKernelSpec& spec) {
+absl::StatusOr<HostModule> BuildElementKernel(HostJit& jit, const HloComputation& computation,
+                                              const ElementKernelSpec& spec) {
   HostModule result("element_kernel");
   HILO_RETURN_IF_ERROR(jit.PrepareModule(result.module.get()));
   llvm::IRBuilder<> b(*result.context);
-  llvm::Function* function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false),
-                                                    llvm::GlobalValue::ExternalLinkage, "element_kernel", *result.module);
+  llvm::Function* function =
+      llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false),
+                             llvm::GlobalValue::ExternalLinkage, "element_kernel", *result.module);
   b.SetInsertPoint(llvm::BasicBlock::Create(*result.context, "entry", function));
   // Everything after the entry block, where pointers are loaded.
   llvm::BasicBlock* start = llvm::BasicBlock::Create(*result.context, "start", function);
@@ -58,11 +61,13 @@ absl::StatusOr<HostModule> BuildElementKernel(HostJit& jit, const HloComputation
 
   const HloInstruction* root = computation.root_instruction();
   const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(root->shape());
-  if (leaves.empty() || !leaves[0].shape->IsArray()) return InvalidArgument("the root ", root->name(), " has no arrays");
+  if (leaves.empty() || !leaves[0].shape->IsArray())
+    return InvalidArgument("the root ", root->name(), " has no arrays");
   const Shape& shape = *leaves[0].shape;
   const int64_t count = ShapeUtil::ElementsIn(shape);
   const int64_t row = spec.flat || shape.rank() == 0 ? count : shape.dimensions(shape.rank() - 1);
-  const absl::Span<const int64_t> outer = spec.flat || shape.rank() == 0 ? absl::Span<const int64_t>() : shape.dimensions().first(shape.rank() - 1);
+  const absl::Span<const int64_t> outer =
+      spec.flat || shape.rank() == 0 ? absl::Span<const int64_t>() : shape.dimensions().first(shape.rank() - 1);
   const int64_t rows = row == 0 ? 0 : count / row;
 
   auto row_body = [&](llvm::Value* r, const Carried&) -> absl::StatusOr<Carried> {
@@ -70,7 +75,8 @@ absl::StatusOr<HostModule> BuildElementKernel(HostJit& jit, const HloComputation
       context.lanes.width = spec.width;
       const LaneIndex at = LaneIndex::Strided(i, 1, spec.width, row);
       if (spec.width > 1 && row % spec.width != 0) {
-        context.lanes.mask = b.CreateICmpULT(LaneIndex::Strided(i, 1, spec.width).Value(context), context.Splat(b.getInt64(row)));
+        context.lanes.mask =
+            b.CreateICmpULT(LaneIndex::Strided(i, 1, spec.width).Value(context), context.Splat(b.getInt64(row)));
       }
       Index index = Index::FromLinear(at, shape.dimensions());
       if (!spec.flat && shape.rank() > 0) {
@@ -82,7 +88,8 @@ absl::StatusOr<HostModule> BuildElementKernel(HostJit& jit, const HloComputation
       HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> values, emitter.GenerateLeaves(root, index));
       for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
         IrArray array{.shape = *leaves[leaf].shape};
-        array.pointer = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(1), leaf));
+        array.pointer =
+            b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(1), leaf));
         array.Store(context, index, values[leaf]);
       }
       return Carried();

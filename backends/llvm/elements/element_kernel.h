@@ -12,14 +12,15 @@ namespace hilo::codegen {
 using ElementKernel = void(const void* const* arguments, void* const* results);
 
 struct ElementKernelSpec {
-  int width = 1;         // lanes
-  bool flat = false;     // one loop over the linear position instead of rows and columns
+  int width = 1;      // lanes
+  bool flat = false;  // one loop over the linear position instead of rows and columns
   bool strict = false;
 };
 
-// The module "element_kernel" with one function of that name. The root is an array, or a tuple of arrays of one size; the computation must outlive the code,
-// which points to its constants.
-absl::StatusOr<HostModule> BuildElementKernel(HostJit& jit, const HloComputation& computation, const ElementKernelSpec& spec);
+// The module "element_kernel" with one function of that name. The root is an array, or a tuple of arrays of one size;
+// the computation must outlive the code, which points to its constants.
+absl::StatusOr<HostModule> BuildElementKernel(HostJit& jit, const HloComputation& computation,
+                                              const ElementKernelSpec& spec);
 
 }  // namespace hilo::codegen
 

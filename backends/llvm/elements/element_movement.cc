@@ -1,5 +1,5 @@
-// An op that moves elements is a map from its index to its operand's; that map is all that is emitted. Where an element may come from several places (pad,
-// concatenate, dynamic-update-slice) a Guard chooses.
+// An op that moves elements is a map from its index to its operand's; that map is all that is emitted. Where an element
+// may come from several places (pad, concatenate, dynamic-update-slice) a Guard chooses.
 #include "backends/llvm/elements/element_movement.h"
 
 #include <algorithm>
@@ -18,7 +18,11 @@ using Dims = std::vector<LaneIndex>;
 class Movement {
  public:
   Movement(ElementEmitter& emitter, const HloInstruction* instruction, const Index& index)
-      : emitter_(emitter), context_(emitter.context()), instruction_(*instruction), index_(index), types_{instruction->shape().element_type()} {}
+      : emitter_(emitter),
+        context_(emitter.context()),
+        instruction_(*instruction),
+        index_(index),
+        types_{instruction->shape().element_type()} {}
 
   absl::StatusOr<ElementValue> BitcastConvert() {
     const PrimitiveType from = operand_shape(0).element_type(), to = shape().element_type();
@@ -61,7 +65,8 @@ class Movement {
   }
 
   absl::StatusOr<ElementValue> Reshape() {
-    HILO_ASSIGN_OR_RETURN(ElementValue x, Operand(0, index_.Reshape(context_, shape().dimensions(), operand_shape(0).dimensions())));
+    HILO_ASSIGN_OR_RETURN(ElementValue x,
+                          Operand(0, index_.Reshape(context_, shape().dimensions(), operand_shape(0).dimensions())));
     return EmitBitcast(context_, operand_shape(0).element_type(), shape().element_type(), x);
   }
 
@@ -76,7 +81,8 @@ class Movement {
   absl::StatusOr<ElementValue> Slice() {
     Dims dims = index_.Dims(context_);
     const auto& ranges = instruction_.attrs<SliceAttrs>().slice;
-    for (size_t i = 0; i < dims.size(); ++i) dims[i] = dims[i].MulConstant(context_, ranges[i].stride).AddConstant(ranges[i].start);
+    for (size_t i = 0; i < dims.size(); ++i)
+      dims[i] = dims[i].MulConstant(context_, ranges[i].stride).AddConstant(ranges[i].start);
     return Operand(0, Index(std::move(dims)));
   }
 
@@ -107,7 +113,8 @@ class Movement {
   absl::StatusOr<ElementValue> Concatenate() {
     const int64_t dimension = instruction_.attrs<ConcatenateAttrs>().dimensions[0];
     std::vector<int64_t> starts{0};
-    for (const HloInstruction* operand : instruction_.operands()) starts.push_back(starts.back() + operand->shape().dimensions(dimension));
+    for (const HloInstruction* operand : instruction_.operands())
+      starts.push_back(starts.back() + operand->shape().dimensions(dimension));
     return ConcatenatePart(index_.Dims(context_), dimension, starts, 0, instruction_.operand_count());
   }
 
@@ -115,7 +122,8 @@ class Movement {
     const LaneIndex at = index_.Dims(context_)[instruction_.attrs<IotaAttrs>().iota_dimension];
     // Indices that are floats exactly are made such, of which narrower floats are rounded once.
     const int64_t dimension = instruction_.attrs<IotaAttrs>().iota_dimension;
-    if (IsFloatingPointType(shape().element_type()) && shape().element_type() != F64 && shape().dimensions(dimension) <= 1 << 24) {
+    if (IsFloatingPointType(shape().element_type()) && shape().element_type() != F64 &&
+        shape().dimensions(dimension) <= 1 << 24) {
       if (llvm::Value* narrow = at.Value32(context_)) {
         return EmitConvert(context_, F32, shape().element_type(), EmitConvert(context_, S32, F32, {narrow}));
       }
@@ -165,7 +173,9 @@ class Movement {
 
   const Shape& shape() const { return instruction_.shape(); }
   const Shape& operand_shape(int64_t i) const { return instruction_.operand(i)->shape(); }
-  absl::StatusOr<ElementValue> Operand(int64_t i, const Index& index) { return emitter_.Generate(instruction_.operand(i), index); }
+  absl::StatusOr<ElementValue> Operand(int64_t i, const Index& index) {
+    return emitter_.Generate(instruction_.operand(i), index);
+  }
   // PRED is a byte in memory.
   static int Bits(PrimitiveType type) { return type == PRED ? 8 : PrimitiveTypeBitWidth(type); }
 
@@ -179,13 +189,16 @@ class Movement {
       if (!value.ok()) return value.status();
       return ElementValues{*value};
     };
-    HILO_ASSIGN_OR_RETURN(ElementValues chosen, guard.Choose(context_, instruction_.name(), index_.IsUniform(), types_, [&] { return listed(on_true()); },
-                                                             [&] { return listed(on_false()); }, may_skip));
+    HILO_ASSIGN_OR_RETURN(ElementValues chosen,
+                          guard.Choose(
+                              context_, instruction_.name(), index_.IsUniform(), types_,
+                              [&] { return listed(on_true()); }, [&] { return listed(on_false()); }, may_skip));
     return chosen[0];
   }
 
   // Operands [first, last) of a concatenation, found by halves.
-  absl::StatusOr<ElementValue> ConcatenatePart(Dims dims, int64_t dimension, const std::vector<int64_t>& starts, int64_t first, int64_t last) {
+  absl::StatusOr<ElementValue> ConcatenatePart(Dims dims, int64_t dimension, const std::vector<int64_t>& starts,
+                                               int64_t first, int64_t last) {
     LaneIndex& at = dims[dimension];
     at = at.WithRange({starts[first], starts[last] - 1});
     if (last - first == 1) {
@@ -195,8 +208,9 @@ class Movement {
     const int64_t middle = (first + last) / 2;
     Guard guard;
     guard.Add(context_, at.InRange(context_, starts[first], starts[middle]));
-    return Choose(guard, [&] { return ConcatenatePart(dims, dimension, starts, first, middle); },
-                  [&] { return ConcatenatePart(dims, dimension, starts, middle, last); }, instruction_.operand_count() > 2);
+    return Choose(
+        guard, [&] { return ConcatenatePart(dims, dimension, starts, first, middle); },
+        [&] { return ConcatenatePart(dims, dimension, starts, middle, last); }, instruction_.operand_count() > 2);
   }
 
   ElementEmitter& emitter_;
@@ -222,7 +236,9 @@ absl::StatusOr<ElementValue> EmitOne(ElementEmitter& emitter, const HloInstructi
     case HloOpcode::kReverse: return movement.Reverse();
     case HloOpcode::kSlice: return movement.Slice();
     case HloOpcode::kTranspose: return movement.Transpose();
-    default: return Unimplemented(HloOpcodeString(instruction->opcode()), " cannot be emitted element by element", InstructionContext(*instruction));
+    default:
+      return Unimplemented(HloOpcodeString(instruction->opcode()), " cannot be emitted element by element",
+                           InstructionContext(*instruction));
   }
 }
 
@@ -243,7 +259,8 @@ LaneIndex ClampedIndex(EmitterContext& context, PrimitiveType type, ElementValue
   return LaneIndex::Arbitrary(widen(), high + 1);
 }
 
-absl::StatusOr<ElementValues> EmitMovement(ElementEmitter& emitter, const HloInstruction* instruction, const Index& index) {
+absl::StatusOr<ElementValues> EmitMovement(ElementEmitter& emitter, const HloInstruction* instruction,
+                                           const Index& index) {
   switch (instruction->opcode()) {
     case HloOpcode::kConvolution: return EmitConvolutionElement(emitter, instruction, index);
     case HloOpcode::kDot: return EmitDotElement(emitter, instruction, index);

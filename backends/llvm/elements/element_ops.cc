@@ -57,12 +57,14 @@ void Unify(EmitterContext& context, ElementValue* x, ElementValue* y) {
   *y = context.Splat(*y);
 }
 
-absl::StatusOr<ElementValue> EmitUnaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x) {
+absl::StatusOr<ElementValue> EmitUnaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type,
+                                         ElementValue x) {
   ElementValue result;
   if (IsComplexType(type)) {
     result = EmitComplexUnary(context, opcode, x);
   } else if (IsFloatingPointType(type)) {
-    if (opcode == HloOpcode::kIsFinite && type == F16) x = EmitBitcast(context, U16, F16, EmitBitcast(context, F16, U16, x));
+    if (opcode == HloOpcode::kIsFinite && type == F16)
+      x = EmitBitcast(context, U16, F16, EmitBitcast(context, F16, U16, x));
     result.re = EmitFloatUnary(context, opcode, x.re);
   } else if (type == PRED) {
     if (opcode == HloOpcode::kNot) result.re = context.b().CreateNot(x.re);
@@ -73,7 +75,8 @@ absl::StatusOr<ElementValue> EmitUnaryOp(EmitterContext& context, HloOpcode opco
   return opcode == HloOpcode::kIsFinite ? result : RoundToType(context, type, result);
 }
 
-absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x, ElementValue y) {
+absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x,
+                                          ElementValue y) {
   Unify(context, &x, &y);
   ElementValue result;
   if (opcode == HloOpcode::kComplexNumber) return ElementValue{x.re, y.re};
@@ -90,8 +93,8 @@ absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opc
   return RoundToType(context, type, result);
 }
 
-ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction, ComparisonType order, PrimitiveType type, ElementValue x,
-                         ElementValue y) {
+ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction, ComparisonType order,
+                         PrimitiveType type, ElementValue x, ElementValue y) {
   llvm::IRBuilder<>& b = context.b();
   Unify(context, &x, &y);
   if (IsComplexType(type)) {
@@ -118,7 +121,8 @@ ElementValue EmitSelect(EmitterContext& context, llvm::Value* condition, Element
   return result;
 }
 
-ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue low, ElementValue x, ElementValue high) {
+ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue low, ElementValue x,
+                       ElementValue high) {
   // Neither operation can fail on a type that clamp takes.
   auto raised = EmitBinaryOp(context, HloOpcode::kMaximum, type, low, x);
   if (!raised.ok()) return x;
@@ -126,7 +130,8 @@ ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue
   return bounded.ok() ? *bounded : x;
 }
 
-absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloInstruction* instruction, absl::Span<const ElementValue> operands) {
+absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloInstruction* instruction,
+                                             absl::Span<const ElementValue> operands) {
   const PrimitiveType type = instruction->operand(0)->shape().element_type();
   switch (OpcodeInfo(instruction->opcode()).family) {
     case HloFamily::kUnary: return EmitUnaryOp(context, instruction->opcode(), type, operands[0]);
@@ -134,7 +139,8 @@ absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloI
     default: break;
   }
   switch (instruction->opcode()) {
-    case HloOpcode::kClamp: return EmitClamp(context, instruction->shape().element_type(), operands[0], operands[1], operands[2]);
+    case HloOpcode::kClamp:
+      return EmitClamp(context, instruction->shape().element_type(), operands[0], operands[1], operands[2]);
     case HloOpcode::kCompare: {
       const auto& attrs = instruction->attrs<CompareAttrs>();
       return EmitCompare(context, attrs.direction, attrs.type, type, operands[0], operands[1]);
@@ -148,7 +154,9 @@ absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloI
       return EmitReducePrecision(context, type, exponent_bits, mantissa_bits, operands[0]);
     }
     case HloOpcode::kSelect: return EmitSelect(context, operands[0].re, operands[1], operands[2]);
-    default: return Unimplemented(HloOpcodeString(instruction->opcode()), " is not an element-wise operation that can be emitted");
+    default:
+      return Unimplemented(HloOpcodeString(instruction->opcode()),
+                           " is not an element-wise operation that can be emitted");
   }
 }
 
@@ -159,7 +167,8 @@ llvm::Constant* LiteralPart(llvm::LLVMContext& context, PrimitiveType type, cons
   uint64_t bits = 0;
   std::memcpy(&bits, bytes, size);
   llvm::Type* register_type = RegisterType(context, type);
-  if (type == F64) return llvm::ConstantFP::get(register_type, llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
+  if (type == F64)
+    return llvm::ConstantFP::get(register_type, llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
   if (IsFloatingPointType(type)) {
     uint32_t float_bits = static_cast<uint32_t>(bits);
     if (type != F32) {
@@ -173,7 +182,8 @@ llvm::Constant* LiteralPart(llvm::LLVMContext& context, PrimitiveType type, cons
       });
       std::memcpy(&float_bits, &value, sizeof value);
     }
-    return llvm::ConstantFP::get(register_type, llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, float_bits)));
+    return llvm::ConstantFP::get(register_type,
+                                 llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, float_bits)));
   }
   if (type == PRED) bits = bits != 0;
   return llvm::ConstantInt::get(register_type, bits);

@@ -1,7 +1,8 @@
-// The arithmetic of HLO on elements in registers: what each element-wise opcode does to scalars or to vectors of lanes. Operands of which some are scalar
-// and some are vectors are brought to vectors.
+// The arithmetic of HLO on elements in registers: what each element-wise opcode does to scalars or to vectors of lanes.
+// Operands of which some are scalar and some are vectors are brought to vectors.
 //
-// Results of types narrower than 16 bits are always rounded (or wrapped) to the type; F16 and BF16 only when numerics are strict.
+// Results of types narrower than 16 bits are always rounded (or wrapped) to the type; F16 and BF16 only when numerics
+// are strict.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_OPS_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_OPS_H_
 
@@ -16,18 +17,21 @@ namespace hilo::codegen {
 
 // Errors: Unimplemented for opcodes outside the family.
 absl::StatusOr<ElementValue> EmitUnaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x);
-absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x, ElementValue y);
-ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction, ComparisonType order, PrimitiveType type, ElementValue x,
-                         ElementValue y);
+absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x,
+                                          ElementValue y);
+ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction, ComparisonType order,
+                         PrimitiveType type, ElementValue x, ElementValue y);
 ElementValue EmitSelect(EmitterContext& context, llvm::Value* condition, ElementValue on_true, ElementValue on_false);
-ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue low, ElementValue x, ElementValue high);
+ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue low, ElementValue x,
+                       ElementValue high);
 ElementValue EmitConvert(EmitterContext& context, PrimitiveType from, PrimitiveType to, ElementValue x);
 // Between types of equal width in memory.
 ElementValue EmitBitcast(EmitterContext& context, PrimitiveType from, PrimitiveType to, ElementValue x);
 // An element's bits in an integer of the type's width (PRED: 8 bits), and back.
 llvm::Value* ElementToBits(EmitterContext& context, PrimitiveType type, ElementValue x);
 ElementValue ElementFromBits(EmitterContext& context, PrimitiveType type, llvm::Value* bits);
-ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, int exponent_bits, int mantissa_bits, ElementValue x);
+ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, int exponent_bits, int mantissa_bits,
+                                 ElementValue x);
 
 // Any instruction with trait kElementwise but map, on the values of its operands. Errors: Unimplemented.
 absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloInstruction* instruction,

@@ -1,9 +1,10 @@
-// Reductions, dots and convolutions as producers: the lanes stay on the result, and loops over the reduced positions carry the running values in registers.
+// Reductions, dots and convolutions as producers: the lanes stay on the result, and loops over the reduced positions
+// carry the running values in registers.
 #include "absl/algorithm/container.h"
 #include "backends/llvm/elements/element_movement.h"
 #include "backends/llvm/elements/element_ops.h"
-#include "backends/llvm/lanes/lane_plan.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/lanes/lane_plan.h"
 #include "base/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/reduction/sum_type.h"
@@ -12,13 +13,14 @@ namespace hilo::codegen {
 namespace {
 
 // One step at a position of the reduced space: the new running values.
-using Step = absl::FunctionRef<absl::StatusOr<ElementValues>(const std::vector<LaneIndex>& position, const ElementValues& running)>;
+using Step = absl::FunctionRef<absl::StatusOr<ElementValues>(const std::vector<LaneIndex>& position,
+                                                             const ElementValues& running)>;
 
 struct Accumulation {
   EmitterContext& context;
-  std::vector<int64_t> sizes;         // of the reduced space
-  std::vector<PrimitiveType> types;   // of the running values
-  bool uniform;                       // running values are scalars; otherwise they are vectors
+  std::vector<int64_t> sizes;        // of the reduced space
+  std::vector<PrimitiveType> types;  // of the running values
+  bool uniform;                      // running values are scalars; otherwise they are vectors
   Step step;
 
   ElementValues Settled(ElementValues values) {
@@ -37,7 +39,9 @@ struct Accumulation {
     const int64_t size = sizes[position.size()];
     position.emplace_back();
     if (size == 1) return Run(std::move(position), std::move(running));
-    if (absl::c_accumulate(sizes, int64_t{1}, [](int64_t a, int64_t b) { return std::min(a * b, kUnrolledTerms + 1); }) <= kUnrolledTerms) {
+    if (absl::c_accumulate(sizes, int64_t{1}, [](int64_t a, int64_t b) {
+          return std::min(a * b, kUnrolledTerms + 1);
+        }) <= kUnrolledTerms) {
       for (int64_t i = 0; i < size; ++i) {
         position.back() = LaneIndex::Constant(i);
         HILO_ASSIGN_OR_RETURN(running, Run(position, std::move(running)));
@@ -49,7 +53,8 @@ struct Accumulation {
       HILO_ASSIGN_OR_RETURN(ElementValues next, Run(position, Unpack(carried, types)));
       return Pack(next);
     };
-    HILO_ASSIGN_OR_RETURN(Carried carried, EmitLoop(context, "reduce", context.Int64(0), context.Int64(size), 1, Pack(running), body));
+    HILO_ASSIGN_OR_RETURN(Carried carried,
+                          EmitLoop(context, "reduce", context.Int64(0), context.Int64(size), 1, Pack(running), body));
     return Unpack(carried, types);
   }
 };
@@ -61,7 +66,8 @@ std::vector<PrimitiveType> TypesOf(absl::Span<HloInstruction* const> instruction
 }
 
 // reduce and reduce-window: the elements of all inputs at one index go into the computation.
-absl::StatusOr<ElementValues> Accumulate(ElementEmitter& emitter, const HloInstruction* reduce, const ElementValues& running, const Index& at) {
+absl::StatusOr<ElementValues> Accumulate(ElementEmitter& emitter, const HloInstruction* reduce,
+                                         const ElementValues& running, const Index& at) {
   ElementValues arguments = running;
   for (size_t i = 0; i < running.size(); ++i) {
     HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), emitter.Generate(reduce->operand(i), at));
@@ -79,7 +85,8 @@ absl::StatusOr<ElementValues> Inits(ElementEmitter& emitter, const HloInstructio
 
 }  // namespace
 
-absl::StatusOr<ElementValues> EmitReduceElement(ElementEmitter& emitter, const HloInstruction* reduce, const Index& index) {
+absl::StatusOr<ElementValues> EmitReduceElement(ElementEmitter& emitter, const HloInstruction* reduce,
+                                                const Index& index) {
   EmitterContext& context = emitter.context();
   const Shape& input = reduce->operand(0)->shape();
   const auto& reduced = reduce->attrs<ReduceAttrs>().dimensions;
@@ -96,23 +103,27 @@ absl::StatusOr<ElementValues> EmitReduceElement(ElementEmitter& emitter, const H
   for (int64_t d = 0; d < input.rank(); ++d) {
     if (absl::c_linear_search(reduced, d)) sizes.push_back(input.dimensions(d));
   }
-  Accumulation loops{context, std::move(sizes), TypesOf(reduce->operands().subspan(0, reduce->operand_count() / 2)), index.IsUniform(), step};
+  Accumulation loops{context, std::move(sizes), TypesOf(reduce->operands().subspan(0, reduce->operand_count() / 2)),
+                     index.IsUniform(), step};
   HILO_ASSIGN_OR_RETURN(ElementValues inits, Inits(emitter, reduce));
   return loops.Run({}, loops.Settled(std::move(inits)));
 }
 
-absl::StatusOr<ElementValues> EmitReduceWindowElement(ElementEmitter& emitter, const HloInstruction* reduce_window, const Index& index) {
+absl::StatusOr<ElementValues> EmitReduceWindowElement(ElementEmitter& emitter, const HloInstruction* reduce_window,
+                                                      const Index& index) {
   EmitterContext& context = emitter.context();
   const Shape& input = reduce_window->operand(0)->shape();
   const auto& window = reduce_window->attrs<ReduceWindowAttrs>().window.dimensions;
   const std::vector<LaneIndex> out = index.Dims(context);
-  const std::vector<PrimitiveType> types = TypesOf(reduce_window->operands().subspan(0, reduce_window->operand_count() / 2));
+  const std::vector<PrimitiveType> types =
+      TypesOf(reduce_window->operands().subspan(0, reduce_window->operand_count() / 2));
   auto step = [&](const std::vector<LaneIndex>& position, const ElementValues& running) {
     std::vector<LaneIndex> at;
     Guard guard;
     for (int64_t d = 0; d < input.rank(); ++d) {
       const auto& w = window[d];
-      const LaneIndex padded = out[d].MulConstant(context, w.stride).Add(context, position[d].MulConstant(context, w.window_dilation));
+      const LaneIndex padded =
+          out[d].MulConstant(context, w.stride).Add(context, position[d].MulConstant(context, w.window_dilation));
       const LaneIndex dilated = padded.AddConstant(-w.padding_low);
       const int64_t limit = input.dimensions(d) == 0 ? 0 : (input.dimensions(d) - 1) * w.base_dilation + 1;
       guard.Add(context, dilated.InRange(context, 0, limit));
@@ -120,8 +131,10 @@ absl::StatusOr<ElementValues> EmitReduceWindowElement(ElementEmitter& emitter, c
       guard.Add(context, inside.RemConstant(context, w.base_dilation).InRange(context, 0, 1));
       at.push_back(inside.DivConstant(context, w.base_dilation));
     }
-    return guard.Choose(context, "window", index.IsUniform(), types, [&] { return Accumulate(emitter, reduce_window, running, Index(at)); },
-                        [&]() -> absl::StatusOr<ElementValues> { return running; });
+    return guard.Choose(
+        context, "window", index.IsUniform(), types,
+        [&] { return Accumulate(emitter, reduce_window, running, Index(at)); },
+        [&]() -> absl::StatusOr<ElementValues> { return running; });
   };
   std::vector<int64_t> sizes;
   for (const auto& w : window) sizes.push_back(w.size);
@@ -155,7 +168,8 @@ absl::StatusOr<ElementValues> EmitDotElement(ElementEmitter& emitter, const HloI
     HILO_ASSIGN_OR_RETURN(ElementValue value, emitter.Generate(side, Index(at)));
     return EmitConvert(context, side->shape().element_type(), sum_type, value);
   };
-  auto step = [&](const std::vector<LaneIndex>& position, const ElementValues& running) -> absl::StatusOr<ElementValues> {
+  auto step = [&](const std::vector<LaneIndex>& position,
+                  const ElementValues& running) -> absl::StatusOr<ElementValues> {
     for (size_t i = 0; i < position.size(); ++i) {
       lhs_at[attrs.lhs_contracting_dims[i]] = position[i];
       rhs_at[attrs.rhs_contracting_dims[i]] = position[i];
@@ -174,7 +188,8 @@ absl::StatusOr<ElementValues> EmitDotElement(ElementEmitter& emitter, const HloI
   return sums;
 }
 
-absl::StatusOr<ElementValues> EmitConvolutionElement(ElementEmitter& emitter, const HloInstruction* convolution, const Index& index) {
+absl::StatusOr<ElementValues> EmitConvolutionElement(ElementEmitter& emitter, const HloInstruction* convolution,
+                                                     const Index& index) {
   EmitterContext& context = emitter.context();
   const auto& attrs = convolution->attrs<ConvolutionAttrs>();
   const ConvolutionDimensionNumbers& numbers = attrs.dim_labels;
@@ -191,7 +206,8 @@ absl::StatusOr<ElementValues> EmitConvolutionElement(ElementEmitter& emitter, co
   LaneIndex& batch = lhs_at[numbers.input_batch_dimension()];
   batch = out[numbers.output_batch_dimension()];
   if (attrs.batch_group_count > 1) {
-    batch = group.MulConstant(context, convolution->shape().dimensions(numbers.output_batch_dimension())).Add(context, batch);
+    batch = group.MulConstant(context, convolution->shape().dimensions(numbers.output_batch_dimension()))
+                .Add(context, batch);
   }
   rhs_at[numbers.kernel_output_feature_dimension()] = feature;
 
@@ -200,7 +216,8 @@ absl::StatusOr<ElementValues> EmitConvolutionElement(ElementEmitter& emitter, co
     return EmitConvert(context, side->shape().element_type(), sum_type, value);
   };
   // Positions of the window, then the input feature.
-  auto step = [&](const std::vector<LaneIndex>& position, const ElementValues& running) -> absl::StatusOr<ElementValues> {
+  auto step = [&](const std::vector<LaneIndex>& position,
+                  const ElementValues& running) -> absl::StatusOr<ElementValues> {
     Guard guard;
     for (size_t s = 0; s + 1 < position.size(); ++s) {
       const Window::Dimension& w = attrs.window.dimensions[s];
@@ -216,7 +233,8 @@ absl::StatusOr<ElementValues> EmitConvolutionElement(ElementEmitter& emitter, co
       guard.Add(context, inside.RemConstant(context, w.base_dilation).InRange(context, 0, 1));
       lhs_at[input] = inside.DivConstant(context, w.base_dilation);
       rhs_at[numbers.kernel_spatial_dimensions()[s]] =
-          w.window_reversal ? position[s].MulConstant(context, -1).AddConstant(w.size - 1).WithRange({0, w.size - 1}) : position[s];
+          w.window_reversal ? position[s].MulConstant(context, -1).AddConstant(w.size - 1).WithRange({0, w.size - 1})
+                            : position[s];
     }
     lhs_at[numbers.input_feature_dimension()] =
         attrs.feature_group_count > 1 ? group.MulConstant(context, in).Add(context, position.back()) : position.back();
@@ -228,7 +246,8 @@ absl::StatusOr<ElementValues> EmitConvolutionElement(ElementEmitter& emitter, co
       HILO_ASSIGN_OR_RETURN(ElementValue sum, EmitBinaryOp(context, HloOpcode::kAdd, sum_type, running[0], product));
       return ElementValues{sum};
     };
-    return guard.Choose(context, "tap", index.IsUniform(), {&sum_type, 1}, add, [&]() -> absl::StatusOr<ElementValues> { return running; });
+    return guard.Choose(context, "tap", index.IsUniform(), {&sum_type, 1}, add,
+                        [&]() -> absl::StatusOr<ElementValues> { return running; });
   };
   std::vector<int64_t> sizes;
   for (const Window::Dimension& w : attrs.window.dimensions) sizes.push_back(w.size);

@@ -8,8 +8,7 @@
 
 namespace hilo::codegen {
 
-EmitterContext::EmitterContext(llvm::IRBuilder<>* builder, const TargetTraits& target,
-                               const NumericOptions& numerics)
+EmitterContext::EmitterContext(llvm::IRBuilder<>* builder, const TargetTraits& target, const NumericOptions& numerics)
     : builder_(builder), target_(target), numerics_(numerics), regions_(1) {
   llvm::FastMathFlags flags;
   flags.setAllowContract(!numerics.strict);
@@ -32,9 +31,7 @@ llvm::Value* EmitterContext::AnyLaneActive() {
   return lanes.width == 1 ? lanes.mask : builder_->CreateOrReduce(lanes.mask);
 }
 
-llvm::Value* EmitterContext::MaskValue() {
-  return lanes.mask != nullptr ? lanes.mask : Splat(builder_->getTrue());
-}
+llvm::Value* EmitterContext::MaskValue() { return lanes.mask != nullptr ? lanes.mask : Splat(builder_->getTrue()); }
 
 llvm::AllocaInst* EmitterContext::EntryAlloca(llvm::Type* type, int64_t count, int64_t alignment,
                                               absl::string_view name) {
@@ -80,8 +77,9 @@ RegionScope::~RegionScope() {
 namespace {
 
 // The test stands at the bottom: one branch an iteration, and a loop that runs at all needs no test before it.
-absl::StatusOr<Carried> EmitOneLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower, llvm::Value* upper, int64_t step,
-                                    Carried initial, absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value*, const Carried&)> body,
+absl::StatusOr<Carried> EmitOneLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower,
+                                    llvm::Value* upper, int64_t step, Carried initial,
+                                    absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value*, const Carried&)> body,
                                     bool at_least_once, double iterations) {
   llvm::IRBuilder<>& b = context.b();
   llvm::Value* runs = b.CreateICmpSLT(lower, upper);
@@ -144,22 +142,26 @@ absl::StatusOr<Carried> EmitOneLoop(EmitterContext& context, absl::string_view n
 
 }  // namespace
 
-absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower, llvm::Value* upper, int64_t step, Carried initial,
-                                 absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value*, const Carried&)> body, bool at_least_once, int64_t most) {
+absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower,
+                                 llvm::Value* upper, int64_t step, Carried initial,
+                                 absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value*, const Carried&)> body,
+                                 bool at_least_once, int64_t most) {
   const auto *first = llvm::dyn_cast<llvm::ConstantInt>(lower), *end = llvm::dyn_cast<llvm::ConstantInt>(upper);
   if (first != nullptr && end != nullptr) most = (end->getSExtValue() - first->getSExtValue() + step - 1) / step;
   if (!context.poll || most <= kManyIterations) {
-    return EmitOneLoop(context, name, lower, upper, step, std::move(initial), body, at_least_once, static_cast<double>(most));
+    return EmitOneLoop(context, name, lower, upper, step, std::move(initial), body, at_least_once,
+                       static_cast<double>(most));
   }
   llvm::IRBuilder<>& b = context.b();
   const int64_t strip = kManyIterations * step;
   // Polled by the loop of the strips, whose iterations are long.
   const auto iterations = [&](llvm::Value* i, const Carried& now) {
-    llvm::Value* limit = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(i, llvm::ConstantInt::get(i->getType(), strip)), upper);
+    llvm::Value* limit = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                                 b.CreateNSWAdd(i, llvm::ConstantInt::get(i->getType(), strip)), upper);
     return EmitOneLoop(context, name, i, limit, step, now, body, /*at_least_once=*/true, kManyIterations);
   };
-  return EmitOneLoop(context, absl::StrCat(name, ".strips"), lower, upper, strip, std::move(initial), iterations, at_least_once,
-                     static_cast<double>(most) / kManyIterations);
+  return EmitOneLoop(context, absl::StrCat(name, ".strips"), lower, upper, strip, std::move(initial), iterations,
+                     at_least_once, static_cast<double>(most) / kManyIterations);
 }
 
 absl::StatusOr<Carried> EmitBranches(EmitterContext& context, absl::string_view name, llvm::Value* condition,

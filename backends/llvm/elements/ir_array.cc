@@ -1,5 +1,6 @@
-// Every access is one of: a scalar (uniform index), a run of lanes (stride 1 or -1), a small stride made of a few overlapping runs that end exactly at
-// the last element needed, lane by lane (larger strides), or a gather or scatter. Complex numbers are runs of twice as many components.
+// Every access is one of: a scalar (uniform index), a run of lanes (stride 1 or -1), a small stride made of a few
+// overlapping runs that end exactly at the last element needed, lane by lane (larger strides), or a gather or scatter.
+// Complex numbers are runs of twice as many components.
 #include "backends/llvm/elements/ir_array.h"
 
 #include <algorithm>
@@ -135,15 +136,16 @@ class Access {
     llvm::Type* type = llvm::FixedVectorType::get(type_, width());
     // There are no gathers of less than 32 bits.
     if (bytes_ < 4 && context_.lanes.mask == nullptr) return LoadEach(at.Value(context_));
-    return Tag(b_.CreateMaskedGather(type, Pointers(at), llvm::Align(ElementAlignment()),
-                                     context_.MaskValue(), llvm::Constant::getNullValue(type)));
+    return Tag(b_.CreateMaskedGather(type, Pointers(at), llvm::Align(ElementAlignment()), context_.MaskValue(),
+                                     llvm::Constant::getNullValue(type)));
   }
 
   llvm::Value* LoadEach(llvm::Value* positions) {
     llvm::Value* result = llvm::PoisonValue::get(llvm::FixedVectorType::get(type_, width()));
     for (int lane = 0; lane < width(); ++lane) {
       llvm::Value* pointer = Pointer(b_.CreateExtractElement(positions, static_cast<uint64_t>(lane)));
-      result = b_.CreateInsertElement(result, Tag(b_.CreateAlignedLoad(type_, pointer, llvm::Align(ElementAlignment()))), lane);
+      result = b_.CreateInsertElement(result,
+                                      Tag(b_.CreateAlignedLoad(type_, pointer, llvm::Align(ElementAlignment()))), lane);
     }
     return result;
   }
@@ -158,12 +160,15 @@ class Access {
     return result;
   }
 
-  // Whether the lanes are in one column of a table, whose rows are as long as the lanes are apart: whole rows may then be loaded.
+  // Whether the lanes are in one column of a table, whose rows are as long as the lanes are apart: whole rows may then
+  // be loaded.
   bool IsTable(const LaneIndex& at) {
-    return at.stride() > 0 && at.BaseModulo(at.stride()).has_value() && ShapeUtil::ElementsIn(array_.shape) % at.stride() == 0;
+    return at.stride() > 0 && at.BaseModulo(at.stride()).has_value() &&
+           ShapeUtil::ElementsIn(array_.shape) % at.stride() == 0;
   }
 
-  // Runs from the first element needed to the last; of a table from the first row to the last, so that other columns have the same loads.
+  // Runs from the first element needed to the last; of a table from the first row to the last, so that other columns
+  // have the same loads.
   llvm::Value* LoadShuffled(LaneIndex at) {
     const int64_t stride = std::abs(at.stride());
     const bool table = IsTable(at), descending = at.stride() < 0;
@@ -270,7 +275,8 @@ void IrArray::StoreColumns(EmitterContext& context, const Index& first, absl::Sp
   const int count = static_cast<int>(columns.size());
   const std::vector<int> shuffle = Interleave(width, count);
   llvm::Value* mask = context.lanes.mask;
-  if (mask != nullptr && count > 1) mask = llvm::concatenateVectors(context.b(), std::vector<llvm::Value*>(count, mask));
+  if (mask != nullptr && count > 1)
+    mask = llvm::concatenateVectors(context.b(), std::vector<llvm::Value*>(count, mask));
   if (mask != nullptr && count > 1) mask = context.b().CreateShuffleVector(mask, shuffle);
   llvm::Value* rows = columns[0];
   if (count > 1) rows = context.b().CreateShuffleVector(llvm::concatenateVectors(context.b(), columns), shuffle);

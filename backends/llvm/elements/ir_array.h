@@ -1,5 +1,5 @@
-// An array in memory as code sees it: a pointer and a shape, dense and row-major. PRED is one byte, types of fewer than 8 bits take a byte an element,
-// complex numbers are (real, imaginary) pairs, as in shape/number_types.h.
+// An array in memory as code sees it: a pointer and a shape, dense and row-major. PRED is one byte, types of fewer than
+// 8 bits take a byte an element, complex numbers are (real, imaginary) pairs, as in shape/number_types.h.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_
 
@@ -16,12 +16,14 @@ struct IrArray {
   int64_t alignment = 1;                // of the pointer, in bytes
   bool invariant = false;               // nobody writes it while the function runs
 
-  // The elements at `index`. A uniform index makes a scalar load, stride 1 a (masked) vector load, others strided loads or gathers.
-  // Active lanes must be in bounds; inactive lanes touch no memory.
+  // The elements at `index`. A uniform index makes a scalar load, stride 1 a (masked) vector load, others strided loads
+  // or gathers. Active lanes must be in bounds; inactive lanes touch no memory.
   ElementValue Load(EmitterContext& context, const Index& index) const;
-  // Stores the active lanes; values are rounded to the element type. For a uniform index in more than one lane the value must be uniform.
+  // Stores the active lanes; values are rounded to the element type. For a uniform index in more than one lane the
+  // value must be uniform.
   void Store(EmitterContext& context, const Index& index, ElementValue value) const;
-  // Stores values[j] j elements behind `first`, whose lanes are values.size() elements apart: all of them together are one run.
+  // Stores values[j] j elements behind `first`, whose lanes are values.size() elements apart: all of them together are
+  // one run.
   void StoreColumns(EmitterContext& context, const Index& first, absl::Span<const ElementValue> values) const;
 };
 

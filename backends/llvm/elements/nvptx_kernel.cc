@@ -5,9 +5,9 @@
 
 #include "backends/llvm/elements/element_emitter.h"
 #include "backends/llvm/elements/element_ops.h"
-#include "backends/llvm/llvm_compat.h"
-#include "backends/llvm/jit/optimizer.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/jit/optimizer.h"
+#include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -49,7 +49,8 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(absl::string_vi
   if (known == nullptr || !known->isCPUStringValid(ToStringRef(arch))) {
     return InvalidArgument("expected a GPU architecture as in sm_80, got ", arch);
   }
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, ToStringRef(arch), "+ptx78", {}, llvm::Reloc::PIC_));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, ToStringRef(arch), "+ptx78", {}, llvm::Reloc::PIC_));
 }
 
 class Kernel : public OperandSource {
@@ -60,7 +61,8 @@ class Kernel : public OperandSource {
     module_.setDataLayout(machine_->createDataLayout());
     leaves_ = ShapeUtil::Leaves(computation.root_instruction()->shape());
     const std::vector<llvm::Type*> pointers(computation.num_parameters() + leaves_.size(), b_.getPtrTy(1));
-    function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), pointers, false), llvm::GlobalValue::ExternalLinkage, "kernel", module_);
+    function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), pointers, false),
+                                       llvm::GlobalValue::ExternalLinkage, "kernel", module_);
     function_->setCallingConv(llvm::CallingConv::PTX_Kernel);
     llvm::Metadata* const threads[] = {llvm::ValueAsMetadata::get(function_), llvm::MDString::get(llvm_, "maxntidx"),
                                        llvm::ConstantAsMetadata::get(b_.getInt32(kNvptxBlockSize))};
@@ -79,9 +81,11 @@ class Kernel : public OperandSource {
 
   absl::Status Loop() {
     const HloInstruction* root = computation_.root_instruction();
-    if (leaves_.empty() || !leaves_[0].shape->IsArray()) return InvalidArgument("the root ", root->name(), " has no arrays");
+    if (leaves_.empty() || !leaves_[0].shape->IsArray())
+      return InvalidArgument("the root ", root->name(), " has no arrays");
     const Shape& shape = *leaves_[0].shape;
-    llvm::Value* block = b_.CreateMul(Special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), b_.getInt64(kNvptxBlockSize));
+    llvm::Value* block =
+        b_.CreateMul(Special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), b_.getInt64(kNvptxBlockSize));
     llvm::Value* i = b_.CreateAdd(block, Special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x), "i");
     const int64_t count = ShapeUtil::ElementsIn(shape);
     auto body = [&]() -> absl::StatusOr<Carried> {
@@ -92,21 +96,26 @@ class Kernel : public OperandSource {
       }
       return Carried();
     };
-    return EmitBranches(*context_, "in_range", b_.CreateICmpULT(i, b_.getInt64(count)), body, [] { return Carried(); }).status();
+    return EmitBranches(*context_, "in_range", b_.CreateICmpULT(i, b_.getInt64(count)), body, [] { return Carried(); })
+        .status();
   }
 
   absl::Status RowReduction() {
     const HloInstruction* reduce = computation_.root_instruction();
-    if (reduce->opcode() != HloOpcode::kReduce || reduce->operand_count() != 2) return Unimplemented("a row reduction of ", reduce->ToString());
+    if (reduce->opcode() != HloOpcode::kReduce || reduce->operand_count() != 2)
+      return Unimplemented("a row reduction of ", reduce->ToString());
     const Shape& input = reduce->operand(0)->shape();
     const int64_t rank = input.rank(), columns = rank == 0 ? 0 : input.dimensions(rank - 1);
     const PrimitiveType type = input.element_type();
-    if (reduce->attrs<ReduceAttrs>().dimensions != std::vector<int64_t>{rank - 1} || columns == 0 || PrimitiveTypeByteSize(type) != 4) {
-      return Unimplemented("a row reduction over other than one minor-most, non-empty dimension of 32-bit elements: ", reduce->ToString());
+    if (reduce->attrs<ReduceAttrs>().dimensions != std::vector<int64_t>{rank - 1} || columns == 0 ||
+        PrimitiveTypeByteSize(type) != 4) {
+      return Unimplemented("a row reduction over other than one minor-most, non-empty dimension of 32-bit elements: ",
+                           reduce->ToString());
     }
     llvm::Value* row = Special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
     llvm::Value* thread = Special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
-    const Index out = Index::FromLinear(LaneIndex::Uniform(row, 1, ShapeUtil::ElementsIn(reduce->shape())), reduce->shape().dimensions());
+    const Index out = Index::FromLinear(LaneIndex::Uniform(row, 1, ShapeUtil::ElementsIn(reduce->shape())),
+                                        reduce->shape().dimensions());
     const std::vector<LaneIndex> outer = out.Dims(*context_);
     auto element = [&](llvm::Value* column) -> absl::StatusOr<llvm::Value*> {
       std::vector<LaneIndex> at = outer;
@@ -123,24 +132,28 @@ class Kernel : public OperandSource {
       HILO_ASSIGN_OR_RETURN(llvm::Value * combined, Combine(reduce, carried[0], next));
       return Carried{combined};
     };
-    HILO_ASSIGN_OR_RETURN(Carried sums, EmitLoop(*context_, "row", b_.CreateAdd(thread, b_.getInt64(kNvptxBlockSize)), b_.getInt64(columns), kNvptxBlockSize,
-                                                 {value}, step));
+    HILO_ASSIGN_OR_RETURN(Carried sums, EmitLoop(*context_, "row", b_.CreateAdd(thread, b_.getInt64(kNvptxBlockSize)),
+                                                 b_.getInt64(columns), kNvptxBlockSize, {value}, step));
     llvm::Value* lane = b_.CreateAnd(thread, b_.getInt64(kWarp - 1));
-    HILO_ASSIGN_OR_RETURN(value, CombineWarp(reduce, sums[0], lane, b_.CreateSub(b_.getInt64(partials), b_.CreateSub(thread, lane))));
+    HILO_ASSIGN_OR_RETURN(
+        value, CombineWarp(reduce, sums[0], lane, b_.CreateSub(b_.getInt64(partials), b_.CreateSub(thread, lane))));
 
     // One value a warp through shared memory.
     llvm::ArrayType* cells = llvm::ArrayType::get(value->getType(), kNvptxBlockSize / kWarp);
-    auto* shared = new llvm::GlobalVariable(module_, cells, false, llvm::GlobalValue::InternalLinkage, llvm::PoisonValue::get(cells), "warps", nullptr,
-                                            llvm::GlobalValue::NotThreadLocal, 3);
+    auto* shared =
+        new llvm::GlobalVariable(module_, cells, false, llvm::GlobalValue::InternalLinkage,
+                                 llvm::PoisonValue::get(cells), "warps", nullptr, llvm::GlobalValue::NotThreadLocal, 3);
     auto cell = [&](llvm::Value* i) { return b_.CreateInBoundsGEP(value->getType(), shared, i); };
-    If(b_.CreateICmpEQ(lane, b_.getInt64(0)), [&] { b_.CreateStore(value, cell(b_.CreateLShr(thread, b_.getInt64(5)))); });
+    If(b_.CreateICmpEQ(lane, b_.getInt64(0)),
+       [&] { b_.CreateStore(value, cell(b_.CreateLShr(thread, b_.getInt64(5)))); });
     b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::nvvm_barrier0, {});
     llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lane, b_.getInt64(kNvptxBlockSize / kWarp - 1));
     value = b_.CreateLoad(value->getType(), cell(own));
     HILO_ASSIGN_OR_RETURN(value, CombineWarp(reduce, value, lane, b_.getInt64((partials + kWarp - 1) / kWarp)));
     HILO_ASSIGN_OR_RETURN(ElementValue init, elements_->Generate(reduce->operand(1), Index()));
     HILO_ASSIGN_OR_RETURN(value, Combine(reduce, init.re, value));
-    If(b_.CreateICmpEQ(thread, b_.getInt64(0)), [&] { Array(computation_.num_parameters(), reduce->shape(), false).Store(*context_, out, {value}); });
+    If(b_.CreateICmpEQ(thread, b_.getInt64(0)),
+       [&] { Array(computation_.num_parameters(), reduce->shape(), false).Store(*context_, out, {value}); });
     return absl::OkStatus();
   }
 
@@ -153,13 +166,16 @@ class Kernel : public OperandSource {
     llvm::SmallString<0> text;
     llvm::raw_svector_ostream out(text);
     llvm::legacy::PassManager passes;
-    if (machine_->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile)) return Internal("LLVM emits no PTX");
+    if (machine_->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
+      return Internal("LLVM emits no PTX");
     passes.run(module_);
     return std::string(text.str());
   }
 
  private:
-  llvm::Value* Special(llvm::Intrinsic::ID id) { return b_.CreateZExt(b_.CreateIntrinsic(b_.getInt32Ty(), id, {}), b_.getInt64Ty()); }
+  llvm::Value* Special(llvm::Intrinsic::ID id) {
+    return b_.CreateZExt(b_.CreateIntrinsic(b_.getInt32Ty(), id, {}), b_.getInt64Ty());
+  }
 
   IrArray Array(int64_t argument, const Shape& shape, bool invariant) {
     return {.pointer = function_->getArg(argument), .shape = shape, .alignment = 256, .invariant = invariant};
@@ -177,12 +193,15 @@ class Kernel : public OperandSource {
   }
 
   absl::StatusOr<llvm::Value*> Combine(const HloInstruction* reduce, llvm::Value* x, llvm::Value* y) {
-    HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> values, EmitComputation(*context_, *reduce->called_computation(), {ElementValue{x}, ElementValue{y}}));
+    HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> values, EmitComputation(*context_, *reduce->called_computation(),
+                                                                            {ElementValue{x}, ElementValue{y}}));
     return values[0].re;
   }
 
-  // Lane 0 gets the combination of the first `valid` lanes; distances halve, and a lane takes a neighbour's value only if that one is valid.
-  absl::StatusOr<llvm::Value*> CombineWarp(const HloInstruction* reduce, llvm::Value* value, llvm::Value* lane, llvm::Value* valid) {
+  // Lane 0 gets the combination of the first `valid` lanes; distances halve, and a lane takes a neighbour's value only
+  // if that one is valid.
+  absl::StatusOr<llvm::Value*> CombineWarp(const HloInstruction* reduce, llvm::Value* value, llvm::Value* lane,
+                                           llvm::Value* valid) {
     for (int distance = kWarp / 2; distance > 0; distance /= 2) {
       llvm::Value* bits = b_.CreateBitCast(value, b_.getInt32Ty());
       bits = b_.CreateIntrinsic(b_.getInt32Ty(), llvm::Intrinsic::nvvm_shfl_sync_down_i32,

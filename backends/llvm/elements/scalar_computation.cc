@@ -43,7 +43,8 @@ class ComputationEmitter {
 
   absl::StatusOr<ElementValues> Emit(const HloComputation& computation, absl::Span<const ElementValue> arguments) {
     if (++depth_ > kMaxCallDepth) {
-      return ResourceExhausted("computations called from ", computation.name(), " are nested more than ", kMaxCallDepth, " deep");
+      return ResourceExhausted("computations called from ", computation.name(), " are nested more than ", kMaxCallDepth,
+                               " deep");
     }
     absl::flat_hash_map<const HloInstruction*, ElementValues> values;
     size_t next_argument = 0;
@@ -84,7 +85,8 @@ class ComputationEmitter {
       case HloOpcode::kTranspose: return operands;
       case HloOpcode::kBitcast:
       case HloOpcode::kBitcastConvert:
-        return ElementValues{EmitBitcast(context_, instruction.operand(0)->shape().element_type(), instruction.shape().element_type(), operands[0])};
+        return ElementValues{EmitBitcast(context_, instruction.operand(0)->shape().element_type(),
+                                         instruction.shape().element_type(), operands[0])};
       case HloOpcode::kGetTupleElement: {
         const auto first = operands.begin() + LeavesBefore(instruction.operand(0)->shape(), instruction.tuple_index());
         return ElementValues(first, first + LeafTypes(instruction.shape()).size());
@@ -97,7 +99,8 @@ class ComputationEmitter {
       default: break;
     }
     if (!IsElementwise(instruction.opcode())) {
-      return Unimplemented(HloOpcodeString(instruction.opcode()), " is not supported in an embedded computation", InstructionContext(instruction));
+      return Unimplemented(HloOpcodeString(instruction.opcode()), " is not supported in an embedded computation",
+                           InstructionContext(instruction));
     }
     auto value = EmitElementwise(context_, &instruction, operands);
     if (!value.ok()) return AddContext(value.status(), InstructionContext(instruction));
@@ -108,9 +111,12 @@ class ComputationEmitter {
     llvm::IRBuilder<>& b = context_.b();
     const std::vector<PrimitiveType> types = LeafTypes(loop.shape());
     llvm::BasicBlock* before = b.GetInsertBlock();
-    llvm::BasicBlock* test = llvm::BasicBlock::Create(context_.llvm_context(), loop.name() + ".test", context_.function());
-    llvm::BasicBlock* body = llvm::BasicBlock::Create(context_.llvm_context(), loop.name() + ".body", context_.function());
-    llvm::BasicBlock* exit = llvm::BasicBlock::Create(context_.llvm_context(), loop.name() + ".exit", context_.function());
+    llvm::BasicBlock* test =
+        llvm::BasicBlock::Create(context_.llvm_context(), loop.name() + ".test", context_.function());
+    llvm::BasicBlock* body =
+        llvm::BasicBlock::Create(context_.llvm_context(), loop.name() + ".body", context_.function());
+    llvm::BasicBlock* exit =
+        llvm::BasicBlock::Create(context_.llvm_context(), loop.name() + ".exit", context_.function());
     b.CreateBr(test);
     b.SetInsertPoint(test);
     Carried phis;
@@ -122,7 +128,8 @@ class ComputationEmitter {
     const ElementValues state = Unpack(phis, types);
     RegionScope region(context_);
     HILO_ASSIGN_OR_RETURN(ElementValues more, Emit(*loop.called_computation(0), state));
-    if (!more[0].IsUniform()) return Unimplemented("a while whose condition differs between lanes", InstructionContext(loop));
+    if (!more[0].IsUniform())
+      return Unimplemented("a while whose condition differs between lanes", InstructionContext(loop));
     b.CreateCondBr(more[0].re, body, exit);
     b.SetInsertPoint(body);
     if (context_.poll) context_.poll();
@@ -130,7 +137,8 @@ class ComputationEmitter {
     const Carried packed = Pack(next);
     for (size_t i = 0; i < phis.size(); ++i) {
       if (packed[i]->getType() != phis[i]->getType()) {
-        return Unimplemented("a while whose state starts equal in all lanes and does not stay so", InstructionContext(loop));
+        return Unimplemented("a while whose state starts equal in all lanes and does not stay so",
+                             InstructionContext(loop));
       }
       llvm::cast<llvm::PHINode>(phis[i])->addIncoming(packed[i], b.GetInsertBlock());
     }
@@ -142,12 +150,14 @@ class ComputationEmitter {
   absl::StatusOr<ElementValues> EmitConditional(const HloInstruction& conditional, const ElementValues& operands) {
     llvm::IRBuilder<>& b = context_.b();
     const int64_t count = static_cast<int64_t>(conditional.called_computations().size());
-    if (!operands[0].IsUniform()) return Unimplemented("a conditional whose selector differs between lanes", InstructionContext(conditional));
+    if (!operands[0].IsUniform())
+      return Unimplemented("a conditional whose selector differs between lanes", InstructionContext(conditional));
     llvm::Value* branch = nullptr;
     if (conditional.operand(0)->shape().element_type() == PRED) {
       branch = b.CreateSelect(operands[0].re, b.getInt32(0), b.getInt32(1));
     } else {  // out of range: the last one
-      branch = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, operands[0].re, b.getInt32(static_cast<uint32_t>(count - 1)));
+      branch =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, operands[0].re, b.getInt32(static_cast<uint32_t>(count - 1)));
     }
     bool uniform = true;
     for (const ElementValue& operand : operands) uniform = uniform && operand.IsUniform();
@@ -156,13 +166,14 @@ class ComputationEmitter {
   }
 
   // Branches [first, last), by halves.
-  absl::StatusOr<Carried> EmitCases(const HloInstruction& conditional, llvm::Value* branch, const ElementValues& operands, bool uniform, int64_t first,
-                                    int64_t last) {
+  absl::StatusOr<Carried> EmitCases(const HloInstruction& conditional, llvm::Value* branch,
+                                    const ElementValues& operands, bool uniform, int64_t first, int64_t last) {
     if (last - first == 1) {
       size_t start = 1;
       for (int64_t i = 0; i < first; ++i) start += LeafTypes(conditional.operand(i + 1)->shape()).size();
       const size_t leaves = LeafTypes(conditional.operand(first + 1)->shape()).size();
-      HILO_ASSIGN_OR_RETURN(ElementValues values, Emit(*conditional.called_computation(first), absl::MakeConstSpan(operands).subspan(start, leaves)));
+      HILO_ASSIGN_OR_RETURN(ElementValues values, Emit(*conditional.called_computation(first),
+                                                       absl::MakeConstSpan(operands).subspan(start, leaves)));
       if (!uniform) {
         for (ElementValue& value : values) value = context_.Splat(value);
       }
@@ -170,8 +181,10 @@ class ComputationEmitter {
     }
     const int64_t middle = (first + last) / 2;
     llvm::Value* below = context_.b().CreateICmpULT(branch, context_.b().getInt32(static_cast<uint32_t>(middle)));
-    return EmitBranches(context_, conditional.name(), below, [&] { return EmitCases(conditional, branch, operands, uniform, first, middle); },
-                        [&] { return EmitCases(conditional, branch, operands, uniform, middle, last); });
+    return EmitBranches(
+        context_, conditional.name(), below,
+        [&] { return EmitCases(conditional, branch, operands, uniform, first, middle); },
+        [&] { return EmitCases(conditional, branch, operands, uniform, middle, last); });
   }
 
   EmitterContext& context_;

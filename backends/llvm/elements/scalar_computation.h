@@ -11,9 +11,10 @@
 
 namespace hilo::codegen {
 
-// The leaves of the root for the leaves of the parameters, all of them scalars in HLO's sense; each value may be a vector of lanes. Handles element-wise
-// ops, constants, tuples, calls and fusions; while and conditional where their conditions are uniform over the lanes (so always at width 1).
-// Errors: Unimplemented for other instructions and for arrays; ResourceExhausted beyond a depth of nested calls.
+// The leaves of the root for the leaves of the parameters, all of them scalars in HLO's sense; each value may be a
+// vector of lanes. Handles element-wise ops, constants, tuples, calls and fusions; while and conditional where their
+// conditions are uniform over the lanes (so always at width 1). Errors: Unimplemented for other instructions and for
+// arrays; ResourceExhausted beyond a depth of nested calls.
 absl::StatusOr<std::vector<ElementValue>> EmitComputation(EmitterContext& context, const HloComputation& computation,
                                                           absl::Span<const ElementValue> arguments);
 

@@ -1,6 +1,6 @@
-// As in shape/number_types.cc, patterns below the sign are ordered like their values: normal numbers are rounded by an integer
-// addition that may carry into the exponent. Subnormal results are rounded by the adder: |x| + 2^k with k such that the sum's
-// last bit is the format's smallest number leaves the pattern in the sum's low bits.
+// As in shape/number_types.cc, patterns below the sign are ordered like their values: normal numbers are rounded by an
+// integer addition that may carry into the exponent. Subnormal results are rounded by the adder: |x| + 2^k with k such
+// that the sum's last bit is the format's smallest number leaves the pattern in the sum's low bits.
 #include "backends/llvm/elements/small_float_emit.h"
 
 #include <bit>
@@ -89,8 +89,7 @@ Value* FinishPattern(Words& w, Value* bits, Value* magnitude, Value* pattern, co
       pattern = b.CreateOr(b.CreateSelect(too_big, w.C(AllOnes(f)), pattern), sign);
       return b.CreateSelect(nan, b.CreateXor(sign, w.C(SignBit(f))), pattern);
     case FloatSpecials::kUnsignedZero:
-    case FloatSpecials::kScale:
-      break;
+    case FloatSpecials::kScale: break;
   }
   pattern = b.CreateSelect(b.CreateICmpEQ(pattern, w.C(0)), pattern, b.CreateOr(pattern, sign));
   return b.CreateSelect(b.CreateOr(too_big, nan), w.C(SignBit(f)), pattern);
@@ -165,8 +164,8 @@ Value* EmitFloatToHalf(llvm::IRBuilderBase& b, Value* x, bool has_f16c) {
 
 Value* EmitHalfToFloat(llvm::IRBuilderBase& b, Value* x, bool has_f16c) {
   if (has_f16c) {
-    // Without the fence LLVM 19 computes maximum and its like on the halves themselves; it takes vectors of them apart for
-    // that, and its maximum of half loses NaNs.
+    // Without the fence LLVM 19 computes maximum and its like on the halves themselves; it takes vectors of them apart
+    // for that, and its maximum of half loses NaNs.
     llvm::Value* wide = b.CreateFPExt(x, LikeLanesOf(x, b.getFloatTy()));
     return b.CreateArithmeticFence(wide, wide->getType());
   }
@@ -184,7 +183,8 @@ Value* EmitBfloatToFloat(llvm::IRBuilderBase& b, Value* x) {
 Value* EmitFloatToInt(llvm::IRBuilderBase& b, Value* x, llvm::Type* to, bool is_signed) {
   const unsigned bits = to->getScalarSizeInBits();
   if (bits < 32) {
-    // LLVM takes vectors of narrow saturating conversions apart; within its bounds the number is an i32, for which there is an instruction.
+    // LLVM takes vectors of narrow saturating conversions apart; within its bounds the number is an i32, for which
+    // there is an instruction.
     const double low = is_signed ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
     const double high = static_cast<double>((int64_t{1} << (is_signed ? bits - 1 : bits)) - 1);
     auto constant = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
@@ -194,7 +194,8 @@ Value* EmitFloatToInt(llvm::IRBuilderBase& b, Value* x, llvm::Type* to, bool is_
     return b.CreateTrunc(b.CreateFPToSI(inside, LikeLanesOf(x, b.getInt32Ty())), to);
   }
   if (x->getType()->isVectorTy()) {
-    // Those of 32 and 64 bits too, though there are instructions for what fits; what does not is poison that no select takes.
+    // Those of 32 and 64 bits too, though there are instructions for what fits; what does not is poison that no select
+    // takes.
     const llvm::APInt low = is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getZero(bits);
     const llvm::APInt high = is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
     auto real = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };

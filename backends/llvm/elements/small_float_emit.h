@@ -12,14 +12,15 @@ class Value;
 
 namespace hilo::codegen {
 
-// f32 to the pattern of a small float, in the low bits of an i8 (or an i16, for formats of more than 8 bits): rounded to
-// nearest, ties to even; overflow, NaN and f8e8m0fnu as FloatSpecials says.
+// f32 to the pattern of a small float, in the low bits of an i8 (or an i16, for formats of more than 8 bits): rounded
+// to nearest, ties to even; overflow, NaN and f8e8m0fnu as FloatSpecials says.
 llvm::Value* EmitFloatToSmall(llvm::IRBuilderBase& b, llvm::Value* f32, const FloatFormat& format);
 
 // The pattern of a small float, in an integer of any width whose other bits are 0, to f32; exact.
 llvm::Value* EmitSmallToFloat(llvm::IRBuilderBase& b, llvm::Value* bits, const FloatFormat& format);
 
-// f32 to half and back. With F16C (`has_f16c`) one instruction, else arithmetic on bits: LLVM would call its run-time library.
+// f32 to half and back. With F16C (`has_f16c`) one instruction, else arithmetic on bits: LLVM would call its run-time
+// library.
 llvm::Value* EmitFloatToHalf(llvm::IRBuilderBase& b, llvm::Value* f32, bool has_f16c);
 llvm::Value* EmitHalfToFloat(llvm::IRBuilderBase& b, llvm::Value* half, bool has_f16c);
 

@@ -35,15 +35,17 @@ absl::StatusOr<std::unique_ptr<CodeMemory>> CodeMemory::Reserve(std::array<size_
   std::unique_ptr<CodeMemory> memory(new CodeMemory);
   for (size_t i = 0; i < bytes.size(); ++i) {
     if (bytes[i] >= kMaxRange || (memory->reserved_ += RoundUp(bytes[i], PageSize())) >= kMaxRange) {
-      return absl::ResourceExhaustedError(absl::StrCat("compiled code: expected less than ", kMaxRange, " bytes, came ", bytes[i],
-                                                       " in one section"));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("compiled code: expected less than ", kMaxRange, " bytes, came ", bytes[i], " in one section"));
     }
     memory->sections_[i].capacity = RoundUp(bytes[i], PageSize());
   }
   if (memory->reserved_ == 0) return memory;
-  void* base = mmap(nullptr, memory->reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* base =
+      mmap(nullptr, memory->reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
-    return absl::ResourceExhaustedError(absl::StrCat("compiled code: cannot map ", memory->reserved_, " bytes: ", strerror(errno)));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("compiled code: cannot map ", memory->reserved_, " bytes: ", strerror(errno)));
   }
   memory->base_ = static_cast<uint8_t*>(base);
   uint8_t* next = memory->base_;
@@ -62,8 +64,8 @@ absl::StatusOr<uint8_t*> CodeMemory::Allocate(CodeSection kind, size_t bytes, si
   Section& section = sections_[static_cast<size_t>(kind)];
   const size_t start = RoundUp(section.used, alignment);
   if (start > section.capacity || bytes > section.capacity - start) {
-    return absl::ResourceExhaustedError(absl::StrCat("compiled code: a section of ", section.capacity, " bytes has no room for ", bytes,
-                                                     " more after ", section.used));
+    return absl::ResourceExhaustedError(absl::StrCat("compiled code: a section of ", section.capacity,
+                                                     " bytes has no room for ", bytes, " more after ", section.used));
   }
   section.used = start + bytes;
   return section.begin + start;

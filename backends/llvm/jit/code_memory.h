@@ -15,8 +15,8 @@ namespace hilo::codegen {
 enum class CodeSection { kText, kReadOnly, kData };
 
 // One address range with a section for each protection. Its life has two phases: until Seal() all of it can be written
-// and nothing executed; from then on text is executed and read, read-only data is read, and only data is written. No page
-// is ever writable and executable. Three mappings, however many functions. Not thread-safe until sealed.
+// and nothing executed; from then on text is executed and read, read-only data is read, and only data is written. No
+// page is ever writable and executable. Three mappings, however many functions. Not thread-safe until sealed.
 class CodeMemory {
  public:
   // Reserves address space: `bytes[section]` for each section. Pages that are not touched cost no memory.

@@ -77,7 +77,8 @@ absl::StatusOr<CpuFeatures> FeaturesOf(absl::string_view cpu) {
   if (!generic->isCPUStringValid(ToStringRef(cpu))) {
     return absl::InvalidArgumentError(absl::StrCat(
         "expected the name of a processor for --cpu, such as native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4, haswell, "
-        "skylake-avx512, znver3 or znver4; came '", cpu, "'"));
+        "skylake-avx512, znver3 or znver4; came '",
+        cpu, "'"));
   }
   named.cpu = std::string(cpu);
   if (auto subtarget = Subtarget(named)) FillIsaBits(*subtarget, &named);
@@ -89,14 +90,17 @@ std::string CpuFeatures::ToText() const { return absl::StrCat(triple, " ", cpu, 
 absl::Status CheckRunsOnHost(const CpuFeatures& target) {
   const CpuFeatures& host = HostFeatures();
   if (target.triple != host.triple) {
-    return absl::FailedPreconditionError(absl::StrCat("code for ", target.triple, " cannot run on this machine, which is ", host.triple));
+    return absl::FailedPreconditionError(
+        absl::StrCat("code for ", target.triple, " cannot run on this machine, which is ", host.triple));
   }
   std::vector<std::string> missing;
   if (target.features.empty()) {  // the name says it all
     std::unique_ptr<llvm::MCSubtargetInfo> wanted = Subtarget(target), here = Subtarget(host);
-    if (wanted == nullptr || here == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", target.triple));
-    for (const char* feature : {"sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "avx512f", "avx512bw",
-                                "avx512dq", "avx512vl", "avx512cd", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile"}) {
+    if (wanted == nullptr || here == nullptr)
+      return absl::InternalError(absl::StrCat("no code generator for ", target.triple));
+    for (const char* feature :
+         {"sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "avx512f", "avx512bw",
+          "avx512dq", "avx512vl", "avx512cd", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile"}) {
       const std::string text = absl::StrCat("+", feature);
       if (wanted->checkFeatures(text) && !here->checkFeatures(text)) missing.push_back(feature);
     }
@@ -108,14 +112,15 @@ absl::Status CheckRunsOnHost(const CpuFeatures& target) {
     }
   }
   if (missing.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("code for ", target.cpu, " needs ", absl::StrJoin(missing, ", "), ", which this machine (",
-                                                    host.cpu, ") lacks"));
+  return absl::FailedPreconditionError(absl::StrCat("code for ", target.cpu, " needs ", absl::StrJoin(missing, ", "),
+                                                    ", which this machine (", host.cpu, ") lacks"));
 }
 
 absl::Status CheckTextRunsOnHost(absl::string_view text) {
   const std::vector<std::string> parts = absl::StrSplit(text, ' ');
   if (parts.size() != 3) {
-    return absl::InvalidArgumentError(absl::StrCat("expected a triple, the name of a processor and its features, came '", text, "'"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected a triple, the name of a processor and its features, came '", text, "'"));
   }
   const CpuFeatures target{.triple = parts[0], .cpu = parts[1], .features = parts[2]};
   if (target.triple == HostFeatures().triple && target.features.empty()) {

@@ -10,14 +10,14 @@
 namespace hilo::codegen {
 
 struct CpuFeatures {
-  std::string triple;          // "x86_64-pc-linux-gnu"
-  std::string cpu;             // LLVM's name: "znver4", "x86-64-v3"
-  std::string features;        // LLVM's list, "+avx2,+fma,-sse4a"; empty for a named cpu, whose name implies them
+  std::string triple;    // "x86_64-pc-linux-gnu"
+  std::string cpu;       // LLVM's name: "znver4", "x86-64-v3"
+  std::string features;  // LLVM's list, "+avx2,+fma,-sse4a"; empty for a named cpu, whose name implies them
   bool has_fma = false;
   bool has_f16c = false;
   bool has_sse41 = false;
-  bool has_avx512 = false;     // the F, BW, DQ and VL parts together
-  int vector_bits = 128;       // the widest registers that it pays to use: 512, 256 or 128
+  bool has_avx512 = false;  // the F, BW, DQ and VL parts together
+  int vector_bits = 128;    // the widest registers that it pays to use: 512, 256 or 128
 
   // "x86_64-pc-linux-gnu znver4 +avx2,+fma,-sse4a": all that decides what code is made.
   std::string ToText() const;

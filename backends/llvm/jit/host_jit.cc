@@ -1,7 +1,7 @@
-// Compiling is plain LLVM: verify, optimise, addPassesToEmitFile. Linking is one short-lived ORC session over JITLink: it
-// resolves what the objects want of each other, lays them out in one CodeMemory, and is gone before the code first runs, so
-// that an executable keeps nothing but its pages and a name table. The code stays writable and unexecutable until the last
-// object is fixed up, then changes protection once; hence the finalize step below does nothing.
+// Compiling is plain LLVM: verify, optimise, addPassesToEmitFile. Linking is one short-lived ORC session over JITLink:
+// it resolves what the objects want of each other, lays them out in one CodeMemory, and is gone before the code first
+// runs, so that an executable keeps nothing but its pages and a name table. The code stays writable and unexecutable
+// until the last object is fixed up, then changes protection once; hence the finalize step below does nothing.
 #include "backends/llvm/jit/host_jit.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 #include "backends/llvm/llvm_compat.h"
 #include "backends/llvm/math/vector_math.h"
 #include "llvm/ADT/BitmaskEnum.h"
-#include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
+#include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -64,7 +64,8 @@ absl::Status Verify(const llvm::Module& module) {
   return absl::InternalError(absl::StrCat("module ", module.getModuleIdentifier(), " is not valid: ", stream.str()));
 }
 
-absl::Status Emit(llvm::Module* module, llvm::TargetMachine* machine, llvm::CodeGenFileType type, llvm::SmallVectorImpl<char>* out) {
+absl::Status Emit(llvm::Module* module, llvm::TargetMachine* machine, llvm::CodeGenFileType type,
+                  llvm::SmallVectorImpl<char>* out) {
   llvm::raw_svector_ostream stream(*out);
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true)) {
@@ -96,7 +97,8 @@ class SlabMemoryManager : public jitlink::JITLinkMemoryManager {
       const uint64_t bytes = segment.ContentSize + segment.ZeroFillSize;
       absl::StatusOr<uint8_t*> at = memory_->Allocate(SectionFor(group), bytes, segment.Alignment.value());
       if (!at.ok()) {
-        return on_allocated(llvm::createStringError(llvm::inconvertibleErrorCode(), std::string(at.status().message())));
+        return on_allocated(
+            llvm::createStringError(llvm::inconvertibleErrorCode(), std::string(at.status().message())));
       }
       segment.WorkingMem = reinterpret_cast<char*>(*at);  // fresh pages: the zero fill is zero already
       segment.Addr = orc::ExecutorAddr::fromPtr(*at);
@@ -127,7 +129,8 @@ struct ObjectSummary {
 };
 
 absl::Status Summarize(llvm::MemoryBufferRef buffer, ObjectSummary* summary) {
-  llvm::Expected<std::unique_ptr<llvm::object::ObjectFile>> object = llvm::object::ObjectFile::createELFObjectFile(buffer);
+  llvm::Expected<std::unique_ptr<llvm::object::ObjectFile>> object =
+      llvm::object::ObjectFile::createELFObjectFile(buffer);
   if (!object) return ToStatus(object.takeError(), "object file");
   size_t undefined = 0;
   for (const llvm::object::ELFSymbolRef symbol : llvm::object::ELFObjectFileBase::elf_symbol_iterator_range(
@@ -164,15 +167,17 @@ void* AddressOf(void* (*function)(void*, const void*, size_t)) { return reinterp
 
 // What code generation itself may call.
 std::vector<HostSymbol> BuiltinSymbols() {
-  std::vector<HostSymbol> symbols = {{"memcpy", AddressOf(&memcpy)},
-                                     {"memmove", AddressOf(&memmove)},
-                                     {"memset", reinterpret_cast<void*>(static_cast<void* (*)(void*, int, size_t)>(&memset))}};
+  std::vector<HostSymbol> symbols = {
+      {"memcpy", AddressOf(&memcpy)},
+      {"memmove", AddressOf(&memmove)},
+      {"memset", reinterpret_cast<void*>(static_cast<void* (*)(void*, int, size_t)>(&memset))}};
   for (const MathSymbol& symbol : MathSymbols()) symbols.emplace_back(symbol.name, symbol.address);
   return symbols;
 }
 
 // The symbols that the objects want, with their addresses. Errors: Internal, naming all that nobody has.
-absl::StatusOr<orc::SymbolMap> Resolve(orc::ExecutionSession& session, const ObjectSummary& summary, absl::Span<const HostSymbol> symbols) {
+absl::StatusOr<orc::SymbolMap> Resolve(orc::ExecutionSession& session, const ObjectSummary& summary,
+                                       absl::Span<const HostSymbol> symbols) {
   const absl::flat_hash_set<absl::string_view> defined(summary.defined.begin(), summary.defined.end());
   absl::flat_hash_map<absl::string_view, void*> offered;
   static const std::vector<HostSymbol>* const builtin = new std::vector<HostSymbol>(BuiltinSymbols());
@@ -191,7 +196,8 @@ absl::StatusOr<orc::SymbolMap> Resolve(orc::ExecutionSession& session, const Obj
   }
   if (missing.empty()) return found;
   std::sort(missing.begin(), missing.end());
-  return absl::InternalError(absl::StrCat("compiled code refers to symbols that nobody defines: ", absl::StrJoin(missing, ", ")));
+  return absl::InternalError(
+      absl::StrCat("compiled code refers to symbols that nobody defines: ", absl::StrJoin(missing, ", ")));
 }
 
 // Runs one session from objects to addresses.
@@ -207,10 +213,11 @@ class Linker {
 
   orc::ExecutionSession& session() { return session_; }
 
-  absl::Status Link(absl::Span<const std::string> objects, orc::SymbolMap outside, const std::vector<std::string>& wanted,
-                    absl::flat_hash_map<std::string, void*>* addresses) {
+  absl::Status Link(absl::Span<const std::string> objects, orc::SymbolMap outside,
+                    const std::vector<std::string>& wanted, absl::flat_hash_map<std::string, void*>* addresses) {
     orc::JITDylib& dylib = session_.createBareJITDylib("code");
-    if (absl::Status s = ToStatus(dylib.define(orc::absoluteSymbols(std::move(outside))), "runtime symbols"); !s.ok()) return s;
+    if (absl::Status s = ToStatus(dylib.define(orc::absoluteSymbols(std::move(outside))), "runtime symbols"); !s.ok())
+      return s;
     for (const std::string& object : objects) {
       auto buffer = llvm::MemoryBuffer::getMemBuffer(object, "object", /*RequiresNullTerminator=*/false);
       if (absl::Status s = ToStatus(layer_.add(dylib, std::move(buffer)), "object file"); !s.ok()) return s;
@@ -218,7 +225,9 @@ class Linker {
     orc::SymbolLookupSet lookup;
     for (const std::string& name : wanted) lookup.add(session_.intern(name));
     auto found = session_.lookup({{&dylib, orc::JITDylibLookupFlags::MatchAllSymbols}}, std::move(lookup));
-    if (!found) return absl::InternalError(absl::StrCat("link: ", llvm::toString(found.takeError()), absl::StrJoin(reports_, "; ")));
+    if (!found)
+      return absl::InternalError(
+          absl::StrCat("link: ", llvm::toString(found.takeError()), absl::StrJoin(reports_, "; ")));
     for (const auto& [name, symbol] : *found) (*addresses)[(*name).str()] = symbol.getAddress().toPtr<void*>();
     return absl::OkStatus();
   }
@@ -247,7 +256,8 @@ absl::Status DumpForPerf(const ObjectSummary& summary, const absl::flat_hash_map
 
 HostModule::HostModule() = default;
 HostModule::HostModule(absl::string_view name)
-    : context(std::make_unique<llvm::LLVMContext>()), module(std::make_unique<llvm::Module>(ToStringRef(name), *context)) {}
+    : context(std::make_unique<llvm::LLVMContext>()),
+      module(std::make_unique<llvm::Module>(ToStringRef(name), *context)) {}
 HostModule::HostModule(HostModule&&) = default;
 HostModule& HostModule::operator=(HostModule&& other) {
   module = std::move(other.module);  // before its context
@@ -282,9 +292,11 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> HostJit::TakeMachine() {
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(cpu_.triple, error);
   if (target == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu_.triple, ": ", error));
-  const auto level = options_.opt_level == OptLevel::kNone ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(cpu_.triple, cpu_.cpu, cpu_.features, llvm::TargetOptions(),
-                                                                           llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
+  const auto level =
+      options_.opt_level == OptLevel::kNone ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(cpu_.triple, cpu_.cpu, cpu_.features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, level, /*JIT=*/true));
   if (machine == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu_.cpu));
   return machine;
 }
@@ -324,8 +336,9 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
     llvm::raw_svector_ostream stream(out);
     module.module->print(stream, nullptr);
   } else {
-    emitted = Emit(module.module.get(), machine.get(),
-                   output == Output::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile, &out);
+    emitted =
+        Emit(module.module.get(), machine.get(),
+             output == Output::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile, &out);
   }
   module.module.reset();
   ReturnMachine(std::move(machine));
@@ -334,9 +347,12 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
   return std::string(out.begin(), out.end());
 }
 
-absl::StatusOr<std::vector<std::string>> HostJit::CompileToObjects(std::vector<HostModule> modules, const ParallelRunner& parallel) {
+absl::StatusOr<std::vector<std::string>> HostJit::CompileToObjects(std::vector<HostModule> modules,
+                                                                   const ParallelRunner& parallel) {
   std::vector<absl::StatusOr<std::string>> results(modules.size(), absl::InternalError("module was not compiled"));
-  const std::function<void(size_t)> body = [&](size_t i) { results[i] = CompileOne(std::move(modules[i]), Output::kObject); };
+  const std::function<void(size_t)> body = [&](size_t i) {
+    results[i] = CompileOne(std::move(modules[i]), Output::kObject);
+  };
   if (parallel && modules.size() > 1) {
     parallel(modules.size(), body);
   } else {
@@ -350,7 +366,8 @@ absl::StatusOr<std::vector<std::string>> HostJit::CompileToObjects(std::vector<H
   return objects;
 }
 
-absl::StatusOr<std::unique_ptr<CompiledCode>> HostJit::LinkObjects(absl::Span<const std::string> objects, absl::Span<const HostSymbol> symbols) {
+absl::StatusOr<std::unique_ptr<CompiledCode>> HostJit::LinkObjects(absl::Span<const std::string> objects,
+                                                                   absl::Span<const HostSymbol> symbols) {
   if (!options_.cpu.empty()) {
     if (absl::Status s = CheckRunsOnHost(cpu_); !s.ok()) return s;
   }
@@ -367,7 +384,8 @@ absl::StatusOr<std::unique_ptr<CompiledCode>> HostJit::LinkObjects(absl::Span<co
   if (!linker.ok()) return linker.status();
   absl::StatusOr<orc::SymbolMap> outside = Resolve((*linker)->session(), summary, symbols);
   if (!outside.ok()) return outside.status();
-  if (absl::Status s = (*linker)->Link(objects, *std::move(outside), summary.defined, &code->symbols_); !s.ok()) return s;
+  if (absl::Status s = (*linker)->Link(objects, *std::move(outside), summary.defined, &code->symbols_); !s.ok())
+    return s;
   if (absl::Status s = code->memory_->Seal(); !s.ok()) return s;
   if (options_.perf_jitdump) {
     if (absl::Status s = DumpForPerf(summary, code->symbols_); !s.ok()) return s;
@@ -375,14 +393,19 @@ absl::StatusOr<std::unique_ptr<CompiledCode>> HostJit::LinkObjects(absl::Span<co
   return code;
 }
 
-absl::StatusOr<std::unique_ptr<CompiledCode>> HostJit::CompileModules(std::vector<HostModule> modules, absl::Span<const HostSymbol> symbols,
+absl::StatusOr<std::unique_ptr<CompiledCode>> HostJit::CompileModules(std::vector<HostModule> modules,
+                                                                      absl::Span<const HostSymbol> symbols,
                                                                       const ParallelRunner& parallel) {
   absl::StatusOr<std::vector<std::string>> objects = CompileToObjects(std::move(modules), parallel);
   if (!objects.ok()) return objects.status();
   return LinkObjects(*objects, symbols);
 }
 
-absl::StatusOr<std::string> HostJit::EmitAssembly(HostModule module) { return CompileOne(std::move(module), Output::kAssembly); }
-absl::StatusOr<std::string> HostJit::EmitOptimizedIr(HostModule module) { return CompileOne(std::move(module), Output::kIr); }
+absl::StatusOr<std::string> HostJit::EmitAssembly(HostModule module) {
+  return CompileOne(std::move(module), Output::kAssembly);
+}
+absl::StatusOr<std::string> HostJit::EmitOptimizedIr(HostModule module) {
+  return CompileOne(std::move(module), Output::kIr);
+}
 
 }  // namespace hilo::codegen

@@ -22,7 +22,8 @@ absl::StatusOr<HostModule> ParseIr(absl::string_view text) {
 HostModule MakeInvalidModule() {
   HostModule made("invalid");
   llvm::IRBuilder<> b(*made.context);
-  auto* function = llvm::Function::Create(llvm::FunctionType::get(b.getInt32Ty(), false), llvm::Function::ExternalLinkage, "f", made.module.get());
+  auto* function = llvm::Function::Create(llvm::FunctionType::get(b.getInt32Ty(), false),
+                                          llvm::Function::ExternalLinkage, "f", made.module.get());
   b.SetInsertPoint(llvm::BasicBlock::Create(*made.context, "entry", function));
   b.CreateRet(b.getInt64(0));
   return made;

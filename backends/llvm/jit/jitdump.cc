@@ -77,7 +77,9 @@ int OpenDump(const std::string& path) {
   header.timestamp = Now();
   std::string bytes;
   AppendBytes(header, &bytes);
-  if (WriteAll(fd, bytes) && mmap(nullptr, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED) return fd;
+  if (WriteAll(fd, bytes) && mmap(nullptr, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_EXEC,
+                                  MAP_PRIVATE, fd, 0) != MAP_FAILED)
+    return fd;
   close(fd);
   return -1;
 }

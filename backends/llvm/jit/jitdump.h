@@ -17,8 +17,8 @@ struct JitdumpFunction {
   size_t bytes = 0;
 };
 
-// Appends the functions, with their code, to this process's dump: $HILO_JITDUMP_DIR/jit-<pid>.dump (/tmp when the variable
-// is not set). The format is perf's jitdump, version 1. The file is opened by the first call. Thread-safe.
+// Appends the functions, with their code, to this process's dump: $HILO_JITDUMP_DIR/jit-<pid>.dump (/tmp when the
+// variable is not set). The format is perf's jitdump, version 1. The file is opened by the first call. Thread-safe.
 // Errors: Unavailable when the file cannot be written.
 absl::Status AppendToJitdump(absl::Span<const JitdumpFunction> functions);
 

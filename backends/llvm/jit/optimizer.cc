@@ -1,13 +1,13 @@
 // Our emitters make vector IR whose loops are already the right ones and whose values sit in allocas wherever that was
 // simpler to emit. So what is wanted of the middle end is little: allocas to registers, common subexpressions, loop
-// invariants (with scoped noalias) and folding. The loop vectoriser and the unroller are two thirds of O2's time and have
-// nothing to find; docs/measured_and_rejected.md has the figures for what else was tried.
+// invariants (with scoped noalias) and folding. The loop vectoriser and the unroller are two thirds of O2's time and
+// have nothing to find; docs/measured_and_rejected.md has the figures for what else was tried.
 #include "backends/llvm/jit/optimizer.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"

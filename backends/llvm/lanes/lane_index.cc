@@ -1,5 +1,6 @@
-// The index algebra. A regular index is value + offset + lane * stride, where only `value` is an LLVM value and all the rest is known here; the
-// constant part is kept apart so that equal indices have equal keys and a stencil's neighbours share their base.
+// The index algebra. A regular index is value + offset + lane * stride, where only `value` is an LLVM value and all the
+// rest is known here; the constant part is kept apart so that equal indices have equal keys and a stencil's neighbours
+// share their base.
 #include "backends/llvm/lanes/lane_index.h"
 
 #include <algorithm>
@@ -32,12 +33,15 @@ bool FitsInt32(const Range& range, int64_t offset) { return FitsInt32(range) && 
 // Lanes that are known to fit 32 bits, in as many. What was widened from them costs nothing.
 llvm::Value* Narrow(EmitterContext& context, llvm::Value* lanes) {
   llvm::Type* narrow = lanes->getType()->getWithNewBitWidth(32);
-  if (auto* widened = llvm::dyn_cast<llvm::CastInst>(lanes); widened != nullptr && widened->getSrcTy() == narrow && widened->isIntegerCast()) {
+  if (auto* widened = llvm::dyn_cast<llvm::CastInst>(lanes);
+      widened != nullptr && widened->getSrcTy() == narrow && widened->isIntegerCast()) {
     return widened->getOperand(0);
   }
   return context.b().CreateTrunc(lanes, narrow);
 }
-llvm::Value* Widen(EmitterContext& context, llvm::Value* lanes) { return context.b().CreateSExt(lanes, lanes->getType()->getWithNewBitWidth(64)); }
+llvm::Value* Widen(EmitterContext& context, llvm::Value* lanes) {
+  return context.b().CreateSExt(lanes, lanes->getType()->getWithNewBitWidth(64));
+}
 
 uint64_t Bits(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
@@ -52,14 +56,15 @@ llvm::Value* Once(EmitterContext& context, std::vector<uint64_t> key, F&& emit) 
 
 enum Operation : uint64_t { kAddValues, kAddOffset, kMul, kDiv, kFloorDiv, kLanes };
 
-// The quotient of a scalar base, rounded down. Lane 0 may be inactive, and the base of a strided index then negative, while
-// other lanes rely on it.
+// The quotient of a scalar base, rounded down. Lane 0 may be inactive, and the base of a strided index then negative,
+// while other lanes rely on it.
 llvm::Value* DivideBase(EmitterContext& context, llvm::Value* base, int64_t divisor, bool may_be_negative) {
   llvm::IRBuilder<>& b = context.b();
   llvm::Value* constant = context.Int64(divisor);
   return Once(context, {may_be_negative ? kFloorDiv : kDiv, Bits(base), static_cast<uint64_t>(divisor)}, [&] {
     if (!may_be_negative) return b.CreateUDiv(base, constant);
-    llvm::Value* down = b.CreateSelect(b.CreateICmpSLT(base, b.getInt64(0)), b.CreateSub(base, context.Int64(divisor - 1)), base);
+    llvm::Value* down =
+        b.CreateSelect(b.CreateICmpSLT(base, b.getInt64(0)), b.CreateSub(base, context.Int64(divisor - 1)), base);
     return b.CreateSDiv(down, constant);
   });
 }
@@ -137,13 +142,16 @@ llvm::Value* LaneIndex::Value(EmitterContext& context) const {
               [&] { return b.CreateAdd(context.Splat(base), Ramp(context, b.getInt64Ty(), stride_)); });
 }
 
-llvm::Value* LaneIndex::Value32(EmitterContext& context) const { return FitsInt32(range_) ? Lanes32(context) : nullptr; }
+llvm::Value* LaneIndex::Value32(EmitterContext& context) const {
+  return FitsInt32(range_) ? Lanes32(context) : nullptr;
+}
 
 llvm::Value* LaneIndex::Lanes32(EmitterContext& context) const {
   llvm::IRBuilder<>& b = context.b();
   if (arbitrary_) {
     llvm::Value* value = Narrow(context, value_);
-    return offset_ == 0 ? value : b.CreateAdd(value, llvm::ConstantInt::get(value->getType(), static_cast<uint64_t>(offset_)));
+    return offset_ == 0 ? value
+                        : b.CreateAdd(value, llvm::ConstantInt::get(value->getType(), static_cast<uint64_t>(offset_)));
   }
   llvm::Value* base = b.CreateTrunc(Base(context), b.getInt32Ty());
   if (stride_ == 0 || context.lanes.width == 1) return base;
@@ -160,9 +168,12 @@ LaneIndex LaneIndex::Add(EmitterContext& context, const LaneIndex& other) const 
   sum.arbitrary_ = arbitrary_ || other.arbitrary_;
   sum.offset_ = offset_ + other.offset_;
   if (sum.arbitrary_) {
-    const bool narrow = FitsInt32(range_, offset_) && FitsInt32(other.range_, other.offset_) && FitsInt32(sum.range_, sum.offset_);
+    const bool narrow =
+        FitsInt32(range_, offset_) && FitsInt32(other.range_, other.offset_) && FitsInt32(sum.range_, sum.offset_);
     const LaneIndex a = AddConstant(-offset_), c = other.AddConstant(-other.offset_);
-    const auto lanes = [&](const LaneIndex& index) { return context.Splat(narrow ? index.Lanes32(context) : index.Value(context)); };
+    const auto lanes = [&](const LaneIndex& index) {
+      return context.Splat(narrow ? index.Lanes32(context) : index.Value(context));
+    };
     sum.value_ = context.b().CreateAdd(lanes(a), lanes(c));
     if (narrow) sum.value_ = Widen(context, sum.value_);
     sum.multiple_of_ = 1;
@@ -201,7 +212,8 @@ LaneIndex LaneIndex::MulConstant(EmitterContext& context, int64_t factor) const 
     product.value_ = Once(context, {kMul, Bits(value_), static_cast<uint64_t>(factor)}, [&] {
       if (arbitrary_ && FitsInt32(range_, offset_) && FitsInt32(product.range_, product.offset_)) {
         llvm::Value* lanes = Narrow(context, value_);
-        return Widen(context, context.b().CreateMul(lanes, llvm::ConstantInt::get(lanes->getType(), static_cast<uint64_t>(factor))));
+        return Widen(context, context.b().CreateMul(
+                                  lanes, llvm::ConstantInt::get(lanes->getType(), static_cast<uint64_t>(factor))));
       }
       llvm::Value* by = context.Int64(factor);
       return context.b().CreateMul(value_, arbitrary_ ? context.Splat(by) : by);
@@ -210,8 +222,8 @@ LaneIndex LaneIndex::MulConstant(EmitterContext& context, int64_t factor) const 
   return product;
 }
 
-// Whether no two lanes of a regular index lie in different blocks [k * block, (k + 1) * block): the base is offset + a multiple of
-// multiple_of_, so its place in a block is known up to multiples of their common divisor.
+// Whether no two lanes of a regular index lie in different blocks [k * block, (k + 1) * block): the base is offset + a
+// multiple of multiple_of_, so its place in a block is known up to multiples of their common divisor.
 bool LaneIndex::LanesStayWithin(EmitterContext& context, int64_t block) const {
   const int64_t grain = std::gcd(multiple_of_, block);
   const int64_t first = FloorMod(offset_, grain);
@@ -251,7 +263,8 @@ LaneIndex LaneIndex::DivConstant(EmitterContext& context, int64_t divisor) const
       return b.CreateUDiv(value, context.Splat(context.Int64(divisor)));
     }
     llvm::Value* lanes = Lanes32(context);
-    return Widen(context, b.CreateUDiv(lanes, llvm::ConstantInt::get(lanes->getType(), static_cast<uint64_t>(divisor))));
+    return Widen(context,
+                 b.CreateUDiv(lanes, llvm::ConstantInt::get(lanes->getType(), static_cast<uint64_t>(divisor))));
   });
   return quotient;
 }
@@ -374,8 +387,8 @@ LaneIndex Index::Linear(EmitterContext& context, absl::Span<const int64_t> dimen
   return is_linear_ ? dims_[0] : FromDigits(context, dims_, dimensions);
 }
 
-// Dimensions are matched from the front: equal ones pass through, and runs of equal product are flattened and taken apart again, so that the lanes of an
-// untouched minor dimension stay as they are.
+// Dimensions are matched from the front: equal ones pass through, and runs of equal product are flattened and taken
+// apart again, so that the lanes of an untouched minor dimension stay as they are.
 Index Index::Reshape(EmitterContext& context, absl::Span<const int64_t> from, absl::Span<const int64_t> to) const {
   if (is_linear_) return FromLinear(dims_[0], to);
   for (int64_t size : to) {

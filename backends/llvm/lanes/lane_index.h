@@ -1,8 +1,9 @@
 // Indices of the lanes of a vector.
 //
-// A LaneIndex is one i64 a lane, in the most regular form that is known: uniform (one scalar), strided (scalar base + lane * constant), or arbitrary (a
-// vector). Regular forms survive addition and multiplication always, and division by a constant when the lanes are known not to cross a multiple of it;
-// this is what turns a reshape or a broadcast of a fused loop into vector loads rather than gathers.
+// A LaneIndex is one i64 a lane, in the most regular form that is known: uniform (one scalar), strided (scalar base +
+// lane * constant), or arbitrary (a vector). Regular forms survive addition and multiplication always, and division by
+// a constant when the lanes are known not to cross a multiple of it; this is what turns a reshape or a broadcast of a
+// fused loop into vector loads rather than gathers.
 #ifndef HILO_BACKENDS_LLVM_LANES_LANE_INDEX_H_
 #define HILO_BACKENDS_LLVM_LANES_LANE_INDEX_H_
 
@@ -23,14 +24,19 @@ class LaneIndex {
   struct Range {
     int64_t low = std::numeric_limits<int64_t>::min();
     int64_t high = std::numeric_limits<int64_t>::max();
-    bool Known() const { return low != std::numeric_limits<int64_t>::min() && high != std::numeric_limits<int64_t>::max(); }
+    bool Known() const {
+      return low != std::numeric_limits<int64_t>::min() && high != std::numeric_limits<int64_t>::max();
+    }
   };
 
   LaneIndex() = default;  // the constant 0
   static LaneIndex Constant(int64_t value);
-  // base + lane * stride. `base` is an i64, a multiple of `multiple_of`, and the index is within [0, limit) in active lanes if limit >= 0.
+  // base + lane * stride. `base` is an i64, a multiple of `multiple_of`, and the index is within [0, limit) in active
+  // lanes if limit >= 0.
   static LaneIndex Strided(llvm::Value* base, int64_t stride, int64_t multiple_of = 1, int64_t limit = -1);
-  static LaneIndex Uniform(llvm::Value* base, int64_t multiple_of = 1, int64_t limit = -1) { return Strided(base, 0, multiple_of, limit); }
+  static LaneIndex Uniform(llvm::Value* base, int64_t multiple_of = 1, int64_t limit = -1) {
+    return Strided(base, 0, multiple_of, limit);
+  }
   // A vector of i64 (or a scalar when width is 1).
   static LaneIndex Arbitrary(llvm::Value* values, int64_t limit = -1);
 
@@ -53,7 +59,8 @@ class LaneIndex {
   // All lanes: a scalar for uniform indices, else a vector.
   llvm::Value* Value(EmitterContext& context) const;
 
-  // The same as i32, for indices whose range is known to fit; vectors of i32 are cheaper to compare and to convert. Null if it is not known.
+  // The same as i32, for indices whose range is known to fit; vectors of i32 are cheaper to compare and to convert.
+  // Null if it is not known.
   llvm::Value* Value32(EmitterContext& context) const;
 
   LaneIndex Add(EmitterContext& context, const LaneIndex& other) const;
@@ -77,14 +84,14 @@ class LaneIndex {
 
   llvm::Value* value_ = nullptr;  // i64, or <width x i64> if arbitrary_; null is 0
   bool arbitrary_ = false;
-  int64_t offset_ = 0;            // added to value_
+  int64_t offset_ = 0;  // added to value_
   int64_t stride_ = 0;
-  int64_t multiple_of_ = 0;       // divides value_; 0 when value_ is null
+  int64_t multiple_of_ = 0;  // divides value_; 0 when value_ is null
   Range range_;
 };
 
-// A position in an array of known dimensions, row-major: an index a dimension, or one linear index from which they are derived when somebody asks.
-// Cheap to copy.
+// A position in an array of known dimensions, row-major: an index a dimension, or one linear index from which they are
+// derived when somebody asks. Cheap to copy.
 class Index {
  public:
   Index() = default;  // of a scalar

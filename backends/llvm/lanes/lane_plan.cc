@@ -1,5 +1,6 @@
-// How many lanes a loop should have. The minor-most dimension of the root carries the lanes; following it down through the fusion tells for every array in
-// memory whether its accesses are runs, equal for all lanes, strided, or anywhere. Arithmetic gains from lanes, scattered accesses lose.
+// How many lanes a loop should have. The minor-most dimension of the root carries the lanes; following it down through
+// the fusion tells for every array in memory whether its accesses are runs, equal for all lanes, strided, or anywhere.
+// Arithmetic gains from lanes, scattered accesses lose.
 #include "backends/llvm/lanes/lane_plan.h"
 
 #include <algorithm>
@@ -67,14 +68,18 @@ class LanePlan {
   void Access(const HloInstruction* instruction, LaneDim lanes) {
     if (lanes.dim == LaneDim::kNone || ShapeUtil::ElementsIn(instruction->shape()) == 1) return;
     int64_t stride = lanes.dim >= 0 ? lanes.step : kLargestShuffledStride + 1;
-    for (int64_t d = lanes.dim + 1; d < instruction->shape().rank() && stride <= kLargestShuffledStride; ++d) stride *= Bounded(instruction->shape().dimensions(d));
+    for (int64_t d = lanes.dim + 1; d < instruction->shape().rank() && stride <= kLargestShuffledStride; ++d)
+      stride *= Bounded(instruction->shape().dimensions(d));
     ++(stride <= kLargestShuffledStride ? runs_ : scattered_);
   }
 
-  void Operand(const HloInstruction* instruction, int64_t operand, LaneDim lanes) { work_.push_back({instruction->operand(operand), lanes}); }
+  void Operand(const HloInstruction* instruction, int64_t operand, LaneDim lanes) {
+    work_.push_back({instruction->operand(operand), lanes});
+  }
 
   void Follow(const HloInstruction* instruction, LaneDim lanes) {
-    if (instruction->opcode() == HloOpcode::kFusion) return work_.push_back({instruction->called_computation()->root_instruction(), lanes});
+    if (instruction->opcode() == HloOpcode::kFusion)
+      return work_.push_back({instruction->called_computation()->root_instruction(), lanes});
     if (instruction->shape().IsArray() && IsLeaf(instruction)) return Access(instruction, lanes);
     const LaneDim none{LaneDim::kNone}, anywhere{LaneDim::kAnywhere};
     auto mapped = [&](const std::vector<int64_t>& dims) {  // result dimension of each operand dimension
@@ -83,7 +88,8 @@ class LanePlan {
       return it == dims.end() ? none : LaneDim{it - dims.begin(), lanes.step};
     };
     switch (instruction->opcode()) {
-      case HloOpcode::kBroadcast: return Operand(instruction, 0, mapped(instruction->attrs<BroadcastAttrs>().dimensions));
+      case HloOpcode::kBroadcast:
+        return Operand(instruction, 0, mapped(instruction->attrs<BroadcastAttrs>().dimensions));
       case HloOpcode::kTranspose: {
         const auto& permutation = instruction->attrs<TransposeAttrs>().dimensions;
         return Operand(instruction, 0, lanes.dim < 0 ? lanes : LaneDim{permutation[lanes.dim], lanes.step});
@@ -91,15 +97,18 @@ class LanePlan {
       case HloOpcode::kBitcast:
       case HloOpcode::kReshape: return Operand(instruction, 0, Reshaped(instruction, lanes));
       case HloOpcode::kSlice:
-        if (lanes.dim >= 0) lanes.step = Bounded(lanes.step) * Bounded(instruction->attrs<SliceAttrs>().slice[lanes.dim].stride);
+        if (lanes.dim >= 0)
+          lanes.step = Bounded(lanes.step) * Bounded(instruction->attrs<SliceAttrs>().slice[lanes.dim].stride);
         return Operand(instruction, 0, lanes);
       case HloOpcode::kPad:
-        if (lanes.dim >= 0 && instruction->attrs<PadAttrs>().padding.dimensions[lanes.dim].interior_padding != 0) lanes = anywhere;
+        if (lanes.dim >= 0 && instruction->attrs<PadAttrs>().padding.dimensions[lanes.dim].interior_padding != 0)
+          lanes = anywhere;
         return Operand(instruction, 0, lanes);
       case HloOpcode::kGather: {
         if (lanes.dim == LaneDim::kNone) return Operand(instruction, 0, none);
         const LaneDim place = GatherLanes(instruction, lanes);
-        // The lanes read, clamp and scale their indices together, and more loads are under way at once: 1e6 of four bytes in 0.44 ms rather than 1.27.
+        // The lanes read, clamp and scale their indices together, and more loads are under way at once: 1e6 of four
+        // bytes in 0.44 ms rather than 1.27.
         if (place.dim == LaneDim::kAnywhere) arithmetic_ += kGatherArithmetic;
         return Operand(instruction, 0, place);
       }
@@ -117,14 +126,18 @@ class LanePlan {
       case HloOpcode::kDot: {
         ++arithmetic_;
         const auto& attrs = instruction->attrs<DotAttrs>();
-        const std::vector<int64_t> lhs = ResultDims(instruction->operand(0)->shape(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims, attrs.lhs_batch_dims.size());
+        const std::vector<int64_t> lhs = ResultDims(instruction->operand(0)->shape(), attrs.lhs_batch_dims,
+                                                    attrs.lhs_contracting_dims, attrs.lhs_batch_dims.size());
         Operand(instruction, 0, mapped(lhs));
-        return Operand(instruction, 1, mapped(ResultDims(instruction->operand(1)->shape(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims,
-                                                         instruction->operand(0)->shape().rank() - attrs.lhs_contracting_dims.size())));
+        return Operand(
+            instruction, 1,
+            mapped(ResultDims(instruction->operand(1)->shape(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims,
+                              instruction->operand(0)->shape().rank() - attrs.lhs_contracting_dims.size())));
       }
       default: break;
     }
-    if (IsElementwise(instruction->opcode()) && instruction->opcode() != HloOpcode::kCopy) arithmetic_ += static_cast<int64_t>(CostFacts(instruction->opcode()).operations);
+    if (IsElementwise(instruction->opcode()) && instruction->opcode() != HloOpcode::kCopy)
+      arithmetic_ += static_cast<int64_t>(CostFacts(instruction->opcode()).operations);
     for (int64_t i = 0; i < instruction->operand_count(); ++i) {
       const Shape& shape = instruction->operand(i)->shape();
       if (shape.IsArray() && shape.rank() == 0) continue;
@@ -148,8 +161,10 @@ class LanePlan {
     return {LaneDim::kAnywhere};
   }
 
-  // The result dimension of each dimension of a dot's operand, whose free ones begin at `next`; kAnywhere for the contracted ones.
-  static std::vector<int64_t> ResultDims(const Shape& operand, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting, int64_t next) {
+  // The result dimension of each dimension of a dot's operand, whose free ones begin at `next`; kAnywhere for the
+  // contracted ones.
+  static std::vector<int64_t> ResultDims(const Shape& operand, const std::vector<int64_t>& batch,
+                                         const std::vector<int64_t>& contracting, int64_t next) {
     std::vector<int64_t> dims(operand.rank(), LaneDim::kAnywhere);
     for (size_t i = 0; i < batch.size(); ++i) dims[batch[i]] = static_cast<int64_t>(i);
     for (int64_t d = 0; d < operand.rank(); ++d) {
@@ -164,7 +179,8 @@ class LanePlan {
     if (it == attrs.offset_dims.end()) return {LaneDim::kAnywhere};
     int64_t offset = it - attrs.offset_dims.begin();
     for (int64_t d = 0; d < gather->operand(0)->shape().rank(); ++d) {
-      if (absl::c_linear_search(attrs.collapsed_slice_dims, d) || absl::c_linear_search(attrs.operand_batching_dims, d)) continue;
+      if (absl::c_linear_search(attrs.collapsed_slice_dims, d) || absl::c_linear_search(attrs.operand_batching_dims, d))
+        continue;
       if (offset-- == 0) return {d, lanes.step};
     }
     return {LaneDim::kAnywhere};
@@ -229,7 +245,8 @@ bool IsFlat(const HloInstruction* root) {
     }
     if (!instruction->shape().IsArray() || ShapeUtil::ElementsIn(instruction->shape()) != count) return false;
     if (instruction->IsParameter() || instruction->IsConstant()) continue;
-    const bool scalar_broadcast = instruction->opcode() == HloOpcode::kBroadcast && ShapeUtil::ElementsIn(instruction->operand(0)->shape()) == 1;
+    const bool scalar_broadcast =
+        instruction->opcode() == HloOpcode::kBroadcast && ShapeUtil::ElementsIn(instruction->operand(0)->shape()) == 1;
     const bool reshape = instruction->opcode() == HloOpcode::kReshape || instruction->opcode() == HloOpcode::kBitcast ||
                          instruction->opcode() == HloOpcode::kOptimizationBarrier;
     const bool flat_iota = instruction->opcode() == HloOpcode::kIota && instruction->shape().rank() == 1;
@@ -251,8 +268,9 @@ int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool 
   if (!plan.Pays()) return 1;
   const int64_t widest = std::max(1, target.vector_bits / plan.widest_bits());
   // A masked vector is as good as a full one where masks are cheap.
-  const int64_t fitting = target.has_avx512 ? static_cast<int64_t>(absl::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(row, 64))))
-                                            : static_cast<int64_t>(absl::bit_floor(static_cast<uint64_t>(std::min<int64_t>(row, 64))));
+  const int64_t fitting =
+      target.has_avx512 ? static_cast<int64_t>(absl::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(row, 64))))
+                        : static_cast<int64_t>(absl::bit_floor(static_cast<uint64_t>(std::min<int64_t>(row, 64))));
   return static_cast<int>(std::min(widest, fitting));
 }
 

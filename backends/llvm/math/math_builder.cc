@@ -65,9 +65,10 @@ Value* MathBuilder::ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded) {
   const unsigned bits = lanes_ * (f64_ ? 64 : 32);
   if (target_.has_avx512 && lanes_ > 1 && (bits == 512 || bits == 256 || bits == 128)) {
     namespace intrinsic = llvm::Intrinsic;
-    const intrinsic::ID id = bits == 512   ? (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_512 : intrinsic::x86_avx512_mask_scalef_ps_512)
-                             : bits == 256 ? (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_256 : intrinsic::x86_avx512_mask_scalef_ps_256)
-                                           : (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_128 : intrinsic::x86_avx512_mask_scalef_ps_128);
+    const intrinsic::ID id =
+        bits == 512   ? (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_512 : intrinsic::x86_avx512_mask_scalef_ps_512)
+        : bits == 256 ? (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_256 : intrinsic::x86_avx512_mask_scalef_ps_256)
+                      : (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_128 : intrinsic::x86_avx512_mask_scalef_ps_128);
     llvm::Type* mask = b_.getIntNTy(lanes_ < 8 ? 8 : lanes_);
     std::vector<Value*> operands = {a, n, llvm::PoisonValue::get(type_), llvm::Constant::getAllOnesValue(mask)};
     constexpr int kCurrentRounding = 4;
@@ -83,12 +84,14 @@ Value* MathBuilder::ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded) {
   return Mul(Mul(a, first), second);
 }
 
-Value* MathBuilder::CallScalar(llvm::IRBuilderBase& b, absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type) {
+Value* MathBuilder::CallScalar(llvm::IRBuilderBase& b, absl::string_view symbol, absl::Span<Value* const> operands,
+                               bool symbol_has_own_type) {
   llvm::Type* element = type_->getScalarType();
   llvm::Type* called = symbol_has_own_type ? element : b.getDoubleTy();
   const std::vector<llvm::Type*> parameters(operands.size(), called);
   llvm::Module* module = b.GetInsertBlock()->getModule();
-  llvm::FunctionCallee callee = module->getOrInsertFunction(ToStringRef(symbol), llvm::FunctionType::get(called, parameters, false));
+  llvm::FunctionCallee callee =
+      module->getOrInsertFunction(ToStringRef(symbol), llvm::FunctionType::get(called, parameters, false));
   absl::InlinedVector<Value*, 2> widened;
   for (Value* operand : operands) widened.push_back(called == element ? operand : b.CreateFPExt(operand, called));
   llvm::CallInst* result = b.CreateCall(callee, llvm::ArrayRef<Value*>(widened.data(), widened.size()));
@@ -97,14 +100,16 @@ Value* MathBuilder::CallScalar(llvm::IRBuilderBase& b, absl::string_view symbol,
   return called == element ? static_cast<Value*>(result) : b.CreateFPTrunc(result, element);
 }
 
-// One function a module for each symbol and vector type, so that a cold path costs its user a call and not a call a lane.
+// One function a module for each symbol and vector type, so that a cold path costs its user a call and not a call a
+// lane.
 llvm::Function* MathBuilder::LaneLoop(absl::string_view symbol, size_t arity, bool symbol_has_own_type) {
   llvm::Function* caller = b_.GetInsertBlock()->getParent();
   llvm::Module* module = caller->getParent();
   const std::string name = absl::StrCat(symbol, ".v", lanes_, f64_ ? "f64" : "f32");
   if (llvm::Function* made = module->getFunction(name)) return made;
   const std::vector<llvm::Type*> parameters(arity, type_);
-  auto* loop = llvm::Function::Create(llvm::FunctionType::get(type_, parameters, false), llvm::Function::InternalLinkage, name, module);
+  auto* loop = llvm::Function::Create(llvm::FunctionType::get(type_, parameters, false),
+                                      llvm::Function::InternalLinkage, name, module);
   for (llvm::StringRef attribute : {"target-cpu", "target-features", "prefer-vector-width", "min-legal-vector-width"}) {
     if (caller->hasFnAttribute(attribute)) loop->addFnAttr(caller->getFnAttribute(attribute));
   }
@@ -142,10 +147,12 @@ llvm::Function* MathBuilder::LaneLoop(absl::string_view symbol, size_t arity, bo
 
 Value* MathBuilder::CallPerLane(absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type) {
   if (!type_->isVectorTy()) return CallScalar(b_, symbol, operands, symbol_has_own_type);
-  return b_.CreateCall(LaneLoop(symbol, operands.size(), symbol_has_own_type), llvm::ArrayRef<Value*>(operands.data(), operands.size()));
+  return b_.CreateCall(LaneLoop(symbol, operands.size(), symbol_has_own_type),
+                       llvm::ArrayRef<Value*>(operands.data(), operands.size()));
 }
 
-Value* MathBuilder::OrCall(Value* fast, Value* slow, absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type) {
+Value* MathBuilder::OrCall(Value* fast, Value* slow, absl::string_view symbol, absl::Span<Value* const> operands,
+                           bool symbol_has_own_type) {
   Value* any = type_->isVectorTy() ? b_.CreateOrReduce(slow) : slow;
   llvm::BasicBlock* head = b_.GetInsertBlock();
   llvm::Function* function = head->getParent();

@@ -78,21 +78,24 @@ class MathBuilder {
   Value* FlipSign(Value* a, Value* sign_bits) { return FromBits(b_.CreateXor(Bits(a), sign_bits)); }
   Value* SignBits(Value* a) { return b_.CreateAnd(Bits(a), I(f64_ ? INT64_MIN : int64_t{0x80000000})); }
 
-  // c[0] + c[1] x + ...: Horner in x squared on the even and the odd terms, which halves the chain of dependent operations.
+  // c[0] + c[1] x + ...: Horner in x squared on the even and the odd terms, which halves the chain of dependent
+  // operations.
   Value* Poly(Value* x, absl::Span<const double> coefficients);
 
   // a * 2^n, rounded once, for n of either sign up to twice the exponent range. `rounded` is n + round_magic().
   Value* ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded);
 
-  // `fast`, but in the lanes where `slow` is set what `symbol` (of f64 operands, unless `symbol_has_own_type`) gives for the operands.
-  // The call stands in a cold block behind one branch for all lanes.
-  Value* OrCall(Value* fast, Value* slow, absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type = false);
+  // `fast`, but in the lanes where `slow` is set what `symbol` (of f64 operands, unless `symbol_has_own_type`) gives
+  // for the operands. The call stands in a cold block behind one branch for all lanes.
+  Value* OrCall(Value* fast, Value* slow, absl::string_view symbol, absl::Span<Value* const> operands,
+                bool symbol_has_own_type = false);
   // `symbol` of the operands, lane by lane.
   Value* CallPerLane(absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type);
 
  private:
   llvm::Function* LaneLoop(absl::string_view symbol, size_t arity, bool symbol_has_own_type);
-  Value* CallScalar(llvm::IRBuilderBase& b, absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type);
+  Value* CallScalar(llvm::IRBuilderBase& b, absl::string_view symbol, absl::Span<Value* const> operands,
+                    bool symbol_has_own_type);
 
   llvm::IRBuilderBase& b_;
   llvm::IRBuilderBase::FastMathFlagGuard guard_;

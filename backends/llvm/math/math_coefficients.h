@@ -1,4 +1,5 @@
-// The polynomials of vector_math, lowest coefficient first. Written by fit_polynomials.py; the forms stand beside their uses.
+// The polynomials of vector_math, lowest coefficient first. Written by fit_polynomials.py; the forms stand beside their
+// uses.
 // clang-format off
 #ifndef HILO_BACKENDS_LLVM_MATH_MATH_COEFFICIENTS_H_
 #define HILO_BACKENDS_LLVM_MATH_MATH_COEFFICIENTS_H_

@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "backends/llvm/jit/host_jit.h"
 #include "backends/llvm/elements/small_float_emit.h"
+#include "backends/llvm/jit/host_jit.h"
 #include "backends/llvm/math/vector_math.h"
 
 namespace hilo::codegen {
@@ -27,7 +27,8 @@ struct MathKernelSpec {
 // The module "math_kernel" with one function of that name.
 absl::StatusOr<HostModule> BuildMathKernel(HostJit& jit, const MathKernelSpec& spec);
 
-// Conversion from f32 to the raw bits of `format` (one element a uint16_t for formats of 16 bits, else a uint8_t), or back.
+// Conversion from f32 to the raw bits of `format` (one element a uint16_t for formats of 16 bits, else a uint8_t), or
+// back.
 absl::StatusOr<HostModule> BuildConversionKernel(HostJit& jit, const FloatFormat& format, bool to_f32, int width);
 
 }  // namespace hilo::codegen

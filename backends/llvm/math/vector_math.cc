@@ -52,12 +52,16 @@ bool LooksIntoBits(MathFunction function, const MathBuilder& m) {
   }
 }
 
-// Whether `function` of a scalar is better computed in the first lane of a vector: integer operations on its bits would go by way of the general
-// registers, which costs some four cycles each way, and vectors have more instructions.
-bool WantsVector(MathFunction function, const MathBuilder& m) { return !m.type()->isVectorTy() && m.target().has_avx512 && LooksIntoBits(function, m); }
+// Whether `function` of a scalar is better computed in the first lane of a vector: integer operations on its bits would
+// go by way of the general registers, which costs some four cycles each way, and vectors have more instructions.
+bool WantsVector(MathFunction function, const MathBuilder& m) {
+  return !m.type()->isVectorTy() && m.target().has_avx512 && LooksIntoBits(function, m);
+}
 
 llvm::Type* VectorOf(const MathBuilder& m) { return llvm::FixedVectorType::get(m.type(), m.f64() ? 2 : 4); }
-Value* InFirstLane(MathBuilder& m, Value* x) { return m.ir().CreateInsertElement(llvm::PoisonValue::get(VectorOf(m)), x, uint64_t{0}); }
+Value* InFirstLane(MathBuilder& m, Value* x) {
+  return m.ir().CreateInsertElement(llvm::PoisonValue::get(VectorOf(m)), x, uint64_t{0});
+}
 
 struct FunctionRow {
   MathFunction function;
@@ -119,7 +123,8 @@ MathTarget MathTarget::Of(const CpuFeatures& cpu) { return {.has_fma = cpu.has_f
 Value* EmitUnary(MathFunction function, llvm::IRBuilderBase& b, Value* x, const MathTarget& target) {
   MathBuilder m(b, x->getType(), target);
   namespace intrinsic = llvm::Intrinsic;
-  if (WantsVector(function, m)) return b.CreateExtractElement(EmitUnary(function, b, InFirstLane(m, x), target), uint64_t{0});
+  if (WantsVector(function, m))
+    return b.CreateExtractElement(EmitUnary(function, b, InFirstLane(m, x), target), uint64_t{0});
   switch (function) {
     case MathFunction::kAcos: return EmitAcos(m, x);
     case MathFunction::kAcosh: return EmitAcosh(m, x);
@@ -160,7 +165,8 @@ Value* EmitBinary(MathFunction function, llvm::IRBuilderBase& b, Value* lhs, Val
     if (Value* power = EmitPowerByRoots(m, lhs, rhs)) return power;
   }
   if (WantsVector(function, m)) {
-    return b.CreateExtractElement(EmitBinary(function, b, InFirstLane(m, lhs), InFirstLane(m, rhs), target), uint64_t{0});
+    return b.CreateExtractElement(EmitBinary(function, b, InFirstLane(m, lhs), InFirstLane(m, rhs), target),
+                                  uint64_t{0});
   }
   if (function == MathFunction::kAtan2) return EmitAtan2(m, lhs, rhs);
   if (function == MathFunction::kPower) return EmitPower(m, lhs, rhs);

@@ -1,10 +1,11 @@
 // Mathematical functions as inline LLVM IR, on a scalar or a fixed vector of f32 or f64.
 //
-// A lane's result depends on that lane's argument only: it is the same at every vector width, on every instruction set with
-// fused multiply-add, and whatever the builder's fast-math flags are (they are put aside inside). NaN gives NaN, infinities,
-// signed zeros and overflow are those of C's <math.h>, subnormal arguments and results are kept. Errors in ULP stand in
-// docs/numerics.md. All of it is branch-free but for sin, cos, tan and remainder, which leave the fast path for arguments that are
-// huge: these functions may end the builder's current block and go on in a new one, so that callers ask GetInsertBlock() afterwards.
+// A lane's result depends on that lane's argument only: it is the same at every vector width, on every instruction set
+// with fused multiply-add, and whatever the builder's fast-math flags are (they are put aside inside). NaN gives NaN,
+// infinities, signed zeros and overflow are those of C's <math.h>, subnormal arguments and results are kept. Errors in
+// ULP stand in docs/numerics.md. All of it is branch-free but for sin, cos, tan and remainder, which leave the fast
+// path for arguments that are huge: these functions may end the builder's current block and go on in a new one, so that
+// callers ask GetInsertBlock() afterwards.
 #ifndef HILO_BACKENDS_LLVM_MATH_VECTOR_MATH_H_
 #define HILO_BACKENDS_LLVM_MATH_VECTOR_MATH_H_
 
@@ -25,10 +26,36 @@ struct CpuFeatures;
 
 enum class MathFunction {
   // One operand.
-  kAcos, kAcosh, kAsin, kAsinh, kAtan, kAtanh, kCbrt, kCeil, kCos, kCosh, kErf, kExp, kExpm1, kFloor, kLog, kLog1p, kLogistic,
-  kRoundNearestAfz, kRoundNearestEven, kRsqrt, kSign, kSin, kSinh, kSqrt, kTan, kTanh,
+  kAcos,
+  kAcosh,
+  kAsin,
+  kAsinh,
+  kAtan,
+  kAtanh,
+  kCbrt,
+  kCeil,
+  kCos,
+  kCosh,
+  kErf,
+  kExp,
+  kExpm1,
+  kFloor,
+  kLog,
+  kLog1p,
+  kLogistic,
+  kRoundNearestAfz,
+  kRoundNearestEven,
+  kRsqrt,
+  kSign,
+  kSin,
+  kSinh,
+  kSqrt,
+  kTan,
+  kTanh,
   // Two operands.
-  kAtan2, kPower, kRemainder,
+  kAtan2,
+  kPower,
+  kRemainder,
 };
 
 inline constexpr int kMathFunctionCount = static_cast<int>(MathFunction::kRemainder) + 1;
@@ -48,9 +75,10 @@ struct MathTarget {
 // `function` of one operand at `x`. The builder must stand in a function of a module whose data layout is set.
 llvm::Value* EmitUnary(MathFunction function, llvm::IRBuilderBase& b, llvm::Value* x, const MathTarget& target);
 
-// atan2(y, x), power(base, exponent), remainder(dividend, divisor); operands of one type. The remainder has the sign of the
-// dividend, as C's fmod.
-llvm::Value* EmitBinary(MathFunction function, llvm::IRBuilderBase& b, llvm::Value* lhs, llvm::Value* rhs, const MathTarget& target);
+// atan2(y, x), power(base, exponent), remainder(dividend, divisor); operands of one type. The remainder has the sign of
+// the dividend, as C's fmod.
+llvm::Value* EmitBinary(MathFunction function, llvm::IRBuilderBase& b, llvm::Value* lhs, llvm::Value* rhs,
+                        const MathTarget& target);
 
 // The functions of the process that the code above may call, and the ones LLVM itself calls for its intrinsics.
 struct MathSymbol {

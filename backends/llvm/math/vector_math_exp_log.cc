@@ -1,6 +1,7 @@
-// exp: x = n ln2 + r with |r| <= ln2 / 2, and e^r - 1 = r + r^2 Q(r). log: x = 2^e m with m in [sqrt 1/2, sqrt 2), f = m - 1.
-// In f32, log m = f - f^2/2 + f^3 P(f); in f64, where that takes twenty terms, s = f / (2 + f) and log m = 2 s + s^3 P(s^2).
-// ln2 is a sum of two numbers, the first so short that its product with n is exact even without fused multiply-add.
+// exp: x = n ln2 + r with |r| <= ln2 / 2, and e^r - 1 = r + r^2 Q(r). log: x = 2^e m with m in [sqrt 1/2, sqrt 2), f =
+// m - 1. In f32, log m = f - f^2/2 + f^3 P(f); in f64, where that takes twenty terms, s = f / (2 + f) and log m = 2 s +
+// s^3 P(s^2). ln2 is a sum of two numbers, the first so short that its product with n is exact even without fused
+// multiply-add.
 #include "absl/types/span.h"
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/vector_math_families.h"

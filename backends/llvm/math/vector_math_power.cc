@@ -1,5 +1,6 @@
-// Powers. Of most constants that programs have for exponents, multiples of a half or a quarter, a few products, roots and quotients: at most four
-// roundings each, and no intermediate overflows or loses bits where the result does not. Any other in f32 is 2^(y log2 x), computed in f64.
+// Powers. Of most constants that programs have for exponents, multiples of a half or a quarter, a few products, roots
+// and quotients: at most four roundings each, and no intermediate overflows or loses bits where the result does not.
+// Any other in f32 is 2^(y log2 x), computed in f64.
 #include <cmath>
 #include <optional>
 
@@ -19,7 +20,8 @@ std::optional<double> UniformExponent(Value* y) {
   if (constant != nullptr && constant->getType()->isVectorTy()) constant = constant->getSplatValue();
   const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
   if (number == nullptr) return std::nullopt;
-  return number->getType()->isDoubleTy() ? number->getValueAPF().convertToDouble() : number->getValueAPF().convertToFloat();
+  return number->getType()->isDoubleTy() ? number->getValueAPF().convertToDouble()
+                                         : number->getValueAPF().convertToFloat();
 }
 
 // x^y of integers -3 ... 4; null for others.

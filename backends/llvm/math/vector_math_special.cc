@@ -1,7 +1,7 @@
 // erf |x| = 1 - e^g with g = log erfc |x|: one polynomial on the whole range, where erf itself would take a
-// polynomial and a quotient on three. The relative error stays small near zero because e^g - 1 is computed as expm1, and
-// far out because there the error of g is multiplied by erfc.
-// cbrt: y ~ x^(-1/3) out of the bits of x, improved by the series (1 - h)^(-1/3) in h = 1 - x y^3, without a division.
+// polynomial and a quotient on three. The relative error stays small near zero because e^g - 1 is computed as expm1,
+// and far out because there the error of g is multiplied by erfc. cbrt: y ~ x^(-1/3) out of the bits of x, improved by
+// the series (1 - h)^(-1/3) in h = 1 - x y^3, without a division.
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/vector_math_families.h"
 

@@ -80,10 +80,10 @@ absl::StatusOr<std::string> ValueText(const Attribute& value, int depth) {
     case Attribute::Kind::kBool: return std::string(value.integer != 0 ? "true" : "false");
     case Attribute::Kind::kInteger:
       if (value.type->kind != Type::Kind::kElement) break;
-      return absl::StrCat(value.type->element == U64 ? absl::StrCat(static_cast<uint64_t>(value.integer)) : absl::StrCat(value.integer), " : ",
-                          ElementText(*value.type));
-    case Attribute::Kind::kFloat:
-      return absl::StrCat(FloatText(value.number), " : ", ElementText(*value.type));
+      return absl::StrCat(
+          value.type->element == U64 ? absl::StrCat(static_cast<uint64_t>(value.integer)) : absl::StrCat(value.integer),
+          " : ", ElementText(*value.type));
+    case Attribute::Kind::kFloat: return absl::StrCat(FloatText(value.number), " : ", ElementText(*value.type));
     case Attribute::Kind::kString:
     case Attribute::Kind::kEnum: return Quoted(value.text);
     case Attribute::Kind::kDictionary: return DictionaryText(value, depth);
@@ -120,7 +120,8 @@ std::string FrontendAttributesText(const Attribute& dictionary) {
   std::string text = "{";
   for (const NamedAttribute& entry : dictionary.entries) {
     // Names stand in HLO's text without quotes.
-    const bool is_word = std::all_of(entry.name.begin(), entry.name.end(), [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("_.-:/", c); });
+    const bool is_word = std::all_of(entry.name.begin(), entry.name.end(),
+                                     [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("_.-:/", c); });
     if (entry.value->kind != Attribute::Kind::kString || !is_word) continue;
     absl::StrAppend(&text, text.size() > 1 ? "," : "", entry.name, "=", FieldToText(std::string(entry.value->text)));
   }

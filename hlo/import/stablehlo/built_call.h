@@ -12,8 +12,8 @@ namespace hilo::stablehlo {
 // A parameter for each of `values`.
 std::vector<XlaOp> ParametersFor(absl::Span<HloInstruction* const> values, XlaBuilder* builder);
 
-// Calls what has been built on `values`; its elements if it is a tuple. Errors: those of the ops built, InvalidArgument unless the operation has as
-// many results.
+// Calls what has been built on `values`; its elements if it is a tuple. Errors: those of the ops built, InvalidArgument
+// unless the operation has as many results.
 absl::StatusOr<Results> CallBuilt(OpConversion& c, absl::Span<HloInstruction* const> values, XlaBuilder* builder);
 
 }  // namespace hilo::stablehlo

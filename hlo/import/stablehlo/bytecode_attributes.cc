@@ -22,8 +22,9 @@ const std::vector<EnumCode>& VhloEnums() {
   static const auto* const enums = new std::vector<EnumCode>{
       {3, {"EQ", "NE", "GE", "GT", "LE", "LT"}},
       {4, {"NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"}},
-      {5, {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING", "API_VERSION_STATUS_RETURNING_UNIFIED",
-           "API_VERSION_TYPED_FFI"}},
+      {5,
+       {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
+        "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI"}},
       {7, {"FFT", "IFFT", "RFFT", "IRFFT"}},
       {11, {"DEFAULT", "HIGH", "HIGHEST"}},
       {12, {"DEFAULT", "THREE_FRY", "PHILOX"}},
@@ -132,7 +133,8 @@ void BytecodeEntries::VhloAttribute(uint64_t code, Attribute* attribute, Bytecod
   for (const EnumCode& known : VhloEnums()) {
     if (known.code != code) continue;
     const uint64_t value = cursor.Varint();
-    if (value >= known.names.size() || known.names[value].empty()) return cursor.Fail(absl::StrCat("an enumeration has no value ", value));
+    if (value >= known.names.size() || known.names[value].empty())
+      return cursor.Fail(absl::StrCat("an enumeration has no value ", value));
     attribute->kind = Kind::kEnum;
     attribute->text = known.names[value];
     return;
@@ -266,9 +268,11 @@ void BytecodeEntries::BuiltinAttribute(uint64_t code, Attribute* attribute, Byte
       const uint64_t count = cursor.Varint();
       attribute->text = cursor.Bytes(cursor.Varint());
       if (!cursor.ok()) return;
-      if (element->kind != Type::Kind::kElement || count > attribute->text.size()) return cursor.Fail("an array that does not fit its bytes");
+      if (element->kind != Type::Kind::kElement || count > attribute->text.size())
+        return cursor.Fail("an array that does not fit its bytes");
       Type* type = module_.AddType();
-      if (absl::Status status = SetTensor(element->element, {static_cast<int64_t>(count)}, {}, type); !status.ok()) cursor.Fail(status.message());
+      if (absl::Status status = SetTensor(element->element, {static_cast<int64_t>(count)}, {}, type); !status.ok())
+        cursor.Fail(status.message());
       attribute->type = type;
       return;
     }
@@ -359,7 +363,8 @@ absl::Status BytecodeEntries::DecodeAttribute(const EncodedEntry& entry, bool st
     return cursor.status();
   }
   const uint64_t code = cursor.Varint();
-  const bool is_string = (entry.dialect == "vhlo" && code == 14) || (entry.dialect == "builtin" && (code == 2 || code == 3));
+  const bool is_string =
+      (entry.dialect == "vhlo" && code == 14) || (entry.dialect == "builtin" && (code == 2 || code == 3));
   if (is_string != strings_only) return cursor.status();
   if (entry.dialect == "vhlo") {
     VhloAttribute(code, attribute, cursor);

@@ -23,7 +23,8 @@ uint8_t BytecodeCursor::Byte() {
 }
 
 absl::string_view BytecodeCursor::Bytes(uint64_t count) {
-  if (ok() && count > end_ - position_) Fail(absl::StrCat("expected ", count, " bytes, but ", end_ - position_, " are left"));
+  if (ok() && count > end_ - position_)
+    Fail(absl::StrCat("expected ", count, " bytes, but ", end_ - position_, " are left"));
   if (!ok()) return {};
   const absl::string_view taken = bytes_.substr(position_, count);
   position_ += count;
@@ -79,7 +80,8 @@ std::vector<int64_t> BytecodeCursor::SparseList() {
 }
 
 uint64_t BytecodeCursor::CheckCount(uint64_t count) {
-  if (ok() && count > end_ - position_) Fail(absl::StrCat("a list of ", count, " elements, but ", end_ - position_, " bytes are left"));
+  if (ok() && count > end_ - position_)
+    Fail(absl::StrCat("a list of ", count, " elements, but ", end_ - position_, " bytes are left"));
   return ok() ? count : 0;
 }
 
@@ -110,7 +112,8 @@ BytecodeCursor::Section BytecodeCursor::ReadSection() {
   const uint64_t length = Varint();
   if (id & 0x80) {
     const uint64_t alignment = Varint();
-    if (alignment == 0 || (alignment & (alignment - 1)) != 0) Fail(absl::StrCat("an alignment of ", alignment, ", not a power of two"));
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+      Fail(absl::StrCat("an alignment of ", alignment, ", not a power of two"));
     while (ok() && position_ % alignment != 0) {
       if (Byte() != 0xCB) Fail("expected padding (CB)");
     }

@@ -11,8 +11,8 @@
 
 namespace hilo::stablehlo {
 
-// A place in the bytes of a program, and an end. The first error is kept, as in a stream: reads behind it give zeros and empty lists, so
-// loops end, and the caller asks for status() where it matters.
+// A place in the bytes of a program, and an end. The first error is kept, as in a stream: reads behind it give zeros
+// and empty lists, so loops end, and the caller asks for status() where it matters.
 class BytecodeCursor {
  public:
   BytecodeCursor() = default;
@@ -30,7 +30,8 @@ class BytecodeCursor {
 
   uint8_t Byte();
   absl::string_view Bytes(uint64_t count);
-  // The number of trailing zero bits of the first byte is the number of bytes that follow; the value is what lies above them.
+  // The number of trailing zero bits of the first byte is the number of bytes that follow; the value is what lies above
+  // them.
   uint64_t Varint();
   // Zigzag: 0, -1, 1, -2 ...
   int64_t SignedVarint();

@@ -19,14 +19,15 @@ struct EncodedEntry {
   bool has_encoding = false;  // else MLIR text
 };
 
-// Entries by number. Every attribute and type has its place in the module before any is decoded; so entries may name each other in any order,
-// and decoding follows no reference.
+// Entries by number. Every attribute and type has its place in the module before any is decoded; so entries may name
+// each other in any order, and decoding follows no reference.
 class BytecodeEntries {
  public:
   BytecodeEntries(absl::string_view bytes, const std::vector<absl::string_view>& strings, MlirModule* module)
       : bytes_(bytes), strings_(strings), module_(*module) {}
 
-  // Decodes all entries. Errors: InvalidArgument naming the byte. Kinds of attributes and types that are not known become kForeign.
+  // Decodes all entries. Errors: InvalidArgument naming the byte. Kinds of attributes and types that are not known
+  // become kForeign.
   absl::Status Decode(const std::vector<EncodedEntry>& attributes, const std::vector<EncodedEntry>& types);
 
   // The entry whose number `cursor` reads. Null, and an error kept in the cursor, if there is none.
@@ -40,10 +41,10 @@ class BytecodeEntries {
   // What a type says before the types and attributes that it names are looked up.
   struct RawType {
     enum class Form { kDone, kComplex, kTensor, kTuple, kFunction, kFuture } form = Form::kDone;
-    int bits = 0;               // of an element type
+    int bits = 0;  // of an element type
     bool is_unsigned = false;
     std::vector<int64_t> dimensions;
-    int64_t encoding = -1;      // an attribute's number
+    int64_t encoding = -1;  // an attribute's number
     std::vector<uint64_t> inputs, results;
     size_t begin = 0;
   };

@@ -1,8 +1,8 @@
 // The container: sections, the table of operation names, and the operations with their regions.
 //
-// Values have no names: they are numbered in the order of their definition, anew in every operation that is isolated from what lies around
-// it. A region takes the numbers that follow those of the regions around it, and gives them back at its end. Regions are walked with a stack
-// of our own, for they may be nested as deeply as the program is long.
+// Values have no names: they are numbered in the order of their definition, anew in every operation that is isolated
+// from what lies around it. A region takes the numbers that follow those of the regions around it, and gives them back
+// at its end. Regions are walked with a stack of our own, for they may be nested as deeply as the program is long.
 #include "hlo/import/stablehlo/bytecode_reader.h"
 
 #include <array>
@@ -21,13 +21,27 @@ namespace hilo::stablehlo {
 namespace {
 
 enum SectionId : uint8_t {
-  kStrings, kDialects, kEntries, kEntryOffsets, kIr, kResources, kResourceOffsets, kDialectVersions, kProperties, kSectionCount
+  kStrings,
+  kDialects,
+  kEntries,
+  kEntryOffsets,
+  kIr,
+  kResources,
+  kResourceOffsets,
+  kDialectVersions,
+  kProperties,
+  kSectionCount
 };
 constexpr uint64_t kNewestVersion = 6;
 
 // Bits of an operation's mask.
 enum : uint8_t {
-  kHasAttributes = 0x01, kHasResults = 0x02, kHasOperands = 0x04, kHasSuccessors = 0x08, kHasRegions = 0x10, kHasUseOrders = 0x20,
+  kHasAttributes = 0x01,
+  kHasResults = 0x02,
+  kHasOperands = 0x04,
+  kHasSuccessors = 0x08,
+  kHasRegions = 0x10,
+  kHasUseOrders = 0x20,
   kHasProperties = 0x40
 };
 
@@ -52,7 +66,8 @@ struct OpName {
 
 class BytecodeReader {
  public:
-  BytecodeReader(absl::string_view bytes, MlirModule* module) : bytes_(bytes), module_(*module), entries_(bytes, strings_, module) {}
+  BytecodeReader(absl::string_view bytes, MlirModule* module)
+      : bytes_(bytes), module_(*module), entries_(bytes, strings_, module) {}
 
   absl::Status Read() {
     BytecodeCursor cursor(bytes_, 0, bytes_.size());
@@ -97,7 +112,8 @@ class BytecodeReader {
   };
 
   BytecodeCursor InSection(SectionId id) const {
-    return sections_[id].has_value() ? BytecodeCursor(bytes_, sections_[id]->begin, sections_[id]->end) : BytecodeCursor(bytes_, 0, 0);
+    return sections_[id].has_value() ? BytecodeCursor(bytes_, sections_[id]->begin, sections_[id]->end)
+                                     : BytecodeCursor(bytes_, 0, 0);
   }
 
   // Lengths, the last string's first; then the strings, each with its NUL.
@@ -169,7 +185,8 @@ class BytecodeReader {
         const absl::string_view dialect = DialectAt(cursor.Varint(), cursor);
         for (uint64_t left = cursor.Count(); left > 0 && cursor.ok(); --left) {
           const auto [size, has_encoding] = cursor.FlaggedVarint();
-          if (size > sections_[kEntries]->end - position) cursor.Fail("an attribute or type behind the end of its section");
+          if (size > sections_[kEntries]->end - position)
+            cursor.Fail("an attribute or type behind the end of its section");
           if (!cursor.ok()) break;
           lists[kind].push_back({dialect, position, position + size, has_encoding});
           position += size;
@@ -229,7 +246,8 @@ class BytecodeReader {
 
   absl::Status EndRegion() {
     Frame& frame = frames_.back();
-    if (frame.next_value != frame.end_value) cursors_.back().Fail("a region that defines fewer values than it announced");
+    if (frame.next_value != frame.end_value)
+      cursors_.back().Fail("a region that defines fewer values than it announced");
     HILO_RETURN_IF_ERROR(cursors_.back().status());
     scopes_.back().resize(frame.first_value);
     if (--frame.regions_left > 0) return StartRegion(frame);
@@ -264,7 +282,8 @@ class BytecodeReader {
 
   absl::StatusOr<Value*> Define(Frame& frame, const Type* type) {
     BytecodeCursor& cursor = cursors_.back();
-    if (cursor.ok() && frame.next_value >= frame.end_value) cursor.Fail("a region that defines more values than it announced");
+    if (cursor.ok() && frame.next_value >= frame.end_value)
+      cursor.Fail("a region that defines more values than it announced");
     if (!cursor.ok()) return cursor.status();
     Value* value = module_.AddValue();
     value->type = type;
@@ -303,7 +322,8 @@ class BytecodeReader {
     operation->location = entries_.ReadAttribute(cursor);
     if (mask & kHasAttributes) {
       const Attribute* dictionary = entries_.ReadAttribute(cursor);
-      if (cursor.ok() && dictionary->kind != Attribute::Kind::kDictionary) cursor.Fail("expected a dictionary of attributes");
+      if (cursor.ok() && dictionary->kind != Attribute::Kind::kDictionary)
+        cursor.Fail("expected a dictionary of attributes");
       if (cursor.ok()) operation->attributes = dictionary->entries;
     }
     if (mask & kHasProperties) HILO_RETURN_IF_ERROR(ReadRecord(op_name, cursor, operation));
@@ -320,7 +340,8 @@ class BytecodeReader {
     }
     if (mask & kHasOperands) ReadOperands(cursor, operation);
     if (mask & kHasSuccessors) {
-      if (cursor.Count() > 0) return Unimplemented("operation ", op_name.in_bytecode, " with successors: control flow between blocks");
+      if (cursor.Count() > 0)
+        return Unimplemented("operation ", op_name.in_bytecode, " with successors: control flow between blocks");
     }
     if (mask & kHasUseOrders) SkipUseOrders(results, cursor);
     HILO_RETURN_IF_ERROR(cursor.status());
@@ -333,7 +354,8 @@ class BytecodeReader {
     const size_t defined = operation->results.size();
     for (uint64_t i = 0; i < count && cursor.ok(); ++i) {
       const uint64_t number = cursor.Varint();
-      if (number >= values.size() || values[number] == nullptr || (defined > 0 && values[number]->defined_by == operation)) {
+      if (number >= values.size() || values[number] == nullptr ||
+          (defined > 0 && values[number]->defined_by == operation)) {
         cursor.Fail(absl::StrCat("value ", number, " is not defined before ", operation->name, " uses it"));
         return;
       }
@@ -357,7 +379,8 @@ class BytecodeReader {
       cursors_.push_back(cursors_.back().Inside(section));
     }
     if (isolated) scopes_.emplace_back();
-    frames_.push_back({.operation = operation, .regions_left = regions, .isolated = isolated, .own_section = own_section});
+    frames_.push_back(
+        {.operation = operation, .regions_left = regions, .isolated = isolated, .own_section = own_section});
     return StartRegion(frames_.back());
   }
 

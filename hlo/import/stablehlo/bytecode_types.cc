@@ -100,9 +100,7 @@ void BytecodeEntries::VhloType(uint64_t code, Type* type, RawType* raw, Bytecode
       raw->inputs = Numbers(cursor);
       raw->results = Numbers(cursor);
       return;
-    case 21:
-      raw->encoding = static_cast<int64_t>(cursor.Varint());
-      [[fallthrough]];
+    case 21: raw->encoding = static_cast<int64_t>(cursor.Varint()); [[fallthrough]];
     case 20:
       raw->form = RawType::Form::kTensor;
       raw->dimensions = cursor.SignedVarints();
@@ -164,9 +162,7 @@ void BytecodeEntries::BuiltinType(uint64_t code, Type* type, RawType* raw, Bytec
       raw->inputs = {cursor.Varint()};
       return;
     case 12: type->kind = Type::Kind::kNone; return;
-    case 14:
-      raw->encoding = static_cast<int64_t>(cursor.Varint());
-      [[fallthrough]];
+    case 14: raw->encoding = static_cast<int64_t>(cursor.Varint()); [[fallthrough]];
     case 13:
       raw->form = RawType::Form::kTensor;
       raw->dimensions = cursor.SignedVarints();
@@ -181,7 +177,8 @@ void BytecodeEntries::BuiltinType(uint64_t code, Type* type, RawType* raw, Bytec
   }
 }
 
-BytecodeEntries::RawType BytecodeEntries::RawTypeOf(const EncodedEntry& entry, Type* type, BytecodeCursor& cursor) const {
+BytecodeEntries::RawType BytecodeEntries::RawTypeOf(const EncodedEntry& entry, Type* type,
+                                                    BytecodeCursor& cursor) const {
   RawType raw{.begin = entry.begin};
   if (!entry.has_encoding) {
     SetForeign(absl::StrCat("type ", cursor.NulTerminated()), type, cursor);
@@ -234,7 +231,8 @@ absl::Status BytecodeEntries::ResolveType(size_t number) {
         bounds = encoding->integers;
       }
       HILO_RETURN_IF_ERROR(place.status());
-      if (absl::Status status = SetTensor(element->element, raw.dimensions, bounds, type); !status.ok()) place.Fail(status.message());
+      if (absl::Status status = SetTensor(element->element, raw.dimensions, bounds, type); !status.ok())
+        place.Fail(status.message());
       return place.status();
     }
     case RawType::Form::kComplex:
@@ -266,7 +264,8 @@ absl::Status BytecodeEntries::ResolveTuples() {
         HILO_RETURN_IF_ERROR(place.status());
         const bool pending = raw_types_[part].form == RawType::Form::kTuple && element->kind != Type::Kind::kTuple;
         ready &= !pending;
-        if (!pending && (!element->IsValue() || !element->IsStatic())) place.Fail(absl::StrCat("a tuple of ", TypeText(*element)));
+        if (!pending && (!element->IsValue() || !element->IsStatic()))
+          place.Fail(absl::StrCat("a tuple of ", TypeText(*element)));
         HILO_RETURN_IF_ERROR(place.status());
         if ((count += leaves[part]) > kMaxLeaves) place.Fail("a tuple of too many elements");
         HILO_RETURN_IF_ERROR(place.status());
@@ -285,7 +284,8 @@ absl::Status BytecodeEntries::ResolveTuples() {
   return absl::OkStatus();
 }
 
-absl::Status BytecodeEntries::Decode(const std::vector<EncodedEntry>& attributes, const std::vector<EncodedEntry>& types) {
+absl::Status BytecodeEntries::Decode(const std::vector<EncodedEntry>& attributes,
+                                     const std::vector<EncodedEntry>& types) {
   for (size_t i = 0; i < types.size(); ++i) types_.push_back(module_.AddType());
   for (size_t i = 0; i < attributes.size(); ++i) attributes_.push_back(module_.AddAttribute());
   for (size_t i = 0; i < types.size(); ++i) {
@@ -297,14 +297,16 @@ absl::Status BytecodeEntries::Decode(const std::vector<EncodedEntry>& attributes
     if (raw_types_[i].form != RawType::Form::kComplex) continue;
     BytecodeCursor place(bytes_, types[i].begin, types[i].begin);
     const Type* part = TypeAt(raw_types_[i].inputs[0], place);
-    const bool fits = part != nullptr && (part->element == F32 || part->element == F64) && part->kind == Type::Kind::kElement;
+    const bool fits =
+        part != nullptr && (part->element == F32 || part->element == F64) && part->kind == Type::Kind::kElement;
     if (!fits) place.Fail("expected a complex type of f32 or f64");
     HILO_RETURN_IF_ERROR(place.status());
     SetElement({part->element == F32 ? C64 : C128, 0}, types_[i]);
   }
   // Keys of dictionaries are strings of the table.
   for (bool strings_only : {true, false}) {
-    for (size_t i = 0; i < attributes.size(); ++i) HILO_RETURN_IF_ERROR(DecodeAttribute(attributes[i], strings_only, attributes_[i]));
+    for (size_t i = 0; i < attributes.size(); ++i)
+      HILO_RETURN_IF_ERROR(DecodeAttribute(attributes[i], strings_only, attributes_[i]));
   }
   for (size_t i = 0; i < types.size(); ++i) HILO_RETURN_IF_ERROR(ResolveType(i));
   return ResolveTuples();

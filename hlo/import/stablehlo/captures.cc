@@ -5,7 +5,9 @@
 
 namespace hilo::stablehlo {
 
-bool IsConstant(const Value& value) { return value.defined_by != nullptr && value.defined_by->name == "stablehlo.constant"; }
+bool IsConstant(const Value& value) {
+  return value.defined_by != nullptr && value.defined_by->name == "stablehlo.constant";
+}
 
 // A value used in a region is captured by every region from there out to the one that defines it.
 absl::StatusOr<Captures> Captures::Of(const MlirModule& program) {
@@ -20,7 +22,8 @@ absl::StatusOr<Captures> Captures::Of(const MlirModule& program) {
         if (!seen.emplace(region, value).second) break;
         captures.values_[region].push_back(value);
       }
-      if (seen.size() > kMostCaptures) return ResourceExhausted("regions that capture more than ", kMostCaptures, " values");
+      if (seen.size() > kMostCaptures)
+        return ResourceExhausted("regions that capture more than ", kMostCaptures, " values");
     }
   }
   return captures;

@@ -8,8 +8,8 @@
 #include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/library_calls.h"
 #include "hlo/import/stablehlo/op_conversion.h"
-#include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 
 namespace hilo::stablehlo {
 namespace {
@@ -47,7 +47,8 @@ absl::Status SetConfig(const OpConversion& c, CustomCallAttrs* attributes) {
   if (dictionary == nullptr && config != nullptr && config->kind == Attribute::Kind::kDictionary) dictionary = config;
   const Attribute* version = c.op.Find("api_version");
   if (version != nullptr && version->kind == Attribute::Kind::kInteger) {
-    if (version->integer < 0 || version->integer > API_VERSION_TYPED_FFI) return InvalidArgument("there is no api_version ", version->integer);
+    if (version->integer < 0 || version->integer > API_VERSION_TYPED_FFI)
+      return InvalidArgument("there is no api_version ", version->integer);
     attributes->api_version = static_cast<CustomCallApiVersion>(version->integer);
   } else if (version != nullptr) {
     HILO_RETURN_IF_ERROR(FieldFromText(version->text, &attributes->api_version));
@@ -66,8 +67,10 @@ absl::Status SetConfig(const OpConversion& c, CustomCallAttrs* attributes) {
 absl::StatusOr<Results> ShapeAssertion(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectAtLeast(1));
   HILO_ASSIGN_OR_RETURN(const Literal holds, c.ConstantValue(c.operands[0], "conditions on sizes"));
-  if (holds.shape().element_type() != PRED || !holds.shape().IsScalar()) return InvalidArgument("a shape_assertion of ", holds.shape().ToString());
-  if (!holds.GetFirstElement<bool>()) return InvalidArgument("the program's condition on its sizes does not hold: ", c.Text("error_message"));
+  if (holds.shape().element_type() != PRED || !holds.shape().IsScalar())
+    return InvalidArgument("a shape_assertion of ", holds.shape().ToString());
+  if (!holds.GetFirstElement<bool>())
+    return InvalidArgument("the program's condition on its sizes does not hold: ", c.Text("error_message"));
   return Results();
 }
 
@@ -108,7 +111,8 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   if (has_layouts) {
     std::vector<Shape>& operands = attributes->operand_layout_constraints.shapes.emplace();
     for (const HloInstruction* operand : c.operands) operands.push_back(operand->shape());
-    if (operand_layouts != nullptr && !operand_layouts->elements.empty()) HILO_RETURN_IF_ERROR(SetLayouts(*operand_layouts, "operand_layouts", &operands));
+    if (operand_layouts != nullptr && !operand_layouts->elements.empty())
+      HILO_RETURN_IF_ERROR(SetLayouts(*operand_layouts, "operand_layouts", &operands));
     if (result_layouts != nullptr && !result_layouts->elements.empty()) {
       // One result that is a tuple has a layout an element.
       const bool is_tuple = results.size() == 1 && results[0].IsTuple();
@@ -119,12 +123,15 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   }
   Shape shape = results.size() == 1 ? results[0] : Shape(std::move(results));
   ShapeUtil::AddMissingLayouts(&shape);
-  HILO_ASSIGN_OR_RETURN(HloInstruction * call, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), c.regions, &shape));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * call,
+                        c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), c.regions, &shape));
   *call->mutable_shape() = shape;  // with its layouts
-  if (const Attribute* sharding = c.op.Find("mhlo.sharding"); sharding != nullptr && sharding->kind == Attribute::Kind::kString) {
+  if (const Attribute* sharding = c.op.Find("mhlo.sharding");
+      sharding != nullptr && sharding->kind == Attribute::Kind::kString) {
     call->add_extra_attribute("sharding", std::string(sharding->text));
   }
-  if (const Attribute* frontend = c.op.Find("mhlo.frontend_attributes"); frontend != nullptr && !frontend->entries.empty()) {
+  if (const Attribute* frontend = c.op.Find("mhlo.frontend_attributes");
+      frontend != nullptr && !frontend->entries.empty()) {
     call->add_extra_attribute("frontend_attributes", FrontendAttributesText(*frontend));
   }
   if (c.op.results.size() == 1) {

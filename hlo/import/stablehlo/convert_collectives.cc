@@ -132,13 +132,15 @@ absl::StatusOr<Results> ReduceScatter(OpConversion& c) {
   return c.Split(c.Add(HloOpcode::kReduceScatter, parts, std::move(of_replicas), c.regions, &shape));
 }
 
-// HLO cuts and joins along one dimension. Where the pieces are to be joined along another, they are moved there afterwards:
-// [a, n * b, c] -> [a, n, b, c] -> [a, b, n, c] -> [a, b, n * c].
-absl::StatusOr<HloInstruction*> MovePieces(OpConversion& c, HloInstruction* value, int64_t pieces, int64_t from, int64_t to) {
+// HLO cuts and joins along one dimension. Where the pieces are to be joined along another, they are moved there
+// afterwards: [a, n * b, c] -> [a, n, b, c] -> [a, b, n, c] -> [a, b, n * c].
+absl::StatusOr<HloInstruction*> MovePieces(OpConversion& c, HloInstruction* value, int64_t pieces, int64_t from,
+                                           int64_t to) {
   std::vector<int64_t> sizes(value->shape().dimensions().begin(), value->shape().dimensions().end());
   const auto rank = static_cast<int64_t>(sizes.size());
   if (from < 0 || to < 0 || from >= rank || to >= rank || pieces < 1 || sizes[from] % pieces != 0) {
-    return InvalidArgument("cannot cut ", value->shape().ToString(), " into ", pieces, " pieces along dimension ", from, " and join them along ", to);
+    return InvalidArgument("cannot cut ", value->shape().ToString(), " into ", pieces, " pieces along dimension ", from,
+                           " and join them along ", to);
   }
   sizes[from] /= pieces;
   std::vector<int64_t> apart = sizes, permutation;
@@ -258,7 +260,8 @@ constexpr ConversionRule kRules[] = {
 absl::StatusOr<Results> RaggedAllToAll(OpConversion& c) {
   auto attributes = std::make_unique<RaggedAllToAllAttrs>();
   const Attribute* config = c.op.Find("backend_config");
-  if (config == nullptr || config->kind != Attribute::Kind::kDictionary) return InvalidArgument("ragged_all_to_all: expected a dictionary as backend_config");
+  if (config == nullptr || config->kind != Attribute::Kind::kDictionary)
+    return InvalidArgument("ragged_all_to_all: expected a dictionary as backend_config");
   for (const NamedAttribute& entry : config->entries) {
     if (entry.name == "replica_groups") {
       HILO_ASSIGN_OR_RETURN(attributes->replica_groups, GroupsOf(c, entry.value));

@@ -15,9 +15,12 @@ absl::StatusOr<std::vector<Precision>> Precisions(const OpConversion& c) {
   const Attribute* config = c.op.Find("precision_config");
   if (config == nullptr) return precisions;
   for (const Attribute* element : config->elements) {
-    precisions.push_back(element->text == "HIGHEST" ? Precision::kHighest : element->text == "HIGH" ? Precision::kHigh : Precision::kDefault);
+    precisions.push_back(element->text == "HIGHEST" ? Precision::kHighest
+                         : element->text == "HIGH"  ? Precision::kHigh
+                                                    : Precision::kDefault);
   }
-  if (std::all_of(precisions.begin(), precisions.end(), [](Precision one) { return one == Precision::kDefault; })) precisions.clear();
+  if (std::all_of(precisions.begin(), precisions.end(), [](Precision one) { return one == Precision::kDefault; }))
+    precisions.clear();
   return precisions;
 }
 
@@ -27,12 +30,14 @@ namespace {
 // "" for none.
 absl::string_view AlgorithmType(const OpConversion& c, absl::string_view name) {
   const Attribute* attribute = c.op.Find(name);
-  if (attribute == nullptr || attribute->kind != Attribute::Kind::kType || attribute->type->kind == Type::Kind::kNone) return "";
+  if (attribute == nullptr || attribute->kind != Attribute::Kind::kType || attribute->type->kind == Type::Kind::kNone)
+    return "";
   const Type& type = *attribute->type;
   return type.kind == Type::Kind::kForeign ? absl::string_view(type.name) : PrimitiveTypeName(type.element);
 }
 
-// XLA names the algorithms; StableHLO describes them by the types of operands and sums, and by the number of products of parts.
+// XLA names the algorithms; StableHLO describes them by the types of operands and sums, and by the number of products
+// of parts.
 absl::StatusOr<Word> Algorithm(const OpConversion& c) {
   struct Row {
     absl::string_view operand, sum;
@@ -41,12 +46,18 @@ absl::StatusOr<Word> Algorithm(const OpConversion& c) {
     absl::string_view name;
   };
   static constexpr Row kRows[] = {
-      {"f16", "f16", 1, 1, false, "dot_f16_f16_f16"},          {"f16", "f32", 1, 1, false, "dot_f16_f16_f32"},
-      {"bf16", "bf16", 1, 1, false, "dot_bf16_bf16_bf16"},     {"bf16", "f32", 1, 1, false, "dot_bf16_bf16_f32"},
-      {"bf16", "f32", 1, 3, false, "dot_bf16_bf16_f32_x3"},    {"bf16", "f32", 1, 6, false, "dot_bf16_bf16_f32_x6"},
-      {"bf16", "f32", 1, 9, false, "dot_bf16_bf16_f32_x9"},    {"tf32", "f32", 1, 1, false, "dot_tf32_tf32_f32"},
-      {"tf32", "f32", 1, 3, false, "dot_tf32_tf32_f32_x3"},    {"f32", "f32", 1, 1, false, "dot_f32_f32_f32"},
-      {"f64", "f64", 1, 1, false, "dot_f64_f64_f64"},          {"f8", "f32", 1, 1, false, "dot_any_f8_any_f8_f32"},
+      {"f16", "f16", 1, 1, false, "dot_f16_f16_f16"},
+      {"f16", "f32", 1, 1, false, "dot_f16_f16_f32"},
+      {"bf16", "bf16", 1, 1, false, "dot_bf16_bf16_bf16"},
+      {"bf16", "f32", 1, 1, false, "dot_bf16_bf16_f32"},
+      {"bf16", "f32", 1, 3, false, "dot_bf16_bf16_f32_x3"},
+      {"bf16", "f32", 1, 6, false, "dot_bf16_bf16_f32_x6"},
+      {"bf16", "f32", 1, 9, false, "dot_bf16_bf16_f32_x9"},
+      {"tf32", "f32", 1, 1, false, "dot_tf32_tf32_f32"},
+      {"tf32", "f32", 1, 3, false, "dot_tf32_tf32_f32_x3"},
+      {"f32", "f32", 1, 1, false, "dot_f32_f32_f32"},
+      {"f64", "f64", 1, 1, false, "dot_f64_f64_f64"},
+      {"f8", "f32", 1, 1, false, "dot_any_f8_any_f8_f32"},
       {"f8", "f32", 1, 1, true, "dot_any_f8_any_f8_f32_fast_accum"},
   };
   const absl::string_view lhs = AlgorithmType(c, "lhs_precision_type");
@@ -57,9 +68,11 @@ absl::StatusOr<Word> Algorithm(const OpConversion& c) {
   HILO_ASSIGN_OR_RETURN(const int64_t products, c.Integer("num_primitive_operations"));
   const bool imprecise = c.Flag("allow_imprecise_accumulation");
   for (const Row& row : kRows) {
-    auto matches = [&](absl::string_view type) { return type == row.operand || (row.operand == "f8" && type.substr(0, 2) == "f8"); };
-    if (matches(lhs) && matches(rhs) && sum == row.sum && lhs_components == row.components && rhs_components == row.components &&
-        products == row.products && imprecise == row.imprecise) {
+    auto matches = [&](absl::string_view type) {
+      return type == row.operand || (row.operand == "f8" && type.substr(0, 2) == "f8");
+    };
+    if (matches(lhs) && matches(rhs) && sum == row.sum && lhs_components == row.components &&
+        rhs_components == row.components && products == row.products && imprecise == row.imprecise) {
       Word word;
       word = std::string(row.name);
       return word;
@@ -75,11 +88,12 @@ absl::StatusOr<Shape> SumType(const OpConversion& c) {
   return type.kind == Type::Kind::kTensor && !type.IsStatic() ? Shape(type.element, {}) : c.ResultShape();
 }
 
-// Products of floats are summed up as floats, also where the program wants integers, and those of complex numbers as such: the sums are converted.
-// `shape`: that of the result, which becomes that of the sums.
+// Products of floats are summed up as floats, also where the program wants integers, and those of complex numbers as
+// such: the sums are converted. `shape`: that of the result, which becomes that of the sums.
 PrimitiveType SummedAs(const OpConversion& c, Shape* shape) {
   const PrimitiveType wanted = shape->element_type(), given = c.operands[0]->shape().element_type();
-  const bool converts = (IsFloatingPointType(given) && !IsFloatingPointType(wanted) && !IsComplexType(wanted)) || (IsComplexType(given) && !IsComplexType(wanted));
+  const bool converts = (IsFloatingPointType(given) && !IsFloatingPointType(wanted) && !IsComplexType(wanted)) ||
+                        (IsComplexType(given) && !IsComplexType(wanted));
   if (converts) shape->set_element_type(given);
   return wanted;
 }
@@ -161,11 +175,15 @@ absl::Status SetDimension(const OpConversion& c, absl::string_view name, Set&& s
 absl::StatusOr<ConvolutionDimensionNumbers> DimensionNumbers(const OpConversion& c) {
   ConvolutionDimensionNumbers n;
   HILO_RETURN_IF_ERROR(SetDimension(c, "input_batch_dimension", [&](int64_t d) { n.set_input_batch_dimension(d); }));
-  HILO_RETURN_IF_ERROR(SetDimension(c, "input_feature_dimension", [&](int64_t d) { n.set_input_feature_dimension(d); }));
-  HILO_RETURN_IF_ERROR(SetDimension(c, "kernel_input_feature_dimension", [&](int64_t d) { n.set_kernel_input_feature_dimension(d); }));
-  HILO_RETURN_IF_ERROR(SetDimension(c, "kernel_output_feature_dimension", [&](int64_t d) { n.set_kernel_output_feature_dimension(d); }));
+  HILO_RETURN_IF_ERROR(
+      SetDimension(c, "input_feature_dimension", [&](int64_t d) { n.set_input_feature_dimension(d); }));
+  HILO_RETURN_IF_ERROR(
+      SetDimension(c, "kernel_input_feature_dimension", [&](int64_t d) { n.set_kernel_input_feature_dimension(d); }));
+  HILO_RETURN_IF_ERROR(
+      SetDimension(c, "kernel_output_feature_dimension", [&](int64_t d) { n.set_kernel_output_feature_dimension(d); }));
   HILO_RETURN_IF_ERROR(SetDimension(c, "output_batch_dimension", [&](int64_t d) { n.set_output_batch_dimension(d); }));
-  HILO_RETURN_IF_ERROR(SetDimension(c, "output_feature_dimension", [&](int64_t d) { n.set_output_feature_dimension(d); }));
+  HILO_RETURN_IF_ERROR(
+      SetDimension(c, "output_feature_dimension", [&](int64_t d) { n.set_output_feature_dimension(d); }));
   HILO_ASSIGN_OR_RETURN(*n.mutable_input_spatial_dimensions(), c.Integers("input_spatial_dimensions"));
   HILO_ASSIGN_OR_RETURN(*n.mutable_kernel_spatial_dimensions(), c.Integers("kernel_spatial_dimensions"));
   HILO_ASSIGN_OR_RETURN(*n.mutable_output_spatial_dimensions(), c.Integers("output_spatial_dimensions"));
@@ -173,12 +191,9 @@ absl::StatusOr<ConvolutionDimensionNumbers> DimensionNumbers(const OpConversion&
 }
 
 constexpr ConversionRule kRules[] = {
-    {"stablehlo.cholesky", Cholesky},
-    {"stablehlo.convolution", Convolution},
-    {"stablehlo.dot", Dot},
-    {"stablehlo.dot_general", DotGeneral},
-    {"stablehlo.fft", Fft},
-    {"stablehlo.triangular_solve", TriangularSolve},
+    {"stablehlo.cholesky", Cholesky}, {"stablehlo.convolution", Convolution},
+    {"stablehlo.dot", Dot},           {"stablehlo.dot_general", DotGeneral},
+    {"stablehlo.fft", Fft},           {"stablehlo.triangular_solve", TriangularSolve},
 };
 
 }  // namespace
@@ -197,10 +212,16 @@ absl::StatusOr<HloInstruction*> Convolve(OpConversion& c, const std::vector<std:
   }
   const Shape& shape = c.operands[1]->shape();
   for (int64_t d = 0; d < rank; ++d) {
-    if (kernel[d] < 0 || kernel[d] >= shape.rank()) return InvalidArgument("kernel dimension ", kernel[d], " is none of ", shape.ToString());
+    if (kernel[d] < 0 || kernel[d] >= shape.rank())
+      return InvalidArgument("kernel dimension ", kernel[d], " is none of ", shape.ToString());
     const auto [low, high] = padding.empty() ? std::pair<int64_t, int64_t>(0, 0) : padding[d];
-    attributes->window.dimensions.push_back({.size = shape.dimensions(kernel[d]), .stride = strides[d], .padding_low = low, .padding_high = high,
-                                             .base_dilation = base[d], .window_dilation = dilations[d], .window_reversal = reversal[d] != 0});
+    attributes->window.dimensions.push_back({.size = shape.dimensions(kernel[d]),
+                                             .stride = strides[d],
+                                             .padding_low = low,
+                                             .padding_high = high,
+                                             .base_dilation = base[d],
+                                             .window_dilation = dilations[d],
+                                             .window_reversal = reversal[d] != 0});
   }
   HILO_ASSIGN_OR_RETURN(attributes->feature_group_count, c.IntegerOr("feature_group_count", 1));
   HILO_ASSIGN_OR_RETURN(attributes->batch_group_count, c.IntegerOr("batch_group_count", 1));

@@ -1,5 +1,5 @@
-// Operations whose sizes are operands. HLO's are not, so the sizes must be known here: constants, or computed from constants. What the
-// operation's type leaves open is then what inference finds.
+// Operations whose sizes are operands. HLO's are not, so the sizes must be known here: constants, or computed from
+// constants. What the operation's type leaves open is then what inference finds.
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
@@ -90,7 +90,8 @@ absl::StatusOr<Results> GetDimensionSize(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
   HILO_ASSIGN_OR_RETURN(const int64_t dimension, c.Integer("dimension"));
   const Shape& shape = c.operands[0]->shape();
-  if (dimension >= 0 && dimension < shape.rank() && !shape.is_dynamic_dimension(dimension) && shape.dimensions(dimension) <= INT32_MAX) {
+  if (dimension >= 0 && dimension < shape.rank() && !shape.is_dynamic_dimension(dimension) &&
+      shape.dimensions(dimension) <= INT32_MAX) {
     const auto size = static_cast<int32_t>(shape.dimensions(dimension));
     return c.Split(c.AddConstant(std::make_shared<const Literal>(LiteralUtil::CreateR0<int32_t>(size))));
   }

@@ -11,10 +11,12 @@
 namespace hilo::stablehlo {
 
 // HLO's broadcast stretches nothing: dimensions of size 1 that shall grow are reshaped away first.
-absl::StatusOr<HloInstruction*> BroadcastInDim(OpConversion& c, HloInstruction* operand, const Shape& result, std::vector<int64_t> dimensions) {
+absl::StatusOr<HloInstruction*> BroadcastInDim(OpConversion& c, HloInstruction* operand, const Shape& result,
+                                               std::vector<int64_t> dimensions) {
   const Shape from = operand->shape();
   if (!from.IsArray() || from.rank() != static_cast<int64_t>(dimensions.size())) {
-    return InvalidArgument("expected a broadcast dimension for each dimension of ", from.ToString(), ", got ", dimensions.size());
+    return InvalidArgument("expected a broadcast dimension for each dimension of ", from.ToString(), ", got ",
+                           dimensions.size());
   }
   auto attributes = std::make_unique<BroadcastAttrs>();
   std::vector<int64_t> kept;
@@ -29,7 +31,8 @@ absl::StatusOr<HloInstruction*> BroadcastInDim(OpConversion& c, HloInstruction* 
   if (static_cast<int64_t>(kept.size()) != from.rank()) {
     std::vector<int64_t> sorted = dimensions;
     std::sort(sorted.begin(), sorted.end());
-    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return InvalidArgument("a broadcast dimension is given twice");
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+      return InvalidArgument("a broadcast dimension is given twice");
     HILO_ASSIGN_OR_RETURN(operand, c.Reshape(operand, kept));
   }
   return c.Add(HloOpcode::kBroadcast, {operand}, std::move(attributes), {}, &result);
@@ -48,10 +51,11 @@ absl::StatusOr<HloInstruction*> Gather(OpConversion& c, std::vector<int64_t> sli
   return c.Add(HloOpcode::kGather, {c.operands[0], c.operands[1]}, std::move(attributes));
 }
 
-absl::StatusOr<HloInstruction*> Slice(OpConversion& c, HloInstruction* operand, const std::vector<int64_t>& starts, const std::vector<int64_t>& limits,
-                                      const std::vector<int64_t>& strides) {
+absl::StatusOr<HloInstruction*> Slice(OpConversion& c, HloInstruction* operand, const std::vector<int64_t>& starts,
+                                      const std::vector<int64_t>& limits, const std::vector<int64_t>& strides) {
   if (starts.size() != limits.size() || strides.size() != starts.size()) {
-    return InvalidArgument("expected as many start_indices, limit_indices and strides, got ", starts.size(), ", ", limits.size(), " and ", strides.size());
+    return InvalidArgument("expected as many start_indices, limit_indices and strides, got ", starts.size(), ", ",
+                           limits.size(), " and ", strides.size());
   }
   auto attributes = std::make_unique<SliceAttrs>();
   for (size_t d = 0; d < starts.size(); ++d) attributes->slice.push_back({starts[d], limits[d], strides[d]});
@@ -61,7 +65,8 @@ absl::StatusOr<HloInstruction*> Slice(OpConversion& c, HloInstruction* operand, 
 absl::StatusOr<HloInstruction*> Pad(OpConversion& c, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
                                     const std::vector<int64_t>& interior) {
   if (low.size() != high.size() || low.size() != interior.size()) {
-    return InvalidArgument("expected as many low, high and interior paddings, got ", low.size(), ", ", high.size(), " and ", interior.size());
+    return InvalidArgument("expected as many low, high and interior paddings, got ", low.size(), ", ", high.size(),
+                           " and ", interior.size());
   }
   auto attributes = std::make_unique<PadAttrs>();
   for (size_t d = 0; d < low.size(); ++d) attributes->padding.dimensions.push_back({low[d], high[d], interior[d]});
@@ -127,7 +132,8 @@ absl::StatusOr<Results> ConvertSlice(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> starts, c.Integers("start_indices"));
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> limits, c.Integers("limit_indices"));
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, c.Integers("strides", static_cast<int64_t>(starts.size()), 1));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> strides,
+                        c.Integers("strides", static_cast<int64_t>(starts.size()), 1));
   return c.Split(Slice(c, c.operands[0], starts, limits, strides));
 }
 
@@ -147,7 +153,8 @@ absl::StatusOr<Results> ConvertPad(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> low, c.Integers("edge_padding_low"));
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> high, c.Integers("edge_padding_high"));
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> interior, c.Integers("interior_padding", static_cast<int64_t>(low.size()), 0));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> interior,
+                        c.Integers("interior_padding", static_cast<int64_t>(low.size()), 0));
   return c.Split(Pad(c, low, high, interior));
 }
 

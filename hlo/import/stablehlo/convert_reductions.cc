@@ -29,8 +29,12 @@ absl::StatusOr<Window> WindowOf(const OpConversion& c) {
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> dilations, c.Integers("window_dilations", rank, 1));
   HILO_ASSIGN_OR_RETURN(std::vector<int64_t> padding, c.Integers("padding", 2 * rank, 0));
   for (int64_t d = 0; d < rank; ++d) {
-    window.dimensions.push_back({.size = sizes[d], .stride = strides[d], .padding_low = padding[2 * d], .padding_high = padding[2 * d + 1],
-                                 .base_dilation = base[d], .window_dilation = dilations[d]});
+    window.dimensions.push_back({.size = sizes[d],
+                                 .stride = strides[d],
+                                 .padding_low = padding[2 * d],
+                                 .padding_high = padding[2 * d + 1],
+                                 .base_dilation = base[d],
+                                 .window_dilation = dilations[d]});
   }
   return window;
 }

@@ -1,7 +1,8 @@
-// Functions of the dialect chlo that HLO has no opcode for. In artifacts they come with a decomposition; in text they do not, so here is one.
+// Functions of the dialect chlo that HLO has no opcode for. In artifacts they come with a decomposition; in text they
+// do not, so here is one.
 //
-// Each is a computation of its own that is called. What is not exact in f32 is computed in f64: series and continued fractions in place of tables
-// of coefficients that a type would need.
+// Each is a computation of its own that is called. What is not exact in f32 is computed in f64: series and continued
+// fractions in place of tables of coefficients that a type would need.
 #include <cmath>
 #include <limits>
 
@@ -18,7 +19,8 @@ constexpr double kPi = 3.14159265358979323846;
 XlaOp Number(XlaOp like, double value) {
   const absl::StatusOr<Shape> shape = like.builder()->GetShape(like);
   if (!shape.ok()) return like.builder()->ReportError(shape.status());
-  return Broadcast(ConstantLiteral(like.builder(), LiteralUtil::FromDouble(shape->element_type(), value)), shape->dimensions());
+  return Broadcast(ConstantLiteral(like.builder(), LiteralUtil::FromDouble(shape->element_type(), value)),
+                   shape->dimensions());
 }
 
 bool IsComplex(XlaOp x) {
@@ -53,7 +55,8 @@ XlaOp NextAfter(XlaOp x, XlaOp y) {
   return Select(is_nan, Add(x, y), Select(Eq(x, y), y, next));
 }
 
-// erfc(x) = 1 - erf(x) below 2; above, where that would cancel, the continued fraction exp(-x^2) / sqrt(pi) / (x + 1/2 / (x + 2/2 / (x + ...))).
+// erfc(x) = 1 - erf(x) below 2; above, where that would cancel, the continued fraction exp(-x^2) / sqrt(pi) / (x + 1/2
+// / (x + 2/2 / (x + ...))).
 XlaOp ComplementaryError(XlaOp x) {
   constexpr int kTerms = 40;
   const XlaOp two = Number(x, 2);
@@ -82,11 +85,13 @@ XlaOp InverseError(XlaOp x) {
     y = Sub(y, Div(ratio, Sub(Number(x, 1), Mul(y, Neg(ratio)))));
   }
   const XlaOp infinity = Number(x, std::numeric_limits<double>::infinity());
-  const XlaOp value = Select(Ge(Abs(x), Number(x, 1)), Select(Eq(Abs(x), Number(x, 1)), infinity, Number(x, std::nan(""))), y);
+  const XlaOp value =
+      Select(Ge(Abs(x), Number(x, 1)), Select(Eq(Abs(x), Number(x, 1)), infinity, Number(x, std::nan(""))), y);
   return Select(Eq(x, Number(x, 0)), x, Select(Ne(x, x), x, Mul(Sign(x), value)));
 }
 
-// Numerators of Stirling's series: B(2k) / (2k (2k - 1)) and, for its derivative, B(2k) / (2k), with Bernoulli numbers B.
+// Numerators of Stirling's series: B(2k) / (2k (2k - 1)) and, for its derivative, B(2k) / (2k), with Bernoulli numbers
+// B.
 constexpr double kBernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6};
 constexpr int kShift = 10;  // arguments that the series takes are at least this
 

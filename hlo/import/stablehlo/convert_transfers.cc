@@ -83,7 +83,8 @@ absl::StatusOr<Results> Send(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectAtLeast(1));
   HILO_ASSIGN_OR_RETURN(HloInstruction * data, c.Joined(absl::MakeConstSpan(c.operands).first(c.operands.size() - 1)));
   HILO_ASSIGN_OR_RETURN(const auto attributes, Transfer(c));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * started, c.Add(HloOpcode::kSend, {data, c.operands.back()}, attributes->Clone()));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * started,
+                        c.Add(HloOpcode::kSend, {data, c.operands.back()}, attributes->Clone()));
   return c.Split(c.Add(HloOpcode::kSendDone, {started}, attributes->Clone()));
 }
 

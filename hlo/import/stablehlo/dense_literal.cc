@@ -15,9 +15,13 @@ bool IsSignedNarrow(PrimitiveType type) { return type == S4 || type == S2 || typ
 
 int NarrowBits(PrimitiveType type) {
   switch (type) {
-    case S4: case U4: case F4E2M1FN: return 4;
-    case S2: case U2: return 2;
-    case S1: case U1: return 1;
+    case S4:
+    case U4:
+    case F4E2M1FN: return 4;
+    case S2:
+    case U2: return 2;
+    case S1:
+    case U1: return 1;
     default: return 8;
   }
 }
@@ -65,7 +69,8 @@ absl::StatusOr<Literal> DenseElements(const Attribute& dense) {
   if (!is_splat && (size % width != 0 || size / width != count)) {
     return InvalidArgument("a constant of ", type.shape.ToString(), " with ", size, " bytes");
   }
-  HILO_ASSIGN_OR_RETURN(Literal literal, Literal::Create(is_splat ? ShapeUtil::MakeScalarShape(type.element) : type.shape));
+  HILO_ASSIGN_OR_RETURN(Literal literal,
+                        Literal::Create(is_splat ? ShapeUtil::MakeScalarShape(type.element) : type.shape));
   if (NarrowBits(type.element) < 8) {
     CopyNarrow(type.element, dense.text, literal.untyped_data());
   } else if (size > 0) {

@@ -11,9 +11,10 @@
 
 namespace hilo::stablehlo {
 
-// A dense attribute as its distinct elements: one of shape [] if all are that one (and the array is not of one element), else all of them.
-// Bytes are little-endian and row-major; PRED is packed, lowest bit first, or one byte an element; other types of fewer than 8 bits take a byte.
-// Errors: InvalidArgument if the bytes do not fit the type; ResourceExhausted if memory is short.
+// A dense attribute as its distinct elements: one of shape [] if all are that one (and the array is not of one
+// element), else all of them. Bytes are little-endian and row-major; PRED is packed, lowest bit first, or one byte an
+// element; other types of fewer than 8 bits take a byte. Errors: InvalidArgument if the bytes do not fit the type;
+// ResourceExhausted if memory is short.
 absl::StatusOr<Literal> DenseElements(const Attribute& dense);
 
 // Integers of an attribute: dense ones, array<i64: ...>, or an array of integers. Errors: InvalidArgument.

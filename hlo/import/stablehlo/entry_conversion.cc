@@ -34,7 +34,8 @@ std::string StringIn(const Attribute* dictionary, absl::string_view name) {
   return value == nullptr ? "" : std::string(value->text);
 }
 
-absl::Status ReadInfo(const Attribute* dictionary, const Type& type, const Shardings& shardings, StablehloValueInfo* info) {
+absl::Status ReadInfo(const Attribute* dictionary, const Type& type, const Shardings& shardings,
+                      StablehloValueInfo* info) {
   info->memory_kind = StringIn(dictionary, "mhlo.memory_kind");
   info->layout_mode = StringIn(dictionary, "mhlo.layout_mode");
   info->sharding = StringIn(dictionary, "mhlo.sharding");
@@ -48,7 +49,8 @@ absl::Status ReadInfo(const Attribute* dictionary, const Type& type, const Shard
 // A result that says nothing has the sharding that the program gives to the value itself, if it does.
 absl::StatusOr<std::string> ShardingOfValue(const Value* value, const Shardings& shardings) {
   const Operation* op = value->defined_by;
-  for (; op != nullptr && op->name == "builtin.unrealized_conversion_cast" && op->operands.size() == 1; op = value->defined_by) {
+  for (; op != nullptr && op->name == "builtin.unrealized_conversion_cast" && op->operands.size() == 1;
+       op = value->defined_by) {
     value = op->operands[0];
   }
   if (op == nullptr) return std::string();
@@ -91,7 +93,8 @@ absl::Status SetEntryLayout(StablehloProgram* program) {
     HILO_RETURN_IF_ERROR(SetLayout(program->arguments[i].layout_mode, &shape.parameters[i]));
   }
   for (size_t i = 0; i < program->results.size(); ++i) {
-    Shape* result = program->results.size() == 1 ? &shape.result : shape.result.mutable_tuple_shapes(static_cast<int64_t>(i));
+    Shape* result =
+        program->results.size() == 1 ? &shape.result : shape.result.mutable_tuple_shapes(static_cast<int64_t>(i));
     HILO_RETURN_IF_ERROR(SetLayout(program->results[i].layout_mode, result));
   }
   program->module->set_entry_computation_layout(std::move(shape));
@@ -109,26 +112,32 @@ absl::Status SetDonation(StablehloProgram* program) {
       return InvalidArgument("argument ", i, " of main: there is no result ", output, " for tf.aliasing_output");
     }
     const ShapeIndex index = program->results.size() == 1 ? ShapeIndex{} : ShapeIndex{output};
-    program->module->input_output_aliases().push_back({.output_index = index, .parameter_number = number, .must_alias = true});
+    program->module->input_output_aliases().push_back(
+        {.output_index = index, .parameter_number = number, .must_alias = true});
   }
   return absl::OkStatus();
 }
 
-// The root says the shardings of all results. A result that is a parameter, or is given twice, gets a name of its own first.
+// The root says the shardings of all results. A result that is a parameter, or is given twice, gets a name of its own
+// first.
 absl::Status SetShardings(StablehloProgram* program) {
   HloComputation* entry = program->module->entry_computation();
   for (size_t i = 0; i < program->arguments.size(); ++i) {
     const std::string& sharding = program->arguments[i].sharding;
-    if (!sharding.empty()) entry->parameter_instruction(static_cast<int64_t>(i))->add_extra_attribute("sharding", sharding);
+    if (!sharding.empty())
+      entry->parameter_instruction(static_cast<int64_t>(i))->add_extra_attribute("sharding", sharding);
   }
-  const bool any = std::any_of(program->results.begin(), program->results.end(), [](const auto& result) { return !result.sharding.empty(); });
+  const bool any = std::any_of(program->results.begin(), program->results.end(),
+                               [](const auto& result) { return !result.sharding.empty(); });
   if (!any) return absl::OkStatus();
   std::vector<std::string> texts;
-  for (const StablehloValueInfo& result : program->results) texts.push_back(result.sharding.empty() ? "{unknown}" : result.sharding);
+  for (const StablehloValueInfo& result : program->results)
+    texts.push_back(result.sharding.empty() ? "{unknown}" : result.sharding);
   HloInstruction* root = entry->root_instruction();
   if (texts.size() == 1) {
     HILO_ASSIGN_OR_RETURN(HloInstruction * tuple, entry->AddOp(HloOpcode::kTuple, {root}));
-    HILO_ASSIGN_OR_RETURN(root, entry->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::make_unique<GetTupleElementAttrs>()));
+    HILO_ASSIGN_OR_RETURN(root,
+                          entry->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::make_unique<GetTupleElementAttrs>()));
     HILO_RETURN_IF_ERROR(entry->set_root_instruction(root));
     root->add_extra_attribute("sharding", texts[0]);
   } else {
@@ -142,10 +151,12 @@ absl::Status SetDevices(const Operation& module, HloModule* hlo) {
     absl::string_view name;
     void (HloModule::*set)(int64_t);
   };
-  for (const Count& count : {Count{"mhlo.num_replicas", &HloModule::set_replica_count}, Count{"mhlo.num_partitions", &HloModule::set_num_partitions}}) {
+  for (const Count& count : {Count{"mhlo.num_replicas", &HloModule::set_replica_count},
+                             Count{"mhlo.num_partitions", &HloModule::set_num_partitions}}) {
     const Attribute* value = module.Find(count.name);
     if (value == nullptr) continue;
-    if (value->kind != Kind::kInteger || value->integer < 1) return InvalidArgument("expected a positive integer as ", count.name);
+    if (value->kind != Kind::kInteger || value->integer < 1)
+      return InvalidArgument("expected a positive integer as ", count.name);
     (hlo->*count.set)(value->integer);
   }
   return absl::OkStatus();
@@ -153,12 +164,14 @@ absl::Status SetDevices(const Operation& module, HloModule* hlo) {
 
 }  // namespace
 
-absl::Status DescribeEntry(const Operation& module, const Operation& main, const Shardings& shardings, StablehloProgram* program) {
+absl::Status DescribeEntry(const Operation& module, const Operation& main, const Shardings& shardings,
+                           StablehloProgram* program) {
   HILO_RETURN_IF_ERROR(SetDevices(module, program->module.get()));
   // Meshes are operations, or attributes of a program that went through HLO's notation of shardings.
   const Attribute* frontend = module.Find("mhlo.frontend_attributes");
   if (!shardings.meshes_text().empty()) {
-    program->module->extra_attributes().emplace_back("frontend_attributes", absl::StrCat("{xla.sdy.meshes=", shardings.meshes_text(), "}"));
+    program->module->extra_attributes().emplace_back("frontend_attributes",
+                                                     absl::StrCat("{xla.sdy.meshes=", shardings.meshes_text(), "}"));
   } else if (frontend != nullptr && !frontend->entries.empty()) {
     program->module->extra_attributes().emplace_back("frontend_attributes", FrontendAttributesText(*frontend));
   }
@@ -166,8 +179,10 @@ absl::Status DescribeEntry(const Operation& module, const Operation& main, const
   for (size_t i = 0; i < body.arguments.size(); ++i) {
     const Attribute* dictionary = EntryOf(main.Find("arg_attrs"), i);
     StablehloArgumentInfo& info = program->arguments.emplace_back();
-    HILO_RETURN_IF_ERROR(AddContext(ReadInfo(dictionary, *body.arguments[i]->type, shardings, &info), absl::StrCat("; argument ", i, " of main")));
-    if (const Attribute* output = Find(dictionary, "tf.aliasing_output"); output != nullptr) info.aliasing_output = output->integer;
+    HILO_RETURN_IF_ERROR(AddContext(ReadInfo(dictionary, *body.arguments[i]->type, shardings, &info),
+                                    absl::StrCat("; argument ", i, " of main")));
+    if (const Attribute* output = Find(dictionary, "tf.aliasing_output"); output != nullptr)
+      info.aliasing_output = output->integer;
     const Attribute* donor = Find(dictionary, "jax.buffer_donor");
     info.buffer_donor = donor != nullptr && (donor->kind == Kind::kUnit || donor->integer != 0);
   }

@@ -9,10 +9,11 @@
 
 namespace hilo::stablehlo {
 
-// Fills `program` from the attributes of the module and of its function `main`, whose computation is the module's entry: the lists of arguments
-// and results, and in the module aliases, donors, layouts, shardings, meshes and the number of devices.
-// Errors: InvalidArgument for attributes that do not fit.
-absl::Status DescribeEntry(const Operation& module, const Operation& main, const Shardings& shardings, StablehloProgram* program);
+// Fills `program` from the attributes of the module and of its function `main`, whose computation is the module's
+// entry: the lists of arguments and results, and in the module aliases, donors, layouts, shardings, meshes and the
+// number of devices. Errors: InvalidArgument for attributes that do not fit.
+absl::Status DescribeEntry(const Operation& module, const Operation& main, const Shardings& shardings,
+                           StablehloProgram* program);
 
 }  // namespace hilo::stablehlo
 

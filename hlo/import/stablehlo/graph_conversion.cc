@@ -1,13 +1,15 @@
 // Functions and regions become computations.
 //
-// MLIR's regions see the values around them; HLO's computations see their parameters. So what a region captures is handed in:
+// MLIR's regions see the values around them; HLO's computations see their parameters. So what a region captures is
+// handed in:
 //
-//   %r = while(%i = %init) { use of %x }        =>   w = (s32[], f32[8]) while((init, x)), and the body hands x on as it came
-//   %r = case(%k) ({ use of %x }, { ... })      =>   c = conditional(k, x, ...)
-//   %r = sdy.manual_computation(%a) { ... }     =>   a call, between custom calls that cut arrays and join them
+//   %r = while(%i = %init) { use of %x }        =>   w = (s32[], f32[8]) while((init, x)), and the body hands x on as
+//   it came %r = case(%k) ({ use of %x }, { ... })      =>   c = conditional(k, x, ...) %r = sdy.manual_computation(%a)
+//   { ... }     =>   a call, between custom calls that cut arrays and join them
 //
-// Regions of reductions, sorts and the like capture constants only. The walk keeps a stack of its own: a frame is a computation in the making,
-// and one that meets an operation with regions, or a call of a function not yet converted, waits for another on top of it.
+// Regions of reductions, sorts and the like capture constants only. The walk keeps a stack of its own: a frame is a
+// computation in the making, and one that meets an operation with regions, or a call of a function not yet converted,
+// waits for another on top of it.
 #include "hlo/import/stablehlo/graph_conversion.h"
 
 #include <optional>
@@ -30,7 +32,9 @@
 namespace hilo::stablehlo {
 namespace {
 
-bool IsTerminator(const Operation& op) { return op.name == "stablehlo.return" || op.name == "func.return" || op.name == "sdy.return"; }
+bool IsTerminator(const Operation& op) {
+  return op.name == "stablehlo.return" || op.name == "func.return" || op.name == "sdy.return";
+}
 
 // How a region's values come into its computation.
 enum class RegionForm {
@@ -45,8 +49,8 @@ RegionForm FormOf(const Operation& op) {
 }
 // Whether captured values can be handed to a region of `op`.
 bool MayCapture(const Operation& op) {
-  return FormOf(op) != RegionForm::kFunction || op.name == "sdy.manual_computation" || op.name == "sdy.named_computation" ||
-         op.name == "stablehlo.async_start";
+  return FormOf(op) != RegionForm::kFunction || op.name == "sdy.manual_computation" ||
+         op.name == "sdy.named_computation" || op.name == "stablehlo.async_start";
 }
 
 // A name as HLO text can have it.
@@ -74,7 +78,8 @@ class GraphConversion {
   GraphConversion(const MlirModule& program, const StablehloOptions& options) : program_(program), options_(options) {}
 
   absl::StatusOr<StablehloProgram> Run() {
-    if (program_.root == nullptr || program_.root->name != "builtin.module") return InvalidArgument("expected a builtin.module");
+    if (program_.root == nullptr || program_.root->name != "builtin.module")
+      return InvalidArgument("expected a builtin.module");
     const Attribute* name = program_.root->Find("sym_name");
     StablehloProgram result{.module = std::make_unique<HloModule>(NameText(name == nullptr ? "" : name->text))};
     state_.module = result.module.get();
@@ -95,8 +100,8 @@ class GraphConversion {
     const Region* region;
     HloComputation* computation;
     absl::flat_hash_map<const Value*, HloInstruction*> values;
-    std::vector<HloInstruction*> passed;  // of a loop: captured values, to be handed on
-    size_t next = 0;                      // operation
+    std::vector<HloInstruction*> passed;   // of a loop: captured values, to be handed on
+    size_t next = 0;                       // operation
     std::vector<HloComputation*> regions;  // converted, of the operation `next`
   };
 
@@ -153,10 +158,12 @@ class GraphConversion {
       }
       Frame& frame = frames_.back();
       const std::vector<Operation*>& operations = frame.region->blocks[0].operations;
-      if (frame.next == operations.size()) return InvalidArgument("a region without return", OperationContext(*frame.owner));
+      if (frame.next == operations.size())
+        return InvalidArgument("a region without return", OperationContext(*frame.owner));
       const Operation& op = *operations[frame.next];
       if (IsTerminator(op)) {
-        if (frame.next + 1 != operations.size()) return InvalidArgument("operations behind a return", OperationContext(op));
+        if (frame.next + 1 != operations.size())
+          return InvalidArgument("operations behind a return", OperationContext(op));
         absl::Status status = Return(frame, op);
         if (!status.ok()) return AddContext(status, OperationContext(op));
         done = frame.computation;
@@ -217,7 +224,8 @@ class GraphConversion {
   absl::StatusOr<std::vector<const Operation*>> CalledBy(const Operation& op) const {
     std::vector<const Operation*> callees;
     const Attribute* names = op.Find("called_computations");
-    for (const Attribute* name : names == nullptr ? absl::Span<const Attribute* const>() : absl::MakeConstSpan(names->elements)) {
+    for (const Attribute* name :
+         names == nullptr ? absl::Span<const Attribute* const>() : absl::MakeConstSpan(names->elements)) {
       const auto callee = functions_.find(name->text);
       if (callee == functions_.end()) return InvalidArgument("there is no function @", name->text);
       callees.push_back(callee->second);
@@ -239,7 +247,8 @@ class GraphConversion {
     if (static_cast<int64_t>(frames_.size()) > options_.limits.max_call_depth) {
       return ResourceExhausted("calls and regions nested more than ", options_.limits.max_call_depth, " deep");
     }
-    if (function.regions.size() != 1) return InvalidArgument("function @", name, " has ", function.regions.size(), " regions");
+    if (function.regions.size() != 1)
+      return InvalidArgument("function @", name, " has ", function.regions.size(), " regions");
     const Region& region = *function.regions[0];
     HILO_RETURN_IF_ERROR(CheckOneBlock(region));
     if (!captures_[&region].empty()) return InvalidArgument("function @", name, " uses values from outside of it");
@@ -260,7 +269,8 @@ class GraphConversion {
   HloInstruction* AddParameter(HloComputation* computation, Shape shape) {
     ShapeUtil::AddMissingLayouts(&shape);
     const int64_t number = computation->num_parameters();
-    return computation->AddInstruction(HloInstruction::CreateParameter(number, std::move(shape), absl::StrCat("arg", number)));
+    return computation->AddInstruction(
+        HloInstruction::CreateParameter(number, std::move(shape), absl::StrCat("arg", number)));
   }
 
   // `captured`: values and what stands for them outside.
@@ -281,7 +291,8 @@ class GraphConversion {
     if (static_cast<int64_t>(frames_.size()) > options_.limits.max_call_depth) {
       return ResourceExhausted("calls and regions nested more than ", options_.limits.max_call_depth, " deep");
     }
-    if (!MayCapture(op) && !captures_[&region].empty()) return Unimplemented("a computation that uses values from outside of it");
+    if (!MayCapture(op) && !captures_[&region].empty())
+      return Unimplemented("a computation that uses values from outside of it");
     const RegionForm form = FormOf(op);
     const std::vector<Value*>& arguments = region.blocks[0].arguments;
     Frame& frame = frames_.emplace_back();
@@ -290,13 +301,15 @@ class GraphConversion {
     frame.computation = state_.module->AddComputation(absl::StrCat("region_", next_region_++));
     if (form == RegionForm::kFunction) return AddParameters(frame, arguments, captures_[&region]);
 
-    const std::vector<Value*> captured = form == RegionForm::kLoop ? captures_.OfAll(op)
-                                                                   : std::vector<Value*>(captures_[&region].begin(), captures_[&region].end());
+    const std::vector<Value*> captured =
+        form == RegionForm::kLoop ? captures_.OfAll(op)
+                                  : std::vector<Value*>(captures_[&region].begin(), captures_[&region].end());
     const Frame& outside = frames_[frames_.size() - 2];
     std::vector<const Value*> values(arguments.begin(), arguments.end());
     if (form == RegionForm::kBranch && !arguments.empty()) return InvalidArgument("a branch with arguments");
     if (form == RegionForm::kLoop && arguments.size() != op.operands.size()) {
-      return InvalidArgument("a loop over ", op.operands.size(), " values has a region of ", arguments.size(), " arguments");
+      return InvalidArgument("a loop over ", op.operands.size(), " values has a region of ", arguments.size(),
+                             " arguments");
     }
     // Loops of no stated sizes have those of their first values.
     std::vector<Shape> shapes;
@@ -316,8 +329,8 @@ class GraphConversion {
       for (size_t i = 0; i < values.size(); ++i) {
         auto attributes = std::make_unique<GetTupleElementAttrs>();
         attributes->index = static_cast<int64_t>(i);
-        HILO_ASSIGN_OR_RETURN(frame.values[values[i]],
-                              frame.computation->AddOp(HloOpcode::kGetTupleElement, {parameter}, std::move(attributes)));
+        HILO_ASSIGN_OR_RETURN(frame.values[values[i]], frame.computation->AddOp(HloOpcode::kGetTupleElement,
+                                                                                {parameter}, std::move(attributes)));
       }
     }
     for (const Value* value : captured) frame.passed.push_back(frame.values[value]);
@@ -333,7 +346,9 @@ class GraphConversion {
     HILO_ASSIGN_OR_RETURN(const Results results, FindConverter("stablehlo.constant")(conversion));
     return frame.values[&value] = results[0];
   }
-  absl::StatusOr<HloInstruction*> ValueIn(const Frame& frame, const Value& value) { return ValueIn(const_cast<Frame&>(frame), value); }
+  absl::StatusOr<HloInstruction*> ValueIn(const Frame& frame, const Value& value) {
+    return ValueIn(const_cast<Frame&>(frame), value);
+  }
 
   absl::StatusOr<std::vector<HloInstruction*>> ValuesIn(Frame& frame, absl::Span<Value* const> values) {
     std::vector<HloInstruction*> instructions;
@@ -345,7 +360,8 @@ class GraphConversion {
 
   absl::Status Return(Frame& frame, const Operation& op) {
     HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> values, ValuesIn(frame, op.operands));
-    const bool is_body = frame.owner->name == "stablehlo.while" && frame.owner->regions.size() > 1 && frame.region == frame.owner->regions[1];
+    const bool is_body = frame.owner->name == "stablehlo.while" && frame.owner->regions.size() > 1 &&
+                         frame.region == frame.owner->regions[1];
     if (is_body) values.insert(values.end(), frame.passed.begin(), frame.passed.end());
     OpConversion conversion(op, frame.computation, values, {}, &state_);
     HILO_ASSIGN_OR_RETURN(HloInstruction * root, conversion.Joined(values));
@@ -361,7 +377,8 @@ class GraphConversion {
     for (size_t i = 0; i < results.size(); ++i) {
       const Type& type = *op.results[i]->type;
       if (type.IsValue() && type.IsStatic() && !ShapeUtil::Compatible(type.shape, results[i]->shape())) {
-        return InvalidArgument("the program says that result ", i, " is ", type.shape.ToString(), ", but it is ", results[i]->shape().ToString());
+        return InvalidArgument("the program says that result ", i, " is ", type.shape.ToString(), ", but it is ",
+                               results[i]->shape().ToString());
       }
       if (type.kind == Type::Kind::kForeign) return Unimplemented("a result of ", type.name);
       frame.values[op.results[i]] = results[i];
@@ -382,7 +399,8 @@ class GraphConversion {
     if (op.name == "sdy.manual_computation") return ManualComputation(frame, c);
     if (op.name == "sdy.sharding_constraint" || op.name == "sdy.reshard") return ShardingMark(c);
     if (op.name == "sdy.sharding_group") return ShardingGroup(c);
-    if (op.name == "sdy.named_computation" || op.name == "stablehlo.async_start") return CallRegion(frame, c, c.operands);
+    if (op.name == "sdy.named_computation" || op.name == "stablehlo.async_start")
+      return CallRegion(frame, c, c.operands);
     if (op.name == "stablehlo.async_done") return AsyncDone(c);
     Converter convert = FindConverter(op.name);
     if (convert == nullptr) return Unimplemented("operation ", op.name);
@@ -394,7 +412,8 @@ class GraphConversion {
   // Which device makes a call, for one.
   absl::Status ShardCustomCall(const Operation& op, const Results& results) const {
     const Attribute* shardings = op.Find("sdy.sharding");
-    if (shardings == nullptr || shardings->elements.size() != results.size() || results.empty()) return absl::OkStatus();
+    if (shardings == nullptr || shardings->elements.size() != results.size() || results.empty())
+      return absl::OkStatus();
     HloInstruction* call = results[0];
     while (call->opcode() != HloOpcode::kCustomCall && call->operand_count() == 1) call = call->mutable_operand(0);
     if (call->opcode() != HloOpcode::kCustomCall) return absl::OkStatus();
@@ -402,7 +421,8 @@ class GraphConversion {
     for (const Attribute* sharding : shardings->elements) {
       HILO_ASSIGN_OR_RETURN(texts.emplace_back(), shardings_.HloText(*sharding));
     }
-    call->add_extra_attribute("sharding", call->shape().IsTuple() ? absl::StrCat("{", absl::StrJoin(texts, ", "), "}") : texts[0]);
+    call->add_extra_attribute("sharding",
+                              call->shape().IsTuple() ? absl::StrCat("{", absl::StrJoin(texts, ", "), "}") : texts[0]);
     return absl::OkStatus();
   }
 
@@ -462,12 +482,14 @@ class GraphConversion {
     HILO_ASSIGN_OR_RETURN(const std::string text, shardings_.HloText(*sharding));
     auto attributes = std::make_unique<CustomCallAttrs>();
     attributes->custom_call_target = "Sharding";
-    HILO_ASSIGN_OR_RETURN(HloInstruction * mark, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {}, &c.operands[0]->shape()));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * mark, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {},
+                                                       &c.operands[0]->shape()));
     mark->add_extra_attribute("sharding", text);
     HILO_ASSIGN_OR_RETURN(const std::string axes, shardings_.Text(*sharding));
     if (absl::StrContains(axes, "?")) {  // HLO's own notation has no word for dimensions that are open
-      mark->add_extra_attribute("frontend_attributes",
-                                absl::StrCat("{xla.sdy.sharding=", FieldToText(absl::StrCat("#sdy.sharding_per_value<[", axes, "]>")), "}"));
+      mark->add_extra_attribute(
+          "frontend_attributes",
+          absl::StrCat("{xla.sdy.sharding=", FieldToText(absl::StrCat("#sdy.sharding_per_value<[", axes, "]>")), "}"));
     }
     return Results{mark};
   }
@@ -479,7 +501,8 @@ class GraphConversion {
     auto attributes = std::make_unique<CustomCallAttrs>();
     attributes->custom_call_target = "xla.sdy.ShardingGroup";
     attributes->custom_call_has_side_effect = true;
-    HILO_ASSIGN_OR_RETURN(HloInstruction * mark, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {}, &c.operands[0]->shape()));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * mark, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {},
+                                                       &c.operands[0]->shape()));
     mark->add_extra_attribute("frontend_attributes", absl::StrCat("{xla.sdy.sharding_group_id=\"", group, "\"}"));
     return Results();
   }
@@ -490,16 +513,19 @@ class GraphConversion {
     const Attribute* axes = c.op.Find("manual_axes");
     const Attribute* in = c.op.Find("in_shardings");
     const Attribute* out = c.op.Find("out_shardings");
-    if (axes == nullptr || in == nullptr || out == nullptr) return InvalidArgument("expected manual_axes, in_shardings and out_shardings");
+    if (axes == nullptr || in == nullptr || out == nullptr)
+      return InvalidArgument("expected manual_axes, in_shardings and out_shardings");
     HILO_ASSIGN_OR_RETURN(const std::string manual, shardings_.ManualAxesText(*axes));
     std::vector<Shape> local;
     for (const Value* argument : c.op.regions[0]->blocks[0].arguments) {
       HILO_ASSIGN_OR_RETURN(local.emplace_back(), ShapeOf(*argument->type));
     }
-    if (local.size() != c.operands.size()) return InvalidArgument("a region of ", local.size(), " arguments for ", c.operands.size(), " operands");
+    if (local.size() != c.operands.size())
+      return InvalidArgument("a region of ", local.size(), " arguments for ", c.operands.size(), " operands");
     HILO_ASSIGN_OR_RETURN(const std::string in_text, shardings_.PerValueText(*in));
-    HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> values,
-                          CutOrJoin(c, "xla.sdy.GlobalToLocalShape", "xla.sdy.in_shardings", in_text, manual, c.operands, local));
+    HILO_ASSIGN_OR_RETURN(
+        std::vector<HloInstruction*> values,
+        CutOrJoin(c, "xla.sdy.GlobalToLocalShape", "xla.sdy.in_shardings", in_text, manual, c.operands, local));
     HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> captured, ValuesIn(frame, captures_[c.op.regions[0]]));
     values.insert(values.end(), captured.begin(), captured.end());
     HILO_ASSIGN_OR_RETURN(HloInstruction * call, c.Add(HloOpcode::kCall, values, nullptr, {c.regions[0]}));
@@ -513,17 +539,20 @@ class GraphConversion {
     return CutOrJoin(c, "xla.sdy.LocalToGlobalShape", "xla.sdy.out_shardings", out_text, manual, parts, global);
   }
 
-  absl::StatusOr<std::vector<HloInstruction*>> CutOrJoin(OpConversion& c, absl::string_view target, absl::string_view key, const std::string& text,
-                                                         const std::string& manual, const std::vector<HloInstruction*>& values,
+  absl::StatusOr<std::vector<HloInstruction*>> CutOrJoin(OpConversion& c, absl::string_view target,
+                                                         absl::string_view key, const std::string& text,
+                                                         const std::string& manual,
+                                                         const std::vector<HloInstruction*>& values,
                                                          const std::vector<Shape>& shapes) {
     if (values.empty()) return values;
     auto attributes = std::make_unique<CustomCallAttrs>();
     attributes->custom_call_target = std::string(target);
     attributes->custom_call_has_side_effect = true;
     Shape shape = shapes.size() == 1 ? shapes[0] : Shape(shapes);
-    HILO_ASSIGN_OR_RETURN(HloInstruction * call, c.Add(HloOpcode::kCustomCall, values, std::move(attributes), {}, &shape));
-    call->add_extra_attribute("frontend_attributes",
-                              absl::StrCat("{", key, "=", FieldToText(text), ",xla.sdy.manual_axes=", FieldToText(manual), "}"));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * call,
+                          c.Add(HloOpcode::kCustomCall, values, std::move(attributes), {}, &shape));
+    call->add_extra_attribute("frontend_attributes", absl::StrCat("{", key, "=", FieldToText(text),
+                                                                  ",xla.sdy.manual_axes=", FieldToText(manual), "}"));
     if (shapes.size() == 1) return std::vector<HloInstruction*>{call};
     std::vector<HloInstruction*> elements;
     for (size_t i = 0; i < shapes.size(); ++i) {

@@ -1,5 +1,6 @@
-// Where a platform has no rules of its own, JAX lowers linear algebra to custom calls by which XLA's backends once agreed to call it: arrays lie row by
-// row, and there is no word of failure. Here they are calls of LAPACK (runtime/lapack), which has matrices column by column and says what failed:
+// Where a platform has no rules of its own, JAX lowers linear algebra to custom calls by which XLA's backends once
+// agreed to call it: arrays lie row by row, and there is no word of failure. Here they are calls of LAPACK
+// (runtime/lapack), which has matrices column by column and says what failed:
 //
 //   (a, taus) = custom-call(x), custom_call_target="Qr"
 //   =>  (a, taus) = (f32[5,3]{0,1}, f32[3]) custom-call(x), custom_call_target="lapack_sgeqrf_ffi"
@@ -23,28 +24,25 @@ namespace {
 // "s" of "lapack_sgeqrf_ffi".
 absl::StatusOr<absl::string_view> LetterOf(const Shape& matrix) {
   switch (matrix.IsArray() && matrix.rank() >= 2 ? matrix.element_type() : PRIMITIVE_TYPE_INVALID) {
-    case F32:
-      return "s";
-    case F64:
-      return "d";
-    case C64:
-      return "c";
-    case C128:
-      return "z";
-    default:
-      return InvalidArgument("expected matrices of f32, f64, c64 or c128, got ", matrix.ToString());
+    case F32: return "s";
+    case F64: return "d";
+    case C64: return "c";
+    case C128: return "z";
+    default: return InvalidArgument("expected matrices of f32, f64, c64 or c128, got ", matrix.ToString());
   }
 }
 
 // Arrays of as many dimensions as the first operand are matrices, others are vectors and numbers.
 Shape InLayoutOfLapack(Shape shape, const Shape& matrix) {
   ShapeUtil::SetToDefaultLayout(&shape);
-  if (shape.rank() == matrix.rank()) std::swap(shape.mutable_layout()->minor_to_major[0], shape.mutable_layout()->minor_to_major[1]);
+  if (shape.rank() == matrix.rank())
+    std::swap(shape.mutable_layout()->minor_to_major[0], shape.mutable_layout()->minor_to_major[1]);
   return shape;
 }
 
 // Calls a routine, whose first result takes the place of its first operand; the results, row by row.
-absl::StatusOr<Results> CallLapack(OpConversion& c, absl::string_view routine, const std::vector<Shape>& results, std::string config) {
+absl::StatusOr<Results> CallLapack(OpConversion& c, absl::string_view routine, const std::vector<Shape>& results,
+                                   std::string config) {
   const Shape& matrix = c.operands[0]->shape();
   HILO_ASSIGN_OR_RETURN(const absl::string_view letter, LetterOf(matrix));
   auto attributes = std::make_unique<CustomCallAttrs>();
@@ -62,9 +60,11 @@ absl::StatusOr<Results> CallLapack(OpConversion& c, absl::string_view routine, c
     shapes.push_back(InLayoutOfLapack(result, matrix));
   }
   const bool is_tuple = shapes.size() > 1;
-  attributes->output_to_operand_aliasing.push_back({.output_index = is_tuple ? ShapeIndex{0} : ShapeIndex{}, .operand = 0, .operand_index = {}});
+  attributes->output_to_operand_aliasing.push_back(
+      {.output_index = is_tuple ? ShapeIndex{0} : ShapeIndex{}, .operand = 0, .operand_index = {}});
   const Shape shape = is_tuple ? Shape(shapes) : shapes[0];
-  HILO_ASSIGN_OR_RETURN(HloInstruction * call, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {}, &shape));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * call,
+                        c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {}, &shape));
   *call->mutable_shape() = shape;  // with its layouts
   Results values;
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -106,11 +106,13 @@ XlaOp WhereSucceeded(XlaOp info, XlaOp values, const Shape& shape, int64_t batch
   std::vector<int64_t> batch(batch_dimensions);
   for (int64_t i = 0; i < batch_dimensions; ++i) batch[i] = i;
   const XlaOp succeeded = Eq(info, Sub(info, info));
-  const XlaOp nan = ConstantLiteral(builder, LiteralUtil::FromDouble(shape.element_type(), std::numeric_limits<double>::quiet_NaN()));
+  const XlaOp nan =
+      ConstantLiteral(builder, LiteralUtil::FromDouble(shape.element_type(), std::numeric_limits<double>::quiet_NaN()));
   return Select(BroadcastInDim(succeeded, shape.dimensions(), batch), values, Broadcast(nan, shape.dimensions()));
 }
 
-// The configuration "lower,sorted,iterations,tolerance" is for Jacobi's method, of which only the first word means something here.
+// The configuration "lower,sorted,iterations,tolerance" is for Jacobi's method, of which only the first word means
+// something here.
 absl::StatusOr<Results> Eigh(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
   HILO_RETURN_IF_ERROR(c.ExpectResults(2));
@@ -121,10 +123,13 @@ absl::StatusOr<Results> Eigh(OpConversion& c) {
   results.push_back(ShapeUtil::MakeShape(S32, matrix.dimensions().subspan(0, batch_dimensions)));
   const bool is_upper = absl::StartsWith(c.Text("backend_config"), "0");
   const absl::string_view routine = IsComplexType(matrix.element_type()) ? "heevd" : "syevd";
-  HILO_ASSIGN_OR_RETURN(const Results values, CallLapack(c, routine, results, absl::StrCat("{mode = 86 : ui8, uplo = ", is_upper ? 85 : 76, " : ui8}")));
+  HILO_ASSIGN_OR_RETURN(
+      const Results values,
+      CallLapack(c, routine, results, absl::StrCat("{mode = 86 : ui8, uplo = ", is_upper ? 85 : 76, " : ui8}")));
   XlaBuilder builder("eigh");
   const std::vector<XlaOp> parts = ParametersFor(values, &builder);
-  Tuple(&builder, {WhereSucceeded(parts[2], parts[0], results[0], batch_dimensions), WhereSucceeded(parts[2], parts[1], results[1], batch_dimensions)});
+  Tuple(&builder, {WhereSucceeded(parts[2], parts[0], results[0], batch_dimensions),
+                   WhereSucceeded(parts[2], parts[1], results[1], batch_dimensions)});
   return CallBuilt(c, values, &builder);
 }
 
@@ -137,13 +142,15 @@ absl::StatusOr<Results> ApproxTopK(OpConversion& c) {
   if (config == nullptr) config = c.op.Find("backend_config");
   auto sort = std::make_unique<SortAttrs>();
   bool has_dimension = false;
-  for (const NamedAttribute& entry : config == nullptr ? absl::Span<const NamedAttribute>() : absl::MakeConstSpan(config->entries)) {
+  for (const NamedAttribute& entry :
+       config == nullptr ? absl::Span<const NamedAttribute>() : absl::MakeConstSpan(config->entries)) {
     if (entry.name != "reduction_dim" || entry.value->kind != Attribute::Kind::kInteger) continue;
     sort->dimensions = {entry.value->integer};
     has_dimension = true;
   }
   if (!has_dimension) return InvalidArgument("expected reduction_dim in the backend_config");
-  const std::vector<HloInstruction*> values(c.operands.begin(), c.operands.begin() + static_cast<std::ptrdiff_t>(results.size()));
+  const std::vector<HloInstruction*> values(c.operands.begin(),
+                                            c.operands.begin() + static_cast<std::ptrdiff_t>(results.size()));
   sort->is_stable = true;
   HILO_ASSIGN_OR_RETURN(HloInstruction * sorted, c.Add(HloOpcode::kSort, values, std::move(sort), c.regions));
   Results best;
@@ -152,7 +159,8 @@ absl::StatusOr<Results> ApproxTopK(OpConversion& c) {
     if (results.size() > 1) {
       HILO_ASSIGN_OR_RETURN(all, c.Element(sorted, static_cast<int64_t>(i)));
     }
-    if (results[i].rank() != all->shape().rank()) return InvalidArgument("expected results of ", all->shape().rank(), " dimensions, got ", results[i].ToString());
+    if (results[i].rank() != all->shape().rank())
+      return InvalidArgument("expected results of ", all->shape().rank(), " dimensions, got ", results[i].ToString());
     auto slice = std::make_unique<SliceAttrs>();
     for (const int64_t size : results[i].dimensions()) slice->slice.push_back({0, size, 1});
     HILO_ASSIGN_OR_RETURN(best.emplace_back(), c.Add(HloOpcode::kSlice, {all}, std::move(slice)));

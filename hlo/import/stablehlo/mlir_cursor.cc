@@ -82,7 +82,8 @@ absl::StatusOr<std::string> MlirCursor::Sigil(char sign) {
   Advance(1);
   if (at_ < text_.size() && text_[at_] == '"') return String();
   const size_t begin = at_;
-  while (at_ < text_.size() && (IsWordCharacter(text_[at_]) || text_[at_] == '-' || (sign == '%' && text_[at_] == '#'))) {
+  while (at_ < text_.size() &&
+         (IsWordCharacter(text_[at_]) || text_[at_] == '-' || (sign == '%' && text_[at_] == '#'))) {
     if (text_[at_] == '-' && absl::StartsWith(text_.substr(at_), "->")) break;
     ++at_;
   }
@@ -129,7 +130,8 @@ absl::string_view MlirCursor::Number() {
   const bool is_hex = absl::StartsWith(text_.substr(at_), "0x");
   while (at_ < text_.size()) {
     const char c = text_[at_];
-    const bool is_sign = !is_hex && (c == '-' || c == '+') && at_ > begin && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
+    const bool is_sign =
+        !is_hex && (c == '-' || c == '+') && at_ > begin && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
     if (!absl::ascii_isalnum(c) && c != '.' && !is_sign) break;
     ++at_;
   }
@@ -168,7 +170,8 @@ absl::Status MlirCursor::SkipBrackets() {
     if (absl::StrContains("([{<", c)) open += c;
     if (!absl::StrContains(")]}>", c)) continue;
     const char closes = c == ')' ? '(' : c == ']' ? '[' : c == '}' ? '{' : '<';
-    if (open.empty() || open.back() != closes) return Error(absl::StrCat("a bracket '", std::string(1, c), "' closes none"));
+    if (open.empty() || open.back() != closes)
+      return Error(absl::StrCat("a bracket '", std::string(1, c), "' closes none"));
     open.pop_back();
   } while (!open.empty());
   return absl::OkStatus();
@@ -177,7 +180,9 @@ absl::Status MlirCursor::SkipBrackets() {
 absl::Status MlirCursor::Expected(absl::string_view what) {
   SkipSpace();
   const absl::string_view rest = text_.substr(at_);
-  const std::string found = rest.empty() ? "the end" : absl::StrCat("'", absl::CEscape(rest.substr(0, std::min<size_t>(rest.find('\n'), 24))), "'");
+  const std::string found =
+      rest.empty() ? "the end"
+                   : absl::StrCat("'", absl::CEscape(rest.substr(0, std::min<size_t>(rest.find('\n'), 24))), "'");
   return Error(absl::StrCat("expected ", what, ", got ", found));
 }
 

@@ -25,7 +25,8 @@ class MlirCursor {
   absl::Status Expect(absl::string_view token);
   // Letters, digits, and _ $ . (also - if asked); empty if there are none.
   absl::string_view Word();
-  // %name, %name#1, ^bb0, @name, @"name", #name: what stands behind the sign, which is taken too. Errors: InvalidArgument if it is not there.
+  // %name, %name#1, ^bb0, @name, @"name", #name: what stands behind the sign, which is taken too. Errors:
+  // InvalidArgument if it is not there.
   absl::StatusOr<std::string> Sigil(char sign);
   // "..." with its escapes.
   absl::StatusOr<std::string> String();

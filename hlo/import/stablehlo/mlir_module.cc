@@ -11,10 +11,14 @@ namespace hilo::stablehlo {
 namespace {
 
 std::string ListText(const std::vector<const Type*>& types) {
-  return absl::StrCat("(", absl::StrJoin(types, ", ", [](std::string* out, const Type* type) {
-                        // A function's own types are values: no need to go deeper.
-                        absl::StrAppend(out, type->kind == Type::Kind::kFunction ? "function" : TypeText(*type));
-                      }), ")");
+  return absl::StrCat("(",
+                      absl::StrJoin(types, ", ",
+                                    [](std::string* out, const Type* type) {
+                                      // A function's own types are values: no need to go deeper.
+                                      absl::StrAppend(
+                                          out, type->kind == Type::Kind::kFunction ? "function" : TypeText(*type));
+                                    }),
+                      ")");
 }
 
 }  // namespace
@@ -48,7 +52,8 @@ std::string TypeText(const Type& type) {
   return "";
 }
 
-absl::Status SetTensor(PrimitiveType element, std::vector<int64_t> dimensions, const std::vector<int64_t>& bounds, Type* type) {
+absl::Status SetTensor(PrimitiveType element, std::vector<int64_t> dimensions, const std::vector<int64_t>& bounds,
+                       Type* type) {
   if (!bounds.empty() && bounds.size() != dimensions.size()) {
     return InvalidArgument("expected a bound for each of ", dimensions.size(), " dimensions; got ", bounds.size());
   }

@@ -1,11 +1,12 @@
 // An MLIR program in memory: what the readers of bytecode and of text fill, and what the converter to HLO reads.
 //
-// Names are those of StableHLO text, whatever form the program came in: operations "stablehlo.add", "func.func", "func.call",
-// "stablehlo.return" (of functions too), "sdy.mesh" ...; attributes those of the newest versioned form, one list an operation, properties and
-// others alike ("broadcast_dimensions", "lhs_contracting_dimensions", "sdy.sharding"). An attribute that a version lacks is not there.
+// Names are those of StableHLO text, whatever form the program came in: operations "stablehlo.add", "func.func",
+// "func.call", "stablehlo.return" (of functions too), "sdy.mesh" ...; attributes those of the newest versioned form,
+// one list an operation, properties and others alike ("broadcast_dimensions", "lhs_contracting_dimensions",
+// "sdy.sharding"). An attribute that a version lacks is not there.
 //
-// All parts are owned by the module, in flat lists, and point to each other; so neither depth nor circles of a damaged program harm. A circle
-// can only go through attributes: whoever follows those bounds the depth.
+// All parts are owned by the module, in flat lists, and point to each other; so neither depth nor circles of a damaged
+// program harm. A circle can only go through attributes: whoever follows those bounds the depth.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_MLIR_MODULE_H_
 #define HILO_HLO_IMPORT_STABLEHLO_MLIR_MODULE_H_
 
@@ -32,13 +33,13 @@ struct Region;
 
 struct Type {
   enum class Kind {
-    kForeign,    // one that HLO lacks; `name` says which
-    kElement,    // an element type by itself: i32, f32, index (as s64), complex<f32>
-    kTensor,     // `shape`, unless `open_dimensions` says that it is not known
-    kToken,      // `shape`
-    kTuple,      // `shape`
-    kFunction,   // `inputs` to `results`
-    kFuture,     // `results`, being made
+    kForeign,   // one that HLO lacks; `name` says which
+    kElement,   // an element type by itself: i32, f32, index (as s64), complex<f32>
+    kTensor,    // `shape`, unless `open_dimensions` says that it is not known
+    kToken,     // `shape`
+    kTuple,     // `shape`
+    kFunction,  // `inputs` to `results`
+    kFuture,    // `results`, being made
     kNone,
   };
   Kind kind = Kind::kForeign;
@@ -63,7 +64,7 @@ struct NamedAttribute {
 
 struct Attribute {
   enum class Kind {
-    kForeign,     // one of a kind that no conversion needs; `text` names it
+    kForeign,  // one of a kind that no conversion needs; `text` names it
     kUnit,
     kBool,        // `integer`
     kInteger,     // `integer` of `type`
@@ -84,7 +85,8 @@ struct Attribute {
     kSubAxis,     // `integers` {pre-size, size}
     kAxisRef,     // `text` axis, `elements` at most one sub-axis
     kDimSharding,     // `elements` axis references, `integer` 1 if closed
-    kTensorSharding,  // `elements[0]` mesh or its symbol; lists below; `integer` how unreduced parts are combined: 0 sum, 1 max, 2 min
+    kTensorSharding,  // `elements[0]` mesh or its symbol; lists below; `integer` how unreduced parts are combined: 0
+                      // sum, 1 max, 2 min
     kPerValue,        // `elements` tensor shardings
     kMeshGroups,      // replica groups: `elements[0]` mesh or its symbol, `elements[1]` array of axis references
   };
@@ -97,16 +99,17 @@ struct Attribute {
   std::vector<const Attribute*> elements;
   std::vector<NamedAttribute> entries;
   std::vector<int64_t> integers;
-  std::vector<int64_t> more_integers;            // kAlias: operand indices (`integers`: output indices)
-  std::vector<const Attribute*> more_elements;   // kTensorSharding: replicated axes (`elements`: mesh, then dimension shardings)
+  std::vector<int64_t> more_integers;  // kAlias: operand indices (`integers`: output indices)
+  std::vector<const Attribute*>
+      more_elements;  // kTensorSharding: replicated axes (`elements`: mesh, then dimension shardings)
   std::vector<const Attribute*> unreduced_axes;  // kTensorSharding
 };
 
 struct Value {
   const Type* type = nullptr;
-  const Region* region = nullptr;        // in which it is defined
+  const Region* region = nullptr;         // in which it is defined
   const Operation* defined_by = nullptr;  // null for arguments of blocks
-  int64_t result_number = 0;             // of its operation or block
+  int64_t result_number = 0;              // of its operation or block
 };
 
 struct Block {
@@ -125,9 +128,9 @@ struct Operation {
   std::vector<Value*> results;
   std::vector<NamedAttribute> attributes;
   std::vector<Region*> regions;
-  Region* region = nullptr;  // in which it stands
+  Region* region = nullptr;             // in which it stands
   const Attribute* location = nullptr;  // null if nothing is known
-  int64_t line = 0;  // of text; 0 in bytecode
+  int64_t line = 0;                     // of text; 0 in bytecode
 
   // Null if it is not there.
   const Attribute* Find(absl::string_view attribute) const;
@@ -165,9 +168,10 @@ class MlirModule {
 // "tensor<4x?xf32>", "!stablehlo.token", "(tensor<f32>) -> ()": for messages.
 std::string TypeText(const Type& type);
 
-// A tensor type of `element` and `dimensions`, with kDynamicSize where open; `bounds` is empty or holds a bound or kDynamicSize for each.
-// Errors: InvalidArgument for sizes that no shape can have.
-absl::Status SetTensor(PrimitiveType element, std::vector<int64_t> dimensions, const std::vector<int64_t>& bounds, Type* type);
+// A tensor type of `element` and `dimensions`, with kDynamicSize where open; `bounds` is empty or holds a bound or
+// kDynamicSize for each. Errors: InvalidArgument for sizes that no shape can have.
+absl::Status SetTensor(PrimitiveType element, std::vector<int64_t> dimensions, const std::vector<int64_t>& bounds,
+                       Type* type);
 
 }  // namespace hilo::stablehlo
 

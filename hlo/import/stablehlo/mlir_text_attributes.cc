@@ -46,11 +46,14 @@ void MlirValueReader::AddEntry(absl::string_view name, const Attribute* value, s
     return;
   }
   for (const NamedAttribute& entry : value->entries) {
-    entries->push_back({is_channel ? (entry.name == "handle" ? "channel_id" : "channel_type") : entry.name, entry.value});
+    entries->push_back(
+        {is_channel ? (entry.name == "handle" ? "channel_id" : "channel_type") : entry.name, entry.value});
   }
 }
 
-absl::Status MlirValueReader::ReadEntries(absl::string_view close, std::vector<NamedAttribute>* entries) { return ReadEntries(close, 0, entries); }
+absl::Status MlirValueReader::ReadEntries(absl::string_view close, std::vector<NamedAttribute>* entries) {
+  return ReadEntries(close, 0, entries);
+}
 
 absl::Status MlirValueReader::ReadEntries(absl::string_view close, int depth, std::vector<NamedAttribute>* entries) {
   while (!cursor_.Take(close)) {
@@ -173,7 +176,8 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadNumber() {
   }
   if (IsComplexType(type->element)) return cursor_.Error("a complex number alone");
   attribute->kind = type->element == PRED ? Kind::kBool : Kind::kInteger;
-  attribute->integer = type->element == U64 ? static_cast<int64_t>(value.GetFirstElement<uint64_t>()) : value.GetAsInt64(0);
+  attribute->integer =
+      type->element == U64 ? static_cast<int64_t>(value.GetFirstElement<uint64_t>()) : value.GetAsInt64(0);
   return attribute;
 }
 
@@ -225,10 +229,12 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDense() {
   attribute->kind = Kind::kDense;
   attribute->type = type;
   if (type->kind == Type::Kind::kForeign) return attribute;
-  if (type->kind != Type::Kind::kTensor || !type->IsStatic()) return cursor_.Error(absl::StrCat("elements of ", TypeText(*type)));
+  if (type->kind != Type::Kind::kTensor || !type->IsStatic())
+    return cursor_.Error(absl::StrCat("elements of ", TypeText(*type)));
   std::string bytes;
   if (!raw.empty()) {
-    if (!absl::StartsWith(raw, "0x") || raw.size() % 2 != 0 || !std::all_of(raw.begin() + 2, raw.end(), absl::ascii_isxdigit)) {
+    if (!absl::StartsWith(raw, "0x") || raw.size() % 2 != 0 ||
+        !std::all_of(raw.begin() + 2, raw.end(), absl::ascii_isxdigit)) {
       return cursor_.Error("expected 0x and hexadecimal digits");
     }
     bytes = absl::HexStringToBytes(raw.substr(2));
@@ -240,7 +246,8 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDense() {
     const auto given = static_cast<int64_t>(words.size()) / (is_complex ? 2 : 1);
     const bool is_splat = !listed && given == 1;
     if (!is_splat && given != elements) {
-      return cursor_.Error(absl::StrCat("expected ", elements, " elements of ", type->shape.ToString(), ", got ", given));
+      return cursor_.Error(
+          absl::StrCat("expected ", elements, " elements of ", type->shape.ToString(), ", got ", given));
     }
     // Bits are packed, and all ones where one stands for all.
     if (type->element == PRED && is_splat && elements != 1) bytes[0] = bytes[0] != 0 ? '\xff' : '\0';
@@ -257,7 +264,8 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDense() {
 // "i64: 1, 2>" or "i64>".
 absl::StatusOr<const Attribute*> MlirValueReader::ReadArray() {
   HILO_ASSIGN_OR_RETURN(const Type* element, ReadType());
-  if (element->kind != Type::Kind::kElement || IsComplexType(element->element)) return cursor_.Error("expected a type of numbers");
+  if (element->kind != Type::Kind::kElement || IsComplexType(element->element))
+    return cursor_.Error("expected a type of numbers");
   std::string bytes;
   int64_t count = 0;
   if (cursor_.Take(":")) {
@@ -281,7 +289,8 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadArray() {
   return attribute;
 }
 
-// "[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]": letters are the dimensions that are not spatial, digits number the spatial ones.
+// "[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]": letters are the dimensions that are not spatial, digits number the spatial
+// ones.
 absl::Status MlirValueReader::ReadConvolutionDimensions(std::vector<NamedAttribute>* entries) {
   struct Part {
     absl::string_view before, first, second, first_name, second_name, spatial_name;
@@ -304,7 +313,8 @@ absl::Status MlirValueReader::ReadConvolutionDimensions(std::vector<NamedAttribu
         spatial->integers.resize(std::max<size_t>(spatial->integers.size(), number + 1), -1);
         spatial->integers[number] = dimension;
       } else {
-        return cursor_.Error(absl::StrCat("expected ", part.first, ", ", part.second, " or a number as a dimension, got '", label, "'"));
+        return cursor_.Error(
+            absl::StrCat("expected ", part.first, ", ", part.second, " or a number as a dimension, got '", label, "'"));
       }
       if (!cursor_.Take(",") && !cursor_.At("]")) return cursor_.Expected("',' or ']'");
     }
@@ -337,7 +347,8 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadSubAxis() {
 }
 
 // What follows the names of the attributes that say replica groups by a mesh, such as
-// <mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 4>], device_ids = dense<[0, 1, 3, 2]> : tensor<4xi64>>,
+// <mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 4>], device_ids = dense<[0, 1, 3, 2]> :
+// tensor<4xi64>>,
 //  axes = [#stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>]>.
 absl::StatusOr<const Attribute*> MlirValueReader::ReadMeshPart(Kind kind, int depth) {
   Attribute* attribute = module_.AddAttribute();
@@ -510,7 +521,8 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadComplex() {
   return parts;
 }
 
-// "#stablehlo<precision HIGH>", "#stablehlo.gather<offset_dims = [1]>", "#sdy.sharding<@mesh, [{}]>", "#name" of an alias.
+// "#stablehlo<precision HIGH>", "#stablehlo.gather<offset_dims = [1]>", "#sdy.sharding<@mesh, [{}]>", "#name" of an
+// alias.
 absl::StatusOr<const Attribute*> MlirValueReader::ReadDialectAttribute(int depth) {
   HILO_ASSIGN_OR_RETURN(const std::string name, cursor_.Sigil('#'));
   if (cursor_.Peek() != '<') {
@@ -549,9 +561,9 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDialectAttribute(int depth
     return cursor_.Expected("manual_axes or axis_ref");
   }
   if (name == "stablehlo.output_operand_alias") return ReadAlias(depth);
-  for (const auto& [word, kind] : {std::pair("stablehlo.replica_group_mesh_axes", Kind::kMeshGroups),
-                                   std::pair("stablehlo.mesh", Kind::kMesh), std::pair("stablehlo.mesh_axis", Kind::kMeshAxis),
-                                   std::pair("stablehlo.axis_ref", Kind::kAxisRef)}) {
+  for (const auto& [word, kind] :
+       {std::pair("stablehlo.replica_group_mesh_axes", Kind::kMeshGroups), std::pair("stablehlo.mesh", Kind::kMesh),
+        std::pair("stablehlo.mesh_axis", Kind::kMeshAxis), std::pair("stablehlo.axis_ref", Kind::kAxisRef)}) {
     if (name == word) return ReadMeshPart(kind, depth);
   }
   Attribute* attribute = module_.AddAttribute();

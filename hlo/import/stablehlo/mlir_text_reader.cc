@@ -1,5 +1,6 @@
-// Operations of MLIR text. The generic form says everything in one grammar; the pretty ones follow a few patterns, most of them operands, words
-// with values, attributes in braces, and types. Regions are walked with a stack of our own, as they may be nested as deeply as the text is long.
+// Operations of MLIR text. The generic form says everything in one grammar; the pretty ones follow a few patterns, most
+// of them operands, words with values, attributes in braces, and types. Regions are walked with a stack of our own, as
+// they may be nested as deeply as the text is long.
 #include "hlo/import/stablehlo/mlir_text_reader.h"
 
 #include "absl/container/flat_hash_map.h"
@@ -21,7 +22,8 @@ struct Argument {
 
 class TextReader {
  public:
-  TextReader(absl::string_view text, MlirModule* module) : cursor_(text), module_(*module), values_(&cursor_, module), words_(&cursor_, module, &values_) {}
+  TextReader(absl::string_view text, MlirModule* module)
+      : cursor_(text), module_(*module), values_(&cursor_, module), words_(&cursor_, module, &values_) {}
 
   absl::Status Read() {
     HILO_RETURN_IF_ERROR(ReadAliases());
@@ -68,7 +70,7 @@ class TextReader {
     Form form;
     std::vector<ResultNames> results;
     Region* region = nullptr;
-    std::vector<Argument> arguments;  // of a loop: those of both regions
+    std::vector<Argument> arguments;                     // of a loop: those of both regions
     std::vector<std::pair<std::string, Value*>> hidden;  // what its names stood for before
   };
 
@@ -121,7 +123,8 @@ class TextReader {
   // "^bb0(%a: type, ...):".
   absl::Status ReadBlockLabel(Frame& frame) {
     HILO_RETURN_IF_ERROR(cursor_.Sigil('^').status());
-    const bool is_first = frame.region->blocks.size() == 1 && frame.region->blocks[0].operations.empty() && frame.region->blocks[0].arguments.empty();
+    const bool is_first = frame.region->blocks.size() == 1 && frame.region->blocks[0].operations.empty() &&
+                          frame.region->blocks[0].arguments.empty();
     Block& block = is_first ? frame.region->blocks[0] : frame.region->blocks.emplace_back();
     if (cursor_.Take("(")) {
       HILO_ASSIGN_OR_RETURN(const std::vector<Argument> arguments, ReadArguments(nullptr));
@@ -200,7 +203,8 @@ class TextReader {
         if (cursor_.Take(":")) {
           HILO_ASSIGN_OR_RETURN(names.count, cursor_.Integer());
         }
-        if (names.count < 1 || names.count > 1 << 20) return cursor_.Error(absl::StrCat(names.count, " results of one operation"));
+        if (names.count < 1 || names.count > 1 << 20)
+          return cursor_.Error(absl::StrCat(names.count, " results of one operation"));
       } while (cursor_.Take(","));
       HILO_RETURN_IF_ERROR(cursor_.Expect("="));
     }
@@ -290,7 +294,9 @@ class TextReader {
       if (!signature.has_arrow && count == 0) types.clear();
     }
     if (static_cast<int64_t>(types.size()) != count) {
-      if (count != 0) return cursor_.Error(absl::StrCat(operation->name, " has ", types.size(), " results, but ", count, " names for them"));
+      if (count != 0)
+        return cursor_.Error(
+            absl::StrCat(operation->name, " has ", types.size(), " results, but ", count, " names for them"));
     }
     for (const Type* type : types) AddResult(operation, type);
     return FinishUntyped(operation, results);
@@ -310,16 +316,20 @@ class TextReader {
     HILO_RETURN_IF_ERROR(values_.SkipLocation());
     size_t next = 0;
     for (const ResultNames& names : results) {
-      if (next + names.count > operation->results.size()) return cursor_.Error(absl::StrCat(operation->name, " has no result for %", names.name));
+      if (next + names.count > operation->results.size())
+        return cursor_.Error(absl::StrCat(operation->name, " has no result for %", names.name));
       if (frames_.empty()) return cursor_.Error("results outside of a function");
       Define(frames_.back(), names.name, operation->results[next]);
-      for (int64_t i = 0; i < names.count; ++i) Define(frames_.back(), absl::StrCat(names.name, "#", i), operation->results[next + i]);
+      for (int64_t i = 0; i < names.count; ++i)
+        Define(frames_.back(), absl::StrCat(names.name, "#", i), operation->results[next + i]);
       next += names.count;
     }
     return absl::OkStatus();
   }
 
-  void Add(Operation* operation, absl::string_view name, const Attribute* value) { values_.AddEntry(name, value, &operation->attributes); }
+  void Add(Operation* operation, absl::string_view name, const Attribute* value) {
+    values_.AddEntry(name, value, &operation->attributes);
+  }
 
   // --- pretty forms ---
   absl::Status ReadPretty(Operation* operation, std::vector<ResultNames> results) {
@@ -445,8 +455,8 @@ class TextReader {
     return absl::OkStatus();
   }
 
-  // "(%a init: %c), (%b init: %d) applies stablehlo.add across dimensions = [0] : types", or, without "applies", at the end
-  // "reducer(%l: type, %r: type) (%l2: type, %r2: type) { body }".
+  // "(%a init: %c), (%b init: %d) applies stablehlo.add across dimensions = [0] : types", or, without "applies", at the
+  // end "reducer(%l: type, %r: type) (%l2: type, %r2: type) { body }".
   absl::Status ReadReduce(Operation* operation, std::vector<ResultNames> results) {
     std::vector<Value*> starts;
     do {
@@ -565,7 +575,8 @@ class TextReader {
     for (absl::string_view name : {"in_shardings", "out_shardings", "manual_axes"}) {
       HILO_RETURN_IF_ERROR(cursor_.Expect(name));
       HILO_RETURN_IF_ERROR(cursor_.Expect("="));
-      HILO_ASSIGN_OR_RETURN(const Attribute* value, name == "manual_axes" ? values_.ReadManualAxes() : values_.ReadShardings());
+      HILO_ASSIGN_OR_RETURN(const Attribute* value,
+                            name == "manual_axes" ? values_.ReadManualAxes() : values_.ReadShardings());
       Add(operation, name, value);
     }
     HILO_RETURN_IF_ERROR(cursor_.Expect("("));

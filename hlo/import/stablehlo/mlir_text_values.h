@@ -12,7 +12,8 @@
 
 namespace hilo::stablehlo {
 
-// Reads from a cursor that it shares with the reader of operations. Errors: InvalidArgument with line and column; nesting is bounded.
+// Reads from a cursor that it shares with the reader of operations. Errors: InvalidArgument with line and column;
+// nesting is bounded.
 class MlirValueReader {
  public:
   MlirValueReader(MlirCursor* cursor, MlirModule* module) : cursor_(*cursor), module_(*module) {}
@@ -26,8 +27,8 @@ class MlirValueReader {
   absl::StatusOr<Signature> ReadSignature();
 
   absl::StatusOr<const Attribute*> ReadAttribute();
-  // "a = 1 : i32, b, \"c\" = {}" up to `close`, which is taken. Structured attributes (channel_handle, dimension_numbers ...) are taken apart into
-  // those of the versioned form.
+  // "a = 1 : i32, b, \"c\" = {}" up to `close`, which is taken. Structured attributes (channel_handle,
+  // dimension_numbers ...) are taken apart into those of the versioned form.
   absl::Status ReadEntries(absl::string_view close, std::vector<NamedAttribute>* entries);
   // An entry "{...}" if there is one.
   absl::Status ReadOptionalDictionary(std::vector<NamedAttribute>* entries);

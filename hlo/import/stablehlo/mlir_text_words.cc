@@ -42,7 +42,9 @@ absl::Status MlirWordReader::ReadWordValue(Operation* operation, const PrettyWor
       values_->AddEntry(pretty.attribute, values_->Integer(value), &operation->attributes);
       return absl::OkStatus();
     }
-    case WordForm::kWord: values_->AddEntry(pretty.attribute, values_->Enum(cursor_->Word()), &operation->attributes); return absl::OkStatus();
+    case WordForm::kWord:
+      values_->AddEntry(pretty.attribute, values_->Enum(cursor_->Word()), &operation->attributes);
+      return absl::OkStatus();
     case WordForm::kString: {  // what follows behind a colon is not its type
       HILO_ASSIGN_OR_RETURN(std::string text, cursor_->String());
       values_->AddEntry(pretty.attribute, values_->String(std::move(text)), &operation->attributes);
@@ -67,7 +69,8 @@ absl::Status MlirWordReader::ReadWordValue(Operation* operation, const PrettyWor
       absl::string_view format = cursor_->Word();
       const size_t split = format.find('m');
       int64_t exponent, mantissa;
-      if (!absl::ConsumePrefix(&format, "e") || split == absl::string_view::npos || !absl::SimpleAtoi(format.substr(0, split - 1), &exponent) ||
+      if (!absl::ConsumePrefix(&format, "e") || split == absl::string_view::npos ||
+          !absl::SimpleAtoi(format.substr(0, split - 1), &exponent) ||
           !absl::SimpleAtoi(format.substr(split), &mantissa)) {
         return cursor_->Error("expected a format such as e5m10");
       }
@@ -136,7 +139,10 @@ absl::Status MlirWordReader::ReadConvolution(Operation* operation) {
   struct Name {
     absl::string_view pretty, attribute;
   };
-  static constexpr Name kNames[] = {{"stride", "window_strides"}, {"pad", "padding"}, {"lhs_dilate", "lhs_dilation"}, {"rhs_dilate", "rhs_dilation"},
+  static constexpr Name kNames[] = {{"stride", "window_strides"},
+                                    {"pad", "padding"},
+                                    {"lhs_dilate", "lhs_dilation"},
+                                    {"rhs_dilate", "rhs_dilation"},
                                     {"reverse", "window_reversal"}};
   for (const NamedAttribute& entry : entries) {
     for (const Name& name : kNames) {

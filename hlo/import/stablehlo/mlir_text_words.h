@@ -1,4 +1,5 @@
-// What the pretty forms of single operations say between their operands and their attributes: words with values, ranges, windows.
+// What the pretty forms of single operations say between their operands and their attributes: words with values,
+// ranges, windows.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_MLIR_TEXT_WORDS_H_
 #define HILO_HLO_IMPORT_STABLEHLO_MLIR_TEXT_WORDS_H_
 
@@ -15,7 +16,8 @@ struct PrettyWord;
 class MlirWordReader {
  public:
   // All outlive this.
-  MlirWordReader(MlirCursor* cursor, MlirModule* module, MlirValueReader* values) : cursor_(cursor), module_(module), values_(values) {}
+  MlirWordReader(MlirCursor* cursor, MlirModule* module, MlirValueReader* values)
+      : cursor_(cursor), module_(module), values_(values) {}
 
   // "word = value", by the table of words (mlir_text_forms.def).
   absl::Status ReadWord(Operation* operation);

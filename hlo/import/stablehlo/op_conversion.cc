@@ -37,16 +37,19 @@ absl::StatusOr<std::vector<int64_t>> OpConversion::Integers(absl::string_view na
   return integers;
 }
 
-absl::StatusOr<std::vector<int64_t>> OpConversion::Integers(absl::string_view name, int64_t count, int64_t otherwise) const {
+absl::StatusOr<std::vector<int64_t>> OpConversion::Integers(absl::string_view name, int64_t count,
+                                                            int64_t otherwise) const {
   HILO_ASSIGN_OR_RETURN(std::vector<int64_t> integers, Integers(name));
   if (integers.empty()) integers.assign(count, otherwise);
-  if (static_cast<int64_t>(integers.size()) != count) return InvalidArgument("expected ", count, " integers as ", name, ", got ", integers.size());
+  if (static_cast<int64_t>(integers.size()) != count)
+    return InvalidArgument("expected ", count, " integers as ", name, ", got ", integers.size());
   return integers;
 }
 
 absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> OpConversion::Pairs(absl::string_view name) const {
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> integers, Integers(name));
-  if (integers.size() % 2 != 0) return InvalidArgument("expected pairs as ", name, ", got ", integers.size(), " integers");
+  if (integers.size() % 2 != 0)
+    return InvalidArgument("expected pairs as ", name, ", got ", integers.size(), " integers");
   std::vector<std::pair<int64_t, int64_t>> pairs;
   for (size_t i = 0; i < integers.size(); i += 2) pairs.emplace_back(integers[i], integers[i + 1]);
   return pairs;
@@ -60,7 +63,8 @@ bool OpConversion::Flag(absl::string_view name) const {
 absl::string_view OpConversion::Text(absl::string_view name) const {
   const Attribute* attribute = op.Find(name);
   if (attribute == nullptr) return "";
-  const bool is_text = attribute->kind == Kind::kString || attribute->kind == Kind::kSymbol || attribute->kind == Kind::kEnum;
+  const bool is_text =
+      attribute->kind == Kind::kString || attribute->kind == Kind::kSymbol || attribute->kind == Kind::kEnum;
   return is_text ? attribute->text : "";
 }
 
@@ -98,7 +102,8 @@ absl::StatusOr<Shape> OpConversion::ResultShapes() const {
 }
 
 absl::StatusOr<Shape> OpConversion::ResultShapeLike(const HloInstruction& operand, size_t i) const {
-  if (i < op.results.size() && ResultType(i).kind == Type::Kind::kTensor && !ResultType(i).IsStatic() && operand.shape().IsArray()) {
+  if (i < op.results.size() && ResultType(i).kind == Type::Kind::kTensor && !ResultType(i).IsStatic() &&
+      operand.shape().IsArray()) {
     return ShapeUtil::ChangeElementType(operand.shape(), ResultType(i).element);
   }
   return ResultShape(i);
@@ -111,9 +116,10 @@ const OpMetadata& OpConversion::Metadata() {
 }
 
 absl::StatusOr<HloInstruction*> OpConversion::Add(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
-                                                  std::unique_ptr<OpAttributes> attributes, absl::Span<HloComputation* const> called,
-                                                  const Shape* stated) {
-  HILO_ASSIGN_OR_RETURN(HloInstruction * added, computation->AddOp(opcode, operands, std::move(attributes), called, stated));
+                                                  std::unique_ptr<OpAttributes> attributes,
+                                                  absl::Span<HloComputation* const> called, const Shape* stated) {
+  HILO_ASSIGN_OR_RETURN(HloInstruction * added,
+                        computation->AddOp(opcode, operands, std::move(attributes), called, stated));
   if (op.location != nullptr) added->set_metadata(Metadata());
   if (op.line != 0) added->set_source_text_line(op.line);
   return added;
@@ -162,7 +168,8 @@ absl::StatusOr<Results> OpConversion::Split(absl::StatusOr<HloInstruction*> inst
   return Split(*instruction);
 }
 
-// Instructions that depend on nothing but constants, evaluated operands first. Sizes are small arrays; what is larger is not one.
+// Instructions that depend on nothing but constants, evaluated operands first. Sizes are small arrays; what is larger
+// is not one.
 absl::StatusOr<Literal> OpConversion::ConstantValue(HloInstruction* instruction, absl::string_view what) const {
   constexpr int64_t kMaxElements = 1 << 16;
   constexpr size_t kMaxInstructions = 10'000;
@@ -175,9 +182,11 @@ absl::StatusOr<Literal> OpConversion::ConstantValue(HloInstruction* instruction,
       stack.pop_back();
       continue;
     }
-    const bool evaluable = !top->IsParameter() && top->called_computations().empty() && !top->HasSideEffect() && top->shape().IsArray() &&
-                           !HasTrait(top->opcode(), kPerDevice) && ShapeUtil::ElementsIn(top->shape()) <= kMaxElements;
-    if (!evaluable || ++visits > kMaxInstructions) return Unimplemented(what, " that are not known when the program is compiled");
+    const bool evaluable = !top->IsParameter() && top->called_computations().empty() && !top->HasSideEffect() &&
+                           top->shape().IsArray() && !HasTrait(top->opcode(), kPerDevice) &&
+                           ShapeUtil::ElementsIn(top->shape()) <= kMaxElements;
+    if (!evaluable || ++visits > kMaxInstructions)
+      return Unimplemented(what, " that are not known when the program is compiled");
     std::vector<const Literal*> operands;
     std::vector<const Shape*> shapes;
     for (HloInstruction* operand : top->operands()) {
@@ -190,8 +199,11 @@ absl::StatusOr<Literal> OpConversion::ConstantValue(HloInstruction* instruction,
       }
     }
     if (stack.back() != top) continue;
-    HILO_ASSIGN_OR_RETURN(Literal value, EvaluateOp({.opcode = top->opcode(), .operands = shapes, .attributes = top->attributes(), .stated = &top->shape()},
-                                                    top->shape(), operands));
+    HILO_ASSIGN_OR_RETURN(
+        Literal value,
+        EvaluateOp(
+            {.opcode = top->opcode(), .operands = shapes, .attributes = top->attributes(), .stated = &top->shape()},
+            top->shape(), operands));
     // Growth of the map moves its values; operands are looked up anew each time.
     values.emplace(top, std::move(value));
     stack.pop_back();
@@ -199,9 +211,11 @@ absl::StatusOr<Literal> OpConversion::ConstantValue(HloInstruction* instruction,
   return std::move(values.at(instruction));
 }
 
-absl::StatusOr<std::vector<int64_t>> OpConversion::ConstantIntegers(HloInstruction* instruction, absl::string_view what) const {
+absl::StatusOr<std::vector<int64_t>> OpConversion::ConstantIntegers(HloInstruction* instruction,
+                                                                    absl::string_view what) const {
   HILO_ASSIGN_OR_RETURN(const Literal value, ConstantValue(instruction, what));
-  if (!IsIntegralType(value.shape().element_type())) return InvalidArgument("expected integers as ", what, ", got ", value.shape().ToString());
+  if (!IsIntegralType(value.shape().element_type()))
+    return InvalidArgument("expected integers as ", what, ", got ", value.shape().ToString());
   std::vector<int64_t> integers;
   for (int64_t i = 0; i < value.element_count(); ++i) integers.push_back(value.GetAsInt64(i));
   return integers;

@@ -36,8 +36,8 @@ struct ConversionState {
 // Attributes are asked for by name. A list that is missing is empty, a flag false; errors name the attribute.
 class OpConversion {
  public:
-  OpConversion(const Operation& op, HloComputation* computation, std::vector<HloInstruction*> operands, std::vector<HloComputation*> regions,
-               ConversionState* state)
+  OpConversion(const Operation& op, HloComputation* computation, std::vector<HloInstruction*> operands,
+               std::vector<HloComputation*> regions, ConversionState* state)
       : op(op), computation(computation), operands(std::move(operands)), regions(std::move(regions)), state(*state) {}
 
   const Operation& op;
@@ -73,8 +73,8 @@ class OpConversion {
 
   // Adds an instruction with the operation's metadata. `stated`: where inference cannot tell. Errors: inference's.
   absl::StatusOr<HloInstruction*> Add(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
-                                      std::unique_ptr<OpAttributes> attributes = nullptr, absl::Span<HloComputation* const> called = {},
-                                      const Shape* stated = nullptr);
+                                      std::unique_ptr<OpAttributes> attributes = nullptr,
+                                      absl::Span<HloComputation* const> called = {}, const Shape* stated = nullptr);
   HloInstruction* AddConstant(std::shared_ptr<const Literal> literal);
   absl::StatusOr<HloInstruction*> Reshape(HloInstruction* operand, std::vector<int64_t> dimensions);
   absl::StatusOr<HloInstruction*> Transpose(HloInstruction* operand, std::vector<int64_t> permutation);

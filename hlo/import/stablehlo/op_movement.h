@@ -10,14 +10,15 @@
 
 namespace hilo::stablehlo {
 
-absl::StatusOr<HloInstruction*> BroadcastInDim(OpConversion& c, HloInstruction* operand, const Shape& result, std::vector<int64_t> dimensions);
+absl::StatusOr<HloInstruction*> BroadcastInDim(OpConversion& c, HloInstruction* operand, const Shape& result,
+                                               std::vector<int64_t> dimensions);
 // Of operands 0 and 1, and all other attributes as the operation has them.
 absl::StatusOr<HloInstruction*> Gather(OpConversion& c, std::vector<int64_t> slice_sizes);
 absl::StatusOr<HloInstruction*> Pad(OpConversion& c, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
                                     const std::vector<int64_t>& interior);
 absl::StatusOr<HloInstruction*> Convolve(OpConversion& c, const std::vector<std::pair<int64_t, int64_t>>& padding);
-absl::StatusOr<HloInstruction*> Slice(OpConversion& c, HloInstruction* operand, const std::vector<int64_t>& starts, const std::vector<int64_t>& limits,
-                                      const std::vector<int64_t>& strides);
+absl::StatusOr<HloInstruction*> Slice(OpConversion& c, HloInstruction* operand, const std::vector<int64_t>& starts,
+                                      const std::vector<int64_t>& limits, const std::vector<int64_t>& strides);
 absl::StatusOr<HloInstruction*> Iota(OpConversion& c, const Shape& shape);
 
 }  // namespace hilo::stablehlo

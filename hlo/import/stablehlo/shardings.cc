@@ -28,7 +28,8 @@ absl::StatusOr<std::string> MeshText(const Attribute* mesh) {
   std::vector<std::string> axes;
   HILO_ASSIGN_OR_RETURN(const auto mesh_axes, AxesOf(mesh));
   for (const Attribute* axis : mesh_axes) axes.push_back(absl::StrCat(Quoted(axis->text), "=", axis->integer));
-  const std::string devices = mesh->integers.empty() ? "" : absl::StrCat(", device_ids=[", absl::StrJoin(mesh->integers, ", "), "]");
+  const std::string devices =
+      mesh->integers.empty() ? "" : absl::StrCat(", device_ids=[", absl::StrJoin(mesh->integers, ", "), "]");
   return absl::StrCat("#sdy.mesh<[", absl::StrJoin(axes, ", "), "]", devices, ">");
 }
 
@@ -36,7 +37,8 @@ absl::StatusOr<std::string> AxisText(const Attribute& axis) {
   if (axis.kind != Kind::kAxisRef) return InvalidArgument("sdy.sharding: expected references to axes");
   if (axis.elements.empty()) return Quoted(axis.text);
   const Attribute& part = *axis.elements[0];
-  if (part.kind != Kind::kSubAxis || part.integers.size() != 2) return InvalidArgument("sdy.sharding: expected a part of an axis");
+  if (part.kind != Kind::kSubAxis || part.integers.size() != 2)
+    return InvalidArgument("sdy.sharding: expected a part of an axis");
   return absl::StrCat(Quoted(axis.text), ":(", part.integers[0], ")", part.integers[1]);
 }
 
@@ -66,7 +68,8 @@ absl::StatusOr<Shardings> Shardings::Of(const Operation& module) {
         if (!text.ok()) return AddContext(text.status(), absl::StrCat("; in sdy.mesh @", name->text));
         shardings.mesh_attributes_[std::string(name->text)] = mesh;
         texts.push_back(absl::StrCat(name->text, " = ", *text));
-        if (mesh->elements.empty() && mesh->integers.size() == 1) shardings.maximal_[std::string(name->text)] = mesh->integers[0];
+        if (mesh->elements.empty() && mesh->integers.size() == 1)
+          shardings.maximal_[std::string(name->text)] = mesh->integers[0];
       }
     }
   }
@@ -77,10 +80,12 @@ absl::StatusOr<Shardings> Shardings::Of(const Operation& module) {
 }
 
 absl::StatusOr<std::string> Shardings::Text(const Attribute& sharding) const {
-  if (sharding.kind != Kind::kTensorSharding || sharding.elements.empty()) return InvalidArgument("sdy.sharding: expected a sharding");
+  if (sharding.kind != Kind::kTensorSharding || sharding.elements.empty())
+    return InvalidArgument("sdy.sharding: expected a sharding");
   const Attribute& mesh = *sharding.elements[0];
   if (mesh.kind == Kind::kMesh) return Unimplemented("sdy.sharding of a mesh without a name");
-  if (mesh.kind != Kind::kSymbol && mesh.kind != Kind::kString) return InvalidArgument("sdy.sharding: expected the name of a mesh");
+  if (mesh.kind != Kind::kSymbol && mesh.kind != Kind::kString)
+    return InvalidArgument("sdy.sharding: expected the name of a mesh");
   if (!meshes_.contains(std::string(mesh.text))) return InvalidArgument("sdy.sharding: there is no mesh @", mesh.text);
   std::vector<std::string> dimensions;
   for (size_t i = 1; i < sharding.elements.size(); ++i) {
@@ -88,7 +93,8 @@ absl::StatusOr<std::string> Shardings::Text(const Attribute& sharding) const {
   }
   std::string text = absl::StrCat("<@", mesh.text, ", [", absl::StrJoin(dimensions, ", "), "]");
   static constexpr absl::string_view kUnreduced[] = {"unreduced=", "unreduced=max", "unreduced=min"};
-  if (sharding.integer < 0 || sharding.integer > 2) return InvalidArgument("sdy.sharding: unknown reduction ", sharding.integer);
+  if (sharding.integer < 0 || sharding.integer > 2)
+    return InvalidArgument("sdy.sharding: unknown reduction ", sharding.integer);
   for (const auto& [name, axes] : {std::pair(absl::string_view("replicated="), &sharding.more_elements),
                                    std::pair(kUnreduced[sharding.integer], &sharding.unreduced_axes)}) {
     if (axes->empty()) continue;
@@ -112,9 +118,11 @@ absl::StatusOr<std::string> Shardings::PerValueText(const Attribute& shardings) 
 
 absl::StatusOr<std::string> Shardings::ManualAxesText(const Attribute& axes) const {
   if (axes.kind != Kind::kManualAxes && axes.kind != Kind::kArray) return InvalidArgument("expected manual_axes");
-  return absl::StrCat("#sdy<manual_axes{", absl::StrJoin(axes.elements, ", ", [](std::string* out, const Attribute* axis) {
-                        absl::StrAppend(out, Quoted(axis->text));
-                      }), "}>");
+  return absl::StrCat(
+      "#sdy<manual_axes{",
+      absl::StrJoin(axes.elements, ", ",
+                    [](std::string* out, const Attribute* axis) { absl::StrAppend(out, Quoted(axis->text)); }),
+      "}>");
 }
 
 absl::StatusOr<ReplicaGroups> Shardings::Groups(const Attribute& groups) const {
@@ -157,7 +165,8 @@ absl::StatusOr<std::string> Shardings::HloText(const Attribute& sharding) const 
   HILO_ASSIGN_OR_RETURN(const std::string text, Text(sharding));
   const auto maximal = maximal_.find(std::string(sharding.elements[0]->text));
   if (maximal != maximal_.end()) return absl::StrCat("{maximal device=", maximal->second, "}");
-  HILO_ASSIGN_OR_RETURN(const auto tiles, TileAssignmentsFromSdy(absl::StrCat("#sdy.sharding", text), meshes_, std::nullopt));
+  HILO_ASSIGN_OR_RETURN(const auto tiles,
+                        TileAssignmentsFromSdy(absl::StrCat("#sdy.sharding", text), meshes_, std::nullopt));
   return TileAssignmentToHlo(tiles[0]);
 }
 

@@ -1,4 +1,5 @@
-// Shardings of Shardy (dialect sdy) in the forms that HLO knows: Shardy's own text inside frontend attributes, and HLO's `sharding=`.
+// Shardings of Shardy (dialect sdy) in the forms that HLO knows: Shardy's own text inside frontend attributes, and
+// HLO's `sharding=`.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_SHARDINGS_H_
 #define HILO_HLO_IMPORT_STABLEHLO_SHARDINGS_H_
 

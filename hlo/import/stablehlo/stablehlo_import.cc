@@ -14,7 +14,8 @@ bool LooksLikeMlirBytecode(absl::string_view bytes) { return absl::StartsWith(by
 bool LooksLikeMlirText(absl::string_view bytes) {
   stablehlo::MlirCursor cursor(bytes.substr(0, 1 << 16));
   while (cursor.Peek() == '#') {
-    if (!cursor.Sigil('#').ok() || !cursor.Take("=") || cursor.Word() != "loc" || !cursor.SkipBrackets().ok()) return false;
+    if (!cursor.Sigil('#').ok() || !cursor.Take("=") || cursor.Word() != "loc" || !cursor.SkipBrackets().ok())
+      return false;
   }
   for (const absl::string_view word : {"module", "builtin.module", "func.func"}) {
     if (cursor.TakeWord(word)) return true;

@@ -1,5 +1,5 @@
-// StableHLO programs to HloModule: portable artifacts (MLIR bytecode with VHLO, as PJRT plugins get them from JAX and as jax.export
-// serialises them) and MLIR text.
+// StableHLO programs to HloModule: portable artifacts (MLIR bytecode with VHLO, as PJRT plugins get them from JAX and
+// as jax.export serialises them) and MLIR text.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_STABLEHLO_IMPORT_H_
 #define HILO_HLO_IMPORT_STABLEHLO_STABLEHLO_IMPORT_H_
 
@@ -23,19 +23,19 @@ struct StablehloOptions {
 
 // What main's attributes say of an argument or result, beside its shape.
 struct StablehloValueInfo {
-  std::string memory_kind;   // mhlo.memory_kind: "device", "pinned_host"; empty: unsaid
-  std::string layout_mode;   // mhlo.layout_mode: "default", "auto", "{0,1}"; empty: unsaid
-  std::string sharding;      // as text of HLO's attribute `sharding`; empty: unsaid, the compiler's choice
-  bool is_token = false;     // a token, or the empty array that stands for one (jax.token)
+  std::string memory_kind;  // mhlo.memory_kind: "device", "pinned_host"; empty: unsaid
+  std::string layout_mode;  // mhlo.layout_mode: "default", "auto", "{0,1}"; empty: unsaid
+  std::string sharding;     // as text of HLO's attribute `sharding`; empty: unsaid, the compiler's choice
+  bool is_token = false;    // a token, or the empty array that stands for one (jax.token)
 };
 struct StablehloArgumentInfo : StablehloValueInfo {
   std::optional<int64_t> aliasing_output;  // tf.aliasing_output: must take the place of this result
   bool buffer_donor = false;               // jax.buffer_donor: may take the place of any
 };
 
-// The entry has one parameter an argument of main. Its result is main's if there is one, else a tuple of them. The module's aliases, donors,
-// entry layout and counts of replicas and partitions are set; parameters and the result carry their shardings (shapes are those of whole
-// arrays, as before partitioning).
+// The entry has one parameter an argument of main. Its result is main's if there is one, else a tuple of them. The
+// module's aliases, donors, entry layout and counts of replicas and partitions are set; parameters and the result carry
+// their shardings (shapes are those of whole arrays, as before partitioning).
 struct StablehloProgram {
   std::unique_ptr<HloModule> module;
   std::vector<StablehloArgumentInfo> arguments;
@@ -44,13 +44,15 @@ struct StablehloProgram {
 
 // Reads bytecode or text, told apart by content.
 //
-// - Functions become computations and calls of them; regions become computations. Values that the regions of while, if and case capture are
+// - Functions become computations and calls of them; regions become computations. Values that the regions of while, if
+// and case capture are
 //   handed in as tuple elements; constants are copied in.
 // - Composites are calls of their decomposition, but for those that are an HLO opcode.
 // - Shapes that depend on sizes known only in the program must be computable from constants.
 //
-// Errors: InvalidArgument for a malformed program, saying where (byte, line, or operation); Unimplemented naming the operation, type or
-// attribute that HLO or Hilo lacks; the verifier's; ResourceExhausted beyond the limits. Any bytes may be given.
+// Errors: InvalidArgument for a malformed program, saying where (byte, line, or operation); Unimplemented naming the
+// operation, type or attribute that HLO or Hilo lacks; the verifier's; ResourceExhausted beyond the limits. Any bytes
+// may be given.
 absl::StatusOr<StablehloProgram> ImportStablehlo(absl::string_view bytes, const StablehloOptions& options = {});
 
 // True for bytes that begin like MLIR bytecode, and for text that begins like an MLIR module.

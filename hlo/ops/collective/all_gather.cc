@@ -10,12 +10,10 @@ namespace {
 absl::StatusOr<Shape> InferGathered(const OpView& op, const Shape* stated) {
   const auto& attributes = op.attrs<AllGatherAttrs>();
   HILO_RETURN_IF_ERROR(CheckCollectiveOperands(op));
-  HILO_ASSIGN_OR_RETURN(const int64_t dimension,
-                        CheckTheDimension(op, attributes.dimensions));  // all_gather_c1
-  HILO_ASSIGN_OR_RETURN(
-      const GroupFacts facts,
-      CheckReplicaGroups(op, attributes.replica_groups, attributes.channel_id.has_value(),
-                         attributes.use_global_device_ids));  // all_gather_c2 .. c5
+  HILO_ASSIGN_OR_RETURN(const int64_t dimension, CheckTheDimension(op, attributes.dimensions));  // all_gather_c1
+  HILO_ASSIGN_OR_RETURN(const GroupFacts facts,
+                        CheckReplicaGroups(op, attributes.replica_groups, attributes.channel_id.has_value(),
+                                           attributes.use_global_device_ids));  // all_gather_c2 .. c5
   HILO_RETURN_IF_ERROR(CheckUniformGroups(op, attributes.replica_groups));
   if (stated == nullptr && !facts.size.has_value()) {
     return InvalidOp(op, "the result shape must be stated where replica_groups do not give it");
@@ -28,14 +26,11 @@ absl::StatusOr<Shape> InferGathered(const OpView& op, const Shape* stated) {
   std::vector<Shape> results;
   for (size_t i = 0; i < count; ++i) {
     const Shape& operand = op.operand(i);
-    const Shape* result = stated == nullptr ? nullptr
-                          : count == 1      ? stated
-                                            : &stated->tuple_shapes(i);
+    const Shape* result = stated == nullptr ? nullptr : count == 1 ? stated : &stated->tuple_shapes(i);
     std::optional<int64_t> shards = facts.size;
     if (!shards.has_value()) {
       if (!result->IsArray() || result->rank() != operand.rank()) {
-        return InvalidOp(op, "result ", result->ToString(), " must have the rank of operand ",
-                         operand.ToString());
+        return InvalidOp(op, "result ", result->ToString(), " must have the rank of operand ", operand.ToString());
       }
       shards = operand.dimensions(dimension) == 0 ? 1 : ShardCount(*result, operand, dimension);
       if (!shards.has_value()) {
@@ -59,24 +54,19 @@ absl::StatusOr<Shape> Infer<HloOpcode::kAllGather>(const OpView& op) {
   return InferGathered(op, op.stated);
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kAllGather>(const OpView& op, const Shape& shape,
-                                                        Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kAllGather>(const OpView& op, const Shape& shape, Operands operands) {
   return EvaluateAlone(op, shape, operands, op.attrs<AllGatherAttrs>().replica_groups);
 }
 
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kAllGatherStart>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckStartShape(op));
-  HILO_ASSIGN_OR_RETURN(
-      Shape result,
-      InferGathered(op, op.stated == nullptr ? nullptr : &op.stated->tuple_shapes(1)));
+  HILO_ASSIGN_OR_RETURN(Shape result, InferGathered(op, op.stated == nullptr ? nullptr : &op.stated->tuple_shapes(1)));
   return StartShape(op, OperandShapes(op), std::move(result));
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kAllGatherStart>(const OpView& op, const Shape& shape,
-                                                             Operands operands) {
-  HILO_ASSIGN_OR_RETURN(Literal result,
-                        Evaluate<HloOpcode::kAllGather>(op, shape.tuple_shapes(1), operands));
+absl::StatusOr<Literal> Evaluate<HloOpcode::kAllGatherStart>(const OpView& op, const Shape& shape, Operands operands) {
+  HILO_ASSIGN_OR_RETURN(Literal result, Evaluate<HloOpcode::kAllGather>(op, shape.tuple_shapes(1), operands));
   return StartedLiteral(shape, operands, std::move(result));
 }
 
@@ -85,8 +75,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kAllGatherDone>(const OpView& op) {
   return InferDone(op);
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kAllGatherDone>(const OpView&, const Shape&,
-                                                            Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kAllGatherDone>(const OpView&, const Shape&, Operands operands) {
   return CopyOf(operands[0]->element(1));
 }
 

@@ -5,8 +5,7 @@
 namespace hilo {
 
 absl::Status CheckStartShape(const OpView& op) {
-  if (op.stated == nullptr || (op.stated->IsTuple() && op.stated->tuple_shapes_size() >= 2))
-    return absl::OkStatus();
+  if (op.stated == nullptr || (op.stated->IsTuple() && op.stated->tuple_shapes_size() >= 2)) return absl::OkStatus();
   return InvalidOp(op, "expected the shape (operands, result, ...), got ", op.stated->ToString());
 }
 
@@ -21,8 +20,7 @@ Shape StartShape(const OpView& op, Shape operands, Shape result) {
 absl::StatusOr<Shape> InferDone(const OpView& op) {
   const Shape& start = op.operand(0);
   if (!start.IsTuple() || start.tuple_shapes_size() < 2) {
-    return InvalidOp(op,
-                     "the operand must be what a start returns, (operands, result, ...), but is ",
+    return InvalidOp(op, "the operand must be what a start returns, (operands, result, ...), but is ",
                      start.ToString());
   }
   return WithoutLayouts(start.tuple_shapes(1));
@@ -34,8 +32,7 @@ absl::StatusOr<Literal> StartedLiteral(const Shape& shape, Operands operands, Li
     HILO_ASSIGN_OR_RETURN(copies.emplace_back(), CopyOf(*operand));
   }
   // One operand may stand for itself.
-  const bool itself =
-      copies.size() == 1 && ShapeUtil::Compatible(copies[0].shape(), shape.tuple_shapes(0));
+  const bool itself = copies.size() == 1 && ShapeUtil::Compatible(copies[0].shape(), shape.tuple_shapes(0));
   elements.push_back(itself ? std::move(copies[0]) : Literal::MakeTuple(std::move(copies)));
   elements.push_back(std::move(result));
   for (int64_t i = 2; i < shape.tuple_shapes_size(); ++i) {
@@ -53,8 +50,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kAsyncStart>(const OpView& op) {
   return StartShape(op, Shape(std::move(operands)), op.called[0]->result);
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kAsyncStart>(const OpView& op, const Shape& shape,
-                                                         Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kAsyncStart>(const OpView& op, const Shape& shape, Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, op.computations[0](operands));
   return StartedLiteral(shape, operands, std::move(result));
 }
@@ -65,8 +61,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kAsyncUpdate>(const OpView& op) {
   return WithoutLayouts(op.operand(0));
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kAsyncUpdate>(const OpView&, const Shape&,
-                                                          Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kAsyncUpdate>(const OpView&, const Shape&, Operands operands) {
   return CopyOf(*operands[0]);
 }
 
@@ -75,8 +70,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kAsyncDone>(const OpView& op) {
   return InferDone(op);
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kAsyncDone>(const OpView&, const Shape&,
-                                                        Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kAsyncDone>(const OpView&, const Shape&, Operands operands) {
   return CopyOf(operands[0]->element(1));
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "hlo/ops/table/attributes.h"
 #include "hlo/ops/collective/replica_groups.h"
+#include "hlo/ops/table/attributes.h"
 
 namespace hilo {
 
@@ -89,11 +89,12 @@ struct ReduceScatterAttrs : Attributes<ReduceScatterAttrs> {
   bool constrain_layout = false;
   bool use_global_device_ids = false;
   static constexpr auto Fields() {
-    return std::make_tuple(Field("channel_id", &ReduceScatterAttrs::channel_id, Presence::kOptional),
-                           Field("replica_groups", &ReduceScatterAttrs::replica_groups, Presence::kOptional),
-                           Field("constrain_layout", &ReduceScatterAttrs::constrain_layout, Presence::kOptional),
-                           Field("use_global_device_ids", &ReduceScatterAttrs::use_global_device_ids, Presence::kOptional),
-                           Field("dimensions", &ReduceScatterAttrs::dimensions));
+    return std::make_tuple(
+        Field("channel_id", &ReduceScatterAttrs::channel_id, Presence::kOptional),
+        Field("replica_groups", &ReduceScatterAttrs::replica_groups, Presence::kOptional),
+        Field("constrain_layout", &ReduceScatterAttrs::constrain_layout, Presence::kOptional),
+        Field("use_global_device_ids", &ReduceScatterAttrs::use_global_device_ids, Presence::kOptional),
+        Field("dimensions", &ReduceScatterAttrs::dimensions));
   }
 };
 

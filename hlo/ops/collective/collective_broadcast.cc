@@ -20,8 +20,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCollectiveBroadcast>(const OpView& op) {
   return OperandShapes(op);  // collective_broadcast_c3
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCollectiveBroadcast>(const OpView& op,
-                                                                  const Shape& shape,
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCollectiveBroadcast>(const OpView& op, const Shape& shape,
                                                                   Operands operands) {
   return EvaluateAlone(op, shape, operands, op.attrs<CollectiveBroadcastAttrs>().replica_groups);
 }

@@ -9,8 +9,7 @@ absl::Status CheckCollectiveOperands(const OpView& op) {
   return CheckArrayOperands(op);
 }
 
-absl::StatusOr<GroupFacts> CheckReplicaGroups(const OpView& op, const ReplicaGroups& groups,
-                                              bool has_channel_id,
+absl::StatusOr<GroupFacts> CheckReplicaGroups(const OpView& op, const ReplicaGroups& groups, bool has_channel_id,
                                               std::optional<bool> use_global_device_ids) {
   auto mode = GetCollectiveOpGroupMode(has_channel_id, use_global_device_ids);
   if (!mode.ok()) return InvalidOp(op, mode.status().message());
@@ -27,8 +26,7 @@ absl::StatusOr<GroupFacts> CheckReplicaGroups(const OpView& op, const ReplicaGro
     if (group.empty()) return InvalidOp(op, "replica_groups holds an empty group");
     for (int64_t id : group) {
       if (id < 0 || id >= count) {
-        return InvalidOp(op, "replica_groups of ", count, " ids must hold 0 to ", count - 1,
-                         ", but hold ", id);
+        return InvalidOp(op, "replica_groups of ", count, " ids must hold 0 to ", count - 1, ", but hold ", id);
       }
       if (seen[id]) return InvalidOp(op, "replica_groups hold id ", id, " twice");
       seen[id] = true;
@@ -47,16 +45,15 @@ absl::StatusOr<GroupFacts> CheckReplicaGroups(const OpView& op, const ReplicaGro
 absl::Status CheckUniformGroups(const OpView& op, const ReplicaGroups& groups) {
   for (const std::vector<int64_t>& group : groups.groups) {
     if (group.size() != groups.groups[0].size()) {
-      return InvalidOp(op, "replica_groups must be of one size, but there are groups of ",
-                       groups.groups[0].size(), " and ", group.size(), " ids");
+      return InvalidOp(op, "replica_groups must be of one size, but there are groups of ", groups.groups[0].size(),
+                       " and ", group.size(), " ids");
     }
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> CheckTheDimension(const OpView& op, absl::Span<const int64_t> dimensions) {
-  if (dimensions.size() != 1)
-    return InvalidOp(op, "expected one dimension, got dimensions = ", ListText(dimensions));
+  if (dimensions.size() != 1) return InvalidOp(op, "expected one dimension, got dimensions = ", ListText(dimensions));
   for (const Shape* operand : op.operands) {
     HILO_RETURN_IF_ERROR(CheckDimensions(op, "dimensions", dimensions, operand->rank(), "operand"));
   }
@@ -91,8 +88,7 @@ absl::StatusOr<Literal> EvaluateAlone(const OpView& op, const Shape& shape, Oper
   for (const Literal* operand : operands) {
     HILO_ASSIGN_OR_RETURN(results.emplace_back(), CopyOf(*operand));
   }
-  Literal result = shape.IsTuple() ? Literal::MakeTuple(std::move(results))
-                                   : CollateLiterals(std::move(results));
+  Literal result = shape.IsTuple() ? Literal::MakeTuple(std::move(results)) : CollateLiterals(std::move(results));
   if (ShapeUtil::Compatible(result.shape(), shape)) return result;
   return Unimplemented(HloOpcodeString(op.opcode), ": the result ", shape.ToString(),
                        " is of several devices, but the program runs on one");

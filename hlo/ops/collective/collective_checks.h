@@ -24,8 +24,7 @@ absl::Status CheckCollectiveOperands(const OpView& op);
 
 // No group is empty, and each id from 0 on is in one group. `use_global_device_ids` is absent for
 // ops without that attribute.
-absl::StatusOr<GroupFacts> CheckReplicaGroups(const OpView& op, const ReplicaGroups& groups,
-                                              bool has_channel_id,
+absl::StatusOr<GroupFacts> CheckReplicaGroups(const OpView& op, const ReplicaGroups& groups, bool has_channel_id,
                                               std::optional<bool> use_global_device_ids);
 // Groups are of one size: for ops whose shape depends on it.
 absl::Status CheckUniformGroups(const OpView& op, const ReplicaGroups& groups);

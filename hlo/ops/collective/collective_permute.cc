@@ -35,15 +35,13 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCollectivePermute>(const OpView& op) {
   return OperandShapes(op);  // collective_permute_c5
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCollectivePermute>(const OpView& op,
-                                                                const Shape& shape,
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCollectivePermute>(const OpView& op, const Shape& shape,
                                                                 Operands operands) {
   bool to_itself = false;
-  for (const auto& [source, target] :
-       op.attrs<CollectivePermuteAttrs>().source_target_pairs.pairs) {
+  for (const auto& [source, target] : op.attrs<CollectivePermuteAttrs>().source_target_pairs.pairs) {
     if (source != 0 || target != 0) {
-      return Unimplemented("collective-permute: source_target_pairs name device ",
-                           std::max(source, target), ", but the program runs on one");
+      return Unimplemented("collective-permute: source_target_pairs name device ", std::max(source, target),
+                           ", but the program runs on one");
     }
     to_itself = true;
   }
@@ -58,11 +56,9 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCollectivePermuteStart>(const OpView& op
   return StartShape(op, OperandShapes(op), std::move(result));
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCollectivePermuteStart>(const OpView& op,
-                                                                     const Shape& shape,
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCollectivePermuteStart>(const OpView& op, const Shape& shape,
                                                                      Operands operands) {
-  HILO_ASSIGN_OR_RETURN(
-      Literal result, Evaluate<HloOpcode::kCollectivePermute>(op, shape.tuple_shapes(1), operands));
+  HILO_ASSIGN_OR_RETURN(Literal result, Evaluate<HloOpcode::kCollectivePermute>(op, shape.tuple_shapes(1), operands));
   return StartedLiteral(shape, operands, std::move(result));
 }
 
@@ -71,8 +67,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCollectivePermuteDone>(const OpView& op)
   return InferDone(op);
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCollectivePermuteDone>(const OpView&, const Shape&,
-                                                                    Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCollectivePermuteDone>(const OpView&, const Shape&, Operands operands) {
   return CopyOf(operands[0]->element(1));
 }
 

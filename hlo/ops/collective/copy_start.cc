@@ -9,8 +9,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCopyStart>(const OpView& op) {
   return WithoutLayouts(Shape({op.operand(0), op.operand(0), Shape(U32, {})}));
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCopyStart>(const OpView&, const Shape& shape,
-                                                        Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCopyStart>(const OpView&, const Shape& shape, Operands operands) {
   std::vector<Literal> elements;
   for (int i = 0; i < 2; ++i) {
     HILO_ASSIGN_OR_RETURN(elements.emplace_back(), CopyOf(*operands[0]));
@@ -23,15 +22,13 @@ template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kCopyDone>(const OpView& op) {
   const Shape& start = op.operand(0);
   if (!start.IsTuple() || start.tuple_shapes_size() != 3) {
-    return InvalidOp(
-        op, "the operand must be what copy-start returns, (copy, operand, context), but is ",
-        start.ToString());
+    return InvalidOp(op, "the operand must be what copy-start returns, (copy, operand, context), but is ",
+                     start.ToString());
   }
   return WithoutLayouts(start.tuple_shapes(0));
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCopyDone>(const OpView&, const Shape&,
-                                                       Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCopyDone>(const OpView&, const Shape&, Operands operands) {
   return CopyOf(operands[0]->element(0));
 }
 
@@ -40,8 +37,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kDomain>(const OpView& op) {
   return WithoutLayouts(op.operand(0));
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kDomain>(const OpView&, const Shape&,
-                                                     Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kDomain>(const OpView&, const Shape&, Operands operands) {
   return CopyOf(*operands[0]);
 }
 

@@ -6,12 +6,10 @@ template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kReduceScatter>(const OpView& op) {
   const auto& attributes = op.attrs<ReduceScatterAttrs>();
   HILO_RETURN_IF_ERROR(CheckCollectiveOperands(op));
-  HILO_ASSIGN_OR_RETURN(const int64_t dimension,
-                        CheckTheDimension(op, attributes.dimensions));  // reduce_scatter_c2
-  HILO_ASSIGN_OR_RETURN(
-      const GroupFacts facts,
-      CheckReplicaGroups(op, attributes.replica_groups, attributes.channel_id.has_value(),
-                         attributes.use_global_device_ids));  // reduce_scatter_c3 .. c6
+  HILO_ASSIGN_OR_RETURN(const int64_t dimension, CheckTheDimension(op, attributes.dimensions));  // reduce_scatter_c2
+  HILO_ASSIGN_OR_RETURN(const GroupFacts facts,
+                        CheckReplicaGroups(op, attributes.replica_groups, attributes.channel_id.has_value(),
+                                           attributes.use_global_device_ids));  // reduce_scatter_c3 .. c6
   HILO_RETURN_IF_ERROR(CheckUniformGroups(op, attributes.replica_groups));
   HILO_RETURN_IF_ERROR(CheckCollectiveReducer(op));  // reduce_scatter_c7
   if (op.stated == nullptr && !facts.size.has_value()) {
@@ -29,8 +27,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kReduceScatter>(const OpView& op) {
     if (!shards.has_value()) {
       const Shape& result = count == 1 ? *op.stated : op.stated->tuple_shapes(i);
       if (!result.IsArray() || result.rank() != operand.rank()) {
-        return InvalidOp(op, "result ", result.ToString(), " must have the rank of operand ",
-                         operand.ToString());
+        return InvalidOp(op, "result ", result.ToString(), " must have the rank of operand ", operand.ToString());
       }
       shards = operand.dimensions(dimension) == 0 ? 1 : ShardCount(operand, result, dimension);
     }
@@ -44,8 +41,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kReduceScatter>(const OpView& op) {
   return CollateShapes(std::move(results));
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kReduceScatter>(const OpView& op, const Shape& shape,
-                                                            Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kReduceScatter>(const OpView& op, const Shape& shape, Operands operands) {
   return EvaluateAlone(op, shape, operands, op.attrs<ReduceScatterAttrs>().replica_groups);
 }
 

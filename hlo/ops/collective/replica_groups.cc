@@ -19,9 +19,7 @@ namespace {
 
 using Ids = std::vector<int64_t>;
 
-absl::Status ReadNumber(AttributeReader* reader, int64_t* value) {
-  return NumberFromWord(reader->TakeWord(), value);
-}
+absl::Status ReadNumber(AttributeReader* reader, int64_t* value) { return NumberFromWord(reader->TakeWord(), value); }
 
 // "a,b" up to `close`; the opening has been taken.
 absl::Status ReadNumbers(AttributeReader* reader, char close, Ids* values) {
@@ -48,8 +46,7 @@ absl::StatusOr<int64_t> Volume(absl::Span<const int64_t> sizes) {
   for (int64_t size : sizes) {
     if (size < 1) return InvalidArgument("size ", size, " of a dimension must be positive");
     if (size > kMaxReplicaIds / volume) {
-      return InvalidArgument("[", absl::StrJoin(sizes, ","), "] are more than ", kMaxReplicaIds,
-                             " ids");
+      return InvalidArgument("[", absl::StrJoin(sizes, ","), "] are more than ", kMaxReplicaIds, " ids");
     }
     volume *= size;
   }
@@ -57,8 +54,7 @@ absl::StatusOr<int64_t> Volume(absl::Span<const int64_t> sizes) {
 }
 
 // `ids` as an array of `sizes`, its dimensions in the order of `permutation`, row-major.
-Ids Transposed(const Ids& ids, absl::Span<const int64_t> sizes,
-               absl::Span<const int64_t> permutation) {
+Ids Transposed(const Ids& ids, absl::Span<const int64_t> sizes, absl::Span<const int64_t> permutation) {
   const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(sizes);
   Ids limits, index(sizes.size(), 0), result;
   for (int64_t d : permutation) limits.push_back(sizes[d]);
@@ -95,8 +91,8 @@ absl::StatusOr<Ids> ReadIota(AttributeReader* reader, std::string* form) {
   std::sort(sorted.begin(), sorted.end());
   std::iota(all.begin(), all.end(), 0);
   if (sorted != all) {
-    return InvalidArgument("T(", absl::StrJoin(permutation, ","), ") must be a permutation of the ",
-                           sizes.size(), " dimensions");
+    return InvalidArgument("T(", absl::StrJoin(permutation, ","), ") must be a permutation of the ", sizes.size(),
+                           " dimensions");
   }
   absl::StrAppend(form, "T(", absl::StrJoin(permutation, ","), ")");
   return Transposed(ids, sizes, permutation);
@@ -108,14 +104,12 @@ absl::Status ReadIotaGroups(AttributeReader* reader, ReplicaGroups* value) {
   HILO_RETURN_IF_ERROR(ReadToken(reader, "["));
   HILO_RETURN_IF_ERROR(ReadNumbers(reader, ']', &sizes));
   HILO_RETURN_IF_ERROR(ReadToken(reader, "<="));
-  if (sizes.size() != 2)
-    return InvalidArgument("expected [groups,group size] before <=, got ", sizes.size(), " sizes");
+  if (sizes.size() != 2) return InvalidArgument("expected [groups,group size] before <=, got ", sizes.size(), " sizes");
   HILO_ASSIGN_OR_RETURN(const int64_t volume, Volume(sizes));
   value->form = absl::StrCat("[", absl::StrJoin(sizes, ","), "]<=");
   HILO_ASSIGN_OR_RETURN(const Ids ids, ReadIota(reader, &value->form));
   if (static_cast<int64_t>(ids.size()) != volume) {
-    return InvalidArgument("[", absl::StrJoin(sizes, ","), "] holds ", volume, " ids, but ",
-                           ids.size(), " are given");
+    return InvalidArgument("[", absl::StrJoin(sizes, ","), "] holds ", volume, " ids, but ", ids.size(), " are given");
   }
   value->groups = InGroups(ids, sizes[1]);
   return absl::OkStatus();
@@ -173,8 +167,7 @@ absl::StatusOr<Mesh> ReadMesh(AttributeReader* reader) {
   }
   mesh.form += ")";
   if (static_cast<int64_t>(mesh.ids.size()) != volume) {
-    return InvalidArgument("the axes of the mesh hold ", volume, " ids, but device_ids has ",
-                           mesh.ids.size());
+    return InvalidArgument("the axes of the mesh hold ", volume, " ids, but device_ids has ", mesh.ids.size());
   }
   return mesh;
 }
@@ -211,8 +204,7 @@ absl::StatusOr<std::vector<Ids>> GroupsAlong(const Mesh& mesh, const std::vector
   std::vector<size_t> order(parts.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::make_pair(parts[a].axis, parts[a].before) <
-           std::make_pair(parts[b].axis, parts[b].before);
+    return std::make_pair(parts[a].axis, parts[a].before) < std::make_pair(parts[b].axis, parts[b].before);
   });
   Ids sizes, permutation, of_part(parts.size());
   size_t next = 0;
@@ -225,14 +217,12 @@ absl::StatusOr<std::vector<Ids>> GroupsAlong(const Mesh& mesh, const std::vector
     };
     for (; next < order.size() && parts[order[next]].axis == static_cast<int64_t>(axis); ++next) {
       const AxisPart& part = parts[order[next]];
-      const bool fits = part.before >= before && part.before <= mesh.sizes[axis] &&
-                        part.before % before == 0 && part.size >= 1 &&
-                        part.size <= mesh.sizes[axis] / part.before &&
+      const bool fits = part.before >= before && part.before <= mesh.sizes[axis] && part.before % before == 0 &&
+                        part.size >= 1 && part.size <= mesh.sizes[axis] / part.before &&
                         mesh.sizes[axis] % (part.before * part.size) == 0;
       if (!fits) {
-        return InvalidArgument("('", mesh.names[axis], "':(", part.before, ")", part.size,
-                               ") does not fit axis '", mesh.names[axis], "' of size ",
-                               mesh.sizes[axis], " and its other parts");
+        return InvalidArgument("('", mesh.names[axis], "':(", part.before, ")", part.size, ") does not fit axis '",
+                               mesh.names[axis], "' of size ", mesh.sizes[axis], " and its other parts");
       }
       add_between(part.before / before);
       of_part[order[next]] = static_cast<int64_t>(sizes.size());
@@ -319,8 +309,7 @@ absl::Status FieldFromText(absl::string_view text, SourceTargetPairs* value) {
   HILO_RETURN_IF_ERROR(ReadList(&reader, &lists));
   for (const Ids& list : lists) {
     if (list.size() != 2) {
-      return InvalidArgument("expected pairs {source,target}, got a list of ", list.size(),
-                             " numbers");
+      return InvalidArgument("expected pairs {source,target}, got a list of ", list.size(), " numbers");
     }
     value->pairs.emplace_back(list[0], list[1]);
   }
@@ -329,20 +318,16 @@ absl::Status FieldFromText(absl::string_view text, SourceTargetPairs* value) {
 
 absl::string_view CollectiveOpGroupModeName(CollectiveOpGroupMode mode) {
   switch (mode) {
-    case CollectiveOpGroupMode::kCrossReplica:
-      return "cross_replica";
-    case CollectiveOpGroupMode::kCrossPartition:
-      return "cross_partition";
-    case CollectiveOpGroupMode::kCrossReplicaAndPartition:
-      return "cross_replica_and_partition";
-    case CollectiveOpGroupMode::kFlattenedID:
-      return "flattened_id";
+    case CollectiveOpGroupMode::kCrossReplica: return "cross_replica";
+    case CollectiveOpGroupMode::kCrossPartition: return "cross_partition";
+    case CollectiveOpGroupMode::kCrossReplicaAndPartition: return "cross_replica_and_partition";
+    case CollectiveOpGroupMode::kFlattenedID: return "flattened_id";
   }
   return "";
 }
 
-absl::StatusOr<CollectiveOpGroupMode> GetCollectiveOpGroupMode(
-    bool has_channel_id, std::optional<bool> use_global_device_ids) {
+absl::StatusOr<CollectiveOpGroupMode> GetCollectiveOpGroupMode(bool has_channel_id,
+                                                               std::optional<bool> use_global_device_ids) {
   if (!has_channel_id) {
     if (use_global_device_ids.value_or(false)) {
       return InvalidArgument("use_global_device_ids=true needs a channel_id");

@@ -58,8 +58,8 @@ enum class CollectiveOpGroupMode {
 absl::string_view CollectiveOpGroupModeName(CollectiveOpGroupMode mode);
 // `use_global_device_ids` is absent for ops that have no such attribute. Errors: InvalidArgument if
 // it is true without a channel.
-absl::StatusOr<CollectiveOpGroupMode> GetCollectiveOpGroupMode(
-    bool has_channel_id, std::optional<bool> use_global_device_ids);
+absl::StatusOr<CollectiveOpGroupMode> GetCollectiveOpGroupMode(bool has_channel_id,
+                                                               std::optional<bool> use_global_device_ids);
 
 }  // namespace hilo
 

@@ -1,12 +1,14 @@
 // Infeed, outfeed, send and recv: what they must look like. What they do lies outside of an evaluation.
 #include <algorithm>
 
-#include "hlo/ops/table/op_checks.h"
 #include "hlo/ops/collective/transfer_attributes.h"
+#include "hlo/ops/table/op_checks.h"
 
 namespace hilo {
 
-std::string FieldToText(const OptionalShape& value) { return value.has_value() ? value->ToString(/*print_layout=*/true) : ""; }
+std::string FieldToText(const OptionalShape& value) {
+  return value.has_value() ? value->ToString(/*print_layout=*/true) : "";
+}
 absl::Status FieldFromText(absl::string_view text, OptionalShape* value) {
   HILO_ASSIGN_OR_RETURN(Shape shape, ParseShape(text));
   value->emplace(std::move(shape));
@@ -22,10 +24,13 @@ absl::Status CheckToken(const OpView& op, int64_t i) {
 
 // An array, or a tuple of arrays; of static dimensions.
 absl::Status CheckData(const OpView& op, absl::string_view what, const Shape& data) {
-  const bool is_flat = data.IsTuple() && std::all_of(data.tuple_shapes().begin(), data.tuple_shapes().end(), [](const Shape& s) { return s.IsArray(); });
-  if (!data.IsArray() && !is_flat) return InvalidOp(op, what, " must be an array or a tuple of arrays, but is ", data.ToString());
+  const bool is_flat = data.IsTuple() && std::all_of(data.tuple_shapes().begin(), data.tuple_shapes().end(),
+                                                     [](const Shape& s) { return s.IsArray(); });
+  if (!data.IsArray() && !is_flat)
+    return InvalidOp(op, what, " must be an array or a tuple of arrays, but is ", data.ToString());
   if (!data.is_static()) {
-    return absl::UnimplementedError(absl::StrCat(HloOpcodeString(op.opcode), ": ", what, " of dynamic size is not supported: ", data.ToString()));
+    return absl::UnimplementedError(
+        absl::StrCat(HloOpcodeString(op.opcode), ": ", what, " of dynamic size is not supported: ", data.ToString()));
   }
   return absl::OkStatus();
 }
@@ -48,9 +53,11 @@ Shape ContextOf(const Shape& data) {
 // Operand 0 is the context of a send or recv: (T, u32[], token[]).
 absl::Status CheckContext(const OpView& op, absl::string_view start) {
   const Shape& context = op.operand(0);
-  const bool has_form = context.IsTuple() && context.tuple_shapes_size() == 3 && ShapeUtil::Compatible(context, ContextOf(context.tuple_shapes(0)));
+  const bool has_form = context.IsTuple() && context.tuple_shapes_size() == 3 &&
+                        ShapeUtil::Compatible(context, ContextOf(context.tuple_shapes(0)));
   if (!has_form) {
-    return InvalidOp(op, "operand 0 must be the context of a ", start, ", (data, u32[], token[]), but is ", context.ToString());
+    return InvalidOp(op, "operand 0 must be the context of a ", start, ", (data, u32[], token[]), but is ",
+                     context.ToString());
   }
   return CheckData(op, "the data", context.tuple_shapes(0));
 }
@@ -62,7 +69,8 @@ absl::Status CheckChannel(const OpView& op) {
 }
 
 absl::StatusOr<Literal> NoEnvironment(const OpView& op) {
-  return absl::UnimplementedError(absl::StrCat(HloOpcodeString(op.opcode), " reaches outside of the program, and there is nothing to reach here"));
+  return absl::UnimplementedError(
+      absl::StrCat(HloOpcodeString(op.opcode), " reaches outside of the program, and there is nothing to reach here"));
 }
 
 }  // namespace
@@ -86,7 +94,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kOutfeed>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckToken(op, 1));
   const OptionalShape& stated = op.attrs<OutfeedAttrs>().outfeed_shape;
   if (stated.has_value() && !ShapeUtil::Compatible(*stated, op.operand(0))) {
-    return InvalidOp(op, "outfeed_shape = ", stated->ToString(), " must be the operand's shape, ", op.operand(0).ToString());
+    return InvalidOp(op, "outfeed_shape = ", stated->ToString(), " must be the operand's shape, ",
+                     op.operand(0).ToString());
   }
   return ShapeUtil::MakeTokenShape();
 }
@@ -124,7 +133,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kRecv>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckChannel(op));
   if (op.stated == nullptr) return InvalidOp(op, "the result shape must be stated");
   const Shape& stated = *op.stated;
-  const bool has_form = stated.IsTuple() && stated.tuple_shapes_size() == 3 && ShapeUtil::Compatible(stated, ContextOf(stated.tuple_shapes(0)));
+  const bool has_form = stated.IsTuple() && stated.tuple_shapes_size() == 3 &&
+                        ShapeUtil::Compatible(stated, ContextOf(stated.tuple_shapes(0)));
   if (!has_form) return InvalidOp(op, "the result must be a context, (data, u32[], token[]), got ", stated.ToString());
   HILO_RETURN_IF_ERROR(ShapeUtil::Validate(stated));
   HILO_RETURN_IF_ERROR(CheckData(op, "the data", stated.tuple_shapes(0)));

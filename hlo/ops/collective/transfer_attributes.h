@@ -45,16 +45,15 @@ struct TransferAttrs : Attributes<TransferAttrs> {
 struct CopyStartAttrs : Attributes<CopyStartAttrs> {
   std::optional<int64_t> cross_program_prefetch_index;
   static constexpr auto Fields() {
-    return std::make_tuple(Field("cross_program_prefetch_index", &CopyStartAttrs::cross_program_prefetch_index, Presence::kOptional));
+    return std::make_tuple(
+        Field("cross_program_prefetch_index", &CopyStartAttrs::cross_program_prefetch_index, Presence::kOptional));
   }
 };
 
 // What a domain separates is kept as its text.
 struct DomainAttrs : Attributes<DomainAttrs> {
   Verbatim domain;
-  static constexpr auto Fields() {
-    return std::make_tuple(Field("domain", &DomainAttrs::domain, Presence::kOptional));
-  }
+  static constexpr auto Fields() { return std::make_tuple(Field("domain", &DomainAttrs::domain, Presence::kOptional)); }
 };
 
 }  // namespace hilo

@@ -2,24 +2,22 @@
 #include <bit>
 
 #include "base/status_macros.h"
+#include "hlo/ops/linalg/wide_elements.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/ops/linalg/wide_elements.h"
 
 namespace hilo {
 namespace {
 
 // compare_c3
 absl::Status CheckComparisonType(const OpView& op, PrimitiveType type, ComparisonType comparison) {
-  const bool fits =
-      comparison == ComparisonType::kDefault ||
-      (comparison == ComparisonType::kFloat && InTypeClass(type, kFloat | kComplex)) ||
-      (comparison == ComparisonType::kTotalOrder && InTypeClass(type, kFloat)) ||
-      (comparison == ComparisonType::kSigned && InTypeClass(type, kSignedInt)) ||
-      (comparison == ComparisonType::kUnsigned && InTypeClass(type, kUnsignedInt | kBool));
+  const bool fits = comparison == ComparisonType::kDefault ||
+                    (comparison == ComparisonType::kFloat && InTypeClass(type, kFloat | kComplex)) ||
+                    (comparison == ComparisonType::kTotalOrder && InTypeClass(type, kFloat)) ||
+                    (comparison == ComparisonType::kSigned && InTypeClass(type, kSignedInt)) ||
+                    (comparison == ComparisonType::kUnsigned && InTypeClass(type, kUnsignedInt | kBool));
   if (fits) return absl::OkStatus();
-  return InvalidOp(op, "type = ", FieldToText(comparison), " does not apply to ",
-                   PrimitiveTypeName(type), " operands");
+  return InvalidOp(op, "type = ", FieldToText(comparison), " does not apply to ", PrimitiveTypeName(type), " operands");
 }
 
 // An integer in the total order of floats: -NaN < -Inf < ... < -0 < +0 < ... < +Inf < +NaN.
@@ -46,23 +44,16 @@ CompareLoop<W> LoopOver(F) {
 template <typename W, typename Key>
 CompareLoop<W> LoopOfDirection(ComparisonDirection direction, Key) {
   switch (direction) {
-    case ComparisonDirection::kEq:
-      return LoopOver<W>([](const W& x, const W& y) { return Key{}(x) == Key{}(y); });
-    case ComparisonDirection::kNe:
-      return LoopOver<W>([](const W& x, const W& y) { return Key{}(x) != Key{}(y); });
-    default:
-      break;
+    case ComparisonDirection::kEq: return LoopOver<W>([](const W& x, const W& y) { return Key{}(x) == Key{}(y); });
+    case ComparisonDirection::kNe: return LoopOver<W>([](const W& x, const W& y) { return Key{}(x) != Key{}(y); });
+    default: break;
   }
   if constexpr (!is_complex<W>) {
     switch (direction) {
-      case ComparisonDirection::kGe:
-        return LoopOver<W>([](W x, W y) { return Key{}(x) >= Key{}(y); });
-      case ComparisonDirection::kGt:
-        return LoopOver<W>([](W x, W y) { return Key{}(x) > Key{}(y); });
-      case ComparisonDirection::kLe:
-        return LoopOver<W>([](W x, W y) { return Key{}(x) <= Key{}(y); });
-      default:
-        return LoopOver<W>([](W x, W y) { return Key{}(x) < Key{}(y); });
+      case ComparisonDirection::kGe: return LoopOver<W>([](W x, W y) { return Key{}(x) >= Key{}(y); });
+      case ComparisonDirection::kGt: return LoopOver<W>([](W x, W y) { return Key{}(x) > Key{}(y); });
+      case ComparisonDirection::kLe: return LoopOver<W>([](W x, W y) { return Key{}(x) <= Key{}(y); });
+      default: return LoopOver<W>([](W x, W y) { return Key{}(x) < Key{}(y); });
     }
   }
   return nullptr;
@@ -86,8 +77,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCompare>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckSameElementTypes(op));  // compare_c1
   // compare_c2
   if (!ShapeUtil::SameDimensions(op.operand(0), op.operand(1))) {
-    return InvalidOp(op, "operands must have the same dimensions, got ", op.operand(0).ToString(),
-                     " and ", op.operand(1).ToString());
+    return InvalidOp(op, "operands must have the same dimensions, got ", op.operand(0).ToString(), " and ",
+                     op.operand(1).ToString());
   }
   const PrimitiveType type = op.operand(0).element_type();
   const CompareAttrs& attributes = op.attrs<CompareAttrs>();
@@ -101,15 +92,13 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCompare>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCompare>(const OpView& op, const Shape& shape,
-                                                      Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCompare>(const OpView& op, const Shape& shape, Operands operands) {
   auto result = Literal::Create(shape);
   if (!result.ok()) return result;
   HILO_RETURN_IF_ERROR(WideTypeSwitch(operands[0]->shape().element_type(), [&](auto tag) {
     using W = typename decltype(tag)::type;
-    return ForEachBlock(op, result->element_count(), FindLoop<W>(op.attrs<CompareAttrs>()),
-                        WideWriter<bool>(&*result), WideReader<W>(*operands[0]),
-                        WideReader<W>(*operands[1]));
+    return ForEachBlock(op, result->element_count(), FindLoop<W>(op.attrs<CompareAttrs>()), WideWriter<bool>(&*result),
+                        WideReader<W>(*operands[0]), WideReader<W>(*operands[1]));
   }));
   return result;
 }

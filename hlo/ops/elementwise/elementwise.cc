@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "base/status_macros.h"
-#include "hlo/ops/table/checks.h"
 #include "hlo/ops/elementwise/elementwise_kernels.h"
 #include "hlo/ops/linalg/wide_elements.h"
+#include "hlo/ops/table/checks.h"
 
 namespace hilo {
 namespace {
@@ -13,20 +13,16 @@ namespace {
 PrimitiveType UnaryResultType(const OpView& op) {
   const PrimitiveType type = op.operand(0).element_type();
   switch (OpcodeInfo(op.opcode).result_rule) {
-    case ResultRule::kSameType:
-      return type;
-    case ResultRule::kComplexToReal:
-      return ComplexComponentType(type);
-    case ResultRule::kPred:
-      return PRED;
+    case ResultRule::kSameType: return type;
+    case ResultRule::kComplexToReal: return ComplexComponentType(type);
+    case ResultRule::kPred: return PRED;
   }
   return PRIMITIVE_TYPE_INVALID;
 }
 
 absl::Status MissingLoop(const OpView& op, PrimitiveType type) {
-  return absl::InternalError(absl::StrCat(HloOpcodeString(op.opcode),
-                                          ": no evaluation for elements of type ",
-                                          PrimitiveTypeName(type)));
+  return absl::InternalError(
+      absl::StrCat(HloOpcodeString(op.opcode), ": no evaluation for elements of type ", PrimitiveTypeName(type)));
 }
 
 // Unary ops whose result is of another type. `out` has the result's shape.
@@ -75,14 +71,13 @@ absl::StatusOr<Shape> InferBinary(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckSameElementTypes(op));
   HILO_RETURN_IF_ERROR(CheckTypeClass(op, 0, OpcodeInfo(op.opcode).operand_types));
   if (!ShapeUtil::SameDimensions(op.operand(0), op.operand(1))) {
-    return InvalidOp(op, "operands must have the same dimensions, got ", op.operand(0).ToString(),
-                     " and ", op.operand(1).ToString());
+    return InvalidOp(op, "operands must have the same dimensions, got ", op.operand(0).ToString(), " and ",
+                     op.operand(1).ToString());
   }
   PrimitiveType type = op.operand(0).element_type();
   if (op.opcode == HloOpcode::kComplexNumber) {
     // complex_c2
-    if (type != F32 && type != F64)
-      return InvalidOp(op, "operands must be f32 or f64, got ", op.operand(0).ToString());
+    if (type != F32 && type != F64) return InvalidOp(op, "operands must be f32 or f64, got ", op.operand(0).ToString());
     type = ComplexTypeOf(type);
   }
   return ElementwiseShape(op, type);
@@ -117,19 +112,16 @@ absl::StatusOr<Literal> EvaluateBinary(const OpView& op, const Shape& shape, Ope
   if (!result.ok()) return result;
   const PrimitiveType type = operands[0]->shape().element_type();
   if (op.opcode == HloOpcode::kComplexNumber) {
-    type == F32 ? EvaluateComplexNumber<float>(operands, &*result)
-                : EvaluateComplexNumber<double>(operands, &*result);
+    type == F32 ? EvaluateComplexNumber<float>(operands, &*result) : EvaluateComplexNumber<double>(operands, &*result);
     return result;
   }
   HILO_RETURN_IF_ERROR(WideTypeSwitch(type, [&](auto tag) {
     using W = typename decltype(tag)::type;
     const BinaryKernel<W> kernel = FindBinaryKernel<W>(op.opcode);
     if (kernel == nullptr) return MissingLoop(op, type);
-    auto loop = [&](const W* x, const W* y, W* z, int64_t n) {
-      kernel(PrimitiveTypeBitWidth(type), x, y, z, n);
-    };
-    return ForEachBlock(op, result->element_count(), loop, WideWriter<W>(&*result),
-                        WideReader<W>(*operands[0]), WideReader<W>(*operands[1]));
+    auto loop = [&](const W* x, const W* y, W* z, int64_t n) { kernel(PrimitiveTypeBitWidth(type), x, y, z, n); };
+    return ForEachBlock(op, result->element_count(), loop, WideWriter<W>(&*result), WideReader<W>(*operands[0]),
+                        WideReader<W>(*operands[1]));
   }));
   return result;
 }

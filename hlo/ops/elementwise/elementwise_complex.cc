@@ -39,8 +39,7 @@ W Expm1(W x) {
 template <typename W>
 W Log1p(W x) {
   const Real<W> a = x.real(), b = x.imag();
-  if (std::fabs(a) > Real<W>(0.5) || std::fabs(b) > Real<W>(0.5) || a != a || b != b)
-    return std::log(W(1 + a, b));
+  if (std::fabs(a) > Real<W>(0.5) || std::fabs(b) > Real<W>(0.5) || a != a || b != b) return std::log(W(1 + a, b));
   return W(std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a));
 }
 // By the half plane where exp does not overflow.
@@ -74,50 +73,28 @@ W Atan2(W y, W x) {
 template <typename W>
 UnaryKernel<W> FindComplexUnary(HloOpcode opcode) {
   switch (opcode) {
-    case HloOpcode::kAcos:
-      return InWider<W>([](Wider<W> x) { return std::acos(x); });
-    case HloOpcode::kAcosh:
-      return InWider<W>([](Wider<W> x) { return std::acosh(x); });
-    case HloOpcode::kAsin:
-      return InWider<W>([](Wider<W> x) { return std::asin(x); });
-    case HloOpcode::kAsinh:
-      return InWider<W>([](Wider<W> x) { return std::asinh(x); });
-    case HloOpcode::kAtanh:
-      return InWider<W>([](Wider<W> x) { return std::atanh(x); });
-    case HloOpcode::kCbrt:
-      return InWider<W>([](Wider<W> x) { return Cbrt(x); });
-    case HloOpcode::kCos:
-      return InWider<W>([](Wider<W> x) { return std::cos(x); });
-    case HloOpcode::kCosh:
-      return InWider<W>([](Wider<W> x) { return std::cosh(x); });
-    case HloOpcode::kExp:
-      return InWider<W>([](Wider<W> x) { return std::exp(x); });
-    case HloOpcode::kExpm1:
-      return InWider<W>([](Wider<W> x) { return Expm1(x); });
-    case HloOpcode::kLog:
-      return InWider<W>([](Wider<W> x) { return std::log(x); });
-    case HloOpcode::kLog1p:
-      return InWider<W>([](Wider<W> x) { return Log1p(x); });
-    case HloOpcode::kLogistic:
-      return InWider<W>([](Wider<W> x) { return Logistic(x); });
-    case HloOpcode::kNegate:
-      return LoopOver1<W>([](W x) { return -x; });
-    case HloOpcode::kRsqrt:
-      return InWider<W>([](Wider<W> x) { return Wider<W>(1) / std::sqrt(x); });
-    case HloOpcode::kSign:
-      return InWider<W>([](Wider<W> x) { return Sign(x); });
-    case HloOpcode::kSin:
-      return InWider<W>([](Wider<W> x) { return std::sin(x); });
-    case HloOpcode::kSinh:
-      return InWider<W>([](Wider<W> x) { return std::sinh(x); });
-    case HloOpcode::kSqrt:
-      return InWider<W>([](Wider<W> x) { return std::sqrt(x); });
-    case HloOpcode::kTan:
-      return InWider<W>([](Wider<W> x) { return std::tan(x); });
-    case HloOpcode::kTanh:
-      return InWider<W>([](Wider<W> x) { return std::tanh(x); });
-    default:
-      return nullptr;
+    case HloOpcode::kAcos: return InWider<W>([](Wider<W> x) { return std::acos(x); });
+    case HloOpcode::kAcosh: return InWider<W>([](Wider<W> x) { return std::acosh(x); });
+    case HloOpcode::kAsin: return InWider<W>([](Wider<W> x) { return std::asin(x); });
+    case HloOpcode::kAsinh: return InWider<W>([](Wider<W> x) { return std::asinh(x); });
+    case HloOpcode::kAtanh: return InWider<W>([](Wider<W> x) { return std::atanh(x); });
+    case HloOpcode::kCbrt: return InWider<W>([](Wider<W> x) { return Cbrt(x); });
+    case HloOpcode::kCos: return InWider<W>([](Wider<W> x) { return std::cos(x); });
+    case HloOpcode::kCosh: return InWider<W>([](Wider<W> x) { return std::cosh(x); });
+    case HloOpcode::kExp: return InWider<W>([](Wider<W> x) { return std::exp(x); });
+    case HloOpcode::kExpm1: return InWider<W>([](Wider<W> x) { return Expm1(x); });
+    case HloOpcode::kLog: return InWider<W>([](Wider<W> x) { return std::log(x); });
+    case HloOpcode::kLog1p: return InWider<W>([](Wider<W> x) { return Log1p(x); });
+    case HloOpcode::kLogistic: return InWider<W>([](Wider<W> x) { return Logistic(x); });
+    case HloOpcode::kNegate: return LoopOver1<W>([](W x) { return -x; });
+    case HloOpcode::kRsqrt: return InWider<W>([](Wider<W> x) { return Wider<W>(1) / std::sqrt(x); });
+    case HloOpcode::kSign: return InWider<W>([](Wider<W> x) { return Sign(x); });
+    case HloOpcode::kSin: return InWider<W>([](Wider<W> x) { return std::sin(x); });
+    case HloOpcode::kSinh: return InWider<W>([](Wider<W> x) { return std::sinh(x); });
+    case HloOpcode::kSqrt: return InWider<W>([](Wider<W> x) { return std::sqrt(x); });
+    case HloOpcode::kTan: return InWider<W>([](Wider<W> x) { return std::tan(x); });
+    case HloOpcode::kTanh: return InWider<W>([](Wider<W> x) { return std::tanh(x); });
+    default: return nullptr;
   }
 }
 
@@ -130,24 +107,17 @@ W Product(W x, W y) {
 template <typename W>
 BinaryKernel<W> FindComplexBinary(HloOpcode opcode) {
   switch (opcode) {
-    case HloOpcode::kAdd:
-      return LoopOver2<W>([](W x, W y) { return x + y; });
+    case HloOpcode::kAdd: return LoopOver2<W>([](W x, W y) { return x + y; });
     case HloOpcode::kAtan2:
       return LoopOver2<W>([](W x, W y) { return static_cast<W>(Atan2(Wider<W>(x), Wider<W>(y))); });
-    case HloOpcode::kDivide:
-      return LoopOver2<W>([](W x, W y) { return x / y; });
-    case HloOpcode::kMaximum:
-      return LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); });
-    case HloOpcode::kMinimum:
-      return LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); });
-    case HloOpcode::kMultiply:
-      return LoopOver2<W>([](W x, W y) { return Product(x, y); });
+    case HloOpcode::kDivide: return LoopOver2<W>([](W x, W y) { return x / y; });
+    case HloOpcode::kMaximum: return LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); });
+    case HloOpcode::kMinimum: return LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); });
+    case HloOpcode::kMultiply: return LoopOver2<W>([](W x, W y) { return Product(x, y); });
     case HloOpcode::kPower:
       return LoopOver2<W>([](W x, W y) { return static_cast<W>(Power(Wider<W>(x), Wider<W>(y))); });
-    case HloOpcode::kSubtract:
-      return LoopOver2<W>([](W x, W y) { return x - y; });
-    default:
-      return nullptr;
+    case HloOpcode::kSubtract: return LoopOver2<W>([](W x, W y) { return x - y; });
+    default: return nullptr;
   }
 }
 

@@ -16,15 +16,12 @@ namespace {
 // The element's own bits, zero-extended.
 uint64_t Masked(uint64_t x, int bits) { return bits == 64 ? x : x & ((uint64_t{1} << bits) - 1); }
 // The element's own bits, sign-extended.
-int64_t SignExtended(uint64_t x, int bits) {
-  return static_cast<int64_t>(x << (64 - bits)) >> (64 - bits);
-}
+int64_t SignExtended(uint64_t x, int bits) { return static_cast<int64_t>(x << (64 - bits)) >> (64 - bits); }
 
 template <typename W>
 W Divide(W x, W y) {
   if (y == 0) return static_cast<W>(-1);
-  if (std::is_signed_v<W> && y == static_cast<W>(-1))
-    return static_cast<W>(0 - static_cast<uint64_t>(x));
+  if (std::is_signed_v<W> && y == static_cast<W>(-1)) return static_cast<W>(0 - static_cast<uint64_t>(x));
   return x / y;
 }
 template <typename W>
@@ -63,9 +60,7 @@ W ShiftLeft(W x, W amount, int bits) {
 template <typename W>
 W ShiftRightLogical(W x, W amount, int bits) {
   const uint64_t n = static_cast<uint64_t>(amount);
-  return n >= static_cast<uint64_t>(bits)
-             ? 0
-             : static_cast<W>(Masked(static_cast<uint64_t>(x), bits) >> n);
+  return n >= static_cast<uint64_t>(bits) ? 0 : static_cast<W>(Masked(static_cast<uint64_t>(x), bits) >> n);
 }
 template <typename W>
 W ShiftRightArithmetic(W x, W amount, int bits) {
@@ -78,25 +73,18 @@ template <typename W>
 UnaryKernel<W> FindIntegerUnary(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAbs:
-      return LoopOver1<W>(
-          [](W x) { return x < 0 ? static_cast<W>(0 - static_cast<uint64_t>(x)) : x; });
+      return LoopOver1<W>([](W x) { return x < 0 ? static_cast<W>(0 - static_cast<uint64_t>(x)) : x; });
     case HloOpcode::kClz:
       return LoopOver1<W>([](W x, int bits) {
-        return static_cast<W>(std::countl_zero(Masked(static_cast<uint64_t>(x), bits)) -
-                              (64 - bits));
+        return static_cast<W>(std::countl_zero(Masked(static_cast<uint64_t>(x), bits)) - (64 - bits));
       });
-    case HloOpcode::kNegate:
-      return LoopOver1<W>([](W x) { return static_cast<W>(0 - static_cast<uint64_t>(x)); });
-    case HloOpcode::kNot:
-      return LoopOver1<W>([](W x) { return static_cast<W>(~x); });
+    case HloOpcode::kNegate: return LoopOver1<W>([](W x) { return static_cast<W>(0 - static_cast<uint64_t>(x)); });
+    case HloOpcode::kNot: return LoopOver1<W>([](W x) { return static_cast<W>(~x); });
     case HloOpcode::kPopulationCount:
-      return LoopOver1<W>([](W x, int bits) {
-        return static_cast<W>(std::popcount(Masked(static_cast<uint64_t>(x), bits)));
-      });
-    case HloOpcode::kSign:
-      return LoopOver1<W>([](W x) { return static_cast<W>((x > 0) - (x < 0)); });
-    default:
-      return nullptr;
+      return LoopOver1<W>(
+          [](W x, int bits) { return static_cast<W>(std::popcount(Masked(static_cast<uint64_t>(x), bits))); });
+    case HloOpcode::kSign: return LoopOver1<W>([](W x) { return static_cast<W>((x > 0) - (x < 0)); });
+    default: return nullptr;
   }
 }
 
@@ -104,43 +92,26 @@ template <typename W>
 BinaryKernel<W> FindIntegerBinary(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAdd:
-      return LoopOver2<W>([](W x, W y) {
-        return static_cast<W>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
-      });
-    case HloOpcode::kAnd:
-      return LoopOver2<W>([](W x, W y) { return x & y; });
-    case HloOpcode::kDivide:
-      return LoopOver2<W>([](W x, W y) { return Divide(x, y); });
-    case HloOpcode::kMaximum:
-      return LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); });
-    case HloOpcode::kMinimum:
-      return LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); });
-    case HloOpcode::kMulhi:
-      return LoopOver2<W>([](W x, W y, int bits) { return MultiplyHigh(x, y, bits); });
+      return LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y)); });
+    case HloOpcode::kAnd: return LoopOver2<W>([](W x, W y) { return x & y; });
+    case HloOpcode::kDivide: return LoopOver2<W>([](W x, W y) { return Divide(x, y); });
+    case HloOpcode::kMaximum: return LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); });
+    case HloOpcode::kMinimum: return LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); });
+    case HloOpcode::kMulhi: return LoopOver2<W>([](W x, W y, int bits) { return MultiplyHigh(x, y, bits); });
     case HloOpcode::kMultiply:
-      return LoopOver2<W>([](W x, W y) {
-        return static_cast<W>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
-      });
-    case HloOpcode::kOr:
-      return LoopOver2<W>([](W x, W y) { return x | y; });
-    case HloOpcode::kPower:
-      return LoopOver2<W>([](W x, W y) { return Power(x, y); });
-    case HloOpcode::kRemainder:
-      return LoopOver2<W>([](W x, W y) { return Remainder(x, y); });
-    case HloOpcode::kShiftLeft:
-      return LoopOver2<W>([](W x, W y, int bits) { return ShiftLeft(x, y, bits); });
+      return LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); });
+    case HloOpcode::kOr: return LoopOver2<W>([](W x, W y) { return x | y; });
+    case HloOpcode::kPower: return LoopOver2<W>([](W x, W y) { return Power(x, y); });
+    case HloOpcode::kRemainder: return LoopOver2<W>([](W x, W y) { return Remainder(x, y); });
+    case HloOpcode::kShiftLeft: return LoopOver2<W>([](W x, W y, int bits) { return ShiftLeft(x, y, bits); });
     case HloOpcode::kShiftRightArithmetic:
       return LoopOver2<W>([](W x, W y, int bits) { return ShiftRightArithmetic(x, y, bits); });
     case HloOpcode::kShiftRightLogical:
       return LoopOver2<W>([](W x, W y, int bits) { return ShiftRightLogical(x, y, bits); });
     case HloOpcode::kSubtract:
-      return LoopOver2<W>([](W x, W y) {
-        return static_cast<W>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y));
-      });
-    case HloOpcode::kXor:
-      return LoopOver2<W>([](W x, W y) { return x ^ y; });
-    default:
-      return nullptr;
+      return LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y)); });
+    case HloOpcode::kXor: return LoopOver2<W>([](W x, W y) { return x ^ y; });
+    default: return nullptr;
   }
 }
 
@@ -172,16 +143,12 @@ BinaryKernel<bool> FindBinaryKernel<bool>(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAdd:
     case HloOpcode::kMaximum:
-    case HloOpcode::kOr:
-      return LoopOver2<bool>([](bool x, bool y) { return x || y; });
+    case HloOpcode::kOr: return LoopOver2<bool>([](bool x, bool y) { return x || y; });
     case HloOpcode::kAnd:
     case HloOpcode::kMinimum:
-    case HloOpcode::kMultiply:
-      return LoopOver2<bool>([](bool x, bool y) { return x && y; });
-    case HloOpcode::kXor:
-      return LoopOver2<bool>([](bool x, bool y) { return x != y; });
-    default:
-      return nullptr;
+    case HloOpcode::kMultiply: return LoopOver2<bool>([](bool x, bool y) { return x && y; });
+    case HloOpcode::kXor: return LoopOver2<bool>([](bool x, bool y) { return x != y; });
+    default: return nullptr;
   }
 }
 

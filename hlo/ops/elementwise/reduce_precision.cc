@@ -29,8 +29,7 @@ constexpr FloatFacts FactsOf() {
   }
 }
 
-double ReducePrecision(double x, const FloatFacts& type, int64_t exponent_bits,
-                       int64_t mantissa_bits) {
+double ReducePrecision(double x, const FloatFacts& type, int64_t exponent_bits, int64_t mantissa_bits) {
   if (x == 0 || !std::isfinite(x)) return x;
   if (mantissa_bits < type.mantissa_bits) {
     const int unit = std::max(std::ilogb(x), type.min_exponent) - static_cast<int>(mantissa_bits);
@@ -61,14 +60,12 @@ absl::StatusOr<Shape> Infer<HloOpcode::kReducePrecision>(const OpView& op) {
     return InvalidOp(op, "exponent_bits = ", attributes.exponent_bits, " must be at least 1");
   }
   // reduce_precision_c3
-  if (attributes.mantissa_bits < 0)
-    return InvalidOp(op, "mantissa_bits = ", attributes.mantissa_bits, " is negative");
+  if (attributes.mantissa_bits < 0) return InvalidOp(op, "mantissa_bits = ", attributes.mantissa_bits, " is negative");
   return ElementwiseShape(op, op.operand(0).element_type());
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kReducePrecision>(const OpView& op, const Shape& shape,
-                                                              Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kReducePrecision>(const OpView& op, const Shape& shape, Operands operands) {
   auto result = Literal::Create(shape);
   if (!result.ok()) return result;
   const ReducePrecisionAttrs& attributes = op.attrs<ReducePrecisionAttrs>();
@@ -79,10 +76,10 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kReducePrecision>(const OpView& op, 
       const auto out = result->template data<T>();
       for (size_t i = 0; i < in.size(); ++i) {
         const double x = static_cast<double>(in[i]);
-        out[i] = std::isnan(x)
-                     ? in[i]
-                     : static_cast<T>(ReducePrecision(x, FactsOf<T>(), attributes.exponent_bits,
-                                                      attributes.mantissa_bits));
+        out[i] =
+            std::isnan(x)
+                ? in[i]
+                : static_cast<T>(ReducePrecision(x, FactsOf<T>(), attributes.exponent_bits, attributes.mantissa_bits));
       }
     }
   });

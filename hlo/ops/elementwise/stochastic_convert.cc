@@ -1,5 +1,5 @@
-// Floats to signed integers, away from zero with the probability that the fraction gives: a fraction above the random number, read as a fraction
-// of one too, rounds away.
+// Floats to signed integers, away from zero with the probability that the fraction gives: a fraction above the random
+// number, read as a fraction of one too, rounds away.
 #include <cmath>
 
 #include "hlo/ops/table/op_checks.h"
@@ -29,11 +29,13 @@ absl::StatusOr<Shape> Infer<HloOpcode::kStochasticConvert>(const OpView& op) {
   const Shape& operand = op.operand(0);
   const Shape& random = op.operand(1);
   if (PrimitiveTypeBitWidth(operand.element_type()) != PrimitiveTypeBitWidth(random.element_type())) {
-    return InvalidOp(op, "operand and random must have elements of equal width, but are ", operand.ToString(), " and ", random.ToString());
+    return InvalidOp(op, "operand and random must have elements of equal width, but are ", operand.ToString(), " and ",
+                     random.ToString());
   }
   HILO_RETURN_IF_ERROR(CheckStatedArray(op));
   if (!ShapeUtil::SameDimensions(*op.stated, operand)) {
-    return InvalidOp(op, "the result must have the dimensions of the operand, ", operand.ToString(), ", but is ", op.stated->ToString());
+    return InvalidOp(op, "the result must have the dimensions of the operand, ", operand.ToString(), ", but is ",
+                     op.stated->ToString());
   }
   if (!InTypeClass(op.stated->element_type(), kSignedInt)) {
     return InvalidOp(op, "the result must be of signed integers, but is ", op.stated->ToString());

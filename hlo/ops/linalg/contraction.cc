@@ -4,12 +4,11 @@ namespace hilo {
 namespace {
 
 // Contracting and batch dimensions of one operand.
-absl::Status CheckSide(const OpView& op, absl::string_view side, const Shape& shape,
-                       const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+absl::Status CheckSide(const OpView& op, absl::string_view side, const Shape& shape, const std::vector<int64_t>& batch,
+                       const std::vector<int64_t>& contracting) {
   const std::string batch_name = absl::StrCat(side, "_batch_dims");
   const std::string contracting_name = absl::StrCat(side, "_contracting_dims");
-  HILO_RETURN_IF_ERROR(
-      CheckDimensions(op, batch_name, batch, shape.rank(), side));  // dot_general_c5, c7
+  HILO_RETURN_IF_ERROR(CheckDimensions(op, batch_name, batch, shape.rank(), side));  // dot_general_c5, c7
   HILO_RETURN_IF_ERROR(CheckDimensions(op, contracting_name, contracting, shape.rank(),
                                        side));  // dot_general_c6, c8
   HILO_RETURN_IF_ERROR(CheckUnique(op, batch_name, batch));
@@ -21,8 +20,7 @@ absl::Status CheckSide(const OpView& op, absl::string_view side, const Shape& sh
 }
 
 // dot_general_c1, c2, c9, c10
-absl::Status CheckPairs(const OpView& op, absl::string_view kind,
-                        const std::vector<int64_t>& lhs_dims,
+absl::Status CheckPairs(const OpView& op, absl::string_view kind, const std::vector<int64_t>& lhs_dims,
                         const std::vector<int64_t>& rhs_dims) {
   if (lhs_dims.size() != rhs_dims.size()) {
     return InvalidOp(op, "lhs_", kind, "_dims = ", ListText(lhs_dims), " and rhs_", kind,
@@ -32,8 +30,8 @@ absl::Status CheckPairs(const OpView& op, absl::string_view kind,
     const int64_t a = op.operand(0).dimensions(lhs_dims[i]);
     const int64_t b = op.operand(1).dimensions(rhs_dims[i]);
     if (a != b) {
-      return InvalidOp(op, "lhs dimension ", lhs_dims[i], " has size ", a, ", but rhs dimension ",
-                       rhs_dims[i], ", its ", kind, " partner, has size ", b);
+      return InvalidOp(op, "lhs dimension ", lhs_dims[i], " has size ", a, ", but rhs dimension ", rhs_dims[i],
+                       ", its ", kind, " partner, has size ", b);
     }
   }
   return absl::OkStatus();
@@ -60,8 +58,7 @@ PrimitiveType SumType(PrimitiveType lhs, PrimitiveType rhs, PrimitiveType result
 }
 
 absl::Status CheckContraction(const OpView& op, const std::vector<int64_t>& lhs_batch,
-                              const std::vector<int64_t>& lhs_contracting,
-                              const std::vector<int64_t>& rhs_batch,
+                              const std::vector<int64_t>& lhs_contracting, const std::vector<int64_t>& rhs_batch,
                               const std::vector<int64_t>& rhs_contracting) {
   HILO_RETURN_IF_ERROR(CheckArray(op, 0, "lhs"));
   HILO_RETURN_IF_ERROR(CheckArray(op, 1, "rhs"));
@@ -73,8 +70,7 @@ absl::Status CheckContraction(const OpView& op, const std::vector<int64_t>& lhs_
 
 absl::Status CheckPrecision(const OpView& op, const std::vector<Precision>& precision) {
   if (precision.empty() || precision.size() == 2) return absl::OkStatus();
-  return InvalidOp(op, "operand_precision has ", precision.size(),
-                   " entries, but there are 2 operands");
+  return InvalidOp(op, "operand_precision has ", precision.size(), " entries, but there are 2 operands");
 }
 
 absl::StatusOr<PrimitiveType> ProductType(const OpView& op) {
@@ -83,8 +79,8 @@ absl::StatusOr<PrimitiveType> ProductType(const OpView& op) {
   const PrimitiveType type = DefaultType(lhs.element_type(), rhs.element_type());
   if (op.stated == nullptr) return type;
   if (!op.stated->IsArray() || Kind(op.stated->element_type()) < Kind(type)) {
-    return InvalidOp(op, "products of ", lhs.ToString(), " and ", rhs.ToString(),
-                     " cannot be summed up as ", op.stated->ToString());
+    return InvalidOp(op, "products of ", lhs.ToString(), " and ", rhs.ToString(), " cannot be summed up as ",
+                     op.stated->ToString());
   }
   return op.stated->element_type();
 }

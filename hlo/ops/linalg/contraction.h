@@ -1,4 +1,5 @@
-// What the dots and convolution share: checks of their operands, and sums of products in a few wide types. Private to hlo/ops.
+// What the dots and convolution share: checks of their operands, and sums of products in a few wide types. Private to
+// hlo/ops.
 #ifndef HILO_HLO_OPS_LINALG_CONTRACTION_H_
 #define HILO_HLO_OPS_LINALG_CONTRACTION_H_
 
@@ -6,22 +7,21 @@
 #include <complex>
 #include <vector>
 
+#include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
-#include "hlo/ops/reduction/sum_type.h"
 #include "shape/literal.h"
 
 namespace hilo {
 
 // Both operands are arrays; the lists are valid, and paired dimensions have equal sizes.
 absl::Status CheckContraction(const OpView& op, const std::vector<int64_t>& lhs_batch,
-                              const std::vector<int64_t>& lhs_contracting,
-                              const std::vector<int64_t>& rhs_batch,
+                              const std::vector<int64_t>& lhs_contracting, const std::vector<int64_t>& rhs_batch,
                               const std::vector<int64_t>& rhs_contracting);
 // None, or one for each of the two operands.
 absl::Status CheckPrecision(const OpView& op, const std::vector<Precision>& precision);
-// The element type of sums of products of operands 0 and 1: the stated one, or else the wider kind of the two. Operands may be widened and
-// results narrowed, but nothing turns complex into real or floats into integers.
+// The element type of sums of products of operands 0 and 1: the stated one, or else the wider kind of the two. Operands
+// may be widened and results narrowed, but nothing turns complex into real or floats into integers.
 absl::StatusOr<PrimitiveType> ProductType(const OpView& op);
 
 // Dimensions in neither list.
@@ -69,21 +69,16 @@ T FromSum(Sum sum) {
   }
 }
 
-// Calls f(NativeTag<Sum>{}) with the C++ type in which products of the first two operands are summed up for a result of `type`: SumType's, but
-// that all integers are summed up in 64 bits and wrapped at the end, which is the same.
+// Calls f(NativeTag<Sum>{}) with the C++ type in which products of the first two operands are summed up for a result of
+// `type`: SumType's, but that all integers are summed up in 64 bits and wrapped at the end, which is the same.
 template <typename F>
 auto SumTypeSwitch(Operands operands, PrimitiveType type, F&& f) {
   switch (SumType(operands[0]->shape().element_type(), operands[1]->shape().element_type(), type)) {
-    case F32:
-      return f(NativeTag<float>{});
-    case F64:
-      return f(NativeTag<double>{});
-    case C64:
-      return f(NativeTag<complex64>{});
-    case C128:
-      return f(NativeTag<complex128>{});
-    default:
-      return f(NativeTag<uint64_t>{});
+    case F32: return f(NativeTag<float>{});
+    case F64: return f(NativeTag<double>{});
+    case C64: return f(NativeTag<complex64>{});
+    case C128: return f(NativeTag<complex128>{});
+    default: return f(NativeTag<uint64_t>{});
   }
 }
 
@@ -118,8 +113,7 @@ void MultiplyAdd(Sum a, const Sum* b, Sum* out, int64_t n) {
 // Written out: the operator of std::complex repairs infinities, which no backend does, and is many
 // times slower.
 template <typename Part>
-void MultiplyAdd(std::complex<Part> a, const std::complex<Part>* b, std::complex<Part>* out,
-                 int64_t n) {
+void MultiplyAdd(std::complex<Part> a, const std::complex<Part>* b, std::complex<Part>* out, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
     const Part re = a.real() * b[j].real() - a.imag() * b[j].imag();
     const Part im = a.real() * b[j].imag() + a.imag() * b[j].real();

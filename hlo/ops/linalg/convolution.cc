@@ -1,9 +1,9 @@
-// Convolution: a sum of products for each place of the window. Positions of the window are visited in row-major order, input features
-// in ascending order within each; positions in the padding and in the holes of a dilated input are passed over. Sums are kept in SumType
-// and converted once.
+// Convolution: a sum of products for each place of the window. Positions of the window are visited in row-major order,
+// input features in ascending order within each; positions in the padding and in the holes of a dilated input are
+// passed over. Sums are kept in SumType and converted once.
 //
-// Groups cut the output features into runs; run g reads either its own run of input features (feature groups) or its own run of the input's
-// batch (batch groups).
+// Groups cut the output features into runs; run g reads either its own run of input features (feature groups) or its
+// own run of the input's batch (batch groups).
 #include "hlo/ops/linalg/contraction.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/table/op_checks.h"
@@ -12,41 +12,35 @@ namespace hilo {
 namespace {
 
 // The labels name each dimension of an array of the stated rank once.
-absl::Status CheckLabels(const OpView& op, absl::string_view name, const Shape& shape,
-                         int64_t first, int64_t second, const std::vector<int64_t>& spatial) {
+absl::Status CheckLabels(const OpView& op, absl::string_view name, const Shape& shape, int64_t first, int64_t second,
+                         const std::vector<int64_t>& spatial) {
   std::vector<int64_t> all = {first, second};
   all.insert(all.end(), spatial.begin(), spatial.end());
   if (shape.rank() != static_cast<int64_t>(all.size())) {
-    return InvalidOp(op, "the ", name, " ", shape.ToString(), " must have rank ", all.size(),
-                     " for ", spatial.size(), " spatial dimensions");
+    return InvalidOp(op, "the ", name, " ", shape.ToString(), " must have rank ", all.size(), " for ", spatial.size(),
+                     " spatial dimensions");
   }
-  HILO_RETURN_IF_ERROR(
-      CheckDimensions(op, absl::StrCat("dim_labels of the ", name), all, shape.rank(), name));
+  HILO_RETURN_IF_ERROR(CheckDimensions(op, absl::StrCat("dim_labels of the ", name), all, shape.rank(), name));
   return CheckUnique(op, absl::StrCat("dim_labels of the ", name), all);
 }
 
 absl::Status CheckDimensionNumbers(const OpView& op, const ConvolutionDimensionNumbers& numbers) {
   const size_t spatial = numbers.input_spatial_dimensions().size();
-  if (numbers.kernel_spatial_dimensions().size() != spatial ||
-      numbers.output_spatial_dimensions().size() != spatial) {
-    return InvalidOp(op, "input, kernel and output have ", spatial, ", ",
-                     numbers.kernel_spatial_dimensions().size(), " and ",
-                     numbers.output_spatial_dimensions().size(),
-                     " spatial dimensions, which must be as many");
+  if (numbers.kernel_spatial_dimensions().size() != spatial || numbers.output_spatial_dimensions().size() != spatial) {
+    return InvalidOp(op, "input, kernel and output have ", spatial, ", ", numbers.kernel_spatial_dimensions().size(),
+                     " and ", numbers.output_spatial_dimensions().size(), " spatial dimensions, which must be as many");
   }
   if (spatial > kMaxSpatialDimensions) {
-    return InvalidOp(op, "there are ", spatial, " spatial dimensions, but at most ",
-                     kMaxSpatialDimensions, " can be numbered");
+    return InvalidOp(op, "there are ", spatial, " spatial dimensions, but at most ", kMaxSpatialDimensions,
+                     " can be numbered");
   }
   HILO_RETURN_IF_ERROR(CheckLabels(op, "lhs", op.operand(0), numbers.input_batch_dimension(),
-                                   numbers.input_feature_dimension(),
-                                   numbers.input_spatial_dimensions()));
-  HILO_RETURN_IF_ERROR(
-      CheckLabels(op, "rhs", op.operand(1), numbers.kernel_input_feature_dimension(),
-                  numbers.kernel_output_feature_dimension(), numbers.kernel_spatial_dimensions()));
+                                   numbers.input_feature_dimension(), numbers.input_spatial_dimensions()));
+  HILO_RETURN_IF_ERROR(CheckLabels(op, "rhs", op.operand(1), numbers.kernel_input_feature_dimension(),
+                                   numbers.kernel_output_feature_dimension(), numbers.kernel_spatial_dimensions()));
   const Shape output(op.operand(0).element_type(), std::vector<int64_t>(spatial + 2, 0));
-  return CheckLabels(op, "output", output, numbers.output_batch_dimension(),
-                     numbers.output_feature_dimension(), numbers.output_spatial_dimensions());
+  return CheckLabels(op, "output", output, numbers.output_batch_dimension(), numbers.output_feature_dimension(),
+                     numbers.output_spatial_dimensions());
 }
 
 absl::Status CheckGroups(const OpView& op, const ConvolutionAttrs& attrs) {
@@ -54,41 +48,37 @@ absl::Status CheckGroups(const OpView& op, const ConvolutionAttrs& attrs) {
   const int64_t feature_groups = attrs.feature_group_count;
   const int64_t batch_groups = attrs.batch_group_count;
   if (feature_groups < 1 || batch_groups < 1) {
-    return InvalidOp(op, "feature_group_count = ", feature_groups, " and batch_group_count = ",
-                     batch_groups, " must be positive");
+    return InvalidOp(op, "feature_group_count = ", feature_groups, " and batch_group_count = ", batch_groups,
+                     " must be positive");
   }
   if (feature_groups > 1 && batch_groups > 1) {
-    return InvalidOp(op, "feature_group_count = ", feature_groups, " and batch_group_count = ",
-                     batch_groups, " cannot both be greater than 1");
+    return InvalidOp(op, "feature_group_count = ", feature_groups, " and batch_group_count = ", batch_groups,
+                     " cannot both be greater than 1");
   }
   const int64_t features = op.operand(0).dimensions(numbers.input_feature_dimension());
   const int64_t batch = op.operand(0).dimensions(numbers.input_batch_dimension());
   const int64_t in = op.operand(1).dimensions(numbers.kernel_input_feature_dimension());
   const int64_t out = op.operand(1).dimensions(numbers.kernel_output_feature_dimension());
   if (features % feature_groups != 0 || features / feature_groups != in) {
-    return InvalidOp(op, "the lhs has ", features, " features, but feature_group_count = ",
-                     feature_groups, " times the rhs's ", in, " input features are expected");
+    return InvalidOp(op, "the lhs has ", features, " features, but feature_group_count = ", feature_groups,
+                     " times the rhs's ", in, " input features are expected");
   }
   if (out % feature_groups != 0) {
-    return InvalidOp(op, "feature_group_count = ", feature_groups, " must divide the rhs's ", out,
-                     " output features");
+    return InvalidOp(op, "feature_group_count = ", feature_groups, " must divide the rhs's ", out, " output features");
   }
   if (batch % batch_groups != 0) {
-    return InvalidOp(op, "batch_group_count = ", batch_groups, " must divide the lhs's batch of ",
-                     batch);
+    return InvalidOp(op, "batch_group_count = ", batch_groups, " must divide the lhs's batch of ", batch);
   }
   if (out % batch_groups != 0) {
-    return InvalidOp(op, "batch_group_count = ", batch_groups, " must divide the rhs's ", out,
-                     " output features");
+    return InvalidOp(op, "batch_group_count = ", batch_groups, " must divide the rhs's ", out, " output features");
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckWindowDimension(const OpView& op, int64_t i, const Window::Dimension& window,
-                                  int64_t kernel) {
+absl::Status CheckWindowDimension(const OpView& op, int64_t i, const Window::Dimension& window, int64_t kernel) {
   if (window.size != kernel) {
-    return InvalidOp(op, "the window's size in spatial dimension ", i, " is ", window.size,
-                     ", but the rhs has size ", kernel, " there");
+    return InvalidOp(op, "the window's size in spatial dimension ", i, " is ", window.size, ", but the rhs has size ",
+                     kernel, " there");
   }
   const struct {
     const char* name;
@@ -99,16 +89,15 @@ absl::Status CheckWindowDimension(const OpView& op, int64_t i, const Window::Dim
                {"window dilation", window.window_dilation}};
   for (const auto& part : parts) {
     if (part.value < 1) {
-      return InvalidOp(op, "the window's ", part.name, " in spatial dimension ", i, " is ",
-                       part.value, ", but must be positive");
+      return InvalidOp(op, "the window's ", part.name, " in spatial dimension ", i, " is ", part.value,
+                       ", but must be positive");
     }
   }
   return absl::OkStatus();
 }
 
 // An array's dimensions in the order first, spatial ..., second.
-std::vector<int64_t> Order(int64_t first, const std::vector<int64_t>& spatial,
-                           std::vector<int64_t> rest) {
+std::vector<int64_t> Order(int64_t first, const std::vector<int64_t>& spatial, std::vector<int64_t> rest) {
   std::vector<int64_t> order = {first};
   order.insert(order.end(), spatial.begin(), spatial.end());
   order.insert(order.end(), rest.begin(), rest.end());
@@ -132,8 +121,8 @@ absl::Status ConvolveAs(const OpView& op, Operands operands, Literal* result) {
   const Shape& rhs_shape = operands[1]->shape();
   // [batch, spatial ..., feature] and [spatial ..., input feature, output feature].
   const std::vector<Sum> lhs = Gathered<Sum>(
-      *operands[0], Order(numbers.input_batch_dimension(), numbers.input_spatial_dimensions(),
-                          {numbers.input_feature_dimension()}));
+      *operands[0],
+      Order(numbers.input_batch_dimension(), numbers.input_spatial_dimensions(), {numbers.input_feature_dimension()}));
   std::vector<int64_t> rhs_order = numbers.kernel_spatial_dimensions();
   rhs_order.push_back(numbers.kernel_input_feature_dimension());
   rhs_order.push_back(numbers.kernel_output_feature_dimension());
@@ -235,22 +224,19 @@ absl::StatusOr<Shape> Infer<HloOpcode::kConvolution>(const OpView& op) {
   }
   for (int64_t d = 0; d < rhs.rank(); ++d) {
     if (rhs.is_dynamic_dimension(d) && d != numbers.kernel_input_feature_dimension()) {
-      return InvalidOp(op, "only the input feature dimension of the rhs may be dynamic; got ",
-                       rhs.ToString());
+      return InvalidOp(op, "only the input feature dimension of the rhs may be dynamic; got ", rhs.ToString());
     }
   }
   const int64_t batch = numbers.input_batch_dimension();
   sizes[numbers.output_batch_dimension()] = lhs.dimensions(batch) / attrs.batch_group_count;
   dynamic[numbers.output_batch_dimension()] = lhs.is_dynamic_dimension(batch);
-  sizes[numbers.output_feature_dimension()] =
-      rhs.dimensions(numbers.kernel_output_feature_dimension());
+  sizes[numbers.output_feature_dimension()] = rhs.dimensions(numbers.kernel_output_feature_dimension());
   const bool any = std::find(dynamic.begin(), dynamic.end(), true) != dynamic.end();
   return Shape(type, sizes, any ? dynamic : std::vector<bool>());
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kConvolution>(const OpView& op, const Shape& shape,
-                                                          Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kConvolution>(const OpView& op, const Shape& shape, Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (ShapeUtil::IsZeroElementArray(shape)) return result;
   HILO_RETURN_IF_ERROR(SumTypeSwitch(operands, shape.element_type(), [&](auto tag) {

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "hlo/ops/table/attributes.h"
 #include "hlo/ops/linalg/dimension_number_fields.h"
+#include "hlo/ops/table/attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 
 // What each dimension of the two operands and of the result is. Spatial dimension i of the three belong together.
-// Text: "bf01_oi01->bf01", a letter or digit a dimension; "?" is a dimension without a meaning, which inference refuses.
-// At first those of no spatial dimension, "bf_oi->bf".
+// Text: "bf01_oi01->bf01", a letter or digit a dimension; "?" is a dimension without a meaning, which inference
+// refuses. At first those of no spatial dimension, "bf_oi->bf".
 struct ConvolutionDimensionNumbers {
   ConvolutionDimensionNumbers()
       : input_feature_dimension_(1), kernel_input_feature_dimension_(1), output_feature_dimension_(1) {}
@@ -34,9 +34,9 @@ inline constexpr int64_t kMaxSpatialDimensions = 10;
 std::string FieldToText(const ConvolutionDimensionNumbers& value);
 absl::Status FieldFromText(absl::string_view text, ConvolutionDimensionNumbers* value);
 
-// Change `numbers` to those of a convolution of a transposed operand, and return how: permutation[i] is the old number of the new dimension i;
-// empty if the operand is in that order already. TurnKernel puts the kernel's output features behind all others, TurnInput the input's last
-// spatial dimension.
+// Change `numbers` to those of a convolution of a transposed operand, and return how: permutation[i] is the old number
+// of the new dimension i; empty if the operand is in that order already. TurnKernel puts the kernel's output features
+// behind all others, TurnInput the input's last spatial dimension.
 std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers);
 std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers);
 

@@ -3,8 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "hlo/ops/table/attribute_reader.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/table/attribute_reader.h"
 
 namespace hilo {
 namespace {
@@ -16,8 +16,7 @@ struct Part {
 };
 constexpr Part kInput{"input", 'b', 'f'}, kKernel{"kernel", 'i', 'o'}, kOutput{"output", 'b', 'f'};
 
-std::string LabelsToText(const Part& part, int64_t first, int64_t second,
-                         const std::vector<int64_t>& spatial) {
+std::string LabelsToText(const Part& part, int64_t first, int64_t second, const std::vector<int64_t>& spatial) {
   int64_t last = std::max(first, second);
   for (int64_t dimension : spatial) last = std::max(last, dimension);
   std::string labels(std::clamp<int64_t>(last + 1, 0, 64), '?');
@@ -30,11 +29,10 @@ std::string LabelsToText(const Part& part, int64_t first, int64_t second,
   return labels;
 }
 
-absl::Status LabelsFromText(const Part& part, absl::string_view labels, int64_t* first,
-                            int64_t* second, std::vector<int64_t>* spatial) {
+absl::Status LabelsFromText(const Part& part, absl::string_view labels, int64_t* first, int64_t* second,
+                            std::vector<int64_t>* spatial) {
   const auto wrong = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("dim_labels: the ", part.name, " \"", labels, "\" ", what));
+    return absl::InvalidArgumentError(absl::StrCat("dim_labels: the ", part.name, " \"", labels, "\" ", what));
   };
   *first = *second = -1;
   spatial->assign(kMaxSpatialDimensions, -1);
@@ -42,21 +40,20 @@ absl::Status LabelsFromText(const Part& part, absl::string_view labels, int64_t*
   for (size_t d = 0; d < labels.size(); ++d) {
     const char label = labels[d];
     if (label == '?') continue;
-    int64_t* place = label == part.first    ? first
-                     : label == part.second ? second
+    int64_t* place = label == part.first          ? first
+                     : label == part.second       ? second
                      : absl::ascii_isdigit(label) ? &(*spatial)[label - '0']
                                                   : nullptr;
     if (place == nullptr) {
-      return wrong(absl::StrCat("must be made of ", std::string(1, part.first), ", ",
-                                std::string(1, part.second), ", digits and ?"));
+      return wrong(absl::StrCat("must be made of ", std::string(1, part.first), ", ", std::string(1, part.second),
+                                ", digits and ?"));
     }
     if (*place >= 0) return wrong(absl::StrCat("repeats ", std::string(1, label)));
     *place = static_cast<int64_t>(d);
     if (absl::ascii_isdigit(label)) ++count;
   }
   if (*first < 0 || *second < 0) {
-    return wrong(absl::StrCat("must have both ", std::string(1, part.first), " and ",
-                              std::string(1, part.second)));
+    return wrong(absl::StrCat("must have both ", std::string(1, part.first), " and ", std::string(1, part.second)));
   }
   spatial->resize(count);
   if (std::find(spatial->begin(), spatial->end(), -1) != spatial->end()) {
@@ -84,29 +81,27 @@ std::vector<int64_t> MoveBehind(int64_t from, int64_t rank, int64_t* first, int6
 }  // namespace
 
 std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers) {
-  return MoveBehind(numbers->kernel_output_feature_dimension_,
-                    numbers->kernel_spatial_dimensions_size() + 2,
-                    &numbers->kernel_input_feature_dimension_,
-                    &numbers->kernel_output_feature_dimension_, &numbers->kernel_spatial_dimensions_);
+  return MoveBehind(numbers->kernel_output_feature_dimension_, numbers->kernel_spatial_dimensions_size() + 2,
+                    &numbers->kernel_input_feature_dimension_, &numbers->kernel_output_feature_dimension_,
+                    &numbers->kernel_spatial_dimensions_);
 }
 
 std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers) {
   if (numbers->input_spatial_dimensions_.empty()) return {};
-  return MoveBehind(numbers->input_spatial_dimensions_.back(),
-                    numbers->input_spatial_dimensions_size() + 2, &numbers->input_batch_dimension_,
-                    &numbers->input_feature_dimension_, &numbers->input_spatial_dimensions_);
+  return MoveBehind(numbers->input_spatial_dimensions_.back(), numbers->input_spatial_dimensions_size() + 2,
+                    &numbers->input_batch_dimension_, &numbers->input_feature_dimension_,
+                    &numbers->input_spatial_dimensions_);
 }
 
 std::string FieldToText(const ConvolutionDimensionNumbers& value) {
-  return absl::StrCat(
-      LabelsToText(kInput, value.input_batch_dimension(), value.input_feature_dimension(),
-                   value.input_spatial_dimensions()),
-      "_",
-      LabelsToText(kKernel, value.kernel_input_feature_dimension(),
-                   value.kernel_output_feature_dimension(), value.kernel_spatial_dimensions()),
-      "->",
-      LabelsToText(kOutput, value.output_batch_dimension(), value.output_feature_dimension(),
-                   value.output_spatial_dimensions()));
+  return absl::StrCat(LabelsToText(kInput, value.input_batch_dimension(), value.input_feature_dimension(),
+                                   value.input_spatial_dimensions()),
+                      "_",
+                      LabelsToText(kKernel, value.kernel_input_feature_dimension(),
+                                   value.kernel_output_feature_dimension(), value.kernel_spatial_dimensions()),
+                      "->",
+                      LabelsToText(kOutput, value.output_batch_dimension(), value.output_feature_dimension(),
+                                   value.output_spatial_dimensions()));
 }
 
 absl::Status FieldFromText(absl::string_view text, ConvolutionDimensionNumbers* value) {
@@ -114,28 +109,20 @@ absl::Status FieldFromText(absl::string_view text, ConvolutionDimensionNumbers* 
   const size_t kernel = text.find('_');
   const size_t output = text.find("->");
   if (kernel == absl::string_view::npos || output == absl::string_view::npos || output < kernel) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("dim_labels: expected input_kernel->output, got \"", text, "\""));
+    return absl::InvalidArgumentError(absl::StrCat("dim_labels: expected input_kernel->output, got \"", text, "\""));
   }
-  HILO_RETURN_IF_ERROR(LabelsFromText(kInput, text.substr(0, kernel),
-                                      &value->input_batch_dimension_,
-                                      &value->input_feature_dimension_,
-                                      &value->input_spatial_dimensions_));
+  HILO_RETURN_IF_ERROR(LabelsFromText(kInput, text.substr(0, kernel), &value->input_batch_dimension_,
+                                      &value->input_feature_dimension_, &value->input_spatial_dimensions_));
   HILO_RETURN_IF_ERROR(LabelsFromText(kKernel, text.substr(kernel + 1, output - kernel - 1),
-                                      &value->kernel_input_feature_dimension_,
-                                      &value->kernel_output_feature_dimension_,
+                                      &value->kernel_input_feature_dimension_, &value->kernel_output_feature_dimension_,
                                       &value->kernel_spatial_dimensions_));
-  HILO_RETURN_IF_ERROR(LabelsFromText(kOutput, text.substr(output + 2),
-                                      &value->output_batch_dimension_,
-                                      &value->output_feature_dimension_,
-                                      &value->output_spatial_dimensions_));
+  HILO_RETURN_IF_ERROR(LabelsFromText(kOutput, text.substr(output + 2), &value->output_batch_dimension_,
+                                      &value->output_feature_dimension_, &value->output_spatial_dimensions_));
   const size_t spatial = value->input_spatial_dimensions_.size();
-  if (value->kernel_spatial_dimensions_.size() != spatial ||
-      value->output_spatial_dimensions_.size() != spatial) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "dim_labels: \"", text, "\" has ", spatial, ", ", value->kernel_spatial_dimensions_.size(),
-        " and ", value->output_spatial_dimensions_.size(),
-        " spatial dimensions, which must be as many"));
+  if (value->kernel_spatial_dimensions_.size() != spatial || value->output_spatial_dimensions_.size() != spatial) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("dim_labels: \"", text, "\" has ", spatial, ", ", value->kernel_spatial_dimensions_.size(),
+                     " and ", value->output_spatial_dimensions_.size(), " spatial dimensions, which must be as many"));
   }
   return absl::OkStatus();
 }

@@ -10,14 +10,13 @@
 namespace hilo {
 namespace {
 
-constexpr absl::string_view kAlgorithms[] = {
-    "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum",
-    "dot_f16_f16_f16",       "dot_f16_f16_f32",
-    "dot_bf16_bf16_bf16",    "dot_bf16_bf16_f32",
-    "dot_bf16_bf16_f32_x3",  "dot_bf16_bf16_f32_x6",
-    "dot_bf16_bf16_f32_x9",  "dot_tf32_tf32_f32",
-    "dot_tf32_tf32_f32_x3",  "dot_f32_f32_f32",
-    "dot_f64_f64_f64"};
+constexpr absl::string_view kAlgorithms[] = {"dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum",
+                                             "dot_f16_f16_f16",       "dot_f16_f16_f32",
+                                             "dot_bf16_bf16_bf16",    "dot_bf16_bf16_f32",
+                                             "dot_bf16_bf16_f32_x3",  "dot_bf16_bf16_f32_x6",
+                                             "dot_bf16_bf16_f32_x9",  "dot_tf32_tf32_f32",
+                                             "dot_tf32_tf32_f32_x3",  "dot_f32_f32_f32",
+                                             "dot_f64_f64_f64"};
 
 // Sizes of the three groups of dimensions that an operand or the product falls into.
 struct Sizes {
@@ -25,8 +24,8 @@ struct Sizes {
 };
 
 template <typename Sum>
-absl::Status Multiply(const OpView& op, const std::vector<Sum>& lhs, const std::vector<Sum>& rhs,
-                      const Sizes& sizes, Literal* result) {
+absl::Status Multiply(const OpView& op, const std::vector<Sum>& lhs, const std::vector<Sum>& rhs, const Sizes& sizes,
+                      Literal* result) {
   const auto [batch, m, n, k] = sizes;
   std::vector<Sum> row(n);
   return ArrayTypeSwitch(result->shape().element_type(), [&](auto tag) -> absl::Status {
@@ -50,12 +49,9 @@ absl::Status DotAs(const OpView& op, Operands operands, Literal* result) {
   const DotAttrs& attrs = op.attrs<DotAttrs>();
   const Shape& lhs = operands[0]->shape();
   const Shape& rhs = operands[1]->shape();
-  const std::vector<int64_t> lhs_free =
-      FreeDimensions(lhs.rank(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
-  const std::vector<int64_t> rhs_free =
-      FreeDimensions(rhs.rank(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
-  const auto joined = [](std::vector<int64_t> a, const std::vector<int64_t>& b,
-                         const std::vector<int64_t>& c) {
+  const std::vector<int64_t> lhs_free = FreeDimensions(lhs.rank(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
+  const std::vector<int64_t> rhs_free = FreeDimensions(rhs.rank(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  const auto joined = [](std::vector<int64_t> a, const std::vector<int64_t>& b, const std::vector<int64_t>& c) {
     a.insert(a.end(), b.begin(), b.end());
     a.insert(a.end(), c.begin(), c.end());
     return a;
@@ -74,18 +70,17 @@ absl::Status DotAs(const OpView& op, Operands operands, Literal* result) {
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kDot>(const OpView& op) {
   const DotAttrs& attrs = op.attrs<DotAttrs>();
-  HILO_RETURN_IF_ERROR(CheckContraction(op, attrs.lhs_batch_dims, attrs.lhs_contracting_dims,
-                                        attrs.rhs_batch_dims, attrs.rhs_contracting_dims));
+  HILO_RETURN_IF_ERROR(CheckContraction(op, attrs.lhs_batch_dims, attrs.lhs_contracting_dims, attrs.rhs_batch_dims,
+                                        attrs.rhs_contracting_dims));
   HILO_RETURN_IF_ERROR(CheckPrecision(op, attrs.operand_precision));  // dot_general_c11
-  if (!attrs.algorithm.empty() &&
-      std::find(std::begin(kAlgorithms), std::end(kAlgorithms),
-                absl::string_view(attrs.algorithm)) == std::end(kAlgorithms)) {
+  if (!attrs.algorithm.empty() && std::find(std::begin(kAlgorithms), std::end(kAlgorithms),
+                                            absl::string_view(attrs.algorithm)) == std::end(kAlgorithms)) {
     return InvalidOp(op, "there is no algorithm ", attrs.algorithm);
   }
   const Shape& lhs = op.operand(0);
   const Shape& rhs = op.operand(1);
   HILO_ASSIGN_OR_RETURN(const PrimitiveType type, ProductType(op));  // dot_general_c13
-  std::vector<int64_t> sizes;  // dot_general_c12
+  std::vector<int64_t> sizes;                                        // dot_general_c12
   for (int64_t d : attrs.lhs_batch_dims) sizes.push_back(lhs.dimensions(d));
   for (int64_t d : FreeDimensions(lhs.rank(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims)) {
     sizes.push_back(lhs.dimensions(d));
@@ -97,8 +92,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kDot>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kDot>(const OpView& op, const Shape& shape,
-                                                  Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kDot>(const OpView& op, const Shape& shape, Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (ShapeUtil::IsZeroElementArray(shape)) return result;
   HILO_RETURN_IF_ERROR(SumTypeSwitch(operands, shape.element_type(), [&](auto tag) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "hlo/ops/table/checks.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
+#include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_checks.h"
 
 namespace hilo {
@@ -33,8 +33,8 @@ int64_t SmallestFactor(int64_t n) {
 
 // out[k] = sum of in[j * stride] * root^(jk), for n points; roots[i * step] are the powers of the
 // root. Recursion is as deep as n has factors.
-absl::Status Transform(const OpView& op, const Number* in, int64_t stride, int64_t n,
-                       const std::vector<Number>& roots, int64_t step, Number* out) {
+absl::Status Transform(const OpView& op, const Number* in, int64_t stride, int64_t n, const std::vector<Number>& roots,
+                       int64_t step, Number* out) {
   if (n == 1) {
     out[0] = in[0];
     return absl::OkStatus();
@@ -58,24 +58,23 @@ absl::Status Transform(const OpView& op, const Number* in, int64_t stride, int64
 }
 
 // Transforms dimension `d` of the array `x` of the given sizes.
-absl::Status TransformDimension(const OpView& op, const std::vector<int64_t>& sizes, size_t d,
-                                bool inverse, std::vector<Number>* x) {
+absl::Status TransformDimension(const OpView& op, const std::vector<int64_t>& sizes, size_t d, bool inverse,
+                                std::vector<Number>* x) {
   const int64_t n = sizes[d];
   if (n == 0 || x->empty()) return absl::OkStatus();
   int64_t inner = 1;
   for (size_t i = d + 1; i < sizes.size(); ++i) inner *= sizes[i];
   std::vector<Number> roots(n), line(n);
   for (int64_t k = 0; k < n; ++k) {
-    const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) /
-                              static_cast<long double>(n);
+    const long double angle =
+        2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
     roots[k] = Number(std::cos(angle), inverse ? std::sin(angle) : -std::sin(angle));
   }
   for (int64_t block = 0; block < static_cast<int64_t>(x->size()); block += n * inner) {
     for (int64_t i = 0; i < inner; ++i) {
       Number* start = x->data() + block + i;
       HILO_RETURN_IF_ERROR(Transform(op, start, inner, n, roots, 1, line.data()));
-      for (int64_t k = 0; k < n; ++k)
-        start[k * inner] = inverse ? line[k] / static_cast<long double>(n) : line[k];
+      for (int64_t k = 0; k < n; ++k) start[k * inner] = inverse ? line[k] / static_cast<long double>(n) : line[k];
     }
   }
   return absl::OkStatus();
@@ -114,28 +113,24 @@ absl::StatusOr<Shape> Infer<HloOpcode::kFft>(const OpView& op) {
     return InvalidOp(op, "fft_length = ", ListText(attrs.fft_length), " must have 1 to 3 entries");
   }
   if (count > operand.rank()) {  // fft_c1
-    return InvalidOp(op, "fft_length = ", ListText(attrs.fft_length),
-                     " has more entries than operand ", operand.ToString(), " has dimensions");
+    return InvalidOp(op, "fft_length = ", ListText(attrs.fft_length), " has more entries than operand ",
+                     operand.ToString(), " has dimensions");
   }
   for (int64_t length : attrs.fft_length) {
-    if (length < 0)
-      return InvalidOp(op, "fft_length = ", ListText(attrs.fft_length), " has a negative entry");
+    if (length < 0) return InvalidOp(op, "fft_length = ", ListText(attrs.fft_length), " has a negative entry");
   }
   // fft_c2
   if (real_input ? type != F32 && type != F64 : !IsComplexType(type)) {
-    return InvalidOp(op, name, " takes ", real_input ? "f32 or f64" : "c64 or c128", ", got ",
-                     operand.ToString());
+    return InvalidOp(op, name, " takes ", real_input ? "f32 or f64" : "c64 or c128", ", got ", operand.ToString());
   }
   // fft_c4, fft_c5; and the same for FFT and IFFT.
   const int64_t first = operand.rank() - count;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t length = attrs.fft_length[i], size = operand.dimensions(first + i);
     const bool halved = attrs.fft_type == FftType::kIrfft && i == count - 1;
-    if (size == (halved ? length / 2 + 1 : length) || (halved && length == 0 && size == 0))
-      continue;
+    if (size == (halved ? length / 2 + 1 : length) || (halved && length == 0 && size == 0)) continue;
     return InvalidOp(op, name, " with fft_length = ", ListText(attrs.fft_length), " needs size ",
-                     halved ? length / 2 + 1 : length, " in dimension ", first + i, ", got ",
-                     operand.ToString());
+                     halved ? length / 2 + 1 : length, " in dimension ", first + i, ", got ", operand.ToString());
   }
   Shape result = operand;
   result.clear_layout();
@@ -151,16 +146,14 @@ absl::StatusOr<Shape> Infer<HloOpcode::kFft>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kFft>(const OpView& op, const Shape& shape,
-                                                  Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kFft>(const OpView& op, const Shape& shape, Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (result.element_count() == 0) return result;
   const FftAttrs& attrs = op.attrs<FftAttrs>();
   const Literal& operand = *operands[0];
   const bool inverse = attrs.fft_type == FftType::kIfft || attrs.fft_type == FftType::kIrfft;
   const size_t count = attrs.fft_length.size(), rank = operand.shape().rank();
-  std::vector<int64_t> sizes(operand.shape().dimensions().begin(),
-                             operand.shape().dimensions().end());
+  std::vector<int64_t> sizes(operand.shape().dimensions().begin(), operand.shape().dimensions().end());
   std::vector<Number> x;
   x.reserve(operand.element_count());
   ArrayTypeSwitch(operand.shape().element_type(), [&](auto tag) {

@@ -20,16 +20,13 @@ struct FftAttrs : Attributes<FftAttrs> {
   FftType fft_type = FftType::kFft;
   std::vector<int64_t> fft_length;
   static constexpr auto Fields() {
-    return std::make_tuple(Field("fft_type", &FftAttrs::fft_type),
-                           Field("fft_length", &FftAttrs::fft_length));
+    return std::make_tuple(Field("fft_type", &FftAttrs::fft_type), Field("fft_length", &FftAttrs::fft_length));
   }
 };
 
 struct CholeskyAttrs : Attributes<CholeskyAttrs> {
   bool lower = false;
-  static constexpr auto Fields() {
-    return std::make_tuple(Field("lower", &CholeskyAttrs::lower, Presence::kOptional));
-  }
+  static constexpr auto Fields() { return std::make_tuple(Field("lower", &CholeskyAttrs::lower, Presence::kOptional)); }
 };
 
 enum class TransposeKind { kInvalid, kNoTranspose, kTranspose, kAdjoint };

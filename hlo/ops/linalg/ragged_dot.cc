@@ -1,12 +1,14 @@
-// Ragged dot: a dot of which one dimension of the lhs is cut into consecutive groups of sizes known at run time. Group g lies at
-// [sizes[0] + ... + sizes[g-1], ... + sizes[g]) of the ragged dimension. Which kind of dimension it is decides what a group is:
+// Ragged dot: a dot of which one dimension of the lhs is cut into consecutive groups of sizes known at run time. Group
+// g lies at [sizes[0] + ... + sizes[g-1], ... + sizes[g]) of the ragged dimension. Which kind of dimension it is
+// decides what a group is:
 //
-//   neither (rows)   lhs [b,m,k], rhs [g,b,k,n] -> [b,m,n]     rows of group g meet their own matrix rhs[g]; rows in no group are 0
-//   contracting      lhs [b,m,k], rhs [b,k,n]   -> [g,b,m,n]   each group is summed up on its own
-//   batch            lhs [b,m,k], rhs [b,k,n]   -> [b,m,n]     groups change nothing
+//   neither (rows)   lhs [b,m,k], rhs [g,b,k,n] -> [b,m,n]     rows of group g meet their own matrix rhs[g]; rows in no
+//   group are 0 contracting      lhs [b,m,k], rhs [b,k,n]   -> [g,b,m,n]   each group is summed up on its own batch lhs
+//   [b,m,k], rhs [b,k,n]   -> [b,m,n]     groups change nothing
 //
-// group_sizes is one list, or a list for each position of the dimensions that come before the ragged one: the batch dimensions, then the free
-// (or contracting) ones in front of it; of a ragged batch dimension, the batch dimensions in front of it.
+// group_sizes is one list, or a list for each position of the dimensions that come before the ragged one: the batch
+// dimensions, then the free (or contracting) ones in front of it; of a ragged batch dimension, the batch dimensions in
+// front of it.
 #include "hlo/ops/linalg/contraction.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/table/op_checks.h"
@@ -28,9 +30,8 @@ std::vector<int64_t> RaggedOrder(const RaggedDotAttrs& attrs, const Shape& lhs) 
   const Ragged mode = ModeOf(attrs);
   if (mode == Ragged::kBatch) return order;
   const std::vector<int64_t> others =
-      mode == Ragged::kContracting
-          ? attrs.lhs_contracting_dims
-          : FreeDimensions(lhs.rank(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
+      mode == Ragged::kContracting ? attrs.lhs_contracting_dims
+                                   : FreeDimensions(lhs.rank(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
   order.insert(order.end(), others.begin(), others.end());
   return order;
 }
@@ -44,18 +45,15 @@ std::vector<int64_t> RhsFree(const RaggedDotAttrs& attrs, const Shape& rhs) {
 
 absl::Status CheckGroupDimensions(const OpView& op, const RaggedDotAttrs& attrs) {
   if (attrs.lhs_ragged_dims.size() != 1) {
-    return InvalidOp(op, "lhs_ragged_dims = ", ListText(attrs.lhs_ragged_dims),
-                     " must name exactly one dimension");
+    return InvalidOp(op, "lhs_ragged_dims = ", ListText(attrs.lhs_ragged_dims), " must name exactly one dimension");
   }
-  HILO_RETURN_IF_ERROR(
-      CheckDimensions(op, "lhs_ragged_dims", attrs.lhs_ragged_dims, op.operand(0).rank(), "lhs"));
-  HILO_RETURN_IF_ERROR(
-      CheckDimensions(op, "rhs_group_dims", attrs.rhs_group_dims, op.operand(1).rank(), "rhs"));
+  HILO_RETURN_IF_ERROR(CheckDimensions(op, "lhs_ragged_dims", attrs.lhs_ragged_dims, op.operand(0).rank(), "lhs"));
+  HILO_RETURN_IF_ERROR(CheckDimensions(op, "rhs_group_dims", attrs.rhs_group_dims, op.operand(1).rank(), "rhs"));
   const size_t expected = ModeOf(attrs) == Ragged::kRows ? 1 : 0;
   if (attrs.rhs_group_dims.size() != expected) {
     return InvalidOp(op, "rhs_group_dims = ", ListText(attrs.rhs_group_dims), " must name ", expected,
-                     " dimensions when the ragged one is a ",
-                     expected == 1 ? "free" : "batch or contracting", " dimension");
+                     " dimensions when the ragged one is a ", expected == 1 ? "free" : "batch or contracting",
+                     " dimension");
   }
   for (int64_t d : attrs.rhs_group_dims) {
     if (Contains(attrs.rhs_batch_dims, d) || Contains(attrs.rhs_contracting_dims, d)) {
@@ -79,14 +77,13 @@ absl::Status CheckGroupSizes(const OpView& op, const RaggedDotAttrs& attrs) {
   }
   const auto in_front = sizes.dimensions().subspan(0, std::max<int64_t>(sizes.rank() - 1, 0));
   if (sizes.rank() != 1 && (sizes.rank() == 0 || in_front != absl::MakeConstSpan(prefix))) {
-    return InvalidOp(op, "group_sizes must be one list, or a list for each position of ",
-                     ListText(prefix), "; got ", sizes.ToString());
+    return InvalidOp(op, "group_sizes must be one list, or a list for each position of ", ListText(prefix), "; got ",
+                     sizes.ToString());
   }
   for (int64_t d : attrs.rhs_group_dims) {
     if (op.operand(1).dimensions(d) != sizes.dimensions().back()) {
       return InvalidOp(op, "group_sizes has ", sizes.dimensions().back(),
-                       " groups, but the group dimension of the rhs has size ",
-                       op.operand(1).dimensions(d));
+                       " groups, but the group dimension of the rhs has size ", op.operand(1).dimensions(d));
     }
   }
   return absl::OkStatus();
@@ -138,11 +135,11 @@ absl::Status RaggedDotAs(const OpView& op, Operands operands, Literal* result) {
     list.insert(list.end(), more.begin(), more.end());
     return list;
   };
-  const std::vector<Sum> lhs = Gathered<Sum>(
-      *operands[0], joined(joined(attrs.lhs_batch_dims, lhs_free), attrs.lhs_contracting_dims));
+  const std::vector<Sum> lhs =
+      Gathered<Sum>(*operands[0], joined(joined(attrs.lhs_batch_dims, lhs_free), attrs.lhs_contracting_dims));
   const std::vector<Sum> rhs = Gathered<Sum>(
-      *operands[1], joined(joined(joined(attrs.rhs_group_dims, attrs.rhs_batch_dims),
-                                  attrs.rhs_contracting_dims), rhs_free));
+      *operands[1],
+      joined(joined(joined(attrs.rhs_group_dims, attrs.rhs_batch_dims), attrs.rhs_contracting_dims), rhs_free));
   const int64_t batch = Volume(lhs_shape, attrs.lhs_batch_dims);
   const int64_t m = Volume(lhs_shape, lhs_free);
   const int64_t k = Volume(lhs_shape, attrs.lhs_contracting_dims);
@@ -159,8 +156,8 @@ absl::Status RaggedDotAs(const OpView& op, Operands operands, Literal* result) {
       const auto add = [&](int64_t from, int64_t c, int64_t to) {
         stopped.Update(op.Spend(n));
         if (!stopped.ok()) return;
-        MultiplyAdd(x[c], rhs.data() + ((from * batch + b) * k + c) * n,
-                    sums.data() + ((to * batch + b) * m + i) * n, n);
+        MultiplyAdd(x[c], rhs.data() + ((from * batch + b) * k + c) * n, sums.data() + ((to * batch + b) * m + i) * n,
+                    n);
       };
       const auto add_row = [&](int64_t from) {
         for (int64_t c = 0; c < k; ++c) add(from, c, 0);
@@ -187,8 +184,8 @@ absl::Status RaggedDotAs(const OpView& op, Operands operands, Literal* result) {
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kRaggedDot>(const OpView& op) {
   const RaggedDotAttrs& attrs = op.attrs<RaggedDotAttrs>();
-  HILO_RETURN_IF_ERROR(CheckContraction(op, attrs.lhs_batch_dims, attrs.lhs_contracting_dims,
-                                        attrs.rhs_batch_dims, attrs.rhs_contracting_dims));
+  HILO_RETURN_IF_ERROR(CheckContraction(op, attrs.lhs_batch_dims, attrs.lhs_contracting_dims, attrs.rhs_batch_dims,
+                                        attrs.rhs_contracting_dims));
   HILO_RETURN_IF_ERROR(CheckGroupDimensions(op, attrs));
   HILO_RETURN_IF_ERROR(CheckGroupSizes(op, attrs));
   HILO_RETURN_IF_ERROR(CheckPrecision(op, attrs.operand_precision));
@@ -206,8 +203,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kRaggedDot>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kRaggedDot>(const OpView& op, const Shape& shape,
-                                                        Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kRaggedDot>(const OpView& op, const Shape& shape, Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (ShapeUtil::IsZeroElementArray(shape)) return result;
   HILO_RETURN_IF_ERROR(SumTypeSwitch(operands, shape.element_type(), [&](auto tag) {

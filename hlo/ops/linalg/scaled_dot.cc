@@ -1,12 +1,12 @@
-// Scaled dot: a dot of two operands that are each multiplied by a scale first. A scale has the rank of its operand, and each of its sizes
-// divides the operand's: one scale belongs to a block of equal elements. A scalar scale means none.
+// Scaled dot: a dot of two operands that are each multiplied by a scale first. A scale has the rank of its operand, and
+// each of its sizes divides the operand's: one scale belongs to a block of equal elements. A scalar scale means none.
 //
 //   scaled-dot(a, b, s, t) = dot(a * blocks(s), b * blocks(t))
 //
 // Products with scales are rounded to ScaledType before the dot.
 #include "hlo/ops/linalg/contraction.h"
-#include "hlo/ops/table/op_checks.h"
 #include "hlo/ops/linalg/scaled_type.h"
+#include "hlo/ops/table/op_checks.h"
 
 namespace hilo {
 namespace {
@@ -27,8 +27,7 @@ absl::Status CheckScale(const OpView& op, int64_t operand, int64_t scale, absl::
     fits = blocks == of.dimensions(d) || (blocks != 0 && of.dimensions(d) % blocks == 0);
   }
   if (fits) return absl::OkStatus();
-  return InvalidOp(op, "the sizes of ", name, " ", by.ToString(), " must divide those of ",
-                   of.ToString());
+  return InvalidOp(op, "the sizes of ", name, " ", by.ToString(), " must divide those of ", of.ToString());
 }
 
 // Each element of `scale` repeated over its block of `sizes`.
@@ -54,15 +53,13 @@ absl::StatusOr<Literal> Blocks(const Literal& scale, absl::Span<const int64_t> s
 
 absl::StatusOr<Literal> Scaled(const Literal& operand, const Literal& scale) {
   if (scale.shape().rank() == 0) return CopyOf(operand);
-  const PrimitiveType type =
-      ScaledType(operand.shape().element_type(), scale.shape().element_type());
+  const PrimitiveType type = ScaledType(operand.shape().element_type(), scale.shape().element_type());
   HILO_ASSIGN_OR_RETURN(const Literal x, operand.Convert(type));
   HILO_ASSIGN_OR_RETURN(const Literal s, scale.Convert(type));
   HILO_ASSIGN_OR_RETURN(const Literal blocks, Blocks(s, x.shape().dimensions()));
   const Shape* shapes[] = {&x.shape(), &blocks.shape()};
   const Literal* factors[] = {&x, &blocks};
-  return EvaluateBinary(OpView{.opcode = HloOpcode::kMultiply, .operands = shapes}, x.shape(),
-                        factors);
+  return EvaluateBinary(OpView{.opcode = HloOpcode::kMultiply, .operands = shapes}, x.shape(), factors);
 }
 
 // The op without its scales.
@@ -85,8 +82,7 @@ PrimitiveType ScaledType(PrimitiveType operand, PrimitiveType scale) {
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kScaledDot>(const OpView& op) {
   if (op.operands.size() != 4) {
-    return InvalidOp(op, "expected lhs, rhs, lhs_scale and rhs_scale; got ", op.operands.size(),
-                     " operands");
+    return InvalidOp(op, "expected lhs, rhs, lhs_scale and rhs_scale; got ", op.operands.size(), " operands");
   }
   HILO_ASSIGN_OR_RETURN(Shape result, Infer<HloOpcode::kDot>(DotOf(op)));
   HILO_RETURN_IF_ERROR(CheckScale(op, 0, 2, "lhs_scale"));
@@ -95,8 +91,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kScaledDot>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kScaledDot>(const OpView& op, const Shape& shape,
-                                                        Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kScaledDot>(const OpView& op, const Shape& shape, Operands operands) {
   HILO_ASSIGN_OR_RETURN(const Literal lhs, Scaled(*operands[0], *operands[2]));
   HILO_ASSIGN_OR_RETURN(const Literal rhs, Scaled(*operands[1], *operands[3]));
   const Literal* scaled[] = {&lhs, &rhs};

@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "base/status_macros.h"
-#include "hlo/ops/table/checks.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
+#include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_checks.h"
 
 namespace hilo {
@@ -93,16 +93,14 @@ absl::Status Cholesky(const OpView& op, int64_t n, bool lower, const T* a, T* re
   HILO_ASSIGN_OR_RETURN(const bool is_definite, Factor<W>(op, n, element, &l));
   if (!is_definite) l.assign(n * n, W(std::numeric_limits<double>::quiet_NaN()));
   for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = 0; j < n; ++j)
-      result[i * n + j] = Narrowed<T>(lower ? l[i * n + j] : Conjugate(l[j * n + i]));
+    for (int64_t j = 0; j < n; ++j) result[i * n + j] = Narrowed<T>(lower ? l[i * n + j] : Conjugate(l[j * n + i]));
   }
   return absl::OkStatus();
 }
 
 // Solves t x = b for `count` columns; t(i, j) is a triangle, b and x are at(i, column).
 template <typename W, typename Triangle, typename At>
-absl::Status Substitute(const OpView& op, int64_t n, int64_t count, bool lower, const Triangle& t,
-                        const At& at) {
+absl::Status Substitute(const OpView& op, int64_t n, int64_t count, bool lower, const Triangle& t, const At& at) {
   const bool unit_diagonal = op.attrs<TriangularSolveAttrs>().unit_diagonal;
   for (int64_t c = 0; c < count; ++c) {
     for (int64_t step = 0; step < n; ++step) {
@@ -157,8 +155,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCholesky>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCholesky>(const OpView& op, const Shape& shape,
-                                                       Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCholesky>(const OpView& op, const Shape& shape, Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (result.element_count() == 0) return result;
   const int64_t n = shape.dimensions(shape.rank() - 1);
@@ -184,18 +181,15 @@ absl::StatusOr<Shape> Infer<HloOpcode::kTriangularSolve>(const OpView& op) {
   const Shape& b = op.operand(1);
   HILO_RETURN_IF_ERROR(CheckSquare(op, a));  // triangular_solve_c3
   if (a.rank() != b.rank())
-    return InvalidOp(op, "a and b must have equal ranks, got ", a.ToString(), " and ",
-                     b.ToString());
+    return InvalidOp(op, "a and b must have equal ranks, got ", a.ToString(), " and ", b.ToString());
   for (int64_t d = 0; d < a.rank() - 2; ++d) {
     if (a.dimensions(d) == b.dimensions(d)) continue;
-    return InvalidOp(op, "a and b must have equal batch dimensions, got ", a.ToString(), " and ",
-                     b.ToString());
+    return InvalidOp(op, "a and b must have equal batch dimensions, got ", a.ToString(), " and ", b.ToString());
   }
   const int64_t shared = b.rank() - (attrs.left_side ? 2 : 1);
   if (b.dimensions(shared) != a.dimensions(a.rank() - 1)) {
-    return InvalidOp(op, "with left_side=", attrs.left_side ? "true" : "false", " dimension ",
-                     shared, " of b must be as large as a, got ", a.ToString(), " and ",
-                     b.ToString());
+    return InvalidOp(op, "with left_side=", attrs.left_side ? "true" : "false", " dimension ", shared,
+                     " of b must be as large as a, got ", a.ToString(), " and ", b.ToString());
   }
   if (attrs.transpose_a == TransposeKind::kInvalid) {
     return InvalidOp(op, "transpose_a must be NO_TRANSPOSE, TRANSPOSE or ADJOINT");
@@ -204,8 +198,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kTriangularSolve>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kTriangularSolve>(const OpView& op, const Shape& shape,
-                                                              Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kTriangularSolve>(const OpView& op, const Shape& shape, Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   if (result.element_count() == 0) return result;
   const TriangularSolveAttrs& attrs = op.attrs<TriangularSolveAttrs>();
@@ -217,8 +210,7 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kTriangularSolve>(const OpView& op, 
     absl::Status status;
     for (int64_t i = 0; i < result.element_count() / (n * count) && status.ok(); ++i) {
       status = Solve<T>(op, n, count, operands[0]->data<T>().data() + i * n * n,
-                        operands[1]->data<T>().data() + i * n * count,
-                        result.data<T>().data() + i * n * count);
+                        operands[1]->data<T>().data() + i * n * count, result.data<T>().data() + i * n * count);
     }
     return status;
   }));

@@ -111,9 +111,7 @@ class WideWriter {
   }
 
   // Where to put the elements from `start` on; then Commit.
-  W* Block(int64_t start) {
-    return store_ == nullptr ? reinterpret_cast<W*>(data_) + start : block_.get();
-  }
+  W* Block(int64_t start) { return store_ == nullptr ? reinterpret_cast<W*>(data_) + start : block_.get(); }
   void Commit(int64_t start, int64_t n) {
     if (store_ != nullptr) store_(block_.get(), start, n, data_);
   }

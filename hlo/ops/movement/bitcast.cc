@@ -37,9 +37,8 @@ void UnpackBits(absl::Span<const uint8_t> packed, Literal* literal) {
     const uint8_t element = (packed[i * width / 8] >> (i * width % 8)) & ((1 << width) - 1);
     // Signed values are kept sign-extended.
     const int unused = 8 - width;
-    bytes[i] = IsSignedIntegralType(type)
-                   ? static_cast<uint8_t>(static_cast<int8_t>(element << unused) >> unused)
-                   : element;
+    bytes[i] =
+        IsSignedIntegralType(type) ? static_cast<uint8_t>(static_cast<int8_t>(element << unused) >> unused) : element;
   }
 }
 
@@ -63,15 +62,14 @@ absl::StatusOr<Shape> Infer<HloOpcode::kBitcastConvert>(const OpView& op) {
   const Shape& result = *op.stated;
   // bitcast_convert_c2
   if (IsComplexType(operand.element_type()) != IsComplexType(result.element_type())) {
-    return InvalidOp(op, "cannot convert between complex and other types, got ", operand.ToString(),
-                     " to ", result.ToString());
+    return InvalidOp(op, "cannot convert between complex and other types, got ", operand.ToString(), " to ",
+                     result.ToString());
   }
-  const int from = PrimitiveTypeBitWidth(operand.element_type()),
-            to = PrimitiveTypeBitWidth(result.element_type());
+  const int from = PrimitiveTypeBitWidth(operand.element_type()), to = PrimitiveTypeBitWidth(result.element_type());
   // bitcast_convert_c1
   if (from < to && (operand.rank() == 0 || operand.dimensions(operand.rank() - 1) != to / from)) {
-    return InvalidOp(op, "from ", from, " to ", to, " bits the operand's last dimension must be ",
-                     to / from, ", got ", operand.ToString());
+    return InvalidOp(op, "from ", from, " to ", to, " bits the operand's last dimension must be ", to / from, ", got ",
+                     operand.ToString());
   }
   const std::vector<int64_t> dimensions = BitcastConvertDimensions(operand, from, to);
   if (result.dimensions() != absl::MakeConstSpan(dimensions)) {
@@ -82,8 +80,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kBitcastConvert>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kBitcastConvert>(const OpView&, const Shape& shape,
-                                                             Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kBitcastConvert>(const OpView&, const Shape& shape, Operands operands) {
   auto result = Literal::Create(shape);
   if (result.ok()) UnpackBits(PackBits(*operands[0]), &*result);
   return result;
@@ -94,17 +91,15 @@ absl::StatusOr<Shape> Infer<HloOpcode::kBitcast>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckArrayOperands(op));
   HILO_RETURN_IF_ERROR(CheckStatedArray(op));
   if (ShapeUtil::ByteSizeOf(op.operand(0)) != ShapeUtil::ByteSizeOf(*op.stated)) {
-    return InvalidOp(op, "operand ", op.operand(0).ToString(true), " of ",
-                     ShapeUtil::ByteSizeOf(op.operand(0)), " bytes and result ",
-                     op.stated->ToString(true), " of ", ShapeUtil::ByteSizeOf(*op.stated),
+    return InvalidOp(op, "operand ", op.operand(0).ToString(true), " of ", ShapeUtil::ByteSizeOf(op.operand(0)),
+                     " bytes and result ", op.stated->ToString(true), " of ", ShapeUtil::ByteSizeOf(*op.stated),
                      " bytes must be as large");
   }
   return *op.stated;
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kBitcast>(const OpView& op, const Shape& shape,
-                                                      Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kBitcast>(const OpView& op, const Shape& shape, Operands operands) {
   Shape from = op.operand(0), to = shape;
   ShapeUtil::AddMissingLayouts(&from);
   ShapeUtil::AddMissingLayouts(&to);

@@ -2,9 +2,9 @@
 // dimensions[i]; unlike BroadcastInDim of the builder, sizes must agree: stretching size 1 is the
 // builder's business.
 #include "base/status_macros.h"
+#include "hlo/ops/movement/strided_copy.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/ops/movement/strided_copy.h"
 
 namespace hilo {
 
@@ -22,8 +22,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kBroadcast>(const OpView& op) {
   }
   // broadcast_in_dim_c2
   if (static_cast<int64_t>(dimensions.size()) != operand.rank()) {
-    return InvalidOp(op, "dimensions = ", ListText(dimensions),
-                     " must have one entry for each of the ", operand.rank(),
+    return InvalidOp(op, "dimensions = ", ListText(dimensions), " must have one entry for each of the ", operand.rank(),
                      " dimensions of the operand");
   }
   // broadcast_in_dim_c3, broadcast_in_dim_c4
@@ -31,17 +30,15 @@ absl::StatusOr<Shape> Infer<HloOpcode::kBroadcast>(const OpView& op) {
   for (int64_t i = 0; i < operand.rank(); ++i) {
     // broadcast_in_dim_c5
     if (operand.dimensions(i) != result.dimensions(dimensions[i])) {
-      return InvalidOp(op, "operand dimension ", i, " of size ", operand.dimensions(i),
-                       " must equal result dimension ", dimensions[i], " of size ",
-                       result.dimensions(dimensions[i]));
+      return InvalidOp(op, "operand dimension ", i, " of size ", operand.dimensions(i), " must equal result dimension ",
+                       dimensions[i], " of size ", result.dimensions(dimensions[i]));
     }
   }
   return result;
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kBroadcast>(const OpView& op, const Shape& shape,
-                                                        Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kBroadcast>(const OpView& op, const Shape& shape, Operands operands) {
   auto result = Literal::Create(shape);
   if (!result.ok()) return result;
   const Shape& operand = operands[0]->shape();

@@ -39,9 +39,11 @@ absl::StatusOr<Shape> Infer<HloOpcode::kSetDimensionSize>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckDimension(op));
   HILO_RETURN_IF_ERROR(CheckSize(op, 1));
   Shape result = WithoutLayouts(op.operand(0));
-  // A shape that states the dimension as static is taken at its word: the size may be the bound, or is known from the instruction alone.
+  // A shape that states the dimension as static is taken at its word: the size may be the bound, or is known from the
+  // instruction alone.
   const int64_t dimension = op.attrs<DimensionSizeAttrs>().dimensions[0];
-  const bool stated_static = op.stated != nullptr && ShapeUtil::Compatible(*op.stated, result) && !op.stated->is_dynamic_dimension(dimension);
+  const bool stated_static =
+      op.stated != nullptr && ShapeUtil::Compatible(*op.stated, result) && !op.stated->is_dynamic_dimension(dimension);
   result.set_dynamic_dimension(dimension, !stated_static);
   return result;
 }
@@ -81,7 +83,8 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kDynamicReshape>(const OpView&, cons
   std::vector<int64_t> sizes;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     const int64_t size = operands[1 + d]->GetFirstElement<int32_t>();
-    sizes.push_back(shape.is_dynamic_dimension(d) ? std::clamp<int64_t>(size, 0, shape.dimensions(d)) : shape.dimensions(d));
+    sizes.push_back(shape.is_dynamic_dimension(d) ? std::clamp<int64_t>(size, 0, shape.dimensions(d))
+                                                  : shape.dimensions(d));
   }
   HILO_ASSIGN_OR_RETURN(Literal packed, Literal::Create(Shape(shape.element_type(), sizes)));
   const auto from = elements.untyped_data();

@@ -12,9 +12,7 @@ namespace hilo {
 
 struct DimensionSizeAttrs : Attributes<DimensionSizeAttrs> {
   std::vector<int64_t> dimensions;  // exactly one
-  static constexpr auto Fields() {
-    return std::make_tuple(Field("dimensions", &DimensionSizeAttrs::dimensions));
-  }
+  static constexpr auto Fields() { return std::make_tuple(Field("dimensions", &DimensionSizeAttrs::dimensions)); }
 };
 
 }  // namespace hilo

@@ -5,9 +5,9 @@
 // dimension.
 #include <algorithm>
 
+#include "hlo/ops/movement/strided_copy.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
-#include "hlo/ops/movement/strided_copy.h"
 
 namespace hilo {
 namespace {
@@ -17,25 +17,21 @@ absl::Status CheckStarts(const OpView& op, int64_t first, int64_t rank) {
   const int64_t count = static_cast<int64_t>(op.operands.size()) - first;
   for (int64_t i = first; i < first + count; ++i) {
     if (!op.operand(i).IsArray() || !InTypeClass(op.operand(i).element_type(), kInt)) {
-      return InvalidOp(op, "start indices must be integers, but operand ", i, " is ",
-                       op.operand(i).ToString());
+      return InvalidOp(op, "start indices must be integers, but operand ", i, " is ", op.operand(i).ToString());
     }
   }
   if (count == 1 && op.operand(first).rank() == 1) {
     if (op.operand(first).dimensions(0) == rank) return absl::OkStatus();
     return InvalidOp(op, "expected ", rank, " start indices, got ", op.operand(first).ToString());
   }
-  if (count != rank)
-    return InvalidOp(op, "expected ", rank, " start indices, got ", count);  // dynamic_slice_c2
+  if (count != rank) return InvalidOp(op, "expected ", rank, " start indices, got ", count);  // dynamic_slice_c2
   for (int64_t i = first; i < first + count; ++i) {
     if (!op.operand(i).IsScalar()) {
-      return InvalidOp(op, "start indices must be scalars, but operand ", i, " is ",
-                       op.operand(i).ToString());
+      return InvalidOp(op, "start indices must be scalars, but operand ", i, " is ", op.operand(i).ToString());
     }
     if (op.operand(i).element_type() != op.operand(first).element_type()) {  // dynamic_slice_c3
       return InvalidOp(op, "start indices must have one type, but operand ", first, " is ",
-                       op.operand(first).ToString(), " and operand ", i, " is ",
-                       op.operand(i).ToString());
+                       op.operand(first).ToString(), " and operand ", i, " is ", op.operand(i).ToString());
     }
   }
   return absl::OkStatus();
@@ -57,8 +53,7 @@ std::vector<int64_t> ClampedStarts(Operands starts, absl::Span<const int64_t> di
 
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kDynamicSlice>(const OpView& op) {
-  if (op.operands.empty())
-    return InvalidOp(op, "expected an operand and start indices, got no operands");
+  if (op.operands.empty()) return InvalidOp(op, "expected an operand and start indices, got no operands");
   HILO_RETURN_IF_ERROR(CheckArray(op, 0, "operand"));
   const Shape& operand = op.operand(0);
   HILO_RETURN_IF_ERROR(CheckStarts(op, 1, operand.rank()));
@@ -69,66 +64,59 @@ absl::StatusOr<Shape> Infer<HloOpcode::kDynamicSlice>(const OpView& op) {
   }
   for (int64_t i = 0; i < operand.rank(); ++i) {
     if (sizes[i] < 0 || sizes[i] > operand.dimensions(i)) {  // dynamic_slice_c4
-      return InvalidOp(op, "dynamic_slice_sizes[", i, "] = ", sizes[i], " is not in [0, ",
-                       operand.dimensions(i), "], the operand's size");
+      return InvalidOp(op, "dynamic_slice_sizes[", i, "] = ", sizes[i], " is not in [0, ", operand.dimensions(i),
+                       "], the operand's size");
     }
   }
   return Shape(operand.element_type(), sizes);  // dynamic_slice_c1, c5
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kDynamicSlice>(const OpView&, const Shape& shape,
-                                                           Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kDynamicSlice>(const OpView&, const Shape& shape, Operands operands) {
   const Literal& operand = *operands[0];
   HILO_ASSIGN_OR_RETURN(Literal result, Literal::Create(shape));
   const auto dimensions = operand.shape().dimensions();
-  const std::vector<int64_t> starts =
-      ClampedStarts(operands.subspan(1), dimensions, shape.dimensions());
+  const std::vector<int64_t> starts = ClampedStarts(operands.subspan(1), dimensions, shape.dimensions());
   const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(dimensions);
-  StridedCopy(shape.dimensions(), operand, {DotProduct(starts, strides), strides}, &result,
-              StridedWalk::Over(shape));
+  StridedCopy(shape.dimensions(), operand, {DotProduct(starts, strides), strides}, &result, StridedWalk::Over(shape));
   return result;
 }
 
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kDynamicUpdateSlice>(const OpView& op) {
   if (op.operands.size() < 2) {
-    return InvalidOp(op, "expected an operand, an update and start indices, got ",
-                     op.operands.size(), " operands");
+    return InvalidOp(op, "expected an operand, an update and start indices, got ", op.operands.size(), " operands");
   }
   HILO_RETURN_IF_ERROR(CheckArray(op, 0, "operand"));
   HILO_RETURN_IF_ERROR(CheckArray(op, 1, "update"));
   const Shape& operand = op.operand(0);
   const Shape& update = op.operand(1);
   if (update.element_type() != operand.element_type()) {  // dynamic_update_slice_c2
-    return InvalidOp(op, "update must be of type ", PrimitiveTypeName(operand.element_type()),
-                     ", but is ", update.ToString());
+    return InvalidOp(op, "update must be of type ", PrimitiveTypeName(operand.element_type()), ", but is ",
+                     update.ToString());
   }
   if (update.rank() != operand.rank()) {  // dynamic_update_slice_c3
-    return InvalidOp(op, "update must have the operand's rank ", operand.rank(), ", but is ",
-                     update.ToString());
+    return InvalidOp(op, "update must have the operand's rank ", operand.rank(), ", but is ", update.ToString());
   }
   HILO_RETURN_IF_ERROR(CheckStarts(op, 2, operand.rank()));  // dynamic_update_slice_c4, c5
   for (int64_t i = 0; i < operand.rank(); ++i) {
     if (update.dimensions(i) > operand.dimensions(i)) {  // dynamic_update_slice_c6
-      return InvalidOp(op, "update has size ", update.dimensions(i), " in dimension ", i,
-                       ", but the operand has ", operand.dimensions(i));
+      return InvalidOp(op, "update has size ", update.dimensions(i), " in dimension ", i, ", but the operand has ",
+                       operand.dimensions(i));
     }
   }
   return WithoutLayouts(operand);  // dynamic_update_slice_c1
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kDynamicUpdateSlice>(const OpView&, const Shape&,
-                                                                 Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kDynamicUpdateSlice>(const OpView&, const Shape&, Operands operands) {
   const Literal& update = *operands[1];
   HILO_ASSIGN_OR_RETURN(Literal result, CopyOf(*operands[0]));
   const auto dimensions = result.shape().dimensions();
   const auto sizes = update.shape().dimensions();
   const std::vector<int64_t> starts = ClampedStarts(operands.subspan(2), dimensions, sizes);
   const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(dimensions);
-  StridedCopy(sizes, update, StridedWalk::Over(update.shape()), &result,
-              {DotProduct(starts, strides), strides});
+  StridedCopy(sizes, update, StridedWalk::Over(update.shape()), &result, {DotProduct(starts, strides), strides});
   return result;
 }
 

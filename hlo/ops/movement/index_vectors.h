@@ -41,8 +41,8 @@ absl::Status CheckCollapsed(const OpView& op, const IndexVectors& vectors, absl:
 
 // Writes the start of the slice that belongs to the vector at `batch`, unclamped, into `start` (one
 // entry an operand dimension).
-void SliceStart(const IndexVectors& vectors, const Literal& indices,
-                absl::Span<const int64_t> batch, absl::Span<int64_t> start);
+void SliceStart(const IndexVectors& vectors, const Literal& indices, absl::Span<const int64_t> batch,
+                absl::Span<int64_t> start);
 
 }  // namespace hilo
 

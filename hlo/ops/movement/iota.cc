@@ -22,8 +22,7 @@ void FillIota(int64_t size, int64_t inner, absl::Span<T> out) {
   int64_t position = 0;
   const int64_t count = static_cast<int64_t>(out.size());
   while (position < count) {
-    for (int64_t i = 0; i < size; ++i, position += inner)
-      std::fill_n(out.begin() + position, inner, FromIndex<T>(i));
+    for (int64_t i = 0; i < size; ++i, position += inner) std::fill_n(out.begin() + position, inner, FromIndex<T>(i));
   }
 }
 
@@ -38,8 +37,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kIota>(const OpView& op) {
   }
   // iota_c1
   if (dimension < 0 || dimension >= op.stated->rank()) {
-    return InvalidOp(op, "iota_dimension = ", dimension, " is out of range for ",
-                     op.stated->ToString());
+    return InvalidOp(op, "iota_dimension = ", dimension, " is out of range for ", op.stated->ToString());
   }
   return *op.stated;
 }

@@ -4,18 +4,17 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "hlo/ops/movement/strided_copy.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/ops/movement/strided_copy.h"
 
 namespace hilo {
 namespace {
 
 // low + high + n + max(n - 1, 0) * interior, or nullopt if that is beyond 64 bits.
 std::optional<int64_t> PaddedSize(int64_t n, const PaddingConfig::Dimension& padding) {
-  const __int128 size =
-      static_cast<__int128>(padding.edge_padding_low) + padding.edge_padding_high + n +
-      static_cast<__int128>(std::max<int64_t>(n - 1, 0)) * padding.interior_padding;
+  const __int128 size = static_cast<__int128>(padding.edge_padding_low) + padding.edge_padding_high + n +
+                        static_cast<__int128>(std::max<int64_t>(n - 1, 0)) * padding.interior_padding;
   if (size > INT64_MAX || size < INT64_MIN) return std::nullopt;
   return static_cast<int64_t>(size);
 }
@@ -34,25 +33,22 @@ absl::StatusOr<Shape> Infer<HloOpcode::kPad>(const OpView& op) {
   const PaddingConfig& padding = op.attrs<PadAttrs>().padding;
   // pad_c2
   if (static_cast<int64_t>(padding.dimensions.size()) != operand.rank()) {
-    return InvalidOp(op, "padding = ", FieldToText(padding),
-                     " must have one entry for each of the ", operand.rank(), " dimensions of ",
-                     operand.ToString());
+    return InvalidOp(op, "padding = ", FieldToText(padding), " must have one entry for each of the ", operand.rank(),
+                     " dimensions of ", operand.ToString());
   }
   Shape result = ElementwiseShape(op, operand.element_type());
   for (int64_t d = 0; d < operand.rank(); ++d) {
     const PaddingConfig::Dimension& dimension = padding.dimensions[d];
     // pad_c3
     if (dimension.interior_padding < 0) {
-      return InvalidOp(op, "interior_padding[", d, "] = ", dimension.interior_padding,
-                       " is negative");
+      return InvalidOp(op, "interior_padding[", d, "] = ", dimension.interior_padding, " is negative");
     }
     // pad_c4
     const std::optional<int64_t> size = PaddedSize(operand.dimensions(d), dimension);
-    if (!size.has_value())
-      return InvalidOp(op, "the size of result dimension ", d, " overflows 64 bits");
+    if (!size.has_value()) return InvalidOp(op, "the size of result dimension ", d, " overflows 64 bits");
     if (*size < 0) {
-      return InvalidOp(op, "padding = ", FieldToText(padding), " gives result dimension ", d,
-                       " the negative size ", *size);
+      return InvalidOp(op, "padding = ", FieldToText(padding), " gives result dimension ", d, " the negative size ",
+                       *size);
     }
     result.set_dimensions(d, *size);
   }
@@ -60,8 +56,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kPad>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kPad>(const OpView& op, const Shape& shape,
-                                                  Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kPad>(const OpView& op, const Shape& shape, Operands operands) {
   auto result = Literal::Create(shape);
   if (!result.ok() || ShapeUtil::IsZeroElementArray(shape)) return result;
   FillWith(*operands[1], &*result);
@@ -75,8 +70,7 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kPad>(const OpView& op, const Shape&
     // Operand elements [first, limit) land inside the result.
     const __int128 first = low >= 0 ? 0 : (-low + step - 1) / step;
     const __int128 room = shape.dimensions(d) - low;
-    const __int128 limit =
-        std::min<__int128>(operand.dimensions(d), room <= 0 ? 0 : (room + step - 1) / step);
+    const __int128 limit = std::min<__int128>(operand.dimensions(d), room <= 0 ? 0 : (room + step - 1) / step);
     if (limit <= first) return result;
     sizes[d] = static_cast<int64_t>(limit - first);
     from.offset += static_cast<int64_t>(first) * from.strides[d];

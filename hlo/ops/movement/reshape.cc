@@ -12,22 +12,19 @@ absl::StatusOr<Shape> Infer<HloOpcode::kReshape>(const OpView& op) {
   const Shape& operand = op.operand(0);
   // reshape_c1
   if (operand.element_type() != op.stated->element_type()) {
-    return InvalidOp(op, "result ", op.stated->ToString(),
-                     " must have the operand's element type, ",
+    return InvalidOp(op, "result ", op.stated->ToString(), " must have the operand's element type, ",
                      PrimitiveTypeName(operand.element_type()));
   }
   // reshape_c2
   if (ShapeUtil::ElementsIn(operand) != ShapeUtil::ElementsIn(*op.stated)) {
     return InvalidOp(op, "operand ", operand.ToString(), " has ", ShapeUtil::ElementsIn(operand),
-                     " elements, but the result ", op.stated->ToString(), " has ",
-                     ShapeUtil::ElementsIn(*op.stated));
+                     " elements, but the result ", op.stated->ToString(), " has ", ShapeUtil::ElementsIn(*op.stated));
   }
   return *op.stated;
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kReshape>(const OpView&, const Shape& shape,
-                                                      Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kReshape>(const OpView&, const Shape& shape, Operands operands) {
   auto result = operands[0]->Reshape(shape.dimensions());
   if (result.ok()) *result->mutable_shape_do_not_resize() = shape;
   return result;
@@ -41,8 +38,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCopy>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCopy>(const OpView&, const Shape& shape,
-                                                   Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCopy>(const OpView&, const Shape& shape, Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal result, CopyOf(*operands[0]));
   if (shape.IsArray()) *result.mutable_shape_do_not_resize() = shape;
   return result;

@@ -2,9 +2,9 @@
 // updates' index vectors. Each element whose place is outside the operand is dropped by itself;
 // nothing is clamped.
 #include "hlo/ops/movement/index_vectors.h"
+#include "hlo/ops/structure/scalar_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
-#include "hlo/ops/structure/scalar_computation.h"
 
 namespace hilo {
 namespace {
@@ -21,21 +21,19 @@ IndexVectors VectorsOf(const ScatterAttrs& attrs) {
 }
 
 // scatter_c4
-absl::Status CheckUpdateSizes(const OpView& op, const ScatterAttrs& attrs, const Shape& operand,
-                              const Shape& indices, const Shape& updates,
-                              absl::Span<const int64_t> window_dims) {
+absl::Status CheckUpdateSizes(const OpView& op, const ScatterAttrs& attrs, const Shape& operand, const Shape& indices,
+                              const Shape& updates, absl::Span<const int64_t> window_dims) {
   const std::vector<int64_t> batch = BatchSizes(indices, attrs.index_vector_dim);
   for (int64_t d = 0, next_batch = 0, next_window = 0; d < updates.rank(); ++d) {
     const int64_t size = updates.dimensions(d);
     if (Contains(attrs.update_window_dims, d)) {
       const int64_t bound = operand.dimensions(window_dims[next_window++]);
       if (size > bound) {
-        return InvalidOp(op, "updates have size ", size, " in window dimension ", d,
-                         ", but the operand has ", bound);
+        return InvalidOp(op, "updates have size ", size, " in window dimension ", d, ", but the operand has ", bound);
       }
     } else if (size != batch[next_batch++]) {
-      return InvalidOp(op, "updates have size ", size, " in dimension ", d,
-                       ", but scatter_indices have ", batch[next_batch - 1]);
+      return InvalidOp(op, "updates have size ", size, " in dimension ", d, ", but scatter_indices have ",
+                       batch[next_batch - 1]);
     }
   }
   return absl::OkStatus();
@@ -47,8 +45,7 @@ template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kScatter>(const OpView& op) {
   const int64_t count = op.operands.size();
   if (count < 3 || count % 2 == 0) {  // scatter_c5
-    return InvalidOp(op, "expected N >= 1 arrays, scatter_indices and N updates, got ", count,
-                     " operands");
+    return InvalidOp(op, "expected N >= 1 arrays, scatter_indices and N updates, got ", count, " operands");
   }
   const int64_t n = count / 2;
   HILO_RETURN_IF_ERROR(CheckSameDimensions(op, 0, n, "arrays"));  // scatter_c1
@@ -60,8 +57,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kScatter>(const OpView& op) {
     types.push_back(op.operand(i).element_type());
     results.push_back(op.operand(i));
     if (op.operand(n + 1 + i).element_type() != types.back()) {  // scatter_c6
-      return InvalidOp(op, "updates ", i, " must be of type ", PrimitiveTypeName(types.back()),
-                       ", but are ", op.operand(n + 1 + i).ToString());
+      return InvalidOp(op, "updates ", i, " must be of type ", PrimitiveTypeName(types.back()), ", but are ",
+                       op.operand(n + 1 + i).ToString());
     }
   }
   const Shape& operand = op.operand(0);
@@ -69,21 +66,18 @@ absl::StatusOr<Shape> Infer<HloOpcode::kScatter>(const OpView& op) {
   const Shape& updates = op.operand(n + 1);
   const ScatterAttrs& attrs = op.attrs<ScatterAttrs>();
   const IndexVectors vectors = VectorsOf(attrs);
-  HILO_RETURN_IF_ERROR(CheckCollapsed(op, vectors, "inserted_window_dims",
-                                      attrs.inserted_window_dims, operand.rank()));
+  HILO_RETURN_IF_ERROR(CheckCollapsed(op, vectors, "inserted_window_dims", attrs.inserted_window_dims, operand.rank()));
   HILO_RETURN_IF_ERROR(CheckIndexVectors(op, vectors, operand, indices));
-  HILO_RETURN_IF_ERROR(CheckDimensions(op, "update_window_dims", attrs.update_window_dims,
-                                       updates.rank(), "updates"));  // scatter_c8
   HILO_RETURN_IF_ERROR(
-      CheckUnique(op, "update_window_dims", attrs.update_window_dims));  // scatter_c7
-  HILO_RETURN_IF_ERROR(
-      CheckSorted(op, "update_window_dims", attrs.update_window_dims));  // scatter_c7
+      CheckDimensions(op, "update_window_dims", attrs.update_window_dims, updates.rank(), "updates"));  // scatter_c8
+  HILO_RETURN_IF_ERROR(CheckUnique(op, "update_window_dims", attrs.update_window_dims));                // scatter_c7
+  HILO_RETURN_IF_ERROR(CheckSorted(op, "update_window_dims", attrs.update_window_dims));                // scatter_c7
   const std::vector<int64_t> window_dims =
       SliceDimensions(operand.rank(), attrs.inserted_window_dims, attrs.input_batching_dims);
   if (attrs.update_window_dims.size() != window_dims.size()) {  // scatter_c2
     return InvalidOp(op, "update_window_dims = ", ListText(attrs.update_window_dims), " has ",
-                     attrs.update_window_dims.size(), " entries, but windows span ",
-                     window_dims.size(), " of the operand's ", operand.rank(), " dimensions");
+                     attrs.update_window_dims.size(), " entries, but windows span ", window_dims.size(),
+                     " of the operand's ", operand.rank(), " dimensions");
   }
   const int64_t rank = window_dims.size() + BatchSizes(indices, attrs.index_vector_dim).size();
   if (updates.rank() != rank) {  // scatter_c4
@@ -95,8 +89,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kScatter>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kScatter>(const OpView& op, const Shape&,
-                                                      Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kScatter>(const OpView& op, const Shape&, Operands operands) {
   const ScatterAttrs& attrs = op.attrs<ScatterAttrs>();
   const IndexVectors vectors = VectorsOf(attrs);
   const int64_t n = operands.size() / 2;

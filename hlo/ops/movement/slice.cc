@@ -1,7 +1,7 @@
 #include "base/status_macros.h"
+#include "hlo/ops/movement/strided_copy.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/ops/movement/strided_copy.h"
 
 namespace hilo {
 
@@ -12,26 +12,23 @@ absl::StatusOr<Shape> Infer<HloOpcode::kSlice>(const OpView& op) {
   const std::vector<SliceRange>& slice = op.attrs<SliceAttrs>().slice;
   // slice_c2
   if (static_cast<int64_t>(slice.size()) != operand.rank()) {
-    return InvalidOp(op, "slice = ", FieldToText(slice), " must have one range for each of the ",
-                     operand.rank(), " dimensions of ", operand.ToString());
+    return InvalidOp(op, "slice = ", FieldToText(slice), " must have one range for each of the ", operand.rank(),
+                     " dimensions of ", operand.ToString());
   }
   Shape result(operand.element_type(), operand.dimensions());
   for (int64_t d = 0; d < operand.rank(); ++d) {
     const SliceRange& range = slice[d];
     // slice_c3
-    if (range.start < 0)
-      return InvalidOp(op, "start_indices[", d, "] = ", range.start, " is negative");
+    if (range.start < 0) return InvalidOp(op, "start_indices[", d, "] = ", range.start, " is negative");
     if (range.limit > operand.dimensions(d)) {
       return InvalidOp(op, "limit_indices[", d, "] = ", range.limit, " exceeds operand dimension ",
                        operand.dimensions(d));
     }
     if (range.start > range.limit) {
-      return InvalidOp(op, "start_indices[", d, "] = ", range.start, " exceeds limit_indices[", d,
-                       "] = ", range.limit);
+      return InvalidOp(op, "start_indices[", d, "] = ", range.start, " exceeds limit_indices[", d, "] = ", range.limit);
     }
     // slice_c4
-    if (range.stride < 1)
-      return InvalidOp(op, "strides[", d, "] = ", range.stride, " must be positive");
+    if (range.stride < 1) return InvalidOp(op, "strides[", d, "] = ", range.stride, " must be positive");
     // slice_c5; written so that a huge stride cannot overflow
     const int64_t length = range.limit - range.start;
     result.set_dimensions(d, length / range.stride + (length % range.stride != 0));
@@ -44,8 +41,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kSlice>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kSlice>(const OpView& op, const Shape& shape,
-                                                    Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kSlice>(const OpView& op, const Shape& shape, Operands operands) {
   auto result = Literal::Create(shape);
   if (!result.ok() || ShapeUtil::IsZeroElementArray(shape)) return result;
   StridedWalk walk = StridedWalk::Over(operands[0]->shape());

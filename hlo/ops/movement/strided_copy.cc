@@ -24,8 +24,8 @@ void CopyRow(const uint8_t* from, uint8_t* to, const Row& row) {
 }
 
 template <int kBytes>
-void CopyBlock(absl::Span<const int64_t> sizes, const uint8_t* from, const StridedWalk& from_walk,
-               uint8_t* to, const StridedWalk& to_walk) {
+void CopyBlock(absl::Span<const int64_t> sizes, const uint8_t* from, const StridedWalk& from_walk, uint8_t* to,
+               const StridedWalk& to_walk) {
   Row row;
   if (!sizes.empty()) {
     row = {sizes.back(), from_walk.strides.back(), to_walk.strides.back()};
@@ -51,22 +51,17 @@ void CopyBlock(absl::Span<const int64_t> sizes, const uint8_t* from, const Strid
 
 }  // namespace
 
-void StridedCopy(absl::Span<const int64_t> sizes, const Literal& from, const StridedWalk& from_walk,
-                 Literal* to, const StridedWalk& to_walk) {
+void StridedCopy(absl::Span<const int64_t> sizes, const Literal& from, const StridedWalk& from_walk, Literal* to,
+                 const StridedWalk& to_walk) {
   if (HasNoIndex(sizes)) return;
   const uint8_t* source = from.untyped_data().data();
   uint8_t* target = to->untyped_data().data();
   switch (PrimitiveTypeByteSize(from.shape().element_type())) {
-    case 1:
-      return CopyBlock<1>(sizes, source, from_walk, target, to_walk);
-    case 2:
-      return CopyBlock<2>(sizes, source, from_walk, target, to_walk);
-    case 4:
-      return CopyBlock<4>(sizes, source, from_walk, target, to_walk);
-    case 8:
-      return CopyBlock<8>(sizes, source, from_walk, target, to_walk);
-    default:
-      return CopyBlock<16>(sizes, source, from_walk, target, to_walk);
+    case 1: return CopyBlock<1>(sizes, source, from_walk, target, to_walk);
+    case 2: return CopyBlock<2>(sizes, source, from_walk, target, to_walk);
+    case 4: return CopyBlock<4>(sizes, source, from_walk, target, to_walk);
+    case 8: return CopyBlock<8>(sizes, source, from_walk, target, to_walk);
+    default: return CopyBlock<16>(sizes, source, from_walk, target, to_walk);
   }
 }
 

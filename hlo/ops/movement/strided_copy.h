@@ -17,15 +17,13 @@ struct StridedWalk {
   int64_t offset = 0;
   std::vector<int64_t> strides;
   // All of an array in row-major order.
-  static StridedWalk Over(const Shape& shape) {
-    return {0, ShapeUtil::RowMajorStrides(shape.dimensions())};
-  }
+  static StridedWalk Over(const Shape& shape) { return {0, ShapeUtil::RowMajorStrides(shape.dimensions())}; }
 };
 
 // to[to_walk at i] = from[from_walk at i] for every index i below `sizes`. Both literals are arrays
 // of one element type.
-void StridedCopy(absl::Span<const int64_t> sizes, const Literal& from, const StridedWalk& from_walk,
-                 Literal* to, const StridedWalk& to_walk);
+void StridedCopy(absl::Span<const int64_t> sizes, const Literal& from, const StridedWalk& from_walk, Literal* to,
+                 const StridedWalk& to_walk);
 
 // Every element of the array `array` = `scalar`, of the same type.
 void FillWith(const Literal& scalar, Literal* array);

@@ -1,8 +1,8 @@
 // transpose and reverse: the operand's elements at permuted or mirrored indices.
 #include "base/status_macros.h"
+#include "hlo/ops/movement/strided_copy.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/ops/movement/strided_copy.h"
 
 namespace hilo {
 
@@ -14,8 +14,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kTranspose>(const OpView& op) {
   // transpose_c2
   if (static_cast<int64_t>(dimensions.size()) != operand.rank() ||
       !CheckDistinctDimensions(op, "dimensions", dimensions, operand.rank()).ok()) {
-    return InvalidOp(op, "dimensions = ", ListText(dimensions), " is not a permutation of 0..",
-                     operand.rank() - 1, " for operand ", operand.ToString());
+    return InvalidOp(op, "dimensions = ", ListText(dimensions), " is not a permutation of 0..", operand.rank() - 1,
+                     " for operand ", operand.ToString());
   }
   Shape result(operand.element_type(), operand.dimensions());
   for (int64_t i = 0; i < operand.rank(); ++i) {
@@ -26,15 +26,12 @@ absl::StatusOr<Shape> Infer<HloOpcode::kTranspose>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kTranspose>(const OpView& op, const Shape& shape,
-                                                        Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kTranspose>(const OpView& op, const Shape& shape, Operands operands) {
   auto result = Literal::Create(shape);
   if (!result.ok()) return result;
-  const std::vector<int64_t> strides =
-      ShapeUtil::RowMajorStrides(operands[0]->shape().dimensions());
+  const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(operands[0]->shape().dimensions());
   StridedWalk walk;
-  for (int64_t dimension : op.attrs<TransposeAttrs>().dimensions)
-    walk.strides.push_back(strides[dimension]);
+  for (int64_t dimension : op.attrs<TransposeAttrs>().dimensions) walk.strides.push_back(strides[dimension]);
   StridedCopy(shape.dimensions(), *operands[0], walk, &*result, StridedWalk::Over(shape));
   return result;
 }
@@ -43,14 +40,13 @@ template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kReverse>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckArrayOperands(op));
   // reverse_c2, reverse_c3
-  HILO_RETURN_IF_ERROR(CheckDistinctDimensions(
-      op, "dimensions", op.attrs<ReverseAttrs>().dimensions, op.operand(0).rank()));
+  HILO_RETURN_IF_ERROR(
+      CheckDistinctDimensions(op, "dimensions", op.attrs<ReverseAttrs>().dimensions, op.operand(0).rank()));
   return ElementwiseShape(op, op.operand(0).element_type());
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kReverse>(const OpView& op, const Shape& shape,
-                                                      Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kReverse>(const OpView& op, const Shape& shape, Operands operands) {
   auto result = Literal::Create(shape);
   if (!result.ok()) return result;
   StridedWalk walk = StridedWalk::Over(shape);

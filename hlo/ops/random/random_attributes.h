@@ -17,9 +17,7 @@ struct EnumNames<RandomDistribution> {
 };
 struct RngAttrs : Attributes<RngAttrs> {
   RandomDistribution distribution = RandomDistribution::kInvalid;
-  static constexpr auto Fields() {
-    return std::make_tuple(Field("distribution", &RngAttrs::distribution));
-  }
+  static constexpr auto Fields() { return std::make_tuple(Field("distribution", &RngAttrs::distribution)); }
 };
 
 enum class RandomAlgorithm { kDefault, kThreeFry, kPhilox };
@@ -29,16 +27,12 @@ struct EnumNames<RandomAlgorithm> {
 };
 struct RngBitGeneratorAttrs : Attributes<RngBitGeneratorAttrs> {
   RandomAlgorithm algorithm = RandomAlgorithm::kDefault;
-  static constexpr auto Fields() {
-    return std::make_tuple(Field("algorithm", &RngBitGeneratorAttrs::algorithm));
-  }
+  static constexpr auto Fields() { return std::make_tuple(Field("algorithm", &RngBitGeneratorAttrs::algorithm)); }
 };
 
 struct RngGetAndUpdateStateAttrs : Attributes<RngGetAndUpdateStateAttrs> {
   int64_t delta = 0;
-  static constexpr auto Fields() {
-    return std::make_tuple(Field("delta", &RngGetAndUpdateStateAttrs::delta));
-  }
+  static constexpr auto Fields() { return std::make_tuple(Field("delta", &RngGetAndUpdateStateAttrs::delta)); }
 };
 
 }  // namespace hilo

@@ -1,9 +1,9 @@
 // Random numbers that are nobody's function: they come from a state of the process, which each use advances.
 #include <random>
 
-#include "hlo/ops/table/op_checks.h"
 #include "hlo/ops/random/random_attributes.h"
 #include "hlo/ops/random/random_bits.h"
+#include "hlo/ops/table/op_checks.h"
 
 namespace hilo {
 namespace {
@@ -50,12 +50,14 @@ absl::StatusOr<Shape> Infer<HloOpcode::kRng>(const OpView& op) {
   if (distribution == RandomDistribution::kInvalid) {
     return InvalidOp(op, "the distribution must be rng_uniform or rng_normal, but is rng_invalid");
   }
-  if (op.operands.size() != 2) return InvalidOp(op, "expected 2 parameters of the distribution, got ", op.operands.size());
+  if (op.operands.size() != 2)
+    return InvalidOp(op, "expected 2 parameters of the distribution, got ", op.operands.size());
   const bool normal = distribution == RandomDistribution::kNormal;
   for (int64_t i = 0; i < 2; ++i) {
     if (!op.operand(i).IsScalar() || op.operand(i).element_type() != op.stated->element_type()) {
-      return InvalidOp(op, "parameters must be scalars of the result's element type, ", PrimitiveTypeName(op.stated->element_type()),
-                       ", but operand ", i, " is ", op.operand(i).ToString());
+      return InvalidOp(op, "parameters must be scalars of the result's element type, ",
+                       PrimitiveTypeName(op.stated->element_type()), ", but operand ", i, " is ",
+                       op.operand(i).ToString());
     }
     HILO_RETURN_IF_ERROR(CheckTypeClass(op, i, normal ? kFloat : kBool | kInt | kFloat));
   }

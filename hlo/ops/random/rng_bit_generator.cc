@@ -1,8 +1,9 @@
-// Random bits as a function of a state. The numbering of the words is XLA's (specification, RngBitGenerator): a stream of 32-bit words, two of a
-// Threefry or four of a Philox block, of which elements of 64 bits take two words and others the low bits of one.
-#include "hlo/ops/table/op_checks.h"
+// Random bits as a function of a state. The numbering of the words is XLA's (specification, RngBitGenerator): a stream
+// of 32-bit words, two of a Threefry or four of a Philox block, of which elements of 64 bits take two words and others
+// the low bits of one.
 #include "hlo/ops/random/random_attributes.h"
 #include "hlo/ops/random/random_bits.h"
+#include "hlo/ops/table/op_checks.h"
 
 namespace hilo {
 namespace {
@@ -74,7 +75,8 @@ Bits PhiloxBits(absl::Span<const uint64_t> state, const Shape& shape) {
 template <typename T>
 T ElementOf(uint64_t word) {
   if constexpr (is_small_float<T>) {
-    return T::FromBits(static_cast<decltype(T::bits)>(word & ((1u << PrimitiveTypeBitWidth(NativeToPrimitiveType<T>())) - 1)));
+    return T::FromBits(
+        static_cast<decltype(T::bits)>(word & ((1u << PrimitiveTypeBitWidth(NativeToPrimitiveType<T>())) - 1)));
   } else if constexpr (is_small_int<T>) {
     return T(word);
   } else if constexpr (is_complex<T>) {
@@ -102,7 +104,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kRngBitGenerator>(const OpView& op) {
                      op.stated == nullptr ? "" : absl::StrCat(", but is ", op.stated->ToString()));
   }
   if (!ShapeUtil::Compatible(op.stated->tuple_shapes(0), state)) {
-    return InvalidOp(op, "the new state must be ", state.ToString(), " as the state is, but is ", op.stated->tuple_shapes(0).ToString());
+    return InvalidOp(op, "the new state must be ", state.ToString(), " as the state is, but is ",
+                     op.stated->tuple_shapes(0).ToString());
   }
   const Shape& data = op.stated->tuple_shapes(1);
   if (!data.IsArray() || !InTypeClass(data.element_type(), kInt | kFloat) || !data.is_static()) {
@@ -115,7 +118,8 @@ template <>
 absl::StatusOr<Literal> Evaluate<HloOpcode::kRngBitGenerator>(const OpView& op, const Shape& shape, Operands operands) {
   const Shape& data = shape.tuple_shapes(1);
   const absl::Span<const uint64_t> state = operands[0]->data<uint64_t>();
-  const bool three_fry = op.attrs<RngBitGeneratorAttrs>().algorithm == RandomAlgorithm::kThreeFry;  // the default is Philox
+  const bool three_fry =
+      op.attrs<RngBitGeneratorAttrs>().algorithm == RandomAlgorithm::kThreeFry;  // the default is Philox
   const Bits bits = three_fry ? ThreeFryBits(state, data) : PhiloxBits(state, data);
   std::vector<Literal> results(2);
   HILO_ASSIGN_OR_RETURN(results[0], Literal::Create(shape.tuple_shapes(0)));

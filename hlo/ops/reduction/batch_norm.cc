@@ -1,8 +1,7 @@
 // The three batch normalisations, in double, feature by feature; results are rounded once.
-#include "hlo/ops/reduction/batch_norm_attributes.h"
-
 #include <cmath>
 
+#include "hlo/ops/reduction/batch_norm_attributes.h"
 #include "hlo/ops/table/op_checks.h"
 
 namespace hilo {
@@ -12,7 +11,8 @@ constexpr absl::string_view kFeatureOperands[] = {"scale", "offset", "mean", "va
 
 // Operand 0 is the array, then come vectors with an element a feature, named by their place in kFeatureOperands.
 absl::Status CheckOperands(const OpView& op, absl::Span<const int> vectors) {
-  for (size_t i = 0; i < op.operands.size(); ++i) HILO_RETURN_IF_ERROR(CheckTypeClass(op, i, kFloat));  // which tuples are not
+  for (size_t i = 0; i < op.operands.size(); ++i)
+    HILO_RETURN_IF_ERROR(CheckTypeClass(op, i, kFloat));  // which tuples are not
   const Shape& array = op.operand(0);
   const auto& attributes = op.attrs<BatchNormAttrs>();
   const int64_t feature = attributes.feature_index;
@@ -79,7 +79,8 @@ class Features {
     for (double& mean : means) mean /= count_;
     return means;
   }
-  Values Normalize(const Values& x, const Values& scale, const Values& offset, const Values& mean, const Values& variance) const {
+  Values Normalize(const Values& x, const Values& scale, const Values& offset, const Values& mean,
+                   const Values& variance) const {
     Values y(x.size());
     for (size_t i = 0; i < x.size(); ++i) {
       const int64_t f = Of(i);
@@ -126,7 +127,8 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kBatchNormTraining>(const OpView& op
   for (size_t i = 0; i < x.size(); ++i) squares[i] = (x[i] - mean[features.Of(i)]) * (x[i] - mean[features.Of(i)]);
   const Values variance = features.Mean(squares);
   std::vector<Literal> results(3);
-  HILO_ASSIGN_OR_RETURN(results[0], Write(features.Normalize(x, Read(*operands[1]), Read(*operands[2]), mean, variance), ArrayShape(op)));
+  HILO_ASSIGN_OR_RETURN(
+      results[0], Write(features.Normalize(x, Read(*operands[1]), Read(*operands[2]), mean, variance), ArrayShape(op)));
   HILO_ASSIGN_OR_RETURN(results[1], Write(mean, FeatureShape(op)));
   HILO_ASSIGN_OR_RETURN(results[2], Write(variance, FeatureShape(op)));
   return Literal::MakeTuple(std::move(results));
@@ -142,7 +144,8 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kBatchNormInference>(const OpView& o
 template <>
 absl::StatusOr<Literal> Evaluate<HloOpcode::kBatchNormGrad>(const OpView& op, const Shape&, Operands operands) {
   const Features features(op);
-  const Values x = Read(*operands[0]), scale = Read(*operands[1]), mean = Read(*operands[2]), variance = Read(*operands[3]);
+  const Values x = Read(*operands[0]), scale = Read(*operands[1]), mean = Read(*operands[2]),
+               variance = Read(*operands[3]);
   const Values grad = Read(*operands[4]);
   Values products(x.size()), grad_x(x.size());
   for (size_t i = 0; i < x.size(); ++i) products[i] = grad[i] * (x[i] - mean[features.Of(i)]);

@@ -1,8 +1,8 @@
 // Reduce, one call of the computation an element, left to right in row-major order of the reduced
 // dimensions; the initial value enters once.
+#include "hlo/ops/reduction/reducer.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
-#include "hlo/ops/reduction/reducer.h"
 
 namespace hilo {
 
@@ -12,9 +12,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kReduce>(const OpView& op) {
                         CheckReduction(op));  // reduce_c1 .. c3, c6
   const std::vector<int64_t>& dimensions = op.attrs<ReduceAttrs>().dimensions;
   const Shape& array = op.operand(0);
-  HILO_RETURN_IF_ERROR(
-      CheckDimensions(op, "dimensions", dimensions, array.rank(), "operand"));  // reduce_c4
-  HILO_RETURN_IF_ERROR(CheckUnique(op, "dimensions", dimensions));              // reduce_c5
+  HILO_RETURN_IF_ERROR(CheckDimensions(op, "dimensions", dimensions, array.rank(), "operand"));  // reduce_c4
+  HILO_RETURN_IF_ERROR(CheckUnique(op, "dimensions", dimensions));                               // reduce_c5
   std::vector<Shape> results;
   for (size_t i = 0; i < types.size(); ++i) {
     results.push_back(ShapeUtil::DeleteDimensions(dimensions, op.operand(i)));  // reduce_c7, c8
@@ -23,8 +22,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kReduce>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kReduce>(const OpView& op, const Shape& shape,
-                                                     Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kReduce>(const OpView& op, const Shape& shape, Operands operands) {
   const Shape& array = operands[0]->shape();
   const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(array.dimensions());
   std::vector<int64_t> kept, kept_strides, reduced, reduced_strides;

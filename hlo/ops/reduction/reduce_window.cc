@@ -1,10 +1,10 @@
 // Reduce-window. A window starts from the initial value and meets the elements under it in
 // row-major order; positions in the padding and in the holes of a dilated base are passed over, so
 // the initial value enters once.
-#include "hlo/ops/table/op_attributes.h"
-#include "hlo/ops/table/op_checks.h"
 #include "hlo/ops/reduction/reducer.h"
 #include "hlo/ops/reduction/window.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/op_checks.h"
 
 namespace hilo {
 
@@ -20,8 +20,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kReduceWindow>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kReduceWindow>(const OpView& op, const Shape& shape,
-                                                           Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kReduceWindow>(const OpView& op, const Shape& shape, Operands operands) {
   HILO_ASSIGN_OR_RETURN(std::vector<Literal> results, CreateResults(shape));
   Reducer reducer(op, operands);
   auto finish = [&](int64_t position) {

@@ -10,8 +10,7 @@ namespace hilo {
 absl::StatusOr<std::vector<PrimitiveType>> CheckReduction(const OpView& op) {
   const int64_t count = op.operands.size();
   if (count == 0 || count % 2 != 0) {
-    return InvalidOp(op, "expected N >= 1 arrays and as many initial values, got ", count,
-                     " operands");
+    return InvalidOp(op, "expected N >= 1 arrays and as many initial values, got ", count, " operands");
   }
   const int64_t n = count / 2;
   HILO_RETURN_IF_ERROR(CheckSameDimensions(op, 0, n, "arrays"));
@@ -19,9 +18,8 @@ absl::StatusOr<std::vector<PrimitiveType>> CheckReduction(const OpView& op) {
   for (int64_t i = 0; i < n; ++i) {
     const Shape& init = op.operand(n + i);
     if (!init.IsScalar() || init.element_type() != op.operand(i).element_type()) {
-      return InvalidOp(op, "initial value ", i, " must be ",
-                       PrimitiveTypeName(op.operand(i).element_type()), "[], but is ",
-                       init.ToString());
+      return InvalidOp(op, "initial value ", i, " must be ", PrimitiveTypeName(op.operand(i).element_type()),
+                       "[], but is ", init.ToString());
     }
     types.push_back(init.element_type());
   }
@@ -49,8 +47,7 @@ void Reducer::Start() {
 absl::Status Reducer::Combine(int64_t linear) {
   for (int64_t i = 0; i < n_; ++i) {
     function_.SetArgument(i, running_[i]);
-    function_.SetArgument(n_ + i,
-                          operands_[i]->untyped_data().data() + linear * function_.element_size(i));
+    function_.SetArgument(n_ + i, operands_[i]->untyped_data().data() + linear * function_.element_size(i));
   }
   HILO_RETURN_IF_ERROR(function_.Call());
   for (int64_t i = 0; i < n_; ++i) running_[i] = function_.result(i);

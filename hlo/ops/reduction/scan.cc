@@ -1,11 +1,12 @@
-// Scan: a computation goes along one dimension of its inputs, from slice to slice, with carries from step to step. Operands are the inputs and
-// then the first carries; the computation takes a slice of each input, without that dimension, and the carries, and returns an element of each
-// output and the next carries; results are the outputs, into which the elements are put together, and the last carries.
+// Scan: a computation goes along one dimension of its inputs, from slice to slice, with carries from step to step.
+// Operands are the inputs and then the first carries; the computation takes a slice of each input, without that
+// dimension, and the carries, and returns an element of each output and the next carries; results are the outputs, into
+// which the elements are put together, and the last carries.
 #include <cstring>
 
+#include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
-#include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo {
 namespace {
@@ -50,7 +51,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kScan>(const OpView& op) {
   const int64_t inputs = static_cast<int64_t>(op.operands.size()) - attrs.num_carries;
   if (attrs.dimensions.size() != 1) return InvalidOp(op, "expected one dimension, got ", ListText(attrs.dimensions));
   if (attrs.num_carries < 0 || inputs < 1) {
-    return InvalidOp(op, "expected at least one input and ", attrs.num_carries, " carries, got ", op.operands.size(), " operands");
+    return InvalidOp(op, "expected at least one input and ", attrs.num_carries, " carries, got ", op.operands.size(),
+                     " operands");
   }
   const int64_t d = attrs.dimensions[0];
   std::vector<Shape> slices;
@@ -58,8 +60,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kScan>(const OpView& op) {
     HILO_RETURN_IF_ERROR(CheckArray(op, i, "inputs"));
     HILO_RETURN_IF_ERROR(CheckDimensions(op, "dimensions", attrs.dimensions, op.operand(i).rank(), "input"));
     if (op.operand(i).dimensions(d) != op.operand(0).dimensions(d)) {
-      return InvalidOp(op, "inputs must be of one size in dimension ", d, ", but operand 0 is ", op.operand(0).ToString(), " and operand ", i,
-                       " is ", op.operand(i).ToString());
+      return InvalidOp(op, "inputs must be of one size in dimension ", d, ", but operand 0 is ",
+                       op.operand(0).ToString(), " and operand ", i, " is ", op.operand(i).ToString());
     }
     slices.push_back(ShapeUtil::DeleteDimensions(attrs.dimensions, op.operand(i)));
   }
@@ -77,7 +79,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kScan>(const OpView& op) {
   std::vector<Shape> results;
   for (int64_t i = 0; i < outputs; ++i) {
     if (!parts[i].IsArray() || parts[i].rank() < d) {
-      return InvalidOp(op, "an element of output ", i, " must be an array of rank ", d, " at least, but is ", parts[i].ToString());
+      return InvalidOp(op, "an element of output ", i, " must be an array of rank ", d, " at least, but is ",
+                       parts[i].ToString());
     }
     std::vector<int64_t> sizes(parts[i].dimensions().begin(), parts[i].dimensions().end());
     sizes.insert(sizes.begin() + d, op.operand(0).dimensions(d));
@@ -86,7 +89,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kScan>(const OpView& op) {
   for (int64_t i = 0; i < attrs.num_carries; ++i) {
     const Shape& carry = op.operand(inputs + i);
     if (!ShapeUtil::Compatible(parts[outputs + i], carry)) {
-      return InvalidOp(op, "carry ", i, " is ", carry.ToString(), ", but to_apply returns ", parts[outputs + i].ToString());
+      return InvalidOp(op, "carry ", i, " is ", carry.ToString(), ", but to_apply returns ",
+                       parts[outputs + i].ToString());
     }
     results.push_back(carry);
   }
@@ -102,7 +106,8 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kScan>(const OpView& op, const Shape
   std::vector<Literal> slices, carries, results;
   std::vector<const Literal*> arguments;
   for (int64_t i = 0; i < inputs; ++i) {
-    HILO_ASSIGN_OR_RETURN(slices.emplace_back(), Literal::Create(ShapeUtil::DeleteDimensions({d}, operands[i]->shape())));
+    HILO_ASSIGN_OR_RETURN(slices.emplace_back(),
+                          Literal::Create(ShapeUtil::DeleteDimensions({d}, operands[i]->shape())));
   }
   for (int64_t i = 0; i < attrs.num_carries; ++i) {
     HILO_ASSIGN_OR_RETURN(carries.emplace_back(), CopyOf(*operands[inputs + i]));
@@ -115,14 +120,16 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kScan>(const OpView& op, const Shape
     arguments.clear();
     for (int64_t i = 0; i < inputs; ++i) {
       auto* array = const_cast<uint8_t*>(operands[i]->untyped_data().data());  // read only
-      CopySlice(array, position, length, Blocks(operands[i]->shape(), d), slices[i].untyped_data().data(), /*to_array=*/false);
+      CopySlice(array, position, length, Blocks(operands[i]->shape(), d), slices[i].untyped_data().data(),
+                /*to_array=*/false);
       arguments.push_back(&slices[i]);
     }
     for (const Literal& carry : carries) arguments.push_back(&carry);
     HILO_ASSIGN_OR_RETURN(Literal returned, op.computations[0](arguments));
     std::vector<Literal> parts = Taken(std::move(returned));
     for (int64_t i = 0; i < outputs; ++i) {
-      CopySlice(results[i].untyped_data().data(), position, length, Blocks(results[i].shape(), d), parts[i].untyped_data().data(), /*to_array=*/true);
+      CopySlice(results[i].untyped_data().data(), position, length, Blocks(results[i].shape(), d),
+                parts[i].untyped_data().data(), /*to_array=*/true);
     }
     for (int64_t i = 0; i < attrs.num_carries; ++i) carries[i] = std::move(parts[outputs + i]);
   }

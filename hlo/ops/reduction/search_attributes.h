@@ -22,8 +22,7 @@ struct TopKAttrs : Attributes<TopKAttrs> {
   int64_t k = 0;
   bool largest = false;
   static constexpr auto Fields() {
-    return std::make_tuple(Field("k", &TopKAttrs::k),
-                           Field("largest", &TopKAttrs::largest));
+    return std::make_tuple(Field("k", &TopKAttrs::k), Field("largest", &TopKAttrs::largest));
   }
 };
 
@@ -31,10 +30,9 @@ struct ScanAttrs : Attributes<ScanAttrs> {
   std::vector<int64_t> dimensions;  // exactly one
   int64_t num_carries = 0;          // the last operands, and the last results
   bool is_reverse = false;
-  bool is_associative = false;      // a promise
+  bool is_associative = false;  // a promise
   static constexpr auto Fields() {
-    return std::make_tuple(Field("dimensions", &ScanAttrs::dimensions),
-                           Field("num_carries", &ScanAttrs::num_carries),
+    return std::make_tuple(Field("dimensions", &ScanAttrs::dimensions), Field("num_carries", &ScanAttrs::num_carries),
                            Field("is_reverse", &ScanAttrs::is_reverse, Presence::kOptional),
                            Field("is_associative", &ScanAttrs::is_associative, Presence::kOptional));
   }

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "hlo/ops/structure/scalar_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
-#include "hlo/ops/structure/scalar_computation.h"
 
 namespace hilo {
 namespace {
@@ -17,8 +17,7 @@ struct Line {
 
 class LineSorter {
  public:
-  LineSorter(const OpView& op, Operands operands)
-      : operands_(operands), less_(op.computations[0], Types(operands)) {}
+  LineSorter(const OpView& op, Operands operands) : operands_(operands), less_(op.computations[0], Types(operands)) {}
 
   // The sorted order of `line`: element i of the result is element order()[i].
   absl::Status Sort(const Line& line) {
@@ -28,8 +27,7 @@ class LineSorter {
     std::iota(order_.begin(), order_.end(), 0);
     for (int64_t width = 1; width < line.size; width *= 2) {
       for (int64_t low = 0; low < line.size; low += 2 * width) {
-        HILO_RETURN_IF_ERROR(
-            Merge(low, std::min(low + width, line.size), std::min(low + 2 * width, line.size)));
+        HILO_RETURN_IF_ERROR(Merge(low, std::min(low + width, line.size), std::min(low + 2 * width, line.size)));
       }
       order_.swap(merged_);
     }
@@ -41,8 +39,7 @@ class LineSorter {
   // Parameters 2k and 2k + 1 belong to operand k.
   static std::vector<PrimitiveType> Types(Operands operands) {
     std::vector<PrimitiveType> types;
-    for (const Literal* operand : operands)
-      types.insert(types.end(), 2, operand->shape().element_type());
+    for (const Literal* operand : operands) types.insert(types.end(), 2, operand->shape().element_type());
     return types;
   }
 
@@ -80,13 +77,10 @@ class LineSorter {
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kSort>(const OpView& op) {
   if (op.operands.empty()) return InvalidOp(op, "expected at least 1 operand, got 0");  // sort_c1
-  HILO_RETURN_IF_ERROR(
-      CheckSameDimensions(op, 0, op.operands.size(), "operands"));  // sort_c2, sort_c3
+  HILO_RETURN_IF_ERROR(CheckSameDimensions(op, 0, op.operands.size(), "operands"));     // sort_c2, sort_c3
   const std::vector<int64_t>& dimensions = op.attrs<SortAttrs>().dimensions;
-  if (dimensions.size() != 1)
-    return InvalidOp(op, "dimensions = ", ListText(dimensions), " must name one dimension");
-  HILO_RETURN_IF_ERROR(
-      CheckDimensions(op, "dimensions", dimensions, op.operand(0).rank(), "operand"));  // sort_c4
+  if (dimensions.size() != 1) return InvalidOp(op, "dimensions = ", ListText(dimensions), " must name one dimension");
+  HILO_RETURN_IF_ERROR(CheckDimensions(op, "dimensions", dimensions, op.operand(0).rank(), "operand"));  // sort_c4
   std::vector<Shape> scalars, results;
   for (const Shape* operand : op.operands) {
     scalars.emplace_back(operand->element_type(), absl::Span<const int64_t>());
@@ -103,8 +97,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kSort>(const OpView& op) {
 }
 
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kSort>(const OpView& op, const Shape&,
-                                                   Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kSort>(const OpView& op, const Shape&, Operands operands) {
   const Shape& shape = operands[0]->shape();
   const int64_t dimension = op.attrs<SortAttrs>().dimensions[0];
   const int64_t size = shape.dimensions(dimension);
@@ -119,16 +112,15 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kSort>(const OpView& op, const Shape
   const int64_t lines = ShapeUtil::ElementsIn(shape) / size;
   LineSorter sorter(op, operands);
   for (int64_t i = 0; i < lines; ++i) {
-    const Line line = {
-        .start = i / stride * stride * size + i % stride, .stride = stride, .size = size};
+    const Line line = {.start = i / stride * stride * size + i % stride, .stride = stride, .size = size};
     HILO_RETURN_IF_ERROR(sorter.Sort(line));
     for (size_t k = 0; k < operands.size(); ++k) {
       const int64_t bytes = PrimitiveTypeByteSize(operands[k]->shape().element_type());
       const uint8_t* from = operands[k]->untyped_data().data();
       uint8_t* to = results[k].untyped_data().data();
       for (int64_t e = 0; e < size; ++e) {
-        std::memcpy(to + (line.start + e * stride) * bytes,
-                    from + (line.start + sorter.order()[e] * stride) * bytes, bytes);
+        std::memcpy(to + (line.start + e * stride) * bytes, from + (line.start + sorter.order()[e] * stride) * bytes,
+                    bytes);
       }
     }
   }

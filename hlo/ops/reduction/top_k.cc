@@ -3,8 +3,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "hlo/ops/table/op_checks.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/op_checks.h"
 
 namespace hilo {
 namespace {
@@ -37,7 +37,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kTopK>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckTypeClass(op, 0, kBool | kInt | kFloat));
   Shape values = WithoutLayouts(op.operand(0));
   const int64_t k = op.attrs<TopKAttrs>().k;
-  if (values.rank() == 0) return InvalidOp(op, "the operand must have at least one dimension, but is ", values.ToString());
+  if (values.rank() == 0)
+    return InvalidOp(op, "the operand must have at least one dimension, but is ", values.ToString());
   const int64_t last = values.rank() - 1;
   if (k < 0 || k > values.dimensions(last)) {
     return InvalidOp(op, "k = ", k, " must lie between 0 and the size of the last dimension of ", values.ToString());

@@ -8,8 +8,8 @@ namespace {
 // (size - 1) * dilation + 1, the extent of `size` elements spread apart; 0 for none.
 bool DilatedSize(int64_t size, int64_t dilation, int64_t* result) {
   *result = 0;
-  return size == 0 || (!__builtin_mul_overflow(size - 1, dilation, result) &&
-                       !__builtin_add_overflow(*result, 1, result));
+  return size == 0 ||
+         (!__builtin_mul_overflow(size - 1, dilation, result) && !__builtin_add_overflow(*result, 1, result));
 }
 
 absl::Status CheckWindowDimension(const OpView& op, int64_t i, const Window::Dimension& window) {
@@ -37,7 +37,8 @@ std::vector<int64_t> CoveredElements(const Window::Dimension& window, int64_t si
   if (size < window.size) {  // over the elements rather than the window, which may be wide beyond measure
     for (int64_t e = 0; e < size; ++e) {
       const int64_t offset = e * window.base_dilation - start;
-      if (offset >= 0 && offset % window.window_dilation == 0 && offset / window.window_dilation < window.size) elements.push_back(e);
+      if (offset >= 0 && offset % window.window_dilation == 0 && offset / window.window_dilation < window.size)
+        elements.push_back(e);
     }
     return elements;
   }
@@ -53,20 +54,18 @@ std::vector<int64_t> CoveredElements(const Window::Dimension& window, int64_t si
 }  // namespace
 
 std::optional<int64_t> WindowedOutputSize(int64_t size, const Window::Dimension& window) {
-  if (size < 0 || window.size < 1 || window.stride < 1 || window.base_dilation < 1 ||
-      window.window_dilation < 1) {
+  if (size < 0 || window.size < 1 || window.stride < 1 || window.base_dilation < 1 || window.window_dilation < 1) {
     return std::nullopt;
   }
   // Below this, sums of a few parts cannot overflow, here or where positions are computed.
   constexpr int64_t kLimit = int64_t{1} << 60;
   if (window.stride > kLimit || window.window_dilation > kLimit || window.padding_low > kLimit ||
-      window.padding_low < -kLimit || window.padding_high > kLimit ||
-      window.padding_high < -kLimit) {
+      window.padding_low < -kLimit || window.padding_high > kLimit || window.padding_high < -kLimit) {
     return std::nullopt;
   }
   int64_t base, span;
-  if (!DilatedSize(size, window.base_dilation, &base) ||
-      !DilatedSize(window.size, window.window_dilation, &span) || base > kLimit || span > kLimit) {
+  if (!DilatedSize(size, window.base_dilation, &base) || !DilatedSize(window.size, window.window_dilation, &span) ||
+      base > kLimit || span > kLimit) {
     return std::nullopt;
   }
   base += window.padding_low + window.padding_high;
@@ -75,7 +74,8 @@ std::optional<int64_t> WindowedOutputSize(int64_t size, const Window::Dimension&
 
 absl::StatusOr<std::vector<int64_t>> WindowedSizes(const OpView& op, const Shape& array, const Window& window) {
   const std::vector<Window::Dimension>& dimensions = window.dimensions;
-  if (static_cast<int64_t>(dimensions.size()) != array.rank()) {  // reduce_window_c4, c6, c8, c10, c12; select_and_scatter_c4, c6, c8
+  if (static_cast<int64_t>(dimensions.size()) !=
+      array.rank()) {  // reduce_window_c4, c6, c8, c10, c12; select_and_scatter_c4, c6, c8
     return InvalidOp(op, "the window has ", dimensions.size(), " dimensions, but the operand has rank ", array.rank());
   }
   std::vector<int64_t> sizes;
@@ -88,8 +88,9 @@ absl::StatusOr<std::vector<int64_t>> WindowedSizes(const OpView& op, const Shape
   return sizes;
 }
 
-absl::Status ForEachWindow(const OpView& op, const Shape& array, const Window& window, absl::Span<const int64_t> positions,
-                           absl::FunctionRef<void()> begin, absl::FunctionRef<absl::Status(int64_t linear)> element,
+absl::Status ForEachWindow(const OpView& op, const Shape& array, const Window& window,
+                           absl::Span<const int64_t> positions, absl::FunctionRef<void()> begin,
+                           absl::FunctionRef<absl::Status(int64_t linear)> element,
                            absl::FunctionRef<absl::Status(int64_t position)> end) {
   if (HasNoIndex(positions)) return absl::OkStatus();
   const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(array.dimensions());

@@ -16,8 +16,7 @@ absl::Status FieldFromText(absl::string_view, SharedLiteral*) {
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kConstant>(const OpView& op) {
   const Literal* literal = op.attrs<ConstantAttrs>().literal.value.get();
-  if (literal == nullptr && op.stated == nullptr)
-    return InvalidOp(op, "neither a literal nor a shape is given");
+  if (literal == nullptr && op.stated == nullptr) return InvalidOp(op, "neither a literal nor a shape is given");
   if (literal == nullptr) return WithoutLayouts(*op.stated);
   // constant_c1
   if (op.stated != nullptr && !ShapeUtil::Compatible(*op.stated, literal->shape())) {

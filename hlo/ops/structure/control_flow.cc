@@ -25,8 +25,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCall>(const OpView& op) {
   return InferForward(op);
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kCall>(const OpView& op, const Shape&,
-                                                   Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kCall>(const OpView& op, const Shape&, Operands operands) {
   return op.computations[0](operands);
 }
 
@@ -35,8 +34,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kFusion>(const OpView& op) {
   return InferForward(op);
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kFusion>(const OpView& op, const Shape&,
-                                                     Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kFusion>(const OpView& op, const Shape&, Operands operands) {
   return op.computations[0](operands);
 }
 
@@ -45,8 +43,8 @@ absl::StatusOr<Shape> Infer<HloOpcode::kConditional>(const OpView& op) {
   const int64_t branches = op.called.size();
   if (branches == 0) return InvalidOp(op, "needs at least one branch");  // case_c1
   if (static_cast<int64_t>(op.operands.size()) != 1 + branches) {
-    return InvalidOp(op, "expected a selector and one operand for each of the ", branches,
-                     " branches, got ", op.operands.size(), " operands");
+    return InvalidOp(op, "expected a selector and one operand for each of the ", branches, " branches, got ",
+                     op.operands.size(), " operands");
   }
   const Shape& selector = op.operand(0);
   if (!selector.IsScalar() || (selector.element_type() != PRED && selector.element_type() != S32)) {
@@ -58,16 +56,14 @@ absl::StatusOr<Shape> Infer<HloOpcode::kConditional>(const OpView& op) {
   for (int64_t b = 0; b < branches; ++b) {
     HILO_RETURN_IF_ERROR(CheckArguments(op, b, op.operands.subspan(1 + b, 1)));  // if_c1, case_c2
     if (!ShapeUtil::Compatible(op.called[0]->result, op.called[b]->result)) {    // if_c2, case_c3
-      return InvalidOp(op, "branches must return one shape, but branch 0 returns ",
-                       op.called[0]->result.ToString(), " and branch ", b, " returns ",
-                       op.called[b]->result.ToString());
+      return InvalidOp(op, "branches must return one shape, but branch 0 returns ", op.called[0]->result.ToString(),
+                       " and branch ", b, " returns ", op.called[b]->result.ToString());
     }
   }
   return WithoutLayouts(op.called[0]->result);  // if_c3, case_c4
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kConditional>(const OpView& op, const Shape&,
-                                                          Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kConditional>(const OpView& op, const Shape&, Operands operands) {
   const int64_t branch = ChosenBranch(*operands[0], op.computations.size());
   return op.computations[branch](operands.subspan(1 + branch, 1));
 }
@@ -82,14 +78,12 @@ absl::StatusOr<Shape> Infer<HloOpcode::kWhile>(const OpView& op) {
   }
   const Shape& body = op.called[1]->result;
   if (!ShapeUtil::Compatible(body, op.operand(0))) {  // while_c2
-    return InvalidOp(op, "body must return ", op.operand(0).ToString(), ", but returns ",
-                     body.ToString());
+    return InvalidOp(op, "body must return ", op.operand(0).ToString(), ", but returns ", body.ToString());
   }
   return WithoutLayouts(op.operand(0));  // while_c3
 }
 template <>
-absl::StatusOr<Literal> Evaluate<HloOpcode::kWhile>(const OpView& op, const Shape&,
-                                                    Operands operands) {
+absl::StatusOr<Literal> Evaluate<HloOpcode::kWhile>(const OpView& op, const Shape&, Operands operands) {
   HILO_ASSIGN_OR_RETURN(Literal state, CopyOf(*operands[0]));
   while (true) {
     const Literal* const argument[] = {&state};

@@ -1,14 +1,14 @@
-// A call of a function that Hilo does not know: the result is what the instruction states, and only what the text says of operands and result can
-// be checked. Some targets are ops of XLA's own and have a meaning here; calling the others is the work of an evaluator's environment and of
-// backends (runtime/ffi).
+// A call of a function that Hilo does not know: the result is what the instruction states, and only what the text says
+// of operands and result can be checked. Some targets are ops of XLA's own and have a meaning here; calling the others
+// is the work of an evaluator's environment and of backends (runtime/ffi).
 #include "hlo/ops/structure/custom_call.h"
 
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "hlo/ops/table/op_checks.h"
 #include "hlo/ops/movement/physical_shape.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/op_checks.h"
 
 namespace hilo {
 namespace {
@@ -20,49 +20,59 @@ absl::Status CheckSignature(const OpView& op, const CallSignature& signature) {
   for (size_t i = 0; i < signature.operands.size(); ++i) {
     HILO_RETURN_IF_ERROR(ShapeUtil::Validate(signature.operands[i]));
     if (!ShapeUtil::Compatible(PhysicalShape(signature.operands[i]), op.operand(i))) {
-      return InvalidOp(op, "signature says ", signature.operands[i].ToString(true), " of operand ", i, ", which is ", op.operand(i).ToString());
+      return InvalidOp(op, "signature says ", signature.operands[i].ToString(true), " of operand ", i, ", which is ",
+                       op.operand(i).ToString());
     }
   }
   HILO_RETURN_IF_ERROR(ShapeUtil::Validate(signature.result));
   if (ShapeUtil::Compatible(PhysicalShape(signature.result), *op.stated)) return absl::OkStatus();
-  return InvalidOp(op, "signature says ", signature.result.ToString(true), " of the result, which is ", op.stated->ToString());
+  return InvalidOp(op, "signature says ", signature.result.ToString(true), " of the result, which is ",
+                   op.stated->ToString());
 }
 
 absl::Status CheckConstraints(const OpView& op, const std::vector<Shape>& shapes) {
   if (shapes.size() != op.operands.size()) {
-    return InvalidOp(op, "expected ", op.operands.size(), " operand_layout_constraints, one an operand; got ", shapes.size());
+    return InvalidOp(op, "expected ", op.operands.size(), " operand_layout_constraints, one an operand; got ",
+                     shapes.size());
   }
   for (size_t i = 0; i < shapes.size(); ++i) {
     HILO_RETURN_IF_ERROR(ShapeUtil::Validate(shapes[i]));
     if (ShapeUtil::Compatible(shapes[i], op.operand(i))) continue;
-    return InvalidOp(op, "operand_layout_constraints[", i, "] = ", shapes[i].ToString(true), " does not fit operand ", i, ", ",
-                     op.operand(i).ToString());
+    return InvalidOp(op, "operand_layout_constraints[", i, "] = ", shapes[i].ToString(true), " does not fit operand ",
+                     i, ", ", op.operand(i).ToString());
   }
   return absl::OkStatus();
 }
 
-bool IsPrefix(const ShapeIndex& a, const ShapeIndex& b) { return a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin()); }
+bool IsPrefix(const ShapeIndex& a, const ShapeIndex& b) {
+  return a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
 
-absl::Status CheckAliases(const OpView& op, const std::vector<OutputOperandAlias>& aliases, const CallSignature& signature) {
+absl::Status CheckAliases(const OpView& op, const std::vector<OutputOperandAlias>& aliases,
+                          const CallSignature& signature) {
   for (size_t i = 0; i < aliases.size(); ++i) {
     const OutputOperandAlias& alias = aliases[i];
     if (alias.operand < 0 || alias.operand >= static_cast<int64_t>(op.operands.size())) {
       return InvalidOp(op, "output_to_operand_aliasing names operand ", alias.operand, " of ", op.operands.size());
     }
     const Shape& operand = signature.operands[alias.operand];
-    if (!ShapeUtil::IndexIsValid(signature.result, alias.output_index) || !ShapeUtil::IndexIsValid(operand, alias.operand_index)) {
-      return InvalidOp(op, "output_to_operand_aliasing names ", ListText(alias.output_index), " in the result and ", ListText(alias.operand_index),
-                       " in operand ", alias.operand, "; there is no such place in ", signature.result.ToString(), " or ", operand.ToString());
+    if (!ShapeUtil::IndexIsValid(signature.result, alias.output_index) ||
+        !ShapeUtil::IndexIsValid(operand, alias.operand_index)) {
+      return InvalidOp(op, "output_to_operand_aliasing names ", ListText(alias.output_index), " in the result and ",
+                       ListText(alias.operand_index), " in operand ", alias.operand, "; there is no such place in ",
+                       signature.result.ToString(), " or ", operand.ToString());
     }
     const Shape& to = ShapeUtil::GetSubshape(signature.result, alias.output_index);
     const Shape& from = ShapeUtil::GetSubshape(operand, alias.operand_index);
     if (!ShapeUtil::Equal(to, from)) {
-      return InvalidOp(op, "output_to_operand_aliasing needs equal shapes and layouts; the result has ", to.ToString(true), ", operand ",
-                       alias.operand, " has ", from.ToString(true));
+      return InvalidOp(op, "output_to_operand_aliasing needs equal shapes and layouts; the result has ",
+                       to.ToString(true), ", operand ", alias.operand, " has ", from.ToString(true));
     }
     for (size_t j = 0; j < i; ++j) {
-      if (IsPrefix(aliases[j].output_index, alias.output_index) || IsPrefix(alias.output_index, aliases[j].output_index)) {
-        return InvalidOp(op, "output_to_operand_aliasing gives the result's ", ListText(alias.output_index), " two operands");
+      if (IsPrefix(aliases[j].output_index, alias.output_index) ||
+          IsPrefix(alias.output_index, aliases[j].output_index)) {
+        return InvalidOp(op, "output_to_operand_aliasing gives the result's ", ListText(alias.output_index),
+                         " two operands");
       }
     }
   }
@@ -81,8 +91,8 @@ absl::StatusOr<Literal> Forward(const Shape& shape, Operands operands) {
 
 absl::Status CheckTopK(const OpView& op) {
   const Shape& stated = *op.stated;
-  if (op.operands.size() == 1 && op.operand(0).IsArray() && op.operand(0).rank() > 0 && stated.IsTuple() && stated.tuple_shapes_size() == 2 &&
-      stated.tuple_shapes(0).rank() == op.operand(0).rank()) {
+  if (op.operands.size() == 1 && op.operand(0).IsArray() && op.operand(0).rank() > 0 && stated.IsTuple() &&
+      stated.tuple_shapes_size() == 2 && stated.tuple_shapes(0).rank() == op.operand(0).rank()) {
     return absl::OkStatus();
   }
   return InvalidOp(op, "TopK takes one array and gives (values, indices)");
@@ -92,9 +102,9 @@ absl::Status CheckTopK(const OpView& op) {
 
 CustomCallMeaning MeaningOfCustomCall(absl::string_view target) {
   static constexpr absl::string_view kForwards[] = {
-      "Sharding",       "SPMDFullToShardShape", "SPMDShardToFullShape",       "annotate_device_placement",
-      "MoveToHost",     "MoveToDevice",         "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape",
-      "dce_sink",       "xla.sdy.ShardingGroup", "xla.sdy.LocalToGlobalShape", "xla.sdy.PropagationBarrier",
+      "Sharding",          "SPMDFullToShardShape",  "SPMDShardToFullShape",       "annotate_device_placement",
+      "MoveToHost",        "MoveToDevice",          "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape",
+      "dce_sink",          "xla.sdy.ShardingGroup", "xla.sdy.LocalToGlobalShape", "xla.sdy.PropagationBarrier",
       "xla.sdy.ReshardOp", "LayoutConstraint"};
   if (target == "TopK") return CustomCallMeaning::kTopK;
   if (target == "AllocateBuffer") return CustomCallMeaning::kAllocate;
@@ -143,7 +153,8 @@ TopKAttrs TopKAttributesOf(const Shape& result) {
   return attributes;
 }
 
-CallSignature SignatureOf(const CustomCallAttrs& attributes, absl::Span<const Shape* const> operands, const Shape& result) {
+CallSignature SignatureOf(const CustomCallAttrs& attributes, absl::Span<const Shape* const> operands,
+                          const Shape& result) {
   if (attributes.signature.present) return attributes.signature;
   CallSignature signature{.present = true, .operands = {}, .result = result};
   const auto& constraints = attributes.operand_layout_constraints.shapes;
@@ -162,14 +173,17 @@ absl::StatusOr<Shape> Infer<HloOpcode::kCustomCall>(const OpView& op) {
   const auto& attributes = op.attrs<CustomCallAttrs>();
   if (op.stated == nullptr) return InvalidOp(op, "the shape of the result must be stated");
   HILO_RETURN_IF_ERROR(ShapeUtil::Validate(*op.stated));
-  if (attributes.api_version == API_VERSION_UNSPECIFIED) return InvalidOp(op, "api_version may not be API_VERSION_UNSPECIFIED");
+  if (attributes.api_version == API_VERSION_UNSPECIFIED)
+    return InvalidOp(op, "api_version may not be API_VERSION_UNSPECIFIED");
   if (attributes.signature.present) {
     HILO_RETURN_IF_ERROR(CheckSignature(op, attributes.signature));
   } else if (attributes.operand_layout_constraints.shapes.has_value()) {
     HILO_RETURN_IF_ERROR(CheckConstraints(op, *attributes.operand_layout_constraints.shapes));
   }
-  HILO_RETURN_IF_ERROR(CheckAliases(op, attributes.output_to_operand_aliasing, SignatureOf(attributes, op.operands, *op.stated)));
-  if (MeaningOfCustomCall(attributes.custom_call_target) == CustomCallMeaning::kTopK) HILO_RETURN_IF_ERROR(CheckTopK(op));
+  HILO_RETURN_IF_ERROR(
+      CheckAliases(op, attributes.output_to_operand_aliasing, SignatureOf(attributes, op.operands, *op.stated)));
+  if (MeaningOfCustomCall(attributes.custom_call_target) == CustomCallMeaning::kTopK)
+    HILO_RETURN_IF_ERROR(CheckTopK(op));
   return *op.stated;
 }
 
@@ -180,14 +194,14 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kCustomCall>(const OpView& op, const
     case CustomCallMeaning::kForward:
       HILO_RETURN_IF_ERROR(CheckForwards(target, op.operands, shape));
       return Forward(shape, operands);
-    case CustomCallMeaning::kAllocate:
-      return Literal::Create(shape);
+    case CustomCallMeaning::kAllocate: return Literal::Create(shape);
     case CustomCallMeaning::kTopK: {
       const TopKAttrs attributes = TopKAttributesOf(shape);
-      return EvaluateOp({.opcode = HloOpcode::kTopK, .operands = op.operands, .attributes = &attributes, .stated = op.stated}, shape, operands);
+      return EvaluateOp(
+          {.opcode = HloOpcode::kTopK, .operands = op.operands, .attributes = &attributes, .stated = op.stated}, shape,
+          operands);
     }
-    case CustomCallMeaning::kFunction:
-      break;
+    case CustomCallMeaning::kFunction: break;
   }
   return Unimplemented("custom-call: there is nobody here to ask for the function ", target);
 }

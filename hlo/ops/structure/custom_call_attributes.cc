@@ -10,7 +10,8 @@ namespace {
 
 std::string IndexText(const ShapeIndex& index) { return absl::StrCat("{", absl::StrJoin(index, ","), "}"); }
 
-// Whether `text` is one bracketed whole, as a reader of attribute values sees it: brackets in pairs, strings closed, no comments.
+// Whether `text` is one bracketed whole, as a reader of attribute values sees it: brackets in pairs, strings closed, no
+// comments.
 bool IsBracketed(absl::string_view text) {
   if (text.empty() || text[0] != '{') return false;
   std::string open;
@@ -18,9 +19,7 @@ bool IsBracketed(absl::string_view text) {
     switch (text[i]) {
       case '{':
       case '(':
-      case '[':
-        open.push_back(text[i]);
-        break;
+      case '[': open.push_back(text[i]); break;
       case '}':
       case ')':
       case ']': {
@@ -37,8 +36,7 @@ bool IsBracketed(absl::string_view text) {
       case '/':
         if (i + 1 < text.size() && (text[i + 1] == '/' || text[i + 1] == '*')) return false;
         break;
-      default:
-        break;
+      default: break;
     }
   }
   return false;
@@ -62,15 +60,18 @@ bool TakeFrom(absl::string_view* text, absl::string_view token) {
 
 // A shape, its layout made explicit. Comments before it are passed.
 absl::StatusOr<Shape> TakeShape(absl::string_view* text) {
-  while (TakeFrom(text, "/*")) text->remove_prefix(std::min(text->size(), text->find("*/") == text->npos ? text->npos : text->find("*/") + 2));
+  while (TakeFrom(text, "/*"))
+    text->remove_prefix(std::min(text->size(), text->find("*/") == text->npos ? text->npos : text->find("*/") + 2));
   HILO_ASSIGN_OR_RETURN(Shape shape, ConsumeShape(text));
   ShapeUtil::AddMissingLayouts(&shape);
   return shape;
 }
 
 // Shapes between `open` and `close`.
-absl::Status TakeShapes(absl::string_view* text, absl::string_view open, absl::string_view close, std::vector<Shape>* shapes) {
-  if (!TakeFrom(text, open)) return absl::InvalidArgumentError(absl::StrCat("expected ", open, " before \"", *text, "\""));
+absl::Status TakeShapes(absl::string_view* text, absl::string_view open, absl::string_view close,
+                        std::vector<Shape>* shapes) {
+  if (!TakeFrom(text, open))
+    return absl::InvalidArgumentError(absl::StrCat("expected ", open, " before \"", *text, "\""));
   if (TakeFrom(text, close)) return absl::OkStatus();
   do {
     HILO_ASSIGN_OR_RETURN(shapes->emplace_back(), TakeShape(text));
@@ -100,7 +101,8 @@ absl::Status FieldFromText(absl::string_view text, OperandLayouts* value) {
 
 std::string FieldToText(const std::vector<OutputOperandAlias>& value) {
   const auto print = [](std::string* out, const OutputOperandAlias& alias) {
-    absl::StrAppend(out, IndexText(alias.output_index), ": (", alias.operand, ", ", IndexText(alias.operand_index), ")");
+    absl::StrAppend(out, IndexText(alias.output_index), ": (", alias.operand, ", ", IndexText(alias.operand_index),
+                    ")");
   };
   return absl::StrCat("{", absl::StrJoin(value, ", ", print), "}");
 }
@@ -123,7 +125,9 @@ absl::Status FieldFromText(absl::string_view text, std::vector<OutputOperandAlia
   return ReadEnd(reader);
 }
 
-std::string FieldToText(const BackendConfig& value) { return IsBracketed(value.text) ? value.text : FieldToText(value.text); }
+std::string FieldToText(const BackendConfig& value) {
+  return IsBracketed(value.text) ? value.text : FieldToText(value.text);
+}
 absl::Status FieldFromText(absl::string_view text, BackendConfig* value) {
   if (!text.empty() && text[0] == '"') return FieldFromText(text, &value->text);
   value->text = std::string(text);

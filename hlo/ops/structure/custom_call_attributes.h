@@ -23,8 +23,9 @@ enum CustomCallApiVersion : int {
 };
 template <>
 struct EnumNames<CustomCallApiVersion> {
-  static constexpr absl::string_view names[] = {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
-                                                "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI"};
+  static constexpr absl::string_view names[] = {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL",
+                                                "API_VERSION_STATUS_RETURNING", "API_VERSION_STATUS_RETURNING_UNIFIED",
+                                                "API_VERSION_TYPED_FFI"};
 };
 
 // A wish for the schedule, kept for dumps.
@@ -41,8 +42,9 @@ struct EnumNames<PaddingType> {
   static constexpr absl::string_view names[] = {"PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"};
 };
 
-// The layouts in which the function wants its operands, one shape an operand: "{f32[4,4]{0,1}, s32[]}". Without them operands and result are
-// row-major, whatever layouts their shapes show; with them the result is laid out as its shape says.
+// The layouts in which the function wants its operands, one shape an operand: "{f32[4,4]{0,1}, s32[]}". Without them
+// operands and result are row-major, whatever layouts their shapes show; with them the result is laid out as its shape
+// says.
 struct OperandLayouts {
   std::optional<std::vector<Shape>> shapes;
   bool operator==(const OperandLayouts&) const = default;
@@ -61,8 +63,9 @@ struct OutputOperandAlias {
 std::string FieldToText(const std::vector<OutputOperandAlias>& value);
 absl::Status FieldFromText(absl::string_view text, std::vector<OutputOperandAlias>* value);
 
-// What the function is told beside its operands: any string, JSON, or for typed FFI a dictionary of attributes (runtime/ffi/attribute_dictionary.h).
-// Text that starts with a brace and has all of its brackets closed is written without quotes.
+// What the function is told beside its operands: any string, JSON, or for typed FFI a dictionary of attributes
+// (runtime/ffi/attribute_dictionary.h). Text that starts with a brace and has all of its brackets closed is written
+// without quotes.
 struct BackendConfig {
   std::string text;
   bool operator==(const BackendConfig&) const = default;
@@ -70,7 +73,8 @@ struct BackendConfig {
 std::string FieldToText(const BackendConfig& value);
 absl::Status FieldFromText(absl::string_view text, BackendConfig* value);
 
-// The shapes and layouts that the function sees, of a call whose operands and result have been given the dimensions of memory (PhysicalShape):
+// The shapes and layouts that the function sees, of a call whose operands and result have been given the dimensions of
+// memory (PhysicalShape):
 // "{(f32[4,3]{0,1})->f32[3]{0}}". Set by layout normalization only.
 struct CallSignature {
   bool present = false;
@@ -97,7 +101,8 @@ struct CustomCallAttrs : Attributes<CustomCallAttrs> {
   bool HasSideEffect() const override { return custom_call_has_side_effect; }
   static constexpr auto Fields() {
     using A = CustomCallAttrs;
-    return std::make_tuple(Field("window", &A::window, Presence::kOptional), Field("dim_labels", &A::dim_labels, Presence::kOptional),
+    return std::make_tuple(Field("window", &A::window, Presence::kOptional),
+                           Field("dim_labels", &A::dim_labels, Presence::kOptional),
                            Field("feature_group_count", &A::feature_group_count, Presence::kOptional),
                            Field("batch_group_count", &A::batch_group_count, Presence::kOptional),
                            Field("padding_type", &A::padding_type, Presence::kOptional),
@@ -106,7 +111,8 @@ struct CustomCallAttrs : Attributes<CustomCallAttrs> {
                            Field("custom_call_has_side_effect", &A::custom_call_has_side_effect, Presence::kOptional),
                            Field("literal", &A::literal, Presence::kOptional),
                            Field("output_to_operand_aliasing", &A::output_to_operand_aliasing, Presence::kOptional),
-                           Field("schedule", &A::schedule, Presence::kOptional), Field("api_version", &A::api_version, Presence::kOptional),
+                           Field("schedule", &A::schedule, Presence::kOptional),
+                           Field("api_version", &A::api_version, Presence::kOptional),
                            Field("signature", &A::signature, Presence::kOptional),
                            Field("backend_config", &A::backend_config, Presence::kOptional));
   }

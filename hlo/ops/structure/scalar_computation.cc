@@ -6,8 +6,7 @@
 
 namespace hilo {
 
-ScalarComputation::ScalarComputation(const ComputationFn& fn, absl::Span<const PrimitiveType> types)
-    : fn_(fn) {
+ScalarComputation::ScalarComputation(const ComputationFn& fn, absl::Span<const PrimitiveType> types) : fn_(fn) {
   for (PrimitiveType type : types) arguments_.push_back(LiteralUtil::Zero(type));
   for (const Literal& argument : arguments_) argument_pointers_.push_back(&argument);
 }

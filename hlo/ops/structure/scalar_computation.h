@@ -22,9 +22,7 @@ class ScalarComputation {
   ScalarComputation(const ScalarComputation&) = delete;
   ScalarComputation& operator=(const ScalarComputation&) = delete;
 
-  int64_t element_size(int64_t i) const {
-    return static_cast<int64_t>(arguments_[i].untyped_data().size());
-  }
+  int64_t element_size(int64_t i) const { return static_cast<int64_t>(arguments_[i].untyped_data().size()); }
   void SetArgument(int64_t i, const uint8_t* element) {
     std::memcpy(arguments_[i].untyped_data().data(), element, element_size(i));
   }

@@ -15,15 +15,9 @@ namespace hilo {
 namespace {
 
 // One element of a list.
-absl::Status ReadItem(AttributeReader* reader, int64_t* value) {
-  return NumberFromWord(reader->TakeWord(), value);
-}
-absl::Status ReadItem(AttributeReader* reader, bool* value) {
-  return BoolFromWord(reader->TakeWord(), value);
-}
-absl::Status ReadItem(AttributeReader* reader, Precision* value) {
-  return FieldFromText(reader->TakeWord(), value);
-}
+absl::Status ReadItem(AttributeReader* reader, int64_t* value) { return NumberFromWord(reader->TakeWord(), value); }
+absl::Status ReadItem(AttributeReader* reader, bool* value) { return BoolFromWord(reader->TakeWord(), value); }
+absl::Status ReadItem(AttributeReader* reader, Precision* value) { return FieldFromText(reader->TakeWord(), value); }
 absl::Status ReadItem(AttributeReader* reader, SliceRange* range) {
   *range = SliceRange();
   if (!reader->Take('[')) return reader->Expected("[start:limit] or [start:limit:stride]");
@@ -64,8 +58,7 @@ size_t CountParts(absl::string_view word) { return 1 + std::count(word.begin(), 
 template <typename F>
 absl::Status ForEachPart(absl::string_view word, size_t count, absl::string_view name, F read) {
   if (CountParts(word) != count) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, " = ", word, " must have ", count, " parts joined by x"));
+    return absl::InvalidArgumentError(absl::StrCat(name, " = ", word, " must have ", count, " parts joined by x"));
   }
   for (size_t i = 0; i < count; ++i) {
     const size_t end = std::min(word.find('x'), word.size());
@@ -93,21 +86,14 @@ std::string FieldToText(double value) {
   char text[32];
   return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
 }
-std::string FieldToText(const std::string& value) {
-  return absl::StrCat("\"", absl::CEscape(value), "\"");
-}
+std::string FieldToText(const std::string& value) { return absl::StrCat("\"", absl::CEscape(value), "\""); }
 std::string FieldToText(const Verbatim& value) { return value; }
 std::string FieldToText(const Word& value) { return value; }
-std::string FieldToText(const std::vector<int64_t>& value) {
-  return absl::StrCat("{", absl::StrJoin(value, ","), "}");
-}
+std::string FieldToText(const std::vector<int64_t>& value) { return absl::StrCat("{", absl::StrJoin(value, ","), "}"); }
 std::string FieldToText(const std::vector<bool>& value) {
-  return ListToText(value,
-                    [](std::string* out, bool item) { out->append(item ? "true" : "false"); });
+  return ListToText(value, [](std::string* out, bool item) { out->append(item ? "true" : "false"); });
 }
-std::string FieldToText(const std::optional<int64_t>& value) {
-  return value.has_value() ? absl::StrCat(*value) : "";
-}
+std::string FieldToText(const std::optional<int64_t>& value) { return value.has_value() ? absl::StrCat(*value) : ""; }
 
 absl::Status FieldFromText(absl::string_view text, int64_t* value) {
   AttributeReader reader(text);
@@ -126,8 +112,7 @@ absl::Status FieldFromText(absl::string_view text, double* value) {
     return absl::InvalidArgumentError(absl::StrCat("expected a number, got \"", word, "\""));
   }
   if (std::isinf(*value) && word.find_first_of("iI") == absl::string_view::npos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", word, "\" is out of the range of 64-bit floats"));
+    return absl::InvalidArgumentError(absl::StrCat("\"", word, "\" is out of the range of 64-bit floats"));
   }
   return ReadEnd(reader);
 }
@@ -152,41 +137,32 @@ absl::Status FieldFromText(absl::string_view text, Word* value) {
   if (value->empty()) return reader.Expected("a word");
   return ReadEnd(reader);
 }
-absl::Status FieldFromText(absl::string_view text, std::vector<int64_t>* value) {
-  return ListFromText(text, value);
-}
-absl::Status FieldFromText(absl::string_view text, std::vector<bool>* value) {
-  return ListFromText(text, value);
-}
+absl::Status FieldFromText(absl::string_view text, std::vector<int64_t>* value) { return ListFromText(text, value); }
+absl::Status FieldFromText(absl::string_view text, std::vector<bool>* value) { return ListFromText(text, value); }
 absl::Status FieldFromText(absl::string_view text, std::optional<int64_t>* value) {
   return FieldFromText(text, &value->emplace());
 }
 
-absl::StatusOr<int> EnumFromText(absl::string_view text, const absl::string_view* names,
-                                 size_t count) {
+absl::StatusOr<int> EnumFromText(absl::string_view text, const absl::string_view* names, size_t count) {
   AttributeReader reader(text);
   const absl::string_view word = reader.TakeWord();
   for (size_t i = 0; i < count && reader.AtEnd(); ++i) {
     if (names[i] == word) return static_cast<int>(i);
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "expected one of ", absl::StrJoin(names, names + count, ", "), ", got \"", text, "\""));
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected one of ", absl::StrJoin(names, names + count, ", "), ", got \"", text, "\""));
 }
 
 std::string FieldToText(const std::vector<Precision>& value) {
-  return ListToText(value,
-                    [](std::string* out, Precision item) { out->append(FieldToText(item)); });
+  return ListToText(value, [](std::string* out, Precision item) { out->append(FieldToText(item)); });
 }
-absl::Status FieldFromText(absl::string_view text, std::vector<Precision>* value) {
-  return ListFromText(text, value);
-}
+absl::Status FieldFromText(absl::string_view text, std::vector<Precision>* value) { return ListFromText(text, value); }
 
 std::string FieldToText(const PaddingConfig& value) {
-  return absl::StrJoin(
-      value.dimensions, "x", [](std::string* out, const PaddingConfig::Dimension& dimension) {
-        absl::StrAppend(out, dimension.edge_padding_low, "_", dimension.edge_padding_high);
-        if (dimension.interior_padding != 0) absl::StrAppend(out, "_", dimension.interior_padding);
-      });
+  return absl::StrJoin(value.dimensions, "x", [](std::string* out, const PaddingConfig::Dimension& dimension) {
+    absl::StrAppend(out, dimension.edge_padding_low, "_", dimension.edge_padding_high);
+    if (dimension.interior_padding != 0) absl::StrAppend(out, "_", dimension.interior_padding);
+  });
 }
 absl::Status FieldFromText(absl::string_view text, PaddingConfig* value) {
   value->dimensions.clear();
@@ -195,19 +171,16 @@ absl::Status FieldFromText(absl::string_view text, PaddingConfig* value) {
   const absl::string_view word = reader.TakeWord();
   HILO_RETURN_IF_ERROR(ReadEnd(reader));
   value->dimensions.resize(CountParts(word));
-  return ForEachPart(
-      word, value->dimensions.size(), "padding",
-      [&](size_t i, absl::string_view part) -> absl::Status {
-        PaddingConfig::Dimension& dimension = value->dimensions[i];
-        const size_t second = part.find('_', std::min(part.find('_'), part.size() - 1) + 1);
-        if (part.empty() || second == absl::string_view::npos) {
-          return PadFromText(part, &dimension.edge_padding_low, &dimension.edge_padding_high);
-        }
-        auto status = PadFromText(part.substr(0, second), &dimension.edge_padding_low,
-                                  &dimension.edge_padding_high);
-        if (!status.ok()) return status;
-        return NumberFromWord(part.substr(second + 1), &dimension.interior_padding);
-      });
+  return ForEachPart(word, value->dimensions.size(), "padding", [&](size_t i, absl::string_view part) -> absl::Status {
+    PaddingConfig::Dimension& dimension = value->dimensions[i];
+    const size_t second = part.find('_', std::min(part.find('_'), part.size() - 1) + 1);
+    if (part.empty() || second == absl::string_view::npos) {
+      return PadFromText(part, &dimension.edge_padding_low, &dimension.edge_padding_high);
+    }
+    auto status = PadFromText(part.substr(0, second), &dimension.edge_padding_low, &dimension.edge_padding_high);
+    if (!status.ok()) return status;
+    return NumberFromWord(part.substr(second + 1), &dimension.interior_padding);
+  });
 }
 
 std::string FieldToText(const std::vector<SliceRange>& value) {
@@ -215,15 +188,12 @@ std::string FieldToText(const std::vector<SliceRange>& value) {
                       absl::StrJoin(value, ", ",
                                     [](std::string* out, const SliceRange& range) {
                                       absl::StrAppend(out, "[", range.start, ":", range.limit);
-                                      if (range.stride != 1)
-                                        absl::StrAppend(out, ":", range.stride);
+                                      if (range.stride != 1) absl::StrAppend(out, ":", range.stride);
                                       out->push_back(']');
                                     }),
                       "}");
 }
-absl::Status FieldFromText(absl::string_view text, std::vector<SliceRange>* value) {
-  return ListFromText(text, value);
-}
+absl::Status FieldFromText(absl::string_view text, std::vector<SliceRange>* value) { return ListFromText(text, value); }
 
 namespace {
 
@@ -235,19 +205,16 @@ struct WindowPart {
   bool always_printed = false;
 };
 
-template <int64_t Window::Dimension::*kMember>
+template <int64_t Window::Dimension::* kMember>
 constexpr WindowPart NumberPart(absl::string_view name, bool always_printed = false) {
   return {name, [](const Window::Dimension& d) { return absl::StrCat(d.*kMember); },
-          [](absl::string_view text, Window::Dimension* d) {
-            return NumberFromWord(text, &(d->*kMember));
-          },
+          [](absl::string_view text, Window::Dimension* d) { return NumberFromWord(text, &(d->*kMember)); },
           always_printed};
 }
 
 absl::Status ReversalFromText(absl::string_view text, Window::Dimension* dimension) {
   if (text != "0" && text != "1") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected 0 or 1 in rhs_reversal, got \"", text, "\""));
+    return absl::InvalidArgumentError(absl::StrCat("expected 0 or 1 in rhs_reversal, got \"", text, "\""));
   }
   dimension->window_reversal = text == "1";
   return absl::OkStatus();
@@ -256,15 +223,11 @@ absl::Status ReversalFromText(absl::string_view text, Window::Dimension* dimensi
 constexpr WindowPart kWindowParts[] = {
     NumberPart<&Window::Dimension::size>("size", true),
     NumberPart<&Window::Dimension::stride>("stride"),
-    {"pad",
-     [](const Window::Dimension& d) { return absl::StrCat(d.padding_low, "_", d.padding_high); },
-     [](absl::string_view text, Window::Dimension* d) {
-       return PadFromText(text, &d->padding_low, &d->padding_high);
-     }},
+    {"pad", [](const Window::Dimension& d) { return absl::StrCat(d.padding_low, "_", d.padding_high); },
+     [](absl::string_view text, Window::Dimension* d) { return PadFromText(text, &d->padding_low, &d->padding_high); }},
     NumberPart<&Window::Dimension::base_dilation>("lhs_dilate"),
     NumberPart<&Window::Dimension::window_dilation>("rhs_dilate"),
-    {"rhs_reversal",
-     [](const Window::Dimension& d) { return std::string(d.window_reversal ? "1" : "0"); },
+    {"rhs_reversal", [](const Window::Dimension& d) { return std::string(d.window_reversal ? "1" : "0"); },
      ReversalFromText},
 };
 
@@ -274,13 +237,11 @@ std::string FieldToText(const Window& value) {
   std::vector<std::string> parts;
   for (const WindowPart& part : kWindowParts) {
     bool print = part.always_printed && !value.dimensions.empty();
-    for (const auto& dimension : value.dimensions)
-      print = print || part.print(dimension) != part.print({});
+    for (const auto& dimension : value.dimensions) print = print || part.print(dimension) != part.print({});
     if (!print) continue;
     parts.push_back(absl::StrCat(
-        part.name, "=", absl::StrJoin(value.dimensions, "x", [&](std::string* out, const auto& d) {
-          out->append(part.print(d));
-        })));
+        part.name, "=",
+        absl::StrJoin(value.dimensions, "x", [&](std::string* out, const auto& d) { out->append(part.print(d)); })));
   }
   return absl::StrCat("{", absl::StrJoin(parts, " "), "}");
 }
@@ -297,15 +258,12 @@ absl::Status FieldFromText(absl::string_view text, Window* value) {
     if (index == std::size(kWindowParts)) {
       return reader.Expected("size, stride, pad, lhs_dilate, rhs_dilate, rhs_reversal or }");
     }
-    if ((seen >> index & 1) != 0)
-      return absl::InvalidArgumentError(absl::StrCat("window repeats ", name));
+    if ((seen >> index & 1) != 0) return absl::InvalidArgumentError(absl::StrCat("window repeats ", name));
     seen |= 1u << index;
     if (!reader.Take('=')) return reader.Expected("=");
     const absl::string_view list = reader.TakeWord();
     if (value->dimensions.empty()) value->dimensions.resize(CountParts(list));
-    auto read = [&](size_t i, absl::string_view part) {
-      return kWindowParts[index].read(part, &value->dimensions[i]);
-    };
+    auto read = [&](size_t i, absl::string_view part) { return kWindowParts[index].read(part, &value->dimensions[i]); };
     HILO_RETURN_IF_ERROR(ForEachPart(list, value->dimensions.size(), name, read));
   }
   if (seen != 0 && (seen & 1) == 0) return absl::InvalidArgumentError("window has no size");

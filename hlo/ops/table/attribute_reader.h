@@ -14,9 +14,7 @@
 
 namespace hilo {
 
-inline bool IsWordCharacter(char c) {
-  return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-' || c == '+';
-}
+inline bool IsWordCharacter(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-' || c == '+'; }
 
 // Reads a value from the front of a text; white space and comments may stand between its tokens.
 class AttributeReader {
@@ -26,11 +24,8 @@ class AttributeReader {
   bool AtEnd() const { return rest_.empty(); }
   bool At(char token) const { return !rest_.empty() && rest_[0] == token; }
   absl::Status Expected(absl::string_view what) const {
-    if (AtEnd())
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected ", what, " at the end of \"", text_, "\""));
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected ", what, " before \"", rest_, "\" in \"", text_, "\""));
+    if (AtEnd()) return absl::InvalidArgumentError(absl::StrCat("expected ", what, " at the end of \"", text_, "\""));
+    return absl::InvalidArgumentError(absl::StrCat("expected ", what, " before \"", rest_, "\" in \"", text_, "\""));
   }
   // Takes `token` if it comes next.
   bool Take(char token) {
@@ -48,7 +43,8 @@ class AttributeReader {
     SkipSpace();
     return word;
   }
-  // Takes a string in quotes. In it, a backslash stands before a character or before two hexadecimal digits, a byte. False, and nothing is taken, if none comes.
+  // Takes a string in quotes. In it, a backslash stands before a character or before two hexadecimal digits, a byte.
+  // False, and nothing is taken, if none comes.
   bool TakeQuoted(std::string* value) {
     if (!At('"')) return false;
     value->clear();
@@ -63,7 +59,8 @@ class AttributeReader {
         continue;
       }
       uint32_t byte;
-      if (at + 2 < rest_.size() && absl::ascii_isxdigit(rest_[at + 1]) && absl::SimpleHexAtoi(rest_.substr(at + 1, 2), &byte)) {
+      if (at + 2 < rest_.size() && absl::ascii_isxdigit(rest_[at + 1]) &&
+          absl::SimpleHexAtoi(rest_.substr(at + 1, 2), &byte)) {
         value->push_back(static_cast<char>(byte));
         at += 2;
       } else if (++at < rest_.size()) {

@@ -5,8 +5,9 @@
 //     static constexpr auto Fields() { return std::make_tuple(Field("dimensions", &TransposeAttrs::dimensions)); }
 //   };
 //
-// Text, parsing, equality, hashing and copying come from the field list. A field's type needs a codec: the overloads of FieldToText,
-// FieldFromText and FieldHash below (attribute_codecs.cc), found by overload resolution; an op's own types declare theirs in the op's header.
+// Text, parsing, equality, hashing and copying come from the field list. A field's type needs a codec: the overloads of
+// FieldToText, FieldFromText and FieldHash below (attribute_codecs.cc), found by overload resolution; an op's own types
+// declare theirs in the op's header.
 #ifndef HILO_HLO_OPS_TABLE_ATTRIBUTES_H_
 #define HILO_HLO_OPS_TABLE_ATTRIBUTES_H_
 
@@ -52,11 +53,11 @@ enum class Presence {
 template <typename Struct, typename T>
 struct FieldInfo {
   absl::string_view name;
-  T Struct::*member;
+  T Struct::* member;
   Presence presence;
 };
 template <typename Struct, typename T>
-constexpr FieldInfo<Struct, T> Field(const char* name, T Struct::*member, Presence presence = Presence::kRequired) {
+constexpr FieldInfo<Struct, T> Field(const char* name, T Struct::* member, Presence presence = Presence::kRequired) {
   return {name, member, presence};
 }
 
@@ -72,7 +73,8 @@ struct Verbatim : std::string {
   using std::string::operator=;
 };
 
-// Codecs of the usual field types. Lists are "{1,2}"; text may hold white space and comments (already stripped of neither).
+// Codecs of the usual field types. Lists are "{1,2}"; text may hold white space and comments (already stripped of
+// neither).
 std::string FieldToText(int64_t value);
 std::string FieldToText(bool value);
 std::string FieldToText(double value);

@@ -13,8 +13,8 @@ absl::Status CheckArrayOperands(const OpView& op) {
 absl::Status CheckSameElementTypes(const OpView& op) {
   for (size_t i = 1; i < op.operands.size(); ++i) {
     if (op.operand(i).element_type() != op.operand(0).element_type()) {
-      return InvalidOp(op, "operands must have one element type, got ", op.operand(0).ToString(),
-                       " and ", op.operand(i).ToString());
+      return InvalidOp(op, "operands must have one element type, got ", op.operand(0).ToString(), " and ",
+                       op.operand(i).ToString());
     }
   }
   return absl::OkStatus();
@@ -22,21 +22,18 @@ absl::Status CheckSameElementTypes(const OpView& op) {
 
 absl::Status CheckStatedArray(const OpView& op) {
   if (op.stated == nullptr) return InvalidOp(op, "the result shape must be stated");
-  if (!op.stated->IsArray())
-    return InvalidOp(op, "the result must be an array, got ", op.stated->ToString());
+  if (!op.stated->IsArray()) return InvalidOp(op, "the result must be an array, got ", op.stated->ToString());
   return ShapeUtil::Validate(*op.stated);
 }
 
-absl::Status CheckDistinctDimensions(const OpView& op, absl::string_view name,
-                                     absl::Span<const int64_t> dimensions, int64_t rank) {
+absl::Status CheckDistinctDimensions(const OpView& op, absl::string_view name, absl::Span<const int64_t> dimensions,
+                                     int64_t rank) {
   std::vector<bool> seen(rank, false);
   for (int64_t dimension : dimensions) {
     if (dimension < 0 || dimension >= rank) {
-      return InvalidOp(op, name, " = ", ListText(dimensions), ": ", dimension,
-                       " is out of range for rank ", rank);
+      return InvalidOp(op, name, " = ", ListText(dimensions), ": ", dimension, " is out of range for rank ", rank);
     }
-    if (seen[dimension])
-      return InvalidOp(op, name, " = ", ListText(dimensions), " repeats ", dimension);
+    if (seen[dimension]) return InvalidOp(op, name, " = ", ListText(dimensions), " repeats ", dimension);
     seen[dimension] = true;
   }
   return absl::OkStatus();

@@ -27,8 +27,8 @@ absl::Status CheckSameElementTypes(const OpView& op);
 // The op states its result, a valid array.
 absl::Status CheckStatedArray(const OpView& op);
 // The entries of the attribute `name` lie in [0, rank) and are distinct.
-absl::Status CheckDistinctDimensions(const OpView& op, absl::string_view name,
-                                     absl::Span<const int64_t> dimensions, int64_t rank);
+absl::Status CheckDistinctDimensions(const OpView& op, absl::string_view name, absl::Span<const int64_t> dimensions,
+                                     int64_t rank);
 // The element type of operand `i` is one of `classes` (a mask of TypeClass).
 absl::Status CheckTypeClass(const OpView& op, int64_t i, uint32_t classes);
 

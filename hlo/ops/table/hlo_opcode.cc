@@ -22,11 +22,9 @@ static_assert(std::size(kTable) == kHloOpcodeCount);
 }  // namespace
 
 bool InTypeClass(PrimitiveType type, uint32_t classes) {
-  return ((classes & kBool) != 0 && type == PRED) ||
-         ((classes & kSignedInt) != 0 && IsSignedIntegralType(type)) ||
+  return ((classes & kBool) != 0 && type == PRED) || ((classes & kSignedInt) != 0 && IsSignedIntegralType(type)) ||
          ((classes & kUnsignedInt) != 0 && IsUnsignedIntegralType(type)) ||
-         ((classes & kFloat) != 0 && IsFloatingPointType(type)) ||
-         ((classes & kComplex) != 0 && IsComplexType(type));
+         ((classes & kFloat) != 0 && IsFloatingPointType(type)) || ((classes & kComplex) != 0 && IsComplexType(type));
 }
 
 const HloOpcodeInfo& OpcodeInfo(HloOpcode opcode) { return kTable[static_cast<int>(opcode)]; }
@@ -34,8 +32,7 @@ const HloOpcodeInfo& OpcodeInfo(HloOpcode opcode) { return kTable[static_cast<in
 std::optional<HloOpcode> HloOpcodeFromString(absl::string_view text) {
   static const auto* const opcodes = [] {
     auto* map = new absl::flat_hash_map<absl::string_view, HloOpcode>();
-    for (int i = 0; i < kHloOpcodeCount; ++i)
-      map->emplace(kTable[i].text, static_cast<HloOpcode>(i));
+    for (int i = 0; i < kHloOpcodeCount; ++i) map->emplace(kTable[i].text, static_cast<HloOpcode>(i));
     return map;
   }();
   auto found = opcodes->find(text);

@@ -35,11 +35,11 @@ enum class HloFamily : uint8_t { kUnary, kBinary, kOwn };
 
 // Classes of element types, as a mask.
 enum TypeClass : uint32_t {
-  kBool = 1,                // PRED
-  kSignedInt = 2,           // S1 .. S64
-  kUnsignedInt = 4,         // U1 .. U64
-  kFloat = 8,               // F4E2M1FN .. F64
-  kComplex = 16,            // C64, C128
+  kBool = 1,         // PRED
+  kSignedInt = 2,    // S1 .. S64
+  kUnsignedInt = 4,  // U1 .. U64
+  kFloat = 8,        // F4E2M1FN .. F64
+  kComplex = 16,     // C64, C128
   kInt = kSignedInt | kUnsignedInt,
   kSigned = kSignedInt,
   kNumber = kInt | kFloat | kComplex,
@@ -52,7 +52,7 @@ enum class ResultRule : uint8_t { kSameType, kComplexToReal, kPred };
 // Facts that passes and emitters ask for, as a mask.
 enum HloTrait : uint32_t {
   kNoTraits = 0,
-  kElementwise = 1,   // result element i depends on element i of each array operand (scalars may be broadcast)
+  kElementwise = 1,  // result element i depends on element i of each array operand (scalars may be broadcast)
   kCommutative = 2,
   kAssociative = 4,   // mathematically; floating-point rounding aside
   kMovement = 8,      // result elements are operand elements (or a padding value), moved
@@ -64,12 +64,12 @@ enum HloTrait : uint32_t {
 
 // The work of one element of an op's result, beside reading its operands (hlo/analysis/cost_model.cc has the numbers).
 enum class OpCost : uint8_t {
-  kNothing,        // no code: parameters, tuples
-  kMove,           // a move, or the value of an index
-  kTransposed,     // a move across lines of memory
-  kIndexed,        // a move behind bounds or computed starts
-  kGathered,       // a move from an address of its own
-  kArithmetic,     // an instruction or a few
+  kNothing,     // no code: parameters, tuples
+  kMove,        // a move, or the value of an index
+  kTransposed,  // a move across lines of memory
+  kIndexed,     // a move behind bounds or computed starts
+  kGathered,    // a move from an address of its own
+  kArithmetic,  // an instruction or a few
   kDivision,
   kRemainder,
   kRoot,
@@ -77,7 +77,7 @@ enum class OpCost : uint8_t {
   kLogarithm,
   kTrigonometric,  // and other functions of about sixty instructions
   kPower,
-  kOwn,            // depends on the attributes or on called computations
+  kOwn,  // depends on the attributes or on called computations
 };
 
 inline constexpr int kVariadic = -1;
@@ -86,11 +86,11 @@ inline constexpr int kVariadic = -1;
 struct HloOpcodeInfo {
   absl::string_view text;
   HloFamily family;
-  int arity;                    // kVariadic: any number
-  uint32_t operand_types;       // unary and binary families; 0: the op's own rule
-  ResultRule result_rule;       // unary family
+  int arity;               // kVariadic: any number
+  uint32_t operand_types;  // unary and binary families; 0: the op's own rule
+  ResultRule result_rule;  // unary family
   uint32_t traits;
-  absl::string_view called;     // names of called computations, see the table
+  absl::string_view called;  // names of called computations, see the table
   OpCost cost;
 };
 const HloOpcodeInfo& OpcodeInfo(HloOpcode opcode);

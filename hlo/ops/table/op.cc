@@ -1,16 +1,16 @@
 #include "hlo/ops/table/op.h"
 
-#include "hlo/ops/table/checks.h"
-#include "hlo/ops/reduction/batch_norm_attributes.h"
 #include "hlo/ops/collective/collective_attributes.h"
-#include "hlo/ops/linalg/convolution_attributes.h"
-#include "hlo/ops/structure/custom_call_attributes.h"
-#include "hlo/ops/movement/dimension_size_attributes.h"
-#include "hlo/ops/linalg/linalg_attributes.h"
-#include "hlo/ops/table/op_attributes.h"
-#include "hlo/ops/random/random_attributes.h"
-#include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/collective/transfer_attributes.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
+#include "hlo/ops/movement/dimension_size_attributes.h"
+#include "hlo/ops/random/random_attributes.h"
+#include "hlo/ops/reduction/batch_norm_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
+#include "hlo/ops/table/checks.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {
@@ -33,9 +33,8 @@ struct Row {
 constexpr Row kRows[] = {
 #define HLO_UNARY(...) {InferUnary, EvaluateUnary, Make<NoAttributes>, false},
 #define HLO_BINARY(...) {InferBinary, EvaluateBinary, Make<NoAttributes>, false},
-#define HLO_OP(opcode, text, arity, attributes, called, traits, cost)       \
-  {Infer<HloOpcode::opcode>, Evaluate<HloOpcode::opcode>, Make<attributes>, \
-   !std::is_same_v<attributes, NoAttributes>},
+#define HLO_OP(opcode, text, arity, attributes, called, traits, cost) \
+  {Infer<HloOpcode::opcode>, Evaluate<HloOpcode::opcode>, Make<attributes>, !std::is_same_v<attributes, NoAttributes>},
 #include "hlo/ops/table/hlo_opcode.def"
 #undef HLO_UNARY
 #undef HLO_BINARY
@@ -58,20 +57,18 @@ bool CalledCountFits(absl::string_view names, size_t count) {
 absl::StatusOr<Shape> InferShape(const OpView& op) {
   const HloOpcodeInfo& info = OpcodeInfo(op.opcode);
   if (info.arity != kVariadic && op.operands.size() != static_cast<size_t>(info.arity)) {
-    return InvalidOp(op, "expects ", info.arity, info.arity == 1 ? " operand" : " operands",
-                     ", got ", op.operands.size());
+    return InvalidOp(op, "expects ", info.arity, info.arity == 1 ? " operand" : " operands", ", got ",
+                     op.operands.size());
   }
-  if (RowOf(op.opcode).has_attributes && op.attributes == nullptr)
-    return InvalidOp(op, "needs its attributes");
+  if (RowOf(op.opcode).has_attributes && op.attributes == nullptr) return InvalidOp(op, "needs its attributes");
   if (!CalledCountFits(info.called, op.called.size())) {
-    return InvalidOp(op, "expects the called computations (", info.called, "), got ",
-                     op.called.size(), " computations");
+    return InvalidOp(op, "expects the called computations (", info.called, "), got ", op.called.size(),
+                     " computations");
   }
   absl::StatusOr<Shape> shape = RowOf(op.opcode).infer(op);
   if (!shape.ok()) return shape;
   // Sizes that grow (pad, concatenate, broadcast ...) may leave what an array can hold.
-  if (absl::Status valid = ShapeUtil::Validate(*shape); !valid.ok())
-    return InvalidOp(op, valid.message());
+  if (absl::Status valid = ShapeUtil::Validate(*shape); !valid.ok()) return InvalidOp(op, valid.message());
   return shape;
 }
 
@@ -79,8 +76,6 @@ absl::StatusOr<Literal> EvaluateOp(const OpView& op, const Shape& shape, Operand
   return RowOf(op.opcode).evaluate(op, shape, operands);
 }
 
-std::unique_ptr<OpAttributes> MakeAttributes(HloOpcode opcode) {
-  return RowOf(opcode).make_attributes();
-}
+std::unique_ptr<OpAttributes> MakeAttributes(HloOpcode opcode) { return RowOf(opcode).make_attributes(); }
 
 }  // namespace hilo

@@ -22,10 +22,10 @@ using ComputationFn = std::function<absl::StatusOr<Literal>(Operands)>;
 // An op as inference and evaluation see it.
 struct OpView {
   HloOpcode opcode;
-  absl::Span<const Shape* const> operands;          // operand shapes
-  const OpAttributes* attributes = nullptr;         // null for ops that have none
+  absl::Span<const Shape* const> operands;            // operand shapes
+  const OpAttributes* attributes = nullptr;           // null for ops that have none
   absl::Span<const ProgramShape* const> called = {};  // called computations, in the table's order
-  const Shape* stated = nullptr;                    // the shape that the text or builder states, or null
+  const Shape* stated = nullptr;                      // the shape that the text or builder states, or null
   // Evaluation only.
   absl::Span<const ComputationFn> computations = {};
   WorkBudget* budget = nullptr;  // null: unlimited
@@ -36,16 +36,18 @@ struct OpView {
   }
   const Shape& operand(int64_t i) const { return *operands[i]; }
   // Before work of about as many operations on elements. Errors: those of WorkBudget.
-  absl::Status Spend(int64_t operations) const { return budget == nullptr ? absl::OkStatus() : budget->Spend(operations); }
+  absl::Status Spend(int64_t operations) const {
+    return budget == nullptr ? absl::OkStatus() : budget->Spend(operations);
+  }
 };
 
-// The shape of the result, without regard to layouts. Checks all that the specification demands of operands, attributes and called
-// computations; ops whose shape cannot be derived (parameter, reshape, convert ...) check and return `stated`.
-// Errors: InvalidArgument (the program is wrong), Unimplemented (the op is known by name only).
+// The shape of the result, without regard to layouts. Checks all that the specification demands of operands, attributes
+// and called computations; ops whose shape cannot be derived (parameter, reshape, convert ...) check and return
+// `stated`. Errors: InvalidArgument (the program is wrong), Unimplemented (the op is known by name only).
 absl::StatusOr<Shape> InferShape(const OpView& op);
 
-// The result, computed naively from the specification; `op` has passed InferShape, whose result (or the stated shape) is `shape`.
-// Control-flow ops that need a graph (while, conditional, call, fusion) use op.computations.
+// The result, computed naively from the specification; `op` has passed InferShape, whose result (or the stated shape)
+// is `shape`. Control-flow ops that need a graph (while, conditional, call, fusion) use op.computations.
 absl::StatusOr<Literal> EvaluateOp(const OpView& op, const Shape& shape, Operands operands);
 
 // New attributes of the op with default values; null for ops that have none.
@@ -58,10 +60,10 @@ template <HloOpcode kOpcode>
 absl::StatusOr<Literal> Evaluate(const OpView& op, const Shape& shape, Operands operands);
 #define HLO_UNARY(...)
 #define HLO_BINARY(...)
-#define HLO_OP(opcode, ...)                                          \
-  template <>                                                        \
-  absl::StatusOr<Shape> Infer<HloOpcode::opcode>(const OpView& op);  \
-  template <>                                                        \
+#define HLO_OP(opcode, ...)                                         \
+  template <>                                                       \
+  absl::StatusOr<Shape> Infer<HloOpcode::opcode>(const OpView& op); \
+  template <>                                                       \
   absl::StatusOr<Literal> Evaluate<HloOpcode::opcode>(const OpView& op, const Shape& shape, Operands operands);
 #include "hlo/ops/table/hlo_opcode.def"
 #undef HLO_UNARY

@@ -40,9 +40,7 @@ struct ConstantAttrs : Attributes<ConstantAttrs> {
 
 struct BroadcastAttrs : Attributes<BroadcastAttrs> {
   std::vector<int64_t> dimensions;  // result dimension of each operand dimension
-  static constexpr auto Fields() {
-    return std::make_tuple(Field("dimensions", &BroadcastAttrs::dimensions));
-  }
+  static constexpr auto Fields() { return std::make_tuple(Field("dimensions", &BroadcastAttrs::dimensions)); }
 };
 
 struct CallAttrs : Attributes<CallAttrs> {
@@ -57,7 +55,8 @@ template <>
 struct EnumNames<ComparisonDirection> {
   static constexpr absl::string_view names[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
 };
-// kDefault: the order of the element type. kTotalOrder applies to floats: -NaN < -Inf < ... < -0 < +0 < ... < +Inf < +NaN.
+// kDefault: the order of the element type. kTotalOrder applies to floats: -NaN < -Inf < ... < -0 < +0 < ... < +Inf <
+// +NaN.
 enum class ComparisonType { kDefault, kFloat, kTotalOrder, kSigned, kUnsigned };
 template <>
 struct EnumNames<ComparisonType> {
@@ -74,9 +73,7 @@ struct CompareAttrs : Attributes<CompareAttrs> {
 
 struct ConcatenateAttrs : Attributes<ConcatenateAttrs> {
   std::vector<int64_t> dimensions;  // exactly one
-  static constexpr auto Fields() {
-    return std::make_tuple(Field("dimensions", &ConcatenateAttrs::dimensions));
-  }
+  static constexpr auto Fields() { return std::make_tuple(Field("dimensions", &ConcatenateAttrs::dimensions)); }
 };
 
 enum class Precision { kDefault, kHigh, kHighest, kPackedNibble };
@@ -132,8 +129,7 @@ struct GatherAttrs : Attributes<GatherAttrs> {
         Field("start_index_map", &GatherAttrs::start_index_map, Presence::kOptional),
         Field("operand_batching_dims", &GatherAttrs::operand_batching_dims, Presence::kOptional),
         Field("start_indices_batching_dims", &GatherAttrs::start_indices_batching_dims, Presence::kOptional),
-        Field("index_vector_dim", &GatherAttrs::index_vector_dim),
-        Field("slice_sizes", &GatherAttrs::slice_sizes),
+        Field("index_vector_dim", &GatherAttrs::index_vector_dim), Field("slice_sizes", &GatherAttrs::slice_sizes),
         Field("indices_are_sorted", &GatherAttrs::indices_are_sorted, Presence::kOptional));
   }
 };
@@ -168,16 +164,12 @@ std::string FieldToText(const PaddingConfig& value);
 absl::Status FieldFromText(absl::string_view text, PaddingConfig* value);
 struct PadAttrs : Attributes<PadAttrs> {
   PaddingConfig padding;
-  static constexpr auto Fields() {
-    return std::make_tuple(Field("padding", &PadAttrs::padding, Presence::kOptional));
-  }
+  static constexpr auto Fields() { return std::make_tuple(Field("padding", &PadAttrs::padding, Presence::kOptional)); }
 };
 
 struct ReduceAttrs : Attributes<ReduceAttrs> {
   std::vector<int64_t> dimensions;
-  static constexpr auto Fields() {
-    return std::make_tuple(Field("dimensions", &ReduceAttrs::dimensions));
-  }
+  static constexpr auto Fields() { return std::make_tuple(Field("dimensions", &ReduceAttrs::dimensions)); }
 };
 
 struct ReducePrecisionAttrs : Attributes<ReducePrecisionAttrs> {
@@ -188,7 +180,8 @@ struct ReducePrecisionAttrs : Attributes<ReducePrecisionAttrs> {
   }
 };
 
-// Text: "{size=3x3 stride=2x1 pad=1_1x2_0 lhs_dilate=2x2 rhs_dilate=1x2 rhs_reversal=0x1}"; parts at their default are left out.
+// Text: "{size=3x3 stride=2x1 pad=1_1x2_0 lhs_dilate=2x2 rhs_dilate=1x2 rhs_reversal=0x1}"; parts at their default are
+// left out.
 struct Window {
   struct Dimension {
     int64_t size = 1, stride = 1, padding_low = 0, padding_high = 0;
@@ -201,7 +194,8 @@ struct Window {
 };
 std::string FieldToText(const Window& value);
 absl::Status FieldFromText(absl::string_view text, Window* value);
-// Size of one dimension after `window` slides over `size` elements; nullopt on overflow. (specification: ReduceWindow, Conv)
+// Size of one dimension after `window` slides over `size` elements; nullopt on overflow. (specification: ReduceWindow,
+// Conv)
 std::optional<int64_t> WindowedOutputSize(int64_t size, const Window::Dimension& window);
 struct ReduceWindowAttrs : Attributes<ReduceWindowAttrs> {
   Window window;

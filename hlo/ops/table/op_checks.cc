@@ -9,16 +9,15 @@ namespace hilo {
 
 absl::Status CheckArray(const OpView& op, int64_t i, absl::string_view name) {
   if (op.operand(i).IsArray()) return absl::OkStatus();
-  return InvalidOp(op, name, " must be an array, but operand ", i, " is ",
-                   op.operand(i).ToString());
+  return InvalidOp(op, name, " must be an array, but operand ", i, " is ", op.operand(i).ToString());
 }
 
-absl::Status CheckDimensions(const OpView& op, absl::string_view name,
-                             absl::Span<const int64_t> list, int64_t rank, absl::string_view of) {
+absl::Status CheckDimensions(const OpView& op, absl::string_view name, absl::Span<const int64_t> list, int64_t rank,
+                             absl::string_view of) {
   for (int64_t dimension : list) {
     if (dimension < 0 || dimension >= rank) {
-      return InvalidOp(op, name, " = ", ListText(list), " names dimension ", dimension,
-                       ", but the ", of, " has rank ", rank);
+      return InvalidOp(op, name, " = ", ListText(list), " names dimension ", dimension, ", but the ", of, " has rank ",
+                       rank);
     }
   }
   return absl::OkStatus();
@@ -39,14 +38,12 @@ absl::Status CheckSorted(const OpView& op, absl::string_view name, absl::Span<co
   return InvalidOp(op, name, " = ", ListText(list), " must be in ascending order");
 }
 
-absl::Status CheckSameDimensions(const OpView& op, int64_t begin, int64_t end,
-                                 absl::string_view name) {
+absl::Status CheckSameDimensions(const OpView& op, int64_t begin, int64_t end, absl::string_view name) {
   for (int64_t i = begin; i < end; ++i) {
     HILO_RETURN_IF_ERROR(CheckArray(op, i, name));
     if (!ShapeUtil::SameDimensions(op.operand(begin), op.operand(i))) {
       return InvalidOp(op, name, " must have equal dimensions, but operand ", begin, " is ",
-                       op.operand(begin).ToString(), " and operand ", i, " is ",
-                       op.operand(i).ToString());
+                       op.operand(begin).ToString(), " and operand ", i, " is ", op.operand(i).ToString());
     }
   }
   return absl::OkStatus();
@@ -55,14 +52,13 @@ absl::Status CheckSameDimensions(const OpView& op, int64_t begin, int64_t end,
 absl::Status CheckArguments(const OpView& op, int64_t c, absl::Span<const Shape* const> arguments) {
   const ProgramShape& program = *op.called[c];
   if (program.parameters.size() != arguments.size()) {
-    return InvalidOp(op, "called computation ", c, " takes ", program.parameters.size(),
-                     " parameters, but gets ", arguments.size(), " arguments");
+    return InvalidOp(op, "called computation ", c, " takes ", program.parameters.size(), " parameters, but gets ",
+                     arguments.size(), " arguments");
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!ShapeUtil::Compatible(program.parameters[i], *arguments[i])) {
-      return InvalidOp(op, "parameter ", i, " of called computation ", c, " is ",
-                       program.parameters[i].ToString(), ", but its argument is ",
-                       arguments[i]->ToString());
+      return InvalidOp(op, "parameter ", i, " of called computation ", c, " is ", program.parameters[i].ToString(),
+                       ", but its argument is ", arguments[i]->ToString());
     }
   }
   return absl::OkStatus();

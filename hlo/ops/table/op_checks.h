@@ -11,8 +11,8 @@
 #include "absl/types/span.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/ops/table/checks.h"
 #include "hlo/ops/movement/index_space.h"
+#include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op.h"
 
 namespace hilo {
@@ -21,14 +21,13 @@ namespace hilo {
 absl::Status CheckArray(const OpView& op, int64_t i, absl::string_view name);
 
 // All of `list` are dimensions of `of` (an operand's name), which has rank `rank`.
-absl::Status CheckDimensions(const OpView& op, absl::string_view name,
-                             absl::Span<const int64_t> list, int64_t rank, absl::string_view of);
+absl::Status CheckDimensions(const OpView& op, absl::string_view name, absl::Span<const int64_t> list, int64_t rank,
+                             absl::string_view of);
 absl::Status CheckUnique(const OpView& op, absl::string_view name, absl::Span<const int64_t> list);
 absl::Status CheckSorted(const OpView& op, absl::string_view name, absl::Span<const int64_t> list);
 
 // Operands [begin, end) are arrays with the dimensions of operand `begin`.
-absl::Status CheckSameDimensions(const OpView& op, int64_t begin, int64_t end,
-                                 absl::string_view name);
+absl::Status CheckSameDimensions(const OpView& op, int64_t begin, int64_t end, absl::string_view name);
 
 // Called computation number `c` takes `arguments`, layouts aside.
 absl::Status CheckArguments(const OpView& op, int64_t c, absl::Span<const Shape* const> arguments);

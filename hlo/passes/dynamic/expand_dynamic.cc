@@ -4,10 +4,11 @@
 //     ROOT s = reduce(x, 0)           =>       i = s32[8] iota()   m = compare(i, broadcast(n)), direction=LT
 //                                              ROOT s = reduce(select(m, x, 0), 0)
 //
-// A computation is written once for each combination of dynamic dimensions that its callers give it: which dimensions are dynamic follows
-// from the values, not from the shapes stated, because HLO lets a shape stay f32[8] after a set-dimension-size. A call hands the sizes on as more
-// arguments; a loop or a branch, which has one argument, gets a tuple of it and the sizes. What a loop carries is dynamic if it is so at first or
-// after an iteration, which is found by trying.
+// A computation is written once for each combination of dynamic dimensions that its callers give it: which dimensions
+// are dynamic follows from the values, not from the shapes stated, because HLO lets a shape stay f32[8] after a
+// set-dimension-size. A call hands the sizes on as more arguments; a loop or a branch, which has one argument, gets a
+// tuple of it and the sizes. What a loop carries is dynamic if it is so at first or after an iteration, which is found
+// by trying.
 #include "hlo/passes/dynamic/expand_dynamic.h"
 
 #include <algorithm>
@@ -59,8 +60,8 @@ Dimensions UnionOf(const Dimensions& a, const Dimensions& b) {
 struct Variant {
   const HloComputation* computation;
   std::vector<Dimensions> parameters;
-  bool packed;        // the one parameter is a tuple of the value and its sizes, if it has any
-  bool forced;        // the sizes returned are those of `results`; else those that there are
+  bool packed;  // the one parameter is a tuple of the value and its sizes, if it has any
+  bool forced;  // the sizes returned are those of `results`; else those that there are
   Dimensions results;
   bool operator<(const Variant& other) const {
     return std::tie(computation, parameters, packed, forced, results) <
@@ -82,10 +83,11 @@ class Expander {
   using Values = absl::flat_hash_map<const HloInstruction*, SizedValue>;
 
   absl::StatusOr<SizedValue> WriteInstruction(const HloInstruction& instruction, Values& values, GraphWriter* writer);
-  absl::StatusOr<SizedValue> WriteCall(const HloInstruction& call, absl::Span<const SizedValue* const> operands, GraphWriter* writer);
+  absl::StatusOr<SizedValue> WriteCall(const HloInstruction& call, absl::Span<const SizedValue* const> operands,
+                                       GraphWriter* writer);
   absl::StatusOr<SizedValue> WriteWhile(const HloInstruction& loop, const SizedValue& init, GraphWriter* writer);
-  absl::StatusOr<SizedValue> WriteConditional(const HloInstruction& conditional, absl::Span<const SizedValue* const> operands,
-                                              GraphWriter* writer);
+  absl::StatusOr<SizedValue> WriteConditional(const HloInstruction& conditional,
+                                              absl::Span<const SizedValue* const> operands, GraphWriter* writer);
 
   HloModule* module_;
   std::map<Variant, Written> written_;
@@ -99,7 +101,9 @@ HloInstruction* Pack(const SizedValue& value, const Dimensions& dimensions, Grap
   std::vector<HloInstruction*> sizes;
   for (const DynamicDimension& dimension : dimensions) {
     auto it = value.sizes.find(dimension);
-    sizes.push_back(it != value.sizes.end() ? it->second : writer->S32(leaves[dimension.leaf].shape->dimensions(dimension.dimension)));
+    sizes.push_back(it != value.sizes.end()
+                        ? it->second
+                        : writer->S32(leaves[dimension.leaf].shape->dimensions(dimension.dimension)));
   }
   return writer->Tuple(value.data, sizes);
 }
@@ -107,7 +111,8 @@ HloInstruction* Pack(const SizedValue& value, const Dimensions& dimensions, Grap
 SizedValue Unpack(HloInstruction* packed, const Dimensions& dimensions, GraphWriter* writer) {
   if (dimensions.empty()) return {.data = packed};
   SizedValue value{.data = writer->Element(packed, 0)};
-  for (size_t i = 0; i < dimensions.size(); ++i) value.sizes[dimensions[i]] = writer->Element(packed, static_cast<int64_t>(i) + 1);
+  for (size_t i = 0; i < dimensions.size(); ++i)
+    value.sizes[dimensions[i]] = writer->Element(packed, static_cast<int64_t>(i) + 1);
   return value;
 }
 
@@ -167,7 +172,8 @@ absl::StatusOr<Written> Expander::Write(const Variant& variant) {
   return written_[variant] = std::move(result);
 }
 
-absl::StatusOr<SizedValue> Expander::WriteInstruction(const HloInstruction& instruction, Values& values, GraphWriter* writer) {
+absl::StatusOr<SizedValue> Expander::WriteInstruction(const HloInstruction& instruction, Values& values,
+                                                      GraphWriter* writer) {
   std::vector<const SizedValue*> operands;
   for (const HloInstruction* operand : instruction.operands()) operands.push_back(&values[operand]);
   const int64_t before = writer->computation()->instruction_count();
@@ -178,7 +184,8 @@ absl::StatusOr<SizedValue> Expander::WriteInstruction(const HloInstruction& inst
       int64_t first = 0;
       for (const SizedValue* operand : operands) {
         elements.push_back(operand->data);
-        for (const auto& [dimension, size] : operand->sizes) result.sizes[{first + dimension.leaf, dimension.dimension}] = size;
+        for (const auto& [dimension, size] : operand->sizes)
+          result.sizes[{first + dimension.leaf, dimension.dimension}] = size;
         first += LeafCountOf(operand->data->shape());
       }
       result.data = writer->Copy(instruction, elements);
@@ -190,7 +197,8 @@ absl::StatusOr<SizedValue> Expander::WriteInstruction(const HloInstruction& inst
       for (int64_t i = 0; i < instruction.tuple_index(); ++i) first += LeafCountOf(tuple.tuple_shapes(i));
       const int64_t end = first + LeafCountOf(instruction.shape());
       for (const auto& [dimension, size] : operands[0]->sizes) {
-        if (dimension.leaf >= first && dimension.leaf < end) result.sizes[{dimension.leaf - first, dimension.dimension}] = size;
+        if (dimension.leaf >= first && dimension.leaf < end)
+          result.sizes[{dimension.leaf - first, dimension.dimension}] = size;
       }
       result.data = writer->Copy(instruction, {operands[0]->data});
       break;
@@ -246,26 +254,37 @@ absl::StatusOr<SizedValue> Expander::WriteCall(const HloInstruction& call, absl:
   return Unpack(result, callee.results, writer);
 }
 
-absl::StatusOr<SizedValue> Expander::WriteWhile(const HloInstruction& loop, const SizedValue& init, GraphWriter* writer) {
+absl::StatusOr<SizedValue> Expander::WriteWhile(const HloInstruction& loop, const SizedValue& init,
+                                                GraphWriter* writer) {
   Dimensions carried = DimensionsOf(init);
   while (true) {
-    HILO_ASSIGN_OR_RETURN(const Written once,
-                          Write({.computation = loop.called_computation(1), .parameters = {carried}, .packed = true, .forced = false, .results = {}}));
+    HILO_ASSIGN_OR_RETURN(const Written once, Write({.computation = loop.called_computation(1),
+                                                     .parameters = {carried},
+                                                     .packed = true,
+                                                     .forced = false,
+                                                     .results = {}}));
     Dimensions all = UnionOf(carried, once.results);
     if (all == carried) break;
     carried = std::move(all);
   }
-  HILO_ASSIGN_OR_RETURN(const Written condition,
-                        Write({.computation = loop.called_computation(0), .parameters = {carried}, .packed = true, .forced = true, .results = {}}));
-  HILO_ASSIGN_OR_RETURN(const Written body,
-                        Write({.computation = loop.called_computation(1), .parameters = {carried}, .packed = true, .forced = true, .results = carried}));
+  HILO_ASSIGN_OR_RETURN(const Written condition, Write({.computation = loop.called_computation(0),
+                                                        .parameters = {carried},
+                                                        .packed = true,
+                                                        .forced = true,
+                                                        .results = {}}));
+  HILO_ASSIGN_OR_RETURN(const Written body, Write({.computation = loop.called_computation(1),
+                                                   .parameters = {carried},
+                                                   .packed = true,
+                                                   .forced = true,
+                                                   .results = carried}));
   HloComputation* const called[] = {condition.computation, body.computation};
   HloInstruction* result = writer->Op(HloOpcode::kWhile, {Pack(init, carried, writer)}, nullptr, called);
   result->CopyOriginFrom(loop);
   return Unpack(result, carried, writer);
 }
 
-absl::StatusOr<SizedValue> Expander::WriteConditional(const HloInstruction& conditional, absl::Span<const SizedValue* const> operands,
+absl::StatusOr<SizedValue> Expander::WriteConditional(const HloInstruction& conditional,
+                                                      absl::Span<const SizedValue* const> operands,
                                                       GraphWriter* writer) {
   const size_t branches = conditional.called_computations().size();
   std::vector<Variant> variants;
@@ -300,10 +319,8 @@ class BatchNormsAreExpanded : public Target {
     switch (instruction.opcode()) {
       case HloOpcode::kBatchNormGrad:
       case HloOpcode::kBatchNormInference:
-      case HloOpcode::kBatchNormTraining:
-        return instruction.operand(0)->shape().is_static();
-      default:
-        return true;
+      case HloOpcode::kBatchNormTraining: return instruction.operand(0)->shape().is_static();
+      default: return true;
     }
   }
   bool IsFusible(const HloInstruction&) const override { return false; }
@@ -323,18 +340,23 @@ void AdaptHeader(const ProgramShape& before, const DynamicInterface& interface, 
   layout.result = PackedShape(ShapeUtil::MakeStaticShape(layout.result), interface.results);
   module->set_entry_computation_layout(std::move(layout));
   if (interface.results.empty()) return;
-  for (InputOutputAlias& alias : module->input_output_aliases()) alias.output_index.insert(alias.output_index.begin(), 0);
+  for (InputOutputAlias& alias : module->input_output_aliases())
+    alias.output_index.insert(alias.output_index.begin(), 0);
 }
 
 }  // namespace
 
 absl::StatusOr<DynamicInterface> ExpandDynamicShapes(HloModule* module, const PassContext& context) {
-  HILO_RETURN_IF_ERROR(MakeAsyncToSync()->Run(module, context).status());  // leaves no other calls than those that are handled here
+  HILO_RETURN_IF_ERROR(
+      MakeAsyncToSync()->Run(module, context).status());  // leaves no other calls than those that are handled here
   const BatchNormsAreExpanded target;
   HILO_RETURN_IF_ERROR(MakeExpander(&target)->Run(module, context).status());
   const ProgramShape before = module->EntryProgramShape();
   DynamicInterface interface;
-  Variant entry{.computation = module->entry_computation(), .packed = false, .forced = true, .results = StatedDimensions(before.result)};
+  Variant entry{.computation = module->entry_computation(),
+                .packed = false,
+                .forced = true,
+                .results = StatedDimensions(before.result)};
   int64_t first = 0;
   for (const Shape& parameter : before.parameters) {
     entry.parameters.push_back(StatedDimensions(parameter));

@@ -1,5 +1,5 @@
-// Writes a program with dynamic dimensions as one without: arrays at their bounds, their sizes as s32 scalars beside them, and masks where
-// padding would count.
+// Writes a program with dynamic dimensions as one without: arrays at their bounds, their sizes as s32 scalars beside
+// them, and masks where padding would count.
 #ifndef HILO_HLO_PASSES_DYNAMIC_EXPAND_DYNAMIC_H_
 #define HILO_HLO_PASSES_DYNAMIC_EXPAND_DYNAMIC_H_
 
@@ -24,9 +24,10 @@ struct DynamicInterface {
   std::vector<DynamicDimension> results;     // if there are any, the result is a tuple of the former one and these
 };
 
-// Dimensions of the entry's parameters and result are dynamic where HloModule::EntryProgramShape() says so. A dimension whose size nobody sets has
-// its bound; an array added to (multiplied with ...) one of other sizes takes those of the first operand that has some; what stands in the
-// padding is unspecified. Errors: Unimplemented naming the instruction; ResourceExhausted for calls nested too deep.
+// Dimensions of the entry's parameters and result are dynamic where HloModule::EntryProgramShape() says so. A dimension
+// whose size nobody sets has its bound; an array added to (multiplied with ...) one of other sizes takes those of the
+// first operand that has some; what stands in the padding is unspecified. Errors: Unimplemented naming the instruction;
+// ResourceExhausted for calls nested too deep.
 absl::StatusOr<DynamicInterface> ExpandDynamicShapes(HloModule* module, const PassContext& context = {});
 
 }  // namespace hilo

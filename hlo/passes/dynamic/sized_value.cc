@@ -7,10 +7,12 @@
 
 namespace hilo {
 
-HloInstruction* GraphWriter::Op(HloOpcode opcode, absl::Span<HloInstruction* const> operands, std::unique_ptr<OpAttributes> attributes,
-                                absl::Span<HloComputation* const> called, const Shape* stated) {
+HloInstruction* GraphWriter::Op(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
+                                std::unique_ptr<OpAttributes> attributes, absl::Span<HloComputation* const> called,
+                                const Shape* stated) {
   if (status_.ok()) {
-    absl::StatusOr<HloInstruction*> added = computation_->AddOp(opcode, operands, std::move(attributes), called, stated);
+    absl::StatusOr<HloInstruction*> added =
+        computation_->AddOp(opcode, operands, std::move(attributes), called, stated);
     if (added.ok()) return *added;
     Fail(added.status());
   }
@@ -18,12 +20,13 @@ HloInstruction* GraphWriter::Op(HloOpcode opcode, absl::Span<HloInstruction* con
 }
 
 HloInstruction* GraphWriter::Copy(const HloInstruction& instruction, absl::Span<HloInstruction* const> operands) {
-  return computation_->AddInstruction(instruction.CloneWithNewOperands(ShapeUtil::MakeStaticShape(instruction.shape()), operands),
-                                      instruction.name());
+  return computation_->AddInstruction(
+      instruction.CloneWithNewOperands(ShapeUtil::MakeStaticShape(instruction.shape()), operands), instruction.name());
 }
 
 HloInstruction* GraphWriter::S32(int64_t value) {
-  if (value > std::numeric_limits<int32_t>::max()) Fail(absl::UnimplementedError(absl::StrCat("a size of ", value, " does not fit in an s32")));
+  if (value > std::numeric_limits<int32_t>::max())
+    Fail(absl::UnimplementedError(absl::StrCat("a size of ", value, " does not fit in an s32")));
   return computation_->AddConstant(LiteralUtil::CreateR0(static_cast<int32_t>(value)));
 }
 
@@ -53,7 +56,8 @@ HloInstruction* GraphWriter::Reshape(HloInstruction* array, absl::Span<const int
   return Op(HloOpcode::kReshape, {array}, nullptr, {}, &shape);
 }
 
-HloInstruction* GraphWriter::DynamicSlice(HloInstruction* array, absl::Span<HloInstruction* const> starts, absl::Span<const int64_t> sizes) {
+HloInstruction* GraphWriter::DynamicSlice(HloInstruction* array, absl::Span<HloInstruction* const> starts,
+                                          absl::Span<const int64_t> sizes) {
   std::vector<HloInstruction*> operands = {array};
   operands.insert(operands.end(), starts.begin(), starts.end());
   auto attributes = std::make_unique<DynamicSliceAttrs>();
@@ -83,7 +87,8 @@ HloInstruction* GraphWriter::IsBelow(absl::Span<const int64_t> dimensions, int64
   return Compare(Iota(dimensions, d), Broadcast(size, dimensions), ComparisonDirection::kLt);
 }
 
-HloInstruction* GraphWriter::Mask(const SizedValue& value, absl::Span<const int64_t> dimensions, HloInstruction* filler) {
+HloInstruction* GraphWriter::Mask(const SizedValue& value, absl::Span<const int64_t> dimensions,
+                                  HloInstruction* filler) {
   HloInstruction* counts = nullptr;
   const Shape& shape = value.data->shape();
   for (int64_t d : dimensions) {
@@ -96,11 +101,12 @@ HloInstruction* GraphWriter::Mask(const SizedValue& value, absl::Span<const int6
   return Op(HloOpcode::kSelect, {counts, value.data, Broadcast(filler, shape.dimensions())});
 }
 
-HloInstruction* GraphWriter::Repack(const SizedValue& value, absl::Span<const int64_t> bounds, absl::Span<HloInstruction* const> sizes) {
+HloInstruction* GraphWriter::Repack(const SizedValue& value, absl::Span<const int64_t> bounds,
+                                    absl::Span<HloInstruction* const> sizes) {
   const Shape shape = value.data->shape();
   const int64_t count = ShapeUtil::ElementsIn(shape);
   if (count == 0) return Broadcast(Zero(shape.element_type()), bounds);  // nothing can count
-  S32(count);  // fails where indices would not fit
+  S32(count);                                                            // fails where indices would not fit
   // The position of each element of the result among those that count.
   const auto spread = [&](HloInstruction* scalar) { return Broadcast(scalar, bounds); };
   HloInstruction* position = spread(S32(0));

@@ -37,8 +37,9 @@ class GraphWriter {
     if (status_.ok()) status_ = std::move(status);
   }
 
-  HloInstruction* Op(HloOpcode opcode, absl::Span<HloInstruction* const> operands, std::unique_ptr<OpAttributes> attributes = nullptr,
-                     absl::Span<HloComputation* const> called = {}, const Shape* stated = nullptr);
+  HloInstruction* Op(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
+                     std::unique_ptr<OpAttributes> attributes = nullptr, absl::Span<HloComputation* const> called = {},
+                     const Shape* stated = nullptr);
   // A copy of `instruction` with other operands, and a result without dynamic dimensions.
   HloInstruction* Copy(const HloInstruction& instruction, absl::Span<HloInstruction* const> operands);
 
@@ -48,7 +49,8 @@ class GraphWriter {
   HloInstruction* Broadcast(HloInstruction* scalar, absl::Span<const int64_t> dimensions);
   HloInstruction* Compare(HloInstruction* a, HloInstruction* b, ComparisonDirection direction);
   HloInstruction* Reshape(HloInstruction* array, absl::Span<const int64_t> dimensions);
-  HloInstruction* DynamicSlice(HloInstruction* array, absl::Span<HloInstruction* const> starts, absl::Span<const int64_t> sizes);
+  HloInstruction* DynamicSlice(HloInstruction* array, absl::Span<HloInstruction* const> starts,
+                               absl::Span<const int64_t> sizes);
   HloInstruction* Tuple(HloInstruction* first, absl::Span<HloInstruction* const> others);
   HloInstruction* Element(HloInstruction* tuple, int64_t index);
   // Scalars, and arrays of equal shapes.
@@ -66,16 +68,18 @@ class GraphWriter {
   // The array with the scalar `filler` in the padding along the dimensions listed (those that are dynamic).
   HloInstruction* Mask(const SizedValue& value, absl::Span<const int64_t> dimensions, HloInstruction* filler);
   // The elements that count, in row-major order, as those of an array at bounds `bounds` and sizes `sizes`.
-  HloInstruction* Repack(const SizedValue& value, absl::Span<const int64_t> bounds, absl::Span<HloInstruction* const> sizes);
+  HloInstruction* Repack(const SizedValue& value, absl::Span<const int64_t> bounds,
+                         absl::Span<HloInstruction* const> sizes);
 
  private:
   HloComputation* computation_;
   absl::Status status_;
 };
 
-// Writes `instruction` on `operands`, which stand for its operands. Not for parameters, tuples and calls. Errors: Unimplemented naming it; the
-// writer keeps others.
-absl::StatusOr<SizedValue> WriteStatic(const HloInstruction& instruction, absl::Span<const SizedValue* const> operands, GraphWriter* writer);
+// Writes `instruction` on `operands`, which stand for its operands. Not for parameters, tuples and calls. Errors:
+// Unimplemented naming it; the writer keeps others.
+absl::StatusOr<SizedValue> WriteStatic(const HloInstruction& instruction, absl::Span<const SizedValue* const> operands,
+                                       GraphWriter* writer);
 
 }  // namespace hilo
 

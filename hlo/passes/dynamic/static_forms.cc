@@ -1,5 +1,6 @@
-// How each op is written on arrays at their bounds. An op that moves or maps elements is itself, and its sizes are its operands'
-// (DimensionFlows); one that combines elements along a dynamic dimension gets operands whose padding does not count.
+// How each op is written on arrays at their bounds. An op that moves or maps elements is itself, and its sizes are its
+// operands' (DimensionFlows); one that combines elements along a dynamic dimension gets operands whose padding does not
+// count.
 #include <algorithm>
 
 #include "base/errors.h"
@@ -8,8 +9,8 @@
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
-#include "hlo/ops/movement/dimension_size_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
+#include "hlo/ops/movement/dimension_size_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/passes/dynamic/sized_value.h"
 #include "hlo/passes/inline_computation.h"
@@ -32,7 +33,9 @@ std::vector<int64_t> AllDimensions(const Shape& shape) {
   return all;
 }
 
-bool Contains(const std::vector<int64_t>& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool Contains(const std::vector<int64_t>& list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 absl::Status NotWritten(const HloInstruction& instruction, absl::string_view what) {
   return Unimplemented(HloOpcodeString(instruction.opcode()), " ", what, InstructionContext(instruction));
@@ -187,18 +190,16 @@ HloInstruction* LeastWelcome(const HloComputation& select, PrimitiveType type, G
   }
   switch (root->attrs<CompareAttrs>().direction) {
     case ComparisonDirection::kGe:
-    case ComparisonDirection::kGt:
-      return writer->computation()->AddConstant(LiteralUtil::MinValue(type));
+    case ComparisonDirection::kGt: return writer->computation()->AddConstant(LiteralUtil::MinValue(type));
     case ComparisonDirection::kLe:
-    case ComparisonDirection::kLt:
-      return writer->computation()->AddConstant(LiteralUtil::MaxValue(type));
-    default:
-      return nullptr;
+    case ComparisonDirection::kLt: return writer->computation()->AddConstant(LiteralUtil::MaxValue(type));
+    default: return nullptr;
   }
 }
 
 // Windows that lie in the padding add what changes nothing; those that reach into it choose an element that counts.
-absl::StatusOr<SizedValue> WriteSelectAndScatter(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteSelectAndScatter(const HloInstruction& instruction, SizedOperands operands,
+                                                 GraphWriter* writer) {
   Window window = instruction.attrs<SelectAndScatterAttrs>().window;
   window.dimensions.resize(instruction.shape().rank());  // without a window, each element is one
   std::vector<int64_t> windowed;
@@ -210,8 +211,10 @@ absl::StatusOr<SizedValue> WriteSelectAndScatter(const HloInstruction& instructi
   }
   std::vector<HloInstruction*> data = DataOf(operands);
   HloInstruction* filler = LeastWelcome(*instruction.called_computation(0), instruction.shape().element_type(), writer);
-  const bool reaches = std::any_of(windowed.begin(), windowed.end(), [&](int64_t d) { return operands[0]->size(d) != nullptr; });
-  if (reaches && filler == nullptr) return NotWritten(instruction, "of dynamic size is supported only where select is a comparison");
+  const bool reaches =
+      std::any_of(windowed.begin(), windowed.end(), [&](int64_t d) { return operands[0]->size(d) != nullptr; });
+  if (reaches && filler == nullptr)
+    return NotWritten(instruction, "of dynamic size is supported only where select is a comparison");
   if (reaches) data[0] = writer->Mask(*operands[0], windowed, filler);
   if (source.is_dynamic()) {
     HloInstruction* neutral = NeutralElement(*instruction.called_computation(1), writer);
@@ -225,7 +228,8 @@ absl::StatusOr<SizedValue> WriteSelectAndScatter(const HloInstruction& instructi
 // Padding is chosen only where a row has fewer than k elements.
 SizedValue WriteTopK(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   const PrimitiveType type = operands[0]->data->shape().element_type();
-  HloInstruction* filler = writer->computation()->AddConstant(instruction.attrs<TopKAttrs>().largest ? LiteralUtil::MinValue(type) : LiteralUtil::MaxValue(type));
+  HloInstruction* filler = writer->computation()->AddConstant(
+      instruction.attrs<TopKAttrs>().largest ? LiteralUtil::MinValue(type) : LiteralUtil::MaxValue(type));
   HloInstruction* masked = writer->Mask(*operands[0], {operands[0]->data->shape().rank() - 1}, filler);
   return WithFlows(instruction, operands, writer->Copy(instruction, {masked}));
 }
@@ -238,10 +242,12 @@ SizedValue BorderedByIdentity(const SizedValue& matrices, GraphWriter* writer) {
   if (size == nullptr) return matrices;
   SizedValue bordered = matrices;
   bordered.sizes[{0, row}] = bordered.sizes[{0, column}] = size;
-  HloInstruction* diagonal = writer->Compare(writer->Iota(shape.dimensions(), row), writer->Iota(shape.dimensions(), column), ComparisonDirection::kEq);
+  HloInstruction* diagonal = writer->Compare(writer->Iota(shape.dimensions(), row),
+                                             writer->Iota(shape.dimensions(), column), ComparisonDirection::kEq);
   const Shape result = ShapeUtil::MakeShape(shape.element_type(), shape.dimensions());
   HloInstruction* identity = writer->Op(HloOpcode::kConvert, {diagonal}, nullptr, {}, &result);
-  HloInstruction* counts = writer->Op(HloOpcode::kAnd, {writer->IsBelow(shape.dimensions(), row, size), writer->IsBelow(shape.dimensions(), column, size)});
+  HloInstruction* counts = writer->Op(HloOpcode::kAnd, {writer->IsBelow(shape.dimensions(), row, size),
+                                                        writer->IsBelow(shape.dimensions(), column, size)});
   bordered.data = writer->Op(HloOpcode::kSelect, {counts, matrices.data, identity});
   return bordered;
 }
@@ -287,16 +293,19 @@ SizedValue WriteDot(const HloInstruction& instruction, SizedOperands operands, G
 }
 
 // As a product over the features of the input; its image is zero beyond its size, like the padding of a convolution.
-absl::StatusOr<SizedValue> WriteConvolution(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteConvolution(const HloInstruction& instruction, SizedOperands operands,
+                                            GraphWriter* writer) {
   const auto& attrs = instruction.attrs<ConvolutionAttrs>();
   const auto& labels = attrs.dim_labels;
   const bool grouped = attrs.feature_group_count != 1 || attrs.batch_group_count != 1;
   std::vector<SizedValue> sides = {*operands[0], *operands[1]};
-  const DynamicDimension feature{0, labels.input_feature_dimension()}, kernel_feature{0, labels.kernel_input_feature_dimension()};
+  const DynamicDimension feature{0, labels.input_feature_dimension()},
+      kernel_feature{0, labels.kernel_input_feature_dimension()};
   HloInstruction* features = sides[0].size(feature.dimension);
   if (features == nullptr) features = sides[1].size(kernel_feature.dimension);
-  const bool dynamic_groups = features != nullptr || sides[1].size(labels.kernel_output_feature_dimension()) != nullptr ||
-                              (attrs.batch_group_count != 1 && sides[0].size(labels.input_batch_dimension()) != nullptr);
+  const bool dynamic_groups =
+      features != nullptr || sides[1].size(labels.kernel_output_feature_dimension()) != nullptr ||
+      (attrs.batch_group_count != 1 && sides[0].size(labels.input_batch_dimension()) != nullptr);
   if (grouped && dynamic_groups) return NotWritten(instruction, "of groups of dynamic size is not supported");
   for (int64_t d : labels.kernel_spatial_dimensions()) {
     if (sides[1].size(d) != nullptr) return NotWritten(instruction, "with a window of dynamic size is not supported");
@@ -311,7 +320,8 @@ absl::StatusOr<SizedValue> WriteConvolution(const HloInstruction& instruction, S
   for (size_t i = 0; i < attrs.window.dimensions.size(); ++i) {
     const int64_t d = labels.input_spatial_dimensions()[i];
     if (sides[0].size(d) == nullptr) continue;
-    result.sizes[{0, labels.output_spatial_dimensions()[i]}] = WindowedSize(writer->SizeWithinBound(sides[0], d), attrs.window.dimensions[i], writer);
+    result.sizes[{0, labels.output_spatial_dimensions()[i]}] =
+        WindowedSize(writer->SizeWithinBound(sides[0], d), attrs.window.dimensions[i], writer);
   }
   return result;
 }
@@ -353,7 +363,8 @@ SizedValue WritePad(const HloInstruction& instruction, SizedOperands operands, G
     HloInstruction* size = writer->SizeWithinBound(*operands[0], d);
     HloInstruction* gaps = writer->Maximum(writer->Subtract(size, writer->S32(1)), writer->S32(0));
     HloInstruction* spread = writer->Add(size, writer->Multiply(gaps, writer->S32(padding[d].interior_padding)));
-    HloInstruction* total = writer->Add(spread, writer->S32(padding[d].edge_padding_low + padding[d].edge_padding_high));
+    HloInstruction* total =
+        writer->Add(spread, writer->S32(padding[d].edge_padding_low + padding[d].edge_padding_high));
     result.sizes[{0, d}] = writer->Maximum(total, writer->S32(0));
   }
   return result;
@@ -364,7 +375,8 @@ SizedValue WriteReverse(const HloInstruction& instruction, SizedOperands operand
   const std::vector<int64_t>& dimensions = instruction.attrs<ReverseAttrs>().dimensions;
   HloInstruction* data = writer->Copy(instruction, DataOf(operands));
   const std::vector<int64_t> bounds(data->shape().dimensions().begin(), data->shape().dimensions().end());
-  const bool moved = std::any_of(dimensions.begin(), dimensions.end(), [&](int64_t d) { return operands[0]->size(d) != nullptr; });
+  const bool moved =
+      std::any_of(dimensions.begin(), dimensions.end(), [&](int64_t d) { return operands[0]->size(d) != nullptr; });
   if (moved) {
     auto longer = std::make_unique<PadAttrs>();
     longer->padding.dimensions.resize(bounds.size());
@@ -372,7 +384,8 @@ SizedValue WriteReverse(const HloInstruction& instruction, SizedOperands operand
     for (int64_t d = 0; d < static_cast<int64_t>(bounds.size()); ++d) {
       const bool moves = Contains(dimensions, d) && operands[0]->size(d) != nullptr;
       if (moves) longer->padding.dimensions[d].edge_padding_high = bounds[d];
-      starts.push_back(moves ? writer->Subtract(writer->S32(bounds[d]), writer->SizeWithinBound(*operands[0], d)) : writer->S32(0));
+      starts.push_back(moves ? writer->Subtract(writer->S32(bounds[d]), writer->SizeWithinBound(*operands[0], d))
+                             : writer->S32(0));
     }
     data = writer->Op(HloOpcode::kPad, {data, writer->Zero(data->shape().element_type())}, std::move(longer));
     data = writer->DynamicSlice(data, starts, bounds);
@@ -380,7 +393,8 @@ SizedValue WriteReverse(const HloInstruction& instruction, SizedOperands operand
   return WithFlows(instruction, operands, data);
 }
 
-absl::StatusOr<SizedValue> WriteReshape(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteReshape(const HloInstruction& instruction, SizedOperands operands,
+                                        GraphWriter* writer) {
   const SizedValue& operand = *operands[0];
   const Shape& from = operand.data->shape();
   const Shape& to = instruction.shape();
@@ -512,7 +526,8 @@ absl::StatusOr<HloComputation*> PaddingLast(const HloInstruction& sort) {
   const int64_t count = comparator->num_parameters();
   const Shape pred = ShapeUtil::MakeScalarShape(PRED);
   HloInstruction* left = comparator->AddInstruction(HloInstruction::CreateParameter(count, pred, "left_is_padding"));
-  HloInstruction* right = comparator->AddInstruction(HloInstruction::CreateParameter(count + 1, pred, "right_is_padding"));
+  HloInstruction* right =
+      comparator->AddInstruction(HloInstruction::CreateParameter(count + 1, pred, "right_is_padding"));
   HloInstruction* differ = writer.Op(HloOpcode::kXor, {left, right});
   HloInstruction* before = writer.Op(HloOpcode::kSelect, {differ, right, comparator->root_instruction()});
   HILO_RETURN_IF_ERROR(writer.status());
@@ -543,7 +558,8 @@ absl::StatusOr<SizedValue> WriteSort(const HloInstruction& instruction, SizedOpe
 }
 
 // Updates that do not count go where no element is.
-absl::StatusOr<SizedValue> WriteScatter(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteScatter(const HloInstruction& instruction, SizedOperands operands,
+                                        GraphWriter* writer) {
   const auto& attrs = instruction.attrs<ScatterAttrs>();
   const size_t arrays = operands.size() / 2;
   SizedValue indices = *operands[arrays];
@@ -552,13 +568,16 @@ absl::StatusOr<SizedValue> WriteScatter(const HloInstruction& instruction, Sized
     int64_t next_window = 0, next_index = 0;
     for (int64_t d = 0; d < operands[i]->data->shape().rank(); ++d) {
       const bool in_window = Contains(attrs.update_window_dims, d);
-      while (in_window && (Contains(attrs.inserted_window_dims, next_window) || Contains(attrs.input_batching_dims, next_window))) ++next_window;
+      while (in_window &&
+             (Contains(attrs.inserted_window_dims, next_window) || Contains(attrs.input_batching_dims, next_window)))
+        ++next_window;
       if (!in_window && next_index == attrs.index_vector_dim) ++next_index;
       HloInstruction* size = operands[i]->size(d);
       if (size != nullptr && in_window) {
         // Harmless only where what is written beyond the size is padding.
         const SizedValue& target = *operands[i - arrays - 1];
-        const bool padding = target.size(next_window) != nullptr && target.data->shape().dimensions(next_window) == operands[i]->data->shape().dimensions(d);
+        const bool padding = target.size(next_window) != nullptr &&
+                             target.data->shape().dimensions(next_window) == operands[i]->data->shape().dimensions(d);
         if (!padding) return NotWritten(instruction, "with a window of dynamic size is not supported");
       } else if (size != nullptr) {
         indices.sizes.try_emplace({0, next_index}, size);
@@ -578,55 +597,37 @@ absl::StatusOr<SizedValue> WriteScatter(const HloInstruction& instruction, Sized
 }  // namespace
 
 absl::StatusOr<SizedValue> WriteStatic(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
-  const bool dynamic = std::any_of(operands.begin(), operands.end(), [](const SizedValue* operand) { return operand->is_dynamic(); });
+  const bool dynamic =
+      std::any_of(operands.begin(), operands.end(), [](const SizedValue* operand) { return operand->is_dynamic(); });
   switch (instruction.opcode()) {
     case HloOpcode::kGetDimensionSize: {
       const int64_t dimension = instruction.attrs<DimensionSizeAttrs>().dimensions[0];
       HloInstruction* size = operands[0]->size(dimension);
       return SizedValue{.data = size == nullptr ? writer->S32(operands[0]->data->shape().dimensions(dimension)) : size};
     }
-    case HloOpcode::kSetDimensionSize:
-      return WriteSetDimensionSize(instruction, operands);
-    case HloOpcode::kDynamicReshape:
-      return WriteDynamicReshape(instruction, operands, writer);
+    case HloOpcode::kSetDimensionSize: return WriteSetDimensionSize(instruction, operands);
+    case HloOpcode::kDynamicReshape: return WriteDynamicReshape(instruction, operands, writer);
     default:
       if (!dynamic) return SizedValue{.data = writer->Copy(instruction, DataOf(operands))};
   }
   switch (instruction.opcode()) {
-    case HloOpcode::kReduce:
-      return WriteReduce(instruction, operands, writer);
-    case HloOpcode::kReduceWindow:
-      return WriteReduceWindow(instruction, operands, writer);
-    case HloOpcode::kConvolution:
-      return WriteConvolution(instruction, operands, writer);
-    case HloOpcode::kDot:
-      return WriteDot(instruction, operands, writer);
-    case HloOpcode::kConcatenate:
-      return WriteConcatenate(instruction, operands, writer);
-    case HloOpcode::kPad:
-      return WritePad(instruction, operands, writer);
-    case HloOpcode::kReverse:
-      return WriteReverse(instruction, operands, writer);
-    case HloOpcode::kReshape:
-      return WriteReshape(instruction, operands, writer);
-    case HloOpcode::kDynamicSlice:
-      return WriteDynamicSlice(instruction, operands, writer);
-    case HloOpcode::kGather:
-      return WriteGather(instruction, operands, writer);
-    case HloOpcode::kDynamicUpdateSlice:
-      return WriteUpdate(instruction, operands, writer);
-    case HloOpcode::kSort:
-      return WriteSort(instruction, operands, writer);
-    case HloOpcode::kScatter:
-      return WriteScatter(instruction, operands, writer);
-    case HloOpcode::kSelectAndScatter:
-      return WriteSelectAndScatter(instruction, operands, writer);
-    case HloOpcode::kTopK:
-      return WriteTopK(instruction, operands, writer);
-    case HloOpcode::kCholesky:
-      return WriteCholesky(instruction, operands, writer);
-    case HloOpcode::kTriangularSolve:
-      return WriteTriangularSolve(instruction, operands, writer);
+    case HloOpcode::kReduce: return WriteReduce(instruction, operands, writer);
+    case HloOpcode::kReduceWindow: return WriteReduceWindow(instruction, operands, writer);
+    case HloOpcode::kConvolution: return WriteConvolution(instruction, operands, writer);
+    case HloOpcode::kDot: return WriteDot(instruction, operands, writer);
+    case HloOpcode::kConcatenate: return WriteConcatenate(instruction, operands, writer);
+    case HloOpcode::kPad: return WritePad(instruction, operands, writer);
+    case HloOpcode::kReverse: return WriteReverse(instruction, operands, writer);
+    case HloOpcode::kReshape: return WriteReshape(instruction, operands, writer);
+    case HloOpcode::kDynamicSlice: return WriteDynamicSlice(instruction, operands, writer);
+    case HloOpcode::kGather: return WriteGather(instruction, operands, writer);
+    case HloOpcode::kDynamicUpdateSlice: return WriteUpdate(instruction, operands, writer);
+    case HloOpcode::kSort: return WriteSort(instruction, operands, writer);
+    case HloOpcode::kScatter: return WriteScatter(instruction, operands, writer);
+    case HloOpcode::kSelectAndScatter: return WriteSelectAndScatter(instruction, operands, writer);
+    case HloOpcode::kTopK: return WriteTopK(instruction, operands, writer);
+    case HloOpcode::kCholesky: return WriteCholesky(instruction, operands, writer);
+    case HloOpcode::kTriangularSolve: return WriteTriangularSolve(instruction, operands, writer);
     case HloOpcode::kBroadcast:
     case HloOpcode::kTranspose:
     case HloOpcode::kSlice:

@@ -1,9 +1,9 @@
-// Batch normalisations in reductions and element-wise ops. All is computed in F32 (F64 if some operand is), and rounded once; the variance is
-// the mean of the squared distances from the mean, which unlike the difference of two large means is never negative.
+// Batch normalisations in reductions and element-wise ops. All is computed in F32 (F64 if some operand is), and rounded
+// once; the variance is the mean of the squared distances from the mean, which unlike the difference of two large means
+// is never negative.
+#include "base/status_macros.h"
 #include "hlo/ops/reduction/batch_norm_attributes.h"
 #include "hlo/passes/expand/expansions.h"
-
-#include "base/status_macros.h"
 
 namespace hilo {
 namespace {
@@ -12,7 +12,9 @@ namespace {
 class BatchNorm {
  public:
   BatchNorm(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands)
-      : builder_(builder), shape_(instruction.operand(0)->shape()), feature_(instruction.attrs<BatchNormAttrs>().feature_index) {
+      : builder_(builder),
+        shape_(instruction.operand(0)->shape()),
+        feature_(instruction.attrs<BatchNormAttrs>().feature_index) {
     for (const HloInstruction* operand : instruction.operands()) {
       if (operand->shape().element_type() == F64) type_ = F64;
     }
@@ -65,7 +67,8 @@ class BatchNorm {
 
 }  // namespace
 
-absl::StatusOr<XlaOp> ExpandBatchNormTraining(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> ExpandBatchNormTraining(const HloInstruction& instruction, XlaBuilder* builder,
+                                              absl::Span<const XlaOp> operands) {
   const BatchNorm norm(instruction, builder, operands);
   const XlaOp x = norm.operand(0), scale = norm.operand(1), offset = norm.operand(2);
   HILO_ASSIGN_OR_RETURN(const XlaOp mean, norm.Mean(x));
@@ -75,7 +78,8 @@ absl::StatusOr<XlaOp> ExpandBatchNormTraining(const HloInstruction& instruction,
   return Tuple(builder, {norm.Result(y), norm.Result(mean), norm.Result(variance)});
 }
 
-absl::StatusOr<XlaOp> ExpandBatchNormInference(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> ExpandBatchNormInference(const HloInstruction& instruction, XlaBuilder* builder,
+                                               absl::Span<const XlaOp> operands) {
   const BatchNorm norm(instruction, builder, operands);
   const XlaOp x = norm.operand(0), scale = norm.operand(1), offset = norm.operand(2);
   const XlaOp mean = norm.operand(3), variance = norm.operand(4);
@@ -83,7 +87,8 @@ absl::StatusOr<XlaOp> ExpandBatchNormInference(const HloInstruction& instruction
   return norm.Result(y);
 }
 
-absl::StatusOr<XlaOp> ExpandBatchNormGrad(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> ExpandBatchNormGrad(const HloInstruction& instruction, XlaBuilder* builder,
+                                          absl::Span<const XlaOp> operands) {
   const BatchNorm norm(instruction, builder, operands);
   const XlaOp x = norm.operand(0), scale = norm.operand(1), mean = norm.operand(2), variance = norm.operand(3);
   const XlaOp grad = norm.operand(4);

@@ -22,7 +22,8 @@ std::vector<const Shape*> OperandShapes(const HloInstruction& instruction) {
 
 }  // namespace
 
-absl::StatusOr<XlaOp> ExpandCustomCall(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> ExpandCustomCall(const HloInstruction& instruction, XlaBuilder* builder,
+                                       absl::Span<const XlaOp> operands) {
   const std::string& target = instruction.attrs<CustomCallAttrs>().custom_call_target;
   const Shape& shape = instruction.shape();
   switch (MeaningOfCustomCall(target)) {
@@ -30,14 +31,12 @@ absl::StatusOr<XlaOp> ExpandCustomCall(const HloInstruction& instruction, XlaBui
       HILO_RETURN_IF_ERROR(CheckForwards(target, OperandShapes(instruction), shape));
       if (operands.size() == 1 && ShapeUtil::Compatible(instruction.operand(0)->shape(), shape)) return operands[0];
       return Tuple(builder, shape.tuple_shapes_size() == 0 ? absl::Span<const XlaOp>() : operands);
-    case CustomCallMeaning::kAllocate:
-      return Zeros(shape, builder);
+    case CustomCallMeaning::kAllocate: return Zeros(shape, builder);
     case CustomCallMeaning::kTopK: {
       auto attributes = std::make_unique<TopKAttrs>(TopKAttributesOf(shape));
       return builder->AddOp(HloOpcode::kTopK, operands, std::move(attributes), {}, &shape);
     }
-    case CustomCallMeaning::kFunction:
-      break;
+    case CustomCallMeaning::kFunction: break;
   }
   return Unimplemented("custom-call: this platform cannot call functions such as ", target);
 }

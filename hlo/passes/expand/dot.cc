@@ -1,7 +1,7 @@
-// dot and ragged-dot of bf16, f16 and narrower floats => the same in f32 and its result rounded, which is what they mean.
-// dot of s8, u8 and narrower integers => the same in s8, if that has all their values, or s16 with sums of 32 bits, of which narrower results are the lowest.
-// Other dots => the dot of operands transposed to batch, free and contracting dimensions, each kind together.
-// Backends ask for either where what comes out is fast.
+// dot and ragged-dot of bf16, f16 and narrower floats => the same in f32 and its result rounded, which is what they
+// mean. dot of s8, u8 and narrower integers => the same in s8, if that has all their values, or s16 with sums of 32
+// bits, of which narrower results are the lowest. Other dots => the dot of operands transposed to batch, free and
+// contracting dimensions, each kind together. Backends ask for either where what comes out is fast.
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +11,9 @@
 namespace hilo {
 namespace {
 
-bool IsNarrowFloat(const Shape& shape) { return IsFloatingPointType(shape.element_type()) && PrimitiveTypeBitWidth(shape.element_type()) < 32; }
+bool IsNarrowFloat(const Shape& shape) {
+  return IsFloatingPointType(shape.element_type()) && PrimitiveTypeBitWidth(shape.element_type()) < 32;
+}
 
 absl::StatusOr<XlaOp> InF32(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
   Shape shape = instruction.shape();
@@ -22,21 +24,26 @@ absl::StatusOr<XlaOp> InF32(const HloInstruction& instruction, XlaBuilder* build
   return ConvertElementType(dot, instruction.shape().element_type());
 }
 
-absl::StatusOr<XlaOp> InS8OrS16(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> InS8OrS16(const HloInstruction& instruction, XlaBuilder* builder,
+                                absl::Span<const XlaOp> operands) {
   const auto fits_s8 = [&](int64_t side) { return instruction.operand(side)->shape().element_type() != U8; };
   const PrimitiveType type = fits_s8(0) && fits_s8(1) ? S8 : S16;
   Shape shape = instruction.shape();
   shape.set_element_type(S32);
-  const XlaOp dot = builder->AddOp(HloOpcode::kDot, {ConvertElementType(operands[0], type), ConvertElementType(operands[1], type)},
-                                   instruction.attributes()->Clone(), {}, &shape);
+  const XlaOp dot =
+      builder->AddOp(HloOpcode::kDot, {ConvertElementType(operands[0], type), ConvertElementType(operands[1], type)},
+                     instruction.attributes()->Clone(), {}, &shape);
   return ConvertElementType(dot, instruction.shape().element_type());
 }
 
 // The dimensions of `shape` that are in neither list.
-std::vector<int64_t> Free(const Shape& shape, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+std::vector<int64_t> Free(const Shape& shape, const std::vector<int64_t>& batch,
+                          const std::vector<int64_t>& contracting) {
   std::vector<int64_t> free;
   for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (std::find(batch.begin(), batch.end(), d) == batch.end() && std::find(contracting.begin(), contracting.end(), d) == contracting.end()) free.push_back(d);
+    if (std::find(batch.begin(), batch.end(), d) == batch.end() &&
+        std::find(contracting.begin(), contracting.end(), d) == contracting.end())
+      free.push_back(d);
   }
   return free;
 }
@@ -47,15 +54,19 @@ std::vector<int64_t> Count(int64_t first, size_t count) {
   return numbers;
 }
 
-absl::StatusOr<XlaOp> InOrder(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> InOrder(const HloInstruction& instruction, XlaBuilder* builder,
+                              absl::Span<const XlaOp> operands) {
   const DotAttrs& attrs = instruction.attrs<DotAttrs>();
   // Products are added up in the order of the rhs, which so may stay as it is.
   const size_t batch = attrs.lhs_batch_dims.size(), contracting = attrs.lhs_contracting_dims.size();
   std::vector<int64_t> order = Count(0, contracting);
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return attrs.rhs_contracting_dims[a] < attrs.rhs_contracting_dims[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return attrs.rhs_contracting_dims[a] < attrs.rhs_contracting_dims[b]; });
   std::vector<int64_t> lhs = attrs.lhs_batch_dims, rhs = attrs.rhs_batch_dims;
-  const std::vector<int64_t> lhs_free = Free(instruction.operand(0)->shape(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
-  const std::vector<int64_t> rhs_free = Free(instruction.operand(1)->shape(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  const std::vector<int64_t> lhs_free =
+      Free(instruction.operand(0)->shape(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
+  const std::vector<int64_t> rhs_free =
+      Free(instruction.operand(1)->shape(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
   lhs.insert(lhs.end(), lhs_free.begin(), lhs_free.end());
   for (int64_t i : order) {
     lhs.push_back(attrs.lhs_contracting_dims[i]);
@@ -66,19 +77,22 @@ absl::StatusOr<XlaOp> InOrder(const HloInstruction& instruction, XlaBuilder* bui
   ordered->lhs_batch_dims = ordered->rhs_batch_dims = Count(0, batch);
   ordered->lhs_contracting_dims = Count(static_cast<int64_t>(batch + lhs_free.size()), contracting);
   ordered->rhs_contracting_dims = Count(static_cast<int64_t>(batch), contracting);
-  return builder->AddOp(HloOpcode::kDot, {Transpose(operands[0], lhs), Transpose(operands[1], rhs)}, std::move(ordered), {}, &instruction.shape());
+  return builder->AddOp(HloOpcode::kDot, {Transpose(operands[0], lhs), Transpose(operands[1], rhs)}, std::move(ordered),
+                        {}, &instruction.shape());
 }
 
 }  // namespace
 
 bool IsDotOfSmallIntegers(const HloInstruction& dot) {
   const auto is_narrow = [](PrimitiveType type) { return IsIntegralType(type) && PrimitiveTypeBitWidth(type) <= 8; };
-  const PrimitiveType lhs = dot.operand(0)->shape().element_type(), rhs = dot.operand(1)->shape().element_type(), sum = dot.shape().element_type();
+  const PrimitiveType lhs = dot.operand(0)->shape().element_type(), rhs = dot.operand(1)->shape().element_type(),
+                      sum = dot.shape().element_type();
   if (!is_narrow(lhs) || !is_narrow(rhs) || !IsIntegralType(sum) || PrimitiveTypeBitWidth(sum) > 32) return false;
   return lhs != S8 || rhs != S8 || PrimitiveTypeBitWidth(sum) < 32;
 }
 
-absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder,
+                                absl::Span<const XlaOp> operands) {
   const bool narrow = IsNarrowFloat(instruction.operand(0)->shape()) && IsNarrowFloat(instruction.operand(1)->shape());
   if (narrow || instruction.opcode() != HloOpcode::kDot) return InF32(instruction, builder, operands);
   if (IsDotOfSmallIntegers(instruction)) return InS8OrS16(instruction, builder, operands);

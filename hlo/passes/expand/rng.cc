@@ -1,5 +1,5 @@
-// Random numbers of a distribution are made from the bits of Philox, whose counter is the process's random state: each use takes the blocks that
-// it needs, so no two uses meet, and one key does for all.
+// Random numbers of a distribution are made from the bits of Philox, whose counter is the process's random state: each
+// use takes the blocks that it needs, so no two uses meet, and one key does for all.
 #include <cmath>
 
 #include "base/math.h"
@@ -29,10 +29,12 @@ PrimitiveType ComputeType(PrimitiveType type) { return type == F64 ? F64 : F32; 
 XlaOp UnitFloats(XlaBuilder* builder, PrimitiveType type, int64_t count) {
   if (type == F64) {
     const XlaOp bits = FreshBits(builder, U64, count);
-    return ConvertElementType(ShiftRightLogical(bits, ConstantR0<uint64_t>(builder, 11)), F64) * Scalar(bits, F64, std::ldexp(1.0, -53));
+    return ConvertElementType(ShiftRightLogical(bits, ConstantR0<uint64_t>(builder, 11)), F64) *
+           Scalar(bits, F64, std::ldexp(1.0, -53));
   }
   const XlaOp bits = FreshBits(builder, U32, count);
-  return ConvertElementType(ShiftRightLogical(bits, ConstantR0<uint32_t>(builder, 8)), F32) * Scalar(bits, F32, std::ldexp(1.0, -24));
+  return ConvertElementType(ShiftRightLogical(bits, ConstantR0<uint32_t>(builder, 8)), F32) *
+         Scalar(bits, F32, std::ldexp(1.0, -24));
 }
 
 XlaOp UniformFloats(XlaBuilder* builder, XlaOp a, XlaOp b, PrimitiveType type, int64_t count) {
@@ -43,7 +45,8 @@ XlaOp UniformFloats(XlaBuilder* builder, XlaOp a, XlaOp b, PrimitiveType type, i
   return Select(Lt(result, b), result, Broadcast(a, {count}));  // it may have been rounded up to b
 }
 
-// Integers as a + floor(range * u), with a random fraction u of 32 more bits than the range has, so that all are as likely as can be.
+// Integers as a + floor(range * u), with a random fraction u of 32 more bits than the range has, so that all are as
+// likely as can be.
 XlaOp UniformIntegers(XlaBuilder* builder, XlaOp a, XlaOp b, PrimitiveType type, int64_t count) {
   const bool wide = PrimitiveTypeBitWidth(type) == 64;
   const XlaOp low = ConvertElementType(a, S64), range = BitcastConvertType(ConvertElementType(b, S64) - low, U64);
@@ -76,7 +79,8 @@ XlaOp NormalFloats(XlaBuilder* builder, XlaOp mu, XlaOp sigma, PrimitiveType typ
 
 }  // namespace
 
-absl::StatusOr<XlaOp> ExpandRng(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> ExpandRng(const HloInstruction& instruction, XlaBuilder* builder,
+                                absl::Span<const XlaOp> operands) {
   const Shape& shape = instruction.shape();
   const PrimitiveType type = shape.element_type();
   const int64_t count = ShapeUtil::ElementsIn(shape);
@@ -85,7 +89,8 @@ absl::StatusOr<XlaOp> ExpandRng(const HloInstruction& instruction, XlaBuilder* b
   if (instruction.attrs<RngAttrs>().distribution == RandomDistribution::kNormal) {
     return Reshape(NormalFloats(builder, a, b, type, count), shape.dimensions());
   }
-  const XlaOp flat = IsFloatingPointType(type) ? UniformFloats(builder, a, b, type, count) : UniformIntegers(builder, a, b, type, count);
+  const XlaOp flat = IsFloatingPointType(type) ? UniformFloats(builder, a, b, type, count)
+                                               : UniformIntegers(builder, a, b, type, count);
   return Reshape(flat, shape.dimensions());
 }
 

@@ -1,9 +1,11 @@
 // Random bits in 32-bit element-wise integer ops, one loop over 64-bit elements without any exchange between them:
 //
 //   Threefry gives two words a block: element b is the pair of block b.
-//   Philox gives four: element e is one of the two pairs of block e / 2. The two share all rounds but the half of the last that is theirs.
+//   Philox gives four: element e is one of the two pairs of block e / 2. The two share all rounds but the half of the
+//   last that is theirs.
 //
-// Arrays of narrower elements are the same memory seen as 32-bit words, cut and converted. The streams are XLA's (specification, RngBitGenerator).
+// Arrays of narrower elements are the same memory seen as 32-bit words, cut and converted. The streams are XLA's
+// (specification, RngBitGenerator).
 #include <algorithm>
 
 #include "base/math.h"
@@ -61,7 +63,8 @@ XlaOp Philox(Words low, Words high, Words key, XlaOp second) {
     k1 = k1 + U32Constant(k1, 0xBB67AE85);
   }
   const XlaOp factor = ConvertElementType(Select(second, x0, x2), U64);
-  const XlaOp multiplier = U64Constant(x0, kMultiplierB) + ConvertElementType(second, U64) * U64Constant(x0, kMultiplierA - kMultiplierB);
+  const XlaOp multiplier =
+      U64Constant(x0, kMultiplierB) + ConvertElementType(second, U64) * U64Constant(x0, kMultiplierA - kMultiplierB);
   const Words product = Split(factor * multiplier);
   return Join(product.high ^ Select(second, x3 ^ k1, x1 ^ k0), product.low);
 }
@@ -74,7 +77,8 @@ struct Bits {
 Bits ThreeFryBits(XlaBuilder* builder, XlaOp state, int64_t count) {
   const XlaOp key = StateWord(state, 0), counter = StateWord(state, 1);
   const XlaOp counters = counter + Iota(builder, U64, count);
-  return {ThreeFry(Split(counters), Split(key)), state + ConstantR1<uint64_t>(builder, {0, static_cast<uint64_t>(count)})};
+  return {ThreeFry(Split(counters), Split(key)),
+          state + ConstantR1<uint64_t>(builder, {0, static_cast<uint64_t>(count)})};
 }
 
 Bits PhiloxBits(XlaBuilder* builder, XlaOp state, bool has_high, int64_t count) {
@@ -130,27 +134,22 @@ Bits PhiloxWords(XlaBuilder* builder, XlaOp state, bool has_high, absl::Span<con
 
 PrimitiveType UnsignedTypeOf(int bits) {
   switch (bits) {
-    case 1:
-      return U1;
-    case 2:
-      return U2;
-    case 4:
-      return U4;
-    case 8:
-      return U8;
-    case 16:
-      return U16;
-    case 32:
-      return U32;
-    default:
-      return U64;
+    case 1: return U1;
+    case 2: return U2;
+    case 4: return U4;
+    case 8: return U8;
+    case 16: return U16;
+    case 32: return U32;
+    default: return U64;
   }
 }
 
 }  // namespace
 
-absl::StatusOr<XlaOp> ExpandRngBitGenerator(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
-  const bool three_fry = instruction.attrs<RngBitGeneratorAttrs>().algorithm == RandomAlgorithm::kThreeFry;  // the default is Philox
+absl::StatusOr<XlaOp> ExpandRngBitGenerator(const HloInstruction& instruction, XlaBuilder* builder,
+                                            absl::Span<const XlaOp> operands) {
+  const bool three_fry =
+      instruction.attrs<RngBitGeneratorAttrs>().algorithm == RandomAlgorithm::kThreeFry;  // the default is Philox
   const bool has_high = instruction.operand(0)->shape().dimensions(0) == 3;
   const Shape& data = instruction.shape().tuple_shapes(1);
   const PrimitiveType type = data.element_type();
@@ -161,7 +160,8 @@ absl::StatusOr<XlaOp> ExpandRngBitGenerator(const HloInstruction& instruction, X
     bits = three_fry ? ThreeFryBits(builder, state, count) : PhiloxBits(builder, state, has_high, count);
     bits.elements = Reshape(bits.elements, data.dimensions());
   } else {
-    bits = three_fry ? ThreeFryWords(builder, state, data.dimensions()) : PhiloxWords(builder, state, has_high, data.dimensions());
+    bits = three_fry ? ThreeFryWords(builder, state, data.dimensions())
+                     : PhiloxWords(builder, state, has_high, data.dimensions());
   }
   const XlaOp narrow = ConvertElementType(bits.elements, UnsignedTypeOf(PrimitiveTypeBitWidth(type)));
   return Tuple(builder, {bits.state, BitcastConvertType(narrow, type)});

@@ -1,7 +1,8 @@
-// scaled-dot(a, b, s, t) => dot(a * blocks(s), b * blocks(t)); blocks repeats each scale over its block of equal elements.
+// scaled-dot(a, b, s, t) => dot(a * blocks(s), b * blocks(t)); blocks repeats each scale over its block of equal
+// elements.
 #include "base/status_macros.h"
-#include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/linalg/scaled_type.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
 namespace hilo {
@@ -23,10 +24,12 @@ XlaOp Scaled(const Shape& shape, XlaOp operand, const Shape& scale_shape, XlaOp 
 
 }  // namespace
 
-absl::StatusOr<XlaOp> ExpandScaledDot(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> ExpandScaledDot(const HloInstruction& instruction, XlaBuilder* builder,
+                                      absl::Span<const XlaOp> operands) {
   std::vector<XlaOp> scaled;
   for (int64_t i = 0; i < 2; ++i) {
-    scaled.push_back(Scaled(instruction.operand(i)->shape(), operands[i], instruction.operand(i + 2)->shape(), operands[i + 2]));
+    scaled.push_back(
+        Scaled(instruction.operand(i)->shape(), operands[i], instruction.operand(i + 2)->shape(), operands[i + 2]));
   }
   return builder->AddOp(HloOpcode::kDot, scaled, instruction.attributes()->Clone(), {}, &instruction.shape());
 }

@@ -1,6 +1,7 @@
 // scan => while: the state is the step, the carries, the outputs so far, and the inputs.
 //
-//   r = (f32[5], f32[]) scan(x, i), to_apply=f   =>   w = (s64[], f32[], f32[5], f32[5]) while((0, i, zeros, x)), condition={step < 5},
+//   r = (f32[5], f32[]) scan(x, i), to_apply=f   =>   w = (s64[], f32[], f32[5], f32[5]) while((0, i, zeros, x)),
+//   condition={step < 5},
 //                                                         body={f(x[step], carry), the output updated at step}
 #include "base/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
@@ -53,7 +54,8 @@ absl::StatusOr<XlaComputation> Body(const State& state, const XlaComputation& to
     const Shape& shape = state.shape.tuple_shapes(first_output + i);
     std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
     sizes[state.dimension] = 1;
-    next.push_back(DynamicUpdateSlice(GetTupleElement(all, first_output + i), Reshape(part(i), sizes), Starts(state, at, shape)));
+    next.push_back(
+        DynamicUpdateSlice(GetTupleElement(all, first_output + i), Reshape(part(i), sizes), Starts(state, at, shape)));
   }
   for (int64_t i = 0; i < state.inputs; ++i) next.push_back(GetTupleElement(all, first_input + i));
   return b.Build(Tuple(&b, next));
@@ -61,13 +63,18 @@ absl::StatusOr<XlaComputation> Body(const State& state, const XlaComputation& to
 
 }  // namespace
 
-absl::StatusOr<XlaOp> ExpandScan(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> ExpandScan(const HloInstruction& instruction, XlaBuilder* builder,
+                                 absl::Span<const XlaOp> operands) {
   const ScanAttrs& attrs = instruction.attrs<ScanAttrs>();
   const Shape& result = instruction.shape();
   const bool tuple = result.IsTuple();
-  const absl::Span<const Shape> results = tuple ? absl::MakeConstSpan(result.tuple_shapes()) : absl::MakeConstSpan(&result, 1);
-  State state{.carries = attrs.num_carries, .outputs = static_cast<int64_t>(results.size()) - attrs.num_carries,
-              .inputs = instruction.operand_count() - attrs.num_carries, .dimension = attrs.dimensions[0], .is_reverse = attrs.is_reverse};
+  const absl::Span<const Shape> results =
+      tuple ? absl::MakeConstSpan(result.tuple_shapes()) : absl::MakeConstSpan(&result, 1);
+  State state{.carries = attrs.num_carries,
+              .outputs = static_cast<int64_t>(results.size()) - attrs.num_carries,
+              .inputs = instruction.operand_count() - attrs.num_carries,
+              .dimension = attrs.dimensions[0],
+              .is_reverse = attrs.is_reverse};
   state.length = instruction.operand(0)->shape().dimensions(state.dimension);
 
   std::vector<Shape> shapes = {ShapeUtil::MakeScalarShape(S64)};
@@ -78,7 +85,8 @@ absl::StatusOr<XlaOp> ExpandScan(const HloInstruction& instruction, XlaBuilder* 
   };
   for (int64_t i = 0; i < state.carries; ++i) add(results[state.outputs + i], operands[state.inputs + i]);
   for (int64_t i = 0; i < state.outputs; ++i) {
-    add(results[i], Broadcast(ConstantLiteral(builder, LiteralUtil::Zero(results[i].element_type())), results[i].dimensions()));
+    add(results[i],
+        Broadcast(ConstantLiteral(builder, LiteralUtil::Zero(results[i].element_type())), results[i].dimensions()));
   }
   for (int64_t i = 0; i < state.inputs; ++i) add(instruction.operand(i)->shape(), operands[i]);
   for (Shape& shape : shapes) ShapeUtil::ClearLayouts(&shape);

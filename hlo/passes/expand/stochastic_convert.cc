@@ -13,9 +13,10 @@ XlaOp Bound(XlaOp like, PrimitiveType integer, PrimitiveType type, bool highest)
 
 }  // namespace
 
-// Rounds the absolute value up where the fraction, as a number of as many bits as the random one has, is above that; then the sign returns. Floats
-// of fewer than 32 bits are widened first.
-absl::StatusOr<XlaOp> ExpandStochasticConvert(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+// Rounds the absolute value up where the fraction, as a number of as many bits as the random one has, is above that;
+// then the sign returns. Floats of fewer than 32 bits are widened first.
+absl::StatusOr<XlaOp> ExpandStochasticConvert(const HloInstruction& instruction, XlaBuilder* builder,
+                                              absl::Span<const XlaOp> operands) {
   const PrimitiveType from = instruction.operand(0)->shape().element_type(), to = instruction.shape().element_type();
   const PrimitiveType random_type = instruction.operand(1)->shape().element_type();
   const PrimitiveType type = from == F64 ? F64 : F32, wide_random = from == F64 ? U64 : U32;

@@ -5,7 +5,8 @@
 namespace hilo {
 
 // Sorts each row together with the numbers of its elements, and keeps the first k.
-absl::StatusOr<XlaOp> ExpandTopK(const HloInstruction& instruction, XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+absl::StatusOr<XlaOp> ExpandTopK(const HloInstruction& instruction, XlaBuilder* builder,
+                                 absl::Span<const XlaOp> operands) {
   const auto& attributes = instruction.attrs<TopKAttrs>();
   const Shape& shape = instruction.operand(0)->shape();
   const int64_t last = shape.rank() - 1;

@@ -1,5 +1,5 @@
-// One exchange for several small ones: all-reduces that wait for equally many others are not waiting for each other, and those of them that add up parts in
-// the same groups become one of several arrays.
+// One exchange for several small ones: all-reduces that wait for equally many others are not waiting for each other,
+// and those of them that add up parts in the same groups become one of several arrays.
 //
 //   a = f32[4] all-reduce(x)          c = (f32[4], f32[8]) all-reduce(x, y)
 //   b = f32[8] all-reduce(y)    =>    a = f32[4] get-tuple-element(c), index=0 ...
@@ -24,13 +24,19 @@ constexpr int64_t kMostBytes = 256 << 10;
 
 // What those have alike that can be combined; nothing of what stays alone.
 std::optional<std::string> KindOf(const HloInstruction& op) {
-  if (op.opcode() != HloOpcode::kAllReduce || op.operand_count() != 1 || !op.shape().IsArray() || !op.shape().is_static()) return std::nullopt;
-  if (!op.control_predecessors().empty() || !op.control_successors().empty() || ShapeUtil::ByteSizeOf(op.shape()) > kMostBytes) return std::nullopt;
+  if (op.opcode() != HloOpcode::kAllReduce || op.operand_count() != 1 || !op.shape().IsArray() ||
+      !op.shape().is_static())
+    return std::nullopt;
+  if (!op.control_predecessors().empty() || !op.control_successors().empty() ||
+      ShapeUtil::ByteSizeOf(op.shape()) > kMostBytes)
+    return std::nullopt;
   const HloComputation& combiner = *op.called_computation();
   const HloInstruction& root = *combiner.root_instruction();
-  if (combiner.instruction_count() != 3 || root.operand_count() != 2 || root.operand(0) == root.operand(1)) return std::nullopt;
+  if (combiner.instruction_count() != 3 || root.operand_count() != 2 || root.operand(0) == root.operand(1))
+    return std::nullopt;
   const AllReduceAttrs& attrs = op.attrs<AllReduceAttrs>();
-  return absl::StrCat(HloOpcodeString(root.opcode()), " ", PrimitiveTypeName(op.shape().element_type()), " ", attrs.channel_id.has_value(), " ", attrs.use_global_device_ids, " ",
+  return absl::StrCat(HloOpcodeString(root.opcode()), " ", PrimitiveTypeName(op.shape().element_type()), " ",
+                      attrs.channel_id.has_value(), " ", attrs.use_global_device_ids, " ",
                       FieldToText(attrs.replica_groups));
 }
 
@@ -42,11 +48,13 @@ absl::Status Combine(const std::vector<HloInstruction*>& ops) {
     operands.push_back(op->mutable_operand(0));
     shapes.push_back(op->shape());
   }
-  HloInstruction* combined = computation->AddInstruction(ops[0]->CloneWithNewOperands(Shape(shapes), operands), ops[0]->name());
+  HloInstruction* combined =
+      computation->AddInstruction(ops[0]->CloneWithNewOperands(Shape(shapes), operands), ops[0]->name());
   for (size_t i = 0; i < ops.size(); ++i) {
     auto attributes = std::make_unique<GetTupleElementAttrs>();
     attributes->index = static_cast<int64_t>(i);
-    HILO_ASSIGN_OR_RETURN(HloInstruction * element, computation->AddOp(HloOpcode::kGetTupleElement, {combined}, std::move(attributes)));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * element,
+                          computation->AddOp(HloOpcode::kGetTupleElement, {combined}, std::move(attributes)));
     HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(ops[i], element));
     HILO_RETURN_IF_ERROR(computation->RemoveInstruction(ops[i]));
   }
@@ -56,7 +64,8 @@ absl::Status Combine(const std::vector<HloInstruction*>& ops) {
 }  // namespace
 
 absl::StatusOr<bool> CombineAllReduces(HloComputation* computation) {
-  absl::flat_hash_map<const HloInstruction*, int64_t> waits;  // all-reduces one after the other, up to and with this one
+  absl::flat_hash_map<const HloInstruction*, int64_t>
+      waits;  // all-reduces one after the other, up to and with this one
   std::map<std::pair<int64_t, std::string>, std::vector<HloInstruction*>> alike;
   for (HloInstruction* op : computation->MakePostOrder()) {
     int64_t waited = 0;

@@ -1,16 +1,19 @@
 // Loops and branches on tiles.
 //
-// The state of a loop is cut as its body leaves it. What that is, is found by trying: a copy of the body is divided with the state cut as the loop gets it at
-// first, and if an element of the result is not cut as the element of the state, the next copy takes it otherwise:
+// The state of a loop is cut as its body leaves it. What that is, is found by trying: a copy of the body is divided
+// with the state cut as the loop gets it at first, and if an element of the result is not cut as the element of the
+// state, the next copy takes it otherwise:
 //
 //   c = f32[8,4] whole, x = f32[8,4] cut:   while (c, x) { c' = add(c, x) }    first try:   c whole, c' cut
 //                                                                              second try:  c cut, c' cut
 //
-// An element that the body leaves whole stays so. So does one that passes through unchanged while the body needs all of it: it is gathered once, before the
-// loop. Whatever the state is cut like, the last copy brings its result to it, so the number of tries only matters for the time of a round.
+// An element that the body leaves whole stays so. So does one that passes through unchanged while the body needs all of
+// it: it is gathered once, before the loop. Whatever the state is cut like, the last copy brings its result to it, so
+// the number of tries only matters for the time of a round.
 //
-// All partitions do the same number of rounds, as the condition is computed of values that all of them have, or have added up together. Where it is not, as
-// where the state is local to a manual computation, the loop is left alone; and likewise branches.
+// All partitions do the same number of rounds, as the condition is computed of values that all of them have, or have
+// added up together. Where it is not, as where the state is local to a manual computation, the loop is left alone; and
+// likewise branches.
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
@@ -19,7 +22,8 @@
 namespace hilo {
 namespace {
 
-// Loops within loops, copies of a body, and instructions of all copies of a program up to which loops are divided: a loop in a loop is tried in each try.
+// Loops within loops, copies of a body, and instructions of all copies of a program up to which loops are divided: a
+// loop in a loop is tried in each try.
 constexpr int kDeepest = 8;
 constexpr int kMostTries = 8;
 constexpr int64_t kMostTried = 500000;
@@ -29,7 +33,8 @@ TileAssignment CutOf(const DividedValue& value) { return value.tile != nullptr ?
 bool IsLocal(const std::shared_ptr<DividedValue>& leaf) { return leaf->is_local; }
 
 bool IsCut(const DividedValue& value) {
-  return value.tile != nullptr || absl::c_any_of(value.elements, [](const auto& element) { return element->tile != nullptr; });
+  return value.tile != nullptr ||
+         absl::c_any_of(value.elements, [](const auto& element) { return element->tile != nullptr; });
 }
 
 // How the leaves of a loop's state are cut, try by try.
@@ -40,8 +45,8 @@ class StateCuts {
   }
   const std::vector<TileAssignment>& tiles() const { return tiles_; }
 
-  // False if the state may stay as it is. What begins to be cut waits until the rest has come to an end, as it is cut as that is; and arrays that the rounds
-  // are written into wait for what is written.
+  // False if the state may stay as it is. What begins to be cut waits until the rest has come to an end, as it is cut
+  // as that is; and arrays that the rounds are written into wait for what is written.
   bool Change(const HloInstruction& root, const Leaves& before, const Leaves& after, const Leaves& tested) {
     bool changed = false;
     for (size_t i = 0; i < tiles_.size(); ++i) {
@@ -66,8 +71,11 @@ class StateCuts {
     for (const bool written : {false, true}) {
       if (changed) return true;
       for (size_t i = 0; i < tiles_.size(); ++i) {
-        const bool is_written = root.opcode() == HloOpcode::kTuple && root.operand(static_cast<int64_t>(i))->opcode() == HloOpcode::kDynamicUpdateSlice;
-        if (is_written != written || !tiles_[i].IsWhole() || stays_whole_[i] || after[i]->whole != nullptr || after[i]->tile == nullptr) continue;
+        const bool is_written = root.opcode() == HloOpcode::kTuple &&
+                                root.operand(static_cast<int64_t>(i))->opcode() == HloOpcode::kDynamicUpdateSlice;
+        if (is_written != written || !tiles_[i].IsWhole() || stays_whole_[i] || after[i]->whole != nullptr ||
+            after[i]->tile == nullptr)
+          continue;
         tiles_[i] = CutOf(*after[i]);
         changed = true;
       }
@@ -84,7 +92,8 @@ class StateCuts {
 }  // namespace
 
 bool Divider::DiffersAmongPartitions(const HloInstruction& control_flow) {
-  std::vector<const HloComputation*> reached(control_flow.called_computations().begin(), control_flow.called_computations().end());
+  std::vector<const HloComputation*> reached(control_flow.called_computations().begin(),
+                                             control_flow.called_computations().end());
   absl::flat_hash_set<const HloComputation*> seen(reached.begin(), reached.end());
   while (!reached.empty()) {
     const HloComputation* here = reached.back();
@@ -99,7 +108,8 @@ bool Divider::DiffersAmongPartitions(const HloInstruction& control_flow) {
   return false;
 }
 
-absl::StatusOr<Divider::Body> Divider::Divide(const HloComputation& computation, const std::vector<TileAssignment>& tiles, int depth) {
+absl::StatusOr<Divider::Body> Divider::Divide(const HloComputation& computation,
+                                              const std::vector<TileAssignment>& tiles, int depth) {
   HloComputation* copy = computation.parent()->CloneComputation(computation, "divided");
   InlineCalls(copy);
   tried_ += copy->instruction_count();
@@ -113,7 +123,8 @@ absl::StatusOr<Divider::Body> Divider::Divide(const HloComputation& computation,
 
 absl::StatusOr<HloComputation*> Divider::Finish(const Body& body, const std::vector<TileAssignment>& tiles) {
   HloComputation* computation = body.walk->computation();
-  HILO_ASSIGN_OR_RETURN(HloInstruction * root, body.walk->Pack(body.result, tiles, computation->root_instruction()->shape().IsTuple()));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * root,
+                        body.walk->Pack(body.result, tiles, computation->root_instruction()->shape().IsTuple()));
   HILO_RETURN_IF_ERROR(computation->set_root_instruction(root, true));
   HILO_RETURN_IF_ERROR(RemoveReplaced(*body.walk, body.visited));
   return computation;
@@ -121,12 +132,14 @@ absl::StatusOr<HloComputation*> Divider::Finish(const Body& body, const std::vec
 
 bool Divider::MayDivide(const TileWalk& walk, const HloInstruction& instruction, int depth) const {
   if (instruction.opcode() != HloOpcode::kWhile && instruction.opcode() != HloOpcode::kConditional) return false;
-  if (depth >= kDeepest || !instruction.control_predecessors().empty() || !instruction.control_successors().empty()) return false;
+  if (depth >= kDeepest || !instruction.control_predecessors().empty() || !instruction.control_successors().empty())
+    return false;
   const auto any = [&](bool (*is)(const DividedValue&)) {
     return absl::c_any_of(instruction.operands(), [&](const HloInstruction* operand) { return is(walk.Get(operand)); });
   };
   if (any([](const DividedValue& value) { return value.is_local; })) return false;
-  return any(IsCut) || absl::c_any_of(instruction.called_computations(), [](const HloComputation* called) { return HasShardingMarks(*called); });
+  return any(IsCut) || absl::c_any_of(instruction.called_computations(),
+                                      [](const HloComputation* called) { return HasShardingMarks(*called); });
 }
 
 absl::StatusOr<bool> Divider::VisitLoop(TileWalk* walk, HloInstruction* loop, int depth) {
@@ -139,11 +152,14 @@ absl::StatusOr<bool> Divider::VisitLoop(TileWalk* walk, HloInstruction* loop, in
     HILO_ASSIGN_OR_RETURN(const Body divided, Divide(body, state.tiles(), depth + 1));
     HILO_ASSIGN_OR_RETURN(const Body test, Divide(condition, state.tiles(), depth + 1));
     if (absl::c_any_of(divided.result, IsLocal) || IsLocal(test.result[0])) return false;
-    if (tries < kMostTries && state.Change(*divided.walk->computation()->root_instruction(), divided.parameter, divided.result, test.parameter)) continue;
+    if (tries < kMostTries && state.Change(*divided.walk->computation()->root_instruction(), divided.parameter,
+                                           divided.result, test.parameter))
+      continue;
     HILO_ASSIGN_OR_RETURN(HloComputation * new_body, Finish(divided, state.tiles()));
     HILO_ASSIGN_OR_RETURN(HloComputation * new_condition, Finish(test, {TileAssignment()}));
     HILO_ASSIGN_OR_RETURN(HloInstruction * operand, walk->Pack(first, state.tiles(), loop->shape().IsTuple()));
-    HloInstruction* value = walk->computation()->AddInstruction(loop->CloneWithNewOperands(operand->shape(), {operand}), loop->name());
+    HloInstruction* value =
+        walk->computation()->AddInstruction(loop->CloneWithNewOperands(operand->shape(), {operand}), loop->name());
     value->set_called_computation(0, new_condition);
     value->set_called_computation(1, new_body);
     walk->TakeNotes(*divided.walk);
@@ -161,7 +177,8 @@ absl::StatusOr<bool> Divider::VisitBranches(TileWalk* walk, HloInstruction* cond
     HILO_ASSIGN_OR_RETURN(const Leaves leaves, walk->LeavesOf(conditional->operand(i)));
     std::vector<TileAssignment> tiles;
     for (const auto& leaf : leaves) tiles.push_back(CutOf(*leaf));
-    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), walk->Pack(leaves, tiles, conditional->operand(i)->shape().IsTuple()));
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(),
+                          walk->Pack(leaves, tiles, conditional->operand(i)->shape().IsTuple()));
     HILO_ASSIGN_OR_RETURN(branches.emplace_back(), Divide(*conditional->called_computation(i - 1), tiles, depth + 1));
     if (absl::c_any_of(branches.back().result, IsLocal)) return false;
   }
@@ -179,8 +196,8 @@ absl::StatusOr<bool> Divider::VisitBranches(TileWalk* walk, HloInstruction* cond
     HILO_ASSIGN_OR_RETURN(finished.emplace_back(), Finish(branch, tiles));
     walk->TakeNotes(*branch.walk);
   }
-  HloInstruction* value =
-      walk->computation()->AddInstruction(conditional->CloneWithNewOperands(finished[0]->root_instruction()->shape(), operands), conditional->name());
+  HloInstruction* value = walk->computation()->AddInstruction(
+      conditional->CloneWithNewOperands(finished[0]->root_instruction()->shape(), operands), conditional->name());
   for (size_t i = 0; i < finished.size(); ++i) value->set_called_computation(static_cast<int64_t>(i), finished[i]);
   HILO_RETURN_IF_ERROR(walk->SetDivided(conditional, value, tiles));
   return true;

@@ -1,5 +1,5 @@
-// A call with effects that only one device shall make, such as of a Python function: it makes it, in a branch that the others do not take, and sends
-// them the results.
+// A call with effects that only one device shall make, such as of a Python function: it makes it, in a branch that the
+// others do not take, and sends them the results.
 #include <algorithm>
 #include <numeric>
 
@@ -33,7 +33,8 @@ absl::StatusOr<HloComputation*> Caller(const HloInstruction& call, const Shape& 
   for (int64_t i = 0; i < call.operand_count(); ++i) {
     HILO_ASSIGN_OR_RETURN(elements.emplace_back(), ElementOf(parameter, i));
   }
-  HILO_RETURN_IF_ERROR(computation->set_root_instruction(computation->AddInstruction(call.CloneWithNewOperands(call.shape(), elements), call.name()), true));
+  HILO_RETURN_IF_ERROR(computation->set_root_instruction(
+      computation->AddInstruction(call.CloneWithNewOperands(call.shape(), elements), call.name()), true));
   return computation;
 }
 
@@ -49,7 +50,8 @@ absl::StatusOr<HloComputation*> NonCaller(const HloInstruction& call, const Shap
     }
     HloInstruction* zero = computation->AddConstant(LiteralUtil::Zero(leaf.shape->element_type()));
     const Shape shape = ShapeUtil::MakeShape(leaf.shape->element_type(), leaf.shape->dimensions());
-    HILO_ASSIGN_OR_RETURN(values.emplace_back(), computation->AddOp(HloOpcode::kBroadcast, {zero}, std::make_unique<BroadcastAttrs>(), {}, &shape));
+    HILO_ASSIGN_OR_RETURN(values.emplace_back(), computation->AddOp(HloOpcode::kBroadcast, {zero},
+                                                                    std::make_unique<BroadcastAttrs>(), {}, &shape));
   }
   HloInstruction* root = values[0];
   if (call.shape().IsTuple()) {
@@ -62,7 +64,8 @@ absl::StatusOr<HloComputation*> NonCaller(const HloInstruction& call, const Shap
 }  // namespace
 
 absl::Status Divider::VisitOnOneDevice(TileWalk* walk, HloInstruction* call, int64_t device) {
-  const bool is_local = absl::c_any_of(call->operands(), [&](const HloInstruction* operand) { return walk->Get(operand).is_local; });
+  const bool is_local =
+      absl::c_any_of(call->operands(), [&](const HloInstruction* operand) { return walk->Get(operand).is_local; });
   const bool has_order = !call->control_predecessors().empty() || !call->control_successors().empty();
   if (is_local || has_order || device < 0 || device >= partitions_) return walk->Visit(call);
   HloComputation* computation = walk->computation();
@@ -75,8 +78,10 @@ absl::Status Divider::VisitOnOneDevice(TileWalk* walk, HloInstruction* call, int
   HILO_ASSIGN_OR_RETURN(HloComputation * non_caller, NonCaller(*call, packed->shape()));
   HILO_ASSIGN_OR_RETURN(HloInstruction * here, computation->AddOp(HloOpcode::kPartitionId, {}));
   HloInstruction* there = computation->AddConstant(LiteralUtil::CreateR0<uint32_t>(static_cast<uint32_t>(device)));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * is_here, computation->AddOp(HloOpcode::kCompare, {here, there}, std::make_unique<CompareAttrs>()));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * made, computation->AddOp(HloOpcode::kConditional, {is_here, packed, packed}, nullptr, {caller, non_caller}));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * is_here,
+                        computation->AddOp(HloOpcode::kCompare, {here, there}, std::make_unique<CompareAttrs>()));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * made, computation->AddOp(HloOpcode::kConditional, {is_here, packed, packed},
+                                                                  nullptr, {caller, non_caller}));
   std::vector<int64_t> group(partitions_);
   std::iota(group.begin(), group.end(), 0);
   std::rotate(group.begin(), group.begin() + device, group.end());

@@ -32,7 +32,8 @@ bool Divider::InlineCalls(HloComputation* computation) {
   return changed;
 }
 
-absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter, const std::vector<TileAssignment>& tiles) {
+absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter,
+                                   const std::vector<TileAssignment>& tiles) {
   HloComputation* computation = parameter->parent();
   if (absl::c_all_of(tiles, [](const TileAssignment& one) { return one.IsWhole() && !one.reduction.has_value(); })) {
     walk->Set(parameter, {.whole = parameter});
@@ -55,7 +56,8 @@ absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter, co
     walk->SetAlias(parameter, copy);
     return absl::OkStatus();
   }
-  // The elements are read anew; whoever reads them now gets these, and whoever takes the tuple, one that is made of them.
+  // The elements are read anew; whoever reads them now gets these, and whoever takes the tuple, one that is made of
+  // them.
   for (size_t i = 0; i < tiles.size(); ++i) {
     HILO_ASSIGN_OR_RETURN(*parameter->mutable_shape()->mutable_tuple_shapes(static_cast<int64_t>(i)),
                           TileShape(parameter->shape().tuple_shapes(static_cast<int64_t>(i)), tiles[i]));
@@ -91,15 +93,18 @@ absl::Status Divider::Visit(TileWalk* walk, HloInstruction* instruction, int dep
   }
   if (IsShardingMark(*instruction)) return VisitMark(walk, instruction);
   if (CutsOrJoins(*instruction)) return VisitEdge(walk, instruction);
-  if (const std::optional<int64_t> device = OnlyDeviceOf(*instruction); device.has_value()) return VisitOnOneDevice(walk, instruction, *device);
+  if (const std::optional<int64_t> device = OnlyDeviceOf(*instruction); device.has_value())
+    return VisitOnOneDevice(walk, instruction, *device);
   if (instruction->opcode() == HloOpcode::kOptimizationBarrier) return VisitBarrier(walk, instruction);
   if (MayDivide(*walk, *instruction, depth)) {
-    HILO_ASSIGN_OR_RETURN(const bool divided,
-                          instruction->opcode() == HloOpcode::kWhile ? VisitLoop(walk, instruction, depth) : VisitBranches(walk, instruction, depth));
+    HILO_ASSIGN_OR_RETURN(const bool divided, instruction->opcode() == HloOpcode::kWhile
+                                                  ? VisitLoop(walk, instruction, depth)
+                                                  : VisitBranches(walk, instruction, depth));
     if (divided) return absl::OkStatus();
   }
   HILO_RETURN_IF_ERROR(walk->Visit(instruction));
-  if (HasTrait(instruction->opcode(), kControlFlow) && DiffersAmongPartitions(*instruction)) walk->SetLocal(instruction);
+  if (HasTrait(instruction->opcode(), kControlFlow) && DiffersAmongPartitions(*instruction))
+    walk->SetLocal(instruction);
   return absl::OkStatus();
 }
 
@@ -109,7 +114,9 @@ absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   walk->SetAlias(mark, mark->operand(0));
   const DividedValue& value = walk->Get(mark->operand(0));
   if (!mark->shape().IsArray()) return absl::OkStatus();
-  if (AsksHowItIsCut(*mark)) walk->Note(mark->attrs<CustomCallAttrs>().backend_config.text, value.tile != nullptr ? value.tiles : TileAssignment());
+  if (AsksHowItIsCut(*mark))
+    walk->Note(mark->attrs<CustomCallAttrs>().backend_config.text,
+               value.tile != nullptr ? value.tiles : TileAssignment());
   if (!SaysHowToCut(*mark) || value.is_local) return absl::OkStatus();
   const absl::string_view sharding = ShardingOf(*mark);
   const std::vector<bool> open = OpenDimensions(*mark, mark->shape().rank());

@@ -1,4 +1,5 @@
-// Divides computations among partitions: a walk over the instructions (tile_walk.h) that knows marks of shardings, manual computations, loops and branches.
+// Divides computations among partitions: a walk over the instructions (tile_walk.h) that knows marks of shardings,
+// manual computations, loops and branches.
 #ifndef HILO_HLO_PASSES_PARTITION_DIVIDER_H_
 #define HILO_HLO_PASSES_PARTITION_DIVIDER_H_
 
@@ -14,12 +15,14 @@ namespace hilo {
 class Divider {
  public:
   // `next_channel` is counted on.
-  Divider(const ShardingMeshes& meshes, int64_t partitions, int64_t* next_channel) : meshes_(meshes), partitions_(partitions), next_channel_(next_channel) {}
+  Divider(const ShardingMeshes& meshes, int64_t partitions, int64_t* next_channel)
+      : meshes_(meshes), partitions_(partitions), next_channel_(next_channel) {}
 
   // Puts calls in line, which hide how arrays hang together. False if there are none.
   static bool InlineCalls(HloComputation* computation);
 
-  // Each leaf of a parameter comes as the tile that `tiles` names; its users go on with the whole in its place, which is gone after RemoveReplaced.
+  // Each leaf of a parameter comes as the tile that `tiles` names; its users go on with the whole in its place, which
+  // is gone after RemoveReplaced.
   static absl::Status CutParameter(TileWalk* walk, HloInstruction* parameter, const std::vector<TileAssignment>& tiles);
 
   // All instructions that `walk` has not yet, in an order that is returned.

@@ -5,8 +5,8 @@
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
-#include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "shape/literal.h"
 
 namespace hilo {
@@ -61,8 +61,8 @@ class FactorBuilder {
 
 bool IsTrivial(const Window::Dimension& window) { return window == Window::Dimension(); }
 
-// Dimensions belong together where the products of sizes before them are equal: then a cut of the one is a cut of the other, as they are the most major
-// of their group.
+// Dimensions belong together where the products of sizes before them are equal: then a cut of the one is a cut of the
+// other, as they are the most major of their group.
 void ReshapeFactors(const Shape& from, const Shape& to, FactorBuilder* factors) {
   int64_t i = 0, j = 0;
   while (i < from.rank() && j < to.rank()) {
@@ -87,12 +87,14 @@ void ReshapeFactors(const Shape& from, const Shape& to, FactorBuilder* factors) 
   }
 }
 
-// Returns the op by which partitions combine the parts of a reduction that each made from `start`, if `start` leaves them as they are.
+// Returns the op by which partitions combine the parts of a reduction that each made from `start`, if `start` leaves
+// them as they are.
 std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const HloInstruction& start) {
   const std::optional<HloOpcode> op = ReductionOp(computation);
   if (!op.has_value() || !start.IsConstant() || !start.shape().IsScalar()) return std::nullopt;
   const PrimitiveType type = start.shape().element_type();
-  const bool is_logical = op == HloOpcode::kAnd || op == HloOpcode::kOr, is_number = op == HloOpcode::kAdd || op == HloOpcode::kMultiply;
+  const bool is_logical = op == HloOpcode::kAnd || op == HloOpcode::kOr,
+             is_number = op == HloOpcode::kAdd || op == HloOpcode::kMultiply;
   if (op == HloOpcode::kXor || (type == PRED ? is_number : is_logical)) return std::nullopt;
   // A sum from 0 is good enough: only a sum of nothing but -0 shows it.
   const std::optional<Literal> identity = op == HloOpcode::kAdd ? LiteralUtil::Zero(type) : IdentityOf(*op, type);
@@ -164,7 +166,9 @@ void GatherFactors(const HloInstruction& gather, FactorBuilder* factors) {
   for (int64_t result = 0; result < gather.shape().rank(); ++result) {
     const int factor = factors->New();
     if (absl::c_linear_search(attrs.offset_dims, result)) {
-      while (absl::c_linear_search(attrs.collapsed_slice_dims, offset) || absl::c_linear_search(attrs.operand_batching_dims, offset)) ++offset;
+      while (absl::c_linear_search(attrs.collapsed_slice_dims, offset) ||
+             absl::c_linear_search(attrs.operand_batching_dims, offset))
+        ++offset;
       if (attrs.slice_sizes[offset] == operand.dimensions(offset)) {
         factors->Operand(0, offset, factor);
         factors->Result(result, factor);
@@ -191,7 +195,9 @@ void ScatterFactors(const HloInstruction& scatter, FactorBuilder* factors) {
   for (int64_t d = 0; d < updates.rank(); ++d) {
     int64_t in_operand = -1;
     if (absl::c_linear_search(attrs.update_window_dims, d)) {
-      while (absl::c_linear_search(attrs.inserted_window_dims, window) || absl::c_linear_search(attrs.input_batching_dims, window)) ++window;
+      while (absl::c_linear_search(attrs.inserted_window_dims, window) ||
+             absl::c_linear_search(attrs.input_batching_dims, window))
+        ++window;
       if (updates.dimensions(d) == operand.dimensions(window)) in_operand = window;
       ++window;
       if (in_operand < 0) continue;
@@ -221,8 +227,12 @@ void BatchFactors(int64_t own_dimensions, FactorBuilder* factors, const Shape& s
 }  // namespace
 
 std::optional<OpFactors> FactorsOf(const HloInstruction& op) {
-  if (op.HasSideEffect() || op.operand_count() == 0 || !op.control_predecessors().empty() || !op.control_successors().empty()) return std::nullopt;
-  if (op.shape().IsTuple() ? op.opcode() != HloOpcode::kReduce && op.opcode() != HloOpcode::kSort && op.opcode() != HloOpcode::kTopK : !op.shape().IsArray())
+  if (op.HasSideEffect() || op.operand_count() == 0 || !op.control_predecessors().empty() ||
+      !op.control_successors().empty())
+    return std::nullopt;
+  if (op.shape().IsTuple()
+          ? op.opcode() != HloOpcode::kReduce && op.opcode() != HloOpcode::kSort && op.opcode() != HloOpcode::kTopK
+          : !op.shape().IsArray())
     return std::nullopt;
   for (const HloInstruction* operand : op.operands()) {
     if (!operand->shape().IsArray() || !operand->shape().is_static()) return std::nullopt;
@@ -254,18 +264,29 @@ std::optional<OpFactors> FactorsOf(const HloInstruction& op) {
       if (op.operand_count() != 3) return std::nullopt;
       ScatterFactors(op, &factors);
       break;
-    case HloOpcode::kConcatenate: factors.Alike([&](int64_t d) { return d != op.attrs<ConcatenateAttrs>().dimensions[0]; }); break;
-    case HloOpcode::kReverse: factors.Alike([&](int64_t d) { return !absl::c_linear_search(op.attrs<ReverseAttrs>().dimensions, d); }); break;
+    case HloOpcode::kConcatenate:
+      factors.Alike([&](int64_t d) { return d != op.attrs<ConcatenateAttrs>().dimensions[0]; });
+      break;
+    case HloOpcode::kReverse:
+      factors.Alike([&](int64_t d) { return !absl::c_linear_search(op.attrs<ReverseAttrs>().dimensions, d); });
+      break;
     case HloOpcode::kSort: factors.Alike([&](int64_t d) { return d != op.attrs<SortAttrs>().dimensions[0]; }); break;
-    case HloOpcode::kSlice: factors.Alike([&](int64_t d) { return op.attrs<SliceAttrs>().slice[d] == SliceRange{0, first.dimensions(d), 1}; }); break;
+    case HloOpcode::kSlice:
+      factors.Alike(
+          [&](int64_t d) { return op.attrs<SliceAttrs>().slice[d] == SliceRange{0, first.dimensions(d), 1}; });
+      break;
     case HloOpcode::kPad: {
       const std::vector<PaddingConfig::Dimension>& padding = op.attrs<PadAttrs>().padding.dimensions;
-      factors.Alike([&](int64_t d) { return padding[d].edge_padding_low == 0 && padding[d].edge_padding_high == 0 && padding[d].interior_padding == 0; });
+      factors.Alike([&](int64_t d) {
+        return padding[d].edge_padding_low == 0 && padding[d].edge_padding_high == 0 &&
+               padding[d].interior_padding == 0;
+      });
       break;
     }
     case HloOpcode::kDynamicSlice:
     case HloOpcode::kDynamicUpdateSlice: {
-      if (!op.operand(op.operand_count() - 1)->shape().IsScalar()) return std::nullopt;  // the old form, all starts in one array
+      if (!op.operand(op.operand_count() - 1)->shape().IsScalar())
+        return std::nullopt;  // the old form, all starts in one array
       const Shape& part = op.opcode() == HloOpcode::kDynamicSlice ? result : op.operand(1)->shape();
       factors.Alike([&](int64_t d) { return part.dimensions(d) == first.dimensions(d); });
       break;
@@ -274,10 +295,14 @@ std::optional<OpFactors> FactorsOf(const HloInstruction& op) {
       if (op.operand_count() != 2) return std::nullopt;
       factors.Alike([&](int64_t d) { return IsTrivial(op.attrs<ReduceWindowAttrs>().window.dimensions[d]); });
       break;
-    case HloOpcode::kSelectAndScatter: factors.Alike([&](int64_t d) { return IsTrivial(op.attrs<SelectAndScatterAttrs>().window.dimensions[d]); }); break;
+    case HloOpcode::kSelectAndScatter:
+      factors.Alike([&](int64_t d) { return IsTrivial(op.attrs<SelectAndScatterAttrs>().window.dimensions[d]); });
+      break;
     case HloOpcode::kCholesky:
     case HloOpcode::kTriangularSolve: BatchFactors(2, &factors, result); break;
-    case HloOpcode::kFft: BatchFactors(static_cast<int64_t>(op.attrs<FftAttrs>().fft_length.size()), &factors, result); break;
+    case HloOpcode::kFft:
+      BatchFactors(static_cast<int64_t>(op.attrs<FftAttrs>().fft_length.size()), &factors, result);
+      break;
     case HloOpcode::kTopK: BatchFactors(1, &factors, result); break;
     default: return std::nullopt;
   }
@@ -315,12 +340,14 @@ void SetTileSizes(const OpFactors& factors, HloInstruction* tile) {
       }
       return;
     case HloOpcode::kDynamicSlice:
-      for (int64_t d = 0; d < operand.rank(); ++d) tile->mutable_attrs<DynamicSliceAttrs>().dynamic_slice_sizes[d] = tile->shape().dimensions(d);
+      for (int64_t d = 0; d < operand.rank(); ++d)
+        tile->mutable_attrs<DynamicSliceAttrs>().dynamic_slice_sizes[d] = tile->shape().dimensions(d);
       return;
     case HloOpcode::kGather: {
       GatherAttrs& attrs = tile->mutable_attrs<GatherAttrs>();
       for (int64_t d = 0; d < operand.rank(); ++d) {
-        if (is_cut_alike(d) && !absl::c_linear_search(attrs.operand_batching_dims, d)) attrs.slice_sizes[d] = operand.dimensions(d);
+        if (is_cut_alike(d) && !absl::c_linear_search(attrs.operand_batching_dims, d))
+          attrs.slice_sizes[d] = operand.dimensions(d);
       }
       return;
     }

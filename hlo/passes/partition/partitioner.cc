@@ -1,8 +1,9 @@
 // A program with shardings becomes the program that each of its partitions runs.
 //
-// Parameters come as tiles, and what can be computed on tiles is (op_factors.h): tiles of the operands give the tile of the result, or a part of it that the
-// partitions add up. What cannot is computed on whole arrays, which each partition gathers. Nothing is searched for: an array is cut as the arrays are that
-// it comes from, unless the program says something else of it. So are results that are left open; others are whole.
+// Parameters come as tiles, and what can be computed on tiles is (op_factors.h): tiles of the operands give the tile of
+// the result, or a part of it that the partitions add up. What cannot is computed on whole arrays, which each partition
+// gathers. Nothing is searched for: an array is cut as the arrays are that it comes from, unless the program says
+// something else of it. So are results that are left open; others are whole.
 //
 //   x = f32[8,4] parameter(0), sharding={devices=[2,1]<=[2]}    =>   x = f32[4,4] parameter(0)
 //   w = f32[4,4] parameter(1)                                        w = f32[4,4] parameter(1)
@@ -11,9 +12,10 @@
 //   dimensions={0}
 //                                                                    ROOT s = f32[4] all-reduce(p)
 //
-// Bodies of manual computations, between the custom calls that cut an array into local shapes and those that join it, run as they are (divider.h). Loops and
-// branches are divided too (divide_control_flow.cc), or computed on whole arrays. A module that is scheduled, that tells how its results are cut, or
-// whose header has is_spmd_partitioned=true, has been partitioned already; its shardings tell where it came from.
+// Bodies of manual computations, between the custom calls that cut an array into local shapes and those that join it,
+// run as they are (divider.h). Loops and branches are divided too (divide_control_flow.cc), or computed on whole
+// arrays. A module that is scheduled, that tells how its results are cut, or whose header has is_spmd_partitioned=true,
+// has been partitioned already; its shardings tell where it came from.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -43,15 +45,16 @@ bool IsPartitioned(const HloModule& module) {
          ExtraAttribute(module.extra_attributes(), kPartitionedAttribute) == "true";
 }
 
-// Whether the instruction is one that only the program of a partition has: it asks for the partition's number, or exchanges data between partitions.
+// Whether the instruction is one that only the program of a partition has: it asks for the partition's number, or
+// exchanges data between partitions.
 bool IsOfOnePartition(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kPartitionId) return true;
   return HasTrait(instruction.opcode(), kPerDevice) && instruction.attributes() != nullptr &&
          !ExtraAttribute(instruction.attributes()->ToText(), "channel_id").empty();
 }
 
-// A program over whole arrays talks between partitions in manual computations alone. One without these that does so all the same, and has sharded
-// parameters, has most likely been partitioned before, and its tiles would be cut once more.
+// A program over whole arrays talks between partitions in manual computations alone. One without these that does so all
+// the same, and has sharded parameters, has most likely been partitioned before, and its tiles would be cut once more.
 void WarnIfPartitioned(const HloModule& module) {
   if (module.num_partitions() <= 1) return;
   const HloInstruction* found = nullptr;
@@ -65,8 +68,10 @@ void WarnIfPartitioned(const HloModule& module) {
   const HloComputation& entry = *module.entry_computation();
   for (int64_t i = 0; i < entry.num_parameters(); ++i) {
     if (!absl::StrContains(ShardingOf(*entry.parameter_instruction(i)), "devices=")) continue;
-    LogWarning(module.name(), " has a sharded parameter, and its ", HloOpcodeString(found->opcode()), " ", found->name(),
-               " is of the kind that partitioned programs have: if its shapes are those of one partition, compile it as partitioned (",
+    LogWarning(module.name(), " has a sharded parameter, and its ", HloOpcodeString(found->opcode()), " ",
+               found->name(),
+               " is of the kind that partitioned programs have: if its shapes are those of one partition, compile it "
+               "as partitioned (",
                kPartitionedAttribute, "=true in the module's header, CompileOptions::partitioned, --partitioned)");
     return;
   }
@@ -77,7 +82,8 @@ bool IsDivided(const TileAssignment& tiles) { return !tiles.IsWhole() || tiles.r
 
 class Partitioner : public HloPass {
  public:
-  Partitioner(std::vector<bool> open_results, std::vector<ShardingNote>* notes) : open_results_(std::move(open_results)), notes_(notes) {}
+  Partitioner(std::vector<bool> open_results, std::vector<ShardingNote>* notes)
+      : open_results_(std::move(open_results)), notes_(notes) {}
 
   absl::string_view name() const override { return "partition"; }
   bool optional() const override { return false; }
@@ -108,7 +114,8 @@ class Partitioner : public HloPass {
       for (const HloInstruction* instruction : computation->instructions()) {
         if (instruction->attributes() == nullptr || !HasTrait(instruction->opcode(), kPerDevice)) continue;
         int64_t channel;
-        if (absl::SimpleAtoi(ExtraAttribute(instruction->attributes()->ToText(), "channel_id"), &channel) && channel < int64_t{1} << 40) {
+        if (absl::SimpleAtoi(ExtraAttribute(instruction->attributes()->ToText(), "channel_id"), &channel) &&
+            channel < int64_t{1} << 40) {
           next_channel_ = std::max(next_channel_, channel + 1);
         }
       }
@@ -122,7 +129,8 @@ class Partitioner : public HloPass {
     for (HloInstruction* instruction : computation->instructions()) {
       if (!CutsOrJoins(*instruction)) continue;
       // Only an error leaves the instruction where it is.
-      if (const absl::Status done = CutOrJoin(instruction); !done.ok()) return AddContext(done, InstructionContext(*instruction));
+      if (const absl::Status done = CutOrJoin(instruction); !done.ok())
+        return AddContext(done, InstructionContext(*instruction));
       changed = true;
     }
     for (HloInstruction* instruction : computation->instructions()) {
@@ -166,7 +174,8 @@ class Partitioner : public HloPass {
     ProgramShape shape = module->EntryProgramShape();
     for (int64_t i = 0; i < entry->num_parameters(); ++i) {
       HloInstruction* parameter = entry->parameter_instruction(i);
-      if (absl::Status done = CutParameter(&walk, parameter, &shape.parameters[i]); !done.ok()) return AddContext(done, InstructionContext(*parameter));
+      if (absl::Status done = CutParameter(&walk, parameter, &shape.parameters[i]); !done.ok())
+        return AddContext(done, InstructionContext(*parameter));
     }
     Divider divider(meshes_, partitions_, &next_channel_);
     HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> visited, divider.Visit(&walk));
@@ -175,33 +184,41 @@ class Partitioner : public HloPass {
     HILO_RETURN_IF_ERROR(entry->set_root_instruction(*result, true));
     HILO_RETURN_IF_ERROR(Divider::RemoveReplaced(walk, visited));
     HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
-    for (HloComputation* computation : module->computations()) HILO_RETURN_IF_ERROR(CombineAllReduces(computation).status());
+    for (HloComputation* computation : module->computations())
+      HILO_RETURN_IF_ERROR(CombineAllReduces(computation).status());
     if (notes_ != nullptr) *notes_ = walk.notes();
     module->set_entry_computation_layout(shape);
     // A result that is no longer of its parameter's shape cannot take its place.
     auto& aliases = module->input_output_aliases();
-    aliases.erase(std::remove_if(aliases.begin(), aliases.end(),
-                                 [&](const InputOutputAlias& alias) {
-                                   const Shape& from = ShapeUtil::GetSubshape(shape.parameters[alias.parameter_number], alias.parameter_index);
-                                   return !ShapeUtil::Compatible(from, ShapeUtil::GetSubshape(shape.result, alias.output_index));
-                                 }),
-                  aliases.end());
+    aliases.erase(
+        std::remove_if(aliases.begin(), aliases.end(),
+                       [&](const InputOutputAlias& alias) {
+                         const Shape& from =
+                             ShapeUtil::GetSubshape(shape.parameters[alias.parameter_number], alias.parameter_index);
+                         return !ShapeUtil::Compatible(from, ShapeUtil::GetSubshape(shape.result, alias.output_index));
+                       }),
+        aliases.end());
     if (walk.gathered_count() > 0) {
-      LogWarning(module->name(), ": every partition gathers ", walk.gathered_count(), " sharded arrays whole, the first of them for ",
+      LogWarning(module->name(), ": every partition gathers ", walk.gathered_count(),
+                 " sharded arrays whole, the first of them for ",
                  walk.first_gatherer().empty() ? "the result" : walk.first_gatherer(), ", which is not divided");
     }
     return true;
   }
 
-  // A sharded parameter becomes its tile. Its users keep a copy of the whole in its place, which nobody needs at the end.
+  // A sharded parameter becomes its tile. Its users keep a copy of the whole in its place, which nobody needs at the
+  // end.
   absl::Status CutParameter(TileWalk* walk, HloInstruction* parameter, Shape* shape) const {
     const absl::string_view sharding = ShardingOf(*parameter);
     if (!DividesArray(sharding)) return absl::OkStatus();
-    HILO_ASSIGN_OR_RETURN(const auto tiles, TileAssignmentsFromHlo(sharding, static_cast<int64_t>(ShapeUtil::Leaves(parameter->shape()).size())));
+    HILO_ASSIGN_OR_RETURN(
+        const auto tiles,
+        TileAssignmentsFromHlo(sharding, static_cast<int64_t>(ShapeUtil::Leaves(parameter->shape()).size())));
     if (absl::c_none_of(tiles, IsDivided)) return absl::OkStatus();
     if (!parameter->shape().IsArray()) return Unimplemented("sharded parameters that are tuples");
     if (!tiles[0].tile_of.empty() && static_cast<int64_t>(tiles[0].tile_of.size()) != partitions_)
-      return InvalidArgument("the sharding is for ", tiles[0].tile_of.size(), " devices, but the program has ", partitions_, " partitions");
+      return InvalidArgument("the sharding is for ", tiles[0].tile_of.size(), " devices, but the program has ",
+                             partitions_, " partitions");
     HILO_ASSIGN_OR_RETURN(*shape, TileShape(*shape, tiles[0]));
     return Divider::CutParameter(walk, parameter, tiles);
   }
@@ -209,7 +226,8 @@ class Partitioner : public HloPass {
   absl::StatusOr<HloInstruction*> Result(TileWalk* walk, HloInstruction* root, Shape* shape) {
     std::string sharding(ShardingOf(*root));
     // What a mark says of a result, the result keeps.
-    for (const HloInstruction* at = root; sharding.empty() && IsShardingMark(*at); at = at->operand(0)) sharding = std::string(ShardingOf(*at->operand(0)));
+    for (const HloInstruction* at = root; sharding.empty() && IsShardingMark(*at); at = at->operand(0))
+      sharding = std::string(ShardingOf(*at->operand(0)));
     const auto count = static_cast<int64_t>(ShapeUtil::Leaves(root->shape()).size());
     std::vector<TileAssignment> tiles(count);
     if (DividesArray(sharding)) {
@@ -220,7 +238,8 @@ class Partitioner : public HloPass {
     if (root->shape().IsArray()) {
       HILO_ASSIGN_OR_RETURN(*shape, TileShape(*shape, tiles[0]));
     } else {
-      if (static_cast<int64_t>(tiles.size()) != root->shape().tuple_shapes_size()) return Unimplemented("sharded results in nested tuples");
+      if (static_cast<int64_t>(tiles.size()) != root->shape().tuple_shapes_size())
+        return Unimplemented("sharded results in nested tuples");
       for (int64_t i = 0; i < root->shape().tuple_shapes_size(); ++i) {
         HILO_ASSIGN_OR_RETURN(*shape->mutable_tuple_shapes(i), TileShape(shape->tuple_shapes(i), tiles[i]));
       }
@@ -232,13 +251,18 @@ class Partitioner : public HloPass {
   // Results that are open stay cut as they are. The module says then how its results are cut.
   absl::Status ChooseTiles(TileWalk* walk, HloInstruction* root, std::vector<TileAssignment>* tiles) const {
     if (open_results_.size() != tiles->size()) return absl::OkStatus();
-    if (!root->shape().IsArray() && root->shape().tuple_shapes_size() != static_cast<int64_t>(tiles->size())) return absl::OkStatus();
+    if (!root->shape().IsArray() && root->shape().tuple_shapes_size() != static_cast<int64_t>(tiles->size()))
+      return absl::OkStatus();
     HILO_ASSIGN_OR_RETURN(const Leaves leaves, walk->LeavesOf(root));
     for (size_t i = 0; i < tiles->size(); ++i) {
-      if (open_results_[i]) (*tiles)[i] = leaves[i]->tile != nullptr && !leaves[i]->is_local ? leaves[i]->tiles : TileAssignment();
+      if (open_results_[i])
+        (*tiles)[i] = leaves[i]->tile != nullptr && !leaves[i]->is_local ? leaves[i]->tiles : TileAssignment();
     }
-    const std::string text = absl::StrJoin(*tiles, ", ", [](std::string* out, const TileAssignment& one) { absl::StrAppend(out, TileAssignmentToHlo(one)); });
-    root->parent()->parent()->extra_attributes().emplace_back("spmd_output_sharding", root->shape().IsArray() ? text : absl::StrCat("{", text, "}"));
+    const std::string text = absl::StrJoin(*tiles, ", ", [](std::string* out, const TileAssignment& one) {
+      absl::StrAppend(out, TileAssignmentToHlo(one));
+    });
+    root->parent()->parent()->extra_attributes().emplace_back(
+        "spmd_output_sharding", root->shape().IsArray() ? text : absl::StrCat("{", text, "}"));
     return absl::OkStatus();
   }
 

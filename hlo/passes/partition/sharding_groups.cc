@@ -27,7 +27,8 @@ std::vector<HloInstruction*> ShardingGroups::Order(const std::vector<HloInstruct
   for (size_t group = 0; group < groups_.size(); ++group) {
     for (const HloInstruction* mark : groups_[group].marks) groups_of_member[mark->operand(0)].push_back(group);
   }
-  // A walk over instructions and groups. A group depends on its marks, and what is not a mark on the groups of its operands.
+  // A walk over instructions and groups. A group depends on its marks, and what is not a mark on the groups of its
+  // operands.
   struct Node {
     HloInstruction* instruction;  // null for a group
     size_t group;

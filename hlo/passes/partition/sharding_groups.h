@@ -16,11 +16,12 @@ class ShardingGroups {
   // `instructions`: those of the computation, operands first.
   explicit ShardingGroups(const std::vector<HloInstruction*>& instructions);
 
-  // The instructions in another order, operands first: all members of a group come before the users of one, except where a member depends on such
-  // a user. What a member is cut as is then known before it is used.
+  // The instructions in another order, operands first: all members of a group come before the users of one, except
+  // where a member depends on such a user. What a member is cut as is then known before it is used.
   std::vector<HloInstruction*> Order(const std::vector<HloInstruction*>& instructions) const;
 
-  // Has to be called for each instruction once `walk` has visited it. The last mark of a group cuts the members as the first of them that is cut.
+  // Has to be called for each instruction once `walk` has visited it. The last mark of a group cuts the members as the
+  // first of them that is cut.
   absl::Status AfterVisit(const HloInstruction* instruction, TileWalk* walk);
 
  private:

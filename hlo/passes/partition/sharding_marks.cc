@@ -15,17 +15,21 @@ namespace hilo {
 namespace {
 
 absl::string_view TargetOf(const HloInstruction& instruction) {
-  return instruction.opcode() == HloOpcode::kCustomCall ? absl::string_view(instruction.attrs<CustomCallAttrs>().custom_call_target) : "";
+  return instruction.opcode() == HloOpcode::kCustomCall
+             ? absl::string_view(instruction.attrs<CustomCallAttrs>().custom_call_target)
+             : "";
 }
 
 bool IsMarkTarget(absl::string_view target) {
-  return target == "Sharding" || target == "xla.sdy.FuncResultSharding" || target == "xla.sdy.PropagationBarrier" || target == "xla.sdy.ShardingGroup" ||
-         target == "xla.sdy.ReshardOp" || target == "InspectSharding";
+  return target == "Sharding" || target == "xla.sdy.FuncResultSharding" || target == "xla.sdy.PropagationBarrier" ||
+         target == "xla.sdy.ShardingGroup" || target == "xla.sdy.ReshardOp" || target == "InspectSharding";
 }
 
 }  // namespace
 
-bool IsShardingMark(const HloInstruction& instruction) { return instruction.operand_count() == 1 && IsMarkTarget(TargetOf(instruction)); }
+bool IsShardingMark(const HloInstruction& instruction) {
+  return instruction.operand_count() == 1 && IsMarkTarget(TargetOf(instruction));
+}
 bool SaysHowToCut(const HloInstruction& mark) { return TargetOf(mark) == "Sharding"; }
 bool CutsToLocal(const HloInstruction& instruction) {
   const absl::string_view target = TargetOf(instruction);
@@ -46,7 +50,8 @@ std::string ShardingGroupOf(const HloInstruction& mark) {
 std::vector<bool> OpenDimensions(const HloInstruction& mark, int64_t rank) {
   std::vector<bool> open(rank, false);
   // <@mesh, [{"a"}, {"b", ?}, {?}]>
-  const std::string text = FrontendAttribute(ExtraAttribute(mark.extra_attributes(), "frontend_attributes"), "xla.sdy.sharding");
+  const std::string text =
+      FrontendAttribute(ExtraAttribute(mark.extra_attributes(), "frontend_attributes"), "xla.sdy.sharding");
   const size_t dimensions = text.find(", [{");
   if (dimensions == std::string::npos) return open;
   int64_t dimension = -1;
@@ -63,7 +68,8 @@ std::optional<int64_t> OnlyDeviceOf(const HloInstruction& call) {
   bool has_arrays = false;
   for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(call.shape())) {
     has_arrays |= leaf.shape->IsArray();
-    if (leaf.index.size() > 1 || !(leaf.shape->IsToken() || (leaf.shape->IsArray() && leaf.shape->is_static()))) return std::nullopt;
+    if (leaf.index.size() > 1 || !(leaf.shape->IsToken() || (leaf.shape->IsArray() && leaf.shape->is_static())))
+      return std::nullopt;
   }
   std::optional<int64_t> only;
   for (absl::string_view one : absl::StrSplit(ShardingOf(call), ',')) {
@@ -71,13 +77,17 @@ std::optional<int64_t> OnlyDeviceOf(const HloInstruction& call) {
     while (absl::ConsumePrefix(&one, "{") || absl::ConsumeSuffix(&one, "}")) {
     }
     int64_t device;
-    if (!absl::ConsumePrefix(&one, "maximal device=") || !absl::SimpleAtoi(one, &device) || only.value_or(device) != device) return std::nullopt;
+    if (!absl::ConsumePrefix(&one, "maximal device=") || !absl::SimpleAtoi(one, &device) ||
+        only.value_or(device) != device)
+      return std::nullopt;
     only = device;
   }
   return has_arrays ? only : std::nullopt;
 }
 
-absl::string_view ShardingOf(const HloInstruction& instruction) { return ExtraAttribute(instruction.extra_attributes(), "sharding"); }
+absl::string_view ShardingOf(const HloInstruction& instruction) {
+  return ExtraAttribute(instruction.extra_attributes(), "sharding");
+}
 
 bool DividesArray(absl::string_view sharding) {
   return absl::StrContains(sharding, "devices=") || absl::StrContains(sharding, "unreduced");
@@ -90,7 +100,8 @@ bool HasShardingMarks(const HloComputation& computation) {
     const HloComputation* here = reached.back();
     reached.pop_back();
     for (const HloInstruction* instruction : here->instructions()) {
-      if (IsMarkTarget(TargetOf(*instruction)) || CutsOrJoins(*instruction) || OnlyDeviceOf(*instruction).has_value()) return true;
+      if (IsMarkTarget(TargetOf(*instruction)) || CutsOrJoins(*instruction) || OnlyDeviceOf(*instruction).has_value())
+        return true;
       if (here->IsEntry() && DividesArray(ShardingOf(*instruction))) return true;
       for (const HloComputation* called : instruction->called_computations()) {
         if (seen.insert(called).second) reached.push_back(called);
@@ -108,7 +119,8 @@ absl::Status CheckMark(const HloInstruction& mark) {
 absl::Status CheckCount(const HloInstruction& call) {
   const int64_t results = call.shape().IsTuple() ? call.shape().tuple_shapes_size() : 1;
   if (results == call.operand_count()) return absl::OkStatus();
-  return InvalidArgument(TargetOf(call), ": expected as many results as operands, got ", results, " and ", call.operand_count());
+  return InvalidArgument(TargetOf(call), ": expected as many results as operands, got ", results, " and ",
+                         call.operand_count());
 }
 
 absl::Status CheckResult(const HloInstruction& call, int64_t i, const Shape& shape) {
@@ -117,18 +129,21 @@ absl::Status CheckResult(const HloInstruction& call, int64_t i, const Shape& sha
                : i == 0 && ShapeUtil::Compatible(shape, call.shape())) {
     return absl::OkStatus();
   }
-  return InvalidArgument(TargetOf(call), ": the shardings give ", shape.ToString(), ", but the call states ", call.shape().ToString());
+  return InvalidArgument(TargetOf(call), ": the shardings give ", shape.ToString(), ", but the call states ",
+                         call.shape().ToString());
 }
 
 absl::Status ShardingMeshes::Read(const HloModule& module) {
   meshes_.clear();
-  const std::string meshes = FrontendAttribute(ExtraAttribute(module.extra_attributes(), "frontend_attributes"), "xla.sdy.meshes");
+  const std::string meshes =
+      FrontendAttribute(ExtraAttribute(module.extra_attributes(), "frontend_attributes"), "xla.sdy.meshes");
   if (meshes.empty()) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(meshes_, MeshesFromText(meshes));
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<TileAssignment>> ShardingMeshes::FromSdy(const HloInstruction& instruction, absl::string_view key) const {
+absl::StatusOr<std::vector<TileAssignment>> ShardingMeshes::FromSdy(const HloInstruction& instruction,
+                                                                    absl::string_view key) const {
   const absl::string_view attributes = ExtraAttribute(instruction.extra_attributes(), "frontend_attributes");
   std::optional<std::vector<std::string>> manual;
   if (const std::string axes = FrontendAttribute(attributes, "xla.sdy.manual_axes"); !axes.empty()) {
@@ -149,7 +164,8 @@ absl::StatusOr<std::vector<TileAssignment>> ShardingMeshes::TilesOfCall(const Hl
     HILO_ASSIGN_OR_RETURN(tiles, TileAssignmentsFromHlo(sharding, 1));
   }
   if (static_cast<int64_t>(tiles.size()) != call.operand_count()) {
-    return InvalidArgument(target, ": expected a sharding for each of ", call.operand_count(), " operands, got ", tiles.size());
+    return InvalidArgument(target, ": expected a sharding for each of ", call.operand_count(), " operands, got ",
+                           tiles.size());
   }
   return tiles;
 }

@@ -37,7 +37,8 @@ absl::string_view ShardingOf(const HloInstruction& instruction);
 // Whether a sharding gives partitions tiles or parts of an array.
 bool DividesArray(absl::string_view sharding);
 
-// Whether the computation, or one that it calls, has any of these calls, or the instructions of the entry have shardings with tiles.
+// Whether the computation, or one that it calls, has any of these calls, or the instructions of the entry have
+// shardings with tiles.
 bool HasShardingMarks(const HloComputation& computation);
 
 // Errors: InvalidArgument unless the mark has its operand's shape; unless there are as many results as operands.
@@ -52,7 +53,8 @@ class ShardingMeshes {
   // Errors: InvalidArgument if the module's attribute xla.sdy.meshes has none.
   absl::Status Read(const HloModule& module);
 
-  // How each operand (of what cuts) or result (of what joins) is cut. Errors: InvalidArgument if the call does not say so.
+  // How each operand (of what cuts) or result (of what joins) is cut. Errors: InvalidArgument if the call does not say
+  // so.
   absl::StatusOr<std::vector<TileAssignment>> TilesOfCall(const HloInstruction& call) const;
 
  private:

@@ -16,7 +16,9 @@
 namespace hilo {
 namespace {
 
-int64_t Product(const std::vector<int64_t>& sizes) { return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>()); }
+int64_t Product(const std::vector<int64_t>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
 
 HloOpcode CombinerOf(PartReduction reduction) {
   switch (reduction) {
@@ -45,7 +47,8 @@ absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles) {
   }
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (shape.dimensions(d) % tiles.counts[d] != 0) {
-      return Unimplemented("dimension ", d, " of ", shape.ToString(), " is not a multiple of the ", tiles.counts[d], " parts it is cut into");
+      return Unimplemented("dimension ", d, " of ", shape.ToString(), " is not a multiple of the ", tiles.counts[d],
+                           " parts it is cut into");
     }
     shape.set_dimensions(d, shape.dimensions(d) / tiles.counts[d]);
   }
@@ -54,8 +57,9 @@ absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles) {
 
 TileAssignment CommonTiles(const TileAssignment& from, const TileAssignment& to) {
   const auto is_odd = [&](const std::vector<int64_t>& tile) { return tile.size() != from.counts.size(); };
-  if (from.IsWhole() || to.IsWhole() || from.counts.size() != to.counts.size() || from.tile_of.size() != to.tile_of.size() ||
-      absl::c_any_of(from.tile_of, is_odd) || absl::c_any_of(to.tile_of, is_odd)) {
+  if (from.IsWhole() || to.IsWhole() || from.counts.size() != to.counts.size() ||
+      from.tile_of.size() != to.tile_of.size() || absl::c_any_of(from.tile_of, is_odd) ||
+      absl::c_any_of(to.tile_of, is_odd)) {
     return TileAssignment();
   }
   // Whether each tile of the finer cut of a dimension lies in the tile of the coarser one that the partition has.
@@ -67,8 +71,9 @@ TileAssignment CommonTiles(const TileAssignment& from, const TileAssignment& to)
     }
     return true;
   };
-  TileAssignment common{.counts = std::vector<int64_t>(from.counts.size(), 1),
-                        .tile_of = std::vector<std::vector<int64_t>>(from.tile_of.size(), std::vector<int64_t>(from.counts.size(), 0))};
+  TileAssignment common{
+      .counts = std::vector<int64_t>(from.counts.size(), 1),
+      .tile_of = std::vector<std::vector<int64_t>>(from.tile_of.size(), std::vector<int64_t>(from.counts.size(), 0))};
   for (size_t d = 0; d < from.counts.size(); ++d) {
     const TileAssignment* kept = refines(to, from, d) ? &from : refines(from, to, d) ? &to : nullptr;
     if (kept == nullptr) continue;
@@ -87,7 +92,9 @@ TileAssignment TilesWithin(const TileAssignment& coarse, const TileAssignment& f
   return within;
 }
 
-bool SameTiles(const TileAssignment& a, const TileAssignment& b) { return a.IsWhole() ? b.IsWhole() : a.counts == b.counts && a.tile_of == b.tile_of; }
+bool SameTiles(const TileAssignment& a, const TileAssignment& b) {
+  return a.IsWhole() ? b.IsWhole() : a.counts == b.counts && a.tile_of == b.tile_of;
+}
 
 absl::StatusOr<HloInstruction*> TileEmitter::Cut(HloInstruction* whole, const TileAssignment& tiles) {
   if (tiles.IsWhole()) return whole;
@@ -114,7 +121,8 @@ absl::StatusOr<HloInstruction*> TileEmitter::Cut(HloInstruction* whole, const Ti
   return computation_->AddOp(HloOpcode::kDynamicSlice, operands, std::move(attributes));
 }
 
-absl::StatusOr<HloInstruction*> TileEmitter::Join(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to) {
+absl::StatusOr<HloInstruction*> TileEmitter::Join(HloInstruction* tile, const TileAssignment& from,
+                                                  const TileAssignment& to) {
   if (SameTiles(from, to)) return tile;
   HILO_RETURN_IF_ERROR(Check(from));
   const std::vector<int64_t> sizes(tile->shape().dimensions().begin(), tile->shape().dimensions().end());
@@ -151,17 +159,21 @@ absl::StatusOr<HloInstruction*> TileEmitter::Join(HloInstruction* tile, const Ti
 }
 
 // Partitions that have the tiles of one larger tile, one of each and in the order of these.
-absl::StatusOr<std::vector<std::vector<int64_t>>> TileEmitter::GroupsToJoin(const TileAssignment& from, const TileAssignment& to,
+absl::StatusOr<std::vector<std::vector<int64_t>>> TileEmitter::GroupsToJoin(const TileAssignment& from,
+                                                                            const TileAssignment& to,
                                                                             const std::vector<int64_t>& apart) const {
-  std::map<std::vector<int64_t>, std::map<std::vector<int64_t>, std::vector<int64_t>>> owners;  // by the larger tile, by the tile
-  for (int64_t p = 0; p < partitions_; ++p) owners[to.IsWhole() ? std::vector<int64_t>() : to.tile_of[p]][from.tile_of[p]].push_back(p);
+  std::map<std::vector<int64_t>, std::map<std::vector<int64_t>, std::vector<int64_t>>>
+      owners;  // by the larger tile, by the tile
+  for (int64_t p = 0; p < partitions_; ++p)
+    owners[to.IsWhole() ? std::vector<int64_t>() : to.tile_of[p]][from.tile_of[p]].push_back(p);
   const auto tiles = static_cast<size_t>(Product(apart));
   const size_t copies = owners.begin()->second.begin()->second.size();
   std::vector<std::vector<int64_t>> groups;
   for (const auto& [larger, by_tile] : owners) {
     for (const auto& [tile, of_tile] : by_tile) {
       if (by_tile.size() == tiles && of_tile.size() == copies) continue;
-      return InvalidArgument("the devices do not have equally many of each of the ", tiles, " tiles of a sharded array");
+      return InvalidArgument("the devices do not have equally many of each of the ", tiles,
+                             " tiles of a sharded array");
     }
     for (size_t copy = 0; copy < copies; ++copy) {
       std::vector<int64_t>& group = groups.emplace_back();
@@ -176,7 +188,8 @@ absl::StatusOr<HloInstruction*> TileEmitter::ElementOfPartition(Literal table) {
   auto one = std::make_unique<DynamicSliceAttrs>();
   one->dynamic_slice_sizes = {1};
   HloInstruction* constant = computation_->AddConstant(std::move(table));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * element, computation_->AddOp(HloOpcode::kDynamicSlice, {constant, partition}, std::move(one)));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * element,
+                        computation_->AddOp(HloOpcode::kDynamicSlice, {constant, partition}, std::move(one)));
   return Reshape(element, {});
 }
 
@@ -184,7 +197,9 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> TileEmitter::GroupsToReduce(co
   if (!tiles.tile_of.empty()) HILO_RETURN_IF_ERROR(CheckDevices(tiles));
   std::map<std::vector<int64_t>, std::map<int64_t, std::vector<int64_t>>> owners;  // by tile, by part
   for (int64_t p = 0; p < partitions_; ++p) {
-    owners[tiles.tile_of.empty() ? std::vector<int64_t>() : tiles.tile_of[p]][tiles.part_of.empty() ? p : tiles.part_of[p]].push_back(p);
+    owners[tiles.tile_of.empty() ? std::vector<int64_t>() : tiles.tile_of[p]]
+          [tiles.part_of.empty() ? p : tiles.part_of[p]]
+              .push_back(p);
   }
   const std::map<int64_t, std::vector<int64_t>>& first = owners.begin()->second;
   const size_t copies = first.begin()->second.size();
@@ -208,8 +223,8 @@ absl::StatusOr<HloInstruction*> TileEmitter::Reduce(HloInstruction* part, const 
   return Combine(part, CombinerOf(*tiles.reduction), groups);
 }
 
-// The partitions that have a tile have parts of it already if they have just combined them. Else the first part is the tile, and the others are zero;
-// of a maximum or minimum, all parts are the tile.
+// The partitions that have a tile have parts of it already if they have just combined them. Else the first part is the
+// tile, and the others are zero; of a maximum or minimum, all parts are the tile.
 absl::StatusOr<HloInstruction*> TileEmitter::PartOf(HloInstruction* tile, const TileAssignment& tiles) {
   if (!tiles.reduction.has_value()) return tile;
   HILO_ASSIGN_OR_RETURN(const auto groups, GroupsToReduce(tiles));
@@ -225,20 +240,25 @@ absl::StatusOr<HloInstruction*> TileEmitter::PartOf(HloInstruction* tile, const 
   HILO_ASSIGN_OR_RETURN(HloInstruction * scalar, ElementOfPartition(LiteralUtil::CreateR1<bool>(is_first)));
   HloInstruction* zero = computation_->AddConstant(LiteralUtil::Zero(tile->shape().element_type()));
   const Shape mask = ShapeUtil::MakeShape(PRED, tile->shape().dimensions());
-  HILO_ASSIGN_OR_RETURN(HloInstruction * takes, computation_->AddOp(HloOpcode::kBroadcast, {scalar}, std::make_unique<BroadcastAttrs>(), {}, &mask));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * takes, computation_->AddOp(HloOpcode::kBroadcast, {scalar},
+                                                                    std::make_unique<BroadcastAttrs>(), {}, &mask));
   const Shape shape = ShapeUtil::MakeShape(tile->shape().element_type(), tile->shape().dimensions());
-  HILO_ASSIGN_OR_RETURN(HloInstruction * zeros, computation_->AddOp(HloOpcode::kBroadcast, {zero}, std::make_unique<BroadcastAttrs>(), {}, &shape));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * zeros, computation_->AddOp(HloOpcode::kBroadcast, {zero},
+                                                                    std::make_unique<BroadcastAttrs>(), {}, &shape));
   return computation_->AddOp(HloOpcode::kSelect, {takes, tile, zeros});
 }
 
-absl::StatusOr<HloInstruction*> TileEmitter::Combine(HloInstruction* part, HloOpcode combiner, const std::vector<std::vector<int64_t>>& groups) {
-  HloComputation* computation = computation_->parent()->AddComputation(absl::StrCat("combine_", HloOpcodeString(combiner)));
+absl::StatusOr<HloInstruction*> TileEmitter::Combine(HloInstruction* part, HloOpcode combiner,
+                                                     const std::vector<std::vector<int64_t>>& groups) {
+  HloComputation* computation =
+      computation_->parent()->AddComputation(absl::StrCat("combine_", HloOpcodeString(combiner)));
   const Shape scalar = ShapeUtil::MakeShape(part->shape().element_type(), {});
   HloInstruction* parameters[2];
   for (int64_t i = 0; i < 2; ++i) {
     auto attributes = std::make_unique<ParameterAttrs>();
     attributes->number = i;
-    HILO_ASSIGN_OR_RETURN(parameters[i], computation->AddOp(HloOpcode::kParameter, {}, std::move(attributes), {}, &scalar));
+    HILO_ASSIGN_OR_RETURN(parameters[i],
+                          computation->AddOp(HloOpcode::kParameter, {}, std::move(attributes), {}, &scalar));
   }
   HILO_ASSIGN_OR_RETURN(HloInstruction * root, computation->AddOp(combiner, parameters));
   HILO_RETURN_IF_ERROR(computation->set_root_instruction(root, true));
@@ -254,7 +274,8 @@ absl::Status TileEmitter::Check(const TileAssignment& tiles) const {
 }
 
 absl::Status TileEmitter::CheckDevices(const TileAssignment& tiles) const {
-  if (static_cast<int64_t>(tiles.tile_of.size()) == partitions_ && absl::c_none_of(tiles.tile_of, [](const auto& tile) { return tile.empty(); })) {
+  if (static_cast<int64_t>(tiles.tile_of.size()) == partitions_ &&
+      absl::c_none_of(tiles.tile_of, [](const auto& tile) { return tile.empty(); })) {
     return absl::OkStatus();
   }
   return InvalidArgument("the sharding is for ", tiles.tile_of.size(), " devices, but the program has ", partitions_,

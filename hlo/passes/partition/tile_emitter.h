@@ -14,7 +14,8 @@ namespace hilo {
 // The tile's shape. Errors: InvalidArgument if the sharding has another rank; Unimplemented if the tiles are not equal.
 absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles);
 bool SameTiles(const TileAssignment& a, const TileAssignment& b);
-// The finest cut of which both of these are finer ones, or the same: who goes from one to the other joins tiles up to it, and cuts these.
+// The finest cut of which both of these are finer ones, or the same: who goes from one to the other joins tiles up to
+// it, and cuts these.
 TileAssignment CommonTiles(const TileAssignment& from, const TileAssignment& to);
 // How the tiles of `coarse` are cut into those of `fine`.
 TileAssignment TilesWithin(const TileAssignment& coarse, const TileAssignment& fine);
@@ -28,16 +29,20 @@ class TileEmitter {
 
   // Errors: InvalidArgument unless every partition has a tile, or the whole.
   absl::Status Check(const TileAssignment& tiles) const;
-  // This partition's tile of `whole`. Errors of both: InvalidArgument if the sharding does not fit the array or the program; Unimplemented as TileShape.
+  // This partition's tile of `whole`. Errors of both: InvalidArgument if the sharding does not fit the array or the
+  // program; Unimplemented as TileShape.
   absl::StatusOr<HloInstruction*> Cut(HloInstruction* whole, const TileAssignment& tiles);
-  // The array cut into the larger tiles `to`, or the whole array, of which every partition has its tile `tile` of the cut `from`.
+  // The array cut into the larger tiles `to`, or the whole array, of which every partition has its tile `tile` of the
+  // cut `from`.
   absl::StatusOr<HloInstruction*> Join(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to = {});
-  // The tile of which the partitions have parts, as `tiles` say; and the part, which a partition has, of a tile. Both return their operand if
-  // `tiles` are not unreduced. Errors of both: InvalidArgument if the partitions do not have equally many of each part.
+  // The tile of which the partitions have parts, as `tiles` say; and the part, which a partition has, of a tile. Both
+  // return their operand if `tiles` are not unreduced. Errors of both: InvalidArgument if the partitions do not have
+  // equally many of each part.
   absl::StatusOr<HloInstruction*> Reduce(HloInstruction* part, const TileAssignment& tiles);
   absl::StatusOr<HloInstruction*> PartOf(HloInstruction* tile, const TileAssignment& tiles);
   // What the partitions of each group have, combined by `combiner`, a binary op.
-  absl::StatusOr<HloInstruction*> Combine(HloInstruction* part, HloOpcode combiner, const std::vector<std::vector<int64_t>>& groups);
+  absl::StatusOr<HloInstruction*> Combine(HloInstruction* part, HloOpcode combiner,
+                                          const std::vector<std::vector<int64_t>>& groups);
 
  private:
   absl::Status CheckDevices(const TileAssignment& tiles) const;
@@ -46,7 +51,8 @@ class TileEmitter {
   absl::StatusOr<HloInstruction*> ElementOfPartition(Literal table);
   // Partitions that have the parts of one tile, one of each.
   absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToReduce(const TileAssignment& tiles) const;
-  absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToJoin(const TileAssignment& from, const TileAssignment& to, const std::vector<int64_t>& apart) const;
+  absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToJoin(const TileAssignment& from, const TileAssignment& to,
+                                                                 const std::vector<int64_t>& apart) const;
   // The groups of partitions, within each replica, as global numbers of devices.
   std::vector<std::vector<int64_t>> OfAllReplicas(const std::vector<std::vector<int64_t>>& groups) const;
 

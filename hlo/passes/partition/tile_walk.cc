@@ -26,7 +26,8 @@ absl::StatusOr<Leaves> TileWalk::LeavesOf(const HloInstruction* instruction) {
   if (value->elements.empty()) {
     for (int64_t i = 0; i < instruction->shape().tuple_shapes_size(); ++i) {
       HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(value->whole, i));
-      value->elements.push_back(std::make_shared<DividedValue>(DividedValue{.whole = element, .is_local = value->is_local}));
+      value->elements.push_back(
+          std::make_shared<DividedValue>(DividedValue{.whole = element, .is_local = value->is_local}));
     }
   }
   return value->elements;
@@ -38,7 +39,8 @@ absl::StatusOr<HloInstruction*> TileWalk::Reduce(HloInstruction* part, const Til
   return tile;
 }
 
-absl::StatusOr<HloInstruction*> TileWalk::Pack(const Leaves& leaves, const std::vector<TileAssignment>& tiles, bool is_tuple) {
+absl::StatusOr<HloInstruction*> TileWalk::Pack(const Leaves& leaves, const std::vector<TileAssignment>& tiles,
+                                               bool is_tuple) {
   std::vector<HloInstruction*> values;
   for (size_t i = 0; i < leaves.size(); ++i) {
     HILO_ASSIGN_OR_RETURN(HloInstruction * tile, Tile(*leaves[i], tiles[i].Reduced()));
@@ -48,7 +50,8 @@ absl::StatusOr<HloInstruction*> TileWalk::Pack(const Leaves& leaves, const std::
   return computation_->AddOp(HloOpcode::kTuple, values);
 }
 
-absl::Status TileWalk::SetDivided(const HloInstruction* instruction, HloInstruction* value, const std::vector<TileAssignment>& tiles) {
+absl::Status TileWalk::SetDivided(const HloInstruction* instruction, HloInstruction* value,
+                                  const std::vector<TileAssignment>& tiles) {
   if (!value->shape().IsTuple()) {
     Set(instruction, DividedOf(value, tiles[0]));
     return absl::OkStatus();
@@ -124,8 +127,10 @@ absl::Status TileWalk::Visit(HloInstruction* instruction) {
     }
     return VisitWhole(instruction);
   }
-  const bool is_local = absl::c_any_of(instruction->operands(), [&](const HloInstruction* operand) { return values_.at(operand)->is_local; });
-  const bool is_cut = absl::c_any_of(instruction->operands(), [&](const HloInstruction* operand) { return values_.at(operand)->tile != nullptr; });
+  const bool is_local = absl::c_any_of(instruction->operands(),
+                                       [&](const HloInstruction* operand) { return values_.at(operand)->is_local; });
+  const bool is_cut = absl::c_any_of(
+      instruction->operands(), [&](const HloInstruction* operand) { return values_.at(operand)->tile != nullptr; });
   if (is_cut && !is_local) {
     if (const std::optional<OpFactors> factors = FactorsOf(*instruction); factors.has_value()) {
       const TileAssignment alike = TilesAlike(*instruction);
@@ -144,7 +149,8 @@ TileAssignment TileWalk::TilesAlike(const HloInstruction& op) const {
   return operand.has_value() ? values_.at(op.operand(*operand))->tiles : TileAssignment();
 }
 
-// The result is cut as `tiles` from here on, where that takes no more than to leave out what others have too. So are results in XLA.
+// The result is cut as `tiles` from here on, where that takes no more than to leave out what others have too. So are
+// results in XLA.
 absl::Status TileWalk::CutAgain(const HloInstruction& op, const TileAssignment& tiles) {
   if (tiles.IsWhole()) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(const Leaves leaves, LeavesOf(&op));
@@ -176,7 +182,8 @@ bool TileWalk::IsSourceOfLocals(const HloInstruction& op) {
 
 absl::Status TileWalk::VisitWhole(HloInstruction* op) {
   DividedValue value{.whole = op, .is_local = IsSourceOfLocals(*op)};
-  const bool has_arrays = absl::c_any_of(ShapeUtil::Leaves(op->shape()), [](const ShapeUtil::Leaf& leaf) { return leaf.shape->IsArray(); });
+  const bool has_arrays =
+      absl::c_any_of(ShapeUtil::Leaves(op->shape()), [](const ShapeUtil::Leaf& leaf) { return leaf.shape->IsArray(); });
   for (int64_t i = 0; i < op->operand_count(); ++i) {
     DividedValue& operand = *values_.at(op->operand(i));
     value.is_local |= operand.is_local && has_arrays;  // a token is nothing
@@ -216,37 +223,45 @@ bool TileWalk::AreEven(const Cuts& cuts) const {
   std::map<std::vector<int64_t>, int64_t> owners;
   for (int64_t p = 0; p < partitions_; ++p) {
     std::vector<int64_t> combination;
-    for (const std::vector<int64_t>& coordinates : cuts.coordinates) combination.push_back(coordinates.empty() ? 0 : coordinates[p]);
+    for (const std::vector<int64_t>& coordinates : cuts.coordinates)
+      combination.push_back(coordinates.empty() ? 0 : coordinates[p]);
     ++owners[combination];
   }
   return static_cast<int64_t>(owners.size()) == combinations &&
          absl::c_all_of(owners, [&](const auto& entry) { return entry.second == partitions_ / combinations; });
 }
 
-// Cut dimensions of operands, those that win first: of larger arrays, which are dear to gather; of products, those that come first in the result, as batches
-// do, and those that are summed up last: what is cut along the batch stays so, and weights are gathered if need be.
+// Cut dimensions of operands, those that win first: of larger arrays, which are dear to gather; of products, those that
+// come first in the result, as batches do, and those that are summed up last: what is cut along the batch stays so, and
+// weights are gathered if need be.
 std::vector<TileWalk::CutDimension> TileWalk::CutDimensions(const HloInstruction& op, const OpFactors& factors) const {
   std::vector<CutDimension> cut;
   for (int64_t i = 0; i < op.operand_count(); ++i) {
     const DividedValue& operand = *values_.at(op.operand(i));
     if (operand.tile == nullptr) continue;
     for (size_t d = 0; d < operand.tiles.counts.size(); ++d) {
-      if (operand.tiles.counts[d] != 1 && factors.operands[i][d] != OpFactors::kNone) cut.push_back({i, d, factors.operands[i][d]});
+      if (operand.tiles.counts[d] != 1 && factors.operands[i][d] != OpFactors::kNone)
+        cut.push_back({i, d, factors.operands[i][d]});
     }
   }
   std::stable_sort(cut.begin(), cut.end(), [&](const CutDimension& a, const CutDimension& b) {
-    return ShapeUtil::ElementsIn(op.operand(a.operand)->shape()) > ShapeUtil::ElementsIn(op.operand(b.operand)->shape());
+    return ShapeUtil::ElementsIn(op.operand(a.operand)->shape()) >
+           ShapeUtil::ElementsIn(op.operand(b.operand)->shape());
   });
   if (op.opcode() == HloOpcode::kDot || op.opcode() == HloOpcode::kConvolution) {
-    const auto place = [&](const CutDimension& one) { return absl::c_find(factors.result, one.factor) - factors.result.begin(); };
-    std::stable_sort(cut.begin(), cut.end(), [&](const CutDimension& a, const CutDimension& b) { return place(a) < place(b); });
+    const auto place = [&](const CutDimension& one) {
+      return absl::c_find(factors.result, one.factor) - factors.result.begin();
+    };
+    std::stable_sort(cut.begin(), cut.end(),
+                     [&](const CutDimension& a, const CutDimension& b) { return place(a) < place(b); });
   }
   return cut;
 }
 
 // Takes the cuts of the operands as far as they go together.
 TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& factors) const {
-  Cuts cuts{.counts = std::vector<int64_t>(factors.count, 1), .coordinates = std::vector<std::vector<int64_t>>(factors.count)};
+  Cuts cuts{.counts = std::vector<int64_t>(factors.count, 1),
+            .coordinates = std::vector<std::vector<int64_t>>(factors.count)};
   bool any = false;
   for (const auto& [operand, dimension, factor] : CutDimensions(op, factors)) {
     const TileAssignment& tiles = values_.at(op.operand(operand))->tiles;
@@ -264,9 +279,11 @@ TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& f
   return any ? cuts : Cuts();
 }
 
-TileAssignment TileWalk::CutAlso(const HloInstruction& instruction, const TileAssignment& tiles, const std::vector<bool>& open) const {
+TileAssignment TileWalk::CutAlso(const HloInstruction& instruction, const TileAssignment& tiles,
+                                 const std::vector<bool>& open) const {
   const DividedValue& value = *values_.at(&instruction);
-  Cuts cuts{.counts = std::vector<int64_t>(open.size(), 1), .coordinates = std::vector<std::vector<int64_t>>(open.size())};
+  Cuts cuts{.counts = std::vector<int64_t>(open.size(), 1),
+            .coordinates = std::vector<std::vector<int64_t>>(open.size())};
   std::vector<int> factors(open.size());
   std::iota(factors.begin(), factors.end(), 0);
   const auto cut = [&](size_t d, const TileAssignment& as) {
@@ -288,7 +305,8 @@ TileAssignment TileWalk::CutAlso(const HloInstruction& instruction, const TileAs
 
 TileAssignment TileWalk::TilesOf(const Cuts& cuts, const std::vector<int>& factors) const {
   TileAssignment tiles;
-  if (absl::c_all_of(factors, [&](int factor) { return factor == OpFactors::kNone || cuts.counts[factor] == 1; })) return tiles;
+  if (absl::c_all_of(factors, [&](int factor) { return factor == OpFactors::kNone || cuts.counts[factor] == 1; }))
+    return tiles;
   tiles.tile_of.resize(partitions_);
   for (int factor : factors) {
     const bool is_cut = factor != OpFactors::kNone && cuts.counts[factor] != 1;
@@ -306,7 +324,8 @@ std::vector<std::vector<int64_t>> TileWalk::GroupsToCombine(const Cuts& cuts, co
     std::vector<int64_t> kept, combined;
     for (size_t factor = 0; factor < cuts.counts.size(); ++factor) {
       if (cuts.counts[factor] == 1) continue;
-      (absl::c_linear_search(factors.combined, static_cast<int>(factor)) ? combined : kept).push_back(cuts.coordinates[factor][p]);
+      (absl::c_linear_search(factors.combined, static_cast<int>(factor)) ? combined : kept)
+          .push_back(cuts.coordinates[factor][p]);
     }
     partitions[kept][combined].push_back(p);
   }

@@ -23,7 +23,8 @@ struct DividedValue {
   TileAssignment tiles;
   std::vector<std::pair<TileAssignment, HloInstruction*>> more;  // tiles of other cuts
   TileAssignment joined;                                         // larger tiles, if such have been made for these
-  bool is_local = false;  // inside of a manual computation: another array in each partition, which nobody divides further
+  bool is_local =
+      false;  // inside of a manual computation: another array in each partition, which nobody divides further
   std::vector<std::shared_ptr<DividedValue>> elements;
 };
 
@@ -33,8 +34,8 @@ DividedValue DividedOf(HloInstruction* part, const TileAssignment& tiles);
 // The elements of a tuple, or an array alone.
 using Leaves = std::vector<std::shared_ptr<DividedValue>>;
 
-// Walks through the instructions in order and says, of each, how it is divided; instructions on tiles stand beside the ones on whole arrays, which go once
-// nobody needs them.
+// Walks through the instructions in order and says, of each, how it is divided; instructions on tiles stand beside the
+// ones on whole arrays, which go once nobody needs them.
 class TileWalk {
  public:
   TileWalk(HloComputation* computation, int64_t partitions, int64_t* next_channel)
@@ -44,34 +45,44 @@ class TileWalk {
   absl::Status Check(const TileAssignment& tiles) const { return emitter_.Check(tiles); }
 
   // The instruction's value is `value` from here on.
-  void Set(const HloInstruction* instruction, DividedValue value) { values_[instruction] = std::make_shared<DividedValue>(std::move(value)); }
+  void Set(const HloInstruction* instruction, DividedValue value) {
+    values_[instruction] = std::make_shared<DividedValue>(std::move(value));
+  }
   // ... the same as another one's.
   void SetAlias(const HloInstruction* instruction, const HloInstruction* other) {
-    std::shared_ptr<DividedValue> value = values_.at(other);  // not the entry itself, which moves when another one comes
+    std::shared_ptr<DividedValue> value =
+        values_.at(other);  // not the entry itself, which moves when another one comes
     values_[instruction] = std::move(value);
   }
   // ... `value`, whose elements, if it is a tuple, are cut as `tiles` say one by one.
-  absl::Status SetDivided(const HloInstruction* instruction, HloInstruction* value, const std::vector<TileAssignment>& tiles);
+  absl::Status SetDivided(const HloInstruction* instruction, HloInstruction* value,
+                          const std::vector<TileAssignment>& tiles);
   void SetLocal(const HloInstruction* instruction) { values_.at(instruction)->is_local = true; }
   const DividedValue& Get(const HloInstruction* instruction) const { return *values_.at(instruction); }
 
   bool Has(const HloInstruction* instruction) const { return values_.contains(instruction); }
 
-  // An instruction without a meaning for shardings: on tiles if its operands are cut and it can be, else on whole arrays.
+  // An instruction without a meaning for shardings: on tiles if its operands are cut and it can be, else on whole
+  // arrays.
   absl::Status Visit(HloInstruction* instruction);
 
   // Both emit what is missing. Errors: as TileEmitter's.
   absl::StatusOr<HloInstruction*> Whole(DividedValue& value);
   absl::StatusOr<HloInstruction*> Tile(DividedValue& value, const TileAssignment& tiles);
   absl::StatusOr<HloInstruction*> Whole(const HloInstruction* instruction) { return Whole(*values_.at(instruction)); }
-  absl::StatusOr<HloInstruction*> Tile(const HloInstruction* instruction, const TileAssignment& tiles) { return Tile(*values_.at(instruction), tiles); }
+  absl::StatusOr<HloInstruction*> Tile(const HloInstruction* instruction, const TileAssignment& tiles) {
+    return Tile(*values_.at(instruction), tiles);
+  }
 
   // From parts of a tile to the tile, and back. Errors of both: as TileEmitter's.
   absl::StatusOr<HloInstruction*> Reduce(HloInstruction* part, const TileAssignment& tiles);
-  absl::StatusOr<HloInstruction*> PartOf(HloInstruction* tile, const TileAssignment& tiles) { return emitter_.PartOf(tile, tiles); }
+  absl::StatusOr<HloInstruction*> PartOf(HloInstruction* tile, const TileAssignment& tiles) {
+    return emitter_.PartOf(tile, tiles);
+  }
 
   // `tiles`, with the dimensions that are `open` cut as those of the value are, as far as that goes together.
-  TileAssignment CutAlso(const HloInstruction& instruction, const TileAssignment& tiles, const std::vector<bool>& open) const;
+  TileAssignment CutAlso(const HloInstruction& instruction, const TileAssignment& tiles,
+                         const std::vector<bool>& open) const;
 
   absl::StatusOr<Leaves> LeavesOf(const HloInstruction* instruction);
   // The leaves cut as `tiles` say, in a tuple or alone.

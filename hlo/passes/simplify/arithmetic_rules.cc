@@ -23,7 +23,8 @@ std::optional<double> ExactReciprocal(const HloInstruction* x) {
   return 1.0 / value;
 }
 
-// x / c costs several times what x * (1 / c) does, which rounds once more. Of narrower types the reciprocal would be too coarse.
+// x / c costs several times what x * (1 / c) does, which rounds once more. Of narrower types the reciprocal would be
+// too coarse.
 Result DivideByConstant(HloInstruction* i) {
   const Literal* literal = UniformConstant(i->operand(1));
   const PrimitiveType type = i->shape().element_type();
@@ -40,20 +41,23 @@ Result DivideByConstant(HloInstruction* i) {
 Result DivideByPower(HloInstruction* i) {
   HloInstruction* power = i->operand(1);
   std::vector<HloInstruction*> above;  // broadcasts and reshapes between the two, outermost first
-  while ((power->opcode() == HloOpcode::kBroadcast || power->opcode() == HloOpcode::kReshape) && power->users().size() == 1) {
+  while ((power->opcode() == HloOpcode::kBroadcast || power->opcode() == HloOpcode::kReshape) &&
+         power->users().size() == 1) {
     above.push_back(power);
     power = power->operand(0);
   }
   const PrimitiveType type = i->shape().element_type();
-  if (power->opcode() != HloOpcode::kPower || power->users().size() != 1 || (type != F32 && type != F64)) return nullptr;
+  if (power->opcode() != HloOpcode::kPower || power->users().size() != 1 || (type != F32 && type != F64))
+    return nullptr;
   const Literal* exponent = UniformConstant(power->operand(1));
   if (exponent == nullptr) return nullptr;
   auto negative = MakeUniform(power->operand(1), -exponent->GetAsDouble(0));
   if (!negative.ok()) return negative.status();
   auto factor = MakeBinary(HloOpcode::kPower, power->operand(0), *negative);
   for (auto it = above.rbegin(); it != above.rend() && factor.ok(); ++it) {
-    factor = (*it)->opcode() == HloOpcode::kReshape ? MakeReshape(*factor, (*it)->shape())
-                                                     : MakeBroadcast(*factor, (*it)->shape(), (*it)->attrs<BroadcastAttrs>().dimensions);
+    factor = (*it)->opcode() == HloOpcode::kReshape
+                 ? MakeReshape(*factor, (*it)->shape())
+                 : MakeBroadcast(*factor, (*it)->shape(), (*it)->attrs<BroadcastAttrs>().dimensions);
   }
   if (!factor.ok()) return factor.status();
   return MakeBinary(HloOpcode::kMultiply, i->operand(0), *factor);
@@ -67,25 +71,20 @@ bool HasNoSign(const HloInstruction* x, int depth = 8) {
   switch (x->opcode()) {
     case HloOpcode::kAbs:
     case HloOpcode::kExp:
-    case HloOpcode::kLogistic:
-      return true;
-    case HloOpcode::kMultiply:
-      return x->operand(0) == x->operand(1) || (has_none(0) && has_none(1));
+    case HloOpcode::kLogistic: return true;
+    case HloOpcode::kMultiply: return x->operand(0) == x->operand(1) || (has_none(0) && has_none(1));
     case HloOpcode::kAdd:
-    case HloOpcode::kDivide:
-      return has_none(0) && has_none(1);
-    case HloOpcode::kMaximum:
-      return has_none(0) || has_none(1);
+    case HloOpcode::kDivide: return has_none(0) && has_none(1);
+    case HloOpcode::kMaximum: return has_none(0) || has_none(1);
     case HloOpcode::kReduce: {
       const HloInstruction* root = x->called_computation()->root_instruction();
-      return x->operand_count() == 2 && root->opcode() == HloOpcode::kAdd && root->operand(0)->IsParameter() && root->operand(1)->IsParameter() && has_none(0) && has_none(1);
+      return x->operand_count() == 2 && root->opcode() == HloOpcode::kAdd && root->operand(0)->IsParameter() &&
+             root->operand(1)->IsParameter() && has_none(0) && has_none(1);
     }
     case HloOpcode::kBroadcast:
     case HloOpcode::kReshape:
-    case HloOpcode::kSqrt:
-      return has_none(0);
-    default:
-      return false;
+    case HloOpcode::kSqrt: return has_none(0);
+    default: return false;
   }
 }
 
@@ -94,7 +93,9 @@ Result PowerOfRoot(HloInstruction* i) {
   const HloInstruction* root = i->operand(0);
   const Literal* exponent = UniformConstant(i->operand(1));
   const PrimitiveType type = i->shape().element_type();
-  if (root->opcode() != HloOpcode::kSqrt || exponent == nullptr || (type != F32 && type != F64) || !HasNoSign(root->operand(0))) return nullptr;
+  if (root->opcode() != HloOpcode::kSqrt || exponent == nullptr || (type != F32 && type != F64) ||
+      !HasNoSign(root->operand(0)))
+    return nullptr;
   // The root's rounding counts c times.
   const double c = exponent->GetAsDouble(0);
   if (!(std::fabs(c) <= 2) || c == 0) return nullptr;
@@ -107,7 +108,8 @@ Result PowerOfRoot(HloInstruction* i) {
 bool HoldsExactly(PrimitiveType wide, PrimitiveType narrow) {
   if (wide == narrow) return true;
   // Not every type has a 0 and a 1.
-  if (narrow == PRED) return wide != S1 && (IsIntegralType(wide) || (IsFloatingPointType(wide) && !IsSmallFloatType(wide)));
+  if (narrow == PRED)
+    return wide != S1 && (IsIntegralType(wide) || (IsFloatingPointType(wide) && !IsSmallFloatType(wide)));
   const int bits = PrimitiveTypeBitWidth(narrow);
   if (IsIntegralType(narrow)) {
     if (IsIntegralType(wide)) {
@@ -140,24 +142,19 @@ Result CompareWithItself(HloInstruction* i) {
   const PrimitiveType type = i->operand(0)->shape().element_type();
   if (i->operand(0) != i->operand(1) || !(IsIntegralType(type) || type == PRED)) return nullptr;
   const ComparisonDirection direction = i->attrs<CompareAttrs>().direction;
-  const bool equal = direction == ComparisonDirection::kEq || direction == ComparisonDirection::kLe || direction == ComparisonDirection::kGe;
+  const bool equal = direction == ComparisonDirection::kEq || direction == ComparisonDirection::kLe ||
+                     direction == ComparisonDirection::kGe;
   return MakeUniform(i, equal ? 1 : 0);
 }
 
 ComparisonDirection Inverse(ComparisonDirection direction) {
   switch (direction) {
-    case ComparisonDirection::kEq:
-      return ComparisonDirection::kNe;
-    case ComparisonDirection::kNe:
-      return ComparisonDirection::kEq;
-    case ComparisonDirection::kLt:
-      return ComparisonDirection::kGe;
-    case ComparisonDirection::kGe:
-      return ComparisonDirection::kLt;
-    case ComparisonDirection::kGt:
-      return ComparisonDirection::kLe;
-    case ComparisonDirection::kLe:
-      return ComparisonDirection::kGt;
+    case ComparisonDirection::kEq: return ComparisonDirection::kNe;
+    case ComparisonDirection::kNe: return ComparisonDirection::kEq;
+    case ComparisonDirection::kLt: return ComparisonDirection::kGe;
+    case ComparisonDirection::kGe: return ComparisonDirection::kLt;
+    case ComparisonDirection::kGt: return ComparisonDirection::kLe;
+    case ComparisonDirection::kLe: return ComparisonDirection::kGt;
   }
   return direction;
 }
@@ -207,12 +204,15 @@ Result SinkBroadcasts(HloInstruction* i) {
     }
     if (model == nullptr || model->operand(0)->shape().IsScalar()) model = operand;
   }
-  if (model == nullptr || 2 * ShapeUtil::ElementsIn(model->operand(0)->shape()) > ShapeUtil::ElementsIn(i->shape())) return nullptr;
+  if (model == nullptr || 2 * ShapeUtil::ElementsIn(model->operand(0)->shape()) > ShapeUtil::ElementsIn(i->shape()))
+    return nullptr;
   const std::vector<int64_t>& dimensions = model->attrs<BroadcastAttrs>().dimensions;
   const Shape& small = model->operand(0)->shape();
   for (const HloInstruction* operand : i->operands()) {
     if (operand->opcode() != HloOpcode::kBroadcast || operand->operand(0)->shape().IsScalar()) continue;
-    if (!ShapeUtil::SameDimensions(operand->operand(0)->shape(), small) || operand->attrs<BroadcastAttrs>().dimensions != dimensions) return nullptr;
+    if (!ShapeUtil::SameDimensions(operand->operand(0)->shape(), small) ||
+        operand->attrs<BroadcastAttrs>().dimensions != dimensions)
+      return nullptr;
   }
   std::vector<HloInstruction*> operands;
   for (HloInstruction* operand : i->operands()) {
@@ -240,13 +240,18 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result { return If(IsInteger(i) && IsAll(i->operand(1), 0), i->operand(0)); }},
     {HloOpcode::kAdd, "add(0, x) => x, integers",
      [](HloInstruction* i) -> Result { return If(IsInteger(i) && IsAll(i->operand(0), 0), i->operand(1)); }},
-    {HloOpcode::kAdd, "add(x, -0) => x", [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), -0.0), i->operand(0)); }},
-    {HloOpcode::kAdd, "add(x, 0) => x", [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 0), i->operand(0)); },
+    {HloOpcode::kAdd, "add(x, -0) => x",
+     [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), -0.0), i->operand(0)); }},
+    {HloOpcode::kAdd, "add(x, 0) => x",
+     [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 0), i->operand(0)); },
      /*exact=*/false},
-    {HloOpcode::kAdd, "add(0, x) => x", [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 0), i->operand(1)); },
+    {HloOpcode::kAdd, "add(0, x) => x",
+     [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 0), i->operand(1)); },
      /*exact=*/false},
     {HloOpcode::kSubtract, "subtract(x, x) => 0, integers",
-     [](HloInstruction* i) -> Result { return IsInteger(i) && i->operand(0) == i->operand(1) ? MakeUniform(i, 0) : Result(nullptr); }},
+     [](HloInstruction* i) -> Result {
+       return IsInteger(i) && i->operand(0) == i->operand(1) ? MakeUniform(i, 0) : Result(nullptr);
+     }},
     {HloOpcode::kSubtract, "subtract(x, 0) => x",
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 0), i->operand(0)); }},
     {HloOpcode::kMultiply, "multiply(x, 1) => x",
@@ -276,7 +281,8 @@ const Rule kRules[] = {
        return MakeBinary(HloOpcode::kMultiply, i->operand(0), i->operand(0));
      },
      /*exact=*/false},
-    {HloOpcode::kPower, "power(sqrt(x), c) => power(x, c / 2), of squares and their like", PowerOfRoot, /*exact=*/false},
+    {HloOpcode::kPower, "power(sqrt(x), c) => power(x, c / 2), of squares and their like", PowerOfRoot,
+     /*exact=*/false},
     {HloOpcode::kNegate, "negate(negate(x)) => x",
      [](HloInstruction* i) -> Result {
        return i->operand(0)->opcode() == HloOpcode::kNegate ? i->operand(0)->operand(0) : nullptr;
@@ -286,12 +292,19 @@ const Rule kRules[] = {
        return i->operand(0)->opcode() == HloOpcode::kNot ? i->operand(0)->operand(0) : nullptr;
      }},
     {HloOpcode::kAnd, "and(x, true) => x",
-     [](HloInstruction* i) -> Result { return If(i->shape().element_type() == PRED && IsAll(i->operand(1), 1), i->operand(0)); }},
+     [](HloInstruction* i) -> Result {
+       return If(i->shape().element_type() == PRED && IsAll(i->operand(1), 1), i->operand(0));
+     }},
     {HloOpcode::kAnd, "and(true, x) => x",
-     [](HloInstruction* i) -> Result { return If(i->shape().element_type() == PRED && IsAll(i->operand(0), 1), i->operand(1)); }},
-    {HloOpcode::kOr, "or(x, false) => x", [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 0), i->operand(0)); }},
-    {HloOpcode::kOr, "or(false, x) => x", [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 0), i->operand(1)); }},
-    {HloOpcode::kXor, "xor(x, 0) => x", [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 0), i->operand(0)); }},
+     [](HloInstruction* i) -> Result {
+       return If(i->shape().element_type() == PRED && IsAll(i->operand(0), 1), i->operand(1));
+     }},
+    {HloOpcode::kOr, "or(x, false) => x",
+     [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 0), i->operand(0)); }},
+    {HloOpcode::kOr, "or(false, x) => x",
+     [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 0), i->operand(1)); }},
+    {HloOpcode::kXor, "xor(x, 0) => x",
+     [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 0), i->operand(0)); }},
     {HloOpcode::kAnd, "and(x, x) => x", Same},
     {HloOpcode::kOr, "or(x, x) => x", Same},
     {HloOpcode::kMaximum, "maximum(x, x) => x", Same},
@@ -306,11 +319,15 @@ const Rule kRules[] = {
     {HloOpcode::kSelect, "select(p, x, x) => x",
      [](HloInstruction* i) -> Result { return If(i->operand(1) == i->operand(2), i->operand(1)); }},
     {HloOpcode::kConvert, "convert(x) => x, of the same type",
-     [](HloInstruction* i) -> Result { return If(ShapeUtil::SameElementType(i->shape(), i->operand(0)->shape()), i->operand(0)); }},
+     [](HloInstruction* i) -> Result {
+       return If(ShapeUtil::SameElementType(i->shape(), i->operand(0)->shape()), i->operand(0));
+     }},
     {HloOpcode::kConvert, "convert(convert(x)) => convert(x), by way of a type that holds every x", MergeConverts},
     {HloOpcode::kComplexNumber, "complex(real(z), imag(z)) => z", ComplexOfParts},
     {HloOpcode::kBitcastConvert, "bitcast-convert(x) => x, of the same type",
-     [](HloInstruction* i) -> Result { return If(ShapeUtil::Compatible(i->shape(), i->operand(0)->shape()), i->operand(0)); }},
+     [](HloInstruction* i) -> Result {
+       return If(ShapeUtil::Compatible(i->shape(), i->operand(0)->shape()), i->operand(0));
+     }},
     {HloOpcode::kReal, "real(complex(x, y)) => x",
      [](HloInstruction* i) -> Result {
        return i->operand(0)->opcode() == HloOpcode::kComplexNumber ? i->operand(0)->operand(0) : nullptr;

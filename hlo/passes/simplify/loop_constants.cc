@@ -1,8 +1,10 @@
 // A scalar of a loop's state that starts as a constant and that no iteration changes:
 //
-//   n = s32[] constant(10)   init = tuple(zero, n)   w = while(init)     body { ... limit = get-tuple-element(s), index=1 ... }
+//   n = s32[] constant(10)   init = tuple(zero, n)   w = while(init)     body { ... limit = get-tuple-element(s),
+//   index=1 ... }
 //
-// becomes `limit = s32[] constant(10)` in the condition and the body. The state keeps its shape; that nobody reads the element any more costs nothing.
+// becomes `limit = s32[] constant(10)` in the condition and the body. The state keeps its shape; that nobody reads the
+// element any more costs nothing.
 #include "absl/container/flat_hash_map.h"
 #include "base/status_macros.h"
 #include "hlo/passes/simplify/rules.h"
@@ -15,7 +17,8 @@ bool IsElement(const HloInstruction* x, const HloInstruction* tuple, int64_t ind
 }
 
 // Replaces reads of element `index` of the computation's parameter, but for what hands it on to the next iteration.
-absl::StatusOr<bool> ReplaceReads(HloComputation* computation, int64_t index, const HloInstruction& constant, bool keep_in_root) {
+absl::StatusOr<bool> ReplaceReads(HloComputation* computation, int64_t index, const HloInstruction& constant,
+                                  bool keep_in_root) {
   HloInstruction* parameter = computation->parameter_instruction(0);
   HloInstruction* root = computation->root_instruction();
   HloInstruction* copy = nullptr;
@@ -50,7 +53,9 @@ absl::StatusOr<bool> PropagateInto(HloInstruction* loop) {
   bool changed = false;
   for (int64_t i = 0; i < init->operand_count(); ++i) {
     const HloInstruction* constant = init->operand(i);
-    if (!constant->IsConstant() || !constant->shape().IsScalar() || !IsElement(root->operand(i), body->parameter_instruction(0), i)) continue;
+    if (!constant->IsConstant() || !constant->shape().IsScalar() ||
+        !IsElement(root->operand(i), body->parameter_instruction(0), i))
+      continue;
     HILO_ASSIGN_OR_RETURN(bool in_condition, ReplaceReads(condition, i, *constant, /*keep_in_root=*/false));
     HILO_ASSIGN_OR_RETURN(bool in_body, ReplaceReads(body, i, *constant, /*keep_in_root=*/true));
     changed |= in_condition || in_body;
@@ -69,7 +74,9 @@ std::vector<HloInstruction*> LoopsOfTheirOwn(HloModule* module) {
       if (instruction->opcode() == HloOpcode::kWhile) loops.push_back(instruction);
     }
   }
-  std::erase_if(loops, [&](const HloInstruction* loop) { return callers[loop->called_computation(0)] != 1 || callers[loop->called_computation(1)] != 1; });
+  std::erase_if(loops, [&](const HloInstruction* loop) {
+    return callers[loop->called_computation(0)] != 1 || callers[loop->called_computation(1)] != 1;
+  });
   return loops;
 }
 

@@ -37,7 +37,8 @@ Result MergeTransposes(HloInstruction* i) {
   HloInstruction* inner = i->operand(0);
   if (inner->opcode() != HloOpcode::kTranspose) return nullptr;
   std::vector<int64_t> merged;
-  for (int64_t d : i->attrs<TransposeAttrs>().dimensions) merged.push_back(inner->attrs<TransposeAttrs>().dimensions[d]);
+  for (int64_t d : i->attrs<TransposeAttrs>().dimensions)
+    merged.push_back(inner->attrs<TransposeAttrs>().dimensions[d]);
   return MakeTranspose(inner->operand(0), merged);
 }
 
@@ -45,7 +46,8 @@ Result MergeBroadcasts(HloInstruction* i) {
   HloInstruction* inner = i->operand(0);
   if (inner->opcode() != HloOpcode::kBroadcast) return nullptr;
   std::vector<int64_t> merged;
-  for (int64_t d : inner->attrs<BroadcastAttrs>().dimensions) merged.push_back(i->attrs<BroadcastAttrs>().dimensions[d]);
+  for (int64_t d : inner->attrs<BroadcastAttrs>().dimensions)
+    merged.push_back(i->attrs<BroadcastAttrs>().dimensions[d]);
   return MakeBroadcast(inner->operand(0), i->shape(), merged);
 }
 
@@ -71,12 +73,15 @@ std::vector<int64_t> WithoutOnes(const Shape& shape) {
   return sizes;
 }
 
-// A reshape that only adds or drops dimensions of size 1 moves above element-wise operations, to where it meets its opposite more often than not: what is
-// computed along a last dimension of 1 has no lanes.
+// A reshape that only adds or drops dimensions of size 1 moves above element-wise operations, to where it meets its
+// opposite more often than not: what is computed along a last dimension of 1 has no lanes.
 Result HoistReshape(HloInstruction* i) {
   HloInstruction* op = i->operand(0);
-  if (!IsElementwise(op->opcode()) || op->opcode() == HloOpcode::kMap || op->opcode() == HloOpcode::kCopy || op->users().size() != 1) return nullptr;
-  if (!op->shape().IsArray() || op->operand_count() == 0 || WithoutOnes(op->shape()) != WithoutOnes(i->shape())) return nullptr;
+  if (!IsElementwise(op->opcode()) || op->opcode() == HloOpcode::kMap || op->opcode() == HloOpcode::kCopy ||
+      op->users().size() != 1)
+    return nullptr;
+  if (!op->shape().IsArray() || op->operand_count() == 0 || WithoutOnes(op->shape()) != WithoutOnes(i->shape()))
+    return nullptr;
   for (const HloInstruction* operand : op->operands()) {
     if (!operand->shape().IsScalar() && !ShapeUtil::SameDimensions(operand->shape(), op->shape())) return nullptr;
   }
@@ -194,7 +199,8 @@ Result DotOfTranspose(HloInstruction* i) {
     const std::vector<int64_t>& permutation = transpose->attrs<TransposeAttrs>().dimensions;
     for (int64_t& dimension : batch) dimension = permutation[dimension];
     for (int64_t& dimension : contracting) dimension = permutation[dimension];
-    // Several contracting dimensions are one only while they follow each other, and a product wants rows or columns that are dense.
+    // Several contracting dimensions are one only while they follow each other, and a product wants rows or columns
+    // that are dense.
     if (std::find(batch.begin(), batch.end(), transpose->shape().rank() - 1) != batch.end()) continue;
     const auto follow = [](int64_t a, int64_t b) { return b != a + 1; };
     if (std::adjacent_find(contracting.begin(), contracting.end(), follow) != contracting.end()) continue;
@@ -217,7 +223,8 @@ Result ConcatenateWithoutEmpty(HloInstruction* i) {
 // What was just written is read again.
 Result DynamicSliceOfUpdate(HloInstruction* i) {
   HloInstruction* update = i->operand(0);
-  if (update->opcode() != HloOpcode::kDynamicUpdateSlice || i->operand_count() + 1 != update->operand_count()) return nullptr;
+  if (update->opcode() != HloOpcode::kDynamicUpdateSlice || i->operand_count() + 1 != update->operand_count())
+    return nullptr;
   for (int64_t d = 1; d < i->operand_count(); ++d) {
     if (i->operand(d) != update->operand(d + 1)) return nullptr;
   }
@@ -227,7 +234,8 @@ Result DynamicSliceOfUpdate(HloInstruction* i) {
 Result ReverseTwice(HloInstruction* i) {
   HloInstruction* inner = i->operand(0);
   if (inner->opcode() != HloOpcode::kReverse) return nullptr;
-  std::vector<int64_t> outer_dimensions = i->attrs<ReverseAttrs>().dimensions, inner_dimensions = inner->attrs<ReverseAttrs>().dimensions;
+  std::vector<int64_t> outer_dimensions = i->attrs<ReverseAttrs>().dimensions,
+                       inner_dimensions = inner->attrs<ReverseAttrs>().dimensions;
   std::sort(outer_dimensions.begin(), outer_dimensions.end());
   std::sort(inner_dimensions.begin(), inner_dimensions.end());
   return If(outer_dimensions == inner_dimensions, inner->operand(0));
@@ -239,7 +247,8 @@ Result GatherToDynamicSlice(HloInstruction* i) {
   HloInstruction* indices = i->operand(1);
   const GatherAttrs& gather = i->attrs<GatherAttrs>();
   const int64_t count = static_cast<int64_t>(gather.start_index_map.size());
-  if (!gather.operand_batching_dims.empty() || count == 0 || ShapeUtil::ElementsIn(indices->shape()) != count) return nullptr;
+  if (!gather.operand_batching_dims.empty() || count == 0 || ShapeUtil::ElementsIn(indices->shape()) != count)
+    return nullptr;
   if (ShapeUtil::IsZeroElementArray(i->shape())) return nullptr;
   HloComputation* computation = i->parent();
   const PrimitiveType type = indices->shape().element_type();
@@ -273,10 +282,13 @@ Result ReduceOneElement(HloInstruction* i) {
   if (i->operand_count() != 2 || i->called_computation()->num_parameters() != 2) return nullptr;
   HloInstruction* x = i->operand(0);
   const HloInstruction* step = i->called_computation()->root_instruction();
-  if (ShapeUtil::ElementsIn(i->shape()) != ShapeUtil::ElementsIn(x->shape()) || ShapeUtil::IsZeroElementArray(x->shape())) return nullptr;
-  if (OpcodeInfo(step->opcode()).family != HloFamily::kBinary || !step->operand(0)->IsParameter() || !step->operand(1)->IsParameter() ||
-      step->operand(0) == step->operand(1) || !ShapeUtil::SameElementType(step->shape(), x->shape()) ||
-      !ShapeUtil::SameElementType(i->shape(), x->shape()) || !ShapeUtil::SameElementType(i->operand(1)->shape(), x->shape())) {
+  if (ShapeUtil::ElementsIn(i->shape()) != ShapeUtil::ElementsIn(x->shape()) ||
+      ShapeUtil::IsZeroElementArray(x->shape()))
+    return nullptr;
+  if (OpcodeInfo(step->opcode()).family != HloFamily::kBinary || !step->operand(0)->IsParameter() ||
+      !step->operand(1)->IsParameter() || step->operand(0) == step->operand(1) ||
+      !ShapeUtil::SameElementType(step->shape(), x->shape()) || !ShapeUtil::SameElementType(i->shape(), x->shape()) ||
+      !ShapeUtil::SameElementType(i->operand(1)->shape(), x->shape())) {
     return nullptr;
   }
   auto first = MakeBroadcast(i->operand(1), i->shape(), {});
@@ -290,7 +302,9 @@ Result ReduceOneElement(HloInstruction* i) {
 const Rule kRules[] = {
     {HloOpcode::kCopy, "copy(x) => x", [](HloInstruction* i) -> Result { return i->operand(0); }},
     {HloOpcode::kReshape, "reshape(x) => x, of the same shape",
-     [](HloInstruction* i) -> Result { return If(ShapeUtil::Compatible(i->shape(), i->operand(0)->shape()), i->operand(0)); }},
+     [](HloInstruction* i) -> Result {
+       return If(ShapeUtil::Compatible(i->shape(), i->operand(0)->shape()), i->operand(0));
+     }},
     {HloOpcode::kReshape, "reshape(reshape(x)) => reshape(x)",
      [](HloInstruction* i) -> Result {
        if (i->operand(0)->opcode() != HloOpcode::kReshape) return nullptr;
@@ -323,7 +337,9 @@ const Rule kRules[] = {
     {HloOpcode::kDynamicSlice, "dynamic-slice(x, constants) => slice(x)", DynamicSliceToSlice},
     {HloOpcode::kDynamicUpdateSlice, "dynamic-update-slice(x, y) => y, of the same shape", UpdateWhole},
     {HloOpcode::kDynamicUpdateSlice, "dynamic-update-slice(x, empty) => x",
-     [](HloInstruction* i) -> Result { return If(ShapeUtil::IsZeroElementArray(i->operand(1)->shape()), i->operand(0)); }},
+     [](HloInstruction* i) -> Result {
+       return If(ShapeUtil::IsZeroElementArray(i->operand(1)->shape()), i->operand(0));
+     }},
     {HloOpcode::kScatter, "scatter(x, no updates) => x",
      [](HloInstruction* i) -> Result {
        return If(i->operand_count() == 3 && ShapeUtil::IsZeroElementArray(i->operand(2)->shape()), i->operand(0));

@@ -1,7 +1,8 @@
 // Dots that are sums and sums that are two: what loops over rows do well.
 //
 //   dot(f32[1000,1000] m, f32[1000] v)     =>  reduce(multiply(m, broadcast(v))), whose lanes run along a row
-//   reduce(f32[1000,1000] x), to a scalar  =>  reduce(reduce(x, dimensions={1}), dimensions={0}), whose rows are parts for threads
+//   reduce(f32[1000,1000] x), to a scalar  =>  reduce(reduce(x, dimensions={1}), dimensions={0}), whose rows are parts
+//   for threads
 #include <algorithm>
 
 #include "hlo/passes/simplify/rules.h"
@@ -17,7 +18,9 @@ constexpr int64_t kManyProducts = 1024;
 constexpr int64_t kManyElements = int64_t{1} << 18;
 constexpr int64_t kFewParts = 8, kManyParts = 1 << 14, kFewElements = 256;
 
-bool Contains(const std::vector<int64_t>& numbers, int64_t number) { return std::find(numbers.begin(), numbers.end(), number) != numbers.end(); }
+bool Contains(const std::vector<int64_t>& numbers, int64_t number) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
 
 Result MakeConvert(HloInstruction* x, PrimitiveType type) {
   if (x->shape().element_type() == type) return x;
@@ -37,7 +40,8 @@ HloComputation* MakeScalarComputation(HloModule* module, HloOpcode opcode, Primi
   return computation;
 }
 
-Result MakeReduce(HloInstruction* x, HloInstruction* init, std::vector<int64_t> dimensions, HloComputation* computation) {
+Result MakeReduce(HloInstruction* x, HloInstruction* init, std::vector<int64_t> dimensions,
+                  HloComputation* computation) {
   auto attributes = std::make_unique<ReduceAttrs>();
   attributes->dimensions = std::move(dimensions);
   return x->parent()->AddOp(HloOpcode::kReduce, {x, init}, std::move(attributes), {computation});
@@ -52,7 +56,8 @@ struct Side {
   bool IsFree(int64_t d) const { return !Contains(*batch, d) && !Contains(*contracting, d); }
 };
 
-// The dot of `matrix` with `vector`, which has no free dimension longer than 1: null if it has, or if the order of dimensions is not that of the result.
+// The dot of `matrix` with `vector`, which has no free dimension longer than 1: null if it has, or if the order of
+// dimensions is not that of the result.
 Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector) {
   const Shape& shape = vector.operand->shape();
   const Shape& whole = matrix.operand->shape();
@@ -96,7 +101,8 @@ Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector
     HloInstruction* zero = dot->parent()->AddConstant(LiteralUtil::Zero(sum_type));
     std::vector<int64_t> reduced = *matrix.contracting;
     std::sort(reduced.begin(), reduced.end());
-    Result sum = MakeReduce(*narrow, zero, std::move(reduced), MakeScalarComputation(dot->parent()->parent(), HloOpcode::kAdd, sum_type));
+    Result sum = MakeReduce(*narrow, zero, std::move(reduced),
+                            MakeScalarComputation(dot->parent()->parent(), HloOpcode::kAdd, sum_type));
     if (sum.ok()) sum = MakeConvert(*sum, type);
     if (sum.ok()) sum = MakeReshape(*sum, dot->shape());
     if (!sum.ok()) return sum.status();
@@ -110,7 +116,8 @@ Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector
 Result DotWithVector(HloInstruction* dot) {
   const DotAttrs& attrs = dot->attrs<DotAttrs>();
   const PrimitiveType type = dot->shape().element_type();
-  if (attrs.lhs_contracting_dims.empty() || IsComplexType(type) || PrimitiveTypeBitWidth(type) < 8 || type == PRED) return nullptr;
+  if (attrs.lhs_contracting_dims.empty() || IsComplexType(type) || PrimitiveTypeBitWidth(type) < 8 || type == PRED)
+    return nullptr;
   const Side lhs{dot->operand(0), &attrs.lhs_batch_dims, &attrs.lhs_contracting_dims};
   const Side rhs{dot->operand(1), &attrs.rhs_batch_dims, &attrs.rhs_contracting_dims};
   for (bool swapped : {false, true}) {
@@ -122,7 +129,8 @@ Result DotWithVector(HloInstruction* dot) {
   return nullptr;
 }
 
-// A sum of many elements to one: of the trailing dimensions first. A flat array is cut into rows if its size has a divisor for that.
+// A sum of many elements to one: of the trailing dimensions first. A flat array is cut into rows if its size has a
+// divisor for that.
 Result ReduceInTwo(HloInstruction* reduce) {
   if (reduce->operand_count() != 2 || reduce->called_computation()->num_parameters() != 2) return nullptr;
   HloInstruction* x = reduce->operand(0);
@@ -131,7 +139,8 @@ Result ReduceInTwo(HloInstruction* reduce) {
   const int64_t count = ShapeUtil::ElementsIn(x->shape());
   if (count < kManyElements || ShapeUtil::ElementsIn(reduce->shape()) != 1 || !HasTrait(step->opcode(), kAssociative) ||
       !HasTrait(step->opcode(), kCommutative) || !step->operand(0)->IsParameter() || !step->operand(1)->IsParameter() ||
-      step->operand(0) == step->operand(1) || PrimitiveTypeBitWidth(type) < 32 || step->shape().element_type() != type) {
+      step->operand(0) == step->operand(1) || PrimitiveTypeBitWidth(type) < 32 ||
+      step->shape().element_type() != type) {
     return nullptr;
   }
   int64_t parts = 1, split = 0;
@@ -148,11 +157,12 @@ Result ReduceInTwo(HloInstruction* reduce) {
   // Each partial sum begins with the neutral element, of which only those of sums and products are sure.
   HloInstruction* init = reduce->operand(1);
   if (step->opcode() == HloOpcode::kAdd) {
-    init = x->parent()->AddConstant(IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0) : LiteralUtil::Zero(type));
+    init = x->parent()->AddConstant(IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0)
+                                                              : LiteralUtil::Zero(type));
   } else if (step->opcode() == HloOpcode::kMultiply) {
     init = x->parent()->AddConstant(LiteralUtil::One(type));
-  } else if (step->opcode() != HloOpcode::kMaximum && step->opcode() != HloOpcode::kMinimum && step->opcode() != HloOpcode::kAnd &&
-             step->opcode() != HloOpcode::kOr) {
+  } else if (step->opcode() != HloOpcode::kMaximum && step->opcode() != HloOpcode::kMinimum &&
+             step->opcode() != HloOpcode::kAnd && step->opcode() != HloOpcode::kOr) {
     return nullptr;  // the others may take the initial value twice
   }
   std::vector<int64_t> trailing, leading;

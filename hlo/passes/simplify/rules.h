@@ -35,8 +35,8 @@ absl::Span<const Rule> ElementwiseRules();
 // The whiles whose condition and body nobody else calls: they may be changed.
 std::vector<HloInstruction*> LoopsOfTheirOwn(HloModule* module);
 
-// A scalar of a loop's state that starts as a constant and that no iteration changes is that constant in the condition and the body, if no other
-// loop shares them.
+// A scalar of a loop's state that starts as a constant and that no iteration changes is that constant in the condition
+// and the body, if no other loop shares them.
 absl::StatusOr<bool> PropagateLoopConstants(HloModule* module);
 
 // --- patterns ---
@@ -49,7 +49,8 @@ bool IsAll(const HloInstruction* instruction, double value);
 // --- replacements ---
 
 absl::StatusOr<HloInstruction*> MakeReshape(HloInstruction* operand, const Shape& shape);
-absl::StatusOr<HloInstruction*> MakeBroadcast(HloInstruction* operand, const Shape& shape, std::vector<int64_t> dimensions);
+absl::StatusOr<HloInstruction*> MakeBroadcast(HloInstruction* operand, const Shape& shape,
+                                              std::vector<int64_t> dimensions);
 absl::StatusOr<HloInstruction*> MakeTranspose(HloInstruction* operand, std::vector<int64_t> dimensions);
 absl::StatusOr<HloInstruction*> MakeSlice(HloInstruction* operand, std::vector<SliceRange> ranges);
 absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs, HloInstruction* rhs);

@@ -1,5 +1,6 @@
-// Applies the rules (rules.h) until none matches. Rules look at one instruction and its operands, so one walk in post order with repetition at
-// each instruction does most of the work; the pipeline repeats the pass for what a later rewrite makes possible.
+// Applies the rules (rules.h) until none matches. Rules look at one instruction and its operands, so one walk in post
+// order with repetition at each instruction does most of the work; the pipeline repeats the pass for what a later
+// rewrite makes possible.
 //
 //   b = f32[8] broadcast(f32[] constant(1)), dimensions={}       =>   x
 //   ROOT m = f32[8] multiply(x, b)
@@ -21,7 +22,8 @@ const Literal* UniformConstant(const HloInstruction* instruction) {
 bool IsAll(const HloInstruction* instruction, double value) {
   const Literal* literal = UniformConstant(instruction);
   if (literal == nullptr || IsComplexType(literal->shape().element_type())) return false;
-  return *literal == LiteralUtil::FromDouble(literal->shape().element_type(), value) && literal->GetAsDouble(0) == value;
+  return *literal == LiteralUtil::FromDouble(literal->shape().element_type(), value) &&
+         literal->GetAsDouble(0) == value;
 }
 
 absl::StatusOr<HloInstruction*> MakeReshape(HloInstruction* operand, const Shape& shape) {
@@ -52,8 +54,7 @@ absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs
 }
 
 absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value) {
-  HloInstruction* scalar =
-      like->parent()->AddConstant(LiteralUtil::FromDouble(like->shape().element_type(), value));
+  HloInstruction* scalar = like->parent()->AddConstant(LiteralUtil::FromDouble(like->shape().element_type(), value));
   if (like->shape().IsScalar()) return scalar;
   return MakeBroadcast(scalar, like->shape(), {});
 }
@@ -70,7 +71,9 @@ constexpr int kMaxRewrites = 32;
 class Simplifier : public HloPass {
  public:
   explicit Simplifier(bool strict) : rules_(kHloOpcodeCount) {
-    for (absl::Span<const Rule> rules : {simplify::ArithmeticRules(), simplify::MovementRules(), simplify::StructureRules(), simplify::ReductionRules(), simplify::WindowRules()}) {
+    for (absl::Span<const Rule> rules :
+         {simplify::ArithmeticRules(), simplify::MovementRules(), simplify::StructureRules(),
+          simplify::ReductionRules(), simplify::WindowRules()}) {
       for (const Rule& rule : rules) {
         if (rule.exact || !strict) rules_[static_cast<int>(rule.opcode)].push_back(&rule);
       }
@@ -100,7 +103,8 @@ class Simplifier : public HloPass {
   // Rules know neither dynamic sizes nor control dependencies.
   static bool IsFree(const HloInstruction& instruction) {
     auto is_static = [](const HloInstruction* operand) { return operand->shape().is_static(); };
-    return instruction.shape().is_static() && std::all_of(instruction.operands().begin(), instruction.operands().end(), is_static) &&
+    return instruction.shape().is_static() &&
+           std::all_of(instruction.operands().begin(), instruction.operands().end(), is_static) &&
            instruction.control_predecessors().empty() && instruction.control_successors().empty();
   }
 
@@ -120,7 +124,8 @@ class Simplifier : public HloPass {
         HILO_ASSIGN_OR_RETURN(replacement, rule->rewrite(instruction));
         if (replacement != nullptr && replacement != instruction) break;
       }
-      if (replacement == nullptr || replacement == instruction || !KeepsBitcasts(*instruction, *replacement)) return changed;
+      if (replacement == nullptr || replacement == instruction || !KeepsBitcasts(*instruction, *replacement))
+        return changed;
       HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(instruction, replacement));
       if (!replacement->IsParameter()) replacement->CopyOriginFrom(*instruction);
       changed = true;

@@ -18,7 +18,9 @@ Result TupleOfElements(HloInstruction* i) {
   if (!ShapeUtil::Compatible(source->shape(), i->shape())) return nullptr;
   for (int64_t k = 0; k < i->operand_count(); ++k) {
     const HloInstruction* element = i->operand(k);
-    if (element->opcode() != HloOpcode::kGetTupleElement || element->operand(0) != source || element->tuple_index() != k) return nullptr;
+    if (element->opcode() != HloOpcode::kGetTupleElement || element->operand(0) != source ||
+        element->tuple_index() != k)
+      return nullptr;
   }
   return source;
 }
@@ -42,7 +44,8 @@ Result UnchangedLoopState(HloInstruction* i) {
     return nullptr;
   }
   HloInstruction* init = loop->operand(0);
-  return init->opcode() == HloOpcode::kTuple ? Result(init->operand(i->tuple_index())) : GetElement(init, i->tuple_index());
+  return init->opcode() == HloOpcode::kTuple ? Result(init->operand(i->tuple_index()))
+                                             : GetElement(init, i->tuple_index());
 }
 
 // A conditional whose choice is known is a call of the branch.
@@ -62,8 +65,9 @@ Result LoopThatNeverRuns(HloInstruction* i) {
   return more->IsConstant() && more->literal().GetAsInt64(0) == 0 ? i->operand(0) : nullptr;
 }
 
-// A barrier keeps what passes it alive and in order: that is meant for what is read behind it. The barrier itself stays, up to the code, or what
-// jax.checkpoint computes a second time would be merged with the first, or be computed long before it is needed.
+// A barrier keeps what passes it alive and in order: that is meant for what is read behind it. The barrier itself
+// stays, up to the code, or what jax.checkpoint computes a second time would be merged with the first, or be computed
+// long before it is needed.
 Result BarrierOfReadElements(HloInstruction* i) {
   HloInstruction* tuple = i->operand(0);
   if (tuple->opcode() != HloOpcode::kTuple || i->IsRoot() || i->users().empty()) return nullptr;
@@ -94,11 +98,13 @@ Result BarrierOfReadElements(HloInstruction* i) {
 
 const Rule kRules[] = {
     {HloOpcode::kGetTupleElement, "get-tuple-element(tuple(x, ...)) => x", ElementOfTuple},
-    {HloOpcode::kGetTupleElement, "get-tuple-element(while) => element of its init, if no iteration changes it", UnchangedLoopState},
+    {HloOpcode::kGetTupleElement, "get-tuple-element(while) => element of its init, if no iteration changes it",
+     UnchangedLoopState},
     {HloOpcode::kTuple, "tuple(all elements of x) => x", TupleOfElements},
     {HloOpcode::kConditional, "conditional(constant, ...) => call", KnownBranch},
     {HloOpcode::kWhile, "while(x), of a condition that is false => x", LoopThatNeverRuns},
-    {HloOpcode::kOptimizationBarrier, "opt-barrier(tuple(x, ...)) => opt-barrier(tuple of the elements that are read)", BarrierOfReadElements},
+    {HloOpcode::kOptimizationBarrier, "opt-barrier(tuple(x, ...)) => opt-barrier(tuple of the elements that are read)",
+     BarrierOfReadElements},
 };
 
 }  // namespace

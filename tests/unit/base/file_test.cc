@@ -12,7 +12,9 @@ namespace hilo {
 namespace {
 
 std::string TestPath() {
-  return (std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()).string() + std::to_string(getpid());
+  return (std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name())
+             .string() +
+         std::to_string(getpid());
 }
 
 TEST(FileTest, BytesComeBack) {
@@ -25,15 +27,19 @@ TEST(FileTest, BytesComeBack) {
 }
 
 TEST(FileTest, ErrorsNameThePath) {
-  EXPECT_EQ(ReadFile("/nonexistent/x").status().ToString(), "NOT_FOUND: cannot open /nonexistent/x: No such file or directory");
+  EXPECT_EQ(ReadFile("/nonexistent/x").status().ToString(),
+            "NOT_FOUND: cannot open /nonexistent/x: No such file or directory");
   EXPECT_EQ(ReadFile("/").status().ToString(), "UNAVAILABLE: cannot read /: Is a directory");
-  EXPECT_EQ(WriteFile("/nonexistent/x", "a").ToString(), "UNAVAILABLE: cannot write /nonexistent/x: No such file or directory");
+  EXPECT_EQ(WriteFile("/nonexistent/x", "a").ToString(),
+            "UNAVAILABLE: cannot write /nonexistent/x: No such file or directory");
   EXPECT_EQ(WriteFile("/dev/full", "a").ToString(), "UNAVAILABLE: cannot write /dev/full: No space left on device");
-  EXPECT_EQ(WriteFile("/dev/full", std::string(100'000, 'a')).ToString(), "UNAVAILABLE: cannot write /dev/full: No space left on device");
+  EXPECT_EQ(WriteFile("/dev/full", std::string(100'000, 'a')).ToString(),
+            "UNAVAILABLE: cannot write /dev/full: No space left on device");
 }
 
 TEST(FileTest, AStreamWithoutEndIsAnError) {
-  EXPECT_EQ(ReadFile("/dev/zero").status().ToString(), "RESOURCE_EXHAUSTED: /dev/zero is no ordinary file and holds more than 1073741824 bytes");
+  EXPECT_EQ(ReadFile("/dev/zero").status().ToString(),
+            "RESOURCE_EXHAUSTED: /dev/zero is no ordinary file and holds more than 1073741824 bytes");
 }
 
 TEST(FileTest, TheLimitOnFileSizesIsAnError) {
@@ -44,7 +50,8 @@ TEST(FileTest, TheLimitOnFileSizesIsAnError) {
   small.rlim_cur = 10;
   const auto handler = signal(SIGXFSZ, SIG_DFL);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const absl::Status at_close = WriteFile(path, std::string(100, 'a')), at_once = WriteFile(path, std::string(100'000, 'a'));
+  const absl::Status at_close = WriteFile(path, std::string(100, 'a')),
+                     at_once = WriteFile(path, std::string(100'000, 'a'));
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, handler);
   EXPECT_EQ(at_close.ToString(), "UNAVAILABLE: cannot write " + path + ": File too large");

@@ -21,15 +21,12 @@ namespace hilo {
 using RankFunction = std::function<absl::Status(int64_t rank, Communicator& communicator)>;
 
 inline void ExpectAllOk(const std::vector<absl::Status>& results) {
-  for (size_t rank = 0; rank < results.size(); ++rank)
-    EXPECT_EQ(results[rank], absl::OkStatus()) << "rank " << rank;
+  for (size_t rank = 0; rank < results.size(); ++rank) EXPECT_EQ(results[rank], absl::OkStatus()) << "rank " << rank;
 }
-inline void ExpectAll(const std::vector<absl::Status>& results, absl::StatusCode code,
-               absl::string_view part) {
+inline void ExpectAll(const std::vector<absl::Status>& results, absl::StatusCode code, absl::string_view part) {
   for (size_t rank = 0; rank < results.size(); ++rank) {
     EXPECT_EQ(results[rank].code(), code) << "rank " << rank << ": " << results[rank];
-    EXPECT_TRUE(absl::StrContains(results[rank].message(), part))
-        << "rank " << rank << ": " << results[rank];
+    EXPECT_TRUE(absl::StrContains(results[rank].message(), part)) << "rank " << rank << ": " << results[rank];
   }
 }
 
@@ -41,8 +38,7 @@ inline std::vector<int64_t> AllOf(int64_t size) {
 
 template <typename T>
 Reduction Sum() {
-  return {.element_bytes = sizeof(T),
-          .combine = [](void* result, const void* a, const void* b, int64_t count) {
+  return {.element_bytes = sizeof(T), .combine = [](void* result, const void* a, const void* b, int64_t count) {
             for (int64_t i = 0; i < count; ++i)
               static_cast<T*>(result)[i] = static_cast<const T*>(a)[i] + static_cast<const T*>(b)[i];
             return absl::OkStatus();
@@ -84,8 +80,7 @@ inline absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_
   std::vector<int64_t> expected, receive;
   auto compare = [&] {
     return receive == expected ? absl::OkStatus()
-                               : absl::InternalError(absl::StrCat("wrong values in round ", round,
-                                                                  " of kind ", kind));
+                               : absl::InternalError(absl::StrCat("wrong values in round ", round, " of kind ", kind));
   };
   switch (kind) {
     case 0: {  // in place half of the time
@@ -110,8 +105,7 @@ inline absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_
       for (int64_t from : group) {
         for (int64_t i = 0; i < count; ++i) expected[i] += Value(from, round, place * count + i);
       }
-      absl::Status status =
-          communicator.ReduceScatter(call, {Buffer(send, receive, count)}, Sum<int64_t>());
+      absl::Status status = communicator.ReduceScatter(call, {Buffer(send, receive, count)}, Sum<int64_t>());
       return status.ok() ? compare() : status;
     }
     case 2: {
@@ -131,8 +125,7 @@ inline absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_
       for (int64_t i = 0; i < n; ++i) {
         sends.push_back(send.data() + i * count);
         receives.push_back(receive.data() + i * count);
-        for (int64_t k = 0; k < count; ++k)
-          expected.push_back(Value(group[i], round, place * count + k));
+        for (int64_t k = 0; k < count; ++k) expected.push_back(Value(group[i], round, place * count + k));
       }
       absl::Status status = communicator.AllToAll(call, sends, receives, count * 8);
       return status.ok() ? compare() : status;
@@ -140,11 +133,9 @@ inline absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_
     case 4: {  // a ring with one link missing
       const std::vector<int64_t> send = sent(rank, count);
       receive.assign(count, -1);
-      const int64_t source = place == 0 ? -1 : group[place - 1],
-                    target = place + 1 == n ? -1 : group[place + 1];
+      const int64_t source = place == 0 ? -1 : group[place - 1], target = place + 1 == n ? -1 : group[place + 1];
       expected = source < 0 ? std::vector<int64_t>(count, 0) : sent(source, count);
-      absl::Status status =
-          communicator.CollectivePermute(call, {Buffer(send, receive, count)}, source, target);
+      absl::Status status = communicator.CollectivePermute(call, {Buffer(send, receive, count)}, source, target);
       return status.ok() ? compare() : status;
     }
     case 5: {
@@ -159,25 +150,20 @@ inline absl::Status RandomRound(int64_t rank, Communicator& communicator, int64_
       receive.assign(n, -1);
       const std::vector<RaggedUpdate> updates(n, {0, place * 8, 8});
       for (int64_t from : group) expected.push_back(Value(from, round, 0));
-      absl::Status status =
-          communicator.RaggedAllToAll(call, send.data(), 8, receive.data(), n * 8, updates);
+      absl::Status status = communicator.RaggedAllToAll(call, send.data(), 8, receive.data(), n * 8, updates);
       return status.ok() ? compare() : status;
     }
   }
 }
 
 // A gather of `count` bytes in a group.
-inline absl::Status Gather(Communicator& communicator, absl::string_view name, int64_t key,
-                    std::vector<int64_t> group, size_t count = 4,
-                    const CancellationToken* cancellation = nullptr,
-                    absl::Time deadline = absl::InfiniteFuture()) {
+inline absl::Status Gather(Communicator& communicator, absl::string_view name, int64_t key, std::vector<int64_t> group,
+                           size_t count = 4, const CancellationToken* cancellation = nullptr,
+                           absl::Time deadline = absl::InfiniteFuture()) {
   std::vector<uint8_t> send(count), receive(count * group.size());
-  return communicator.AllGather({.name = name,
-                                 .key = key,
-                                 .group = group,
-                                 .deadline = deadline,
-                                 .cancellation = cancellation},
-                                {Buffer(send, receive, count)});
+  return communicator.AllGather(
+      {.name = name, .key = key, .group = group, .deadline = deadline, .cancellation = cancellation},
+      {Buffer(send, receive, count)});
 }
 
 }  // namespace hilo

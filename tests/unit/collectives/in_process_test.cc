@@ -40,8 +40,7 @@ TEST_P(RandomRoundsTest, ThousandsOfCollectives) {
   const int64_t size = GetParam();
   ExpectAllOk(RunRanks(size, [&](int64_t rank, Communicator& communicator) -> absl::Status {
     for (int64_t round = 0; round < 2000; ++round) {
-      if (absl::Status status = RandomRound(rank, communicator, size, round); !status.ok())
-        return status;
+      if (absl::Status status = RandomRound(rank, communicator, size, round); !status.ok()) return status;
     }
     return absl::OkStatus();
   }));
@@ -61,8 +60,7 @@ TEST(InProcessTest, SumsAreTheSameBitsOnAllRanksAndInEveryRun) {
       for (int64_t i = 0; i < kCount; ++i) send[i] = value(rank, i);
       const std::vector<int64_t> group = AllOf(kSize);
       return communicator.AllReduce({.name = "sum", .group = group},
-                                    {Buffer(send, results[run * kSize + rank], kCount)},
-                                    Sum<float>());
+                                    {Buffer(send, results[run * kSize + rank], kCount)}, Sum<float>());
     }));
   }
   std::vector<float> expected(kCount);
@@ -81,10 +79,9 @@ TEST(InProcessTest, ArraysLargerThanTheCache) {
     const std::vector<int64_t> group = {0, 1};
     std::vector<int32_t> send(kCount), sum(kCount), all(2 * kCount);
     for (int64_t i = 0; i < kCount; ++i) send[i] = static_cast<int32_t>(i * (rank + 3));
-    HILO_RETURN_IF_ERROR(communicator.AllReduce({.name = "sum", .group = group},
-                                                {Buffer(send, sum, kCount)}, Sum<int32_t>()));
     HILO_RETURN_IF_ERROR(
-        communicator.AllGather({.name = "all", .group = group}, {Buffer(send, all, kCount)}));
+        communicator.AllReduce({.name = "sum", .group = group}, {Buffer(send, sum, kCount)}, Sum<int32_t>()));
+    HILO_RETURN_IF_ERROR(communicator.AllGather({.name = "all", .group = group}, {Buffer(send, all, kCount)}));
     int64_t wrong = 0;
     for (int64_t i = 0; i < kCount; ++i) {
       wrong += sum[i] != static_cast<int32_t>(i * 7) || all[i] != static_cast<int32_t>(i * 3) ||
@@ -99,9 +96,8 @@ TEST(InProcessTest, SeveralArraysAtOnce) {
   ExpectAllOk(RunRanks(2, [](int64_t rank, Communicator& communicator) -> absl::Status {
     const std::vector<int64_t> group = {0, 1};
     std::vector<int32_t> a = {static_cast<int32_t>(rank)}, b(3, 10), a_sum(1), b_sum(3);
-    absl::Status status =
-        communicator.AllReduce({.name = "sums", .group = group},
-                               {Buffer(a, a_sum, 1), Buffer(b, b_sum, 3)}, Sum<int32_t>());
+    absl::Status status = communicator.AllReduce({.name = "sums", .group = group},
+                                                 {Buffer(a, a_sum, 1), Buffer(b, b_sum, 3)}, Sum<int32_t>());
     EXPECT_EQ(a_sum[0], 1);
     EXPECT_EQ(b_sum, std::vector<int32_t>(3, 20));
     return status;
@@ -109,10 +105,8 @@ TEST(InProcessTest, SeveralArraysAtOnce) {
 }
 
 TEST(InProcessErrorTest, DisagreementOnTheSize) {
-  ExpectAll(RunRanks(4,
-                     [](int64_t rank, Communicator& c) {
-                       return Gather(c, "all-gather %g", 1, {0, 1, 2, 3}, rank == 2 ? 8 : 4);
-                     }),
+  ExpectAll(RunRanks(4, [](int64_t rank,
+                           Communicator& c) { return Gather(c, "all-gather %g", 1, {0, 1, 2, 3}, rank == 2 ? 8 : 4); }),
             absl::StatusCode::kFailedPrecondition,
             "ranks of the group {0,1,2,3} disagree: ranks 0, 1, 3 at all-gather %g gathered, of 4 "
             "bytes, but rank 2 at all-gather %g "
@@ -125,8 +119,8 @@ TEST(InProcessErrorTest, DisagreementOnTheOp) {
                        if (rank == 0) return Gather(c, "all-gather %g", 1, {0, 1});
                        std::vector<int32_t> a(1), b(1);
                        const std::vector<int64_t> group = {0, 1};
-                       return c.AllReduce({.name = "all-reduce %r", .key = 2, .group = group},
-                                          {Buffer(a, b, 1)}, Sum<int32_t>());
+                       return c.AllReduce({.name = "all-reduce %r", .key = 2, .group = group}, {Buffer(a, b, 1)},
+                                          Sum<int32_t>());
                      }),
             absl::StatusCode::kFailedPrecondition,
             "rank 0 at all-gather %g gathered, of 4 bytes, but rank 1 at all-reduce %r reduced");
@@ -136,8 +130,7 @@ TEST(InProcessErrorTest, DisagreementOnTheGroup) {
   ExpectAll(RunRanks(3,
                      [](int64_t rank, Communicator& c) {
                        return Gather(c, "all-gather %g", 1,
-                                     rank == 0 ? std::vector<int64_t>{0, 1, 2}
-                                               : std::vector<int64_t>{1, 0, 2});
+                                     rank == 0 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{1, 0, 2});
                      }),
             absl::StatusCode::kFailedPrecondition, "disagree on the group");
 }
@@ -147,27 +140,20 @@ TEST(InProcessErrorTest, PairsThatDoNotMatch) {
                      [](int64_t rank, Communicator& c) {
                        std::vector<int32_t> a(1), b(1);
                        const std::vector<int64_t> group = {0, 1};
-                       return c.CollectivePermute({.name = "permute", .group = group},
-                                                  {Buffer(a, b, 1)}, /*source=*/1 - rank,
+                       return c.CollectivePermute({.name = "permute", .group = group}, {Buffer(a, b, 1)},
+                                                  /*source=*/1 - rank,
                                                   /*target=*/rank == 0 ? 1 : -1);
                      }),
             absl::StatusCode::kFailedPrecondition, "which do not agree");
 }
 
 TEST(InProcessErrorTest, GroupsThatCannotBe) {
-  ExpectAll(RunRanks(2,
-                     [](int64_t, Communicator& c) {
-                       return Gather(c, "g", 1, {0, 2});
-                     }),
+  ExpectAll(RunRanks(2, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 2}); }),
             absl::StatusCode::kInvalidArgument, "must hold ranks below 2");
-  ExpectAll(RunRanks(2,
-                     [](int64_t, Communicator& c) {
-                       return Gather(c, "g", 1, {0, 0});
-                     }),
+  ExpectAll(RunRanks(2, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 0}); }),
             absl::StatusCode::kInvalidArgument, "twice");
-  ExpectAll(
-      RunRanks(2, [](int64_t rank, Communicator& c) { return Gather(c, "g", 1, {1 - rank}); }),
-      absl::StatusCode::kInvalidArgument, "lacks its caller");
+  ExpectAll(RunRanks(2, [](int64_t rank, Communicator& c) { return Gather(c, "g", 1, {1 - rank}); }),
+            absl::StatusCode::kInvalidArgument, "lacks its caller");
 }
 
 TEST(InProcessErrorTest, ARankThatFailsEndsAll) {
@@ -193,8 +179,7 @@ TEST(InProcessErrorTest, ARankThatEndsEarly) {
 TEST(InProcessErrorTest, Deadline) {
   const absl::Time start = absl::Now();
   const auto results = RunRanks(3, [&](int64_t rank, Communicator& c) {
-    if (rank != 1)
-      return Gather(c, "all-gather %g", 1, {0, 1, 2}, 4, nullptr, start + absl::Milliseconds(50));
+    if (rank != 1) return Gather(c, "all-gather %g", 1, {0, 1, 2}, 4, nullptr, start + absl::Milliseconds(50));
     absl::SleepFor(absl::Milliseconds(300));
     return Gather(c, "all-gather %g", 1, {0, 1, 2});
   });
@@ -221,12 +206,11 @@ TEST(InProcessErrorTest, Cancellation) {
 
 // Each waits where another has yet to come: nobody ever would.
 TEST(InProcessErrorTest, CrosswiseWaits) {
-  ExpectAll(
-      RunRanks(3,
-               [](int64_t rank, Communicator& c) {
-                 return Gather(c, absl::StrCat("gather.", rank), rank, {rank, (rank + 1) % 3});
-               }),
-      absl::StatusCode::kFailedPrecondition, "a deadlock");
+  ExpectAll(RunRanks(3,
+                     [](int64_t rank, Communicator& c) {
+                       return Gather(c, absl::StrCat("gather.", rank), rank, {rank, (rank + 1) % 3});
+                     }),
+            absl::StatusCode::kFailedPrecondition, "a deadlock");
 }
 
 TEST(InProcessErrorTest, AReductionThatFails) {
@@ -237,23 +221,21 @@ TEST(InProcessErrorTest, AReductionThatFails) {
                        const Reduction bad = {4, [](void*, const void*, const void*, int64_t) {
                                                 return absl::OutOfRangeError("bad sum");
                                               }};
-                       return c.AllReduce({.name = "r", .group = group}, {Buffer(a, b, a.size())},
-                                          bad);
+                       return c.AllReduce({.name = "r", .group = group}, {Buffer(a, b, a.size())}, bad);
                      }),
             absl::StatusCode::kOutOfRange, "bad sum");
 }
 
 TEST(InProcessErrorTest, RaggedUpdatesBeyondTheArrays) {
-  for (const RaggedUpdate& update : {RaggedUpdate{-1, 0, 4}, RaggedUpdate{0, 5, 4},
-                                     RaggedUpdate{0, 0, -1}, RaggedUpdate{4, 0, INT64_MAX}}) {
+  for (const RaggedUpdate& update :
+       {RaggedUpdate{-1, 0, 4}, RaggedUpdate{0, 5, 4}, RaggedUpdate{0, 0, -1}, RaggedUpdate{4, 0, INT64_MAX}}) {
     ExpectAll(RunRanks(2,
                        [&](int64_t rank, Communicator& c) {
                          std::vector<uint8_t> send(8), receive(8);
                          const std::vector<int64_t> group = {0, 1};
-                         const std::vector<RaggedUpdate> updates(
-                             2, rank == 0 ? update : RaggedUpdate{0, 0, 4});
-                         return c.RaggedAllToAll({.name = "ragged", .group = group}, send.data(), 8,
-                                                 receive.data(), 8, updates);
+                         const std::vector<RaggedUpdate> updates(2, rank == 0 ? update : RaggedUpdate{0, 0, 4});
+                         return c.RaggedAllToAll({.name = "ragged", .group = group}, send.data(), 8, receive.data(), 8,
+                                                 updates);
                        }),
               absl::StatusCode::kInvalidArgument, "ragged: update 0 of rank 0");
   }
@@ -262,19 +244,18 @@ TEST(InProcessErrorTest, RaggedUpdatesBeyondTheArrays) {
 // Every call after the failure has the failure's status, and other runs know nothing of it.
 TEST(InProcessErrorTest, AFailureStaysInItsRun) {
   for (int round = 0; round < 200; ++round) {
-    ExpectAll(
-        RunRanks(4,
-                 [&](int64_t rank, Communicator& c) -> absl::Status {
-                   for (int64_t i = 0; i < 5; ++i) {
-                     if (rank == round % 4 && i == round % 5) return absl::AbortedError("enough");
-                     if (absl::Status status = Gather(c, "g", i, {0, 1, 2, 3}); !status.ok()) {
-                       EXPECT_EQ(Gather(c, "h", i, {0, 1, 2, 3}), status);
-                       return status;
-                     }
-                   }
-                   return absl::OkStatus();
-                 }),
-        absl::StatusCode::kAborted, "enough");
+    ExpectAll(RunRanks(4,
+                       [&](int64_t rank, Communicator& c) -> absl::Status {
+                         for (int64_t i = 0; i < 5; ++i) {
+                           if (rank == round % 4 && i == round % 5) return absl::AbortedError("enough");
+                           if (absl::Status status = Gather(c, "g", i, {0, 1, 2, 3}); !status.ok()) {
+                             EXPECT_EQ(Gather(c, "h", i, {0, 1, 2, 3}), status);
+                             return status;
+                           }
+                         }
+                         return absl::OkStatus();
+                       }),
+              absl::StatusCode::kAborted, "enough");
   }
 }
 
@@ -308,7 +289,8 @@ TEST(InProcessErrorTest, MessagesThatNeverCome) {
   };
   ExpectAll(RunRanks(2, [&](int64_t rank, Communicator& c) { return receive(c, 1 - rank); }),
             absl::StatusCode::kFailedPrecondition, "a deadlock");
-  ExpectAll(RunRanks(2, [&](int64_t rank, Communicator& c) { return rank == 0 ? Gather(c, "gather", 3, {0, 1}) : receive(c, 0); }),
+  ExpectAll(RunRanks(2, [&](int64_t rank,
+                            Communicator& c) { return rank == 0 ? Gather(c, "gather", 3, {0, 1}) : receive(c, 0); }),
             absl::StatusCode::kFailedPrecondition, "a deadlock");
   ExpectAll(RunRanks(1, [&](int64_t, Communicator& c) { return receive(c, 0); }), absl::StatusCode::kFailedPrecondition,
             "has not sent to itself");

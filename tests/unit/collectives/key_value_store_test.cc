@@ -46,7 +46,8 @@ class KeyValueStoreTest : public testing::TestWithParam<const char*> {
       auto inner = MakeInProcessStore();
       store_ = MakeCallbackStore({
           .set = [inner](absl::string_view key, absl::string_view value) { return inner->Set(key, value); },
-          .get = [inner](absl::string_view key, absl::Duration timeout) { return inner->Get(key, absl::Now() + timeout); },
+          .get = [inner](absl::string_view key,
+                         absl::Duration timeout) { return inner->Get(key, absl::Now() + timeout); },
           .try_get = [inner](absl::string_view key) { return inner->TryGet(key); },
           .erase = [inner](absl::string_view key) { return inner->Delete(key); },
       });
@@ -114,7 +115,8 @@ TEST_P(KeyValueStoreTest, BarrierHoldsUntilAllAreThere) {
     threads.emplace_back([&, process] {
       absl::SleepFor(absl::Milliseconds(10 * process));
       ++arrived;
-      EXPECT_EQ(Barrier(process % 2 == 0 ? *store_ : *other_, "b", process, kCount, In(absl::Seconds(20))), absl::OkStatus());
+      EXPECT_EQ(Barrier(process % 2 == 0 ? *store_ : *other_, "b", process, kCount, In(absl::Seconds(20))),
+                absl::OkStatus());
       EXPECT_EQ(arrived, kCount);
     });
   }
@@ -129,7 +131,8 @@ TEST_P(KeyValueStoreTest, BarrierNamesWhoIsMissing) {
 }
 
 TEST(OpenStoreTest, RefusesOtherAddresses) {
-  for (const char* address : {"", "host", "host:", "host:x", "host:0", "host:70000", ":80", "a:b:1", "[::1]", "file://relative"}) {
+  for (const char* address :
+       {"", "host", "host:", "host:x", "host:0", "host:70000", ":80", "a:b:1", "[::1]", "file://relative"}) {
     EXPECT_EQ(OpenStore(address, "token", false).status().code(), absl::StatusCode::kInvalidArgument) << address;
   }
   const auto without_token = OpenStore("127.0.0.1:1", "", false);

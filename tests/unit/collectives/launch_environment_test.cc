@@ -38,8 +38,9 @@ void ExpectError(const Environment& environment, const std::string& part, const 
 TEST(LaunchEnvironmentTest, Alone) { ExpectFound({}, "", 0, 1, std::nullopt, ""); }
 
 TEST(LaunchEnvironmentTest, Hilo) {
-  ExpectFound({{"HILO_RANK", "2"}, {"HILO_WORLD_SIZE", "4"}, {"HILO_LOCAL_RANK", "1"}, {"HILO_COORDINATOR", "file:///tmp/x"}}, "Hilo", 2, 4, 1,
-              "file:///tmp/x");
+  ExpectFound(
+      {{"HILO_RANK", "2"}, {"HILO_WORLD_SIZE", "4"}, {"HILO_LOCAL_RANK", "1"}, {"HILO_COORDINATOR", "file:///tmp/x"}},
+      "Hilo", 2, 4, 1, "file:///tmp/x");
 }
 
 TEST(LaunchEnvironmentTest, TokenOfTheJob) {
@@ -49,15 +50,16 @@ TEST(LaunchEnvironmentTest, TokenOfTheJob) {
 }
 
 TEST(LaunchEnvironmentTest, Torchrun) {
-  ExpectFound({{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}, {"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29500"}}, "torchrun", 3, 4, 1,
-              "node1:29501");
+  ExpectFound(
+      {{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}, {"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29500"}},
+      "torchrun", 3, 4, 1, "node1:29501");
   ExpectError({{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"MASTER_PORT", "29500"}}, "MASTER_ADDR is not");
   ExpectError({{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "0"}}, "MASTER_PORT");
 }
 
 TEST(LaunchEnvironmentTest, Jax) {
-  ExpectFound({{"JAX_PROCESS_ID", "1"}, {"JAX_NUM_PROCESSES", "2"}, {"JAX_COORDINATOR_ADDRESS", "10.0.0.1:1234"}}, "JAX", 1, 2, std::nullopt,
-              "10.0.0.1:1234");
+  ExpectFound({{"JAX_PROCESS_ID", "1"}, {"JAX_NUM_PROCESSES", "2"}, {"JAX_COORDINATOR_ADDRESS", "10.0.0.1:1234"}},
+              "JAX", 1, 2, std::nullopt, "10.0.0.1:1234");
   ExpectError({{"JAX_PROCESS_ID", "1"}, {"JAX_NUM_PROCESSES", "2"}}, "JAX_NUM_PROCESSES");
 }
 
@@ -74,8 +76,12 @@ TEST(LaunchEnvironmentTest, OpenMpi4) {
 }
 
 TEST(LaunchEnvironmentTest, OpenMpi5) {
-  Environment environment = {{"OMPI_COMM_WORLD_RANK", "1"},      {"OMPI_COMM_WORLD_SIZE", "2"},       {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
-                             {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}, {"PMIX_NAMESPACE", "prterun-host-4711@1"}, {"PMIX_RANK", "1"}};
+  Environment environment = {{"OMPI_COMM_WORLD_RANK", "1"},
+                             {"OMPI_COMM_WORLD_SIZE", "2"},
+                             {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                             {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                             {"PMIX_NAMESPACE", "prterun-host-4711@1"},
+                             {"PMIX_RANK", "1"}};
   ExpectFound(environment, "Open MPI", 1, 2, 1, "127.0.0.1:27111");
   environment["OMPI_COMM_WORLD_LOCAL_SIZE"] = "1";
   ExpectError(environment, "OMPI_MCA_orte_hnp_uri");
@@ -92,8 +98,9 @@ TEST(LaunchEnvironmentTest, Mpich) {
 }
 
 TEST(LaunchEnvironmentTest, Slurm) {
-  Environment environment = {{"SLURM_PROCID", "6"},   {"SLURM_NTASKS", "8"},  {"SLURM_LOCALID", "2"},
-                             {"SLURM_STEP_ID", "0"},  {"SLURM_JOB_ID", "12345"}, {"SLURM_STEP_NODELIST", "node[03-05,9],x1"}};
+  Environment environment = {{"SLURM_PROCID", "6"},     {"SLURM_NTASKS", "8"},
+                             {"SLURM_LOCALID", "2"},    {"SLURM_STEP_ID", "0"},
+                             {"SLURM_JOB_ID", "12345"}, {"SLURM_STEP_NODELIST", "node[03-05,9],x1"}};
   ExpectFound(environment, "Slurm", 6, 8, 2, "node03:22345");
   environment["SLURM_STEP_NUM_TASKS"] = "7";
   ExpectFound(environment, "Slurm", 6, 7, 2, "node03:22345");
@@ -110,7 +117,8 @@ TEST(LaunchEnvironmentTest, ABatchScriptOfSlurmIsAlone) {
 }
 
 TEST(LaunchEnvironmentTest, FirstInOrderDecides) {
-  const Environment environment = {{"HILO_RANK", "1"}, {"HILO_WORLD_SIZE", "2"}, {"HILO_COORDINATOR", "a:1"}, {"RANK", "5"}, {"WORLD_SIZE", "6"}};
+  const Environment environment = {
+      {"HILO_RANK", "1"}, {"HILO_WORLD_SIZE", "2"}, {"HILO_COORDINATOR", "a:1"}, {"RANK", "5"}, {"WORLD_SIZE", "6"}};
   ExpectFound(environment, "Hilo", 1, 2, std::nullopt, "a:1");
   const auto given = Detect(environment, {.rank = 3, .world_size = 9, .coordinator = "b:2"});
   ASSERT_TRUE(given.ok()) << given.status();
@@ -124,7 +132,8 @@ TEST(LaunchEnvironmentTest, PartialAndWrongVariablesAreNamed) {
   ExpectError({{"WORLD_SIZE", "4"}}, "WORLD_SIZE is set, but RANK is not");
   ExpectError({{"PMI_RANK", "x"}, {"PMI_SIZE", "2"}}, "PMI_RANK: expected a whole number from 0 on, got 'x'");
   ExpectError({{"HILO_RANK", "-1"}, {"HILO_WORLD_SIZE", "2"}}, "HILO_RANK: expected a whole number");
-  ExpectError({{"HILO_RANK", "2"}, {"HILO_WORLD_SIZE", "2"}}, "HILO_RANK: expected a rank below HILO_WORLD_SIZE = 2, got 2");
+  ExpectError({{"HILO_RANK", "2"}, {"HILO_WORLD_SIZE", "2"}},
+              "HILO_RANK: expected a rank below HILO_WORLD_SIZE = 2, got 2");
   ExpectError({{"HILO_RANK", "0"}, {"HILO_WORLD_SIZE", "0"}}, "HILO_WORLD_SIZE: expected at least 1");
   ExpectError({{"HILO_RANK", "0"}, {"HILO_WORLD_SIZE", "2"}, {"HILO_LOCAL_RANK", "7"}}, "HILO_LOCAL_RANK");
   ExpectError({{"HILO_RANK", "0"}, {"HILO_WORLD_SIZE", "2"}}, "set HILO_COORDINATOR");

@@ -27,7 +27,11 @@ TEST(MeshTest, ASendThatFailsComesAfterTheLastWordsOfTheOtherSide) {
   std::vector<std::thread> threads;
   for (int64_t process : {0, 1}) {
     threads.emplace_back([&, process] {
-      auto mesh = Mesh::Connect({.process_id = process, .process_count = 2, .store = store.get(), .name = "mesh", .host = "127.0.0.1",
+      auto mesh = Mesh::Connect({.process_id = process,
+                                 .process_count = 2,
+                                 .store = store.get(),
+                                 .name = "mesh",
+                                 .host = "127.0.0.1",
                                  .deadline = absl::Now() + absl::Seconds(20)});
       ASSERT_TRUE(mesh.ok()) << mesh.status();
       meshes[process] = *std::move(mesh);
@@ -39,7 +43,8 @@ TEST(MeshTest, ASendThatFailsComesAfterTheLastWordsOfTheOtherSide) {
   meshes[1]->Post(0, {.kind = FrameKind::kFail}, "for a reason");
   meshes[1].reset();
   absl::Status status;
-  while (status.ok()) status = meshes[0]->Send(1, {.kind = FrameKind::kCollective}, {"data"}, [] { return absl::OkStatus(); });
+  while (status.ok())
+    status = meshes[0]->Send(1, {.kind = FrameKind::kCollective}, {"data"}, [] { return absl::OkStatus(); });
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
   EXPECT_TRUE(listeners[0].heard);
 }

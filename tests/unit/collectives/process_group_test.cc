@@ -70,21 +70,26 @@ struct Sizes {
 };
 class ProcessRoundsTest : public testing::TestWithParam<Sizes> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, ProcessRoundsTest,
-                         testing::Values(Sizes{2, 2, false}, Sizes{4, 4, false}, Sizes{2, 4, true}, Sizes{3, 7, false}, Sizes{3, 6, true}),
+                         testing::Values(Sizes{2, 2, false}, Sizes{4, 4, false}, Sizes{2, 4, true}, Sizes{3, 7, false},
+                                         Sizes{3, 6, true}),
                          [](const auto& info) {
-                           return absl::StrCat(info.param.ranks, "on", info.param.processes, info.param.in_turn ? "inTurn" : "");
+                           return absl::StrCat(info.param.ranks, "on", info.param.processes,
+                                               info.param.in_turn ? "inTurn" : "");
                          });
 
 TEST_P(ProcessRoundsTest, ManyCollectives) {
   const auto groups = MakeGroups(GetParam().processes);
   for (int run = 0; run < 2; ++run) {
-    ExpectAllOk(RunRanks(groups, GetParam().ranks, GetParam().in_turn, [&](int64_t rank, Communicator& communicator) -> absl::Status {
-      EXPECT_EQ(communicator.size(), GetParam().ranks);
-      for (int64_t round = 0; round < 150; ++round) {
-        if (absl::Status status = RandomRound(rank, communicator, GetParam().ranks, round + 1000 * run); !status.ok()) return status;
-      }
-      return absl::OkStatus();
-    }));
+    ExpectAllOk(RunRanks(
+        groups, GetParam().ranks, GetParam().in_turn, [&](int64_t rank, Communicator& communicator) -> absl::Status {
+          EXPECT_EQ(communicator.size(), GetParam().ranks);
+          for (int64_t round = 0; round < 150; ++round) {
+            if (absl::Status status = RandomRound(rank, communicator, GetParam().ranks, round + 1000 * run);
+                !status.ok())
+              return status;
+          }
+          return absl::OkStatus();
+        }));
   }
 }
 
@@ -92,7 +97,9 @@ TEST_P(ProcessRoundsTest, ManyCollectives) {
 TEST_P(ProcessRoundsTest, SumsAreThoseOfOneProcess) {
   const auto groups = MakeGroups(GetParam().processes);
   const int64_t size = GetParam().ranks;
-  auto value = [](int64_t rank, int64_t i) { return std::ldexp(1.0f + static_cast<float>(i % 97), static_cast<int>(rank * 7 % 23)); };
+  auto value = [](int64_t rank, int64_t i) {
+    return std::ldexp(1.0f + static_cast<float>(i % 97), static_cast<int>(rank * 7 % 23));
+  };
   for (int64_t count : {0, 1, 1000, 200'003, 1'300'007}) {
     std::vector<float> expected(count);
     for (int64_t i = 0; i < count; ++i) {
@@ -103,7 +110,8 @@ TEST_P(ProcessRoundsTest, SumsAreThoseOfOneProcess) {
       for (int64_t i = 0; i < count; ++i) array[i] = value(rank, i);
       const std::vector<int64_t> group = AllOf(size);
       const CollectiveBuffer in_place = {array.data(), array.data(), count * 4};
-      absl::Status status = communicator.AllReduce({.name = "sum", .group = group}, {in_place, Buffer(other, other_sum, 3)}, Sum<float>());
+      absl::Status status = communicator.AllReduce({.name = "sum", .group = group},
+                                                   {in_place, Buffer(other, other_sum, 3)}, Sum<float>());
       EXPECT_EQ(array, expected);
       EXPECT_EQ(other_sum, std::vector<float>(3, static_cast<float>(size)));
       return status;
@@ -118,8 +126,11 @@ TEST_P(ProcessRoundsTest, MessagesFromRankToRank) {
     for (int64_t round = 0; round < 50; ++round) {
       const int64_t bytes = round == 7 ? 300'000 : 8;
       std::vector<int64_t> data(bytes / 8, rank * 100 + round), got(bytes / 8);
-      absl::Status status = communicator.Send({.name = "send", .key = round % 3}, data.data(), bytes, (rank + 1) % size);
-      if (status.ok()) status = communicator.Receive({.name = "receive", .key = round % 3}, got.data(), bytes, (rank + size - 1) % size);
+      absl::Status status =
+          communicator.Send({.name = "send", .key = round % 3}, data.data(), bytes, (rank + 1) % size);
+      if (status.ok())
+        status =
+            communicator.Receive({.name = "receive", .key = round % 3}, got.data(), bytes, (rank + size - 1) % size);
       if (!status.ok()) return status;
       EXPECT_EQ(got.back(), (rank + size - 1) % size * 100 + round);
     }
@@ -138,12 +149,13 @@ TEST(ProcessGroupTest, KnowsTheDevicesOfAll) {
 
 TEST(ProcessGroupTest, RefusesOptionsOutOfRange) {
   const auto store = MakeInProcessStore();
-  for (const ProcessGroupOptions& options : std::vector<ProcessGroupOptions>{{.process_id = 2, .process_count = 2, .store = store},
-                                                                             {.process_id = -1, .process_count = 2, .store = store},
-                                                                             {.process_count = 0, .store = store},
-                                                                             {.process_count = 1},
-                                                                             {.store = store, .name = ""},
-                                                                             {.store = store, .timeout = absl::ZeroDuration()}}) {
+  for (const ProcessGroupOptions& options :
+       std::vector<ProcessGroupOptions>{{.process_id = 2, .process_count = 2, .store = store},
+                                        {.process_id = -1, .process_count = 2, .store = store},
+                                        {.process_count = 0, .store = store},
+                                        {.process_count = 1},
+                                        {.store = store, .name = ""},
+                                        {.store = store, .timeout = absl::ZeroDuration()}}) {
     EXPECT_EQ(ProcessGroup::Join(options).status().code(), absl::StatusCode::kInvalidArgument);
   }
 }
@@ -163,7 +175,9 @@ TEST(ProcessGroupTest, NamesProcessesThatDoNotCome) {
   for (int64_t process : {0, 1}) {
     threads.emplace_back([&, process] {
       statuses[process] =
-          ProcessGroup::Join({.process_id = process, .process_count = 3, .store = store, .timeout = absl::Milliseconds(200)}).status();
+          ProcessGroup::Join(
+              {.process_id = process, .process_count = 3, .store = store, .timeout = absl::Milliseconds(200)})
+              .status();
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -193,7 +207,8 @@ TEST(ProcessGroupTest, StrangersDoNoHarm) {
     if (bytes.size() >= 8) bytes[0] = 1, std::fill(bytes.begin() + 1, bytes.begin() + 8, '\0');  // "I am process 1"
     SendAll(strangers.back(), bytes, absl::Now() + absl::Seconds(5)).IgnoreError();
   }
-  const auto second = ProcessGroup::Join({.process_id = 1, .process_count = 2, .store = store, .timeout = absl::Seconds(20)});
+  const auto second =
+      ProcessGroup::Join({.process_id = 1, .process_count = 2, .store = store, .timeout = absl::Seconds(20)});
   joins.join();
   EXPECT_TRUE(second.ok()) << second.status();
 }
@@ -211,8 +226,9 @@ class ProcessErrorTest : public testing::Test {
 };
 
 TEST_F(ProcessErrorTest, DisagreementOnTheSize) {
-  ExpectFailure(absl::StatusCode::kFailedPrecondition, "disagree",
-                [](int64_t rank, Communicator& c) { return Gather(c, "all-gather %g", 1, {0, 1, 2, 3}, rank >= 2 ? 8 : 4); });
+  ExpectFailure(absl::StatusCode::kFailedPrecondition, "disagree", [](int64_t rank, Communicator& c) {
+    return Gather(c, "all-gather %g", 1, {0, 1, 2, 3}, rank >= 2 ? 8 : 4);
+  });
 }
 
 TEST_F(ProcessErrorTest, DisagreementOnTheOpNamesBoth) {
@@ -222,7 +238,8 @@ TEST_F(ProcessErrorTest, DisagreementOnTheOpNamesBoth) {
     const std::vector<int64_t> group = {0, 1, 2, 3};
     return c.AllReduce({.name = "all-reduce %r", .key = 2, .group = group}, {Buffer(a, b, 1)}, Sum<int32_t>());
   });
-  for (absl::string_view part : {"ranks of the group {0,1,2,3} disagree", "all-gather %g (number 1)", "all-reduce %r (number 1)", "ranks 0, 1", "ranks 2, 3"})
+  for (absl::string_view part : {"ranks of the group {0,1,2,3} disagree", "all-gather %g (number 1)",
+                                 "all-reduce %r (number 1)", "ranks 0, 1", "ranks 2, 3"})
     ExpectAll(results, absl::StatusCode::kFailedPrecondition, part);
 }
 
@@ -230,7 +247,8 @@ TEST_F(ProcessErrorTest, DisagreementOnTheOrder) {
   ExpectFailure(absl::StatusCode::kFailedPrecondition, "disagree", [](int64_t rank, Communicator& c) {
     for (int64_t key : {1, 2}) {
       const int64_t op = rank < 2 ? key : 3 - key;
-      if (absl::Status status = Gather(c, absl::StrCat("all-gather %g", op), op, {0, 1, 2, 3}); !status.ok()) return status;
+      if (absl::Status status = Gather(c, absl::StrCat("all-gather %g", op), op, {0, 1, 2, 3}); !status.ok())
+        return status;
     }
     return absl::OkStatus();
   });
@@ -238,7 +256,8 @@ TEST_F(ProcessErrorTest, DisagreementOnTheOrder) {
 
 TEST_F(ProcessErrorTest, DisagreementOnTheGroup) {
   ExpectFailure(absl::StatusCode::kFailedPrecondition, "disagree", [](int64_t rank, Communicator& c) {
-    return Gather(c, "all-gather %g", 1, rank < 2 ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{1, 0, 2, 3});
+    return Gather(c, "all-gather %g", 1,
+                  rank < 2 ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{1, 0, 2, 3});
   });
 }
 
@@ -269,7 +288,8 @@ TEST_F(ProcessErrorTest, AReductionThatFails) {
     const std::vector<int64_t> group = {0, 1, 2, 3};
     Reduction reduction = Sum<int32_t>();
     // A process whose own sum is ready may not hear of it before its next collective.
-    if (rank < 2) reduction.combine = [](void*, const void*, const void*, int64_t) { return absl::AbortedError("no sum"); };
+    if (rank < 2)
+      reduction.combine = [](void*, const void*, const void*, int64_t) { return absl::AbortedError("no sum"); };
     absl::Status status = c.AllReduce({.name = "sum", .group = group}, {Buffer(a, b, 1)}, reduction);
     return status.ok() ? Gather(c, "all-gather %g", 1, group) : status;
   });
@@ -301,7 +321,8 @@ TEST_F(ProcessErrorTest, MessagesOfTheWrongSize) {
     if (rank == 0) return c.Send({.name = "send", .key = 1}, data, 16, 3);
     return rank == 3 ? c.Receive({.name = "receive", .key = 1}, &got, 8, 0) : absl::OkStatus();
   });
-  EXPECT_TRUE(absl::StrContains(results[3].message(), "rank 0 has sent 16 bytes to rank 3, which expects 8")) << results[3];
+  EXPECT_TRUE(absl::StrContains(results[3].message(), "rank 0 has sent 16 bytes to rank 3, which expects 8"))
+      << results[3];
 }
 
 TEST_F(ProcessErrorTest, ARankThatIsStuck) {
@@ -318,10 +339,11 @@ TEST_F(ProcessErrorTest, ARankThatIsStuck) {
 TEST_F(ProcessErrorTest, Cancellation) {
   CancellationToken token;
   token.Cancel();
-  ExpectFailure(absl::StatusCode::kCancelled, "was cancelled while waiting for rank", [&](int64_t rank, Communicator& c) {
-    if (rank == 3) absl::SleepFor(absl::Milliseconds(50));
-    return Gather(c, "all-gather %g", 1, {0, 1, 2, 3}, 4, rank < 2 ? &token : nullptr);
-  });
+  ExpectFailure(absl::StatusCode::kCancelled, "was cancelled while waiting for rank",
+                [&](int64_t rank, Communicator& c) {
+                  if (rank == 3) absl::SleepFor(absl::Milliseconds(50));
+                  return Gather(c, "all-gather %g", 1, {0, 1, 2, 3}, 4, rank < 2 ? &token : nullptr);
+                });
 }
 
 // A rank waits at a collective of one group for a rank that waits for it at one of another.
@@ -331,7 +353,8 @@ TEST_F(ProcessErrorTest, GroupsInDifferentOrders) {
     if (rank == 1 || rank == 3) return absl::OkStatus();
     for (int step : {0, 1}) {
       const bool forward = (step == 0) == (rank == 0);
-      absl::Status status = Gather(c, forward ? "all-gather %a" : "all-gather %b", forward, forward ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{2, 0});
+      absl::Status status = Gather(c, forward ? "all-gather %a" : "all-gather %b", forward,
+                                   forward ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{2, 0});
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
@@ -351,15 +374,18 @@ TEST(ProcessGroupTest, AProcessThatLeavesAndAGroupOfThoseThatStay) {
     groups[1].reset();
   });
   std::vector<std::shared_ptr<ProcessGroup>> stay = {groups[0], nullptr, groups[2]};
-  const auto results = RunRanks(stay, 3, false, [](int64_t, Communicator& c) { return Gather(c, "all-gather %g", 1, {0, 1, 2}); });
+  const auto results =
+      RunRanks(stay, 3, false, [](int64_t, Communicator& c) { return Gather(c, "all-gather %g", 1, {0, 1, 2}); });
   leaves.join();
   for (int64_t rank : {0, 2}) {
     EXPECT_EQ(results[rank].code(), absl::StatusCode::kUnavailable) << results[rank];
-    EXPECT_TRUE(absl::StrContains(results[rank].message(), "all-gather %g (number 1): rank 1 cannot be reached any more: process 1 has left"))
+    EXPECT_TRUE(absl::StrContains(results[rank].message(),
+                                  "all-gather %g (number 1): rank 1 cannot be reached any more: process 1 has left"))
         << results[rank];
   }
   // The next run of all fails at once; a group of the others is well.
-  for (const absl::Status& status : {RunRanks(stay, 3, false, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 1, 2}); })[0]})
+  for (const absl::Status& status :
+       {RunRanks(stay, 3, false, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 1, 2}); })[0]})
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
   const auto smaller = MakeGroups(2, absl::Seconds(20), store, "smaller");
   ExpectAllOk(RunRanks(smaller, 2, false, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 1}); }));

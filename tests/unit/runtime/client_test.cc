@@ -55,8 +55,7 @@ Literal Filled(int64_t size, float value) {
 
 int ThreadCount() {
   int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
-    count += entry.is_directory();
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.is_directory();
   return count;
 }
 
@@ -65,8 +64,7 @@ class ClientTest : public ::testing::TestWithParam<const char*> {};
 TEST_P(ClientTest, AddsLiterals) {
   auto client = MakeClient({.platform = GetParam()});
   auto add = MustCompile(client.get(), kAdd);
-  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3, 4}),
-                y = LiteralUtil::CreateR1<float>({10, 20, 30, 40});
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3, 4}), y = LiteralUtil::CreateR1<float>({10, 20, 30, 40});
   auto sum = add->ExecuteLiterals({&x, &y});
   ASSERT_TRUE(sum.ok()) << sum.status();
   EXPECT_EQ(*sum, LiteralUtil::CreateR1<float>({11, 22, 33, 44}));
@@ -78,7 +76,8 @@ std::string LargeProgram() {
   const char* const ops[] = {"add", "multiply", "atan2", "subtract", "power", "maximum"};
   constexpr int kCount = 6000;
   for (int i = 2; i < kCount; ++i) {
-    absl::StrAppend(&text, i == kCount - 1 ? "  ROOT v" : "  v", i, " = f32[40] ", ops[i % 6], "(v", i - 1, ", v", i * 7 % (i - 1), ")\n");
+    absl::StrAppend(&text, i == kCount - 1 ? "  ROOT v" : "  v", i, " = f32[40] ", ops[i % 6], "(v", i - 1, ", v",
+                    i * 7 % (i - 1), ")\n");
   }
   return text + "}\n";
 }
@@ -88,7 +87,8 @@ TEST(RuntimeTest, ADeadlineEndsACompilation) {
   const std::string text = LargeProgram();
   for (const int milliseconds : {0, 30, 300}) {
     auto token = std::make_shared<CancellationToken>();
-    const auto executable = client->CompileHloText(text, {.deadline = absl::Milliseconds(milliseconds), .cancellation = token});
+    const auto executable =
+        client->CompileHloText(text, {.deadline = absl::Milliseconds(milliseconds), .cancellation = token});
     EXPECT_EQ(executable.status().ToString(), "DEADLINE_EXCEEDED: the compilation was ended by its deadline");
   }
   MustCompile(client.get(), kAdd);
@@ -99,7 +99,8 @@ TEST_P(ClientTest, ATokenEndsACompilation) {
   auto token = std::make_shared<CancellationToken>();
   EXPECT_TRUE(client->CompileHloText(kAdd, {.deadline = absl::Hours(1), .cancellation = token}).ok());
   token->Cancel();
-  EXPECT_EQ(client->CompileHloText(kAdd, {.cancellation = token}).status().ToString(), "CANCELLED: the compilation was cancelled");
+  EXPECT_EQ(client->CompileHloText(kAdd, {.cancellation = token}).status().ToString(),
+            "CANCELLED: the compilation was cancelled");
   EXPECT_TRUE(client->CompileHloText(kAdd).ok());
 }
 
@@ -108,8 +109,7 @@ TEST_P(ClientTest, DeadlineEndsARun) {
   auto forever = MustCompile(client.get(), kForever);
   auto x = MustPut(client.get(), LiteralUtil::CreateR0<int32_t>(0));
   const absl::Time start = absl::Now();
-  auto result =
-      forever->Execute({x.get()}, {.deadline = absl::Milliseconds(50), .synchronous = true});
+  auto result = forever->Execute({x.get()}, {.deadline = absl::Milliseconds(50), .synchronous = true});
   EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded) << result.status();
   EXPECT_LT(absl::Now() - start, absl::Seconds(5));
 }
@@ -215,7 +215,8 @@ absl::Duration TimeUntilDeadlineExceeded(Client* client, const std::string& text
 
 TEST_P(ClientTest, DeadlineEndsLongInstructions) {
   auto client = MakeClient({.platform = GetParam()});
-  for (const char* text : kLongPrograms) EXPECT_LT(TimeUntilDeadlineExceeded(client.get(), text), absl::Milliseconds(800)) << text;
+  for (const char* text : kLongPrograms)
+    EXPECT_LT(TimeUntilDeadlineExceeded(client.get(), text), absl::Milliseconds(800)) << text;
 }
 
 // 2^34 elements that are in no memory.
@@ -228,17 +229,22 @@ ENTRY main {
   x = f32[131072,131072] sine(i)
   z = f32[] constant(0)
   ROOT y = f32[] reduce(x, z), dimensions={0,1}, to_apply=add
-})"), absl::Milliseconds(800));
+})"),
+            absl::Milliseconds(800));
 }
 
 // Programs that may not end, or take long, return to the caller at once.
 TEST(RuntimeTest, LoopsThatCountDownDoNotRunInline) {
   auto client = MakeClient();
   for (const char* condition : {"z = s32[] constant(0)  ROOT c = pred[] compare(i, z), direction=GT",
-                                "v = f32[2000] get-tuple-element(p), index=1  s = f32[1] slice(v), slice={[0:1]}  t = f32[] reshape(s)  o = f32[] constant(2)  "
+                                "v = f32[2000] get-tuple-element(p), index=1  s = f32[1] slice(v), slice={[0:1]}  t = "
+                                "f32[] reshape(s)  o = f32[] constant(2)  "
                                 "ROOT c = pred[] compare(t, o), direction=LT"}) {
-    auto program = MustCompile(client.get(), absl::StrCat("HloModule down\ncond { p = (s32[], f32[2000]) parameter(0)  i = s32[] get-tuple-element(p), index=0  ",
-                                                          condition, " }\n", R"(body {
+    auto program = MustCompile(
+        client.get(),
+        absl::StrCat(
+            "HloModule down\ncond { p = (s32[], f32[2000]) parameter(0)  i = s32[] get-tuple-element(p), index=0  ",
+            condition, " }\n", R"(body {
   p = (s32[], f32[2000]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
   x = f32[2000] get-tuple-element(p), index=1
@@ -326,8 +332,7 @@ TEST(RuntimeTest, DonatedMemoryBecomesTheResult) {
   auto x = MustPut(client.get(), Filled(100, 3));
   const uint8_t* memory = (*x->Bytes())->data();
   const int64_t zero = 0;
-  auto result =
-      twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
+  auto result = twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ((*(*result)[0]->Bytes())->data(), memory);
   EXPECT_EQ(*(*result)[0]->ToLiteral(), Filled(100, 6));
@@ -344,8 +349,7 @@ TEST(RuntimeTest, AliasedArgumentsThatAreKeptOrSharedAreCopied) {
   EXPECT_EQ(*x->ToLiteral(), Filled(100, 3));
   auto reader = x->Bytes();  // somebody else still reads it
   const int64_t zero = 0;
-  auto shared =
-      twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
+  auto shared = twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
   ASSERT_TRUE(shared.ok()) << shared.status();
   EXPECT_EQ(reinterpret_cast<const float*>((*reader)->data())[99], 3.0f);
   EXPECT_EQ(*(*shared)[0]->ToLiteral(), Filled(100, 6));
@@ -374,8 +378,7 @@ TEST(RuntimeTest, MemoryLimitSaysWhatIsFree) {
   auto held = MustPut(client.get(), Filled(100, 1));
   auto refused = client->BufferFromLiteral(Filled(200, 1));
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_TRUE(absl::StrContains(refused.status().message(), "800 bytes: 600 of the limit of 1000"))
-      << refused.status();
+  EXPECT_TRUE(absl::StrContains(refused.status().message(), "800 bytes: 600 of the limit of 1000")) << refused.status();
   held.reset();
   EXPECT_TRUE(client->BufferFromLiteral(Filled(200, 1)).ok());
   EXPECT_EQ(client->memory_stats().bytes_in_use, 0);
@@ -414,8 +417,8 @@ TEST(RuntimeTest, WrongArgumentsAreNamed) {
   auto x = MustPut(client.get(), Filled(4, 1)), wrong = MustPut(client.get(), Filled(5, 1));
   EXPECT_EQ(add->Execute({x.get()}).status().message(),
             "the program takes 2 arguments (leaves of its parameters), but got 1");
-  EXPECT_TRUE(absl::StrContains(add->Execute({x.get(), wrong.get()}).status().message(),
-                                "argument 1: expected f32[4]"));
+  EXPECT_TRUE(
+      absl::StrContains(add->Execute({x.get(), wrong.get()}).status().message(), "argument 1: expected f32[4]"));
   EXPECT_EQ(add->Execute({x.get(), nullptr}).status().message(), "argument 1 is null");
   EXPECT_EQ(add->Execute({x.get(), x.get()}, {.device = 1}).status().message(),
             "there is no device 1; the client has 1");
@@ -438,9 +441,8 @@ TEST(RuntimeTest, ForkedChildIsToldSo) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const bool told =
-        big->Execute({x.get()}).status().code() == absl::StatusCode::kFailedPrecondition &&
-        client->CompileHloText(kAdd).status().code() == absl::StatusCode::kFailedPrecondition;
+    const bool told = big->Execute({x.get()}).status().code() == absl::StatusCode::kFailedPrecondition &&
+                      client->CompileHloText(kAdd).status().code() == absl::StatusCode::kFailedPrecondition;
     big.reset();
     client.reset();  // must not wait for threads that are not there
     _exit(told ? 0 : 1);

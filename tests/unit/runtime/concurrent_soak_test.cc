@@ -1,5 +1,5 @@
-// Many threads that compile, run, cancel and give up different programs of one client at the same time, for a while: every result is what one thread alone gets, and nothing hangs.
-// HILO_SOAK_SECONDS makes it longer.
+// Many threads that compile, run, cancel and give up different programs of one client at the same time, for a while:
+// every result is what one thread alone gets, and nothing hangs. HILO_SOAK_SECONDS makes it longer.
 #include <atomic>
 #include <cstdlib>
 #include <random>
@@ -22,22 +22,30 @@ constexpr int kThreads = 16;
 constexpr int kFirstEndless = kPrograms - 2;
 std::string Program(int i) {
   const char* const unary[] = {"negate", "exponential", "tanh", "abs", "sine"};
-  const std::string rows = absl::StrCat(3 + i * 5), columns = absl::StrCat(5 + i * 37), shape = absl::StrCat("f32[", rows, ",", columns, "]");
+  const std::string rows = absl::StrCat(3 + i * 5), columns = absl::StrCat(5 + i * 37),
+                    shape = absl::StrCat("f32[", rows, ",", columns, "]");
   if (i >= kFirstEndless) {
-    return absl::StrCat("HloModule endless\nagain { p = ", shape, " parameter(0)  ROOT t = pred[] constant(true) }\nmore { p = ", shape, " parameter(0)  ROOT q = ", shape,
-                        " cosine(p) }\nENTRY main { x = ", shape, " parameter(0)  ROOT w = ", shape, " while(x), condition=again, body=more }\n");
+    return absl::StrCat("HloModule endless\nagain { p = ", shape,
+                        " parameter(0)  ROOT t = pred[] constant(true) }\nmore { p = ", shape,
+                        " parameter(0)  ROOT q = ", shape, " cosine(p) }\nENTRY main { x = ", shape,
+                        " parameter(0)  ROOT w = ", shape, " while(x), condition=again, body=more }\n");
   }
-  return absl::StrCat("HloModule m\nsum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\nENTRY main {\n  x = ", shape,
-                      " parameter(0)\n  k = f32[] constant(", i, ")\n  b = ", shape, " broadcast(k), dimensions={}\n  y = ", shape, " ", unary[i % 5], "(x)\n  z = ", shape,
-                      " add(y, b)\n  t = f32[", columns, ",", rows, "] transpose(z), dimensions={1,0}\n  d = f32[", rows, ",", rows,
-                      "] dot(z, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  zero = f32[] constant(0)\n  s = f32[", rows,
-                      "] reduce(d, zero), dimensions={1}, to_apply=sum\n  ROOT r = (f32[", rows, ",", rows, "], f32[", rows, "]) tuple(d, s)\n}\n");
+  return absl::StrCat(
+      "HloModule m\nsum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\nENTRY main {\n  "
+      "x = ",
+      shape, " parameter(0)\n  k = f32[] constant(", i, ")\n  b = ", shape,
+      " broadcast(k), dimensions={}\n  y = ", shape, " ", unary[i % 5], "(x)\n  z = ", shape, " add(y, b)\n  t = f32[",
+      columns, ",", rows, "] transpose(z), dimensions={1,0}\n  d = f32[", rows, ",", rows,
+      "] dot(z, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  zero = f32[] constant(0)\n  s = f32[", rows,
+      "] reduce(d, zero), dimensions={1}, to_apply=sum\n  ROOT r = (f32[", rows, ",", rows, "], f32[", rows,
+      "]) tuple(d, s)\n}\n");
 }
 
 Literal Numbers(const Shape& shape) {
   Literal literal = *Literal::Create(shape);
   float* const values = reinterpret_cast<float*>(literal.untyped_data().data());
-  for (int64_t i = 0; i < ShapeUtil::ElementsIn(shape); ++i) values[i] = static_cast<float>((i * 7919 + 13) % 1009) / 512.0f - 1.0f;
+  for (int64_t i = 0; i < ShapeUtil::ElementsIn(shape); ++i)
+    values[i] = static_cast<float>((i * 7919 + 13) % 1009) / 512.0f - 1.0f;
   return literal;
 }
 
@@ -69,7 +77,8 @@ class ConcurrentSoak : public testing::TestWithParam<const char*> {
       if (!compiled.ok()) return compiled.status().ToString();
       own = *std::move(compiled);
     }
-    if (random() % 16 == 0 && client_->CompileHloText(absl::StrCat(Program(i), "}")).ok()) return "a program with a brace too many is compiled";
+    if (random() % 16 == 0 && client_->CompileHloText(absl::StrCat(Program(i), "}")).ok())
+      return "a program with a brace too many is compiled";
     const Executable& executable = own != nullptr ? *own : *kept_[i];
     return i < kFirstEndless ? RunToItsEnd(executable, i) : RunForAWhile(executable, i, random);
   }
@@ -127,9 +136,11 @@ TEST_P(ConcurrentSoak, ResultsAreThoseOfOneThread) {
   EXPECT_EQ(client_->memory_stats().bytes_in_use, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, ConcurrentSoak, testing::Values("cpu", "cuda-emulated", "interpreter"), [](const auto& info) {
-  return std::string(info.param == absl::string_view("cuda-emulated") ? "emulated" : info.param);
-});
+INSTANTIATE_TEST_SUITE_P(Platforms, ConcurrentSoak, testing::Values("cpu", "cuda-emulated", "interpreter"),
+                         [](const auto& info) {
+                           return std::string(info.param == absl::string_view("cuda-emulated") ? "emulated"
+                                                                                               : info.param);
+                         });
 
 }  // namespace
 }  // namespace hilo

@@ -1,4 +1,5 @@
-// Clients whose devices have memory of their own: the runtime touches it by copies alone. The device here hands out addresses that are nowhere.
+// Clients whose devices have memory of their own: the runtime touches it by copies alone. The device here hands out
+// addresses that are nowhere.
 #include "runtime/device_memory.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ class FarMemory : public DeviceMemory {
     blocks_.erase(it);
   }
   absl::Status CopyFromHost(void* to, const void* from, int64_t size) override {
-    HILO_ASSIGN_OR_RETURN(uint8_t * at, Find(to, size));
+    HILO_ASSIGN_OR_RETURN(uint8_t* at, Find(to, size));
     std::memcpy(at, from, size);
     return absl::OkStatus();
   }
@@ -75,7 +76,8 @@ class FarProgram : public CompiledProgram {
  public:
   explicit FarProgram(std::unique_ptr<CompiledProgram> program) : program_(std::move(program)) {}
 
-  absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters, absl::Span<void* const> outputs) const override {
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
+                   absl::Span<void* const> outputs) const override {
     HILO_RET_CHECK(context.memory != nullptr);
     std::vector<std::vector<uint64_t>> storage;
     const auto make = [&](const Shape& shape) {
@@ -88,7 +90,8 @@ class FarProgram : public CompiledProgram {
     for (const Shape& parameter : program_->program_shape().parameters) {
       for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(parameter)) {
         void* near = make(*leaf.shape);
-        HILO_RETURN_IF_ERROR(context.memory->CopyToHost(near, parameters[inputs.size()], ShapeUtil::ByteSizeOf(*leaf.shape)));
+        HILO_RETURN_IF_ERROR(
+            context.memory->CopyToHost(near, parameters[inputs.size()], ShapeUtil::ByteSizeOf(*leaf.shape)));
         inputs.push_back(near);
       }
     }
@@ -98,7 +101,8 @@ class FarProgram : public CompiledProgram {
     near.memory = nullptr;
     HILO_RETURN_IF_ERROR(program_->Run(near, inputs, results));
     for (size_t i = 0; i < results.size(); ++i) {
-      HILO_RETURN_IF_ERROR(context.memory->CopyFromHost(outputs[i], results[i], ShapeUtil::ByteSizeOf(*leaves[i].shape)));
+      HILO_RETURN_IF_ERROR(
+          context.memory->CopyFromHost(outputs[i], results[i], ShapeUtil::ByteSizeOf(*leaves[i].shape)));
     }
     return absl::OkStatus();
   }
@@ -120,11 +124,14 @@ class FarCompiler : public Compiler {
     devices.push_back(std::make_shared<FarMemory>());
     return std::shared_ptr<DeviceMemory>(devices.back());
   }
-  absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module, const CompileOptions& options, ThreadPool* pool) override {
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
+                                                           const CompileOptions& options, ThreadPool* pool) override {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, near_->Compile(std::move(module), options, pool));
     return std::make_unique<FarProgram>(std::move(program));
   }
-  absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule>, const CompileOptions&, absl::string_view) override { return InvalidArgument("nothing to emit"); }
+  absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule>, const CompileOptions&, absl::string_view) override {
+    return InvalidArgument("nothing to emit");
+  }
 
   std::vector<std::shared_ptr<FarMemory>> devices;
 
@@ -187,7 +194,8 @@ TEST(DeviceMemoryTest, BuffersOfOthersMemory) {
   view.reset();
   EXPECT_EQ(released, 1);
   // Of a part that is not aligned there is a copy.
-  view = *far.client->BufferFromDeviceMemory(value->memory->data() + 4, ShapeUtil::MakeShape(F32, {}), 1, [&] { ++released; });
+  view = *far.client->BufferFromDeviceMemory(value->memory->data() + 4, ShapeUtil::MakeShape(F32, {}), 1,
+                                             [&] { ++released; });
   EXPECT_EQ(released, 2);
   EXPECT_EQ(*view->ToLiteral(), Text("f32[] 8"));
   EXPECT_EQ(far.compiler->devices[1]->copies_within, 1);
@@ -235,7 +243,8 @@ ENTRY e { x = f32[2] parameter(0) ROOT s = f32[2] add(x, x) })");
 
 TEST(DeviceMemoryTest, DynamicDimensions) {
   FarClient far;
-  auto executable = far.client->CompileHloText("HloModule m\nENTRY e { x = f32[<=4] parameter(0) ROOT s = f32[<=4] add(x, x) }");
+  auto executable =
+      far.client->CompileHloText("HloModule m\nENTRY e { x = f32[<=4] parameter(0) ROOT s = f32[<=4] add(x, x) }");
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal x = Text("f32[<=4](3) {1,2,3}");
   auto result = (*executable)->ExecuteLiterals({&x});

@@ -202,15 +202,19 @@ TEST_F(DiskCacheTest, AFullDiskIsAWarning) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
   EXPECT_EQ(cache.Read("b"), std::nullopt);
-  for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_FALSE(absl::StartsWith(entry.path().filename().string(), "writing")) << entry;
+  for (const auto& entry : fs::directory_iterator(folder_))
+    EXPECT_FALSE(absl::StartsWith(entry.path().filename().string(), "writing")) << entry;
 }
 
 TEST_F(DiskCacheTest, CustomCallsWithTheirAttributesAreKept) {
   const auto text = [](int pointer) {
-    return absl::StrCat("HloModule m\nENTRY e { ROOT r = s32[] custom-call(), custom_call_target=\"disk_cache_test.value\", ",
-                        "api_version=API_VERSION_STATUS_RETURNING_UNIFIED, backend_config=\"", pointer, "\" }");
+    return absl::StrCat(
+        "HloModule m\nENTRY e { ROOT r = s32[] custom-call(), custom_call_target=\"disk_cache_test.value\", ",
+        "api_version=API_VERSION_STATUS_RETURNING_UNIFIED, backend_config=\"", pointer, "\" }");
   };
-  const auto value = +[](void* out, const void**, const char* opaque, size_t, XlaCustomCallStatus*) { *static_cast<int32_t*>(out) = opaque[0] - '0'; };
+  const auto value = +[](void* out, const void**, const char* opaque, size_t, XlaCustomCallStatus*) {
+    *static_cast<int32_t*>(out) = opaque[0] - '0';
+  };
   auto client = MakeClient();
   ASSERT_TRUE(client->custom_call_registry()->Register("disk_cache_test.value", value).ok());
   for (const int pointer : {1, 2, 1, 2}) {
@@ -255,8 +259,10 @@ TEST_F(DiskCacheTest, EightProcessesShareAFolder) {
   std::vector<pid_t> children(8);
   posix_spawn_file_actions_t quiet;
   posix_spawn_file_actions_init(&quiet);
-  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, (root_ + "/output").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  for (pid_t& child : children) ASSERT_EQ(posix_spawn(&child, "/proc/self/exe", &quiet, nullptr, argv, environment.data()), 0);
+  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, (root_ + "/output").c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                   0600);
+  for (pid_t& child : children)
+    ASSERT_EQ(posix_spawn(&child, "/proc/self/exe", &quiet, nullptr, argv, environment.data()), 0);
   posix_spawn_file_actions_destroy(&quiet);
   for (const pid_t child : children) {
     int status = 0;

@@ -21,10 +21,11 @@ class ProcessesTest : public testing::Test {
   void MakeClients(std::vector<int> devices) {
     const auto store = MakeInProcessStore();
     InEach([&](int process) {
-      auto client = Client::Create({.device_count = devices[process],
-                                    .num_threads = 1,
-                                    .processes = ProcessGroupOptions{
-                                        .process_id = process, .process_count = 2, .store = store, .timeout = absl::Seconds(10)}});
+      auto client = Client::Create(
+          {.device_count = devices[process],
+           .num_threads = 1,
+           .processes = ProcessGroupOptions{
+               .process_id = process, .process_count = 2, .store = store, .timeout = absl::Seconds(10)}});
       ASSERT_TRUE(client.ok()) << client.status();
       clients_[process] = *std::move(client);
     });
@@ -41,8 +42,10 @@ class ProcessesTest : public testing::Test {
     std::vector<std::unique_ptr<Buffer>> buffers;
     std::vector<std::vector<Buffer*>> arguments;
     for (int64_t place : (*executable)->addressable()) {
-      const int device = static_cast<int>((*executable)->assignment().devices()[place] - clients_[process]->first_device());
-      buffers.push_back(*clients_[process]->BufferFromLiteral(LiteralUtil::CreateR0<float>(1.0f + static_cast<float>(place)), device));
+      const int device =
+          static_cast<int>((*executable)->assignment().devices()[place] - clients_[process]->first_device());
+      buffers.push_back(*clients_[process]->BufferFromLiteral(
+          LiteralUtil::CreateR0<float>(1.0f + static_cast<float>(place)), device));
       arguments.push_back({buffers.back().get()});
     }
     if (missing > 0) arguments[0].clear();
@@ -107,8 +110,10 @@ TEST_F(ProcessesTest, ALaunchThatFailsInOneProcessFailsInTheOther) {
 
 TEST_F(ProcessesTest, ADeviceThatIsNowhere) {
   MakeClients({2, 2});
-  EXPECT_EQ(clients_[0]->CompileHloText(kSum, {.devices = {0, 1, 2, 4}}).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(clients_[0]->CompileHloText(kSum, {.replica_count = 5}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(clients_[0]->CompileHloText(kSum, {.devices = {0, 1, 2, 4}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(clients_[0]->CompileHloText(kSum, {.replica_count = 5}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   auto elsewhere = clients_[0]->CompileHloText(kSum, {.replica_count = 2, .devices = {2, 3}});
   ASSERT_TRUE(elsewhere.ok()) << elsewhere.status();
   EXPECT_TRUE((*elsewhere)->addressable().empty());

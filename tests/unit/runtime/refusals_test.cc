@@ -18,7 +18,8 @@ TEST(RefusalsTest, OptionsOfClients) {
   ExpectRefused(Client::Create({.device_count = INT32_MAX}).status(), "got 2147483647");
   ExpectRefused(Client::Create({.num_threads = -1}).status(), "num_threads: expected 0");
   ExpectRefused(Client::Create({.num_threads = INT32_MAX}).status(), "num_threads: expected 0");
-  ExpectRefused(Client::Create({.memory_limit = -1}).status(), "memory_limit: expected a number of bytes, or 0 for none, got -1");
+  ExpectRefused(Client::Create({.memory_limit = -1}).status(),
+                "memory_limit: expected a number of bytes, or 0 for none, got -1");
   ExpectRefused(Client::Create({.cache_limit = -1}).status(), "cache_limit: expected a number of bytes, got -1");
   ExpectRefused(Client::Create({}, nullptr).status(), "a client needs a compiler, but got null");
 }
@@ -32,7 +33,8 @@ TEST(RefusalsTest, Programs) {
 TEST(RefusalsTest, Buffers) {
   auto client = *Client::Create({});
   const Literal two = LiteralUtil::CreateR1<float>({1, 2});
-  const Shape vector = ShapeUtil::MakeShape(F32, {2}), three = ShapeUtil::MakeShape(F32, {3}), tuple(std::vector<Shape>{vector});
+  const Shape vector = ShapeUtil::MakeShape(F32, {2}), three = ShapeUtil::MakeShape(F32, {3}),
+              tuple(std::vector<Shape>{vector});
   for (int device : {-1, 1}) {
     ExpectRefused(client->BufferFromLiteral(two, device).status(), "there is no device");
     ExpectRefused(client->UninitializedBuffer(vector, device).status(), "there is no device");
@@ -43,21 +45,26 @@ TEST(RefusalsTest, Buffers) {
   ExpectRefused(client->BufferFromLiteral(two, 0, &three).status(), "expected a layout for f32[2], got one for f32[3]");
   const Shape bare(F32, {2});
   ExpectRefused(client->BufferFromLiteral(two, 0, &bare).status(), "expected a layout on f32[2]");
-  ExpectRefused(client->BufferFromHostMemory(&two, tuple, 0, nullptr).status(), "a buffer of host memory is an array, not");
-  ExpectRefused(client->BufferFromHostMemory(nullptr, vector, 0, nullptr).status(), "expected 8 bytes of host memory, got null");
-  ExpectRefused(client->BufferFromHostMemory(&two, Shape(F32, {-2}), 0, nullptr).status(), "expected sizes of at least 0");
+  ExpectRefused(client->BufferFromHostMemory(&two, tuple, 0, nullptr).status(),
+                "a buffer of host memory is an array, not");
+  ExpectRefused(client->BufferFromHostMemory(nullptr, vector, 0, nullptr).status(),
+                "expected 8 bytes of host memory, got null");
+  ExpectRefused(client->BufferFromHostMemory(&two, Shape(F32, {-2}), 0, nullptr).status(),
+                "expected sizes of at least 0");
   ExpectRefused(client->UninitializedBuffer(tuple, 0).status(), "a buffer to be filled is an array, not");
   ExpectRefused(client->UninitializedBuffer(Shape(F32, {-2}), 0).status(), "expected sizes of at least 0");
   std::vector<Literal> parts;
   parts.push_back(LiteralUtil::CreateR0<float>(1));
   std::vector<Literal> nested;
   nested.push_back(Literal::MakeTuple(std::move(parts)));
-  ExpectRefused(client->TransferToInfeed(Literal::MakeTuple(std::move(nested))), "an infeed takes an array or a tuple of arrays, not ((f32[]))");
+  ExpectRefused(client->TransferToInfeed(Literal::MakeTuple(std::move(nested))),
+                "an infeed takes an array or a tuple of arrays, not ((f32[]))");
 }
 
 TEST(RefusalsTest, ArgumentsAsLiterals) {
   auto client = *Client::Create({});
-  auto executable = client->CompileHloText("HloModule m ENTRY main { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }");
+  auto executable =
+      client->CompileHloText("HloModule m ENTRY main { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }");
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal three = LiteralUtil::CreateR1<float>({1, 2, 3});
   ExpectRefused((*executable)->ExecuteLiterals({}).status(), "the program takes 1 arguments, but got 0");

@@ -34,7 +34,8 @@ class ReplicatedRunTest : public testing::Test {
   std::vector<std::vector<Buffer*>> Put(const std::vector<T>& values) {
     std::vector<std::vector<Buffer*>> arguments;
     for (size_t i = 0; i < values.size(); ++i) {
-      buffers_.push_back(*client_->BufferFromLiteral(LiteralUtil::CreateR0<T>(values[i]), executable_->assignment().devices()[i]));
+      buffers_.push_back(
+          *client_->BufferFromLiteral(LiteralUtil::CreateR0<T>(values[i]), executable_->assignment().devices()[i]));
       arguments.push_back({buffers_.back().get()});
     }
     return arguments;
@@ -77,7 +78,8 @@ ENTRY main { x = s32[] parameter(0)  ROOT w = s32[] while(x), condition=conditio
 // A short program runs in part on the calling thread, but not if that would have to wait for what the devices do.
 TEST_F(ReplicatedRunTest, ALaunchDoesNotWaitForBusyDevices) {
   Compile(R"(HloModule double, replica_count=2
-ENTRY main { x = f32[] parameter(0)  ROOT y = f32[] add(x, x) })", 2);
+ENTRY main { x = f32[] parameter(0)  ROOT y = f32[] add(x, x) })",
+          2);
   const auto arguments = Put<float>({1, 2});
   const std::unique_ptr<Executable> forever = *client_->CompileHloText(kForever);
   const absl::Time start = absl::Now();
@@ -91,14 +93,19 @@ ENTRY main { x = f32[] parameter(0)  ROOT y = f32[] add(x, x) })", 2);
 
 // Combinations are compiled for vectors of elements, with a rest.
 TEST_F(ReplicatedRunTest, ReductionsOfAllKindsAreThoseOfTheInterpreter) {
-  const char* programs[] = {"f32 add", "f64 multiply", "bf16 add", "f16 maximum", "s8 add", "u64 minimum", "pred or", "c64 add", "c128 multiply", "f8e4m3fn add", "s4 add"};
+  const char* programs[] = {"f32 add", "f64 multiply", "bf16 add",      "f16 maximum",  "s8 add", "u64 minimum",
+                            "pred or", "c64 add",      "c128 multiply", "f8e4m3fn add", "s4 add"};
   for (const std::string program : programs) {
     const size_t space = program.find(' ');
     const std::string type = program.substr(0, space), op = program.substr(space + 1);
-    const std::string text = absl::StrCat("HloModule sums, replica_count=3\ncombine { a = ", type, "[] parameter(0)  b = ", type, "[] parameter(1)  ROOT c = ", type,
-                                          "[] ", op, "(a, b) }\nENTRY main { id = u32[] replica-id()  ids = u32[1003] broadcast(id), dimensions={}  i = u32[1003] iota(), iota_dimension=0  p = u32[1003] multiply(ids, i)",
-                                          "  five = u32[] constant(5)  fives = u32[1003] broadcast(five), dimensions={}  m = u32[1003] remainder(p, fives)  x = ", type, "[1003] convert(m)  ROOT y = ", type,
-                                          "[1003] all-reduce(x), replica_groups={}, to_apply=combine }");
+    const std::string text = absl::StrCat(
+        "HloModule sums, replica_count=3\ncombine { a = ", type, "[] parameter(0)  b = ", type,
+        "[] parameter(1)  ROOT c = ", type, "[] ", op,
+        "(a, b) }\nENTRY main { id = u32[] replica-id()  ids = u32[1003] broadcast(id), dimensions={}  i = u32[1003] "
+        "iota(), iota_dimension=0  p = u32[1003] multiply(ids, i)",
+        "  five = u32[] constant(5)  fives = u32[1003] broadcast(five), dimensions={}  m = u32[1003] remainder(p, "
+        "fives)  x = ",
+        type, "[1003] convert(m)  ROOT y = ", type, "[1003] all-reduce(x), replica_groups={}, to_apply=combine }");
     std::vector<Literal> literals;
     for (const char* platform : {"interpreter", "cpu"}) {
       auto client = Client::Create({.platform = platform, .device_count = 3});
@@ -123,7 +130,8 @@ ENTRY main {
   e = f32[100] exponential(i)
   p = f32[100] multiply(xs, e)
   ROOT y = f32[100] all-reduce(p), replica_groups={}, to_apply=add
-})", 3);
+})",
+          3);
   const auto arguments = Put<float>({0.1f, 1e-7f, 3e5f});
   std::vector<uint8_t> first;
   for (int run = 0; run < 1000; ++run) {
@@ -140,18 +148,23 @@ ENTRY main {
 
 TEST_F(ReplicatedRunTest, BadAssignmentsAndArgumentsAreRefused) {
   auto client = *Client::Create({.device_count = 3});
-  auto error = [&](const CompileOptions& options) { return std::string(client->CompileHloText(kDouble, options).status().message()); };
+  auto error = [&](const CompileOptions& options) {
+    return std::string(client->CompileHloText(kDouble, options).status().message());
+  };
   EXPECT_TRUE(absl::StrContains(error({}), "2 replicas and 2 partitions, but the client has 3 devices"));
   EXPECT_TRUE(absl::StrContains(error({.replica_count = -1}), "-1 replicas"));
-  EXPECT_TRUE(absl::StrContains(error({.replica_count = int64_t{1} << 62, .num_partitions = 4}), "but the client has 3 devices"));
-  EXPECT_TRUE(absl::StrContains(error({.replica_count = 2, .num_partitions = 1, .devices = {1, 1}}), "expected different devices"));
+  EXPECT_TRUE(absl::StrContains(error({.replica_count = int64_t{1} << 62, .num_partitions = 4}),
+                                "but the client has 3 devices"));
+  EXPECT_TRUE(absl::StrContains(error({.replica_count = 2, .num_partitions = 1, .devices = {1, 1}}),
+                                "expected different devices"));
   EXPECT_TRUE(absl::StrContains(error({.replica_count = 2, .num_partitions = 1, .devices = {1}}), "got 1"));
   EXPECT_TRUE(absl::StrContains(error({.replica_count = 2, .num_partitions = 1, .devices = {1, 9}}), "no device 9"));
   Compile(kDouble, 4);
   auto arguments = Put<float>({1, 2, 3, 4});
   EXPECT_TRUE(absl::StrContains(executable_->Execute(arguments[0]).status().message(), "use ExecuteReplicated"));
   std::swap(arguments[1], arguments[2]);
-  EXPECT_TRUE(absl::StrContains(executable_->ExecuteReplicated(arguments).status().message(), "replica 0, partition 1"));
+  EXPECT_TRUE(
+      absl::StrContains(executable_->ExecuteReplicated(arguments).status().message(), "replica 0, partition 1"));
   arguments.pop_back();
   EXPECT_TRUE(absl::StrContains(executable_->ExecuteReplicated(arguments).status().message(), "got arguments for 3"));
 }
@@ -177,7 +190,8 @@ TEST_F(ReplicatedRunTest, SendAndRecvBetweenDevices) {
       auto results = executable_->ExecuteReplicated(Put<float>({1, 2, 3}));
       ASSERT_TRUE(results.ok()) << results.status();
       const float expected[] = {0, 1, 2};
-      for (int i = 0; i < 3; ++i) EXPECT_EQ(expected[i], (*results)[i][0]->ToLiteral()->GetFirstElement<float>()) << platform;
+      for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(expected[i], (*results)[i][0]->ToLiteral()->GetFirstElement<float>()) << platform;
     }
   }
 }
@@ -212,7 +226,9 @@ TEST_F(ReplicatedRunTest, ADeadlineEndsAllDevices) {
   EXPECT_EQ(absl::StatusCode::kDeadlineExceeded, (*results)[1][0]->Await().code());
   // The device that had already ended keeps its result.
   EXPECT_EQ(100, (*results)[0][0]->ToLiteral()->GetFirstElement<int32_t>());
-  EXPECT_FALSE(executable_->ExecuteReplicated(Put<int32_t>({1, 101}), {.deadline = absl::Milliseconds(50), .synchronous = true}).ok());
+  EXPECT_FALSE(
+      executable_->ExecuteReplicated(Put<int32_t>({1, 101}), {.deadline = absl::Milliseconds(50), .synchronous = true})
+          .ok());
 }
 
 TEST_F(ReplicatedRunTest, LaunchesFromManyThreads) {

@@ -201,10 +201,12 @@ TEST(SerializeTest, OtherPlatformsVersionsAndMachinesAreRefusedByName) {
     EXPECT_TRUE(absl::StrContains(status.message(), words)) << status;
   };
   auto client = MakeClient();
-  expect_refusal(MakeClient("interpreter")->Load(CpuBytes()).status(), "was made for platform cpu; this client's is interpreter");
+  expect_refusal(MakeClient("interpreter")->Load(CpuBytes()).status(),
+                 "was made for platform cpu; this client's is interpreter");
   const std::string version(Version());
   const std::string other = std::string(version.size() - 1, '7') + "8";
-  expect_refusal(client->Load(WithHeaderText(CpuBytes(), version, other)).status(), absl::StrCat("made by Hilo ", other, "; this is Hilo ", version));
+  expect_refusal(client->Load(WithHeaderText(CpuBytes(), version, other)).status(),
+                 absl::StrCat("made by Hilo ", other, "; this is Hilo ", version));
   expect_refusal(client->Load(WithHeaderText(CpuBytes(), "-linux-", "-LINUX-")).status(), "-LINUX-");
   std::string format = CpuBytes();
   format[8] = 9;
@@ -258,7 +260,8 @@ TEST(SerializeTest, EveryFlippedBitIsRefused) {
   EXPECT_TRUE(client->Load(bytes).ok());
 }
 
-// Behind the checksums: sections that say anything are read, and refused or taken, but never lead outside of themselves.
+// Behind the checksums: sections that say anything are read, and refused or taken, but never lead outside of
+// themselves.
 TEST(SerializeTest, DamagedSectionsAreReadSafely) {
   auto client = MakeClient();
   auto artifact = DecodeArtifact(CpuBytes());
@@ -284,7 +287,8 @@ TEST(SerializeTest, DamagedSectionsAreReadSafely) {
     for (size_t size = 0; size < end; ++size) {
       section.bytes = whole.substr(0, size);
       const auto program = cpu::DecodeProgram(*artifact);
-      EXPECT_FALSE(ReadRunFacts(*artifact).ok() && program.ok() && cpu::MakeHostOps(program->image, {}).ok()) << section.name << " " << size;
+      EXPECT_FALSE(ReadRunFacts(*artifact).ok() && program.ok() && cpu::MakeHostOps(program->image, {}).ok())
+          << section.name << " " << size;
       if (size > 2000) break;
     }
     section.bytes = whole;
@@ -293,7 +297,8 @@ TEST(SerializeTest, DamagedSectionsAreReadSafely) {
 
 // The wrapper of dynamic sizes, over a program that is safe to load from anything.
 TEST(SerializeTest, DamagedDynamicSectionsAreRefusedOrRun) {
-  auto made = Client::Create({.num_threads = 1, .cache_dir = ""}, CreateInterpreterCompiler({.assigned_buffers = true}));
+  auto made =
+      Client::Create({.num_threads = 1, .cache_dir = ""}, CreateInterpreterCompiler({.assigned_buffers = true}));
   ASSERT_TRUE(made.ok());
   Client& client = **made;
   auto artifact = DecodeArtifact(SerializedFrom(client, kDynamic));
@@ -328,7 +333,9 @@ TEST(SerializeTest, ManyThreadsLoadAtOnce) {
     threads.emplace_back([&] {
       for (int j = 0; j < 10; ++j) {
         auto loaded = client->Load(CpuBytes());
-        if (loaded.ok() && RunOn(**loaded, LiteralUtil::CreateR1<float>({1, 0, 0, 0})) == "({2, 2, 3, 4}, {11, -1, -1})") ++right;
+        if (loaded.ok() &&
+            RunOn(**loaded, LiteralUtil::CreateR1<float>({1, 0, 0, 0})) == "({2, 2, 3, 4}, {11, -1, -1})")
+          ++right;
       }
     });
   }

@@ -37,10 +37,13 @@ std::string Program(int i) {
   const char* const unary[] = {"negate", "exponential", "tanh", "abs", "sine"};
   const int rows = 3 + i % 11, columns = 5 + i % 7;
   const std::string shape = absl::StrCat("f32[", rows, ",", columns, "]");
-  return absl::StrCat("HloModule m\nsum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\nENTRY main {\n  x = ", shape,
-                      " parameter(0)\n  k = f32[] constant(", i, ")\n  b = ", shape, " broadcast(k), dimensions={}\n  y = ", shape, " ", unary[i % 5],
-                      "(x)\n  z = ", shape, " add(y, b)\n  zero = f32[] constant(0)\n  s = f32[", columns,
-                      "] reduce(z, zero), dimensions={0}, to_apply=sum\n  ROOT r = (", shape, ", f32[", columns, "]) tuple(z, s)\n}\n");
+  return absl::StrCat(
+      "HloModule m\nsum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\nENTRY main {\n  "
+      "x = ",
+      shape, " parameter(0)\n  k = f32[] constant(", i, ")\n  b = ", shape,
+      " broadcast(k), dimensions={}\n  y = ", shape, " ", unary[i % 5], "(x)\n  z = ", shape,
+      " add(y, b)\n  zero = f32[] constant(0)\n  s = f32[", columns,
+      "] reduce(z, zero), dimensions={0}, to_apply=sum\n  ROOT r = (", shape, ", f32[", columns, "]) tuple(z, s)\n}\n");
 }
 
 void CompileAndRun(Client* client, int i) {
@@ -56,7 +59,8 @@ TEST(SoakTest, ManyProgramsLeaveNothing) {
   auto client = Client::Create({.num_threads = 2});
   ASSERT_TRUE(client.ok()) << client.status();
   for (int i = 0; i < 60; ++i) CompileAndRun(client->get(), i);
-  const int64_t files = EntriesOf("/proc/self/fd"), threads = EntriesOf("/proc/self/task"), mappings = Mappings(), resident = ResidentBytes();
+  const int64_t files = EntriesOf("/proc/self/fd"), threads = EntriesOf("/proc/self/task"), mappings = Mappings(),
+                resident = ResidentBytes();
   for (int i = 60; i < 260; ++i) CompileAndRun(client->get(), i);
   EXPECT_EQ(EntriesOf("/proc/self/fd"), files);
   EXPECT_EQ(EntriesOf("/proc/self/task"), threads);

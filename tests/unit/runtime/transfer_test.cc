@@ -148,7 +148,8 @@ TEST_P(TransferTest, EffectsStayInOrderThoughNobodyLooksAtTheirResults) {
       EXPECT_EQ(-2, client_->TransferFromOutfeed()->GetFirstElement<int32_t>());
     }
     EXPECT_EQ(2, client_->TransferFromOutfeed()->GetFirstElement<int32_t>());
-    EXPECT_EQ(absl::StatusCode::kDeadlineExceeded, client_->TransferFromOutfeed(0, {.deadline = absl::ZeroDuration()}).status().code());
+    EXPECT_EQ(absl::StatusCode::kDeadlineExceeded,
+              client_->TransferFromOutfeed(0, {.deadline = absl::ZeroDuration()}).status().code());
   }
 }
 
@@ -180,7 +181,8 @@ ENTRY main {
   o = token[] outfeed(data, u)
   ROOT x = f32[2,3] get-tuple-element(data), index=0
 })");
-  const Literal item = *ParseLiteral("(f32[2,3], pred[2], s4[3], bf16[]) ({{1,2,3},{4,5,6}}, {true,false}, {-8,7,1}, 2.5)");
+  const Literal item =
+      *ParseLiteral("(f32[2,3], pred[2], s4[3], bf16[]) ({{1,2,3},{4,5,6}}, {true,false}, {-8,7,1}, 2.5)");
   ASSERT_TRUE(client_->TransferToInfeed(item).ok());
   auto result = Run({});
   ASSERT_TRUE(result.ok()) << result.status();
@@ -205,11 +207,13 @@ TEST_P(TransferTest, AnItemOfAnotherShapeEndsTheRunAndEmptiesTheQueues) {
   for (float x : {1.0f, 10.0f, 100.0f}) ASSERT_TRUE(client_->TransferToInfeed(LiteralUtil::CreateR0(x)).ok());
   EXPECT_EQ(111.0f, Run({&three})->GetFirstElement<float>());
   EXPECT_EQ(1.0f, client_->TransferFromOutfeed()->GetFirstElement<float>());
-  EXPECT_EQ(absl::StatusCode::kInvalidArgument, client_->TransferToInfeed(Literal::MakeTuple([&] {
-    std::vector<Literal> inner;
-    inner.push_back(Literal::MakeTuple({}));
-    return inner;
-  }())).code());
+  EXPECT_EQ(absl::StatusCode::kInvalidArgument, client_
+                                                    ->TransferToInfeed(Literal::MakeTuple([&] {
+                                                      std::vector<Literal> inner;
+                                                      inner.push_back(Literal::MakeTuple({}));
+                                                      return inner;
+                                                    }()))
+                                                    .code());
   EXPECT_FALSE(client_->TransferToInfeed(three, /*device=*/1).ok());
 }
 
@@ -256,15 +260,19 @@ ENTRY main {
                                 sent = data.Clone();
                                 return absl::OkStatus();
                               }});
-  EXPECT_TRUE(absl::StrContains(Run({&x}, {.host_callbacks = callbacks}).status().message(), "no callback for channel 8"));
+  EXPECT_TRUE(
+      absl::StrContains(Run({&x}, {.host_callbacks = callbacks}).status().message(), "no callback for channel 8"));
   callbacks->recvs.push_back({8, [&](int, const Shape& shape) -> absl::StatusOr<Literal> {
                                 EXPECT_EQ("f32[2]", shape.ToString());
-                                return LiteralUtil::CreateR1<float>({10 * sent.data<float>()[0], 10 * sent.data<float>()[1]});
+                                return LiteralUtil::CreateR1<float>(
+                                    {10 * sent.data<float>()[0], 10 * sent.data<float>()[1]});
                               }});
   auto result = Run({&x}, {.host_callbacks = callbacks});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(LiteralUtil::CreateR1<float>({20, 40}), *result);
-  callbacks->recvs[0].callback = [](int, const Shape&) -> absl::StatusOr<Literal> { return LiteralUtil::CreateR0(1.0f); };
+  callbacks->recvs[0].callback = [](int, const Shape&) -> absl::StatusOr<Literal> {
+    return LiteralUtil::CreateR0(1.0f);
+  };
   EXPECT_TRUE(absl::StrContains(Run({&x}, {.host_callbacks = callbacks}).status().message(),
                                 "the callback of channel 8: expected f32[2], got f32[]"));
   callbacks->sends[0].callback = [](int, const Literal&) { return absl::AbortedError("not now"); };
@@ -287,7 +295,8 @@ TEST_P(TransferTest, BuiltProgramsDoTheSame) {
   executable_ = *std::move(executable);
   auto callbacks = std::make_shared<HostCallbacks>();
   callbacks->sends.push_back({3, [](int, const Literal&) { return absl::OkStatus(); }});
-  callbacks->recvs.push_back({4, [](int, const Shape&) { return absl::StatusOr<Literal>(LiteralUtil::CreateR1<float>({5, 6})); }});
+  callbacks->recvs.push_back(
+      {4, [](int, const Shape&) { return absl::StatusOr<Literal>(LiteralUtil::CreateR1<float>({5, 6})); }});
   const Literal x = LiteralUtil::CreateR1<float>({1, 2});
   ASSERT_TRUE(client_->TransferToInfeed(x).ok());
   auto result = Run({&x}, {.host_callbacks = callbacks});
@@ -313,7 +322,8 @@ TEST_P(TransferTest, TransfersBetweenDevicesAreRefusedByName) {
   EXPECT_TRUE(absl::StrContains(status.message(), "between devices")) << status;
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, TransferTest, testing::Values("interpreter", "cpu"), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Platforms, TransferTest, testing::Values("interpreter", "cpu"),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace hilo

@@ -39,8 +39,8 @@ TEST(Layout, PaddingIsAddedAtTheHighEnd) {
 }
 
 TEST(Layout, PaddedArrayLiesLikeTheLargerOne) {
-  const Literal large = LiteralUtil::CreateR2<uint8_t>(
-      {{'a', 'b', 'c', '0', '0'}, {'d', 'e', 'f', '0', '0'}, {'0', '0', '0', '0', '0'}});
+  const Literal large =
+      LiteralUtil::CreateR2<uint8_t>({{'a', 'b', 'c', '0', '0'}, {'d', 'e', 'f', '0', '0'}, {'0', '0', '0', '0', '0'}});
   for (const std::vector<int64_t>& order : {std::vector<int64_t>{0, 1}, {1, 0}}) {
     std::string bytes(15, '?');
     LiteralToBytes(large, ShapeUtil::MakeShapeWithDenseLayout(U8, {3, 5}, order),
@@ -102,8 +102,8 @@ TEST(IndexUtil, TablesOfTheSpecification) {
   }
   const std::vector<int64_t> index = {1, 0, 2};
   const auto linear = [&](std::vector<int64_t> order) {
-    return IndexUtil::MultidimensionalIndexToLinearIndex(
-        ShapeUtil::MakeShapeWithDenseLayout(F32, {2, 3, 4}, order), index);
+    return IndexUtil::MultidimensionalIndexToLinearIndex(ShapeUtil::MakeShapeWithDenseLayout(F32, {2, 3, 4}, order),
+                                                         index);
   };
   EXPECT_EQ(linear({2, 1, 0}), 14);
   EXPECT_EQ(linear({0, 1, 2}), 13);
@@ -155,12 +155,9 @@ TEST(LiteralBytes, EveryElementWidthTransposes) {
 
 TEST(LiteralBytes, ForeignPatternsOfNarrowTypesAreMadeCanonical) {
   const uint8_t bytes[] = {0xff, 0x1f, 0x02, 0x00};
-  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(PRED, {4}))->ToString(),
-            "pred[4] {1, 1, 1, 0}");
-  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(S4, {4}))->ToString(),
-            "s4[4] {-1, -1, 2, 0}");
-  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(U2, {4}))->ToString(),
-            "u2[4] {3, 3, 2, 0}");
+  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(PRED, {4}))->ToString(), "pred[4] {1, 1, 1, 0}");
+  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(S4, {4}))->ToString(), "s4[4] {-1, -1, 2, 0}");
+  EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(U2, {4}))->ToString(), "u2[4] {3, 3, 2, 0}");
 }
 
 TEST(LiteralBytes, EmptyArraysAreAllPadding) {

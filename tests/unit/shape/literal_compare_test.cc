@@ -49,9 +49,7 @@ TEST(CompareLiterals, NamesFirstAndWorst) {
 }
 
 TEST(CompareLiterals, MaxUlpDistance) {
-  const auto distance = [](const char* a, const char* b) {
-    return MaxUlpDistance(*ParseLiteral(a), *ParseLiteral(b));
-  };
+  const auto distance = [](const char* a, const char* b) { return MaxUlpDistance(*ParseLiteral(a), *ParseLiteral(b)); };
   constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(distance("f32[2] {1, 2}", "f32[2] {1, 2.0000005}"), 2);
   EXPECT_EQ(distance("f32[] nan", "f32[] -nan"), 0);

@@ -16,10 +16,8 @@ TEST(Literal, CreateMakesZerosOfAnyShape) {
 }
 
 TEST(Literal, CreateReportsWhatItCannotHold) {
-  EXPECT_EQ(Literal::Create(Shape(F32, {int64_t{1} << 59})).status().code(),
-            absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(Literal::Create(Shape(F32, {int64_t{1} << 61})).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Literal::Create(Shape(F32, {int64_t{1} << 59})).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Literal::Create(Shape(F32, {int64_t{1} << 61})).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Literal::Create(Shape()).status().code(), absl::StatusCode::kInvalidArgument);
 }
 

@@ -56,8 +56,7 @@ TEST(LiteralText, CanonicalFormsRoundTrip) {
 
 TEST(LiteralText, TakesEveryFormInTheWild) {
   EXPECT_EQ(Canonical("f32[2,2]{1,0}{{1,2}\n,{3,4}}"), "f32[2,2] { { 1, 2 }, { 3, 4 } }");
-  EXPECT_EQ(Canonical("s32[2,1] { { /*i0=0*/ 1 }, // one\n { /*i0=1*/ 2 } }"),
-            "s32[2,1] { { 1 }, { 2 } }");
+  EXPECT_EQ(Canonical("s32[2,1] { { /*i0=0*/ 1 }, // one\n { /*i0=1*/ 2 } }"), "s32[2,1] { { 1 }, { 2 } }");
   EXPECT_EQ(Canonical("pred[4] {true, false, 1, 0}"), "pred[4] {1, 0, 1, 0}");
   EXPECT_EQ(Canonical("f32[3] {0x1.8p1, -0x1p-149, 0X.8P0}"), "f32[3] {3, -1e-45, 0.5}");
   EXPECT_EQ(Canonical("f32[5] {1., .5, 1E2, +3, -0.0}"), "f32[5] {1, 0.5, 100, 3, -0}");
@@ -71,16 +70,14 @@ TEST(LiteralText, TakesEveryFormInTheWild) {
   EXPECT_EQ(Canonical("f32[] nan(0x400000)"), "f32[] nan");
   EXPECT_EQ(Canonical("f32[1000000000000,0] {}"), "f32[1000000000000,0] {}");
   EXPECT_EQ(ParseLiteral("{ 1, 2 }", *ParseShape("s32[2]"))->ToString(), "s32[2] {1, 2}");
-  EXPECT_EQ(ParseLiteral("( 1, /*index=1*/ {2} )", *ParseShape("(s32[], s32[1])"))->ToString(false),
-            "(1, {2})");
+  EXPECT_EQ(ParseLiteral("( 1, /*index=1*/ {2} )", *ParseShape("(s32[], s32[1])"))->ToString(false), "(1, {2})");
 }
 
 TEST(LiteralText, Elision) {
   const Literal literal = LiteralUtil::CreateR1<int32_t>({1, 2, 3});
   EXPECT_EQ(literal.ToString(true, 2), "s32[3] {...}");
   EXPECT_EQ(literal.ToString(false, 3), "{1, 2, 3}");
-  for (const char* text :
-       {"s32[3] {...}", "f32[100000000] {...}", "f32[2,2] { { 1, 2 }, {...} }", "f32[] {...}"}) {
+  for (const char* text : {"s32[3] {...}", "f32[100000000] {...}", "f32[2,2] { { 1, 2 }, {...} }", "f32[] {...}"}) {
     EXPECT_NE(Canonical(text).find("left out"), std::string::npos) << Canonical(text);
   }
 }
@@ -113,8 +110,7 @@ TEST(LiteralText, OutOfRangeIsAnError) {
                            "c64[] (1e39, 0)"}) {
     const absl::StatusOr<Literal> literal = ParseLiteral(text);
     ASSERT_FALSE(literal.ok()) << text;
-    EXPECT_NE(literal.status().message().find("out of the range"), std::string::npos)
-        << literal.status();
+    EXPECT_NE(literal.status().message().find("out of the range"), std::string::npos) << literal.status();
   }
 }
 
@@ -186,7 +182,8 @@ TEST(LiteralText, ErrorsSayWhatWasExpected) {
     ASSERT_FALSE(literal.ok()) << c.text;
     EXPECT_NE(literal.status().message().find(c.message), std::string::npos) << c.text << ": " << literal.status();
   }
-  EXPECT_NE(ParseLiteral("1", Shape(F32, {-1})).status().message().find("expected sizes of at least 0"), std::string::npos);
+  EXPECT_NE(ParseLiteral("1", Shape(F32, {-1})).status().message().find("expected sizes of at least 0"),
+            std::string::npos);
 }
 
 TEST(LiteralText, DeepNestingIsAnError) {
@@ -227,8 +224,7 @@ TEST(LiteralText, EveryPatternOfSmallFloatsRoundTrips) {
 TEST(LiteralText, RandomPatternsOfFloatsRoundTrip) {
   std::mt19937_64 random(1);
   Literal floats = *Literal::Create(ShapeUtil::MakeShape(F32, {20000}));
-  for (float& value : floats.data<float>())
-    value = std::bit_cast<float>(static_cast<uint32_t>(random()));
+  for (float& value : floats.data<float>()) value = std::bit_cast<float>(static_cast<uint32_t>(random()));
   EXPECT_EQ(*ParseLiteral(floats.ToString()), floats);
   Literal doubles = *Literal::Create(ShapeUtil::MakeShape(C128, {10000}));
   for (complex128& value : doubles.data<complex128>()) {

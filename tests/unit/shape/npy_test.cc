@@ -14,21 +14,17 @@
 namespace hilo {
 namespace {
 
-std::string TempFile(const std::string& name) {
-  return testing::TempDir() + "/hilo_npy_test_" + name;
-}
+std::string TempFile(const std::string& name) { return testing::TempDir() + "/hilo_npy_test_" + name; }
 
 // A version 1 file with this header and these elements.
 std::string File(const std::string& header, const std::string& data, char version = 1) {
   std::string text = header + "\n";
   std::string file = std::string("\x93NUMPY") + version + '\0';
-  for (int i = 0; i < (version == 1 ? 2 : 4); ++i)
-    file.push_back(static_cast<char>(text.size() >> (8 * i)));
+  for (int i = 0; i < (version == 1 ? 2 : 4); ++i) file.push_back(static_cast<char>(text.size() >> (8 * i)));
   return file + text + data;
 }
 
-std::string Header(const std::string& descr, const std::string& shape,
-                   const std::string& fortran = "False") {
+std::string Header(const std::string& descr, const std::string& shape, const std::string& fortran = "False") {
   return "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
 }
 
@@ -37,23 +33,18 @@ std::string Parsed(const std::string& file, PrimitiveType hint = PRIMITIVE_TYPE_
   return literal.ok() ? literal->ToString() : absl::StrCat("error ", literal.status().message());
 }
 
-bool IsError(const std::string& file) {
-  return ParseNpy(file).status().code() == absl::StatusCode::kInvalidArgument;
-}
+bool IsError(const std::string& file) { return ParseNpy(file).status().code() == absl::StatusCode::kInvalidArgument; }
 
 TEST(Npy, ReadsOrdersEndiansAndVersions) {
   const std::string bytes = {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0};
   EXPECT_EQ(Parsed(File(Header("<i2", "(2, 3)"), bytes)), "s16[2,3] { { 1, 2, 3 }, { 4, 5, 6 } }");
-  EXPECT_EQ(Parsed(File(Header("<i2", "(2, 3)", "True"), bytes)),
-            "s16[2,3] { { 1, 3, 5 }, { 2, 4, 6 } }");
+  EXPECT_EQ(Parsed(File(Header("<i2", "(2, 3)", "True"), bytes)), "s16[2,3] { { 1, 3, 5 }, { 2, 4, 6 } }");
   EXPECT_EQ(Parsed(File(Header(">i2", "(2,)"), bytes)), "s16[2] {256, 512}");
   EXPECT_EQ(Parsed(File(Header("<u2", "()"), bytes)), "u16[] 1");
   EXPECT_EQ(Parsed(File(Header("|b1", "(2L,)"), bytes, 2)), "pred[2] {1, 0}");
   EXPECT_EQ(Parsed(File(Header("|i1", "(0, 5)"), "", 3)), "s8[0,5] {}");
-  EXPECT_EQ(Parsed(File("{'shape': (1,), 'fortran_order': False, 'descr': \"<i4\"}", bytes)),
-            "s32[1] {131073}");
-  EXPECT_EQ(Parsed(File(Header(">c8", "()"), std::string("\x3f\x80\0\0\x40\0\0\0", 8))),
-            "c64[] (1, 2)");
+  EXPECT_EQ(Parsed(File("{'shape': (1,), 'fortran_order': False, 'descr': \"<i4\"}", bytes)), "s32[1] {131073}");
+  EXPECT_EQ(Parsed(File(Header(">c8", "()"), std::string("\x3f\x80\0\0\x40\0\0\0", 8))), "c64[] (1, 2)");
 }
 
 TEST(Npy, RawElementsNeedAHint) {
@@ -61,24 +52,20 @@ TEST(Npy, RawElementsNeedAHint) {
   EXPECT_EQ(Parsed(File(Header("|V1", "(2,)"), "\x0f\x07"), S4), "s4[2] {-1, 7}");
   EXPECT_EQ(Parsed(File(Header("<f1", "(1,)"), "\x3c")), "f8e5m2[1] {1}");
   EXPECT_TRUE(IsError(File(Header("<V2", "(1,)"), "ab")));
-  EXPECT_EQ(ParseNpy(File(Header("<V2", "(1,)"), "ab"), S4).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ParseNpy(File(Header("<V2", "(1,)"), "ab"), S4).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(Npy, DamagedFilesAreErrors) {
   const std::string good = File(Header("<i2", "(2,)"), "abcd");
   EXPECT_FALSE(IsError(good));
-  for (size_t size = 0; size < good.size(); ++size)
-    EXPECT_TRUE(IsError(good.substr(0, size))) << size;
-  for (const std::string shape :
-       {"(3,)", "(-1,)", "(9223372036854775807, 2)", "(1000000000000,)", "(2", "2", "(a,)"}) {
+  for (size_t size = 0; size < good.size(); ++size) EXPECT_TRUE(IsError(good.substr(0, size))) << size;
+  for (const std::string shape : {"(3,)", "(-1,)", "(9223372036854775807, 2)", "(1000000000000,)", "(2", "2", "(a,)"}) {
     EXPECT_TRUE(IsError(File(Header("<i2", shape), "abcd"))) << shape;
   }
   for (const std::string descr : {"<i3", "O", "<U4", "", "<V4", "<f16"}) {
     EXPECT_TRUE(IsError(File(Header(descr, "(1,)"), std::string(64, 'a')))) << descr;
   }
-  EXPECT_TRUE(
-      IsError(File("{'descr': [('a', '<i2')], 'fortran_order': False, 'shape': (1,)}", "abcd")));
+  EXPECT_TRUE(IsError(File("{'descr': [('a', '<i2')], 'fortran_order': False, 'shape': (1,)}", "abcd")));
   EXPECT_TRUE(IsError(File("{'descr': '<i2', 'shape': (1,)}", "abcd")));
   EXPECT_TRUE(IsError(File(Header("<i2", "(1,)"), "abcd", 4)));
   EXPECT_EQ(ReadNpy("/nonexistent/file.npy").status().code(), absl::StatusCode::kNotFound);
@@ -135,9 +122,7 @@ std::string WriteSample(const std::string& path) {
   return *ReadFile(path);
 }
 
-PrimitiveType HintBf16(absl::string_view name) {
-  return name == "arg1" ? BF16 : PRIMITIVE_TYPE_INVALID;
-}
+PrimitiveType HintBf16(absl::string_view name) { return name == "arg1" ? BF16 : PRIMITIVE_TYPE_INVALID; }
 
 TEST(Npz, RoundTripsInOrder) {
   const std::string path = TempFile("sample.npz");
@@ -167,8 +152,7 @@ std::string Deflated(const std::string& data, uint64_t size) {
   EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
   packed.resize(stream.total_out);
   deflateEnd(&stream);
-  const uint32_t crc =
-      crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()));
+  const uint32_t crc = crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()));
   const auto common = [&](std::string* out) {
     for (const uint64_t field : {20, 0, Z_DEFLATED, 0, 0x21}) Append(out, field, 2);
     Append(out, crc, 4);
@@ -203,8 +187,7 @@ TEST(Npz, ReadsDeflatedMembersAndChecksTheirSize) {
 
 TEST(Npz, DamageIsNoticed) {
   const std::string good = WriteSample(TempFile("damage.npz"));
-  for (size_t size = 0; size < good.size(); ++size)
-    EXPECT_FALSE(ParseNpz(good.substr(0, size)).ok()) << size;
+  for (size_t size = 0; size < good.size(); ++size) EXPECT_FALSE(ParseNpz(good.substr(0, size)).ok()) << size;
   std::string flipped = good;
   flipped[good.find("NUMPY") + 125] ^= 1;  // in the elements of arg0
   EXPECT_NE(ParseNpz(flipped).status().message().find("checksum"), std::string::npos);

@@ -51,8 +51,7 @@ void CheckMidpoints() {
     const double middle = low->first + (high->first - low->first) / 2;
     const bool low_is_even = (low->second & 1) == 0;
     const double expected = T::type == F8E8M0FNU || !low_is_even ? high->first : low->first;
-    ASSERT_EQ(static_cast<double>(T(middle)), expected)
-        << PrimitiveTypeName(T::type) << " " << middle;
+    ASSERT_EQ(static_cast<double>(T(middle)), expected) << PrimitiveTypeName(T::type) << " " << middle;
     ASSERT_EQ(static_cast<double>(T(std::nextafter(middle, -kInfinity))), low->first) << middle;
     ASSERT_EQ(static_cast<double>(T(std::nextafter(middle, kInfinity))), high->first) << middle;
   }
@@ -129,8 +128,7 @@ TEST(SmallFloat, OverflowAndNan) {
 
 TEST(SmallFloat, RoundsOnce) {
   // 1 + 2^-11 + 2^-40: to float first would make it the midpoint 1 + 2^-11, which goes down.
-  EXPECT_EQ(static_cast<double>(half(1 + std::ldexp(1, -11) + std::ldexp(1, -40))),
-            1 + std::ldexp(1, -10));
+  EXPECT_EQ(static_cast<double>(half(1 + std::ldexp(1, -11) + std::ldexp(1, -40))), 1 + std::ldexp(1, -10));
   // 2^62 + 2^54 + 1: to double first would make it a midpoint of bfloat16.
   const int64_t big = (int64_t{1} << 62) + (int64_t{1} << 54) + 1;
   EXPECT_EQ(static_cast<double>(bfloat16(big)), std::ldexp(1, 62) + std::ldexp(1, 55));

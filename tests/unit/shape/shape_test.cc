@@ -50,8 +50,7 @@ TEST(Shape, LettersOfDimensionsFollowTheirNumbers) {
 }
 
 TEST(Shape, NewShapesAreRowMajor) {
-  EXPECT_EQ(ShapeUtil::MakeShape(F32, {2, 3, 4}).layout().minor_to_major,
-            (std::vector<int64_t>{2, 1, 0}));
+  EXPECT_EQ(ShapeUtil::MakeShape(F32, {2, 3, 4}).layout().minor_to_major, (std::vector<int64_t>{2, 1, 0}));
 }
 
 TEST(Shape, CompatibleIgnoresLayoutsAndDynamismAndEqualDoesNot) {
@@ -64,8 +63,7 @@ TEST(Shape, CompatibleIgnoresLayoutsAndDynamismAndEqualDoesNot) {
   EXPECT_FALSE(ShapeUtil::Equal(column_major, without));
   EXPECT_FALSE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeShape(F32, {3, 2})));
   EXPECT_FALSE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeShape(S32, {2, 3})));
-  EXPECT_TRUE(
-      ShapeUtil::CompatibleIgnoringElementType(row_major, ShapeUtil::MakeShape(S32, {2, 3})));
+  EXPECT_TRUE(ShapeUtil::CompatibleIgnoringElementType(row_major, ShapeUtil::MakeShape(S32, {2, 3})));
   EXPECT_FALSE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeTupleShape({row_major})));
   EXPECT_TRUE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeShape(F32, {2, 3}, {true, false})));
   EXPECT_FALSE(ShapeUtil::Compatible(row_major, ShapeUtil::MakeShape(F32, {3, 3}, {true, false})));
@@ -97,8 +95,7 @@ TEST(Shape, SizesAreCountedInCheckedArithmetic) {
   EXPECT_FALSE(ShapeUtil::Validate(Shape(PRED, {0, huge, huge, huge})).ok());
   EXPECT_FALSE(ShapeUtil::Validate(Shape(PRED, {-1})).ok());
   EXPECT_FALSE(ShapeUtil::Validate(Shape(C128, {std::numeric_limits<int64_t>::max()})).ok());
-  EXPECT_EQ(ShapeUtil::ElementsIn(Shape(PRED, {huge, huge, huge})),
-            std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(ShapeUtil::ElementsIn(Shape(PRED, {huge, huge, huge})), std::numeric_limits<int64_t>::max());
   Shape padded(S8, {1, 1});
   padded.mutable_layout()->padded_dimensions = {huge, huge * 2};
   EXPECT_FALSE(ShapeUtil::Validate(padded).ok());
@@ -122,10 +119,9 @@ TEST(Shape, InvalidShapesAreErrors) {
 
 TEST(ShapeText, RoundTrips) {
   for (const std::string text :
-       {"f32[]", "f32[2,3]{1,0}", "f32[2,3]{0,1}", "pred[0]{0}", "(s32[], (f32[<=8]{0}))", "()",
-        "token[]", "opaque[]", "(token[], opaque[])", "bf16[4,8]{1,0:T(8,128)(2,1)}",
-        "s4[16]{0:E(4)}", "f32[2,3,4]{2,0,1:T(*,8)S(5)}", "f32[2,3]{0,1:pad(3,5)}",
-        "f32[2,3]{1,0:pad(3,5:1.5)}", "f8e4m3b11fnuz[1]{0}", "f32[]{:S(1)}", "f32[4,3]"}) {
+       {"f32[]", "f32[2,3]{1,0}", "f32[2,3]{0,1}", "pred[0]{0}", "(s32[], (f32[<=8]{0}))", "()", "token[]", "opaque[]",
+        "(token[], opaque[])", "bf16[4,8]{1,0:T(8,128)(2,1)}", "s4[16]{0:E(4)}", "f32[2,3,4]{2,0,1:T(*,8)S(5)}",
+        "f32[2,3]{0,1:pad(3,5)}", "f32[2,3]{1,0:pad(3,5:1.5)}", "f8e4m3b11fnuz[1]{0}", "f32[]{:S(1)}", "f32[4,3]"}) {
     const absl::StatusOr<Shape> shape = ParseShape(text);
     ASSERT_TRUE(shape.ok()) << text << ": " << shape.status();
     EXPECT_EQ(shape->ToString(true), text);
@@ -184,20 +180,13 @@ TEST(ShapeText, ErrorsSayWhatWasExpected) {
   const struct {
     const char *text, *message;
   } cases[] = {
-      {"f32[x]", "expected a dimension size, got 'x]'"},
-      {"f32[2]{0:T8)}", "expected '(', got '8)}'"},
-      {"f32[2]{0:T(x)}", "expected an integer"},
-      {"f32[2]{0:T(8}", "expected ')', got '}'"},
-      {"f32[2]{0:pad 3}", "expected '(', got '3}'"},
-      {"f32[2]{0:pad(x)}", "expected an integer"},
-      {"f32[2]{0:pad(3:x)}", "expected a padding value"},
-      {"f32[2]{0:E4}", "expected '(', got '4}'"},
-      {"f32[2]{0:E(x)}", "expected an integer"},
-      {"f32[2]{0:SC0}", "expected '(', got '0}'"},
-      {"f32[2]{0:SC(x)}", "expected an integer"},
-      {"f32[2]{0:S(x)}", "expected an integer"},
-      {"f32[2]{0:L(x)}", "expected an integer"},
-      {"f32[2]{0:D(D}", "expected ')', got '}'"},
+      {"f32[x]", "expected a dimension size, got 'x]'"},  {"f32[2]{0:T8)}", "expected '(', got '8)}'"},
+      {"f32[2]{0:T(x)}", "expected an integer"},          {"f32[2]{0:T(8}", "expected ')', got '}'"},
+      {"f32[2]{0:pad 3}", "expected '(', got '3}'"},      {"f32[2]{0:pad(x)}", "expected an integer"},
+      {"f32[2]{0:pad(3:x)}", "expected a padding value"}, {"f32[2]{0:E4}", "expected '(', got '4}'"},
+      {"f32[2]{0:E(x)}", "expected an integer"},          {"f32[2]{0:SC0}", "expected '(', got '0}'"},
+      {"f32[2]{0:SC(x)}", "expected an integer"},         {"f32[2]{0:S(x)}", "expected an integer"},
+      {"f32[2]{0:L(x)}", "expected an integer"},          {"f32[2]{0:D(D}", "expected ')', got '}'"},
   };
   for (const auto& c : cases) {
     const absl::StatusOr<Shape> shape = ParseShape(c.text);
@@ -214,8 +203,7 @@ TEST(ShapeText, DeepNestingIsAnError) {
 }
 
 TEST(ProgramShape, ToString) {
-  const ProgramShape shape{
-      {*ParseShape("f32[2]"), *ParseShape("s32[]")}, {"x", "y"}, *ParseShape("f32[2]")};
+  const ProgramShape shape{{*ParseShape("f32[2]"), *ParseShape("s32[]")}, {"x", "y"}, *ParseShape("f32[2]")};
   EXPECT_EQ(shape.ToString(), "(x: f32[2], y: s32[]) -> f32[2]");
 }
 
@@ -224,8 +212,7 @@ TEST(PrimitiveType, NamesRoundTripAndWidthsMatchStorage) {
     const PrimitiveType type = static_cast<PrimitiveType>(i);
     EXPECT_EQ(*PrimitiveTypeFromName(PrimitiveTypeName(type)), type);
     EXPECT_EQ(IsArrayType(type), PrimitiveTypeByteSize(type) > 0);
-    EXPECT_EQ(IsSubByteType(type),
-              IsArrayType(type) && type != PRED && PrimitiveTypeBitWidth(type) < 8);
+    EXPECT_EQ(IsSubByteType(type), IsArrayType(type) && type != PRED && PrimitiveTypeBitWidth(type) < 8);
   }
   EXPECT_FALSE(PrimitiveTypeFromName("").ok());
   EXPECT_FALSE(PrimitiveTypeFromName("float").ok());

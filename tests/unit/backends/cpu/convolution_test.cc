@@ -72,7 +72,8 @@ Case RandomCase(Random& random) {
     lhs_sizes.push_back(random.Below(20) == 0 ? random.Below(2) : 1 + random.Below(widest));
     rhs_sizes.push_back(window.size);
   }
-  const std::vector<int64_t> lhs = RandomOrder(random, spatial + 2), rhs = RandomOrder(random, spatial + 2), result = RandomOrder(random, spatial + 2);
+  const std::vector<int64_t> lhs = RandomOrder(random, spatial + 2), rhs = RandomOrder(random, spatial + 2),
+                             result = RandomOrder(random, spatial + 2);
   ConvolutionDimensionNumbers& numbers = c.attrs.dim_labels;
   numbers.set_input_batch_dimension(lhs[0]);
   numbers.set_input_feature_dimension(lhs[1]);
@@ -92,13 +93,15 @@ Case RandomCase(Random& random) {
 
 Literal RandomLiteral(Random& random, const Shape& shape) {
   Literal wide = *Literal::Create(Shape(F64, shape.dimensions()));
-  for (double& value : wide.data<double>()) value = IsIntegralType(shape.element_type()) ? static_cast<double>(random.Below(200) - 100) : random.Uniform(-1, 1);
+  for (double& value : wide.data<double>())
+    value = IsIntegralType(shape.element_type()) ? static_cast<double>(random.Below(200) - 100) : random.Uniform(-1, 1);
   return *wide.Convert(shape.element_type());
 }
 
 absl::StatusOr<std::string> TextOf(const Case& c) {
   const Shape* shapes[] = {&c.lhs, &c.rhs};
-  HILO_ASSIGN_OR_RETURN(const Shape result, InferShape({.opcode = HloOpcode::kConvolution, .operands = shapes, .attributes = &c.attrs}));
+  HILO_ASSIGN_OR_RETURN(const Shape result,
+                        InferShape({.opcode = HloOpcode::kConvolution, .operands = shapes, .attributes = &c.attrs}));
   std::string attributes;
   for (const auto& [name, value] : c.attrs.ToText()) absl::StrAppend(&attributes, ", ", name, "=", value);
   return absl::StrCat("HloModule random\nENTRY main { x = ", c.lhs.ToString(), " parameter(0)  k = ", c.rhs.ToString(),
@@ -135,7 +138,9 @@ TEST(ConvolutionTest, RandomOnesGiveTheInterpretersResults) {
     EXPECT_TRUE(same.ok()) << same << "\nseed " << seed << ", strict\n" << *text;
     const Literal fast = RunOn(cpu.get(), *text, false, arguments);
     const double tolerance = c.type == BF16 ? 2e-2 : c.type == F64 ? 1e-12 : 1e-4;
-    const absl::Status near = CompareLiterals(expected, fast, {.absolute = IsIntegralType(c.type) ? 0 : tolerance, .relative = IsIntegralType(c.type) ? 0 : tolerance});
+    const absl::Status near = CompareLiterals(
+        expected, fast,
+        {.absolute = IsIntegralType(c.type) ? 0 : tolerance, .relative = IsIntegralType(c.type) ? 0 : tolerance});
     EXPECT_TRUE(near.ok()) << near << "\nseed " << seed << "\n" << *text;
     if (::testing::Test::HasFailure()) return;
   }

@@ -99,9 +99,8 @@ void ExpectSolved(const TriangularSystem& s, int64_t count) {
           if (entry != T(0)) sum += entry * at(x, j, c);
         }
         ASSERT_LT(std::abs(sum - at(b, i, c)), Tolerance<T>())
-            << "n " << s.n << " count " << count << " left " << s.left_side << " lower " << s.lower
-            << " unit " << s.unit_diagonal << " op " << static_cast<int>(s.transpose_a) << " code "
-            << static_cast<int>(code);
+            << "n " << s.n << " count " << count << " left " << s.left_side << " lower " << s.lower << " unit "
+            << s.unit_diagonal << " op " << static_cast<int>(s.transpose_a) << " code " << static_cast<int>(code);
       }
     }
   }
@@ -111,10 +110,8 @@ TYPED_TEST(TriangularKernelsTest, SystemsOfAllForms) {
   for (int64_t n : {1, 2, 5, 17, 40}) {
     for (int64_t count : {1, 3, 20}) {
       for (int form = 0; form < 8; ++form) {
-        for (TransposeKind op :
-             {TransposeKind::kNoTranspose, TransposeKind::kTranspose, TransposeKind::kAdjoint}) {
-          ExpectSolved<TypeParam>({n, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0, op},
-                                  count);
+        for (TransposeKind op : {TransposeKind::kNoTranspose, TransposeKind::kTranspose, TransposeKind::kAdjoint}) {
+          ExpectSolved<TypeParam>({n, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0, op}, count);
         }
       }
     }
@@ -146,8 +143,7 @@ TYPED_TEST(TriangularKernelsTest, FactorsOfBothForms) {
           for (int64_t j = 0; j < n; ++j) {
             T sum = 0;
             for (int64_t k = 0; k < n; ++k) {
-              sum += lower ? f[i * n + k] * Conjugate(f[j * n + k])
-                           : Conjugate(f[k * n + i]) * f[k * n + j];
+              sum += lower ? f[i * n + k] * Conjugate(f[j * n + k]) : Conjugate(f[k * n + i]) * f[k * n + j];
             }
             ASSERT_LT(std::abs(sum - a[i * n + j]), static_cast<double>(n) * Tolerance<T>());
           }

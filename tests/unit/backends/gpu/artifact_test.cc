@@ -9,9 +9,9 @@
 #include "backends/gpu/compile/gpu_arch.h"
 #include "backends/gpu/compile/gpu_artifact.h"
 #include "backends/gpu/compile/gpu_compiler.h"
+#include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/driver/library_decisions.h"
-#include "backends/gpu/compile/ptx.h"
 #include "base/byte_stream.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/disk_cache.h"
@@ -25,7 +25,9 @@ ENTRY main { x = f32[1000] parameter(0)  e = f32[1000] exponential(x)  r = f32[1
 )";
 
 TEST(GpuArtifactTest, Architectures) {
-  const auto code = [](const char* arch, GpuImageFormat format, const char* device) { return CheckRunsOn(arch, format, device).code(); };
+  const auto code = [](const char* arch, GpuImageFormat format, const char* device) {
+    return CheckRunsOn(arch, format, device).code();
+  };
   EXPECT_EQ(code("sm_80", GpuImageFormat::kCubin, "sm_80"), absl::StatusCode::kOk);
   EXPECT_EQ(code("sm_80", GpuImageFormat::kCubin, "sm_86"), absl::StatusCode::kOk);
   EXPECT_EQ(code("sm_86", GpuImageFormat::kCubin, "sm_80"), absl::StatusCode::kFailedPrecondition);
@@ -117,7 +119,8 @@ ENTRY main {
                                                {.libraries = LibraryThresholds::Never()},
                                                {.line_info = true}};
   for (const GpuCompilerOptions& compiled : all) {
-    const auto program = CreateGpuCompiler(kEmulatedPlatform, compiled)->Compile(*ParseHloModule(kProduct), {}, nullptr);
+    const auto program =
+        CreateGpuCompiler(kEmulatedPlatform, compiled)->Compile(*ParseHloModule(kProduct), {}, nullptr);
     ASSERT_TRUE(program.ok()) << program.status();
     Artifact artifact{.platform = kEmulatedPlatform};
     ASSERT_TRUE((*program)->Serialize(&artifact).ok());
@@ -198,8 +201,16 @@ TEST_F(LibraryDecisionsTest, AMissingLibraryIsNamed) {
 }
 
 TEST(CubinCacheTest, BytesAndBack) {
-  AssembledCode code{.cubin = std::string("\x7f" "ELF\0machine code", 17)};
-  code.resources.push_back({.kernel = "k", .registers = 21, .stack_bytes = 1, .spill_store_bytes = 2, .spill_load_bytes = 3, .shared_bytes = 4, .constant_bytes = 5});
+  AssembledCode code{.cubin = std::string("\x7f"
+                                          "ELF\0machine code",
+                                          17)};
+  code.resources.push_back({.kernel = "k",
+                            .registers = 21,
+                            .stack_bytes = 1,
+                            .spill_store_bytes = 2,
+                            .spill_load_bytes = 3,
+                            .shared_bytes = 4,
+                            .constant_bytes = 5});
   const std::string bytes = EncodeCubin(code);
   const auto again = DecodeCubin(bytes);
   ASSERT_TRUE(again.has_value());

@@ -1,4 +1,5 @@
-// Convolutions by the library: what is refused, what the real library says of the same descriptors, and on every device that is there the results.
+// Convolutions by the library: what is refused, what the real library says of the same descriptors, and on every device
+// that is there the results.
 #include "backends/gpu/lib/convolution.h"
 
 #include <gtest/gtest.h>
@@ -18,8 +19,18 @@ namespace {
 
 // 3 x 3 over 6 x 5, padded by one.
 ConvolutionDescriptor Same(PrimitiveType type = F32) {
-  return {.type = type, .result_type = type, .images = 2, .in_features = 16, .out_features = 8, .in = {6, 5}, .taps = {3, 3}, .out = {6, 5}, .strides = {1, 1},
-          .dilations = {1, 1}, .padding_low = {1, 1}, .padding_high = {1, 1}};
+  return {.type = type,
+          .result_type = type,
+          .images = 2,
+          .in_features = 16,
+          .out_features = 8,
+          .in = {6, 5},
+          .taps = {3, 3},
+          .out = {6, 5},
+          .strides = {1, 1},
+          .dilations = {1, 1},
+          .padding_low = {1, 1},
+          .padding_high = {1, 1}};
 }
 
 template <typename Change>
@@ -34,7 +45,8 @@ using Descriptors = std::vector<ConvolutionDescriptor>;
 Descriptors Good() {
   Descriptors good;
   for (PrimitiveType type : {F16, BF16, F32, F64}) {
-    for (ConvolutionKind kind : {ConvolutionKind::kForward, ConvolutionKind::kBackwardInput, ConvolutionKind::kBackwardFilter}) {
+    for (ConvolutionKind kind :
+         {ConvolutionKind::kForward, ConvolutionKind::kBackwardInput, ConvolutionKind::kBackwardFilter}) {
       for (bool features_last : {false, true}) {
         ConvolutionDescriptor convolution = Same(type);
         convolution.kind = kind;
@@ -76,22 +88,34 @@ Descriptors Good() {
 // What the library refuses when it is asked for an operation. The rest of CheckConvolution's rules are about engines.
 Descriptors Bad() {
   using C = ConvolutionDescriptor;
-  return {With([](C& c) { c.out = {5, 5}; }),          With([](C& c) { c.out = {6, 6}; }),          With([](C& c) { c.padding_high = {0, 1}; }),
-          With([](C& c) { c.strides = {0, 1}; }),      With([](C& c) { c.dilations = {1, 0}; }),    With([](C& c) { c.padding_low = {-1, 1}; }),
-          With([](C& c) { c.groups = 3; }),            With([](C& c) { c.groups = 16; }),           With([](C& c) { c.images = 0; }),
-          With([](C& c) { c.taps = {9, 9}; }),         With([](C& c) { c.in_features = 0; }),       With([](C& c) { c.strides = {1}; }),
-          With([](C& c) { c.kind = ConvolutionKind::kBackwardInput, c.out = {4, 5}; }), With([](C& c) { c.kind = ConvolutionKind::kBackwardFilter, c.out = {6, 4}; })};
+  return {With([](C& c) { c.out = {5, 5}; }),
+          With([](C& c) { c.out = {6, 6}; }),
+          With([](C& c) { c.padding_high = {0, 1}; }),
+          With([](C& c) { c.strides = {0, 1}; }),
+          With([](C& c) { c.dilations = {1, 0}; }),
+          With([](C& c) { c.padding_low = {-1, 1}; }),
+          With([](C& c) { c.groups = 3; }),
+          With([](C& c) { c.groups = 16; }),
+          With([](C& c) { c.images = 0; }),
+          With([](C& c) { c.taps = {9, 9}; }),
+          With([](C& c) { c.in_features = 0; }),
+          With([](C& c) { c.strides = {1}; }),
+          With([](C& c) { c.kind = ConvolutionKind::kBackwardInput, c.out = {4, 5}; }),
+          With([](C& c) { c.kind = ConvolutionKind::kBackwardFilter, c.out = {6, 4}; })};
 }
 
 TEST(ConvolutionTest, Checks) {
   for (const ConvolutionDescriptor& convolution : Good()) EXPECT_EQ(CheckConvolution(convolution), absl::OkStatus());
-  for (const ConvolutionDescriptor& convolution : Bad()) EXPECT_EQ(CheckConvolution(convolution).code(), absl::StatusCode::kInvalidArgument) << convolution.ToString();
+  for (const ConvolutionDescriptor& convolution : Bad())
+    EXPECT_EQ(CheckConvolution(convolution).code(), absl::StatusCode::kInvalidArgument) << convolution.ToString();
   using C = ConvolutionDescriptor;
   const auto code = [](auto change) { return CheckConvolution(With(change)).code(); };
   const auto unimplemented = absl::StatusCode::kUnimplemented;
   EXPECT_EQ(code([](C& c) { c.type = c.result_type = S8; }), unimplemented);
   EXPECT_EQ(code([](C& c) { c.result_type = BF16; }), unimplemented);
-  EXPECT_EQ(code([](C& c) { c.in = c.taps = c.out = c.strides = c.dilations = {1}, c.padding_low = c.padding_high = {0}; }), unimplemented);
+  EXPECT_EQ(
+      code([](C& c) { c.in = c.taps = c.out = c.strides = c.dilations = {1}, c.padding_low = c.padding_high = {0}; }),
+      unimplemented);
   EXPECT_EQ(code([](C& c) { c.images = int64_t{1} << 31; }), unimplemented);
   EXPECT_EQ(code([](C& c) { c.padding_low = {int64_t{1} << 31, 1}; }), unimplemented);
   EXPECT_EQ(code([](C& c) { c.kind = ConvolutionKind::kBackwardInput, c.has_bias = true; }), unimplemented);
@@ -99,18 +123,23 @@ TEST(ConvolutionTest, Checks) {
   EXPECT_EQ(code([](C& c) { c.type = c.result_type = F16, c.in_features = 12, c.has_bias = true; }), unimplemented);
 
   alignas(16) char memory[64];
-  const auto refusal = [&](const ConvolutionOperands& operands) { return CheckConvolution(With([](C& c) { c.has_bias = true; }), operands).code(); };
+  const auto refusal = [&](const ConvolutionOperands& operands) {
+    return CheckConvolution(With([](C& c) { c.has_bias = true; }), operands).code();
+  };
   EXPECT_EQ(refusal({.lhs = memory, .rhs = memory, .result = memory, .bias = memory}), absl::StatusCode::kOk);
   EXPECT_EQ(refusal({.lhs = memory, .rhs = memory, .result = memory}), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(refusal({.lhs = memory + 4, .rhs = memory, .result = memory, .bias = memory}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal({.lhs = memory + 4, .rhs = memory, .result = memory, .bias = memory}),
+            absl::StatusCode::kInvalidArgument);
 }
 
 #ifdef HILO_HAVE_CUDA
 // The real library makes its descriptors without a device, and finds the same faults.
 TEST(ConvolutionTest, CudnnTakesTheDescriptors) {
   if (const absl::Status status = CheckCudnnConvolution(Same()); absl::IsUnavailable(status)) GTEST_SKIP() << status;
-  for (const ConvolutionDescriptor& convolution : Good()) EXPECT_EQ(CheckCudnnConvolution(convolution), absl::OkStatus()) << convolution.ToString();
-  for (const ConvolutionDescriptor& convolution : Bad()) EXPECT_FALSE(CheckCudnnConvolution(convolution).ok()) << convolution.ToString();
+  for (const ConvolutionDescriptor& convolution : Good())
+    EXPECT_EQ(CheckCudnnConvolution(convolution), absl::OkStatus()) << convolution.ToString();
+  for (const ConvolutionDescriptor& convolution : Bad())
+    EXPECT_FALSE(CheckCudnnConvolution(convolution).ok()) << convolution.ToString();
 }
 #endif
 
@@ -158,13 +187,23 @@ class GpuConvolutionTest : public testing::TestWithParam<const char*> {
 
 // One image of 2 x 3, one feature, a window of 1 x 2 with stride 1 and one column of padding before.
 ConvolutionDescriptor Tiny(ConvolutionKind kind) {
-  return {.kind = kind, .in = {2, 3}, .taps = {1, 2}, .out = {2, 3}, .strides = {1, 1}, .dilations = {1, 1}, .padding_low = {0, 1}, .padding_high = {0, 0}};
+  return {.kind = kind,
+          .in = {2, 3},
+          .taps = {1, 2},
+          .out = {2, 3},
+          .strides = {1, 1},
+          .dilations = {1, 1},
+          .padding_low = {0, 1},
+          .padding_high = {0, 0}};
 }
 
 TEST_P(GpuConvolutionTest, ThreeKinds) {
-  float *x = ToDevice<float>({1, 2, 3, 4, 5, 6}), *w = ToDevice<float>({10, 1}), *y = ToDevice<float>({1, 0, 2, 0, 1, 1});
-  EXPECT_EQ(Run<float>(Tiny(ConvolutionKind::kForward), {.lhs = x, .rhs = w}), std::vector<float>({1, 12, 23, 4, 45, 56}));
-  EXPECT_EQ(Run<float>(Tiny(ConvolutionKind::kBackwardInput), {.lhs = y, .rhs = w}), std::vector<float>({1, 20, 2, 10, 11, 1}));
+  float *x = ToDevice<float>({1, 2, 3, 4, 5, 6}), *w = ToDevice<float>({10, 1}),
+        *y = ToDevice<float>({1, 0, 2, 0, 1, 1});
+  EXPECT_EQ(Run<float>(Tiny(ConvolutionKind::kForward), {.lhs = x, .rhs = w}),
+            std::vector<float>({1, 12, 23, 4, 45, 56}));
+  EXPECT_EQ(Run<float>(Tiny(ConvolutionKind::kBackwardInput), {.lhs = y, .rhs = w}),
+            std::vector<float>({1, 20, 2, 10, 11, 1}));
   EXPECT_EQ(Run<float>(Tiny(ConvolutionKind::kBackwardFilter), {.lhs = x, .rhs = y}), std::vector<float>({13, 18}));
   ConvolutionDescriptor reversed = Tiny(ConvolutionKind::kForward);
   reversed.is_reversed = true;
@@ -180,18 +219,22 @@ TEST_P(GpuConvolutionTest, Epilogue) {
   convolution.out_features = 2;
   convolution.has_residual = convolution.has_bias = true;
   convolution.activation = ConvolutionActivation::kRelu6;
-  float *x = ToDevice<float>({1, 2}), *w = ToDevice<float>({1, -1}), *residual = ToDevice<float>({0, 5, 10, 0}), *bias = ToDevice<float>({0.5f, -1});
+  float *x = ToDevice<float>({1, 2}), *w = ToDevice<float>({1, -1}), *residual = ToDevice<float>({0, 5, 10, 0}),
+        *bias = ToDevice<float>({0.5f, -1});
   const ConvolutionOperands operands{.lhs = x, .rhs = w, .residual = residual, .bias = bias};
-  EXPECT_EQ(Run<float>(convolution, operands), std::vector<float>({1.5f, 6, 6, 0}));  // 1 + 0 + 0.5, 2 + 5 + 0.5, -1 + 10 - 1, -2 + 0 - 1
+  EXPECT_EQ(Run<float>(convolution, operands),
+            std::vector<float>({1.5f, 6, 6, 0}));  // 1 + 0 + 0.5, 2 + 5 + 0.5, -1 + 10 - 1, -2 + 0 - 1
   convolution.features_last = true;
-  EXPECT_EQ(Run<float>(convolution, operands), std::vector<float>({1.5f, 3, 6, 0}));  // 1 + 0 + 0.5, -1 + 5 - 1, 2 + 10 + 0.5, -2 + 0 - 1
+  EXPECT_EQ(Run<float>(convolution, operands),
+            std::vector<float>({1.5f, 3, 6, 0}));  // 1 + 0 + 0.5, -1 + 5 - 1, 2 + 10 + 0.5, -2 + 0 - 1
 }
 
 TEST_P(GpuConvolutionTest, Refusals) {
   float* x = ToDevice<float>({1, 2, 3, 4, 5, 6});
   const ConvolutionDescriptor convolution = Tiny(ConvolutionKind::kForward);
   const ConvolutionOperands operands{.lhs = x, .rhs = x, .result = x};
-  EXPECT_EQ(RunConvolution(stream_.get(), convolution, operands, {}, {.code = "e0", .workspace_bytes = 1}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(RunConvolution(stream_.get(), convolution, operands, {}, {.code = "e0", .workspace_bytes = 1}).code(),
+            absl::StatusCode::kInvalidArgument);
   absl::Status status = RunConvolution(stream_.get(), convolution, operands, {}, {.code = "no such"});
   if (status.ok()) status = stream_->Synchronize();
   EXPECT_FALSE(status.ok());
@@ -213,7 +256,9 @@ TEST(ConvolutionTunerTest, ChoosesTheFastestAndKeepsIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuConvolutionTest, testing::Values(kEmulatedPlatform, kCudaPlatform),
-                         [](const auto& info) { return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated"; });
+                         [](const auto& info) {
+                           return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
+                         });
 
 }  // namespace
 }  // namespace hilo::gpu

@@ -1,4 +1,5 @@
-// Linear algebra of programs for CUDA: what becomes of the calls, and what is refused. That results are right is tests/programs/cuda_calls.
+// Linear algebra of programs for CUDA: what becomes of the calls, and what is refused. That results are right is
+// tests/programs/cuda_calls.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
@@ -12,8 +13,10 @@
 namespace hilo::gpu {
 namespace {
 
-std::string Call(const std::string& parameter, const std::string& result, const std::string& target, const std::string& config) {
-  return absl::StrCat("HloModule m\nENTRY main { a = ", parameter, " parameter(0)  ROOT c = ", result, " custom-call(a), custom_call_target=\"", target,
+std::string Call(const std::string& parameter, const std::string& result, const std::string& target,
+                 const std::string& config) {
+  return absl::StrCat("HloModule m\nENTRY main { a = ", parameter, " parameter(0)  ROOT c = ", result,
+                      " custom-call(a), custom_call_target=\"", target,
                       "\", api_version=API_VERSION_TYPED_FFI, backend_config={", config, "} }");
 }
 
@@ -33,8 +36,9 @@ TEST(CudaCallsTest, LargeMatricesStayOnTheDevice) {
   EXPECT_FALSE(absl::StrContains(*small, "solver")) << *small;
   // Jacobi's singular values of a tall matrix are on the device, and of a wide one on the host.
   const auto values = [](const char* m, const char* n) {
-    return Thunks(Call(absl::StrCat("f64[", m, ",", n, "]"), absl::StrCat("(f64[", m, ",", n, "], f64[200], f64[", m, ",200], f64[", n, ",200], s32[])"), "cusolver_gesvdj_ffi",
-                       "full_matrices = false, compute_uv = true"));
+    return Thunks(Call(absl::StrCat("f64[", m, ",", n, "]"),
+                       absl::StrCat("(f64[", m, ",", n, "], f64[200], f64[", m, ",200], f64[", n, ",200], s32[])"),
+                       "cusolver_gesvdj_ffi", "full_matrices = false, compute_uv = true"));
   };
   const auto tall = values("300", "200"), wide = values("200", "300");
   ASSERT_TRUE(tall.ok() && wide.ok()) << tall.status() << wide.status();
@@ -53,19 +57,29 @@ TEST(CudaCallsTest, RoutinesByName) {
   EXPECT_EQ(SolverRoutineOf("lapack_zungqr_ffi"), "orgqr");
   EXPECT_EQ(SolverRoutineOf("lapack_cheevd_ffi"), "syevd");
   EXPECT_EQ(SolverRoutineOf("lapack_dgesdd_ffi"), "gesvd");
-  for (const char* none : {"lapack_dgeev_ffi", "lapack__ffi", "lapack_ffi", "getrf", "", "lapack_sgetrf"}) EXPECT_EQ(SolverRoutineOf(none), "") << none;
+  for (const char* none : {"lapack_dgeev_ffi", "lapack__ffi", "lapack_ffi", "getrf", "", "lapack_sgetrf"})
+    EXPECT_EQ(SolverRoutineOf(none), "") << none;
 }
 
 TEST(CudaCallsTest, Refusals) {
   const auto refused = [](const std::string& text) { return std::string(Thunks(text).status().message()); };
-  EXPECT_TRUE(absl::StrContains(refused(Call("f32[2,2]", "(f32[2,2], s32[2])", "cusolver_getrf_ffi", "")), "expected 1 operands and 3 results, got 1 and 2"));
-  EXPECT_TRUE(absl::StrContains(refused(Call("f32[2]", "(f32[2], s32[])", "cusolver_potrf_ffi", "lower = true")), "expected at least 2 dimensions"));
-  EXPECT_TRUE(absl::StrContains(refused(Call("f32[2,2]", "(f32[2,2], s32[])", "cusolver_potrf_ffi", "")), "expected an attribute lower that is true or false"));
-  EXPECT_TRUE(absl::StrContains(refused(Call("f32[2,2]", "(f32[2,2], s32[])", "cusolver_potrf_ffi", "lower = 1 : ui8")), "expected an attribute lower"));
-  EXPECT_TRUE(absl::StrContains(refused(Call("f32[3,2]", "(f32[3,2], f32[2], f32[3,3], f32[2,3], s32[])", "cusolver_gesvdj_ffi", "full_matrices = true")), "expected results "));
-  EXPECT_TRUE(absl::StrContains(refused(Call("(f32[2,2], f32[2])", "(f32[2,2], s32[])", "cusolver_potrf_ffi", "lower = true")), "expected arrays"));
+  EXPECT_TRUE(absl::StrContains(refused(Call("f32[2,2]", "(f32[2,2], s32[2])", "cusolver_getrf_ffi", "")),
+                                "expected 1 operands and 3 results, got 1 and 2"));
+  EXPECT_TRUE(absl::StrContains(refused(Call("f32[2]", "(f32[2], s32[])", "cusolver_potrf_ffi", "lower = true")),
+                                "expected at least 2 dimensions"));
+  EXPECT_TRUE(absl::StrContains(refused(Call("f32[2,2]", "(f32[2,2], s32[])", "cusolver_potrf_ffi", "")),
+                                "expected an attribute lower that is true or false"));
+  EXPECT_TRUE(absl::StrContains(refused(Call("f32[2,2]", "(f32[2,2], s32[])", "cusolver_potrf_ffi", "lower = 1 : ui8")),
+                                "expected an attribute lower"));
+  EXPECT_TRUE(absl::StrContains(refused(Call("f32[3,2]", "(f32[3,2], f32[2], f32[3,3], f32[2,3], s32[])",
+                                             "cusolver_gesvdj_ffi", "full_matrices = true")),
+                                "expected results "));
+  EXPECT_TRUE(
+      absl::StrContains(refused(Call("(f32[2,2], f32[2])", "(f32[2,2], s32[])", "cusolver_potrf_ffi", "lower = true")),
+                        "expected arrays"));
   // Of a type that LAPACK has not, and a function that nobody has.
-  EXPECT_TRUE(absl::StrContains(refused(Call("f16[2,2]", "(f16[2,2], s32[2], s32[])", "cusolver_getrf_ffi", "")), "cusolver_getrf_ffi"));
+  EXPECT_TRUE(absl::StrContains(refused(Call("f16[2,2]", "(f16[2,2], s32[2], s32[])", "cusolver_getrf_ffi", "")),
+                                "cusolver_getrf_ffi"));
   EXPECT_TRUE(absl::StrContains(refused(Call("f32[2,2]", "f32[2,2]", "cusolver_potrs_ffi", "")), "cusolver_potrs_ffi"));
 }
 

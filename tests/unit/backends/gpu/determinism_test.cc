@@ -1,4 +1,5 @@
-// Results are the same bits in whatever order the device takes its blocks, threads and streams: no kernel adds floats atomically.
+// Results are the same bits in whatever order the device takes its blocks, threads and streams: no kernel adds floats
+// atomically.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -54,7 +55,8 @@ std::vector<Literal> RunWith(const char* setting) {
     random = random * 1664525 + 1013904223;
     index = static_cast<int32_t>(random >> 16) % 64;
   }
-  const Literal first = LiteralUtil::CreateFromArray<float>(x, {300, 500}), second = LiteralUtil::CreateFromArray<int32_t>(indices, {2000, 1});
+  const Literal first = LiteralUtil::CreateFromArray<float>(x, {300, 500}),
+                second = LiteralUtil::CreateFromArray<int32_t>(indices, {2000, 1});
   auto executable = (*client)->Compile(*ParseHloModule(kSums), {.strict = true});
   EXPECT_TRUE(executable.ok()) << executable.status();
   const auto a = *(*client)->BufferFromLiteral(first, 0), b = *(*client)->BufferFromLiteral(second, 0);

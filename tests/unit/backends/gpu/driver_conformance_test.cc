@@ -1,4 +1,5 @@
-// What every device must do, over the emulated one and, where there is one, a real one: the same kernels, compiled to what it takes.
+// What every device must do, over the emulated one and, where there is one, a real one: the same kernels, compiled to
+// what it takes.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -22,7 +23,9 @@ class GpuDriverTest : public testing::TestWithParam<const char*> {
   void SetUp() override {
     auto opened = OpenGpuDriver(GetParam(), 0);
     if (absl::IsUnavailable(opened.status())) {
-      EXPECT_TRUE(absl::StrContains(opened.status().message(), "driver") || absl::StrContains(opened.status().message(), "built without")) << opened.status();
+      EXPECT_TRUE(absl::StrContains(opened.status().message(), "driver") ||
+                  absl::StrContains(opened.status().message(), "built without"))
+          << opened.status();
       GTEST_SKIP() << opened.status();
     }
     ASSERT_TRUE(opened.ok()) << opened.status();
@@ -111,8 +114,10 @@ TEST_P(GpuDriverTest, Multiply) {
   EXPECT_EQ(kernel->name(), "multiply");
   const std::vector<float> values = Numbers(1000);
   float *a = ToDevice(values), *b = ToDevice(values), *c = ToDevice(values);
-  ASSERT_TRUE(stream_->Launch(kernel, {{4}, {256}}, {Bits(a), Bits(b), Bits(c), 1000},
-                              {GpuSlice::Read(a, 4000), GpuSlice::Read(b, 4000), GpuSlice::Write(c, 4000)}).ok());
+  ASSERT_TRUE(stream_
+                  ->Launch(kernel, {{4}, {256}}, {Bits(a), Bits(b), Bits(c), 1000},
+                           {GpuSlice::Read(a, 4000), GpuSlice::Read(b, 4000), GpuSlice::Write(c, 4000)})
+                  .ok());
   const std::vector<float> result = ToHost(c, 1000);
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(result[i], values[i] * values[i]);
 }
@@ -120,14 +125,19 @@ TEST_P(GpuDriverTest, Multiply) {
 TEST_P(GpuDriverTest, BlockSum) {
   GpuKernel* kernel = Load(BlockSumKernel(), "block_sum");
   float *a = ToDevice(Numbers(1024)), *out = ToDevice(Numbers(4));
-  ASSERT_TRUE(stream_->Launch(kernel, {{4}, {256}}, {Bits(a), Bits(out)}, {GpuSlice::Read(a, 4096), GpuSlice::Write(out, 16)}).ok());
+  ASSERT_TRUE(
+      stream_->Launch(kernel, {{4}, {256}}, {Bits(a), Bits(out)}, {GpuSlice::Read(a, 4096), GpuSlice::Write(out, 16)})
+          .ok());
   EXPECT_EQ(ToHost(out, 4), std::vector<float>({32896, 98432, 163968, 229504}));
 }
 
 TEST_P(GpuDriverTest, Reverse) {
   GpuKernel* kernel = Load(ReverseKernel(), "reverse");
   float *a = ToDevice(Numbers(512)), *out = ToDevice(Numbers(256));
-  ASSERT_TRUE(stream_->Launch(kernel, {{1}, {256}}, {Bits(a), Bits(out), 2}, {GpuSlice::Read(a, 2048), GpuSlice::Write(out, 1024)}).ok());
+  ASSERT_TRUE(
+      stream_
+          ->Launch(kernel, {{1}, {256}}, {Bits(a), Bits(out), 2}, {GpuSlice::Read(a, 2048), GpuSlice::Write(out, 1024)})
+          .ok());
   const std::vector<float> result = ToHost(out, 256);
   EXPECT_EQ(result[0], 256.0f + 512.0f);
   EXPECT_EQ(result[255], 1.0f + 257.0f);
@@ -141,7 +151,10 @@ TEST_P(GpuDriverTest, Histogram) {
   for (uint8_t byte : bytes) ++expected[byte];
   uint8_t* a = ToDevice(bytes);
   int32_t* out = ToDevice(std::vector<int32_t>(256, 0));
-  ASSERT_TRUE(stream_->Launch(kernel, {{3}, {256}}, {Bits(a), Bits(out), bytes.size()}, {GpuSlice::Read(a, Bytes(bytes)), GpuSlice::Write(out, 1024)}).ok());
+  ASSERT_TRUE(stream_
+                  ->Launch(kernel, {{3}, {256}}, {Bits(a), Bits(out), bytes.size()},
+                           {GpuSlice::Read(a, Bytes(bytes)), GpuSlice::Write(out, 1024)})
+                  .ok());
   EXPECT_EQ(ToHost(out, 256), expected);
 }
 
@@ -149,7 +162,10 @@ TEST_P(GpuDriverTest, Transpose) {
   GpuKernel* kernel = Load(TransposeKernel(), "transpose");
   const std::vector<float> values = Numbers(4096);
   float *a = ToDevice(values), *out = ToDevice(values);
-  ASSERT_TRUE(stream_->Launch(kernel, {{2, 2}, {32, 8}}, {Bits(a), Bits(out)}, {GpuSlice::Read(a, 16384), GpuSlice::Write(out, 16384)}).ok());
+  ASSERT_TRUE(stream_
+                  ->Launch(kernel, {{2, 2}, {32, 8}}, {Bits(a), Bits(out)},
+                           {GpuSlice::Read(a, 16384), GpuSlice::Write(out, 16384)})
+                  .ok());
   const std::vector<float> result = ToHost(out, 4096);
   for (int r = 0; r < 64; ++r) {
     for (int c = 0; c < 64; ++c) ASSERT_EQ(result[c * 64 + r], values[r * 64 + c]);
@@ -209,8 +225,10 @@ TEST_P(GpuDriverTest, GraphsReplay) {
   const std::vector<float> values = Numbers(256);
   float *a = ToDevice(values), *b = ToDevice(values), *c = ToDevice(values);
   ASSERT_TRUE(stream_->BeginCapture().ok());
-  ASSERT_TRUE(stream_->Launch(kernel, {{1}, {256}}, {Bits(a), Bits(b), Bits(c), 256},
-                              {GpuSlice::Read(a, 1024), GpuSlice::Read(b, 1024), GpuSlice::Write(c, 1024)}).ok());
+  ASSERT_TRUE(stream_
+                  ->Launch(kernel, {{1}, {256}}, {Bits(a), Bits(b), Bits(c), 256},
+                           {GpuSlice::Read(a, 1024), GpuSlice::Read(b, 1024), GpuSlice::Write(c, 1024)})
+                  .ok());
   ASSERT_TRUE(stream_->Copy(a, c, 1024).ok());
   auto graph = stream_->EndCapture();
   ASSERT_TRUE(graph.ok()) << graph.status();
@@ -221,7 +239,8 @@ TEST_P(GpuDriverTest, GraphsReplay) {
 // The device counts the turns: each moves what is in both arrays by one.
 TEST_P(GpuDriverTest, CapturedLoops) {
   if (!stream_->CapturesControlFlow()) GTEST_SKIP() << "the driver has no conditions in graphs";
-  uint8_t *more = ToDevice<uint8_t>({1, 1, 1, 0, 1, 1, 1, 1}), *values = ToDevice<uint8_t>({1, 2, 3, 4, 5, 6, 7, 8}), *moved = ToDevice(std::vector<uint8_t>(8));
+  uint8_t *more = ToDevice<uint8_t>({1, 1, 1, 0, 1, 1, 1, 1}), *values = ToDevice<uint8_t>({1, 2, 3, 4, 5, 6, 7, 8}),
+          *moved = ToDevice(std::vector<uint8_t>(8));
   ASSERT_TRUE(stream_->BeginCapture().ok());
   const absl::Status status = stream_->CaptureWhile(more, [&](GpuStream& stream) -> absl::Status {
     for (uint8_t* array : {more, values}) {
@@ -314,8 +333,9 @@ TEST_P(GpuDriverTest, MissingKernel) {
   EXPECT_FALSE(driver_->LoadModule("nothing that a device knows").ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, GpuDriverTest, testing::Values(kEmulatedPlatform, kCudaPlatform),
-                         [](const auto& info) { return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated"; });
+INSTANTIATE_TEST_SUITE_P(Gpu, GpuDriverTest, testing::Values(kEmulatedPlatform, kCudaPlatform), [](const auto& info) {
+  return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
+});
 
 }  // namespace
 }  // namespace hilo::gpu

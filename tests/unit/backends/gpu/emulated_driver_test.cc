@@ -1,4 +1,5 @@
-// The emulated device: kernels that are right compute what they should in every order of threads and say nothing; each planted fault is found.
+// The emulated device: kernels that are right compute what they should in every order of threads and say nothing; each
+// planted fault is found.
 #include "backends/gpu/emulated/emulated_driver.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,8 @@ struct Bench {
   std::unique_ptr<GpuStream> stream;
   GpuKernel* kernel = nullptr;
 
-  Bench(const std::string& text, const std::string& name, const EmulatedOptions& options, GpuOptLevel level = GpuOptLevel::kThorough) {
+  Bench(const std::string& text, const std::string& name, const EmulatedOptions& options,
+        GpuOptLevel level = GpuOptLevel::kThorough) {
     auto made = CreateEmulatedDriver(options);
     EXPECT_TRUE(made.ok()) << made.status();
     driver = *std::move(made);
@@ -68,7 +70,12 @@ GpuSlice W(const T* p, int64_t count) {
 
 // Forward, backward, random, several threads of the host, checked.
 std::vector<EmulatedOptions> Ways() {
-  return {{.seed = 0}, {.seed = 1}, {.seed = 7}, {.seed = 3, .host_threads = 2}, {.check_accesses = true, .seed = 0}, {.check_accesses = true, .seed = 5}};
+  return {{.seed = 0},
+          {.seed = 1},
+          {.seed = 7},
+          {.seed = 3, .host_threads = 2},
+          {.check_accesses = true, .seed = 0},
+          {.check_accesses = true, .seed = 5}};
 }
 
 std::string RunMultiply(const EmulatedOptions& options, const std::string& text, int64_t n, float* last = nullptr) {
@@ -77,7 +84,10 @@ std::string RunMultiply(const EmulatedOptions& options, const std::string& text,
   const std::vector<float> values = Numbers(n);
   float *a = bench.Make(n, values), *b = bench.Make(n, values), *c = bench.Make<float>(n);
   const uint32_t blocks = static_cast<uint32_t>(n / 256 + 1);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{blocks}, {256}}, {Bits(a), Bits(b), Bits(c), static_cast<uint64_t>(n)}, {R(a, n), R(b, n), W(c, n)}).ok());
+  EXPECT_TRUE(bench.stream
+                  ->Launch(bench.kernel, {{blocks}, {256}}, {Bits(a), Bits(b), Bits(c), static_cast<uint64_t>(n)},
+                           {R(a, n), R(b, n), W(c, n)})
+                  .ok());
   const absl::Status status = bench.stream->Synchronize();
   const std::string kinds = bench.Kinds();
   EXPECT_EQ(status.ok(), kinds.empty()) << status;
@@ -102,7 +112,10 @@ TEST(EmulatedDriverTest, OneElementTooFar) {
 std::string RunDoubleFour(int64_t n, int64_t shift) {
   Bench bench(DoubleFourKernel(), "double_four", {.check_accesses = true});
   float *a = bench.Make(n + shift, Numbers(n + shift)), *b = bench.Make<float>(n);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{4}, {256}}, {Bits(a + shift), Bits(b), static_cast<uint64_t>(n)}, {R(a, n + shift), W(b, n)}).ok());
+  EXPECT_TRUE(bench.stream
+                  ->Launch(bench.kernel, {{4}, {256}}, {Bits(a + shift), Bits(b), static_cast<uint64_t>(n)},
+                           {R(a, n + shift), W(b, n)})
+                  .ok());
   EXPECT_EQ(bench.stream->Synchronize().ok(), shift == 0 && n % 4 == 0);
   return bench.Kinds();
 }
@@ -147,7 +160,8 @@ std::string RunReverse(const EmulatedOptions& options, bool second, float* first
   Bench bench(ReverseKernel(second), "reverse", options);
   const int64_t turns = 4, n = 256 * turns;
   float *a = bench.Make(n, Numbers(n)), *out = bench.Make<float>(256);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(a), Bits(out), turns}, {R(a, n), W(out, 256)}).ok());
+  EXPECT_TRUE(
+      bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(a), Bits(out), turns}, {R(a, n), W(out, 256)}).ok());
   bench.stream->Synchronize().IgnoreError();
   if (first != nullptr) *first = out[0];
   return bench.Kinds();
@@ -214,7 +228,8 @@ std::string RunTranspose(const EmulatedOptions& options, int pad, bool barrier, 
   if (passes != nullptr) {
     *passes = 0;
     for (const AccessCount& count : bench.driver->TakeAccessCounts()) {
-      if (count.shared) *passes = std::max(*passes, static_cast<double>(count.units) / static_cast<double>(count.ideal));
+      if (count.shared)
+        *passes = std::max(*passes, static_cast<double>(count.units) / static_cast<double>(count.ideal));
       if (!count.shared) {
         EXPECT_EQ(count.units, count.ideal);
       }
@@ -226,7 +241,8 @@ std::string RunTranspose(const EmulatedOptions& options, int pad, bool barrier, 
 TEST(EmulatedDriverTest, Transpose) {
   for (const EmulatedOptions& options : Ways()) EXPECT_EQ(RunTranspose(options, 33, true), "");
   const std::string found = RunTranspose({.check_accesses = true}, 33, false);
-  EXPECT_TRUE(found.find("race-shared") != std::string::npos && found.find("uninitialized-shared") != std::string::npos) << found;
+  EXPECT_TRUE(found.find("race-shared") != std::string::npos && found.find("uninitialized-shared") != std::string::npos)
+      << found;
 }
 
 TEST(EmulatedDriverTest, BankPasses) {
@@ -278,10 +294,12 @@ TEST(EmulatedDriverTest, WarpOperations) {
   EXPECT_EQ(WarpValues("%y = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %t, i32 9, i32 31)")[30], 9);
   // Segments of 8 lanes: 24 in the clamp's upper bits.
   EXPECT_EQ(WarpValues("%y = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %t, i32 3, i32 6175)")[21], 19);
-  EXPECT_EQ(WarpValues("%odd = trunc i32 %t to i1\n%y = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %odd)")[0], static_cast<int32_t>(0xaaaaaaaa));
+  EXPECT_EQ(WarpValues("%odd = trunc i32 %t to i1\n%y = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %odd)")[0],
+            static_cast<int32_t>(0xaaaaaaaa));
   EXPECT_EQ(WarpValues("%y = call i32 @llvm.nvvm.redux.sync.add(i32 %t, i32 -1)")[7], 31 * 32 / 2);
   // Half a warp, in a block that has no more threads.
-  EXPECT_EQ(WarpValues("%y = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 65535, i32 %t, i32 1, i32 31)", nullptr, 16)[4], 5);
+  EXPECT_EQ(WarpValues("%y = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 65535, i32 %t, i32 1, i32 31)", nullptr, 16)[4],
+            5);
 }
 
 TEST(EmulatedDriverTest, ShuffleFaults) {

@@ -22,7 +22,8 @@ TEST(FftTest, Refusals) {
   EXPECT_EQ(CheckFft({.lengths = {2, 2, 2, 2}}, memory, memory).code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(CheckFft({.lengths = {8, 0}}, memory, memory).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(CheckFft({.lengths = {8}, .batch = 0}, memory, memory).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(CheckFft({.lengths = {int64_t{1} << 40, int64_t{1} << 40}}, memory, memory).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckFft({.lengths = {int64_t{1} << 40, int64_t{1} << 40}}, memory, memory).code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 class GpuFftTest : public testing::TestWithParam<const char*> {
@@ -71,7 +72,8 @@ TEST_P(GpuFftTest, ThereAndBack) {
     for (int64_t i = 0; i < n; ++i) sum += x[n + i];
     EXPECT_LT(std::abs(there[n] - sum), 1e-4f * static_cast<float>(n)) << n;
     const std::vector<Complex> back = Run<Complex>({.type = FftType::kIfft, .lengths = {n}, .batch = 2}, there);
-    for (int64_t i = 0; i < 2 * n; ++i) EXPECT_LT(std::abs(back[i] / static_cast<float>(n) - x[i]), 1e-4f) << n << " at " << i;
+    for (int64_t i = 0; i < 2 * n; ++i)
+      EXPECT_LT(std::abs(back[i] / static_cast<float>(n) - x[i]), 1e-4f) << n << " at " << i;
   }
 }
 
@@ -90,8 +92,9 @@ TEST_P(GpuFftTest, RealDataInThreeDimensions) {
   for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(back[i] / 60, x[i], 1e-9) << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, GpuFftTest, testing::Values(kEmulatedPlatform, kCudaPlatform),
-                         [](const auto& info) { return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated"; });
+INSTANTIATE_TEST_SUITE_P(Gpu, GpuFftTest, testing::Values(kEmulatedPlatform, kCudaPlatform), [](const auto& info) {
+  return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
+});
 
 }  // namespace
 }  // namespace hilo::gpu

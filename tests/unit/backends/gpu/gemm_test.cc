@@ -28,10 +28,13 @@ GemmDescriptor Plain(PrimitiveType type, int64_t m, int64_t n, int64_t k) {
 alignas(16) float memory[64];
 const GemmOperands kSome = {.a = memory, .b = memory, .c = memory, .d = memory, .bias = memory};
 
-absl::StatusCode Refusal(const GemmDescriptor& gemm, const GemmOperands& operands = kSome) { return CheckGemm(gemm, operands).code(); }
+absl::StatusCode Refusal(const GemmDescriptor& gemm, const GemmOperands& operands = kSome) {
+  return CheckGemm(gemm, operands).code();
+}
 
 TEST(GemmTest, Refusals) {
-  const auto ok = absl::StatusCode::kOk, invalid = absl::StatusCode::kInvalidArgument, unimplemented = absl::StatusCode::kUnimplemented;
+  const auto ok = absl::StatusCode::kOk, invalid = absl::StatusCode::kInvalidArgument,
+             unimplemented = absl::StatusCode::kUnimplemented;
   const auto with = [](auto change) {
     GemmDescriptor gemm = Plain(F32, 4, 3, 2);
     change(gemm);
@@ -50,7 +53,8 @@ TEST(GemmTest, Refusals) {
   EXPECT_EQ(with([](GemmDescriptor& g) { g.b_type = F64; }), unimplemented);
   EXPECT_EQ(Refusal(Plain(S16, 4, 4, 4)), unimplemented);
   EXPECT_EQ(Refusal(Plain(F32, 4, 3, 2), {.a = memory, .b = memory}), invalid);
-  EXPECT_EQ(Refusal(Plain(F32, 4, 3, 2), {.a = reinterpret_cast<char*>(memory) + 2, .b = memory, .d = memory}), invalid);
+  EXPECT_EQ(Refusal(Plain(F32, 4, 3, 2), {.a = reinterpret_cast<char*>(memory) + 2, .b = memory, .d = memory}),
+            invalid);
   EXPECT_EQ(Refusal(Plain(F32, 4, 0, 2), {}), ok);
   GemmDescriptor bytes = Plain(S8, 8, 3, 8);
   bytes.transpose_a = true;
@@ -138,10 +142,24 @@ TEST_P(GpuGemmTest, Transposes) {
 }
 
 TEST_P(GpuGemmTest, BatchScalesBiasAndRelu) {
-  float *a = ToDevice<float>({1, -2, 3, 4}), *b = ToDevice<float>({1, 1}), *d = ToDevice<float>({10, 20, 30, 40}), *bias = ToDevice<float>({0.5f, -100});
-  const GemmDescriptor gemm = {.m = 2, .n = 1, .k = 1, .lda = 2, .ldb = 1, .ldd = 2, .batch = 2, .stride_a = 2, .stride_b = 1, .stride_d = 2,
-                               .alpha = 2, .beta = 1, .has_bias = true, .activation = GemmActivation::kRelu};
-  EXPECT_EQ(Run<float>(gemm, {.a = a, .b = b, .c = d, .d = d, .bias = bias}, 4), std::vector<float>({12.5f, 0, 36.5f, 0}));
+  float *a = ToDevice<float>({1, -2, 3, 4}), *b = ToDevice<float>({1, 1}), *d = ToDevice<float>({10, 20, 30, 40}),
+        *bias = ToDevice<float>({0.5f, -100});
+  const GemmDescriptor gemm = {.m = 2,
+                               .n = 1,
+                               .k = 1,
+                               .lda = 2,
+                               .ldb = 1,
+                               .ldd = 2,
+                               .batch = 2,
+                               .stride_a = 2,
+                               .stride_b = 1,
+                               .stride_d = 2,
+                               .alpha = 2,
+                               .beta = 1,
+                               .has_bias = true,
+                               .activation = GemmActivation::kRelu};
+  EXPECT_EQ(Run<float>(gemm, {.a = a, .b = b, .c = d, .d = d, .bias = bias}, 4),
+            std::vector<float>({12.5f, 0, 36.5f, 0}));
 }
 
 TEST_P(GpuGemmTest, SmallFloatsAndIntegers) {
@@ -150,9 +168,11 @@ TEST_P(GpuGemmTest, SmallFloatsAndIntegers) {
   bfloat16 *a = ToDevice(values), *b = ToDevice(values);
   GemmDescriptor gemm = Plain(BF16, 64, 64, 64);
   gemm.d_type = F32;
-  const std::vector<float> result = Run<float>(gemm, {.a = a, .b = b, .d = ToDevice(std::vector<float>(64 * 64))}, 64 * 64);
+  const std::vector<float> result =
+      Run<float>(gemm, {.a = a, .b = b, .d = ToDevice(std::vector<float>(64 * 64))}, 64 * 64);
   float expected = 0;
-  for (int l = 0; l < 64; ++l) expected += static_cast<float>(values[5 + l * 64]) * static_cast<float>(values[l + 9 * 64]);
+  for (int l = 0; l < 64; ++l)
+    expected += static_cast<float>(values[5 + l * 64]) * static_cast<float>(values[l + 9 * 64]);
   EXPECT_EQ(result[5 + 9 * 64], expected);
 
   std::vector<int8_t> bytes(64 * 64);
@@ -160,7 +180,8 @@ TEST_P(GpuGemmTest, SmallFloatsAndIntegers) {
   GemmDescriptor integers = Plain(S8, 64, 64, 64);
   integers.d_type = S32;
   integers.transpose_a = true;
-  const std::vector<int32_t> products = Run<int32_t>(integers, {.a = ToDevice(bytes), .b = ToDevice(bytes), .d = ToDevice(std::vector<int32_t>(64 * 64))}, 64 * 64);
+  const std::vector<int32_t> products = Run<int32_t>(
+      integers, {.a = ToDevice(bytes), .b = ToDevice(bytes), .d = ToDevice(std::vector<int32_t>(64 * 64))}, 64 * 64);
   int32_t sum = 0;
   for (int l = 0; l < 64; ++l) sum += bytes[l + 5 * 64] * bytes[l + 9 * 64];
   EXPECT_EQ(products[5 + 9 * 64], sum);
@@ -192,20 +213,25 @@ TEST_P(GpuGemmTest, Algorithms) {
     EXPECT_TRUE(stream_->Synchronize().ok());
     EXPECT_EQ(result, std::vector<float>(64 * 64, 64)) << algorithm.code;
     if (algorithm.workspace_bytes == 0) continue;
-    EXPECT_EQ(RunGemm(stream_.get(), gemm, {.a = a, .b = b, .d = d}, {workspace.memory, algorithm.workspace_bytes - 1}, algorithm).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(RunGemm(stream_.get(), gemm, {.a = a, .b = b, .d = d}, {workspace.memory, algorithm.workspace_bytes - 1},
+                      algorithm)
+                  .code(),
+              absl::StatusCode::kInvalidArgument);
   }
   GemmDescriptor refused = gemm;
   refused.lda = 1;
   EXPECT_EQ(GemmAlgorithms(device, refused, 8).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// What was tried once is in the file, for this product and this chip; the emulated library's fastest algorithm is the second.
+// What was tried once is in the file, for this product and this chip; the emulated library's fastest algorithm is the
+// second.
 TEST(GemmTunerTest, ChoosesTheFastestAndKeepsIt) {
   auto driver = OpenGpuDriver(kEmulatedPlatform, 0);
   ASSERT_TRUE(driver.ok());
   const LibraryDevice device{.is_emulated = true, .driver = driver->get()};
   const std::string file = testing::TempDir() + "/hilo_gemm_tuner_test.txt";
-  std::ofstream(file) << "not a line of ours\nemulated sm_90\temulated\t" << Plain(F32, 8, 8, 8).ToString() << "\t02\t0\n";
+  std::ofstream(file) << "not a line of ours\nemulated sm_90\temulated\t" << Plain(F32, 8, 8, 8).ToString()
+                      << "\t02\t0\n";
   AlgorithmSelector tuned(device, file);
   EXPECT_EQ(tuned.Select(GemmWork(device, Plain(F32, 16, 16, 16)))->code, "01");
   EXPECT_EQ(tuned.Select(GemmWork(device, Plain(F32, 8, 8, 8)))->code, "02");  // as the file says
@@ -213,7 +239,9 @@ TEST(GemmTunerTest, ChoosesTheFastestAndKeepsIt) {
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnimplemented);
   std::ifstream written(file);
   std::string text((std::istreambuf_iterator<char>(written)), std::istreambuf_iterator<char>());
-  EXPECT_TRUE(absl::EndsWith(text, absl::StrCat("emulated sm_90\temulated\t", Plain(F32, 16, 16, 16).ToString(), "\t01\t65536\n"))) << text;
+  EXPECT_TRUE(absl::EndsWith(
+      text, absl::StrCat("emulated sm_90\temulated\t", Plain(F32, 16, 16, 16).ToString(), "\t01\t65536\n")))
+      << text;
   // Another process reads it; without a file the library's first choice counts.
   EXPECT_EQ(AlgorithmSelector(device, file).Select(GemmWork(device, Plain(F32, 16, 16, 16)))->code, "01");
   EXPECT_EQ(AlgorithmSelector(device, "").Select(GemmWork(device, Plain(F32, 16, 16, 16)))->code, "00");
@@ -240,8 +268,9 @@ TEST(GemmTunerTest, PassesOverWhatFails) {
   EXPECT_EQ(FindFastest(**driver, work).status().code(), absl::StatusCode::kInternal);
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, GpuGemmTest, testing::Values(kEmulatedPlatform, kCudaPlatform),
-                         [](const auto& info) { return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated"; });
+INSTANTIATE_TEST_SUITE_P(Gpu, GpuGemmTest, testing::Values(kEmulatedPlatform, kCudaPlatform), [](const auto& info) {
+  return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
+});
 
 }  // namespace
 }  // namespace hilo::gpu

@@ -1,4 +1,5 @@
-// What is known of kernels without a GPU: that the assembler takes them, what they ask of a multiprocessor, and how they access memory.
+// What is known of kernels without a GPU: that the assembler takes them, what they ask of a multiprocessor, and how
+// they access memory.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/compile/ptx.h"
+#include "backends/gpu/driver/gpu_platform.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client.h"
 #include "runtime/compile_options.h"
@@ -21,25 +22,41 @@ struct Golden {
   const char* name;
   const char* text;
   int kernels;
-  int registers;                       // at most, a thread
-  std::vector<const char*> ptx;        // is there
-  std::vector<const char*> not_ptx;    // is not
+  int registers;                     // at most, a thread
+  std::vector<const char*> ptx;      // is there
+  std::vector<const char*> not_ptx;  // is not
 };
 
 const Golden kGoldens[] = {
-    {"elementwise_f32", R"(
+    {"elementwise_f32",
+     R"(
 HloModule m
 ENTRY main { x = f32[1024,1024] parameter(0)  y = f32[1024,1024] parameter(1)  e = f32[1024,1024] exponential(x)  ROOT m = f32[1024,1024] multiply(e, y) }
-)", 1, 40, {"ld.global.nc.v4.f32", "st.global.v4.f32"}, {"div.s64", "rem.u64", ".local"}},
-    {"elementwise_bf16", R"(
+)",
+     1,
+     40,
+     {"ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"div.s64", "rem.u64", ".local"}},
+    {"elementwise_bf16",
+     R"(
 HloModule m
 ENTRY main { x = bf16[4096,512] parameter(0)  y = bf16[4096,512] parameter(1)  ROOT m = bf16[4096,512] add(x, y) }
-)", 1, 40, {"ld.global.nc.v4", "st.global.v4"}, {".local"}},
-    {"elementwise_f64", R"(
+)",
+     1,
+     40,
+     {"ld.global.nc.v4", "st.global.v4"},
+     {".local"}},
+    {"elementwise_f64",
+     R"(
 HloModule m
 ENTRY main { x = f64[8192,128] parameter(0)  ROOT m = f64[8192,128] multiply(x, x) }
-)", 1, 40, {"ld.global.nc.v2.f64", "st.global.v2.f64"}, {".local"}},
-    {"bias_and_relu", R"(
+)",
+     1,
+     40,
+     {"ld.global.nc.v2.f64", "st.global.v2.f64"},
+     {".local"}},
+    {"bias_and_relu",
+     R"(
 HloModule m
 ENTRY main {
   x = f32[512,1024] parameter(0)
@@ -50,28 +67,53 @@ ENTRY main {
   z = f32[512,1024] broadcast(zero), dimensions={}
   ROOT r = f32[512,1024] maximum(s, z)
 }
-)", 1, 40, {"ld.global.nc.v4.f32", "st.global.v4.f32"}, {"div.s64", "rem.u64", ".local"}},
-    {"row_sums", R"(
+)",
+     1,
+     40,
+     {"ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"div.s64", "rem.u64", ".local"}},
+    {"row_sums",
+     R"(
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main { x = f32[4096,4096] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[4096] reduce(x, zero), dimensions={1}, to_apply=add }
-)", 1, 40, {"ld.global.nc.v4.f32", "shfl.sync.bfly", "bar.sync"}, {"atom.", ".local"}},
-    {"short_rows", R"(
+)",
+     1,
+     40,
+     {"ld.global.nc.v4.f32", "shfl.sync.bfly", "bar.sync"},
+     {"atom.", ".local"}},
+    {"short_rows",
+     R"(
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main { x = f32[65536,64] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[65536] reduce(x, zero), dimensions={1}, to_apply=add }
-)", 1, 40, {"ld.global.nc.v4.f32", "shfl.sync.bfly"}, {"bar.sync", "atom.", ".local"}},
-    {"sum_of_all", R"(
+)",
+     1,
+     40,
+     {"ld.global.nc.v4.f32", "shfl.sync.bfly"},
+     {"bar.sync", "atom.", ".local"}},
+    {"sum_of_all",
+     R"(
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main { x = f32[1048576] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add }
-)", 2, 40, {"ld.global.nc.v4.f32", "shfl.sync.bfly"}, {"atom.", ".local"}},
-    {"column_sums", R"(
+)",
+     2,
+     40,
+     {"ld.global.nc.v4.f32", "shfl.sync.bfly"},
+     {"atom.", ".local"}},
+    {"column_sums",
+     R"(
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main { x = f32[4096,1024] parameter(0)  zero = f32[] constant(0)  ROOT r = f32[1024] reduce(x, zero), dimensions={0}, to_apply=add }
-)", 2, 80, {"ld.global.nc.v4.f32"}, {"atom.", ".local"}},
-    {"softmax", R"(
+)",
+     2,
+     80,
+     {"ld.global.nc.v4.f32"},
+     {"atom.", ".local"}},
+    {"softmax",
+     R"(
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] maximum(a, b) }
@@ -87,38 +129,78 @@ ENTRY main {
   sb = f32[4096,1024] broadcast(s), dimensions={0}
   ROOT r = f32[4096,1024] divide(e, sb)
 }
-)", 1, 88, {"ld.global.nc.v4.f32", "st.global.v4.f32", "shfl.sync.bfly", "bar.sync"}, {"ld.global.nc.f32", "ld.global.f32", ".local"}},
-    {"transpose", R"(
+)",
+     1,
+     88,
+     {"ld.global.nc.v4.f32", "st.global.v4.f32", "shfl.sync.bfly", "bar.sync"},
+     {"ld.global.nc.f32", "ld.global.f32", ".local"}},
+    {"transpose",
+     R"(
 HloModule m
 ENTRY main { x = f32[2048,1024] parameter(0)  ROOT t = f32[1024,2048] transpose(x), dimensions={1,0} }
-)", 1, 48, {"ld.global.nc.v4.f32", "st.global.v4.f32", "st.shared", "ld.shared", "bar.sync"}, {".local", "ld.global.nc.f32"}},
+)",
+     1,
+     48,
+     {"ld.global.nc.v4.f32", "st.global.v4.f32", "st.shared", "ld.shared", "bar.sync"},
+     {".local", "ld.global.nc.f32"}},
     // Narrow floats are moved, not decoded, and fit the static shared memory.
-    {"transpose_f8", R"(
+    {"transpose_f8",
+     R"(
 HloModule m
 ENTRY main { x = f8e4m3fn[1024,2048] parameter(0)  ROOT y = f8e4m3fn[2048,1024] transpose(x), dimensions={1,0} }
-)", 1, 40, {"ld.global.nc.u32", "st.global.u32", "bar.sync"}, {".local", "st.global.u8", "f32"}},
-    {"transpose_f8_of_uneven_sides", R"(
+)",
+     1,
+     40,
+     {"ld.global.nc.u32", "st.global.u32", "bar.sync"},
+     {".local", "st.global.u8", "f32"}},
+    {"transpose_f8_of_uneven_sides",
+     R"(
 HloModule m
 ENTRY main { x = f8e5m2[1028,2052] parameter(0)  ROOT y = f8e5m2[2052,1028] transpose(x), dimensions={1,0} }
-)", 1, 48, {"bar.sync"}, {".local", "f32"}},
-    {"dot", R"(
+)",
+     1,
+     48,
+     {"bar.sync"},
+     {".local", "f32"}},
+    {"dot",
+     R"(
 HloModule m
 ENTRY main { x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT d = f32[512,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
-)", 1, 96, {"ld.shared", "fma.rn.f32", "bar.sync"}, {".local"}},
-    {"top_k", R"(
+)",
+     1,
+     96,
+     {"ld.shared", "fma.rn.f32", "bar.sync"},
+     {".local"}},
+    {"top_k",
+     R"(
 HloModule m
 ENTRY main { x = f32[64,65536] parameter(0)  ROOT t = (f32[64,16], s32[64,16]) topk(x), k=16, largest=true }
-)", 2, 48, {"bar.sync", "min.u64", "max.u64"}, {".local", "div.s64"}},
-    {"radix_sort", R"(
+)",
+     2,
+     48,
+     {"bar.sync", "min.u64", "max.u64"},
+     {".local", "div.s64"}},
+    {"radix_sort",
+     R"(
 HloModule m
 less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT l = pred[] compare(a, b), direction=LT, type=TOTALORDER }
 ENTRY main { x = f32[1048576] parameter(0)  ROOT s = f32[1048576] sort(x), dimensions={0}, to_apply=less }
-)", 3, 48, {"bar.sync", "atom.shared.add.u32"}, {".local"}},
-    {"concatenate", R"(
+)",
+     3,
+     48,
+     {"bar.sync", "atom.shared.add.u32"},
+     {".local"}},
+    {"concatenate",
+     R"(
 HloModule m
 ENTRY main { x = f32[1024,256] parameter(0)  y = f32[1024,512] parameter(1)  ROOT c = f32[1024,768] concatenate(x, y), dimensions={1} }
-)", 1, 40, {"ld.global.nc.v4.f32", "st.global.v4.f32"}, {"ld.global.nc.f32", "st.global.f32", ".local"}},
-    {"scatter_rows", R"(
+)",
+     1,
+     40,
+     {"ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"ld.global.nc.f32", "st.global.f32", ".local"}},
+    {"scatter_rows",
+     R"(
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main {
@@ -127,8 +209,13 @@ ENTRY main {
   updates = f32[1024,128] parameter(2)
   ROOT r = f32[4096,128] scatter(rows, at, updates), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, unique_indices=true, to_apply=add
 }
-)", 1, 40, {"ld.global.nc.v4.f32", "ld.global.v4.f32", "st.global.v4.f32"}, {"st.global.f32", ".local"}},
-    {"histogram", R"(
+)",
+     1,
+     40,
+     {"ld.global.nc.v4.f32", "ld.global.v4.f32", "st.global.v4.f32"},
+     {"st.global.f32", ".local"}},
+    {"histogram",
+     R"(
 HloModule m
 add { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT s = s32[] add(a, b) }
 ENTRY main {
@@ -138,7 +225,11 @@ ENTRY main {
   ones = s32[100000] broadcast(one), dimensions={}
   ROOT r = s32[256] scatter(bins, at, ones), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
 }
-)", 1, 32, {"atom"}, {".local"}},
+)",
+     1,
+     32,
+     {"atom"},
+     {".local"}},
 };
 
 absl::StatusOr<std::string> Emit(const Golden& golden, const std::string& arch, const char* kind) {
@@ -146,7 +237,8 @@ absl::StatusOr<std::string> Emit(const Golden& golden, const std::string& arch, 
   if (!module.ok()) return module.status();
   CompileOptions options;
   options.cpu = arch;
-  return CreateGpuCompiler(kCudaPlatform, {.libraries = LibraryThresholds::Never()})->Emit(*std::move(module), options, kind);
+  return CreateGpuCompiler(kCudaPlatform, {.libraries = LibraryThresholds::Never()})
+      ->Emit(*std::move(module), options, kind);
 }
 
 class GoldenKernels : public ::testing::TestWithParam<int> {
@@ -190,17 +282,22 @@ TEST_P(GoldenKernels, Resources) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenKernels, ::testing::Range(0, static_cast<int>(std::size(kGoldens))),
-                         [](const ::testing::TestParamInfo<int>& info) { return std::string(kGoldens[info.param].name); });
+                         [](const ::testing::TestParamInfo<int>& info) {
+                           return std::string(kGoldens[info.param].name);
+                         });
 
 // A location for each array that is touched; the assembler takes them.
 TEST(GpuCompiler, NamesInstructionsInCode) {
   const auto emit = [](bool line_info, const char* kind) {
-    auto module = ParseHloModule("HloModule m\nENTRY main { first = f32[4096,64] parameter(0)  ROOT roots = f32[4096,64] sqrt(first) }");
-    return CreateGpuCompiler(kCudaPlatform, {.libraries = LibraryThresholds::Never(), .line_info = line_info})->Emit(*std::move(module), {}, kind);
+    auto module = ParseHloModule(
+        "HloModule m\nENTRY main { first = f32[4096,64] parameter(0)  ROOT roots = f32[4096,64] sqrt(first) }");
+    return CreateGpuCompiler(kCudaPlatform, {.libraries = LibraryThresholds::Never(), .line_info = line_info})
+        ->Emit(*std::move(module), {}, kind);
   };
   const auto ptx = emit(true, "ptx"), plain = emit(false, "ptx");
   ASSERT_TRUE(ptx.ok() && plain.ok()) << ptx.status() << plain.status();
-  for (const char* text : {".file", "hlo/first\"", "hlo/roots\"", "\t.loc\t"}) EXPECT_TRUE(absl::StrContains(*ptx, text)) << text << " is not in\n" << *ptx;
+  for (const char* text : {".file", "hlo/first\"", "hlo/roots\"", "\t.loc\t"})
+    EXPECT_TRUE(absl::StrContains(*ptx, text)) << text << " is not in\n" << *ptx;
   EXPECT_FALSE(absl::StrContains(*plain, "\t.loc\t"));
   if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
   const auto resources = emit(true, "resources");
@@ -209,7 +306,8 @@ TEST(GpuCompiler, NamesInstructionsInCode) {
 
 TEST(GpuCompiler, SaysWhatItEmits) {
   const auto text = Emit(kGoldens[0], "sm_90", "asm");
-  EXPECT_EQ(text.status().message(), "the cuda platform emits hlo, buffers, thunks, llvm, ptx, sass and resources, not 'asm'");
+  EXPECT_EQ(text.status().message(),
+            "the cuda platform emits hlo, buffers, thunks, llvm, ptx, sass and resources, not 'asm'");
   const auto thunks = Emit(kGoldens[0], "sm_90", "thunks");
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_EQ(*thunks, "kernel m_fusion grid=1024 block=256 (&output 0, parameter 0, parameter 1)\n");
@@ -242,7 +340,8 @@ TEST(GoldenKernels, TooManyArraysForOneKernel) {
       absl::StrAppend(&parameters, "  p", i, " = f32[40] parameter(", i, ")\n");
       absl::StrAppend(&names, i == 0 ? "" : ", ", "p", i);
     }
-    auto module = ParseHloModule(absl::StrCat("HloModule m\nENTRY main {\n", parameters, "  ROOT c = f32[", 40 * operands, "] concatenate(", names, "), dimensions={0}\n}"));
+    auto module = ParseHloModule(absl::StrCat("HloModule m\nENTRY main {\n", parameters, "  ROOT c = f32[",
+                                              40 * operands, "] concatenate(", names, "), dimensions={0}\n}"));
     return CreateGpuCompiler(kEmulatedPlatform)->Emit(*std::move(module), {}, "thunks").status();
   };
   EXPECT_TRUE(emitted(300).ok()) << emitted(300);

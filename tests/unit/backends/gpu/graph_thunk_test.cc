@@ -1,4 +1,5 @@
-// Graphs of thunks: runs of one executable give what runs without graphs give, on other inputs and at other addresses too.
+// Graphs of thunks: runs of one executable give what runs without graphs give, on other inputs and at other addresses
+// too.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -97,14 +98,17 @@ ENTRY main {
 })";
 
 std::unique_ptr<Client> MakeClient(int64_t graph_thunks_from) {
-  auto client = Client::Create({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .graph_thunks_from = graph_thunks_from}));
+  auto client = Client::Create(
+      {.device_count = 1},
+      CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .graph_thunks_from = graph_thunks_from}));
   EXPECT_TRUE(client.ok()) << client.status();
   return *std::move(client);
 }
 
 Literal Numbers(int seed) {
   std::vector<float> values(64 * 64);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 7 + static_cast<size_t>(seed) * 13) % 31) / 64;
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>((i * 7 + static_cast<size_t>(seed) * 13) % 31) / 64;
   return LiteralUtil::CreateFromArray<float>(values, {64, 64});
 }
 
@@ -112,7 +116,8 @@ class GraphThunkTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(GraphThunkTest, RunsAreAsWithoutGraphs) {
   const std::unique_ptr<Client> plain = MakeClient(INT64_MAX), graphs = MakeClient(1);
-  const auto expected = plain->Compile(*ParseHloModule(GetParam()), {}), compiled = graphs->Compile(*ParseHloModule(GetParam()), {});
+  const auto expected = plain->Compile(*ParseHloModule(GetParam()), {}),
+             compiled = graphs->Compile(*ParseHloModule(GetParam()), {});
   ASSERT_TRUE(expected.ok()) << expected.status();
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   // Arguments that are kept make others lie elsewhere: more addresses than there are graphs, then old ones again.
@@ -127,8 +132,9 @@ TEST_P(GraphThunkTest, RunsAreAsWithoutGraphs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, GraphThunkTest, testing::Values(kChain, kLoop, kChoices),
-                         [](const auto& info) { return std::string(info.index == 0 ? "Chain" : info.index == 1 ? "Loop" : "Choices"); });
+INSTANTIATE_TEST_SUITE_P(Programs, GraphThunkTest, testing::Values(kChain, kLoop, kChoices), [](const auto& info) {
+  return std::string(info.index == 0 ? "Chain" : info.index == 1 ? "Loop" : "Choices");
+});
 
 TEST(GraphThunkTest, AreInTheDump) {
   for (const bool overlap : {true, false}) {
@@ -176,7 +182,8 @@ TEST(CountedLoopTest, EndsWithTheDeadline) {
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal x = Numbers(1);
   const auto first = *client->BufferFromLiteral(x, 0), second = *client->BufferFromLiteral(x, 0);
-  const auto results = (*executable)->Execute({first.get(), second.get()}, {.deadline = absl::Milliseconds(100), .synchronous = true});
+  const auto results =
+      (*executable)->Execute({first.get(), second.get()}, {.deadline = absl::Milliseconds(100), .synchronous = true});
   EXPECT_EQ(results.status().code(), absl::StatusCode::kDeadlineExceeded) << results.status();
 }
 
@@ -199,7 +206,8 @@ TEST(ControlFlowTest, CapturedLoopsEndWithTheDeadline) {
   const Literal x = Numbers(1);
   const auto first = *client->BufferFromLiteral(x, 0), second = *client->BufferFromLiteral(x, 0);
   for (int run = 0; run < 3; ++run) {  // from the second on as a graph
-    const auto results = (*executable)->Execute({first.get(), second.get()}, {.deadline = absl::Milliseconds(50), .synchronous = true});
+    const auto results =
+        (*executable)->Execute({first.get(), second.get()}, {.deadline = absl::Milliseconds(50), .synchronous = true});
     EXPECT_EQ(results.status().code(), absl::StatusCode::kDeadlineExceeded) << results.status();
   }
 }

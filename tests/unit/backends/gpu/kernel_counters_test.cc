@@ -1,5 +1,6 @@
-// How kernels use memory, counted by the emulated device with every access checked: sectors of global memory against the fewest that hold the bytes, passes over the banks of shared
-// memory, and the bytes that are read at all. The CPU says what the results are.
+// How kernels use memory, counted by the emulated device with every access checked: sectors of global memory against
+// the fewest that hold the bytes, passes over the banks of shared memory, and the bytes that are read at all. The CPU
+// says what the results are.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,10 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "backends/cpu/compile/cpu_compiler.h"
-#include "backends/gpu/emulated/emulated_driver.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/driver/gpu_devices.h"
 #include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/emulated/emulated_driver.h"
 #include "base/status_macros.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client.h"
@@ -28,14 +29,15 @@ constexpr char kMax[] = "max { a = f32[] parameter(0)  b = f32[] parameter(1)  R
 struct Counted {
   const char* name;
   std::string text;
-  size_t kernels;         // that touch memory
-  double global = 1.1;    // sectors, times the fewest, of each kind of access
-  double shared = 2;      // passes
-  int64_t width = 0;      // bytes of the widest load of the first kernel; 0: not asked
+  size_t kernels;       // that touch memory
+  double global = 1.1;  // sectors, times the fewest, of each kind of access
+  double shared = 2;    // passes
+  int64_t width = 0;    // bytes of the widest load of the first kernel; 0: not asked
 };
 
 std::string Softmax(int64_t rows, int64_t columns) {
-  return absl::StrReplaceAll(absl::StrCat("HloModule m\n", kAdd, kMax, R"(
+  return absl::StrReplaceAll(
+      absl::StrCat("HloModule m\n", kAdd, kMax, R"(
 ENTRY main {
   x = f32[R,C] parameter(0)
   low = f32[] constant(-inf)
@@ -48,22 +50,30 @@ ENTRY main {
   sb = f32[R,C] broadcast(s), dimensions={0}
   ROOT r = f32[R,C] divide(e, sb)
 }
-)"), {{"R,", absl::StrCat(rows, ",")}, {"R]", absl::StrCat(rows, "]")}, {"C]", absl::StrCat(columns, "]")}});
+)"),
+      {{"R,", absl::StrCat(rows, ",")}, {"R]", absl::StrCat(rows, "]")}, {"C]", absl::StrCat(columns, "]")}});
 }
 
 std::string Sum(const char* shape, const char* dimensions, const char* result, const char* type = "f32") {
-  return absl::StrReplaceAll(absl::StrCat("HloModule m\n", kAdd, "ENTRY main { x = T[", shape, "] parameter(0)  c = f32[", shape, "] convert(x)  zero = f32[] constant(0)  ROOT r = f32[", result,
-                                          "] reduce(c, zero), dimensions={", dimensions, "}, to_apply=add }\n"), {{"T[", absl::StrCat(type, "[")}});
+  return absl::StrReplaceAll(
+      absl::StrCat("HloModule m\n", kAdd, "ENTRY main { x = T[", shape, "] parameter(0)  c = f32[", shape,
+                   "] convert(x)  zero = f32[] constant(0)  ROOT r = f32[", result, "] reduce(c, zero), dimensions={",
+                   dimensions, "}, to_apply=add }\n"),
+      {{"T[", absl::StrCat(type, "[")}});
 }
 
 std::string Transpose(const char* type, const char* from, const char* to, const char* permutation) {
-  return absl::StrCat("HloModule m\nENTRY main { x = ", type, "[", from, "] parameter(0)  ROOT t = ", type, "[", to, "] transpose(x), dimensions={", permutation, "} }\n");
+  return absl::StrCat("HloModule m\nENTRY main { x = ", type, "[", from, "] parameter(0)  ROOT t = ", type, "[", to,
+                      "] transpose(x), dimensions={", permutation, "} }\n");
 }
 
 std::string RunningSum(const char* shape, const char* window, const char* type = "s32") {
   return absl::StrReplaceAll(absl::StrCat(R"(HloModule m
 add { a = T[] parameter(0)  b = T[] parameter(1)  ROOT s = T[] add(a, b) }
-ENTRY main { x = T[)", shape, "] parameter(0)  three = T[] constant(3)  ROOT r = T[", shape, "] reduce-window(x, three), window={", window, "}, to_apply=add }\n"), {{"T[", absl::StrCat(type, "[")}});
+ENTRY main { x = T[)",
+                                          shape, "] parameter(0)  three = T[] constant(3)  ROOT r = T[", shape,
+                                          "] reduce-window(x, three), window={", window, "}, to_apply=add }\n"),
+                             {{"T[", absl::StrCat(type, "[")}});
 }
 
 std::vector<Counted> Cases() {
@@ -101,7 +111,8 @@ ENTRY main {
   result = f32[8,1,256] multiply(normal, g)
   ROOT all = (f32[8,1,256], f32[8,1,256], f32[8,1]) tuple(h, result, rsqrt)
 }
-)"), 1},
+)"),
+       1},
       {"log_sum_exp", absl::StrCat("HloModule m\n", kAdd, kMax, R"(
 ENTRY main {
   x = f32[16,512] parameter(0)
@@ -115,7 +126,8 @@ ENTRY main {
   l = f32[16] log(s)
   ROOT r = f32[16] add(l, m)
 }
-)"), 1, 1.1, 2, 16},
+)"),
+       1, 1.1, 2, 16},
       {"transpose", Transpose("f32", "96,160", "160,96", "1,0"), 1, 1.1, 2, 16},
       {"transpose_of_short_sides", Transpose("f32", "2,48,160", "2,160,48", "0,2,1"), 1, 1.1, 2, 4},
       {"transpose_of_16_bits", Transpose("bf16", "3,96,160", "3,160,96", "0,2,1"), 1, 1.1, 2, 16},
@@ -147,7 +159,8 @@ ENTRY main {
   at = s32[300] parameter(1)
   ROOT r = f32[300,128] gather(table, at), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,128}
 }
-)", 1, 1.1, 2, 16},
+)",
+       1, 1.1, 2, 16},
       {"odd_columns", Sum("100,37", "0", "37"), 2, 2.1, 2, 4},
   };
 }
@@ -158,9 +171,11 @@ Literal Numbers(const Shape& shape) {
   for (int64_t i = 0; i < ShapeUtil::ElementsIn(shape); ++i) {
     const float value = static_cast<float>((i * 7919 + 13) % 1009) / 256.0f - 2.0f;
     if (shape.element_type() == F32) reinterpret_cast<float*>(bytes.data())[i] = value;
-    if (shape.element_type() == S32) reinterpret_cast<int32_t*>(bytes.data())[i] = static_cast<int32_t>((i * 7919 + 13) % 1009);
+    if (shape.element_type() == S32)
+      reinterpret_cast<int32_t*>(bytes.data())[i] = static_cast<int32_t>((i * 7919 + 13) % 1009);
     if (PrimitiveTypeByteSize(shape.element_type()) == 1) bytes[i] = static_cast<uint8_t>(i * 7919 % 251);
-    if (shape.element_type() == BF16) reinterpret_cast<uint16_t*>(bytes.data())[i] = static_cast<uint16_t>(0x3f80 + i % 128);
+    if (shape.element_type() == BF16)
+      reinterpret_cast<uint16_t*>(bytes.data())[i] = static_cast<uint16_t>(0x3f80 + i % 128);
   }
   return literal;
 }
@@ -186,8 +201,10 @@ void ExpectNear(const Literal& got, const Literal& wanted) {
     EXPECT_TRUE(got.untyped_data() == wanted.untyped_data());
     return;
   }
-  const auto *a = reinterpret_cast<const float*>(got.untyped_data().data()), *b = reinterpret_cast<const float*>(wanted.untyped_data().data());
-  for (int64_t i = 0; i < ShapeUtil::ElementsIn(wanted.shape()); ++i) ASSERT_NEAR(a[i], b[i], 3e-5 * std::max(1.0f, std::abs(b[i]))) << i;
+  const auto *a = reinterpret_cast<const float*>(got.untyped_data().data()),
+             *b = reinterpret_cast<const float*>(wanted.untyped_data().data());
+  for (int64_t i = 0; i < ShapeUtil::ElementsIn(wanted.shape()); ++i)
+    ASSERT_NEAR(a[i], b[i], 3e-5 * std::max(1.0f, std::abs(b[i]))) << i;
 }
 
 class KernelCounters : public ::testing::TestWithParam<int> {};
@@ -199,7 +216,8 @@ TEST_P(KernelCounters, AccessesAreWide) {
   const auto opened = devices->Get(0);
   unsetenv("HILO_EMULATED");
   ASSERT_TRUE(opened.ok()) << opened.status();
-  const auto result = RunOn(CreateGpuCompiler(kEmulatedPlatform, {.optimize_for_emulation = true, .devices = devices}), counted.text);
+  const auto result =
+      RunOn(CreateGpuCompiler(kEmulatedPlatform, {.optimize_for_emulation = true, .devices = devices}), counted.text);
   ASSERT_TRUE(result.ok()) << result.status();
   const auto wanted = RunOn(cpu::CreateCpuCompiler(), counted.text);
   ASSERT_TRUE(wanted.ok()) << wanted.status();
@@ -207,11 +225,13 @@ TEST_P(KernelCounters, AccessesAreWide) {
 
   auto& driver = static_cast<EmulatedDriver&>(**opened);
   EXPECT_TRUE(driver.TakeReports().empty());
-  std::map<std::string, std::array<int64_t, 3>> widths;  // of the widest load from global memory, and the numbers of loads and stores
+  std::map<std::string, std::array<int64_t, 3>>
+      widths;  // of the widest load from global memory, and the numbers of loads and stores
   for (const AccessCount& count : driver.TakeAccessCounts()) {
     const double ratio = static_cast<double>(count.units) / static_cast<double>(count.ideal);
     EXPECT_LE(ratio, count.shared ? counted.shared : counted.global)
-        << count.kernel << " site " << count.site << (count.shared ? " shared " : " global ") << count.bytes << " bytes, kind " << static_cast<int>(count.kind) << ": " << count.units << " of " << count.ideal;
+        << count.kernel << " site " << count.site << (count.shared ? " shared " : " global ") << count.bytes
+        << " bytes, kind " << static_cast<int>(count.kind) << ": " << count.units << " of " << count.ideal;
     auto& [widest, loads, stores] = widths[count.kernel];
     if (count.shared) continue;
     if (count.kind == AccessCount::Kind::kLoad) {
@@ -228,7 +248,9 @@ TEST_P(KernelCounters, AccessesAreWide) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KernelCounters, ::testing::Range(0, static_cast<int>(Cases().size())),
-                         [](const ::testing::TestParamInfo<int>& info) { return std::string(Cases()[info.param].name); });
+                         [](const ::testing::TestParamInfo<int>& info) {
+                           return std::string(Cases()[info.param].name);
+                         });
 
 }  // namespace
 }  // namespace hilo::gpu

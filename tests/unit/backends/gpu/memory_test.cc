@@ -30,7 +30,8 @@ add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main {
   x = f32[1024,4] parameter(0)
   products = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
-  start = f32[] constant()", addend, R"()
+  start = f32[] constant()",
+                                                                addend, R"()
   ROOT sums = f32[1024] reduce(products, start), dimensions={0}, to_apply=add
 })")));
   EXPECT_TRUE(executable.ok()) << executable.status();
@@ -41,7 +42,8 @@ TEST(GpuMemoryTest, IdleProgramsGiveTheirsBack) {
   const auto client = ClientOf(10 << 20);
   std::vector<std::unique_ptr<Executable>> programs;
   for (int i = 0; i < 3; ++i) programs.push_back(ProgramOf(*client, i));
-  const auto ones = *client->BufferFromLiteral(LiteralUtil::CreateFromArray<float>(std::vector<float>(4096, 1.0f), {1024, 4}));
+  const auto ones =
+      *client->BufferFromLiteral(LiteralUtil::CreateFromArray<float>(std::vector<float>(4096, 1.0f), {1024, 4}));
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 3; ++i) {
       const auto outputs = programs[i]->Execute({ones.get()}, {.synchronous = true});
@@ -52,7 +54,8 @@ TEST(GpuMemoryTest, IdleProgramsGiveTheirsBack) {
     }
   }
   // So do they for buffers.
-  const auto large = client->BufferFromLiteral(LiteralUtil::CreateFromArray<float>(std::vector<float>(9 << 18, 2.0f), {9 << 18}));
+  const auto large =
+      client->BufferFromLiteral(LiteralUtil::CreateFromArray<float>(std::vector<float>(9 << 18, 2.0f), {9 << 18}));
   ASSERT_TRUE(large.ok()) << large.status();
   EXPECT_EQ((*large)->ToLiteral()->Get<float>({5}), 2.0f);
   // What is in use stays.

@@ -37,14 +37,18 @@ TEST(PtxTest, WideAccesses) {
 TEST(PtxTest, ScalarAccessesAreMerged) {
   std::string body = "  %four = mul nuw nsw i32 %i, 4\n  %index = zext nneg i32 %four to i64\n";
   for (int j = 0; j < 4; ++j) {
-    absl::StrAppend(&body, "  %i", j, " = add nuw nsw i64 %index, ", j, "\n  %p", j, " = getelementptr inbounds float, ptr %a, i64 %i", j, "\n  %x", j,
-                    " = load float, ptr %p", j, ", align 4\n");
+    absl::StrAppend(&body, "  %i", j, " = add nuw nsw i64 %index, ", j, "\n  %p", j,
+                    " = getelementptr inbounds float, ptr %a, i64 %i", j, "\n  %x", j, " = load float, ptr %p", j,
+                    ", align 4\n");
   }
   for (int j = 0; j < 4; ++j) {
-    absl::StrAppend(&body, "  %y", j, " = fmul float %x", j, ", %x", j, "\n  %q", j, " = getelementptr inbounds float, ptr %b, i64 %i", j, "\n  store float %y", j,
-                    ", ptr %q", j, ", align 4\n");
+    absl::StrAppend(&body, "  %y", j, " = fmul float %x", j, ", %x", j, "\n  %q", j,
+                    " = getelementptr inbounds float, ptr %b, i64 %i", j, "\n  store float %y", j, ", ptr %q", j,
+                    ", align 4\n");
   }
-  const auto code = CompileText(KernelText("square", "ptr noalias readonly align 256 %a, ptr noalias align 256 %b", body + "  ret void"), {.ptx = true});
+  const auto code = CompileText(
+      KernelText("square", "ptr noalias readonly align 256 %a, ptr noalias align 256 %b", body + "  ret void"),
+      {.ptx = true});
   ASSERT_TRUE(code.ok()) << code.status();
   EXPECT_TRUE(absl::StrContains(code->ptx, "ld.global.nc.v4.f32")) << code->ptx;
   EXPECT_TRUE(absl::StrContains(code->ptx, "st.global.v4.f32")) << code->ptx;
@@ -68,7 +72,8 @@ TEST(PtxTest, MathComesFromLibdevice) {
 }
 
 TEST(PtxTest, RefusesWhatIsWrong) {
-  EXPECT_EQ(CompileText(MultiplyKernel(), {.arch = "sm_banana", .ptx = true}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CompileText(MultiplyKernel(), {.arch = "sm_banana", .ptx = true}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   codegen::HostModule invalid = codegen::MakeInvalidModule();
   EXPECT_EQ(CompileGpuModule(invalid.module.get(), {.ptx = true}).status().code(), absl::StatusCode::kInternal);
 }
@@ -109,7 +114,8 @@ TEST(PtxTest, NewerArchitectures) {
 
 // By both assemblers; every kernel of these tests is accepted, spills nothing, and keeps its registers few.
 TEST(PtxTest, MachineCode) {
-  const std::vector<std::string> kernels = {MultiplyKernel(), DoubleFourKernel(), BlockSumKernel(), ReverseKernel(), NeighbourKernel(), HistogramKernel(), TransposeKernel()};
+  const std::vector<std::string> kernels = {MultiplyKernel(),  DoubleFourKernel(), BlockSumKernel(), ReverseKernel(),
+                                            NeighbourKernel(), HistogramKernel(),  TransposeKernel()};
   for (const std::string& kernel : kernels) {
     const auto code = CompileText(kernel, {.ptx = true});
     ASSERT_TRUE(code.ok()) << code.status();
@@ -124,14 +130,16 @@ TEST(PtxTest, MachineCode) {
       const KernelResources& resources = assembled->resources[0];
       EXPECT_GT(resources.registers, 4);
       EXPECT_LE(resources.registers, 32) << resources.kernel;
-      EXPECT_EQ(resources.spill_store_bytes + resources.spill_load_bytes + resources.stack_bytes, 0) << resources.kernel;
+      EXPECT_EQ(resources.spill_store_bytes + resources.spill_load_bytes + resources.stack_bytes, 0)
+          << resources.kernel;
     }
   }
   EXPECT_EQ(CheckAssembler().ok(), CompileText(MultiplyKernel(), {.cubin = true}).ok());
 }
 
 TEST(PtxTest, TheAssemblersWords) {
-  for (const auto& assembled : {AssembleInProcess(".version 8.3\n.target sm_90\n.nonsense", "sm_90"), AssembleByPtxas(".version 8.3\n.target sm_90\n.nonsense", "sm_90")}) {
+  for (const auto& assembled : {AssembleInProcess(".version 8.3\n.target sm_90\n.nonsense", "sm_90"),
+                                AssembleByPtxas(".version 8.3\n.target sm_90\n.nonsense", "sm_90")}) {
     if (absl::IsUnavailable(assembled.status())) continue;
     EXPECT_EQ(assembled.status().code(), absl::StatusCode::kInternal);
     EXPECT_TRUE(absl::StrContains(assembled.status().message(), "nonsense")) << assembled.status();
@@ -144,7 +152,8 @@ TEST(PtxTest, ResourceLog) {
       "ptxas info    : Compiling entry function 'first' for 'sm_90'\n"
       "ptxas info    : Function properties for first\n"
       "    16 bytes stack frame, 24 bytes spill stores, 32 bytes spill loads\n"
-      "ptxas info    : Used 21 registers, used 1 barriers, 16 bytes cumulative stack size, 1152 bytes smem, 384 bytes cmem[0]\n"
+      "ptxas info    : Used 21 registers, used 1 barriers, 16 bytes cumulative stack size, 1152 bytes smem, 384 bytes "
+      "cmem[0]\n"
       "ptxas info    : Compiling entry function 'second' for 'sm_90'\n"
       "ptxas info    : Used 8 registers, 360 bytes cmem[0]\n");
   ASSERT_EQ(kernels.size(), 2u);
@@ -169,7 +178,8 @@ TEST(PtxTest, WhatIsNotThere) {
 }
 
 #ifdef HILO_HAVE_CUDA
-// The kernel that sets conditions of graphs: the assembler takes it, and leaves the function that it calls to the driver.
+// The kernel that sets conditions of graphs: the assembler takes it, and leaves the function that it calls to the
+// driver.
 TEST(PtxTest, TheKernelOfConditions) {
   const auto code = Assemble(ConditionPtx(), "sm_90");
   if (absl::IsUnavailable(code.status())) GTEST_SKIP() << code.status();

@@ -18,7 +18,8 @@ class GpuSolverTest : public testing::TestWithParam<const char*> {
     ASSERT_TRUE(opened.ok()) << opened.status();
     driver_ = *std::move(opened);
     stream_ = *driver_->CreateStream();
-    const absl::Status there = CheckSolver({.is_emulated = driver_->properties().is_emulated, .driver = driver_.get()}, "potrf", F64);
+    const absl::Status there =
+        CheckSolver({.is_emulated = driver_->properties().is_emulated, .driver = driver_.get()}, "potrf", F64);
     if (absl::IsUnavailable(there)) GTEST_SKIP() << there;
   }
   SolverArray ToDevice(std::vector<int64_t> dimensions, const std::vector<double>& values) {
@@ -70,7 +71,8 @@ TEST_P(GpuSolverTest, Refusals) {
 
 // A batch of two, of which the second has no factor. Columns: a = [4 2; 2 3].
 TEST_P(GpuSolverTest, Cholesky) {
-  const SolverArray a = ToDevice({2, 2, 2}, {4, 2, 2, 3, -1, 0, 0, 1}), info = Empty(S32, {2}), l = Empty(F64, {2, 2, 2});
+  const SolverArray a = ToDevice({2, 2, 2}, {4, 2, 2, 3, -1, 0, 0, 1}), info = Empty(S32, {2}),
+                    l = Empty(F64, {2, 2, 2});
   ASSERT_TRUE(Run({.routine = "potrf", .operands = {a}, .results = {l, info}, .attributes = {{"uplo", 'L'}}}).ok());
   const std::vector<double> factor = ToHost<double>(l);
   EXPECT_NEAR(factor[0], 2, 1e-12);
@@ -83,7 +85,11 @@ TEST_P(GpuSolverTest, Cholesky) {
 TEST_P(GpuSolverTest, TriangularSystem) {
   // [2 0; 1 4] x = (2, 9)
   const SolverArray a = ToDevice({2, 2}, {2, 1, 0, 4}), b = ToDevice({2, 1}, {2, 9});
-  ASSERT_TRUE(Run({.routine = "trsm", .operands = {a, b}, .results = {b}, .attributes = {{"side", 'L'}, {"uplo", 'L'}, {"trans_x", 'N'}, {"diag", 'N'}}}).ok());
+  ASSERT_TRUE(Run({.routine = "trsm",
+                   .operands = {a, b},
+                   .results = {b},
+                   .attributes = {{"side", 'L'}, {"uplo", 'L'}, {"trans_x", 'N'}, {"diag", 'N'}}})
+                  .ok());
   EXPECT_EQ(ToHost<double>(b), std::vector<double>({1, 2}));
 }
 
@@ -100,7 +106,9 @@ TEST_P(GpuSolverTest, OrthogonalFactor) {
   const std::vector<double> r = ToHost<double>(a);
   EXPECT_NEAR(std::abs(r[0]), 5, 1e-12);
   const SolverArray c = ToDevice({3, 2}, {3, 4, 0, 1, 2, 2});
-  ASSERT_TRUE(Run({.routine = "ormqr", .operands = {a, taus, c}, .results = {c}, .attributes = {{"left", 1}, {"transpose", 1}}}).ok());
+  ASSERT_TRUE(
+      Run({.routine = "ormqr", .operands = {a, taus, c}, .results = {c}, .attributes = {{"left", 1}, {"transpose", 1}}})
+          .ok());
   const std::vector<double> upper = ToHost<double>(c);
   EXPECT_NEAR(upper[0], r[0], 1e-12);
   EXPECT_NEAR(upper[1], 0, 1e-12);
@@ -113,18 +121,23 @@ TEST_P(GpuSolverTest, OrthogonalFactor) {
 
 TEST_P(GpuSolverTest, EigenAndSingularValues) {
   const SolverArray a = ToDevice({2, 2}, {2, 1, 1, 2}), w = Empty(F64, {2}), info = Empty(S32, {});
-  ASSERT_TRUE(Run({.routine = "syevd", .operands = {a}, .results = {a, w, info}, .attributes = {{"mode", 'V'}, {"uplo", 'L'}}}).ok());
+  ASSERT_TRUE(
+      Run({.routine = "syevd", .operands = {a}, .results = {a, w, info}, .attributes = {{"mode", 'V'}, {"uplo", 'L'}}})
+          .ok());
   const std::vector<double> values = ToHost<double>(w);
   EXPECT_NEAR(values[0], 1, 1e-12);
   EXPECT_NEAR(values[1], 3, 1e-12);
-  const SolverArray x = ToDevice({3, 2}, {3, 0, 0, 0, 4, 0}), s = Empty(F64, {2}), u = Empty(F64, {3, 3}), vt = Empty(F64, {2, 2});
-  ASSERT_TRUE(Run({.routine = "gesvd", .operands = {x}, .results = {x, s, u, vt, info}, .attributes = {{"mode", 'A'}}}).ok());
+  const SolverArray x = ToDevice({3, 2}, {3, 0, 0, 0, 4, 0}), s = Empty(F64, {2}), u = Empty(F64, {3, 3}),
+                    vt = Empty(F64, {2, 2});
+  ASSERT_TRUE(
+      Run({.routine = "gesvd", .operands = {x}, .results = {x, s, u, vt, info}, .attributes = {{"mode", 'A'}}}).ok());
   EXPECT_EQ(ToHost<double>(s), std::vector<double>({4, 3}));
   EXPECT_EQ(ToHost<int32_t>(info), std::vector<int32_t>({0}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, GpuSolverTest, testing::Values(kEmulatedPlatform, kCudaPlatform),
-                         [](const auto& info) { return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated"; });
+INSTANTIATE_TEST_SUITE_P(Gpu, GpuSolverTest, testing::Values(kEmulatedPlatform, kCudaPlatform), [](const auto& info) {
+  return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
+});
 
 }  // namespace
 }  // namespace hilo::gpu

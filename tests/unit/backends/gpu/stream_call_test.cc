@@ -19,7 +19,8 @@ namespace {
 
 bool AnswersMetadata(XLA_FFI_CallFrame* frame) {
   if (frame->extension_start == nullptr) return false;
-  reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame->extension_start)->metadata->api_version.minor_version = XLA_FFI_API_MINOR;
+  reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame->extension_start)->metadata->api_version.minor_version =
+      XLA_FFI_API_MINOR;
   return true;
 }
 
@@ -28,8 +29,12 @@ XLA_FFI_Error* MakeError(const XLA_FFI_CallFrame* frame, const char* message) {
   return frame->api->XLA_FFI_Error_Create_field(&args);
 }
 
-const float* Operand(const XLA_FFI_CallFrame* frame) { return static_cast<const float*>(static_cast<const XLA_FFI_Buffer*>(frame->args.args[0])->data); }
-float* Result(const XLA_FFI_CallFrame* frame) { return static_cast<float*>(static_cast<const XLA_FFI_Buffer*>(frame->rets.rets[0])->data); }
+const float* Operand(const XLA_FFI_CallFrame* frame) {
+  return static_cast<const float*>(static_cast<const XLA_FFI_Buffer*>(frame->args.args[0])->data);
+}
+float* Result(const XLA_FFI_CallFrame* frame) {
+  return static_cast<float*>(static_cast<const XLA_FFI_Buffer*>(frame->rets.rets[0])->data);
+}
 
 // y = x + 1 through scratch memory of the device, part of which is never given back.
 XLA_FFI_Error* AddOne(XLA_FFI_CallFrame* frame) {
@@ -51,7 +56,8 @@ XLA_FFI_Error* CopyOnStream(XLA_FFI_CallFrame* frame) {
   if (AnswersMetadata(frame)) return nullptr;
   XLA_FFI_Stream_Get_Args get{sizeof(get), nullptr, frame->ctx, nullptr};
   if (XLA_FFI_Error* error = frame->api->XLA_FFI_Stream_Get_field(&get)) return error;
-  const absl::Status status = static_cast<GpuStream*>(get.stream)->Copy(Result(frame), Operand(frame), 3 * sizeof(float));
+  const absl::Status status =
+      static_cast<GpuStream*>(get.stream)->Copy(Result(frame), Operand(frame), 3 * sizeof(float));
   return status.ok() ? nullptr : MakeError(frame, "the stream took no copy");
 }
 
@@ -61,7 +67,9 @@ XLA_FFI_Error* AskForMuch(XLA_FFI_CallFrame* frame) {
   return frame->api->XLA_FFI_DeviceMemory_Allocate_field(&allocate);
 }
 
-XLA_FFI_Error* Fail(XLA_FFI_CallFrame* frame) { return AnswersMetadata(frame) ? nullptr : MakeError(frame, "not today"); }
+XLA_FFI_Error* Fail(XLA_FFI_CallFrame* frame) {
+  return AnswersMetadata(frame) ? nullptr : MakeError(frame, "not today");
+}
 
 void Sum(void* stream, void** buffers, const char* opaque, size_t opaque_len) {
   const auto *x = static_cast<const float*>(buffers[0]), *y = static_cast<const float*>(buffers[1]);
@@ -69,7 +77,9 @@ void Sum(void* stream, void** buffers, const char* opaque, size_t opaque_len) {
   for (int i = 0; i < 3; ++i) static_cast<float*>(buffers[2])[i] = x[i] + y[i] + more;
 }
 
-void FailWithStatus(void*, void**, const char*, size_t, XlaCustomCallStatus* status) { XlaCustomCallStatusSetFailure(status, "never", 5); }
+void FailWithStatus(void*, void**, const char*, size_t, XlaCustomCallStatus* status) {
+  XlaCustomCallStatusSetFailure(status, "never", 5);
+}
 
 // Adds 100 to what is there.
 void Update(void*, void** buffers, const char*, size_t) { static_cast<float*>(buffers[1])[0] += 100; }
@@ -97,11 +107,15 @@ class StreamCallTest : public testing::Test {
     ASSERT_TRUE(client.ok());
     client_ = *std::move(client);
     CustomCallRegistry& registry = *client_->custom_call_registry();
-    for (const auto& [name, handler] : {std::pair("add_one", &AddOne), std::pair("copy", &CopyOnStream), std::pair("much", &AskForMuch), std::pair("fail", &Fail)}) {
+    for (const auto& [name, handler] : {std::pair("add_one", &AddOne), std::pair("copy", &CopyOnStream),
+                                        std::pair("much", &AskForMuch), std::pair("fail", &Fail)}) {
       ASSERT_TRUE(registry.RegisterFfi(name, handler, kStreamPlatform).ok());
     }
     const auto add = [&](const char* name, CustomCallApiVersion version, auto* function) {
-      ASSERT_TRUE(registry.Register(name, kStreamPlatform, {.api_version = version, .function = reinterpret_cast<void*>(function), .handlers = {}}).ok());
+      ASSERT_TRUE(registry
+                      .Register(name, kStreamPlatform,
+                                {.api_version = version, .function = reinterpret_cast<void*>(function), .handlers = {}})
+                      .ok());
     };
     add("sum", API_VERSION_ORIGINAL, &Sum);
     add("fail_with_status", API_VERSION_STATUS_RETURNING, &FailWithStatus);
@@ -113,9 +127,11 @@ class StreamCallTest : public testing::Test {
   }
   // Of 2 x, y and three times the result; x is {1, 2, 3} and y {10, 20, 30}.
   absl::StatusOr<Literal> Run(const std::string& operands, const std::string& target, const std::string& more = "") {
-    const auto executable = client_->CompileHloText(absl::StrCat(
-        "HloModule m\nENTRY main { x = f32[3] parameter(0)  y = f32[3] parameter(1)  d = f32[3] add(x, x)  c = f32[3] custom-call(", operands, "), custom_call_target=\"",
-        target, "\"", more, "\n  t = f32[3] add(c, c)  ROOT s = f32[3] add(t, c) }"));
+    const auto executable =
+        client_->CompileHloText(absl::StrCat("HloModule m\nENTRY main { x = f32[3] parameter(0)  y = f32[3] "
+                                             "parameter(1)  d = f32[3] add(x, x)  c = f32[3] custom-call(",
+                                             operands, "), custom_call_target=\"", target, "\"", more,
+                                             "\n  t = f32[3] add(c, c)  ROOT s = f32[3] add(t, c) }"));
     if (!executable.ok()) return executable.status();
     const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3}), y = LiteralUtil::CreateR1<float>({10, 20, 30});
     return (*executable)->ExecuteLiterals({&x, &y});
@@ -152,16 +168,21 @@ TEST_F(StreamCallTest, Platforms) {
   ASSERT_TRUE(both.ok() && host.ok()) << both.status() << host.status();
   EXPECT_EQ(*both, Three(12, 24, 36));
   EXPECT_EQ(*host, Three(-2, -4, -6));
-  auto module = ParseHloModule("HloModule m\nENTRY main { x = f32[3] parameter(0)  ROOT c = f32[3] custom-call(x, x), custom_call_target=\"both\" }");
+  auto module = ParseHloModule(
+      "HloModule m\nENTRY main { x = f32[3] parameter(0)  ROOT c = f32[3] custom-call(x, x), "
+      "custom_call_target=\"both\" }");
   ASSERT_TRUE(module.ok());
-  const auto thunks = CreateGpuCompiler(kEmulatedPlatform, {})->Emit(*std::move(module), {.custom_calls = client_->custom_call_registry()}, "thunks");
+  const auto thunks = CreateGpuCompiler(kEmulatedPlatform, {})
+                          ->Emit(*std::move(module), {.custom_calls = client_->custom_call_registry()}, "thunks");
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_TRUE(absl::StrContains(*thunks, "call c (&output 0, parameter 0, parameter 0)")) << *thunks;
 }
 
 // Execute queues the run, however short it may be, and returns.
 TEST_F(StreamCallTest, ExecuteReturnsBeforeTheWorkEnds) {
-  const auto executable = client_->CompileHloText("HloModule m\nENTRY main { x = f32[3] parameter(0)  ROOT c = f32[3] custom-call(x), custom_call_target=\"wait\" }");
+  const auto executable = client_->CompileHloText(
+      "HloModule m\nENTRY main { x = f32[3] parameter(0)  ROOT c = f32[3] custom-call(x), custom_call_target=\"wait\" "
+      "}");
   ASSERT_TRUE(executable.ok()) << executable.status();
   const auto x = client_->BufferFromLiteral(LiteralUtil::CreateR1<float>({1, 2, 3}));
   ASSERT_TRUE(x.ok()) << x.status();
@@ -182,7 +203,8 @@ TEST_F(StreamCallTest, Errors) {
   const absl::Status failed = Run("d", "fail", kTyped).status();
   EXPECT_EQ(failed.code(), absl::StatusCode::kInternal);
   EXPECT_TRUE(absl::StrContains(failed.message(), "custom call fail: not today")) << failed;
-  EXPECT_TRUE(absl::StrContains(Run("d", "fail_with_status", ", api_version=API_VERSION_STATUS_RETURNING").status().message(), "never"));
+  EXPECT_TRUE(absl::StrContains(
+      Run("d", "fail_with_status", ", api_version=API_VERSION_STATUS_RETURNING").status().message(), "never"));
   EXPECT_EQ(Run("d", "much", kTyped).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(Run("d", "nobody").status().code(), absl::StatusCode::kNotFound);
   const auto fine = Run("d", "add_one", kTyped);

@@ -13,7 +13,8 @@
 namespace hilo::gpu {
 
 // A module with kernel `name`: what is before it, its parameters, its body.
-inline std::string KernelText(absl::string_view name, absl::string_view parameters, absl::string_view body, absl::string_view globals = "") {
+inline std::string KernelText(absl::string_view name, absl::string_view parameters, absl::string_view body,
+                              absl::string_view globals = "") {
   return absl::StrCat(R"(
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
@@ -45,8 +46,10 @@ declare double @hilo_math_sin(double)
 
 // c[i] = a[i] * b[i] for i < n, one element a thread of 256; `compare` is slt, or sle to go one too far.
 inline std::string MultiplyKernel(absl::string_view compare = "slt") {
-  return KernelText("multiply", "ptr noalias readonly align 256 %a, ptr noalias readonly align 256 %b, ptr noalias align 256 %c, i32 %n",
-                    absl::StrCat("  %in = icmp ", compare, R"( i32 %i, %n
+  return KernelText(
+      "multiply",
+      "ptr noalias readonly align 256 %a, ptr noalias readonly align 256 %b, ptr noalias align 256 %c, i32 %n",
+      absl::StrCat("  %in = icmp ", compare, R"( i32 %i, %n
   br i1 %in, label %then, label %end
 then:
   %index = zext nneg i32 %i to i64
@@ -80,29 +83,31 @@ end:
   ret void)");
 }
 
-// out[block] = the sum of 256 floats: shuffles in the warp, shared memory between warps. Where the barrier stands: 'n' nowhere, 'b' in a branch, else where it must.
+// out[block] = the sum of 256 floats: shuffles in the warp, shared memory between warps. Where the barrier stands: 'n'
+// nowhere, 'b' in a branch, else where it must.
 inline std::string BlockSumKernel(char barrier = 'y') {
   const std::string wait = "  call void @llvm.nvvm.barrier0()\n";
   std::string shuffles, second;
   std::string value = "%x";
   for (int distance = 16; distance > 0; distance /= 2) {
-    absl::StrAppend(&shuffles, "  %s", distance, " = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float ", value, ", i32 ", distance, ", i32 31)\n  %v", distance,
-                    " = fadd float ", value, ", %s", distance, "\n");
+    absl::StrAppend(&shuffles, "  %s", distance, " = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float ", value,
+                    ", i32 ", distance, ", i32 31)\n  %v", distance, " = fadd float ", value, ", %s", distance, "\n");
     value = absl::StrCat("%v", distance);
   }
   value = "%own";
   for (int distance = 4; distance > 0; distance /= 2) {
-    absl::StrAppend(&second, "  %q", distance, " = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float ", value, ", i32 ", distance, ", i32 31)\n  %w", distance,
-                    " = fadd float ", value, ", %q", distance, "\n");
+    absl::StrAppend(&second, "  %q", distance, " = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float ", value,
+                    ", i32 ", distance, ", i32 31)\n  %w", distance, " = fadd float ", value, ", %q", distance, "\n");
     value = absl::StrCat("%w", distance);
   }
-  return KernelText("block_sum", "ptr noalias readonly align 256 %a, ptr noalias align 256 %out",
-                    absl::StrCat(R"(
+  return KernelText(
+      "block_sum", "ptr noalias readonly align 256 %a, ptr noalias align 256 %out",
+      absl::StrCat(R"(
   %index = zext nneg i32 %i to i64
   %pa = getelementptr inbounds float, ptr %a, i64 %index
   %x = load float, ptr %pa
 )",
-                                 shuffles, R"(  %lane = and i32 %t, 31
+                   shuffles, R"(  %lane = and i32 %t, 31
   %warp = lshr i32 %t, 5
   %leader = icmp eq i32 %lane, 0
   br i1 %leader, label %store, label %stored
@@ -110,7 +115,7 @@ store:
   %cell = getelementptr inbounds [8 x float], ptr addrspace(3) @warps, i32 0, i32 %warp
   store float %v1, ptr addrspace(3) %cell
 )",
-                                 barrier == 'b' ? wait : "", "  br label %stored\nstored:\n", barrier == 'y' ? wait : "", R"(
+                   barrier == 'b' ? wait : "", "  br label %stored\nstored:\n", barrier == 'y' ? wait : "", R"(
   %is_first = icmp ult i32 %t, 32
   br i1 %is_first, label %combine, label %end
 combine:
@@ -120,7 +125,7 @@ combine:
   %loaded = load float, ptr addrspace(3) %from
   %own = select i1 %has, float %loaded, float 0.0
 )",
-                                 second, R"(  %is_zero = icmp eq i32 %t, 0
+                   second, R"(  %is_zero = icmp eq i32 %t, 0
   br i1 %is_zero, label %write, label %end
 write:
   %block_index = zext nneg i32 %block to i64
@@ -129,10 +134,11 @@ write:
   br label %end
 end:
   ret void)"),
-                    "@warps = internal addrspace(3) global [8 x float] poison, align 16");
+      "@warps = internal addrspace(3) global [8 x float] poison, align 16");
 }
 
-// out[t] = a[255 - t] of each of `turns` tiles added up, through shared memory. `second`: the barrier before the tile is overwritten.
+// out[t] = a[255 - t] of each of `turns` tiles added up, through shared memory. `second`: the barrier before the tile
+// is overwritten.
 inline std::string ReverseKernel(bool second = true) {
   return KernelText("reverse", "ptr noalias readonly align 256 %a, ptr noalias align 256 %out, i32 %turns",
                     absl::StrCat(R"(
@@ -207,7 +213,8 @@ body:
   %p = getelementptr inbounds [256 x i32], ptr addrspace(3) @bins, i32 0, i32 %which
 )",
                                  atomic ? "  %old = atomicrmw add ptr addrspace(3) %p, i32 1 monotonic\n"
-                                        : "  %old = load i32, ptr addrspace(3) %p\n  %new = add i32 %old, 1\n  store i32 %new, ptr addrspace(3) %p\n",
+                                        : "  %old = load i32, ptr addrspace(3) %p\n  %new = add i32 %old, 1\n  store "
+                                          "i32 %new, ptr addrspace(3) %p\n",
                                  R"(
   %next = add nsw i32 %at, %stride
   br label %head
@@ -221,20 +228,24 @@ end:
                     "@bins = internal addrspace(3) global [256 x i32] poison, align 16");
 }
 
-// out[c][r] = in[r][c] of 64 x 64 floats in tiles of 32 x 32, blocks of 32 x 8 threads; rows of the tile are `pad` words apart.
+// out[c][r] = in[r][c] of 64 x 64 floats in tiles of 32 x 32, blocks of 32 x 8 threads; rows of the tile are `pad`
+// words apart.
 inline std::string TransposeKernel(int pad = 33, bool barrier = true) {
   std::string loads, stores;
   const std::string tile = absl::StrCat("[32 x [", pad, " x float]]");
   for (int j = 0; j < 32; j += 8) {
-    absl::StrAppend(&loads, "  %ly", j, " = add nsw i32 %ty, ", j, "\n  %lr", j, " = add nsw i32 %r0, %ly", j, "\n  %lm", j, " = mul nsw i32 %lr", j, ", 64\n  %lc", j,
-                    " = add nsw i32 %c0, %t\n  %li", j, " = add nsw i32 %lm", j, ", %lc", j, "\n  %lx", j, " = zext nneg i32 %li", j, " to i64\n  %lp", j,
-                    " = getelementptr inbounds float, ptr %a, i64 %lx", j, "\n  %lv", j, " = load float, ptr %lp", j, "\n  %ls", j, " = getelementptr inbounds ", tile,
-                    ", ptr addrspace(3) @tile, i32 0, i32 %ly", j, ", i32 %t\n  store float %lv", j, ", ptr addrspace(3) %ls", j, "\n");
-    absl::StrAppend(&stores, "  %sy", j, " = add nsw i32 %ty, ", j, "\n  %sr", j, " = add nsw i32 %c0, %sy", j, "\n  %sm", j, " = mul nsw i32 %sr", j, ", 64\n  %sc", j,
-                    " = add nsw i32 %r0, %t\n  %si", j, " = add nsw i32 %sm", j, ", %sc", j, "\n  %sx", j, " = zext nneg i32 %si", j, " to i64\n  %sp", j,
-                    " = getelementptr inbounds float, ptr %out, i64 %sx", j, "\n  %ss", j, " = getelementptr inbounds ", tile,
-                    ", ptr addrspace(3) @tile, i32 0, i32 %t, i32 %sy", j, "\n  %sv", j, " = load float, ptr addrspace(3) %ss", j, "\n  store float %sv", j, ", ptr %sp", j,
-                    "\n");
+    absl::StrAppend(&loads, "  %ly", j, " = add nsw i32 %ty, ", j, "\n  %lr", j, " = add nsw i32 %r0, %ly", j,
+                    "\n  %lm", j, " = mul nsw i32 %lr", j, ", 64\n  %lc", j, " = add nsw i32 %c0, %t\n  %li", j,
+                    " = add nsw i32 %lm", j, ", %lc", j, "\n  %lx", j, " = zext nneg i32 %li", j, " to i64\n  %lp", j,
+                    " = getelementptr inbounds float, ptr %a, i64 %lx", j, "\n  %lv", j, " = load float, ptr %lp", j,
+                    "\n  %ls", j, " = getelementptr inbounds ", tile, ", ptr addrspace(3) @tile, i32 0, i32 %ly", j,
+                    ", i32 %t\n  store float %lv", j, ", ptr addrspace(3) %ls", j, "\n");
+    absl::StrAppend(&stores, "  %sy", j, " = add nsw i32 %ty, ", j, "\n  %sr", j, " = add nsw i32 %c0, %sy", j,
+                    "\n  %sm", j, " = mul nsw i32 %sr", j, ", 64\n  %sc", j, " = add nsw i32 %r0, %t\n  %si", j,
+                    " = add nsw i32 %sm", j, ", %sc", j, "\n  %sx", j, " = zext nneg i32 %si", j, " to i64\n  %sp", j,
+                    " = getelementptr inbounds float, ptr %out, i64 %sx", j, "\n  %ss", j, " = getelementptr inbounds ",
+                    tile, ", ptr addrspace(3) @tile, i32 0, i32 %t, i32 %sy", j, "\n  %sv", j,
+                    " = load float, ptr addrspace(3) %ss", j, "\n  store float %sv", j, ", ptr %sp", j, "\n");
   }
   return KernelText("transpose", "ptr noalias readonly align 256 %a, ptr noalias align 256 %out",
                     absl::StrCat(R"(

@@ -47,7 +47,8 @@ TEST(HostJitTest, ModulesCallEachOtherAndTheHost) {
 TEST(HostJitTest, HiddenFunctionsOfOtherModulesAreFound) {
   auto jit = MakeJit();
   auto code = jit->CompileModules(
-      Parse({"declare hidden i64 @piece() define i64 @main_() { %r = call i64 @piece() ret i64 %r }", "define hidden i64 @piece() { ret i64 7 }"}));
+      Parse({"declare hidden i64 @piece() define i64 @main_() { %r = call i64 @piece() ret i64 %r }",
+             "define hidden i64 @piece() { ret i64 7 }"}));
   ASSERT_TRUE(code.ok()) << code.status();
   EXPECT_EQ((*code)->LookupFunction<int64_t()>("main_")(), 7);
 }
@@ -70,7 +71,9 @@ TEST(HostJitTest, ManyModulesInParallelGiveTheSameObjects) {
   };
   auto jit = MakeJit();
   const ParallelRunner two_threads = [](size_t count, const std::function<void(size_t)>& body) {
-    std::thread odd([&] { for (size_t i = 1; i < count; i += 2) body(i); });
+    std::thread odd([&] {
+      for (size_t i = 1; i < count; i += 2) body(i);
+    });
     for (size_t i = 0; i < count; i += 2) body(i);
     odd.join();
   };
@@ -85,15 +88,17 @@ TEST(HostJitTest, ManyModulesInParallelGiveTheSameObjects) {
 
 TEST(HostJitTest, NothingIsWritableAndExecutable) {
   auto jit = MakeJit();
-  auto code = jit->CompileModules(Parse({"@c = constant [8 x float] zeroinitializer, align 32 \n @v = global i32 3 \n"
-                                         "define ptr @f() { ret ptr @c }"}));
+  auto code =
+      jit->CompileModules(Parse({"@c = constant [8 x float] zeroinitializer, align 32 \n @v = global i32 3 \n"
+                                 "define ptr @f() { ret ptr @c }"}));
   ASSERT_TRUE(code.ok()) << code.status();
   const auto protection = [](const void* address) -> std::string {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
       unsigned long begin, end;
       char bits[5];
-      if (sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, bits) == 3 && reinterpret_cast<unsigned long>(address) - begin < end - begin) {
+      if (sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, bits) == 3 &&
+          reinterpret_cast<unsigned long>(address) - begin < end - begin) {
         return std::string(bits, 3);
       }
     }
@@ -117,7 +122,10 @@ TEST(HostJitTest, UnresolvedSymbolsAreNamed) {
   auto jit = MakeJit();
   ExpectError(jit->CompileModules(Parse({kCaller})).status(), "host, twice");
   // The process has getpid, but compiled code is not told so.
-  ExpectError(jit->CompileModules(Parse({"declare i32 @getpid() define i32 @f() { %r = call i32 @getpid() ret i32 %r }"})).status(), "getpid");
+  ExpectError(
+      jit->CompileModules(Parse({"declare i32 @getpid() define i32 @f() { %r = call i32 @getpid() ret i32 %r }"}))
+          .status(),
+      "getpid");
 }
 
 TEST(HostJitTest, DuplicateDefinitionsAreAnError) {
@@ -152,7 +160,8 @@ TEST(HostJitTest, AssemblyAndIrAsText) {
   auto assembly = MakeJit()->EmitAssembly(*ParseIr(kTwice));
   ASSERT_TRUE(assembly.ok());
   EXPECT_NE(assembly->find("twice:"), std::string::npos);
-  auto ir = MakeJit()->EmitOptimizedIr(*ParseIr("define i32 @f() { %p = alloca i32 store i32 5, ptr %p %v = load i32, ptr %p ret i32 %v }"));
+  auto ir = MakeJit()->EmitOptimizedIr(
+      *ParseIr("define i32 @f() { %p = alloca i32 store i32 5, ptr %p %v = load i32, ptr %p ret i32 %v }"));
   ASSERT_TRUE(ir.ok());
   EXPECT_NE(ir->find("ret i32 5"), std::string::npos);
 }

@@ -1,5 +1,5 @@
-// The emitted conversions against shape/number_types: every pattern of every format to f32, and f32 values over all exponents,
-// at and around every tie, back.
+// The emitted conversions against shape/number_types: every pattern of every format to f32, and f32 values over all
+// exponents, at and around every tie, back.
 #include "backends/llvm/elements/small_float_emit.h"
 
 #include <gtest/gtest.h>
@@ -22,15 +22,22 @@ struct NamedFormat {
 };
 
 constexpr NamedFormat kFormats[] = {
-    {"f16", half::format},           {"bf16", bfloat16::format},
-    {"f8e5m2", f8e5m2::format},      {"f8e4m3", f8e4m3::format},
-    {"f8e3m4", f8e3m4::format},      {"f8e4m3fn", f8e4m3fn::format},
-    {"f8e4m3b11fnuz", f8e4m3b11fnuz::format}, {"f8e4m3fnuz", f8e4m3fnuz::format},
-    {"f8e5m2fnuz", f8e5m2fnuz::format},       {"f8e8m0fnu", f8e8m0fnu::format},
+    {"f16", half::format},
+    {"bf16", bfloat16::format},
+    {"f8e5m2", f8e5m2::format},
+    {"f8e4m3", f8e4m3::format},
+    {"f8e3m4", f8e3m4::format},
+    {"f8e4m3fn", f8e4m3fn::format},
+    {"f8e4m3b11fnuz", f8e4m3b11fnuz::format},
+    {"f8e4m3fnuz", f8e4m3fnuz::format},
+    {"f8e5m2fnuz", f8e5m2fnuz::format},
+    {"f8e8m0fnu", f8e8m0fnu::format},
     {"f4e2m1fn", f4e2m1fn::format},
 };
 
-int BitsOf(const FloatFormat& f) { return f.specials == FloatSpecials::kScale ? 8 : 1 + f.exponent_bits + f.mantissa_bits; }
+int BitsOf(const FloatFormat& f) {
+  return f.specials == FloatSpecials::kScale ? 8 : 1 + f.exponent_bits + f.mantissa_bits;
+}
 
 class SmallFloatEmitTest : public ::testing::TestWithParam<std::tuple<NamedFormat, int, const char*>> {
  protected:
@@ -76,8 +83,15 @@ TEST_P(SmallFloatEmitTest, FromF32) {
   const std::unique_ptr<CompiledCode> code = Compile(/*to_f32=*/false);
   ASSERT_NE(code, nullptr);
   using Limits = std::numeric_limits<float>;
-  std::vector<float> x = {0.0f, Limits::infinity(), Limits::quiet_NaN(), Limits::max(), Limits::denorm_min(), Limits::min(), 1e30f,
-                          std::bit_cast<float>(0x7f800001u), std::bit_cast<float>(0x7fffffffu)};
+  std::vector<float> x = {0.0f,
+                          Limits::infinity(),
+                          Limits::quiet_NaN(),
+                          Limits::max(),
+                          Limits::denorm_min(),
+                          Limits::min(),
+                          1e30f,
+                          std::bit_cast<float>(0x7f800001u),
+                          std::bit_cast<float>(0x7fffffffu)};
   const int bits = BitsOf(format());
   for (uint32_t i = 0; i + 1 < (1u << bits) && i < 65536; ++i) {
     const float a = DecodeFloat(format(), i), tie = (a + DecodeFloat(format(), i + 1)) / 2;
@@ -97,10 +111,13 @@ TEST_P(SmallFloatEmitTest, FromF32) {
 }
 
 std::string TestName(const ::testing::TestParamInfo<std::tuple<NamedFormat, int, const char*>>& info) {
-  return std::string(std::get<0>(info.param).name) + "_" + std::to_string(std::get<1>(info.param)) + "_" + std::to_string(info.index);
+  return std::string(std::get<0>(info.param).name) + "_" + std::to_string(std::get<1>(info.param)) + "_" +
+         std::to_string(info.index);
 }
 INSTANTIATE_TEST_SUITE_P(Formats, SmallFloatEmitTest,
-                         ::testing::Combine(::testing::ValuesIn(kFormats), ::testing::Values(1, 16), ::testing::Values("", "x86-64")), TestName);
+                         ::testing::Combine(::testing::ValuesIn(kFormats), ::testing::Values(1, 16),
+                                            ::testing::Values("", "x86-64")),
+                         TestName);
 
 }  // namespace
 }  // namespace hilo::codegen

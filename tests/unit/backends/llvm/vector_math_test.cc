@@ -1,6 +1,7 @@
-// Every function at every width against the C library in the next wider precision: arguments over all exponents, over the
-// ranges where functions bend, around multiples of pi / 2, and the values that are special. All widths must agree bit for bit.
-// HILO_PRINT_ULPS=1 prints the errors. (tests/accuracy measures whole programs and keeps docs/numerics.md.)
+// Every function at every width against the C library in the next wider precision: arguments over all exponents, over
+// the ranges where functions bend, around multiples of pi / 2, and the values that are special. All widths must agree
+// bit for bit. HILO_PRINT_ULPS=1 prints the errors. (tests/accuracy measures whole programs and keeps
+// docs/numerics.md.)
 #include "backends/llvm/math/vector_math.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +97,8 @@ Wide Reference(MathFunction function, Wide x, Wide y) {
   return 0;
 }
 
-// The distance in units of the last place of the exact value; infinite where NaN, infinities or the signs of zeros differ.
+// The distance in units of the last place of the exact value; infinite where NaN, infinities or the signs of zeros
+// differ.
 template <typename T, typename Wide>
 double UlpError(T got, Wide exact) {
   constexpr double kWrong = std::numeric_limits<double>::infinity();
@@ -107,8 +109,9 @@ double UlpError(T got, Wide exact) {
       std::bit_cast<std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>(nearest)) {
     return exact == 0 || std::isinf(exact) || std::isinf(got)
                ? 0
-               : static_cast<double>(std::fabs(static_cast<Wide>(got) - exact) /
-                                     std::ldexp(Wide{1}, std::max(std::ilogb(exact), Limits::min_exponent - 1) - (Limits::digits - 1)));
+               : static_cast<double>(
+                     std::fabs(static_cast<Wide>(got) - exact) /
+                     std::ldexp(Wide{1}, std::max(std::ilogb(exact), Limits::min_exponent - 1) - (Limits::digits - 1)));
   }
   if (std::isinf(exact) || exact == 0 || std::signbit(got) != std::signbit(exact)) return kWrong;
   const Wide top = std::ldexp(Wide{1}, Limits::max_exponent - 1) * 2;  // what infinity stands for
@@ -120,10 +123,45 @@ double UlpError(T got, Wide exact) {
 template <typename T>
 std::vector<T> Specials() {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> values = {0, 1, 2, 3, T(0.5), T(0.25), T(1.5), T(2.5), 10, 100, 127, 128, 1000, Limits::infinity(), Limits::quiet_NaN(),
-                           Limits::min(), Limits::denorm_min(), Limits::max(), Limits::epsilon(), Limits::min() / 2, T(88.72283), T(88.7229),
-                           T(89.41598), T(89.4160), T(103.97), T(104), T(709.782712893384), T(709.7827128933841), T(745.13), T(745.14),
-                           T(710.4758600739439), T(0x1p22), T(0x1p23), T(0x1p24), T(0x1p16), T(0x1p30), T(0x1p52), T(1e22), T(16777215)};
+  std::vector<T> values = {0,
+                           1,
+                           2,
+                           3,
+                           T(0.5),
+                           T(0.25),
+                           T(1.5),
+                           T(2.5),
+                           10,
+                           100,
+                           127,
+                           128,
+                           1000,
+                           Limits::infinity(),
+                           Limits::quiet_NaN(),
+                           Limits::min(),
+                           Limits::denorm_min(),
+                           Limits::max(),
+                           Limits::epsilon(),
+                           Limits::min() / 2,
+                           T(88.72283),
+                           T(88.7229),
+                           T(89.41598),
+                           T(89.4160),
+                           T(103.97),
+                           T(104),
+                           T(709.782712893384),
+                           T(709.7827128933841),
+                           T(745.13),
+                           T(745.14),
+                           T(710.4758600739439),
+                           T(0x1p22),
+                           T(0x1p23),
+                           T(0x1p24),
+                           T(0x1p16),
+                           T(0x1p30),
+                           T(0x1p52),
+                           T(1e22),
+                           T(16777215)};
   for (size_t i = 0, n = values.size(); i < n; ++i) {
     values.push_back(std::nextafter(values[i], Limits::infinity()));
     values.push_back(std::nextafter(values[i], T(0)));
@@ -136,7 +174,9 @@ template <typename T>
 std::vector<T> Arguments(size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<T> values = Specials<T>();
-  const auto uniform = [&](double low, double high) { return static_cast<T>(std::uniform_real_distribution<double>(low, high)(random)); };
+  const auto uniform = [&](double low, double high) {
+    return static_cast<T>(std::uniform_real_distribution<double>(low, high)(random));
+  };
   for (int k = -2000; k <= 2000; ++k) values.push_back(static_cast<T>(k * 1.5707963267948966L));
   while (values.size() < count) {
     using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
@@ -168,9 +208,11 @@ std::vector<T> SecondArguments(const std::vector<T>& x, unsigned seed) {
 }
 
 template <typename T>
-std::vector<T> RunKernel(HostJit& jit, MathFunction function, int width, const std::vector<T>& x, const std::vector<T>& y) {
+std::vector<T> RunKernel(HostJit& jit, MathFunction function, int width, const std::vector<T>& x,
+                         const std::vector<T>& y) {
   std::vector<HostModule> modules;
-  absl::StatusOr<HostModule> module = BuildMathKernel(jit, {.function = function, .f64 = sizeof(T) == 8, .width = width});
+  absl::StatusOr<HostModule> module =
+      BuildMathKernel(jit, {.function = function, .f64 = sizeof(T) == 8, .width = width});
   EXPECT_TRUE(module.ok()) << module.status();
   if (!module.ok()) return {};
   modules.push_back(*std::move(module));
@@ -178,13 +220,15 @@ std::vector<T> RunKernel(HostJit& jit, MathFunction function, int width, const s
   EXPECT_TRUE(code.ok()) << code.status();
   if (!code.ok()) return {};
   std::vector<T> out(x.size());
-  (*code)->template LookupFunction<MathKernel>("math_kernel")(x.data(), y.data(), out.data(), static_cast<int64_t>(x.size()));
+  (*code)->template LookupFunction<MathKernel>("math_kernel")(x.data(), y.data(), out.data(),
+                                                              static_cast<int64_t>(x.size()));
   return out;
 }
 
 // The worst error of `function` over all arguments, the kernels of all widths having agreed.
 template <typename T, typename Wide>
-double MeasureUlps(HostJit& jit, MathFunction function, std::initializer_list<int> widths, size_t count, std::string* worst) {
+double MeasureUlps(HostJit& jit, MathFunction function, std::initializer_list<int> widths, size_t count,
+                   std::string* worst) {
   const std::vector<T> x = Arguments<T>(count, 1);
   const std::vector<T> y = SecondArguments<T>(x, 2);
   const std::vector<T> got = RunKernel<T>(jit, function, *widths.begin(), x, y);
@@ -194,8 +238,8 @@ double MeasureUlps(HostJit& jit, MathFunction function, std::initializer_list<in
     const std::vector<T> other = RunKernel<T>(jit, function, width, x, y);
     for (size_t i = 0; i < x.size(); ++i) {
       const bool same = std::memcmp(&got[i], &other[i], sizeof(T)) == 0 || (std::isnan(got[i]) && std::isnan(other[i]));
-      EXPECT_TRUE(same) << MathFunctionName(function).data() << " at width " << width << " of " << x[i] << ", " << y[i] << ": " << other[i]
-                        << ", and " << got[i] << " at width " << *widths.begin();
+      EXPECT_TRUE(same) << MathFunctionName(function).data() << " at width " << width << " of " << x[i] << ", " << y[i]
+                        << ": " << other[i] << ", and " << got[i] << " at width " << *widths.begin();
       if (!same) break;
     }
   }
@@ -224,7 +268,8 @@ class VectorMathTest : public ::testing::TestWithParam<Limit> {
     std::string worst32, worst64;
     const double f32 = MeasureUlps<float, double>(**jit, limit.function, {1, 8, 16}, count, &worst32);
     const double f64 = MeasureUlps<double, long double>(**jit, limit.function, {1, 4, 8}, count, &worst64);
-    if (getenv("HILO_PRINT_ULPS") != nullptr) printf("| %s | %.2f | %.2f |\n", MathFunctionName(limit.function).data(), f32, f64);
+    if (getenv("HILO_PRINT_ULPS") != nullptr)
+      printf("| %s | %.2f | %.2f |\n", MathFunctionName(limit.function).data(), f32, f64);
     EXPECT_LE(f32, limit.f32) << worst32;
     EXPECT_LE(f64, limit.f64) << worst64;
   }

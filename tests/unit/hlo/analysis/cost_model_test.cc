@@ -65,7 +65,8 @@ ENTRY main { x = f32[30,40] parameter(0)  z = f32[] constant(0)  ROOT r = f32[30
 
 TEST(CostModelTest, WideElementsTakeLonger) {
   const auto time = [](const char* type) {
-    const std::string text = absl::StrCat("HloModule m\nENTRY main { x = ", type, "[1000] parameter(0)  ROOT r = ", type, "[1000] exponential(x) }");
+    const std::string text = absl::StrCat("HloModule m\nENTRY main { x = ", type,
+                                          "[1000] parameter(0)  ROOT r = ", type, "[1000] exponential(x) }");
     return RootWork(text.c_str()).operations;
   };
   EXPECT_EQ(time("f64"), 2 * time("f32"));
@@ -86,7 +87,8 @@ ENTRY main {
   t = f32[1000] broadcast(three), dimensions={}
   a = f32[1000] divide(x, t)
   ROOT b = f32[1000] divide(a, y)
-})", {});
+})",
+                               {});
   ASSERT_TRUE(module.ok()) << module.status();
   const HloInstruction* root = (*module)->entry_computation()->root_instruction();
   EXPECT_TRUE(IsExpensiveToRepeat(*root));

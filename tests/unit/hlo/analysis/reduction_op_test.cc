@@ -18,7 +18,8 @@ TEST(ReductionOpTest, OneOpOfBothParameters) {
   EXPECT_EQ(OpOf("a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(b, a)"), HloOpcode::kMaximum);
   EXPECT_EQ(OpOf("a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, a)"), std::nullopt);
   EXPECT_EQ(OpOf("a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] subtract(a, b)"), std::nullopt);
-  EXPECT_EQ(OpOf("a = f32[] parameter(0)  b = f32[] parameter(1)  n = f32[] negate(b)  ROOT r = f32[] add(a, n)"), std::nullopt);
+  EXPECT_EQ(OpOf("a = f32[] parameter(0)  b = f32[] parameter(1)  n = f32[] negate(b)  ROOT r = f32[] add(a, n)"),
+            std::nullopt);
 }
 
 TEST(ReductionOpTest, IdentityLeavesValuesAsTheyAre) {
@@ -27,7 +28,8 @@ TEST(ReductionOpTest, IdentityLeavesValuesAsTheyAre) {
   EXPECT_EQ(*IdentityOf(HloOpcode::kAnd, S16), LiteralUtil::CreateR0<int16_t>(-1));
   EXPECT_EQ(*IdentityOf(HloOpcode::kAnd, U16), LiteralUtil::CreateR0<uint16_t>(0xffff));
   EXPECT_EQ(*IdentityOf(HloOpcode::kAnd, PRED), LiteralUtil::CreateR0<bool>(true));
-  EXPECT_EQ(*IdentityOf(HloOpcode::kMaximum, F64), LiteralUtil::CreateR0<double>(-std::numeric_limits<double>::infinity()));
+  EXPECT_EQ(*IdentityOf(HloOpcode::kMaximum, F64),
+            LiteralUtil::CreateR0<double>(-std::numeric_limits<double>::infinity()));
   EXPECT_EQ(*IdentityOf(HloOpcode::kMinimum, PRED), LiteralUtil::CreateR0<bool>(true));
   EXPECT_EQ(IdentityOf(HloOpcode::kMaximum, C64), std::nullopt);
   EXPECT_EQ(IdentityOf(HloOpcode::kSubtract, F32), std::nullopt);

@@ -8,18 +8,25 @@ namespace {
 
 using testing::Parse;
 
-// The trip count of a loop over (counter, f32) in the type, from `start`, whose condition and next counter are given in terms of i; -1: unknown.
-int64_t Iterations(absl::string_view type, absl::string_view start, absl::string_view condition, absl::string_view next) {
-  const auto module = Parse(absl::StrCat("HloModule m\nc {\n s = (", type, "[], f32[]) parameter(0)  i = ", type, "[] get-tuple-element(s), index=0\n ", condition,
-                                         "\n}\nb {\n s = (", type, "[], f32[]) parameter(0)  i = ", type, "[] get-tuple-element(s), index=0  v = f32[] get-tuple-element(s), index=1\n ",
-                                         next, "\n w = f32[] add(v, v)\n ROOT t = (", type, "[], f32[]) tuple(n, w)\n}\nENTRY e {\n x = f32[] parameter(0)\n z = ", type,
-                                         "[] constant(", start, ")\n t = (", type, "[], f32[]) tuple(z, x)\n ROOT l = (", type, "[], f32[]) while(t), condition=c, body=b\n}\n"));
+// The trip count of a loop over (counter, f32) in the type, from `start`, whose condition and next counter are given in
+// terms of i; -1: unknown.
+int64_t Iterations(absl::string_view type, absl::string_view start, absl::string_view condition,
+                   absl::string_view next) {
+  const auto module = Parse(absl::StrCat(
+      "HloModule m\nc {\n s = (", type, "[], f32[]) parameter(0)  i = ", type, "[] get-tuple-element(s), index=0\n ",
+      condition, "\n}\nb {\n s = (", type, "[], f32[]) parameter(0)  i = ", type,
+      "[] get-tuple-element(s), index=0  v = f32[] get-tuple-element(s), index=1\n ", next,
+      "\n w = f32[] add(v, v)\n ROOT t = (", type,
+      "[], f32[]) tuple(n, w)\n}\nENTRY e {\n x = f32[] parameter(0)\n z = ", type, "[] constant(", start, ")\n t = (",
+      type, "[], f32[]) tuple(z, x)\n ROOT l = (", type, "[], f32[]) while(t), condition=c, body=b\n}\n"));
   return TripCount(*module->entry_computation()->root_instruction()).value_or(-1);
 }
 std::string Compare(absl::string_view type, absl::string_view direction, absl::string_view limit) {
   return absl::StrCat("e = ", type, "[] constant(", limit, ")  ROOT r = pred[] compare(i, e), direction=", direction);
 }
-std::string Step(absl::string_view type, absl::string_view op, absl::string_view by) { return absl::StrCat("o = ", type, "[] constant(", by, ")  n = ", type, "[] ", op, "(i, o)"); }
+std::string Step(absl::string_view type, absl::string_view op, absl::string_view by) {
+  return absl::StrCat("o = ", type, "[] constant(", by, ")  n = ", type, "[] ", op, "(i, o)");
+}
 
 TEST(TripCount, Directions) {
   EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), Step("s32", "add", "1")), 9);
@@ -35,8 +42,14 @@ TEST(TripCount, Directions) {
 }
 
 TEST(TripCount, ConstantsOnTheLeft) {
-  EXPECT_EQ(Iterations("s32", "0", "e = s32[] constant(9)  ROOT r = pred[] compare(e, i), direction=GT", "o = s32[] constant(2)  n = s32[] add(o, i)"), 5);
-  EXPECT_EQ(Iterations("s32", "0", "o = s32[] constant(1)  j = s32[] add(i, o)  e = s32[] constant(9)  ROOT r = pred[] compare(j, e), direction=LT", Step("s32", "add", "1")), 8);
+  EXPECT_EQ(Iterations("s32", "0", "e = s32[] constant(9)  ROOT r = pred[] compare(e, i), direction=GT",
+                       "o = s32[] constant(2)  n = s32[] add(o, i)"),
+            5);
+  EXPECT_EQ(Iterations("s32", "0",
+                       "o = s32[] constant(1)  j = s32[] add(i, o)  e = s32[] constant(9)  ROOT r = pred[] compare(j, "
+                       "e), direction=LT",
+                       Step("s32", "add", "1")),
+            8);
 }
 
 // What would never end, or end by wrapping around.
@@ -52,13 +65,20 @@ TEST(TripCount, NoneWhereACounterLeavesItsType) {
 }
 
 TEST(TripCount, NoneWhereTheEndIsUnknown) {
-  EXPECT_EQ(Iterations("s32", "0", "e = s32[] multiply(i, i)  f = s32[] constant(9)  ROOT r = pred[] compare(e, f), direction=LT", Step("s32", "add", "1")), -1);
+  EXPECT_EQ(Iterations("s32", "0",
+                       "e = s32[] multiply(i, i)  f = s32[] constant(9)  ROOT r = pred[] compare(e, f), direction=LT",
+                       Step("s32", "add", "1")),
+            -1);
   EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), "n = s32[] multiply(i, i)"), -1);
   EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), "j = s32[] convert(v)  n = s32[] add(i, j)"), -1);
   EXPECT_EQ(Iterations("s32", "0", "ROOT r = pred[] compare(i, i), direction=LT", Step("s32", "add", "1")), -1);
   EXPECT_EQ(Iterations("f32", "0", Compare("f32", "LT", "9"), Step("f32", "add", "1")), -1);
   // The condition has an effect.
-  EXPECT_EQ(Iterations("s32", "0", "k = token[] after-all()  u = token[] outfeed(i, k), outfeed_shape=s32[]  " + Compare("s32", "LT", "9"), Step("s32", "add", "1")), -1);
+  EXPECT_EQ(Iterations(
+                "s32", "0",
+                "k = token[] after-all()  u = token[] outfeed(i, k), outfeed_shape=s32[]  " + Compare("s32", "LT", "9"),
+                Step("s32", "add", "1")),
+            -1);
 }
 
 // As in later stages.
@@ -100,11 +120,26 @@ std::string Doubled(absl::string_view type, absl::string_view of, int depth) {
 
 // Exponential in time, or in the numbers, for a walk without memory.
 TEST(TripCount, DoubledValues) {
-  EXPECT_EQ(Iterations("s32", "0", Doubled("s32", "i", 60) + "e = s32[] constant(9)  ROOT r = pred[] compare(d59, e), direction=LT", Step("s32", "add", "1")), -1);
+  EXPECT_EQ(Iterations("s32", "0",
+                       Doubled("s32", "i", 60) + "e = s32[] constant(9)  ROOT r = pred[] compare(d59, e), direction=LT",
+                       Step("s32", "add", "1")),
+            -1);
   EXPECT_EQ(Iterations("s32", "0", Compare("s32", "LT", "9"), Doubled("s32", "i", 60) + "n = s32[] copy(d59)"), -1);
-  EXPECT_EQ(Iterations("s32", "0", "o = s32[] constant(1)\n " + Doubled("s32", "o", 4) + "ROOT r = pred[] compare(i, d3), direction=LT", Step("s32", "add", "1")), 16);
-  EXPECT_EQ(Iterations("s32", "0", "o = s32[] constant(1)\n " + Doubled("s32", "o", 60) + "ROOT r = pred[] compare(i, d59), direction=LT", Step("s32", "add", "1")), -1);
-  EXPECT_EQ(Iterations("s64", "0", "o = s64[] constant(9223372036854775807)\n " + Doubled("s64", "o", 63) + "ROOT r = pred[] compare(i, d62), direction=LT", Step("s64", "add", "1")), -1);
+  EXPECT_EQ(
+      Iterations("s32", "0",
+                 "o = s32[] constant(1)\n " + Doubled("s32", "o", 4) + "ROOT r = pred[] compare(i, d3), direction=LT",
+                 Step("s32", "add", "1")),
+      16);
+  EXPECT_EQ(
+      Iterations("s32", "0",
+                 "o = s32[] constant(1)\n " + Doubled("s32", "o", 60) + "ROOT r = pred[] compare(i, d59), direction=LT",
+                 Step("s32", "add", "1")),
+      -1);
+  EXPECT_EQ(Iterations("s64", "0",
+                       "o = s64[] constant(9223372036854775807)\n " + Doubled("s64", "o", 63) +
+                           "ROOT r = pred[] compare(i, d62), direction=LT",
+                       Step("s64", "add", "1")),
+            -1);
 }
 
 TEST(TripCount, TheWholeStateMayCount) {

@@ -47,30 +47,26 @@ INSTANTIATE_TEST_SUITE_P(
         // Rule 1
         Case{{2, 3}, {}, {}, {2, 3}}, Case{{}, {}, {}, {}}, Case{{0}, {}, {}, {0}},
         // Rule 2
-        Case{{2, 3}, {3}, {1}, {2, 3}}, Case{{3, 3}, {3}, {0}, {3, 3}},
-        Case{{3, 3}, {3}, {1}, {3, 3}}, Case{{2, 3, 4}, {3, 4}, {1, 2}, {2, 3, 4}},
-        Case{{5, 6, 7, 8}, {8}, {3}, {5, 6, 7, 8}}, Case{{5, 6, 7, 8}, {7}, {2}, {5, 6, 7, 8}},
-        Case{{5, 6, 7, 8}, {6}, {1}, {5, 6, 7, 8}}, Case{{5, 6, 7, 8}, {5}, {0}, {5, 6, 7, 8}},
-        Case{{5, 6, 7, 8}, {7, 8}, {2, 3}, {5, 6, 7, 8}}, Case{{5, 6, 7, 8}, {6, 7}, {1, 2}, {5, 6, 7, 8}},
-        Case{{5, 6, 7, 8}, {5, 8}, {0, 3}, {5, 6, 7, 8}}, Case{{2, 3}, {2, 3}, {0, 1}, {2, 3}},
+        Case{{2, 3}, {3}, {1}, {2, 3}}, Case{{3, 3}, {3}, {0}, {3, 3}}, Case{{3, 3}, {3}, {1}, {3, 3}},
+        Case{{2, 3, 4}, {3, 4}, {1, 2}, {2, 3, 4}}, Case{{5, 6, 7, 8}, {8}, {3}, {5, 6, 7, 8}},
+        Case{{5, 6, 7, 8}, {7}, {2}, {5, 6, 7, 8}}, Case{{5, 6, 7, 8}, {6}, {1}, {5, 6, 7, 8}},
+        Case{{5, 6, 7, 8}, {5}, {0}, {5, 6, 7, 8}}, Case{{5, 6, 7, 8}, {7, 8}, {2, 3}, {5, 6, 7, 8}},
+        Case{{5, 6, 7, 8}, {6, 7}, {1, 2}, {5, 6, 7, 8}}, Case{{5, 6, 7, 8}, {5, 8}, {0, 3}, {5, 6, 7, 8}},
+        Case{{2, 3}, {2, 3}, {0, 1}, {2, 3}},
         // Rule 3
         Case{{2, 1}, {2, 3}, {}, {2, 3}}, Case{{1, 2, 5}, {7, 2, 5}, {}, {7, 2, 5}},
-        Case{{7, 2, 5}, {7, 1, 5}, {}, {7, 2, 5}}, Case{{2, 1}, {1, 3}, {}, {2, 3}},
-        Case{{0}, {1}, {}, {0}},
+        Case{{7, 2, 5}, {7, 1, 5}, {}, {7, 2, 5}}, Case{{2, 1}, {1, 3}, {}, {2, 3}}, Case{{0}, {1}, {}, {0}},
         // Rule 4
         Case{{4}, {1, 2}, {0}, {4, 2}}, Case{{1, 2}, {4, 3, 1}, {1, 2}, {4, 3, 2}},
         // The checks
         Case{{2, 3}, {3}, {}, {}, "need broadcast_dimensions"},
         Case{{2, 3}, {3}, {0, 1}, {}, "expected broadcast_dimensions for the 1"},
         Case{{5, 6, 7, 8}, {7, 6}, {2, 1}, {}, "strictly increasing"},
-        Case{{5, 6, 7, 8}, {6, 6}, {1, 1}, {}, "strictly increasing"},
-        Case{{2, 3}, {3}, {2}, {}, "below the rank"}, Case{{2, 3}, {3}, {-1}, {}, "below the rank"},
-        Case{{7, 2, 5}, {7, 2, 6}, {}, {}, "in dimension 2; got"},
-        Case{{2, 3}, {3}, {0}, {}, "expected equal sizes"},
-        Case{{5, 6, 7, 8}, {8}, {2}, {}, "expected equal sizes"},
+        Case{{5, 6, 7, 8}, {6, 6}, {1, 1}, {}, "strictly increasing"}, Case{{2, 3}, {3}, {2}, {}, "below the rank"},
+        Case{{2, 3}, {3}, {-1}, {}, "below the rank"}, Case{{7, 2, 5}, {7, 2, 6}, {}, {}, "in dimension 2; got"},
+        Case{{2, 3}, {3}, {0}, {}, "expected equal sizes"}, Case{{5, 6, 7, 8}, {8}, {2}, {}, "expected equal sizes"},
         Case{{5, 6, 7, 8}, {8, 7}, {2, 3}, {}, "expected equal sizes"},
-        Case{{2, 3}, {2, 3}, {1, 0}, {}, "strictly increasing"},
-        Case{{2, 3}, {}, {0}, {}, "for the 0 dimensions"}));
+        Case{{2, 3}, {2, 3}, {1, 0}, {}, "strictly increasing"}, Case{{2, 3}, {}, {0}, {}, "for the 0 dimensions"}));
 
 TEST(BroadcastingTest, IsWrittenOut) {
   XlaBuilder b("b");
@@ -89,8 +85,7 @@ TEST(BroadcastingTest, IsWrittenOut) {
 TEST(BroadcastingTest, BroadcastInDim) {
   auto shape_of = [](const Dims& operand, const Dims& sizes, const Dims& dimensions) {
     XlaBuilder b("b");
-    return b.GetShape(BroadcastInDim(Parameter(&b, 0, ShapeUtil::MakeShape(F32, operand), "x"),
-                                     sizes, dimensions));
+    return b.GetShape(BroadcastInDim(Parameter(&b, 0, ShapeUtil::MakeShape(F32, operand), "x"), sizes, dimensions));
   };
   EXPECT_EQ(shape_of({1, 2}, {2, 2}, {0, 1})->ToString(), "f32[2,2]");
   EXPECT_EQ(shape_of({2}, {3, 2, 4}, {1})->ToString(), "f32[3,2,4]");

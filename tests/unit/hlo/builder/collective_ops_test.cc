@@ -28,8 +28,7 @@ ChannelHandle Channel(int64_t handle) {
 
 class CollectiveOpsTest : public testing::Test {
  protected:
-  CollectiveOpsTest()
-      : b_("main"), x_(Parameter(&b_, 0, ShapeUtil::MakeShape(F32, {4, 16}), "x")) {}
+  CollectiveOpsTest() : b_("main"), x_(Parameter(&b_, 0, ShapeUtil::MakeShape(F32, {4, 16}), "x")) {}
   // The module, or the error behind "error: ".
   std::string Text() {
     auto computation = b_.Build();
@@ -141,12 +140,10 @@ TEST_F(CollectiveOpsTest, Permutes) {
   CollectivePermute(x_, {{0, 1}, {1, 0}}, Channel(2));
   MultiCollectivePermute({x_, x_}, {{0, 1}});
   const std::string text = Text();
-  EXPECT_TRUE(absl::StrContains(
-      text, "collective-permute(x), channel_id=2, source_target_pairs={{0,1},{1,0}}"))
+  EXPECT_TRUE(absl::StrContains(text, "collective-permute(x), channel_id=2, source_target_pairs={{0,1},{1,0}}"))
       << text;
-  EXPECT_TRUE(absl::StrContains(
-      text,
-      "(f32[4,16]{1,0}, f32[4,16]{1,0}) collective-permute(x, x), source_target_pairs={{0,1}}"))
+  EXPECT_TRUE(
+      absl::StrContains(text, "(f32[4,16]{1,0}, f32[4,16]{1,0}) collective-permute(x, x), source_target_pairs={{0,1}}"))
       << text;
 }
 TEST_F(CollectiveOpsTest, CollectiveBroadcast) {
@@ -159,9 +156,7 @@ TEST_F(CollectiveOpsTest, RaggedAllToAll) {
   RaggedAllToAll(x_, n, n, output, n, n, {Group({0, 1})});
   ExpectText("f32[9,16]{1,0} ragged-all-to-all(x, o, n, n, n, n), replica_groups={{0,1}}");
 }
-TEST_F(CollectiveOpsTest, ReplicaId) {
-  EXPECT_EQ(b_.GetShape(ReplicaId(&b_))->ToString(), "u32[]");
-}
+TEST_F(CollectiveOpsTest, ReplicaId) { EXPECT_EQ(b_.GetShape(ReplicaId(&b_))->ToString(), "u32[]"); }
 
 TEST(CollectiveOpsErrorTest, EmptyOperands) {
   EXPECT_FALSE(AllReduce(XlaOp(), Adder()).valid());

@@ -13,16 +13,12 @@
 namespace hilo {
 namespace {
 
-Shape F32Shape(absl::Span<const int64_t> dimensions) {
-  return ShapeUtil::MakeShape(F32, dimensions);
-}
+Shape F32Shape(absl::Span<const int64_t> dimensions) { return ShapeUtil::MakeShape(F32, dimensions); }
 
-XlaComputation ScalarComputation(const std::string& name,
-                                 const std::function<XlaOp(XlaOp, XlaOp)>& f,
+XlaComputation ScalarComputation(const std::string& name, const std::function<XlaOp(XlaOp, XlaOp)>& f,
                                  PrimitiveType type = F32) {
   XlaBuilder b(name);
-  f(Parameter(&b, 0, ShapeUtil::MakeScalarShape(type), "a"),
-    Parameter(&b, 1, ShapeUtil::MakeScalarShape(type), "b"));
+  f(Parameter(&b, 0, ShapeUtil::MakeScalarShape(type), "a"), Parameter(&b, 1, ShapeUtil::MakeScalarShape(type), "b"));
   auto computation = b.Build();
   EXPECT_TRUE(computation.ok()) << computation.status();
   return computation.ok() ? *computation : XlaComputation();
@@ -60,10 +56,9 @@ absl::StatusOr<std::string> ShapeOf(const std::function<XlaOp(XlaBuilder*, XlaOp
       EXPECT_EQ(*shape, text);                                                               \
     }                                                                                        \
   } while (false)
-#define EXPECT_REFUSED(expression)                                                   \
-  EXPECT_FALSE(ShapeOf([&]([[maybe_unused]] XlaBuilder* b, [[maybe_unused]] XlaOp x, \
-                           [[maybe_unused]] XlaOp s) {                               \
-                 return expression;                                                  \
+#define EXPECT_REFUSED(expression)                                                                               \
+  EXPECT_FALSE(ShapeOf([&]([[maybe_unused]] XlaBuilder* b, [[maybe_unused]] XlaOp x, [[maybe_unused]] XlaOp s) { \
+                 return expression;                                                                              \
                }).ok())
 
 TEST(XlaBuilderTest, EveryElementwiseRowHasAFunction) {
@@ -125,27 +120,23 @@ TEST(XlaBuilderTest, Movement) {
   EXPECT_SHAPE("f32[4,6]", Rev(x, {1}));
   EXPECT_SHAPE("f32[2,3]", Slice(x, {0, 0}, {3, 6}, {2, 2}));
   EXPECT_SHAPE("f32[4,2]", SliceInDim(x, 1, 5, 2, 1));
-  EXPECT_SHAPE("f32[1,6]",
-               DynamicSlice(x, {ConstantR0<int32_t>(b, 1), ConstantR0<int32_t>(b, 0)}, {1, 6}));
+  EXPECT_SHAPE("f32[1,6]", DynamicSlice(x, {ConstantR0<int32_t>(b, 1), ConstantR0<int32_t>(b, 0)}, {1, 6}));
   EXPECT_SHAPE("f32[1,6]", DynamicSlice(x, ConstantR1<int32_t>(b, {1, 0}), {1, 6}));
   EXPECT_SHAPE("f32[2]", DynamicSlice(Reshape(x, {24}), ConstantR0<int32_t>(b, 1), {2}));
-  EXPECT_SHAPE("f32[4,6]",
-               DynamicUpdateSlice(x, SliceInDim(x, 0, 2, 1, 0), ConstantR1<int32_t>(b, {1, 0})));
+  EXPECT_SHAPE("f32[4,6]", DynamicUpdateSlice(x, SliceInDim(x, 0, 2, 1, 0), ConstantR1<int32_t>(b, {1, 0})));
   EXPECT_SHAPE("f32[8,6]", ConcatInDim(b, {x, x}, 0));
   EXPECT_SHAPE("f32[4,9]", PadInDim(x, s, 1, 1, 2));
   EXPECT_SHAPE("s32[3,2]", Iota(b, ShapeUtil::MakeShape(S32, {3, 2}), 1));
   EXPECT_SHAPE("f32[5]", Iota(b, F32, 5));
-  EXPECT_SHAPE("f32[4,6]",
-               GetTupleElement(
-                   Sort({x, x}, ScalarComputation("less",
-                                                  [](XlaOp a, XlaOp c) {
-                                                    Parameter(a.builder(), 2,
-                                                              ShapeUtil::MakeScalarShape(F32), "c");
-                                                    Parameter(a.builder(), 3,
-                                                              ShapeUtil::MakeScalarShape(F32), "d");
-                                                    return Lt(a, c);
-                                                  })),
-                   1));
+  EXPECT_SHAPE(
+      "f32[4,6]",
+      GetTupleElement(Sort({x, x}, ScalarComputation("less",
+                                                     [](XlaOp a, XlaOp c) {
+                                                       Parameter(a.builder(), 2, ShapeUtil::MakeScalarShape(F32), "c");
+                                                       Parameter(a.builder(), 3, ShapeUtil::MakeScalarShape(F32), "d");
+                                                       return Lt(a, c);
+                                                     })),
+                      1));
   EXPECT_REFUSED(Reshape(x, {5}));
   EXPECT_REFUSED(Reshape(x, {-1, -24}));
   EXPECT_REFUSED(Collapse(x, {1, 0}));
@@ -181,16 +172,17 @@ TEST(XlaBuilderTest, ReductionsAndProducts) {
   EXPECT_SHAPE("f32[2,2]", ReduceWindow(x, s, AddF32(), {2, 3}, {2, 3}, Padding::kValid));
   EXPECT_SHAPE("f32[4,6]", ReduceWindow(x, s, AddF32(), {3, 2}, {1, 1}, Padding::kSame));
   EXPECT_SHAPE("f32[2,3]", ReduceWindow(x, s, AddF32(), {3, 3}, {2, 2}, Padding::kSame));
-  EXPECT_SHAPE("f32[5,5]", ReduceWindowWithGeneralPadding(x, s, AddF32(), {2, 2}, {}, {}, {},
-                                                          {{1, 1}, {0, 0}}));
+  EXPECT_SHAPE("f32[5,5]", ReduceWindowWithGeneralPadding(x, s, AddF32(), {2, 2}, {}, {}, {}, {{1, 1}, {0, 0}}));
   const XlaComputation select = [] {
     XlaBuilder ge("ge");
     Ge(Parameter(&ge, 0, F32Shape({}), "a"), Parameter(&ge, 1, F32Shape({}), "b"));
     return *ge.Build();
   }();
-  EXPECT_SHAPE("f32[4,6]", SelectAndScatter(x, select, {2, 3}, {2, 3}, Padding::kValid, Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
+  EXPECT_SHAPE("f32[4,6]", SelectAndScatter(x, select, {2, 3}, {2, 3}, Padding::kValid,
+                                            Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
   EXPECT_SHAPE("f32[4,6]", SelectAndScatter(x, select, {3, 2}, {1, 1}, Padding::kSame, x, s, AddF32()));
-  EXPECT_SHAPE("f32[4,6]", SelectAndScatterWithGeneralPadding(x, select, {4, 6}, {2, 3}, {{1, 1}, {3, 0}}, Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
+  EXPECT_SHAPE("f32[4,6]", SelectAndScatterWithGeneralPadding(x, select, {4, 6}, {2, 3}, {{1, 1}, {3, 0}},
+                                                              Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
   EXPECT_SHAPE("f32[4,4]", Dot(x, Transpose(x, {1, 0})));
   EXPECT_SHAPE("f64[4,4]", Dot(x, Transpose(x, {1, 0}), F64));
   DotDimensionNumbers numbers;
@@ -207,22 +199,21 @@ TEST(XlaBuilderTest, ReductionsAndProducts) {
   EXPECT_REFUSED(ReduceWindow(x, s, AddF32(), {2, 0}, {1, 1}, Padding::kSame));
   EXPECT_REFUSED(ReduceWindow(x, s, AddF32(), {2, 2}, {1}, Padding::kValid));
   EXPECT_REFUSED(SelectAndScatter(x, select, {2}, {1}, Padding::kSame, x, s, AddF32()));
-  EXPECT_REFUSED(SelectAndScatterWithGeneralPadding(x, select, {2, 3}, {2, 3}, {{0, 0}}, Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
-  EXPECT_REFUSED(SelectAndScatterWithGeneralPadding(x, AddF32(), {2, 3}, {2, 3}, {{0, 0}, {0, 0}}, Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
+  EXPECT_REFUSED(SelectAndScatterWithGeneralPadding(x, select, {2, 3}, {2, 3}, {{0, 0}},
+                                                    Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
+  EXPECT_REFUSED(SelectAndScatterWithGeneralPadding(x, AddF32(), {2, 3}, {2, 3}, {{0, 0}, {0, 0}},
+                                                    Slice(x, {0, 0}, {2, 2}, {1, 1}), s, AddF32()));
 }
 
 TEST(XlaBuilderTest, NormalisationsAndRandomNumbers) {
   const auto column = [](XlaOp x) { return Reshape(SliceInDim(x, 0, 1, 1, 1), {4}); };
   EXPECT_SHAPE("(f32[4,6], f32[4], f32[4])", BatchNormTraining(x, column(x), column(x), 0.5, 0));
-  EXPECT_SHAPE("f32[4,6]",
-               BatchNormInference(x, column(x), column(x), column(x), column(x), 0.5, 0));
-  EXPECT_SHAPE("(f32[4,6], f32[4], f32[4])",
-               BatchNormGrad(x, column(x), column(x), column(x), x, 0.5, 0));
+  EXPECT_SHAPE("f32[4,6]", BatchNormInference(x, column(x), column(x), column(x), column(x), 0.5, 0));
+  EXPECT_SHAPE("(f32[4,6], f32[4], f32[4])", BatchNormGrad(x, column(x), column(x), column(x), x, 0.5, 0));
   EXPECT_SHAPE("f32[3,2]", RngNormal(s, s, F32Shape({3, 2})));
   EXPECT_SHAPE("f32[]", RngUniform(s, s, F32Shape({})));
   EXPECT_SHAPE("(u64[2], u8[5])",
-               RngBitGenerator(RandomAlgorithm::kThreeFry, RngGetAndUpdateState(b, 3),
-                               ShapeUtil::MakeShape(U8, {5})));
+               RngBitGenerator(RandomAlgorithm::kThreeFry, RngGetAndUpdateState(b, 3), ShapeUtil::MakeShape(U8, {5})));
   EXPECT_SHAPE("s8[4,6]", StochasticConvertType(x, BitcastConvertType(x, U32), S8));
   EXPECT_SHAPE("(f32[4,2], s32[4,2])", TopK(x, 2, /*largest=*/false));
   EXPECT_SHAPE("(f32[4,2], s32[4,2])", TopK(x, 2));
@@ -231,12 +222,10 @@ TEST(XlaBuilderTest, NormalisationsAndRandomNumbers) {
 
 TEST(XlaBuilderTest, SamePaddingPutsTheOddOneBehind) {
   XlaBuilder b("same");
-  ReduceWindow(Parameter(&b, 0, F32Shape({5}), "x"), ConstantR0<float>(&b, 0), AddF32(), {4}, {2},
-               Padding::kSame);
+  ReduceWindow(Parameter(&b, 0, F32Shape({5}), "x"), ConstantR0<float>(&b, 0), AddF32(), {4}, {2}, Padding::kSame);
   auto built = b.Build();
   ASSERT_TRUE(built.ok()) << built.status();
-  EXPECT_TRUE(
-      absl::StrContains(PrintHloModule(*built->module()), "window={size=4 stride=2 pad=1_2}"));
+  EXPECT_TRUE(absl::StrContains(PrintHloModule(*built->module()), "window={size=4 stride=2 pad=1_2}"));
 }
 
 TEST(XlaBuilderTest, TuplesTokensAndControlFlow) {
@@ -246,19 +235,15 @@ TEST(XlaBuilderTest, TuplesTokensAndControlFlow) {
     f(Parameter(&b, 0, F32Shape({}), "p"));
     return *b.Build();
   };
-  const XlaComputation halve =
-      unary("halve", [](XlaOp p) { return p / ConstantR0<float>(p.builder(), 2); });
-  const XlaComputation big =
-      unary("big", [](XlaOp p) { return Gt(p, ConstantR0<float>(p.builder(), 1)); });
+  const XlaComputation halve = unary("halve", [](XlaOp p) { return p / ConstantR0<float>(p.builder(), 2); });
+  const XlaComputation big = unary("big", [](XlaOp p) { return Gt(p, ConstantR0<float>(p.builder(), 1)); });
   EXPECT_SHAPE("(f32[4,6], f32[])", Tuple(b, {x, s}));
   EXPECT_SHAPE("f32[]", GetTupleElement(Tuple(b, {x, s}), 1));
   EXPECT_SHAPE("f32[]", While(big, halve, s));
   EXPECT_SHAPE("f32[]", Conditional(Gt(s, s), s, halve, s, halve));
-  EXPECT_SHAPE("f32[]",
-               Conditional(ConstantR0<int32_t>(b, 0), {&halve, &halve, &halve}, {s, s, s}));
+  EXPECT_SHAPE("f32[]", Conditional(ConstantR0<int32_t>(b, 0), {&halve, &halve, &halve}, {s, s, s}));
   EXPECT_SHAPE("f32[]", Call(b, halve, {s}));
-  EXPECT_SHAPE("f32[]", CompositeCall(b, halve, {s}, "foo.bar",
-                                      "{n = 1 : i32, tensor = dense<1> : tensor<i32>}", 1));
+  EXPECT_SHAPE("f32[]", CompositeCall(b, halve, {s}, "foo.bar", "{n = 1 : i32, tensor = dense<1> : tensor<i32>}", 1));
   EXPECT_SHAPE("f32[4,6]", OptimizationBarrier(x));
   EXPECT_SHAPE("token[]", AfterAll(b, {CreateToken(b), CreateToken(b)}));
   EXPECT_REFUSED(AfterAll(b, {}));
@@ -340,11 +325,15 @@ TEST(XlaBuilderTest, MisusedCalls) {
     use(&b);
     return std::string(b.Build().status().message());
   };
-  const auto expect = [](const std::string& error, const char* words) { EXPECT_TRUE(absl::StrContains(error, words)) << error; };
+  const auto expect = [](const std::string& error, const char* words) {
+    EXPECT_TRUE(absl::StrContains(error, words)) << error;
+  };
   expect(error_of([&](XlaBuilder* b) { Add(Parameter(b, 0, vector, "x"), XlaOp()); }), "an empty XlaOp");
-  expect(error_of([&](XlaBuilder* b) { CrossReplicaSum(Tuple(b, {})); }), "cross-replica sum: expected an array or a tuple of some");
+  expect(error_of([&](XlaBuilder* b) { CrossReplicaSum(Tuple(b, {})); }),
+         "cross-replica sum: expected an array or a tuple of some");
   expect(error_of([&](XlaBuilder* b) { Add(Tuple(b, {}), Parameter(b, 0, vector, "x")); }), "expected arrays");
-  EXPECT_TRUE(absl::StrContains(XlaComputation().GetProgramShape().status().message(), "an empty XlaComputation has no shape"));
+  EXPECT_TRUE(
+      absl::StrContains(XlaComputation().GetProgramShape().status().message(), "an empty XlaComputation has no shape"));
 
   XlaBuilder used("used");
   const XlaOp x = Parameter(&used, 0, vector, "x");

@@ -41,7 +41,8 @@ std::string ComparableText(HloModule* module) {
   auto& header = module->extra_attributes();
   header.erase(std::remove_if(header.begin(), header.end(),
                               [](const auto& attribute) {
-                                return absl::StartsWith(attribute.first, "allow_spmd_sharding") || attribute.second.empty();
+                                return absl::StartsWith(attribute.first, "allow_spmd_sharding") ||
+                                       attribute.second.empty();
                               }),
                header.end());
   return PrintHloModule(*module);
@@ -96,7 +97,9 @@ TEST(HloProtoTest, AllModulesOfTheTests) {
 }
 
 TEST(HloProtoTest, ChannelsAreNotZero) {
-  const auto module = MustParse("HloModule m\nENTRY main { x = f32[2] parameter(0)  ROOT c = f32[2] collective-permute(x), channel_id=0, source_target_pairs={{0,0}} }");
+  const auto module = MustParse(
+      "HloModule m\nENTRY main { x = f32[2] parameter(0)  ROOT c = f32[2] collective-permute(x), channel_id=0, "
+      "source_target_pairs={{0,0}} }");
   ASSERT_NE(module, nullptr);
   const absl::Status status = HloModuleToProto(*module).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
@@ -109,19 +112,22 @@ TEST(HloProtoTest, ConstantsWithDynamicDimensionsAreAtTheirBounds) {
   ASSERT_NE(smaller, nullptr);
   const absl::Status status = HloModuleToProto(*smaller).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_TRUE(absl::StrContains(status.message(), "sizes of dynamic dimensions, as in a literal of f32[<=4]")) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "sizes of dynamic dimensions, as in a literal of f32[<=4]"))
+      << status;
 }
 
 // A module of one instruction, which need not be verified.
 std::string Instruction(absl::string_view instruction) {
   return absl::StrCat(
       "HloModule m\n\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n\n",
-      "ENTRY main {\n  x = f32[4,4] parameter(0)\n  y = f32[] parameter(1)\n  t = token[] after-all()\n  ROOT r = ", instruction, "\n}\n");
+      "ENTRY main {\n  x = f32[4,4] parameter(0)\n  y = f32[] parameter(1)\n  t = token[] after-all()\n  ROOT r = ",
+      instruction, "\n}\n");
 }
 
 TEST(HloProtoTest, Attributes) {
   for (const char* instruction : {
-           "f32[4,4] all-reduce(x), channel_id=1, replica_groups=[2,4]<=[4,2]T(1,0), use_global_device_ids=true, to_apply=add",
+           "f32[4,4] all-reduce(x), channel_id=1, replica_groups=[2,4]<=[4,2]T(1,0), use_global_device_ids=true, "
+           "to_apply=add",
            "f32[4,4] all-reduce(x), replica_groups=[1,8]<=[8], to_apply=add",
            "f32[4,4] all-reduce(x), replica_groups={{0,1},{2}}, to_apply=add",
            "f32[4,4] all-reduce(x), replica_groups={}, to_apply=add",
@@ -131,18 +137,26 @@ TEST(HloProtoTest, Attributes) {
            "f32[4,4] all-to-all(x), replica_groups={{0,1}}, dimensions={0}",
            "f32[4,4] collective-permute(x, x, x, x), source_target_pairs={{0,1}}, slice_sizes={{1,2},{3,4}}",
            "f32[4,4] collective-permute(x), channel_id=3, source_target_pairs={{0,1},{1,0}}",
-           "f32[4,4] custom-call(x, y), window={size=3x3 pad=1_1x1_1}, dim_labels=01bf_01io->01bf, feature_group_count=2, "
-           "padding_type=PADDING_VALID, custom_call_target=\"f \\\"q\\\"\", operand_layout_constraints={f32[4,4]{1,0}, f32[]}, "
-           "custom_call_has_side_effect=true, schedule=SCHEDULE_LATEST, api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}",
-           "f32[4,4] custom-call(x), custom_call_target=\"f\", literal=s32[2]{0} {1, 2}, output_to_operand_aliasing={{}: (0, {})}, "
+           "f32[4,4] custom-call(x, y), window={size=3x3 pad=1_1x1_1}, dim_labels=01bf_01io->01bf, "
+           "feature_group_count=2, "
+           "padding_type=PADDING_VALID, custom_call_target=\"f \\\"q\\\"\", operand_layout_constraints={f32[4,4]{1,0}, "
+           "f32[]}, "
+           "custom_call_has_side_effect=true, schedule=SCHEDULE_LATEST, api_version=API_VERSION_TYPED_FFI, "
+           "backend_config={uplo = 76 : ui8}",
+           "f32[4,4] custom-call(x), custom_call_target=\"f\", literal=s32[2]{0} {1, 2}, "
+           "output_to_operand_aliasing={{}: (0, {})}, "
            "called_computations={add}, backend_config=\"a\\nb\"",
-           "f32[4,4] custom-call(x), custom_call_target=\"f\", operand_precision={high}, output_to_operand_aliasing={{0}: (0, {}), {1,2}: (1, {3})}",
-           "f32[4,4] copy(x), frontend_attributes={a=\"b\",c={x = 1},d=\"\\\"\"}, statistics={visualizing_index=1,a=1.5,b=2}, "
+           "f32[4,4] custom-call(x), custom_call_target=\"f\", operand_precision={high}, "
+           "output_to_operand_aliasing={{0}: (0, {}), {1,2}: (1, {3})}",
+           "f32[4,4] copy(x), frontend_attributes={a=\"b\",c={x = 1},d=\"\\\"\"}, "
+           "statistics={visualizing_index=1,a=1.5,b=2}, "
            "backend_config={\"outer\":[\"a\",\"{\"]}",
            "f32[4,4] exponential(x), result_accuracy={mode=highest}",
            "f32[4,4] exponential(x), result_accuracy={tolerance={atol=0.1,rtol=0.2,ulps=3}}",
-           "f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision={high,default}, algorithm=dot_bf16_bf16_f32_x3",
-           "f32[4,4] dot(x, x), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={1}",
+           "f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision={high,default}, "
+           "algorithm=dot_bf16_bf16_f32_x3",
+           "f32[4,4] dot(x, x), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, "
+           "rhs_contracting_dims={1}",
            "token[] outfeed(y, t), outfeed_config=\"abc\"",
            "(f32[4], token[]) infeed(t), infeed_config=\"abc\"",
            "(f32[4,4], u32[], token[]) send(x, t), channel_id=2, is_host_transfer=true",
@@ -153,7 +167,8 @@ TEST(HloProtoTest, Attributes) {
            "f32[4,6] pad(x, y), padding=0_0_0x-1_0_1",
            "f32[4,4] batch-norm-inference(x, x, x, x, x), epsilon=0.001, feature_index=1",
            "f32[4,4] convolution(x, x), dim_labels=bf_io->bf",
-           "f32[4,4] convolution(x, x), window={size=3 stride=2 pad=1_-1 lhs_dilate=2 rhs_dilate=3 rhs_reversal=1}, dim_labels=b0f_0io->fb0, "
+           "f32[4,4] convolution(x, x), window={size=3 stride=2 pad=1_-1 lhs_dilate=2 rhs_dilate=3 rhs_reversal=1}, "
+           "dim_labels=b0f_0io->fb0, "
            "feature_group_count=2, batch_group_count=3, operand_precision={highest,default}",
            "f32[4,4] triangular-solve(x, x), left_side=true, lower=true, unit_diagonal=true, transpose_a=ADJOINT",
            "f32[4,4] triangular-solve(x, x), lower=true",
@@ -164,14 +179,16 @@ TEST(HloProtoTest, Attributes) {
            "(u64[2], u32[4]) rng-bit-generator(x), algorithm=rng_philox",
            "f32[4,4] select-and-scatter(x, x, y), window={size=2x2 stride=2x2}, select=add, scatter=add",
            "f32[2,2] reduce-window(x, y), window={size=2x2 stride=2x2}, to_apply=add",
-           "f32[4,4] ragged-dot(x, x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
+           "f32[4,4] ragged-dot(x, x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, "
+           "rhs_group_dims={0}",
            "f32[4,4] fusion(x), kind=kCustom, calls=add, output_to_operand_aliasing={{}: (0, {})}",
            "f32[4,4] call(x), is_composite=true, to_apply=add, frontend_attributes={composite.name=\"a.b\"}",
            "s32[] get-dimension-size(x), dimensions={1}",
            "pred[4,4] compare(x, x), direction=LE, type=TOTALORDER",
            "f32[<=4,4]{0,1:T(8,128)(2,1)E(32)S(1)} copy(x), control-predecessors={y, t}",
            "f32[4,4]{1,0:T(*,128)} copy(x)",
-           "f32[4,4] copy(x), metadata={op_type=\"t\" op_name=\"n\" source_file=\"f.py\" source_line=3 source_end_line=4 source_column=5 "
+           "f32[4,4] copy(x), metadata={op_type=\"t\" op_name=\"n\" source_file=\"f.py\" source_line=3 "
+           "source_end_line=4 source_column=5 "
            "source_end_column=6 deduplicated_name=\"d\" stack_frame_id=7 scheduling_name=\"s\"}",
        }) {
     ExpectTextRoundTrip(Instruction(instruction));
@@ -180,13 +197,25 @@ TEST(HloProtoTest, Attributes) {
 
 TEST(HloProtoTest, Shardings) {
   for (const char* sharding : {
-           "{replicated}", "{maximal device=3}", "{manual}", "{unknown}", "{unreduced}", "{devices=[2,2]0,1,2,3}",
-           "{devices=[2,1,4]<=[8] last_tile_dim_replicate}", "{devices=[2,1,2,2]<=[2,4]T(1,0) last_tile_dims={manual, replicated}}",
-           "{devices=[2,2]<=[4] metadata={op_name=\"a\"}}", "{replicated metadata={{op_name=\"a\"}, {op_name=\"b\"}}}",
-           "{replicated shard_as 3}", "{devices=[2,2]<=[4] shard_like 2}", "{{replicated}, {maximal device=1}}", "{}",
-           "{mesh['x'=2,'y'=4], [{'x'}, {'y'}]}", "{mesh['x'=2,'y'=4], [{'x'}, {?}], replicated={'y'}}",
+           "{replicated}",
+           "{maximal device=3}",
+           "{manual}",
+           "{unknown}",
+           "{unreduced}",
+           "{devices=[2,2]0,1,2,3}",
+           "{devices=[2,1,4]<=[8] last_tile_dim_replicate}",
+           "{devices=[2,1,2,2]<=[2,4]T(1,0) last_tile_dims={manual, replicated}}",
+           "{devices=[2,2]<=[4] metadata={op_name=\"a\"}}",
+           "{replicated metadata={{op_name=\"a\"}, {op_name=\"b\"}}}",
+           "{replicated shard_as 3}",
+           "{devices=[2,2]<=[4] shard_like 2}",
+           "{{replicated}, {maximal device=1}}",
+           "{}",
+           "{mesh['x'=2,'y'=4], [{'x'}, {'y'}]}",
+           "{mesh['x'=2,'y'=4], [{'x'}, {?}], replicated={'y'}}",
            "{mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0)), [{'y':(1)2, ?}, {}], unreduced={'x'}, manual={'y':(2)2}}",
-           "{mesh['x'=2], device_ids=(1,0), [{}, {}], metadata={op_name=\"a\"}}", "{mesh[], [{}, {}]}",
+           "{mesh['x'=2], device_ids=(1,0), [{}, {}], metadata={op_name=\"a\"}}",
+           "{mesh[], [{}, {}]}",
        }) {
     ExpectTextRoundTrip(Instruction(absl::StrCat("f32[4,4] copy(x), sharding=", sharding)));
   }
@@ -194,17 +223,40 @@ TEST(HloProtoTest, Shardings) {
 
 TEST(HloProtoTest, Literals) {
   for (const char* constant : {
-           "pred[3]{0} constant({1, 0, 1})", "s1[3]{0} constant({0, -1, 0})", "s2[3]{0} constant({1, -2, 0})", "s4[3]{0} constant({1, -8, 7})",
-           "s8[3]{0} constant({1, -128, 3})", "s16[3]{0} constant({1, -2, 300})", "s32[3]{0} constant({1, -2147483648, 3})",
-           "s64[2]{0} constant({-9223372036854775808, 3})", "u1[3]{0} constant({1, 0, 1})", "u2[3]{0} constant({1, 3, 0})",
-           "u4[3]{0} constant({1, 15, 0})", "u8[3]{0} constant({1, 255, 0})", "u16[3]{0} constant({1, 65535, 0})",
-           "u32[3]{0} constant({1, 4294967295, 0})", "u64[2]{0} constant({18446744073709551615, 0})", "f16[3]{0} constant({1.5, -inf, 0})",
-           "bf16[3]{0} constant({1.5, -inf, 0})", "f32[3]{0} constant({1.5, nan(0x1), -0})", "f64[3]{0} constant({1.5, -nan, 5e-324})",
-           "c64[2]{0} constant({(1, -2), (nan, inf)})", "c128[2]{0} constant({(1, -2), (0.1, -0)})", "f4e2m1fn[3]{0} constant({1, 0.5, -6})",
-           "f8e5m2[3]{0} constant({1, 0.5, -inf})", "f8e4m3[3]{0} constant({1, 0.5, -6})", "f8e4m3fn[3]{0} constant({1, 0.5, nan})",
-           "f8e4m3b11fnuz[2]{0} constant({1, 0.5})", "f8e5m2fnuz[2]{0} constant({1, 0.5})", "f8e4m3fnuz[2]{0} constant({1, 0.5})",
-           "f8e3m4[2]{0} constant({1, 0.5})", "f8e8m0fnu[2]{0} constant({1, 0.5})", "s32[] constant(7)", "f32[0,3]{1,0} constant({})",
-           "s32[2,3]{0,1} constant({ { 1, 2, 3 }, { 4, 5, 6 } })", "u4[2,3]{0,1} constant({ { 1, 2, 3 }, { 4, 5, 6 } })",
+           "pred[3]{0} constant({1, 0, 1})",
+           "s1[3]{0} constant({0, -1, 0})",
+           "s2[3]{0} constant({1, -2, 0})",
+           "s4[3]{0} constant({1, -8, 7})",
+           "s8[3]{0} constant({1, -128, 3})",
+           "s16[3]{0} constant({1, -2, 300})",
+           "s32[3]{0} constant({1, -2147483648, 3})",
+           "s64[2]{0} constant({-9223372036854775808, 3})",
+           "u1[3]{0} constant({1, 0, 1})",
+           "u2[3]{0} constant({1, 3, 0})",
+           "u4[3]{0} constant({1, 15, 0})",
+           "u8[3]{0} constant({1, 255, 0})",
+           "u16[3]{0} constant({1, 65535, 0})",
+           "u32[3]{0} constant({1, 4294967295, 0})",
+           "u64[2]{0} constant({18446744073709551615, 0})",
+           "f16[3]{0} constant({1.5, -inf, 0})",
+           "bf16[3]{0} constant({1.5, -inf, 0})",
+           "f32[3]{0} constant({1.5, nan(0x1), -0})",
+           "f64[3]{0} constant({1.5, -nan, 5e-324})",
+           "c64[2]{0} constant({(1, -2), (nan, inf)})",
+           "c128[2]{0} constant({(1, -2), (0.1, -0)})",
+           "f4e2m1fn[3]{0} constant({1, 0.5, -6})",
+           "f8e5m2[3]{0} constant({1, 0.5, -inf})",
+           "f8e4m3[3]{0} constant({1, 0.5, -6})",
+           "f8e4m3fn[3]{0} constant({1, 0.5, nan})",
+           "f8e4m3b11fnuz[2]{0} constant({1, 0.5})",
+           "f8e5m2fnuz[2]{0} constant({1, 0.5})",
+           "f8e4m3fnuz[2]{0} constant({1, 0.5})",
+           "f8e3m4[2]{0} constant({1, 0.5})",
+           "f8e8m0fnu[2]{0} constant({1, 0.5})",
+           "s32[] constant(7)",
+           "f32[0,3]{1,0} constant({})",
+           "s32[2,3]{0,1} constant({ { 1, 2, 3 }, { 4, 5, 6 } })",
+           "u4[2,3]{0,1} constant({ { 1, 2, 3 }, { 4, 5, 6 } })",
            "(s32[], (f32[2]{0}, pred[])) constant((1, ({2, 3}, 1)))",
        }) {
     ExpectTextRoundTrip(absl::StrCat("HloModule m\n\nENTRY main {\n  ROOT c = ", constant, "\n}\n"));
@@ -212,7 +264,8 @@ TEST(HloProtoTest, Literals) {
 }
 
 TEST(HloProtoTest, HeaderAndSchedule) {
-  ExpectTextRoundTrip(R"(HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {0}, must-alias) }, buffer_donor={ (1, {1}) }, entry_computation_layout={(f32[4]{0}, (s32[], s32[]))->(f32[4]{0}, s32[])}, replica_count=2, num_partitions=3, frontend_attributes={a="1",m={mesh = #sdy.mesh<["i"=4]>}}
+  ExpectTextRoundTrip(
+      R"(HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {0}, must-alias) }, buffer_donor={ (1, {1}) }, entry_computation_layout={(f32[4]{0}, (s32[], s32[]))->(f32[4]{0}, s32[])}, replica_count=2, num_partitions=3, frontend_attributes={a="1",m={mesh = #sdy.mesh<["i"=4]>}}
 
 FileNames
 1 "a.py"
@@ -266,7 +319,8 @@ TEST(HloProtoTest, AnHloProtoHoldsTheModule) {
 }
 
 TEST(HloProtoTest, TextDoesNotLookLikeAProto) {
-  for (const char* text : {"", "\n", "\n\n\n", "HloModule m", "\nHloModule m\n", "\n\n// a comment\n\nHloModule m", "\n\x05ot"}) {
+  for (const char* text :
+       {"", "\n", "\n\n\n", "HloModule m", "\nHloModule m\n", "\n\n// a comment\n\nHloModule m", "\n\x05ot"}) {
     EXPECT_FALSE(LooksLikeHloProto(text)) << text;
   }
 }
@@ -294,8 +348,10 @@ TEST(HloProtoTest, WhatTheMessageCannotSayIsRefusedByName) {
   EXPECT_EQ(attribute.code(), absl::StatusCode::kUnimplemented);
   EXPECT_TRUE(absl::StrContains(attribute.message(), "strange")) << attribute;
   EXPECT_EQ(refusal(Instruction("f32[4,4]{1,0:pad(4,5)} negate(x)")).code(), absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(refusal("HloModule m, strange=5 ENTRY e { ROOT x = f32[] parameter(0) }").code(), absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(refusal("HloModule m, replica_count=2000000 ENTRY e { ROOT x = f32[] parameter(0) }").code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(refusal("HloModule m, strange=5 ENTRY e { ROOT x = f32[] parameter(0) }").code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(refusal("HloModule m, replica_count=2000000 ENTRY e { ROOT x = f32[] parameter(0) }").code(),
+            absl::StatusCode::kResourceExhausted);
 }
 
 // ---- protos that are wrong ----
@@ -336,13 +392,15 @@ TEST(HloProtoTest, WrongProtos) {
   ExpectRefused("", "holds no computation");
   ExpectRefused(ModuleOf({parameter}, 2), "expected a root instruction of number 2");
   ExpectRefused(ModuleOf({parameter}, 1, 7), "expected an entry computation of number 7");
-  ExpectRefused(ModuleOf({parameter, Piece("y", "nothing", 2)}, 1), "expected an opcode; got nothing; in instruction y; in computation main");
+  ExpectRefused(ModuleOf({parameter, Piece("y", "nothing", 2)}, 1),
+                "expected an opcode; got nothing; in instruction y; in computation main");
   ExpectRefused(ModuleOf({parameter, Piece("y", "parameter", 2)}, 1), "parameter 0 is defined twice");
   ExpectRefused(ModuleOf({parameter, Piece("y", "negate", 1)}, 1), "another instruction 1");
   ExpectRefused(ModuleOf({parameter, Piece("y", "constant", 2)}, 1), "the elements of a constant");
   ExpectRefused(ModuleOf({parameter, Piece("y", "while", 2)}, 1), "expected 2 called computations of while; got 0");
   ExpectRefused(ModuleOf({parameter, Piece("y", "compare", 2)}, 1), "expected the attribute direction");
-  ExpectRefused(ModuleOf({parameter, Piece("y", "iota", 2)}, 1), "expected one number in field 14; got 0; in the attribute iota_dimension");
+  ExpectRefused(ModuleOf({parameter, Piece("y", "iota", 2)}, 1),
+                "expected one number in field 14; got 0; in the attribute iota_dimension");
   Piece negate("n", "negate", 2);
   negate.instruction.Ints(36, {3});
   ExpectRefused(ModuleOf({parameter, negate}, 1), "operand 3 is not defined before");
@@ -362,11 +420,18 @@ TEST(HloProtoTest, WrongProtos) {
   controlled.instruction.Ints(36, {1});
   controlled.instruction.Ints(37, {8});
   ExpectRefused(ModuleOf({parameter, controlled}, 2), "there is no control predecessor 8 of n");
-  EXPECT_EQ(HloModuleFromProto(ModuleOf({parameter, Piece("y", "after-all", 2)}, 1), {.limits = {.max_instructions = 1}}).status().code(),
-            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(
+      HloModuleFromProto(ModuleOf({parameter, Piece("y", "after-all", 2)}, 1), {.limits = {.max_instructions = 1}})
+          .status()
+          .code(),
+      absl::StatusCode::kResourceExhausted);
   Piece payload("p", "negate", 2);
   payload.instruction.Ints(36, {1});
-  payload.instruction.Message(99, [] { WireWriter id; id.Int(2, 3); return id; }());
+  payload.instruction.Message(99, [] {
+    WireWriter id;
+    id.Int(2, 3);
+    return id;
+  }());
   ExpectRefused(ModuleOf({parameter, payload}, 2), "no payload 3");
 }
 
@@ -388,13 +453,18 @@ TEST(HloProtoTest, ALiteralsElementsAreCounted) {
   Piece constant("c", "constant", 1);
   constant.instruction.Message(3, dimensions);
   constant.instruction.Message(8, literal);
-  ExpectRefused(ModuleOf({constant}, 1), "expected 4398046511104 bytes of elements in a literal of s32[1099511627776]; got 8");
+  ExpectRefused(ModuleOf({constant}, 1),
+                "expected 4398046511104 bytes of elements in a literal of s32[1099511627776]; got 8");
 }
 
 TEST(HloProtoTest, ALiteralHasTheShapeOfItsConstant) {
   WireWriter shape, literal;
   shape.Int(2, F32);
-  literal.Message(1, [] { WireWriter other; other.Int(2, S32); return other; }());
+  literal.Message(1, [] {
+    WireWriter other;
+    other.Int(2, S32);
+    return other;
+  }());
   literal.Ints(4, {7});
   Piece constant("c", "constant", 1);
   constant.instruction.Message(8, literal);
@@ -409,16 +479,23 @@ TEST(HloProtoTest, WrongShapes) {
     parameter.instruction.Message(3, shape);
     ExpectRefused(ModuleOf({parameter}, 1), message);
   };
-  refused([](WireWriter& s) { s.Int(2, F32); s.Ints(3, {2, 3}); s.Ints(6, {1}); }, "expected 2 dynamic flags, one a dimension; got 1");
-  refused([](WireWriter& s) {
-            s.Int(2, F32);
-            s.Ints(3, {2});
-            WireWriter layout;
-            layout.Ints(1, {0});
-            layout.Ints(9, {1});
-            s.Message(5, layout);
-          },
-          "expected a dense layout; got dimension level type 1");
+  refused(
+      [](WireWriter& s) {
+        s.Int(2, F32);
+        s.Ints(3, {2, 3});
+        s.Ints(6, {1});
+      },
+      "expected 2 dynamic flags, one a dimension; got 1");
+  refused(
+      [](WireWriter& s) {
+        s.Int(2, F32);
+        s.Ints(3, {2});
+        WireWriter layout;
+        layout.Ints(1, {0});
+        layout.Ints(9, {1});
+        s.Message(5, layout);
+      },
+      "expected a dense layout; got dimension level type 1");
 }
 
 // A schedule holds each instruction of its computation once.
@@ -443,12 +520,15 @@ TEST(HloProtoTest, WrongSchedules) {
 
 // A message says that its module was partitioned by telling how the result, or the parameters, are cut.
 TEST(HloProtoTest, PartitionedModulesAreKnown) {
-  const auto module = MustParse("HloModule m, num_partitions=2, is_spmd_partitioned=true\nENTRY e { ROOT x = f32[2] parameter(0) }");
+  const auto module =
+      MustParse("HloModule m, num_partitions=2, is_spmd_partitioned=true\nENTRY e { ROOT x = f32[2] parameter(0) }");
   ExpectRoundTrip(module.get());
   const absl::string_view mark = "is_spmd_partitioned=true";
-  const std::string bytes = *HloModuleToProto(*MustParse("HloModule m, num_partitions=2\nENTRY e { ROOT x = f32[2] parameter(0) }"));
+  const std::string bytes =
+      *HloModuleToProto(*MustParse("HloModule m, num_partitions=2\nENTRY e { ROOT x = f32[2] parameter(0) }"));
   EXPECT_FALSE(absl::StrContains(PrintHloModule(**HloModuleFromProto(bytes)), mark));
-  for (const char* field : {"\x62\x02\x08\x01", "\x72\x02\x08\x01"}) {  // spmd_output_sharding, spmd_parameters_shardings: {maximal}
+  for (const char* field :
+       {"\x62\x02\x08\x01", "\x72\x02\x08\x01"}) {  // spmd_output_sharding, spmd_parameters_shardings: {maximal}
     EXPECT_TRUE(absl::StrContains(PrintHloModule(**HloModuleFromProto(absl::StrCat(bytes, field))), mark));
   }
 }
@@ -477,7 +557,8 @@ TEST(HloProtoTest, DamagedProtosGiveAnAnswer) {
     const std::string bytes = *HloModuleToProto(*MustParse(first));
     for (int i = 0; i < 300; ++i) {
       std::string damaged = bytes;
-      for (uint64_t flips = random.Below(4) + 1; flips > 0; --flips) damaged[random.Below(damaged.size())] = static_cast<char>(random.Below(256));
+      for (uint64_t flips = random.Below(4) + 1; flips > 0; --flips)
+        damaged[random.Below(damaged.size())] = static_cast<char>(random.Below(256));
       if (random.Below(4) == 0) damaged.resize(random.Below(damaged.size()));
       const auto module = HloModuleFromProto(damaged);
       if (!module.ok()) continue;

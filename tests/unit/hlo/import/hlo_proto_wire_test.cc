@@ -58,7 +58,8 @@ TEST(WireTest, KnownBytes) {
 
 TEST(WireTest, ListsPackedAndNot) {
   EXPECT_EQ(*MustParse("\x08\x01\x0a\x02\x02\x03\x08\x04").Ints(1), (std::vector<int64_t>{1, 2, 3, 4}));
-  EXPECT_EQ(MustParse("\x0d\x01\x02\x03\x04\x0a\x04\x05\x06\x07\x08"s).PackedFixed(1, WireType::kFixed32), "\x01\x02\x03\x04\x05\x06\x07\x08");
+  EXPECT_EQ(MustParse("\x0d\x01\x02\x03\x04\x0a\x04\x05\x06\x07\x08"s).PackedFixed(1, WireType::kFixed32),
+            "\x01\x02\x03\x04\x05\x06\x07\x08");
 }
 
 TEST(WireTest, LastCountsAndMessagesMerge) {

@@ -51,7 +51,8 @@ void RunOn(const std::string& platform, const std::string& path, const std::vect
   ASSERT_EQ(result->shape().IsTuple() ? result->tuple_size() : 1, static_cast<int64_t>(expected.size()));
   for (size_t i = 0; i < expected.size(); ++i) {
     const Literal& actual = result->shape().IsTuple() ? result->element(static_cast<int64_t>(i)) : *result;
-    EXPECT_EQ(CompareLiterals(*expected[i], actual, {.absolute = 1e-5, .relative = 1e-5}), absl::OkStatus()) << "out" << i;
+    EXPECT_EQ(CompareLiterals(*expected[i], actual, {.absolute = 1e-5, .relative = 1e-5}), absl::OkStatus())
+        << "out" << i;
   }
 }
 
@@ -61,7 +62,8 @@ TEST(XlaModulesTest, GiveXlasResults) {
     const std::string path = entry.path().string();
     if (!absl::EndsWith(path, ".pb") && !absl::EndsWith(path, ".hlo")) continue;
     ++modules;
-    const absl::string_view stem = absl::StripSuffix(absl::StripSuffix(absl::StripSuffix(path, ".hlo"), ".pb"), ".optimized");
+    const absl::string_view stem =
+        absl::StripSuffix(absl::StripSuffix(absl::StripSuffix(path, ".hlo"), ".pb"), ".optimized");
     const auto arrays = ReadNpz(absl::StrCat(stem, ".npz"));
     ASSERT_TRUE(arrays.ok()) << arrays.status();
     for (const char* platform : {"interpreter", "cpu"}) RunOn(platform, path, *arrays);

@@ -37,7 +37,8 @@ TEST(TileAssignmentTest, OfHlo) {
     EXPECT_EQ((*tiles)[0].counts, c.counts) << c.text;
     EXPECT_EQ(TilesText((*tiles)[0]), c.tile_of) << c.text;
   }
-  for (const char* whole : {"{replicated}", "{maximal device=0}", "{manual}", "{devices=[1,1,4]<=[4] last_tile_dim_replicate}"}) {
+  for (const char* whole :
+       {"{replicated}", "{maximal device=0}", "{manual}", "{devices=[1,1,4]<=[4] last_tile_dim_replicate}"}) {
     const auto tiles = TileAssignmentsFromHlo(whole, 1);
     ASSERT_TRUE(tiles.ok()) << whole << ": " << tiles.status();
     EXPECT_TRUE((*tiles)[0].IsWhole()) << whole;
@@ -56,9 +57,12 @@ TEST(TileAssignmentTest, Unreduced) {
       {"{devices=[2,2]0,2,1,3 last_tile_dims={unreduced} metadata={op_type=\"sdy::reduction_op\" op_name=\"MAX\"}}",
        "#sdy.sharding<@m, [{\"b\"}], unreduced=max{\"a\"}>",
        "{devices=[2,2]0,2,1,3 last_tile_dims={unreduced} metadata={op_type=\"sdy::reduction_op\" op_name=\"MAX\"}}"},
-      {"{devices=[1,2,2]0,2,1,3 last_tile_dims={replicated, unreduced}}", "#sdy.sharding<@m, [{}], replicated={\"b\"}, unreduced={\"a\"}>",
-       "{devices=[1,2,2]0,1,2,3 last_tile_dims={unreduced, replicated} metadata={op_type=\"sdy::reduction_op\" op_name=\"SUM\"}}"},
-      {"{unreduced metadata={op_type=\"sdy::reduction_op\" op_name=\"MIN\"}}", "#sdy.sharding<@m, [{}], unreduced=min{\"b\", \"a\"}>",
+      {"{devices=[1,2,2]0,2,1,3 last_tile_dims={replicated, unreduced}}",
+       "#sdy.sharding<@m, [{}], replicated={\"b\"}, unreduced={\"a\"}>",
+       "{devices=[1,2,2]0,1,2,3 last_tile_dims={unreduced, replicated} metadata={op_type=\"sdy::reduction_op\" "
+       "op_name=\"SUM\"}}"},
+      {"{unreduced metadata={op_type=\"sdy::reduction_op\" op_name=\"MIN\"}}",
+       "#sdy.sharding<@m, [{}], unreduced=min{\"b\", \"a\"}>",
        "{unreduced metadata={op_type=\"sdy::reduction_op\" op_name=\"MIN\"}}"},
       {"{devices=[2,2]<=[4] last_tile_dims={replicated} metadata={op_name=\"x\"}}", "#sdy.sharding<@m, [{\"a\"}]>",
        "{devices=[2,2]0,1,2,3 last_tile_dim_replicate}"},
@@ -71,7 +75,8 @@ TEST(TileAssignmentTest, Unreduced) {
     ASSERT_TRUE(of_sdy.ok()) << c.sdy << ": " << of_sdy.status();
     EXPECT_EQ(TileAssignmentToHlo((*of_sdy)[0]), c.text);
   }
-  EXPECT_FALSE(TileAssignmentsFromHlo("{unreduced metadata={op_type=\"sdy::reduction_op\" op_name=\"PRODUCT\"}}", 1).ok());
+  EXPECT_FALSE(
+      TileAssignmentsFromHlo("{unreduced metadata={op_type=\"sdy::reduction_op\" op_name=\"PRODUCT\"}}", 1).ok());
   EXPECT_FALSE(TileAssignmentsFromSdy("#sdy.sharding<@m, [{}], unreduced=product{\"a\"}>", *meshes, std::nullopt).ok());
   EXPECT_FALSE(TileAssignmentsFromHlo("{unreduced metadata={", 1).ok());
 }
@@ -116,8 +121,9 @@ TEST(TileAssignmentTest, WhatIsNoShardingOfHlo) {
 }
 
 TEST(TileAssignmentTest, OfShardy) {
-  const auto meshes = MeshesFromText("{mesh = #sdy.mesh<[\"a\"=2, \"b\"=4]>, turned = #sdy.mesh<[\"a\"=2, \"b\"=2], device_ids=[3, 2, 1, 0]>, "
-                                     "odd = #sdy.mesh<[\" <axis 0x7f>\"=2, \"\\22quoted\\\\\"=2]>}");
+  const auto meshes = MeshesFromText(
+      "{mesh = #sdy.mesh<[\"a\"=2, \"b\"=4]>, turned = #sdy.mesh<[\"a\"=2, \"b\"=2], device_ids=[3, 2, 1, 0]>, "
+      "odd = #sdy.mesh<[\" <axis 0x7f>\"=2, \"\\22quoted\\\\\"=2]>}");
   ASSERT_TRUE(meshes.ok()) << meshes.status();
   const Good cases[] = {
       {"#sdy.sharding<@mesh, [{\"a\"}, {}]>", {2, 1}, "00 00 00 00 10 10 10 10"},
@@ -183,7 +189,8 @@ TEST(TileAssignmentTest, WhatIsNoMesh) {
   }
   EXPECT_EQ(*ManualAxesFromText("#sdy<manual_axes{\"a\", \"b\"}>"), (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(absl::StrContains(ManualAxesFromText("{\"a\"}").status().message(), "expected #sdy<manual_axes{"));
-  EXPECT_TRUE(absl::StrContains(ManualAxesFromText("#sdy<manual_axes{\"a\"}").status().message(), "expected > at the end"));
+  EXPECT_TRUE(
+      absl::StrContains(ManualAxesFromText("#sdy<manual_axes{\"a\"}").status().message(), "expected > at the end"));
 }
 
 }  // namespace

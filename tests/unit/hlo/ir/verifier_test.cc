@@ -16,8 +16,8 @@ std::unique_ptr<HloModule> Parse(absl::string_view text) {
 }
 
 // An error of the given stage that contains `message`.
-void ExpectError(const HloModule& module, absl::string_view message,
-                 HloStage stage = HloStage::kInput, const HloLimits& limits = {}) {
+void ExpectError(const HloModule& module, absl::string_view message, HloStage stage = HloStage::kInput,
+                 const HloLimits& limits = {}) {
   const absl::Status status = VerifyHloModule(module, stage, limits);
   EXPECT_FALSE(status.ok());
   EXPECT_TRUE(absl::StrContains(status.message(), message)) << status;
@@ -35,8 +35,7 @@ TEST(VerifierTest, NamesTheInstructionAndItsLine) {
   const HloInstruction* culprit = nullptr;
   auto module = Parse("HloModule m\nENTRY e {\n x = f32[2] parameter(0)\n y = f32[3] negate(x)\n}");
   const absl::Status status = VerifyHloModule(*module, HloStage::kInput, {}, &culprit);
-  EXPECT_TRUE(absl::EndsWith(status.message(), "; in %y = f32[3] negate(f32[2] %x), line 4"))
-      << status;
+  EXPECT_TRUE(absl::EndsWith(status.message(), "; in %y = f32[3] negate(f32[2] %x), line 4")) << status;
   EXPECT_EQ(culprit, module->entry_computation()->root_instruction());
 }
 
@@ -60,8 +59,7 @@ TEST(VerifierTest, OperandsOfOtherComputations) {
       "HloModule m f { a = f32[2] parameter(0) } ENTRY e { x = f32[2] parameter(0) ROOT r = f32[2] "
       "call(x), to_apply=f }");
   HloComputation* entry = module->entry_computation();
-  entry->ReplaceOperand(entry->root_instruction(), 0,
-                        module->GetComputation("f")->root_instruction());
+  entry->ReplaceOperand(entry->root_instruction(), 0, module->GetComputation("f")->root_instruction());
   ExpectError(*module, "is not in computation e");
 }
 
@@ -87,8 +85,7 @@ TEST(VerifierTest, SharedFusedComputation) {
 }
 
 TEST(VerifierTest, Limits) {
-  ExpectError(*Parse(kChain), "3 instructions; the limit is 2", HloStage::kInput,
-              {.max_instructions = 2});
+  ExpectError(*Parse(kChain), "3 instructions; the limit is 2", HloStage::kInput, {.max_instructions = 2});
   ExpectError(*Parse(kChain), "8 bytes; the limit is 4", HloStage::kInput, {.max_array_bytes = 4});
   ExpectError(*Parse("HloModule m ENTRY e { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }"),
               "2 parameters; the limit is 1", HloStage::kInput, {.max_parameters = 1});
@@ -116,24 +113,16 @@ TEST(VerifierTest, Aliases) {
                  "parameter(2) "
                  "ROOT r = (f32[2], f32[3]) tuple(x, y) }");
   };
-  EXPECT_EQ(
-      VerifyHloModule(
-          *with("input_output_alias={ {0}: (2, {1}), {1}: (1, {}) }, buffer_donor={ (0, {}) }"),
-          HloStage::kInput),
-      absl::OkStatus());
+  EXPECT_EQ(VerifyHloModule(*with("input_output_alias={ {0}: (2, {1}), {1}: (1, {}) }, buffer_donor={ (0, {}) }"),
+                            HloStage::kInput),
+            absl::OkStatus());
   ExpectError(*with("input_output_alias={ {0}: (3, {}) }"), "parameter number below 3; got 3");
-  ExpectError(*with("input_output_alias={ {0}: (2, {}) }"),
-              "expected an array of the parameters; got (2, {})");
-  ExpectError(*with("input_output_alias={ {0}: (2, {5}) }"),
-              "expected an array of the parameters; got (2, {5})");
-  ExpectError(*with("input_output_alias={ {2}: (0, {}) }"),
-              "expected an array of the result; got {2}");
-  ExpectError(*with("input_output_alias={ {-1}: (0, {}) }"),
-              "expected an array of the result; got {-1}");
-  ExpectError(*with("input_output_alias={ {}: (0, {}) }"),
-              "expected an array of the result; got {}");
-  ExpectError(*with("input_output_alias={ {0}: (0, {}), {0}: (2, {0}) }"),
-              "output {0} has two parameters");
+  ExpectError(*with("input_output_alias={ {0}: (2, {}) }"), "expected an array of the parameters; got (2, {})");
+  ExpectError(*with("input_output_alias={ {0}: (2, {5}) }"), "expected an array of the parameters; got (2, {5})");
+  ExpectError(*with("input_output_alias={ {2}: (0, {}) }"), "expected an array of the result; got {2}");
+  ExpectError(*with("input_output_alias={ {-1}: (0, {}) }"), "expected an array of the result; got {-1}");
+  ExpectError(*with("input_output_alias={ {}: (0, {}) }"), "expected an array of the result; got {}");
+  ExpectError(*with("input_output_alias={ {0}: (0, {}), {0}: (2, {0}) }"), "output {0} has two parameters");
   ExpectError(*with("input_output_alias={ {0}: (1, {}) }"), "8 bytes of output {0}; got 12 bytes");
   ExpectError(*with("input_output_alias={ {0}: (0, {}), {1}: (0, {}) }"), "parameter (0, {}) has two outputs");
   ExpectError(*with("buffer_donor={ (0, {}), (0, {}) }"), "given up twice");
@@ -145,8 +134,8 @@ TEST(VerifierTest, LayoutsFromLaidOutOn) {
   EXPECT_EQ(VerifyHloModule(*Parse(kChain), HloStage::kLaidOut), absl::OkStatus());
   ExpectError(*Parse("HloModule m ENTRY e { x = f32[2,3]{0,1} parameter(0) }"),
               "expected the default layout at stage laidout", HloStage::kLaidOut);
-  ExpectError(*Parse("HloModule m ENTRY e { x = f32[2,3] parameter(0) }"),
-              "expected the default layout", HloStage::kLaidOut);
+  ExpectError(*Parse("HloModule m ENTRY e { x = f32[2,3] parameter(0) }"), "expected the default layout",
+              HloStage::kLaidOut);
 }
 
 TEST(VerifierTest, SchedulesFromScheduledOn) {
@@ -169,7 +158,9 @@ TEST(VerifierTest, SchedulesFromScheduledOn) {
 
 // What no text says, but those who edit modules may do.
 TEST(VerifierTest, PartsOfOtherModulesAndComputations) {
-  auto module = Parse("HloModule m f { a = f32[2] parameter(0) } ENTRY e { x = f32[2] parameter(0) ROOT r = f32[2] call(x), to_apply=f }");
+  auto module = Parse(
+      "HloModule m f { a = f32[2] parameter(0) } ENTRY e { x = f32[2] parameter(0) ROOT r = f32[2] call(x), to_apply=f "
+      "}");
   auto other = Parse(kChain);
   HloComputation* const entry = module->entry_computation();
   module->set_entry_computation(other->entry_computation());
@@ -184,7 +175,8 @@ TEST(VerifierTest, PartsOfOtherModulesAndComputations) {
 }
 
 TEST(VerifierTest, ParametersHaveTheirPlaces) {
-  auto module = Parse("HloModule m ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1) ROOT z = f32[2] add(x, y) }");
+  auto module =
+      Parse("HloModule m ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1) ROOT z = f32[2] add(x, y) }");
   module->entry_computation()->parameter_instruction(0)->mutable_attrs<ParameterAttrs>().number = 1;
   ExpectError(*module, "expected one parameter of each number from 0 to 1; got a second or misplaced 1");
   module->entry_computation()->parameter_instruction(0)->mutable_attrs<ParameterAttrs>().number = 2;
@@ -196,9 +188,11 @@ TEST(VerifierTest, ShapesAreValid) {
   *module->entry_computation()->root_instruction()->mutable_shape() = Shape(static_cast<PrimitiveType>(1000), {2});
   ExpectError(*module, "shape");
   module = Parse(kChain);
-  module->set_entry_computation_layout(ProgramShape{.parameters = {Shape(F32, {-2})}, .result = ShapeUtil::MakeShape(F32, {2})});
+  module->set_entry_computation_layout(
+      ProgramShape{.parameters = {Shape(F32, {-2})}, .result = ShapeUtil::MakeShape(F32, {2})});
   ExpectError(*module, "expected sizes of at least 0, got -2");
-  module->set_entry_computation_layout(ProgramShape{.parameters = {ShapeUtil::MakeShape(F32, {2})}, .result = Shape(F32, {-2})});
+  module->set_entry_computation_layout(
+      ProgramShape{.parameters = {ShapeUtil::MakeShape(F32, {2})}, .result = Shape(F32, {-2})});
   ExpectError(*module, "expected sizes of at least 0, got -2");
 }
 
@@ -211,7 +205,8 @@ TEST(VerifierTest, RootsBelongToTheirComputations) {
   HloComputation* const second = other->entry_computation();
   EXPECT_TRUE(absl::StrContains(second->set_root_instruction(second->parameter_instruction(0)).message(),
                                 "the new root of e has shape f32[3], expected f32[2]"));
-  EXPECT_EQ(second->set_root_instruction(second->parameter_instruction(0), /*allow_shape_change=*/true), absl::OkStatus());
+  EXPECT_EQ(second->set_root_instruction(second->parameter_instruction(0), /*allow_shape_change=*/true),
+            absl::OkStatus());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The programs of tests/programs/aliasing: each with what it computes, and with the number of array copies that its sharing of memory takes.
+// The programs of tests/programs/aliasing: each with what it computes, and with the number of array copies that its
+// sharing of memory takes.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -107,7 +108,8 @@ int64_t CountArrayCopies(const HloModule& module) {
     for (const HloInstruction* instruction : order) {
       if (instruction->shape().IsScalar()) continue;
       count += instruction->opcode() == HloOpcode::kCopy;
-      const bool updates = instruction->opcode() == HloOpcode::kDynamicUpdateSlice || instruction->opcode() == HloOpcode::kScatter;
+      const bool updates =
+          instruction->opcode() == HloOpcode::kDynamicUpdateSlice || instruction->opcode() == HloOpcode::kScatter;
       count += updates && !assignment->slice(instruction).SameMemory(assignment->slice(instruction->operand(0)));
     }
   }
@@ -118,7 +120,8 @@ void CheckRuns(const Program& program, const HloModule& module) {
   for (const ExpectedRun& run : program.runs) {
     auto actual = RunAssigned(module, Pointers(run.arguments));
     ASSERT_TRUE(actual.ok()) << actual.status();
-    EXPECT_TRUE(run.expected == *actual) << "expected " << run.expected.ToString() << "\ngot " << actual->ToString() << "\n"
+    EXPECT_TRUE(run.expected == *actual) << "expected " << run.expected.ToString() << "\ngot " << actual->ToString()
+                                         << "\n"
                                          << PrintHloModule(module);
   }
 }
@@ -156,8 +159,8 @@ TEST(Aliasing, SharedMemoryHoldsAfterPasses) {
     SCOPED_TRACE(program.text);
     auto module = ParseHloModule(program.text);
     ASSERT_TRUE(module.ok()) << module.status();
-    const absl::Status aliased =
-        TakeToAliased(module->get(), {"inline-calls", "fold-constants", "simplify", "dce", "cse", "dce", "flatten", "fuse", "dce"});
+    const absl::Status aliased = TakeToAliased(
+        module->get(), {"inline-calls", "fold-constants", "simplify", "dce", "cse", "dce", "flatten", "fuse", "dce"});
     ASSERT_TRUE(aliased.ok()) << aliased;
     CheckRuns(program, **module);
   }

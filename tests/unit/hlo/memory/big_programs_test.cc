@@ -33,11 +33,12 @@ TEST(BigPrograms, ALoopWithManyCarries) {
   }
   absl::StrAppend(&type, ")");
   Assign(absl::StrCat("HloModule m\nmore { s = ", type,
-                      " parameter(0)  i = s32[] get-tuple-element(s), index=0  z = s32[] constant(0)  ROOT c = pred[] compare(i, z), direction=GT }\n",
+                      " parameter(0)  i = s32[] get-tuple-element(s), index=0  z = s32[] constant(0)  ROOT c = pred[] "
+                      "compare(i, z), direction=GT }\n",
                       "body {\n  t = ", type, " parameter(0)\n  j = s32[] get-tuple-element(t), index=0\n", gets,
-                      "  one = s32[] constant(1)\n  k = s32[] subtract(j, one)\n  ROOT r = ", type, " tuple(k", rotated, ")\n}\n",
-                      "ENTRY main {\n  n = s32[] parameter(0)\n  x = f32[5] parameter(1)\n  first = ", type, " tuple(n", init, ")\n  ROOT w = ",
-                      type, " while(first), condition=more, body=body\n}\n"));
+                      "  one = s32[] constant(1)\n  k = s32[] subtract(j, one)\n  ROOT r = ", type, " tuple(k", rotated,
+                      ")\n}\n", "ENTRY main {\n  n = s32[] parameter(0)\n  x = f32[5] parameter(1)\n  first = ", type,
+                      " tuple(n", init, ")\n  ROOT w = ", type, " while(first), condition=more, body=body\n}\n"));
 }
 
 // As a training step with a parameter a weight: every other result is the parameter of another one's memory.
@@ -51,17 +52,21 @@ TEST(BigPrograms, ManyDonatedParameters) {
   }
   std::string type = "(f32[64]";
   for (int k = 1; k < kCount; ++k) type += ", f32[64]";
-  Assign(absl::StrCat("HloModule m, input_output_alias={ ", aliases, " }\nENTRY main {\n", body, "  ROOT r = ", type, ") tuple(", results, ")\n}\n"));
+  Assign(absl::StrCat("HloModule m, input_output_alias={ ", aliases, " }\nENTRY main {\n", body, "  ROOT r = ", type,
+                      ") tuple(", results, ")\n}\n"));
 }
 
 TEST(BigPrograms, ManyLoopsInARow) {
   std::string text = "HloModule m\n";
   std::string main = "ENTRY main {\n  w0 = (pred[], f32[4]) parameter(0)\n";
   for (int k = 0; k < 1000; ++k) {
-    absl::StrAppend(&text, "more", k, " { s", k, " = (pred[], f32[4]) parameter(0)  ROOT p", k, " = pred[] get-tuple-element(s", k, "), index=0 }\n");
-    absl::StrAppend(&text, "body", k, " { t", k, " = (pred[], f32[4]) parameter(0)  a", k, " = f32[4] get-tuple-element(t", k, "), index=1  b", k,
-                    " = f32[4] negate(a", k, ")  no", k, " = pred[] constant(false)  ROOT r", k, " = (pred[], f32[4]) tuple(no", k, ", b", k, ") }\n");
-    absl::StrAppend(&main, "  w", k + 1, " = (pred[], f32[4]) while(w", k, "), condition=more", k, ", body=body", k, "\n");
+    absl::StrAppend(&text, "more", k, " { s", k, " = (pred[], f32[4]) parameter(0)  ROOT p", k,
+                    " = pred[] get-tuple-element(s", k, "), index=0 }\n");
+    absl::StrAppend(&text, "body", k, " { t", k, " = (pred[], f32[4]) parameter(0)  a", k,
+                    " = f32[4] get-tuple-element(t", k, "), index=1  b", k, " = f32[4] negate(a", k, ")  no", k,
+                    " = pred[] constant(false)  ROOT r", k, " = (pred[], f32[4]) tuple(no", k, ", b", k, ") }\n");
+    absl::StrAppend(&main, "  w", k + 1, " = (pred[], f32[4]) while(w", k, "), condition=more", k, ", body=body", k,
+                    "\n");
   }
   Assign(text + main + "  ROOT r = f32[4] get-tuple-element(w1000), index=1\n}\n");
 }
@@ -74,16 +79,17 @@ TEST(BigPrograms, AConditionalWithManyBranches) {
     absl::StrAppend(&names, k == 0 ? "" : ", ", "b", k);
     absl::StrAppend(&operands, ", x");
   }
-  Assign(absl::StrCat(text, "ENTRY main { i = s32[] parameter(0)  x = f32[4] parameter(1)  ROOT c = f32[4] conditional(i", operands,
-                      "), branch_computations={", names, "} }\n"));
+  Assign(absl::StrCat(text,
+                      "ENTRY main { i = s32[] parameter(0)  x = f32[4] parameter(1)  ROOT c = f32[4] conditional(i",
+                      operands, "), branch_computations={", names, "} }\n"));
 }
 
 // Thirty levels that call the next one twice: compiled once each.
 TEST(BigPrograms, CallsThatDouble) {
   std::string text = "HloModule m\nf0 { p0 = f32[4] parameter(0)  ROOT r0 = f32[4] negate(p0) }\n";
   for (int k = 1; k <= 30; ++k) {
-    absl::StrAppend(&text, "f", k, " { p", k, " = f32[4] parameter(0)  a", k, " = f32[4] call(p", k, "), to_apply=f", k - 1, "  ROOT r", k,
-                    " = f32[4] call(a", k, "), to_apply=f", k - 1, " }\n");
+    absl::StrAppend(&text, "f", k, " { p", k, " = f32[4] parameter(0)  a", k, " = f32[4] call(p", k, "), to_apply=f",
+                    k - 1, "  ROOT r", k, " = f32[4] call(a", k, "), to_apply=f", k - 1, " }\n");
   }
   Assign(text + "ENTRY main { x = f32[4] parameter(0)  ROOT r = f32[4] call(x), to_apply=f30 }\n");
 }

@@ -8,11 +8,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/status_macros.h"
 #include "hlo/memory/assigned_evaluator.h"
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/passes/standard_passes.h"
-#include "base/status_macros.h"
 
 namespace hilo::testing {
 
@@ -31,10 +31,8 @@ class AnyTarget : public Target {
       case HloOpcode::kReshape:
       case HloOpcode::kReverse:
       case HloOpcode::kSlice:
-      case HloOpcode::kTranspose:
-        return true;
-      default:
-        return IsElementwise(instruction.opcode()) && instruction.opcode() != HloOpcode::kCopy;
+      case HloOpcode::kTranspose: return true;
+      default: return IsElementwise(instruction.opcode()) && instruction.opcode() != HloOpcode::kCopy;
     }
   }
   bool DotGoesToLibrary(const HloInstruction&) const override { return false; }

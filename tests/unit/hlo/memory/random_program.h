@@ -1,5 +1,5 @@
-// Random programs of loops, branches and calls over a few small arrays, as HLO text: what aliasing can get wrong. All numbers are
-// integers, so every way to run one gives the same bits.
+// Random programs of loops, branches and calls over a few small arrays, as HLO text: what aliasing can get wrong. All
+// numbers are integers, so every way to run one gives the same bits.
 #ifndef HILO_TESTS_UNIT_HLO_MEMORY_RANDOM_PROGRAM_H_
 #define HILO_TESTS_UNIT_HLO_MEMORY_RANDOM_PROGRAM_H_
 
@@ -66,16 +66,11 @@ class RandomProgram {
 
   std::string Type(Kind kind) const {
     switch (kind) {
-      case kScalar:
-        return "s32[]";
-      case kPred:
-        return "pred[]";
-      case kArray:
-        return absl::StrCat("s32[", array_, "]");
-      case kMatrix:
-        return absl::StrCat("s32[2,", array_, "]");
-      case kEmpty:
-        return "s32[0]";
+      case kScalar: return "s32[]";
+      case kPred: return "pred[]";
+      case kArray: return absl::StrCat("s32[", array_, "]");
+      case kMatrix: return absl::StrCat("s32[2,", array_, "]");
+      case kEmpty: return "s32[0]";
     }
     return "";
   }
@@ -110,20 +105,18 @@ class RandomProgram {
   // A value from nothing.
   std::string Make(Body& body, Kind kind) {
     switch (kind) {
-      case kScalar:
-        return Emit(body, kind, absl::StrCat("constant(", Below(5), ")"));
+      case kScalar: return Emit(body, kind, absl::StrCat("constant(", Below(5), ")"));
       case kPred:
-        return Emit(body, kind, absl::StrCat("compare(", Pick(body, kScalar), ", ", Pick(body, kScalar), "), direction=LT"));
+        return Emit(body, kind,
+                    absl::StrCat("compare(", Pick(body, kScalar), ", ", Pick(body, kScalar), "), direction=LT"));
       case kArray: {
         if (Below(2) == 0) return Emit(body, kind, absl::StrCat("broadcast(", Pick(body, kScalar), "), dimensions={}"));
         std::vector<int> elements;
         for (int64_t i = 0; i < array_; ++i) elements.push_back(Below(9));
         return Emit(body, kind, absl::StrCat("constant({", absl::StrJoin(elements, ","), "})"));
       }
-      case kMatrix:
-        return Emit(body, kind, absl::StrCat("broadcast(", Pick(body, kArray), "), dimensions={1}"));
-      case kEmpty:
-        return Emit(body, kind, "constant({})");
+      case kMatrix: return Emit(body, kind, absl::StrCat("broadcast(", Pick(body, kArray), "), dimensions={1}"));
+      case kEmpty: return Emit(body, kind, "constant({})");
     }
     return "";
   }
@@ -135,19 +128,18 @@ class RandomProgram {
   void Step(Body& body) {
     const int limit = body.depth < 3 ? 25 : 19;
     switch (Below(limit)) {
-      case 0:
-        Emit(body, kScalar, absl::StrCat("add(", Pick(body, kScalar), ", ", Pick(body, kScalar), ")"));
-        break;
+      case 0: Emit(body, kScalar, absl::StrCat("add(", Pick(body, kScalar), ", ", Pick(body, kScalar), ")")); break;
       case 1:
       case 2:
-        Emit(body, kArray, absl::StrCat(Below(2) ? "subtract(" : "add(", Pick(body, kArray), ", ", Pick(body, kArray), ")"));
+        Emit(body, kArray,
+             absl::StrCat(Below(2) ? "subtract(" : "add(", Pick(body, kArray), ", ", Pick(body, kArray), ")"));
         break;
-      case 3:
-        Emit(body, kArray, absl::StrCat("reverse(", Pick(body, kArray), "), dimensions={0}"));
-        break;
+      case 3: Emit(body, kArray, absl::StrCat("reverse(", Pick(body, kArray), "), dimensions={0}")); break;
       case 4: {
-        const std::string flat = Line(body, absl::StrCat("s32[1,", array_, "]"), absl::StrCat("reshape(", Pick(body, kArray), ")"));
-        const std::string more = Below(2) ? flat : Line(body, absl::StrCat("s32[1,", array_, "]"), absl::StrCat("negate(", flat, ")"));
+        const std::string flat =
+            Line(body, absl::StrCat("s32[1,", array_, "]"), absl::StrCat("reshape(", Pick(body, kArray), ")"));
+        const std::string more =
+            Below(2) ? flat : Line(body, absl::StrCat("s32[1,", array_, "]"), absl::StrCat("negate(", flat, ")"));
         Emit(body, kArray, absl::StrCat("reshape(", more, ")"));
         break;
       }
@@ -155,65 +147,68 @@ class RandomProgram {
       case 6:
       case 7:
       case 8: {
-        const std::string piece =
-            Line(body, "s32[1]", absl::StrCat("dynamic-slice(", Pick(body, kArray), ", ", Pick(body, kScalar), "), dynamic_slice_sizes={1}"));
-        const std::string update = Below(2) ? piece : Line(body, "s32[1]", absl::StrCat("add(", piece, ", ", piece, ")"));
-        Emit(body, kArray, absl::StrCat("dynamic-update-slice(", Pick(body, kArray), ", ", update, ", ", Pick(body, kScalar), ")"));
+        const std::string piece = Line(body, "s32[1]",
+                                       absl::StrCat("dynamic-slice(", Pick(body, kArray), ", ", Pick(body, kScalar),
+                                                    "), dynamic_slice_sizes={1}"));
+        const std::string update =
+            Below(2) ? piece : Line(body, "s32[1]", absl::StrCat("add(", piece, ", ", piece, ")"));
+        Emit(body, kArray,
+             absl::StrCat("dynamic-update-slice(", Pick(body, kArray), ", ", update, ", ", Pick(body, kScalar), ")"));
         break;
       }
       case 9:
       case 10: {
-        const std::string row = Line(body, absl::StrCat("s32[1,", array_, "]"), absl::StrCat("reshape(", Pick(body, kArray), ")"));
+        const std::string row =
+            Line(body, absl::StrCat("s32[1,", array_, "]"), absl::StrCat("reshape(", Pick(body, kArray), ")"));
         const std::string zero = Line(body, "s32[]", "constant(0)");
-        Emit(body, kMatrix, absl::StrCat("dynamic-update-slice(", Pick(body, kMatrix), ", ", row, ", ", Pick(body, kScalar), ", ", zero, ")"));
+        Emit(body, kMatrix,
+             absl::StrCat("dynamic-update-slice(", Pick(body, kMatrix), ", ", row, ", ", Pick(body, kScalar), ", ",
+                          zero, ")"));
         break;
       }
       case 11: {
         const std::string zero = Line(body, "s32[]", "constant(0)");
         const std::string row = Line(body, absl::StrCat("s32[1,", array_, "]"),
-                                     absl::StrCat("dynamic-slice(", Pick(body, kMatrix), ", ", Pick(body, kScalar), ", ", zero, "), dynamic_slice_sizes={1,", array_, "}"));
+                                     absl::StrCat("dynamic-slice(", Pick(body, kMatrix), ", ", Pick(body, kScalar),
+                                                  ", ", zero, "), dynamic_slice_sizes={1,", array_, "}"));
         Emit(body, kArray, absl::StrCat("reshape(", row, ")"));
         break;
       }
-      case 12:
-        Emit(body, kArray, absl::StrCat("copy(", Pick(body, kArray), ")"));
-        break;
-      case 13:
-        Emit(body, kMatrix, absl::StrCat("add(", Pick(body, kMatrix), ", ", Pick(body, kMatrix), ")"));
-        break;
+      case 12: Emit(body, kArray, absl::StrCat("copy(", Pick(body, kArray), ")")); break;
+      case 13: Emit(body, kMatrix, absl::StrCat("add(", Pick(body, kMatrix), ", ", Pick(body, kMatrix), ")")); break;
       case 14: {
         const Value a = Pick(body), b = Pick(body);
-        const std::string tuple = Line(body, TupleType({a.kind, b.kind}), absl::StrCat("tuple(", a.name, ", ", b.name, ")"));
-        const std::string same = Below(2) ? tuple : Line(body, TupleType({a.kind, b.kind}), absl::StrCat("opt-barrier(", tuple, ")"));
+        const std::string tuple =
+            Line(body, TupleType({a.kind, b.kind}), absl::StrCat("tuple(", a.name, ", ", b.name, ")"));
+        const std::string same =
+            Below(2) ? tuple : Line(body, TupleType({a.kind, b.kind}), absl::StrCat("opt-barrier(", tuple, ")"));
         Emit(body, a.kind, absl::StrCat("get-tuple-element(", same, "), index=0"));
         break;
       }
       case 15: {
-        const std::string one = Line(body, "s32[1]", absl::StrCat("dynamic-slice(", Pick(body, kArray), ", ", Pick(body, kScalar), "), dynamic_slice_sizes={1}"));
+        const std::string one = Line(body, "s32[1]",
+                                     absl::StrCat("dynamic-slice(", Pick(body, kArray), ", ", Pick(body, kScalar),
+                                                  "), dynamic_slice_sizes={1}"));
         Emit(body, kScalar, absl::StrCat("reshape(", one, ")"));
         break;
       }
       case 16:
-        Emit(body, kArray, absl::StrCat("select(", Pick(body, kPred), ", ", Pick(body, kArray), ", ", Pick(body, kArray), ")"));
+        Emit(body, kArray,
+             absl::StrCat("select(", Pick(body, kPred), ", ", Pick(body, kArray), ", ", Pick(body, kArray), ")"));
         break;
-      case 17:
-        Make(body, static_cast<Kind>(Below(5)));
-        break;
+      case 17: Make(body, static_cast<Kind>(Below(5))); break;
       case 18:
-        Emit(body, kArray, absl::StrCat("add(", Line(body, Type(kArray), absl::StrCat("reverse(", Pick(body, kArray), "), dimensions={0}")), ", ", Pick(body, kArray), ")"));
+        Emit(body, kArray,
+             absl::StrCat("add(",
+                          Line(body, Type(kArray), absl::StrCat("reverse(", Pick(body, kArray), "), dimensions={0}")),
+                          ", ", Pick(body, kArray), ")"));
         break;
       case 19:
       case 20:
-      case 21:
-        While(body);
-        break;
+      case 21: While(body); break;
       case 22:
-      case 23:
-        Conditional(body);
-        break;
-      default:
-        Call(body);
-        break;
+      case 23: Conditional(body); break;
+      default: Call(body); break;
     }
   }
 
@@ -277,14 +272,19 @@ class RandomProgram {
     if (Below(3) == 0) {
       Unpack(condition, state, kinds, 1);
       Grow(condition, 1 + Below(2));
-      const std::string one = Line(condition, "s32[1]", absl::StrCat("dynamic-slice(", Pick(condition, kArray), ", ", nothing, "), dynamic_slice_sizes={1}"));
+      const std::string one =
+          Line(condition, "s32[1]",
+               absl::StrCat("dynamic-slice(", Pick(condition, kArray), ", ", nothing, "), dynamic_slice_sizes={1}"));
       const std::string scalar = Line(condition, "s32[]", absl::StrCat("reshape(", one, ")"));
       const std::string hundred = Line(condition, "s32[]", "constant(20)");
-      const std::string more = Line(condition, "pred[]", absl::StrCat("compare(", left, ", ", nothing, "), direction=GT"));
-      const std::string small = Line(condition, "pred[]", absl::StrCat("compare(", scalar, ", ", hundred, "), direction=LT"));
+      const std::string more =
+          Line(condition, "pred[]", absl::StrCat("compare(", left, ", ", nothing, "), direction=GT"));
+      const std::string small =
+          Line(condition, "pred[]", absl::StrCat("compare(", scalar, ", ", hundred, "), direction=LT"));
       condition.lines.push_back(absl::StrCat("  ROOT ", NewName("v"), " = pred[] and(", more, ", ", small, ")"));
     } else {
-      condition.lines.push_back(absl::StrCat("  ROOT ", NewName("v"), " = pred[] compare(", left, ", ", nothing, "), direction=GT"));
+      condition.lines.push_back(
+          absl::StrCat("  ROOT ", NewName("v"), " = pred[] compare(", left, ", ", nothing, "), direction=GT"));
     }
     Close(condition);
 
@@ -302,12 +302,14 @@ class RandomProgram {
     Close(body);
 
     const std::string tuple = Tuple(outer, init);
-    const std::string loop = Line(outer, TupleType(kinds), absl::StrCat("while(", tuple, "), condition=", condition.name, ", body=", body.name));
+    const std::string loop = Line(outer, TupleType(kinds),
+                                  absl::StrCat("while(", tuple, "), condition=", condition.name, ", body=", body.name));
     Unpack(outer, loop, kinds);
   }
 
   // A computation of one tuple parameter (of `kinds`) and a tuple result of `results`.
-  std::string Computation(const char* name, int depth, const std::vector<Kind>& kinds, const std::vector<Kind>& results) {
+  std::string Computation(const char* name, int depth, const std::vector<Kind>& kinds,
+                          const std::vector<Kind>& results) {
     Body body = NewBody(NewName(name), depth);
     const std::string parameter = Line(body, TupleType(kinds), "parameter(0)");
     Unpack(body, parameter, kinds);
@@ -332,7 +334,9 @@ class RandomProgram {
     }
     const std::string targets = pred ? absl::StrCat("true_computation=", names[0], ", false_computation=", names[1])
                                      : absl::StrCat("branch_computations={", absl::StrJoin(names, ", "), "}");
-    const std::string result = Line(body, TupleType(results), absl::StrCat("conditional(", selector, ", ", absl::StrJoin(operands, ", "), "), ", targets));
+    const std::string result =
+        Line(body, TupleType(results),
+             absl::StrCat("conditional(", selector, ", ", absl::StrJoin(operands, ", "), "), ", targets));
     Unpack(body, result, results);
   }
 

@@ -1,4 +1,5 @@
-// Random loops, branches and calls: what a program computes in its assigned memory is what it computes at all, with and without passes.
+// Random loops, branches and calls: what a program computes in its assigned memory is what it computes at all, with and
+// without passes.
 #include "tests/unit/hlo/memory/random_program.h"
 
 #include "gtest/gtest.h"
@@ -41,8 +42,8 @@ void Check(uint32_t seed, int64_t array, const std::vector<std::string>& passes)
   ASSERT_TRUE(aliased.ok()) << aliased;
   auto actual = RunAssigned(**module, pointers);
   ASSERT_TRUE(actual.ok()) << actual.status();
-  EXPECT_TRUE(*expected == *actual) << "expected " << expected->ToString() << "\ngot " << actual->ToString() << "\nafter passes "
-                                    << PrintHloModule(**module);
+  EXPECT_TRUE(*expected == *actual) << "expected " << expected->ToString() << "\ngot " << actual->ToString()
+                                    << "\nafter passes " << PrintHloModule(**module);
 }
 
 class RandomPrograms : public ::testing::TestWithParam<std::vector<std::string>> {};

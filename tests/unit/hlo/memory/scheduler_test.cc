@@ -132,16 +132,20 @@ std::string NestedLoops(int levels) {
                     " = pred[] get-tuple-element(s", level, "), index=0 }\n");
     absl::StrAppend(&text, "body", level, " { t", level, " = (pred[], f32[4]) parameter(0)  ");
     if (level == 0) {
-      absl::StrAppend(&text, "a = f32[4] get-tuple-element(t0), index=1  b = f32[4] negate(a)  no = pred[] constant(false)  ROOT r = "
-                             "(pred[], f32[4]) tuple(no, b) }\n");
+      absl::StrAppend(
+          &text,
+          "a = f32[4] get-tuple-element(t0), index=1  b = f32[4] negate(a)  no = pred[] constant(false)  ROOT r = "
+          "(pred[], f32[4]) tuple(no, b) }\n");
     } else {
-      absl::StrAppend(&text, "w", level, " = (pred[], f32[4]) while(t", level, "), condition=more", level - 1, ", body=body", level - 1,
-                      "  c", level, " = f32[4] get-tuple-element(w", level, "), index=1  no", level,
-                      " = pred[] constant(false)  ROOT r", level, " = (pred[], f32[4]) tuple(no", level, ", c", level, ") }\n");
+      absl::StrAppend(&text, "w", level, " = (pred[], f32[4]) while(t", level, "), condition=more", level - 1,
+                      ", body=body", level - 1, "  c", level, " = f32[4] get-tuple-element(w", level, "), index=1  no",
+                      level, " = pred[] constant(false)  ROOT r", level, " = (pred[], f32[4]) tuple(no", level, ", c",
+                      level, ") }\n");
     }
   }
-  return absl::StrCat(text, "ENTRY main { x = (pred[], f32[4]) parameter(0)  ROOT w = (pred[], f32[4]) while(x), condition=more",
-                      levels - 1, ", body=body", levels - 1, " }\n");
+  return absl::StrCat(
+      text, "ENTRY main { x = (pred[], f32[4]) parameter(0)  ROOT w = (pred[], f32[4]) while(x), condition=more",
+      levels - 1, ", body=body", levels - 1, " }\n");
 }
 
 TEST(Scheduler, LimitsNesting) {

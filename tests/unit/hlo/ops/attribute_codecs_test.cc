@@ -17,8 +17,7 @@ std::string RoundTrip(absl::string_view text) {
 template <typename T>
 testing::AssertionResult Refused(absl::string_view text, const std::string& part) {
   const std::string result = RoundTrip<T>(text);
-  if (result.rfind("error: ", 0) == 0 && result.find(part) != std::string::npos)
-    return testing::AssertionSuccess();
+  if (result.rfind("error: ", 0) == 0 && result.find(part) != std::string::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << result;
 }
 
@@ -66,8 +65,7 @@ TEST(AttributeCodecsTest, Enumerations) {
 }
 
 TEST(AttributeCodecsTest, SliceRanges) {
-  EXPECT_EQ(RoundTrip<std::vector<SliceRange>>("{[0:3:2],[ 2 : 6 ],[1:2:1]}"),
-            "{[0:3:2], [2:6], [1:2]}");
+  EXPECT_EQ(RoundTrip<std::vector<SliceRange>>("{[0:3:2],[ 2 : 6 ],[1:2:1]}"), "{[0:3:2], [2:6], [1:2]}");
   EXPECT_EQ(RoundTrip<std::vector<SliceRange>>("{}"), "{}");
   EXPECT_TRUE(Refused<std::vector<SliceRange>>("{0:3}", "[start:limit]"));
   EXPECT_TRUE(Refused<std::vector<SliceRange>>("{[0]}", "expected :"));
@@ -77,15 +75,13 @@ TEST(AttributeCodecsTest, SliceRanges) {
 TEST(AttributeCodecsTest, Padding) {
   EXPECT_EQ(RoundTrip<PaddingConfig>("-2_3_1x-4_0_0"), "-2_3_1x-4_0");
   EXPECT_EQ(RoundTrip<PaddingConfig>(""), "");
-  for (const char* bad :
-       {"1", "1_", "_1", "1_2_", "1_2_3_4", "1_2x", "x1_2", "1_2 3_4", "1_9223372036854775808"}) {
+  for (const char* bad : {"1", "1_", "_1", "1_2_", "1_2_3_4", "1_2x", "x1_2", "1_2 3_4", "1_9223372036854775808"}) {
     EXPECT_TRUE(Refused<PaddingConfig>(bad, "")) << bad;
   }
 }
 
 TEST(AttributeCodecsTest, Windows) {
-  const std::string full =
-      "{size=3x3 stride=2x1 pad=1_1x2_0 lhs_dilate=2x2 rhs_dilate=1x2 rhs_reversal=0x1}";
+  const std::string full = "{size=3x3 stride=2x1 pad=1_1x2_0 lhs_dilate=2x2 rhs_dilate=1x2 rhs_reversal=0x1}";
   EXPECT_EQ(RoundTrip<Window>(full), full);
   EXPECT_EQ(RoundTrip<Window>("{ stride=1x1 /*all ones*/ size=2x7 }"), "{size=2x7}");
   EXPECT_EQ(RoundTrip<Window>("{}"), "{}");
@@ -157,7 +153,8 @@ TEST(AttributeCodecsTest, WhatIsNoListOfOutputOperandAliases) {
 TEST(AttributeCodecsTest, BackendConfigs) {
   const auto form = [](const char* text) { return FieldToText(BackendConfig{text}); };
   for (const char* bare : {"{}", "{a/b}", "{a: [1, (2)], b: \"}\"}", "{\"\\\"\"}", "{/}"}) EXPECT_EQ(form(bare), bare);
-  for (const char* quoted : {"", "a{}", "{", "}", "{]", "{}]", "{}{}", "{a//b}", "{a/*b}", "{(})"}) EXPECT_EQ(form(quoted)[0], '"') << quoted;
+  for (const char* quoted : {"", "a{}", "{", "}", "{]", "{}]", "{}{}", "{a//b}", "{a/*b}", "{(})"})
+    EXPECT_EQ(form(quoted)[0], '"') << quoted;
   EXPECT_EQ(form("{\"a}")[0], '"');
 }
 

@@ -5,12 +5,7 @@ namespace hilo {
 namespace {
 
 const std::vector<InferenceCase> kCall = {
-    {"two_arguments",
-     {"f32[2]{0}", "s32[]"},
-     {},
-     {{{"f32[2]", "s32[]"}, "(f32[2]{0})"}},
-     "(f32[2])",
-     ""},
+    {"two_arguments", {"f32[2]{0}", "s32[]"}, {}, {{{"f32[2]", "s32[]"}, "(f32[2]{0})"}}, "(f32[2])", ""},
     {"no_arguments", {}, {}, {{{}, "f32[]"}}, "f32[]", ""},
     {"too_few",
      {"f32[2]"},
@@ -34,12 +29,7 @@ const std::vector<InferenceCase> kFusion = {
 HILO_INFERENCE_TESTS(FusionTest, HloOpcode::kFusion, kFusion);
 
 const std::vector<InferenceCase> kConditional = {
-    {"pred",
-     {"pred[]", "f32[2]", "s32[]"},
-     {},
-     {{{"f32[2]"}, "u8[]"}, {{"s32[]"}, "u8[]"}},
-     "u8[]",
-     ""},
+    {"pred", {"pred[]", "f32[2]", "s32[]"}, {}, {{{"f32[2]"}, "u8[]"}, {{"s32[]"}, "u8[]"}}, "u8[]", ""},
     {"index", {"s32[]", "f32[2]"}, {}, {{{"f32[2]"}, "()"}}, "()", ""},
     {"case_c1", {"s32[]"}, {}, {}, "error: conditional: needs at least one branch", ""},
     {"operand_count",
@@ -48,12 +38,7 @@ const std::vector<InferenceCase> kConditional = {
      {{{"f32[2]"}, "f32[]"}},
      "error: conditional: expected a selector and one operand",
      ""},
-    {"no_operands",
-     {},
-     {},
-     {{{"f32[2]"}, "f32[]"}},
-     "error: conditional: expected a selector and one operand",
-     ""},
+    {"no_operands", {}, {}, {{{"f32[2]"}, "f32[]"}}, "error: conditional: expected a selector and one operand", ""},
     {"selector_type",
      {"s64[]", "f32[]"},
      {},
@@ -148,52 +133,27 @@ const std::vector<InferenceCase> kGetTupleElement = {
      {},
      "error: get-tuple-element: index = 2 is not in [0, 2)",
      ""},
-    {"negative",
-     {"(f32[10], s32[])"},
-     {{"index", "-1"}},
-     {},
-     "error: get-tuple-element: index = -1",
-     ""},
-    {"no_tuple",
-     {"f32[10]"},
-     {{"index", "0"}},
-     {},
-     "error: get-tuple-element: the operand must be a tuple",
-     ""},
+    {"negative", {"(f32[10], s32[])"}, {{"index", "-1"}}, {}, "error: get-tuple-element: index = -1", ""},
+    {"no_tuple", {"f32[10]"}, {{"index", "0"}}, {}, "error: get-tuple-element: the operand must be a tuple", ""},
 };
 HILO_INFERENCE_TESTS(GetTupleElementTest, HloOpcode::kGetTupleElement, kGetTupleElement);
 
 const std::vector<InferenceCase> kAfterAll = {
     {"none", {}, {}, {}, "token[]", ""},
     {"two", {"token[]", "token[]"}, {}, {}, "token[]", ""},
-    {"array",
-     {"token[]", "f32[]"},
-     {},
-     {},
-     "error: after-all: operands must be tokens, but operand 1 is f32[]",
-     ""},
+    {"array", {"token[]", "f32[]"}, {}, {}, "error: after-all: operands must be tokens, but operand 1 is f32[]", ""},
 };
 HILO_INFERENCE_TESTS(AfterAllTest, HloOpcode::kAfterAll, kAfterAll);
 
 const std::vector<InferenceCase> kAddDependency = {
     {"array", {"f32[2]", "token[]"}, {}, {}, "f32[2]", ""},
-    {"no_token",
-     {"f32[2]", "f32[]"},
-     {},
-     {},
-     "error: add-dependency: operand 1 must be a token",
-     ""},
+    {"no_token", {"f32[2]", "f32[]"}, {}, {}, "error: add-dependency: operand 1 must be a token", ""},
 };
 HILO_INFERENCE_TESTS(AddDependencyTest, HloOpcode::kAddDependency, kAddDependency);
 
 const std::vector<InferenceCase> kParameter = {
     {"stated", {}, {{"number", "3"}}, {}, "f32[2]", "f32[2]{0}"},
-    {"no_shape",
-     {},
-     {{"number", "3"}},
-     {},
-     "error: parameter: a parameter needs a stated shape",
-     ""},
+    {"no_shape", {}, {{"number", "3"}}, {}, "error: parameter: a parameter needs a stated shape", ""},
     {"negative", {}, {{"number", "-3"}}, {}, "error: parameter: number = -3 is negative", "f32[2]"},
 };
 HILO_INFERENCE_TESTS(ParameterTest, HloOpcode::kParameter, kParameter);
@@ -221,8 +181,7 @@ TEST(ConstantTest, AnElidedValueIsAnErrorWhenNeeded) {
   EXPECT_FALSE(InferShape(op).ok());
   op.stated = &stated;
   EXPECT_TRUE(InferShape(op).ok());
-  EXPECT_EQ(EvaluateOp(op, stated, {}).status().message(),
-            "constant: the value was left out of the text ({...})");
+  EXPECT_EQ(EvaluateOp(op, stated, {}).status().message(), "constant: the value was left out of the text ({...})");
   EXPECT_EQ(FieldToText(attrs.literal), "{...}");
 }
 

@@ -28,8 +28,7 @@ TEST(ElementwiseTest, EveryTypeOfTheTableIsEvaluated) {
       const std::vector<const Literal*> operands(info.arity, &*operand);
       auto value = EvaluateOp(op, *result, operands);
       ASSERT_TRUE(value.ok()) << value.status();
-      EXPECT_TRUE(ShapeUtil::Compatible(value->shape(), *result))
-          << info.text << " of " << PrimitiveTypeName(type);
+      EXPECT_TRUE(ShapeUtil::Compatible(value->shape(), *result)) << info.text << " of " << PrimitiveTypeName(type);
     }
   }
 }
@@ -44,26 +43,14 @@ const std::vector<InferenceCase> kAdd = {
      {},
      {},
      "error: add: operands must have the same dimensions, got f32[2] and f32[3]"},
-    {"no_degenerate_broadcast",
-     {"f32[1]", "f32[3]"},
-     {},
-     {},
-     "error: add: operands must have the same dimensions"},
-    {"no_scalar_broadcast",
-     {"f32[]", "f32[3]"},
-     {},
-     {},
-     "error: add: operands must have the same dimensions"},
+    {"no_degenerate_broadcast", {"f32[1]", "f32[3]"}, {}, {}, "error: add: operands must have the same dimensions"},
+    {"no_scalar_broadcast", {"f32[]", "f32[3]"}, {}, {}, "error: add: operands must have the same dimensions"},
     {"different_types",
      {"f32[2]", "f64[2]"},
      {},
      {},
      "error: add: operands must have one element type, got f32[2] and f64[2]"},
-    {"tuple",
-     {"(f32[2])", "f32[2]"},
-     {},
-     {},
-     "error: add: operand 0 must be an array, got (f32[2])"},
+    {"tuple", {"(f32[2])", "f32[2]"}, {}, {}, "error: add: operand 0 must be an array, got (f32[2])"},
     {"token", {"f32[2]", "token[]"}, {}, {}, "error: add: operand 1 must be an array"},
     {"one_operand", {"f32[2]"}, {}, {}, "error: add: expects 2 operands, got 1"},
     {"called",

@@ -32,8 +32,7 @@ TEST(HloOpcodeTest, TypeClassesCoverEveryArrayTypeOnce) {
   for (int i = 0; i < kPrimitiveTypeCount; ++i) {
     const PrimitiveType type = static_cast<PrimitiveType>(i);
     int classes = 0;
-    for (TypeClass c : {kBool, kSignedInt, kUnsignedInt, kFloat, kComplex})
-      classes += InTypeClass(type, c);
+    for (TypeClass c : {kBool, kSignedInt, kUnsignedInt, kFloat, kComplex}) classes += InTypeClass(type, c);
     EXPECT_EQ(classes, IsArrayType(type) ? 1 : 0) << PrimitiveTypeName(type);
   }
 }

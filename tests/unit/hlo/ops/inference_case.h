@@ -24,9 +24,7 @@ struct InferenceCase {
 };
 inline void PrintTo(const InferenceCase& c, std::ostream* out) { *out << c.name; }
 
-inline std::string CaseName(const testing::TestParamInfo<InferenceCase>& info) {
-  return info.param.name;
-}
+inline std::string CaseName(const testing::TestParamInfo<InferenceCase>& info) { return info.param.name; }
 
 inline Shape ShapeOf(const std::string& text) {
   auto shape = ParseShape(text);
@@ -70,8 +68,7 @@ inline void ExpectInference(HloOpcode opcode, const InferenceCase& c) {
   }
   ASSERT_FALSE(shape.ok()) << "got " << shape->ToString();
   EXPECT_EQ(shape.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(std::string(shape.status().message()).find(c.expected.substr(prefix.size())),
-            std::string::npos)
+  EXPECT_NE(std::string(shape.status().message()).find(c.expected.substr(prefix.size())), std::string::npos)
       << shape.status();
 }
 

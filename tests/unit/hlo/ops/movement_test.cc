@@ -16,18 +16,10 @@ const std::vector<InferenceCase> kTranspose = {
 HILO_INFERENCE_TESTS(TransposeTest, HloOpcode::kTranspose, kTranspose);
 
 const std::vector<InferenceCase> kSlice = {
-    {"whole_dimension_stays_dynamic",
-     {"f32[<=4,<=4]"},
-     {{"slice", "{[0:4], [0:3]}"}},
-     {},
-     "f32[<=4,3]"},
+    {"whole_dimension_stays_dynamic", {"f32[<=4,<=4]"}, {{"slice", "{[0:4], [0:3]}"}}, {}, "f32[<=4,3]"},
     {"huge_stride", {"f32[4]"}, {{"slice", "{[0:4:9223372036854775807]}"}}, {}, "f32[1]"},
     {"empty", {"f32[4]"}, {{"slice", "{[4:4]}"}}, {}, "f32[0]"},
-    {"slice_c4",
-     {"f32[4]"},
-     {{"slice", "{[0:4:-9223372036854775808]}"}},
-     {},
-     "error: slice: strides[0]"},
+    {"slice_c4", {"f32[4]"}, {{"slice", "{[0:4:-9223372036854775808]}"}}, {}, "error: slice: strides[0]"},
 };
 HILO_INFERENCE_TESTS(SliceTest, HloOpcode::kSlice, kSlice);
 
@@ -70,26 +62,15 @@ const std::vector<InferenceCase> kBitcastConvert = {
     {"wider", {"f16[10,2]"}, {}, {}, "f32[10]", "f32[10]"},
     {"narrower", {"f32[10]"}, {}, {}, "f16[10,2]", "f16[10,2]"},
     {"sub_byte", {"s4[3,16]"}, {}, {}, "u64[3]", "u64[3]"},
-    {"bitcast_convert_c1",
-     {"f16[]"},
-     {},
-     {},
-     "error: bitcast-convert: from 16 to 32 bits",
-     "f32[]"},
-    {"bitcast_convert_c2",
-     {"c64[2]"},
-     {},
-     {},
-     "error: bitcast-convert: cannot convert between complex",
-     "u64[2]"},
+    {"bitcast_convert_c1", {"f16[]"}, {}, {}, "error: bitcast-convert: from 16 to 32 bits", "f32[]"},
+    {"bitcast_convert_c2", {"c64[2]"}, {}, {}, "error: bitcast-convert: cannot convert between complex", "u64[2]"},
 };
 HILO_INFERENCE_TESTS(BitcastConvertTest, HloOpcode::kBitcastConvert, kBitcastConvert);
 
 TEST(MovementTest, AttributesMustBeThere) {
   const Shape operand(F32, {4});
   const Shape* operands[] = {&operand};
-  const absl::Status status =
-      InferShape({.opcode = HloOpcode::kReverse, .operands = operands}).status();
+  const absl::Status status = InferShape({.opcode = HloOpcode::kReverse, .operands = operands}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(status.message(), "reverse: needs its attributes");
 }

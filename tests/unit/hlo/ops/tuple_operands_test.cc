@@ -1,5 +1,5 @@
-// No op reads a tuple where an array, a scalar or a token belongs: in every module of tests/ops, each operand of each instruction is put into a tuple
-// of one element, and inference must refuse the instruction and name that tuple.
+// No op reads a tuple where an array, a scalar or a token belongs: in every module of tests/ops, each operand of each
+// instruction is put into a tuple of one element, and inference must refuse the instruction and name that tuple.
 #include <filesystem>
 
 #include "absl/strings/match.h"
@@ -24,10 +24,8 @@ bool TakesTuples(HloOpcode opcode) {
     case HloOpcode::kOptimizationBarrier:
     case HloOpcode::kOutfeed:
     case HloOpcode::kSend:
-    case HloOpcode::kTuple:
-      return true;
-    default:
-      return false;
+    case HloOpcode::kTuple: return true;
+    default: return false;
   }
 }
 
@@ -47,7 +45,8 @@ std::vector<std::unique_ptr<HloModule>> ModulesOf(const std::filesystem::path& p
 // What inference says of `instruction` if its operands have these shapes.
 absl::StatusOr<Shape> Infer(const HloInstruction& instruction, absl::Span<const Shape* const> operands) {
   std::vector<ProgramShape> programs;
-  for (const HloComputation* computation : instruction.called_computations()) programs.push_back(computation->ComputeProgramShape());
+  for (const HloComputation* computation : instruction.called_computations())
+    programs.push_back(computation->ComputeProgramShape());
   std::vector<const ProgramShape*> called;
   for (const ProgramShape& program : programs) called.push_back(&program);
   return InferShape({.opcode = instruction.opcode(),
@@ -71,8 +70,10 @@ TEST(TupleOperandsTest, AreRefusedAndNamed) {
             const Shape tuple(std::vector<Shape>{*before});
             operand = &tuple;
             const auto shape = Infer(*instruction, operands);
-            EXPECT_TRUE(absl::IsInvalidArgument(shape.status()) && absl::StrContains(shape.status().message(), tuple.ToString()))
-                << file.path() << ", " << module->name() << ": " << instruction->ToString() << " with " << tuple.ToString() << ": " << shape.status();
+            EXPECT_TRUE(absl::IsInvalidArgument(shape.status()) &&
+                        absl::StrContains(shape.status().message(), tuple.ToString()))
+                << file.path() << ", " << module->name() << ": " << instruction->ToString() << " with "
+                << tuple.ToString() << ": " << shape.status();
             operand = before;
             ++cases;
           }

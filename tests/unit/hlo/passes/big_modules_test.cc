@@ -8,14 +8,15 @@ using testing::Parse;
 using testing::RunPasses;
 
 const std::vector<std::string>& AllPasses() {
-  static const auto* const passes = new std::vector<std::string>{"inline-calls", "fold-constants", "simplify", "cse",  "dce",
-                                                                 "normalize-layout", "flatten", "fuse", "dce"};
+  static const auto* const passes = new std::vector<std::string>{
+      "inline-calls", "fold-constants", "simplify", "cse", "dce", "normalize-layout", "flatten", "fuse", "dce"};
   return *passes;
 }
 
 TEST(BigModules, ALongChain) {
   std::string text = "HloModule m\nENTRY main {\n  x0 = f32[100] parameter(0)\n  y = f32[100] parameter(1)\n";
-  for (int k = 0; k < 100'000; ++k) absl::StrAppend(&text, "  x", k + 1, " = f32[100] ", k % 2 ? "add(x" : "multiply(x", k, ", y)\n");
+  for (int k = 0; k < 100'000; ++k)
+    absl::StrAppend(&text, "  x", k + 1, " = f32[100] ", k % 2 ? "add(x" : "multiply(x", k, ", y)\n");
   auto module = Parse(text + "  ROOT r = f32[100] negate(x100000)\n}\n");
   ASSERT_NE(module, nullptr);
   RunPasses(module.get(), AllPasses());
@@ -42,7 +43,8 @@ TEST(BigModules, ADeepDiamond) {
 TEST(BigModules, ADeepDiamondOfReversals) {
   std::string text = "HloModule m\nENTRY main {\n  x0 = f32[100] parameter(0)\n";
   for (int k = 0; k < 60; ++k) {
-    absl::StrAppend(&text, "  v", k, " = f32[100] reverse(x", k, "), dimensions={0}\n  x", k + 1, " = f32[100] add(x", k, ", v", k, ")\n");
+    absl::StrAppend(&text, "  v", k, " = f32[100] reverse(x", k, "), dimensions={0}\n  x", k + 1, " = f32[100] add(x",
+                    k, ", v", k, ")\n");
   }
   auto module = Parse(text + "  ROOT r = f32[100] negate(x60)\n}\n");
   RunPasses(module.get(), AllPasses());
@@ -66,7 +68,9 @@ TEST(BigModules, ManySlicesOfOneArray) {
 }
 
 TEST(BigModules, OneValueWithManyUsers) {
-  std::string text = "HloModule m\nENTRY main {\n  x = f32[100] parameter(0)\n  e = f32[100] exponential(x)\n  t0 = f32[100] negate(x)\n";
+  std::string text =
+      "HloModule m\nENTRY main {\n  x = f32[100] parameter(0)\n  e = f32[100] exponential(x)\n  t0 = f32[100] "
+      "negate(x)\n";
   for (int k = 0; k < 20'000; ++k) absl::StrAppend(&text, "  t", k + 1, " = f32[100] add(t", k, ", e)\n");
   auto module = Parse(text + "  ROOT r = f32[100] negate(t20000)\n}\n");
   ASSERT_NE(module, nullptr);
@@ -82,13 +86,16 @@ TEST(BigModules, DeeplyNestedLoops) {
       const std::string inner = level == 0 ? absl::StrCat("t0") : absl::StrCat("w", level);
       absl::StrAppend(&text, "body", level, " { t", level, " = (pred[], f32[4]) parameter(0)  ");
       if (level > 0) {
-        absl::StrAppend(&text, "w", level, " = (pred[], f32[4]) while(t", level, "), condition=more", level - 1, ", body=body", level - 1, "  ");
+        absl::StrAppend(&text, "w", level, " = (pred[], f32[4]) while(t", level, "), condition=more", level - 1,
+                        ", body=body", level - 1, "  ");
       }
-      absl::StrAppend(&text, "a", level, " = f32[4] get-tuple-element(", inner, "), index=1  b", level, " = f32[4] negate(a", level, ")  no", level,
-                      " = pred[] constant(false)  ROOT r", level, " = (pred[], f32[4]) tuple(no", level, ", b", level, ") }\n");
+      absl::StrAppend(&text, "a", level, " = f32[4] get-tuple-element(", inner, "), index=1  b", level,
+                      " = f32[4] negate(a", level, ")  no", level, " = pred[] constant(false)  ROOT r", level,
+                      " = (pred[], f32[4]) tuple(no", level, ", b", level, ") }\n");
     }
-    auto module = Parse(absl::StrCat(text, "ENTRY main { x = (pred[], f32[4]) parameter(0)  ROOT w = (pred[], f32[4]) while(x), condition=more",
-                                     levels - 1, ", body=body", levels - 1, " }\n"));
+    auto module = Parse(absl::StrCat(
+        text, "ENTRY main { x = (pred[], f32[4]) parameter(0)  ROOT w = (pred[], f32[4]) while(x), condition=more",
+        levels - 1, ", body=body", levels - 1, " }\n"));
     ASSERT_NE(module, nullptr);
     RunPasses(module.get(), AllPasses());
     const absl::Status aliased = testing::TakeToAliased(module.get(), {});

@@ -27,16 +27,19 @@ ENTRY main {
 }
 
 TEST(CallInliner, ATargetThatReturnsItsParameter) {
-  auto module = Parse("HloModule m\nf { ROOT p = f32[4] parameter(0) }\nENTRY main { x = f32[4] parameter(0)  ROOT a = f32[4] call(x), to_apply=f }\n");
+  auto module = Parse(
+      "HloModule m\nf { ROOT p = f32[4] parameter(0) }\nENTRY main { x = f32[4] parameter(0)  ROOT a = f32[4] call(x), "
+      "to_apply=f }\n");
   EXPECT_TRUE(RunPasses(module.get(), {"inline-calls"}));
   EXPECT_EQ("x", RootExpression(*module));
 }
 
 // The first call that goes is the last one, and with it the use of the one before.
 TEST(CallInliner, ATargetThatDoesNotLookAtItsOperand) {
-  auto module = Parse("HloModule m\nf { p = f32[4] parameter(0)  ROOT r = f32[4] negate(p) }\n"
-                      "g { q = f32[4] parameter(0)  z = f32[] constant(0)  ROOT s = f32[4] broadcast(z), dimensions={} }\n"
-                      "ENTRY main { x = f32[4] parameter(0)  a = f32[4] call(x), to_apply=f  ROOT b = f32[4] call(a), to_apply=g }\n");
+  auto module = Parse(
+      "HloModule m\nf { p = f32[4] parameter(0)  ROOT r = f32[4] negate(p) }\n"
+      "g { q = f32[4] parameter(0)  z = f32[] constant(0)  ROOT s = f32[4] broadcast(z), dimensions={} }\n"
+      "ENTRY main { x = f32[4] parameter(0)  a = f32[4] call(x), to_apply=f  ROOT b = f32[4] call(a), to_apply=g }\n");
   EXPECT_TRUE(RunPasses(module.get(), {"inline-calls"}));
   EXPECT_EQ("broadcast(0)", RootExpression(*module));
   EXPECT_EQ(0, Count(*module, HloOpcode::kCall));
@@ -52,7 +55,9 @@ TEST(CallInliner, LargeTargetsOnlyIfTheyAreCalledOnce) {
   auto once = Parse(BigTarget() + "ENTRY main { x = f32[4] parameter(0)  ROOT a = f32[4] call(x), to_apply=f }\n");
   EXPECT_TRUE(RunPasses(once.get(), {"inline-calls"}));
   EXPECT_EQ(0, Count(*once, HloOpcode::kCall));
-  auto twice = Parse(BigTarget() + "ENTRY main { x = f32[4] parameter(0)  a = f32[4] call(x), to_apply=f  ROOT b = f32[4] call(a), to_apply=f }\n");
+  auto twice = Parse(
+      BigTarget() +
+      "ENTRY main { x = f32[4] parameter(0)  a = f32[4] call(x), to_apply=f  ROOT b = f32[4] call(a), to_apply=f }\n");
   EXPECT_FALSE(RunPasses(twice.get(), {"inline-calls"}));
 }
 
@@ -85,10 +90,11 @@ TEST(CallInliner, ALongChainOfCallsIsOneBody) {
   std::string text = "HloModule m\nf0 { p0 = f32[] parameter(0)  ROOT r0 = f32[] negate(p0) }\n";
   constexpr int kDepth = 20'000;
   for (int k = 1; k < kDepth - 1; ++k) {
-    absl::StrAppend(&text, "f", k, " { p", k, " = f32[] parameter(0)  a", k, " = f32[] call(p", k, "), to_apply=f", k - 1, "  ROOT r", k,
-                    " = f32[] negate(a", k, ") }\n");
+    absl::StrAppend(&text, "f", k, " { p", k, " = f32[] parameter(0)  a", k, " = f32[] call(p", k, "), to_apply=f",
+                    k - 1, "  ROOT r", k, " = f32[] negate(a", k, ") }\n");
   }
-  auto module = Parse(absl::StrCat(text, "ENTRY main { x = f32[] parameter(0)  ROOT r = f32[] call(x), to_apply=f", kDepth - 2, " }\n"));
+  auto module = Parse(absl::StrCat(text, "ENTRY main { x = f32[] parameter(0)  ROOT r = f32[] call(x), to_apply=f",
+                                   kDepth - 2, " }\n"));
   ASSERT_NE(module, nullptr);
   EXPECT_TRUE(RunPasses(module.get(), {"inline-calls"}));
   EXPECT_EQ(0, Count(*module, HloOpcode::kCall));
@@ -98,8 +104,8 @@ TEST(CallInliner, ALongChainOfCallsIsOneBody) {
 TEST(CallInliner, LevelsThatDoubleStaySmall) {
   std::string text = "HloModule m\nf0 { p0 = f32[4] parameter(0)  ROOT r0 = f32[4] negate(p0) }\n";
   for (int k = 1; k <= 30; ++k) {
-    absl::StrAppend(&text, "f", k, " { p", k, " = f32[4] parameter(0)  a", k, " = f32[4] call(p", k, "), to_apply=f", k - 1, "  ROOT r", k,
-                    " = f32[4] call(a", k, "), to_apply=f", k - 1, " }\n");
+    absl::StrAppend(&text, "f", k, " { p", k, " = f32[4] parameter(0)  a", k, " = f32[4] call(p", k, "), to_apply=f",
+                    k - 1, "  ROOT r", k, " = f32[4] call(a", k, "), to_apply=f", k - 1, " }\n");
   }
   auto module = Parse(text + "ENTRY main { x = f32[4] parameter(0)  ROOT r = f32[4] call(x), to_apply=f30 }\n");
   RunPasses(module.get(), {"inline-calls", "inline-calls", "inline-calls"});
@@ -135,12 +141,16 @@ TEST(FlattenCallGraph, EveryLoopAndBranchOwnsItsComputations) {
 }
 
 TEST(FlattenCallGraph, RefusesToGrowWithoutEnd) {
-  std::string text = "HloModule m\nmore { s = f32[4] parameter(0)  ROOT c = pred[] constant(false) }\nb0 { t0 = f32[4] parameter(0)  ROOT n0 = f32[4] negate(t0) }\n";
+  std::string text =
+      "HloModule m\nmore { s = f32[4] parameter(0)  ROOT c = pred[] constant(false) }\nb0 { t0 = f32[4] parameter(0)  "
+      "ROOT n0 = f32[4] negate(t0) }\n";
   for (int k = 1; k <= 40; ++k) {
-    absl::StrAppend(&text, "b", k, " { t", k, " = f32[4] parameter(0)  u", k, " = f32[4] while(t", k, "), condition=more, body=b", k - 1,
-                    "  ROOT w", k, " = f32[4] while(u", k, "), condition=more, body=b", k - 1, " }\n");
+    absl::StrAppend(&text, "b", k, " { t", k, " = f32[4] parameter(0)  u", k, " = f32[4] while(t", k,
+                    "), condition=more, body=b", k - 1, "  ROOT w", k, " = f32[4] while(u", k,
+                    "), condition=more, body=b", k - 1, " }\n");
   }
-  auto module = Parse(text + "ENTRY main { x = f32[4] parameter(0)  ROOT w = f32[4] while(x), condition=more, body=b40 }\n");
+  auto module =
+      Parse(text + "ENTRY main { x = f32[4] parameter(0)  ROOT w = f32[4] while(x), condition=more, body=b40 }\n");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(absl::StatusCode::kResourceExhausted, testing::PassNamed("flatten")->Run(module.get()).status().code());
 }

@@ -9,16 +9,22 @@ using testing::RootExpression;
 using testing::RunPasses;
 
 std::string Folded(absl::string_view body) {
-  auto module = Parse(absl::StrCat("HloModule m\nadd { a0 = f32[] parameter(0)  b0 = f32[] parameter(1)  ROOT c0 = f32[] add(a0, b0) }\nENTRY main { ", body, " }\n"));
+  auto module =
+      Parse(absl::StrCat("HloModule m\nadd { a0 = f32[] parameter(0)  b0 = f32[] parameter(1)  ROOT c0 = f32[] add(a0, "
+                         "b0) }\nENTRY main { ",
+                         body, " }\n"));
   RunPasses(module.get(), {"fold-constants"});
   return RootExpression(*module);
 }
 
 TEST(ConstantFolding, EvaluatesWhatIsConstant) {
   EXPECT_EQ("8", Folded("a = s32[] constant(3)  b = s32[] constant(5)  ROOT r = s32[] add(a, b)"));
-  EXPECT_EQ("{3, 1}", Folded("a = s32[3] constant({1,2,3})  s = s32[2] slice(a), slice={[0:3:2]}  ROOT r = s32[2] reverse(s), dimensions={0}"));
-  EXPECT_EQ("6", Folded("a = f32[3] constant({1,2,3})  z = f32[] constant(0)  ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add"));
-  EXPECT_EQ("11", Folded("a = f32[2] constant({1,2})  b = f32[2] constant({3,4})  ROOT r = f32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}"));
+  EXPECT_EQ("{3, 1}", Folded("a = s32[3] constant({1,2,3})  s = s32[2] slice(a), slice={[0:3:2]}  ROOT r = s32[2] "
+                             "reverse(s), dimensions={0}"));
+  EXPECT_EQ("6", Folded("a = f32[3] constant({1,2,3})  z = f32[] constant(0)  ROOT r = f32[] reduce(a, z), "
+                        "dimensions={0}, to_apply=add"));
+  EXPECT_EQ("11", Folded("a = f32[2] constant({1,2})  b = f32[2] constant({3,4})  ROOT r = f32[] dot(a, b), "
+                         "lhs_contracting_dims={0}, rhs_contracting_dims={0}"));
 }
 
 TEST(ConstantFolding, LeavesWhatWouldGrowOrIsNotConstant) {
@@ -30,8 +36,8 @@ TEST(ConstantFolding, LeavesWhatWouldGrowOrIsNotConstant) {
 
 // The run says what is wrong.
 TEST(ConstantFolding, LeavesControlDependencies) {
-  EXPECT_EQ("add(negate(3), negate(3))",
-            Folded("a = s32[] constant(3)  n = s32[] negate(a)  m = s32[] negate(a), control-predecessors={n}  ROOT r = s32[] add(n, m)"));
+  EXPECT_EQ("add(negate(3), negate(3))", Folded("a = s32[] constant(3)  n = s32[] negate(a)  m = s32[] negate(a), "
+                                                "control-predecessors={n}  ROOT r = s32[] add(n, m)"));
 }
 
 TEST(ConstantFolding, LeavesComputationsThatAskForTheDevice) {
@@ -46,7 +52,8 @@ TEST(ConstantFolding, LeavesComputationsThatAskForTheDevice) {
 TEST(ConstantFolding, RespectsItsLimit) {
   std::string elements = "0";
   for (int i = 1; i < 5000; ++i) absl::StrAppend(&elements, ",", i);
-  auto module = Parse(absl::StrCat("HloModule m\nENTRY main { a = s32[5000] constant({", elements, "})  ROOT r = s32[5000] negate(a) }\n"));
+  auto module = Parse(absl::StrCat("HloModule m\nENTRY main { a = s32[5000] constant({", elements,
+                                   "})  ROOT r = s32[5000] negate(a) }\n"));
   EXPECT_FALSE(RunPasses(module.get(), {"fold-constants"}));
 }
 
@@ -54,11 +61,14 @@ TEST(ConstantFolding, RespectsItsLimit) {
 std::string SelectAndScatter(int64_t size) {
   std::string numbers;
   for (int i = 0; i < 64; ++i) absl::StrAppend(&numbers, i == 0 ? "" : ", ", i * 37 % 64);
-  return absl::StrCat("HloModule m\nge { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=GE }\n"
-                      "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
-                      "ENTRY e {\n x = f32[64] constant({", numbers, "})\n z = f32[] constant(0)\n y = f32[64] constant({", numbers, "})\n",
-                      " s = f32[", 65 - size, "] slice(y), slice={[0:", 65 - size, "]}\n",
-                      " ROOT r = f32[64] select-and-scatter(x, s, z), window={size=", size, "}, select=ge, scatter=add\n}\n");
+  return absl::StrCat(
+      "HloModule m\nge { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=GE "
+      "}\n"
+      "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
+      "ENTRY e {\n x = f32[64] constant({",
+      numbers, "})\n z = f32[] constant(0)\n y = f32[64] constant({", numbers, "})\n", " s = f32[", 65 - size,
+      "] slice(y), slice={[0:", 65 - size, "]}\n", " ROOT r = f32[64] select-and-scatter(x, s, z), window={size=", size,
+      "}, select=ge, scatter=add\n}\n");
 }
 
 HloOpcode FoldedRoot(const std::string& text, int64_t limit) {
@@ -78,7 +88,8 @@ TEST(ConstantFolding, CancellationEndsThePass) {
   const auto module = Parse(SelectAndScatter(32));
   CancellationToken token;
   token.Cancel();
-  EXPECT_EQ(absl::StatusCode::kCancelled, MakeConstantFolding(256)->Run(module.get(), {.cancellation = &token}).status().code());
+  EXPECT_EQ(absl::StatusCode::kCancelled,
+            MakeConstantFolding(256)->Run(module.get(), {.cancellation = &token}).status().code());
 }
 
 }  // namespace

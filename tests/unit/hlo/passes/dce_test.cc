@@ -9,7 +9,8 @@ using testing::Parse;
 using testing::RunPasses;
 
 constexpr absl::string_view kMore =
-    "more { s = (s32[], f32[4], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0  z = s32[] constant(0)  ROOT c = pred[] "
+    "more { s = (s32[], f32[4], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0  z = s32[] constant(0)  "
+    "ROOT c = pred[] "
     "compare(i, z), direction=GT }\n";
 constexpr absl::string_view kBody = R"(body {
   t = (s32[], f32[4], f32[4]) parameter(0)

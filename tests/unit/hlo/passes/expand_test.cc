@@ -1,5 +1,4 @@
 #include "hlo/passes/expand/expansions.h"
-
 #include "hlo/passes/standard_passes.h"
 #include "tests/unit/hlo/passes/pass_testing.h"
 

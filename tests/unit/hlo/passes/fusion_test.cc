@@ -156,7 +156,8 @@ ENTRY main {
 )");
   for (const HloComputation* computation : module->computations()) {
     if (!computation->IsFusion()) continue;
-    for (const HloInstruction* instruction : computation->instructions()) EXPECT_TRUE(instruction->control_predecessors().empty());
+    for (const HloInstruction* instruction : computation->instructions())
+      EXPECT_TRUE(instruction->control_predecessors().empty());
   }
   const HloInstruction* multiply = nullptr;
   for (const HloInstruction* instruction : module->entry_computation()->instructions()) {

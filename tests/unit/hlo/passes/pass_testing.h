@@ -47,7 +47,9 @@ inline std::string Expression(const HloInstruction& instruction) {
   return absl::StrCat(HloOpcodeString(instruction.opcode()), element, "(", absl::StrJoin(operands, ", "), ")");
 }
 
-inline std::string RootExpression(const HloModule& module) { return Expression(*module.entry_computation()->root_instruction()); }
+inline std::string RootExpression(const HloModule& module) {
+  return Expression(*module.entry_computation()->root_instruction());
+}
 
 inline int64_t Count(const HloModule& module, HloOpcode opcode) {
   int64_t count = 0;
@@ -72,7 +74,8 @@ inline Literal AwkwardArgument(const Shape& shape, int64_t salt) {
   for (int64_t i = 0; i < literal.element_count(); ++i) {
     const int64_t at = (i * 5 + salt * 3) % 12;
     const bool real = IsFloatingPointType(type) || IsComplexType(type);
-    const Literal element = type == PRED ? LiteralUtil::FromDouble(PRED, at % 2) : LiteralUtil::FromDouble(type, real ? kFloats[at] : kIntegers[at]);
+    const Literal element = type == PRED ? LiteralUtil::FromDouble(PRED, at % 2)
+                                         : LiteralUtil::FromDouble(type, real ? kFloats[at] : kIntegers[at]);
     std::memcpy(literal.untyped_data().data() + i * bytes, element.untyped_data().data(), bytes);
   }
   return literal;

@@ -46,7 +46,8 @@ TEST(PassPipeline, RepeatsAStageUntilNothingChanges) {
   pipeline.AddStage(HloStage::kCore, List(std::make_unique<Negate>()), /*max_rounds=*/3);
   pipeline.AddStage(HloStage::kCore, List(PassNamed("dce")), /*max_rounds=*/100);
   std::vector<std::string> seen;
-  PassPipeline::Options options{.observer = [&](absl::string_view name, HloStage, const HloModule&) { seen.emplace_back(name); }};
+  PassPipeline::Options options{
+      .observer = [&](absl::string_view name, HloStage, const HloModule&) { seen.emplace_back(name); }};
   ASSERT_TRUE(pipeline.Run(module.get(), options).ok());
   EXPECT_EQ("negate(negate(negate(x)))", testing::RootExpression(*module));
   EXPECT_EQ(2u, seen.size());

@@ -30,7 +30,8 @@ ENTRY main {
 std::string With(const std::string& from, const std::string& to) {
   std::string text = kModule;
   EXPECT_NE(text.find(from), std::string::npos) << from;
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -51,7 +52,8 @@ TEST(ModuleDigestTest, EverythingElseCounts) {
   EXPECT_NE(DigestOf(With("f32[4]", "f32[5]")), digest);
   EXPECT_NE(DigestOf(With("HloModule a", "HloModule a, replica_count=2")), digest);
   // Callers see the names of parameters.
-  EXPECT_NE(DigestOf("HloModule m\nENTRY e { ROOT p = f32[] parameter(0) }"), DigestOf("HloModule m\nENTRY e { ROOT q = f32[] parameter(0) }"));
+  EXPECT_NE(DigestOf("HloModule m\nENTRY e { ROOT p = f32[] parameter(0) }"),
+            DigestOf("HloModule m\nENTRY e { ROOT q = f32[] parameter(0) }"));
 }
 
 }  // namespace

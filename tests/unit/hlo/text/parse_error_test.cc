@@ -9,16 +9,13 @@
 namespace hilo {
 namespace {
 
-std::string Error(absl::string_view text,
-                  absl::StatusCode code = absl::StatusCode::kInvalidArgument) {
+std::string Error(absl::string_view text, absl::StatusCode code = absl::StatusCode::kInvalidArgument) {
   auto module = ParseHloModule(text, {.file_name = "a.hlo"});
   EXPECT_EQ(module.status().code(), code) << module.status();
   return std::string(module.status().message());
 }
 
-std::string Entry(absl::string_view body) {
-  return absl::StrCat("HloModule m\nENTRY e {\n", body, "\n}\n");
-}
+std::string Entry(absl::string_view body) { return absl::StrCat("HloModule m\nENTRY e {\n", body, "\n}\n"); }
 
 TEST(ParseErrorTest, LineColumnAndCaret) {
   EXPECT_EQ(Error(Entry("  x = f32[3] parameter(0)\n  y = f32[3] frobnicate(x)")),
@@ -35,8 +32,7 @@ TEST(ParseErrorTest, CaretBehindTabs) {
 TEST(ParseErrorTest, LongLinesAreCut) {
   const std::string padding(500, 'p');
   const std::string message = Error(Entry(absl::StrCat("  ", padding, " = f32[] add(q, q)")));
-  EXPECT_TRUE(absl::StrContains(message, "a.hlo:3:516: operand q is not defined before this place"))
-      << message;
+  EXPECT_TRUE(absl::StrContains(message, "a.hlo:3:516: operand q is not defined before this place")) << message;
   EXPECT_LT(message.size(), 400u);
 }
 
@@ -46,8 +42,7 @@ TEST(ParseErrorTest, BytesThatDoNotPrint) {
 }
 
 TEST(ParseErrorTest, InferencePointsAtTheInstruction) {
-  const std::string message =
-      Error(Entry("  x = f32[3] parameter(0)\n  ROOT y = f32[4] negate(x)"));
+  const std::string message = Error(Entry("  x = f32[3] parameter(0)\n  ROOT y = f32[4] negate(x)"));
   EXPECT_TRUE(absl::StartsWith(message, "a.hlo:4:8: ")) << message;
   EXPECT_TRUE(absl::StrContains(message, "in %y = f32[4] negate(f32[3] %x), line 4")) << message;
   EXPECT_TRUE(absl::EndsWith(message, "\n  ROOT y = f32[4] negate(x)\n       ^")) << message;
@@ -60,8 +55,7 @@ TEST(ParseErrorTest, InsideShapesAndConstants) {
 }
 
 TEST(ParseErrorTest, ElidedConstantsSaySo) {
-  EXPECT_TRUE(absl::StrContains(Error(Entry("  x = f32[1000000] constant({...})")),
-                                "left out of the text"));
+  EXPECT_TRUE(absl::StrContains(Error(Entry("  x = f32[1000000] constant({...})")), "left out of the text"));
 }
 
 struct Case {
@@ -88,27 +82,21 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"x = f32[] parameter(0) y = f32[] parameter(0)", "parameter 0 is defined twice"},
         Case{"x = f32[] parameter(0), number=1", "written in its parentheses"},
         Case{"x = f32[] negate(y) y = f32[] parameter(0)", "operand y is not defined before"},
-        Case{"x = f32[2] parameter(0) y = f32[2] negate(f32[3] x)",
-             "expected the shape of x, f32[2]; got f32[3]"},
-        Case{"x = f32[2] parameter(0) y = f32[] reduce(x, x)",
-             "expected the attribute to_apply of reduce"},
-        Case{"x = f32[2] parameter(0) y = f32[2] transpose(x)",
-             "expected the attribute dimensions of transpose"},
+        Case{"x = f32[2] parameter(0) y = f32[2] negate(f32[3] x)", "expected the shape of x, f32[2]; got f32[3]"},
+        Case{"x = f32[2] parameter(0) y = f32[] reduce(x, x)", "expected the attribute to_apply of reduce"},
+        Case{"x = f32[2] parameter(0) y = f32[2] transpose(x)", "expected the attribute dimensions of transpose"},
         Case{"x = f32[2] parameter(0) y = f32[2] transpose(x), dimensions={a}", "dimensions: "},
         Case{"x = f32[2] parameter(0) y = f32[2] transpose(x), dimensions={0}, dimensions={0}",
              "dimensions is given twice"},
         Case{"x = f32[] parameter(0) y = pred[] compare(x, x), direction=SIDEWAYS", "direction: "},
         Case{"x = f32[] parameter(0) y = f32[] call(x), to_apply=nowhere", "there is no nowhere"},
-        Case{"x = f32[] parameter(0) y = f32[] call(x), to_apply=e",
-             "the entry computation may not be called"},
+        Case{"x = f32[] parameter(0) y = f32[] call(x), to_apply=e", "the entry computation may not be called"},
         Case{"x = f32[] parameter(0) y = f32[] negate(x), control-predecessors={z}",
              "an instruction of this computation"},
-        Case{"x = f32[] parameter(0), control-predecessors={y} y = f32[] negate(x)",
-             "needs its own result"},
+        Case{"x = f32[] parameter(0), control-predecessors={y} y = f32[] negate(x)", "needs its own result"},
         Case{"x = f32[] parameter(0), sharding={[}", "expected ']'"},
         Case{"x = f32[] parameter(0), sharding={{", "to match this bracket"},
-        Case{"x = f32[] parameter(0), a=\"b", "closing '\"'"},
-        Case{"x = f32[] parameter(0), a=", "expected a value"},
+        Case{"x = f32[] parameter(0), a=\"b", "closing '\"'"}, Case{"x = f32[] parameter(0), a=", "expected a value"},
         Case{"x = f32[] parameter(0), metadata={op_name=3}", "the op_name in quotes"},
         Case{"x = f32[] parameter(0) p = pred[] constant(true) y = f32[] conditional(p, x, x), "
              "false_computation=e",
@@ -117,16 +105,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a = f32[2,2] parameter(0) d = f32[2,2] dot(a, )", "expected an operand; got ')'"},
         Case{"a = f32[2,2] parameter(0) d = f32[2,2] dot(a, f32)", "operand f32 is not defined"},
         Case{"a = u64[2] parameter(0) b = u64[2] negate(m)", "operand m is not defined"},
-        Case{"a = f32[2,4] parameter(0) b = f32[32] reshape(a)", "reshape"},
-        Case{"a = token[] constant(4)", "token"}, Case{"a = opaque[] constant(-inf)", "opaque"},
+        Case{"a = f32[2,4] parameter(0) b = f32[32] reshape(a)", "reshape"}, Case{"a = token[] constant(4)", "token"},
+        Case{"a = opaque[] constant(-inf)", "opaque"},
         Case{"a = opaque[2,3] parameter(0) b = pred[] compare(a, a), direction=EQ", ""},
         Case{"a = (f32[], f32[]) parameter(0) b = f32[] get-tuple-element(a), index=-1", "index"},
         Case{"a = (f32[], f32[]) parameter(0) b = f32[] get-tuple-element(a), index=2", "index"},
-        Case{"a = f32[] parameter(0) b = f32[] reduce(a, a), dimensions={}, to_apply={%nope}",
-             "name of a computation"},
+        Case{"a = f32[] parameter(0) b = f32[] reduce(a, a), dimensions={}, to_apply={%nope}", "name of a computation"},
         Case{"a = f32[2]{0,0} parameter(0)", ""}, Case{"a = f32[-1] parameter(0)", ""},
-        Case{"a = f32[9223372036854775807,4] parameter(0)", ""},
-        Case{"a = f32[99999999999999999999] parameter(0)", ""},
+        Case{"a = f32[9223372036854775807,4] parameter(0)", ""}, Case{"a = f32[99999999999999999999] parameter(0)", ""},
         Case{"a = f32[4] parameter(0) z = f32[] constant(0) b = f32[4] reduce-window(a, z), "
              "window={size=0}, to_apply=e",
              ""},
@@ -134,35 +120,32 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a = s8[] constant(128)", ""}, Case{"a = f32[1000000000000] constant({1})", ""}));
 
 TEST(ParseErrorTest, HeaderAndComputations) {
-  EXPECT_TRUE(absl::StrContains(
-      Error(""), "a.hlo:1:1: expected 'HloModule' at the beginning of a module; got end of text"));
+  EXPECT_TRUE(
+      absl::StrContains(Error(""), "a.hlo:1:1: expected 'HloModule' at the beginning of a module; got end of text"));
   EXPECT_TRUE(absl::StrContains(Error("HloModule m"), "expected an ENTRY computation; got none"));
   EXPECT_TRUE(absl::StrContains(Error("HloModule m, replica_count=0"),
                                 "a.hlo:1:28: expected a replica count from 1 to 2147483647; got 0"));
-  EXPECT_TRUE(absl::StrContains(Error("HloModule m, replica_count=2147483648"), "expected a replica count from 1 to 2147483647; got 2147483648"));
-  EXPECT_TRUE(absl::StrContains(Error("HloModule m, num_partitions=-1"), "expected a number of partitions from 1 to 2147483647; got -1"));
+  EXPECT_TRUE(absl::StrContains(Error("HloModule m, replica_count=2147483648"),
+                                "expected a replica count from 1 to 2147483647; got 2147483648"));
+  EXPECT_TRUE(absl::StrContains(Error("HloModule m, num_partitions=-1"),
+                                "expected a number of partitions from 1 to 2147483647; got -1"));
   EXPECT_TRUE(absl::StrContains(Error("HloModule m, a=1, a=2"), "attribute a is given twice"));
-  EXPECT_TRUE(
-      absl::StrContains(Error("HloModule m, input_output_alias={ {0}: (0, {}, will-alias) }"),
-                        "may-alias or must-alias"));
+  EXPECT_TRUE(absl::StrContains(Error("HloModule m, input_output_alias={ {0}: (0, {}, will-alias) }"),
+                                "may-alias or must-alias"));
   EXPECT_TRUE(absl::StrContains(Error("HloModule m\nf { x = f32[] parameter(0) }\nHloModule n"),
                                 "a.hlo:3:1: expected one module"));
   const std::string f = "f { x = f32[] parameter(0) }\n";
   EXPECT_TRUE(absl::StrContains(Error("HloModule m\n" + f + f), "computation f is defined twice"));
-  EXPECT_TRUE(absl::StrContains(Error("HloModule m\n" + f + "g { x = f32[] parameter(0) }"),
-                                "both f and g could be meant"));
   EXPECT_TRUE(
-      absl::StrContains(Error("HloModule m\nENTRY " + f + "ENTRY g { x = f32[] parameter(0) }"),
-                        "this is the second"));
-  EXPECT_TRUE(absl::StrContains(
-      Error("HloModule m\nENTRY f (x: s32[]) -> f32[] { x = f32[] parameter(0) }"),
-      "a.hlo:2:13: expected the shape of parameter 0, f32[]; got s32[]"));
-  EXPECT_TRUE(absl::StrContains(
-      Error("HloModule m\nENTRY f (x: f32[]) -> s32[] { x = f32[] parameter(0) }"),
-      "expected the root's shape, f32[]; got s32[]"));
+      absl::StrContains(Error("HloModule m\n" + f + "g { x = f32[] parameter(0) }"), "both f and g could be meant"));
   EXPECT_TRUE(
-      absl::StrContains(Error("HloModule m\nENTRY f () -> f32[] { x = f32[] parameter(0) }"),
-                        "lists 0 parameters; f has 1"));
+      absl::StrContains(Error("HloModule m\nENTRY " + f + "ENTRY g { x = f32[] parameter(0) }"), "this is the second"));
+  EXPECT_TRUE(absl::StrContains(Error("HloModule m\nENTRY f (x: s32[]) -> f32[] { x = f32[] parameter(0) }"),
+                                "a.hlo:2:13: expected the shape of parameter 0, f32[]; got s32[]"));
+  EXPECT_TRUE(absl::StrContains(Error("HloModule m\nENTRY f (x: f32[]) -> s32[] { x = f32[] parameter(0) }"),
+                                "expected the root's shape, f32[]; got s32[]"));
+  EXPECT_TRUE(absl::StrContains(Error("HloModule m\nENTRY f () -> f32[] { x = f32[] parameter(0) }"),
+                                "lists 0 parameters; f has 1"));
 }
 
 TEST(ParseErrorTest, WhatStandsBetweenTheParts) {
@@ -186,7 +169,8 @@ TEST(ParseErrorTest, WhatStandsBetweenTheParts) {
       {"HloModule m\nENTRY e (=: f32[]) -> f32[] { " + p + " }", "expected a parameter's name; got '='"},
       {"HloModule m\nENTRY e (x f32[]) -> f32[] { " + p + " }", "expected ':' after a parameter's name; got 'f32'"},
       {"HloModule m\nENTRY e (x: y) -> f32[] { " + p + " }", "expected a shape, got 'y"},
-      {"HloModule m\nENTRY e (x: f32[] -> f32[] { " + p + " }", "expected ')' after a computation's parameters; got '-'"},
+      {"HloModule m\nENTRY e (x: f32[] -> f32[] { " + p + " }",
+       "expected ')' after a computation's parameters; got '-'"},
       {"HloModule m\nENTRY e (x: f32[]) f32[] { " + p + " }", "expected '->' before a computation's result; got 'f32'"},
       {"HloModule m\nENTRY e (x: f32[]) -> y { " + p + " }", "expected a shape, got 'y"},
       {Entry("x f32[] parameter(0)"), "expected '=' after an instruction's name; got 'f32'"},
@@ -206,8 +190,9 @@ TEST(ParseErrorTest, WhatStandsBetweenTheParts) {
 }
 
 TEST(ParseErrorTest, ErrorsOfInferenceHaveTheirPlace) {
-  const std::string message = Error(Entry("  x = f32[] parameter(0)\n  y = f32[] custom-call(x), "
-                                          "custom_call_target=\"t\", api_version=API_VERSION_UNSPECIFIED"));
+  const std::string message =
+      Error(Entry("  x = f32[] parameter(0)\n  y = f32[] custom-call(x), "
+                  "custom_call_target=\"t\", api_version=API_VERSION_UNSPECIFIED"));
   EXPECT_TRUE(absl::StartsWith(message, "a.hlo:4:3: custom-call: api_version may not be")) << message;
 }
 
@@ -255,13 +240,11 @@ TEST(ParseErrorTest, Limits) {
 
 TEST(ParseErrorTest, LongChainsAndDeepCallsAreFine) {
   std::string text = "HloModule m\nENTRY e {\n  a0 = f32[] parameter(0)\n";
-  for (int i = 1; i <= 100000; ++i)
-    absl::StrAppend(&text, "  a", i, " = f32[] add(a", i - 1, ", a0)\n");
+  for (int i = 1; i <= 100000; ++i) absl::StrAppend(&text, "  a", i, " = f32[] add(a", i - 1, ", a0)\n");
   EXPECT_TRUE(ParseHloModule(text + "}").ok());
   text = "HloModule m\nc0 { p = f32[] parameter(0) }\n";
   for (int i = 1; i < 15000; ++i) {
-    absl::StrAppend(&text, "c", i, " { p = f32[] parameter(0) r = f32[] call(p), to_apply=c", i - 1,
-                    " }\n");
+    absl::StrAppend(&text, "c", i, " { p = f32[] parameter(0) r = f32[] call(p), to_apply=c", i - 1, " }\n");
   }
   EXPECT_TRUE(ParseHloModule(text).ok()) << ParseHloModule(text).status();
 }

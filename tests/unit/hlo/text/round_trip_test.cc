@@ -39,8 +39,7 @@ std::string Instruction(absl::string_view instruction) {
   return absl::StrCat(
       "HloModule m\n\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] "
       "add(a, b)\n}\n\n",
-      "ENTRY main {\n  x = f32[4,4] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = ",
-      instruction, "\n}\n");
+      "ENTRY main {\n  x = f32[4,4] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = ", instruction, "\n}\n");
 }
 
 TEST(RoundTripTest, ProgramsFromJax) {
@@ -73,9 +72,8 @@ TEST(RoundTripTest, ShortFormIsCanonical) {
 }
 
 TEST(RoundTripTest, OneLine) {
-  EXPECT_EQ(
-      RoundTrip("HloModule m ENTRY e { x = f32[3] parameter(0) ROOT y = f32[3] negate(x) }"),
-      "HloModule m\n\nENTRY e {\n  x = f32[3] parameter(0)\n  ROOT y = f32[3] negate(x)\n}\n");
+  EXPECT_EQ(RoundTrip("HloModule m ENTRY e { x = f32[3] parameter(0) ROOT y = f32[3] negate(x) }"),
+            "HloModule m\n\nENTRY e {\n  x = f32[3] parameter(0)\n  ROOT y = f32[3] negate(x)\n}\n");
 }
 
 TEST(RoundTripTest, FullForm) {
@@ -167,30 +165,26 @@ ENTRY main {
   const std::string canonical = RoundTrip(text);
   EXPECT_TRUE(absl::StrContains(canonical, "condition=cond, body=body"));
   EXPECT_TRUE(absl::StrContains(canonical, "true_computation=body, false_computation=body"));
-  EXPECT_TRUE(absl::StrContains(
-      canonical, "branch_computations={body, body, body}, control-predecessors={loop}"));
+  EXPECT_TRUE(absl::StrContains(canonical, "branch_computations={body, body, body}, control-predecessors={loop}"));
 }
 
 TEST(RoundTripTest, PredConditionalWithBranchList) {
-  EXPECT_TRUE(absl::StrContains(
-      RoundTrip("HloModule m\nf { a = f32[] parameter(0) }\ng { b = f32[] parameter(0) }\n"
-                "ENTRY e { p = pred[] parameter(0) x = f32[] parameter(1) "
-                "ROOT c = f32[] conditional(p, x, x), branch_computations={%f, %g} }"),
-      "true_computation=f, false_computation=g"));
+  EXPECT_TRUE(absl::StrContains(RoundTrip("HloModule m\nf { a = f32[] parameter(0) }\ng { b = f32[] parameter(0) }\n"
+                                          "ENTRY e { p = pred[] parameter(0) x = f32[] parameter(1) "
+                                          "ROOT c = f32[] conditional(p, x, x), branch_computations={%f, %g} }"),
+                                "true_computation=f, false_computation=g"));
 }
 
 TEST(RoundTripTest, CompositeCall) {
   const std::string attributes =
       R"(is_composite=true, to_apply=add, frontend_attributes={composite.attributes={n = 2 : i64},composite.name="a.b",composite.version="1"})";
-  EXPECT_TRUE(absl::StrContains(
-      RoundTrip(Instruction(absl::StrCat("f32[] call(y, y), ", attributes))), attributes));
+  EXPECT_TRUE(absl::StrContains(RoundTrip(Instruction(absl::StrCat("f32[] call(y, y), ", attributes))), attributes));
 }
 
 TEST(RoundTripTest, WithoutEntryTheUncalledComputationIsIt) {
-  EXPECT_TRUE(absl::StrContains(
-      RoundTrip("HloModule m\nf { a = f32[] parameter(0) ROOT n = f32[] negate(a) }\n"
-                "g { b = f32[] parameter(0) ROOT c = f32[] call(b), to_apply=f }"),
-      "ENTRY g"));
+  EXPECT_TRUE(absl::StrContains(RoundTrip("HloModule m\nf { a = f32[] parameter(0) ROOT n = f32[] negate(a) }\n"
+                                          "g { b = f32[] parameter(0) ROOT c = f32[] call(b), to_apply=f }"),
+                                "ENTRY g"));
 }
 
 TEST(RoundTripTest, SharedNamesBecomeUnique) {
@@ -228,11 +222,12 @@ TEST(RoundTripTest, StartsByTheNameOfTheirOp) {
       "async_wrapped { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }\n"
       "ENTRY e { x = f32[4] parameter(0) m = f32[4] call(x), to_apply=async_wrapped\n"
       "s = ((f32[4]), f32[2], u32[]) reduce-scatter-start(m), channel_id=3, "
-      "replica_groups=[1,2]<=[2], dimensions={0}, to_apply=add, async_execution_thread=\"t\", metadata={op_name=\"n\"}\n"
+      "replica_groups=[1,2]<=[2], dimensions={0}, to_apply=add, async_execution_thread=\"t\", "
+      "metadata={op_name=\"n\"}\n"
       "ROOT d = f32[2] reduce-scatter-done(s) }");
-  EXPECT_TRUE(absl::StrContains(
-      canonical, "s = ((f32[4]), f32[2], u32[]) async-start(m), async_execution_thread=\"t\", "
-                 "calls=async_wrapped.1, metadata={op_name=\"n\"}"))
+  EXPECT_TRUE(absl::StrContains(canonical,
+                                "s = ((f32[4]), f32[2], u32[]) async-start(m), async_execution_thread=\"t\", "
+                                "calls=async_wrapped.1, metadata={op_name=\"n\"}"))
       << canonical;
   EXPECT_TRUE(absl::StrContains(canonical,
                                 "reduce-scatter(wrapped_parameter.0), channel_id=3, "
@@ -241,8 +236,9 @@ TEST(RoundTripTest, StartsByTheNameOfTheirOp) {
 }
 
 TEST(RoundTripTest, StartsAreNoEntry) {
-  RoundTrip("HloModule m\ne { x = f32[4] parameter(0) s = ((f32[4]), f32[4]) negate-start(x) "
-            "ROOT d = f32[4] negate-done(s) }");
+  RoundTrip(
+      "HloModule m\ne { x = f32[4] parameter(0) s = ((f32[4]), f32[4]) negate-start(x) "
+      "ROOT d = f32[4] negate-done(s) }");
 }
 
 struct Form {
@@ -262,8 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, AttributeFormTest,
     testing::Values(
         Form{"f32[2,2] slice(x), slice={[0:3:2], [2:4]}", true},
-        Form{"f32[1,4] dynamic-slice(x, y), dynamic_slice_sizes={1,4}"},
-        Form{"f32[3,6] pad(x, y), padding=-2_1x0_0_1"},
+        Form{"f32[1,4] dynamic-slice(x, y), dynamic_slice_sizes={1,4}"}, Form{"f32[3,6] pad(x, y), padding=-2_1x0_0_1"},
         Form{"f32[4,4] transpose(x), dimensions={1,0}", true},
         Form{"pred[4,4] compare(x, x), direction=LT, type=TOTALORDER", true},
         Form{"pred[4,4] compare(x, x), direction=NE", true},
@@ -282,8 +277,7 @@ INSTANTIATE_TEST_SUITE_P(
         Form{"f32[4,4] convolution(x, x), window={size=3x3 stride=2x1 pad=1_1x2_0 lhs_dilate=2x2 "
              "rhs_dilate=1x2 "
              "rhs_reversal=0x1}, dim_labels=f01b_i01o->01bf, feature_group_count=2"},
-        Form{"c64[4] fft(x), fft_type=RFFT, fft_length={8}"},
-        Form{"f32[4] rng(y, y), distribution=rng_uniform"},
+        Form{"c64[4] fft(x), fft_type=RFFT, fft_length={8}"}, Form{"f32[4] rng(y, y), distribution=rng_uniform"},
         Form{"(u64[2], u32[4]) rng-bit-generator(x), algorithm=rng_philox"},
         Form{"f32[4,4] triangular-solve(x, x), left_side=true, lower=true, "
              "transpose_a=TRANSPOSE"},
@@ -304,8 +298,7 @@ INSTANTIATE_TEST_SUITE_P(
         Form{"f32[4,4] all-to-all(x), replica_groups={{0,1}}, split_dimension=1"},
         Form{"f32[4,4] collective-permute(x), source_target_pairs={{0,1},{1,0}}"},
         Form{"((f32[4,4]), f32[4,4]) async-start(x), async_execution_thread=\"x\", calls=add"},
-        Form{"f32[4,4] negate(x), sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}",
-             true},
+        Form{"f32[4,4] negate(x), sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}", true},
         Form{"f32[4,4] negate(x), sharding={{replicated}, {maximal device=0}, {manual}}", true},
         Form{"f32[4,4] negate(x), origin={{\"w\"}}, statistics={visualizing_index=1}", true},
         Form{"f32[4,4] negate(x), frontend_attributes={a=it's,url=http://x/y}", true},
@@ -329,29 +322,26 @@ INSTANTIATE_TEST_SUITE_P(
 class ConstantFormTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ConstantFormTest, IsPrintedAsItWasWritten) {
-  EXPECT_TRUE(absl::StrContains(RoundTrip(Instruction(GetParam())),
-                                absl::StrCat("r = ", GetParam(), "\n")));
+  EXPECT_TRUE(absl::StrContains(RoundTrip(Instruction(GetParam())), absl::StrCat("r = ", GetParam(), "\n")));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, ConstantFormTest,
-    testing::Values("f32[2,2] constant({ { 1, 2 }, { 3, 4 } })", "f32[2,0] constant({ {}, {} })",
-                    "f32[4] constant({nan, inf, -inf, -0})", "c64[] constant((1.5, -2.5))",
-                    "pred[2] constant({1, 0})", "pred[] constant(true)", "s8[] constant(-128)",
-                    "(f32[], s32[2]) constant((1, {2, 3}))", "f64[] constant(5e-324)"));
+INSTANTIATE_TEST_SUITE_P(All, ConstantFormTest,
+                         testing::Values("f32[2,2] constant({ { 1, 2 }, { 3, 4 } })", "f32[2,0] constant({ {}, {} })",
+                                         "f32[4] constant({nan, inf, -inf, -0})", "c64[] constant((1.5, -2.5))",
+                                         "pred[2] constant({1, 0})", "pred[] constant(true)", "s8[] constant(-128)",
+                                         "(f32[], s32[2]) constant((1, {2, 3}))", "f64[] constant(5e-324)"));
 
 TEST(RoundTripTest, ShapesWithLayouts) {
-  for (absl::string_view shape :
-       {"f32[4,3]{0,1}", "f32[2,3,4]{2,0,1}", "f32[16,128]{1,0:T(8,128)}", "f32[4]{0:S(1)}",
-        "s4[8]{0:E(4)}", "f32[<=8]", "(f32[2]{0}, (s32[], token[]))", "()"}) {
+  for (absl::string_view shape : {"f32[4,3]{0,1}", "f32[2,3,4]{2,0,1}", "f32[16,128]{1,0:T(8,128)}", "f32[4]{0:S(1)}",
+                                  "s4[8]{0:E(4)}", "f32[<=8]", "(f32[2]{0}, (s32[], token[]))", "()"}) {
     RoundTrip(absl::StrCat("HloModule m ENTRY e { ROOT x = ", shape, " parameter(0) }"));
   }
 }
 
 TEST(RoundTripTest, MetadataWithoutAComma) {
-  EXPECT_TRUE(absl::StrContains(
-      RoundTrip(Instruction("f32[4,4] negate(x), sharding={replicated} metadata={op_name=\"n\"}")),
-      "sharding={replicated}, metadata={op_name=\"n\"}"));
+  EXPECT_TRUE(
+      absl::StrContains(RoundTrip(Instruction("f32[4,4] negate(x), sharding={replicated} metadata={op_name=\"n\"}")),
+                        "sharding={replicated}, metadata={op_name=\"n\"}"));
 }
 
 TEST(PrinterTest, ShortFormLeavesOutWhatReadersSkip) {
@@ -360,9 +350,8 @@ TEST(PrinterTest, ShortFormLeavesOutWhatReadersSkip) {
       "constant({1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20}) "
       "ROOT n = f32[20]{0} negate(c), metadata={op_name=\"n\"} }");
   ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_EQ(
-      PrintHloModule(**module, PrintOptions::Short()),
-      "HloModule m\n\nENTRY e {\n  c = f32[20] constant({...})\n  ROOT n = f32[20] negate(c)\n}\n");
+  EXPECT_EQ(PrintHloModule(**module, PrintOptions::Short()),
+            "HloModule m\n\nENTRY e {\n  c = f32[20] constant({...})\n  ROOT n = f32[20] negate(c)\n}\n");
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "runtime/ffi/attribute_dictionary.h"
 
+#include <gtest/gtest.h>
+
 #include <cstring>
 #include <limits>
 #include <random>
-
-#include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
 
@@ -24,7 +24,8 @@ void Expect(absl::string_view text, Attribute::Kind kind, PrimitiveType type, st
   EXPECT_EQ(attribute.kind, kind) << text;
   EXPECT_EQ(attribute.type, type) << text;
   ASSERT_EQ(attribute.bytes.size(), sizeof(T) * values.size()) << text;
-  EXPECT_TRUE(values.empty() || std::memcmp(attribute.bytes.data(), values.data(), attribute.bytes.size()) == 0) << text;
+  EXPECT_TRUE(values.empty() || std::memcmp(attribute.bytes.data(), values.data(), attribute.bytes.size()) == 0)
+      << text;
 }
 template <typename T>
 void ExpectScalar(absl::string_view text, PrimitiveType type, T value) {
@@ -143,7 +144,8 @@ TEST(AttributeDictionaryTest, DamagedTexts) {
   const std::string whole =
       R"({uplo = 76 : ui8, name = "x\0A", arr = array<i64: 1, 2>, nested = {a = true}, f = 1.0e+3 : f32, d = dense<[[1],[2]]> : tensor<2x1xi8>})";
   ASSERT_TRUE(ParseAttributeDictionary(whole).ok());
-  for (size_t length = 1; length < whole.size(); ++length) EXPECT_FALSE(ParseAttributeDictionary(whole.substr(0, length)).ok()) << length;
+  for (size_t length = 1; length < whole.size(); ++length)
+    EXPECT_FALSE(ParseAttributeDictionary(whole.substr(0, length)).ok()) << length;
   std::mt19937 random(1);
   int parsed = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -151,14 +153,9 @@ TEST(AttributeDictionaryTest, DamagedTexts) {
     for (int edits = 1 + static_cast<int>(random() % 3); edits > 0 && !text.empty(); --edits) {
       const size_t at = random() % text.size();
       switch (random() % 3) {
-        case 0:
-          text[at] = static_cast<char>(random());
-          break;
-        case 1:
-          text.erase(at, 1 + random() % 4);
-          break;
-        default:
-          text.insert(at, whole.substr(random() % whole.size(), random() % 8));
+        case 0: text[at] = static_cast<char>(random()); break;
+        case 1: text.erase(at, 1 + random() % 4); break;
+        default: text.insert(at, whole.substr(random() % whole.size(), random() % 8));
       }
     }
     parsed += ParseAttributeDictionary(text).ok();

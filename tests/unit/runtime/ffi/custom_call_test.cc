@@ -1,8 +1,8 @@
 // Registries, and calls of the untyped versions.
+#include <gtest/gtest.h>
+
 #include <new>
 #include <stdexcept>
-
-#include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
 #include "hlo/builder/xla_builder.h"
@@ -16,7 +16,9 @@ using absl::StatusCode;
 
 void One(void* out, const void**) { *static_cast<float*>(out) = 1; }
 void Two(void* out, const void**) { *static_cast<float*>(out) = 2; }
-void Fail(void*, const void**, XlaCustomCallStatus* status) { XlaCustomCallStatusSetFailure(status, "no luck today", 7); }
+void Fail(void*, const void**, XlaCustomCallStatus* status) {
+  XlaCustomCallStatusSetFailure(status, "no luck today", 7);
+}
 void Throw(void*, const void**) { throw std::runtime_error("a fit"); }
 void ThrowInt(void*, const void**) { throw 5; }
 void ThrowMemory(void*, const void**) { throw std::bad_alloc(); }
@@ -26,7 +28,8 @@ class CustomCallTest : public testing::TestWithParam<const char*> {
   CustomCallTest() : client_(*Client::Create({.platform = GetParam()})) {}
   CustomCallRegistry& registry() { return *client_->custom_call_registry(); }
   absl::StatusOr<Literal> Run(const std::string& attributes) {
-    auto executable = client_->CompileHloText("HloModule m ENTRY e { ROOT r = f32[] custom-call(), " + attributes + " }");
+    auto executable =
+        client_->CompileHloText("HloModule m ENTRY e { ROOT r = f32[] custom-call(), " + attributes + " }");
     if (!executable.ok()) return executable.status();
     return (*executable)->ExecuteLiterals({});
   }
@@ -55,44 +58,55 @@ TEST_P(CustomCallTest, AClientsOwnTargetComesFirst) {
 
 TEST_P(CustomCallTest, PlatformsAreCompared) {
   ASSERT_TRUE(registry().Register("t", &One, "CUDA").ok());
-  ExpectError("custom_call_target=\"t\"", StatusCode::kNotFound, "no custom call target t of API_VERSION_ORIGINAL is registered for platform");
+  ExpectError("custom_call_target=\"t\"", StatusCode::kNotFound,
+              "no custom call target t of API_VERSION_ORIGINAL is registered for platform");
   ASSERT_TRUE(registry().Register("t", &Two, "CPU").ok());
   EXPECT_EQ(Value("custom_call_target=\"t\""), 2);
 }
 
 TEST_P(CustomCallTest, WrongVersionsAreRefused) {
   ASSERT_TRUE(registry().Register("t", &One).ok());
-  ExpectError("custom_call_target=\"t\", api_version=API_VERSION_STATUS_RETURNING", StatusCode::kInvalidArgument,
-              "custom call target t is registered with API_VERSION_ORIGINAL, but the call is of API_VERSION_STATUS_RETURNING");
-  ExpectError("custom_call_target=\"t\", api_version=API_VERSION_TYPED_FFI", StatusCode::kInvalidArgument, "but the call is of API_VERSION_TYPED_FFI");
+  ExpectError(
+      "custom_call_target=\"t\", api_version=API_VERSION_STATUS_RETURNING", StatusCode::kInvalidArgument,
+      "custom call target t is registered with API_VERSION_ORIGINAL, but the call is of API_VERSION_STATUS_RETURNING");
+  ExpectError("custom_call_target=\"t\", api_version=API_VERSION_TYPED_FFI", StatusCode::kInvalidArgument,
+              "but the call is of API_VERSION_TYPED_FFI");
   // Of an untyped target whose version nobody told, the call knows it.
-  ASSERT_TRUE(registry().Register("u", "host", {.api_version = API_VERSION_UNSPECIFIED, .function = reinterpret_cast<void*>(&One), .handlers = {}}).ok());
+  ASSERT_TRUE(
+      registry()
+          .Register("u", "host",
+                    {.api_version = API_VERSION_UNSPECIFIED, .function = reinterpret_cast<void*>(&One), .handlers = {}})
+          .ok());
   EXPECT_EQ(Value("custom_call_target=\"u\""), 1);
 }
 
 TEST_P(CustomCallTest, FailuresNameTheTarget) {
   ASSERT_TRUE(registry().Register("fails", &Fail).ok());
-  ExpectError("custom_call_target=\"fails\", api_version=API_VERSION_STATUS_RETURNING", StatusCode::kInternal, "custom call fails: no luck");
+  ExpectError("custom_call_target=\"fails\", api_version=API_VERSION_STATUS_RETURNING", StatusCode::kInternal,
+              "custom call fails: no luck");
   ASSERT_TRUE(registry().Register("throws", &Throw).ok());
   ExpectError("custom_call_target=\"throws\"", StatusCode::kInternal, "custom call throws: it threw a fit");
   ASSERT_TRUE(registry().Register("throws_int", &ThrowInt).ok());
   ExpectError("custom_call_target=\"throws_int\"", StatusCode::kInternal, "custom call throws_int: it threw something");
   ASSERT_TRUE(registry().Register("throws_memory", &ThrowMemory).ok());
-  ExpectError("custom_call_target=\"throws_memory\"", StatusCode::kResourceExhausted, "custom call throws_memory: out of memory");
+  ExpectError("custom_call_target=\"throws_memory\"", StatusCode::kResourceExhausted,
+              "custom call throws_memory: out of memory");
 }
 
 TEST_P(CustomCallTest, WhatXlaHasAndHiloDoesNot) {
-  ExpectError("custom_call_target=\"xla_ffi_python_cpu_callback\", api_version=API_VERSION_TYPED_FFI", StatusCode::kUnimplemented,
-              "xla_ffi_python_cpu_callback is not supported on platform ");
+  ExpectError("custom_call_target=\"xla_ffi_python_cpu_callback\", api_version=API_VERSION_TYPED_FFI",
+              StatusCode::kUnimplemented, "xla_ffi_python_cpu_callback is not supported on platform ");
   ExpectError("custom_call_target=\"xla_python_cpu_callback\"", StatusCode::kUnimplemented, "callback into the Python");
-  for (const char* target : {"PadToStatic", "SliceToDynamic", "__onednn$matmul", "mhlo.topk", "xla.sdy.other", "__cublas$gemm"}) {
+  for (const char* target :
+       {"PadToStatic", "SliceToDynamic", "__onednn$matmul", "mhlo.topk", "xla.sdy.other", "__cublas$gemm"}) {
     ExpectError(absl::StrCat("custom_call_target=\"", target, "\""), StatusCode::kUnimplemented, target);
   }
 }
 
 TEST_P(CustomCallTest, ShapesChangeBetweenPartitionsOnly) {
   auto executable = client_->CompileHloText(
-      "HloModule m ENTRY e { x = f32[2] constant({1, 2}) ROOT r = f32[1] custom-call(x), custom_call_target=\"MoveToHost\" }");
+      "HloModule m ENTRY e { x = f32[2] constant({1, 2}) ROOT r = f32[1] custom-call(x), "
+      "custom_call_target=\"MoveToHost\" }");
   const absl::Status status = executable.ok() ? (*executable)->ExecuteLiterals({}).status() : executable.status();
   EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
   EXPECT_TRUE(absl::StrContains(status.message(), "MoveToHost changes shapes")) << status;
@@ -116,8 +130,10 @@ TEST(CustomCallEffectTest, EffectsAreKept) {
   auto client = *Client::Create({});
   ASSERT_TRUE(client->custom_call_registry()->Register("count", &Count).ok());
   for (const char* effect : {"true", "false"}) {
-    const std::string call = absl::StrCat(" = f32[] custom-call(), custom_call_target=\"count\", custom_call_has_side_effect=", effect);
-    auto executable = client->CompileHloText(absl::StrCat("HloModule m ENTRY e { a", call, " b", call, " ROOT r = f32[] constant(3) }"));
+    const std::string call =
+        absl::StrCat(" = f32[] custom-call(), custom_call_target=\"count\", custom_call_has_side_effect=", effect);
+    auto executable = client->CompileHloText(
+        absl::StrCat("HloModule m ENTRY e { a", call, " b", call, " ROOT r = f32[] constant(3) }"));
     ASSERT_TRUE(executable.ok()) << executable.status();
     counted = 0;
     ASSERT_TRUE((*executable)->ExecuteLiterals({}).ok());
@@ -134,7 +150,8 @@ TEST(CustomCallBuilderTest, AllThree) {
   const Shape shape = ShapeUtil::MakeShape(F32, {2, 3});
   const Shape column_major = ShapeUtil::MakeShapeWithDenseLayout(F32, {2, 3}, {0, 1});
   XlaBuilder scalar("add");
-  Add(Parameter(&scalar, 0, ShapeUtil::MakeShape(F32, {}), "a"), Parameter(&scalar, 1, ShapeUtil::MakeShape(F32, {}), "b"));
+  Add(Parameter(&scalar, 0, ShapeUtil::MakeShape(F32, {}), "a"),
+      Parameter(&scalar, 1, ShapeUtil::MakeShape(F32, {}), "b"));
   const XlaComputation add = *scalar.Build();
   XlaBuilder b("main");
   const XlaOp x = Parameter(&b, 0, shape, "x");
@@ -157,7 +174,8 @@ TEST(CustomCallBuilderTest, AllThree) {
   CustomCallWithLayout(&wrong, "six", {Parameter(&wrong, 0, shape, "x")}, shape, {Shape(F32, {2, 3})});
   EXPECT_EQ(wrong.Build().status().code(), StatusCode::kInvalidArgument);
   XlaBuilder alias("main");
-  CustomCall(&alias, "six", {Parameter(&alias, 0, shape, "x")}, shape, "", false, {OutputOperandAliasing{{0}, {0, {}}}});
+  CustomCall(&alias, "six", {Parameter(&alias, 0, shape, "x")}, shape, "", false,
+             {OutputOperandAliasing{{0}, {0, {}}}});
   EXPECT_EQ(alias.Build().status().code(), StatusCode::kInvalidArgument);
 }
 

@@ -1,7 +1,8 @@
-// Typed FFI calls: of handlers against our own declarations of the C API, and of those in tests/ffi/jaxlib_handlers.cc, against jaxlib's.
-#include <cstring>
-
+// Typed FFI calls: of handlers against our own declarations of the C API, and of those in tests/ffi/jaxlib_handlers.cc,
+// against jaxlib's.
 #include <gtest/gtest.h>
+
+#include <cstring>
 
 #include "absl/strings/match.h"
 #include "runtime/client.h"
@@ -32,15 +33,18 @@ XLA_FFI_Error* MakeError(const XLA_FFI_CallFrame* frame, int code, const char* m
 // Adds the scalar attribute "by" to all elements of a buffer.
 XLA_FFI_Error* AddHandler(XLA_FFI_CallFrame* frame) {
   if (AnswersMetadata(frame, 3)) return nullptr;
-  if (frame->struct_size != XLA_FFI_CallFrame_STRUCT_SIZE || frame->args.size != 1 || frame->rets.size != 1) return MakeError(frame, 3, "wrong frame");
+  if (frame->struct_size != XLA_FFI_CallFrame_STRUCT_SIZE || frame->args.size != 1 || frame->rets.size != 1)
+    return MakeError(frame, 3, "wrong frame");
   const XLA_FFI_Attrs& attrs = frame->attrs;
-  if (attrs.size != 1 || attrs.types[0] != XLA_FFI_AttrType_SCALAR || std::string(attrs.names[0]->ptr, attrs.names[0]->len) != "by") {
+  if (attrs.size != 1 || attrs.types[0] != XLA_FFI_AttrType_SCALAR ||
+      std::string(attrs.names[0]->ptr, attrs.names[0]->len) != "by") {
     return MakeError(frame, 3, "expected the attribute by");
   }
   const auto* by = static_cast<const XLA_FFI_Scalar*>(attrs.attrs[0]);
   const auto* x = static_cast<const XLA_FFI_Buffer*>(frame->args.args[0]);
   const auto* y = static_cast<const XLA_FFI_Buffer*>(frame->rets.rets[0]);
-  if (by->dtype != F32 || x->dtype != F32 || x->rank != 1 || y->dims[0] != x->dims[0]) return MakeError(frame, 3, "wrong types");
+  if (by->dtype != F32 || x->dtype != F32 || x->rank != 1 || y->dims[0] != x->dims[0])
+    return MakeError(frame, 3, "wrong types");
   for (int64_t i = 0; i < x->dims[0]; ++i) {
     static_cast<float*>(y->data)[i] = static_cast<const float*>(x->data)[i] + *static_cast<const float*>(by->value);
   }
@@ -94,9 +98,10 @@ class TypedCallTest : public testing::TestWithParam<const char*> {
   TypedCallTest() : client_(*Client::Create({.platform = GetParam(), .num_threads = 2})) {}
   CustomCallRegistry& registry() { return *client_->custom_call_registry(); }
   // The value of "ROOT r = `instruction`, api_version=API_VERSION_TYPED_FFI" after `before`.
-  absl::StatusOr<Literal> Run(const std::string& instruction, absl::Span<const Literal* const> arguments = {}, const std::string& before = "",
-                              const ExecuteOptions& options = {}) {
-    auto executable = client_->CompileHloText("HloModule m ENTRY e { " + before + " ROOT r = " + instruction + ", api_version=API_VERSION_TYPED_FFI }");
+  absl::StatusOr<Literal> Run(const std::string& instruction, absl::Span<const Literal* const> arguments = {},
+                              const std::string& before = "", const ExecuteOptions& options = {}) {
+    auto executable = client_->CompileHloText("HloModule m ENTRY e { " + before + " ROOT r = " + instruction +
+                                              ", api_version=API_VERSION_TYPED_FFI }");
     if (!executable.ok()) return executable.status();
     return (*executable)->ExecuteLiterals(arguments, options);
   }
@@ -123,13 +128,16 @@ INSTANTIATE_TEST_SUITE_P(Platforms, TypedCallTest, testing::Values("interpreter"
 TEST_P(TypedCallTest, BuffersAndAttributes) {
   ASSERT_TRUE(registry().RegisterFfi("add", &AddHandler).ok());
   const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3});
-  auto y = Run("f32[3] custom-call(x), custom_call_target=\"add\", backend_config={by = 0.5 : f32}", {&x}, "x = f32[3] parameter(0)");
+  auto y = Run("f32[3] custom-call(x), custom_call_target=\"add\", backend_config={by = 0.5 : f32}", {&x},
+               "x = f32[3] parameter(0)");
   ASSERT_TRUE(y.ok()) << y.status();
   EXPECT_EQ(*y, LiteralUtil::CreateR1<float>({1.5, 2.5, 3.5}));
   // The same in quotes.
-  y = Run("f32[3] custom-call(x), custom_call_target=\"add\", backend_config=\"{by = 0.5 : f32}\"", {&x}, "x = f32[3] parameter(0)");
+  y = Run("f32[3] custom-call(x), custom_call_target=\"add\", backend_config=\"{by = 0.5 : f32}\"", {&x},
+          "x = f32[3] parameter(0)");
   EXPECT_TRUE(y.ok()) << y.status();
-  y = Run("f32[3] custom-call(x), custom_call_target=\"add\", backend_config={of = 0.5 : f32}", {&x}, "x = f32[3] parameter(0)");
+  y = Run("f32[3] custom-call(x), custom_call_target=\"add\", backend_config={of = 0.5 : f32}", {&x},
+          "x = f32[3] parameter(0)");
   EXPECT_EQ(y.status().code(), StatusCode::kInvalidArgument);
   EXPECT_TRUE(absl::StrContains(y.status().message(), "custom call add: expected the attribute by")) << y.status();
 }
@@ -137,9 +145,12 @@ TEST_P(TypedCallTest, BuffersAndAttributes) {
 TEST_P(TypedCallTest, ErrorsOfCompilation) {
   ASSERT_TRUE(registry().RegisterFfi("add", &AddHandler).ok());
   ASSERT_TRUE(registry().RegisterFfi("newer", &FromTheFuture).ok());
-  ExpectError("f32[] custom-call(), custom_call_target=\"add\", backend_config=\"text\"", StatusCode::kInvalidArgument, "custom call add: attributes: expected {");
-  ExpectError("f32[] custom-call(), custom_call_target=\"newer\"", StatusCode::kUnimplemented, "custom call newer: the handler is of FFI version 0.99");
-  ExpectError("f32[] custom-call(), custom_call_target=\"nobody\"", StatusCode::kNotFound, "no custom call target nobody");
+  ExpectError("f32[] custom-call(), custom_call_target=\"add\", backend_config=\"text\"", StatusCode::kInvalidArgument,
+              "custom call add: attributes: expected {");
+  ExpectError("f32[] custom-call(), custom_call_target=\"newer\"", StatusCode::kUnimplemented,
+              "custom call newer: the handler is of FFI version 0.99");
+  ExpectError("f32[] custom-call(), custom_call_target=\"nobody\"", StatusCode::kNotFound,
+              "no custom call target nobody");
 }
 
 TEST_P(TypedCallTest, WhatCannotBeHadIsAnError) {
@@ -176,7 +187,8 @@ TEST(CustomCallLibraryTest, Errors) {
 class JaxlibHandlersTest : public TypedCallTest {
  protected:
   void SetUp() override {
-    if (!LoadHandlers()) GTEST_SKIP() << "jaxlib's headers were not found when the tests were configured (HILO_JAXLIB_INCLUDE_DIR)";
+    if (!LoadHandlers())
+      GTEST_SKIP() << "jaxlib's headers were not found when the tests were configured (HILO_JAXLIB_INCLUDE_DIR)";
   }
   template <typename T>
   T Value(const std::string& instruction, const ExecuteOptions& options = {}) {
@@ -191,28 +203,37 @@ INSTANTIATE_TEST_SUITE_P(Platforms, JaxlibHandlersTest, testing::Values("interpr
 TEST_P(JaxlibHandlersTest, BuffersInTheirLayouts) {
   const Literal x = LiteralUtil::CreateR2<float>({{1, 2, 3}, {4, 5, 6}});
   const std::string parameter = "x = f32[2,3] parameter(0)";
-  auto y = Run("f32[2,3]{0,1} custom-call(x), custom_call_target=\"scale\", operand_layout_constraints={f32[2,3]{0,1}}, backend_config={factor = 2.0 : f32}",
-               {&x}, parameter);
+  auto y =
+      Run("f32[2,3]{0,1} custom-call(x), custom_call_target=\"scale\", operand_layout_constraints={f32[2,3]{0,1}}, "
+          "backend_config={factor = 2.0 : f32}",
+          {&x}, parameter);
   ASSERT_TRUE(y.ok()) << y.status();
   EXPECT_EQ(*y, LiteralUtil::CreateR2<float>({{2, 4, 6}, {8, 10, 12}}));
   // Dimensions are those of the program, whatever the layout.
-  y = Run("s64[2]{0} custom-call(x), custom_call_target=\"dimensions\", operand_layout_constraints={f32[2,3]{0,1}}", {&x}, parameter);
+  y = Run("s64[2]{0} custom-call(x), custom_call_target=\"dimensions\", operand_layout_constraints={f32[2,3]{0,1}}",
+          {&x}, parameter);
   ASSERT_TRUE(y.ok()) << y.status();
   EXPECT_EQ(*y, LiteralUtil::CreateR1<int64_t>({2, 3}));
-  EXPECT_EQ(Run("f32[2,3] custom-call(x), custom_call_target=\"scale\", backend_config={factor = 2.0}", {&x}, parameter).status().code(),
+  EXPECT_EQ(Run("f32[2,3] custom-call(x), custom_call_target=\"scale\", backend_config={factor = 2.0}", {&x}, parameter)
+                .status()
+                .code(),
             StatusCode::kInvalidArgument);
 }
 
 TEST_P(JaxlibHandlersTest, AttributesOfAllKinds) {
-  EXPECT_EQ(Value<int32_t>("s32[] custom-call(), custom_call_target=\"attributes\", backend_config={on = true, i8 = -1 : i8, i16 = -2 : i16, "
-                           "i32 = -3 : i32, i64 = -4 : i64, u8 = 1 : ui8, u16 = 2 : ui16, u32 = 3 : ui32, u64 = 4 : ui64, f32 = 1.5 : f32, "
-                           "f64 = 2.5 : f64, name = \"a\\\"b\", numbers = array<i64: 7, 8, -9>, floats = dense<[1.0, 0.5]> : tensor<2xf32>, "
+  EXPECT_EQ(Value<int32_t>("s32[] custom-call(), custom_call_target=\"attributes\", backend_config={on = true, i8 = -1 "
+                           ": i8, i16 = -2 : i16, "
+                           "i32 = -3 : i32, i64 = -4 : i64, u8 = 1 : ui8, u16 = 2 : ui16, u32 = 3 : ui32, u64 = 4 : "
+                           "ui64, f32 = 1.5 : f32, "
+                           "f64 = 2.5 : f64, name = \"a\\\"b\", numbers = array<i64: 7, 8, -9>, floats = dense<[1.0, "
+                           "0.5]> : tensor<2xf32>, "
                            "nested = {x = 5 : i32, deep = {s = \"t\"}}}"),
             0);
 }
 
 TEST_P(JaxlibHandlersTest, AnyNumberOfBuffers) {
-  const Literal a = LiteralUtil::CreateR0<float>(1), b = LiteralUtil::CreateR0<float>(2), c = LiteralUtil::CreateR0<float>(4);
+  const Literal a = LiteralUtil::CreateR0<float>(1), b = LiteralUtil::CreateR0<float>(2),
+                c = LiteralUtil::CreateR0<float>(4);
   auto r = Run("(f32[], f32[]) custom-call(a, t), custom_call_target=\"remaining\"", {&a, &b, &c},
                "a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2) t = (f32[], f32[]) tuple(b, c)");
   ASSERT_TRUE(r.ok()) << r.status();
@@ -222,22 +243,26 @@ TEST_P(JaxlibHandlersTest, AnyNumberOfBuffers) {
 
 TEST_P(JaxlibHandlersTest, Tokens) {
   auto r = Run("f32[] get-tuple-element(c), index=1, metadata={op_name=\"x\"}, ignored={}", {},
-               "t = token[] after-all() x = f32[] constant(2) c = (token[], f32[]) custom-call(t, x), custom_call_target=\"token\", "
+               "t = token[] after-all() x = f32[] constant(2) c = (token[], f32[]) custom-call(t, x), "
+               "custom_call_target=\"token\", "
                "custom_call_has_side_effect=true, api_version=API_VERSION_TYPED_FFI");
   ASSERT_TRUE(r.ok()) << r.status();
   EXPECT_EQ(r->GetFirstElement<float>(), 3);
 }
 
 TEST_P(JaxlibHandlersTest, Errors) {
-  ExpectError("f32[] custom-call(), custom_call_target=\"fails\"", StatusCode::kDataLoss, "custom call fails: it is gone");
-  ExpectError("f32[] custom-call(), custom_call_target=\"throws\"", StatusCode::kInternal, "custom call throws: it threw a fit");
+  ExpectError("f32[] custom-call(), custom_call_target=\"fails\"", StatusCode::kDataLoss,
+              "custom call fails: it is gone");
+  ExpectError("f32[] custom-call(), custom_call_target=\"throws\"", StatusCode::kInternal,
+              "custom call throws: it threw a fit");
   ExpectError("s32[] custom-call(), custom_call_target=\"fails\"", StatusCode::kInvalidArgument, "custom call fails: ");
 }
 
 TEST_P(JaxlibHandlersTest, InstancesKeepStates) {
   {
     auto executable = client_->CompileHloText(
-        "HloModule m ENTRY e { ROOT r = s64[] custom-call(), custom_call_target=\"count\", api_version=API_VERSION_TYPED_FFI, "
+        "HloModule m ENTRY e { ROOT r = s64[] custom-call(), custom_call_target=\"count\", "
+        "api_version=API_VERSION_TYPED_FFI, "
         "custom_call_has_side_effect=true, backend_config={start = 10 : i64} }");
     ASSERT_TRUE(executable.ok()) << executable.status();
     EXPECT_EQ((*executable)->ExecuteLiterals({})->GetFirstElement<int64_t>(), 11);
@@ -245,11 +270,13 @@ TEST_P(JaxlibHandlersTest, InstancesKeepStates) {
     EXPECT_EQ(Value<int64_t>("s64[] custom-call(), custom_call_target=\"alive\""), 1);
   }
   EXPECT_EQ(Value<int64_t>("s64[] custom-call(), custom_call_target=\"alive\""), 0);
-  ExpectError("s64[] custom-call(), custom_call_target=\"count\", backend_config={start = -1 : i64}", StatusCode::kInvalidArgument,
-              "custom call count: cannot start below 0");
+  ExpectError("s64[] custom-call(), custom_call_target=\"count\", backend_config={start = -1 : i64}",
+              StatusCode::kInvalidArgument, "custom call count: cannot start below 0");
 }
 
-TEST_P(JaxlibHandlersTest, StagesOfARun) { EXPECT_EQ(Value<int64_t>("s64[] custom-call(), custom_call_target=\"digits\""), 1201); }
+TEST_P(JaxlibHandlersTest, StagesOfARun) {
+  EXPECT_EQ(Value<int64_t>("s64[] custom-call(), custom_call_target=\"digits\""), 1201);
+}
 
 TEST_P(JaxlibHandlersTest, TheRunsOwn) {
   int64_t caller = 77;
@@ -270,8 +297,8 @@ TEST_P(JaxlibHandlersTest, TheRunsOwn) {
 
 TEST_P(JaxlibHandlersTest, ResultsThatComeLater) {
   EXPECT_EQ(Value<float>("f32[] custom-call(), custom_call_target=\"later\", backend_config={fail = false}"), 4);
-  ExpectError("f32[] custom-call(), custom_call_target=\"later\", backend_config={fail = true}", StatusCode::kUnavailable,
-              "custom call later: nobody there");
+  ExpectError("f32[] custom-call(), custom_call_target=\"later\", backend_config={fail = true}",
+              StatusCode::kUnavailable, "custom call later: nobody there");
 }
 
 }  // namespace

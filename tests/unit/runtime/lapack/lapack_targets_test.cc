@@ -29,8 +29,7 @@ struct Matrices {
   std::vector<T> data;
   std::vector<int64_t> dimensions;
 
-  Matrices(int64_t b, int64_t m, int64_t n)
-      : batch(b), rows(m), columns(n), data(b * m * n), dimensions{b, m, n} {}
+  Matrices(int64_t b, int64_t m, int64_t n) : batch(b), rows(m), columns(n), data(b * m * n), dimensions{b, m, n} {}
   T& operator()(int64_t b, int64_t i, int64_t j) { return data[(b * columns + j) * rows + i]; }
   T operator()(int64_t b, int64_t i, int64_t j) const { return data[(b * columns + j) * rows + i]; }
   Array array() { return {NativeToPrimitiveType<T>(), dimensions, data.data()}; }
@@ -96,8 +95,7 @@ template <typename T>
 void ExpectNear(const Matrices<T>& a, const Matrices<T>& b) {
   const double tolerance = sizeof(RealOf<T>) == 4 ? 2e-4 : 1e-11;
   ASSERT_EQ(a.data.size(), b.data.size());
-  for (size_t i = 0; i < a.data.size(); ++i)
-    ASSERT_LT(std::abs(a.data[i] - b.data[i]), tolerance) << i;
+  for (size_t i = 0; i < a.data.size(); ++i) ASSERT_LT(std::abs(a.data[i] - b.data[i]), tolerance) << i;
 }
 // The part of `a` for which keep(i, j), zeros elsewhere.
 template <typename T, typename Keep>
@@ -124,8 +122,8 @@ class LapackTargetsTest : public ::testing::Test {
     const char letter = kIsComplex<T> ? (sizeof(T) == 8 ? 'c' : 'z') : (sizeof(T) == 4 ? 's' : 'd');
     return std::string("lapack_") + letter + (kIsComplex<T> ? complex : real) + "_ffi";
   }
-  static absl::Status Run(const std::string& name, std::vector<Array> operands,
-                          std::vector<Array> results, const Attributes& attributes = {}) {
+  static absl::Status Run(const std::string& name, std::vector<Array> operands, std::vector<Array> results,
+                          const Attributes& attributes = {}) {
     const Function function = Find(name);
     if (function == nullptr) return absl::InternalError("no target");
     return function({operands, results, attributes});
@@ -145,14 +143,12 @@ TYPED_TEST(LapackTargetsTest, Cholesky) {
   Matrices<T> a = Product(m, Adjoint(m));
   Matrices<T> out(3, 5, 5);
   Vectors<int32_t> info(3, -1);
-  this->Must(this->Name("potrf", "potrf"), {a.array()}, {out.array(), info.array()},
-             {{"uplo", 'L'}});
+  this->Must(this->Name("potrf", "potrf"), {a.array()}, {out.array(), info.array()}, {{"uplo", 'L'}});
   const Matrices<T> l = Part(out, [](int64_t i, int64_t j) { return i >= j; });
   ExpectNear(Product(l, Adjoint(l)), a);
   for (int64_t b = 0; b < 3; ++b) EXPECT_EQ(info(b), 0);
   a(1, 0, 0) = T(-1);
-  this->Must(this->Name("potrf", "potrf"), {a.array()}, {a.array(), info.array()},
-             {{"uplo", 'U'}});  // in place
+  this->Must(this->Name("potrf", "potrf"), {a.array()}, {a.array(), info.array()}, {{"uplo", 'U'}});  // in place
   EXPECT_EQ(info(0), 0);
   EXPECT_EQ(info(1), 1);
 }
@@ -163,8 +159,7 @@ TYPED_TEST(LapackTargetsTest, LuAndSolve) {
   for (const int64_t n : {4, 12}) {
     Matrices<T> a = Noise<T>(2, n, n, 2), b = Noise<T>(2, n, 3, 3), lu(2, n, n), x(2, n, 3);
     Vectors<int32_t> pivots(2, n), info(2, -1);
-    this->Must(this->Name("getrf", "getrf"), {a.array()},
-               {lu.array(), pivots.array(), info.array()});
+    this->Must(this->Name("getrf", "getrf"), {a.array()}, {lu.array(), pivots.array(), info.array()});
     Matrices<T> turned = b;
     for (int64_t s = 0; s < 2; ++s) {
       EXPECT_EQ(info(s), 0);
@@ -208,8 +203,7 @@ TYPED_TEST(LapackTargetsTest, TrianglesOfAllKinds) {
             Matrices<T> x = b;
             this->Must(this->Name("trsm", "trsm"), {a.array(), x.array()}, {x.array()},
                        {{"side", side}, {"uplo", uplo}, {"trans_x", trans}, {"diag", diag}});
-            Matrices<T> t =
-                Part(a, [&](int64_t i, int64_t j) { return uplo == 'L' ? i >= j : i <= j; });
+            Matrices<T> t = Part(a, [&](int64_t i, int64_t j) { return uplo == 'L' ? i >= j : i <= j; });
             for (int64_t i = 0; diag == 'U' && i < n; ++i) t(0, i, i) = T(1);
             if (trans == 'C') t = Adjoint(t);
             ExpectNear(side == 'L' ? Product(t, x) : Product(x, t), b);
@@ -222,8 +216,7 @@ TYPED_TEST(LapackTargetsTest, TrianglesOfAllKinds) {
 
 TYPED_TEST(LapackTargetsTest, Qr) {
   using T = TypeParam;
-  Matrices<T> a = Noise<T>(2, 6, 4, 4), packed(2, 6, 4), q(2, 6, 4), c = Noise<T>(2, 6, 3, 5),
-              back(2, 6, 3);
+  Matrices<T> a = Noise<T>(2, 6, 4, 4), packed(2, 6, 4), q(2, 6, 4), c = Noise<T>(2, 6, 3, 5), back(2, 6, 3);
   Vectors<T> tau(2, 4);
   this->Must(this->Name("geqrf", "geqrf"), {a.array()}, {packed.array(), tau.array()});
   this->Must(this->Name("orgqr", "ungqr"), {packed.array(), tau.array()}, {q.array()});
@@ -236,10 +229,8 @@ TYPED_TEST(LapackTargetsTest, Qr) {
   ExpectNear(Product(q, r), a);
   // Q^H (Q c) is c, for the whole Q.
   const std::string ormqr = this->Name("ormqr", "unmqr");
-  this->Must(ormqr, {packed.array(), tau.array(), c.array()}, {back.array()},
-             {{"left", 1}, {"transpose", 0}});
-  this->Must(ormqr, {packed.array(), tau.array(), back.array()}, {back.array()},
-             {{"left", 1}, {"transpose", 1}});
+  this->Must(ormqr, {packed.array(), tau.array(), c.array()}, {back.array()}, {{"left", 1}, {"transpose", 0}});
+  this->Must(ormqr, {packed.array(), tau.array(), back.array()}, {back.array()}, {{"left", 1}, {"transpose", 1}});
   ExpectNear(back, c);
 }
 
@@ -292,8 +283,7 @@ TYPED_TEST(LapackTargetsTest, Eigenvalues) {
   std::vector<Array> results = {w.array()};
   if (!kIsComplex<T>) results.push_back(wi.array());
   for (Array array : {left.array(), right.array(), info.array()}) results.push_back(array);
-  this->Must(this->Name("geev", "geev"), {a.array()}, results,
-             {{"compute_left", 'V'}, {"compute_right", 'V'}});
+  this->Must(this->Name("geev", "geev"), {a.array()}, results, {{"compute_left", 'V'}, {"compute_right", 'V'}});
   EXPECT_EQ(info(0), 0);
   EXPECT_NE(info(1), 0);
   Matrices<C> scaled_right = right, scaled_left = left;
@@ -306,8 +296,7 @@ TYPED_TEST(LapackTargetsTest, Eigenvalues) {
       }
     }
   }
-  for (Matrices<C>* each :
-       {&scaled_right, &scaled_left, &ac, &right, &left}) {  // without the one that failed
+  for (Matrices<C>* each : {&scaled_right, &scaled_left, &ac, &right, &left}) {  // without the one that failed
     std::copy_n(each->data.begin() + 50, 25, each->data.begin() + 25);
   }
   ExpectNear(Product(ac, right), scaled_right);
@@ -325,8 +314,7 @@ TYPED_TEST(LapackTargetsTest, Schur) {
   results.push_back(info.array());
   this->Must(this->Name("gees", "gees"), {a.array()}, results, {{"mode", 'V'}, {"sort", 'N'}});
   ExpectNear(Product(Product(vectors, form), Adjoint(vectors)), a);
-  ExpectNear(Part(form, [](int64_t i, int64_t j) { return i <= j + (kIsComplex<T> ? 0 : 1); }),
-             form);
+  ExpectNear(Part(form, [](int64_t i, int64_t j) { return i <= j + (kIsComplex<T> ? 0 : 1); }), form);
 }
 
 TYPED_TEST(LapackTargetsTest, HessenbergAndTridiagonal) {
@@ -339,9 +327,7 @@ TYPED_TEST(LapackTargetsTest, HessenbergAndTridiagonal) {
              {{"low", 1}, {"high", 4}});
   // Similar matrices have equal traces, and of their squares too.
   const Matrices<T> form = Part(h, [](int64_t i, int64_t j) { return i <= j + 1; });
-  const auto trace = [](const Matrices<T>& x, int64_t s) {
-    return x(s, 0, 0) + x(s, 1, 1) + x(s, 2, 2) + x(s, 3, 3);
-  };
+  const auto trace = [](const Matrices<T>& x, int64_t s) { return x(s, 0, 0) + x(s, 1, 1) + x(s, 2, 2) + x(s, 3, 3); };
   const Matrices<T> a2 = Product(a, a), form2 = Product(form, form);
   for (int64_t s = 0; s < 2; ++s) {
     EXPECT_LT(std::abs(trace(a, s) - trace(form, s)), 1e-4);
@@ -369,8 +355,7 @@ TYPED_TEST(LapackTargetsTest, SingularValues) {
   for (const char* routine : {"gesdd", "gesvd"}) {
     for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{{6, 4}, {3, 5}}) {
       const int64_t k = std::min(m, n);
-      Matrices<T> a = Noise<T>(3, m, n, 11), rest(3, m, n), u(3, m, k), vt(3, k, n), all_u(3, m, m),
-                  all_vt(3, n, n);
+      Matrices<T> a = Noise<T>(3, m, n, 11), rest(3, m, n), u(3, m, k), vt(3, k, n), all_u(3, m, m), all_vt(3, n, n);
       Vectors<R> s(3, k), again(3, k);
       Vectors<int32_t> info(3, -1);
       this->Must(this->Name(routine, routine), {a.array()},
@@ -383,8 +368,7 @@ TYPED_TEST(LapackTargetsTest, SingularValues) {
       }
       ExpectNear(Product(scaled, vt), a);
       this->Must(this->Name(routine, routine), {a.array()},
-                 {rest.array(), again.array(), all_u.array(), all_vt.array(), info.array()},
-                 {{"mode", 'A'}});
+                 {rest.array(), again.array(), all_u.array(), all_vt.array(), info.array()}, {{"mode", 'A'}});
       Matrices<T> identity(3, m, m);
       for (int64_t b = 0; b < 3; ++b) {
         for (int64_t i = 0; i < m; ++i) identity(b, i, i) = 1;
@@ -392,8 +376,7 @@ TYPED_TEST(LapackTargetsTest, SingularValues) {
       }
       ExpectNear(Product(all_u, Adjoint(all_u)), identity);
       this->Must(this->Name(routine, routine), {a.array()},
-                 {rest.array(), again.array(), all_u.array(), all_vt.array(), info.array()},
-                 {{"mode", 'N'}});
+                 {rest.array(), again.array(), all_u.array(), all_vt.array(), info.array()}, {{"mode", 'N'}});
       for (int64_t b = 0; b < 3; ++b) EXPECT_NEAR(again(b, 0), s(b, 0), 1e-4);
     }
   }
@@ -414,8 +397,7 @@ TYPED_TEST(LapackTargetsTest, Tridiagonal) {
       if (i + 1 < n) a(s, i, i + 1) = upper(s, i);
     }
   }
-  this->Must(this->Name("gtsv", "gtsv"),
-             {lower.array(), diagonal.array(), upper.array(), b.array()},
+  this->Must(this->Name("gtsv", "gtsv"), {lower.array(), diagonal.array(), upper.array(), b.array()},
              {l.array(), d.array(), u.array(), x.array(), info.array()});
   ExpectNear(Product(a, x), b);
 }
@@ -439,8 +421,7 @@ TEST(PerturbedTridiagonalTest, FiniteResults) {
     diagonal(2, i) = 1;
     upper(2, i) = 2;
   }
-  const Array operands[] = {lower.array(), diagonal.array(), upper.array(), b.array()},
-              results[] = {x.array()};
+  const Array operands[] = {lower.array(), diagonal.array(), upper.array(), b.array()}, results[] = {x.array()};
   ASSERT_TRUE(solve({operands, results, {}}).ok());
   EXPECT_EQ(x.data[0], -2);
   EXPECT_EQ(x.data[1], 3);
@@ -448,8 +429,7 @@ TEST(PerturbedTridiagonalTest, FiniteResults) {
   EXPECT_EQ(x.data[3], 0.5);
   EXPECT_EQ(x.data[4], 4194304);
   for (int64_t i = 0; i < 3; ++i) {
-    const float sum =
-        (i > 0 ? 4 * x(2, i - 1, 0) : 0) + x(2, i, 0) + (i < 2 ? 2 * x(2, i + 1, 0) : 0);
+    const float sum = (i > 0 ? 4 * x(2, i - 1, 0) : 0) + x(2, i, 0) + (i < 2 ? 2 * x(2, i + 1, 0) : 0);
     EXPECT_NEAR(sum, b(2, i, 0), 1e-5);
   }
 }
@@ -458,10 +438,8 @@ TYPED_TEST(LapackTargetsTest, EmptyArrays) {
   using T = TypeParam;
   Matrices<T> none(0, 3, 3), small(2, 0, 0), out(0, 3, 3), small_out(2, 0, 0);
   Vectors<int32_t> no_info(0, -1), info(2, -1);
-  this->Must(this->Name("potrf", "potrf"), {none.array()}, {out.array(), no_info.array()},
-             {{"uplo", 'L'}});
-  this->Must(this->Name("potrf", "potrf"), {small.array()}, {small_out.array(), info.array()},
-             {{"uplo", 'L'}});
+  this->Must(this->Name("potrf", "potrf"), {none.array()}, {out.array(), no_info.array()}, {{"uplo", 'L'}});
+  this->Must(this->Name("potrf", "potrf"), {small.array()}, {small_out.array(), info.array()}, {{"uplo", 'L'}});
   Vectors<T> tau(2, 0);
   this->Must(this->Name("geqrf", "geqrf"), {small.array()}, {small_out.array(), tau.array()});
 }
@@ -477,17 +455,12 @@ TYPED_TEST(LapackTargetsTest, WrongCalls) {
     return this->Run(name, operands, results, attributes).code();
   };
   EXPECT_EQ(code({a.array()}, {a.array(), info.array()}, {}), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code({a.array()}, {a.array(), info.array()}, {{"uplo", 'X'}}),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({a.array()}, {a.array(), info.array()}, {{"uplo", 'X'}}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({a.array()}, {a.array()}, {{"uplo", 'L'}}), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code({a.array()}, {wide.array(), info.array()}, {{"uplo", 'L'}}),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code({wide.array()}, {wide.array(), info.array()}, {{"uplo", 'L'}}),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code({a.array()}, {a.array(), numbers.array()}, {{"uplo", 'L'}}),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code({other.array()}, {a.array(), info.array()}, {{"uplo", 'L'}}),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({a.array()}, {wide.array(), info.array()}, {{"uplo", 'L'}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({wide.array()}, {wide.array(), info.array()}, {{"uplo", 'L'}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({a.array()}, {a.array(), numbers.array()}, {{"uplo", 'L'}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({other.array()}, {a.array(), info.array()}, {{"uplo", 'L'}}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({numbers.array()}, {numbers.array(), info.array()}, {{"uplo", 'L'}}),
             absl::StatusCode::kInvalidArgument);
 }

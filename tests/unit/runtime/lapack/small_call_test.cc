@@ -1,5 +1,5 @@
-// Calls prepared beforehand against the handlers that read their frame: the same bits. What only the handlers can say stays with them.
-// Skipped where there is no LAPACK library, which the handlers ask for.
+// Calls prepared beforehand against the handlers that read their frame: the same bits. What only the handlers can say
+// stays with them. Skipped where there is no LAPACK library, which the handlers ask for.
 #include "runtime/lapack/small_call.h"
 
 #include <gtest/gtest.h>
@@ -49,12 +49,14 @@ struct Arrays {
     for (size_t i = 0; i < shapes.size(); ++i) {
       T* data = reinterpret_cast<T*>(memory[i].data());
       const int64_t rows = shapes[i].dimensions(0), count = ShapeUtil::ElementsIn(shapes[i]);
-      for (int64_t k = 0; k < count; ++k) data[k] = static_cast<T>(std::normal_distribution<double>()(generator) + (k % (rows + 1) == 0 ? 4 : 0));
+      for (int64_t k = 0; k < count; ++k)
+        data[k] = static_cast<T>(std::normal_distribution<double>()(generator) + (k % (rows + 1) == 0 ? 4 : 0));
     }
   }
   std::vector<Array> Views() {
     std::vector<Array> views;
-    for (size_t i = 0; i < shapes.size(); ++i) views.push_back({shapes[i].element_type(), shapes[i].dimensions(), memory[i].data()});
+    for (size_t i = 0; i < shapes.size(); ++i)
+      views.push_back({shapes[i].element_type(), shapes[i].dimensions(), memory[i].data()});
     return views;
   }
   std::vector<uint8_t*> Pointers() {
@@ -65,13 +67,15 @@ struct Arrays {
 };
 
 template <typename T>
-void ExpectSame(const std::string& name, std::vector<Shape> operands, const Shape& result, const std::vector<std::pair<std::string, char>>& letters) {
+void ExpectSame(const std::string& name, std::vector<Shape> operands, const Shape& result,
+                const std::vector<std::pair<std::string, char>>& letters) {
   SCOPED_TRACE(name + " of " + operands[0].ToString());
   std::mt19937 generator(7);
   Arrays in(operands), out(Leaves(result)), wanted(Leaves(result));
   in.Fill<T>(generator);
   const Target& target = Find(name);
-  const auto call = SmallCall::Of(target.handler, {.present = true, .operands = operands, .result = result}, Letters(letters));
+  const auto call =
+      SmallCall::Of(target.handler, {.present = true, .operands = operands, .result = result}, Letters(letters));
   ASSERT_TRUE(call.has_value());
   std::vector<const uint8_t*> from;
   for (uint8_t* pointer : in.Pointers()) from.push_back(pointer);
@@ -91,7 +95,8 @@ void ExpectAllSame(const std::string& letter) {
   const Shape info = ShapeUtil::MakeShape(S32, {});
   for (int64_t m = 1; m <= kSmallMatrix; ++m) {
     for (const char* uplo : {"L", "U"}) {
-      ExpectSame<T>("lapack_" + letter + "potrf_ffi", {matrix(m, m)}, ShapeUtil::MakeTupleShape({matrix(m, m), info}), {{"uplo", uplo[0]}});
+      ExpectSame<T>("lapack_" + letter + "potrf_ffi", {matrix(m, m)}, ShapeUtil::MakeTupleShape({matrix(m, m), info}),
+                    {{"uplo", uplo[0]}});
     }
     for (int64_t n = 1; n <= kSmallMatrix; ++n) {
       ExpectSame<T>("lapack_" + letter + "getrf_ffi", {matrix(m, n)},
@@ -99,7 +104,10 @@ void ExpectAllSame(const std::string& letter) {
       for (int choice = 0; choice < 16; ++choice) {
         const bool left = choice & 1;
         ExpectSame<T>("lapack_" + letter + "trsm_ffi", {matrix(left ? m : n, left ? m : n), matrix(m, n)}, matrix(m, n),
-                      {{"side", left ? 'L' : 'R'}, {"uplo", choice & 2 ? 'L' : 'U'}, {"trans_x", choice & 4 ? 'N' : 'T'}, {"diag", choice & 8 ? 'N' : 'U'}});
+                      {{"side", left ? 'L' : 'R'},
+                       {"uplo", choice & 2 ? 'L' : 'U'},
+                       {"trans_x", choice & 4 ? 'N' : 'T'},
+                       {"diag", choice & 8 ? 'N' : 'U'}});
       }
     }
   }
@@ -109,8 +117,12 @@ TEST(SmallCallTest, SaysWhatTheHandlersSayInF32) { ExpectAllSame<float>("s"); }
 TEST(SmallCallTest, SaysWhatTheHandlersSayInF64) { ExpectAllSame<double>("d"); }
 
 TEST(SmallCallTest, LeavesTheRestToTheHandlers) {
-  const auto of = [](const std::string& name, std::vector<Shape> operands, Shape result, const std::vector<std::pair<std::string, char>>& letters) {
-    return SmallCall::Of(Find(name).handler, {.present = true, .operands = std::move(operands), .result = std::move(result)}, Letters(letters)).has_value();
+  const auto of = [](const std::string& name, std::vector<Shape> operands, Shape result,
+                     const std::vector<std::pair<std::string, char>>& letters) {
+    return SmallCall::Of(Find(name).handler,
+                         {.present = true, .operands = std::move(operands), .result = std::move(result)},
+                         Letters(letters))
+        .has_value();
   };
   const Shape info = ShapeUtil::MakeShape(S32, {});
   const auto factor = [&](const std::string& name, const Shape& a, const Shape& result, int64_t pivots) {

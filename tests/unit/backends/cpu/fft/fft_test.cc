@@ -19,8 +19,8 @@ std::vector<Number> Definition(const std::vector<Number>& x, bool inverse) {
   const size_t n = x.size();
   std::vector<Number> roots(n), result(n);
   for (size_t k = 0; k < n; ++k) {
-    const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) /
-                              static_cast<long double>(n);
+    const long double angle =
+        2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
     roots[k] = {std::cos(angle), inverse ? std::sin(angle) : -std::sin(angle)};
   }
   for (size_t k = 0; k < n; ++k) {
@@ -77,16 +77,13 @@ double ErrorOf(FftType type, int64_t n, int64_t rows, ThreadPool* pool = nullptr
   std::vector<T> out(rows * ResultWidth(type, n), T(NAN));
   if (!(*fft)->Run({pool}, in.data(), out.data()).ok()) return INFINITY;
   double worst = 0;
-  for (int64_t r = 0; r < rows;
-       r += std::max<int64_t>(1, rows - 1)) {  // the first and the last one
+  for (int64_t r = 0; r < rows; r += std::max<int64_t>(1, rows - 1)) {  // the first and the last one
     const std::vector<Number> want =
         Definition(Expanded(type, n, in.data() + r * InputWidth(type, n)), IsInverse(type));
     const T* got = out.data() + r * ResultWidth(type, n);
     long double error = 0, size = 0;
     for (int64_t k = 0; k < (type == FftType::kRfft ? n / 2 + 1 : n); ++k) {
-      error += std::norm(
-          (type == FftType::kIrfft ? Number(got[k]) : Number(got[2 * k], got[2 * k + 1])) -
-          want[k]);
+      error += std::norm((type == FftType::kIrfft ? Number(got[k]) : Number(got[2 * k], got[2 * k + 1])) - want[k]);
       size += std::norm(want[k]);
     }
     worst = std::max(worst, static_cast<double>(std::sqrt(error / size)));
@@ -109,13 +106,11 @@ TEST(FftTest, EveryShortLength) {
 }
 TEST(FftTest, RowsThatDoNotFillVectors) {
   for (int64_t rows : {2, 15, 16, 17, 37}) {
-    for (int64_t n : {1, 2, 3, 4, 6, 7, 8, 11, 16, 30, 47, 53, 64, 100, 121, 128})
-      ExpectAccurate(n, rows);
+    for (int64_t n : {1, 2, 3, 4, 6, 7, 8, 11, 16, 30, 47, 53, 64, 100, 121, 128}) ExpectAccurate(n, rows);
   }
 }
 TEST(FftTest, LongerLengths) {
-  for (int64_t n : {256, 343, 500, 512, 625, 729, 961, 1000, 1009, 1024, 2000, 2003, 2048})
-    ExpectAccurate(n, 2);
+  for (int64_t n : {256, 343, 500, 512, 625, 729, 961, 1000, 1009, 1024, 2000, 2003, 2048}) ExpectAccurate(n, 2);
 }
 
 // Several dimensions are the cascade of the transforms of each.
@@ -143,8 +138,7 @@ TEST(FftTest, DimensionsAreACascade) {
       long double turns = 0;
       int64_t rest = p;
       for (size_t d = sizes.size(); d-- > 0;) {
-        turns +=
-            static_cast<long double>(rest % sizes[d] * at[d]) / static_cast<long double>(sizes[d]);
+        turns += static_cast<long double>(rest % sizes[d] * at[d]) / static_cast<long double>(sizes[d]);
         rest /= sizes[d];
       }
       const long double angle = -2 * std::numbers::pi_v<long double> * (turns - std::floor(turns));
@@ -157,8 +151,7 @@ TEST(FftTest, DimensionsAreACascade) {
 }
 
 TEST(FftTest, RealDimensionsComeBack) {
-  for (const std::vector<int64_t>& sizes :
-       std::vector<std::vector<int64_t>>{{8, 8}, {7, 9}, {5, 40, 22}, {59, 106}}) {
+  for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{{8, 8}, {7, 9}, {5, 40, 22}, {59, 106}}) {
     const int64_t batch = 2;
     int64_t points = batch, spectrum = batch;
     for (size_t d = 0; d < sizes.size(); ++d) {
@@ -207,8 +200,7 @@ TEST(FftTest, StopsWhenCancelled) {
   CancellationToken token;
   token.Cancel();
   std::vector<float> in(2 << 16), out(2 << 16);
-  EXPECT_EQ((*fft)->Run({nullptr, &token}, in.data(), out.data()).code(),
-            absl::StatusCode::kCancelled);
+  EXPECT_EQ((*fft)->Run({nullptr, &token}, in.data(), out.data()).code(), absl::StatusCode::kCancelled);
 }
 
 TEST(FftTest, LengthsBeyondReasonAreRefused) {
@@ -226,8 +218,7 @@ void ExpectKernelsAgree(const LaneKernels<T>& kernels) {
   const UnitRoots<T> roots(n);
   std::vector<T> first(2 * 3 * 7), second(2 * 2);
   for (int64_t p = 0; p < 3; ++p) {
-    for (int64_t j = 1; j < 8; ++j)
-      roots.At(p * j, &first[2 * (p * 7 + j - 1)], &first[2 * (p * 7 + j - 1) + 1]);
+    for (int64_t j = 1; j < 8; ++j) roots.At(p * j, &first[2 * (p * 7 + j - 1)], &first[2 * (p * 7 + j - 1) + 1]);
   }
   fft.stages[0] = {8, 1, 3, first.data(), nullptr};
   fft.stages[1] = {3, 8, 1, second.data(), nullptr};
@@ -245,8 +236,7 @@ void ExpectKernelsAgree(const LaneKernels<T>& kernels) {
     kernels.run(job);
     for (int l = 0; l < lanes; ++l) {
       std::vector<Number> x(n);
-      for (int64_t i = 0; i < n; ++i)
-        x[i] = Number(in[2 * (i * lanes + l)], in[2 * (i * lanes + l) + 1]);
+      for (int64_t i = 0; i < n; ++i) x[i] = Number(in[2 * (i * lanes + l)], in[2 * (i * lanes + l) + 1]);
       const std::vector<Number> want = Definition(x, false);
       for (int64_t k = 0; k < n; ++k) {
         EXPECT_NEAR(out[2 * (l * n + k)], static_cast<double>(want[k].real()), 1e-5);

@@ -26,15 +26,18 @@ class GemmTest : public ::testing::TestWithParam<std::tuple<int, int, int>> {
   void Check(bool transpose_a, bool transpose_b) {
     const auto [m, n, k] = GetParam();
     const std::vector<T> a = Numbers<T>(int64_t{m} * k, 1), b = Numbers<T>(int64_t{k} * n, 2);
-    const Strides a_strides = transpose_a ? Strides{1, m} : Strides{k, 1}, b_strides = transpose_b ? Strides{1, k} : Strides{n, 1};
+    const Strides a_strides = transpose_a ? Strides{1, m} : Strides{k, 1},
+                  b_strides = transpose_b ? Strides{1, k} : Strides{n, 1};
     const int64_t ldc = n + 3;
     std::vector<Sum> c(static_cast<size_t>(m * ldc), Sum(77));
     ASSERT_TRUE(Multiply(m, n, k, a.data(), a_strides, b.data(), b_strides, c.data(), ldc).ok());
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < ldc; ++j) {
         Sum sum = j < n ? Sum(0) : Sum(77);  // what lies behind a row is not touched
-        for (int64_t l = 0; j < n && l < k; ++l) sum += Sum(a[i * a_strides.row + l * a_strides.column]) * Sum(b[l * b_strides.row + j * b_strides.column]);
-        ASSERT_EQ(c[i * ldc + j], sum) << i << ", " << j << " of " << m << " x " << n << " x " << k << " transposed " << transpose_a << transpose_b;
+        for (int64_t l = 0; j < n && l < k; ++l)
+          sum += Sum(a[i * a_strides.row + l * a_strides.column]) * Sum(b[l * b_strides.row + j * b_strides.column]);
+        ASSERT_EQ(c[i * ldc + j], sum) << i << ", " << j << " of " << m << " x " << n << " x " << k << " transposed "
+                                       << transpose_a << transpose_b;
       }
     }
   }
@@ -53,8 +56,9 @@ TEST_P(GemmTest, EveryTypeAndOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, GemmTest,
-                         ::testing::Values(std::tuple(1, 1, 1), std::tuple(8, 24, 7), std::tuple(9, 49, 255), std::tuple(130, 50, 257),
-                                           std::tuple(3, 1010, 40), std::tuple(257, 25, 600), std::tuple(64, 1056, 300)));
+                         ::testing::Values(std::tuple(1, 1, 1), std::tuple(8, 24, 7), std::tuple(9, 49, 255),
+                                           std::tuple(130, 50, 257), std::tuple(3, 1010, 40), std::tuple(257, 25, 600),
+                                           std::tuple(64, 1056, 300)));
 
 }  // namespace
 }  // namespace hilo::cpu::gemm

@@ -1,4 +1,5 @@
-// Communicators by themselves: what the emulated one refuses, what one rank alone can ask of any library, and what NCCL does without a GPU.
+// Communicators by themselves: what the emulated one refuses, what one rank alone can ask of any library, and what NCCL
+// does without a GPU.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -74,29 +75,43 @@ class EmulatedCommunicatorTest : public testing::Test {
 };
 
 TEST_F(EmulatedCommunicatorTest, WhatTheRanksDoNotAgreeOn) {
-  EXPECT_TRUE(absl::StrContains(ErrorOnAll([&](int r) { return at(r).AllReduce(data(r), data(r), r == 2 ? 5 : 4, F32, DeviceReduction::kSum, stream(r)); }),
+  EXPECT_TRUE(absl::StrContains(ErrorOnAll([&](int r) {
+                                  return at(r).AllReduce(data(r), data(r), r == 2 ? 5 : 4, F32, DeviceReduction::kSum,
+                                                         stream(r));
+                                }),
                                 "rank 0 is at all-reduce of 4 f32 by sum, but rank 2 at all-reduce of 5 f32 by sum"));
 }
 TEST_F(EmulatedCommunicatorTest, Types) {
-  EXPECT_TRUE(absl::StrContains(ErrorOnAll([&](int r) { return at(r).AllReduce(data(r), data(r), 4, r == 1 ? S32 : F32, DeviceReduction::kSum, stream(r)); }), "disagree"));
+  EXPECT_TRUE(absl::StrContains(ErrorOnAll([&](int r) {
+                                  return at(r).AllReduce(data(r), data(r), 4, r == 1 ? S32 : F32, DeviceReduction::kSum,
+                                                         stream(r));
+                                }),
+                                "disagree"));
 }
 TEST_F(EmulatedCommunicatorTest, Reductions) {
-  EXPECT_TRUE(absl::StrContains(
-      ErrorOnAll([&](int r) { return at(r).AllReduce(data(r), data(r), 4, F32, r == 1 ? DeviceReduction::kMax : DeviceReduction::kSum, stream(r)); }), "by max"));
+  EXPECT_TRUE(absl::StrContains(ErrorOnAll([&](int r) {
+                                  return at(r).AllReduce(data(r), data(r), 4, F32,
+                                                         r == 1 ? DeviceReduction::kMax : DeviceReduction::kSum,
+                                                         stream(r));
+                                }),
+                                "by max"));
 }
 TEST_F(EmulatedCommunicatorTest, Roots) {
-  EXPECT_TRUE(absl::StrContains(ErrorOnAll([&](int r) { return at(r).Broadcast(data(r), data(r), 4, F32, r == 2 ? 1 : 0, stream(r)); }), "from rank 1"));
+  EXPECT_TRUE(absl::StrContains(
+      ErrorOnAll([&](int r) { return at(r).Broadcast(data(r), data(r), 4, F32, r == 2 ? 1 : 0, stream(r)); }),
+      "from rank 1"));
 }
 TEST_F(EmulatedCommunicatorTest, Order) {
-  EXPECT_TRUE(absl::StrContains(ErrorOnAll([&](int r) {
-                                  if (r == 1) {
-                                    const absl::Status status = at(r).AllGather(data(r), data(r) + 8, 4, F32, stream(r));
-                                    return status.ok() ? at(r).AllReduce(data(r), data(r), 4, F32, DeviceReduction::kSum, stream(r)) : status;
-                                  }
-                                  const absl::Status status = at(r).AllReduce(data(r), data(r), 4, F32, DeviceReduction::kSum, stream(r));
-                                  return status.ok() ? at(r).AllGather(data(r), data(r) + 8, 4, F32, stream(r)) : status;
-                                }),
-                                "rank 0 is at all-reduce of 4 f32 by sum, but rank 1 at all-gather of 4 f32"));
+  EXPECT_TRUE(absl::StrContains(
+      ErrorOnAll([&](int r) {
+        if (r == 1) {
+          const absl::Status status = at(r).AllGather(data(r), data(r) + 8, 4, F32, stream(r));
+          return status.ok() ? at(r).AllReduce(data(r), data(r), 4, F32, DeviceReduction::kSum, stream(r)) : status;
+        }
+        const absl::Status status = at(r).AllReduce(data(r), data(r), 4, F32, DeviceReduction::kSum, stream(r));
+        return status.ok() ? at(r).AllGather(data(r), data(r) + 8, 4, F32, stream(r)) : status;
+      }),
+      "rank 0 is at all-reduce of 4 f32 by sum, but rank 1 at all-gather of 4 f32"));
 }
 TEST_F(EmulatedCommunicatorTest, SizesOfWhatIsSent) {
   EXPECT_TRUE(absl::StrContains(ErrorOnAll([&](int r) {
@@ -107,8 +122,10 @@ TEST_F(EmulatedCommunicatorTest, SizesOfWhatIsSent) {
 }
 TEST_F(EmulatedCommunicatorTest, BadCallsFailAtOnce) {
   EXPECT_EQ(at(0).Send(data(0), 4, F32, 3, stream(0)).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(at(0).AllReduce(data(0), data(0), -1, F32, DeviceReduction::kSum, stream(0)).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(at(0).AllReduce(data(0), data(0), 4, C64, DeviceReduction::kSum, stream(0)).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(at(0).AllReduce(data(0), data(0), -1, F32, DeviceReduction::kSum, stream(0)).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(at(0).AllReduce(data(0), data(0), 4, C64, DeviceReduction::kSum, stream(0)).code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(at(0).GroupEnd().code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -136,9 +153,12 @@ TEST_F(EmulatedCommunicatorTest, GraphsAreOfAllRanks) {
     EXPECT_EQ(data(0)[0], launch == 1 ? 3 : 9);
   }
   EXPECT_TRUE(absl::StrContains(ErrorOnAll([&](int r) {
-                                  return r == 1 ? at(r).AllReduce(data(r), data(r), 4, F32, DeviceReduction::kSum, stream(r)) : stream(r).LaunchGraph(graphs_[r].get());
+                                  return r == 1 ? at(r).AllReduce(data(r), data(r), 4, F32, DeviceReduction::kSum,
+                                                                  stream(r))
+                                                : stream(r).LaunchGraph(graphs_[r].get());
                                 }),
-                                "rank 0 is at all-reduce of 4 f32 by sum of a graph, captured as number 0, but rank 1 at all-reduce of 4 f32 by sum"));
+                                "rank 0 is at all-reduce of 4 f32 by sum of a graph, captured as number 0, but rank 1 "
+                                "at all-reduce of 4 f32 by sum"));
 }
 
 TEST_F(EmulatedCommunicatorTest, AnAbortEndsGraphs) {
@@ -223,13 +243,16 @@ TEST_P(DeviceCommunicatorTest, EveryCall) {
   const std::vector<float> all{1, 2, 3, 4};
   EXPECT_EQ(alone_->rank(), 0);
   EXPECT_EQ(alone_->size(), 1);
-  for (const DeviceReduction reduction : {DeviceReduction::kSum, DeviceReduction::kProd, DeviceReduction::kMax, DeviceReduction::kMin}) {
+  for (const DeviceReduction reduction :
+       {DeviceReduction::kSum, DeviceReduction::kProd, DeviceReduction::kMax, DeviceReduction::kMin}) {
     EXPECT_EQ(After([&] { return alone_->AllReduce(send_, receive_, 4, F32, reduction, *stream_); }), all);
     EXPECT_EQ(After([&] { return alone_->ReduceScatter(send_, receive_, 4, F32, reduction, *stream_); }), all);
   }
   for (const PrimitiveType type : {S8, U8, S32, U32, S64, U64, F16, BF16, F64}) {
     const int64_t count = 16 / PrimitiveTypeByteSize(type);
-    EXPECT_EQ(After([&] { return alone_->AllReduce(send_, receive_, count, type, DeviceReduction::kSum, *stream_); }), all) << PrimitiveTypeName(type);
+    EXPECT_EQ(After([&] { return alone_->AllReduce(send_, receive_, count, type, DeviceReduction::kSum, *stream_); }),
+              all)
+        << PrimitiveTypeName(type);
   }
   EXPECT_EQ(After([&] { return alone_->AllGather(send_, receive_, 4, F32, *stream_); }), all);
   EXPECT_EQ(After([&] { return alone_->Broadcast(send_, receive_, 4, F32, 0, *stream_); }), all);
@@ -250,7 +273,8 @@ TEST_P(DeviceCommunicatorTest, APartOfIt) {
   ASSERT_TRUE(part.ok()) << part.status();
   alone_ = *std::move(part);
   EXPECT_EQ(alone_->size(), 1);
-  EXPECT_EQ(After([&] { return alone_->AllReduce(send_, receive_, 4, F32, DeviceReduction::kSum, *stream_); }), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(After([&] { return alone_->AllReduce(send_, receive_, 4, F32, DeviceReduction::kSum, *stream_); }),
+            (std::vector<float>{1, 2, 3, 4}));
 }
 
 TEST_P(DeviceCommunicatorTest, AfterAnAbortCallsFail) {
@@ -271,7 +295,9 @@ TEST_P(DeviceCommunicatorTest, InAGraph) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, DeviceCommunicatorTest, testing::Values(kEmulatedPlatform, kCudaPlatform),
-                         [](const auto& info) { return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated"; });
+                         [](const auto& info) {
+                           return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
+                         });
 
 // The library without a GPU: it is loaded, tells its version, makes ids, and says in words why it cannot do more.
 TEST(NcclTest, WithoutAGpu) {

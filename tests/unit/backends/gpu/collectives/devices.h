@@ -18,7 +18,8 @@ namespace hilo::gpu {
 
 class Devices {
  public:
-  explicit Devices(int count, const EmulatedCommunicatorOptions& options = {}, GpuCompilerOptions compiler_options = {}) : log_(std::make_shared<CommunicatorLog>()) {
+  explicit Devices(int count, const EmulatedCommunicatorOptions& options = {}, GpuCompilerOptions compiler_options = {})
+      : log_(std::make_shared<CommunicatorLog>()) {
     compiler_options.communicators = CreateRecordingLibrary(CreateEmulatedCommunicatorLibrary(options), log_);
     auto client = Client::Create({.device_count = count}, CreateGpuCompiler(kEmulatedPlatform, compiler_options));
     EXPECT_TRUE(client.ok()) << client.status();
@@ -32,7 +33,8 @@ class Devices {
   }
 
   // Runs what was compiled last; `arguments` are the same for all devices. Results by device.
-  absl::StatusOr<std::vector<Literal>> Run(const std::vector<Literal>& arguments = {}, absl::Duration deadline = absl::Seconds(60)) {
+  absl::StatusOr<std::vector<Literal>> Run(const std::vector<Literal>& arguments = {},
+                                           absl::Duration deadline = absl::Seconds(60)) {
     std::vector<std::unique_ptr<Buffer>> buffers;
     std::vector<std::vector<Buffer*>> pointers;
     for (int device : executable_->assignment().devices()) {

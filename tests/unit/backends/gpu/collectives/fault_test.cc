@@ -1,4 +1,5 @@
-// What happens to a program when a rank of one of its collectives does not do its part: an error that says so, in time, and a run afterwards that works.
+// What happens to a program when a rank of one of its collectives does not do its part: an error that says so, in time,
+// and a run afterwards that works.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -79,7 +80,8 @@ TEST(CollectiveBoard, ARankThatIsGoneLeavesItsError) {
   }
   EXPECT_TRUE(board.Hopeless(1).ok());
   board.Leave(0, absl::InvalidArgumentError("a wrong size"));
-  EXPECT_EQ(board.Hopeless(1), absl::InvalidArgumentError("all-reduce %x: rank 0 has ended its run without it: a wrong size"));
+  EXPECT_EQ(board.Hopeless(1),
+            absl::InvalidArgumentError("all-reduce %x: rank 0 has ended its run without it: a wrong size"));
 }
 
 // Of a rank that waits in a loop of its own while the others are at a collective.
@@ -97,7 +99,9 @@ ENTRY main {
 })");
   const absl::Status status = devices.Run({}, absl::Milliseconds(400)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
-  EXPECT_TRUE(absl::StrContains(status.message(), "all-reduce %y: the run was ended by its deadline while waiting for rank 1 of the group {0,1}")) << status;
+  EXPECT_TRUE(absl::StrContains(
+      status.message(), "all-reduce %y: the run was ended by its deadline while waiting for rank 1 of the group {0,1}"))
+      << status;
 }
 
 }  // namespace

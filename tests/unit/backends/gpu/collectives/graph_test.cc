@@ -1,4 +1,5 @@
-// Collectives in graphs: captured by all ranks or by none, launched from what all have captured together, and ended like any others.
+// Collectives in graphs: captured by all ranks or by none, launched from what all have captured together, and ended
+// like any others.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -59,7 +60,8 @@ ENTRY main {
 
 Literal Numbers(int seed) {
   std::vector<float> values(64);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 7 + static_cast<size_t>(seed) * 13) % 31) / 64;
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>((i * 7 + static_cast<size_t>(seed) * 13) % 31) / 64;
   return LiteralUtil::CreateFromArray<float>(values, {8, 8});
 }
 
@@ -95,17 +97,23 @@ TEST_P(CollectiveGraph, RunsAreAsWithoutGraphs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, CollectiveGraph, testing::Combine(testing::Values(kStep, kScan, kChoice), testing::Bool()), [](const auto& info) {
-  const absl::string_view text = std::get<0>(info.param);
-  return absl::StrCat(text == kStep ? "Step" : text == kScan ? "Scan" : "Choice", std::get<1>(info.param) ? "Overlapped" : "InOrder");
-});
+INSTANTIATE_TEST_SUITE_P(Programs, CollectiveGraph,
+                         testing::Combine(testing::Values(kStep, kScan, kChoice), testing::Bool()),
+                         [](const auto& info) {
+                           const absl::string_view text = std::get<0>(info.param);
+                           return absl::StrCat(text == kStep   ? "Step"
+                                               : text == kScan ? "Scan"
+                                                               : "Choice",
+                                               std::get<1>(info.param) ? "Overlapped" : "InOrder");
+                         });
 
 TEST(CollectiveGraphTest, HoldWhatAllRanksComeTo) {
   EXPECT_TRUE(absl::StartsWith(Thunks(kStep), "graph\n  kernel y")) << Thunks(kStep);
   EXPECT_TRUE(absl::StrContains(Thunks(kStep), "\n  all-gather %g")) << Thunks(kStep);
   EXPECT_TRUE(absl::StrContains(Thunks(kScan), "loop of 5 turns\n body\n  graph\n")) << Thunks(kScan);
   EXPECT_TRUE(absl::StrContains(Thunks(kScan), "\n    all-reduce %a")) << Thunks(kScan);
-  EXPECT_TRUE(absl::StrContains(Thunks(kChoice), "\n  all-reduce %a")) << Thunks(kChoice);  // of a branch, not of its graph
+  EXPECT_TRUE(absl::StrContains(Thunks(kChoice), "\n  all-reduce %a"))
+      << Thunks(kChoice);  // of a branch, not of its graph
 }
 
 // The result lies where the argument did, so runs of a chain have the same addresses.
@@ -127,7 +135,8 @@ TEST(CollectiveGraphCalls, AreMadeOncePerTurn) {
   // The calls of both devices in a run.
   auto calls = [&] {
     const int64_t donate[] = {0};
-    auto results = devices.executable().ExecuteReplicated({{values[0].get()}, {values[1].get()}}, {.donate = donate, .synchronous = true});
+    auto results = devices.executable().ExecuteReplicated({{values[0].get()}, {values[1].get()}},
+                                                          {.donate = donate, .synchronous = true});
     EXPECT_TRUE(results.ok()) << results.status();
     for (int device = 0; device < 2; ++device) values[device] = std::move((*results)[device][0]);
     const std::string first = absl::StrJoin(devices.Calls(0), "; ");
@@ -162,7 +171,8 @@ TEST(CollectiveGraphCalls, AreMadeByAllIfOneIsRefused) {
   }
 }
 
-// Of a rank that waits in a loop of its own, which is a part of the graph, while the others are at a collective of theirs.
+// Of a rank that waits in a loop of its own, which is a part of the graph, while the others are at a collective of
+// theirs.
 TEST(CollectiveGraphDeadline, EndsTheGraphsOfAll) {
   Devices devices(2, {}, Options(1));
   devices.Compile(R"(HloModule hang, replica_count=2
@@ -177,7 +187,8 @@ ENTRY main {
   x = f32[] convert(n)
   ROOT y = f32[] all-reduce(x), replica_groups={}, to_apply=f
 })");
-  const std::vector<Literal> off = ListOf(LiteralUtil::CreateR0<uint32_t>(0)), on = ListOf(LiteralUtil::CreateR0<uint32_t>(1));
+  const std::vector<Literal> off = ListOf(LiteralUtil::CreateR0<uint32_t>(0)),
+                             on = ListOf(LiteralUtil::CreateR0<uint32_t>(1));
   for (int run = 0; run < 3; ++run) ASSERT_TRUE(devices.Run(off).ok());
   for (int run = 0; run < 2; ++run) {
     const absl::Time before = absl::Now();

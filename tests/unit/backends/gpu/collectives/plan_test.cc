@@ -1,10 +1,9 @@
 // Which ranks join which cliques.
-#include "backends/gpu/collectives/collective_plan.h"
-
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "backends/gpu/collectives/collective_plan.h"
 
 namespace hilo::gpu {
 namespace {
@@ -16,7 +15,8 @@ std::string Cliques(const std::vector<CollectiveSpec>& specs, int64_t replicas, 
   const auto plan = CollectivePlan::Create(specs, replicas, partitions);
   EXPECT_TRUE(plan.ok()) << plan.status();
   if (!plan.ok()) return "";
-  return absl::StrJoin(plan->cliques(), " ", [](std::string* out, const CliqueSpec& clique) { out->append(clique.ToString()); });
+  return absl::StrJoin(plan->cliques(), " ",
+                       [](std::string* out, const CliqueSpec& clique) { out->append(clique.ToString()); });
 }
 
 CollectiveSpec Of(Mode mode, std::vector<std::vector<int64_t>> groups) {
@@ -33,7 +33,10 @@ TEST(CollectivePlanTest, GroupModes) {
 }
 
 TEST(CollectivePlanTest, LargeCliquesComeFirstAndOnlyOnce) {
-  EXPECT_EQ(Cliques({Of(Mode::kCrossReplica, {{2, 3}, {0, 1}}), Of(Mode::kCrossReplica, {}), Of(Mode::kCrossReplica, {{0, 1}, {2, 3}})}, 4, 1), "{0,1,2,3} {0,1} {2,3}");
+  EXPECT_EQ(Cliques({Of(Mode::kCrossReplica, {{2, 3}, {0, 1}}), Of(Mode::kCrossReplica, {}),
+                     Of(Mode::kCrossReplica, {{0, 1}, {2, 3}})},
+                    4, 1),
+            "{0,1,2,3} {0,1} {2,3}");
 }
 
 TEST(CollectivePlanTest, ARankAloneNeedsNone) {
@@ -54,7 +57,11 @@ TEST(CollectivePlanTest, SourcesAndTargetsArePlacesInTheGroup) {
 }
 
 TEST(CollectivePlanTest, TransfersHaveCliquesOfTwo) {
-  CollectiveSpec spec{.name = "send", .form = Form::kTransfer, .mode = Mode::kCrossReplica, .pairs = {{0, 1}, {1, 0}, {2, 2}}, .channel = 7};
+  CollectiveSpec spec{.name = "send",
+                      .form = Form::kTransfer,
+                      .mode = Mode::kCrossReplica,
+                      .pairs = {{0, 1}, {1, 0}, {2, 2}},
+                      .channel = 7};
   const auto plan = *CollectivePlan::Create({spec}, 3, 1);
   EXPECT_EQ(Cliques({spec}, 3, 1), "{0,1} channel 7 {1,0} channel 7");
   EXPECT_EQ(plan.role(0, 0).send_clique, 0);

@@ -1,4 +1,5 @@
-// Emulated devices of two processes, which are threads of this one: each has its own client, library and devices, and nothing of the other but what is sent.
+// Emulated devices of two processes, which are threads of this one: each has its own client, library and devices, and
+// nothing of the other but what is sent.
 #include <functional>
 #include <thread>
 
@@ -35,11 +36,13 @@ class GpuProcessesTest : public testing::Test {
       logs_[process] = std::make_shared<CommunicatorLog>();
       GpuCompilerOptions options;
       options.communicators = CreateRecordingLibrary(CreateEmulatedCommunicatorLibrary(), logs_[process]);
-      auto client = Client::Create({.device_count = 2,
-                                    .num_threads = 1,
-                                    .processes = ProcessGroupOptions{
-                                        .process_id = process, .process_count = 2, .store = store, .timeout = absl::Seconds(10)}},
-                                   CreateGpuCompiler(kEmulatedPlatform, options));
+      auto client = Client::Create(
+          {.device_count = 2,
+           .num_threads = 1,
+           .processes =
+               ProcessGroupOptions{
+                   .process_id = process, .process_count = 2, .store = store, .timeout = absl::Seconds(10)}},
+          CreateGpuCompiler(kEmulatedPlatform, options));
       ASSERT_TRUE(client.ok()) << client.status();
       clients_[process] = *std::move(client);
       auto executable = clients_[process]->CompileHloText(kProgram, {});
@@ -61,7 +64,8 @@ class GpuProcessesTest : public testing::Test {
   }
 
   absl::Status Run(int process, absl::Duration deadline = absl::Seconds(30)) {
-    const auto outputs = executables_[process]->ExecuteReplicated(std::vector<std::vector<Buffer*>>(2), {.deadline = deadline, .synchronous = true});
+    const auto outputs = executables_[process]->ExecuteReplicated(std::vector<std::vector<Buffer*>>(2),
+                                                                  {.deadline = deadline, .synchronous = true});
     if (!outputs.ok()) return outputs.status();
     for (int device : {0, 1}) {
       const int rank = 2 * process + device;
@@ -116,12 +120,15 @@ TEST_F(GpuProcessesTest, RanksAreThoseOfAllProcesses) {
 TEST_F(GpuProcessesTest, CountsThatDoNotMatchAreAnErrorOfAll) {
   for (const absl::Status& failure : Fail(Kind::kWrongCount, absl::Seconds(20))) {
     EXPECT_EQ(failure.code(), absl::StatusCode::kFailedPrecondition) << failure;
-    EXPECT_TRUE(absl::StrContains(failure.message(), "rank 0 is at all-reduce of 4 f32 by sum, but rank 3 at all-reduce of 3 f32 by sum")) << failure;
+    EXPECT_TRUE(absl::StrContains(failure.message(),
+                                  "rank 0 is at all-reduce of 4 f32 by sum, but rank 3 at all-reduce of 3 f32 by sum"))
+        << failure;
   }
 }
 
 TEST_F(GpuProcessesTest, ARankThatBreaksEndsTheRunOfAll) {
-  for (const absl::Status& failure : Fail(Kind::kAborts, absl::Seconds(20))) EXPECT_TRUE(absl::StrContains(failure.message(), "a fault that was asked for")) << failure;
+  for (const absl::Status& failure : Fail(Kind::kAborts, absl::Seconds(20)))
+    EXPECT_TRUE(absl::StrContains(failure.message(), "a fault that was asked for")) << failure;
 }
 
 TEST_F(GpuProcessesTest, ARankThatNeverComesIsWaitedForUntilTheDeadline) {
@@ -129,7 +136,9 @@ TEST_F(GpuProcessesTest, ARankThatNeverComesIsWaitedForUntilTheDeadline) {
   for (const absl::Status& failure : Fail(Kind::kNeverComes, absl::Milliseconds(300))) {
     EXPECT_EQ(failure.code(), absl::StatusCode::kDeadlineExceeded) << failure;
     // Process 0 has queued all that it has to; whichever process is heard first speaks for both.
-    const bool names = absl::StrContains(failure.message(), "all-reduce %z: the run was ended by its deadline while waiting for rank 3 of the group {0,1,2,3}");
+    const bool names = absl::StrContains(
+        failure.message(),
+        "all-reduce %z: the run was ended by its deadline while waiting for rank 3 of the group {0,1,2,3}");
     EXPECT_TRUE(names || absl::StrContains(failure.message(), " in other processes")) << failure;
   }
   EXPECT_LT(absl::Now() - before, absl::Seconds(5));
@@ -153,11 +162,13 @@ TEST(EmulatedHub, StrangersAreSentAway) {
   const std::string id = *library->MakeUniqueId();
   const auto endpoint = ParseEndpoint(id.substr(0, id.find(' ')));
   ASSERT_TRUE(endpoint.ok()) << id;
-  for (const std::string& words : {std::string("GET / HTTP/1.0\r\n\r\n"), std::string(8, '\xff'), std::string("\4\0\0\0\0\0\0\0\1\0\0\0", 12)}) {
+  for (const std::string& words :
+       {std::string("GET / HTTP/1.0\r\n\r\n"), std::string(8, '\xff'), std::string("\4\0\0\0\0\0\0\0\1\0\0\0", 12)}) {
     const auto socket = Connect(*endpoint, absl::Now() + absl::Seconds(5));
     ASSERT_TRUE(socket.ok()) << socket.status();
     ASSERT_TRUE(SendAll(*socket, words, absl::Now() + absl::Seconds(5)).ok());
-    EXPECT_EQ(ReceiveExactly(*socket, 1, absl::Now() + absl::Seconds(5)).status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(ReceiveExactly(*socket, 1, absl::Now() + absl::Seconds(5)).status().code(),
+              absl::StatusCode::kUnavailable);
   }
   const auto driver = *OpenGpuDriver(kEmulatedPlatform, 0);
   EXPECT_EQ(library->Create("nonsense", 2, 0, *driver, 0, nullptr).status().code(), absl::StatusCode::kInvalidArgument);

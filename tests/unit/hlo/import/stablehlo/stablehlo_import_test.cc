@@ -1,5 +1,5 @@
-// Reading of StableHLO programs: what beside the computation comes along, and what damaged bytes give. That programs compute the right things
-// is tested with tests/programs/stablehlo.
+// Reading of StableHLO programs: what beside the computation comes along, and what damaged bytes give. That programs
+// compute the right things is tested with tests/programs/stablehlo.
 #include "hlo/import/stablehlo/stablehlo_import.h"
 
 #include <filesystem>
@@ -83,8 +83,10 @@ TEST(StablehloImportTest, ShardingsOfManualComputations) {
 
 // Groups that are said by the axes of a mesh become lists of devices, in the order of the axes.
 TEST(StablehloImportTest, GroupsAlongAxesOfMeshes) {
-  constexpr absl::string_view kXy = R"(axes = [#stablehlo.mesh_axis<name = "x", size = 2>, #stablehlo.mesh_axis<name = "y in quotes", size = 4>])";
-  constexpr absl::string_view kX = R"(#stablehlo.axis_ref<name = "x">)", kY = R"(#stablehlo.axis_ref<name = "y in quotes">)";
+  constexpr absl::string_view kXy =
+      R"(axes = [#stablehlo.mesh_axis<name = "x", size = 2>, #stablehlo.mesh_axis<name = "y in quotes", size = 4>])";
+  constexpr absl::string_view kX = R"(#stablehlo.axis_ref<name = "x">)",
+                              kY = R"(#stablehlo.axis_ref<name = "y in quotes">)";
   struct {
     std::string mesh, axes;
     absl::string_view groups;
@@ -92,23 +94,26 @@ TEST(StablehloImportTest, GroupsAlongAxesOfMeshes) {
       {absl::StrCat("#stablehlo.mesh<", kXy, ">"), std::string(kX), "{{0,4},{1,5},{2,6},{3,7}}"},
       {absl::StrCat("#stablehlo.mesh<", kXy, ">"), std::string(kY), "{{0,1,2,3},{4,5,6,7}}"},
       {absl::StrCat("#stablehlo.mesh<", kXy, ">"), absl::StrCat(kY, ", ", kX), "{{0,4,1,5,2,6,3,7}}"},
-      {absl::StrCat("#stablehlo.mesh<", kXy, ">"), R"(#stablehlo.axis_ref<name = "y in quotes", sub_axis_info = (1)2>)", "{{0,2},{1,3},{4,6},{5,7}}"},
+      {absl::StrCat("#stablehlo.mesh<", kXy, ">"), R"(#stablehlo.axis_ref<name = "y in quotes", sub_axis_info = (1)2>)",
+       "{{0,2},{1,3},{4,6},{5,7}}"},
       {absl::StrCat("#stablehlo.mesh<", kXy, ">"), R"(#sdy<axis_ref"y in quotes":(2)2>)", "{{0,1},{2,3},{4,5},{6,7}}"},
-      {absl::StrCat("#stablehlo.mesh<", kXy, ", device_ids = dense<[7, 6, 5, 4, 3, 2, 1, 0]> : tensor<8xi64>>"), std::string(kX),
-       "{{7,3},{6,2},{5,1},{4,0}}"},
+      {absl::StrCat("#stablehlo.mesh<", kXy, ", device_ids = dense<[7, 6, 5, 4, 3, 2, 1, 0]> : tensor<8xi64>>"),
+       std::string(kX), "{{7,3},{6,2},{5,1},{4,0}}"},
       {"@pair", R"(#stablehlo.axis_ref<name = "p">)", "{{1,0}}"},
   };
   for (const auto& [mesh, axes, groups] : cases) {
-    const auto program = ImportStablehlo(absl::StrCat(R"(module {
+    const auto program =
+        ImportStablehlo(absl::StrCat(R"(module {
   sdy.mesh @pair = <["p"=2], device_ids=[1, 0]>
   func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
     %y = "stablehlo.collective_broadcast"(%x) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = )",
-                                                      mesh, ", axes = [", axes, R"(]>}> : (tensor<4xf32>) -> tensor<4xf32>
+                                     mesh, ", axes = [", axes, R"(]>}> : (tensor<4xf32>) -> tensor<4xf32>
     return %y : tensor<4xf32>
   }
 })"));
     ASSERT_TRUE(program.ok()) << program.status() << mesh << axes;
-    EXPECT_TRUE(absl::StrContains(PrintHloModule(*program->module), absl::StrCat("replica_groups=", groups))) << PrintHloModule(*program->module);
+    EXPECT_TRUE(absl::StrContains(PrintHloModule(*program->module), absl::StrCat("replica_groups=", groups)))
+        << PrintHloModule(*program->module);
   }
 }
 
@@ -119,7 +124,8 @@ TEST(StablehloImportTest, InstructionsKnowWhereTheyComeFrom) {
 }
 
 TEST(StablehloImportTest, WhatIsNotKnownIsNamed) {
-  ExpectError(absl::StrReplaceAll(Artifact("oldest_version"), {{"tanh_v1", "tanx_v1"}}), absl::StatusCode::kUnimplemented, "operation vhlo.tanx_v1");
+  ExpectError(absl::StrReplaceAll(Artifact("oldest_version"), {{"tanh_v1", "tanx_v1"}}),
+              absl::StatusCode::kUnimplemented, "operation vhlo.tanx_v1");
   std::string newer = Artifact("donated");
   newer[4] = 0x0F;
   ExpectError(newer, absl::StatusCode::kUnimplemented, "MLIR bytecode of version 7");
@@ -142,7 +148,8 @@ TEST(StablehloImportTest, DamagedBytesDoNoHarm) {
   for (const std::string& bytes : AllArtifacts()) {
     for (int i = 0; i < 300; ++i) {
       std::string damaged = bytes;
-      for (uint32_t flips = random() % 3 + 1; flips > 0; --flips) damaged[random() % damaged.size()] ^= static_cast<char>(1 << random() % 8);
+      for (uint32_t flips = random() % 3 + 1; flips > 0; --flips)
+        damaged[random() % damaged.size()] ^= static_cast<char>(1 << random() % 8);
       const auto program = ImportStablehlo(damaged);
       if (!program.ok()) {
         EXPECT_NE(program.status().code(), absl::StatusCode::kInternal) << program.status();
@@ -158,7 +165,8 @@ TEST(StablehloImportTest, DamagedBytesDoNoHarm) {
 }
 
 // A module with a function of one argument.
-std::string Module(absl::string_view body, absl::string_view argument = "tensor<4xf32>", absl::string_view result = "tensor<4xf32>") {
+std::string Module(absl::string_view body, absl::string_view argument = "tensor<4xf32>",
+                   absl::string_view result = "tensor<4xf32>") {
   return absl::StrCat("module {\n  func.func @main(%x: ", argument, ") -> ", result, " {\n", body, "\n  }\n}\n");
 }
 
@@ -207,44 +215,57 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   EXPECT_EQ(PrintHloModule(*bare->module), PrintHloModule(*wrapped->module));
   EXPECT_TRUE(ImportStablehlo(absl::StrCat(functions, "#loc = loc(unknown)\n")).ok());
   ExpectError(absl::StrCat(functions, "}"), absl::StatusCode::kInvalidArgument, "expected an operation");
-  ExpectError(functions.substr(0, functions.size() - 2), absl::StatusCode::kInvalidArgument, "expected an operation, got the end");
+  ExpectError(functions.substr(0, functions.size() - 2), absl::StatusCode::kInvalidArgument,
+              "expected an operation, got the end");
 }
 
 TEST(StablehloTextTest, OperationsThatWereCustomCalls) {
   const auto with = [](absl::string_view erf, absl::string_view top_k) {
     return ImportStablehlo(absl::StrCat(R"(module @m {
   func.func @main(%x: tensor<9xf32>) -> (tensor<3xf32>, tensor<3xi32>) {
-    %y = )", erf, R"( : (tensor<9xf32>) -> tensor<9xf32>
-    %z:2 = )", top_k, R"( : (tensor<9xf32>) -> (tensor<3xf32>, tensor<3xi32>)
+    %y = )",
+                                        erf, R"( : (tensor<9xf32>) -> tensor<9xf32>
+    %z:2 = )",
+                                        top_k, R"( : (tensor<9xf32>) -> (tensor<3xf32>, tensor<3xi32>)
     return %z#0, %z#1 : tensor<3xf32>, tensor<3xi32>
   }
 }
 )"));
   };
   const auto now = with(R"("chlo.erf"(%x))", R"("chlo.top_k"(%y) <{k = 3 : i64}>)");
-  const auto then = with("stablehlo.custom_call @mhlo.erf(%x) {mhlo.attributes = {}, mhlo.version = 1 : i64}",
-                         "stablehlo.custom_call @mhlo.topk(%y) {mhlo.attributes = {k = 3 : i64, largest = true}, mhlo.version = 1 : i64}");
+  const auto then = with(
+      "stablehlo.custom_call @mhlo.erf(%x) {mhlo.attributes = {}, mhlo.version = 1 : i64}",
+      "stablehlo.custom_call @mhlo.topk(%y) {mhlo.attributes = {k = 3 : i64, largest = true}, mhlo.version = 1 : i64}");
   ASSERT_TRUE(now.ok()) << now.status();
   ASSERT_TRUE(then.ok()) << then.status();
   EXPECT_EQ(PrintHloModule(*now->module), PrintHloModule(*then->module));
 }
 
 TEST(StablehloTextTest, ErrorsSayWhere) {
-  ExpectError(Module("    %y = stablehlo.add %x, %x : ()\n    return %y : tensor<4xf32>"), absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
-  ExpectError(Module("    %y = stablehlo.add %x, %z : tensor<4xf32>"), absl::StatusCode::kInvalidArgument, "line 3, column 30: %z is not defined");
-  ExpectError(Module("    %y = stablehlo.add %x, %x : tensor<5xf32>\n    return %y : tensor<5xf32>"), absl::StatusCode::kInvalidArgument,
-              "result 0 is f32[5], but it is f32[4]; in stablehlo.add, line 3");
-  ExpectError(Module("    %y = stablehlo.iota dims = 0 : tensor<4xf32>"), absl::StatusCode::kInvalidArgument, "'dims' is no word of stablehlo.iota");
-  ExpectError(Module("    %y = stablehlo.einsum %x, %x, labels = \"a,a->a\""), absl::StatusCode::kInvalidArgument, "'labels' is no word");
-  ExpectError(Module("    %y = \"stablehlo.nosuch\"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n    return %y : tensor<4xf32>"),
+  ExpectError(Module("    %y = stablehlo.add %x, %x : ()\n    return %y : tensor<4xf32>"),
+              absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
+  ExpectError(Module("    %y = stablehlo.add %x, %z : tensor<4xf32>"), absl::StatusCode::kInvalidArgument,
+              "line 3, column 30: %z is not defined");
+  ExpectError(Module("    %y = stablehlo.add %x, %x : tensor<5xf32>\n    return %y : tensor<5xf32>"),
+              absl::StatusCode::kInvalidArgument, "result 0 is f32[5], but it is f32[4]; in stablehlo.add, line 3");
+  ExpectError(Module("    %y = stablehlo.iota dims = 0 : tensor<4xf32>"), absl::StatusCode::kInvalidArgument,
+              "'dims' is no word of stablehlo.iota");
+  ExpectError(Module("    %y = stablehlo.einsum %x, %x, labels = \"a,a->a\""), absl::StatusCode::kInvalidArgument,
+              "'labels' is no word");
+  ExpectError(Module("    %y = \"stablehlo.nosuch\"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n    "
+                     "return %y : tensor<4xf32>"),
               absl::StatusCode::kUnimplemented, "operation stablehlo.nosuch");
-  ExpectError(Module("    %y = stablehlo.einsum %x, %x, config = \"aa,a->a\" : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n    return %y : tensor<4xf32>"),
+  ExpectError(Module("    %y = stablehlo.einsum %x, %x, config = \"aa,a->a\" : (tensor<4xf32>, tensor<4xf32>) -> "
+                     "tensor<4xf32>\n    return %y : tensor<4xf32>"),
               absl::StatusCode::kInvalidArgument, "'aa' does not name the dimensions of f32[4]");
-  ExpectError(Module("    return %x : tensor<4x!quant.uniform<i8:f32, 0.1>>", "tensor<4x!quant.uniform<i8:f32, 0.1>>"), absl::StatusCode::kUnimplemented,
-              "tensor of !quant.uniform");
-  ExpectError(Module("    return %x : tensor<?xf32>", "tensor<?xf32>"), absl::StatusCode::kUnimplemented, "tensor<?xf32>");
-  ExpectError("module { func.func @main() { func.call @main() : () -> ()\n return } }", absl::StatusCode::kInvalidArgument, "@main calls itself");
-  ExpectError(Module("    return %x : tensor<4xf32>\n    return"), absl::StatusCode::kInvalidArgument, "operations behind a return");
+  ExpectError(Module("    return %x : tensor<4x!quant.uniform<i8:f32, 0.1>>", "tensor<4x!quant.uniform<i8:f32, 0.1>>"),
+              absl::StatusCode::kUnimplemented, "tensor of !quant.uniform");
+  ExpectError(Module("    return %x : tensor<?xf32>", "tensor<?xf32>"), absl::StatusCode::kUnimplemented,
+              "tensor<?xf32>");
+  ExpectError("module { func.func @main() { func.call @main() : () -> ()\n return } }",
+              absl::StatusCode::kInvalidArgument, "@main calls itself");
+  ExpectError(Module("    return %x : tensor<4xf32>\n    return"), absl::StatusCode::kInvalidArgument,
+              "operations behind a return");
   ExpectError("module {", absl::StatusCode::kInvalidArgument, "expected an operation, got the end");
 }
 
@@ -256,10 +277,13 @@ TEST(StablehloTextTest, DepthIsBoundedAndLengthIsNot) {
     close += " stablehlo.return %x : tensor<i1> }, { stablehlo.return %x : tensor<i1> }) : (tensor<i1>) -> tensor<i1>";
     absl::StrAppend(&row, "    %", i, " = stablehlo.not %", i == 0 ? "x" : absl::StrCat(i - 1), " : tensor<i1>\n");
   }
-  ExpectError(Module(deep + close + " return %r : tensor<i1>", "tensor<i1>", "tensor<i1>"), absl::StatusCode::kResourceExhausted, "nested more than");
+  ExpectError(Module(deep + close + " return %r : tensor<i1>", "tensor<i1>", "tensor<i1>"),
+              absl::StatusCode::kResourceExhausted, "nested more than");
   EXPECT_TRUE(ImportStablehlo(Module(row + "    return %99999 : tensor<i1>", "tensor<i1>", "tensor<i1>")).ok());
-  ExpectError(Module(absl::StrCat("    %c = stablehlo.constant ", std::string(100'000, '['), " : tensor<f32>")), absl::StatusCode::kInvalidArgument, "nested too deeply");
-  ExpectError(Module(absl::StrCat("    %c = \"stablehlo.constant\"() <{value = ", std::string(100'000, '{'))), absl::StatusCode::kInvalidArgument, "expected");
+  ExpectError(Module(absl::StrCat("    %c = stablehlo.constant ", std::string(100'000, '['), " : tensor<f32>")),
+              absl::StatusCode::kInvalidArgument, "nested too deeply");
+  ExpectError(Module(absl::StrCat("    %c = \"stablehlo.constant\"() <{value = ", std::string(100'000, '{'))),
+              absl::StatusCode::kInvalidArgument, "expected");
 }
 
 TEST(StablehloTextTest, DamagedTextDoesNoHarm) {
@@ -275,7 +299,8 @@ TEST(StablehloTextTest, DamagedTextDoesNoHarm) {
       const auto program = ImportStablehlo(damaged);
       EXPECT_NE(program.status().code(), absl::StatusCode::kInternal) << program.status();
     }
-    for (size_t size = 0; size + 4 < text.size(); size += 37) EXPECT_FALSE(ImportStablehlo(absl::string_view(text).substr(0, size)).ok());
+    for (size_t size = 0; size + 4 < text.size(); size += 37)
+      EXPECT_FALSE(ImportStablehlo(absl::string_view(text).substr(0, size)).ok());
   }
 }
 
@@ -284,12 +309,15 @@ TEST(StablehloTextTest, TypedCustomCallsAndLayouts) {
     %y = stablehlo.custom_call @f(%x) {backend_config = "", has_side_effect = true, mhlo.backend_config = {a = 3 : i64, "b c" = "t\22", d = dense<[1, 2]> : tensor<2xi32>, e = true, g = 2.5 : f32},
          operand_layouts = [dense<[0, 1]> : tensor<2xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>],
          result_layouts = [dense<[0, 1]> : tensor<2xindex>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
-    return %y : tensor<2x3xf32>)", "tensor<2x3xf32>", "tensor<2x3xf32>"));
+    return %y : tensor<2x3xf32>)",
+                                              "tensor<2x3xf32>", "tensor<2x3xf32>"));
   ASSERT_TRUE(program.ok()) << program.status();
   const std::string text = PrintHloModule(*program->module);
-  EXPECT_TRUE(absl::StrContains(text, "f32[2,3]{0,1} custom-call(arg0), custom_call_target=\"f\", operand_layout_constraints={f32[2,3]{0,1}}, "
-                                      "custom_call_has_side_effect=true, output_to_operand_aliasing={{}: (0, {})}, api_version=API_VERSION_TYPED_FFI, "
-                                      "backend_config={a = 3 : i64, \"b c\" = \"t\\22\", d = dense<[1, 2]> : tensor<2xi32>, e = true, g = 2.5 : f32}"))
+  EXPECT_TRUE(absl::StrContains(
+      text,
+      "f32[2,3]{0,1} custom-call(arg0), custom_call_target=\"f\", operand_layout_constraints={f32[2,3]{0,1}}, "
+      "custom_call_has_side_effect=true, output_to_operand_aliasing={{}: (0, {})}, api_version=API_VERSION_TYPED_FFI, "
+      "backend_config={a = 3 : i64, \"b c\" = \"t\\22\", d = dense<[1, 2]> : tensor<2xi32>, e = true, g = 2.5 : f32}"))
       << text;
 }
 
