@@ -108,7 +108,6 @@ typedef enum {
 } PJRT_HostBufferSemantics;
 
 typedef enum {
-  PJRT_Extension_Type_Stream = 3,
   PJRT_Extension_Type_Layouts = 4,
   PJRT_Extension_Type_FFI = 5,
   PJRT_Extension_Type_MemoryDescriptions = 6,

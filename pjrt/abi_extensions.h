@@ -8,24 +8,6 @@
 extern "C" {
 #endif
 
-/* --- Stream: order between buffers and work of others on a device; these structs have no extensions of their own ---
- */
-typedef struct {
-  size_t struct_size;
-  PJRT_Device* device;
-  intptr_t stream; /* out */
-} PJRT_Get_Stream_For_External_Ready_Events_Args;
-typedef struct {
-  size_t struct_size;
-  intptr_t stream;
-  PJRT_Buffer* buffer;
-} PJRT_Wait_Until_Buffer_Ready_On_Stream_Args;
-typedef struct {
-  PJRT_Extension_Base base;
-  PJRT_Error* (*get_stream)(PJRT_Get_Stream_For_External_Ready_Events_Args* args);
-  PJRT_Error* (*wait_stream)(PJRT_Wait_Until_Buffer_Ready_On_Stream_Args* args);
-} PJRT_Stream_Extension;
-
 /* --- Layouts: the order of dimensions in memory, as text such as "{1,0}" --- */
 typedef struct PJRT_Layouts_MemoryLayout PJRT_Layouts_MemoryLayout;
 typedef struct PJRT_Layouts_SerializedLayout PJRT_Layouts_SerializedLayout;

@@ -4,7 +4,7 @@ namespace hilo::pjrt {
 
 PJRT_Extension_Base* Extensions() {
   static PJRT_Extension_Base* const start = LayoutsExtension(
-      ShardingsExtension(FfiExtension(FfiApiExtension(StreamExtension(MemoryDescriptionsExtension(nullptr))))));
+      ShardingsExtension(FfiExtension(FfiApiExtension(MemoryDescriptionsExtension(nullptr)))));
   return start;
 }
 

@@ -110,20 +110,6 @@ TEST_F(BuffersTest, PeakStartsAgain) {
   Destroy(small);
 }
 
-TEST_F(BuffersTest, BuffersAreReadyOnStreams) {
-  const auto* extension = FindExtension<PJRT_Stream_Extension>(PJRT_Extension_Type_Stream);
-  ASSERT_NE(extension, nullptr);
-  PJRT_Get_Stream_For_External_Ready_Events_Args stream = {sizeof(stream), devices_[0], -1};
-  ASSERT_EQ(TextOf(extension->get_stream(&stream)), "");
-  EXPECT_EQ(stream.stream, 0);  // of a device on the host
-  PJRT_Buffer* const buffer = Floats({1, 2});
-  PJRT_Wait_Until_Buffer_Ready_On_Stream_Args wait = {sizeof(wait), stream.stream, buffer};
-  EXPECT_EQ(TextOf(extension->wait_stream(&wait)), "");
-  Destroy(buffer);
-  wait.buffer = nullptr;
-  EXPECT_EQ(TextOf(extension->wait_stream(&wait)), "3: expected a PJRT_Buffer, got null");
-}
-
 // Headers of the API up to version 0.70 tell a size that ends before the last field.
 TEST_F(BuffersTest, AttributesOfThePluginForOlderCallers) {
   PJRT_Plugin_Attributes_Args args = {};
