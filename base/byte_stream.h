@@ -1,5 +1,5 @@
-// Numbers and texts as bytes, and back: what Hilo's own binary formats are made of. Numbers are little-endian; a text
-// is its length as u64, and its bytes.
+// Serialization of numbers and texts to bytes and back, as used by Hilo's own binary formats. Numbers are
+// little-endian; a text is its length as u64, followed by its bytes.
 #ifndef HILO_BASE_BYTE_STREAM_H_
 #define HILO_BASE_BYTE_STREAM_H_
 
@@ -31,8 +31,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Reads any bytes safely. The first thing that does not fit is kept as the reader's error; from then on everything
-// reads as zero or empty, so callers ask once, at the end (Finish), and before they use what they have read.
+// Reads untrusted bytes safely. The first error is stored in the reader; every later read then returns zero or an
+// empty text, so callers check for errors once, at the end (Finish), and before they use what they have read.
 class ByteReader {
  public:
   // `what` the bytes are, for messages. They must outlive the reader and the texts that it returns.
@@ -45,14 +45,14 @@ class ByteReader {
   bool Bool();  // 0 or 1, nothing else
   absl::string_view Text();
   absl::string_view Raw(uint64_t size);
-  // A number of things that follow, of at least `least_bytes` each: never more than fit into what is left.
+  // An element count, where each element takes at least `least_bytes`: never more than fit into the remaining bytes.
   uint64_t Count(uint64_t least_bytes);
 
-  // Makes `expectation`, which the value just read does not meet, the reader's error, unless it has one.
+  // Stores the error that the value just read violates `expectation`, unless the reader already has an error.
   void Fail(absl::string_view expectation);
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }
-  // Errors: InvalidArgument: the reader's error, or that bytes are left.
+  // Errors: InvalidArgument with the reader's error, or if bytes remain.
   absl::Status Finish();
 
   size_t position() const { return position_; }

@@ -1,4 +1,4 @@
-// Ends a run or a compilation from outside: by a call, or by a deadline.
+// Ends a run or a compilation from outside: by an explicit call, or by a deadline.
 #ifndef HILO_BASE_CANCELLATION_H_
 #define HILO_BASE_CANCELLATION_H_
 
@@ -11,10 +11,10 @@
 
 namespace hilo {
 
-// Thread-safe. Running code polls flag() through a plain pointer, so the flag is a 32-bit word of its own.
+// Thread-safe. Running code polls flag() through a plain pointer, so the flag is a separate 32-bit word.
 class CancellationToken {
  public:
-  // The first reason stays.
+  // The first reason is kept.
   void Cancel() { Set(kCancelled); }
   void Expire() { Set(kExpired); }
   bool stopped() const { return state_.load(std::memory_order_relaxed) != kRunning; }

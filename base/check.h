@@ -10,9 +10,9 @@ namespace hilo {
 
 }  // namespace hilo
 
-// Ends the process when `condition` is false. Only for states that no input and no documented call can bring about;
-// what input can cause is an absl::Status (base/errors.h), and an internal inconsistency that a caller can still report
-// is HILO_RET_CHECK (base/status_macros.h).
+// Ends the process when `condition` is false. Only for states that no input and no documented call can cause;
+// conditions that input can cause are an absl::Status (base/errors.h); an internal inconsistency that callers can still
+// report is HILO_RET_CHECK (base/status_macros.h).
 #define HILO_CHECK(condition)                              \
   do {                                                     \
     if (ABSL_PREDICT_FALSE(!(condition))) {                \

@@ -1,5 +1,5 @@
 // A control group's quota limits the groups below it, and a container may or may not see its own group as the root of
-// /sys/fs/cgroup. So each group from the one that /proc/self/cgroup names up to the root is asked, and the least wins.
+// /sys/fs/cgroup. So each group from the one that /proc/self/cgroup names up to the root is read, and the least wins.
 #include "base/cpu_count.h"
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-// How many processors this process may keep busy.
+// The number of processors that this process may use.
 #ifndef HILO_BASE_CPU_COUNT_H_
 #define HILO_BASE_CPU_COUNT_H_
 
@@ -10,8 +10,8 @@ namespace hilo {
 // groups that the process is in (v1 and v2, rounded up). At least 1.
 int UsableCpuCount();
 
-// The least quota, in processors rounded up, of the control groups of this process; 0 if none sets one. `root` stands
-// for "/" in /proc/self/cgroup and /sys/fs/cgroup.
+// The least quota, in processors rounded up, of the control groups of this process; 0 if none sets one. `root` replaces
+// "/" in /proc/self/cgroup and /sys/fs/cgroup.
 int CgroupCpuQuota(const std::string& root);
 
 }  // namespace hilo

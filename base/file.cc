@@ -16,7 +16,7 @@ namespace hilo {
 namespace {
 
 constexpr size_t kChunk = size_t{1} << 20;
-// Of what has no size that could be known before: a pipe, a device.
+// The limit for streams whose size is unknown in advance: a pipe, a device.
 constexpr size_t kMostOfAStream = size_t{1} << 30;
 
 std::string Reason() { return std::strerror(errno); }
@@ -36,7 +36,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::setvbuf(file.get(), nullptr, _IONBF, 0);
   std::string bytes;
   try {
-    // One byte more than expected, to meet the end in the first read.
+    // One byte more than expected, to detect the end of the file in the first read.
     const size_t expected = ExpectedSize(file.get());
     bytes.resize(expected + 1);
     size_t size = 0;

@@ -1,5 +1,5 @@
-// Waiting for what another processor is about to do, without going to sleep: to wake a thread costs more than many a
-// wait takes.
+// Busy waiting for an event that another processor is about to cause, without sleeping: waking a thread costs more
+// than many such waits take.
 #ifndef HILO_BASE_SPIN_H_
 #define HILO_BASE_SPIN_H_
 
@@ -7,7 +7,7 @@ namespace hilo {
 
 constexpr int kSpins = 300;  // some 10 us
 
-// Watches until `ready()`, for `spins` rounds at most: on a busy machine an endless spin would burn the very time slice
+// Polls `ready()`, at most `spins` times: on a busy machine an endless spin would consume the very time slice
 // that the other thread waits for. Returns whether it is ready.
 template <typename Ready>
 bool SpinUntil(Ready ready, int spins = kSpins) {

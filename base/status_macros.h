@@ -27,7 +27,7 @@
   lhs = *std::move(status_or)
 
 namespace hilo {
-// Collects a message behind HILO_RET_CHECK and turns into a Status.
+// Collects a message after HILO_RET_CHECK and converts to a Status.
 class RetCheckMessage {
  public:
   RetCheckMessage(const char* file, int line, const char* condition)

@@ -1,4 +1,4 @@
-// A loop is published in one place: a body, a counter from which all threads take indices, and a generation number.
+// A loop is published as one record: a body, a counter from which all threads take indices, and a generation number.
 // Workers watch the generation, first spinning, then asleep on a condition variable. The caller takes indices too and,
 // when none are left, waits until the workers that joined have left the loop, again spinning first: on a busy machine
 // an endless spin would burn the very time slice that the worker waits for. One loop runs at a time; a second caller
@@ -112,7 +112,7 @@ class OwnThreadPool : public ThreadPool {
   std::atomic<bool> stopping_{false};
   std::atomic<bool> busy_{false};  // a loop is published
   std::atomic<bool> open_{false};  // workers may still join it
-  std::atomic<int> joined_{0};     // workers that look at the loop
+  std::atomic<int> joined_{0};     // workers inside the loop
   const absl::FunctionRef<void(int64_t)>* body_ = nullptr;
   int64_t count_ = 0;
   std::atomic<int64_t> next_{0};

@@ -10,7 +10,7 @@
 
 namespace hilo {
 
-// What Hilo needs of a pool; embedders may bring their own.
+// The interface that Hilo requires of a thread pool; embedders may supply their own.
 class ThreadPool {
  public:
   virtual ~ThreadPool() = default;
@@ -23,7 +23,7 @@ class ThreadPool {
 
 // Hilo's own pool of num_threads - 1 threads; with 1 there are none. An idle thread spins for some 10 microseconds and
 // then sleeps: a parallel loop right after another starts within 0.2 us, and an idle program costs nothing. The threads
-// take no signals, so that the embedder's handlers run on the embedder's threads. Errors: InvalidArgument if
+// block all signals, so that the embedder's handlers run on the embedder's threads. Errors: InvalidArgument if
 // num_threads < 1; ResourceExhausted if the system starts no thread at all (with some, the pool is smaller).
 absl::StatusOr<std::unique_ptr<ThreadPool>> CreateThreadPool(int num_threads);
 

@@ -1,4 +1,4 @@
-// Which Hilo this is.
+// The version of this Hilo library.
 #ifndef HILO_BASE_VERSION_H_
 #define HILO_BASE_VERSION_H_
 
@@ -11,7 +11,7 @@ namespace hilo {
 // "0.1.0".
 absl::string_view Version();
 
-// Another text for every build whose code differs: the linker's build id of libhilo in hexadecimal digits. Empty if it
+// Different for every build whose code differs: the linker's build id of libhilo in hexadecimal digits. Empty if it
 // was linked without one.
 const std::string& BuildId();
 

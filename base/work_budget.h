@@ -1,5 +1,5 @@
-// A bound for work whose amount depends on a program: a number of operations, and a cancellation that is polled now
-// and then.
+// A bound for work whose amount depends on a program: a number of operations, and a cancellation that is polled
+// periodically.
 #ifndef HILO_BASE_WORK_BUDGET_H_
 #define HILO_BASE_WORK_BUDGET_H_
 
@@ -23,8 +23,8 @@ class WorkBudget {
                       int64_t operations = kUnlimited)
       : cancellation_(cancellation), what_(what), left_(operations) {}
 
-  // Takes `operations` off the budget. Called before the work, for at most some 10 ms of it at a time.
-  // Errors: Cancelled, DeadlineExceeded; ResourceExhausted if less is left.
+  // Deducts `operations` from the budget. Called before the work, for at most some 10 ms of it at a time.
+  // Errors: Cancelled, DeadlineExceeded; ResourceExhausted if the budget is exceeded.
   absl::Status Spend(int64_t operations) {
     if (operations > left_) {
       left_ = 0;

@@ -1,4 +1,4 @@
-// CollectiveOp: a collective instruction made ready to run on arrays in memory, for any backend
+// CollectiveOp: a collective instruction prepared to run on arrays in memory, for any backend
 // whose arrays a communicator can read.
 #ifndef HILO_COLLECTIVES_COLLECTIVE_OP_H_
 #define HILO_COLLECTIVES_COLLECTIVE_OP_H_
@@ -16,18 +16,18 @@
 
 namespace hilo {
 
-// The instruction may go once this is made. Immutable: any number of runs at once.
+// The instruction may be destroyed after Create. Immutable: any number of concurrent runs.
 class CollectiveOp {
  public:
   // all-reduce, all-gather, reduce-scatter, all-to-all, collective-permute, collective-broadcast,
   // ragged-all-to-all; and the starts of all-reduce, all-gather and collective-permute, whose
   // results are then those of their dones.
   static bool Is(HloOpcode opcode);
-  // Of a verified instruction for which Is() is true. Errors: InvalidArgument if its groups do not
+  // `instruction` must be verified, with Is() true for its opcode. Errors: InvalidArgument if its groups do not
   // fit the devices of its module.
   static absl::StatusOr<CollectiveOp> Create(const HloInstruction& instruction);
 
-  // Runs as the device at `place`. Arrays are dense and row-major, one an operand and one a result;
+  // Runs as the device at `place`. Arrays are dense and row-major, one per operand and one per result;
   // no result overlaps an operand. `communicator` may be null if the device is alone;
   // `cancellation` may be null; `combine` is to_apply, for ops that have it. Errors:
   // InvalidArgument if the groups do not fit the devices; ResourceExhausted; those of
@@ -37,8 +37,8 @@ class CollectiveOp {
                    absl::Span<void* const> results) const;
 
  private:
-  // An array as rows of blocks: all-gather, reduce-scatter and all-to-all cut or join the blocks of
-  // each row, one a rank.
+  // An array as rows of blocks: all-gather, reduce-scatter and all-to-all split or join the blocks of
+  // each row, one per rank.
   struct Array {
     int64_t rows = 1;
     int64_t row_bytes = 0;  // of the operand
@@ -47,7 +47,7 @@ class CollectiveOp {
   struct Running;
 
   CollectiveOp() = default;
-  // The ranks that take part at `place`, once everything fits them.
+  // The ranks that participate at `place`, after all checks have passed.
   absl::StatusOr<std::vector<int64_t>> GroupAt(const Place& place) const;
   absl::Status CheckShapes(int64_t ranks) const;
   absl::Status AllGather(Running& run) const;

@@ -1,11 +1,11 @@
-// Communicator: one rank's door to the other ranks of a run. It moves bytes between addresses.
+// Communicator: the interface of one rank to the other ranks of a run. It moves bytes between addresses.
 //
 // Ranks are numbered from 0; in a run on replicas and partitions, a device's rank is replica_id *
 // partition_count + partition_id. All ranks of a group call the same collectives in the same order,
-// each on a thread of its own; a call returns when its results are there. A call never hangs: it
+// each on a separate thread; a call returns when its results are complete. A call never hangs: it
 // ends with an error when its deadline passes, when it is cancelled, when a rank that it needs
-// fails, has ended, or can never come, and when ranks do not agree on what they do. An error ends
-// the run for all ranks: every call of the run from then on returns that error.
+// fails, has ended, or can never arrive, and when ranks disagree on the operation. An error ends
+// the run for all ranks: every later call of the run returns that error.
 #ifndef HILO_COLLECTIVES_COMMUNICATOR_H_
 #define HILO_COLLECTIVES_COMMUNICATOR_H_
 
@@ -20,7 +20,7 @@
 
 namespace hilo {
 
-// What every collective needs to know beside its data. All of it is read during the call only.
+// What every collective needs besides its data. All of it is read during the call only.
 struct CollectiveCall {
   absl::string_view name;           // for messages: "all-reduce %sum"
   int64_t key = 0;                  // the number of the op in its program, or of the channel: equal on all ranks
@@ -29,17 +29,17 @@ struct CollectiveCall {
   const CancellationToken* cancellation = nullptr;  // null: the call cannot be cancelled
 };
 
-// One array that travels. No operand of a call may overlap a result of it but for all-reduce, whose
+// One array of a transfer. No operand of a call may overlap a result of it except for all-reduce, whose
 // `send` and `receive` may be equal.
 struct CollectiveBuffer {
   const void* send = nullptr;
   void* receive = nullptr;
-  int64_t bytes = 0;  // of the piece that one rank brings (all-reduce, all-gather, ...) or gets
+  int64_t bytes = 0;  // of the piece that one rank contributes (all-reduce, all-gather, ...) or receives
                       // (reduce-scatter)
 };
 
-// result[i] = f(a[i], b[i]) for `count` dense elements; `result` may be `a`. A rank's is called on the
-// thread of the rank only.
+// result[i] = f(a[i], b[i]) for `count` dense elements; `result` may be `a`. The reduction of a rank is called on the
+// thread of that rank only.
 struct Reduction {
   int64_t element_bytes = 0;
   std::function<absl::Status(void* result, const void* a, const void* b, int64_t count)> combine;
@@ -56,9 +56,9 @@ class Communicator {
   virtual int64_t rank() const = 0;
   virtual int64_t size() const = 0;
 
-  // Errors of all of them: DeadlineExceeded and Cancelled, naming the ranks that are missing;
-  // FailedPrecondition, naming those that disagree, and for ranks that cannot come; InvalidArgument
-  // for what a rank alone gets wrong; the error of a rank that has failed, and of a reduction.
+  // Errors of all functions: DeadlineExceeded and Cancelled, naming the ranks that are missing;
+  // FailedPrecondition, naming the ranks that disagree, and for ranks that cannot arrive; InvalidArgument
+  // for arguments that a rank finds invalid by itself; the error of a rank that has failed, and of a reduction.
 
   // Every rank receives the elements of all, combined in the order of the group, so that all get
   // the same bits in every run.
@@ -70,33 +70,33 @@ class Communicator {
                                      const Reduction& reduction) = 0;
   // Every rank receives the pieces of all, in the order of the group.
   virtual absl::Status AllGather(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers) = 0;
-  // The i-th rank of the group receives sends[i] of each rank, receives[j] being of the j-th. All
+  // The i-th rank of the group receives sends[i] of each rank, receives[j] coming from the j-th. All
   // are of `bytes` bytes.
   virtual absl::Status AllToAll(const CollectiveCall& call, absl::Span<const void* const> sends,
                                 absl::Span<void* const> receives, int64_t bytes) = 0;
-  // Receives what rank `source` sends, zeros if that is -1; what this rank sends goes to rank
+  // Receives the data that rank `source` sends, zeros if that is -1; this rank's data goes to rank
   // `target`, or nowhere (-1).
   virtual absl::Status CollectivePermute(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
                                          int64_t source, int64_t target) = 0;
   // Every rank receives what the first rank of the group sends.
   virtual absl::Status CollectiveBroadcast(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers) = 0;
-  // Updates of `receive` (of `receive_bytes` bytes, on all ranks) of the ranks of the group: as
-  // many to each, those to the first rank come first. They are applied in the order of their
-  // senders. An update beyond an array is an error of its sender.
+  // Exchanges updates of `receive` (of `receive_bytes` bytes, on all ranks) within the group: the same number for
+  // each rank, those for the first rank first. They are applied in the order of their
+  // senders. An update out of the bounds of an array is an error of its sender.
   virtual absl::Status RaggedAllToAll(const CollectiveCall& call, const void* send, int64_t send_bytes, void* receive,
                                       int64_t receive_bytes, absl::Span<const RaggedUpdate> updates) = 0;
 
-  // Leaves `bytes` bytes for the rank `target` on the channel `call.key`, and returns without
-  // waiting for it. call.group is not looked at.
+  // Queues `bytes` bytes for the rank `target` on the channel `call.key`, and returns without
+  // waiting for the receiver. call.group is ignored.
   virtual absl::Status Send(const CollectiveCall& call, const void* data, int64_t bytes, int64_t target) = 0;
-  // Takes what the rank `source` has left for this one on the channel, the oldest first; waits for
+  // Takes the oldest message that the rank `source` has queued for this rank on the channel; waits for
   // it. FailedPrecondition if it is not of `bytes` bytes.
   virtual absl::Status Receive(const CollectiveCall& call, void* data, int64_t bytes, int64_t source) = 0;
 
-  // OK until the run has failed, at whichever rank. Thread-safe.
+  // OK until the run has failed, on any rank. Thread-safe.
   virtual absl::Status failure() const = 0;
 
-  // This rank's run is over, well or not: others that need it learn so at once.
+  // Ends this rank's run, successfully or not: ranks that wait for it are notified at once.
   virtual void Finish(const absl::Status& status) = 0;
 };
 

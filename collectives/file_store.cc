@@ -1,6 +1,6 @@
 // A key is a file named by its bytes in hexadecimal digits (beyond what a name may hold, by their
-// digest), written beside and renamed into place, so that readers see all of a value or nothing.
-// Who waits looks again, at first every millisecond and later less often.
+// digest), written to a temporary file and renamed, so that readers see all of a value or nothing.
+// Waiting polls, at first every millisecond and later less often.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

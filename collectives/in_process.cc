@@ -1,9 +1,9 @@
-// Every collective is a list of tasks, a task being what one rank receives of one other, cut into
-// pieces that any of the ranks may do: whoever is awake copies straight from the sender's array to
-// the receiver's. In a reduction a task is a range of elements; whoever takes it combines that
+// Every collective is a list of tasks, a task being what one rank receives from another, split into
+// pieces that any of the ranks may process: a running rank copies directly from the sender's array to
+// the receiver's. In a reduction a task is a range of elements; the rank that takes it combines that
 // range of all ranks, in the order of the group, in the array of the first that receives it, and
 // copies it to the others while it is in the cache. So each element is combined once, in one order,
-// whoever does it. What is too much for the cache is written past it, reductions from a small
+// regardless of the rank. Data too large for the cache is written past it, reductions from a small
 // buffer: a line that is written whole need not be read first.
 #include "collectives/in_process.h"
 
@@ -54,10 +54,10 @@ CollectiveWork CopyWork(std::vector<Copy> copies) {
           }};
 }
 
-// A range of the ranks' buffers number `buffer` that is combined, and who receives it where.
+// A range of the ranks' buffers number `buffer` that is combined, and the destinations of the result.
 struct Combination {
   int64_t buffer, from, to, bytes;
-  int64_t receiver;  // place in the group; -1: all
+  int64_t receiver;  // index in the group; -1: all
 };
 
 absl::Status Combine(Arrivals arrivals, const Combination& range, const Reduction& reduction, bool streamed) {

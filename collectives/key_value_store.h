@@ -1,4 +1,4 @@
-// KeyValueStore: where the processes of a job leave what the others need to find them: addresses,
+// KeyValueStore: where the processes of a job publish what the others need to find them: addresses,
 // identifiers, counts. Small and rarely used; data travels between processes directly.
 #ifndef HILO_COLLECTIVES_KEY_VALUE_STORE_H_
 #define HILO_COLLECTIVES_KEY_VALUE_STORE_H_
@@ -20,16 +20,16 @@ class KeyValueStore {
  public:
   virtual ~KeyValueStore() = default;
 
-  // Errors of all of them: InvalidArgument for keys and values out of range; Unavailable, naming
+  // Errors of all functions: InvalidArgument for keys and values out of range; Unavailable, naming
   // the store, if it cannot be reached.
 
-  // Replaces what is there.
+  // Replaces an existing value.
   virtual absl::Status Set(absl::string_view key, absl::string_view value) = 0;
-  // Waits until somebody has set the key. Errors: DeadlineExceeded, naming the key.
+  // Waits until the key is set by any process. Errors: DeadlineExceeded, naming the key.
   virtual absl::StatusOr<std::string> Get(absl::string_view key, absl::Time deadline) = 0;
   // Errors: NotFound, naming the key.
   virtual absl::StatusOr<std::string> TryGet(absl::string_view key) = 0;
-  // OK also if there is nothing.
+  // OK also if the key does not exist.
   virtual absl::Status Delete(absl::string_view key) = 0;
 };
 
@@ -40,21 +40,21 @@ absl::Status CheckKeyAndValue(absl::string_view key, absl::string_view value);
 // For the threads of one process.
 std::shared_ptr<KeyValueStore> MakeInProcessStore();
 
-// Files in `folder`, which is made if it is missing, for its owner alone: a file a key. For
+// Files in `folder`, which is created if it is missing, accessible to its owner only: one file per key. For
 // processes that share a file system. Errors: Unavailable if the folder cannot be made.
 absl::StatusOr<std::shared_ptr<KeyValueStore>> MakeFileStore(const std::string& folder);
 
-// A store that somebody else has, such as the caller of a plugin.
+// A store that is implemented elsewhere, such as by the caller of a plugin.
 struct KeyValueCallbacks {
   std::function<absl::Status(absl::string_view key, absl::string_view value)> set;
   std::function<absl::StatusOr<std::string>(absl::string_view key, absl::Duration timeout)> get;
   std::function<absl::StatusOr<std::string>(absl::string_view key)> try_get;  // may be missing
   std::function<absl::Status(absl::string_view key)> erase;                   // may be missing
 };
-// What is missing is Unimplemented; without try_get, TryGet is a get with a short timeout.
+// Missing functions return Unimplemented; without try_get, TryGet is a get with a short timeout.
 std::shared_ptr<KeyValueStore> MakeCallbackStore(KeyValueCallbacks callbacks);
 
-// All `count` processes wait for each other. A name serves once. Errors: DeadlineExceeded, naming
+// Waits for all `count` processes. A name may be used once. Errors: DeadlineExceeded, naming
 // the processes that are missing.
 absl::Status Barrier(KeyValueStore& store, absl::string_view name, int64_t process, int64_t count, absl::Time deadline);
 

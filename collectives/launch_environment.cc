@@ -1,6 +1,6 @@
-// Launchers agree on numbers and on little else: where processes may meet has to be put together
-// from what each of them tells. A port that no launcher names is made from the number of the job,
-// below those that the system hands out by itself.
+// Launchers agree on numbers and on little else: the address for the rendezvous has to be assembled
+// from the variables of each launcher. A port that no launcher names is derived from the number of the job,
+// below those that the system assigns automatically.
 #include "collectives/launch_environment.h"
 
 #include <algorithm>
@@ -108,8 +108,8 @@ struct Launcher {
   const char* name;
   const char* rank;
   const char* world_size;
-  const char* local_rank;  // null: the launcher tells none
-  const char* needed;      // null, or what is set if and only if the launcher has started the process
+  const char* local_rank;  // null: the launcher sets none
+  const char* needed;      // null, or a variable set if and only if the launcher has started the process
   absl::StatusOr<std::string> (*coordinator)(const Variables& variables);
 };
 

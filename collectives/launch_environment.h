@@ -1,4 +1,4 @@
-// Which process of a job this one is, by what its launcher has left in the environment.
+// Detects which process of a job this one is, from the environment variables that its launcher has set.
 #ifndef HILO_COLLECTIVES_LAUNCH_ENVIRONMENT_H_
 #define HILO_COLLECTIVES_LAUNCH_ENVIRONMENT_H_
 
@@ -20,7 +20,7 @@ struct LaunchEnvironment {
   std::string token;                  // HILO_JOB_TOKEN
 };
 
-// What the caller knows better.
+// Values from the caller, which override the environment.
 struct LaunchArguments {
   std::optional<int64_t> rank, world_size, local_rank;
   std::optional<std::string> coordinator;
@@ -29,10 +29,10 @@ struct LaunchArguments {
 // The value of a variable, or null.
 using GetVariable = std::function<const char*(const char* name)>;
 
-// The first that says something: `given`, the variables HILO_RANK, HILO_WORLD_SIZE, HILO_LOCAL_RANK
+// The first source that is present: `given`, the variables HILO_RANK, HILO_WORLD_SIZE, HILO_LOCAL_RANK
 // and HILO_COORDINATOR, those of torchrun, JAX, Open MPI 4 and 5, MPICH and Intel MPI (hydra),
-// Slurm (docs/distributed.md has the table). A coordinator that is given, or HILO_COORDINATOR, goes
-// with all of them. Without any it is one process alone. `get` is std::getenv unless given. Errors:
+// Slurm (docs/distributed.md has the table). A coordinator that is given, or HILO_COORDINATOR, applies
+// to all of them. Without any, the process runs alone. `get` is std::getenv unless given. Errors:
 // InvalidArgument, naming the variable that is missing, is no number, is out of range or
 // contradicts another.
 absl::StatusOr<LaunchEnvironment> DetectLaunch(const LaunchArguments& given = {}, const GetVariable& get = nullptr);

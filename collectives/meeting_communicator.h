@@ -1,5 +1,5 @@
-// What communicators whose ranks meet have in common: every collective becomes a contribution that
-// says all about what a rank brings and wants. Private to collectives.
+// Base of communicators whose ranks rendezvous: every collective becomes a contribution that
+// describes all the inputs and outputs of a rank. Private to collectives.
 #ifndef HILO_COLLECTIVES_MEETING_COMMUNICATOR_H_
 #define HILO_COLLECTIVES_MEETING_COMMUNICATOR_H_
 
@@ -22,7 +22,7 @@ enum class CollectiveKind {
   kRagged,
 };
 
-// The fields that its kind has; the others are empty.
+// Only the fields of its kind are set; the others are empty.
 struct Contribution : Arrival {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   absl::Span<const CollectiveBuffer> buffers;
@@ -39,7 +39,7 @@ struct Contribution : Arrival {
   absl::Span<const RaggedUpdate> updates;
 };
 
-// Checks what a rank can check alone, and leaves the rest to Meet.
+// Performs the checks that need only this rank's arguments, and delegates the rest to Meet.
 class MeetingCommunicator : public Communicator {
  public:
   absl::Status AllReduce(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
@@ -56,9 +56,9 @@ class MeetingCommunicator : public Communicator {
                               int64_t receive_bytes, absl::Span<const RaggedUpdate> updates) final;
 
  protected:
-  // Brings the contribution (of `call`, too) together with those of the others.
+  // Combines the contribution (and that of `call`) with those of the other ranks.
   virtual absl::Status Meet(Contribution& contribution) = 0;
-  // An error that only this rank sees ends the run for all. Returns what the caller gets.
+  // Ends the run of all ranks because of an error that only this rank sees. Returns the error for the caller.
   virtual absl::Status Refuse(const absl::Status& error) = 0;
 
  private:
@@ -79,7 +79,7 @@ constexpr int64_t kReductionPiece = 1 << 14;  // bytes, a multiple of every elem
 
 // Whether `bytes` bytes from `start` lie in `size` bytes.
 bool Inside(int64_t start, int64_t bytes, int64_t size);
-// Whether all agree on who sends to whom; the ranks of the group in order with their sources and
+// Whether all ranks agree on the pairs of source and target; the ranks of the group in order with their sources and
 // targets.
 absl::Status CheckPermute(absl::string_view name, absl::Span<const int64_t> group, absl::Span<const int64_t> sources,
                           absl::Span<const int64_t> targets);

@@ -1,10 +1,10 @@
-// Every process listens at a port of its own, leaves the address in the store, and connects to
-// those of lower numbers. Who connects proves that it knows the token that process 0 has put into
-// the store for this group; others are sent away.
+// Every process listens on its own port, publishes the address in the store, and connects to
+// those of lower numbers. A connecting process proves that it has the token that process 0 has put into
+// the store for this group; others are rejected.
 //
 // Frames are written by the thread that sends, straight from the caller's memory. One thread of the
-// mesh reads all connections and hands complete frames to the listener, so that a process always
-// takes what is sent to it, and two that send to each other cannot block each other. A frame whose
+// mesh reads all connections and passes complete frames to the listener, so that a process always
+// receives what is sent to it, and two that send to each other cannot block each other. A frame whose
 // sender has given up halfway, and small ones that must not wait, go into a backlog that the same
 // thread writes out: the stream between two processes is never cut in the middle of a frame.
 #include "collectives/mesh.h"
@@ -66,7 +66,7 @@ WireHeader ToWire(const FrameHeader& header, uint64_t bytes) {
 
 absl::string_view BytesOf(const WireHeader& wire) { return {reinterpret_cast<const char*>(&wire), sizeof(wire)}; }
 
-// What process `from` says first to process `to`.
+// The first message of process `from` to process `to`.
 std::string Hello(absl::string_view token, int64_t from, int64_t to, int64_t announcement) {
   ByteWriter out;
   out.I64(from);
@@ -89,7 +89,7 @@ struct Mesh::Peer {
   // Of the mesh's thread.
   bool open = true;
   bool leaving = false;
-  std::vector<char> staging;  // received, not looked at yet: from begin to end
+  std::vector<char> staging;  // received, not parsed yet: from begin to end
   size_t begin = 0, end = 0;
   bool in_frame = false;
   Frame frame;
@@ -145,8 +145,8 @@ absl::Status Mesh::ConnectAll(const MeshOptions& options) {
   };
   auto token = store.Get(token_key, options.deadline);
   if (!token.ok()) return missing(token.status(), 0);
-  // All is read before anybody connects: once a process is connected to all others, nobody needs
-  // the store, which may go with it.
+  // All addresses are read before any process connects: once a process is connected to all others, it no
+  // longer needs the store, which may end with its process.
   std::vector<Endpoint> endpoints;
   for (int64_t process = 0; process < own; ++process) {
     auto record = store.Get(key(process), options.deadline);
@@ -175,7 +175,7 @@ absl::Status Mesh::ConnectAll(const MeshOptions& options) {
   return absl::OkStatus();
 }
 
-// Those of higher numbers. Strangers may come as well, say what they like, or nothing.
+// Accepts processes of higher numbers. Other clients may connect as well, and send anything, or nothing.
 absl::Status Mesh::AcceptAll(const MeshOptions& options, const FileDescriptor& listener, absl::string_view token) {
   struct Guest {
     FileDescriptor socket;
@@ -294,7 +294,7 @@ absl::Status Mesh::Send(int64_t process, const FrameHeader& header, absl::Span<c
   if (!peer.backlog.empty()) WakeWorker();
   peer.changed.notify_all();
   if (lost) {
-    // The other side may have said why it goes; the mesh's thread hands that over first.
+    // The other side may have sent the reason why it leaves; the mesh's thread delivers that first.
     if (!peer.changed.wait_for(lock, absl::ToChronoMilliseconds(kLastWords), [&] { return !peer.gone.ok(); }))
       shutdown(peer.socket.number(), SHUT_RDWR);
   }
@@ -313,7 +313,7 @@ void Mesh::Post(int64_t process, const FrameHeader& header, absl::string_view by
   if (!peer.backlog.empty()) WakeWorker();
 }
 
-// With peer.mutex held, and nobody writing.
+// With peer.mutex held, and no writer active.
 void Mesh::Flush(Peer& peer) {
   size_t done = 0;
   while (done < peer.backlog.size()) {
@@ -372,12 +372,12 @@ void Mesh::Serve(int milliseconds) {
   }
 }
 
-// Reads what is there. False: that was the last.
+// Reads the available bytes. False: end of the connection.
 bool Mesh::Read(Peer& peer, int64_t process) {
   absl::Status why;
   for (int round = 0; why.ok(); ++round) {
     if (round == kRoundsAtOnce) return true;  // the others have waited long enough
-    // Much goes straight to where it belongs.
+    // Large payloads are read directly into their destination.
     const int64_t wanted = peer.in_frame ? peer.frame.bytes.size() - peer.filled : 0;
     const bool direct = wanted >= static_cast<int64_t>(kStagingBytes);
     if (!direct && peer.begin > 0) {

@@ -1,4 +1,4 @@
-// Connections between every two processes of a group, over which frames of bytes travel in order.
+// Connections between every pair of processes of a group, over which frames of bytes travel in order.
 // Private to collectives.
 #ifndef HILO_COLLECTIVES_MESH_H_
 #define HILO_COLLECTIVES_MESH_H_
@@ -24,12 +24,12 @@
 namespace hilo {
 
 enum class FrameKind : uint32_t {
-  kCollective = 1,  // what ranks of a group bring to a collective
+  kCollective = 1,  // contributions of ranks of a group to a collective
   kResult = 2,      // its second half
   kMessage = 3,     // from rank to rank
   kFinish = 4,      // a rank has ended its run
   kFail = 5,        // the run has failed
-  kLeave = 6,       // the process goes
+  kLeave = 6,       // the process leaves
 };
 
 struct FrameHeader {
@@ -43,12 +43,12 @@ struct Frame {
   AlignedBuffer bytes;
 };
 
-// Hears of what comes, on the mesh's thread; must not block.
+// Receives events, on the mesh's thread; must not block.
 class MeshListener {
  public:
   virtual ~MeshListener() = default;
   virtual void OnFrame(int64_t process, Frame frame) = 0;
-  // The last of a process: it has left, died, or cannot be reached any more.
+  // The last event of a process: it has left, died, or become unreachable.
   virtual void OnGone(int64_t process, const absl::Status& why) = 0;
 };
 
@@ -64,23 +64,23 @@ struct MeshOptions {
 class Mesh {
  public:
   // Returns when all processes are connected. Nothing is read before Start. Errors:
-  // DeadlineExceeded, naming the processes that are missing; FailedPrecondition if the name is used
-  // up; those of the store; Unavailable.
+  // DeadlineExceeded, naming the processes that are missing; FailedPrecondition if the name is already
+  // used; those of the store; Unavailable.
   static absl::StatusOr<std::unique_ptr<Mesh>> Connect(const MeshOptions& options);
   // Errors: ResourceExhausted without threads.
   absl::Status Start(MeshListener* listener);
-  // Takes leave of the others.
+  // Notifies the other processes that this one leaves.
   ~Mesh();
 
-  // What the processes have announced.
+  // The announcements of the processes.
   const std::vector<int64_t>& announcements() const { return announcements_; }
 
-  // Sends the frame of the pieces one after the other. Waits while the other side takes nothing,
-  // until `give_up` (asked every few milliseconds) returns an error. Errors: that; Unavailable if
-  // the process is gone, and the listener has all that came from it.
+  // Sends the frame made of the pieces in order. Blocks while the other side reads nothing,
+  // until `give_up` (called every few milliseconds) returns an error. Errors: that; Unavailable if
+  // the process is gone, in which case the listener has received all that came from it.
   absl::Status Send(int64_t process, const FrameHeader& header, absl::Span<const absl::string_view> pieces,
                     const std::function<absl::Status()>& give_up);
-  // Sends without waiting; what cannot go now goes later. Nothing happens if the process is gone.
+  // Sends without blocking; data that cannot be sent now is sent later. Does nothing if the process is gone.
   void Post(int64_t process, const FrameHeader& header, absl::string_view bytes);
 
  private:

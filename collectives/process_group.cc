@@ -98,7 +98,7 @@ class ProcessGroup::Core : public MeshListener {
     return run;
   }
   void EndRun(const RunKey& key) {
-    std::shared_ptr<ProcessRun> run;  // goes without the lock
+    std::shared_ptr<ProcessRun> run;  // destroyed without the lock
     std::lock_guard<std::mutex> lock(mutex_);
     const auto found = runs_.find(key);
     if (found == runs_.end()) return;
@@ -126,7 +126,7 @@ class ProcessGroup::Core : public MeshListener {
   std::map<RunKey, std::shared_ptr<ProcessRun>> runs_;
   std::map<uint64_t, uint64_t> next_;  // number of the next run, by program
   std::vector<absl::Status> gone_;     // by process
-  std::unique_ptr<Mesh> mesh_;         // goes first, as its thread uses the rest
+  std::unique_ptr<Mesh> mesh_;         // destroyed first, as its thread uses the rest
 };
 
 namespace {
@@ -216,7 +216,7 @@ class CrossProcessCommunicator : public MeetingCommunicator {
     return call;
   }
 
-  // An error of one is an error of all, and says where this rank was.
+  // An error of one rank is an error of all, and states this rank's position.
   absl::Status Ended(const CollectiveCall& call, const absl::Status& status) {
     if (status.ok()) return status;
     run_.Fail(status);

@@ -18,32 +18,32 @@ namespace hilo {
 
 struct ProcessGroupOptions {
   int64_t process_id = 0, process_count = 1;
-  // Where the processes find each other; needed only until they have.
+  // Used by the processes to find each other; needed only until Join returns.
   std::shared_ptr<KeyValueStore> store;
-  // Of the group: each group that is made over a store, also by fewer processes after others have
-  // died, needs a name of its own.
+  // Name of the group: each group that is made over a store, also by fewer processes after others have
+  // died, needs a unique name.
   std::string name = "0";
-  // Where the others reach this process; empty: 127.0.0.1, for processes of one machine.
+  // Host name at which the others reach this process; empty: 127.0.0.1, for processes of one machine.
   std::string host;
-  // Most that the processes wait for each other: to join, and in every collective.
+  // The longest time that the processes wait for each other: to join, and in every collective.
   absl::Duration timeout = absl::Minutes(5);
   // Devices of this process.
   int64_t device_count = 1;
 };
 
-// Those of a process that a launcher has started, with the store at the coordinator, which rank 0
+// The options of a process that a launcher has started, with the store at the coordinator, which rank 0
 // serves. The host is HILO_HOST, else the address that the machine has towards the coordinator.
 // Errors: those of OpenStore; Unavailable.
 absl::StatusOr<ProcessGroupOptions> ProcessGroupOptionsFrom(const LaunchEnvironment& launch);
 
-// Every process has a connection to every other one. A process that dies, leaves or cannot be
-// reached ends the runs that it takes part in, with an error in all others; the group is then good
-// for runs of the processes that are left. Thread-safe.
+// Every pair of processes has a connection. A process that dies, leaves or becomes
+// unreachable ends the runs that it participates in, with an error in all others; the group remains usable
+// for runs of the remaining processes. Thread-safe.
 class ProcessGroup {
  public:
   class Core;
-  // Returns when all are there. Errors: InvalidArgument for options out of range; DeadlineExceeded,
-  // naming the processes that are missing; FailedPrecondition if the name is used up; Unavailable.
+  // Returns when all have joined. Errors: InvalidArgument for options out of range; DeadlineExceeded,
+  // naming the processes that are missing; FailedPrecondition if the name is already used; Unavailable.
   static absl::StatusOr<std::shared_ptr<ProcessGroup>> Join(const ProcessGroupOptions& options);
   ~ProcessGroup();
 
@@ -54,17 +54,17 @@ class ProcessGroup {
 
   struct Run {
     int64_t id = 0;  // the same in all processes
-    // Of the ranks that are here, in order. They work as those of one process do
-    // (collectives/communicator.h), and give the same bits. One that goes without Finish fails.
+    // One per rank of this process, in order. They work as those of one process do
+    // (collectives/communicator.h), and give the same bits. One that is destroyed without Finish fails.
     std::vector<std::unique_ptr<Communicator>> communicators;
   };
-  // The next run on `devices`, a device a rank; `process_of_rank` has the process of each.
-  // Processes count their runs on the same devices: the n-th ones belong together. A rank that is
-  // here too early waits in its first collective. A call that fails names the op, its number among
+  // The next run on `devices`, one device per rank; `process_of_rank` has the process of each.
+  // Processes count their runs on the same devices: runs of equal number belong together. A rank that
+  // starts early waits in its first collective. A call that fails names the op, its number among
   // those of the run on its group, and the ranks that are missing or disagree.
   Run StartRun(absl::Span<const int> devices, std::vector<int64_t> process_of_rank);
 
-  // For a forked child, where the threads of the group are missing: forgets it.
+  // For a forked child, in which the threads of the group do not exist: drops it.
   static void Forget(std::shared_ptr<ProcessGroup> group);
 
  private:

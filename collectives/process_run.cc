@@ -1,10 +1,10 @@
-// Frames of a run are kept by group and sender until the ranks of this process ask for them. The
-// first frame of a collective says which one it is, so that who reads it knows whether the other
-// side means the same; as frames keep their order, there is nothing to match but the group.
+// Frames of a run are kept by group and sender until the ranks of this process request them. The
+// first frame of a collective identifies it, so that the reader can check whether the other
+// side runs the same one; as frames keep their order, only the group has to be matched.
 //
-// A run fails once. Every process whose run fails tells all others why, also what it has only
-// heard: so that nobody takes a process that leaves after a failure for the reason of it, as what
-// it says comes before its leave. All processes see for themselves that one has died.
+// A run fails once. Every process whose run fails sends the reason to all others, even a reason that it has
+// received: so a process that leaves after a failure is not mistaken for its cause, as the reason
+// arrives before its leave. Every process detects by itself that another one has died.
 #include "collectives/process_run.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace hilo {
 namespace {
 
-// How often a waiting rank looks at its cancellation token.
+// The interval at which a waiting rank polls its cancellation token.
 constexpr std::chrono::milliseconds kPoll(10);
 
 absl::string_view Text(const Frame& frame) {
@@ -165,7 +165,7 @@ std::vector<int64_t> ProcessRun::RanksAt(int64_t process) const {
 void ProcessRun::OnGone(int64_t process, const absl::Status& why) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!started_) return;  // who starts it asks who is gone
+    if (!started_) return;  // ProcessGroup::StartRun checks for processes that are gone
     const std::vector<int64_t> ranks = RanksAt(process);
     if (std::all_of(ranks.begin(), ranks.end(), [&](int64_t rank) { return ended_[rank]; })) return;
   }

@@ -1,4 +1,4 @@
-// One run of the devices of several processes, as one of the processes sees it. Private to
+// One run on the devices of several processes, as seen by one of the processes. Private to
 // collectives.
 #ifndef HILO_COLLECTIVES_PROCESS_RUN_H_
 #define HILO_COLLECTIVES_PROCESS_RUN_H_
@@ -25,7 +25,7 @@ class ProcessRun {
   ProcessRun(Mesh* mesh, int64_t process, uint64_t program, uint64_t number)
       : mesh_(mesh), process_(process), program_(program), number_(number) {}
 
-  // From now on its ranks may call. Frames that have come before are taken now.
+  // From now on its ranks may call. Frames that have arrived earlier are processed now.
   void Start(std::vector<int64_t> process_of_rank);
 
   // On the mesh's thread.
@@ -35,7 +35,7 @@ class ProcessRun {
   int64_t process() const { return process_; }
   int64_t size() const { return static_cast<int64_t>(process_of_rank_.size()); }
   int64_t process_of(int64_t rank) const { return process_of_rank_[rank]; }
-  // Where the ranks of this process meet, by their ranks in the run.
+  // The rendezvous state of this process's ranks, by their ranks in the run.
   RunState& local() { return *local_; }
 
   // Sends a frame of a collective or a message. Errors: those of the run, the call and the mesh.
@@ -45,10 +45,10 @@ class ProcessRun {
   // that of the call, and its hash.
   absl::StatusOr<std::vector<Frame>> Receive(absl::Span<const int64_t> processes, FrameKind kind, uint64_t hash,
                                              absl::Span<const int64_t> group, const CollectiveCall& call);
-  // Ends the run, here and in the other processes.
+  // Ends the run, in this and in the other processes.
   void Fail(const absl::Status& status);
   absl::Status failure() const;
-  // A rank that is here has ended well, as it says.
+  // Marks a rank of this process as finished successfully.
   void Finish(int64_t rank);
 
  private:
@@ -60,7 +60,7 @@ class ProcessRun {
     return {.kind = kind, .program = program_, .run = number_, .group = group};
   }
   void Tell(FrameKind kind, absl::string_view bytes);
-  // With the lock held: why the awaited frames cannot come; OK if they may.
+  // With the lock held: the reason why the awaited frames cannot arrive; OK if they may.
   absl::Status Hopeless(absl::Span<const int64_t> missing, uint64_t hash, absl::Span<const int64_t> group,
                         const CollectiveCall& call) const;
 
@@ -80,16 +80,16 @@ class ProcessRun {
   std::map<std::pair<uint64_t, int64_t>, std::deque<Frame>> inbox_;
 };
 
-// What a process says of a collective before its data; the same for all its ranks.
+// What a process states about a collective before its data; the same for all its ranks.
 struct Announcement {
   std::string name, signature;
   int64_t key = 0;
   std::vector<int64_t> group;
   std::string more;  // of the collective's kind
 };
-// As bytes, padded so that data after them is aligned as in the frame.
+// Serialized, padded so that the data after it is aligned as in the frame.
 std::string EncodeAnnouncement(const Announcement& announcement);
-// Sets *data_begin to where the data begins. Errors: InvalidArgument.
+// Sets *data_begin to the start of the data. Errors: InvalidArgument.
 absl::StatusOr<Announcement> DecodeAnnouncement(const Frame& frame, int64_t* data_begin);
 
 constexpr int64_t kFrameAlignment = 64;

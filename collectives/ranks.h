@@ -1,4 +1,4 @@
-// From the ids that an op's groups and pairs hold to ranks of a run.
+// Maps the ids in an op's groups and pairs to ranks of a run.
 #ifndef HILO_COLLECTIVES_RANKS_H_
 #define HILO_COLLECTIVES_RANKS_H_
 
@@ -11,7 +11,7 @@
 
 namespace hilo {
 
-// A device's place in a run. Its rank is replica_id * partition_count + partition_id.
+// A device's position in a run. Its rank is replica_id * partition_count + partition_id.
 struct Place {
   int64_t replica_id = 0, partition_id = 0;
   int64_t replica_count = 1, partition_count = 1;
@@ -20,16 +20,16 @@ struct Place {
   int64_t size() const { return replica_count * partition_count; }
 };
 
-// How many ids there are for an op of this mode to name: replicas, partitions, or devices.
+// The number of ids that an op of this mode can name: replicas, partitions, or devices.
 int64_t IdCount(CollectiveOpGroupMode mode, const Place& place);
 // The id of the device at `place`.
 int64_t IdOf(CollectiveOpGroupMode mode, const Place& place);
-// The ranks that the id names, for the device at `place`: one, but for kCrossReplicaAndPartition,
+// The ranks that the id names, for the device at `place`: one, except for kCrossReplicaAndPartition,
 // where it is one for each partition.
 std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const Place& place);
 
-// The ranks of the group that the device at `place` is in, in order. Without groups it is everybody
-// that the mode lets take part. Errors: InvalidArgument if the groups do not hold each of the ids
+// The ranks of the group of the device at `place`, in order. Without groups, all ranks
+// that the mode includes. Errors: InvalidArgument if the groups do not hold each of the ids
 // once.
 absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups, CollectiveOpGroupMode mode,
                                              const Place& place);

@@ -1,11 +1,11 @@
-// What travels is a matter of pairs: a rank that sends and a process that receives. For each pair
-// there is a list of blocks, whose sizes both sides know; a process sends all blocks of its ranks
-// to another one in a single frame, behind the announcement of the collective. So a collective
-// takes one message each way between any two processes. When all frames are here, every rank of the
-// group looks the same, wherever it is: a list of addresses of its blocks. The rest is as within a
+// Transfers are organized by pairs: a rank that sends and a process that receives. For each pair
+// there is a list of blocks, whose sizes both sides can compute; a process sends all blocks of its ranks
+// to another one in a single frame, after the announcement of the collective. So a collective
+// takes one message each way between any two processes. When all frames have arrived, every rank of the
+// group looks the same, local or remote: a list of addresses of its blocks. The rest is as within a
 // process, in the order of the group, and gives the same bits.
 //
-// A big all-reduce is cut in as many pieces as there are processes: each combines one of all ranks,
+// A big all-reduce is split into as many pieces as there are processes: each combines one of all ranks,
 // and sends the result to the others in a second message. A rank's array then goes through the
 // network about twice, instead of once for each other process. A very big one is done in sections,
 // of which one is on its way while another is combined and the results of a third come back.
@@ -193,7 +193,7 @@ class RemoteWork {
     }
   }
 
-  // What the members that are here say to the process beyond names and sizes.
+  // What the members in this process announce to the process beyond names and sizes.
   std::string MoreFor(int64_t process) const {
     ByteWriter out;
     for (const Member& member : members_) {
@@ -283,7 +283,7 @@ class RemoteWork {
                            " bytes, which are not those that fit");
   }
 
-  // Combines `range` of the blocks number `block` of all members, and writes it behind each of
+  // Combines `range` of the blocks number `block` of all members, and writes it after each of
   // `targets`.
   absl::Status Combine(int64_t block, int64_t bytes, absl::Span<uint8_t* const> targets) const {
     const Reduction& reduction = *worker_.reduction;

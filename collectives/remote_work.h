@@ -9,13 +9,13 @@
 
 namespace hilo {
 
-// Does all of it: exchanges what the ranks bring with the other processes of the group, and gives
-// the ranks that are here their results. `arrivals` are of the ranks of `group` that are in this
-// process, in its order; `worker` is the one whose thread this is.
+// Performs the whole collective: exchanges contributions with the other processes of the group, and gives
+// the ranks of this process their results. `arrivals` are of the ranks of `group` that are in this
+// process, in its order; `worker` is the rank on whose thread this runs.
 absl::Status ExchangeBetweenProcesses(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals,
                                       const Contribution& worker);
 
-// Names a group in frames.
+// Identifies a group in frames.
 uint64_t GroupHash(absl::Span<const int64_t> group);
 
 }  // namespace hilo

@@ -1,21 +1,21 @@
-// All ranks of a run share one lock, which guards who waits where; the work itself is done outside
-// of it. A collective goes through three phases. Gathering: ranks come, leave a pointer to what
-// they bring, and wait. The last one compares what all have brought and opens the work. Working:
+// All ranks of a run share one lock, which guards the waiting state of all ranks; the work itself is done outside
+// of it. A collective goes through three phases. Gathering: ranks arrive, leave a pointer to their
+// contribution, and wait. The last one compares all contributions and opens the work. Working:
 // every rank that is awake takes parts until there are none, those of its own share first, as it
-// may have their data in its cache, and waits for those that others have taken; nothing here can block, so nobody may
-// leave while others might still read or write its arrays. Done: all leave with the same status. Who waits watches the
-// phase for a while before going to sleep, if there are processors for all that take part.
+// may have their data in its cache, and waits for those that others have taken; nothing here can block, so no rank may
+// leave while others might still read or write its arrays. Done: all leave with the same status. Waiting ranks poll the
+// phase for a while before going to sleep, if there are processors for all participants.
 //
-// There is at most one gathering rendezvous a group, since a rank that takes part in it cannot come
-// to the next. So there are no sequence numbers: ranks that are at different ops of their programs
-// meet, and are told so.
+// There is at most one gathering rendezvous per group, since a rank that participates in it cannot reach
+// the next. So there are no sequence numbers: ranks that are at different ops of their programs
+// share a rendezvous, and get an error.
 //
-// A message between two ranks waits in a mailbox. A rank that waits for one is at a rendezvous of
-// the two that nobody else comes to: it ends when the message is there.
+// A message between two ranks waits in a mailbox. A rank that waits for one is at a rendezvous with
+// the sender only: it ends when the message arrives.
 //
-// Whether a gathering rendezvous is hopeless is found out by looking at where its missing ranks
-// are: one that has ended will not come, and one that waits at another rendezvous comes only after
-// that. A circle of such waits is a deadlock, and the rank that closes it reports it.
+// Whether a gathering rendezvous is hopeless is determined from the state of its missing ranks:
+// one that has ended will not arrive, and one that waits at another rendezvous arrives only after
+// that. A cycle of such waits is a deadlock, and the rank that closes it reports it.
 #include "collectives/rendezvous.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@
 namespace hilo {
 namespace {
 
-// How often a waiting rank looks at its cancellation token.
+// The interval at which a waiting rank polls its cancellation token.
 constexpr std::chrono::milliseconds kPoll(10);
 
 // How long a rank watches for the others of a group before it sleeps.
@@ -52,7 +52,7 @@ std::vector<int64_t> MissingRanks(absl::Span<const int64_t> group, absl::Span<co
 
 std::string Describe(const Arrival& arrival) { return absl::StrCat(arrival.call->name, " ", arrival.signature); }
 
-// All bring what the first of them brings, or an error that says who brings what.
+// Checks that all contributions match the first one; else an error that names each rank's contribution.
 absl::Status CheckAgreement(absl::Span<const int64_t> group, absl::Span<const Arrival* const> arrivals) {
   std::vector<int64_t> same, others;
   const Arrival& first = *arrivals[0];

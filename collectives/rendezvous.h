@@ -1,5 +1,5 @@
-// Rendezvous of the ranks of one run: where those of a group meet for a collective, and where it is
-// found out that they never will. Private to collectives.
+// Rendezvous of the ranks of one run: synchronizes the ranks of a group for a collective, and detects
+// groups that can never become complete. Private to collectives.
 #ifndef HILO_COLLECTIVES_RENDEZVOUS_H_
 #define HILO_COLLECTIVES_RENDEZVOUS_H_
 
@@ -21,17 +21,17 @@
 
 namespace hilo {
 
-// What a rank brings. Lies on its stack for as long as it takes part; derived classes add the
+// The contribution of a rank. Lives on its stack while it participates; derived classes add the
 // addresses.
 struct Arrival {
   const CollectiveCall* call = nullptr;
-  std::string signature;  // what ranks must agree on beside op and group, as text: "of 16 and 4 bytes"
+  std::string signature;  // ranks must agree on it besides op and group, as text: "of 16 and 4 bytes"
 };
 
-// The work of a collective, cut into parts that any of the ranks may do.
+// The work of a collective, split into parts that any of the ranks may do.
 struct CollectiveWork {
   int64_t parts = 0;
-  // Does part `i` on the thread of the rank that `worker` is of; thread-safe.
+  // Does part `i` on the thread of the rank that `worker` belongs to; thread-safe.
   std::function<absl::Status(int64_t i, const Arrival& worker)> run;
 };
 
@@ -49,14 +49,14 @@ class RunState {
   explicit RunState(int64_t size) : size_(size), waiting_(size, nullptr), ended_(size, false) {}
   int64_t size() const { return size_; }
 
-  // Meets the others of the group and does the work together with them. All ranks give the same
-  // `make_work`, which is called once, by the last to come.
+  // Waits for the others of the group and does the work together with them. All ranks pass the same
+  // `make_work`, which is called once, by the last rank to arrive.
   absl::Status Meet(int64_t rank, const Arrival& arrival, const MakeWork& make_work);
-  // Leaves a message on the channel `call.key`.
+  // Queues a message on the channel `call.key`.
   absl::Status Send(int64_t rank, const CollectiveCall& call, int64_t target, std::string message);
   // Waits for the next message on the channel.
   absl::StatusOr<std::string> Receive(int64_t rank, const CollectiveCall& call, int64_t source);
-  // The same, of `bytes` bytes. Errors: FailedPrecondition if it is not; the run goes on.
+  // Like Receive, of `bytes` bytes. Errors: FailedPrecondition if it is not; the run goes on.
   absl::Status ReceiveInto(int64_t rank, const CollectiveCall& call, int64_t source, void* data, int64_t bytes);
   // Ends the run of all ranks with an error, unless it has one.
   void Abandon(const absl::Status& status);
@@ -72,12 +72,12 @@ class RunState {
   };
   struct Rendezvous {
     std::vector<int64_t> group;
-    std::vector<const Arrival*> arrivals;  // by place in the group; null: not here yet
+    std::vector<const Arrival*> arrivals;  // by index in the group; null: has not arrived
     int64_t missing = 0;
     std::atomic<Phase> phase{Phase::kGathering};
     absl::Status status;  // from kDone on it stays as it is
     CollectiveWork work;
-    std::vector<Share> shares;  // one a rank
+    std::vector<Share> shares;  // one per rank
     std::atomic<int64_t> parts_done{0};
     std::condition_variable changed;
   };
@@ -88,7 +88,7 @@ class RunState {
   };
   struct Mailbox {
     std::deque<std::string> messages;
-    std::shared_ptr<Rendezvous> receiver;  // who waits for the next one; null: nobody
+    std::shared_ptr<Rendezvous> receiver;  // waits for the next message; null: none
   };
 
   absl::StatusOr<std::shared_ptr<Rendezvous>> Arrive(int64_t rank, const Arrival& arrival);
@@ -96,17 +96,17 @@ class RunState {
                            const CollectiveCall& call);
   void StartWork(Rendezvous& meeting, const MakeWork& make_work);
   absl::Status Work(Rendezvous& meeting, const Arrival& worker);
-  // Why `meeting` can never be complete; OK if it may.
+  // The reason why `meeting` can never be complete; OK if it may.
   absl::Status Hopeless(const Rendezvous& meeting, const CollectiveCall& call) const;
   absl::Status CheckPeer(const CollectiveCall& call, int64_t peer) const;
   void Wake(Rendezvous& meeting, const absl::Status& status);
-  // Ends the run with `status`, unless failure_ says that it has ended already.
+  // Ends the run with `status`, unless failure_ is already set.
   void Fail(const absl::Status& status);
 
   const int64_t size_;
   mutable std::mutex mutex_;
   absl::Status failure_;
-  // Not tables of abseil, which do not survive being refused memory.
+  // Not Abseil hash tables, which are unsafe if an allocation fails.
   std::map<std::vector<int64_t>, std::shared_ptr<Rendezvous>> gathering_;  // by group
   std::map<Channel, Mailbox> mail_;
   std::vector<const Rendezvous*> waiting_;  // by rank

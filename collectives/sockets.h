@@ -12,8 +12,8 @@
 
 namespace hilo {
 
-// Owns a file descriptor. Those made here never block, and are closed when the process becomes
-// another program.
+// Owns a file descriptor. The descriptors made here are non-blocking and close-on-exec
+// (O_NONBLOCK, O_CLOEXEC).
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -40,15 +40,15 @@ struct Endpoint {
 absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view text);
 bool IsLoopback(absl::string_view host);
 
-// Port 0: one that is free. Errors: Unavailable, naming the endpoint.
+// Port 0: any free port. Errors: Unavailable, naming the endpoint.
 absl::StatusOr<FileDescriptor> Listen(const Endpoint& endpoint);
 absl::StatusOr<int> LocalPort(const FileDescriptor& socket);
-// The next connection that waits there; closed if none does, or it is gone already.
+// The next pending connection; closed (invalid) if there is none, or it is gone already.
 FileDescriptor Accept(const FileDescriptor& listener);
-// Tries again until the deadline while nobody listens there. Errors: Unavailable, naming the
+// Retries until the deadline while the endpoint refuses connections. Errors: Unavailable, naming the
 // endpoint and the reason.
 absl::StatusOr<FileDescriptor> Connect(const Endpoint& endpoint, absl::Time deadline);
-// The address that this machine has for those that it talks to at `endpoint`.
+// The local address of this machine as seen by peers at `endpoint`.
 absl::StatusOr<std::string> AddressTowards(const Endpoint& endpoint);
 
 // All of `bytes`. Errors: DeadlineExceeded; Unavailable if the other side is gone.
@@ -57,11 +57,11 @@ absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t
 
 // Milliseconds for poll(), rounded up; at most `most`.
 int PollTimeout(absl::Time deadline, int most);
-// What errno says.
+// The message of errno value `error`.
 std::string ErrnoText(int error);
 // 128 random bits as text.
 std::string RandomToken();
-// True if the texts are equal; takes as long for all texts of one length.
+// True if the texts are equal; takes the same time for all texts of one length.
 bool SameSecret(absl::string_view a, absl::string_view b);
 
 }  // namespace hilo

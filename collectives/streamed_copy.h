@@ -1,4 +1,4 @@
-// Copies that go past the cache. Private to collectives.
+// Copies that bypass the cache. Private to collectives.
 #ifndef HILO_COLLECTIVES_STREAMED_COPY_H_
 #define HILO_COLLECTIVES_STREAMED_COPY_H_
 
@@ -11,8 +11,8 @@
 
 namespace hilo {
 
-// As memcpy. `streamed`: the lines that are written are not read into the cache first, and do not
-// stay there, which saves a third of the traffic of arrays that are larger than it.
+// As memcpy. `streamed`: uses non-temporal stores, so the written lines are neither read into the cache first nor
+// kept there, which saves a third of the traffic of arrays that are larger than it.
 inline void CopyBytes(uint8_t* to, const uint8_t* from, int64_t bytes, bool streamed) {
 #if defined(__x86_64__)
   constexpr int64_t kLine = 64, kLane = 16;

@@ -1,10 +1,10 @@
-// A request and its answer are one message each way, on a connection of its own: with a handful of
-// them a process there is nothing to win by keeping connections. A message is its size (u64) and
+// A request and its answer are one message each way, on a separate connection: with a handful of
+// them per process, keeping connections has no benefit. A message is its size (u64) and
 // its bytes; a request begins with the token, and the answer with a status code.
 //
-// The server is one thread at one poll(): it reads what comes, answers what is complete, and keeps
-// those that wait for a key. What a client sends is never believed: sizes have limits, texts are
-// read by ByteReader, and who is slow or wrong loses its connection.
+// The server is one thread at one poll(): it reads requests, answers complete ones, and keeps
+// those that wait for a key. Client data is never trusted: sizes have limits, texts are
+// read by ByteReader, and slow or malformed clients lose their connection.
 #include "collectives/tcp_store.h"
 
 #include <poll.h>
@@ -93,12 +93,12 @@ class Server {
       if (!socket.is_open()) return;
       connections_.push_back({.socket = std::move(socket), .deadline = absl::Now() + kSlowest});
     }
-    // More than that is no job of ours; whoever comes next is sent away.
+    // At the limit of connections; further ones are rejected.
     while (Accept(listener_).is_open()) {
     }
   }
 
-  // A waiting Get gets its answer at its deadline; who is slow is let go. True: let it go.
+  // A waiting Get gets its answer at its deadline; a slow client is dropped. True: drop it.
   bool IsLate(Connection& one) {
     if (absl::Now() < one.deadline) return false;
     if (one.awaited.empty()) return true;
@@ -120,7 +120,7 @@ class Server {
     const uint64_t bytes = size.U64();
     if (!size.ok()) return true;
     if (bytes > kMaxMessage) return false;
-    // Much is taken only from those who know the token, which comes first.
+    // Large requests are only accepted from clients that have the token, which comes first.
     const bool knows =
         SameSecret(absl::string_view(one.input).substr(std::min<size_t>(16, one.input.size()), token_.size()), token_);
     if (one.input.size() > kMostFromStrangers && !knows) return false;
@@ -128,7 +128,7 @@ class Server {
     return one.input.size() == 8 + bytes && Execute(one) && (one.output.empty() || Write(one));
   }
 
-  // Takes the complete request. False: it is none.
+  // Takes the complete request. False: it is invalid.
   bool Execute(Connection& one) {
     const std::string request = std::exchange(one.input, "");
     ByteReader in(absl::string_view(request).substr(8), "request");

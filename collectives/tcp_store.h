@@ -13,11 +13,11 @@
 
 namespace hilo {
 
-// Serves from a thread of its own until it is destroyed. A connection carries one request; one
-// without the token, or that says something else, is closed.
+// Serves from its own thread until it is destroyed. A connection carries one request; one
+// without the token, or with a malformed request, is closed.
 class TcpStoreServer {
  public:
-  // Port 0: one that is free. Errors: Unavailable, naming the endpoint.
+  // Port 0: any free port. Errors: Unavailable, naming the endpoint.
   static absl::StatusOr<std::shared_ptr<TcpStoreServer>> Start(const Endpoint& endpoint, std::string token);
   ~TcpStoreServer();
   int port() const { return port_; }
@@ -30,8 +30,8 @@ class TcpStoreServer {
   std::thread thread_;
 };
 
-// A client of it. Keeps `server` (may be null) alive. Waits up to `patience` for the server to
-// come.
+// A client of the server. Keeps `server` (may be null) alive. Waits up to `patience` for the server to
+// start.
 std::shared_ptr<KeyValueStore> MakeTcpStore(Endpoint endpoint, std::string token,
                                             std::shared_ptr<TcpStoreServer> server = nullptr,
                                             absl::Duration patience = absl::Seconds(30));

@@ -2,7 +2,7 @@
 //
 // The buffers exist before their bytes do. Each has an event, which its last part sets, and programs that are given the
 // buffer wait for it. Parts are copied during the call: where devices use the host's memory into the buffer itself,
-// else into memory that goes to the device as a whole.
+// else into memory that is transferred to the device as a whole.
 #include <cstring>
 
 #include "base/status_macros.h"
@@ -84,7 +84,7 @@ absl::StatusOr<Target*> OpenTarget(PJRT_AsyncHostToDeviceTransferManager* manage
   return target;
 }
 
-// The bytes are whole. Returns the value whose event is to be set, outside of the manager's lock: whoever waits for it
+// The bytes are complete. Returns the value whose event is to be set, outside of the manager's lock: its waiters
 // may call the manager.
 absl::StatusOr<std::shared_ptr<BufferValue>> Close(const PJRT_AsyncHostToDeviceTransferManager& manager,
                                                    Target* target) {

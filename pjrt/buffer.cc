@@ -1,5 +1,5 @@
-// What buffers are, and the references of others to their memory. While there are such references the memory stays as
-// it is: the runtime lets no program write to memory that anybody else holds.
+// Buffers, and external references to their memory. While there are such references the memory does not
+// change: the runtime lets no program write to memory with other holders.
 #include "pjrt/buffer.h"
 
 #include "base/status_macros.h"
@@ -168,7 +168,7 @@ absl::Status Buffer_IncreaseExternalReferenceCount(PJRT_Buffer_IncreaseExternalR
 }
 
 absl::Status Buffer_DecreaseExternalReferenceCount(PJRT_Buffer_DecreaseExternalReferenceCount_Args* args) {
-  std::shared_ptr<const MemoryBlock> released;  // goes after the lock
+  std::shared_ptr<const MemoryBlock> released;  // destroyed after the lock
   std::lock_guard<std::mutex> lock(args->buffer->mutex);
   if (args->buffer->external_references == 0) return FailedPrecondition("the buffer has no external references");
   if (--args->buffer->external_references == 0) released.swap(args->buffer->held);

@@ -1,4 +1,4 @@
-// Buffers of the PJRT C API: a handle of the runtime's, and who else looks into its memory.
+// Buffers of the PJRT C API: a runtime buffer handle, and the external references to its memory.
 #ifndef HILO_PJRT_BUFFER_H_
 #define HILO_PJRT_BUFFER_H_
 
@@ -23,7 +23,7 @@ struct PJRT_Buffer {
   std::mutex mutex;
   int64_t external_references = 0;
   std::shared_ptr<const hilo::MemoryBlock> held;  // while there are external references
-  std::vector<size_t> dynamic_dimensions;         // once somebody has asked
+  std::vector<size_t> dynamic_dimensions;         // filled on the first query
 
   absl::Span<const int64_t> dimensions() const;
   PJRT_Buffer_Type element_type() const;
@@ -31,14 +31,14 @@ struct PJRT_Buffer {
 
 namespace hilo::pjrt {
 
-// A buffer's memory is `memory` or, where that is null, the default one of `device`. Errors: InvalidArgument if there
-// is neither.
+// A buffer's memory is `memory` or, if that is null, the default one of `device`. Errors: InvalidArgument if both
+// are null.
 absl::StatusOr<PJRT_Memory*> MemoryFor(PJRT_Memory* memory, PJRT_Device* device);
 
 // The array of these dimensions in the default layout. Errors: InvalidArgument.
 absl::StatusOr<Shape> ShapeFromDims(PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims);
 
-// Waits. The memory of a buffer, which stays as it is for as long as the result lives; null for tokens. Errors: as
+// Waits. The memory of a buffer, which is unchanged as long as the result lives; null for tokens. Errors: as
 // hilo::Buffer::Await.
 absl::StatusOr<std::shared_ptr<const MemoryBlock>> MemoryOf(PJRT_Buffer* buffer);
 

@@ -72,7 +72,7 @@ absl::StatusOr<int> MemoryKindFromName(absl::string_view name) {
 absl::Status Plugin_Initialize(PJRT_Plugin_Initialize_Args*) { return absl::OkStatus(); }
 
 absl::Status Plugin_Attributes(PJRT_Plugin_Attributes_Args* args) {
-  // The version that the framework writes programs in: the newest whose operations the importer knows.
+  // The version that the framework serializes programs in: the newest whose operations the importer supports.
   static constexpr int64_t kNewestStablehlo[] = {1, 17, 0}, kOldestStablehlo[] = {0, 9, 0};
   static const PJRT_NamedValue attributes[] = {NamedInt("xla_version", 2),
                                                NamedInts("stablehlo_current_version", kNewestStablehlo),

@@ -1,7 +1,7 @@
 // Clients with their devices and memories.
 //
 // A client lives until its handle is destroyed and the last of its buffers and executables is gone: at the end of a
-// process they go in any order.
+// process they are destroyed in any order.
 #ifndef HILO_PJRT_CLIENT_H_
 #define HILO_PJRT_CLIENT_H_
 
@@ -18,8 +18,8 @@
 
 namespace hilo::pjrt {
 
-// Kinds of memories; their numbers are their kind ids and their places in a device's list. All of them are memory of
-// the device: programs that move arrays between kinds run, and nothing is copied.
+// Kinds of memories; their numbers are their kind ids and their indices in a device's list. All of them are memory of
+// the device: programs that move arrays between kinds run, without copies.
 inline constexpr std::array<absl::string_view, 3> kMemoryKinds = {"device", "pinned_host", "unpinned_host"};
 inline constexpr int kDefaultMemory = 0;
 
@@ -29,7 +29,7 @@ absl::StatusOr<int> MemoryKindFromName(absl::string_view name);
 }  // namespace hilo::pjrt
 
 struct PJRT_Memory {
-  const void* functions = nullptr;  // API 0.113 and later look here
+  const void* functions = nullptr;  // read by API 0.113 and later
   PJRT_Device* device = nullptr;
   int id = 0, kind = 0;
   std::string text;
@@ -37,7 +37,7 @@ struct PJRT_Memory {
 
 struct PJRT_DeviceDescription {
   int id = 0;       // among the devices of all processes
-  int process = 0;  // whose device it is
+  int process = 0;  // the process that owns the device
   std::string kind, text, debug_text;
 };
 

@@ -1,4 +1,4 @@
-// What a PJRT client is made with.
+// The options of a PJRT client.
 #ifndef HILO_PJRT_CLIENT_OPTIONS_H_
 #define HILO_PJRT_CLIENT_OPTIONS_H_
 
@@ -12,13 +12,13 @@
 namespace hilo::pjrt {
 
 struct PluginOptions {
-  // What PJRT_Client_PlatformName says: JAX chooses its lowering rules by it.
+  // Returned by PJRT_Client_PlatformName: JAX chooses its lowering rules by it.
   std::string platform_name = "hilo";
   ClientOptions client;
   int64_t process_count = 1, process_id = 0;
 };
 
-// Options of PJRT_Client_Create, and what they leave open from the environment:
+// Options of PJRT_Client_Create, and the environment variables that provide their defaults:
 //
 //   platform_name  string                         HILO_PLATFORM_NAME
 //   backend        string, a platform of Hilo's   HILO_BACKEND
@@ -26,10 +26,10 @@ struct PluginOptions {
 //   num_threads    int, 0: all processors         HILO_NUM_THREADS
 //   memory_limit   int, bytes                     HILO_MEMORY_LIMIT
 //   cache_dir      string, ClientOptions'         HILO_CACHE_DIR
-//   num_nodes      int, processes whose devices work together
-//   node_id        int, this one among them, from 0
+//   num_nodes      int, processes whose devices run together
+//   node_id        int, the index of this process, from 0
 //
-// Errors: InvalidArgument naming an option that there is not, or whose value is of another type.
+// Errors: InvalidArgument naming an option that does not exist, or whose value is of another type.
 absl::StatusOr<PluginOptions> ReadClientOptions(absl::Span<const PJRT_NamedValue> options);
 
 }  // namespace hilo::pjrt

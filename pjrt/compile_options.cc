@@ -44,7 +44,7 @@ absl::StatusOr<std::string> StringOf(absl::string_view name, const WireMessage& 
   return std::string(value.Bytes(kString));
 }
 
-// A flag that is read over.
+// A flag that is ignored.
 absl::Status CheckFlag(absl::string_view name, const WireMessage& value) {
   int64_t integer;
   double number;

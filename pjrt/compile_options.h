@@ -14,9 +14,9 @@ namespace hilo::pjrt {
 
 struct PluginCompileOptions {
   CompileOptions compile;
-  // Runs on whichever device each run names.
+  // Runs on the device that each run names.
   bool portable = false;
-  // Of each result, or of all of them, whether a result that the program says nothing of may stay divided among the
+  // Of each result, or of all of them, whether a result without a stated sharding may stay divided among the
   // partitions.
   std::vector<bool> open_results;
 };
@@ -29,9 +29,9 @@ struct PluginCompileOptions {
 // A program of several partitions without use_spmd_partitioning is one that has been partitioned already
 // (CompileOptions::partitioned).
 //
-// Flags of XLA's that have nothing to change here are read over once their values are of their types (xla_flags.h).
-// Flags in debug_options are the process's, not the program's; they too are read over. Errors: InvalidArgument for
-// bytes that are no such message, and naming options that there are not or whose values are none.
+// Flags of XLA's without effect here are ignored once their values are of their types (xla_flags.h).
+// Flags in debug_options are the process's, not the program's; they too are ignored. Errors: InvalidArgument for
+// bytes that are not such a message, and naming options that do not exist or whose values are invalid.
 absl::StatusOr<PluginCompileOptions> ReadCompileOptions(absl::string_view bytes);
 
 // A serialised DeviceAssignmentProto.

@@ -7,9 +7,9 @@
 
 namespace hilo::pjrt {
 
-// PJRT_Buffer_Type_INVALID for what is no type of a buffer.
+// PJRT_Buffer_Type_INVALID for types that no buffer can have.
 PJRT_Buffer_Type BufferTypeOf(PrimitiveType type);
-// Errors: InvalidArgument for numbers that are no type of arrays.
+// Errors: InvalidArgument for numbers that are not an array type.
 absl::StatusOr<PrimitiveType> PrimitiveTypeOf(PJRT_Buffer_Type type);
 
 }  // namespace hilo::pjrt

@@ -1,4 +1,4 @@
-// The boundary of the plugin: statuses leave as PJRT_Error, exceptions do not leave at all.
+// The boundary of the plugin: converts statuses to PJRT_Error and stops exceptions.
 #ifndef HILO_PJRT_ERROR_H_
 #define HILO_PJRT_ERROR_H_
 
@@ -9,7 +9,7 @@
 #include "pjrt/abi.h"
 #include "runtime/guarded.h"
 
-// What an error starts with from API 0.113 on.
+// The start of every error from API 0.113 on.
 struct PJRT_Error_Functions {
   size_t struct_size;
   size_t instance_size;
@@ -27,10 +27,10 @@ struct PJRT_Error {
 
 namespace hilo::pjrt {
 
-// Null if `status` is OK. Without memory for a new error it is one that all share, and that says so.
+// Null if `status` is OK. If memory for a new error is exhausted, a shared static error that says so.
 PJRT_Error* MakeError(const absl::Status& status) noexcept;
 
-// The first `struct_size` bytes of what the caller gave, and zeros where a shorter struct has none.
+// Copies the first `struct_size` bytes of the caller's struct, and zeros where a shorter struct ends.
 template <typename Args>
 Args Whole(const Args* given) {
   Args whole = {};
@@ -38,14 +38,14 @@ Args Whole(const Args* given) {
   return whole;
 }
 
-// The bytes that every caller's struct has, whatever size it tells. In headers of the API up to version 0.70 the size
+// The minimum size of every caller's struct, whatever it states. In headers of the API up to version 0.70 the size
 // for the attributes of a plugin leaves out their number.
 template <typename Args>
 inline constexpr size_t kLeastSize = sizeof(size_t);
 template <>
 inline constexpr size_t kLeastSize<PJRT_Plugin_Attributes_Args> = sizeof(PJRT_Plugin_Attributes_Args);
 
-// Calls `function` on arguments that are as long as this plugin knows them, whatever their caller's version.
+// Calls `function` on arguments of the size that this plugin was compiled with, whatever their caller's version.
 template <typename Args, absl::Status (*function)(Args*)>
 PJRT_Error* Boundary(Args* args) noexcept {
   return MakeError(Guarded([args]() -> absl::Status {
@@ -60,7 +60,7 @@ PJRT_Error* Boundary(Args* args) noexcept {
   }));
 }
 
-// Errors: InvalidArgument naming what is null.
+// Errors: InvalidArgument naming the null handle.
 inline absl::Status CheckHandle(const void* handle, absl::string_view name) {
   return handle != nullptr ? absl::OkStatus() : InvalidArgument("expected a ", name, ", got null");
 }

@@ -1,5 +1,5 @@
-// The framework destroys events from within their callbacks, and before they happen. So a handle is nothing but a
-// reference, which nobody touches after a callback, and callbacks hang on what it refers to.
+// The framework destroys events from within their callbacks, and before they complete. So a handle is only a
+// reference, which is not accessed after a callback, and callbacks belong to the referenced event.
 #include "pjrt/event.h"
 
 #include <utility>

@@ -6,14 +6,14 @@
 #include "pjrt/abi.h"
 #include "runtime/event.h"
 
-// A handle. Null: it has happened, and well.
+// A handle. Null: completed successfully.
 struct PJRT_Event {
   std::shared_ptr<hilo::Event> event;
 };
 
 namespace hilo::pjrt {
 
-// An event that has happened with `status`.
+// An event that has completed with `status`.
 std::shared_ptr<Event> HappenedWith(absl::Status status);
 
 }  // namespace hilo::pjrt

@@ -1,4 +1,4 @@
-// What frameworks ask about executables, and the lives of their handles.
+// Queries of frameworks about executables, and the lifetimes of their handles.
 #include "base/status_macros.h"
 #include "pjrt/error.h"
 #include "pjrt/program.h"
@@ -85,7 +85,7 @@ absl::Status Executable_NumPartitions(PJRT_Executable_NumPartitions_Args* args) 
   return absl::OkStatus();
 }
 
-// --- what it is ---
+// --- properties ---
 
 absl::Status Executable_Name(PJRT_Executable_Name_Args* args) {
   HILO_ASSIGN_OR_RETURN(const Program* const program, ProgramOf(args->executable));
@@ -147,7 +147,7 @@ absl::Status Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKind
   return absl::OkStatus();
 }
 
-// --- what it costs ---
+// --- costs ---
 
 absl::Status Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args* args) {
   HILO_ASSIGN_OR_RETURN(const Program* const program, ProgramOf(args->executable));
@@ -188,7 +188,7 @@ absl::Status Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemory
 absl::Status Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args* args) {
   HILO_ASSIGN_OR_RETURN(const Program* const program, ProgramOf(args->executable));
   HILO_RETURN_IF_ERROR(CheckHandle(args->program, "PJRT_Program"));
-  // The framework asks for the size first and for the bytes then.
+  // The framework queries the size first and the bytes afterwards.
   std::call_once(args->executable->optimized_once, [&] {
     absl::StatusOr<std::string> optimized = OptimizedHlo(*program);
     args->executable->optimized_format = optimized.ok() ? "hlo_with_config" : program->source.format;

@@ -79,7 +79,7 @@ std::vector<int64_t> Donations(const Program& program, const PJRT_ExecuteOptions
   return donate;
 }
 
-// XLA's rule: what is given up in a call cannot be another argument of it, given up or not.
+// XLA's rule: a donated argument cannot be another argument of the same call, donated or not.
 absl::Status CheckDonations(absl::Span<const int64_t> donate, PJRT_Buffer* const* arguments, size_t count) {
   absl::flat_hash_map<const PJRT_Buffer*, int64_t> donated;
   for (const int64_t i : donate) {
@@ -98,7 +98,7 @@ absl::Status CheckDonations(absl::Span<const int64_t> donate, PJRT_Buffer* const
   return absl::OkStatus();
 }
 
-// Hands results out; from here on nothing fails but for want of memory.
+// Returns the results; from here on only allocations can fail.
 void GiveResults(const Program& program, absl::Span<PJRT_Device* const> devices, Executable::ReplicatedResults results,
                  absl::Span<const std::shared_ptr<Event>> ends, PJRT_LoadedExecutable_Execute_Args* args) {
   std::vector<std::unique_ptr<PJRT_Buffer>> buffers;

@@ -4,7 +4,7 @@
 #include "pjrt/abi.h"
 #include "runtime/ffi/execution_context.h"
 
-// What the framework gives a run for its handlers of custom calls.
+// Data that the framework passes to a run for its handlers of custom calls.
 struct PJRT_ExecuteContext {
   hilo::ffi::ExecutionContext objects;
   bool is_empty = true;

@@ -1,4 +1,4 @@
-// The extensions of the plugin (pjrt/abi_extensions.h), each in a file of its own.
+// The extensions of the plugin (pjrt/abi_extensions.h), each in a separate file.
 #ifndef HILO_PJRT_EXTENSIONS_H_
 #define HILO_PJRT_EXTENSIONS_H_
 
@@ -6,7 +6,7 @@
 
 namespace hilo::pjrt {
 
-// The start of the chain. Lasts as long as the process.
+// The start of the chain. Lives as long as the process.
 PJRT_Extension_Base* Extensions();
 
 // Each puts its extension before `next`.

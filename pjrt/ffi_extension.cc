@@ -1,4 +1,4 @@
-// Handlers of typed FFI calls, and the objects that they find. Handlers belong to the process: all clients know them.
+// Handlers of typed FFI calls, and the objects that they find. Handlers belong to the process: all clients share them.
 #include "base/status_macros.h"
 #include "pjrt/error.h"
 #include "pjrt/execute_context.h"
@@ -21,7 +21,7 @@ absl::Status RegisterFfiType(PJRT_FFI_Type_Register_Args* args) {
 
 absl::Status AddUserData(PJRT_FFI_UserData_Add_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->context, "PJRT_ExecuteContext"));
-  // Objects of types that nobody has registered here are for the framework's own handlers, which Hilo does not call.
+  // Objects of unregistered types are for the framework's own handlers, which Hilo does not call.
   if (!ffi::FindType(args->user_data.type_id).has_value()) return absl::OkStatus();
   HILO_RETURN_IF_ERROR(args->context->objects.Insert(args->user_data.type_id, args->user_data.data));
   args->context->is_empty = false;

@@ -10,7 +10,7 @@
 
 namespace hilo::pjrt {
 
-// Calls the callbacks of `args`, which must outlive the store; keys get a prefix of Hilo's. Errors: InvalidArgument if
+// Calls the callbacks of `args`, which must outlive the store; keys get a Hilo prefix. Errors: InvalidArgument if
 // there are none.
 absl::StatusOr<std::shared_ptr<KeyValueStore>> FrameworkStore(const PJRT_Client_Create_Args& args);
 

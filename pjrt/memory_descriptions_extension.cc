@@ -1,4 +1,4 @@
-// The memories of a device as its description knows them: the kinds that every device has.
+// The memories of a device in its description: the kinds that every device has.
 #include "base/status_macros.h"
 #include "pjrt/client.h"
 #include "pjrt/error.h"

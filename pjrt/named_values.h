@@ -11,7 +11,7 @@
 
 namespace hilo::pjrt {
 
-// Of a name that lasts.
+// `name` must outlive the result.
 inline PJRT_NamedValue Named(const char* name, PJRT_NamedValue_Type type, size_t size = 1) {
   PJRT_NamedValue value = {};
   value.struct_size = sizeof(PJRT_NamedValue);

@@ -1,5 +1,5 @@
-// Buffers that stand for what the framework promises: aliases of buffers to come, donations that wait for its word, and
-// copies to memory that it names later. Each call hands out a number of the framework's own to call back with, which is
+// Buffers that represent the framework's promises: aliases of later buffers, donations that await confirmation, and
+// copies to memory that it names later. Each call returns a number for the framework to call back with, which is
 // consumed by that one call.
 #include "base/status_macros.h"
 #include "pjrt/buffer.h"
@@ -13,7 +13,7 @@ struct PJRT_FulfillAliasBufferCallback {
   std::shared_ptr<hilo::BufferValue> value;
 };
 
-// The framework's own work, which it wants to see in traces.
+// The framework's work, which it wants to see in traces.
 struct PJRT_AsyncTrackingEvent {};
 
 namespace hilo::pjrt {
@@ -55,7 +55,7 @@ void Fulfill(std::shared_ptr<BufferValue> promise, std::shared_ptr<BufferValue> 
   }
 }
 
-// A donated value and the one that takes its place.
+// A donated value and its replacement.
 struct Donation {
   std::shared_ptr<BufferValue> given, promise;
 };

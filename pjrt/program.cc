@@ -23,7 +23,7 @@
 namespace hilo::pjrt {
 namespace {
 
-// As StableHLO tells it; of the other formats the module knows all but the memories.
+// As StableHLO states it; of the other formats the module has all but the memories.
 StablehloProgram FromHlo(std::unique_ptr<HloModule> module) {
   StablehloProgram program;
   const HloComputation& entry = *module->entry_computation();
@@ -49,7 +49,7 @@ absl::StatusOr<StablehloProgram> Import(const ProgramSource& source) {
   return FromHlo(std::move(module));
 }
 
-// A parameter that its caller gives up without naming a result takes the place of one of its shape that is still free.
+// A parameter that its caller donates without naming a result is aliased to a free result of its shape.
 // Others stay donors.
 void PairDonors(HloModule* module) {
   const ProgramShape shape = module->EntryProgramShape();
@@ -128,8 +128,8 @@ bool AsksForShardings(const HloModule& module) {
   return false;
 }
 
-// Divides the program among its partitions here if there are results whose shardings it leaves open, or it asks for
-// shardings: only then does anybody know these.
+// Partitions the program here if it leaves shardings of results open, or queries
+// shardings: they are only known after partitioning.
 absl::Status ChooseResultShardings(const std::vector<bool>& open, StablehloProgram* program,
                                    std::vector<ShardingNote>* notes = nullptr) {
   HloModule* module = program->module.get();
@@ -171,7 +171,7 @@ absl::Status AddValue(const Shape& shape, const StablehloValueInfo& info, bool s
   return absl::OkStatus();
 }
 
-// Lists of what lies in other lists, once these do not move any more.
+// Pointers into other lists, once these no longer move.
 void MakeLists(ProgramValues* values) {
   for (const int kind : values->memory_kinds) {
     values->memory_kind_names.push_back(kMemoryKinds[kind].data());
@@ -322,7 +322,7 @@ absl::Status Client_Compile(PJRT_Client_Compile_Args* args) {
   return absl::OkStatus();
 }
 
-// An executable of a described topology is one of the client behind the description.
+// An executable of a described topology belongs to the description's client.
 absl::Status Compile(PJRT_Compile_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->topology, "PJRT_TopologyDescription"));
   HILO_RETURN_IF_ERROR(CheckHandle(args->program, "PJRT_Program"));

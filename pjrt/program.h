@@ -1,4 +1,4 @@
-// A compiled program and all that frameworks ask about it.
+// A compiled program and all that frameworks query about it.
 #ifndef HILO_PJRT_PROGRAM_H_
 #define HILO_PJRT_PROGRAM_H_
 
@@ -23,7 +23,7 @@ struct PJRT_Layouts_MemoryLayout {
 
 namespace hilo::pjrt {
 
-// What the framework has handed in, in words of its own.
+// The framework's input, in its original form.
 struct ProgramSource {
   std::string format;  // "mlir", "hlo" (HloModuleProto), "hlo_text"
   std::string code;
@@ -32,9 +32,9 @@ struct ProgramSource {
 
 // Parameters or results, one entry for each leaf, as the lists that the framework reads.
 struct ProgramValues {
-  std::vector<Shape> shapes;  // of what one device holds
+  std::vector<Shape> shapes;  // the shapes on one device
   std::vector<PJRT_Buffer_Type> types;
-  std::vector<int64_t> dimensions;  // of all, one after the other
+  std::vector<int64_t> dimensions;  // of all shapes, concatenated
   std::vector<size_t> ranks;
   std::vector<int> memory_kinds;
   std::vector<const char*> memory_kind_names;
@@ -57,22 +57,22 @@ struct Program {
   std::string device_assignment;
   ProgramValues parameters, results;
   std::array<PJRT_NamedValue, 4> costs;
-  std::vector<int64_t> donated;  // parameters that are given up by a run
+  std::vector<int64_t> donated;  // parameters that are donated by a run
   std::vector<int64_t> tokens;   // parameters that are tokens
 };
 
-// With `native`, what Executable::Serialize made of the same program, nothing is compiled if that can be loaded here.
-// Errors: InvalidArgument for formats that there are not; what import and compilation return; what Client::Load returns
+// With `native`, the result of Executable::Serialize of the same program, compiles nothing if that can be loaded here.
+// Errors: InvalidArgument for unknown formats; what import and compilation return; what Client::Load returns
 // for damaged bytes.
 absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client,
                                                               ProgramSource source, absl::string_view native = "");
 
-// Is called, on the thread that compiles, with the number that a call of InspectSharding carries and how its operand is
+// Called, on the thread that compiles, with the number of a call of InspectSharding and the sharding of its operand
 // cut (abi_extensions.h).
 using ShardingInspector = void (*)(uint64_t number, const char* sharding, size_t size);
 void SetShardingInspector(ShardingInspector inspector);
 
-// A serialised HloModuleProtoWithConfig of the program after optimisation; it is optimised once more for that. Errors:
+// A serialised HloModuleProtoWithConfig of the program after optimisation; optimises it again for that. Errors:
 // Unimplemented if the platform has no such form.
 absl::StatusOr<std::string> OptimizedHlo(const Program& program);
 
@@ -83,7 +83,7 @@ struct PJRT_Executable {
   explicit PJRT_Executable(std::shared_ptr<const hilo::pjrt::Program> program) : program(std::move(program)) {}
   const std::shared_ptr<const hilo::pjrt::Program> program;
   std::once_flag optimized_once;
-  std::string optimized, optimized_format;  // the program after optimisation, once somebody has asked for it
+  std::string optimized, optimized_format;  // the program after optimisation, filled on the first query
 };
 struct PJRT_LoadedExecutable {
   const std::shared_ptr<const hilo::pjrt::Program> program;

@@ -1,4 +1,4 @@
-// How a program with several partitions wants its arguments cut, and how its results are.
+// The shardings of the arguments and results of a program with several partitions.
 #include "base/status_macros.h"
 #include "pjrt/error.h"
 #include "pjrt/extensions.h"

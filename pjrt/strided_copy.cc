@@ -1,5 +1,5 @@
 // A copy is a nest of loops. Dimensions are sorted so that the target is written in the order of its memory, neighbours
-// that lie one behind the other in both are made one, and the innermost two are walked in tiles: a transposed source is
+// that are contiguous in both are merged, and the innermost two are copied in tiles: a transposed source is
 // then read a cache line at a time.
 #include "pjrt/strided_copy.h"
 

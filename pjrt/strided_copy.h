@@ -1,4 +1,4 @@
-// Copies arrays between memory in which they lie in different ways.
+// Copies arrays between memory with different strides.
 #ifndef HILO_PJRT_STRIDED_COPY_H_
 #define HILO_PJRT_STRIDED_COPY_H_
 
@@ -12,10 +12,10 @@
 
 namespace hilo::pjrt {
 
-// The distance in bytes between neighbours along each dimension of an array in the layout of `shape`.
+// The byte strides of an array in the layout of `shape`.
 std::vector<int64_t> DenseByteStrides(const Shape& shape);
 
-// Whether an array of `shape`'s dimensions with these strides lies as `shape` says.
+// Whether these strides of an array with `shape`'s dimensions are those of the layout of `shape`.
 bool IsDense(const Shape& shape, absl::Span<const int64_t> byte_strides);
 
 // Copies elements of `width` bytes from (source, source_strides) to (target, target_strides). Strides are in bytes and
@@ -23,7 +23,7 @@ bool IsDense(const Shape& shape, absl::Span<const int64_t> byte_strides);
 void StridedCopy(absl::Span<const int64_t> dimensions, int width, const void* source,
                  absl::Span<const int64_t> source_strides, void* target, absl::Span<const int64_t> target_strides);
 
-// `shape` in the layout that the framework asks for; null: row-major. Errors: InvalidArgument for what is no order of
+// `shape` in the layout that the framework requests; null: row-major. Errors: InvalidArgument if it is not an order of
 // the dimensions; Unimplemented for tiles, and for strides with gaps.
 absl::StatusOr<Shape> ShapeWithLayout(Shape shape, const PJRT_Buffer_MemoryLayout* layout);
 

@@ -1,5 +1,5 @@
-// Topologies: what devices there are, as a client has them, or as a client with given options would. Executables are
-// made for the second kind too: behind such a description stands a client that nobody else sees.
+// Topologies: the devices of a client, or of a client with given options. Executables are
+// made for the second kind too: such a description owns a hidden client.
 #include <limits>
 
 #include "absl/strings/numbers.h"
@@ -23,7 +23,7 @@ std::string TopologyText(const PJRT_TopologyDescription& topology) {
                       topology.descriptions.size());
 }
 
-// Hands out a description with a client of its own.
+// Returns a description with a separate client.
 absl::StatusOr<PJRT_TopologyDescription*> Describe(const PluginOptions& options) {
   auto topology = std::make_unique<PJRT_TopologyDescription>();
   HILO_ASSIGN_OR_RETURN(topology->own, PJRT_Client::Create(options));
@@ -35,7 +35,7 @@ absl::StatusOr<PJRT_TopologyDescription*> Describe(const PluginOptions& options)
 
 }  // namespace
 
-// The devices of a client with these options, of which nothing but the description is seen. Its name says nothing.
+// The devices of a client with these options, of which only the description is visible. The name is ignored.
 absl::Status TopologyDescription_Create(PJRT_TopologyDescription_Create_Args* args) {
   HILO_ASSIGN_OR_RETURN(const PluginOptions options, ReadClientOptions({args->create_options, args->num_options}));
   HILO_ASSIGN_OR_RETURN(args->topology, Describe(options));

@@ -1,9 +1,9 @@
 // Arrays between the host and buffers, and between buffers.
 //
 // Buffers never change, so a copy to another device or to memory of another kind of the same host is a second handle on
-// the same bytes: no program writes to bytes that two values share. Between devices that have memory of their own bytes
-// are copied. Memory of the host is used as it is when the caller lets us, it is aligned as Hilo's own, and it lies as
-// the buffer shall lie.
+// the same bytes: no program writes to bytes that two values share. Between devices with separate memory bytes
+// are copied. Host memory is used in place if the caller allows it, it is aligned as Hilo's own, and it has
+// the buffer's layout.
 #include <cstring>
 
 #include "base/status_macros.h"
@@ -28,7 +28,7 @@ absl::Status CheckMemory(const PJRT_Client* client, const PJRT_Memory* memory) {
   return Unimplemented("transfers between two clients");
 }
 
-// Bytes of its own, in a memory of the source's client. Waits.
+// A separate copy, in a memory of the source's client. Waits.
 absl::StatusOr<PJRT_Buffer*> CopyTo(PJRT_Buffer* source, PJRT_Memory* memory) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const MemoryBlock> bytes, MemoryOf(source));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy,

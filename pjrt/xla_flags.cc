@@ -10,11 +10,11 @@ namespace hilo::pjrt {
 namespace {
 
 struct Flag {
-  absl::string_view name;  // behind xla_
+  absl::string_view name;  // after xla_
   XlaFlagType type;
 };
 
-// Sorted. Of the flags for GPUs only those that stand in programs for every platform.
+// Sorted. Of the flags for GPUs only those that occur in programs for every platform.
 constexpr Flag kFlags[] = {
     {"backend_optimization_level", XlaFlagType::kInt},
     {"cpu_copy_insertion_use_region_analysis", XlaFlagType::kBool},

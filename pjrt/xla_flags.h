@@ -1,4 +1,4 @@
-// Flags of XLA's compiler that programs set (JAX: compiler_options=) and that have nothing to change in Hilo's.
+// Flags of XLA's compiler that programs set (JAX: compiler_options=) and that have no effect in Hilo's.
 #ifndef HILO_PJRT_XLA_FLAGS_H_
 #define HILO_PJRT_XLA_FLAGS_H_
 
@@ -6,7 +6,7 @@
 
 namespace hilo::pjrt {
 
-// kNone: there is no such flag. kAny: one of many for a platform that Hilo is not, whose values are not looked at.
+// kNone: there is no such flag. kAny: one of many for other platforms, whose values are ignored.
 enum class XlaFlagType { kNone, kBool, kInt, kFloat, kString, kAny };
 
 XlaFlagType XlaFlagTypeOf(absl::string_view name);

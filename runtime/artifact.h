@@ -1,4 +1,4 @@
-// The container that serialised executables are kept in.
+// The container format of serialised executables.
 //
 //   8   magic: 89 48 49 4c 4f 0d 0a 1a
 //   4   format version, u32
@@ -7,10 +7,10 @@
 //       texts: version of Hilo, platform, target
 //       number of sections, u64; of each: name (a text), size (u64), SHA-256 of its bytes
 //   32  SHA-256 of all of the header up to here
-//       the sections' bytes, one behind the other
+//       the sections' bytes, concatenated
 //
-// Numbers and texts are those of base/byte_stream.h. There is no byte that nothing checks. What is in the sections is
-// the affair of the runtime
+// Numbers and texts are those of base/byte_stream.h. Every byte is covered by a check. The contents of the sections are
+// defined by the runtime
 // ("run", "dynamic") and of the platform (all others).
 #ifndef HILO_RUNTIME_ARTIFACT_H_
 #define HILO_RUNTIME_ARTIFACT_H_
@@ -29,27 +29,27 @@ struct Artifact {
     std::string name;
     std::string bytes;
   };
-  // Errors: InvalidArgument if there is none of that name.
+  // Errors: InvalidArgument if there is no section of that name.
   absl::StatusOr<absl::string_view> Find(absl::string_view name) const;
 
   std::string platform;
-  std::string target;  // what machine it is for, in the platform's words; empty: any
+  std::string target;  // the machine it is for, in the platform's terms; empty: any
   std::vector<Section> sections;
 };
 
 constexpr uint32_t kArtifactFormat = 1;
 
-// True if `bytes` begin as a serialised executable does.
+// True if `bytes` begin like a serialised executable.
 bool LooksLikeArtifact(absl::string_view bytes);
 
 std::string EncodeArtifact(const Artifact& artifact);
 
-// Takes any bytes. Errors: InvalidArgument for what is no artifact, or a damaged one, with the place;
+// Takes any bytes. Errors: InvalidArgument for bytes that are not an artifact, or a damaged one, with the position;
 // FailedPrecondition for one of another format or version of Hilo. `check_sections` false leaves the sections' digests
-// unread, so that a test can damage what is behind them.
+// unchecked, so that a test can damage their contents.
 absl::StatusOr<Artifact> DecodeArtifact(absl::string_view bytes, bool check_sections = true);
 
-// SHA-256, in hexadecimal digits, over all that EncodeArtifact's result says.
+// SHA-256, in hexadecimal digits, over the contents of EncodeArtifact's result.
 std::string ArtifactFingerprint(absl::string_view encoded);
 
 }  // namespace hilo

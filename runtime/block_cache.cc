@@ -6,7 +6,7 @@
 namespace hilo {
 namespace {
 
-// malloc itself keeps what is smaller.
+// malloc itself keeps smaller blocks.
 constexpr int64_t kSmallest = 16 << 10;
 constexpr int64_t kMostKept = 256 << 20;
 

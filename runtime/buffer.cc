@@ -23,7 +23,7 @@ absl::StatusOr<std::shared_ptr<BufferValue>> Buffer::Donate() {
 }
 
 void Buffer::Delete() {
-  std::shared_ptr<BufferValue> value;  // goes after the lock
+  std::shared_ptr<BufferValue> value;  // destroyed after the lock
   std::lock_guard<std::mutex> lock(mutex_);
   value.swap(value_);
 }

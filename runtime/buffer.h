@@ -1,4 +1,4 @@
-// Buffer: one array on a device, perhaps not computed yet.
+// Buffer: one array on a device, possibly not computed yet.
 #ifndef HILO_RUNTIME_BUFFER_H_
 #define HILO_RUNTIME_BUFFER_H_
 
@@ -14,8 +14,8 @@
 
 namespace hilo {
 
-// What a buffer stands for, shared by its handle and by the runs that use it: it lives until the
-// last of them lets go.
+// The value of a buffer, shared by its handle and by the runs that use it: it lives until the
+// last of them releases it.
 struct BufferValue {
   std::shared_ptr<Event> definition;    // null: defined from the start
   std::shared_ptr<MemoryBlock> memory;  // once the definition is done and OK; null for tokens
@@ -37,11 +37,11 @@ class Buffer {
   const std::shared_ptr<const Shape>& shared_shape() const { return shape_; }
   int device() const { return device_; }
 
-  // Waits until the value is there. Errors: those of the run that should have made it;
+  // Waits until the value is computed. Errors: those of the run that should have computed it;
   // FailedPrecondition if deleted or donated.
   absl::Status Await() const;
   bool IsReady() const;
-  // Calls `callback` with what Await returns once it would not wait, on any thread.
+  // Calls `callback` with the result of Await once that would not block, on any thread.
   void OnReady(std::function<void(const absl::Status&)> callback) const;
 
   // Waits. Errors: as Await; ResourceExhausted.
@@ -50,11 +50,11 @@ class Buffer {
   // copy if it is not on the host. Errors: as ToLiteral.
   absl::StatusOr<std::shared_ptr<const MemoryBlock>> Bytes() const;
 
-  // Gives the value up; memory goes when the last run that uses it is done.
+  // Releases the value; its memory is freed when the last run that uses it is done.
   void Delete();
   bool IsDeleted() const;
 
-  // For the runtime: the value, and its end of being this buffer's. Errors: FailedPrecondition if
+  // For the runtime: returns the value; Donate also ends this buffer's ownership. Errors: FailedPrecondition if
   // deleted or donated.
   absl::StatusOr<std::shared_ptr<BufferValue>> Share() const;
   absl::StatusOr<std::shared_ptr<BufferValue>> Donate();

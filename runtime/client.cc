@@ -67,7 +67,7 @@ absl::StatusOr<DeviceAssignment> AssignDevices(const ClientCore& core, int64_t r
 }
 
 ClientCore::~ClientCore() {
-  // Runs that still wait for the host would wait forever.
+  // Runs that still wait for the host would wait indefinitely.
   for (auto& queues_of_device : transfers) {
     queues_of_device->infeed.Fail(absl::CancelledError("the client is gone"));
     queues_of_device->outfeed.Fail(absl::CancelledError("the client is gone"));

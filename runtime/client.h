@@ -1,4 +1,4 @@
-// Client: the door of Hilo for C++.
+// Client: the C++ entry point of Hilo.
 //
 //   auto client = hilo::Client::Create({.platform = "cpu"});
 //   auto executable = (*client)->Compile(computation);
@@ -33,23 +33,23 @@ namespace hilo {
 
 struct ClientOptions {
   std::string platform = "cpu";
-  // Devices that work independently of each other, each on a thread of its own.
+  // Devices that work independently of each other, each on a separate thread.
   int device_count = 1;
   // Threads that one run may use, the calling one included; 0: UsableCpuCount(). With 1, one device
   // and synchronous runs there are no threads but the caller's.
   int num_threads = 0;
-  // The embedder's pool, used instead of an own one; must outlive the client and its executables.
+  // The embedder's pool, used instead of Hilo's own; must outlive the client and its executables.
   ThreadPool* thread_pool = nullptr;
-  // Where buffers come from; null: the system. Must outlive the client and its buffers.
+  // The allocator of buffers; null: the system's. Must outlive the client and its buffers.
   HostAllocator* host_allocator = nullptr;
-  // Bytes of buffers and temporary memory, on each device that has memory of its own, or on the host; 0: no limit.
+  // Bytes of buffers and temporary memory, on each device with separate memory, or on the host; 0: no limit.
   int64_t memory_limit = 0;
-  // Of every run that has no other.
+  // Of every run that sets no other.
   absl::Duration default_deadline = absl::InfiniteDuration();
-  // Folder in which compiled programs are kept for later processes (runtime/disk_cache.h), made if it is missing;
-  // empty: none. Whoever can write there can run code here. Without a value: what the variable HILO_CACHE_DIR says.
+  // Folder in which compiled programs are kept for later processes (runtime/disk_cache.h), created if it is missing;
+  // empty: none. Write access to it allows running code here. Without a value: the variable HILO_CACHE_DIR.
   std::optional<std::string> cache_dir;
-  // Bytes that the folder may hold; what was not used for the longest time goes first.
+  // Bytes that the folder may hold; the least recently used entries are removed first.
   int64_t cache_limit = int64_t{1} << 30;
   // The processes whose devices run programs together with those of this one (docs/distributed.md); Create waits for
   // them all. device_count stays the number of this process's own devices, and `processes->device_count` is set to it.
@@ -57,7 +57,7 @@ struct ClientOptions {
   std::optional<ProcessGroupOptions> processes;
 };
 
-// How a serialised executable is loaded.
+// Options for loading a serialised executable.
 struct LoadOptions {
   // As in CompileOptions; empty: the devices that the executable was compiled for.
   std::vector<int> devices;
@@ -69,9 +69,9 @@ struct LoadOptions {
 class Client {
  public:
   // Errors: InvalidArgument for options out of range and unknown platforms; Unavailable for a
-  // platform that is not here; those of ProcessGroup::Join.
+  // platform that is unavailable; those of ProcessGroup::Join.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options);
-  // With a backend of one's own; options.platform is ignored.
+  // With a custom backend; options.platform is ignored.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options,
                                                         std::unique_ptr<Compiler> compiler);
 
@@ -85,17 +85,17 @@ class Client {
   int64_t process_count() const;
   int64_t global_device_count() const;
   int64_t first_device() const;
-  // Whose device this one of all devices is.
+  // The process that owns this device, numbered among all devices.
   int64_t process_of(int device) const;
-  // Of the device's memory; devices on the host have one together.
+  // Of the device's memory; devices on the host share one.
   MemoryStats memory_stats(int device = 0) const;
-  // The peak of memory_stats() starts again from what is in use. Errors: InvalidArgument for a device that is not
-  // there.
+  // Resets the peak of memory_stats() to the current use. Errors: InvalidArgument for a device that does not
+  // exist.
   absl::Status ResetPeakMemory(int device = 0);
-  // Buffers lie where the host can read them.
+  // Whether the host can read the memory of buffers.
   bool memory_is_on_host() const;
   Compiler* compiler() const;
-  // The functions of custom calls that this client knows beside those of CustomCallRegistry::Default().
+  // The functions of custom calls that are available in this client besides those of CustomCallRegistry::Default().
   CustomCallRegistry* custom_call_registry() const;
 
   // Errors: InvalidArgument if the program is wrong; Unimplemented naming what the platform lacks;
@@ -110,14 +110,14 @@ class Client {
   absl::StatusOr<std::unique_ptr<Executable>> CompileHloProto(absl::string_view bytes,
                                                               const CompileOptions& options = {});
 
-  // Makes an executable of what Executable::Serialize returned. The bytes may be anything: what is damaged is refused.
-  // But what is whole is native code that runs with the rights of this process. Custom calls are looked up again, and
-  // handlers instantiated. Errors: InvalidArgument, with the place, for bytes that are no serialised executable or a
-  // damaged one, and if the client lacks the devices; FailedPrecondition saying what it was made for, if that is
-  // another platform, version or machine; NotFound for custom calls that nobody has registered; ResourceExhausted.
+  // Makes an executable from the result of Executable::Serialize. The bytes may be anything: damaged ones are rejected.
+  // But intact ones are native code that runs with the rights of this process. Custom calls are looked up again, and
+  // handlers instantiated. Errors: InvalidArgument, with the position, if the bytes are no serialised executable or are
+  // damaged, and if the client lacks the devices; FailedPrecondition naming what it was made for, if that is
+  // another platform, version or machine; NotFound for custom calls that are not registered; ResourceExhausted.
   absl::StatusOr<std::unique_ptr<Executable>> Load(absl::string_view bytes, const LoadOptions& options = {});
 
-  // What the cache folder has done for this client.
+  // Statistics of the cache folder for this client.
   DiskCacheStats cache_stats() const;
 
   // A copy of an array (or token), in the layout of `layout` if given, else row-major.
@@ -125,17 +125,17 @@ class Client {
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromLiteral(const Literal& literal, int device = 0,
                                                             const Shape* layout = nullptr);
   // Host memory in the layout of `shape`. With a `release` callback, memory aligned to 64 bytes is
-  // used as it is: it must not change until `release` has been called, on any thread. Otherwise it
+  // used in place: it must not change until `release` has been called, on any thread. Otherwise it
   // is copied, and `release` is called at once. Errors: InvalidArgument if `shape` is no array;
   // ResourceExhausted. After an error `release` is not called.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHostMemory(const void* data, const Shape& shape, int device = 0,
                                                                std::function<void()> release = nullptr);
-  // The same for memory of the device, which another library has allocated there: used as it is where it is aligned as
-  // the backend's own. Who has written to it must be done. Errors: as above.
+  // Like BufferFromHostMemory for device memory that another library has allocated: used in place if it is aligned as
+  // the backend's own. Pending writes to it must be complete. Errors: as above.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromDeviceMemory(const void* data, const Shape& shape, int device = 0,
                                                                  std::function<void()> release = nullptr);
-  // Memory for an array in the layout of `shape`, for its maker to fill (BufferValue::memory) before anybody else gets
-  // to see it. Errors: InvalidArgument if `shape` is no array; ResourceExhausted.
+  // Memory for an array in the layout of `shape`, to be filled by the caller (BufferValue::memory) before it is
+  // shared. Errors: InvalidArgument if `shape` is no array; ResourceExhausted.
   absl::StatusOr<std::unique_ptr<Buffer>> UninitializedBuffer(const Shape& shape, int device = 0);
 
   // Puts an item, an array or a tuple of arrays, into the device's infeed, from which programs take one with each

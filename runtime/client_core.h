@@ -1,4 +1,4 @@
-// What a client, its executables and their runs share. Private to the runtime.
+// State shared by a client, its executables and their runs. Private to the runtime.
 #ifndef HILO_RUNTIME_CLIENT_CORE_H_
 #define HILO_RUNTIME_CLIENT_CORE_H_
 
@@ -25,7 +25,7 @@ absl::StatusOr<std::shared_ptr<MemoryBlock>> MakeBlock(const Literal& literal, c
 
 struct ClientCore {
   ClientCore() = default;
-  // In a forked child the threads are gone, and what waits for them is left behind.
+  // In a forked child the threads do not exist, and objects that wait for them are leaked.
   ~ClientCore();
 
   // FailedPrecondition in a forked child.
@@ -43,16 +43,16 @@ struct ClientCore {
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<ThreadPool> own_pool;
   ThreadPool* pool = nullptr;                         // null: one thread
-  std::vector<std::shared_ptr<HostMemory>> memories;  // one a device; on the host it is the same for all
+  std::vector<std::shared_ptr<HostMemory>> memories;  // one per device; on the host it is the same for all
   absl::Duration default_deadline;
   std::unique_ptr<DiskCache> cache;  // null: none
   std::unique_ptr<Watchdog> watchdog = std::make_unique<Watchdog>();
-  std::vector<std::unique_ptr<TransferQueues>> transfers;  // one a device
-  std::shared_ptr<ProcessGroup> processes;                 // null: this one is alone
+  std::vector<std::unique_ptr<TransferQueues>> transfers;  // one per device
+  std::shared_ptr<ProcessGroup> processes;                 // null: this process runs alone
   int first_device = 0;                                    // the number of this process's device 0 among those of all
-  // Held while work is given to several queues: launches are in the same order on all devices.
+  // Held while work is enqueued to several queues: launches have the same order on all devices.
   std::mutex launching;
-  std::vector<std::unique_ptr<DeviceQueue>> queues;  // one a device; goes first, and so finishes its work
+  std::vector<std::unique_ptr<DeviceQueue>> queues;  // one per device; destroyed first, and so finishes its work
 };
 
 }  // namespace hilo

@@ -1,4 +1,4 @@
-// What can be chosen when a module is compiled, the same for every backend.
+// Options of a compilation, the same for every backend.
 #ifndef HILO_RUNTIME_COMPILE_OPTIONS_H_
 #define HILO_RUNTIME_COMPILE_OPTIONS_H_
 
@@ -15,18 +15,18 @@ namespace hilo {
 class CustomCallRegistry;
 
 struct CompileOptions {
-  // Devices that run the program together; 0: what the module says. `devices` are the client's numbers for them, that
+  // Devices that run the program together; 0: as the module states. `devices` are the client's numbers for them, that
   // of replica r and partition p at r * num_partitions + p; empty: 0, 1, 2 ...
   int64_t replica_count = 0, num_partitions = 0;
   std::vector<int> devices;
   // The module is the program of one partition already, as XLA writes it after partitioning: its shapes are those of
-  // tiles, and its shardings only tell where they came from. So is one with is_spmd_partitioned=true in its header, and
+  // tiles, and its shardings only describe their origin. So is one with is_spmd_partitioned=true in its header, and
   // an HloModuleProto with spmd_output_sharding.
   bool partitioned = false;
   // Results follow each element type exactly: no contraction of multiply and add, f16 and bf16 rounded after every
   // operation.
   bool strict = false;
-  // Denormals count as zero and become zero, as in XLA on CPUs; otherwise they are kept. (docs/numerics.md)
+  // Denormal inputs and results count as zero, as in XLA on CPUs; otherwise they are kept. (docs/numerics.md)
   bool flush_denormals = false;
   // Target processor by LLVM's name or x86-64, x86-64-v3, x86-64-v4; empty: this machine's.
   std::string cpu;
@@ -38,14 +38,14 @@ struct CompileOptions {
   bool verify_each_pass = false;
   // A compilation that takes longer fails with DeadlineExceeded. The clock starts with the call.
   absl::Duration deadline = absl::InfiniteDuration();
-  // Ends the compilation from outside. A deadline expires this token too, so give each compilation its own. It is
+  // Ends the compilation from outside. A deadline expires this token too, so use one per compilation. It is
   // polled between and within passes and between functions.
   std::shared_ptr<CancellationToken> cancellation;
   // Writes a jitdump for perf.
   bool perf_jitdump = false;
   // Arrays larger than this many elements are not computed at compile time.
   int64_t constant_folding_limit = 1 << 16;
-  // Where the functions of custom calls are found; must last until the compilation ends. Null: the client's.
+  // The registry of custom calls; must last until the compilation ends. Null: the client's.
   const CustomCallRegistry* custom_calls = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The seam between the runtime and a backend: a Compiler turns modules into CompiledPrograms.
+// The interface between the runtime and a backend: a Compiler compiles modules to CompiledPrograms.
 #ifndef HILO_RUNTIME_COMPILER_H_
 #define HILO_RUNTIME_COMPILER_H_
 
@@ -26,19 +26,19 @@ namespace ffi {
 class ExecutionContext;
 }
 
-// What one run on one device gets from the runtime.
+// The runtime's inputs to one run on one device.
 struct RunContext {
   ThreadPool* thread_pool = nullptr;          // null: everything on the calling thread
   CancellationToken* cancellation = nullptr;  // null: the run cannot be stopped
   int device = 0;                             // the client's number of the device
   DeviceMemory* memory = nullptr;             // the device's own memory; null: parameters and results are on the host
-  // The device's place among those that run the program together.
+  // The device's position among those that run the program together.
   int64_t replica_id = 0, partition_id = 0;
   int64_t replica_count = 1, partition_count = 1;
   Communicator* communicator = nullptr;           // to the others; null if there are none
   TransferQueues* transfers = nullptr;            // the device's infeed and outfeed
   const HostCallbacks* host_callbacks = nullptr;  // null: the host has given none
-  // Of this run, the same on all devices of it.
+  // Of this run, equal on all its devices.
   int64_t run_id = 0;
   const ffi::ExecutionContext* ffi_context =
       nullptr;  // what the caller has for handlers of custom calls; null: nothing
@@ -50,7 +50,7 @@ class CompiledProgram {
   virtual ~CompiledProgram() = default;
 
   // Runs on memory of the device. Leaves of parameters and results are counted depth first over all of them; tokens and
-  // empty arrays have a place but no memory (null). Arrays lie in the layouts of program_shape(). Memory is aligned to
+  // empty arrays have an entry but no memory (null). Arrays have the layouts of program_shape(). Memory is aligned to
   // 64 bytes. A pair of donations() has one pointer for both. Errors: Cancelled, DeadlineExceeded; ResourceExhausted if
   // temporary memory is short; what custom calls return.
   virtual absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
@@ -58,14 +58,14 @@ class CompiledProgram {
 
   // Parameters and result with their layouts.
   virtual const ProgramShape& program_shape() const = 0;
-  // Output leaf and the donated parameter leaf whose memory it takes.
+  // Output leaf and the donated parameter leaf whose memory it uses.
   virtual absl::Span<const std::pair<int64_t, int64_t>> donations() const = 0;
   // Bytes of temporary memory that a run uses.
   virtual int64_t temp_bytes() const = 0;
   virtual int64_t code_bytes() const = 0;
-  // A guess of the time of a run, in nanoseconds; the runtime runs short programs on the calling thread.
+  // An estimate of the time of a run, in nanoseconds; the runtime runs short programs on the calling thread.
   virtual int64_t estimated_nanoseconds() const = 0;
-  // Adds the sections that Compiler::Load makes the program of, and sets the target. Errors: Unimplemented.
+  // Adds the sections from which Compiler::Load makes the program, and sets the target. Errors: Unimplemented.
   virtual absl::Status Serialize(Artifact* artifact) const;
 };
 
@@ -76,8 +76,8 @@ class Compiler {
   // Whether Compile takes modules with dynamic dimensions, and Run buffers with sizes. Others get them expanded
   // (runtime/dynamic_program.h).
   virtual bool TakesDynamicShapes() const { return false; }
-  // Makes device `device` (from 0) ready for programs of this compiler, and gives its memory; null: programs run on the
-  // host's. The client calls it once for each of its devices before anything else. Errors: Unavailable, saying what is
+  // Prepares device `device` (from 0) for programs of this compiler, and returns its memory; null: programs run on the
+  // host's. The client calls it once for each of its devices before anything else. Errors: Unavailable, naming what is
   // missing.
   virtual absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenDevice(int /*device*/) {
     return std::shared_ptr<DeviceMemory>();
@@ -86,16 +86,16 @@ class Compiler {
   // Errors: Unimplemented naming the instruction; ResourceExhausted past a limit; InvalidArgument for bad options.
   virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
                                                                    const CompileOptions& options, ThreadPool* pool) = 0;
-  // What machine Compile makes code for, precisely: modules compiled for one target with one set of options are one
-  // program. Empty: for none, so that there is nothing to win by keeping it. Errors: InvalidArgument for bad options.
+  // The exact machine that Compile generates code for: modules compiled for one target with one set of options are one
+  // program. Empty: none, so that caching has no benefit. Errors: InvalidArgument for bad options.
   virtual absl::StatusOr<std::string> TargetOf(const CompileOptions&) const { return std::string(); }
-  // Makes a program of what Serialize wrote; of the options, those about running count (custom_calls, perf_jitdump).
-  // The artifact may hold anything: parts that contradict each other are refused, but its code is believed. Errors:
+  // Makes a program from the output of Serialize; only options about running apply (custom_calls, perf_jitdump).
+  // The artifact may hold anything: inconsistent parts are rejected, but its code is trusted. Errors:
   // FailedPrecondition naming the machine that it was made for, if it cannot run on this one; InvalidArgument; NotFound
   // for custom calls; ResourceExhausted; Unimplemented.
   virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact,
                                                                 const CompileOptions& options);
-  // Text of what compilation makes, for `hilo compile --emit=`: "hlo", "llvm", "asm", "buffers" ...
+  // Text of the compilation's output, for `hilo compile --emit=`: "hlo", "llvm", "asm", "buffers" ...
   // Errors: InvalidArgument listing the kinds that this backend has.
   virtual absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                            absl::string_view kind) = 0;

@@ -1,4 +1,4 @@
-// DeviceAssignment: which device runs which replica and partition of a program.
+// DeviceAssignment: maps replicas and partitions of a program to devices.
 #ifndef HILO_RUNTIME_DEVICE_ASSIGNMENT_H_
 #define HILO_RUNTIME_DEVICE_ASSIGNMENT_H_
 

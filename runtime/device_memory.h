@@ -1,4 +1,4 @@
-// Memory of a device that the host can reach by copies alone.
+// Memory of a device that the host can access by copies only.
 #ifndef HILO_RUNTIME_DEVICE_MEMORY_H_
 #define HILO_RUNTIME_DEVICE_MEMORY_H_
 
@@ -9,23 +9,23 @@
 
 namespace hilo {
 
-// A backend whose device has memory of its own gives one of these for each device (Compiler::OpenDevice). Addresses are
+// A backend whose device has separate memory provides one of these per device (Compiler::OpenDevice). Addresses are
 // the device's. Thread-safe.
 //
-// Copies return when they are done: the source may change then, and runs that begin later see the result.
+// Copies return when they are complete: the source may change then, and runs that begin later see the result.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  // What programs rely on at the first byte of every array, in bytes.
+  // The alignment that programs require of the first byte of every array, in bytes.
   virtual int64_t alignment() const = 0;
-  // `size` > 0 bytes, not initialised, so aligned. Errors: ResourceExhausted with asked, free and total.
+  // `size` > 0 bytes, not initialised, so aligned. Errors: ResourceExhausted with requested, free and total bytes.
   virtual absl::StatusOr<void*> Allocate(int64_t size) = 0;
   virtual void Free(void* memory, int64_t size) = 0;
 
   virtual absl::Status CopyFromHost(void* to, const void* from, int64_t size) = 0;
   virtual absl::Status CopyToHost(void* to, const void* from, int64_t size) = 0;
-  // From another place on the device, or from another device of the platform.
+  // From another address on the device, or from another device of the platform.
   virtual absl::Status CopyWithin(void* to, const void* from, int64_t size) = 0;
 };
 

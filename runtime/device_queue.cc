@@ -12,7 +12,7 @@ namespace {
 // Some 30 us: a caller that runs one program after the other has come back by then.
 constexpr int kQueueSpins = 3 * kSpins;
 
-// The state of the queue whose thread this is.
+// The state of the queue that owns this thread.
 thread_local const void* thread_of_state = nullptr;
 
 }  // namespace
@@ -31,7 +31,7 @@ DeviceQueue::~DeviceQueue() {
     thread_.join();
     return;
   }
-  // A callback gave up the last reference from within a piece of work: what is left is done here,
+  // A callback released the last reference from within a piece of work: remaining work is done here,
   // below it.
   thread_.detach();
   while (std::function<void()> work = Next(*state_)) work();

@@ -1,4 +1,4 @@
-// The work of one device, in order, on a thread of its own that starts with the first piece of
+// The work of one device, in order, on a separate thread that starts with the first piece of
 // work.
 #ifndef HILO_RUNTIME_DEVICE_QUEUE_H_
 #define HILO_RUNTIME_DEVICE_QUEUE_H_
@@ -21,13 +21,13 @@ class DeviceQueue {
   // Finishes all work first, also when called from within a piece of work.
   ~DeviceQueue();
 
-  // `work` must not throw. Without threads in the system it runs here and now. True if the queue was idle before.
+  // `work` must not throw. If no thread can be started it runs immediately. True if the queue was idle before.
   bool Enqueue(std::function<void()> work);
 
-  // Whether there is no work, waiting or under way.
+  // Whether there is no work, waiting or running.
   bool IsIdle() const;
 
-  // True on the queue's thread, within a piece of work. Who waits there for later work of the queue waits forever.
+  // True on the queue's thread, within a piece of work. Waiting there for later work of the queue would deadlock.
   bool IsCurrent() const;
 
  private:
@@ -38,7 +38,7 @@ class DeviceQueue {
     std::deque<std::function<void()>> work;
     bool running = false;
     bool stopping = false;
-    std::atomic<bool> attention{false};  // there is work, or an end
+    std::atomic<bool> attention{false};  // there is work, or the queue ends
     bool IsIdle() const { return work.empty() && !running; }
   };
   // Waits for work; null at the end.

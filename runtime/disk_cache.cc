@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr char kSuffix[] = ".hilo";
 constexpr char kTemporary[] = "writing-";
-// A file that somebody is writing for longer is one that nobody is writing any more.
+// A temporary file older than this is considered abandoned.
 constexpr time_t kStaleSeconds = 3600;
 
 absl::Status SystemError(absl::string_view what, const std::string& path) {
@@ -57,11 +57,11 @@ absl::Status WriteAll(int file, absl::string_view bytes, const std::string& path
   return absl::OkStatus();
 }
 
-// Makes the folder and those above it; the last for this user alone, as what is in it will be executed.
+// Creates the folder and its parents; the last for this user alone, as its contents will be executed.
 absl::Status MakeFolder(const std::string& folder) {
   struct stat facts;
   if (stat(folder.c_str(), &facts) == 0) return absl::OkStatus();
-  std::error_code ignored;  // the next step says what is wrong
+  std::error_code ignored;  // the next step reports the error
   const fs::path parent = fs::path(folder).parent_path();
   if (!parent.empty()) fs::create_directories(parent, ignored);
   if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return absl::OkStatus();

@@ -25,7 +25,7 @@ struct alignas(64) SizeSlot {
   int32_t value = 0;
 };
 
-// The s32 scalars beside the arrays of one run, where the run's memory is.
+// The s32 scalars next to the arrays of one run, in the memory space of the run.
 class SizeSlots {
  public:
   SizeSlots(DeviceMemory* device, size_t count)

@@ -1,8 +1,8 @@
-// Programs with dynamic dimensions, on backends that know arrays of one size only.
+// Programs with dynamic dimensions, on backends that support static sizes only.
 //
-// An array with dynamic dimensions is one buffer: its elements at the bounds, and behind them the sizes of all its
-// dimensions as s32 (ShapeUtil::DynamicSizesOffset). The program itself takes and returns the sizes as scalars of their
-// own; this is where the two meet.
+// An array with dynamic dimensions is one buffer: its elements at the bounds, followed by the sizes of all its
+// dimensions as s32 (ShapeUtil::DynamicSizesOffset). The program itself takes and returns the sizes as separate
+// scalars; this converts between the two forms.
 #ifndef HILO_RUNTIME_DYNAMIC_PROGRAM_H_
 #define HILO_RUNTIME_DYNAMIC_PROGRAM_H_
 
@@ -15,15 +15,15 @@
 
 namespace hilo {
 
-// As Compiler::Compile; a module with dynamic dimensions is expanded first unless the compiler takes it as it is.
+// As Compiler::Compile; a module with dynamic dimensions is expanded first unless the compiler supports them.
 absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compiler, std::unique_ptr<HloModule> module,
                                                                 const CompileOptions& options, ThreadPool* pool);
 
-// As Compiler::Load, for what CompileProgram's programs have serialised.
+// As Compiler::Load, for programs that CompileProgram has compiled and serialised.
 absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact,
                                                              const CompileOptions& options);
 
-// What Client::Compile would hand to the compiler, for those that show it: one partition of a sharded module.
+// The module that Client::Compile would pass to the compiler, for tools: one partition of a sharded module.
 absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module,
                                                          const CompileOptions& options);
 

@@ -1,4 +1,4 @@
-// Event: something that happens once, with a status.
+// Event: completes once, with a status.
 #ifndef HILO_RUNTIME_EVENT_H_
 #define HILO_RUNTIME_EVENT_H_
 
@@ -15,12 +15,12 @@ namespace hilo {
 // Thread-safe.
 class Event {
  public:
-  // The first call counts. Waiters wake, then callbacks run on the calling thread.
+  // Only the first call has an effect. Wakes waiters, then runs the callbacks on the calling thread.
   void Set(absl::Status status);
   bool done() const { return done_.load(std::memory_order_acquire); }
   // Waits, and returns the status of Set.
   absl::Status Await() const;
-  // Calls `callback` once the event has happened: at once on this thread if it has.
+  // Calls `callback` once the event has completed: immediately on this thread if it has.
   void OnDone(std::function<void(const absl::Status&)> callback);
 
  private:

@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
                              .run_id = NextRunId(),
                              .ffi_context = options.ffi_context}};
   HILO_RETURN_IF_ERROR(run.TakeArguments(arguments, options));
-  // A program that a custom call runs, on the thread of its own device, cannot wait for its turn there.
+  // A program that a custom call runs, on the thread of its own device, cannot wait in that device's queue.
   const bool synchronous = options.synchronous || core_->queues[options.device]->IsCurrent();
   bool ready = true;
   for (const Argument& argument : run.arguments) {
@@ -111,7 +111,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
   core_->queues[options.device]->Enqueue([program = program_, limits = std::move(limits), later = std::move(later),
                                           values = std::move(values), done = std::move(done)]() mutable {
     absl::Status status = Guarded([&] { return later->AwaitAndRun(); });
-    later.reset();  // arguments are free before anybody hears of the results
+    later.reset();  // arguments are freed before results become visible
     limits.reset();
     done->Set(std::move(status));
   });

@@ -1,10 +1,10 @@
-// Threads do not survive a fork, so what needs them must know of it.
+// Detects forks: threads do not survive one, so code that needs them must check.
 #ifndef HILO_RUNTIME_FORK_GUARD_H_
 #define HILO_RUNTIME_FORK_GUARD_H_
 
 namespace hilo {
 
-// How many forks lie between the process that asked first and this one. Asking costs one load.
+// The number of forks between the first process to call this and the current one. A call costs one load.
 int ForkGeneration();
 
 }  // namespace hilo

@@ -1,4 +1,4 @@
-// Exceptions end at the doors of the library.
+// Stops exceptions at the boundary of the library.
 #ifndef HILO_RUNTIME_GUARDED_H_
 #define HILO_RUNTIME_GUARDED_H_
 
@@ -11,8 +11,8 @@
 
 namespace hilo {
 
-// Calls `body`, which returns a Status or StatusOr; what it throws becomes a status:
-// ResourceExhausted for memory, else Internal. The end of a thread (pthread_exit) passes through.
+// Calls `body`, which returns a Status or StatusOr, and converts exceptions to a status:
+// ResourceExhausted for memory, else Internal. Thread termination (pthread_exit) passes through.
 template <typename Body>
 auto Guarded(const Body& body) -> decltype(body()) {
   try {

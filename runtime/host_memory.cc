@@ -13,7 +13,7 @@
 namespace hilo {
 namespace {
 
-// From here on the system is asked for huge pages; a first touch is five times as fast.
+// From this size on huge pages are requested from the system; a first touch is five times as fast.
 constexpr int64_t kHugePage = 2 << 20;
 
 void* SystemAllocate(int64_t size) {

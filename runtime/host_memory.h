@@ -1,5 +1,5 @@
-// Memory of buffers: where it comes from, how much is in use, and how much may be. It is the host's, or a device's that
-// has its own (runtime/device_memory.h).
+// Memory of buffers: its source, its use, and its limit. It is the host's, or that of a device with
+// separate memory (runtime/device_memory.h).
 #ifndef HILO_RUNTIME_HOST_MEMORY_H_
 #define HILO_RUNTIME_HOST_MEMORY_H_
 
@@ -18,12 +18,12 @@ namespace hilo {
 // Every buffer is aligned to this many bytes.
 inline constexpr int64_t kBufferAlignment = 64;
 
-// An embedder's own memory for buffers. Thread-safe; must outlive the client and all of its
+// An embedder's allocator for buffers. Thread-safe; must outlive the client and all of its
 // buffers.
 class HostAllocator {
  public:
   virtual ~HostAllocator() = default;
-  // `size` > 0 bytes at a multiple of `alignment`; null if there are none.
+  // `size` > 0 bytes at a multiple of `alignment`; null if memory is exhausted.
   virtual void* Allocate(int64_t size, int64_t alignment) = 0;
   virtual void Free(void* memory, int64_t size) = 0;
 };
@@ -44,7 +44,7 @@ class MemoryBlock {
   MemoryBlock& operator=(const MemoryBlock&) = delete;
   ~MemoryBlock();
 
-  // An address of the host if on_host(), else of the device.
+  // A host address if on_host(), else a device address.
   uint8_t* data() const { return data_; }
   int64_t size() const { return size_; }
   bool on_host() const;
@@ -53,7 +53,7 @@ class MemoryBlock {
   absl::Status CopyToHost(void* to) const;
   // From a block of this size, of the same device or another of its platform.
   absl::Status CopyFrom(const MemoryBlock& from);
-  // False for memory that the embedder lent: nothing may write to it.
+  // False for memory that the embedder lent: it is read-only.
   bool writable() const { return release_ == nullptr; }
 
  private:
@@ -64,7 +64,7 @@ class MemoryBlock {
   int64_t size_ = 0;
   std::shared_ptr<HostMemory> memory_;
   std::function<void()> release_;                    // of lent memory
-  alignas(kBufferAlignment) uint8_t small_[kSmall];  // scalars need no allocation of their own
+  alignas(kBufferAlignment) uint8_t small_[kSmall];  // scalars need no separate allocation
 };
 
 // Thread-safe.
@@ -72,18 +72,18 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
  public:
   // Null: memory of the system. Limit in bytes; 0: none.
   HostMemory(HostAllocator* allocator, int64_t limit) : allocator_(allocator), limit_(limit) {}
-  // Blocks lie in a device's own memory.
+  // Blocks are allocated in the device's own memory.
   HostMemory(std::shared_ptr<DeviceMemory> device, int64_t limit)
       : allocator_(nullptr), device_(std::move(device)), limit_(limit) {}
 
   // Null: blocks are on the host.
   DeviceMemory* device() const { return device_.get(); }
 
-  // `size` bytes, not initialised. Errors: ResourceExhausted with asked, free and peak.
+  // `size` bytes, not initialised. Errors: ResourceExhausted with requested, free and peak bytes.
   absl::StatusOr<std::shared_ptr<MemoryBlock>> Allocate(int64_t size);
   // The embedder's memory, of the host or of the device, lent until `release` is called. Not counted.
   std::shared_ptr<MemoryBlock> Lend(const void* data, int64_t size, std::function<void()> release);
-  // What programs rely on at the first byte of every array, in bytes.
+  // The alignment that programs require of the first byte of every array, in bytes.
   int64_t alignment() const { return device_ != nullptr ? device_->alignment() : kBufferAlignment; }
 
   // Counts memory that is allocated elsewhere, such as a program's frame. Errors:
@@ -92,7 +92,7 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   void Unreserve(int64_t bytes) { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   MemoryStats stats() const;
-  // The peak starts again from what is in use.
+  // Resets the peak to the current use.
   void ResetPeak() { peak_.store(in_use_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
 
  private:

@@ -1,4 +1,4 @@
-// A compiled program and what every run of it needs to know. Private to the runtime.
+// A compiled program and the data that every run of it needs. Private to the runtime.
 #ifndef HILO_RUNTIME_LOADED_PROGRAM_H_
 #define HILO_RUNTIME_LOADED_PROGRAM_H_
 
@@ -18,7 +18,7 @@ struct LoadedProgram {
   struct Leaf {
     std::shared_ptr<const Shape> shape;
     int64_t bytes = 0;
-    // Of an output: the parameter leaf whose memory it takes, or -1.
+    // Of an output: the parameter leaf whose memory it uses, or -1.
     int64_t donor = -1;
   };
   std::unique_ptr<CompiledProgram> compiled;

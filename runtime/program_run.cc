@@ -17,7 +17,7 @@ std::shared_ptr<MemoryBlock> TakeMemory(Argument& argument) {
   if (!argument.donated || argument.value.use_count() != 1) return nullptr;
   std::shared_ptr<MemoryBlock>& memory = argument.value->memory;
   if (!memory->writable() || memory.use_count() != 1) return nullptr;
-  // Whoever held it before has let go; see all that it wrote.
+  // The previous holder has released it; synchronize with its writes.
   std::atomic_thread_fence(std::memory_order_acquire);
   return std::move(memory);
 }

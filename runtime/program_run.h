@@ -1,6 +1,6 @@
 // One run of a program on one device: a record that holds everything it uses (the program, its arguments' values, its
-// results' values). It is run in place, or handed to the device's queue; either way nobody has to wait before letting
-// go of executables and buffers. Private to the runtime.
+// results' values). It is run in place, or passed to the device's queue; in either case executables and buffers may be
+// destroyed without waiting. Private to the runtime.
 #ifndef HILO_RUNTIME_PROGRAM_RUN_H_
 #define HILO_RUNTIME_PROGRAM_RUN_H_
 
@@ -17,7 +17,7 @@
 
 namespace hilo {
 
-// Up to eight leaves take no memory beside the stack's.
+// Up to eight leaves are stored inline on the stack.
 template <typename T>
 using FewLeaves = absl::InlinedVector<T, 8>;
 
@@ -26,15 +26,15 @@ struct Argument {
   bool donated = false;
 };
 
-// Programs that are guessed to take less run on the calling thread: to hand a run to another thread and back takes some
+// Programs with a lower estimate run on the calling thread: passing a run to another thread and back takes some
 // 10 us.
 constexpr int64_t kInlineNanoseconds = 50'000;
 
-// Whether the calling thread may run the program, as it takes less than `nanoseconds` by its estimate. On devices with
-// memory of their own no run is so short: the caller prepares the next one meanwhile.
+// Whether the calling thread may run the program, as its estimate is less than `nanoseconds`. On devices with
+// separate memory no run is that short: the caller prepares the next one meanwhile.
 bool RunsInline(const LoadedProgram& program, const ClientCore& core, int64_t nanoseconds = kInlineNanoseconds);
 
-// Another number at every call.
+// A unique number for every call.
 int64_t NextRunId();
 
 struct ProgramRun {
@@ -48,27 +48,27 @@ struct ProgramRun {
   // Takes the values of all arguments, and those that are donated from their buffers.
   // Errors: InvalidArgument if they do not fit; what Buffer::Share returns.
   absl::Status TakeArguments(absl::Span<Buffer* const> buffers, const ExecuteOptions& options);
-  // New buffers for the results, which `done` (null: this call) defines. Keeps their values alive in `values` if it is
-  // given.
+  // New buffers for the results, which `done` (null: this call) defines. Keeps their values alive in `values` if
+  // not null.
   std::vector<std::unique_ptr<Buffer>> MakeResults(std::shared_ptr<Event> done,
                                                    FewLeaves<std::shared_ptr<BufferValue>>* values);
   // Whether the arguments are defined.
   bool IsReady() const;
-  // Runs on defined arguments. Results get their memory, and then their elements.
+  // Runs on defined arguments. Allocates the results, and then computes them.
   absl::Status RunNow();
   // Waits for the arguments first.
   absl::Status AwaitAndRun();
 
  private:
   absl::Status RunProgram();
-  // What a run that failed leaves in the queues to and from the host is for nobody.
+  // After a failed run, discards the remaining items in the queues to and from the host.
   absl::Status Ended(absl::Status status);
 };
 
-// The token of a run, or of a compilation, and the deadline that watches it.
+// The token of a run, or of a compilation, and its deadline in the watchdog.
 class RunLimits {
  public:
-  // `always`: there is a token even if nobody asked for one.
+  // `always`: creates a token even if neither token nor deadline is requested.
   RunLimits(ClientCore* core, const ExecuteOptions& options, bool always = false);
   RunLimits(ClientCore* core, std::shared_ptr<CancellationToken> token, absl::Duration deadline);
   RunLimits(const RunLimits&) = delete;

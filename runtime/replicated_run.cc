@@ -1,6 +1,6 @@
-// A program on several devices at once. Every device runs on its queue's thread, but for one that the caller's runs if
-// the program is short; all are enqueued under one lock, so that two launches meet on every device in the same order
-// and their collectives cannot wait for each other crosswise. One token ends them all: the first device that fails
+// A program on several devices at once. Every device runs on its queue's thread, except for one on the caller's if
+// the program is short; all are enqueued under one lock, so that two launches have the same order on every device
+// and their collectives cannot deadlock. One token ends them all: the first device that fails
 // cancels it, and the others report that device's error. If the devices are of several processes, each process does so
 // with its own; their communicators make them one run.
 #include <algorithm>
@@ -165,7 +165,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         auto work = [program = program_, launch, i, device, run = std::move(one.run), values = std::move(one.values),
                      done = one.done]() mutable {
           absl::Status status = launch->Ended(Guarded([&] { return run->AwaitAndRun(); }), i, device);
-          run.reset();  // arguments are free before anybody hears of the results
+          run.reset();  // arguments are freed before results become visible
           launch.reset();
           done->Set(std::move(status));
         };

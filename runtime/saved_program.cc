@@ -1,7 +1,7 @@
-// A program found in the cache is the program that compilation would make, also with custom calls: their functions are
-// not part of it, but looked up when it is loaded, and what their attributes say, pointers of this process included, is
-// part of the key. So nothing has to be excluded; an entry whose pointers no later process has is never asked for, and
-// goes when it is old.
+// A program found in the cache equals the result of compilation, also with custom calls: their functions are
+// not part of it, but looked up when it is loaded, and their attributes, including pointers of this process, are
+// part of the key. So nothing has to be excluded; an entry with pointers that no later process has is never requested,
+// and is removed when it is old.
 #include "runtime/saved_program.h"
 
 #include <utility>

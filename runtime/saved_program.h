@@ -1,4 +1,4 @@
-// Programs as artifacts, and in the cache folder. Private to the runtime.
+// Serialization of programs as artifacts, and the cache folder. Private to the runtime.
 #ifndef HILO_RUNTIME_SAVED_PROGRAM_H_
 #define HILO_RUNTIME_SAVED_PROGRAM_H_
 
@@ -29,12 +29,12 @@ struct RunFacts {
 };
 absl::StatusOr<RunFacts> ReadRunFacts(const Artifact& artifact);
 
-// The name under which the program of a verified module is kept: a digest of the module and of all else that decides
-// what is compiled. Empty: it is not kept, because there is no cache, or nothing to win, or because somebody wants to
-// watch the compilation. Errors: those of Compiler::TargetOf.
+// The cache key of the program of a verified module: a digest of the module and of all other inputs of the
+// compilation. Empty: not cached, because there is no cache, or no benefit, or because the options request
+// observing the compilation (dumps, verification, jitdump). Errors: those of Compiler::TargetOf.
 absl::StatusOr<std::string> CacheKey(const ClientCore& core, const HloModule& module,
                                      const DeviceAssignment& assignment, const CompileOptions& options);
-// Null if it is not there; what is damaged counts as not there.
+// Null if it is missing; a damaged entry counts as missing.
 std::shared_ptr<const LoadedProgram> FindInCache(ClientCore* core, const std::string& key,
                                                  const CompileOptions& options);
 void PutIntoCache(ClientCore* core, const std::string& key, const LoadedProgram& program);

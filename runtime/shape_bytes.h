@@ -9,7 +9,7 @@ namespace hilo {
 
 void WriteShape(const Shape& shape, ByteWriter* out);
 void WriteProgramShape(const ProgramShape& shape, ByteWriter* out);
-// A valid shape; what is none is the reader's error.
+// A valid shape; an invalid one is the reader's error.
 Shape ReadShape(ByteReader* in);
 // Every array has a layout.
 ProgramShape ReadProgramShape(ByteReader* in);

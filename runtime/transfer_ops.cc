@@ -27,7 +27,7 @@ absl::StatusOr<const Callback*> FindCallback(const std::vector<Callback>* callba
 
 constexpr char kPairsAttribute[] = "_xla_send_recv_source_target_pairs";
 
-// The pairs that `instruction` says itself; empty if it says none.
+// The pairs in the attributes of `instruction` itself; empty if there are none.
 std::string PairsText(const HloInstruction& instruction) {
   return FrontendAttribute(ExtraAttribute(instruction.extra_attributes(), "frontend_attributes"), kPairsAttribute);
 }

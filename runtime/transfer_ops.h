@@ -1,4 +1,4 @@
-// Infeed, outfeed, send and recv as a run performs them, whatever the backend.
+// Infeed, outfeed, send and recv as performed by a run, for all backends.
 #ifndef HILO_RUNTIME_TRANSFER_OPS_H_
 #define HILO_RUNTIME_TRANSFER_OPS_H_
 
@@ -18,40 +18,40 @@ namespace hilo {
 
 // True for infeed, outfeed, send, recv and their dones.
 bool IsTransfer(HloOpcode opcode);
-// What a program exchanges with the host while it runs.
+// The data that a program exchanges with the host while it runs.
 struct HostTransfers {
-  // Whether there are such instructions: a run may wait for the host, and must not hold up the thread that launches it.
+  // Whether there are such instructions: a run may wait for the host, and must not block the thread that launches it.
   bool any = false;
-  std::vector<Shape> infeeds;  // what each infeed takes, in the order of the module
+  std::vector<Shape> infeeds;  // the shape of each infeed, in the order of the module
 };
 HostTransfers FindHostTransfers(const HloModule& module);
 
-// An instruction of which IsTransfer(), without the instruction.
+// An instruction for which IsTransfer() is true, without the instruction itself.
 class TransferOp {
  public:
-  // Transfers between devices say with the frontend attribute _xla_send_recv_source_target_pairs (of the done or of its
-  // start), as XLA's do, who sends to whom: partitions of a replica if there is a channel_id above 0 and more than one
-  // partition, else replicas. Errors: Unimplemented for transfers between devices without that; InvalidArgument if it
-  // is no list of pairs.
+  // Transfers between devices state their pairs of sender and receiver in the frontend attribute
+  // _xla_send_recv_source_target_pairs (of the done or of its start), as XLA's do: partitions of a replica if there is
+  // a channel_id above 0 and more than one partition, else replicas. Errors: Unimplemented for such transfers
+  // without that; InvalidArgument if it is not a list of pairs.
   static absl::StatusOr<TransferOp> Create(const HloInstruction& instruction);
 
   // `data` is operand 0 of outfeed and send, null for the others. Returns the array or tuple that infeed and recv-done
-  // yield in front of the token (zeros from a device if none sends to this one), and an empty tuple for the others.
+  // yield before the token (zeros from a device if none sends to this one), and an empty tuple for the others.
   // Errors: those of TransferQueue; of Communicator; of callbacks; FailedPrecondition if there is no callback for the
   // channel.
   absl::StatusOr<Literal> Run(const RunContext& run, const Literal* data) const;
-  // Shape of operand 0 of outfeed and send; of what infeed and recv-done yield in front of the token.
+  // Shape of operand 0 of outfeed and send; of the data that infeed and recv-done yield before the token.
   const Shape& data_shape() const { return data_shape_; }
   bool takes_data() const { return opcode_ == HloOpcode::kOutfeed || opcode_ == HloOpcode::kSend; }
   bool yields_data() const { return opcode_ == HloOpcode::kInfeed || opcode_ == HloOpcode::kRecvDone; }
-  // Of send and recv: with the host or between devices; the channel, and between devices who sends to whom: partitions
+  // Of send and recv: with the host or between devices; the channel, and between devices the pairs: partitions
   // of a replica if there is a channel above 0 and more than one partition, else replicas.
   bool is_host_transfer() const { return is_host_transfer_; }
   int64_t channel_id() const { return channel_id_; }
   const std::vector<std::pair<int64_t, int64_t>>& pairs() const { return pairs_; }
 
  private:
-  // Of the channel's pairs, the other end for the device of `run`; -1: none.
+  // The peer of the device of `run` in the channel's pairs; -1: none.
   int64_t Peer(const RunContext& run) const;
   absl::Status SendToDevice(const RunContext& run, const Literal& data) const;
   absl::StatusOr<Literal> ReceiveFromDevice(const RunContext& run) const;

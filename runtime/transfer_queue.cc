@@ -11,7 +11,7 @@
 namespace hilo {
 namespace {
 
-// A token that is cancelled wakes nobody, so those that wait look at it this often.
+// Cancelling a token does not wake waiters, so they poll it at this interval.
 constexpr absl::Duration kLook = absl::Milliseconds(10);
 
 }  // namespace

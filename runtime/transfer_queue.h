@@ -16,29 +16,29 @@
 
 namespace hilo {
 
-// How long a call may wait.
+// Limits on how long a call may wait.
 struct TransferOptions {
   absl::Duration deadline = absl::InfiniteDuration();
   std::shared_ptr<const CancellationToken> cancellation;  // null: the call cannot be cancelled
 };
 
-// Thread-safe. Items leave in the order in which they came.
+// Thread-safe. First in, first out.
 class TransferQueue {
  public:
-  // `name` is for messages: "infeed". Items of more than `max_bytes` together are not kept: who brings more waits. (A
+  // `name` is for messages: "infeed". Pushes that would exceed `max_bytes` in total wait. (A
   // single item may be larger.)
   explicit TransferQueue(std::string name, int64_t max_bytes = int64_t{1} << 30)
       : name_(std::move(name)), max_bytes_(max_bytes) {}
   TransferQueue(const TransferQueue&) = delete;
   TransferQueue& operator=(const TransferQueue&) = delete;
 
-  // Waits for room. Errors: DeadlineExceeded; Cancelled; what Fail was called with in the meantime.
+  // Waits for room. Errors: DeadlineExceeded; Cancelled; the argument of a Fail in the meantime.
   absl::Status Push(Literal item, absl::Time deadline, const CancellationToken* cancellation);
   // Waits for an item and takes it. Errors: as Push; InvalidArgument, the item being taken, if its shape is not
-  // compatible with `expected` (null: any will do).
+  // compatible with `expected` (null: any shape).
   absl::StatusOr<Literal> Pop(const Shape* expected, absl::Time deadline, const CancellationToken* cancellation);
 
-  // Empties the queue and ends the calls that wait with `error`, and those that would from now on, until Restart.
+  // Empties the queue and ends the calls that wait with `error`, and later ones that would wait, until Restart.
   void Fail(const absl::Status& error);
   void Restart();
 
@@ -61,7 +61,7 @@ class TransferQueue {
   absl::Status last_error_;
 };
 
-// Those of one device.
+// The queues of one device.
 struct TransferQueues {
   TransferQueue infeed{"infeed"};
   TransferQueue outfeed{"outfeed"};

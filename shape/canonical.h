@@ -1,4 +1,4 @@
-// The one pattern that a value of fewer than 8 bits has in its byte.
+// The canonical byte pattern of values of fewer than 8 bits.
 #ifndef HILO_SHAPE_CANONICAL_H_
 #define HILO_SHAPE_CANONICAL_H_
 
@@ -9,9 +9,9 @@
 
 namespace hilo {
 
-// Makes each byte of an array of PRED, or of a type of fewer than 8 bits, the one that Hilo's code expects: 0 or 1,
-// sign-extended, or zero-extended. Bytes from elsewhere may be others: the int4 of ml_dtypes has zeros above its four
-// bits. Other types stay as they are.
+// Converts each byte of an array of PRED, or of a type of fewer than 8 bits, to the one that Hilo expects: 0 or 1,
+// sign-extended, or zero-extended. External bytes may differ: the int4 of ml_dtypes has zeros above its four
+// bits. Other types are unchanged.
 void Canonicalize(PrimitiveType type, absl::Span<uint8_t> bytes);
 
 }  // namespace hilo

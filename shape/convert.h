@@ -1,4 +1,4 @@
-// HLO's convert of one element: the one place that says how values change type.
+// HLO's convert of one element: the only definition of value conversion between types.
 #ifndef HILO_SHAPE_CONVERT_H_
 #define HILO_SHAPE_CONVERT_H_
 
@@ -87,7 +87,7 @@ To ConvertElement(From from) {
   } else if constexpr (std::is_floating_point_v<From> && (std::is_integral_v<To> || is_small_int<To>)) {
     return FloatToInteger<To>(from);
   } else {
-    // Between integers this wraps, to a float it rounds once (SmallFloat's constructors see to it).
+    // Between integers this wraps, to a float it rounds once (in SmallFloat's constructors).
     return static_cast<To>(from);
   }
 }

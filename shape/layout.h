@@ -1,4 +1,4 @@
-// How an array lies in memory.
+// The memory layout of an array.
 #ifndef HILO_SHAPE_LAYOUT_H_
 #define HILO_SHAPE_LAYOUT_H_
 
@@ -28,9 +28,9 @@ struct Layout {
   std::vector<int64_t> minor_to_major;
   // Size to which each dimension is padded at its high end; empty: no padding. (specification: Padding)
   std::vector<int64_t> padded_dimensions;
-  // What padding holds when a padded buffer is written; the specification only uses 0.
+  // The value of padding when a padded buffer is written; the specification only uses 0.
   double padding_value = 0;
-  std::vector<Tile> tiles;           // carried and printed; memory is untiled
+  std::vector<Tile> tiles;           // stored and printed; memory is untiled
   int64_t memory_space = 0;          // S(n)
   int64_t element_size_in_bits = 0;  // E(n); 0: the type's own
 

@@ -1,9 +1,9 @@
 // Literal: an array (or tuple) of values held by the host.
 //
-// Elements lie densely in row-major order of their logical index, whatever the layout in the shape says: layouts are
-// applied where bytes meet a device (LiteralToBytes, LiteralFromBytes). PRED is one byte, 0 or 1; types of fewer than
-// 8 bits take one byte each, signed ones sign-extended. An array with dynamic dimensions lies at its bounds; the
-// elements whose index is below its sizes count, the rest is padding of any value.
+// Elements are stored densely in row-major order of their logical index, regardless of the shape's layout: layouts are
+// applied when bytes move to or from a device (LiteralToBytes, LiteralFromBytes). PRED is one byte, 0 or 1; types below
+// 8 bits take one byte each, signed ones sign-extended. An array with dynamic dimensions is stored at its bounds; the
+// elements whose index is below its sizes are valid, the rest is padding of any value.
 #ifndef HILO_SHAPE_LITERAL_H_
 #define HILO_SHAPE_LITERAL_H_
 
@@ -64,7 +64,7 @@ class Literal {
   T GetFirstElement() const {
     return data<T>()[0];
   }
-  // Row-major position of `index`.
+  // Row-major linear index of `index`.
   int64_t LinearIndex(absl::Span<const int64_t> index) const;
 
   // Any array type, converted: for integers and PRED; the value is clipped to int64.
@@ -72,13 +72,13 @@ class Literal {
   // Any real type; the real part of complex ones.
   double GetAsDouble(int64_t linear) const;
 
-  // Arrays. The number of elements along dimension `d` that count: the bound, unless another has been set. Setting one
-  // makes the dimension dynamic; sizes outside [0, bound] are kept as they are, and mean the nearer end.
+  // Arrays. The number of valid elements along dimension `d`: the bound, unless another has been set. Setting one
+  // makes the dimension dynamic; sizes outside [0, bound] are kept as they are, and are treated as clamped.
   int64_t GetDynamicSize(int64_t d) const { return dynamic_sizes_.empty() ? shape_.dimensions(d) : dynamic_sizes_[d]; }
   void SetDynamicSize(int64_t d, int64_t size);
   // The sizes of all dimensions, each in [0, bound].
   std::vector<int64_t> ActualDimensions() const;
-  // The elements that count, as an array without dynamic dimensions (also in the elements of a tuple).
+  // The valid elements, as an array without dynamic dimensions (also in the elements of a tuple).
   absl::StatusOr<Literal> ToStatic() const;
   // The array at the bounds of `bounded`, its sizes those of this one; the padding is zero.
   // Errors: InvalidArgument unless each size is `bounded`'s or, in a dynamic dimension, less.
@@ -89,7 +89,7 @@ class Literal {
   const Literal& element(int64_t i) const { return elements_[i]; }
   Literal& element(int64_t i) { return elements_[i]; }
   const Literal& at(const ShapeIndex& index) const;
-  // Takes the elements out of a tuple.
+  // Moves the elements out of a tuple.
   std::vector<Literal> DecomposeTuple() &&;
 
   // Same bits, sizes and compatible shape (NaNs with equal bits are equal).
@@ -106,7 +106,7 @@ class Literal {
   // The same elements under other dimensions (as many elements).
   absl::StatusOr<Literal> Reshape(absl::Span<const int64_t> dimensions) const;
 
-  // Changes the layout note in the shape; the elements stay.
+  // Allows changing the layout in the shape; the elements stay.
   Shape* mutable_shape_do_not_resize() { return &shape_; }
 
  private:
@@ -144,7 +144,7 @@ struct LiteralUtil {
 };
 
 // Parses the element text of a constant ("{ { 1, 2 }, ... }", "5", "(1, 2)", tuples) of the given shape; comments
-// allowed. Where the shape has dynamic dimensions, "(3,2)" in front of the elements says how many there are along each
+// allowed. For shapes with dynamic dimensions, "(3,2)" in front of the elements gives the sizes along each
 // dimension. Errors: InvalidArgument with the offset of the offending text; a value out of the type's range; "{...}" is
 // an error that says so.
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape);
@@ -154,14 +154,14 @@ absl::StatusOr<Literal> ParseLiteral(absl::string_view text);
 // The bytes of an array under `layout_shape`'s layout and padding, and back. Sizes as
 // ShapeUtil::ByteSizeOf(layout_shape), which must be valid; the literal must have its dimensions and element type.
 // Reading makes PRED 0 or 1 and drops the unused bits of types of fewer than 8 bits. Sizes of dynamic dimensions are
-// behind the elements (ShapeUtil::DynamicSizesOffset); those read are brought into [0, bound]. Errors:
+// after the elements (ShapeUtil::DynamicSizesOffset); those read are clamped to [0, bound]. Errors:
 // ResourceExhausted if memory is short.
 void LiteralToBytes(const Literal& literal, const Shape& layout_shape, uint8_t* out);
 absl::StatusOr<Literal> LiteralFromBytes(const uint8_t* bytes, const Shape& layout_shape);
 
-// Comparison, of sizes first and then of the elements that count. A mismatch is an InvalidArgument status that names
+// Comparison, of sizes first and then of the valid elements. A mismatch is an InvalidArgument status that names
 // the first and the worst element: index, expected, actual, difference in ulps. An element passes if any of the given
-// tolerances admits it; with none, bits must be equal (-0 is not 0), but for NaNs. Complex numbers pass by parts.
+// tolerances admits it; with none, bits must be equal (-0 is not 0), except for NaNs. Complex numbers pass by parts.
 // Integers and PRED must be equal.
 struct ErrorSpec {
   double absolute = 0;

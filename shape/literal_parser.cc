@@ -111,7 +111,7 @@ absl::StatusOr<Literal> ParseSized(TextScanner* scanner, const Shape& shape) {
 
 absl::StatusOr<Literal> ParseArray(TextScanner* scanner, const Shape& shape) {
   if (!shape.is_static() && scanner->TryConsume("(")) return ParseSized(scanner, shape);
-  // Each element takes a character, and a comma but for the last.
+  // Each element takes a character, and a comma except for the last.
   if (ShapeUtil::ElementsIn(shape) / 2 > static_cast<int64_t>(scanner->rest().size())) {
     TextScanner ahead = *scanner;
     while (ahead.TryConsume("{")) {

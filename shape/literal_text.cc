@@ -31,7 +31,7 @@ void AppendElements(const Literal& literal, std::string* out) {
   std::vector<int64_t> index(rank, 0);
   int64_t depth = 0;
   while (true) {
-    // Go down to an element, or to a row without any.
+    // Descend to an element, or to a row without any.
     while (depth < rank && shape.dimensions(depth) > 0) {
       *out += open;
       index[depth++] = 0;
@@ -62,7 +62,7 @@ bool IsHugeAndEmpty(const Shape& shape) {
   return false;
 }
 
-// Elements that count: sizes are known to fit.
+// The valid elements: sizes are known to fit.
 void AppendDynamic(const Literal& literal, std::string* out) {
   absl::StatusOr<Literal> elements = literal.ToStatic();
   if (elements.ok()) AppendElements(*elements, out);

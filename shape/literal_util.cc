@@ -6,7 +6,7 @@
 namespace hilo {
 namespace {
 
-// A scalar of `type` whose value f(T{}) gives.
+// A scalar of `type` with the value returned by f(T{}).
 template <typename F>
 Literal MakeScalar(PrimitiveType type, const F& f) {
   if (!IsArrayType(type)) return Literal();

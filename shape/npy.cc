@@ -25,7 +25,7 @@ constexpr DtypeName kDtypes[] = {{"b1", PRED}, {"i1", S8},  {"i2", S16}, {"i4", 
                                  {"u1", U8},   {"u2", U16}, {"u4", U32}, {"u8", U64},  {"f2", F16},
                                  {"f4", F32},  {"f8", F64}, {"c8", C64}, {"c16", C128}};
 
-// What the header says.
+// The contents of the header.
 struct Header {
   std::string descr;
   bool fortran_order = false;
@@ -125,7 +125,7 @@ absl::StatusOr<PrimitiveType> TypeOfDescr(absl::string_view descr, PrimitiveType
   }
   const int raw_bytes = name == "V1" || name == "f1" ? 1 : name == "V2" ? 2 : 0;
   if (raw_bytes != 0 && PrimitiveTypeByteSize(hint) == raw_bytes) return hint;
-  // The one small float whose own name NumPy writes.
+  // The only small float with a type name in NumPy.
   if (name == "f1" && hint == PRIMITIVE_TYPE_INVALID) return F8E5M2;
   if (raw_bytes != 0) {
     return absl::InvalidArgumentError(

@@ -1,4 +1,4 @@
-// Arrays in NumPy's files.
+// Arrays in NumPy's file formats.
 #ifndef HILO_SHAPE_NPY_H_
 #define HILO_SHAPE_NPY_H_
 
@@ -14,10 +14,10 @@
 
 namespace hilo {
 
-// .npy: versions 1 to 3, C and Fortran order, little and big endian. Types that NumPy lacks travel as raw "|V1" or
-// "|V2", one element a byte or two, integers without the bits above their own; `hint` then says which type they are.
+// .npy: versions 1 to 3, C and Fortran order, little and big endian. Types that NumPy lacks are stored as raw "|V1" or
+// "|V2", one element per byte or two, integers without the bits above their own; `hint` then states their type.
 // Errors: InvalidArgument with what was expected; NotFound or Unavailable naming the file; ResourceExhausted if memory
-// is short. No length in a file is trusted: nothing is allocated that the file's own size does not cover.
+// is short. No length in a file is trusted: allocations are bounded by the size of the file.
 absl::StatusOr<Literal> ReadNpy(const std::string& path, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
 absl::StatusOr<Literal> ParseNpy(absl::string_view bytes, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
 // Row-major, little-endian, version 1. Errors: InvalidArgument if `literal` is not an array.
@@ -28,7 +28,7 @@ struct NamedLiteral {
   std::string name;  // without ".npy"
   Literal literal;
 };
-// Answers with the type of the raw array of that name.
+// Returns the type of the raw array of that name.
 using NpyTypeHint = std::function<PrimitiveType(absl::string_view name)>;
 
 // .npz: stored and deflated members, also of more than 4 GiB, in the order of the archive; checksums are checked.

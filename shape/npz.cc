@@ -151,7 +151,7 @@ absl::StatusOr<absl::string_view> CompressedBytes(absl::string_view bytes, const
   return bytes.substr(begin, member.compressed);
 }
 
-// zlib counts in 32 bits: longer data goes in pieces.
+// zlib counts in 32 bits: longer data is passed in pieces.
 template <typename F>
 void InPieces(absl::string_view bytes, const F& f) {
   constexpr size_t kPiece = size_t{1} << 30;

@@ -1,6 +1,6 @@
 // The number types that C++ lacks: 16-bit and smaller floats, integers of 1, 2 and 4 bits.
 //
-// All of them are stored one element a byte (or two), convert exactly to float, and convert from float with
+// All of them are stored one element per byte (or two), convert exactly to float, and convert from float with
 // round-to-nearest-even. They are values to store and convert; arithmetic happens in float.
 #ifndef HILO_SHAPE_NUMBER_TYPES_H_
 #define HILO_SHAPE_NUMBER_TYPES_H_
@@ -13,14 +13,14 @@
 
 namespace hilo {
 
-// How a small float spends its special bit patterns.
+// The use of special bit patterns in a small float format.
 enum class FloatSpecials {
   kIeee,          // top exponent: infinity (mantissa 0) and NaN; overflow gives infinity
   kFiniteNan,     // "fn": no infinity; NaN only with all bits below the sign set; overflow gives NaN
   kFiniteOnly,    // f4e2m1fn: neither infinity nor NaN; overflow saturates, NaN gives -0 (0 if its sign is set)
   kUnsignedZero,  // "fnuz": no infinity, no -0; the pattern of -0 is NaN; overflow gives NaN
-  kScale,         // f8e8m0fnu: exponent only, no sign, no zero; all ones is NaN. Ties go up, what is not positive
-                  // or overflows gives NaN, what is too small gives 2^-127
+  kScale,         // f8e8m0fnu: exponent only, no sign, no zero; all ones is NaN. Ties go up; non-positive values
+                  // and overflow give NaN, underflow gives 2^-127
 };
 
 // Bit layout of a small float: sign (except kScale), `exponent_bits`, `mantissa_bits`.
@@ -33,7 +33,7 @@ struct FloatFormat {
 
 // Returns the value of `bits` in `format`, exactly.
 float DecodeFloat(const FloatFormat& format, uint32_t bits);
-// Rounds `value` to `format` once, to nearest, ties to even; overflow and NaN as FloatSpecials says. NaNs keep their
+// Rounds `value` to `format` once, to nearest, ties to even; overflow and NaN as in FloatSpecials. NaNs keep their
 // sign and the top of their payload where the format has room, and become quiet.
 uint32_t EncodeFloat(const FloatFormat& format, double value);
 inline uint32_t EncodeFloat(const FloatFormat& format, float value) {
@@ -77,7 +77,7 @@ using f8e5m2fnuz = SmallFloat<F8E5M2FNUZ, uint8_t, FloatFormat{5, 2, 16, FloatSp
 using f8e8m0fnu = SmallFloat<F8E8M0FNU, uint8_t, FloatFormat{8, 0, 127, FloatSpecials::kScale}>;
 using f4e2m1fn = SmallFloat<F4E2M1FN, uint8_t, FloatFormat{2, 1, 1, FloatSpecials::kFiniteOnly}>;
 
-// An integer of 1, 2 or 4 bits, one a byte; conversion wraps. Signed values are kept sign-extended in `value`.
+// An integer of 1, 2 or 4 bits, one per byte; conversion wraps. Signed values are kept sign-extended in `value`.
 template <PrimitiveType kType, int kBits, bool kSigned>
 struct SmallInt {
   using Storage = std::conditional_t<kSigned, int8_t, uint8_t>;

@@ -1,4 +1,4 @@
-// Element types: the numbers and names of XLA's PrimitiveType, and facts about each.
+// Element types: the numbers and names of XLA's PrimitiveType, and properties of each.
 #ifndef HILO_SHAPE_PRIMITIVE_TYPE_H_
 #define HILO_SHAPE_PRIMITIVE_TYPE_H_
 
@@ -10,7 +10,7 @@
 
 namespace hilo {
 
-// The values are those of XLA's xla_data.proto, so they can go over the wire.
+// The values are those of XLA's xla_data.proto, so they can be serialized.
 enum PrimitiveType : int {
   PRIMITIVE_TYPE_INVALID = 0,
   PRED = 1,
@@ -56,7 +56,7 @@ absl::string_view PrimitiveTypeName(PrimitiveType type);
 // Errors: InvalidArgument if `name` is not the HLO text name of a type.
 absl::StatusOr<PrimitiveType> PrimitiveTypeFromName(absl::string_view name);
 
-// True for numbers and PRED: whatever can be the element of an array.
+// True for numbers and PRED: types that array elements can have.
 bool IsArrayType(PrimitiveType type);
 
 bool IsFloatingPointType(PrimitiveType type);     // F64 down to F4E2M1FN; not complex
@@ -66,7 +66,7 @@ bool IsUnsignedIntegralType(PrimitiveType type);  // U1 .. U64; not PRED
 bool IsIntegralType(PrimitiveType type);          // signed or unsigned; not PRED
 // Floating-point types narrower than 16 bits: F8..., F4E2M1FN.
 bool IsSmallFloatType(PrimitiveType type);
-// Integer or float types of fewer than 8 bits: they occupy one byte an element in memory.
+// Integer or float types of fewer than 8 bits: they occupy one byte per element in memory.
 bool IsSubByteType(PrimitiveType type);
 
 // Logical width in bits (1 for PRED and S1, 4 for F4E2M1FN, 64 for C64); 0 for types that no array has.

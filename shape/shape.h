@@ -21,7 +21,7 @@ using ShapeIndex = std::vector<int64_t>;
 class Shape {
  public:
   Shape() = default;  // invalid
-  // An array without layout; `dynamic` is empty or one flag a dimension (its size is then an upper bound).
+  // An array without layout; `dynamic` is empty or one flag per dimension (its size is then an upper bound).
   Shape(PrimitiveType type, absl::Span<const int64_t> dimensions, std::vector<bool> dynamic = {});
   explicit Shape(std::vector<Shape> tuple_shapes);
   explicit Shape(PrimitiveType type) : type_(type) {}
@@ -44,7 +44,7 @@ class Shape {
 
   bool has_layout() const { return layout_.has_value(); }
   const Layout& layout() const { return *layout_; }
-  Layout* mutable_layout();  // makes the default one if there is none
+  Layout* mutable_layout();  // adds the default one if there is none
   void set_layout(Layout layout) { layout_ = std::move(layout); }
   void clear_layout() { layout_.reset(); }
 
@@ -55,10 +55,10 @@ class Shape {
   Shape* mutable_tuple_shapes(int64_t i) { return &tuple_shapes_[i]; }
   void add_tuple_shape(Shape shape) { tuple_shapes_.push_back(std::move(shape)); }
 
-  // "f32[2,3]{1,0}", "(s32[], f32[<=8])"; without layouts if asked.
+  // "f32[2,3]{1,0}", "(s32[], f32[<=8])"; layouts only if requested.
   std::string ToString(bool print_layout = false) const;
 
-  // Equal in all, layouts included (an absent layout differs from any).
+  // Equal in all parts, layouts included (an absent layout differs from any).
   bool operator==(const Shape&) const = default;
 
  private:
@@ -96,7 +96,7 @@ struct ShapeUtil {
   // Elements of an array (product of sizes; bounds where dynamic); 1 for scalars. A validated shape cannot overflow.
   static int64_t ElementsIn(const Shape& shape);
   // Bytes of an array in memory, padding included; 0 for tokens; the sum over the leaves of a tuple. An array with
-  // dynamic dimensions lies in memory at its bounds, and behind that, at DynamicSizesOffset, the sizes of all its
+  // dynamic dimensions is stored at its bounds, followed, at DynamicSizesOffset, by the sizes of all its
   // dimensions as s32.
   static int64_t ByteSizeOf(const Shape& shape);
   // The bytes of an array's elements and padding alone, and those rounded up to a multiple of 4.
@@ -112,9 +112,9 @@ struct ShapeUtil {
 
   static bool SameDimensions(const Shape& a, const Shape& b);
   static bool SameElementType(const Shape& a, const Shape& b) { return a.element_type() == b.element_type(); }
-  // Equal but for layouts and for which dimensions are dynamic.
+  // Equal except for layouts and for dynamic flags of dimensions.
   static bool Compatible(const Shape& a, const Shape& b);
-  // Compatible but for the element type.
+  // Compatible except for the element type.
   static bool CompatibleIgnoringElementType(const Shape& a, const Shape& b);
   // Equal, layouts included; an absent layout equals the default.
   static bool Equal(const Shape& a, const Shape& b);
@@ -158,7 +158,7 @@ absl::StatusOr<Shape> ConsumeShape(absl::string_view* text);
 struct IndexUtil {
   static int64_t MultidimensionalIndexToLinearIndex(const Shape& shape, absl::Span<const int64_t> index);
   static std::vector<int64_t> LinearIndexToMultidimensionalIndex(const Shape& shape, int64_t linear);
-  // Steps `index` to the next one in row-major order below `limits`; false after the last.
+  // Advances `index` to the next one in row-major order below `limits`; false after the last.
   static bool BumpIndices(absl::Span<const int64_t> limits, absl::Span<int64_t> index);
 };
 

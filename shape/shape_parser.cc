@@ -62,7 +62,7 @@ absl::Status ConsumeParenthesizedInteger(TextScanner* scanner, int64_t* value) {
 }
 
 // What follows the colon of a layout: "T(8,128)S(1)". Notes that do not change what we do with an
-// array are read over.
+// array are ignored.
 absl::Status ConsumeNotes(TextScanner* scanner, Layout* layout) {
   while (scanner->Peek() != '}') {
     int64_t ignored;

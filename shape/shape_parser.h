@@ -1,4 +1,4 @@
-// Shapes within longer texts.
+// Parses shapes within longer texts.
 #ifndef HILO_SHAPE_SHAPE_PARSER_H_
 #define HILO_SHAPE_SHAPE_PARSER_H_
 
@@ -8,8 +8,8 @@
 
 namespace hilo {
 
-// Reads one shape. A brace after an array's dimensions is a layout if it follows at once, or if a number or colon
-// follows the brace and `spaced_layouts` is set; otherwise it is left, being the start of a body or of a constant.
+// Reads one shape. A brace after an array's dimensions is a layout if it follows immediately, or if a number or colon
+// follows the brace and `spaced_layouts` is set; otherwise it is not consumed, as it starts a body or a constant.
 absl::StatusOr<Shape> ConsumeShape(TextScanner* scanner, bool spaced_layouts);
 
 }  // namespace hilo

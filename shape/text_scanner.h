@@ -1,4 +1,4 @@
-// Reads shapes and literals from text: skips blanks and comments, knows its offset for messages.
+// Reads shapes and literals from text: skips blanks and comments, tracks its offset for messages.
 #ifndef HILO_SHAPE_TEXT_SCANNER_H_
 #define HILO_SHAPE_TEXT_SCANNER_H_
 
@@ -14,12 +14,12 @@ class TextScanner {
  public:
   explicit TextScanner(absl::string_view text) : text_(text) {}
 
-  // Skips white space, /* comments */ and // comments to the end of the line. Stops before a comment that does not end.
+  // Skips white space, /* comments */ and // comments to the end of the line. Stops before an unterminated comment.
   void SkipBlanks();
-  // What is left, blanks included.
+  // The remaining text, blanks included.
   absl::string_view rest() const { return text_.substr(at_); }
   size_t offset() const { return at_; }
-  // At the very next character, no blanks skipped; '\0' at the end.
+  // The next character, without skipping blanks; '\0' at the end.
   char PeekRaw() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   // These skip blanks first.
@@ -31,7 +31,7 @@ class TextScanner {
   absl::string_view ConsumeWord();
   // The longest run of characters of numbers and words, "nan(0x1)" included; may be empty.
   absl::string_view ConsumeNumber();
-  // A decimal integer, maybe negative, in the range of int64_t.
+  // A decimal integer, possibly negative, in the range of int64_t.
   absl::Status ConsumeInt64(int64_t* value);
   // InvalidArgument: expected ..., got '...' at offset ...
   absl::Status Expected(absl::string_view what);

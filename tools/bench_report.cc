@@ -141,7 +141,7 @@ void AppendLabel(double x, double y, absl::string_view anchor, absl::string_view
   absl::StrAppendFormat(svg, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, Html(text));
 }
 
-// One platform's bar in one row; runs are a band from the least to the 99th percentile with a mark at the median.
+// One platform's bar in one row; runs are a band from the minimum to the 99th percentile with a mark at the median.
 void AppendBar(const TimeScale& scale, double y, double height, double ms, absl::string_view color, std::string* svg) {
   absl::StrAppendFormat(svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", kLeft, y,
                         scale.X(ms) - kLeft, height, color);

@@ -1,4 +1,4 @@
-// The forms in which `hilo bench` tells what it has measured.
+// The output formats of `hilo bench`.
 #ifndef HILO_TOOLS_BENCH_REPORT_H_
 #define HILO_TOOLS_BENCH_REPORT_H_
 

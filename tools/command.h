@@ -1,4 +1,4 @@
-// The subcommands of `hilo`: one file each, and a row each in main.cc.
+// The subcommands of `hilo`: one file each, and one row each in main.cc.
 #ifndef HILO_TOOLS_COMMAND_H_
 #define HILO_TOOLS_COMMAND_H_
 

@@ -30,7 +30,7 @@ absl::Status Compile(const Flags& flags) {
   std::vector<std::string> kinds = flags.List("emit");
   const std::string path = flags.Get("o");
   if (kinds.empty() && !path.empty()) return WriteExecutable(std::move(module), platform, options, flags, path);
-  // No client: what a GPU would get can be seen without one.
+  // No client: code for a GPU can be emitted without one.
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Compiler> compiler, CompilerFrom(platform, flags));
   if (kinds.empty()) kinds.push_back("hlo");
   if (kinds.size() > 1 && !path.empty())

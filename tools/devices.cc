@@ -1,4 +1,4 @@
-// hilo devices: what there is to run on.
+// hilo devices: lists the available devices.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -50,7 +50,7 @@ absl::Status Devices(const Flags& flags) {
     if (!driver.ok()) return absl::OkStatus();
     std::printf("device %d: %s\n", device, TextOf((*driver)->properties()).c_str());
     if (device == 0 && !fixtures.empty()) HILO_RETURN_IF_ERROR(WriteFixtures(platform, fixtures));
-    if (platform == gpu::kEmulatedPlatform) return absl::OkStatus();  // of which there are as many as are asked for
+    if (platform == gpu::kEmulatedPlatform) return absl::OkStatus();  // which emulates any number of devices
   }
 }
 

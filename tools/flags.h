@@ -14,7 +14,7 @@ namespace hilo::tools {
 
 struct FlagSpec {
   std::string name;   // "platform"; "o" is written with one dash
-  std::string value;  // what stands for the value in help: "SECONDS"; empty: a switch
+  std::string value;  // the placeholder of the value in help: "SECONDS"; empty: a switch
   std::string help;
 };
 
@@ -22,7 +22,7 @@ class Flags {
  public:
   // "--" ends the flags. Errors: InvalidArgument for unknown flags (with the nearest known one),
   // values that are missing, and values for switches.
-  // `program_follows`: the first argument that is no flag ends them too.
+  // `program_follows`: the first argument that is not a flag ends them too.
   static absl::StatusOr<Flags> Parse(absl::Span<const FlagSpec> specs, absl::Span<const std::string> arguments,
                                      bool program_follows = false);
 
@@ -43,7 +43,7 @@ class Flags {
   std::vector<std::string> positional_;
 };
 
-// "; did you mean WORD?" with the known word that is nearest to `word`; nothing if none is near, or `word` is known.
+// "; did you mean WORD?" with the known word nearest to `word`; empty if none is near, or `word` is known.
 std::string DidYouMean(const std::string& word, absl::Span<const std::string> known);
 
 }  // namespace hilo::tools

@@ -1,5 +1,5 @@
-// How the kernels of a program use memory, counted by the emulated device in a run of its own: numbers of a GPU's
-// memory that need no GPU.
+// How the kernels of a program use memory, counted by the emulated device in a separate run: GPU memory
+// statistics that need no GPU.
 #ifndef HILO_TOOLS_KERNEL_MEMORY_H_
 #define HILO_TOOLS_KERNEL_MEMORY_H_
 
@@ -12,13 +12,13 @@
 
 namespace hilo::tools {
 
-// Of all launches of one kernel in a run.
+// Totals of all launches of one kernel in a run.
 struct KernelMemory {
-  int64_t bytes = 0;                                // that its threads read and write in global memory
+  int64_t bytes = 0;                                // read and written by its threads in global memory
   int64_t sectors = 0;                              // of 32 bytes, of global memory
   int64_t bank_passes = 0, fewest_bank_passes = 0;  // over the banks of shared memory
 
-  // Bytes that travel for each that is asked for: 1 is perfect; less where threads of a warp read the same.
+  // Bytes transferred per byte requested: 1 is perfect; less where threads of a warp read the same.
   double SectorRatio() const {
     return bytes == 0 ? 1 : 32.0 * static_cast<double>(sectors) / static_cast<double>(bytes);
   }
@@ -27,8 +27,8 @@ struct KernelMemory {
   }
 };
 
-// By kernel, of a run on the first arguments of `session`, whose program `program` is. Every access is looked at, so a
-// run takes some hundred times as long as without. Errors: those of compiling and running; Unimplemented for programs
+// By kernel, of a run on the first arguments of `session`, whose program `program` is. Every access is tracked, so a
+// run takes about a hundred times longer. Errors: those of compiling and running; Unimplemented for programs
 // of several devices.
 absl::StatusOr<std::map<std::string, KernelMemory>> CountKernelMemory(const Program& program, const Session& session,
                                                                       const Flags& flags);

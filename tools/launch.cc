@@ -29,8 +29,8 @@ namespace hilo::tools {
 namespace {
 
 constexpr int64_t kMaxProcesses = 1024;
-// Once a process has failed: for the others to say what that did to them, and then to end when
-// asked.
+// After a process has failed: the time for the others to report the consequences, and then to end when
+// terminated.
 constexpr absl::Duration kLastWords = absl::Seconds(1), kPatience = absl::Seconds(3);
 constexpr size_t kLinesKept = 10;
 
@@ -200,7 +200,7 @@ class Job {
   absl::Time failed_at_ = absl::InfiniteFuture(), asked_ = absl::InfiniteFuture();
 };
 
-// The folder in which the processes meet, for this user alone.
+// The folder for the rendezvous of the processes, for this user alone.
 class MeetingFolder {
  public:
   ~MeetingFolder() {

@@ -56,7 +56,7 @@ absl::StatusOr<Literal> ConsumeNested(absl::string_view* text, int depth) {
     const absl::string_view start = *text;
     const absl::string_view first = ConsumeValue(text);
     if (shape.is_static() || !absl::StartsWith(first, "(")) return ParseLiteral(first, shape);
-    ConsumeValue(text);  // behind the sizes
+    ConsumeValue(text);  // after the sizes
     return ParseLiteral(start.substr(0, start.size() - text->size()), shape);
   }
   std::vector<Literal> elements;

@@ -1,4 +1,4 @@
-// Literals as people type them.
+// Literals as users type them.
 #ifndef HILO_TOOLS_LITERAL_INPUT_H_
 #define HILO_TOOLS_LITERAL_INPUT_H_
 

@@ -1,4 +1,4 @@
-// The program `hilo`. Exit codes: 0 all is well, 1 the run failed, 2 what it was given is wrong.
+// The program `hilo`. Exit codes: 0 success, 1 the run failed, 2 invalid arguments or input.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>

@@ -128,7 +128,7 @@ std::string MemoryText(const KernelMemory& memory) {
   return text;
 }
 
-// What the emulated device counts, behind the lines of the kernels.
+// The counts of the emulated device, after the lines of the kernels.
 void AddMemory(const Program& program, const Session& session, const Flags& flags, double run_ms,
                std::vector<std::string>* lines) {
   if (run_ms > kMostCountedMs) {

@@ -1,4 +1,4 @@
-// What `hilo bench` measures of one program on one platform.
+// The measurements of `hilo bench` of one program on one platform.
 #ifndef HILO_TOOLS_MEASUREMENT_H_
 #define HILO_TOOLS_MEASUREMENT_H_
 
@@ -11,7 +11,7 @@
 
 namespace hilo::tools {
 
-// The most that a platform does here, seen in two programs: a sum of two long arrays and a product of two large
+// The peak throughput of a platform, measured by two programs: a sum of two long arrays and a product of two large
 // matrices, both of f32.
 struct Roofs {
   double gigabytes_per_second = 0, gigaflops = 0;
@@ -25,14 +25,14 @@ struct Measurement {
   double estimated_ms = 0;     // of a run on one thread, by the compiler's cost model
   std::vector<double> run_ms;  // of each run, sorted; arguments and results are on the device
   double cpu_ms = 0;           // of a run: processor time of the whole process
-  // Arguments from the host to the devices and results back, least of a few times.
+  // Arguments from the host to the devices and results back, minimum of a few repetitions.
   double to_device_ms = 0, from_device_ms = 0;
-  // Of a run, on all devices: what the arguments and the results hold, and what the program does
+  // Per run, on all devices: the sizes of the arguments and the results, and the cost of the program
   // (hlo/analysis/program_cost.h), if it was given as a module.
   double argument_bytes = 0, result_bytes = 0;
   std::optional<double> flops;
-  std::optional<Roofs> roofs;  // none where times say nothing of the machine
-  // For the emulated GPU: a line a kernel, what the assembler says of it.
+  std::optional<Roofs> roofs;  // none where times are not those of the machine
+  // For the emulated GPU: one line per kernel, with the assembler's statistics.
   std::vector<std::string> kernels;
 
   double Quantile(double q) const;
@@ -44,7 +44,7 @@ struct Measurement {
   std::optional<double> RoofFraction() const;
 };
 
-// Runs for some time after a warm-up; `iterations` 0: as often as fits into a second. Without --input and --inputs the
+// Runs for some time after a warm-up; `iterations` 0: as many as fit into a second. Without --input and --inputs the
 // arguments are random. Errors: those of compiling and running.
 absl::StatusOr<Measurement> Measure(const Program& program, const std::string& platform, const Flags& flags,
                                     int64_t iterations);

@@ -67,7 +67,7 @@ absl::Status Write(const Flags& flags, const Session& session, Results results) 
   return WriteNpy(path.substr(1), array);
 }
 
-// Item I of a device as outfeedI; a tuple, in a file, as outfeedI_J.
+// Prints item I of a device as outfeedI; a tuple, in a file, as outfeedI_J.
 absl::Status ShowOutfeed(const Flags& flags, const Session& session, std::vector<std::vector<Literal>> outfeed) {
   std::vector<NamedLiteral> arrays;
   for (size_t device = 0; device < outfeed.size(); ++device) {

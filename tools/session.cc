@@ -79,8 +79,8 @@ std::string ListLeaves(const std::vector<ParameterLeaf>& leaves) {
   return list;
 }
 
-// The literal as an argument: an array within the bounds of a parameter with dynamic dimensions says how many elements
-// there are.
+// The literal as an argument: for a parameter with dynamic dimensions, an array within the bounds defines the
+// sizes.
 absl::StatusOr<Literal> Fit(const ParameterLeaf& leaf, Literal literal) {
   if (ShapeUtil::Compatible(leaf.shape, literal.shape())) return literal;
   if (!leaf.shape.is_static()) {
@@ -89,7 +89,7 @@ absl::StatusOr<Literal> Fit(const ParameterLeaf& leaf, Literal literal) {
   return InvalidArgument(leaf.name, ": expected ", leaf.shape.ToString(), ", got ", literal.shape().ToString());
 }
 
-// What is empty of memory but has a place: tokens.
+// For leaves without memory but with an entry: tokens.
 absl::StatusOr<std::shared_ptr<const Literal>> Placeholder(const Shape& shape) {
   HILO_ASSIGN_OR_RETURN(Literal literal, Literal::Create(shape));
   return std::make_shared<const Literal>(std::move(literal));
@@ -390,7 +390,7 @@ absl::StatusOr<Arguments> RandomArguments(const ProgramShape& shape) {
   return arguments;
 }
 
-// The client, with as many devices as the program wants, and the executable.
+// The client, with the number of devices that the program requires, and the executable.
 absl::Status CompileInto(Session* session, std::unique_ptr<HloModule> module, const std::string& platform,
                          const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));

@@ -1,4 +1,4 @@
-// What `run`, `bench` and `compile` have in common: a module from a file, a client, arguments from
+// Shared by `run`, `bench` and `compile`: a module from a file, a client, arguments from
 // flags.
 #ifndef HILO_TOOLS_SESSION_H_
 #define HILO_TOOLS_SESSION_H_
@@ -20,39 +20,39 @@ std::vector<FlagSpec> CompileFlags();
 std::vector<FlagSpec> RunFlags();
 std::vector<FlagSpec> Join(std::vector<FlagSpec> a, const std::vector<FlagSpec>& b);
 
-// The one module that the command line names, read by what it contains ("-": standard input).
-// Errors: NotFound; the parser's; Unimplemented for kinds of files that cannot be read yet.
+// The module that the command line names, in a format detected by content ("-": standard input).
+// Errors: NotFound; the parser's; Unimplemented for unsupported kinds of files.
 absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags);
 
-// What `run` and `bench` take: a module, or an executable that `compile -o` wrote.
+// The input of `run` and `bench`: a module, or an executable that `compile -o` wrote.
 struct Program {
-  std::unique_ptr<HloModule> module;  // null: `executable` it is
+  std::unique_ptr<HloModule> module;  // null: an executable
   std::string executable;
   std::string name;
-  std::string platform;  // that it is for; a module: "cpu"
+  std::string platform;  // the target platform; a module: "cpu"
 };
 // From a file ("-": standard input). Errors: as LoadModule; those of Client::Load; InvalidArgument for flags of
 // compilation together with an executable.
 absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags);
-// The one that the command line names.
+// The program that the command line names.
 absl::StatusOr<Program> LoadProgram(const Flags& flags);
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags);
-// Gives the options a token that their deadline expires from now on: for those who call a Compiler, which unlike a
-// Client watches no clock.
+// Gives the options a token that their deadline expires from now on: for callers of a Compiler, which unlike a
+// Client does not enforce deadlines.
 void WatchDeadline(CompileOptions* options);
-// Replicas times partitions. Errors: InvalidArgument for more than there can be.
+// Replicas times partitions. Errors: InvalidArgument for more than the limit.
 absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options);
 // The compiler of a platform, without devices. Errors: InvalidArgument for other platforms.
 absl::StatusOr<std::unique_ptr<Compiler>> CompilerFrom(const std::string& platform, const Flags& flags);
 absl::StatusOr<std::unique_ptr<Client>> CreateClient(const std::string& platform, const Flags& flags,
                                                      int64_t device_count = 1);
-// The client of this process among those that its launcher has started, which have `device_count` devices together.
-// Errors: InvalidArgument if there are not as many for each; those of DetectLaunch and ProcessGroup::Join.
+// The client of this process in a job started by a launcher, whose processes have `device_count` devices together.
+// Errors: InvalidArgument if they cannot be divided equally; those of DetectLaunch and ProcessGroup::Join.
 absl::StatusOr<std::unique_ptr<Client>> CreateClientOfLaunch(const std::string& platform, const Flags& flags,
                                                              int64_t device_count);
 
-// The arguments of one device, one a leaf of the parameters, depth first. Devices may share them.
+// The arguments of one device, one per leaf of the parameters, depth first. Devices may share them.
 using Arguments = std::vector<std::shared_ptr<const Literal>>;
 
 // The arguments that --inputs or --input give to each of `device_count` devices. In an archive, argI_rD is for device
@@ -70,9 +70,9 @@ struct Session {
   std::unique_ptr<Executable> executable;
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<std::vector<Buffer*>> arguments;  // of each device of this process
-  std::vector<int64_t> places;                  // of these devices among all: replica * partitions + partition
+  std::vector<int64_t> places;                  // indices of these devices among all: replica * partitions + partition
   ExecuteOptions options;
-  double compile_ms = 0;  // or what loading took
+  double compile_ms = 0;  // or the time to load
 };
 enum class ArgumentSource { kFlags, kRandom };
 absl::StatusOr<Session> OpenSession(const Program& program, const std::string& platform, const Flags& flags,

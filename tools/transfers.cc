@@ -75,7 +75,7 @@ Transfers::Transfers(Client* client, int64_t device_count, std::vector<Literal> 
       threads_.emplace_back([this, device] {
         for (const Literal& item : items_) {
           if (!client_->TransferToInfeed(item, device, {.cancellation = over_}).ok())
-            return;  // the run reports what is wrong
+            return;  // the run reports the error
         }
       });
     }

@@ -1,4 +1,4 @@
-// What the host's end of infeed and outfeed does while `hilo run` runs a program.
+// The host's end of infeed and outfeed while `hilo run` runs a program.
 #ifndef HILO_TOOLS_TRANSFERS_H_
 #define HILO_TOOLS_TRANSFERS_H_
 
@@ -15,14 +15,14 @@ namespace hilo::tools {
 // is element J of a tuple.
 absl::StatusOr<std::vector<Literal>> LoadInfeed(const Flags& flags, const std::vector<Shape>& shapes);
 
-// Feeds `items` to every device and collects what every device puts out, on threads of its own, until Finish.
+// Feeds `items` to every device and collects the outfeed of every device, on separate threads, until Finish.
 class Transfers {
  public:
   Transfers(Client* client, int64_t device_count, std::vector<Literal> items);
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
   ~Transfers();
-  // The items of each device. The run is over.
+  // The outfeed items of each device, after the run.
   std::vector<std::vector<Literal>> Finish();
 
  private:

@@ -1,11 +1,11 @@
-// The computation of an argmax is a page of comparisons and selects, written a little differently by everyone. What it
-// means can be found by trying: since it only compares its parameters with each other and chooses among them, it does
-// with all values what it does with three numbers (and NaN) at three positions. So it is run on all of these, and is
-// taken for a choice if
+// The computation of an argmax is a page of comparisons and selects, with small variations among frameworks. Its
+// meaning can be found by testing: as it only compares its parameters with each other and chooses among them, it does
+// with all values what it does with three numbers (and NaN) at three indices. So it is run on all of these, and is
+// considered a choice if
 //
 //   it returns one of the two pairs that it gets;
-//   g(x, y), which is f with the pair that stands first as its first operand, gives the same for three pairs whichever
-//   two meet first; f(f(z, x), y) = f(z, g(x, y)) for an initial pair z with any position.
+//   g(x, y), which is f with the pair of lower index as its first operand, gives the same for three pairs whichever
+//   two are combined first; f(f(z, x), y) = f(z, g(x, y)) for an initial pair z with any index.
 #include "hlo/analysis/choice_reduction.h"
 
 #include <algorithm>

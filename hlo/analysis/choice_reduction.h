@@ -6,9 +6,9 @@
 
 namespace hilo {
 
-// True if `reduce` goes along its minor-most dimension alone, over pairs of a value and its position, and its
-// computation does nothing but compare and choose, in such a way that the pairs may meet in any order as long as the
-// one that stands first is the first operand.
+// True if `reduce` reduces its minor-most dimension only, over pairs of a value and its index, and its
+// computation only compares and selects, such that the pairs may be combined in any order as long as the
+// pair with the lower index is the first operand.
 bool IsChoiceReduction(const HloInstruction& reduce);
 
 }  // namespace hilo

@@ -49,7 +49,7 @@ PrimitiveType ElementType(const HloInstruction& instruction) {
   return shape.IsArray() ? shape.element_type() : F32;
 }
 
-// `count` elements of an op that the table knows the cost of.
+// `count` elements of an op whose cost is in the table.
 Work ElementWork(const HloInstruction& instruction, double count) {
   const HloOpcode opcode = instruction.opcode();
   const OpCostFacts& facts = CostFacts(opcode);
@@ -92,7 +92,7 @@ double LongestDimension(const Shape& shape) {
 Work OpWork(const HloInstruction& instruction, double count) {
   // A sort moves both elements of a pair, and a comparison that is not foreseen stops the processor.
   constexpr double kSortOperations = 500;
-  // Of random bits, by rounds of additions, rotations and exclusive ors.
+  // Of random bits: rounds of additions, rotations and exclusive ors.
   constexpr double kRandomOperations = 40;
   const HloOpcode opcode = instruction.opcode();
   const double result = Elements(instruction.shape());
@@ -190,7 +190,7 @@ const HloInstruction& WrittenPart(const HloInstruction& root) {
 
 using Demand = absl::flat_hash_map<const HloInstruction*, double>;
 
-// Adds the work of computing `count` elements of `instruction`, and what it demands of its operands.
+// Adds the work of computing `count` elements of `instruction`, and the elements it demands of its operands.
 void Visit(const HloInstruction& instruction, double count, bool is_root, Demand* demand, Work* work) {
   if (instruction.opcode() == HloOpcode::kFusion) {
     const double result = Elements(instruction.shape());

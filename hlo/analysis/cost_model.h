@@ -1,11 +1,11 @@
-// The cost model: what instructions cost to run and how much code they become. Fusion, the partitioning of code into
-// functions, the choice of threads and vector widths, and the reports of users (cost_analysis, hilo bench) ask this
+// The cost model: run time and code size of instructions. Fusion, the partitioning of code into
+// functions, the choice of threads and vector widths, and user-visible reports (cost_analysis, hilo bench) query this
 // model and no other.
 //
 // The unit of arithmetic is an operation: the time that one element of a single-precision addition takes in vector
-// code. The table of ops says which class of costs an op belongs to (OpCost in hlo/ops/table/hlo_opcode.def); the
-// element type scales it. Bytes are those really touched: a dynamic-slice reads its slice, a dynamic-update-slice
-// writes its update, and what is computed inside a fusion costs no memory.
+// code. The table of ops states the cost class of each op (OpCost in hlo/ops/table/hlo_opcode.def); the
+// element type scales it. Bytes are those actually touched: a dynamic-slice reads its slice, a dynamic-update-slice
+// writes its update, and values computed inside a fusion cost no memory.
 #ifndef HILO_HLO_ANALYSIS_COST_MODEL_H_
 #define HILO_HLO_ANALYSIS_COST_MODEL_H_
 
@@ -15,7 +15,7 @@
 
 namespace hilo {
 
-// The facts of a class of ops, for one element.
+// The costs of a class of ops, for one element.
 struct OpCostFacts {
   int code_size;        // LLVM instructions of one scalar instance
   double operations;    // time, in the unit of the model
@@ -23,25 +23,25 @@ struct OpCostFacts {
 };
 const OpCostFacts& CostFacts(HloOpcode opcode);
 
-// What one execution of an instruction takes. Counts are doubles, as products of sizes may exceed 2^63.
+// The cost of one execution of an instruction. Counts are doubles, as products of sizes may exceed 2^63.
 struct Work {
   double flops = 0;  // additions, multiplications, comparisons ... of elements of any type; a multiply-add is two
   double transcendentals = 0;  // exponentials, logarithms, trigonometric functions, roots, powers
   double operations = 0;       // the time of all arithmetic but that of products
   double product_flops = 0;    // the flops of dots and convolutions, scaled to the time of single precision
   double bytes_read = 0;       // of operands, each element at most once
-  double bytes_written = 0;    // of results; all that is computed inside of a fusion stays out
+  double bytes_written = 0;    // of results; values computed inside a fusion are excluded
 
   double bytes() const { return bytes_read + bytes_written; }
   Work& operator+=(const Work& other);
   Work operator*(double times) const;
 };
 
-// The work of one execution of the instruction itself; instructions with the trait kControlFlow do no work of their
-// own. Linear in the size of the called computations.
+// The work of one execution of the instruction itself; instructions with the trait kControlFlow do no work
+// themselves. Linear in the size of the called computations.
 Work WorkOf(const HloInstruction& instruction);
 
-// What a machine does in a nanosecond on one thread.
+// The throughput of a machine, per nanosecond on one thread.
 struct MachineFacts {
   double operations_per_ns;
   double product_flops_per_ns;
@@ -51,10 +51,10 @@ struct MachineFacts {
 // The time of `work` on one thread of the machine, in nanoseconds; arithmetic and memory accesses are added up.
 double Nanoseconds(const Work& work, const MachineFacts& machine);
 
-// True if computing an element of the instruction a second time costs more than to keep it in memory.
+// True if recomputing an element of the instruction costs more than keeping it in memory.
 bool IsExpensiveToRepeat(const HloInstruction& instruction);
 
-// True if an element costs nothing inside of a loop: reading what a broadcast repeats is cheaper than reading the
+// True if an element costs nothing inside a loop: reading the operand of a broadcast is cheaper than reading the
 // broadcast array.
 bool IsFreeToRepeat(const HloInstruction& instruction);
 

@@ -127,7 +127,7 @@ std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
       break;
     }
     case HloOpcode::kSlice:
-      // A part of a dynamic dimension is static: what lies beyond the size is cut like the rest.
+      // A part of a dynamic dimension is static: elements beyond the size are sliced like the rest.
       for (int64_t d = 0; d < flows.Leaf(0).rank(); ++d) {
         if (equal(d) && instruction.attrs<SliceAttrs>().slice[d].stride == 1) flows.Add(0, d, d);
       }

@@ -1,5 +1,5 @@
-// How the sizes of dynamic dimensions pass through instructions: what the evaluator and the expansion of dynamic shapes
-// both must know.
+// Propagation of dynamic dimension sizes through instructions: shared by the evaluator and the expansion of dynamic
+// shapes.
 #ifndef HILO_HLO_ANALYSIS_DYNAMIC_DIMENSIONS_H_
 #define HILO_HLO_ANALYSIS_DYNAMIC_DIMENSIONS_H_
 
@@ -11,20 +11,20 @@
 
 namespace hilo {
 
-// True if a shape in the computation has a dynamic dimension, or an instruction reads or sets sizes. What it calls is
-// not looked at.
+// True if a shape in the computation has a dynamic dimension, or an instruction reads or sets sizes. Called
+// computations are ignored.
 bool HasDynamicShapes(const HloComputation& computation);
 bool HasDynamicShapes(const HloModule& module);
 
 // Dimension `operand_dimension` of operand number `operand` and dimension `dimension` of leaf `leaf` of the result have
-// one size.
+// the same size.
 struct DimensionFlow {
   int64_t operand, operand_dimension;
   int64_t leaf, dimension;
 };
-// The dimensions of the result that simply have the size of one of an operand. Where several flow into one, the first
-// that is dynamic counts. Dimensions that an op computes anew (of concatenate, pad, windows, reshape), or makes static
-// (a part of a slice), are not among them.
+// The result dimensions whose size equals that of an operand dimension. Where several flow into one, the first
+// that is dynamic counts. Dimensions whose size an op computes (of concatenate, pad, windows, reshape), or makes static
+// (a part of a slice), are excluded.
 std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction);
 
 // The size of dimension `dimension` of a reshape's result: the product of the sizes of the operand's dimensions
@@ -34,9 +34,9 @@ struct ReshapedDimension {
   int64_t operand_begin, operand_end;
   int64_t divisor;
 };
-// Neighbouring dimensions are grouped so that each group of the operand has as many elements as one of the result. Of
-// each group with a dynamic dimension (`is_dynamic`, one flag a dimension of the operand) one dimension of the result
-// is dynamic: the one that the result's shape calls so, or else its attribute inferred_dimension, or else the only one
+// Adjacent dimensions are grouped so that each group of the operand has as many elements as one of the result. Of
+// each group with a dynamic dimension (`is_dynamic`, one flag per dimension of the operand) one dimension of the result
+// is dynamic: the one that the result's shape marks, or else its attribute inferred_dimension, or else the only one
 // greater than 1. Errors: Unimplemented if there is no such one.
 absl::StatusOr<std::vector<ReshapedDimension>> ReshapedDimensions(const HloInstruction& reshape,
                                                                   const std::vector<bool>& is_dynamic);

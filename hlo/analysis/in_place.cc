@@ -85,7 +85,7 @@ void UpdateFusionPairs(const HloInstruction& root, std::vector<InPlacePair>& pai
       if (user == &root) continue;
       auto it = access.find(user);
       if (!ReadsWrittenWindow(*user, root) || it == access.end() || it->second != Access::kSameIndex) return;
-      // The window must feed nothing else (start indices, say).
+      // The window must have no other uses (such as start indices).
       for (size_t i = 2; i < root.operands().size(); ++i) {
         HloInstruction* start = root.operand(i);
         const auto starts = AccessesOf(*root.parent(), {&start, 1});

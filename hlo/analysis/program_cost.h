@@ -1,4 +1,4 @@
-// What a program does, counted: operations and bytes, as XLA's cost analysis reports them.
+// Operation and byte counts of a program, as XLA's cost analysis reports them.
 #ifndef HILO_HLO_ANALYSIS_PROGRAM_COST_H_
 #define HILO_HLO_ANALYSIS_PROGRAM_COST_H_
 
@@ -7,15 +7,15 @@
 
 namespace hilo {
 
-// Counts are doubles, as products of sizes may pass 2^63.
+// Counts are doubles, as products of sizes may exceed 2^63.
 struct ProgramCost {
   double flops = 0;  // additions, multiplications, comparisons ... of elements of any type; a multiply-add is two
   double transcendentals = 0;  // exponentials, logarithms, trigonometric functions, roots, powers
   double bytes_accessed = 0;   // read by instructions and written by them, as if each went through memory
 };
 
-// Of a run of the entry. Loops count as one trip, conditionals as their dearest branch, custom calls by their bytes
-// alone. Errors: InvalidArgument when computations call each other in a circle.
+// The cost of one run of the entry. Loops count as one iteration, conditionals as their most expensive branch, custom
+// calls by their bytes only. Errors: InvalidArgument when computations call each other in a cycle.
 absl::StatusOr<ProgramCost> CostOfProgram(const HloModule& module);
 
 }  // namespace hilo

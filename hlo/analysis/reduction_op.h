@@ -1,5 +1,5 @@
-// What is known of a reduction whose computation is a single op: which one, what leaves values as they are, and whether
-// elements may be combined in another order. Backends and passes ask here.
+// Properties of a reduction whose computation is a single op: the op, its identity element, and whether
+// elements may be combined in another order. Backends and passes query this.
 #ifndef HILO_HLO_ANALYSIS_REDUCTION_OP_H_
 #define HILO_HLO_ANALYSIS_REDUCTION_OP_H_
 
@@ -14,12 +14,12 @@ namespace hilo {
 // does.
 std::optional<HloOpcode> ReductionOp(const HloComputation& computation);
 
-// Returns the scalar e for which op(x, e) is x for every x of `type`: -0 for a sum of floats, as adding +0 turns -0
-// into +0. nullopt if there is none.
+// Returns the scalar e for which op(x, e) is x for every x of `type`: -0 for a sum of floats, as adding +0 changes -0
+// to +0. nullopt if there is none.
 std::optional<Literal> IdentityOf(HloOpcode op, PrimitiveType type);
 
-// Whether the elements that `reduce`, a reduce or reduce-window, combines may be combined in any order: of one
-// associative and commutative op on one array, always where that changes nothing, and of floating-point types unless
+// Whether the elements that `reduce`, a reduce or reduce-window, combines may be combined in any order: for one
+// associative and commutative op on one array; always if the result is unaffected, and for floating-point types unless
 // numerics are strict.
 bool MayReorder(const HloInstruction& reduce, bool strict);
 

@@ -1,4 +1,4 @@
-// Which reduce-windows are running reductions: cumulative sums, products, maxima.
+// Detects reduce-windows that are running reductions: cumulative sums, products, maxima.
 #ifndef HILO_HLO_ANALYSIS_RUNNING_REDUCTION_H_
 #define HILO_HLO_ANALYSIS_RUNNING_REDUCTION_H_
 
@@ -9,7 +9,7 @@
 
 namespace hilo {
 
-// Each window covers all elements up to its position, or (from_back) all from its position on, in one dimension.
+// Each window covers all elements up to its index, or (from_back) all from its index on, in one dimension.
 struct RunningWindow {
   int64_t dimension = 0;
   bool from_back = false;

@@ -80,7 +80,7 @@ class AffineForms {
     return known_[value] = form;
   }
 
-  // Element `element` of the tuple `state`; nullopt if it cannot be told which value that is.
+  // Element `element` of the tuple `state`; nullopt if its value cannot be determined.
   std::optional<Value> ElementOf(const HloInstruction* state, int64_t element) {
     const Value value{state};
     if (element == kWholeState) return value;
@@ -249,7 +249,7 @@ std::optional<int64_t> TripCount(const HloInstruction& loop) {
     return std::nullopt;
 
   const PrimitiveType type = test.instruction->operand(0)->shape().element_type();
-  // An unsigned counter that goes down adds a number that is as good as negative.
+  // An unsigned counter that decreases adds a number that is effectively negative.
   const Wide modulus = Wide{1} << (8 * PrimitiveTypeByteSize(type));
   const auto nearest = [&](Wide number) { return number >= modulus / 2 ? number - modulus : number; };
   const Wide by = nearest(step->offset), ahead = nearest(counter->offset);

@@ -1,4 +1,4 @@
-// The number of iterations of counted loops: a counter that goes from a constant, by a constant, up or down to a
+// The trip count of counted loops: a counter that goes from a constant, by a constant, up or down to a
 // constant.
 #ifndef HILO_HLO_ANALYSIS_TRIP_COUNT_H_
 #define HILO_HLO_ANALYSIS_TRIP_COUNT_H_
@@ -11,10 +11,10 @@
 
 namespace hilo {
 
-// The number of iterations of a while; nullopt if it cannot be derived, or if the condition has side effects. Looks
+// The trip count of a while; nullopt if it cannot be derived, or if the condition has side effects. Looks
 // through fusions and copies, so that it works at every stage. The time is bounded, whatever the program.
 std::optional<int64_t> TripCount(const HloInstruction& loop);
-// Returns true if the module has loops whose trip count cannot be derived, so that a run may never end.
+// Returns true if the module has loops whose trip count cannot be derived, so that a run may not terminate.
 bool HasOpenEnd(const HloModule& module);
 
 }  // namespace hilo

@@ -67,7 +67,7 @@ XlaOp AsTuple(absl::Span<const XlaOp> operands, XlaOp result) {
   return operands.size() == 1 && result.valid() ? Tuple(result.builder(), {result}) : result;
 }
 
-// A group of replicas (a channel, and no global ids) stands for all of their partitions, of which
+// A group of replicas (a channel, and no global ids) represents all of their partitions, of which
 // there may be any number.
 absl::Status CheckShardCount(absl::string_view op, Groups groups, int64_t shard_count, bool of_replicas = false) {
   if (groups.empty()) return absl::OkStatus();
@@ -185,8 +185,8 @@ XlaOp ReduceScatter(XlaOp operand, const XlaComputation& computation, int64_t sc
   });
 }
 
-// The op cuts and joins along one dimension. To join along another, the pieces become a dimension
-// of their own, which moves there.
+// The op splits and joins along one dimension. To join along another, the pieces become a separate
+// dimension, which is moved there.
 XlaOp AllToAll(XlaOp operand, int64_t split_dimension, int64_t concat_dimension, int64_t split_count,
                Groups replica_groups, const std::optional<Layout>& layout, const Channel& channel_id) {
   return Reported({operand}, [&](XlaBuilder*) -> absl::StatusOr<XlaOp> {

@@ -1,8 +1,8 @@
 // Collectives. Included by xla_builder.h.
 //
-// Without replica groups, one group of all devices takes part; then the number of shards is the
-// caller's to say. A layout asked for only marks the op (constrain_layout): layouts of results are
-// chosen where programs meet memory.
+// Without replica groups, one group of all devices participates; the number of shards is then given by
+// the caller. A requested layout only marks the op (constrain_layout): layouts of results are
+// chosen where programs access memory.
 #ifndef HILO_HLO_BUILDER_COLLECTIVE_OPS_H_
 #define HILO_HLO_BUILDER_COLLECTIVE_OPS_H_
 
@@ -67,7 +67,7 @@ XlaOp ReduceScatter(XlaOp operand, const XlaComputation& computation, int64_t sc
 XlaOp AllToAll(XlaOp operand, int64_t split_dimension, int64_t concat_dimension, int64_t split_count,
                absl::Span<const ReplicaGroup> replica_groups = {}, const std::optional<Layout>& layout = std::nullopt,
                const std::optional<ChannelHandle>& channel_id = std::nullopt);
-// One operand for each device of a group; a tuple of what they send.
+// One operand for each device of a group; a tuple of the received operands.
 XlaOp AllToAllTuple(absl::Span<const XlaOp> operands, absl::Span<const ReplicaGroup> replica_groups = {},
                     const std::optional<Layout>& layout = std::nullopt,
                     const std::optional<ChannelHandle>& channel_id = std::nullopt);

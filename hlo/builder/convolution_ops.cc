@@ -14,7 +14,7 @@ std::vector<Precision> PrecisionOf(const PrecisionConfig* config) {
 
 XlaOp Add(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<OpAttributes> attributes,
           std::optional<PrimitiveType> preferred_element_type) {
-  // Inference only asks a stated shape for its element type.
+  // Inference uses only the element type of a stated shape.
   const Shape preferred(preferred_element_type.value_or(PRIMITIVE_TYPE_INVALID), {});
   return operands[0].builder()->AddOp(opcode, operands, std::move(attributes), {},
                                       preferred_element_type.has_value() ? &preferred : nullptr);

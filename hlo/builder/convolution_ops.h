@@ -1,4 +1,4 @@
-// XlaBuilder's functions for convolution and the dots beyond Dot; included by xla_builder.h.
+// XlaBuilder's functions for convolution and dots other than Dot; included by xla_builder.h.
 #ifndef HILO_HLO_BUILDER_CONVOLUTION_OPS_H_
 #define HILO_HLO_BUILDER_CONVOLUTION_OPS_H_
 
@@ -11,7 +11,7 @@
 
 namespace hilo {
 
-// How precisely the operands of a product are read, one for each operand or none; kept, and printed, but Hilo always
+// Requested precision of the operands of a product, one for each operand or none; stored and printed, but Hilo always
 // computes with all bits.
 struct PrecisionConfig {
   std::vector<Precision> operand_precision;
@@ -52,11 +52,11 @@ XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_
                          std::optional<PrimitiveType> preferred_element_type = std::nullopt,
                          std::optional<std::vector<bool>> window_reversal = std::nullopt);
 
-// A dot whose lhs is cut into groups of run-time sizes along one dimension (hlo/ops/linalg/ragged_dot.cc).
+// A dot whose lhs is split into groups of run-time sizes along one dimension (hlo/ops/linalg/ragged_dot.cc).
 XlaOp RaggedDot(XlaOp lhs, XlaOp rhs, XlaOp group_sizes, const RaggedDotDimensionNumbers& dimension_numbers,
                 const PrecisionConfig* precision_config = nullptr,
                 std::optional<PrimitiveType> preferred_element_type = std::nullopt);
-// A dot of operands that are multiplied by scales, a scale a block (hlo/ops/linalg/scaled_dot.cc).
+// A dot of operands that are multiplied by scales, one scale per block (hlo/ops/linalg/scaled_dot.cc).
 XlaOp ScaledDot(XlaOp lhs, XlaOp rhs, XlaOp lhs_scale, XlaOp rhs_scale, const DotDimensionNumbers& dimension_numbers,
                 const PrecisionConfig* precision_config = nullptr,
                 std::optional<PrimitiveType> preferred_element_type = std::nullopt);

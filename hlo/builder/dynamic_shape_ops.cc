@@ -30,7 +30,7 @@ XlaOp RemoveDynamicDimension(XlaOp operand, int64_t dimension) {
   if (builder == nullptr) return XlaOp();
   const absl::StatusOr<Shape> shape = builder->GetShape(operand);
   if (!shape.ok() || !shape->IsArray() || dimension < 0 || dimension >= shape->rank()) {
-    return builder->AddOp(HloOpcode::kGetDimensionSize, {operand}, Dimension(dimension));  // reports what is wrong
+    return builder->AddOp(HloOpcode::kGetDimensionSize, {operand}, Dimension(dimension));  // reports the error
   }
   Shape result = *shape;
   result.set_dynamic_dimension(dimension, false);

@@ -13,11 +13,11 @@ class XlaOp;
 
 // The size of the dimension at run time, s32[].
 XlaOp GetDimensionSize(XlaOp operand, int64_t dimension);
-// The operand, of which only the first `val` (s32[]) elements along the dimension count from here on.
+// The operand, of which only the first `val` (s32[]) elements along the dimension are valid from here on.
 XlaOp SetDimensionSize(XlaOp operand, XlaOp val, int64_t dimension);
-// All elements up to the bound count again; the dimension is static.
+// All elements up to the bound are valid again; the dimension is static.
 XlaOp RemoveDynamicDimension(XlaOp operand, int64_t dimension);
-// The elements that count, in order, under the sizes `dim_sizes` (s32[] each) within the bounds `new_size_bounds`;
+// The valid elements, in order, under the sizes `dim_sizes` (s32[] each) within the bounds `new_size_bounds`;
 // sizes of dimensions that are not `dims_are_dynamic` are the bounds.
 XlaOp DynamicReshape(XlaOp operand, absl::Span<const XlaOp> dim_sizes, absl::Span<const int64_t> new_size_bounds,
                      const std::vector<bool>& dims_are_dynamic);

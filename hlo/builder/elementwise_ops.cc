@@ -1,9 +1,9 @@
 // The element-wise functions of XlaBuilder, and implicit broadcasting.
 //
-// HLO's own element-wise ops take operands of one shape. What the builder's functions allow beyond
-// that is written out in two steps, so that nothing later has to know: sizes of 1 that are to be
-// stretched are dropped by a reshape, then a broadcast puts the remaining dimensions in their
-// places.
+// HLO's own element-wise ops take operands of one shape. The additional forms of the builder's
+// functions are expanded in two steps, so that no later stage sees them: sizes of 1 that are to be
+// stretched are dropped by a reshape, then a broadcast maps the remaining dimensions to those of the
+// result.
 //
 //   Add(f32[4], f32[1,2], {0})   becomes   a = f32[4,2] broadcast(f32[4]), dimensions={0}
 //                                          r = f32[2] reshape(f32[1,2])
@@ -26,7 +26,7 @@ std::string ListText(absl::Span<const int64_t> list) { return absl::StrCat("{", 
 
 XlaBuilder* BuilderOf(XlaOp a, XlaOp b) { return a.builder() != nullptr ? a.builder() : b.builder(); }
 
-// Each dimension d of the operand goes to dimension mapping[d] of the result, stretched from 1
+// Maps each dimension d of the operand to dimension mapping[d] of the result, stretched from 1
 // where needed.
 XlaOp Expand(XlaOp operand, const Shape& shape, absl::Span<const int64_t> mapping, absl::Span<const int64_t> sizes) {
   if (shape.dimensions() == sizes) return operand;
@@ -48,7 +48,7 @@ Dimensions AllDimensions(int64_t rank) {
   return all;
 }
 
-// Rule 2: where each dimension of an operand of rank `low` goes in one of rank `high`.
+// Rule 2: the mapping of each dimension of an operand of rank `low` to one of rank `high`.
 absl::StatusOr<Dimensions> MapRanks(int64_t low, int64_t high, absl::Span<const int64_t> broadcast_dimensions) {
   if (low == 0 && broadcast_dimensions.empty()) return Dimensions();  // rule 1
   if (low == high && broadcast_dimensions.empty()) return AllDimensions(high);

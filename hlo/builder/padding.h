@@ -11,17 +11,17 @@
 
 namespace hilo {
 
-// kValid: none. kSame: as many places for the window as the input has elements, divided by the stride and rounded up;
-// what is lacking for that is added half in front, the odd one behind (specification: Conv).
+// kValid: none. kSame: as many window positions as the input has elements, divided by the stride and rounded up;
+// the missing elements are added half in front, an odd one behind (specification: Conv).
 enum class Padding { kSame, kValid };
 
-// Errors: InvalidArgument unless there are as many sizes of input and window and strides, all of at least 1 but for the
+// Errors: InvalidArgument unless input, window and strides have the same number of sizes, all of at least 1 except the
 // input's.
 absl::Status ValidatePaddingValues(absl::Span<const int64_t> input_dimensions,
                                    absl::Span<const int64_t> window_dimensions,
                                    absl::Span<const int64_t> window_strides);
 
-// Elements to add in front and behind, a pair a dimension; for values that ValidatePaddingValues accepts.
+// Elements to add in front and behind, one pair per dimension; for values that ValidatePaddingValues accepts.
 std::vector<std::pair<int64_t, int64_t>> MakePadding(absl::Span<const int64_t> input_dimensions,
                                                      absl::Span<const int64_t> window_dimensions,
                                                      absl::Span<const int64_t> window_strides, Padding padding);

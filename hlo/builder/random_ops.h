@@ -15,7 +15,7 @@ class XlaOp;
 // Arrays of `shape` of fresh random numbers; the parameters are scalars of its element type.
 XlaOp RngNormal(XlaOp mu, XlaOp sigma, const Shape& shape);
 XlaOp RngUniform(XlaOp a, XlaOp b, const Shape& shape);
-// A tuple: the new state, and random bits of `shape`, which the state alone decides.
+// A tuple: the new state, and random bits of `shape`, which depend on the state alone.
 XlaOp RngBitGenerator(RandomAlgorithm algorithm, XlaOp initial_state, const Shape& shape);
 // The process's random state, u64[2] with the low word first, before `delta` is added to it.
 XlaOp RngGetAndUpdateState(XlaBuilder* builder, int64_t delta);

@@ -54,7 +54,7 @@ absl::Status ExpectDimension(absl::string_view op, const Shape& shape, int64_t d
   return InvalidArgument(op, ": expected a dimension below the rank, ", shape.rank(), "; got ", dimension);
 }
 
-// Start indices as HLO wants them: scalars, from one vector.
+// Start indices in the form that HLO requires: scalars, from one vector.
 absl::StatusOr<std::vector<XlaOp>> StartScalars(XlaOp starts, const Shape& shape) {
   if (shape.IsScalar()) return std::vector<XlaOp>{starts};
   if (!shape.IsArray() || shape.rank() != 1) {
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<XlaOp>> StartScalars(XlaOp starts, const Shape& shape
   return scalars;
 }
 
-// Braces around balanced text, so that it can stand in HLO text.
+// Braces around balanced text, so that it is valid in HLO text.
 bool IsDictionary(absl::string_view text) {
   if (text.empty() || text[0] != '{') return false;
   std::string open;
@@ -379,7 +379,7 @@ XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numb
   attributes->rhs_contracting_dims = dimension_numbers.rhs_contracting_dimensions();
   attributes->lhs_batch_dims = dimension_numbers.lhs_batch_dimensions();
   attributes->rhs_batch_dims = dimension_numbers.rhs_batch_dimensions();
-  // Inference only asks a stated shape for its element type.
+  // Inference uses only the element type of a stated shape.
   const Shape preferred(preferred_element_type.value_or(PRIMITIVE_TYPE_INVALID), {});
   return Emit(HloOpcode::kDot, {lhs, rhs}, std::move(attributes), {},
               preferred_element_type.has_value() ? &preferred : nullptr);

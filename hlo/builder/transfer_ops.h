@@ -13,7 +13,7 @@ namespace hilo {
 class XlaBuilder;
 class XlaOp;
 
-// The next item of the device's infeed, an array or a tuple of arrays. Ones without token are not ordered.
+// The next item of the device's infeed, an array or a tuple of arrays. Infeeds without token are unordered.
 XlaOp Infeed(XlaBuilder* builder, const Shape& shape, const std::string& config = "");
 // A tuple of the item and a token.
 XlaOp InfeedWithToken(XlaOp token, const Shape& shape, const std::string& config = "");

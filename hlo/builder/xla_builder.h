@@ -1,14 +1,14 @@
-// XlaBuilder: computations put together in C++, with XLA's names.
+// XlaBuilder: builds computations in C++, with XLA's names.
 //
 //   XlaBuilder b("axpy");
 //   XlaOp a = Parameter(&b, 0, ShapeUtil::MakeShape(F32, {}), "a");
 //   XlaOp x = Parameter(&b, 1, ShapeUtil::MakeShape(F32, {8}), "x");
 //   absl::StatusOr<XlaComputation> axpy = (a * x + ConstantR0<float>(&b, 1)).builder()->Build();
 //
-// Every function that makes an op infers and checks its shape at once. The first error is kept: the
+// Every function that adds an op infers and checks its shape at once. The first error is kept: the
 // op that it belongs to, and all that are built on it, are invalid ops, and Build() returns the
-// error. No function here ends the process, whatever it is given. What each op means is the
-// specification's section of the same name. Not thread-safe: one builder, one thread.
+// error. No function here ends the process, for any arguments. The semantics of each op are in the
+// section of the specification with the same name. Not thread-safe: one builder, one thread.
 #ifndef HILO_HLO_BUILDER_XLA_BUILDER_H_
 #define HILO_HLO_BUILDER_XLA_BUILDER_H_
 
@@ -47,7 +47,7 @@ class XlaOp {
  public:
   XlaOp() = default;
   XlaBuilder* builder() const { return builder_; }
-  // False for a default one and for one whose making failed.
+  // False for a default-constructed op and for one whose construction failed.
   bool valid() const { return instruction_ != nullptr; }
   bool IsUninitialized() const { return builder_ == nullptr; }
   bool IsIdenticalTo(XlaOp other) const { return builder_ == other.builder_ && instruction_ == other.instruction_; }
@@ -68,7 +68,7 @@ class XlaBuilder {
 
   const std::string& name() const { return name_; }
 
-  // The computation whose result is `root`, or the op added last. The builder is used up. Errors:
+  // The computation whose result is `root`, or the op added last. The builder is consumed. Errors:
   // the first error of any op; InvalidArgument if there is no op or a parameter number is left out.
   absl::StatusOr<XlaComputation> Build();
   absl::StatusOr<XlaComputation> Build(XlaOp root);
@@ -87,11 +87,11 @@ class XlaBuilder {
   void SetOpMetadata(OpMetadata metadata) { metadata_ = std::move(metadata); }
   void ClearOpMetadata() { metadata_ = OpMetadata(); }
 
-  // Adds any op: what the functions below are made of. `stated` is the result's shape where
-  // inference cannot tell it.
+  // Adds any op: the basis of the functions below. `stated` is the result's shape where
+  // inference cannot determine it.
   XlaOp AddOp(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<OpAttributes> attributes = nullptr,
               absl::Span<const XlaComputation* const> called = {}, const Shape* stated = nullptr);
-  // Keeps an attribute that no opcode knows, as HLO text, on the op.
+  // Stores an attribute that no opcode defines, as HLO text, on the op.
   void AddExtraAttribute(XlaOp op, std::string name, std::string text);
 
   XlaOp Parameter(int64_t number, const Shape& shape, const std::string& name);
@@ -158,7 +158,7 @@ HILO_UNARY_FUNCTIONS(HILO_DECLARE)
 #undef HILO_DECLARE
 
 // --- element-wise, two operands ---
-// Operands of equal rank are stretched where one has size 1, and a scalar goes with everything.
+// Operands of equal rank are stretched where one has size 1, and a scalar broadcasts to any shape.
 // Operands of different rank need `broadcast_dimensions`: the dimension of the higher-ranking one
 // that each dimension of the other matches, increasing. (specification: Broadcasting semantics)
 // clang-format off
@@ -199,7 +199,7 @@ XlaOp operator<<(XlaOp x, XlaOp y);
 XlaOp operator>>(XlaOp x, XlaOp y);  // arithmetic for signed integers, else logical
 
 // --- other element-wise ops ---
-// Tuples of one shape can be chosen between too, by a scalar.
+// Also selects between tuples of one shape, by a scalar.
 XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false);
 XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max);
 XlaOp ConvertElementType(XlaOp operand, PrimitiveType new_element_type);
@@ -217,11 +217,11 @@ XlaOp Reshape(XlaOp operand, absl::Span<const int64_t> new_sizes);
 XlaOp Collapse(XlaOp operand, absl::Span<const int64_t> dimensions);
 XlaOp Transpose(XlaOp operand, absl::Span<const int64_t> permutation);
 XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions);
-// No strides are all 1.
+// Empty strides are all 1.
 XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices, absl::Span<const int64_t> limit_indices,
             absl::Span<const int64_t> strides = {});
 XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_t stride, int64_t dimension);
-// Start indices are scalars, one a dimension, or one vector.
+// Start indices are scalars, one per dimension, or one vector.
 XlaOp DynamicSlice(XlaOp operand, absl::Span<const XlaOp> start_indices, absl::Span<const int64_t> slice_sizes);
 XlaOp DynamicSlice(XlaOp operand, XlaOp start_indices, absl::Span<const int64_t> slice_sizes);
 XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, absl::Span<const XlaOp> start_indices);

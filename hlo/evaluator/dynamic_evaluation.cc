@@ -51,8 +51,8 @@ void ShareSize(Literal* x, int64_t a, Literal* y, int64_t b) {
   if (y->GetDynamicSize(b) != size && y->GetDynamicSize(b) == bound) y->SetDynamicSize(b, size);
 }
 
-// The operands, with one size for dimensions that the op walks together: a static one beside a dynamic one is cut like
-// it.
+// The operands, with one size for dimensions that the op iterates together: a static one next to a dynamic one is cut
+// to its size.
 std::vector<Literal> WithSharedSizes(const HloInstruction& instruction, Operands operands) {
   std::vector<Literal> shared;
   for (const Literal* operand : operands) shared.push_back(operand->Clone());
@@ -224,7 +224,7 @@ absl::StatusOr<Literal> EvaluatePad(const HloInstruction& pad, const OpView& op,
   return result;
 }
 
-// At the bounds: a row may have fewer elements than are asked for.
+// At the bounds: a row may have fewer elements than requested.
 absl::StatusOr<Literal> EvaluateTopK(const HloInstruction& top_k, const OpView& op, Operands operands) {
   const PrimitiveType type = operands[0]->shape().element_type();
   const Literal filled = Filled(

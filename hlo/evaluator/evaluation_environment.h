@@ -1,4 +1,4 @@
-// What lies outside of an evaluation: the device it runs on, and all that it exchanges data with.
+// The environment of an evaluation: the device it runs on, and everything that it exchanges data with.
 #ifndef HILO_HLO_EVALUATOR_EVALUATION_ENVIRONMENT_H_
 #define HILO_HLO_EVALUATOR_EVALUATION_ENVIRONMENT_H_
 
@@ -13,8 +13,8 @@
 namespace hilo {
 
 // True for the ops that an environment runs: collectives and their starts, custom-call, infeed,
-// outfeed, send, recv and their dones. Collectives are known to need nobody where they have one
-// device only.
+// outfeed, send, recv and their dones. Collectives on a single device need no
+// environment.
 bool ReachesOutside(HloOpcode opcode);
 
 // One evaluation runs on one thread and calls its environment from there.
@@ -23,9 +23,9 @@ class EvaluationEnvironment {
   virtual ~EvaluationEnvironment() = default;
   virtual int64_t replica_id() const = 0;
   virtual int64_t partition_id() const = 0;
-  // Runs an instruction of which ReachesOutside() is true. `computations` run its called
+  // Runs an instruction with ReachesOutside() true. `computations` run its called
   // computations. For the start of an all-gather or a collective-permute the result is that of the
-  // done. Errors: Unimplemented for what the environment does not have; Cancelled,
+  // done. Errors: Unimplemented for ops that the environment does not support; Cancelled,
   // DeadlineExceeded; those of the op.
   virtual absl::StatusOr<Literal> Run(const HloInstruction& instruction, Operands operands,
                                       absl::Span<const ComputationFn> computations) = 0;

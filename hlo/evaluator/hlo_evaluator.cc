@@ -12,7 +12,7 @@ namespace {
 // Computations may nest this deep before the evaluation is refused; the native stack is what limits it.
 constexpr int kMaxDepth = 1000;
 
-// What an instruction, and a call, costs of the budget beside its elements, in units of an element of a large array.
+// The budget charged for an instruction, and for a call, besides its elements, in units of an element of a large array.
 constexpr int64_t kStepOperations = 64;
 
 using LeafList = std::vector<std::shared_ptr<const Literal>>;
@@ -201,7 +201,7 @@ absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& 
     if (!result.ok()) return AddContext(result.status(), InstructionContext(instruction));
     return result;
   }
-  // Ops whose work is more than this charge the rest themselves.
+  // Ops with more work than this charge the rest themselves.
   HILO_RETURN_IF_ERROR(
       Spend(kStepOperations + (instruction.shape().IsArray() ? ShapeUtil::ElementsIn(instruction.shape()) : 0)));
   std::vector<const Shape*> shapes;

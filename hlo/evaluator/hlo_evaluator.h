@@ -1,5 +1,5 @@
-// Runs a module on literals, one instruction after the other, by the naive meaning of each op: the oracle of every
-// test.
+// Interprets a module on literals, one instruction after the other, by the naive semantics of each op: the reference of
+// every test.
 #ifndef HILO_HLO_EVALUATOR_HLO_EVALUATOR_H_
 #define HILO_HLO_EVALUATOR_HLO_EVALUATOR_H_
 
@@ -19,13 +19,13 @@ namespace hilo {
 
 class HloEvaluator {
  public:
-  // `budget` is charged with an operation per element that is computed and some for each instruction, and ends the
-  // evaluation by its errors; null: unlimited. `environment` runs what reaches outside; null: there is one device, and
+  // `budget` is charged one operation per computed element plus some for each instruction, and ends the
+  // evaluation by its errors; null: unlimited. `environment` runs ops that reach outside; null: a single device, and
   // nothing outside. Both outlive the evaluator.
   explicit HloEvaluator(WorkBudget* budget = nullptr, EvaluationEnvironment* environment = nullptr)
       : budget_(budget), environment_(environment) {}
 
-  // The result of the entry computation; one literal a parameter (tuples as tuple literals).
+  // The result of the entry computation; one literal per parameter (tuples as tuple literals).
   // Errors: InvalidArgument if the arguments do not fit; Unimplemented for ops known by name only; each with the
   // instruction named; those of the budget.
   absl::StatusOr<Literal> Evaluate(const HloModule& module, absl::Span<const Literal* const> arguments);
@@ -38,12 +38,12 @@ class HloEvaluator {
   // A value as its leaves, depth first, shared between instructions.
   using Leaves = std::vector<std::shared_ptr<const Literal>>;
 
-  // What is prepared once for each computation.
+  // Data prepared once for each computation.
   struct Plan {
     struct Step {
       const HloInstruction* instruction;
       std::vector<int> operands;   // step numbers
-      std::vector<int> last_uses;  // steps whose values nobody needs after this one
+      std::vector<int> last_uses;  // steps whose values have no use after this one
     };
     std::vector<Step> steps;
     int root = 0;

@@ -1,5 +1,5 @@
-// One row an attribute: its name in text, where its field is, and its codec. A field within a message of the
-// instruction, such as the dimension numbers of a dot, is found by a path. Rows of an op stand in the order of HLO
+// One row per attribute: its name in text, the path of its field, and its codec. A field within a message of the
+// instruction, such as the dimension numbers of a dot, is found by a path. Rows of an op are in the order of HLO
 // text.
 #include "hlo/import/hlo_proto_attributes.h"
 
@@ -15,7 +15,7 @@ namespace hilo {
 namespace {
 
 using Path =
-    std::array<int, 3>;  // field in the instruction, in the message there, in the message there; 0 behind the end
+    std::array<int, 3>;  // field in the instruction, in the message there, in the message there; 0 after the end
 
 struct Row {
   absl::string_view name;
@@ -153,7 +153,7 @@ const Row kTriangularSolveRows[] = {{"left_side", {kTriangularSolve, 1}, kBoolCo
                                     {"unit_diagonal", {kTriangularSolve, 3}, kBoolCodec},
                                     {"transpose_a", {kTriangularSolve, 4}, kEnumCodec<kTransposes>}};
 
-// Attributes of any op, behind its own.
+// Attributes of any op, after its own.
 const Row kCommonRows[] = {{"sharding", {40}, kShardingCodec},
                            {"frontend_attributes", {68}, kFrontendAttributesCodec},
                            {"statistics", {82}, kStatisticsCodec},
@@ -310,7 +310,7 @@ absl::StatusOr<WireWriter> AttributesToProto(HloOpcode opcode, const AttributeTe
   if (const auto channel = texts.find("channel_id"); channel != texts.end() && *channel->second == "0") {
     return Unimplemented("HloInstructionProto has no channel_id of 0, as ", HloOpcodeString(opcode), " has");
   }
-  // A custom call with layouts for its operands says so.
+  // Set for a custom call with layouts for its operands.
   if (opcode == HloOpcode::kCustomCall) tree.fields.Bool(56, texts.contains("operand_layout_constraints"));
   for (const absl::Span<const Row> rows : {RowsOf(opcode), absl::Span<const Row>(kCommonRows)}) {
     for (const Row& row : rows) {

@@ -8,13 +8,13 @@
 
 namespace hilo {
 
-// The attributes that an instruction of `opcode` has in `proto`, as text in the order of HLO text; without those that
-// are left out as they hold their default, and without constants and called computations. Errors: InvalidArgument for
-// values that are none and for fields that are missing.
+// The attributes that an instruction of `opcode` has in `proto`, as text in the order of HLO text; without attributes
+// at their default, constants and called computations. Errors: InvalidArgument for
+// invalid values and for fields that are missing.
 absl::StatusOr<AttributeText> AttributesFromProto(HloOpcode opcode, const WireMessage& proto);
 
-// The fields of `attributes` and of what is at its default.
-// Errors: InvalidArgument for values that are none; Unimplemented for attributes for which the message has no field.
+// The fields of `attributes` and of attributes at their default.
+// Errors: InvalidArgument for invalid values; Unimplemented for attributes for which the message has no field.
 absl::StatusOr<WireWriter> AttributesToProto(HloOpcode opcode, const AttributeText& attributes);
 
 }  // namespace hilo

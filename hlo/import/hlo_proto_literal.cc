@@ -1,4 +1,4 @@
-// Every element type has a field of its own in LiteralProto. Most hold the elements' bytes as they lie in memory; those
+// Every element type has a separate field in LiteralProto. Most hold the elements' bytes as they are in memory; those
 // of 32 and 64 bits and PRED are lists of numbers. Elements follow the order of the literal's layout.
 #include <algorithm>
 #include <cstring>

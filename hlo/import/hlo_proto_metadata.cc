@@ -28,7 +28,7 @@ constexpr Note kNotes[] = {
     {"scheduling_name", 16, true},
 };
 
-// A table of structs of numbers. `offset`: what text adds to the number of the wire.
+// A table of structs of numbers. `offset`: the difference of text numbers to wire numbers.
 struct Column {
   absl::string_view name;
   int field;

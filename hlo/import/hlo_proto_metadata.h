@@ -1,4 +1,4 @@
-// Where instructions come from: OpMetadata, and the tables of source places that it points into.
+// Source locations of instructions: OpMetadata, and the tables of source locations that it points into.
 #ifndef HILO_HLO_IMPORT_HLO_PROTO_METADATA_H_
 #define HILO_HLO_IMPORT_HLO_PROTO_METADATA_H_
 
@@ -11,12 +11,12 @@
 
 namespace hilo {
 
-// Parts that one of the two forms does not know are left out: metadata has no meaning to a program.
+// Parts that exist in only one of the two forms are dropped: metadata has no effect on a program.
 OpMetadata OpMetadataFromProto(const WireMessage& proto);
 WireWriter OpMetadataToProto(const OpMetadata& metadata);
 
 // The module's tables (FileNames, FunctionNames, FileLocations, StackFrames), rows as hlo/text keeps them, and
-// StackFrameIndexProto. Errors: InvalidArgument for rows that are none.
+// StackFrameIndexProto. Errors: InvalidArgument for malformed rows.
 absl::StatusOr<AttributeText> FrameTablesFromProto(const WireMessage& proto);
 absl::Status AddFrameTable(absl::string_view name, absl::string_view rows, WireWriter* index);
 

@@ -1,4 +1,4 @@
-// Computations are made first, each with its instructions, which stand behind their operands. Called computations and
+// Computations are made first, each with its instructions, which follow their operands. Called computations and
 // control dependencies are by number and are resolved afterwards, so the order of the computations does not matter. The
 // verifier then checks what was read, as it does for text.
 #include <algorithm>
@@ -362,7 +362,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> HloModuleFromProto(absl::string_view 
 }
 
 bool LooksLikeHloProto(absl::string_view bytes) {
-  // Tags of the fields of bytes that may stand behind a module's name: its entry's name or its computations; behind the
+  // Tags of the fields of bytes that may follow a module's name: its entry's name or its computations; after the
   // module of an HloProto, a buffer assignment or nothing.
   constexpr char kName = 0x0a, kEntryName = 0x12, kComputations = 0x1a;
   if (bytes.size() < 3 || bytes[0] != kName) return false;

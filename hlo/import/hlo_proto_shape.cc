@@ -99,7 +99,7 @@ absl::StatusOr<WireWriter> ShapeToProto(const Shape& shape) {
     HILO_ASSIGN_OR_RETURN(const WireWriter written, ShapeToProto(element));
     out.Message(4, written);
   }
-  if (shape.IsArray()) {  // XLA wants a layout of every array
+  if (shape.IsArray()) {  // XLA requires a layout of every array
     HILO_ASSIGN_OR_RETURN(
         const WireWriter layout,
         LayoutToProto(shape.has_layout() ? shape.layout() : LayoutUtil::MakeDescendingLayout(shape.rank())));

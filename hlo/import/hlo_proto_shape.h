@@ -9,18 +9,18 @@
 
 namespace hilo {
 
-// Notes of a layout that Shape does not keep are read over.
-// Errors: InvalidArgument for element types that Hilo does not know, sparse layouts and what ShapeUtil::Validate
-// refuses.
+// Layout fields that Shape does not store are ignored.
+// Errors: InvalidArgument for element types that Hilo does not support, sparse layouts and what ShapeUtil::Validate
+// rejects.
 absl::StatusOr<Shape> ShapeFromProto(const WireMessage& proto);
 absl::StatusOr<ProgramShape> ProgramShapeFromProto(const WireMessage& proto);
 
 // Arrays without layout are written with the default one. Errors: Unimplemented for layouts with padding, which the
-// message cannot say.
+// message cannot represent.
 absl::StatusOr<WireWriter> ShapeToProto(const Shape& shape);
 absl::StatusOr<WireWriter> ProgramShapeToProto(const ProgramShape& shape);
 
-// The literal's own shape, layout included. Errors: InvalidArgument if the elements are not as many as the shape has.
+// The literal's own shape, layout included. Errors: InvalidArgument unless the number of elements matches the shape.
 absl::StatusOr<Literal> LiteralFromProto(const WireMessage& proto);
 // Elements in the order of the layout of `shape`, which has the literal's dimensions and types (row-major where it has
 // none).

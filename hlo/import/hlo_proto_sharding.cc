@@ -125,7 +125,7 @@ absl::StatusOr<std::string> MeshText(const WireMessage& mesh) {
   return text;
 }
 
-// 'b' or, for a part of an axis, 'b':(2)2: what comes before it in the axis, and its size.
+// 'b' or, for a part of an axis, 'b':(2)2: the size of the parts before it in the axis, and its size.
 absl::StatusOr<WireWriter> ReadAxis(const std::vector<std::string>& names, TextCursor& cursor) {
   HILO_ASSIGN_OR_RETURN(const std::string name, ReadAxisName(cursor));
   const auto axis = std::find(names.begin(), names.end(), name);
@@ -426,7 +426,7 @@ absl::StatusOr<OptionalText> DecodeSharding(const WireMessage& message, int fiel
 
 // ---- replica groups ----
 
-// Lists of groups stand in `field`, iotas and meshes in fields of their own; old modules have the groups themselves in
+// Lists of groups are in `field`, iotas and meshes in separate fields; old modules have the groups themselves in
 // a fourth.
 constexpr int kIotaGroups = 92, kMeshGroups = 93, kOldGroups = 49;
 

@@ -1,4 +1,4 @@
-// The attributes that are messages of their own: windows, paddings, dimension labels, aliases ...
+// The attributes that are separate messages: windows, paddings, dimension labels, aliases ...
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -237,7 +237,7 @@ absl::StatusOr<OptionalText> DecodeLiteral(const WireMessage& message, int field
 
 // ---- notes ----
 
-// {name="value",other={x = 1}}: a value that is a dictionary stands without quotes.
+// {name="value",other={x = 1}}: a value that is a dictionary is written without quotes.
 absl::Status EncodeFrontendAttributes(absl::string_view text, int field, WireWriter* out) {
   ValueCursor cursor(text);
   WireWriter map;

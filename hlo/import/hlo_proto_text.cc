@@ -139,7 +139,7 @@ absl::StatusOr<OptionalText> DecodeString(const WireMessage& message, int field)
   return value.empty() ? OptionalText() : FieldToText(std::string(value));
 }
 
-// True if `value` can stand in HLO text as it is: one pair of braces around all of it, and nothing in it that white
+// True if `value` is valid in HLO text as it is: one pair of braces around all of it, and nothing in it that white
 // space would change.
 bool IsDictionary(absl::string_view value) {
   if (value.empty() || value[0] != '{' ||

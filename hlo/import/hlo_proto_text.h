@@ -1,6 +1,6 @@
-// Values of attributes between their HLO text and fields of XLA's messages.
+// Converts values of attributes between HLO text and fields of XLA's messages.
 //
-// Text is the one form in which all attributes are at hand, whatever structs hold them; so the proto's fields are
+// Text is the one form that all attributes have, whatever structs hold them; so the proto's fields are
 // mapped to and from it.
 #ifndef HILO_HLO_IMPORT_HLO_PROTO_TEXT_H_
 #define HILO_HLO_IMPORT_HLO_PROTO_TEXT_H_
@@ -18,20 +18,20 @@ namespace hilo {
 // A cursor over one value.
 struct ValueCursor : TextCursor {
   explicit ValueCursor(absl::string_view text) : TextCursor(source_text), source_text{text, "value"} {}
-  // Errors: InvalidArgument if something is left.
+  // Errors: InvalidArgument if input remains.
   absl::Status End() { return AtEnd() ? absl::OkStatus() : Expected("the end of the value"); }
   SourceText source_text;
 };
 
-// "{1,2}" without its brackets: integers up to `close`, which is passed; the opening bracket has been passed.
+// "{1,2}" without its brackets: integers up to `close`, which is consumed; the opening bracket is already consumed.
 absl::StatusOr<std::vector<int64_t>> ReadIntegersUntil(absl::string_view close, TextCursor& cursor);
 
-// `name`, if text can hold it as it is. Errors: InvalidArgument if it is no word of letters, digits, '_', '.' and '-'.
+// `name`, if text can hold it as it is. Errors: InvalidArgument unless it is a word of letters, digits, '_', '.', '-'.
 absl::StatusOr<std::string> WordFromProto(absl::string_view name);
 
-// How one kind of value is written and read. `encode` adds the value to a message as field `field`; `decode` returns
-// nullopt if the field is not there, so that the attribute keeps its default. Errors: InvalidArgument for text or bytes
-// that are no such value.
+// Encoder and decoder of one kind of value. `encode` adds the value to a message as field `field`; `decode` returns
+// nullopt if the field is missing, so that the attribute keeps its default. Errors: InvalidArgument for text or bytes
+// that are not such a value.
 struct AttributeCodec {
   absl::Status (*encode)(absl::string_view text, int field, WireWriter* out);
   absl::StatusOr<std::optional<std::string>> (*decode)(const WireMessage& message, int field);
@@ -65,7 +65,7 @@ extern const AttributeCodec kFrontendAttributesCodec;
 extern const AttributeCodec kStatisticsCodec;
 extern const AttributeCodec kResultAccuracyCodec;
 
-// Devices (hlo_proto_sharding.cc). The three forms of replica groups have fields of their own, around `field`.
+// Devices (hlo_proto_sharding.cc). The three forms of replica groups have separate fields, around `field`.
 extern const AttributeCodec kShardingCodec;
 extern const AttributeCodec kReplicaGroupsCodec;
 extern const AttributeCodec kSourceTargetPairsCodec;

@@ -1,6 +1,6 @@
-// The wire format of protocol buffers, as much of it as XLA's messages need.
+// The wire format of protocol buffers, limited to what XLA's messages need.
 //
-// Hilo reads and writes its few messages itself: a library that lives in other people's processes must not bring a
+// Hilo reads and writes its few messages itself: a library that runs in foreign processes must not bring a
 // registry of message types that may clash with theirs, and bytes from a file must not be able to end the process.
 #ifndef HILO_HLO_IMPORT_HLO_PROTO_WIRE_H_
 #define HILO_HLO_IMPORT_HLO_PROTO_WIRE_H_
@@ -18,12 +18,12 @@ namespace hilo {
 
 enum class WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kStartGroup = 3, kEndGroup = 4, kFixed32 = 5 };
 
-// One level of a message: its fields in the order of the wire. The bytes stay the caller's and must outlive it.
-// Accessors follow proto3: a field that is missing, or that is there with another wire type, is zero or empty, and of a
+// One level of a message: its fields in the order of the wire. The bytes are owned by the caller and must outlive it.
+// Accessors follow proto3: a field that is missing, or that has another wire type, is zero or empty, and of a
 // field that is given twice the last counts (messages are merged).
 class WireMessage {
  public:
-  // Errors: InvalidArgument for bytes that are no message, saying at which byte.
+  // Errors: InvalidArgument for bytes that are not a message, with the byte offset.
   static absl::StatusOr<WireMessage> Parse(absl::string_view bytes);
 
   bool Has(int number) const { return Last(number) != nullptr; }
@@ -33,7 +33,7 @@ class WireMessage {
   double Double(int number) const;
   absl::string_view Bytes(int number) const;
   std::vector<absl::string_view> AllBytes(int number) const;
-  // A repeated number, packed or not. Errors: InvalidArgument for packed bytes that are no list of numbers.
+  // A repeated number, packed or not. Errors: InvalidArgument for packed bytes that are not a list of numbers.
   absl::StatusOr<std::vector<int64_t>> Ints(int number) const;
   // The raw bytes of a repeated fixed32 or fixed64 field, packed or not, in order.
   std::string PackedFixed(int number, WireType type) const;
@@ -55,7 +55,7 @@ class WireMessage {
   std::vector<Field> fields_;
 };
 
-// Builds a message's bytes. As proto3 has it, zeros and empty strings of single fields are left out; the Put functions
+// Builds a message's bytes. As in proto3, zeros and empty strings of single fields are left out; the Put functions
 // write them too.
 class WireWriter {
  public:

@@ -121,7 +121,7 @@ absl::StatusOr<WireWriter> HloProtoWriter::WriteInstruction(const HloInstruction
       if (!instruction.IsParameter() || name != "number") attributes.emplace_back(std::move(name), std::move(text));
     }
   }
-  // XLA asks for it where text leaves it out; a shape that is stated comes later and counts.
+  // XLA requires it where text omits it; a stated shape comes later and takes precedence.
   if (instruction.opcode() == HloOpcode::kOutfeed) {
     attributes.insert(attributes.begin(),
                       {"outfeed_shape", instruction.operand(0)->shape().ToString(/*print_layout=*/true)});
@@ -165,7 +165,7 @@ absl::Status HloProtoWriter::WriteHeader(WireWriter* out) {
     } else if (name == "frontend_attributes") {
       HILO_RETURN_IF_ERROR(kFrontendAttributesCodec.encode(text, 19, out));
     } else if (name == "is_spmd_partitioned") {
-      // Messages say it by telling how the result is cut, if only that it is whole.
+      // Messages represent it by the sharding of the result, even if that is replicated.
       const absl::string_view sharding =
           ExtraAttribute(module_.entry_computation()->root_instruction()->extra_attributes(), "sharding");
       if (text == "true")

@@ -59,7 +59,7 @@ std::vector<HloInstruction*> HloComputation::MakePostOrder() const {
       stack.pop_back();
     }
   };
-  // Parameters first, so that they keep their places whatever uses them.
+  // Parameters first, so that their order does not depend on their uses.
   for (HloInstruction* parameter : parameters_) visit(parameter);
   for (const auto& instruction : instructions_) {
     if (instruction != nullptr) visit(instruction.get());
@@ -141,7 +141,7 @@ absl::Status HloComputation::ReplaceAllUsesWith(HloInstruction* old_instruction,
   }
   const std::vector<HloInstruction*> users(old_instruction->users().begin(), old_instruction->users().end());
   for (HloInstruction* user : users) {
-    if (user == replacement) continue;  // the replacement may be computed from what it replaces
+    if (user == replacement) continue;  // the replacement may depend on the replaced value
     for (int64_t i = 0; i < user->operand_count(); ++i) {
       if (user->operand(i) == old_instruction) user->operands_[i] = replacement;
     }
@@ -156,7 +156,7 @@ absl::Status HloComputation::ReplaceInstruction(HloInstruction* old_instruction,
   const bool is_ordered =
       !old_instruction->control_predecessors_.empty() || !old_instruction->control_successors_.empty();
   if (is_ordered && replacement->user_count() != 0) {
-    // An operand, say, which the predecessors may depend on: it cannot be ordered after them itself.
+    // For example an operand, which the predecessors may depend on: it cannot be ordered after them itself.
     replacement =
         AddInstruction(HloInstruction::Create(HloOpcode::kOptimizationBarrier, replacement->shape(), {replacement}));
   }

@@ -35,12 +35,12 @@ class HloComputation {
   // All instructions in order of addition (a snapshot, so that edits during a walk are safe).
   std::vector<HloInstruction*> instructions() const;
   int64_t instruction_count() const { return instruction_count_; }
-  // Operands and control predecessors first; deterministic; every instruction, also dead ones.
+  // Operands and control predecessors first; deterministic; every instruction, including dead ones.
   std::vector<HloInstruction*> MakePostOrder() const;
 
-  // Takes the instruction, names it `name` (or after its opcode), made unique in the module.
+  // Takes ownership of the instruction, names it `name` (or after its opcode), made unique in the module.
   HloInstruction* AddInstruction(std::unique_ptr<HloInstruction> instruction, absl::string_view name = "");
-  // Makes an instruction whose shape inference gives, with default layouts. Errors: inference's.
+  // Makes an instruction whose shape is inferred, with default layouts. Errors: inference's.
   absl::StatusOr<HloInstruction*> AddOp(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
                                         std::unique_ptr<OpAttributes> attributes = nullptr,
                                         absl::Span<HloComputation* const> called = {}, const Shape* stated = nullptr);
@@ -50,19 +50,19 @@ class HloComputation {
   // root's, `allow_shape_change`.
   absl::Status set_root_instruction(HloInstruction* root, bool allow_shape_change = false);
   void ReplaceOperand(HloInstruction* user, int64_t operand, HloInstruction* replacement);
-  // Every use of `old_instruction`, root included, becomes `replacement`, of a compatible shape.
+  // Replaces every use of `old_instruction`, root included, by `replacement`, of a compatible shape.
   absl::Status ReplaceAllUsesWith(HloInstruction* old_instruction, HloInstruction* replacement);
-  // ReplaceAllUsesWith, then removes the old one and whatever dies with it. Origin notes pass to a replacement that has
-  // none.
+  // ReplaceAllUsesWith, then removes the old instruction and all that become dead. Metadata passes to a replacement
+  // without metadata.
   absl::Status ReplaceInstruction(HloInstruction* old_instruction, HloInstruction* replacement);
   absl::Status ReplaceWithNewInstruction(HloInstruction* old_instruction, std::unique_ptr<HloInstruction> replacement);
   // The instruction must be without users and not the root.
   absl::Status RemoveInstruction(HloInstruction* instruction);
-  // Also its operands that die, and so on; parameters stay.
+  // Also removes operands that become dead, transitively; parameters stay.
   absl::Status RemoveInstructionAndUnusedOperands(HloInstruction* instruction);
-  // Drops an unused parameter of a fused or private computation and renumbers the rest; callers fix the operands.
+  // Removes an unused parameter of a fused or private computation and renumbers the rest; callers update the operands.
   absl::Status RemoveParameter(int64_t number);
-  // Appends operands to a caller (fusion, call) of a computation that has got new parameters.
+  // Appends operands to a caller (fusion, call) of a computation that has new parameters.
   void AppendOperand(HloInstruction* instruction, HloInstruction* operand);
   void RemoveOperand(HloInstruction* instruction, int64_t operand);
 

@@ -1,7 +1,7 @@
 // HloInstruction: one operation in a computation.
 //
-// There is one class for all opcodes. What an opcode adds is its attributes, a struct read with attrs<T>(), and its
-// called computations. Edits that touch the graph go through HloComputation, which keeps users and names right.
+// There is one class for all opcodes. Opcode-specific data are its attributes, a struct read with attrs<T>(), and its
+// called computations. Graph edits go through HloComputation, which keeps users and names consistent.
 #ifndef HILO_HLO_IR_HLO_INSTRUCTION_H_
 #define HILO_HLO_IR_HLO_INSTRUCTION_H_
 
@@ -21,7 +21,7 @@ namespace hilo {
 class HloComputation;
 class HloModule;
 
-// Where an instruction came from in the user's program. `other` keeps what Hilo does not read, as text.
+// Source of an instruction in the user's program. `other` keeps fields that Hilo does not read, as text.
 struct OpMetadata {
   std::string op_type;
   std::string op_name;
@@ -60,14 +60,14 @@ class HloInstruction {
   HloInstruction* operand(int64_t i) const { return operands_[i]; }
   HloInstruction* mutable_operand(int64_t i) { return operands_[i]; }
   int64_t operand_count() const { return static_cast<int64_t>(operands_.size()); }
-  // Each user once, however often it uses this.
+  // Each user once, regardless of its number of uses.
   absl::Span<HloInstruction* const> users() const { return users_; }
   int64_t user_count() const { return static_cast<int64_t>(users_.size()); }
   bool IsRoot() const;
   bool IsDead() const { return users_.empty() && !IsRoot() && control_successors_.empty(); }
 
   // True if the instruction itself does more than compute its result, so that it may not be deleted when unused, merged
-  // or folded. What it calls is not looked at.
+  // or folded. Called computations are ignored.
   bool HasSideEffect() const {
     return HasTrait(opcode_, kSideEffect) || (attributes_ != nullptr && attributes_->HasSideEffect());
   }
@@ -93,18 +93,18 @@ class HloInstruction {
 
   const OpMetadata& metadata() const { return metadata_; }
   void set_metadata(OpMetadata metadata) { metadata_ = std::move(metadata); }
-  // Attributes that the opcode's struct does not know (sharding, frontend_attributes, backend_config ...), as text.
+  // Attributes outside the opcode's struct (sharding, frontend_attributes, backend_config ...), as text.
   const AttributeText& extra_attributes() const { return extra_attributes_; }
   void add_extra_attribute(std::string name, std::string text) {
     extra_attributes_.emplace_back(std::move(name), std::move(text));
   }
-  // Metadata and extra attributes from another instruction: what a rewrite carries over.
+  // Copies metadata and extra attributes from another instruction, for rewrites.
   void CopyOriginFrom(const HloInstruction& other);
   // Line of the text it was parsed from; 0 if none.
   int64_t source_text_line() const { return source_text_line_; }
   void set_source_text_line(int64_t line) { source_text_line_ = line; }
 
-  // Often asked.
+  // Shorthand for a frequent query.
   bool IsConstant() const { return opcode_ == HloOpcode::kConstant; }
   bool IsParameter() const { return opcode_ == HloOpcode::kParameter; }
   int64_t parameter_number() const;      // of a parameter

@@ -202,7 +202,7 @@ std::vector<HloInstruction*> HloModule::OrderOf(const HloComputation& computatio
 std::string HloModule::UniqueName(absl::string_view wanted) {
   std::string name(wanted);
   if (names_.insert(name).second) return name;
-  // "add.3" asks for another "add.N".
+  // "add.3" requests another "add.N".
   const size_t dot = name.rfind('.');
   if (dot != std::string::npos && dot + 1 < name.size() &&
       name.find_first_not_of("0123456789", dot + 1) == std::string::npos) {

@@ -1,4 +1,4 @@
-// HloModule: computations, one of them the entry, and what a module's header says.
+// HloModule: computations, one of them the entry, and the contents of a module's header.
 #ifndef HILO_HLO_IR_HLO_MODULE_H_
 #define HILO_HLO_IR_HLO_MODULE_H_
 
@@ -14,13 +14,13 @@
 
 namespace hilo {
 
-// Stages of the way through the middle; each holds all that the earlier ones promise.
+// Stages of the middle end; each includes the invariants of the earlier ones.
 enum class HloStage {
   kInput,      // any legal HLO
   kCore,       // only ops that the target emits
-  kLaidOut,    // every array in the default (row-major) layout; entry layouts are met by explicit transposes
+  kLaidOut,    // every array in the default (row-major) layout; entry layouts are implemented by explicit transposes
   kFused,      // each kernel one instruction or fusion; the rest library calls and control flow
-  kScheduled,  // one total order a computation
+  kScheduled,  // one total order per computation
   kAliased,    // copies make every sharing of memory safe
 };
 absl::string_view HloStageName(HloStage stage);
@@ -33,7 +33,7 @@ struct InputOutputAlias {
   bool must_alias = false;
   bool operator==(const InputOutputAlias&) const = default;
 };
-// A parameter leaf that the caller gives up without naming an output.
+// A parameter leaf that the caller donates without naming an output.
 struct BufferDonor {
   int64_t parameter_number = 0;
   ShapeIndex parameter_index;
@@ -54,7 +54,7 @@ class HloModule {
   HloComputation* entry_computation() const { return entry_; }
   void set_entry_computation(HloComputation* entry) { entry_ = entry; }
   HloComputation* GetComputation(absl::string_view name) const;  // null if there is none
-  // Callees before callers. Iterative. Errors: InvalidArgument when computations call each other in a circle.
+  // Callees before callers. Iterative. Errors: InvalidArgument when computations call each other in a cycle.
   absl::StatusOr<std::vector<HloComputation*>> MakeComputationPostOrder() const;
 
   // An empty computation; the name is made unique.
@@ -62,14 +62,14 @@ class HloModule {
   // A deep copy of `computation` (from this or another module; computations that it calls are copied too unless they
   // are this module's).
   HloComputation* CloneComputation(const HloComputation& computation, absl::string_view suffix = "clone");
-  // Computations that nothing reaches from the entry. Returns how many went.
+  // Removes computations that are unreachable from the entry. Returns how many were removed.
   absl::StatusOr<int64_t> RemoveUnusedComputations();
 
   int64_t instruction_count() const;
   std::unique_ptr<HloModule> Clone() const;
 
   // --- header ---
-  // Parameter and result shapes with the layouts that callers see; the entry's own where nothing was said.
+  // Parameter and result shapes with the layouts that callers see; the entry's own where unspecified.
   const std::optional<ProgramShape>& entry_computation_layout() const { return entry_layout_; }
   void set_entry_computation_layout(std::optional<ProgramShape> layout) { entry_layout_ = std::move(layout); }
   // Entry layout with defaults filled in.
@@ -89,10 +89,10 @@ class HloModule {
   AttributeText& extra_attributes() { return extra_attributes_; }
   const AttributeText& extra_attributes() const { return extra_attributes_; }
 
-  // Total orders of the scheduled stages; empty before kScheduled. Kept by the scheduler and by copy insertion.
+  // Total orders of the scheduled stages; empty before kScheduled. Maintained by the scheduler and by copy insertion.
   absl::flat_hash_map<const HloComputation*, std::vector<HloInstruction*>>& schedule() { return schedule_; }
   const absl::flat_hash_map<const HloComputation*, std::vector<HloInstruction*>>& schedule() const { return schedule_; }
-  // The order to walk `computation` in: its schedule, or a post order.
+  // The order in which to visit `computation`: its schedule, or a post order.
   std::vector<HloInstruction*> OrderOf(const HloComputation& computation) const;
 
   // Used by HloComputation.

@@ -1,7 +1,7 @@
-// Verification is a list of checks, each on what the earlier ones have made sure of: first what the
-// graph is made of (nothing null, nothing foreign, no circle), so that the rest can walk it; then
-// what every instruction means, which is inference's word; then what the header says; then what the
-// stage promises. Computations come callees first, and nothing recurses.
+// Verification is a list of checks, each relying on the earlier ones: first the structure of the
+// graph (nothing null, nothing foreign, no cycle), so that the rest can visit it; then
+// the semantics of every instruction, by shape inference; then the header; then the
+// invariants of the stage. Computations come callees first, and nothing recurses.
 #include "hlo/ir/hlo_verifier.h"
 
 #include <algorithm>
@@ -169,7 +169,7 @@ absl::Status Verifier::CheckGraph(const HloComputation& computation) {
   }
   HILO_RET_CHECK(parameters == computation.num_parameters()) << "parameters of " << computation.name();
 
-  // A walk from operands to users meets everything once, unless there is a circle.
+  // A walk from operands to users visits everything once, unless there is a cycle.
   absl::flat_hash_set<const HloInstruction*> seen;
   seen.reserve(computation.instruction_count());
   for (const HloInstruction* instruction : computation.MakePostOrder()) {

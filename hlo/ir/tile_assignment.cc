@@ -255,7 +255,7 @@ absl::StatusOr<Mesh> ReadMesh(AttributeReader& reader) {
   return mesh;
 }
 
-// The part of an axis that cuts a dimension: `before` is the size of the parts in front of it.
+// The part of an axis that shards a dimension: `before` is the size of the parts in front of it.
 struct AxisPart {
   size_t axis;
   int64_t before, size;
@@ -403,7 +403,7 @@ absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_
   if (!is_empty && !ahead.At('{')) {
     HILO_ASSIGN_OR_RETURN(const TileAssignment one, ReadHloSharding(reader));
     HILO_RETURN_IF_ERROR(ReadEnd(reader));
-    // One for a tuple stands for all of its leaves if it has no tiles.
+    // A single one for a tuple applies to all of its leaves if it has no tiles.
     if (leaf_count != 1 && !one.IsWhole())
       return InvalidArgument("sharding: expected ", leaf_count, " shardings, got 1: ", text);
     tiles.assign(leaf_count, one);

@@ -1,7 +1,7 @@
-// Shardings: how the devices of a partitioned program share an array.
+// Shardings: the distribution of an array over the devices of a partitioned program.
 //
-// Two notations come in. HLO's `sharding=` attribute lays the devices out over the dimensions of the array; Shardy's
-// axes (#sdy.sharding) name a mesh and say which of its axes cut which dimension. Both mean the same thing, a tile for
+// Two notations are read. HLO's `sharding=` attribute lays the devices out over the dimensions of the array; Shardy's
+// axes (#sdy.sharding) name a mesh and state which of its axes shard which dimension. Both denote the same, a tile for
 // every device.
 #ifndef HILO_HLO_IR_TILE_ASSIGNMENT_H_
 #define HILO_HLO_IR_TILE_ASSIGNMENT_H_
@@ -21,15 +21,15 @@ namespace hilo {
 // How the parts of an unreduced array are combined. The numbers are Shardy's.
 enum class PartReduction { kSum, kMax, kMin };
 
-// An array cut into counts[0] x counts[1] x ... tiles of equal sizes. Devices with equal tiles hold copies of the same.
+// An array split into counts[0] x counts[1] x ... tiles of equal sizes. Devices with equal tiles hold identical copies.
 struct TileAssignment {
   std::vector<int64_t> counts;                // tiles along each dimension; empty: every device has the whole array
-  std::vector<std::vector<int64_t>> tile_of;  // [device][dimension]: which of them the device has
-  // Of an unreduced array. Each device has a part of its tile, and the parts of a tile, combined, are the tile.
+  std::vector<std::vector<int64_t>> tile_of;  // [device][dimension]: the tile index of the device
+  // Of an unreduced array. Each device has a part of its tile, and combining the parts of a tile gives the tile.
   std::optional<PartReduction> reduction = std::nullopt;
-  std::vector<int64_t> part_of = {};  // [device]: which part it has; empty: a part of its own
+  std::vector<int64_t> part_of = {};  // [device]: index of its part; empty: a separate part each
 
-  // Whether the tiles are the whole array. Says nothing of parts.
+  // Whether the tiles are the whole array. Ignores parts.
   bool IsWhole() const;
   // The same tiles, reduced.
   TileAssignment Reduced() const;
@@ -38,12 +38,12 @@ struct TileAssignment {
 // One sharding of HLO text for each of `leaf_count` leaves: "{replicated}", "{devices=[2,1,2]<=[4]
 // last_tile_dim_replicate}",
 // "{devices=[2,1,2]<=[4] last_tile_dims={unreduced}}", "{unreduced}",
-// "{devices=[2,2]0,1,2,3}", "{maximal device=0}", "{manual}", "{unknown}", or a tuple of them. What has no tiles is
-// whole. Errors: InvalidArgument if the text is none, or there are fewer or more shardings than leaves.
+// "{devices=[2,2]0,1,2,3}", "{maximal device=0}", "{manual}", "{unknown}", or a tuple of them. One without tiles is
+// whole. Errors: InvalidArgument if the text is invalid, or there are fewer or more shardings than leaves.
 absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_view text, int64_t leaf_count);
 
-// The same as "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}": devices in the order of their
-// tiles; those that share a tile stand together. Of unreduced arrays "{devices=[2,1,2]0,1,2,3
+// The inverse: "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}": devices in the order of their
+// tiles; devices that share a tile are adjacent. Of unreduced arrays "{devices=[2,1,2]0,1,2,3
 // last_tile_dims={unreduced} metadata={...}}" with the reduction, as XLA writes it.
 std::string TileAssignmentToHlo(const TileAssignment& tiles);
 
@@ -56,17 +56,17 @@ struct Mesh {
 // "{mesh = #sdy.mesh<["a"=2, "b"=2]>, other = ...}", as the module's attribute xla.sdy.meshes has it.
 absl::StatusOr<absl::flat_hash_map<std::string, Mesh>> MeshesFromText(absl::string_view text);
 
-// "#sdy.sharding<@mesh, [{"a"}, {}]>" or "#sdy.sharding_per_value<[<@mesh, [{"a"}, {}]>, ...]>". Only the axes of
-// `manual_axes` cut, unless it is nullopt.
+// "#sdy.sharding<@mesh, [{"a"}, {}]>" or "#sdy.sharding_per_value<[<@mesh, [{"a"}, {}]>, ...]>". Only the axes in
+// `manual_axes` shard, unless it is nullopt.
 absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromSdy(
     absl::string_view text, const absl::flat_hash_map<std::string, Mesh>& meshes,
     const std::optional<std::vector<std::string>>& manual_axes);
 // "#sdy<manual_axes{"a", "b"}>".
 absl::StatusOr<std::vector<std::string>> ManualAxesFromText(absl::string_view text);
 
-// The attribute `name` among an instruction's or module's extra attributes; empty if it is not there.
+// The attribute `name` among an instruction's or module's extra attributes; empty if missing.
 absl::string_view ExtraAttribute(const AttributeText& attributes, absl::string_view name);
-// The entry `key` of frontend attributes "{key="...",other={...}}", unquoted; empty if it is not there.
+// The entry `key` of frontend attributes "{key="...",other={...}}", unquoted; empty if missing.
 std::string FrontendAttribute(absl::string_view frontend_attributes, absl::string_view key);
 
 }  // namespace hilo

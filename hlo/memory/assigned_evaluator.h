@@ -1,4 +1,4 @@
-// Evaluates a module in the memory that BufferAssignment gives it: the oracle of copy insertion and assignment.
+// Evaluates a module in the memory that BufferAssignment assigns: the test oracle of copy insertion and assignment.
 #ifndef HILO_HLO_MEMORY_ASSIGNED_EVALUATOR_H_
 #define HILO_HLO_MEMORY_ASSIGNED_EVALUATOR_H_
 
@@ -13,7 +13,7 @@
 namespace hilo {
 
 // As HloEvaluator::Evaluate, but every value is written to and read from its slice, and memory that has not been
-// written, frames of finished calls included, holds a poison pattern. A sharing that destroys a needed value shows as a
+// written, including frames of finished calls, holds a poison pattern. Sharing that destroys a live value causes a
 // wrong result.
 absl::StatusOr<Literal> EvaluateInAssignedBuffers(const HloModule& module, const BufferAssignment& assignment,
                                                   absl::Span<const Literal* const> arguments,

@@ -1,9 +1,9 @@
-// BufferAssignment: where every value of a scheduled module lives while it runs.
+// BufferAssignment: the memory of every value of a scheduled module while it runs.
 //
 // A *scope* is the entry computation or the target of a `call`, together with the loop bodies, conditions and branches
-// that it runs: they share one frame. A callee's scope has a frame of its own, which is a temporary inside the
-// caller's, so code is compiled once and addressed relative to the frame it is given. Its parameters and results come
-// and go through pointers, as the entry's do.
+// that it runs: they share one frame. A callee's scope has a separate frame, which is a temporary inside the
+// caller's, so code is compiled once and addressed relative to the frame it is given. Its parameters and results are
+// passed by pointers, as the entry's are.
 //
 // A value is a leaf of an instruction's shape: (instruction, ShapeIndex). Tuples have no memory: they only group
 // leaves.
@@ -48,7 +48,7 @@ struct LeafRef {
 // A set of values that share memory, as the storage policy sees it.
 struct BufferCandidate {
   int64_t size;                         // bytes
-  absl::Span<const LeafRef> positions;  // every instruction leaf that is this memory: definitions and forwarded views
+  absl::Span<const LeafRef> positions;  // every instruction leaf in this memory: definitions and forwarded views
 };
 
 struct BufferAssignmentOptions {
@@ -62,7 +62,7 @@ class BufferAssignment {
  public:
   // The module must be at kAliased: copy insertion has run (copy_insertion.h).
   // Errors: Internal if two values that must share memory would destroy each other; ResourceExhausted with the limit if
-  // a frame grows too big.
+  // a frame exceeds it.
   static absl::StatusOr<BufferAssignment> Create(const HloModule& module, const BufferAssignmentOptions& options);
 
   // Memory of an array leaf of `instruction`, by depth-first leaf number or index.
@@ -76,14 +76,14 @@ class BufferAssignment {
     int64_t parameter_leaves = 0;
     int64_t output_leaves = 0;
     std::vector<int64_t> stack_sizes;
-    // Leaves of the entry's output that are the memory of a parameter leaf (input_output_alias): output leaf, parameter
-    // leaf.
+    // Leaves of the entry's output that share the memory of a parameter leaf (input_output_alias): output leaf,
+    // parameter leaf.
     std::vector<std::pair<int64_t, int64_t>> donations;
   };
   // Callees first; the entry is last.
   const std::vector<Scope>& scopes() const { return scopes_; }
   const Scope& scope(const HloComputation* computation) const;
-  // Where the callee's frame lies in the caller's. Bytes.
+  // Offset of the callee's frame in the caller's. Bytes.
   int64_t call_frame_offset(const HloInstruction* call) const { return call_frames_.at(call); }
   // Constants in the order of BufferSlice::index.
   const std::vector<std::shared_ptr<const Literal>>& constants() const { return constants_; }
@@ -99,7 +99,7 @@ class BufferAssignment {
   std::vector<std::shared_ptr<const Literal>> constants_;
 };
 
-// Number of leaves of `shape`, and of the depth-first number of the leaf at `index`.
+// The number of leaves of `shape`, and the depth-first number of the leaf at `index`.
 int64_t LeafCount(const Shape& shape);
 int64_t LeafNumber(const Shape& shape, const ShapeIndex& index);
 

@@ -2,11 +2,11 @@
 //
 //   - each leaf that a loop changes: the initial value is copied before the loop, the next value at the end of the
 //   body. Where the next value is
-//     the parameter's own leaf of another place (a swap, a rotation), it is first copied to a temporary, and all
+//     the parameter's own leaf at another index (a swap, a rotation), it is first copied to a temporary, and all
 //     temporaries come before the copies that overwrite, if need be before an update in place;
-//   - each result leaf of a conditional, at the end of every branch, and what comes straight from the branch's argument
-//   by way of a temporary too:
-//     the results may go where the arguments are;
+//   - each result leaf of a conditional, at the end of every branch, and leaves passed from the branch's argument
+//   via a temporary too:
+//     the results may share memory with the arguments;
 //   - each leaf of the result of the entry and of called computations, and, if a parameter is donated, by way of a
 //   temporary.
 //
@@ -90,9 +90,9 @@ class Inserter {
 
 bool NeedsMemory(const Shape& leaf) { return leaf.IsArray() && !ShapeUtil::IsZeroElementArray(leaf); }
 
-// Order in which root copies run: a place is overwritten after the copies that still read it, as far as there is no
-// circle. `source[i]` is the place that copy i reads, or -1. It only saves copies: the temporaries make any order
-// right.
+// Order in which root copies run: a leaf is overwritten after the copies that still read it, as far as there is no
+// cycle. `source[i]` is the leaf that copy i reads, or -1. It only saves copies: the temporaries make any order
+// correct.
 std::vector<int64_t> CopyOrder(const std::vector<int64_t>& source) {
   const int64_t count = static_cast<int64_t>(source.size());
   std::vector<int64_t> pending(count, 0);
@@ -158,7 +158,7 @@ class CopyPlaces {
   absl::flat_hash_map<int64_t, const HloInstruction*> last_reader_;
 };
 
-// Puts instructions before what was at their places in `order`.
+// Inserts instructions before the given positions of `order`.
 void InsertAll(std::vector<HloInstruction*>& order, std::vector<std::pair<size_t, HloInstruction*>> added) {
   std::stable_sort(added.begin(), added.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<HloInstruction*> result;
@@ -174,7 +174,7 @@ void InsertAll(std::vector<HloInstruction*>& order, std::vector<std::pair<size_t
 // Values whose memory the copies of a root write, by the leaf of the root that is written there.
 using Overwritten = absl::flat_hash_map<int64_t, int64_t>;
 
-// Those of a computation whose result goes where its argument is.
+// Those of a computation whose result shares the memory of its argument.
 Overwritten ArgumentOf(const HloComputation& computation, const ScopeValues& values) {
   Overwritten places;
   const std::vector<int64_t>& leaves = values.ValuesOf(computation.parameter_instruction(0));
@@ -209,7 +209,7 @@ Overwritten DonatedTo(const HloModule& module, const ScopeValues& values) {
   return places;
 }
 
-// Gives the root of `computation` copies of its leaves where `copied` says so. Leaves that are (views of) values of
+// Gives the root of `computation` copies of its leaves where `copied` is set. Leaves that are (views of) values of
 // `overwritten` go through temporaries.
 absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std::vector<bool>& copied,
                       const Overwritten& overwritten, const ScopeValues& values) {
@@ -341,7 +341,7 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope) {
   return absl::OkStatus();
 }
 
-// Tuples whose places were taken by tuples of copies.
+// Removes tuples that were replaced by tuples of copies.
 absl::Status RemoveDeadViews(HloModule* module) {
   for (auto& [computation, order] : module->schedule()) {
     std::vector<HloInstruction*> kept;

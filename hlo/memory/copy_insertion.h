@@ -1,4 +1,4 @@
-// Copies that make every sharing of memory safe, as a stage of its own.
+// Inserts copies that make every sharing of memory safe, as a separate stage.
 #ifndef HILO_HLO_MEMORY_COPY_INSERTION_H_
 #define HILO_HLO_MEMORY_COPY_INSERTION_H_
 
@@ -7,10 +7,10 @@
 
 namespace hilo {
 
-// Takes a scheduled module to kAliased: afterwards all values that must share memory (a loop's initial value, its
+// Advances a scheduled module to kAliased: afterwards all values that must share memory (a loop's initial value, its
 // parameter, its next value and its result; a conditional's result and its branches' results; outputs and the entry's
-// root) can do so without destroying each other. First every such value gets a copy of its own; then copies whose
-// source and target do not interfere are removed again. The schedule is kept up to date. While and conditional
+// root) can do so without destroying each other. First every such value gets a separate copy; then copies whose
+// source and target do not interfere are removed again. The schedule is updated. While and conditional
 // computations must each have one caller (passes/flatten_call_graph.h).
 absl::Status InsertCopies(HloModule* module);
 

@@ -1,4 +1,4 @@
-// Up to some thousand pieces: largest first, each at the lowest place that is free throughout its lifetimes; this packs
+// Up to some thousand pieces: largest first, each at the lowest offset that is free throughout its lifetimes; it packs
 // tightly and costs a comparison of all pairs. More pieces: in order of their start, each in the best gap that is free
 // now, which is n log n.
 #include "hlo/memory/frame_packing.h"

@@ -1,4 +1,4 @@
-// Places buffers with lifetimes in one frame.
+// Assigns buffers with lifetimes to offsets in one frame.
 #ifndef HILO_HLO_MEMORY_FRAME_PACKING_H_
 #define HILO_HLO_MEMORY_FRAME_PACKING_H_
 
@@ -10,12 +10,12 @@
 namespace hilo {
 
 struct Lifetime {
-  int64_t start, end;  // moments; [start, end)
+  int64_t start, end;  // program points; [start, end)
 };
 
 struct FramePiece {
   int64_t size = 0;                 // bytes
-  std::vector<Lifetime> lifetimes;  // pieces that live at one moment get disjoint places
+  std::vector<Lifetime> lifetimes;  // pieces that are live at the same point get disjoint ranges
   int64_t offset = 0;               // result, a multiple of the alignment
 };
 

@@ -1,7 +1,7 @@
 // The order is a depth-first post order with one refinement. An array that an instruction U may overwrite in place
 // (dynamic-update-slice, scatter) is better read by its other users before U runs: then U needs no copy. The same holds
 // for the array that a loop carries and the instruction that computes its next value. So extra edges "other readers
-// before U" are added where they close no circle; small arrays are not worth the search.
+// before U" are added where they close no cycle; small arrays are not worth the search.
 #include "hlo/memory/scheduler.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 // Arrays below this size are copied rather than reordered for.
 constexpr int64_t kWorthOrdering = 1024;
-// A search for a circle gives up, and the edge with it, after this many instructions; all searches of a computation,
+// A search for a cycle stops, dropping the edge, after this many instructions; all searches of a computation,
 // after so many.
 constexpr int64_t kReachLimit = 2000;
 constexpr int64_t kTotalReachLimit = 5'000'000;

@@ -1,4 +1,4 @@
-// One total order of instructions for every computation that runs instruction by instruction.
+// Computes a total order of instructions for every computation that runs instruction by instruction.
 #ifndef HILO_HLO_MEMORY_SCHEDULER_H_
 #define HILO_HLO_MEMORY_SCHEDULER_H_
 
@@ -10,7 +10,7 @@ namespace hilo {
 // Fills module->schedule() for the entry and for all computations that control flow reaches (not for fused and embedded
 // ones). Operands and control predecessors come first. Where the order is free, readers of an array come before the
 // instruction that could overwrite it in place (dynamic-update-slice, scatter, the next value of a loop-carried array).
-// The order of a module that says is_scheduled does not count: the passes before have rewritten it. Errors:
+// The order of a module with is_scheduled is ignored: the passes before have rewritten it. Errors:
 // ResourceExhausted if loops and conditionals are nested more than 500 deep.
 absl::Status ScheduleModule(HloModule* module);
 

@@ -70,7 +70,7 @@ std::vector<bool> PassThroughLeaves(const HloInstruction& while_instruction) {
   const HloComputation& body = *while_instruction.called_computation(1);
   const int64_t count = LeafCount(while_instruction.shape());
   std::vector<bool> through(count, false);
-  // Nested loops that hand a leaf on unchanged are followed too; each is asked once.
+  // Nested loops that pass a leaf on unchanged are followed too; each is analyzed once.
   absl::flat_hash_map<const HloInstruction*, std::vector<bool>> nested;
   for (int64_t i = 0; i < count; ++i) {
     LeafRef leaf = ResolveLocally({body.root_instruction(), i});
@@ -180,7 +180,7 @@ class ScopeWalker {
   }
 
   absl::Status WalkInstruction(const HloInstruction* instruction) {
-    if (instruction->IsParameter()) return absl::OkStatus();  // bound by whoever runs the computation
+    if (instruction->IsParameter()) return absl::OkStatus();  // bound by the caller of the computation
     if (IsForwarding(*instruction)) {
       Forward(instruction);
       Place(instruction);
@@ -223,7 +223,7 @@ class ScopeWalker {
     std::vector<int64_t> values;
     for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
       const int64_t value = NewValue({instruction, leaf}, Moment(position) + 1);
-      out_.values_[value].end = Moment(position) + 2;  // written even if nobody reads it
+      out_.values_[value].end = Moment(position) + 2;  // written even if it is never read
       values.push_back(value);
     }
     if (instruction->IsConstant()) {

@@ -1,13 +1,13 @@
-// Values of one scope, when each is alive, and which of them may share memory.
+// Values of one scope, their live ranges, and which of them may share memory.
 //
-// The scope's instructions lie on one line: a loop's condition and body, and a conditional's branches, stand before the
-// instruction that runs them ends. HLO has no closures, so a value is alive from its definition to its last use on that
-// line, with three additions: what a loop only passes through stays alive to the loop's end, a loop's parameter stays
-// alive through the condition (the loop may end there), and a branch's results stay alive to the end of their branch.
-// One thing is taken away: only one branch runs, so what nobody needs after a conditional is dead in each branch from
+// The scope's instructions lie on one line: a loop's condition and body, and a conditional's branches, come before the
+// point at which the instruction that runs them ends. HLO has no closures, so a value is live from definition to its
+// last use on that line, with three additions: values that a loop passes through stay live to the loop's end, a loop's
+// parameter stays live through the condition (the loop may end there), and a branch's results stay live to the end of
+// their branch. One exception: only one branch runs, so a value unused after a conditional is dead in each branch from
 // its last use there, though a later branch on the line may read it too.
 //
-// Every instruction p takes two moments: it reads at 2p and writes at 2p+1. Operands are taken to be needed until 2p+2,
+// Every instruction p takes two points: it reads at 2p and writes at 2p+1. Operands are considered live until 2p+2,
 // so that a result cannot share memory with an operand, except for the pairs that in_place.h allows.
 #ifndef HILO_HLO_MEMORY_VALUE_LIVENESS_H_
 #define HILO_HLO_MEMORY_VALUE_LIVENESS_H_
@@ -26,17 +26,17 @@ struct HloValue {
   LeafRef definition;
   const Shape* shape;  // of the leaf
   int64_t start = 0, end = 0;
-  // Parts of [start, end) in which the value is dead: the rest of branches that do not read it any more. In order,
+  // Parts of [start, end) in which the value is dead: the rest of branches that no longer read it. In order,
   // disjoint.
   std::vector<Lifetime> gaps;
   // [start, end) without the gaps.
   std::vector<Lifetime> Segments() const;
-  // Values with the same content number hold the same elements: a copy and what it was copied from.
+  // Values with the same content number hold the same elements: a copy and its source.
   int64_t content = 0;
-  // Where its memory is fixed: kParameter, kConstant, kOutput; kNone: free.
+  // The storage of values with fixed memory: kParameter, kConstant, kOutput; kNone: free.
   StorageKind fixed = StorageKind::kNone;
   int64_t fixed_index = 0;
-  // Values that may overwrite this one at the moment it is read last.
+  // Values that may overwrite this one at its last read.
   std::vector<int64_t> in_place_successors;
   bool writable_parameter = false;  // donated to an output
 };
@@ -47,17 +47,17 @@ class ScopeValues {
   static absl::StatusOr<ScopeValues> Create(const HloModule& module, const HloComputation& computation);
 
   const std::vector<HloValue>& values() const { return values_; }
-  // Value of each leaf of an instruction of this scope.
+  // The value of each leaf of an instruction of this scope.
   const std::vector<int64_t>& ValuesOf(const HloInstruction* instruction) const { return leaves_.at(instruction); }
   bool Contains(const HloInstruction* instruction) const { return leaves_.contains(instruction); }
-  // Instructions of the scope in line order (loop bodies and branches included).
+  // Instructions of the scope in line order (including loop bodies and branches).
   const std::vector<const HloInstruction*>& line() const { return line_; }
-  // Position on the line; of loops and conditionals, where they end.
+  // Position on the line; of loops and conditionals, their end.
   int64_t position(const HloInstruction* instruction) const { return positions_.at(instruction); }
 
   // Sets that must share memory, each with at least two values. Leaves without bytes are in none.
   const std::vector<std::vector<int64_t>>& required_sharing() const { return required_; }
-  // Sharing that would save work: copies (and the value they copy) and in-place pairs, the most rewarding first.
+  // Sharing that would save work: copies (and the value they copy) and in-place pairs, by decreasing benefit.
   struct Wish {
     int64_t from, to;
     const HloInstruction* instruction;  // the copy, or the in-place user
@@ -77,12 +77,12 @@ class ScopeValues {
   std::vector<Wish> wishes_;
 };
 
-// Union-find over values in which two sets merge only if no value of one destroys a value of the other that is still
-// needed.
+// Union-find over values in which two sets merge only if no value of one destroys a live value of the
+// other.
 class SharingSets {
  public:
   explicit SharingSets(const std::vector<HloValue>& values);
-  // False, and nothing changes, if the sets must not share memory, or, unless it is `required`, if the set would become
+  // False, without changes, if the sets must not share memory, or, unless it is `required`, if the set would become
   // very large.
   bool Merge(int64_t a, int64_t b, bool required = false);
   int64_t Find(int64_t value) const;
@@ -100,10 +100,10 @@ class SharingSets {
   std::vector<std::vector<int64_t>> members_;
   std::vector<std::pair<StorageKind, int64_t>> fixed_;
   static constexpr int64_t kMixed = -1;
-  std::vector<int64_t> content_;  // that all members have, or kMixed
+  std::vector<int64_t> content_;  // common to all members, or kMixed
 };
 
-// Leaves of `while_instruction` that every iteration hands on unchanged.
+// Leaves of `while_instruction` that every iteration passes on unchanged.
 std::vector<bool> PassThroughLeaves(const HloInstruction& while_instruction);
 
 }  // namespace hilo

@@ -1,11 +1,11 @@
-// Nothing runs beside a program's own instructions here, so an asynchronous pair is its op at the
-// place of the start:
+// Nothing runs concurrently with a program's own instructions here, so an asynchronous pair is its op at the
+// position of the start:
 //
 //   s = ((f32[4]), f32[4], u32[]) async-start(x), calls=f     c = f32[4] call(x), to_apply=f
 //   d = f32[4] async-done(s)                               => s = tuple(tuple(x), c, 0)
 //                                                             d = get-tuple-element(s), index=1
 //
-// and the rules about tuples do the rest. A copy-start is a copy in the same way. A domain and a copy
+// and the rules about tuples simplify the rest. A copy-start is a copy in the same way. A domain and a copy
 // of a tuple are their operands.
 #include "base/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
@@ -65,7 +65,7 @@ absl::StatusOr<OwnedInstruction> StartTuple(const HloInstruction& start, HloInst
   return HloInstruction::Create(HloOpcode::kTuple, shape, elements);
 }
 
-// What takes the place of `instruction`; itself if it stays.
+// The replacement of `instruction`; itself if it stays.
 absl::StatusOr<HloInstruction*> Replacement(HloInstruction* instruction) {
   HloComputation* computation = instruction->parent();
   auto add_start = [&](HloOpcode opcode) -> absl::StatusOr<HloInstruction*> {

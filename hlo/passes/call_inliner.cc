@@ -1,6 +1,6 @@
-// A call whose target is small, or that is the only one of its target, is replaced by the target's instructions.
-// Targets that stay are compiled once, so thirty levels that each call the next one twice stay small. Fusions that the
-// module brings along are taken apart in a pass of its own, which a backend cannot do without: they were made for
+// A call whose target is small, or that is the only caller of its target, is replaced by the target's instructions.
+// Targets that stay are compiled once, so thirty levels that each call the next one twice stay small. Fusions in the
+// input module are inlined by a separate pass, which every backend requires: they were made for
 // another machine.
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -16,8 +16,8 @@ constexpr int64_t kSmall = 24;
 // A caller does not grow beyond this by inlining.
 constexpr int64_t kMaxCaller = 100'000;
 
-// Adds the calls that it makes to `calls`, unless that is null. Operands that nothing uses any more stay, for dce: they
-// may be in the lists of those who call this.
+// Adds the calls in the inlined copy to `calls`, unless that is null. Operands without uses stay, for dce: they
+// may be in the lists of the callers.
 absl::Status Inline(HloInstruction* call, std::vector<HloInstruction*>* calls = nullptr) {
   HloComputation* caller = call->parent();
   std::vector<HloInstruction*> added;
@@ -52,7 +52,7 @@ class CallInliner : public HloPass {
     return call->parent()->instruction_count() + call->called_computation()->instruction_count() <= kMaxCaller;
   }
 
-  // Calls of small targets: callees first, so that a target's size is what it has become.
+  // Calls of small targets: callees first, so that a target's size is its size after inlining.
   static absl::StatusOr<bool> InlineSmall(HloModule* module) {
     bool changed = false;
     HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> order, module->MakeComputationPostOrder());

@@ -1,9 +1,9 @@
 // Instructions whose operands are all constants are evaluated. The result may not be large: a broadcast of a constant,
-// or an iota, is cheaper to compute than to read, so these stay as they are, and so does what would grow by folding.
+// or an iota, is cheaper to compute than to read, so these are kept, and so is anything that would grow by folding.
 //
 // Nor may the work be large, and few elements can take any amount of it: by a window, by a contracted dimension, by the
 // computations that are called. So the evaluator works on a budget of element operations, one for each instruction and
-// one for the pass, and looks at the compilation's cancellation. What calls a loop is not tried at all.
+// one for the pass, and polls the compilation's cancellation. Instructions that call a loop are not tried.
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
@@ -34,7 +34,7 @@ class ConstantFolding : public HloPass {
         auto result = HloEvaluator(&budget).EvaluateInstruction(*instruction, operands);
         left -= most - budget.left();
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-        if (!result.ok()) continue;  // too much work, or the run will report what is wrong
+        if (!result.ok()) continue;  // too much work, or the run will report the error
         HILO_RETURN_IF_ERROR(
             computation->ReplaceInstruction(instruction, computation->AddConstant(*std::move(result))));
         changed = true;
@@ -75,7 +75,7 @@ class ConstantFolding : public HloPass {
     if (!instruction.control_predecessors().empty() || !instruction.control_successors().empty()) return false;
     for (const HloInstruction* user : instruction.users()) {
       if (user->opcode() == HloOpcode::kBitcast)
-        return false;  // it speaks of the memory, and so of the layout, of what it reads
+        return false;  // it depends on the memory, and so on the layout, of its operand
     }
     int64_t work = 0, largest = 1;
     for (const HloInstruction* operand : instruction.operands()) {

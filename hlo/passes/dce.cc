@@ -2,7 +2,7 @@
 // calls, parameters that a call's target does not read, and leaves of loop state that only compute their own next
 // value:
 //
-//   body { p = (s32[], f32[8]) parameter(0) ... t = tuple(i1, f(x)) }   with nobody reading leaf 1   =>   tuple(i1, x)
+//   body { p = (s32[], f32[8]) parameter(0) ... t = tuple(i1, f(x)) }   where leaf 1 has no reader   =>   tuple(i1, x)
 //
 // so that the leaf passes through unchanged and costs nothing.
 #include "absl/container/flat_hash_map.h"

@@ -1,6 +1,6 @@
-// Copy insertion and buffer assignment place the values of loop bodies and branches in the frame of whoever runs them,
-// so every such computation must have one place where it runs. A computation that several places share is cloned. Calls
-// stay shared: their targets have frames of their own.
+// Copy insertion and buffer assignment place the values of loop bodies and branches in the frame of their caller,
+// so every such computation must have a single call site. A computation that several call sites share is cloned. Calls
+// stay shared: their targets have separate frames.
 #include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -21,12 +21,12 @@ class FlattenCallGraph : public HloPass {
   absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
     bool changed = false;
     int64_t instructions = module->instruction_count();
-    // Callers before callees, so that what a clone shares with its original is split when its turn comes.
+    // Callers before callees, so that computations that a clone shares with its original are split later.
     absl::flat_hash_set<const HloComputation*> taken = {module->entry_computation()},
                                                visited = {module->entry_computation()};
     for (const HloComputation* computation : module->computations()) {
       for (const HloInstruction* instruction : computation->instructions()) {
-        // A call's target has a frame of its own and cannot be part of another.
+        // A call's target has a separate frame and cannot be part of another.
         if (instruction->opcode() == HloOpcode::kCall) taken.insert(instruction->called_computation());
       }
     }

@@ -5,7 +5,7 @@
 //
 // Groups are chosen first, from the users back to their operands. An instruction joins the group of its users when they
 // are all in one group; when they are in a few groups and it is cheap, it is computed in each of them (this is the
-// duplication budget); otherwise it starts a group of its own. No circle can arise, because whoever joins has no users
+// duplication budget); otherwise it starts a new group. No cycle can arise, because a joining instruction has no users
 // outside. A producer is emitted once for every index at which the loop reads it (a stencil reads its input at five);
 // the group counts these, so that stencils of stencils do not multiply. Scalars and arrays of a few elements stay out:
 // they live in registers anyway.
@@ -35,7 +35,7 @@ constexpr size_t kMaxCheapReads = 4;
 constexpr size_t kMaxExpensiveReads = 1;
 // Emitted instructions of one group, each counted once for every index.
 constexpr int64_t kMaxEmitted = 300;
-// How often loops are merged and groups formed anew.
+// The number of times that loops are merged and groups formed again.
 constexpr int kMaxMergers = 4;
 // Operands of a fused kernel; a group stops to grow there.
 constexpr int64_t kMaxOperands = 192;
@@ -111,7 +111,7 @@ class FusionPass : public HloPass {
     }
   }
 
-  // True if `user`, or what stands behind its reshapes, reads elements of its operand more than once.
+  // True if `user`, or the user of its reshapes, reads elements of its operand more than once.
   static bool Repeats(const HloInstruction* user, const HloInstruction* operand) {
     while (user->opcode() == HloOpcode::kReshape && user->users().size() == 1) user = user->users()[0];
     switch (user->opcode()) {
@@ -256,7 +256,7 @@ class FusionPass : public HloPass {
     return results;
   }
 
-  // Puts a fusion in place of the members; false if all of them belong to other groups too, which compute them.
+  // Replaces the members by a fusion; false if all of them belong to other groups too, which compute them.
   absl::StatusOr<bool> Build(const Group& group) {
     HloComputation* computation = group.roots[0]->parent();
     HloModule* module = computation->parent();

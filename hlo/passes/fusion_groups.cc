@@ -3,9 +3,9 @@
 //   m = f32[1000] multiply(x, a)  p = f32[1000] subtract(y, m), both of them results:
 //   two loops read x twice and m from memory; one loop reads x and y once and writes m and p.
 //
-// Groups and instructions outside of groups are the nodes of a graph, in an order in which everything comes behind what
-// it waits for. Two nodes may become one if no third lies on a path between them; only nodes between the two in that
-// order can. After a merger the order is made anew.
+// Groups and instructions outside of groups are the nodes of a graph, in topological order: every node comes after its
+// dependences. Two nodes may be merged if no third lies on a path between them; only nodes between the two in that
+// order can. After a merge the order is recomputed.
 #include "hlo/passes/fusion_groups.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ int64_t Elements(const HloInstruction& instruction) {
   return instruction.shape().IsArray() ? ShapeUtil::ElementsIn(instruction.shape()) : 0;
 }
 
-// Computes every element from those at the same place, or from scalars.
+// Computes every element from those at the same index, or from scalars.
 bool IsPlain(const HloInstruction& member) {
   switch (member.opcode()) {
     case HloOpcode::kBroadcast:

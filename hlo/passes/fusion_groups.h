@@ -1,4 +1,4 @@
-// What the fusion pass groups instructions into.
+// Groups of instructions that the fusion pass fuses.
 #ifndef HILO_HLO_PASSES_FUSION_GROUPS_H_
 #define HILO_HLO_PASSES_FUSION_GROUPS_H_
 
@@ -16,30 +16,30 @@ namespace hilo {
 struct FusionGroup {
   std::vector<HloInstruction*> roots;                   // its results, users before operands
   std::vector<HloInstruction*> members;                 // users before operands
-  absl::flat_hash_set<const HloInstruction*> operands;  // what members read that is not in the group
+  absl::flat_hash_set<const HloInstruction*> operands;  // operands of members that are not in the group
   // The indices at which each member is computed, as numbers that differ for different indices; 0 is that of the
   // results.
   absl::flat_hash_map<const HloInstruction*, std::vector<uint64_t>> reads;
   int64_t emitted = 0;  // members, each counted once for every index
 };
 
-// The groups that an instruction is computed in.
+// The groups that compute an instruction.
 using FusionMembership = absl::flat_hash_map<const HloInstruction*, std::vector<int>>;
 
-// The indices at which `group` would compute `producer`, all of whose users it holds; not many more than `most` of
+// The indices at which `group` would compute `producer`, whose users are all in the group; not many more than `most` of
 // them.
 std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* producer, size_t most);
 
-// Roots of groups that had better be one loop with several results: root to number of the set. Loops are, that run over
-// the same elements, if one reads what the other computes, element by element, or if both compute or read the same, and
-// no other instruction waits for the one and is waited for by the other. Once the compilation is cancelled, no more
+// Roots of groups that should be fused into one loop with several results: root to number of the set. Loops are merged
+// if they run over the same elements, one reads the other's result element by element or both compute or read the same
+// value, and no other instruction depends on the one and is used by the other. After a cancellation, no more
 // groups are merged.
 absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation& computation,
                                                             const std::vector<FusionGroup>& groups,
                                                             const FusionMembership& membership,
                                                             const PassContext& context);
 
-// True if no group waits for itself.
+// True if the dependences between groups are acyclic.
 bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups,
                   const FusionMembership& membership);
 

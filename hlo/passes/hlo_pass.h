@@ -1,4 +1,4 @@
-// A pass changes a module, or not, and says which.
+// A pass transforms a module and returns whether it changed.
 #ifndef HILO_HLO_PASSES_HLO_PASS_H_
 #define HILO_HLO_PASSES_HLO_PASS_H_
 
@@ -16,11 +16,11 @@
 
 namespace hilo {
 
-// What a pass gets beside the module.
+// Inputs of a pass besides the module.
 struct PassContext {
   const CancellationToken* cancellation = nullptr;  // null: the compilation cannot be cancelled
 
-  // For passes whose work can last: called at each instruction, or at each step of a search. Errors: Cancelled,
+  // For long-running passes: called at each instruction, or at each step of a search. Errors: Cancelled,
   // DeadlineExceeded.
   absl::Status CheckNotCancelled() const {
     return cancellation == nullptr ? absl::OkStatus() : cancellation->status("compilation");
@@ -39,7 +39,7 @@ class HloPass {
   virtual bool optional() const { return true; }
 };
 
-// What the middle must know of a target.
+// The properties of a target that the middle end needs.
 class Target {
  public:
   virtual ~Target() = default;
@@ -47,15 +47,15 @@ class Target {
   virtual bool Supports(const HloInstruction& instruction) const = 0;
   // True if the instruction may be a part of a fusion (as producer or root).
   virtual bool IsFusible(const HloInstruction& instruction) const = 0;
-  // True if a dot of this shape goes to a library (and so stays an instruction of its own).
+  // True if a dot of this shape is a library call (and so remains a separate instruction).
   virtual bool DotGoesToLibrary(const HloInstruction& dot) const = 0;
 };
 
-// Stages and their passes, run in order; the verifier runs at the end of each stage, or after each pass if asked.
+// Stages and their passes, run in order; the verifier runs at the end of each stage, or after each pass if requested.
 class PassPipeline {
  public:
   struct Stage {
-    HloStage stage;  // that holds afterwards
+    HloStage stage;  // holds afterwards
     std::vector<std::unique_ptr<HloPass>> passes;
     // The passes are repeated until none changes the module, at most this often.
     int max_rounds = 1;
@@ -65,7 +65,7 @@ class PassPipeline {
     bool verify_each_pass = false;
     // Polled before and within passes; null: the pipeline runs to its end.
     const CancellationToken* cancellation = nullptr;
-    // Called after each stage, and after each pass if asked: for dumps.
+    // Called after each stage, and after each pass if requested: for dumps.
     std::function<void(absl::string_view name, HloStage stage, const HloModule& module)> observer;
   };
 

@@ -4,10 +4,10 @@
 //   entry layout (f32[4,3]{0,1}) -> ...      =>      p = f32[3,4] parameter(0),  t = f32[4,3] transpose(p),
 //   dimensions={1,0}
 //
-// and the transpose fuses like any other. Layouts written on other instructions mean nothing to the values and are
-// dropped, except under bitcast, which speaks of memory: it becomes transpose, reshape, transpose. A custom call speaks
-// of memory too. Its function wants certain layouts, so the call gets the row-major arrays that are the same memory,
-// and remembers what the function must see:
+// and the transpose fuses like any other. Layouts on other instructions do not affect the values and are
+// dropped, except under bitcast, which refers to memory: it becomes transpose, reshape, transpose. A custom call refers
+// to memory too. Its function requires certain layouts, so the call gets the row-major arrays that are the same memory,
+// and stores the shapes that the function must see:
 //
 //   r = f32[4,3]{0,1} custom-call(x), operand_layout_constraints={f32[4,3]{0,1}}
 //   =>  t = f32[3,4] transpose(x)  c = f32[3,4] custom-call(t), signature={(f32[4,3]{0,1})->f32[4,3]{0,1}}  r =
@@ -100,7 +100,7 @@ class LayoutNormalization : public HloPass {
       HILO_RETURN_IF_ERROR(computation->set_root_instruction(root, /*allow_shape_change=*/true));
       changed = true;
     }
-    // What callers see stays known to whoever asked before; the module itself is row-major now.
+    // The layouts that callers see have been queried before this; the module itself is row-major now.
     module->set_entry_computation_layout(std::nullopt);
     return changed;
   }

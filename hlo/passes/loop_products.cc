@@ -1,14 +1,14 @@
-// Products that a loop computes a round at a time become one product of all rounds, in front of the loop or behind it,
-// where big products have the library:
+// Products that a loop computes once per iteration become one product of all iterations, before the loop or after it,
+// where big products are library calls:
 //
-//   before it   a_t = dot(xs[t], w), w the same in every round         =>  all = dot(xs, w)              a_t = all[t]
-//   behind it   sum' = sum + dot(x_t, y_t), which nobody else reads    =>  xs[t] = x_t, ys[t] = y_t      sum = start +
+//   before it   a_t = dot(xs[t], w), w loop-invariant                  =>  all = dot(xs, w)              a_t = all[t]
+//   after it    sum' = sum + dot(x_t, y_t), with no other reader       =>  xs[t] = x_t, ys[t] = y_t      sum = start +
 //   dot(xs, ys)
 //
-// The first is a recurrent network's projection of its inputs, the second the gradient of its weights, for which a
-// round would read and write as many numbers as there are weights. Operands that are slices of an array with a row a
-// round are read from that array; others are kept, round by round, in one that the loop carries. Sums are added up in
-// another order, so this is nothing for strict programs.
+// The first is a recurrent network's projection of its inputs, the second the gradient of its weights, for which an
+// iteration would read and write as many numbers as there are weights. Operands that are slices of an array with a row
+// per iteration are read from that array; others are stored, per iteration, in one that the loop carries. Sums are
+// computed in another order, so this is not allowed in strict mode.
 #include <algorithm>
 #include <optional>
 
@@ -21,11 +21,11 @@
 namespace hilo {
 namespace {
 
-// Loops of fewer rounds stay as they are. So do dots of fewer products a round, which a loop does between others and
-// from the fastest cache; but those that are added up are read and written besides.
+// Loops of fewer iterations are unchanged. So are dots of fewer products per iteration, which a loop computes from
+// the fastest cache between others; but those that are accumulated are read and written besides.
 constexpr int64_t kFewRounds = 8;
 constexpr double kFewProducts = 8192, kFewSums = 1024;
-// Arrays with a row a round have at most so many elements.
+// Arrays with one row per iteration have at most this many elements.
 constexpr int64_t kMostElements = int64_t{1} << 24;
 
 using Result = absl::StatusOr<HloInstruction*>;
@@ -55,7 +55,7 @@ bool IsScalarConstant(const HloInstruction* x) {
   return x->IsConstant() && x->shape().IsScalar() && IsIntegralType(x->shape().element_type());
 }
 
-// A dot with another dimension 0 of one operand, or of both, along which it adds up then.
+// A dot with an additional dimension 0 of one operand, or of both, in which case it is contracted.
 std::unique_ptr<DotAttrs> Shifted(const DotAttrs& dot, bool lhs, bool rhs) {
   auto shifted = std::make_unique<DotAttrs>(dot);
   const auto shift = [](std::vector<int64_t>* dimensions) {
@@ -75,7 +75,7 @@ std::unique_ptr<DotAttrs> Shifted(const DotAttrs& dot, bool lhs, bool rhs) {
   return shifted;
 }
 
-// A loop whose state is a tuple that is only read by elements, and which runs a known number of rounds.
+// A loop whose state is a tuple that is only read by elements, and which has a known trip count.
 class CountedLoop {
  public:
   static std::optional<CountedLoop> Of(HloInstruction* loop) {
@@ -111,8 +111,8 @@ class CountedLoop {
   }
 
  private:
-  // A value that is row `index` of state element `element`, which no round changes; `order`: 1 or -1 if the rounds take
-  // its rows up or down, one by one, 0 otherwise.
+  // A value that is row `index` of state element `element`, which is loop-invariant; `order`: 1 or -1 if the iterations
+  // take its rows up or down, one by one, 0 otherwise.
   struct Row {
     int64_t element;
     HloInstruction* index;
@@ -265,7 +265,7 @@ class CountedLoop {
     return false;
   }
 
-  // --- what the rounds add up ---
+  // --- sums over the iterations ---
 
   // sum + a dot, turned or not, which is used for nothing else.
   struct Term {
@@ -355,7 +355,7 @@ class CountedLoop {
     return true;
   }
 
-  // All that `x` is in the rounds, a row each, as the loop's result.
+  // The values of `x` in all iterations, one row each, as the loop's result.
   Result Keep(HloInstruction* x, HloInstruction* index, int order) {
     auto [kept, is_new] = kept_.try_emplace({x, order}, state_size_);
     if (is_new) {
@@ -374,13 +374,13 @@ class CountedLoop {
 
   // --- the state ---
 
-  // The indices of the other dimensions behind that of the row.
+  // The indices of the other dimensions after that of the row.
   void AppendZeros(int64_t count, std::vector<HloInstruction*>* indices) {
     HloInstruction* zero = body_->AddConstant(LiteralUtil::Zero(indices->back()->shape().element_type()));
     indices->insert(indices->end(), static_cast<size_t>(count), zero);
   }
 
-  // Another element of the state, `init` at first and in every round until somebody changes that; returned as the body
+  // Adds an element to the state, `init` at first and in every iteration until that is changed; returned as the body
   // reads it.
   Result AddState(HloInstruction* init) {
     const auto extended = [](HloInstruction* tuple, HloInstruction* element) -> Result {

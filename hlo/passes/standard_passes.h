@@ -1,4 +1,4 @@
-// The passes of the middle, one file each; a backend's pipeline is a list of these.
+// The passes of the middle end, one file each; a backend's pipeline is a list of these.
 #ifndef HILO_HLO_PASSES_STANDARD_PASSES_H_
 #define HILO_HLO_PASSES_STANDARD_PASSES_H_
 
@@ -18,40 +18,40 @@ struct ShardingNote {
 
 // "dce": removes instructions without effect, unused computations, and loop state that nothing reads.
 std::unique_ptr<HloPass> MakeDce();
-// "partition": the program that each partition of a sharded one runs; manual computations stay divided. Needed.
-// With `open_results`, one for each array of the result, those that the program says nothing of and that are open stay
-// cut as they are computed, and the module's attribute spmd_output_sharding says how. Calls of InspectSharding ask how
-// their operands are cut: `notes`, if it is not null, gets an answer for each that is reached, by its backend_config.
+// "partition": the program that each partition of a sharded one runs; manual computations stay divided. Required.
+// With `open_results`, one for each array of the result, the open results without a stated sharding stay
+// sharded as computed, and the module's attribute spmd_output_sharding states how. Calls of InspectSharding query how
+// their operands are sharded: `notes`, if not null, gets an answer for each that is reached, by its backend_config.
 std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results = {},
                                          std::vector<ShardingNote>* notes = nullptr);
-// Says in the module's header (is_spmd_partitioned=true) that it is the program of one partition already: shapes are
-// those of tiles, and shardings tell which. The partitioner leaves such a module alone.
+// Marks the module's header (is_spmd_partitioned=true) as the program of one partition already: shapes are
+// those of tiles, described by shardings. The partitioner leaves such a module unchanged.
 void MarkPartitioned(HloModule* module);
-// "async-to-sync": an op in place of each asynchronous pair of it; domains go. Needed.
+// "async-to-sync": replaces each asynchronous pair by a synchronous op and removes domains. Required.
 std::unique_ptr<HloPass> MakeAsyncToSync();
-// "loop-products": one product of all rounds for those that a loop computes round by round. Adds up in another order.
+// "loop-products": one product for those that a loop computes per iteration. Sums in another order.
 std::unique_ptr<HloPass> MakeLoopProducts();
-// "inline-fusions": puts the instructions of fusions that the module brings along in their place. Needed where no
+// "inline-fusions": inlines the fusions that the input module contains. Required where no
 // fusions were made before.
 std::unique_ptr<HloPass> MakeFusionInliner();
-// "inline-calls": puts small or only once called computations in the place of their calls.
+// "inline-calls": inlines computations that are small or called only once.
 std::unique_ptr<HloPass> MakeCallInliner();
-// "flatten": gives every while and conditional computations of its own. Needed by copy insertion.
+// "flatten": clones computations so that every while and conditional has separate ones. Required by copy insertion.
 std::unique_ptr<HloPass> MakeFlattenCallGraph();
-// "expand": writes instructions that the target does not emit in others (expand/expansions.h). Needed.
+// "expand": rewrites instructions that the target does not emit in terms of others (expand/expansions.h). Required.
 std::unique_ptr<HloPass> MakeExpander(const Target* target);
-// "check-support": refuses instructions that the target does not emit, by name. Needed.
+// "check-support": rejects instructions that the target does not emit, by name. Required.
 std::unique_ptr<HloPass> MakeSupportCheck(const Target* target);
-// "cse": one instruction for equal ones.
+// "cse": common subexpression elimination.
 std::unique_ptr<HloPass> MakeCse();
-// "simplify": rules that make less work of an instruction (simplify.cc). `strict`: only those that keep every bit.
+// "simplify": rewrite rules that reduce work (simplify.cc). `strict`: only those that preserve every bit.
 std::unique_ptr<HloPass> MakeSimplifier(bool strict);
 // "fold-constants": evaluates instructions whose operands are constants, up to `limit` elements.
 std::unique_ptr<HloPass> MakeConstantFolding(int64_t limit);
-// "normalize-layout": every array row-major; other layouts of the entry's parameters and results become transposes.
-// Needed.
+// "normalize-layout": makes every array row-major; other layouts of the entry's parameters and results become
+// transposes. Required.
 std::unique_ptr<HloPass> MakeLayoutNormalization();
-// "fuse": puts producers into the loops of their consumers. A computation that many loops would repeat is not
+// "fuse": fuses producers into the loops of their consumers. A computation that many loops would repeat is not
 // duplicated beyond a budget.
 std::unique_ptr<HloPass> MakeFusion(const Target* target);
 

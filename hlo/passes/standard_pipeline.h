@@ -1,4 +1,4 @@
-// The pipeline that backends which generate code share: stages, their passes, and why the order matters. A backend adds
+// The pipeline shared by backends that generate code: stages, their passes, and why the order matters. A backend adds
 // its own passes at the hooks.
 #ifndef HILO_HLO_PASSES_STANDARD_PIPELINE_H_
 #define HILO_HLO_PASSES_STANDARD_PIPELINE_H_
@@ -28,7 +28,7 @@ struct StandardPipelineOptions {
 
 // Passes of a backend, each list in order.
 struct PipelineHooks {
-  PassList before_expansion;  // in kCore, repeated with it: on operations as the module has them
+  PassList before_expansion;  // in kCore, repeated with it: on operations before expansion
   PassList after_layout;      // at the end of kLaidOut
   PassList before_fusion;     // in kFused, once loops and branches own their computations
 };

@@ -1,4 +1,4 @@
-// The attributes of an HloModule line: which of them Hilo reads, and their text.
+// The attributes of an HloModule line: those that Hilo reads, and their text.
 #ifndef HILO_HLO_TEXT_HEADER_ATTRIBUTES_H_
 #define HILO_HLO_TEXT_HEADER_ATTRIBUTES_H_
 

@@ -1,7 +1,7 @@
-// One pass over the text builds the module as it goes. Two things are known only later and are
+// A single pass over the text builds the module. Two things are known only later and are
 // noted until then: called computations that are defined further on (resolved at the end of the
 // text) and control predecessors (at the end of their computation). The verifier then checks what
-// the words mean, and an error of its gets the place of the instruction at fault.
+// the semantics, and its errors get the position of the instruction at fault.
 #include "hlo/text/hlo_parser.h"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ class HloParser {
   TextCursor cursor_;
   std::unique_ptr<HloModule> module_;
   absl::flat_hash_map<absl::string_view, HloComputation*> computations_;
-  absl::flat_hash_map<const HloInstruction*, absl::string_view> source_names_;  // where an instruction's name stands
+  absl::flat_hash_map<const HloInstruction*, absl::string_view> source_names_;  // position of an instruction's name
   std::vector<Call> calls_;
   absl::flat_hash_set<const HloComputation*> wrapped_;  // computations that the text does not write
   // Scratch of the instruction at hand.
@@ -300,8 +300,8 @@ void HloParser::NoteCalls(HloInstruction* caller) {
   }
 }
 
-// "all-to-all-start(x), <attributes of all-to-all>" stands for an async-start of a computation that
-// is the all-to-all; what the start itself has is left in raw_attributes_.
+// "all-to-all-start(x), <attributes of all-to-all>" is shorthand for an async-start of a computation that
+// is the all-to-all; the attributes of the start itself are left in raw_attributes_.
 absl::StatusOr<HloComputation*> HloParser::WrapInstruction(HloOpcode opcode, const Shape& start, size_t opcode_offset) {
   if (!start.IsTuple() || start.tuple_shapes_size() < 2) {
     return source_.Error(opcode_offset,

@@ -11,7 +11,7 @@
 namespace hilo {
 namespace {
 
-// True if operands stand before their users.
+// True if operands precede their users.
 bool IsTopological(absl::Span<HloInstruction* const> order) {
   absl::flat_hash_set<const HloInstruction*> seen;
   seen.reserve(order.size());
@@ -24,7 +24,7 @@ bool IsTopological(absl::Span<HloInstruction* const> order) {
   return true;
 }
 
-// Appends to one string, so that a module's text grows in place.
+// Appends to one string, to avoid copies of a module's text.
 class Printer {
  public:
   Printer(const PrintOptions& options, std::string* out) : options_(options), out_(*out) {}
@@ -140,7 +140,7 @@ void Printer::CalledComputations(const HloInstruction& instruction) {
   const auto called = instruction.called_computations();
   if (called.empty()) return;
   CalledRoles roles(instruction.opcode());
-  // Branches chosen by a PRED have names of their own.
+  // Branches selected by a PRED have special names.
   if (instruction.opcode() == HloOpcode::kConditional && called.size() == 2 && instruction.operand_count() > 0 &&
       instruction.operand(0)->shape().element_type() == PRED) {
     roles.names = {"true_computation", "false_computation"};
@@ -170,7 +170,7 @@ std::vector<HloInstruction*> TextOrder(const HloComputation& computation) {
 std::string PrintHloModule(const HloModule& module, const PrintOptions& options) {
   std::string text = PrintHeader(module, options.numbered_names ? "" : module.name(), options.metadata);
   Printer printer(options, &text);
-  // A module whose computations call each other in a circle cannot run, but can be shown.
+  // A module whose computations call each other in a cycle cannot run, but can be printed.
   auto order = module.MakeComputationPostOrder();
   for (const HloComputation* computation : order.ok() ? *std::move(order) : module.computations()) {
     text += "\n";

@@ -1,4 +1,4 @@
-// HloModule to HLO text, XLA's syntax.
+// Prints an HloModule as HLO text, in XLA's syntax.
 #ifndef HILO_HLO_TEXT_HLO_PRINTER_H_
 #define HILO_HLO_TEXT_HLO_PRINTER_H_
 
@@ -15,12 +15,12 @@ struct PrintOptions {
   bool percent = false;        // %x rather than x, and signatures of computations
   bool layouts = true;
   bool numbered_names =
-      false;  // 0, 1 ... for names, in the order of the text: modules that differ in names alone have one text
+      false;  // 0, 1 ... for names, in the order of the text: modules that differ in names alone have the same text
   int64_t max_constant_elements = -1;  // longer constants are elided as {...} (and then do not parse again); -1: never
 
   // For reading: no metadata, no layouts, long constants elided.
   static PrintOptions Short() { return {.metadata = false, .layouts = false, .max_constant_elements = 16}; }
-  // All that is known, as XLA's own dumps.
+  // Everything, as XLA's own dumps.
   static PrintOptions Full() { return {.operand_types = true, .percent = true}; }
 };
 

@@ -1,4 +1,4 @@
-// A name for what a module means, to find things again that were made of it.
+// A digest of a module's semantics, as a key for anything derived from it.
 #ifndef HILO_HLO_TEXT_MODULE_DIGEST_H_
 #define HILO_HLO_TEXT_MODULE_DIGEST_H_
 
@@ -7,9 +7,9 @@
 
 namespace hilo {
 
-// SHA-256 over all that the module's text says but metadata, tables of source locations, and names: those of the
-// module, its computations and its instructions. The names of the entry's parameters do count, because callers see
-// them. The order of instructions and computations counts.
+// SHA-256 over the module's text without metadata, tables of source locations, and names: those of the
+// module, its computations and its instructions. The names of the entry's parameters are included, because callers see
+// them. The order of instructions and computations is significant.
 Sha256::Digest ModuleDigest(const HloModule& module);
 
 }  // namespace hilo

@@ -10,7 +10,7 @@
 
 namespace hilo {
 
-// Parts that Hilo does not read are kept as text. Errors: InvalidArgument with the place.
+// Fields that Hilo does not read are kept as text. Errors: InvalidArgument with the position.
 absl::StatusOr<OpMetadata> ParseOpMetadata(TextCursor& cursor);
 std::string PrintOpMetadata(const OpMetadata& metadata);
 

@@ -42,7 +42,7 @@ absl::Status ParseRawAttributes(const SourceText& source, TextCursor& cursor, st
   absl::flat_hash_set<absl::string_view> seen;
   while (true) {
     if (!cursor.Consume(",")) {
-      // "sharding={...} metadata={...}": the one place where a comma may be missing.
+      // "sharding={...} metadata={...}": the only position where a comma may be missing.
       const size_t here = cursor.offset();
       if (attributes->empty() || !cursor.Consume("metadata={")) return absl::OkStatus();
       cursor.set_offset(here);

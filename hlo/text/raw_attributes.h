@@ -1,4 +1,4 @@
-// The attributes behind an instruction as they stand in the text, before their meaning is known, and the called
+// The attributes after an instruction as written in the text, before they are interpreted, and the called
 // computations among them. Private to hlo/text.
 #ifndef HILO_HLO_TEXT_RAW_ATTRIBUTES_H_
 #define HILO_HLO_TEXT_RAW_ATTRIBUTES_H_
@@ -19,10 +19,10 @@ struct RawAttribute {
   absl::string_view name, value;
 };
 
-// ", name=value, ..." at the cursor. Errors of all of these: InvalidArgument with the place.
+// ", name=value, ..." at the cursor. Errors of all of these: InvalidArgument with the position.
 absl::Status ParseRawAttributes(const SourceText& source, TextCursor& cursor, std::vector<RawAttribute>* attributes);
 
-// "{a, b}"; `what` is in messages.
+// "{a, b}"; `what` is used in messages.
 absl::StatusOr<std::vector<absl::string_view>> ParseNameList(const SourceText& source, absl::string_view value,
                                                              absl::string_view what);
 
@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<absl::string_view>> ParseNameList(const SourceText& s
 absl::StatusOr<bool> ParseCalledRole(const SourceText& source, const CalledRoles& roles, const RawAttribute& attribute,
                                      std::vector<absl::string_view>* callees);
 
-// Every called computation that the op must have is named.
+// Checks that every called computation that the op must have is named.
 absl::Status CheckRoles(const SourceText& source, HloOpcode opcode, const CalledRoles& roles,
                         absl::Span<const absl::string_view> callees, size_t opcode_offset);
 

@@ -201,7 +201,7 @@ absl::StatusOr<absl::string_view> TextCursor::Enclosed() {
       HILO_RETURN_IF_ERROR(SkipString());
     } else if (c == '/' && (absl::StartsWith(text.substr(offset_), "/*") ||
                             (absl::StartsWith(text.substr(offset_), "//") && before != ':'))) {
-      SkipSpace();  // a comment; "//" behind a ':' is an address in unquoted text
+      SkipSpace();  // a comment; "//" after a ':' is an address in unquoted text
     } else {
       ++offset_;
     }

@@ -1,8 +1,8 @@
-// A place in a text, and the reading of words, strings, shapes and raw values from there.
+// A position in a text, and the reading of words, strings, shapes and raw values from there.
 //
-// HLO text is simple enough to be read straight from its characters: what an opening bracket, a
-// word or a quote means is clear from where it stands, so there is no stream of tokens in between.
-// White space and comments (/* */ and // to the end of the line) may stand between any two tokens.
+// HLO text is simple enough to be read directly from its characters: the meaning of an opening bracket, a
+// word or a quote is clear from its position, so there is no token stream in between.
+// White space and comments (/* */ and // to the end of the line) may appear between any two tokens.
 // Nothing here recurses.
 #ifndef HILO_HLO_TEXT_TEXT_CURSOR_H_
 #define HILO_HLO_TEXT_TEXT_CURSOR_H_
@@ -24,24 +24,24 @@ class TextCursor {
   const SourceText& source() const { return source_; }
   size_t offset() const { return offset_; }
   void set_offset(size_t offset) { offset_ = offset; }
-  // Line of the current offset, from 1. Counts on from the last call, so that asking for every
+  // Line of the current offset, from 1. Continues counting from the last call, so that calling it for every
   // instruction stays linear.
   int64_t Line();
 
-  // Passes white space and comments.
+  // Skips white space and comments.
   void SkipSpace();
   bool AtEnd();
   // The next character after white space; '\0' at the end.
   char Peek();
-  // Passes `token` if it is next (after white space).
+  // Skips `token` if it is next (after white space).
   bool Consume(absl::string_view token);
-  // Passes the word `word` if it is next as a whole word.
+  // Skips the word `word` if it is next as a whole word.
   bool ConsumeWord(absl::string_view word);
   // As Consume. Errors: InvalidArgument, "expected '<token>' <where>".
   absl::Status Expect(absl::string_view token, absl::string_view where);
-  // A run of letters, digits, '_', '.' and '-'; empty if there is none. "->" ends it.
+  // The longest prefix of letters, digits, '_', '.' and '-'; empty if there is none. "->" ends it.
   absl::string_view Word();
-  // A word behind an optional '%'. Errors: InvalidArgument, "expected <what>".
+  // A word after an optional '%'. Errors: InvalidArgument, "expected <what>".
   absl::StatusOr<absl::string_view> Name(absl::string_view what);
   absl::StatusOr<int64_t> Integer(absl::string_view what);
   absl::StatusOr<bool> Bool(absl::string_view what);
@@ -54,8 +54,8 @@ class TextCursor {
   // "{1,0}".
   absl::StatusOr<ShapeIndex> ReadShapeIndex();
 
-  // At an opening bracket: passes everything to its match, brackets, strings and comments inside
-  // respected, and returns what stands between the two. Errors: InvalidArgument at the bracket that
+  // At an opening bracket: skips to its match, respecting brackets, strings and comments inside,
+  // and returns the text between the two. Errors: InvalidArgument at the bracket that
   // has no match.
   absl::StatusOr<absl::string_view> Enclosed();
   // The text of an attribute's value: up to a ',', white space or a closing bracket outside of

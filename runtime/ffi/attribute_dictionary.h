@@ -28,8 +28,8 @@ struct NamedAttribute {
 
 // Reads "{uplo = 76 : ui8, name = "x", on = true, f = 1.0 : f32, arr = array<i64: 1, 2>, d = dense<[1, 2]> :
 // tensor<2xi32>, nested = {}}". Types are kept: i1 is PRED, iN and siN are SN, uiN is UN, index is S64; a number
-// without type is i64 or f64. "" is an empty dictionary. Errors: InvalidArgument that says what was expected where, for
-// what is no dictionary, names given twice, numbers out of range of their type, other kinds of attributes, and nesting
+// without type is i64 or f64. "" is an empty dictionary. Errors: InvalidArgument with what was expected and where, for
+// malformed dictionaries, duplicate names, numbers out of range of their type, other kinds of attributes, and nesting
 // deeper than 64.
 absl::StatusOr<std::vector<NamedAttribute>> ParseAttributeDictionary(absl::string_view text);
 

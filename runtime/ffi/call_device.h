@@ -1,4 +1,4 @@
-// What custom calls on the memory of a device have from it.
+// The interface to the device for custom calls on its memory.
 #ifndef HILO_RUNTIME_FFI_CALL_DEVICE_H_
 #define HILO_RUNTIME_FFI_CALL_DEVICE_H_
 
@@ -13,11 +13,11 @@ namespace hilo::ffi {
 class CallDevice {
  public:
   virtual ~CallDevice() = default;
-  // As functions for the platform take it.
+  // In the form that functions for the platform take.
   virtual void* stream() = 0;
   // Scratch memory in the order of the stream, aligned to 256 bytes. Errors: ResourceExhausted.
   virtual absl::StatusOr<void*> Allocate(int64_t bytes) = 0;
-  // What is queued may still use it.
+  // Work that is already queued may still use it.
   virtual absl::Status Free(void* memory) = 0;
 };
 

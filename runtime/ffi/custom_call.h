@@ -1,4 +1,4 @@
-// A custom call of a program: its function, found, and all about its arrays that does not change from run to run.
+// A custom call of a program: its resolved function, and all run-invariant data about its arrays.
 #ifndef HILO_RUNTIME_FFI_CUSTOM_CALL_H_
 #define HILO_RUNTIME_FFI_CUSTOM_CALL_H_
 
@@ -26,7 +26,7 @@ class TypedCall;
 class CustomCall {
  public:
   // Finds the target of a custom-call instruction that calls a function (hlo/ops/structure/custom_call.h): in
-  // `registry` (null: the default one), else among LAPACK's routines. Handlers of typed FFI are asked for their version
+  // `registry` (null: the default one), else among LAPACK's routines. Handlers of typed FFI are queried for a version
   // here, and instantiated. Errors: those of CustomCallRegistry::Find; InvalidArgument if the backend_config of a typed
   // call is no dictionary; Unimplemented for padded layouts and newer FFI versions; what an instantiate handler
   // returns.
@@ -35,15 +35,15 @@ class CustomCall {
                                                             absl::Span<const absl::string_view> platforms);
   ~CustomCall();
 
-  // Calls the function. One pointer a leaf, depth first over all operands, and over the result; results overlap no
+  // Calls the function. One pointer per leaf, depth first over all operands, and over the result; results overlap no
   // operand. Errors: what the function returns or throws, with the target named.
   absl::Status Run(const RunContext& run, absl::Span<const uint8_t* const> operands,
                    absl::Span<uint8_t* const> results) const;
-  // The same on the memory of a device, for functions that are registered for its platform: they queue their work on
+  // Like Run on the memory of a device, for functions that are registered for its platform: they queue their work on
   // its stream. Results that start as copies of operands must be copied before.
   absl::Status RunOnDevice(const RunContext& run, absl::Span<const uint8_t* const> operands,
                            absl::Span<uint8_t* const> results, CallDevice* device) const;
-  // The same as Run on literals, one an operand.
+  // Like Run on literals, one per operand.
   absl::StatusOr<Literal> Run(const RunContext& run, absl::Span<const Literal* const> operands) const;
 
   // Leaf `result` starts as a copy of leaf `operand`.
@@ -55,7 +55,7 @@ class CustomCall {
 
  private:
   CustomCall() = default;
-  // What `body` returns or throws, with the target named.
+  // The error that `body` returns or throws, with the target named.
   absl::Status Guarded(absl::FunctionRef<absl::Status()> body) const;
   absl::Status FindCopies(const std::vector<OutputOperandAlias>& aliases, const CallSignature& signature);
   absl::Status CallUntyped(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const;
@@ -68,9 +68,9 @@ class CustomCall {
   std::string opaque_;
   bool tuple_result_ = false;
   std::vector<Copy> copies_;
-  std::vector<Shape> operands_;  // leaves, as they lie in memory
+  std::vector<Shape> operands_;  // leaves, in their memory layouts
   Shape result_;
-  // One of them, or function_.
+  // Either this or function_ is set.
   std::unique_ptr<TypedCall> typed_;
   std::optional<lapack::SmallCall> small_;
 };

@@ -58,7 +58,7 @@ namespace hilo {
 
 class CustomCallRegistry;
 
-// Loads the shared library at `path` for the rest of the process, and has it register its targets.
+// Loads the shared library at `path` for the rest of the process, and calls its registration function.
 // Errors: NotFound if it cannot be loaded, with the system's reason; InvalidArgument if it does not export
 // HiloRegisterCustomCalls; the first error of its registrations; Internal if it throws.
 absl::Status LoadCustomCallLibrary(const std::string& path, CustomCallRegistry* registry);

@@ -8,8 +8,8 @@
 namespace hilo {
 
 CustomCallRegistry& CustomCallRegistry::Default() {
-  // Never destroyed: programs may run while the process ends. What Hilo brings along stands behind it, so that others
-  // can take its names.
+  // Never destroyed: programs may run while the process ends. Built-in targets are in its parent, so that users
+  // can override their names.
   static auto* registry = [] {
     auto* own = new CustomCallRegistry();
     lapack::RegisterTargets(own);

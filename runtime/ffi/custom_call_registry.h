@@ -1,10 +1,10 @@
-// The functions behind custom calls, by name and platform.
+// The functions of custom calls, by name and platform.
 //
 //   void Add(void* out, const void** in) { ... }
 //   CustomCallRegistry::Default().Register("add", &Add);                  // for every client
-//   client->custom_call_registry()->Register("add", &Add);               // for one, before what the default has
+//   client->custom_call_registry()->Register("add", &Add);               // for one, with priority over the default
 //
-// A program finds its functions when it is compiled, and keeps them.
+// A program resolves its functions when it is compiled, and keeps them.
 #ifndef HILO_RUNTIME_FFI_CUSTOM_CALL_REGISTRY_H_
 #define HILO_RUNTIME_FFI_CUSTOM_CALL_REGISTRY_H_
 
@@ -30,25 +30,25 @@ typedef XLA_FFI_Error* XLA_FFI_Handler(XLA_FFI_CallFrame* call_frame);
 
 namespace hilo {
 
-// The platform of functions that work on memory of the host. Platform names are compared without regard to case.
+// The platform of functions that work on memory of the host. Platform names are case-insensitive.
 inline constexpr absl::string_view kHostPlatform = "Host";
 
-// What a function of each version gets: in[k] is array k of the operands, out the result array; tuples are flattened,
-// and of a tuple result out is an array of the addresses of its arrays. Tokens and empty arrays are null. Arrays are
-// dense, in the layouts that the call states (row-major without), and aligned to 16 bytes.
+// The arguments of a function of each version: in[k] is array k of the operands, out the result array; tuples are
+// flattened, and for a tuple result out is an array of the addresses of its arrays. Tokens and empty arrays are null.
+// Arrays are dense, in the layouts that the call states (row-major without), and aligned to 16 bytes.
 using CustomCallOriginal = void(void* out, const void** in);
 using CustomCallStatusReturning = void(void* out, const void** in, XlaCustomCallStatus* status);
 // With the call's backend_config, on platforms that have no streams.
 using CustomCallStatusReturningUnified = void(void* out, const void** in, const char* opaque, size_t opaque_len,
                                               XlaCustomCallStatus* status);
 
-// On platforms with streams, functions of the first version, and of the two others, get the stream to queue their work
-// on, and the addresses of the arrays on the device: those of the operands, then those of the results.
+// On platforms with streams, functions of the first version, and of the two others, get the stream for their work,
+// and the addresses of the arrays on the device: those of the operands, then those of the results.
 using CustomCallOnStream = void(void* stream, void** buffers, const char* opaque, size_t opaque_len);
 using CustomCallOnStreamStatusReturning = void(void* stream, void** buffers, const char* opaque, size_t opaque_len,
                                                XlaCustomCallStatus* status);
 
-// The handlers of a typed FFI call, one a stage (spec: XLA_FFI_ExecutionStage); all but `execute` may be null. The
+// The handlers of a typed FFI call, one per stage (spec: XLA_FFI_ExecutionStage); all but `execute` may be null. The
 // first runs once when a program is compiled, the others in order at every call.
 struct FfiHandlers {
   XLA_FFI_Handler* instantiate = nullptr;
@@ -59,25 +59,25 @@ struct FfiHandlers {
 };
 
 struct CustomCallTarget {
-  // API_VERSION_UNSPECIFIED: a function of one of the untyped versions; which, the call knows.
+  // API_VERSION_UNSPECIFIED: a function of one of the untyped versions; the call states which.
   CustomCallApiVersion api_version = API_VERSION_UNSPECIFIED;
   void* function = nullptr;  // of an untyped version
   FfiHandlers handlers;      // API_VERSION_TYPED_FFI
   bool operator==(const CustomCallTarget&) const = default;
 };
 
-// Thread-safe. What is registered stays.
+// Thread-safe. Registrations are permanent.
 class CustomCallRegistry {
  public:
-  // With another registry to ask for what is not found here; it must outlive this one.
+  // `parent` is searched for targets that are missing here; it must outlive this one.
   explicit CustomCallRegistry(const CustomCallRegistry* parent = nullptr) : parent_(parent) {}
   CustomCallRegistry(const CustomCallRegistry&) = delete;
   CustomCallRegistry& operator=(const CustomCallRegistry&) = delete;
 
-  // The one of the process.
+  // The registry of the process.
   static CustomCallRegistry& Default();
 
-  // A name may have one typed and one untyped target on a platform.
+  // A name may have one typed and one untyped target per platform.
   // Errors: AlreadyExists if it has another one; InvalidArgument for an empty name and null functions.
   absl::Status Register(absl::string_view name, absl::string_view platform, const CustomCallTarget& target);
   absl::Status Register(absl::string_view name, CustomCallOriginal* function,

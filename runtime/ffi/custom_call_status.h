@@ -1,4 +1,4 @@
-// How functions of the status returning API versions say that they failed. XLA's names.
+// Failure reporting for functions of the status-returning API versions. XLA's names.
 #ifndef HILO_RUNTIME_FFI_CUSTOM_CALL_STATUS_H_
 #define HILO_RUNTIME_FFI_CUSTOM_CALL_STATUS_H_
 

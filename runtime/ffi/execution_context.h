@@ -1,4 +1,4 @@
-// Objects of the caller's that handlers of typed FFI calls find by their type.
+// The caller's objects that handlers of typed FFI calls look up by type.
 #ifndef HILO_RUNTIME_FFI_EXECUTION_CONTEXT_H_
 #define HILO_RUNTIME_FFI_EXECUTION_CONTEXT_H_
 
@@ -9,11 +9,11 @@
 
 namespace hilo::ffi {
 
-// Of runs (ExecuteOptions::ffi_context). Owns no objects; they must last until the runs end. Not to be changed while
+// Of runs (ExecuteOptions::ffi_context). Owns no objects; they must last until the runs end. Must not change while
 // runs use it.
 class ExecutionContext {
  public:
-  // Under the id of a type that has been registered (RegisterType, or XLA_FFI_Type_Register).
+  // Under the id of a registered type (RegisterType, or XLA_FFI_Type_Register).
   // Errors: InvalidArgument for an unknown id; AlreadyExists.
   absl::Status Insert(int64_t type_id, void* object);
   // Null if there is none.

@@ -22,7 +22,7 @@ struct XLA_FFI_Error {
   std::string message;
 };
 
-// Complete once; the two who know of it, the handler's side and the runtime, each let go of it once.
+// Completed once; its two owners, the handler's side and the runtime, each release it once.
 struct XLA_FFI_Future {
   std::mutex mutex;
   std::condition_variable changed;
@@ -50,7 +50,7 @@ XLA_FFI_Error* MakeError(absl::Status status) {
   return new XLA_FFI_Error{std::move(status), std::move(message)};
 }
 
-// Runs `body` if the arguments are as large as we know them.
+// Runs `body` if the arguments are at least as large as this version's.
 template <typename Args, typename Body>
 XLA_FFI_Error* Checked(const char* name, Args* args, size_t size, const Body& body) {
   if (args == nullptr || args->struct_size < size) {

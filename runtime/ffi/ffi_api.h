@@ -1,4 +1,4 @@
-// Our side of XLA's FFI: the table of functions that handlers call, and what stands behind the opaque types of its C
+// Hilo's implementation of XLA's FFI: the table of functions that handlers call, and the opaque types of its C
 // API.
 #ifndef HILO_RUNTIME_FFI_FFI_API_H_
 #define HILO_RUNTIME_FFI_FFI_API_H_
@@ -20,17 +20,17 @@ struct XLA_FFI_Future;
 
 namespace hilo::ffi {
 
-// For code that wants XLA_FFI_GetApi(): the one table of the process.
+// For code that calls XLA_FFI_GetApi(): the only table of the process.
 const XLA_FFI_Api* GetXlaFfiApi();
 
-// What a handler keeps from one stage to the next: an object of a registered type, which is deleted with this.
+// State of a handler from one stage to the next: an object of a registered type, which is deleted with this.
 class State {
  public:
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State();
-  // Takes `object`. Errors: FailedPrecondition if there is one (both are kept by whom they were); InvalidArgument for
+  // Takes ownership of `object`. Errors: FailedPrecondition if one is set (ownership is unchanged); InvalidArgument for
   // unknown types.
   absl::Status Set(int64_t type_id, void* object);
   // Errors: NotFound if there is none; InvalidArgument if it is of another type.
@@ -42,21 +42,21 @@ class State {
   void (*deleter_)(void*) = nullptr;
 };
 
-// Turns an error that a handler gave away into a status; null is OK.
+// Consumes an error that a handler returned and converts it to a status; null is OK.
 absl::Status TakeError(XLA_FFI_Error* error);
-// Waits until a future that a handler gave away is complete.
+// Consumes a future that a handler returned: waits until it is complete.
 absl::Status AwaitFuture(XLA_FFI_Future* future);
 
 }  // namespace hilo::ffi
 
-// The context of one call of a handler: of the stages of a run, or of instantiation (run is null).
+// The context of one call of a handler: for the stages of a run, or for instantiation (run is null).
 struct XLA_FFI_ExecutionContext {
   const hilo::RunContext* run = nullptr;
   hilo::ffi::CallDevice* device = nullptr;  // null: the call is on memory of the host
   int stage = 0;
   // Of instantiate, prepare and initialize.
   std::array<hilo::ffi::State*, 3> states = {};
-  // Scratch memory that has not been freed; goes with the context.
+  // Scratch memory that has not been freed; released with the context.
   std::mutex mutex;
   absl::flat_hash_map<void*, size_t> scratch;
 

@@ -1,5 +1,5 @@
-// A run's own pool only knows loops whose caller waits, but a handler hands out tasks and goes on, and may wait for
-// them in ways that nobody sees. So tasks have threads of their own, which sleep while there are none. They are never
+// A run's own pool only supports loops whose caller waits, but a handler schedules tasks and goes on, and may wait for
+// them in ways that are not visible here. So tasks have separate threads, which sleep while idle. They are never
 // joined: at the end of the process nothing may wait for them.
 #include "runtime/ffi/task_threads.h"
 

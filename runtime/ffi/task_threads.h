@@ -6,8 +6,8 @@
 
 namespace hilo::ffi {
 
-// Runs `task` on one of at most `threads` threads of the process, which start when they are needed; here and now if
-// there are none to be had. A task may wait for others only if fewer than `threads` do.
+// Runs `task` on one of at most `threads` threads of the process, which start on demand; immediately if no thread
+// can be started. A task may wait for others only if fewer than `threads` do.
 void ScheduleTask(std::function<void()> task, int threads);
 
 }  // namespace hilo::ffi

@@ -20,7 +20,7 @@ void AppendBuffers(const Shape& shape, std::deque<std::vector<int64_t>>* dimensi
   }
 }
 
-// Buffers of one run, and the arrays of types and pointers that a frame wants beside them.
+// Buffers of one run, and the arrays of types and pointers that a frame requires besides them.
 template <typename Type>
 struct Buffers {
   absl::InlinedVector<XLA_FFI_Buffer, 8> buffers;
@@ -38,7 +38,7 @@ struct Buffers {
   }
 };
 
-// Calls a handler and waits for what it has not finished.
+// Calls a handler and waits for its unfinished work.
 absl::Status Call(XLA_FFI_Handler* handler, XLA_FFI_CallFrame* frame) {
   const absl::Status status = TakeError(handler(frame));
   if (frame->future == nullptr) return status;

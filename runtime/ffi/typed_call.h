@@ -1,4 +1,4 @@
-// A typed FFI call: handlers, attributes and the descriptions of arrays, ready to be handed over at every run.
+// A typed FFI call: handlers, attributes and the descriptions of arrays, prepared for every run.
 #ifndef HILO_RUNTIME_FFI_TYPED_CALL_H_
 #define HILO_RUNTIME_FFI_TYPED_CALL_H_
 
@@ -17,7 +17,7 @@
 
 namespace hilo::ffi {
 
-// Attributes as handlers read them. Points into the values it was made from.
+// Attributes in the form that handlers read. Points into the values it was made from.
 class AttributeView {
  public:
   explicit AttributeView(const std::vector<NamedAttribute>& entries);
@@ -31,7 +31,7 @@ class AttributeView {
   std::vector<XLA_FFI_AttrType> types_;
   std::vector<XLA_FFI_ByteSpan*> names_;
   std::vector<void*> values_;
-  std::deque<XLA_FFI_ByteSpan> spans_;  // deques: what they hold stays where it is
+  std::deque<XLA_FFI_ByteSpan> spans_;  // deques: their elements have stable addresses
   std::deque<XLA_FFI_Scalar> scalars_;
   std::deque<XLA_FFI_Array> arrays_;
   std::deque<AttributeView> nested_;
@@ -41,7 +41,7 @@ class AttributeView {
 // Thread-safe.
 class TypedCall {
  public:
-  // Asks the execute handler for its version, and instantiates. Errors: as CustomCall::Create.
+  // Queries the version of the execute handler, and instantiates. Errors: as CustomCall::Create.
   static absl::StatusOr<std::unique_ptr<TypedCall>> Create(const FfiHandlers& handlers, absl::string_view config,
                                                            const CallSignature& signature);
 

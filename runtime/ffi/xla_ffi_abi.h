@@ -1,10 +1,10 @@
-// XLA's FFI C API, version 0.3: what handlers of typed FFI calls are compiled against. The layout of these structs is a
-// contract with binaries; names, numbers and order are XLA's. A program that includes XLA's own header must not include
-// this one; the declarations are the same.
+// XLA's FFI C API, version 0.3: the interface that handlers of typed FFI calls are compiled against. The layout of its
+// structs is a binary contract; names, numbers and order are XLA's. A program that includes XLA's own header must not
+// include this one; the declarations are the same.
 //
-// A handler is called with a call frame: arrays, attributes, and a table of functions (XLA_FFI_Api) through which it
-// asks for more. Every struct starts with its size, as its maker knows it. Errors are objects that belong to whoever
-// receives them; null is success.
+// A handler is called with a call frame: arrays, attributes, and a table of functions (XLA_FFI_Api) for further
+// queries. Every struct starts with its size, as its creator was compiled with. Errors are objects owned by
+// their receiver; null is success.
 #ifndef HILO_RUNTIME_FFI_XLA_FFI_ABI_H_
 #define HILO_RUNTIME_FFI_XLA_FFI_ABI_H_
 
@@ -22,7 +22,7 @@ struct XLA_FFI_Extension_Base {
   XLA_FFI_Extension_Type type;
   XLA_FFI_Extension_Base* next;
 };
-// What every other struct starts with.
+// The header of every other struct.
 #define HILO_FFI_HEAD \
   size_t struct_size; \
   XLA_FFI_Extension_Base* extension_start
@@ -181,7 +181,7 @@ typedef XLA_FFI_State_Args XLA_FFI_State_Get_Args;
 typedef XLA_FFI_Error* XLA_FFI_State_Set(XLA_FFI_State_Set_Args* args);
 typedef XLA_FFI_Error* XLA_FFI_State_Get(XLA_FFI_State_Get_Args* args);
 
-// --- what the run has to offer ---
+// --- queries of the run ---
 struct XLA_FFI_Stream_Get_Args {
   HILO_FFI_HEAD;
   XLA_FFI_ExecutionContext* ctx;
@@ -249,7 +249,7 @@ inline constexpr size_t XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE =
     offsetof(XLA_FFI_DeviceOrdinal_Get_Args, device_ordinal) + sizeof(int32_t);
 typedef XLA_FFI_Error* XLA_FFI_DeviceOrdinal_Get(XLA_FFI_DeviceOrdinal_Get_Args* args);
 
-// --- what a handler says of itself, asked by a call frame with this extension ---
+// --- metadata of a handler, queried by a call frame with this extension ---
 struct XLA_FFI_Metadata {
   size_t struct_size;
   XLA_FFI_Api_Version api_version;

@@ -1,4 +1,4 @@
-// What the functions behind LAPACK's custom calls share: checks of their arrays, walks over
+// Shared by the functions of LAPACK's custom calls: checks of their arrays, iteration over
 // batches, work space.
 #ifndef HILO_RUNTIME_LAPACK_BATCH_CALL_H_
 #define HILO_RUNTIME_LAPACK_BATCH_CALL_H_
@@ -37,8 +37,8 @@ inline constexpr bool kIsComplex = !std::is_same_v<T, RealOf<T>>;
 template <typename T>
 class BatchCall {
  public:
-  // What stands in an array: T, the real numbers of T, the complex ones, or s32; and how many of
-  // its dimensions are no batch.
+  // The element kind of an array: T, the real numbers of T, the complex ones, or s32; and the number of
+  // its dimensions that are not batch dimensions.
   enum Kind { kNumber, kReal, kComplex, kIndex };
   struct Part {
     Kind kind;
@@ -46,7 +46,7 @@ class BatchCall {
   };
 
   // Errors: InvalidArgument if arrays are not as described, batches differ, or a size is beyond
-  // LAPACK's integers; Unavailable if a library is needed and there is none.
+  // LAPACK's integers; Unavailable if a library is needed and none is installed.
   static absl::StatusOr<BatchCall> Create(const Call& call, absl::Span<const Part> operands,
                                           absl::Span<const Part> results, bool needs_library = true) {
     BatchCall batch(call);
@@ -76,7 +76,7 @@ class BatchCall {
     return At<E>(call_.results[i], b);
   }
 
-  // Result `result` starts as operand `operand`, if it does not already share its memory.
+  // Initializes result `result` with operand `operand`, unless it already shares its memory.
   // Errors: InvalidArgument if they differ in shape.
   absl::Status Start(int result, int operand) const {
     const Array& from = call_.operands[operand];
@@ -90,7 +90,7 @@ class BatchCall {
     return absl::OkStatus();
   }
 
-  // Errors: InvalidArgument if there is no such attribute.
+  // Errors: InvalidArgument if the attribute is missing.
   absl::StatusOr<int64_t> Attribute(absl::string_view name) const {
     for (const auto& [key, value] : call_.attributes) {
       if (key == name) return value;
@@ -106,7 +106,7 @@ class BatchCall {
     return InvalidArgument("expected attribute ", name, " to be one of the characters ", allowed, "; got the code ",
                            code);
   }
-  // Errors: InvalidArgument, saying what was expected, if `holds` is false.
+  // Errors: InvalidArgument, naming what was expected, if `holds` is false.
   static absl::Status Expect(bool holds, absl::string_view what) {
     return holds ? absl::OkStatus() : InvalidArgument("expected ", what);
   }
@@ -180,7 +180,7 @@ absl::StatusOr<std::unique_ptr<E[]>> Work(int64_t count) {
   return memory;
 }
 
-// The size that a routine's query left in work[0]: a floating-point number, which may have been
+// The size that a routine's query stored in work[0]: a floating-point number, which may have been
 // rounded down.
 template <typename T>
 Int QueriedSize(T answer) {
@@ -189,8 +189,8 @@ Int QueriedSize(T answer) {
   return static_cast<Int>(std::clamp(size, 1.0, static_cast<double>(std::numeric_limits<Int>::max())));
 }
 
-// Calls routine(b, work, lwork), first to ask for the size of its work space, then for each b of
-// the batch that accept(b) lets pass.
+// Calls routine(b, work, lwork), first to query the size of its work space, then for each b of
+// the batch for which accept(b) is true.
 template <typename T, typename Routine, typename Accept>
 absl::Status WithWork(int64_t count, const Routine& routine, const Accept& accept) {
   if (count == 0) return absl::OkStatus();
@@ -210,7 +210,7 @@ absl::Status WithWork(int64_t count, const Routine& routine) {
   return WithWork<T>(count, routine, [](int64_t) { return true; });
 }
 
-// Calls `function` with what stands in the frame of a typed FFI call.
+// Calls `function` with the contents of the frame of a typed FFI call.
 XLA_FFI_Error* HandleCall(Function function, int rank, XLA_FFI_CallFrame* frame);
 template <Function kFunction, int kRank>
 XLA_FFI_Error* Handler(XLA_FFI_CallFrame* frame) {

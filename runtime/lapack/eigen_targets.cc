@@ -214,7 +214,7 @@ absl::Status Sytrd(const Call& call) {
   return WithWork<T>(batch.count(), run);
 }
 
-// Results: what is left of the matrix, the singular values, U, V^H, info. Mode A: all of U and V,
+// Results: the remains of the matrix, the singular values, U, V^H, info. Mode A: all of U and V,
 // S: as many vectors as values, N: none.
 template <typename T, bool kDivideAndConquer>
 absl::Status SingularValues(const Call& call) {

@@ -1,6 +1,6 @@
-// From the call frames of typed FFI to Call, and the list of targets. Large batches are cut along
-// their first dimension, a part a thread at a time; each matrix is factored in the same way
-// wherever it is cut.
+// Converts call frames of typed FFI to Call, and lists the targets. Large batches are split along
+// their first dimension, one part per thread at a time; each matrix is factored in the same way
+// wherever the batch is split.
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -22,7 +22,7 @@ int64_t As(const void* value) {
   return static_cast<int64_t>(number);
 }
 
-// Errors: InvalidArgument for what is no integer.
+// Errors: InvalidArgument for non-integers.
 absl::StatusOr<int64_t> NumberOf(XLA_FFI_AttrType kind, const void* attribute) {
   if (kind != XLA_FFI_AttrType_SCALAR) return InvalidArgument("expected an integer");
   const auto& scalar = *static_cast<const XLA_FFI_Scalar*>(attribute);
@@ -40,7 +40,7 @@ absl::StatusOr<int64_t> NumberOf(XLA_FFI_AttrType kind, const void* attribute) {
   }
 }
 
-// Arrays with dimensions of their own, so that parts of a batch can be cut out.
+// Arrays with modifiable dimensions, so that parts of a batch can be extracted.
 struct OwnedArray {
   PrimitiveType type;
   absl::InlinedVector<int64_t, 6> dimensions;

@@ -1,5 +1,5 @@
-// The serial build of OpenBLAS is asked for first: it guards its work space, so threads of ours may
-// call it, and it starts none of its own. A build with threads is told to use one. The library is
+// The serial build of OpenBLAS is tried first: it guards its work space, so threads of Hilo may
+// call it, and it starts no threads. A threaded build is configured to use one. The library is
 // bound to itself (RTLD_DEEPBIND), so that another BLAS in the process does not replace its parts.
 #include "runtime/lapack/lapack_library.h"
 
@@ -27,7 +27,7 @@ constexpr char kSerial[] = "/usr/lib/x86_64-linux-gnu/openblas-serial/libopenbla
 
 void* Open() {
   int flags = RTLD_NOW | RTLD_LOCAL;
-#if !defined(HILO_SANITIZED)  // sanitizers want their own malloc in all libraries
+#if !defined(HILO_SANITIZED)  // sanitizers need their own malloc in all libraries
   flags |= RTLD_DEEPBIND;
 #endif
   for (const char* name : {kSerial, "libopenblas.so.0", "libopenblas.so"}) {

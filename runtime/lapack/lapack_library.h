@@ -1,4 +1,4 @@
-// LAPACK and BLAS, loaded at run time: OpenBLAS if this machine has it.
+// LAPACK and BLAS, loaded at run time: OpenBLAS if it is installed.
 #ifndef HILO_RUNTIME_LAPACK_LAPACK_LIBRARY_H_
 #define HILO_RUNTIME_LAPACK_LAPACK_LIBRARY_H_
 
@@ -18,14 +18,14 @@ struct Routines {
 #undef HILO_LAPACK_ROUTINE
 };
 
-// Null if there is no library on this machine. Loaded on the first call. Routines may be called
-// from any number of threads at once and start none. T: float, double, std::complex<float>,
+// Null if no library is installed. Loaded on the first call. Routines may be called
+// from any number of threads concurrently and start none. T: float, double, std::complex<float>,
 // std::complex<double>.
 template <typename T>
 const Routines* Library();
 
-// Calls a routine in Fortran's way: everything by address, and the lengths of character arguments,
-// size_t, behind all others.
+// Calls a routine by Fortran's convention: all arguments by address, and the lengths of character arguments,
+// size_t, after all others.
 template <typename... Args>
 void CallRoutine(void* routine, Args... args) {
   reinterpret_cast<void (*)(Args...)>(routine)(args...);

@@ -1,4 +1,4 @@
-// The custom calls that JAX lowers linear algebra to on host memory: lapack_sgetrf_ffi and the
+// The custom calls to which JAX lowers linear algebra on host memory: lapack_sgetrf_ffi and the
 // like.
 #ifndef HILO_RUNTIME_LAPACK_LAPACK_TARGETS_H_
 #define HILO_RUNTIME_LAPACK_LAPACK_TARGETS_H_
@@ -17,8 +17,8 @@
 namespace hilo::lapack {
 
 // An array of matrices, vectors or numbers, all of whose dimensions but the last two, one or none
-// are batch dimensions. Matrices lie column by column (the minor-most dimension in memory is the
-// last but one), vectors densely, batches major to minor.
+// are batch dimensions. Matrices are column-major (the minor-most dimension in memory is the
+// last but one), vectors dense, batches major to minor.
 struct Array {
   PrimitiveType type;
   absl::Span<const int64_t> dimensions;
@@ -32,24 +32,24 @@ struct Call {
   absl::Span<const std::pair<absl::string_view, int64_t>> attributes;
 };
 
-// Errors: InvalidArgument if operands, results or attributes are not what the routine takes;
-// Unavailable without a LAPACK library; ResourceExhausted. What the data does (a singular matrix)
-// is told in the result `info`, as LAPACK does.
+// Errors: InvalidArgument if operands, results or attributes do not fit the routine;
+// Unavailable without a LAPACK library; ResourceExhausted. Numerical failures (a singular matrix)
+// are reported in the result `info`, as LAPACK does.
 using Function = absl::Status (*)(const Call& call);
 
 struct Target {
   std::string name;  // "lapack_spotrf_ffi"
   Function function;
-  int rank;                  // dimensions of operand 0 that are no batch dimensions
-  XLA_FFI_Handler* handler;  // `function` as a handler of typed FFI; the batch is shared out to the
+  int rank;                  // dimensions of operand 0 that are not batch dimensions
+  XLA_FFI_Handler* handler;  // `function` as a handler of typed FFI; the batch is distributed over the
                              // threads of the run
 };
 
 // All of them.
 const std::vector<Target>& Targets();
 
-// Registers all of them for the host (CustomCallRegistry::Default() does); names that are taken
-// stay with those who have them.
+// Registers all of them for the host (CustomCallRegistry::Default() does); existing registrations
+// are kept.
 void RegisterTargets(CustomCallRegistry* registry);
 
 // The parts of the list.

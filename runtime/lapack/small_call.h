@@ -1,4 +1,4 @@
-// Calls of LAPACK's targets on one small matrix. Reading the frame of such a call takes longer than its work, and says
+// Calls of LAPACK's targets on one small matrix. Reading the frame of such a call takes longer than its work, and is
 // the same each time.
 #ifndef HILO_RUNTIME_LAPACK_SMALL_CALL_H_
 #define HILO_RUNTIME_LAPACK_SMALL_CALL_H_
@@ -16,13 +16,13 @@ namespace hilo::lapack {
 
 class SmallCall {
  public:
-  // What `handler` does for a call of this signature and these attributes, if it is that of potrf, getrf or trsm of
-  // real numbers on one matrix of at most kSmallMatrix rows and columns; nothing if not, and for calls that the handler
-  // has to complain about.
+  // The equivalent of `handler` for a call of this signature and attributes, if it is that of potrf, getrf or trsm of
+  // real numbers on one matrix of at most kSmallMatrix rows and columns; nullopt otherwise, and for calls for which the
+  // handler must return an error.
   static std::optional<SmallCall> Of(XLA_FFI_Handler* handler, const CallSignature& signature,
                                      const std::vector<ffi::NamedAttribute>& attributes);
 
-  // One pointer a leaf of the operands and of the result.
+  // One pointer per leaf of the operands and of the result.
   void Run(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const {
     run_(*this, operands, results);
   }
@@ -43,7 +43,7 @@ class SmallCall {
 
   Code* run_ = nullptr;
   int32_t m_ = 0, n_ = 0;  // of the first result
-  // Of a triangle: where it stands, and whether it is read along its columns, then lower, and has a diagonal of ones.
+  // Of a triangle: its side, and whether it is read along its columns, then lower, and has a unit diagonal.
   bool left_ = false, flipped_ = false, lower_ = false, unit_ = false;
 };
 

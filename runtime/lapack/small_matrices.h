@@ -1,4 +1,4 @@
-// Factors and triangular systems of matrices so small that a library's preparations would take longer than the work.
+// Factorizations and triangular solves of matrices so small that the overhead of a library exceeds the work.
 // Column-major, as LAPACK's.
 #ifndef HILO_RUNTIME_LAPACK_SMALL_MATRICES_H_
 #define HILO_RUNTIME_LAPACK_SMALL_MATRICES_H_
@@ -10,11 +10,11 @@
 
 namespace hilo::lapack {
 
-// Rows and columns of a matrix that these functions are for.
+// The maximum number of rows and columns for these functions.
 inline constexpr int32_t kSmallMatrix = 8;
 
-// What getrf does to `a`, m x n of real numbers with leading dimension m: L and U in place, `pivots` (from 1) of min(m,
-// n) rows, and, returned, the number of the first pivot that is 0, or 0.
+// getrf of `a`, m x n of real numbers with leading dimension m: L and U in place, `pivots` (from 1) of min(m,
+// n) rows; returns the number of the first pivot that is 0, or 0.
 template <typename T>
 int32_t FactorSmall(T* a, int32_t m, int32_t n, int32_t* pivots) {
   int32_t singular = 0;
@@ -41,7 +41,7 @@ int32_t FactorSmall(T* a, int32_t m, int32_t n, int32_t* pivots) {
   return singular;
 }
 
-// What potrf does to `a`, n x n of real numbers: the factor in its lower or upper half, the other left alone; returned,
+// potrf of `a`, n x n of real numbers: the factor in its lower or upper half, the other unchanged; returns
 // the number of the first leading minor that is not positive, or 0.
 template <typename T>
 int32_t CholeskySmall(T* a, int32_t n, bool lower) {
@@ -75,7 +75,7 @@ void SolveSmallTriangle(const T* a, int32_t row, int32_t column, int32_t size, b
   }
 }
 
-// What trsm does to `b`, m x n: from the left t x = b, from the right x t = b, where t is `triangle` read along its
+// trsm of `b`, m x n: from the left t x = b, from the right x t = b, where t is `triangle` read along its
 // rows (flipped: along its columns), and then lower or upper. From the right, of rows of b, it is t' x' = b'.
 template <typename T>
 void SolveSmallTriangles(const T* triangle, int32_t m, int32_t n, bool left, bool flipped, bool lower, bool unit,

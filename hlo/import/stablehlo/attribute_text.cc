@@ -14,10 +14,10 @@
 namespace hilo::stablehlo {
 namespace {
 
-// Dictionaries in dictionaries; a damaged program may close a circle.
+// Nested dictionaries; a damaged program may contain a cycle.
 constexpr int kMaxDepth = 32;
 
-// MLIR's names of element types: i32 where XLA says s32.
+// MLIR's names of element types: i32 for XLA's s32.
 std::string ElementText(const Type& type) {
   if (type.is_index) return "index";
   const PrimitiveType element = type.element;
@@ -119,7 +119,7 @@ absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary) { return
 std::string FrontendAttributesText(const Attribute& dictionary) {
   std::string text = "{";
   for (const NamedAttribute& entry : dictionary.entries) {
-    // Names stand in HLO's text without quotes.
+    // Names are written in HLO's text without quotes.
     const bool is_word = std::all_of(entry.name.begin(), entry.name.end(),
                                      [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("_.-:/", c); });
     if (entry.value->kind != Attribute::Kind::kString || !is_word) continue;

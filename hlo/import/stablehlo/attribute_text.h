@@ -9,12 +9,12 @@
 
 namespace hilo::stablehlo {
 
-// A string in quotes; what is not printable is a backslash and two hexadecimal digits.
+// A string in quotes; non-printable bytes are written as a backslash and two hexadecimal digits.
 std::string Quoted(absl::string_view text);
 
 // A dictionary as the backend_config of a typed FFI call has it: `{b = true, i = 3 : i64, a = dense<[1, 2]> :
-// tensor<2xi64>}`. Errors: Unimplemented for attributes that such calls cannot have; InvalidArgument for a constant
-// that is none.
+// tensor<2xi64>}`. Errors: Unimplemented for attributes that such calls cannot have; InvalidArgument for an invalid
+// constant.
 absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary);
 
 // `{name="text",...}` of the entries that are strings: the frontend_attributes of HLO.

@@ -1,4 +1,4 @@
-// Operations that become a call of a computation built with XlaBuilder.
+// Operations that are converted to a call of a computation built with XlaBuilder.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_BUILT_CALL_H_
 #define HILO_HLO_IMPORT_STABLEHLO_BUILT_CALL_H_
 
@@ -12,8 +12,8 @@ namespace hilo::stablehlo {
 // A parameter for each of `values`.
 std::vector<XlaOp> ParametersFor(absl::Span<HloInstruction* const> values, XlaBuilder* builder);
 
-// Calls what has been built on `values`; its elements if it is a tuple. Errors: those of the ops built, InvalidArgument
-// unless the operation has as many results.
+// Calls the built computation on `values`; its elements if it is a tuple. Errors: those of the ops built,
+// InvalidArgument unless the operation has as many results.
 absl::StatusOr<Results> CallBuilt(OpConversion& c, absl::Span<HloInstruction* const> values, XlaBuilder* builder);
 
 }  // namespace hilo::stablehlo

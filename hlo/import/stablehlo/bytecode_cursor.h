@@ -1,4 +1,4 @@
-// Reads the elements of MLIR bytecode from bytes that may hold anything.
+// Reads the elements of MLIR bytecode from untrusted bytes.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_BYTECODE_CURSOR_H_
 #define HILO_HLO_IMPORT_STABLEHLO_BYTECODE_CURSOR_H_
 
@@ -11,8 +11,8 @@
 
 namespace hilo::stablehlo {
 
-// A place in the bytes of a program, and an end. The first error is kept, as in a stream: reads behind it give zeros
-// and empty lists, so loops end, and the caller asks for status() where it matters.
+// A position in the bytes of a program, and an end. The first error is stored, as in a stream: later reads return zeros
+// and empty lists, so loops end, and the caller checks status() where it matters.
 class BytecodeCursor {
  public:
   BytecodeCursor() = default;
@@ -23,14 +23,14 @@ class BytecodeCursor {
   size_t position() const { return position_; }
   const absl::Status& status() const { return status_; }
   bool ok() const { return status_.ok(); }
-  // Keeps InvalidArgument "message; at byte N" unless there is an error already.
+  // Stores InvalidArgument "message; at byte N" unless there is an error already.
   void Fail(absl::string_view message);
   // OK if everything was read, without error.
   absl::Status ExpectEnd(absl::string_view what);
 
   uint8_t Byte();
   absl::string_view Bytes(uint64_t count);
-  // The number of trailing zero bits of the first byte is the number of bytes that follow; the value is what lies above
+  // The number of trailing zero bits of the first byte is the number of bytes that follow; the value is the bits above
   // them.
   uint64_t Varint();
   // Zigzag: 0, -1, 1, -2 ...
@@ -39,11 +39,11 @@ class BytecodeCursor {
   std::pair<uint64_t, bool> FlaggedVarint();
   // Numbers in the form for lists that are mostly zeros; trailing zeros may be missing.
   std::vector<int64_t> SparseList();
-  // The length of a list whose elements take at least a byte each: no more than there are bytes left.
+  // The length of a list whose elements take at least one byte each: at most the number of remaining bytes.
   uint64_t Count() { return CheckCount(Varint()); }
   uint64_t CheckCount(uint64_t count);
   std::vector<int64_t> SignedVarints();
-  // An integer of `bits`, at most 64, as its low bits; wider ones are read over.
+  // An integer of `bits`, at most 64, as its low bits; wider ones are skipped.
   uint64_t Integer(int bits);
   absl::string_view NulTerminated();
 

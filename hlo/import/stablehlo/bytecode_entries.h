@@ -12,25 +12,25 @@
 
 namespace hilo::stablehlo {
 
-// Where an attribute or type lies, and which dialect's code it is in.
+// The location of an encoded attribute or type, and the dialect that encodes it.
 struct EncodedEntry {
   absl::string_view dialect;
   size_t begin = 0, end = 0;
   bool has_encoding = false;  // else MLIR text
 };
 
-// Entries by number. Every attribute and type has its place in the module before any is decoded; so entries may name
+// Entries by number. Every attribute and type has an address in the module before any is decoded; so entries may name
 // each other in any order, and decoding follows no reference.
 class BytecodeEntries {
  public:
   BytecodeEntries(absl::string_view bytes, const std::vector<absl::string_view>& strings, MlirModule* module)
       : bytes_(bytes), strings_(strings), module_(*module) {}
 
-  // Decodes all entries. Errors: InvalidArgument naming the byte. Kinds of attributes and types that are not known
+  // Decodes all entries. Errors: InvalidArgument naming the byte. Unknown kinds of attributes and types
   // become kForeign.
   absl::Status Decode(const std::vector<EncodedEntry>& attributes, const std::vector<EncodedEntry>& types);
 
-  // The entry whose number `cursor` reads. Null, and an error kept in the cursor, if there is none.
+  // The entry whose number `cursor` reads. Null, and an error stored in the cursor, if there is none.
   const Attribute* ReadAttribute(BytecodeCursor& cursor) const { return AttributeAt(cursor.Varint(), cursor); }
   const Attribute* AttributeAt(uint64_t number, BytecodeCursor& cursor) const;
   const Type* ReadType(BytecodeCursor& cursor) const { return TypeAt(cursor.Varint(), cursor); }
@@ -38,7 +38,7 @@ class BytecodeEntries {
   absl::string_view ReadString(BytecodeCursor& cursor) const;
 
  private:
-  // What a type says before the types and attributes that it names are looked up.
+  // The encoding of a type before the types and attributes that it names are looked up.
   struct RawType {
     enum class Form { kDone, kComplex, kTensor, kTuple, kFunction, kFuture } form = Form::kDone;
     int bits = 0;  // of an element type
@@ -59,14 +59,14 @@ class BytecodeEntries {
   void VhloAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
   void BuiltinAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
   void ChloAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
-  // An attribute that has no encoding is written as in text. One that is not known stays as it is.
+  // An attribute without encoding is written as in text. An unknown one is kept as it is.
   void ReadTextAttribute(absl::string_view text, Attribute* attribute);
   void SdyAttribute(uint64_t code, Attribute* attribute, BytecodeCursor& cursor);
   std::vector<const Attribute*> ReadAttributes(BytecodeCursor& cursor) const;
   std::vector<NamedAttribute> ReadEntries(BytecodeCursor& cursor) const;
-  // The text of an attribute that is a string: strings are decoded before what names them.
+  // The text of an attribute that is a string: strings are decoded before entries that name them.
   absl::string_view ReadName(BytecodeCursor& cursor) const;
-  // A number whose type comes first.
+  // A number preceded by its type.
   void ReadInteger(Attribute* attribute, BytecodeCursor& cursor) const;
   void ReadFloat(Attribute* attribute, BytecodeCursor& cursor) const;
 

@@ -1,8 +1,8 @@
 // The container: sections, the table of operation names, and the operations with their regions.
 //
-// Values have no names: they are numbered in the order of their definition, anew in every operation that is isolated
-// from what lies around it. A region takes the numbers that follow those of the regions around it, and gives them back
-// at its end. Regions are walked with a stack of our own, for they may be nested as deeply as the program is long.
+// Values have no names: they are numbered in the order of their definition, starting over in every operation that is
+// isolated from above. A region takes the numbers that follow those of the enclosing regions, and releases them
+// at its end. Regions are visited with an explicit stack, for they may be nested as deeply as the program is long.
 #include "hlo/import/stablehlo/bytecode_reader.h"
 
 #include <array>
@@ -77,7 +77,7 @@ class BytecodeReader {
     if (version_ > kNewestVersion) {
       return Unimplemented("MLIR bytecode of version ", version_, "; versions up to ", kNewestVersion, " are known");
     }
-    cursor.NulTerminated();  // who wrote it
+    cursor.NulTerminated();  // the producer
     while (!cursor.AtEnd()) {
       const BytecodeCursor::Section section = cursor.ReadSection();
       if (cursor.ok() && section.id >= kSectionCount) cursor.Fail(absl::StrCat("a section of kind ", section.id));
@@ -105,7 +105,7 @@ class BytecodeReader {
     Operation* operation;
     uint64_t regions_left;  // this one included
     bool isolated;          // then the innermost cursor and scope are the operation's
-    bool own_section;       // and its bytes a section of their own
+    bool own_section;       // and its bytes a separate section
     Region* region = nullptr;
     uint64_t blocks_left = 0, operations_left = 0;
     size_t first_value = 0, next_value = 0, end_value = 0;

@@ -9,7 +9,7 @@
 namespace hilo::stablehlo {
 
 // Reads `bytes`, of which `module` keeps views. Takes time and memory linear in them.
-// Errors: InvalidArgument with the position of the byte; Unimplemented for a version or operation that is not known.
+// Errors: InvalidArgument with the position of the byte; Unimplemented for an unknown version or operation.
 absl::Status ReadBytecode(absl::string_view bytes, MlirModule* module);
 
 }  // namespace hilo::stablehlo

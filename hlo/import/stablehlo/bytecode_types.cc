@@ -1,4 +1,4 @@
-// Types of MLIR bytecode: element types first, then what is made of them.
+// Types of MLIR bytecode: element types first, then types composed of them.
 #include <algorithm>
 
 #include "base/errors.h"
@@ -242,7 +242,7 @@ absl::Status BytecodeEntries::ResolveType(size_t number) {
   return absl::OkStatus();
 }
 
-// Tuples may hold tuples. In rounds, a level each; a shape holds its elements by value, so their number is bounded.
+// Tuples may hold tuples. One iteration per level; a shape holds its elements by value, so their number is bounded.
 absl::Status BytecodeEntries::ResolveTuples() {
   constexpr int64_t kMaxLeaves = 100'000;
   std::vector<int64_t> leaves(types_.size(), 1);

@@ -1,4 +1,4 @@
-// Which values the regions of a program use that are defined outside of them.
+// Values that are used in the regions of a program but defined outside of them.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_CAPTURES_H_
 #define HILO_HLO_IMPORT_STABLEHLO_CAPTURES_H_
 
@@ -11,14 +11,14 @@
 
 namespace hilo::stablehlo {
 
-// In the order of first use, each once. Constants are not among them: they are made anew wherever they are used.
+// In the order of first use, each once. Constants are excluded: they are rematerialized wherever they are used.
 class Captures {
  public:
   // Errors: ResourceExhausted if deeply nested regions capture too much.
   static absl::StatusOr<Captures> Of(const MlirModule& program);
 
   absl::Span<Value* const> operator[](const Region* region) const;
-  // Of all regions of an operation together.
+  // The captures of all regions of an operation together.
   std::vector<Value*> OfAll(const Operation& op) const;
 
  private:

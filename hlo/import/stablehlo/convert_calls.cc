@@ -53,7 +53,7 @@ absl::Status SetConfig(const OpConversion& c, CustomCallAttrs* attributes) {
   } else if (version != nullptr) {
     HILO_RETURN_IF_ERROR(FieldFromText(version->text, &attributes->api_version));
   }
-  // A dictionary says that the call is a typed one, whatever version stands beside it.
+  // A dictionary makes the call a typed one, regardless of the stated version.
   if (dictionary != nullptr) {
     attributes->api_version = API_VERSION_TYPED_FFI;
     HILO_ASSIGN_OR_RETURN(attributes->backend_config.text, DictionaryText(*dictionary));
@@ -74,7 +74,7 @@ absl::StatusOr<Results> ShapeAssertion(OpConversion& c) {
   return Results();
 }
 
-// Layouts that a function asks for go no further than its call.
+// Layouts that a function requires do not propagate beyond its call.
 absl::StatusOr<HloInstruction*> InDefaultLayout(OpConversion& c, HloInstruction* value) {
   if (!value->shape().IsArray() || LayoutUtil::IsDefault(value->shape().layout())) return value;
   return c.Add(HloOpcode::kCopy, {value});
@@ -114,7 +114,7 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
     if (operand_layouts != nullptr && !operand_layouts->elements.empty())
       HILO_RETURN_IF_ERROR(SetLayouts(*operand_layouts, "operand_layouts", &operands));
     if (result_layouts != nullptr && !result_layouts->elements.empty()) {
-      // One result that is a tuple has a layout an element.
+      // A single result that is a tuple has one layout per element.
       const bool is_tuple = results.size() == 1 && results[0].IsTuple();
       std::vector<Shape> elements = is_tuple ? results[0].tuple_shapes() : results;
       HILO_RETURN_IF_ERROR(SetLayouts(*result_layouts, "result_layouts", &elements));
@@ -147,7 +147,7 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   return elements;
 }
 
-// Attributes of a composite, or a custom call, stand in a dictionary, those of the operation of the same name do not.
+// Attributes of a composite, or a custom call, are in a dictionary, those of the operation of the same name are not.
 absl::StatusOr<int64_t> CompositeInteger(const OpConversion& c, absl::string_view name) {
   const Attribute* attributes = c.op.Find("composite_attributes");
   if (attributes == nullptr) attributes = c.op.Find("mhlo.attributes");

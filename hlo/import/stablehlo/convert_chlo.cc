@@ -1,4 +1,4 @@
-// Operations of the dialect chlo that broadcast their operands by themselves, or that have attributes of their own.
+// Operations of the dialect chlo that broadcast their operands implicitly, or that have special attributes.
 //
 //   chlo.broadcast_add %a, %b : (tensor<2x1xf32>, tensor<3xf32>) -> tensor<2x3xf32>    =>   add(broadcast(a),
 //   broadcast(b))
@@ -21,7 +21,7 @@ namespace {
 
 constexpr absl::string_view kBroadcastPrefix = "chlo.broadcast_";
 
-// The operands in one shape. Trailing dimensions meet, as in NumPy; or broadcast_dimensions are those of the operand of
+// The operands in one shape. Trailing dimensions match, as in NumPy; or broadcast_dimensions are those of the one of
 // fewer dimensions.
 absl::StatusOr<std::vector<HloInstruction*>> Broadcasted(OpConversion& c) {
   int64_t rank = 0;

@@ -1,4 +1,4 @@
-// Collectives: what several devices do together.
+// Converts collectives, which several devices run together.
 #include <optional>
 
 #include "base/errors.h"
@@ -132,7 +132,7 @@ absl::StatusOr<Results> ReduceScatter(OpConversion& c) {
   return c.Split(c.Add(HloOpcode::kReduceScatter, parts, std::move(of_replicas), c.regions, &shape));
 }
 
-// HLO cuts and joins along one dimension. Where the pieces are to be joined along another, they are moved there
+// HLO splits and joins along one dimension. Where the pieces are to be joined along another, they are moved there
 // afterwards: [a, n * b, c] -> [a, n, b, c] -> [a, b, n, c] -> [a, b, n * c].
 absl::StatusOr<HloInstruction*> MovePieces(OpConversion& c, HloInstruction* value, int64_t pieces, int64_t from,
                                            int64_t to) {
@@ -256,7 +256,7 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-// StableHLO has no operation of its own for it.
+// StableHLO has no operation for it.
 absl::StatusOr<Results> RaggedAllToAll(OpConversion& c) {
   auto attributes = std::make_unique<RaggedAllToAllAttrs>();
   const Attribute* config = c.op.Find("backend_config");

@@ -88,7 +88,7 @@ absl::StatusOr<Shape> SumType(const OpConversion& c) {
   return type.kind == Type::Kind::kTensor && !type.IsStatic() ? Shape(type.element, {}) : c.ResultShape();
 }
 
-// Products of floats are summed up as floats, also where the program wants integers, and those of complex numbers as
+// Products of floats are summed up as floats, even if the program requests integers, and those of complex numbers as
 // such: the sums are converted. `shape`: that of the result, which becomes that of the sums.
 PrimitiveType SummedAs(const OpConversion& c, Shape* shape) {
   const PrimitiveType wanted = shape->element_type(), given = c.operands[0]->shape().element_type();

@@ -1,4 +1,4 @@
-// Operations that StableHLO says will be removed, in terms of those that stay.
+// Operations that StableHLO has deprecated, in terms of those that stay.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"

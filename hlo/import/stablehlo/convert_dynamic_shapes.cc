@@ -1,5 +1,5 @@
 // Operations whose sizes are operands. HLO's are not, so the sizes must be known here: constants, or computed from
-// constants. What the operation's type leaves open is then what inference finds.
+// constants. Sizes that the operation's type leaves open are then inferred.
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"

@@ -7,7 +7,7 @@
 namespace hilo::stablehlo {
 namespace {
 
-// Operands as they are: the opcode says everything.
+// Operands as they are: the opcode determines everything.
 template <HloOpcode kOpcode, size_t kOperands>
 absl::StatusOr<Results> Plain(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(kOperands));

@@ -1,8 +1,8 @@
 // Functions of the dialect chlo that HLO has no opcode for. In artifacts they come with a decomposition; in text they
 // do not, so here is one.
 //
-// Each is a computation of its own that is called. What is not exact in f32 is computed in f64: series and continued
-// fractions in place of tables of coefficients that a type would need.
+// Each is a separate computation that is called. Functions that are inexact in f32 are computed in f64: series and
+// continued fractions instead of tables of coefficients for each type.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Tokens, tuples, and what comes in and goes out while a program runs.
+// Converts tokens, tuples, and transfers into and out of a running program.
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"

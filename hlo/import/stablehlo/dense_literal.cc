@@ -8,7 +8,7 @@
 namespace hilo::stablehlo {
 namespace {
 
-// Splats may stand for any number of elements; lists in attributes are short.
+// Splats may represent any number of elements; lists in attributes are short.
 constexpr int64_t kMaxListed = 1 << 20;
 
 bool IsSignedNarrow(PrimitiveType type) { return type == S4 || type == S2 || type == S1; }

@@ -11,8 +11,8 @@
 
 namespace hilo::stablehlo {
 
-// A dense attribute as its distinct elements: one of shape [] if all are that one (and the array is not of one
-// element), else all of them. Bytes are little-endian and row-major; PRED is packed, lowest bit first, or one byte an
+// A dense attribute as its distinct elements: a literal of shape [] for a splat (and the array is not of one
+// element), else all of them. Bytes are little-endian and row-major; PRED is packed, lowest bit first, or one byte per
 // element; other types of fewer than 8 bits take a byte. Errors: InvalidArgument if the bytes do not fit the type;
 // ResourceExhausted if memory is short.
 absl::StatusOr<Literal> DenseElements(const Attribute& dense);

@@ -46,7 +46,7 @@ absl::Status ReadInfo(const Attribute* dictionary, const Type& type, const Shard
   return absl::OkStatus();
 }
 
-// A result that says nothing has the sharding that the program gives to the value itself, if it does.
+// A result without a stated sharding has the one that the program gives to the value itself, if any.
 absl::StatusOr<std::string> ShardingOfValue(const Value* value, const Shardings& shardings) {
   const Operation* op = value->defined_by;
   for (; op != nullptr && op->name == "builtin.unrealized_conversion_cast" && op->operands.size() == 1;
@@ -84,7 +84,7 @@ absl::Status SetLayout(const std::string& mode, Shape* shape) {
   return absl::OkStatus();
 }
 
-// Callers see default layouts but where the program asks for others, whatever layouts the root's computation prefers.
+// Callers see default layouts except where the program requests others, whatever the root's computation prefers.
 absl::Status SetEntryLayout(StablehloProgram* program) {
   ProgramShape shape = program->module->EntryProgramShape();
   for (Shape& parameter : shape.parameters) ShapeUtil::SetToDefaultLayout(&parameter);
@@ -118,8 +118,8 @@ absl::Status SetDonation(StablehloProgram* program) {
   return absl::OkStatus();
 }
 
-// The root says the shardings of all results. A result that is a parameter, or is given twice, gets a name of its own
-// first.
+// The root carries the shardings of all results. A result that is a parameter, or is returned twice, is first copied
+// to a separate name.
 absl::Status SetShardings(StablehloProgram* program) {
   HloComputation* entry = program->module->entry_computation();
   for (size_t i = 0; i < program->arguments.size(); ++i) {

@@ -1,4 +1,4 @@
-// What a program says of its arguments and results beside their shapes: shardings, layouts, donation.
+// Attributes of a program's arguments and results besides their shapes: shardings, layouts, donation.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_ENTRY_CONVERSION_H_
 #define HILO_HLO_IMPORT_STABLEHLO_ENTRY_CONVERSION_H_
 

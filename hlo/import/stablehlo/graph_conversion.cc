@@ -1,15 +1,15 @@
-// Functions and regions become computations.
+// Converts functions and regions to computations.
 //
-// MLIR's regions see the values around them; HLO's computations see their parameters. So what a region captures is
-// handed in:
+// MLIR's regions see the values around them; HLO's computations see their parameters. So captured values are
+// passed as parameters:
 //
 //   %r = while(%i = %init) { use of %x }        =>   w = (s32[], f32[8]) while((init, x)), and the body hands x on as
 //   it came %r = case(%k) ({ use of %x }, { ... })      =>   c = conditional(k, x, ...) %r = sdy.manual_computation(%a)
 //   { ... }     =>   a call, between custom calls that cut arrays and join them
 //
-// Regions of reductions, sorts and the like capture constants only. The walk keeps a stack of its own: a frame is a
-// computation in the making, and one that meets an operation with regions, or a call of a function not yet converted,
-// waits for another on top of it.
+// Regions of reductions, sorts and the like capture constants only. The walk keeps an explicit stack: a frame is a
+// computation under construction; at an operation with regions, or a call of a function not yet converted, it
+// waits for another frame on top of it.
 #include "hlo/import/stablehlo/graph_conversion.h"
 
 #include <optional>
@@ -38,8 +38,8 @@ bool IsTerminator(const Operation& op) {
 
 // How a region's values come into its computation.
 enum class RegionForm {
-  kLoop,      // one parameter: the loop's values, then what it captures, as a tuple if they are several
-  kBranch,    // one parameter: what it captures, likewise
+  kLoop,      // one parameter: the loop's values, then its captures, as a tuple if they are several
+  kBranch,    // one parameter: its captures, likewise
   kFunction,  // a parameter for each argument, then for each captured value
 };
 RegionForm FormOf(const Operation& op) {
@@ -47,7 +47,7 @@ RegionForm FormOf(const Operation& op) {
   if (op.name == "stablehlo.case" || op.name == "stablehlo.if") return RegionForm::kBranch;
   return RegionForm::kFunction;
 }
-// Whether captured values can be handed to a region of `op`.
+// Whether captured values can be passed to a region of `op`.
 bool MayCapture(const Operation& op) {
   return FormOf(op) != RegionForm::kFunction || op.name == "sdy.manual_computation" ||
          op.name == "sdy.named_computation" || op.name == "stablehlo.async_start";
@@ -100,7 +100,7 @@ class GraphConversion {
     const Region* region;
     HloComputation* computation;
     absl::flat_hash_map<const Value*, HloInstruction*> values;
-    std::vector<HloInstruction*> passed;   // of a loop: captured values, to be handed on
+    std::vector<HloInstruction*> passed;   // of a loop: captured values, to be passed on
     size_t next = 0;                       // operation
     std::vector<HloComputation*> regions;  // converted, of the operation `next`
   };
@@ -220,7 +220,7 @@ class GraphConversion {
     return InvalidArgument("there is no function @", name == nullptr ? "" : name->text);
   }
 
-  // The functions that a custom call hands to its target.
+  // The functions that a custom call passes to its target.
   absl::StatusOr<std::vector<const Operation*>> CalledBy(const Operation& op) const {
     std::vector<const Operation*> callees;
     const Attribute* names = op.Find("called_computations");
@@ -273,7 +273,7 @@ class GraphConversion {
         HloInstruction::CreateParameter(number, std::move(shape), absl::StrCat("arg", number)));
   }
 
-  // `captured`: values and what stands for them outside.
+  // `captured`: values and their replacements outside.
   absl::Status AddParameters(Frame& frame, absl::Span<Value* const> arguments, absl::Span<Value* const> captured) {
     for (Value* argument : arguments) {
       HILO_ASSIGN_OR_RETURN(Shape shape, ShapeOf(*argument->type));
@@ -460,7 +460,7 @@ class GraphConversion {
     return c.Split(c.Add(HloOpcode::kConditional, operands, nullptr, c.regions));
   }
 
-  // A region that is called where it stands.
+  // A region that is called in place.
   absl::StatusOr<Results> CallRegion(Frame& frame, OpConversion& c, std::vector<HloInstruction*> operands) {
     if (c.regions.size() != 1) return InvalidArgument("expected one region");
     HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> captured, ValuesIn(frame, captures_[c.op.regions[0]]));
@@ -474,7 +474,7 @@ class GraphConversion {
     return c.Split(c.operands[0]);
   }
 
-  // In HLO a custom call says how a value is cut from there on.
+  // In HLO a custom call states the sharding of a value from there on.
   absl::StatusOr<Results> ShardingMark(OpConversion& c) {
     HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
     const Attribute* sharding = c.op.Find("sharding");
@@ -507,7 +507,7 @@ class GraphConversion {
     return Results();
   }
 
-  // Cut, call, join. The call hands on only what Split would take apart again.
+  // Split, call, join. The call only returns what Split would take apart again.
   absl::StatusOr<Results> ManualComputation(Frame& frame, OpConversion& c) {
     if (c.regions.size() != 1) return InvalidArgument("expected one region");
     const Attribute* axes = c.op.Find("manual_axes");

@@ -1,4 +1,4 @@
-// A program of MLIR to an HloModule.
+// Converts an MLIR program to an HloModule.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_GRAPH_CONVERSION_H_
 #define HILO_HLO_IMPORT_STABLEHLO_GRAPH_CONVERSION_H_
 
@@ -8,7 +8,7 @@
 
 namespace hilo::stablehlo {
 
-// What ImportStablehlo does behind the reading. The HloModule keeps nothing of `program`.
+// The part of ImportStablehlo after the reading. The HloModule keeps no references into `program`.
 absl::StatusOr<StablehloProgram> ConvertProgram(const MlirModule& program, const StablehloOptions& options);
 
 }  // namespace hilo::stablehlo

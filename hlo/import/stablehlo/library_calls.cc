@@ -1,6 +1,6 @@
-// Where a platform has no rules of its own, JAX lowers linear algebra to custom calls by which XLA's backends once
-// agreed to call it: arrays lie row by row, and there is no word of failure. Here they are calls of LAPACK
-// (runtime/lapack), which has matrices column by column and says what failed:
+// On platforms without special rules, JAX lowers linear algebra to custom calls by XLA's older calling convention:
+// arrays are row-major, and failures are not reported. Here they are calls of LAPACK
+// (runtime/lapack), which has column-major matrices and reports failures:
 //
 //   (a, taus) = custom-call(x), custom_call_target="Qr"
 //   =>  (a, taus) = (f32[5,3]{0,1}, f32[3]) custom-call(x), custom_call_target="lapack_sgeqrf_ffi"
@@ -40,7 +40,7 @@ Shape InLayoutOfLapack(Shape shape, const Shape& matrix) {
   return shape;
 }
 
-// Calls a routine, whose first result takes the place of its first operand; the results, row by row.
+// Calls a routine, whose first result overwrites its first operand; the results are row-major.
 absl::StatusOr<Results> CallLapack(OpConversion& c, absl::string_view routine, const std::vector<Shape>& results,
                                    std::string config) {
   const Shape& matrix = c.operands[0]->shape();
@@ -100,7 +100,7 @@ absl::StatusOr<Results> ProductOfReflectors(OpConversion& c) {
   return CallLapack(c, IsComplexType(c.operands[0]->shape().element_type()) ? "ungqr" : "orgqr", results, "{}");
 }
 
-// NaN for the matrices of which LAPACK says that it did not succeed.
+// NaN for the matrices for which LAPACK reports a failure.
 XlaOp WhereSucceeded(XlaOp info, XlaOp values, const Shape& shape, int64_t batch_dimensions) {
   XlaBuilder* builder = values.builder();
   std::vector<int64_t> batch(batch_dimensions);

@@ -1,4 +1,4 @@
-// Custom calls that are XLA's own words for functions of libraries, or for ops with a computation.
+// Custom calls that XLA defines for library functions, or for ops with a computation.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_LIBRARY_CALLS_H_
 #define HILO_HLO_IMPORT_STABLEHLO_LIBRARY_CALLS_H_
 
@@ -6,7 +6,7 @@
 
 namespace hilo::stablehlo {
 
-// What a custom call of this target becomes; null if it stays what it is.
+// The converter of a custom call of this target; null if it is kept as a custom call.
 //   ApproxTopK                              (values ..., initial values ...) -> (best of the values ...)
 //   Eigh                                    (a) -> (eigenvectors, eigenvalues), in ascending order
 //   ProductOfElementaryHouseholderReflectors (a, taus) -> (q)

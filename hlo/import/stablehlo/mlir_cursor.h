@@ -20,13 +20,13 @@ class MlirCursor {
   char Peek();  // '\0' at the end
   bool At(absl::string_view token);
   bool Take(absl::string_view token);
-  // Like Take, of a token that must not go on as a word: "dim" is not at "dims".
+  // Like Take, for a token that must end at a word boundary: "dim" does not match "dims".
   bool TakeWord(absl::string_view word);
   absl::Status Expect(absl::string_view token);
-  // Letters, digits, and _ $ . (also - if asked); empty if there are none.
+  // Letters, digits, and _ $ . (also - if requested); empty if there are none.
   absl::string_view Word();
-  // %name, %name#1, ^bb0, @name, @"name", #name: what stands behind the sign, which is taken too. Errors:
-  // InvalidArgument if it is not there.
+  // %name, %name#1, ^bb0, @name, @"name", #name: the text after the sign, which is consumed too. Errors:
+  // InvalidArgument if it is missing.
   absl::StatusOr<std::string> Sigil(char sign);
   // "..." with its escapes.
   absl::StatusOr<std::string> String();
@@ -34,9 +34,9 @@ class MlirCursor {
   absl::StatusOr<int64_t> Integer();
   // A number as it is written: -1, 2.5e-3, 0x7FC00000, nan.
   absl::string_view Number();
-  // One dimension of a shape, such as the "4x" or "?x" of tensor<4x?xf32>; false, and nothing taken, if there is none.
+  // One dimension of a shape, such as the "4x" or "?x" of tensor<4x?xf32>; false, consuming nothing, if there is none.
   bool TakeDimension(int64_t* size);
-  // From an opening bracket to its closing one, strings and all kinds of brackets inside; -> is none.
+  // From an opening bracket to its closing one, including strings and nested brackets of all kinds; skips over ->.
   absl::Status SkipBrackets();
 
   int64_t line() const { return line_; }

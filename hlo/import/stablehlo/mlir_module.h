@@ -1,12 +1,12 @@
-// An MLIR program in memory: what the readers of bytecode and of text fill, and what the converter to HLO reads.
+// An MLIR program in memory: filled by the readers of bytecode and of text, and read by the converter to HLO.
 //
-// Names are those of StableHLO text, whatever form the program came in: operations "stablehlo.add", "func.func",
+// Names are those of StableHLO text, for either input form: operations "stablehlo.add", "func.func",
 // "func.call", "stablehlo.return" (of functions too), "sdy.mesh" ...; attributes those of the newest versioned form,
-// one list an operation, properties and others alike ("broadcast_dimensions", "lhs_contracting_dimensions",
-// "sdy.sharding"). An attribute that a version lacks is not there.
+// one list per operation, properties and others alike ("broadcast_dimensions", "lhs_contracting_dimensions",
+// "sdy.sharding"). An attribute that a version lacks is missing.
 //
-// All parts are owned by the module, in flat lists, and point to each other; so neither depth nor circles of a damaged
-// program harm. A circle can only go through attributes: whoever follows those bounds the depth.
+// All parts are owned by the module, in flat lists, and point to each other; so neither depth nor cycles of a damaged
+// program do harm. A cycle can only pass through attributes: code that follows those must bound the depth.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_MLIR_MODULE_H_
 #define HILO_HLO_IMPORT_STABLEHLO_MLIR_MODULE_H_
 
@@ -33,9 +33,9 @@ struct Region;
 
 struct Type {
   enum class Kind {
-    kForeign,   // one that HLO lacks; `name` says which
+    kForeign,   // one that HLO lacks; `name` is its name
     kElement,   // an element type by itself: i32, f32, index (as s64), complex<f32>
-    kTensor,    // `shape`, unless `open_dimensions` says that it is not known
+    kTensor,    // `shape`, unless `open_dimensions` is not empty
     kToken,     // `shape`
     kTuple,     // `shape`
     kFunction,  // `inputs` to `results`
@@ -128,11 +128,11 @@ struct Operation {
   std::vector<Value*> results;
   std::vector<NamedAttribute> attributes;
   std::vector<Region*> regions;
-  Region* region = nullptr;             // in which it stands
-  const Attribute* location = nullptr;  // null if nothing is known
+  Region* region = nullptr;             // the region that contains it
+  const Attribute* location = nullptr;  // null if unknown
   int64_t line = 0;                     // of text; 0 in bytecode
 
-  // Null if it is not there.
+  // Null if it is missing.
   const Attribute* Find(absl::string_view attribute) const;
 };
 
@@ -150,7 +150,7 @@ class MlirModule {
   Value* AddValue() { return &values_.emplace_back(); }
   Operation* AddOperation() { return &operations_.emplace_back(); }
   Region* AddRegion() { return &regions_.emplace_back(); }
-  // Keeps a string that is not part of the bytes read.
+  // Stores a string that is not part of the bytes read.
   absl::string_view AddString(std::string text) { return strings_.emplace_back(std::move(text)); }
 
   int64_t operation_count() const { return static_cast<int64_t>(operations_.size()); }

@@ -197,7 +197,7 @@ absl::Status MlirValueReader::AppendElement(absl::string_view word, PrimitiveTyp
   return absl::OkStatus();
 }
 
-// What stands between the brackets of dense<...>, up to and with the closing one.
+// The text between the brackets of dense<...>, up to and with the closing one.
 absl::Status MlirValueReader::ReadElements(std::vector<std::string>* words, std::string* raw, bool* listed) {
   if (cursor_.Peek() == '"') {
     HILO_ASSIGN_OR_RETURN(*raw, cursor_.String());
@@ -249,7 +249,7 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDense() {
       return cursor_.Error(
           absl::StrCat("expected ", elements, " elements of ", type->shape.ToString(), ", got ", given));
     }
-    // Bits are packed, and all ones where one stands for all.
+    // Bits are packed, and all ones for a splat of one.
     if (type->element == PRED && is_splat && elements != 1) bytes[0] = bytes[0] != 0 ? '\xff' : '\0';
     if (type->element == PRED && !is_splat) {
       std::string packed((elements + 7) / 8, '\0');
@@ -346,7 +346,7 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadSubAxis() {
   return part;
 }
 
-// What follows the names of the attributes that say replica groups by a mesh, such as
+// The rest of attributes that describe replica groups by a mesh, after their names, such as
 // <mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 4>], device_ids = dense<[0, 1, 3, 2]> :
 // tensor<4xi64>>,
 //  axes = [#stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>]>.

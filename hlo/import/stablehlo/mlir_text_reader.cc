@@ -1,5 +1,5 @@
-// Operations of MLIR text. The generic form says everything in one grammar; the pretty ones follow a few patterns, most
-// of them operands, words with values, attributes in braces, and types. Regions are walked with a stack of our own, as
+// Operations of MLIR text. The generic form covers everything in one grammar; the pretty ones follow a few patterns:
+// mostly operands, words with values, attributes in braces, and types. Regions are visited with an explicit stack, as
 // they may be nested as deeply as the text is long.
 #include "hlo/import/stablehlo/mlir_text_reader.h"
 
@@ -27,7 +27,7 @@ class TextReader {
 
   absl::Status Read() {
     HILO_RETURN_IF_ERROR(ReadAliases());
-    // Functions may stand without the module around them.
+    // Functions may appear without the module around them.
     const bool bare =
         cursor_.At("func.func") || cursor_.At("\"func.func\"") || cursor_.At("sdy.mesh") || cursor_.At("\"sdy.mesh\"");
     if (bare) {
@@ -58,7 +58,7 @@ class TextReader {
     kGeneric,  // more regions or ")", attributes, types
     kWhile,    // "do" and another region
     kTyped,    // attributes, types
-    kPlain,    // nothing: the operation is complete but for its regions
+    kPlain,    // nothing: the operation is complete except for its regions
   };
   struct ResultNames {
     std::string name;
@@ -133,7 +133,7 @@ class TextReader {
     return cursor_.Expect(":");
   }
 
-  // "%a: type {attributes}, ...)": behind the parenthesis. Attributes go to `dictionaries`.
+  // "%a: type {attributes}, ...)": after the parenthesis. Attributes go to `dictionaries`.
   absl::StatusOr<std::vector<Argument>> ReadArguments(std::vector<const Attribute*>* dictionaries) {
     std::vector<Argument> arguments;
     while (!cursor_.Take(")")) {
@@ -148,7 +148,7 @@ class TextReader {
     return arguments;
   }
 
-  // An empty dictionary where there is none.
+  // An empty dictionary if there is none.
   absl::Status ReadDictionary(std::vector<const Attribute*>* dictionaries) {
     Attribute* dictionary = module_.AddAttribute();
     dictionary->kind = Attribute::Kind::kDictionary;
@@ -243,7 +243,7 @@ class TextReader {
     return absl::OkStatus();
   }
 
-  // "(%a, %b) <{properties}> ({ regions }) {attributes} : type": behind the name.
+  // "(%a, %b) <{properties}> ({ regions }) {attributes} : type": after the name.
   absl::Status ReadGeneric(Operation* operation, std::vector<ResultNames> results) {
     HILO_RETURN_IF_ERROR(cursor_.Expect("("));
     if (!cursor_.At(")")) HILO_RETURN_IF_ERROR(ReadOperands(operation));
@@ -289,7 +289,7 @@ class TextReader {
     if (cursor_.Take(":")) {
       HILO_ASSIGN_OR_RETURN(MlirValueReader::Signature signature, values_.ReadSignature());
       types = signature.has_arrow ? std::move(signature.results) : std::move(signature.operands);
-      // Without an arrow the types of operands may stand in front of the result's.
+      // Without an arrow the types of operands may precede the result's.
       if (!signature.has_arrow && count == 1 && !types.empty()) types = {types.back()};
       if (!signature.has_arrow && count == 0) types.clear();
     }

@@ -8,7 +8,7 @@
 
 namespace hilo::stablehlo {
 
-// Reads `text`, of which `module` keeps views. Locations are read over; operations know their lines instead.
+// Reads `text`, of which `module` keeps views. Locations are skipped; operations store their lines instead.
 // Errors: InvalidArgument with line and column.
 absl::Status ReadMlirText(absl::string_view text, MlirModule* module);
 

@@ -14,7 +14,7 @@ absl::Status MlirValueReader::CheckDepth(int depth) const {
 
 absl::StatusOr<const Type*> MlirValueReader::ReadType() { return ReadType(0); }
 
-// i32 is s32, i1 pred; names of floats are XLA's but for case.
+// i32 is s32, i1 pred; names of floats are XLA's except for case.
 absl::Status MlirValueReader::ReadElement(absl::string_view word, Type* type) {
   type->kind = Type::Kind::kElement;
   std::string name = absl::AsciiStrToLower(word);
@@ -37,7 +37,7 @@ absl::Status MlirValueReader::ReadElement(absl::string_view word, Type* type) {
   return absl::OkStatus();
 }
 
-// What stands between the brackets of tensor<...>.
+// The text between the brackets of tensor<...>.
 absl::Status MlirValueReader::ReadTensor(int depth, Type* type) {
   std::vector<int64_t> sizes, bounds;
   for (int64_t size; cursor_.TakeDimension(&size);) sizes.push_back(size < 0 ? kDynamicSize : size);

@@ -19,7 +19,7 @@ class MlirValueReader {
   MlirValueReader(MlirCursor* cursor, MlirModule* module) : cursor_(*cursor), module_(*module) {}
 
   absl::StatusOr<const Type*> ReadType();
-  // "(T, T) -> T", "T, T", "T -> (T, T)": those in front of the arrow and those behind it.
+  // "(T, T) -> T", "T, T", "T -> (T, T)": the types before the arrow and those after it.
   struct Signature {
     std::vector<const Type*> operands, results;
     bool has_arrow = false;
@@ -27,25 +27,25 @@ class MlirValueReader {
   absl::StatusOr<Signature> ReadSignature();
 
   absl::StatusOr<const Attribute*> ReadAttribute();
-  // "a = 1 : i32, b, \"c\" = {}" up to `close`, which is taken. Structured attributes (channel_handle,
-  // dimension_numbers ...) are taken apart into those of the versioned form.
+  // "a = 1 : i32, b, \"c\" = {}" up to `close`, which is consumed. Structured attributes (channel_handle,
+  // dimension_numbers ...) are split into those of the versioned form.
   absl::Status ReadEntries(absl::string_view close, std::vector<NamedAttribute>* entries);
   // An entry "{...}" if there is one.
   absl::Status ReadOptionalDictionary(std::vector<NamedAttribute>* entries);
-  // "loc(...)", if it is there; what it says is not kept.
+  // "loc(...)", if present; its contents are not kept.
   absl::Status SkipLocation();
 
-  // "[1, 2]" as an attribute; "[b, f, 0]x[...]->[...]" of a convolution as the entries it stands for.
+  // "[1, 2]" as an attribute; "[b, f, 0]x[...]->[...]" of a convolution as the entries it represents.
   absl::StatusOr<const Attribute*> ReadList();
   absl::Status ReadConvolutionDimensions(std::vector<NamedAttribute>* entries);
-  // "<@mesh, [{"a"}, {}]>", "[<...>, <...>]", "{"a", "b"}", "<["a"=2]>": without the name of the dialect in front.
+  // "<@mesh, [{"a"}, {}]>", "[<...>, <...>]", "{"a", "b"}", "<["a"=2]>": without the dialect name in front.
   absl::StatusOr<const Attribute*> ReadSharding();
   absl::StatusOr<const Attribute*> ReadShardings();
   absl::StatusOr<const Attribute*> ReadManualAxes();
   absl::StatusOr<const Attribute*> ReadMesh();
-  // "<key = value, ...>" taken apart.
+  // "<key = value, ...>" split into entries.
   absl::Status ReadStructure(std::vector<NamedAttribute>* entries);
-  // Adds an attribute under its name, taken apart if it is structured.
+  // Adds an attribute under its name, split into entries if it is structured.
   void AddEntry(absl::string_view name, const Attribute* value, std::vector<NamedAttribute>* entries);
   void AddAlias(std::string name, const Attribute* value) { aliases_[std::move(name)] = value; }
 

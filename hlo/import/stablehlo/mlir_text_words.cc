@@ -45,7 +45,7 @@ absl::Status MlirWordReader::ReadWordValue(Operation* operation, const PrettyWor
     case WordForm::kWord:
       values_->AddEntry(pretty.attribute, values_->Enum(cursor_->Word()), &operation->attributes);
       return absl::OkStatus();
-    case WordForm::kString: {  // what follows behind a colon is not its type
+    case WordForm::kString: {  // the text after a colon is not its type
       HILO_ASSIGN_OR_RETURN(std::string text, cursor_->String());
       values_->AddEntry(pretty.attribute, values_->String(std::move(text)), &operation->attributes);
       return absl::OkStatus();

@@ -1,4 +1,4 @@
-// What the pretty forms of single operations say between their operands and their attributes: words with values,
+// The custom syntax of single operations between their operands and their attributes: words with values,
 // ranges, windows.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_MLIR_TEXT_WORDS_H_
 #define HILO_HLO_IMPORT_STABLEHLO_MLIR_TEXT_WORDS_H_
@@ -12,7 +12,7 @@ namespace hilo::stablehlo {
 
 struct PrettyWord;
 
-// What is read becomes attributes of the operation. Errors: InvalidArgument with the place.
+// The parsed values become attributes of the operation. Errors: InvalidArgument with the position.
 class MlirWordReader {
  public:
   // All outlive this.
@@ -21,7 +21,7 @@ class MlirWordReader {
 
   // "word = value", by the table of words (mlir_text_forms.def).
   absl::Status ReadWord(Operation* operation);
-  // What some operations have between operands and attributes.
+  // The syntax that some operations have between operands and attributes.
   absl::Status ReadBehindOperands(Operation* operation);
 
  private:

@@ -204,7 +204,7 @@ absl::StatusOr<Literal> OpConversion::ConstantValue(HloInstruction* instruction,
         EvaluateOp(
             {.opcode = top->opcode(), .operands = shapes, .attributes = top->attributes(), .stated = &top->shape()},
             top->shape(), operands));
-    // Growth of the map moves its values; operands are looked up anew each time.
+    // Growth of the map moves its values; operands are looked up again each time.
     values.emplace(top, std::move(value));
     stack.pop_back();
   }
@@ -221,7 +221,7 @@ absl::StatusOr<std::vector<int64_t>> OpConversion::ConstantIntegers(HloInstructi
   return integers;
 }
 
-// A location is a name around a place, a call of one place by another, or a list. The name given last is outermost.
+// A location is a named location, a call site, or a list of locations. The name given last is outermost.
 OpMetadata MetadataOf(const Attribute* location) {
   constexpr int kMaxHops = 64;
   OpMetadata metadata;

@@ -23,17 +23,17 @@ class Shardings;
 // The value of each result.
 using Results = std::vector<HloInstruction*>;
 
-// What conversions of operations share.
+// State shared by the conversions of all operations.
 struct ConversionState {
   HloModule* module = nullptr;
   const Shardings* shardings = nullptr;
-  // Constants by their attribute: several may share one.
+  // Constants by their attribute: several operations may share one.
   absl::flat_hash_map<const Attribute*, std::shared_ptr<const Literal>> literals;
-  // Where instructions come from, by location.
+  // Metadata of instructions, by location.
   absl::flat_hash_map<const Attribute*, OpMetadata> metadata;
 };
 
-// Attributes are asked for by name. A list that is missing is empty, a flag false; errors name the attribute.
+// Attributes are looked up by name. A missing list is empty, a missing flag false; errors name the attribute.
 class OpConversion {
  public:
   OpConversion(const Operation& op, HloComputation* computation, std::vector<HloInstruction*> operands,
@@ -51,7 +51,7 @@ class OpConversion {
   absl::StatusOr<int64_t> IntegerOr(absl::string_view name, int64_t otherwise) const;
   absl::StatusOr<double> Number(absl::string_view name) const;
   absl::StatusOr<std::vector<int64_t>> Integers(absl::string_view name) const;
-  // `count` integers; `otherwise` each if the list is missing or empty.
+  // `count` integers; all equal to `otherwise` if the list is missing or empty.
   absl::StatusOr<std::vector<int64_t>> Integers(absl::string_view name, int64_t count, int64_t otherwise) const;
   // A list of pairs, flat or of shape [n, 2].
   absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> Pairs(absl::string_view name) const;
@@ -64,14 +64,14 @@ class OpConversion {
   absl::Status ExpectAtLeast(size_t count) const;
   absl::Status ExpectResults(size_t count) const;
   const Type& ResultType(size_t i = 0) const { return *op.results[i]->type; }
-  // The shape that the program states. Errors: Unimplemented for a type that leaves sizes open, or that HLO lacks.
+  // The shape that the program states. Errors: Unimplemented for a type with unknown sizes, or one that HLO lacks.
   absl::StatusOr<Shape> ResultShape(size_t i = 0) const;
-  // The same, of all results: a shape if there is one, else a tuple.
+  // Like ResultShape, of all results: a shape if there is one, else a tuple.
   absl::StatusOr<Shape> ResultShapes() const;
-  // Dimensions of an operand with the element type of result i: what a result of open sizes is for most operations.
+  // Dimensions of an operand with the element type of result i: the shape of an open-sized result for most operations.
   absl::StatusOr<Shape> ResultShapeLike(const HloInstruction& operand, size_t i = 0) const;
 
-  // Adds an instruction with the operation's metadata. `stated`: where inference cannot tell. Errors: inference's.
+  // Adds an instruction with the operation's metadata. `stated`: where inference is ambiguous. Errors: inference's.
   absl::StatusOr<HloInstruction*> Add(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
                                       std::unique_ptr<OpAttributes> attributes = nullptr,
                                       absl::Span<HloComputation* const> called = {}, const Shape* stated = nullptr);
@@ -85,7 +85,7 @@ class OpConversion {
   absl::StatusOr<Results> Split(HloInstruction* instruction);
   absl::StatusOr<Results> Split(absl::StatusOr<HloInstruction*> instruction);
 
-  // The value of an instruction that depends on constants only. Errors: Unimplemented if it does not, saying what for.
+  // The value of an instruction that depends on constants only. Errors: Unimplemented if it does not, naming `what`.
   absl::StatusOr<Literal> ConstantValue(HloInstruction* instruction, absl::string_view what) const;
   absl::StatusOr<std::vector<int64_t>> ConstantIntegers(HloInstruction* instruction, absl::string_view what) const;
 
@@ -93,7 +93,7 @@ class OpConversion {
   const OpMetadata& Metadata();
 };
 
-// The attribute precision_config; empty if it says nothing but DEFAULT.
+// The attribute precision_config; empty if all entries are DEFAULT.
 absl::StatusOr<std::vector<Precision>> Precisions(const OpConversion& c);
 
 using Converter = absl::StatusOr<Results> (*)(OpConversion&);
@@ -101,7 +101,7 @@ struct ConversionRule {
   absl::string_view name;
   Converter convert;
 };
-// A file each.
+// One file for each.
 absl::Span<const ConversionRule> ElementwiseRules();
 absl::Span<const ConversionRule> MovementRules();
 absl::Span<const ConversionRule> ReductionRules();
@@ -122,7 +122,7 @@ Converter FindConverter(absl::string_view name);
 // The native conversion of a composite, such as "chlo.erf". Null if its decomposition must be called.
 Converter FindCompositeConverter(absl::string_view name);
 
-// What of `location` HLO keeps: the innermost name, file and line.
+// The parts of `location` that HLO keeps: the innermost name, file and line.
 OpMetadata MetadataOf(const Attribute* location);
 
 }  // namespace hilo::stablehlo

@@ -1,4 +1,4 @@
-// Conversions that operations of static and of dynamic shapes share.
+// Conversions shared by operations of static and of dynamic shapes.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_OP_MOVEMENT_H_
 #define HILO_HLO_IMPORT_STABLEHLO_OP_MOVEMENT_H_
 
@@ -12,7 +12,7 @@ namespace hilo::stablehlo {
 
 absl::StatusOr<HloInstruction*> BroadcastInDim(OpConversion& c, HloInstruction* operand, const Shape& result,
                                                std::vector<int64_t> dimensions);
-// Of operands 0 and 1, and all other attributes as the operation has them.
+// Gathers from operands 0 and 1, with all other attributes as the operation has them.
 absl::StatusOr<HloInstruction*> Gather(OpConversion& c, std::vector<int64_t> slice_sizes);
 absl::StatusOr<HloInstruction*> Pad(OpConversion& c, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
                                     const std::vector<int64_t>& interior);

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Attribute::Kind;
 
-// The axes of a mesh, which may be in an array of their own.
+// The axes of a mesh, which may be in a separate array.
 absl::StatusOr<absl::Span<const Attribute* const>> AxesOf(const Attribute* mesh) {
   if (mesh == nullptr || mesh->kind != Kind::kMesh) return InvalidArgument("expected a mesh");
   absl::Span<const Attribute* const> axes = mesh->elements;
@@ -135,7 +135,7 @@ absl::StatusOr<ReplicaGroups> Shardings::Groups(const Attribute& groups) const {
     if (named == mesh_attributes_.end()) return InvalidArgument("there is no mesh @", mesh->text);
     mesh = named->second;
   }
-  // HLO's text has names of fewer characters: numbers take their place.
+  // HLO's text allows fewer characters in names: they are replaced by numbers.
   HILO_ASSIGN_OR_RETURN(const auto axes, AxesOf(mesh));
   std::vector<std::string> sizes, parts;
   for (size_t i = 0; i < axes.size(); ++i) sizes.push_back(absl::StrCat("'", i, "'=", axes[i]->integer));

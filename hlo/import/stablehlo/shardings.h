@@ -1,4 +1,4 @@
-// Shardings of Shardy (dialect sdy) in the forms that HLO knows: Shardy's own text inside frontend attributes, and
+// Shardings of Shardy (dialect sdy) in the forms that HLO supports: Shardy's own text inside frontend attributes, and
 // HLO's `sharding=`.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_SHARDINGS_H_
 #define HILO_HLO_IMPORT_STABLEHLO_SHARDINGS_H_
@@ -16,19 +16,19 @@ namespace hilo::stablehlo {
 
 class Shardings {
  public:
-  // The meshes that the operations of the module's body define. Errors: InvalidArgument for meshes that are none.
+  // The meshes that the operations of the module's body define. Errors: InvalidArgument for invalid meshes.
   static absl::StatusOr<Shardings> Of(const Operation& module);
 
   // "{mesh = #sdy.mesh<["a"=2]>}"; empty without meshes.
   const std::string& meshes_text() const { return meshes_text_; }
 
-  // `<@mesh, [{"a"}, {}]>`. Errors: InvalidArgument for what is no sharding; Unimplemented for a mesh without a name.
+  // `<@mesh, [{"a"}, {}]>`. Errors: InvalidArgument for an invalid sharding; Unimplemented for a mesh without a name.
   absl::StatusOr<std::string> Text(const Attribute& sharding) const;
   // `#sdy.sharding_per_value<[...]>` of an attribute with a sharding for each value.
   absl::StatusOr<std::string> PerValueText(const Attribute& shardings) const;
   // `#sdy<manual_axes{"a"}>`.
   absl::StatusOr<std::string> ManualAxesText(const Attribute& axes) const;
-  // Replica groups along axes of a mesh: devices that differ in these axes only are a group, in the order of the axes.
+  // Replica groups along axes of a mesh: devices that differ in these axes only form a group, in the order of the axes.
   absl::StatusOr<ReplicaGroups> Groups(const Attribute& groups) const;
   // `{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}`, `{replicated}`, `{maximal device=0}`.
   absl::StatusOr<std::string> HloText(const Attribute& sharding) const;

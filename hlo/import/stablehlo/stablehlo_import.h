@@ -1,5 +1,5 @@
-// StableHLO programs to HloModule: portable artifacts (MLIR bytecode with VHLO, as PJRT plugins get them from JAX and
-// as jax.export serialises them) and MLIR text.
+// Imports StableHLO programs as HloModule: portable artifacts (MLIR bytecode with VHLO, as PJRT plugins get them from
+// JAX and as jax.export serialises them) and MLIR text.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_STABLEHLO_IMPORT_H_
 #define HILO_HLO_IMPORT_STABLEHLO_STABLEHLO_IMPORT_H_
 
@@ -21,19 +21,19 @@ struct StablehloOptions {
   HloLimits limits = {};
 };
 
-// What main's attributes say of an argument or result, beside its shape.
+// Attributes of main for an argument or result, besides its shape.
 struct StablehloValueInfo {
-  std::string memory_kind;  // mhlo.memory_kind: "device", "pinned_host"; empty: unsaid
-  std::string layout_mode;  // mhlo.layout_mode: "default", "auto", "{0,1}"; empty: unsaid
-  std::string sharding;     // as text of HLO's attribute `sharding`; empty: unsaid, the compiler's choice
-  bool is_token = false;    // a token, or the empty array that stands for one (jax.token)
+  std::string memory_kind;  // mhlo.memory_kind: "device", "pinned_host"; empty: unspecified
+  std::string layout_mode;  // mhlo.layout_mode: "default", "auto", "{0,1}"; empty: unspecified
+  std::string sharding;     // as text of HLO's attribute `sharding`; empty: unspecified, the compiler's choice
+  bool is_token = false;    // a token, or the empty array that represents one (jax.token)
 };
 struct StablehloArgumentInfo : StablehloValueInfo {
-  std::optional<int64_t> aliasing_output;  // tf.aliasing_output: must take the place of this result
-  bool buffer_donor = false;               // jax.buffer_donor: may take the place of any
+  std::optional<int64_t> aliasing_output;  // tf.aliasing_output: must share the memory of this result
+  bool buffer_donor = false;               // jax.buffer_donor: may share the memory of any
 };
 
-// The entry has one parameter an argument of main. Its result is main's if there is one, else a tuple of them. The
+// The entry has one parameter per argument of main. Its result is main's if there is one, else a tuple of them. The
 // module's aliases, donors, entry layout and counts of replicas and partitions are set; parameters and the result carry
 // their shardings (shapes are those of whole arrays, as before partitioning).
 struct StablehloProgram {
@@ -42,15 +42,15 @@ struct StablehloProgram {
   std::vector<StablehloValueInfo> results;
 };
 
-// Reads bytecode or text, told apart by content.
+// Reads bytecode or text, detected by content.
 //
 // - Functions become computations and calls of them; regions become computations. Values that the regions of while, if
 // and case capture are
-//   handed in as tuple elements; constants are copied in.
-// - Composites are calls of their decomposition, but for those that are an HLO opcode.
-// - Shapes that depend on sizes known only in the program must be computable from constants.
+//   passed as tuple elements; constants are copied in.
+// - Composites become calls of their decomposition, except those that are an HLO opcode.
+// - Shapes that depend on sizes computed in the program must be computable from constants.
 //
-// Errors: InvalidArgument for a malformed program, saying where (byte, line, or operation); Unimplemented naming the
+// Errors: InvalidArgument for a malformed program, with the position (byte, line, operation); Unimplemented naming the
 // operation, type or attribute that HLO or Hilo lacks; the verifier's; ResourceExhausted beyond the limits. Any bytes
 // may be given.
 absl::StatusOr<StablehloProgram> ImportStablehlo(absl::string_view bytes, const StablehloOptions& options = {});

@@ -1,5 +1,5 @@
-// All-gather, at once or as a pair of -start and -done. How many shards there are is not the op's
-// to say when it names no groups, so the stated result tells.
+// All-gather, synchronous or as a pair of -start and -done. An op without groups does not determine the number
+// of shards, so it is derived from the stated result.
 #include "hlo/ops/collective/async_shapes.h"
 #include "hlo/ops/collective/collective_checks.h"
 

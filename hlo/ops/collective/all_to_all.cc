@@ -1,4 +1,4 @@
-// All-to-all in its two forms: one array that is cut along a dimension, or as many arrays as
+// All-to-all in its two forms: one array that is split along a dimension, or as many arrays as
 // there are devices in a group.
 #include "hlo/ops/collective/collective_checks.h"
 

@@ -1,5 +1,5 @@
 // Asynchronous pairs of any computation. Nothing here runs by itself: the start computes, and the
-// done hands on what it has computed.
+// done returns the computed result.
 #include "hlo/ops/collective/async_shapes.h"
 
 namespace hilo {
@@ -31,7 +31,7 @@ absl::StatusOr<Literal> StartedLiteral(const Shape& shape, Operands operands, Li
   for (const Literal* operand : operands) {
     HILO_ASSIGN_OR_RETURN(copies.emplace_back(), CopyOf(*operand));
   }
-  // One operand may stand for itself.
+  // A single operand may be given without a tuple.
   const bool itself = copies.size() == 1 && ShapeUtil::Compatible(copies[0].shape(), shape.tuple_shapes(0));
   elements.push_back(itself ? std::move(copies[0]) : Literal::MakeTuple(std::move(copies)));
   elements.push_back(std::move(result));

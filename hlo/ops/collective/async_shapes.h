@@ -1,5 +1,5 @@
 // The shapes of asynchronous pairs: a start returns (operands, result, contexts...), of which its
-// done hands on the result. For hlo/ops and the evaluator.
+// done returns the result. For hlo/ops and the evaluator.
 #ifndef HILO_HLO_OPS_COLLECTIVE_ASYNC_SHAPES_H_
 #define HILO_HLO_OPS_COLLECTIVE_ASYNC_SHAPES_H_
 
@@ -14,7 +14,7 @@ Shape StartShape(const OpView& op, Shape operands, Shape result);
 // Element 1 of the operand, which is a tuple of at least two.
 absl::StatusOr<Shape> InferDone(const OpView& op);
 
-// What a start of the tuple shape `shape` returns once `result` is there; contexts are zero.
+// The result of a start of the tuple shape `shape` once `result` is available; contexts are zero.
 absl::StatusOr<Literal> StartedLiteral(const Shape& shape, Operands operands, Literal result);
 
 }  // namespace hilo

@@ -65,7 +65,7 @@ struct CollectiveBroadcastAttrs : Attributes<CollectiveBroadcastAttrs> {
 struct CollectivePermuteAttrs : Attributes<CollectivePermuteAttrs> {
   SourceTargetPairs source_target_pairs;
   std::optional<int64_t> channel_id;
-  Verbatim slice_sizes;  // of the form that sends slices of buffers; inference refuses it
+  Verbatim slice_sizes;  // of the form that sends slices of buffers; inference rejects it
   static constexpr auto Fields() {
     return std::make_tuple(Field("channel_id", &CollectivePermuteAttrs::channel_id, Presence::kOptional),
                            Field("source_target_pairs", &CollectivePermuteAttrs::source_target_pairs),

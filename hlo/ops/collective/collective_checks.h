@@ -1,4 +1,4 @@
-// What the inference of several collectives checks, and what a collective means on one device.
+// Checks shared by the inference of several collectives, and the semantics of a collective on one device.
 // Private to hlo/ops.
 #ifndef HILO_HLO_OPS_COLLECTIVE_COLLECTIVE_CHECKS_H_
 #define HILO_HLO_OPS_COLLECTIVE_COLLECTIVE_CHECKS_H_
@@ -12,10 +12,10 @@
 
 namespace hilo {
 
-// The groups of an op, as far as the op alone tells.
+// The groups of an op, as far as the op alone determines them.
 struct GroupFacts {
   CollectiveOpGroupMode mode;
-  // Devices in each group; absent where the number of devices decides, or groups differ in size.
+  // Devices in each group; absent if it depends on the number of devices, or groups differ in size.
   std::optional<int64_t> size;
 };
 
@@ -38,12 +38,12 @@ absl::Status CheckCollectiveReducer(const OpView& op);
 // Shapes of the operands, collated.
 Shape OperandShapes(const OpView& op);
 
-// Shards of the result shape `whole` that `part` is one of, along `dimension`; absent if part is no
+// The number of shards of the result shape `whole`, of which `part` is one, along `dimension`; absent if part is no
 // shard, or both are empty there, which leaves it open.
 std::optional<int64_t> ShardCount(const Shape& whole, const Shape& part, int64_t dimension);
 
-// A collective on the only device there is: its operands. Errors: Unimplemented if the groups or
-// the shape ask for more devices.
+// Evaluates a collective on a single device: its operands. Errors: Unimplemented if the groups or
+// the shape require more devices.
 absl::StatusOr<Literal> EvaluateAlone(const OpView& op, const Shape& shape, Operands operands,
                                       const ReplicaGroups& groups);
 

@@ -45,7 +45,7 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kCollectivePermute>(const OpView& op
     }
     to_itself = true;
   }
-  if (!to_itself) return Literal::Create(shape);  // zeros: nobody sends
+  if (!to_itself) return Literal::Create(shape);  // zeros: no sender
   return EvaluateAlone(op, shape, operands, {});
 }
 

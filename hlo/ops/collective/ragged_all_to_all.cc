@@ -1,5 +1,5 @@
 // Ragged all-to-all: each device sends slices of rows of its input to each device of its group, and
-// says at which rows of that device's output they go.
+// states at which rows of that device's output they go.
 //
 // Operands: input, output, input_offsets, send_sizes, output_offsets, recv_sizes. Entry i * k + j
 // of the last four is about update j of the k that go to, or for recv_sizes come from, device i.

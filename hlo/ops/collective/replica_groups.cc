@@ -1,6 +1,6 @@
 // The compact forms are views of an array of ids: both lay ids out over dimensions, move some of
-// these to the end, and cut what comes of it into groups. Reading one expands it at once, within a
-// limit, so that nobody else has to know of the forms.
+// these to the end, and split the result into groups. Reading one expands it at once, within a
+// limit, so that no other code has to handle the forms.
 #include "hlo/ops/collective/replica_groups.h"
 
 #include <algorithm>
@@ -198,7 +198,7 @@ absl::StatusOr<std::vector<AxisPart>> ReadAxisParts(AttributeReader* reader, Mes
   return parts;
 }
 
-// Cuts every axis into the parts that are named and what lies between; the parts become the last
+// Splits every axis into the named parts and those between them; the parts become the last
 // dimensions, in the order in which they are named.
 absl::StatusOr<std::vector<Ids>> GroupsAlong(const Mesh& mesh, const std::vector<AxisPart>& parts) {
   std::vector<size_t> order(parts.size());

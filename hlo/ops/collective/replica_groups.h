@@ -1,4 +1,4 @@
-// Which devices work together in a collective: the attribute types of the collectives.
+// Groups of devices that run a collective together: the attribute types of the collectives.
 #ifndef HILO_HLO_OPS_COLLECTIVE_REPLICA_GROUPS_H_
 #define HILO_HLO_OPS_COLLECTIVE_REPLICA_GROUPS_H_
 
@@ -14,8 +14,8 @@
 
 namespace hilo {
 
-// Lists of ids, one a group; what an id names is the group mode's matter. No group at all stands
-// for one group of everybody. HLO text writes groups in one of three forms:
+// Lists of ids, one per group; the meaning of an id depends on the group mode. No group at all means
+// one group of all devices. HLO text writes groups in one of three forms:
 //
 //   {{0,1},{2,3}}                                   a list
 //   [2,4]<=[4,2]T(1,0)                              2 groups of 4: the ids 0 .. 7 as an array
@@ -26,8 +26,8 @@ namespace hilo {
 //                                                   part of size 2 of 'b' before which 1 lies
 struct ReplicaGroups {
   std::vector<std::vector<int64_t>> groups;
-  // The text of another form than a list, which is printed again as it was read; "{}" is kept too,
-  // to tell it from an attribute that is not there.
+  // The text of a form other than a list, which is printed again as it was read; "{}" is kept too,
+  // to distinguish it from a missing attribute.
   std::string form;
 
   bool operator==(const ReplicaGroups&) const = default;
@@ -35,12 +35,12 @@ struct ReplicaGroups {
   int64_t id_count() const;
 };
 std::string FieldToText(const ReplicaGroups& value);
-// Errors: InvalidArgument if the text is in no form, the numbers of a form do not fit together, or
+// Errors: InvalidArgument if the text has none of the forms, the numbers of a form are inconsistent, or
 // there are more than kMaxReplicaIds ids.
 absl::Status FieldFromText(absl::string_view text, ReplicaGroups* value);
 inline constexpr int64_t kMaxReplicaIds = 1 << 18;
 
-// Who sends to whom: "{{0,1},{1,0}}".
+// Pairs of sender and receiver: "{{0,1},{1,0}}".
 struct SourceTargetPairs {
   std::vector<std::pair<int64_t, int64_t>> pairs;
   bool operator==(const SourceTargetPairs&) const = default;
@@ -48,10 +48,10 @@ struct SourceTargetPairs {
 std::string FieldToText(const SourceTargetPairs& value);
 absl::Status FieldFromText(absl::string_view text, SourceTargetPairs* value);
 
-// What the ids in groups name, on replicas times partitions.
+// What the ids in groups denote, on replicas times partitions.
 enum class CollectiveOpGroupMode {
-  kCrossReplica,              // replicas; within each partition for itself
-  kCrossPartition,            // partitions; within each replica for itself
+  kCrossReplica,              // replicas; within each partition separately
+  kCrossPartition,            // partitions; within each replica separately
   kCrossReplicaAndPartition,  // replicas, each with all of its partitions
   kFlattenedID,               // devices: replica * partitions + partition
 };

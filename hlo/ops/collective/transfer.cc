@@ -1,4 +1,4 @@
-// Infeed, outfeed, send and recv: what they must look like. What they do lies outside of an evaluation.
+// Infeed, outfeed, send and recv: shape checks. Their effects are outside of an evaluation.
 #include <algorithm>
 
 #include "hlo/ops/collective/transfer_attributes.h"

@@ -50,7 +50,7 @@ struct CopyStartAttrs : Attributes<CopyStartAttrs> {
   }
 };
 
-// What a domain separates is kept as its text.
+// The attributes of a domain are kept as text.
 struct DomainAttrs : Attributes<DomainAttrs> {
   Verbatim domain;
   static constexpr auto Fields() { return std::make_tuple(Field("domain", &DomainAttrs::domain, Presence::kOptional)); }

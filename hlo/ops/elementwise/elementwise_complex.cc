@@ -1,5 +1,5 @@
-// Element-wise ops on complex numbers. std::complex has most of them, right at the edges
-// (infinities, zeros, branch cuts) as C's Annex G asks; the others are written so that they neither
+// Element-wise ops on complex numbers. std::complex has most of them, correct at the edges
+// (infinities, zeros, branch cuts) as C's Annex G requires; the others are written so that they neither
 // cancel nor overflow early. Functions are computed in the next wider precision and rounded once: the
 // library's own are off by up to 5 units of the last place.
 #include <cmath>
@@ -98,7 +98,7 @@ UnaryKernel<W> FindComplexUnary(HloOpcode opcode) {
   }
 }
 
-// The textbook's product: an infinity that meets a NaN is not recovered, as operator* would.
+// The textbook product: infinities combined with NaN are not recovered, as operator* would.
 template <typename W>
 W Product(W x, W y) {
   return W(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());

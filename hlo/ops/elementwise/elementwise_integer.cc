@@ -2,7 +2,7 @@
 //
 // Arithmetic is done on unsigned words, where wrapping is defined, and narrowing keeps the low
 // bits: the element type's own wrapping. Only ops that look at high bits (shifts to the right,
-// counts, mulhi) ask for the width. What the specification leaves to the implementation: x / 0 has
+// counts, mulhi) use the width. Implementation-defined results: x / 0 has
 // all bits set, x % 0 is x, MIN / -1 is MIN and MIN % -1 is 0; a shift amount outside [0, width)
 // moves all bits out.
 #include <bit>

@@ -11,7 +11,7 @@
 
 namespace hilo {
 
-// `bits` is the width of the element type before widening; integer ops ask for it.
+// `bits` is the width of the element type before widening; integer ops use it.
 template <typename W>
 using UnaryKernel = void (*)(int bits, const W* x, W* out, int64_t n);
 template <typename W>

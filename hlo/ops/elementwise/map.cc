@@ -17,7 +17,7 @@ template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kMap>(const OpView& op) {
   if (op.operands.empty()) return InvalidOp(op, "expected at least 1 operand, got 0");  // map_c1
   HILO_RETURN_IF_ERROR(CheckSameDimensions(op, 0, op.operands.size(), "operands"));     // map_c1, map_c2
-  // map_c3: in text, no dimensions at all stand for all of them.
+  // map_c3: in text, an empty dimension list means all of them.
   const std::vector<int64_t>& dimensions = op.attrs<MapAttrs>().dimensions;
   const int64_t rank = op.operand(0).rank();
   bool all = static_cast<int64_t>(dimensions.size()) == rank;

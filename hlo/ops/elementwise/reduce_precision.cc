@@ -4,8 +4,8 @@
 // Doubles hold every other float type exactly, so all types are computed there, from three facts
 // about the element type: its exponent bits, its mantissa bits and the exponent of its smallest
 // normal. First the mantissa is rounded, subnormals of the element type on their fixed grid; then,
-// if the target has fewer exponent bits, what lies above its largest finite exponent becomes
-// infinite and what lies below its smallest normal becomes zero.
+// if the target has fewer exponent bits, values above its largest finite exponent become
+// infinite and values below its smallest normal become zero.
 #include <cmath>
 
 #include "base/status_macros.h"

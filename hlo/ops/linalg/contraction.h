@@ -1,4 +1,4 @@
-// What the dots and convolution share: checks of their operands, and sums of products in a few wide types. Private to
+// Shared by the dots and convolution: checks of their operands, and sums of products in a few wide types. Private to
 // hlo/ops.
 #ifndef HILO_HLO_OPS_LINALG_CONTRACTION_H_
 #define HILO_HLO_OPS_LINALG_CONTRACTION_H_
@@ -21,7 +21,7 @@ absl::Status CheckContraction(const OpView& op, const std::vector<int64_t>& lhs_
 // None, or one for each of the two operands.
 absl::Status CheckPrecision(const OpView& op, const std::vector<Precision>& precision);
 // The element type of sums of products of operands 0 and 1: the stated one, or else the wider kind of the two. Operands
-// may be widened and results narrowed, but nothing turns complex into real or floats into integers.
+// may be widened and results narrowed, but complex is never converted to real nor floats to integers.
 absl::StatusOr<PrimitiveType> ProductType(const OpView& op);
 
 // Dimensions in neither list.
@@ -70,7 +70,7 @@ T FromSum(Sum sum) {
 }
 
 // Calls f(NativeTag<Sum>{}) with the C++ type in which products of the first two operands are summed up for a result of
-// `type`: SumType's, but that all integers are summed up in 64 bits and wrapped at the end, which is the same.
+// `type`: SumType's, except that all integers are summed up in 64 bits and wrapped at the end, which is equivalent.
 template <typename F>
 auto SumTypeSwitch(Operands operands, PrimitiveType type, F&& f) {
   switch (SumType(operands[0]->shape().element_type(), operands[1]->shape().element_type(), type)) {
@@ -110,7 +110,7 @@ template <typename Sum>
 void MultiplyAdd(Sum a, const Sum* b, Sum* out, int64_t n) {
   for (int64_t j = 0; j < n; ++j) out[j] += a * b[j];
 }
-// Written out: the operator of std::complex repairs infinities, which no backend does, and is many
+// Written out: the operator of std::complex recovers infinities, which no backend does, and is many
 // times slower.
 template <typename Part>
 void MultiplyAdd(std::complex<Part> a, const std::complex<Part>* b, std::complex<Part>* out, int64_t n) {

@@ -1,6 +1,6 @@
-// Convolution: a sum of products for each place of the window. Positions of the window are visited in row-major order,
+// Convolution: a sum of products for each position of the window. Window positions are visited in row-major order,
 // input features in ascending order within each; positions in the padding and in the holes of a dilated input are
-// passed over. Sums are kept in SumType and converted once.
+// skipped. Sums are kept in SumType and converted once.
 //
 // Groups cut the output features into runs; run g reads either its own run of input features (feature groups) or its
 // own run of the input's batch (batch groups).
@@ -104,7 +104,7 @@ std::vector<int64_t> Order(int64_t first, const std::vector<int64_t>& spatial, s
   return order;
 }
 
-// Where in the input the window meets an element, or -1.
+// The input index of a window element, or -1.
 int64_t InputPosition(const Window::Dimension& window, int64_t size, int64_t out, int64_t k) {
   const int64_t position = out * window.stride + k * window.window_dilation - window.padding_low;
   if (position < 0 || position % window.base_dilation != 0) return -1;
@@ -163,7 +163,7 @@ absl::Status ConvolveAs(const OpView& op, Operands operands, Literal* result) {
             inside = position >= 0;
             from = from * in_sizes[s] + position;
           }
-          int64_t tap = 0;  // in the kernel, which a reversed window meets from its end
+          int64_t tap = 0;  // index in the kernel, from its end if the window is reversed
           for (size_t s = 0; s < spatial; ++s) {
             tap = tap * kernel_sizes[s] + (window[s].window_reversal ? kernel_sizes[s] - 1 - k[s] : k[s]);
           }

@@ -12,9 +12,9 @@
 
 namespace hilo {
 
-// What each dimension of the two operands and of the result is. Spatial dimension i of the three belong together.
-// Text: "bf01_oi01->bf01", a letter or digit a dimension; "?" is a dimension without a meaning, which inference
-// refuses. At first those of no spatial dimension, "bf_oi->bf".
+// The role of each dimension of the two operands and of the result. Spatial dimension i of the three correspond.
+// Text: "bf01_oi01->bf01", a letter or digit per dimension; "?" is a dimension without a role, which inference
+// rejects. The default has no spatial dimensions, "bf_oi->bf".
 struct ConvolutionDimensionNumbers {
   ConvolutionDimensionNumbers()
       : input_feature_dimension_(1), kernel_input_feature_dimension_(1), output_feature_dimension_(1) {}
@@ -29,14 +29,14 @@ struct ConvolutionDimensionNumbers {
   HILO_REPEATED_FIELD(output_spatial_dimensions);
   bool operator==(const ConvolutionDimensionNumbers&) const = default;
 };
-// A digit says which spatial dimension one is, so there are at most this many.
+// A single digit names a spatial dimension, so there are at most this many.
 inline constexpr int64_t kMaxSpatialDimensions = 10;
 std::string FieldToText(const ConvolutionDimensionNumbers& value);
 absl::Status FieldFromText(absl::string_view text, ConvolutionDimensionNumbers* value);
 
 // Change `numbers` to those of a convolution of a transposed operand, and return how: permutation[i] is the old number
-// of the new dimension i; empty if the operand is in that order already. TurnKernel puts the kernel's output features
-// behind all others, TurnInput the input's last spatial dimension.
+// of the new dimension i; empty if the operand is in that order already. TurnKernel moves the kernel's output features
+// after all others, TurnInput the input's last spatial dimension.
 std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers);
 std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers);
 

@@ -1,4 +1,4 @@
-// Text of a convolution's dimension numbers, "bf01_oi01->bf01": a label a dimension for input, kernel and result.
+// Text of a convolution's dimension numbers, "bf01_oi01->bf01": one label per dimension for input, kernel and result.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -62,7 +62,7 @@ absl::Status LabelsFromText(const Part& part, absl::string_view labels, int64_t*
   return absl::OkStatus();
 }
 
-// Moves dimension `from` of `rank` behind all others, in the numbers that are given.
+// Moves dimension `from` of `rank` after all others, in the given numbers.
 std::vector<int64_t> MoveBehind(int64_t from, int64_t rank, int64_t* first, int64_t* second,
                                 std::vector<int64_t>* spatial) {
   if (from == rank - 1) return {};

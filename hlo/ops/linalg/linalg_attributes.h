@@ -1,4 +1,4 @@
-// Attributes of fft, cholesky, triangular-solve and the dots beyond dot.
+// Attributes of fft, cholesky, triangular-solve and dots other than dot.
 #ifndef HILO_HLO_OPS_LINALG_LINALG_ATTRIBUTES_H_
 #define HILO_HLO_OPS_LINALG_LINALG_ATTRIBUTES_H_
 
@@ -38,7 +38,7 @@ struct TriangularSolveAttrs : Attributes<TriangularSolveAttrs> {
   bool left_side = false;
   bool lower = false;
   bool unit_diagonal = false;
-  TransposeKind transpose_a = TransposeKind::kInvalid;  // inference refuses this one
+  TransposeKind transpose_a = TransposeKind::kInvalid;  // inference rejects this one
   static constexpr auto Fields() {
     return std::make_tuple(Field("left_side", &TriangularSolveAttrs::left_side, Presence::kOptional),
                            Field("lower", &TriangularSolveAttrs::lower, Presence::kOptional),

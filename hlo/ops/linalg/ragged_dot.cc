@@ -1,12 +1,12 @@
 // Ragged dot: a dot of which one dimension of the lhs is cut into consecutive groups of sizes known at run time. Group
-// g lies at [sizes[0] + ... + sizes[g-1], ... + sizes[g]) of the ragged dimension. Which kind of dimension it is
-// decides what a group is:
+// g covers [sizes[0] + ... + sizes[g-1], ... + sizes[g]) of the ragged dimension. The kind of that dimension
+// determines the result:
 //
-//   neither (rows)   lhs [b,m,k], rhs [g,b,k,n] -> [b,m,n]     rows of group g meet their own matrix rhs[g]; rows in no
+//   neither (rows)   lhs [b,m,k], rhs [g,b,k,n] -> [b,m,n]     rows of group g use the matrix rhs[g]; rows in no
 //   group are 0 contracting      lhs [b,m,k], rhs [b,k,n]   -> [g,b,m,n]   each group is summed up on its own batch lhs
 //   [b,m,k], rhs [b,k,n]   -> [b,m,n]     groups change nothing
 //
-// group_sizes is one list, or a list for each position of the dimensions that come before the ragged one: the batch
+// group_sizes is one list, or a list for each index of the dimensions that come before the ragged one: the batch
 // dimensions, then the free (or contracting) ones in front of it; of a ragged batch dimension, the batch dimensions in
 // front of it.
 #include "hlo/ops/linalg/contraction.h"
@@ -36,7 +36,7 @@ std::vector<int64_t> RaggedOrder(const RaggedDotAttrs& attrs, const Shape& lhs) 
   return order;
 }
 
-// Free dimensions of the rhs; its group dimensions are none of them.
+// Free dimensions of the rhs, excluding its group dimensions.
 std::vector<int64_t> RhsFree(const RaggedDotAttrs& attrs, const Shape& rhs) {
   std::vector<int64_t> taken = attrs.rhs_contracting_dims;
   taken.insert(taken.end(), attrs.rhs_group_dims.begin(), attrs.rhs_group_dims.end());

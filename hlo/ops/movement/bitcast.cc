@@ -1,7 +1,7 @@
 // bitcast-convert and bitcast: the same bits, read differently.
 //
-// bitcast-convert works on logical elements: the elements of the last dimension are laid one after
-// another, the first in the lowest bits, and cut anew. bitcast works on memory: the operand's bytes
+// bitcast-convert works on logical elements: the elements of the last dimension are concatenated,
+// the first in the lowest bits, and split into elements of the new width. bitcast works on memory: the operand's bytes
 // under its layout are the result's bytes under the result's layout; the compiler makes such ops,
 // and dumps contain them.
 #include <algorithm>

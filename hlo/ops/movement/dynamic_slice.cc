@@ -1,7 +1,7 @@
-// Dynamic-slice and dynamic-update-slice: blocks whose start is known at run time, moved inside
-// where they would stick out.
+// Dynamic-slice and dynamic-update-slice: blocks whose start is known at run time, clamped so that
+// they are in bounds.
 //
-// Starts are one integer scalar a dimension, or (the older form) one array with an element a
+// Starts are one integer scalar per dimension, or (the older form) one array with one element per
 // dimension.
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// Gather: one slice of the operand for each index vector, its start clamped so that the slice lies
-// inside.
+// Gather: one slice of the operand for each index vector, its start clamped so that the slice is
+// in bounds.
 #include <algorithm>
 
 #include "hlo/ops/movement/index_vectors.h"

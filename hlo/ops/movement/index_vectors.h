@@ -1,9 +1,9 @@
-// How gather and scatter find, in an array of indices, where in the operand a slice starts.
+// Computes where in the operand a slice of gather or scatter starts, from an array of indices.
 //
 // One dimension of the array of indices (index_vector_dim; if that is the rank, an implied last one
 // of size 1) holds index vectors. Entry k of a vector is the start in operand dimension map[k].
 // Batching dimensions pair a dimension of the operand with one of the indices: there the start is
-// the position of the vector itself. All other starts are 0.
+// the index of the vector itself. All other starts are 0.
 #ifndef HILO_HLO_OPS_MOVEMENT_INDEX_VECTORS_H_
 #define HILO_HLO_OPS_MOVEMENT_INDEX_VECTORS_H_
 
@@ -40,7 +40,7 @@ absl::Status CheckCollapsed(const OpView& op, const IndexVectors& vectors, absl:
                             absl::Span<const int64_t> list, int64_t operand_rank);
 
 // Writes the start of the slice that belongs to the vector at `batch`, unclamped, into `start` (one
-// entry an operand dimension).
+// entry per operand dimension).
 void SliceStart(const IndexVectors& vectors, const Literal& indices, absl::Span<const int64_t> batch,
                 absl::Span<int64_t> start);
 

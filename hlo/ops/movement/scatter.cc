@@ -1,5 +1,5 @@
 // Scatter: the slices that a gather would read are combined with updates, in row-major order of the
-// updates' index vectors. Each element whose place is outside the operand is dropped by itself;
+// updates' index vectors. Each element whose index is out of bounds is dropped individually;
 // nothing is clamped.
 #include "hlo/ops/movement/index_vectors.h"
 #include "hlo/ops/structure/scalar_computation.h"

@@ -1,4 +1,4 @@
-// Copies a block of elements between two arrays, each walked with strides of its own. Private to
+// Copies a block of elements between two arrays, each with separate strides. Private to
 // hlo/ops.
 #ifndef HILO_HLO_OPS_MOVEMENT_STRIDED_COPY_H_
 #define HILO_HLO_OPS_MOVEMENT_STRIDED_COPY_H_

@@ -13,8 +13,8 @@ std::array<uint32_t, 2> ThreeFry2x32(std::array<uint32_t, 2> counter, std::array
 // Philox4x32 with 10 rounds.
 std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
-// The process's random state, a 128-bit number, low word first: adds `delta` to it and returns what it was. It starts
-// at the same number in every process. Any thread.
+// The process's random state, a 128-bit number, low word first: adds `delta` to it and returns the old value. It starts
+// at the same number in every process. Thread-safe.
 std::array<uint64_t, 2> AdvanceRandomState(uint64_t delta);
 
 }  // namespace hilo

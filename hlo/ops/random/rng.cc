@@ -1,4 +1,4 @@
-// Random numbers that are nobody's function: they come from a state of the process, which each use advances.
+// Random numbers that depend on no operand: they come from a state of the process, which each use advances.
 #include <random>
 
 #include "hlo/ops/random/random_attributes.h"
@@ -8,7 +8,7 @@
 namespace hilo {
 namespace {
 
-// Calls next() for the elements of `literal` in turn.
+// Calls next() for the elements of `literal` in order.
 template <typename T, typename F>
 void Fill(Literal* literal, F&& next) {
   for (T& element : literal->data<T>()) element = T(next());

@@ -9,7 +9,7 @@ namespace {
 
 constexpr absl::string_view kFeatureOperands[] = {"scale", "offset", "mean", "variance"};
 
-// Operand 0 is the array, then come vectors with an element a feature, named by their place in kFeatureOperands.
+// Operand 0 is the array, followed by vectors with one element per feature, named by their index in kFeatureOperands.
 absl::Status CheckOperands(const OpView& op, absl::Span<const int> vectors) {
   for (size_t i = 0; i < op.operands.size(); ++i)
     HILO_RETURN_IF_ERROR(CheckTypeClass(op, i, kFloat));  // which tuples are not

@@ -1,4 +1,4 @@
-// Reduce, one call of the computation an element, left to right in row-major order of the reduced
+// Reduce, one call of the computation per element, left to right in row-major order of the reduced
 // dimensions; the initial value enters once.
 #include "hlo/ops/reduction/reducer.h"
 #include "hlo/ops/table/op_attributes.h"

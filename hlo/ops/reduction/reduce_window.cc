@@ -1,5 +1,5 @@
-// Reduce-window. A window starts from the initial value and meets the elements under it in
-// row-major order; positions in the padding and in the holes of a dilated base are passed over, so
+// Reduce-window. A window starts from the initial value and combines the elements under it in
+// row-major order; positions in the padding and in the holes of a dilated base are skipped, so
 // the initial value enters once.
 #include "hlo/ops/reduction/reducer.h"
 #include "hlo/ops/reduction/window.h"

@@ -1,5 +1,5 @@
-// The scalar function of reduce and reduce-window: N running values, N elements in, N new running
-// values out.
+// The scalar function of reduce and reduce-window: takes N running values and N elements, returns N new
+// running values.
 #ifndef HILO_HLO_OPS_REDUCTION_REDUCER_H_
 #define HILO_HLO_OPS_REDUCTION_REDUCER_H_
 
@@ -12,8 +12,8 @@
 
 namespace hilo {
 
-// Operands are N arrays of equal dimensions and N scalars of the same element types, N >= 1, and
-// to_apply fits them. Returns those types.
+// Checks that operands are N arrays of equal dimensions and N scalars of the same element types, N >= 1, and
+// that to_apply fits them. Returns those types.
 absl::StatusOr<std::vector<PrimitiveType>> CheckReduction(const OpView& op);
 
 class Reducer {

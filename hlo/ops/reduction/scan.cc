@@ -1,7 +1,7 @@
-// Scan: a computation goes along one dimension of its inputs, from slice to slice, with carries from step to step.
+// Scan: applies a computation to the slices of its inputs along one dimension, with carries from step to step.
 // Operands are the inputs and then the first carries; the computation takes a slice of each input, without that
 // dimension, and the carries, and returns an element of each output and the next carries; results are the outputs, into
-// which the elements are put together, and the last carries.
+// which consist of the elements, and the last carries.
 #include <cstring>
 
 #include "hlo/ops/reduction/search_attributes.h"

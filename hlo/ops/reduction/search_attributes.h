@@ -30,7 +30,7 @@ struct ScanAttrs : Attributes<ScanAttrs> {
   std::vector<int64_t> dimensions;  // exactly one
   int64_t num_carries = 0;          // the last operands, and the last results
   bool is_reverse = false;
-  bool is_associative = false;  // a promise
+  bool is_associative = false;  // asserted by the program
   static constexpr auto Fields() {
     return std::make_tuple(Field("dimensions", &ScanAttrs::dimensions), Field("num_carries", &ScanAttrs::num_carries),
                            Field("is_reverse", &ScanAttrs::is_reverse, Presence::kOptional),

@@ -10,7 +10,7 @@
 namespace hilo {
 namespace {
 
-// The places of one line of the operands along the sorted dimension.
+// The indices of one line of the operands along the sorted dimension.
 struct Line {
   int64_t start, stride, size;
 };

@@ -1,5 +1,5 @@
 // A constant whose text was elided ("{...}") has no literal: its shape is known, its value is an
-// error when asked for.
+// error when read.
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
 

@@ -1,4 +1,4 @@
-// Call, fusion, conditional and while: what their computations must look like, and running them.
+// Call, fusion, conditional and while: checks of their computations, and evaluation.
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
 
@@ -11,7 +11,7 @@ absl::StatusOr<Shape> InferForward(const OpView& op) {
   return WithoutLayouts(op.called[0]->result);
 }
 
-// The branch that `selector` asks for: PRED true is 0; a number out of range is the last one.
+// The branch that `selector` selects: PRED true is 0; a number out of range is the last one.
 int64_t ChosenBranch(const Literal& selector, int64_t branches) {
   if (selector.shape().element_type() == PRED) return selector.GetFirstElement<bool>() ? 0 : 1;
   const int64_t index = selector.GetFirstElement<int32_t>();

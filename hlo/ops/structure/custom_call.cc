@@ -1,6 +1,6 @@
-// A call of a function that Hilo does not know: the result is what the instruction states, and only what the text says
-// of operands and result can be checked. Some targets are ops of XLA's own and have a meaning here; calling the others
-// is the work of an evaluator's environment and of backends (runtime/ffi).
+// A call of an external function: the result is what the instruction states, and only the text's statements
+// about operands and result can be checked. Some targets are ops that XLA defines and have semantics here; calling the
+// others is the work of an evaluator's environment and of backends (runtime/ffi).
 #include "hlo/ops/structure/custom_call.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What Hilo knows of custom calls without asking for their functions.
+// Custom calls whose semantics are defined without their functions.
 #ifndef HILO_HLO_OPS_STRUCTURE_CUSTOM_CALL_H_
 #define HILO_HLO_OPS_STRUCTURE_CUSTOM_CALL_H_
 
@@ -11,27 +11,27 @@
 
 namespace hilo {
 
-// Custom calls that are ops of XLA's own and need no function.
+// Custom calls that XLA defines as ops and that need no function.
 enum class CustomCallMeaning {
   kFunction,  // none: a registered function is called
   kForward,   // the result is the operands (annotations of sharding and memory, which one device ignores)
-  kAllocate,  // any value, as cheaply as it can be had: zeros
+  kAllocate,  // any value, as cheaply as possible: zeros
   kTopK,      // (values, indices) of the k largest elements along the last dimension
 };
 CustomCallMeaning MeaningOfCustomCall(absl::string_view target);
 
-// Of a target that XLA defines and Hilo does not have: what it is, for messages; else empty.
+// For a target that XLA defines and Hilo does not support: a description for messages; else empty.
 absl::string_view ForeignCustomCall(absl::string_view target);
 
-// Whether a kForward call hands on: one operand as it is, or several as a tuple; nothing is left of calls without
-// result. Errors: Unimplemented if the shapes are others: arrays that are cut among partitions, which a partitioner
-// must have taken apart.
+// Checks what a kForward call returns: one operand as it is, or several as a tuple; calls without result have no
+// value. Errors: Unimplemented if the shapes differ: arrays that are sharded among partitions, which a partitioner
+// must have replaced.
 absl::Status CheckForwards(absl::string_view target, absl::Span<const Shape* const> operands, const Shape& result);
 
-// The attributes of the topk that a call of TopK with this result is.
+// The topk attributes of a call of TopK with this result.
 TopKAttrs TopKAttributesOf(const Shape& result);
 
-// The shapes, with layouts, in which the function of a call gets operands and result: what the attributes say, else
+// The shapes, with layouts, in which the function of a call gets operands and result: those of the attributes, else
 // row-major.
 CallSignature SignatureOf(const CustomCallAttrs& attributes, absl::Span<const Shape* const> operands,
                           const Shape& result);

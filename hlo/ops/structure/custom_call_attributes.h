@@ -13,9 +13,9 @@
 
 namespace hilo {
 
-// How the function behind a custom call is called (runtime/ffi/custom_call_registry.h).
+// The calling convention of the function of a custom call (runtime/ffi/custom_call_registry.h).
 enum CustomCallApiVersion : int {
-  API_VERSION_UNSPECIFIED = 0,  // of no instruction
+  API_VERSION_UNSPECIFIED = 0,  // not used by instructions
   API_VERSION_ORIGINAL = 1,
   API_VERSION_STATUS_RETURNING = 2,
   API_VERSION_STATUS_RETURNING_UNIFIED = 3,
@@ -28,23 +28,23 @@ struct EnumNames<CustomCallApiVersion> {
                                                 "API_VERSION_TYPED_FFI"};
 };
 
-// A wish for the schedule, kept for dumps.
+// A scheduling hint, kept for dumps.
 enum CustomCallSchedule : int { SCHEDULE_NONE = 0, SCHEDULE_LATEST = 1, SCHEDULE_EARLIEST = 2 };
 template <>
 struct EnumNames<CustomCallSchedule> {
   static constexpr absl::string_view names[] = {"SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"};
 };
 
-// Of calls that stand for convolutions; kept for dumps.
+// Of calls that represent convolutions; kept for dumps.
 enum PaddingType : int { PADDING_INVALID = 0, PADDING_VALID = 1, PADDING_SAME = 2 };
 template <>
 struct EnumNames<PaddingType> {
   static constexpr absl::string_view names[] = {"PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"};
 };
 
-// The layouts in which the function wants its operands, one shape an operand: "{f32[4,4]{0,1}, s32[]}". Without them
-// operands and result are row-major, whatever layouts their shapes show; with them the result is laid out as its shape
-// says.
+// The operand layouts that the function requires, one shape per operand: "{f32[4,4]{0,1}, s32[]}". Without them
+// operands and result are row-major, whatever layouts their shapes show; with them the result has the layout of its
+// shape.
 struct OperandLayouts {
   std::optional<std::vector<Shape>> shapes;
   bool operator==(const OperandLayouts&) const = default;
@@ -52,7 +52,7 @@ struct OperandLayouts {
 std::string FieldToText(const OperandLayouts& value);
 absl::Status FieldFromText(absl::string_view text, OperandLayouts* value);
 
-// The result at `output_index` takes the memory of the operand's value at `operand_index`: it starts with that content.
+// The result at `output_index` shares the memory of the operand's value at `operand_index`: it starts with its content.
 struct OutputOperandAlias {
   ShapeIndex output_index;
   int64_t operand = 0;
@@ -63,8 +63,8 @@ struct OutputOperandAlias {
 std::string FieldToText(const std::vector<OutputOperandAlias>& value);
 absl::Status FieldFromText(absl::string_view text, std::vector<OutputOperandAlias>* value);
 
-// What the function is told beside its operands: any string, JSON, or for typed FFI a dictionary of attributes
-// (runtime/ffi/attribute_dictionary.h). Text that starts with a brace and has all of its brackets closed is written
+// Data passed to the function besides its operands: any string, JSON, or for typed FFI a dictionary of attributes
+// (runtime/ffi/attribute_dictionary.h). Text that starts with a brace and has balanced brackets is written
 // without quotes.
 struct BackendConfig {
   std::string text;
@@ -73,8 +73,8 @@ struct BackendConfig {
 std::string FieldToText(const BackendConfig& value);
 absl::Status FieldFromText(absl::string_view text, BackendConfig* value);
 
-// The shapes and layouts that the function sees, of a call whose operands and result have been given the dimensions of
-// memory (PhysicalShape):
+// The shapes and layouts that the function sees, of a call whose operands and result have been changed to the physical
+// dimensions (PhysicalShape):
 // "{(f32[4,3]{0,1})->f32[3]{0}}". Set by layout normalization only.
 struct CallSignature {
   bool present = false;
@@ -86,7 +86,7 @@ std::string FieldToText(const CallSignature& value);
 absl::Status FieldFromText(absl::string_view text, CallSignature* value);
 
 struct CustomCallAttrs : Attributes<CustomCallAttrs> {
-  Verbatim window, dim_labels;  // of calls that stand for convolutions; kept for dumps
+  Verbatim window, dim_labels;  // of calls that represent convolutions; kept for dumps
   int64_t feature_group_count = 1, batch_group_count = 1;
   PaddingType padding_type = PADDING_INVALID;
   std::string custom_call_target;

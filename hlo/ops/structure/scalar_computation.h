@@ -1,7 +1,7 @@
-// A called computation on scalars, run once an element.
+// A called computation on scalars, run once per element.
 //
-// The arguments are scalar literals made once and overwritten for each call, since making them anew
-// would cost more than most computations.
+// The arguments are scalar literals made once and overwritten for each call, since allocating them for
+// each call would cost more than most computations.
 #ifndef HILO_HLO_OPS_STRUCTURE_SCALAR_COMPUTATION_H_
 #define HILO_HLO_OPS_STRUCTURE_SCALAR_COMPUTATION_H_
 
@@ -28,7 +28,7 @@ class ScalarComputation {
   }
   // Errors: those of the computation.
   absl::Status Call();
-  // Bytes of element k of the result of the last call; 0 is the result itself if that is no tuple.
+  // Bytes of element k of the result of the last call; 0 is the result itself if it is not a tuple.
   const uint8_t* result(int64_t k) const {
     return (result_.shape().IsTuple() ? result_.element(k) : result_).untyped_data().data();
   }

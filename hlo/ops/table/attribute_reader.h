@@ -16,7 +16,7 @@ namespace hilo {
 
 inline bool IsWordCharacter(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-' || c == '+'; }
 
-// Reads a value from the front of a text; white space and comments may stand between its tokens.
+// Reads a value from the front of a text; white space and comments may appear between its tokens.
 class AttributeReader {
  public:
   explicit AttributeReader(absl::string_view text) : text_(text), rest_(text) { SkipSpace(); }
@@ -27,14 +27,14 @@ class AttributeReader {
     if (AtEnd()) return absl::InvalidArgumentError(absl::StrCat("expected ", what, " at the end of \"", text_, "\""));
     return absl::InvalidArgumentError(absl::StrCat("expected ", what, " before \"", rest_, "\" in \"", text_, "\""));
   }
-  // Takes `token` if it comes next.
+  // Consumes `token` if it comes next.
   bool Take(char token) {
     if (!At(token)) return false;
     rest_.remove_prefix(1);
     SkipSpace();
     return true;
   }
-  // Takes as many word characters as there are; "x" and "_" are among them.
+  // Consumes the longest sequence of word characters, which include "x" and "_".
   absl::string_view TakeWord() {
     size_t length = 0;
     while (length < rest_.size() && IsWordCharacter(rest_[length])) ++length;
@@ -43,8 +43,8 @@ class AttributeReader {
     SkipSpace();
     return word;
   }
-  // Takes a string in quotes. In it, a backslash stands before a character or before two hexadecimal digits, a byte.
-  // False, and nothing is taken, if none comes.
+  // Consumes a quoted string. In it, a backslash precedes a character or two hexadecimal digits, a byte.
+  // False, consuming nothing, if there is none.
   bool TakeQuoted(std::string* value) {
     if (!At('"')) return false;
     value->clear();

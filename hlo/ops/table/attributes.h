@@ -5,7 +5,7 @@
 //     static constexpr auto Fields() { return std::make_tuple(Field("dimensions", &TransposeAttrs::dimensions)); }
 //   };
 //
-// Text, parsing, equality, hashing and copying come from the field list. A field's type needs a codec: the overloads of
+// Text, parsing, equality, hashing and copying derive from the field list. A field's type needs a codec: overloads of
 // FieldToText, FieldFromText and FieldHash below (attribute_codecs.cc), found by overload resolution; an op's own types
 // declare theirs in the op's header.
 #ifndef HILO_HLO_OPS_TABLE_ATTRIBUTES_H_
@@ -35,7 +35,7 @@ class OpAttributes {
   // True if `other` is of the same type with equal fields.
   virtual bool Equals(const OpAttributes& other) const = 0;
   virtual size_t Hash() const = 0;
-  // "name=value" pairs in canonical order; fields at their default are left out where the field says so.
+  // "name=value" pairs in canonical order; fields at their default are omitted if the field is kOptional.
   virtual AttributeText ToText() const = 0;
   // Sets the field called `name` from its text; false if there is no such field.
   // Errors: InvalidArgument if the text is not a value of the field's type.
@@ -67,7 +67,7 @@ struct Word : std::string {
   using std::string::operator=;
 };
 
-// A value that is kept as its text and not looked into.
+// A value that is kept as uninterpreted text.
 struct Verbatim : std::string {
   using std::string::string;
   using std::string::operator=;

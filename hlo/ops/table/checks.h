@@ -1,4 +1,4 @@
-// Checks and messages that the inference of many ops needs. Private to hlo/ops.
+// Checks and messages shared by the inference of many ops. Private to hlo/ops.
 #ifndef HILO_HLO_OPS_TABLE_CHECKS_H_
 #define HILO_HLO_OPS_TABLE_CHECKS_H_
 

@@ -1,4 +1,4 @@
-// The opcodes of HLO and the facts of the table (hlo_opcode.def) about each.
+// The opcodes of HLO and the properties of each in the table (hlo_opcode.def).
 #ifndef HILO_HLO_OPS_TABLE_HLO_OPCODE_H_
 #define HILO_HLO_OPS_TABLE_HLO_OPCODE_H_
 
@@ -30,7 +30,7 @@ inline constexpr int kHloOpcodeCount = 0
 #undef HLO_OP
     ;
 
-// What kind of rule an op follows.
+// The kind of rule that an op follows.
 enum class HloFamily : uint8_t { kUnary, kBinary, kOwn };
 
 // Classes of element types, as a mask.
@@ -49,7 +49,7 @@ bool InTypeClass(PrimitiveType type, uint32_t classes);
 // Result element type of a unary op.
 enum class ResultRule : uint8_t { kSameType, kComplexToReal, kPred };
 
-// Facts that passes and emitters ask for, as a mask.
+// Properties that passes and emitters query, as a mask.
 enum HloTrait : uint32_t {
   kNoTraits = 0,
   kElementwise = 1,  // result element i depends on element i of each array operand (scalars may be broadcast)
@@ -62,13 +62,13 @@ enum HloTrait : uint32_t {
   kPerDevice = 128,   // depends on the device or on others: may not be computed at compile time
 };
 
-// The work of one element of an op's result, beside reading its operands (hlo/analysis/cost_model.cc has the numbers).
+// The work of one element of an op's result, besides reading its operands (hlo/analysis/cost_model.cc has the numbers).
 enum class OpCost : uint8_t {
   kNothing,     // no code: parameters, tuples
   kMove,        // a move, or the value of an index
   kTransposed,  // a move across lines of memory
-  kIndexed,     // a move behind bounds or computed starts
-  kGathered,    // a move from an address of its own
+  kIndexed,     // a move after bounds checks or computed starts
+  kGathered,    // a move from an arbitrary address
   kArithmetic,  // an instruction or a few
   kDivision,
   kRemainder,

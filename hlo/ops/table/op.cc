@@ -43,7 +43,7 @@ constexpr Row kRows[] = {
 static_assert(std::size(kRows) == kHloOpcodeCount);
 const Row& RowOf(HloOpcode opcode) { return kRows[static_cast<int>(opcode)]; }
 
-// The number of called computations that the names of the table ask for; "name*" is any number.
+// Whether `count` matches the number of called computations named in the table; "name*" is any number.
 bool CalledCountFits(absl::string_view names, size_t count) {
   if (names.empty()) return count == 0;
   if (names.back() == '*') return true;

@@ -1,4 +1,4 @@
-// What an op means: inference and evaluation, on shapes and literals, without a graph.
+// The semantics of an op: inference and evaluation, on shapes and literals, without a graph.
 #ifndef HILO_HLO_OPS_TABLE_OP_H_
 #define HILO_HLO_OPS_TABLE_OP_H_
 
@@ -19,7 +19,7 @@ using Operands = absl::Span<const Literal* const>;
 // Runs a called computation on its arguments.
 using ComputationFn = std::function<absl::StatusOr<Literal>(Operands)>;
 
-// An op as inference and evaluation see it.
+// The view of an op for inference and evaluation.
 struct OpView {
   HloOpcode opcode;
   absl::Span<const Shape* const> operands;            // operand shapes
@@ -35,13 +35,13 @@ struct OpView {
     return static_cast<const T&>(*attributes);
   }
   const Shape& operand(int64_t i) const { return *operands[i]; }
-  // Before work of about as many operations on elements. Errors: those of WorkBudget.
+  // Call before work of about as many operations on elements. Errors: those of WorkBudget.
   absl::Status Spend(int64_t operations) const {
     return budget == nullptr ? absl::OkStatus() : budget->Spend(operations);
   }
 };
 
-// The shape of the result, without regard to layouts. Checks all that the specification demands of operands, attributes
+// The shape of the result, ignoring layouts. Checks all that the specification demands of operands, attributes
 // and called computations; ops whose shape cannot be derived (parameter, reshape, convert ...) check and return
 // `stated`. Errors: InvalidArgument (the program is wrong), Unimplemented (the op is known by name only).
 absl::StatusOr<Shape> InferShape(const OpView& op);
@@ -53,7 +53,7 @@ absl::StatusOr<Literal> EvaluateOp(const OpView& op, const Shape& shape, Operand
 // New attributes of the op with default values; null for ops that have none.
 std::unique_ptr<OpAttributes> MakeAttributes(HloOpcode opcode);
 
-// One specialisation each per row HLO_OP, in the op's own file.
+// One specialisation per row HLO_OP, in the op's own file.
 template <HloOpcode kOpcode>
 absl::StatusOr<Shape> Infer(const OpView& op);
 template <HloOpcode kOpcode>

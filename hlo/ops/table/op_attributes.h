@@ -105,7 +105,7 @@ struct DynamicSliceAttrs : Attributes<DynamicSliceAttrs> {
   }
 };
 
-// Loop and kInput (reductions) are what the middle makes; the others are read from dumps.
+// kLoop and kInput (reductions) are made by the middle end; the others are read from dumps.
 enum class FusionKind { kLoop, kInput, kOutput, kCustom };
 template <>
 struct EnumNames<FusionKind> {

@@ -17,7 +17,7 @@
 
 namespace hilo {
 
-// Operand i is an array; `name` is what the specification calls it.
+// Operand i is an array; `name` is its name in the specification.
 absl::Status CheckArray(const OpView& op, int64_t i, absl::string_view name);
 
 // All of `list` are dimensions of `of` (an operand's name), which has rank `rank`.
@@ -29,13 +29,13 @@ absl::Status CheckSorted(const OpView& op, absl::string_view name, absl::Span<co
 // Operands [begin, end) are arrays with the dimensions of operand `begin`.
 absl::Status CheckSameDimensions(const OpView& op, int64_t begin, int64_t end, absl::string_view name);
 
-// Called computation number `c` takes `arguments`, layouts aside.
+// Called computation number `c` takes `arguments`, ignoring layouts.
 absl::Status CheckArguments(const OpView& op, int64_t c, absl::Span<const Shape* const> arguments);
 // to_apply takes N scalars of `types`, then N more, and returns one scalar (N = 1) or a tuple of N.
 absl::Status CheckReducer(const OpView& op, absl::Span<const PrimitiveType> types);
 
 Shape WithoutLayouts(Shape shape);
-// The one result itself, several as a tuple.
+// A single result itself, several as a tuple.
 Shape CollateShapes(std::vector<Shape> results);
 Literal CollateLiterals(std::vector<Literal> results);
 

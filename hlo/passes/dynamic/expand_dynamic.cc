@@ -123,7 +123,7 @@ Shape PackedShape(const Shape& shape, const Dimensions& dimensions) {
   return Shape(std::move(elements));
 }
 
-// The parameters of a computation and, behind them, one for each of their sizes.
+// The parameters of a computation followed by one for each of their sizes.
 absl::flat_hash_map<const HloInstruction*, SizedValue> AddParameters(const Variant& variant, GraphWriter* writer) {
   absl::flat_hash_map<const HloInstruction*, SizedValue> values;
   HloComputation* computation = writer->computation();

@@ -1,4 +1,4 @@
-// Values with their sizes, and the writing of instructions on them. Private to the expansion of dynamic shapes.
+// Values with their sizes, and emission of instructions on them. Private to the expansion of dynamic shapes.
 #ifndef HILO_HLO_PASSES_DYNAMIC_SIZED_VALUE_H_
 #define HILO_HLO_PASSES_DYNAMIC_SIZED_VALUE_H_
 
@@ -14,7 +14,7 @@
 
 namespace hilo {
 
-// A value at its bounds, and the s32[] sizes of those of its dimensions that are dynamic.
+// A value at its bounds, and the s32[] sizes of its dynamic dimensions.
 struct SizedValue {
   HloInstruction* data = nullptr;
   std::map<DynamicDimension, HloInstruction*> sizes;
@@ -27,7 +27,7 @@ struct SizedValue {
   bool is_dynamic() const { return !sizes.empty(); }
 };
 
-// Adds instructions to a computation and keeps the first error, after which it adds constants only.
+// Adds instructions to a computation and stores the first error, after which it adds constants only.
 class GraphWriter {
  public:
   explicit GraphWriter(HloComputation* computation) : computation_(computation) {}
@@ -67,7 +67,7 @@ class GraphWriter {
   HloInstruction* IsBelow(absl::Span<const int64_t> dimensions, int64_t d, HloInstruction* size);
   // The array with the scalar `filler` in the padding along the dimensions listed (those that are dynamic).
   HloInstruction* Mask(const SizedValue& value, absl::Span<const int64_t> dimensions, HloInstruction* filler);
-  // The elements that count, in row-major order, as those of an array at bounds `bounds` and sizes `sizes`.
+  // The valid elements, in row-major order, as those of an array at bounds `bounds` and sizes `sizes`.
   HloInstruction* Repack(const SizedValue& value, absl::Span<const int64_t> bounds,
                          absl::Span<HloInstruction* const> sizes);
 
@@ -76,8 +76,8 @@ class GraphWriter {
   absl::Status status_;
 };
 
-// Writes `instruction` on `operands`, which stand for its operands. Not for parameters, tuples and calls. Errors:
-// Unimplemented naming it; the writer keeps others.
+// Emits `instruction` on `operands`, which replace its operands. Not for parameters, tuples and calls. Errors:
+// Unimplemented naming it; the writer stores others.
 absl::StatusOr<SizedValue> WriteStatic(const HloInstruction& instruction, absl::Span<const SizedValue* const> operands,
                                        GraphWriter* writer);
 

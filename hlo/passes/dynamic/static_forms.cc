@@ -1,6 +1,6 @@
-// How each op is written on arrays at their bounds. An op that moves or maps elements is itself, and its sizes are its
-// operands' (DimensionFlows); one that combines elements along a dynamic dimension gets operands whose padding does not
-// count.
+// Rewrites of each op on arrays at their bounds. An op that moves or maps elements is kept, and its sizes are its
+// operands' (DimensionFlows); one that combines elements along a dynamic dimension gets operands with neutral
+// padding.
 #include "hlo/passes/dynamic/static_forms.h"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ SizedValue WriteCholesky(const HloInstruction& instruction, SizedOperands operan
   return WithFlows(instruction, bordered, writer->Copy(instruction, DataOf(bordered)));
 }
 
-// As many unknowns as equations: what does not count of the right-hand sides is zero.
+// As many unknowns as equations: padding of the right-hand sides is zero.
 SizedValue WriteTriangularSolve(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   const int64_t rank = operands[1]->data->shape().rank();
   const int64_t unknowns = instruction.attrs<TriangularSolveAttrs>().left_side ? rank - 2 : rank - 1;
@@ -162,7 +162,7 @@ absl::StatusOr<SizedValue> WriteConvolution(const HloInstruction& instruction, S
   return result;
 }
 
-// Operands are written one behind the other, each over the padding of the one before.
+// Operands are written one after the other, each over the padding of the previous one.
 SizedValue WriteConcatenate(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   const int64_t dimension = instruction.attrs<ConcatenateAttrs>().dimensions[0];
   const bool simple = std::all_of(operands.begin(), operands.end() - 1,
@@ -206,7 +206,7 @@ SizedValue WritePad(const HloInstruction& instruction, SizedOperands operands, G
   return result;
 }
 
-// Reversed at the bounds the padding comes first: the array begins behind it.
+// Reversed at the bounds the padding comes first: the array begins after it.
 SizedValue WriteReverse(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   const std::vector<int64_t>& dimensions = instruction.attrs<ReverseAttrs>().dimensions;
   HloInstruction* data = writer->Copy(instruction, DataOf(operands));
@@ -244,7 +244,7 @@ absl::StatusOr<SizedValue> WriteReshape(const HloInstruction& instruction, Sized
     for (int64_t d = dimension.operand_begin; d < dimension.operand_end; ++d) {
       HloInstruction* size = writer->SizeWithinBound(operand, d);
       product = product == nullptr ? size : writer->Multiply(product, size);
-      // Padding may only stand at the end of the group: behind its first dimension greater than 1.
+      // Padding is only allowed at the end of the group: after its first dimension greater than 1.
       for (int64_t before = dimension.operand_begin; before < d; ++before) {
         if (is_dynamic[d] && from.dimensions(before) > 1) in_place = false;
       }
@@ -355,7 +355,7 @@ SizedValue WriteUpdate(const HloInstruction& instruction, SizedOperands operands
   return WithFlows(instruction, operands, writer->Copy(instruction, data));
 }
 
-// The comparator for arrays with one more pred array each: padding comes behind all that counts.
+// The comparator for arrays with one more pred array each: padding sorts after all valid elements.
 absl::StatusOr<HloComputation*> PaddingLast(const HloInstruction& sort) {
   HloComputation* comparator = sort.module()->CloneComputation(*sort.called_computation());
   GraphWriter writer(comparator);
@@ -410,7 +410,7 @@ absl::StatusOr<SizedValue> WriteScatter(const HloInstruction& instruction, Sized
       if (!in_window && next_index == attrs.index_vector_dim) ++next_index;
       HloInstruction* size = operands[i]->size(d);
       if (size != nullptr && in_window) {
-        // Harmless only where what is written beyond the size is padding.
+        // Harmless only where the elements written beyond the size are padding.
         const SizedValue& target = *operands[i - arrays - 1];
         const bool padding = target.size(next_window) != nullptr &&
                              target.data->shape().dimensions(next_window) == operands[i]->data->shape().dimensions(d);

@@ -1,4 +1,4 @@
-// What the files that write ops on arrays at their bounds share. Private to this folder.
+// Shared by the files that emit ops on arrays at their bounds. Private to this folder.
 #ifndef HILO_HLO_PASSES_DYNAMIC_STATIC_FORMS_H_
 #define HILO_HLO_PASSES_DYNAMIC_STATIC_FORMS_H_
 
@@ -15,11 +15,11 @@ using SizedOperands = absl::Span<const SizedValue* const>;
 
 std::vector<HloInstruction*> DataOf(SizedOperands operands);
 std::vector<int64_t> AllDimensions(const Shape& shape);
-// Unimplemented: the op and `what`.
+// Unimplemented: names the op and `what`.
 absl::Status NotWritten(const HloInstruction& instruction, absl::string_view what);
-// The result with the sizes that flow into it.
+// The result with the sizes that propagate to it.
 SizedValue WithFlows(const HloInstruction& instruction, SizedOperands operands, HloInstruction* data);
-// The size of one dimension after a window has passed over `size` elements.
+// The size of one dimension after a window over `size` elements.
 HloInstruction* WindowedSize(HloInstruction* size, const Window::Dimension& window, GraphWriter* writer);
 
 // Ops that combine elements by a computation of the module (static_reductions.cc).

@@ -1,4 +1,4 @@
-// Reductions on arrays at their bounds: they do not meet the padding, or meet what changes nothing there.
+// Reductions on arrays at their bounds: they skip the padding, or read neutral elements there.
 #include <algorithm>
 
 #include "base/status_macros.h"
@@ -29,8 +29,8 @@ HloInstruction* NeutralElement(const HloComputation& combine, GraphWriter* write
   return identity.has_value() ? writer->computation()->AddConstant(*std::move(identity)) : nullptr;
 }
 
-// `combine` for `arrays` values and one pred more on each side, which says whether the others count. What does not
-// count is passed over.
+// `combine` for `arrays` values and one more pred on each side, which states whether the others are valid. Invalid
+// values are skipped.
 absl::StatusOr<HloComputation*> PassingOver(const HloComputation& combine, int64_t arrays) {
   HloComputation* computation = combine.parent()->AddComputation(combine.name());
   GraphWriter writer(computation);
@@ -60,8 +60,8 @@ absl::StatusOr<HloComputation*> PassingOver(const HloComputation& combine, int64
   return computation;
 }
 
-// A reduce or reduce-window along `dimensions` that does not meet the padding: there it meets elements that change
-// nothing or, where the computation has none, is told so by one more operand.
+// A reduce or reduce-window along `dimensions` that ignores the padding: there it reads neutral
+// elements or, where the computation has none, an additional operand that marks them as invalid.
 absl::StatusOr<HloInstruction*> WriteReduction(const HloInstruction& instruction, SizedOperands operands,
                                                absl::Span<const int64_t> dimensions, GraphWriter* writer) {
   std::vector<HloInstruction*> data = DataOf(operands);

@@ -1,10 +1,10 @@
-// An instruction that the target does not emit is written in others: a computation is made with XlaBuilder and put in
-// its place.
+// Rewrites instructions that the target does not emit in terms of others: builds a computation with XlaBuilder, which
+// replaces it.
 //
 //   y = f32[8,4] batch-norm-inference(x, ...)   =>   s = f32[4] rsqrt(...)  b = f32[8,4] broadcast(s)  ...  y =
 //   f32[8,4] add(...)
 //
-// What it is written in may need expansion too, so this goes on until there is nothing left to do; an expansion that
+// The replacement may need expansion too, so this is repeated until nothing is left to expand; an expansion that
 // leads back to its own op would never end, and is an internal error.
 #include <algorithm>
 
@@ -31,8 +31,8 @@ absl::StatusOr<XlaComputation> BuildExpansion(const HloInstruction& instruction,
   return builder.Build(result);
 }
 
-// What the instruction says about itself: where it comes from holds for everything that it becomes, the rest for the
-// result alone (which gets it when it takes the instruction's place).
+// Copies metadata: the origin applies to all replacement instructions, the rest to the
+// result alone (which gets it when it replaces the instruction).
 void CarryOrigin(const HloInstruction& from, HloInstruction* to) {
   to->set_source_text_line(from.source_text_line());
   to->set_metadata(from.metadata());

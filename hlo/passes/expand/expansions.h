@@ -1,6 +1,6 @@
-// The table of expansions: how an op is written in others.
+// The table of expansions: rewrites of an op in terms of others.
 //
-// To add one: a file of its own (or of its family) in this folder with the function, its declaration below, its row in
+// To add one: a separate file (or that of its family) in this folder with the function, its declaration below, a row in
 // expansions.cc.
 #ifndef HILO_HLO_PASSES_EXPAND_EXPANSIONS_H_
 #define HILO_HLO_PASSES_EXPAND_EXPANSIONS_H_
@@ -12,17 +12,17 @@
 
 namespace hilo {
 
-// Builds what `instruction` computes out of `operands`, which stand for its operands in `builder`, and returns its
-// result, of a compatible shape. The expander puts that in the instruction's place and carries its origin over. What is
-// built may contain ops that are expanded in turn. Errors: Unimplemented if the op has a form that cannot be written in
-// others; the builder keeps errors of the ops built.
+// Builds the computation of `instruction` on `operands`, which represent its operands in `builder`, and returns its
+// result, of a compatible shape. The expander replaces the instruction by that and copies its origin. The built
+// graph may contain ops that are expanded in turn. Errors: Unimplemented if the op has a form without
+// expansion; the builder stores errors of the ops built.
 using Expansion = absl::StatusOr<XlaOp> (*)(const HloInstruction& instruction, XlaBuilder* builder,
                                             absl::Span<const XlaOp> operands);
 
 // Null if the op has none.
 Expansion FindExpansion(HloOpcode opcode);
 
-// The called computation of an instruction as builder functions take it.
+// The called computation of an instruction in the form that builder functions take.
 absl::StatusOr<XlaComputation> CalledComputation(const HloInstruction& instruction, int64_t i = 0);
 
 // The rows.
@@ -34,8 +34,8 @@ absl::StatusOr<XlaOp> ExpandBatchNormTraining(const HloInstruction& instruction,
                                               absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBuilder* builder,
                                         absl::Span<const XlaOp> operands);
-// Whether a dot is one of integers of 8 bits or fewer, but for s8 with sums of 32 bits, which its expansion makes of
-// the others where it can.
+// Whether a dot is one of integers of 8 bits or fewer, except s8 with sums of 32 bits, to which its expansion converts
+// the others if possible.
 bool IsDotOfSmallIntegers(const HloInstruction& dot);
 absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder,
                                 absl::Span<const XlaOp> operands);

@@ -1,5 +1,5 @@
 // Random numbers of a distribution are made from the bits of Philox, whose counter is the process's random state: each
-// use takes the blocks that it needs, so no two uses meet, and one key does for all.
+// use takes the blocks that it needs, so no two uses overlap, and one key suffices for all.
 #include <cmath>
 
 #include "base/math.h"

@@ -1,6 +1,6 @@
 // Random bits in 32-bit element-wise integer ops, one loop over 64-bit elements without any exchange between them:
 //
-//   Threefry gives two words a block: element b is the pair of block b.
+//   Threefry gives two words per block: element b is the pair of block b.
 //   Philox gives four: element e is one of the two pairs of block e / 2. The two share all rounds but the half of the
 //   last that is theirs.
 //

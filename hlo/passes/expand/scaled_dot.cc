@@ -11,7 +11,7 @@ namespace {
 XlaOp Scaled(const Shape& shape, XlaOp operand, const Shape& scale_shape, XlaOp scale) {
   if (scale_shape.rank() == 0) return operand;
   const PrimitiveType type = ScaledType(shape.element_type(), scale_shape.element_type());
-  // Each dimension as blocks and positions within a block.
+  // Each dimension as blocks and offsets within a block.
   std::vector<int64_t> split, places;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     places.push_back(2 * d);

@@ -10,7 +10,7 @@
 namespace hilo {
 namespace {
 
-// The state of the loop: how many of what, in this order behind the step.
+// The state of the loop: the number of each kind of values, in this order after the step.
 struct State {
   Shape shape;  // a tuple
   int64_t carries, outputs, inputs;

@@ -1,4 +1,4 @@
-// Fewer exchanges between devices.
+// Combines small exchanges between devices.
 #ifndef HILO_HLO_PASSES_PARTITION_COMBINE_ALL_REDUCES_H_
 #define HILO_HLO_PASSES_PARTITION_COMBINE_ALL_REDUCES_H_
 
@@ -7,7 +7,7 @@
 
 namespace hilo {
 
-// Makes one all-reduce of several small ones that need not wait for each other; whether there were any.
+// Merges small independent all-reduces into one; returns whether there were any.
 absl::StatusOr<bool> CombineAllReduces(HloComputation* computation);
 
 }  // namespace hilo

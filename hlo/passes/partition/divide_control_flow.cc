@@ -1,18 +1,18 @@
 // Loops and branches on tiles.
 //
-// The state of a loop is cut as its body leaves it. What that is, is found by trying: a copy of the body is divided
-// with the state cut as the loop gets it at first, and if an element of the result is not cut as the element of the
-// state, the next copy takes it otherwise:
+// The sharding of a loop's state is that of its body's result. It is determined by trying: a copy of the body is
+// partitioned with the initial sharding of the state, and if an element of the result is sharded differently from the
+// state, the next copy uses the result's sharding:
 //
 //   c = f32[8,4] whole, x = f32[8,4] cut:   while (c, x) { c' = add(c, x) }    first try:   c whole, c' cut
 //                                                                              second try:  c cut, c' cut
 //
 // An element that the body leaves whole stays so. So does one that passes through unchanged while the body needs all of
-// it: it is gathered once, before the loop. Whatever the state is cut like, the last copy brings its result to it, so
-// the number of tries only matters for the time of a round.
+// it: it is gathered once, before the loop. For any sharding of the state, the last copy reshards its result to it, so
+// the number of tries only affects the time of an iteration.
 //
-// All partitions do the same number of rounds, as the condition is computed of values that all of them have, or have
-// added up together. Where it is not, as where the state is local to a manual computation, the loop is left alone; and
+// All partitions run the same number of iterations, as the condition is computed from values that all of them have, or
+// have reduced together. Otherwise, as if the state is local to a manual computation, the loop is not partitioned;
 // likewise branches.
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
@@ -45,8 +45,8 @@ class StateCuts {
   }
   const std::vector<TileAssignment>& tiles() const { return tiles_; }
 
-  // False if the state may stay as it is. What begins to be cut waits until the rest has come to an end, as it is cut
-  // as that is; and arrays that the rounds are written into wait for what is written.
+  // False if the state may stay as it is. Newly sharded elements wait until the rest is stable, as their sharding
+  // follows from that; and arrays that the iterations write into wait for the written values.
   bool Change(const HloInstruction& root, const Leaves& before, const Leaves& after, const Leaves& tested) {
     bool changed = false;
     for (size_t i = 0; i < tiles_.size(); ++i) {
@@ -54,14 +54,14 @@ class StateCuts {
       const bool passes = after[i] == before[i];
       if (tiles_[i].IsWhole()) continue;
       if (passes) {
-        // What is gathered in each round anew is gathered before.
+        // Values that would be gathered in each iteration are gathered before the loop.
         const DividedValue& in_condition = *tested[i];
         const bool needs_whole = value.whole != nullptr || in_condition.whole != nullptr;
         if (!needs_whole && value.joined.IsWhole() && in_condition.joined.IsWhole()) continue;
         tiles_[i] = needs_whole ? TileAssignment() : value.joined.IsWhole() ? in_condition.joined : value.joined;
       } else {
         if (value.tile != nullptr && SameTiles(value.tiles, tiles_[i])) continue;
-        // What goes to and fro, as a transposed array does, is brought back in each round.
+        // An element whose sharding alternates, as for a transposed array, is resharded in each iteration.
         if (value.tile != nullptr && ++changes_[i] > 2) continue;
         tiles_[i] = CutOf(value);
       }

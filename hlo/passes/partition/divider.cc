@@ -56,7 +56,7 @@ absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter,
     walk->SetAlias(parameter, copy);
     return absl::OkStatus();
   }
-  // The elements are read anew; whoever reads them now gets these, and whoever takes the tuple, one that is made of
+  // The elements are read again; their readers now get these, and readers of the tuple get one that is made of
   // them.
   for (size_t i = 0; i < tiles.size(); ++i) {
     HILO_ASSIGN_OR_RETURN(*parameter->mutable_shape()->mutable_tuple_shapes(static_cast<int64_t>(i)),
@@ -108,7 +108,7 @@ absl::Status Divider::Visit(TileWalk* walk, HloInstruction* instruction, int dep
   return absl::OkStatus();
 }
 
-// The program says how an array is to be cut from here on, or asks how it is.
+// The mark states the sharding of an array from here on, or queries it.
 absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   HILO_RETURN_IF_ERROR(CheckMark(*mark));
   walk->SetAlias(mark, mark->operand(0));

@@ -1,4 +1,4 @@
-// Divides computations among partitions: a walk over the instructions (tile_walk.h) that knows marks of shardings,
+// Partitions computations: visits the instructions (tile_walk.h) and handles sharding marks,
 // manual computations, loops and branches.
 #ifndef HILO_HLO_PASSES_PARTITION_DIVIDER_H_
 #define HILO_HLO_PASSES_PARTITION_DIVIDER_H_
@@ -14,25 +14,25 @@ namespace hilo {
 
 class Divider {
  public:
-  // `next_channel` is counted on.
+  // `next_channel` is incremented for every channel used.
   Divider(const ShardingMeshes& meshes, int64_t partitions, int64_t* next_channel)
       : meshes_(meshes), partitions_(partitions), next_channel_(next_channel) {}
 
-  // Puts calls in line, which hide how arrays hang together. False if there are none.
+  // Inlines calls, which hide how arrays are related. False if there are none.
   static bool InlineCalls(HloComputation* computation);
 
-  // Each leaf of a parameter comes as the tile that `tiles` names; its users go on with the whole in its place, which
-  // is gone after RemoveReplaced.
+  // Replaces each leaf of a parameter by the tile that `tiles` names; its users use the whole array until
+  // RemoveReplaced removes it.
   static absl::Status CutParameter(TileWalk* walk, HloInstruction* parameter, const std::vector<TileAssignment>& tiles);
 
-  // All instructions that `walk` has not yet, in an order that is returned.
+  // Visits all instructions that `walk` has not visited, in an order that is returned.
   absl::StatusOr<std::vector<HloInstruction*>> Visit(TileWalk* walk) { return Visit(walk, 0); }
 
-  // Takes out, of the instructions that were visited, what others stand for now, and what nobody needs.
+  // Removes, of the instructions that were visited, those that are replaced, and those without users.
   static absl::Status RemoveReplaced(const TileWalk& walk, const std::vector<HloInstruction*>& visited);
 
  private:
-  // A copy of the body of a loop or a branch, with what its walk says of its parameter and of its result, leaf by leaf.
+  // A copy of the body of a loop or a branch, with the tiles of its parameter and of its result, leaf by leaf.
   struct Body {
     std::unique_ptr<TileWalk> walk;
     std::vector<HloInstruction*> visited;
@@ -46,14 +46,14 @@ class Divider {
   absl::Status VisitOnOneDevice(TileWalk* walk, HloInstruction* call, int64_t device);
   static absl::Status VisitBarrier(TileWalk* walk, HloInstruction* barrier);
 
-  // These two return false for what stays whole.
+  // These two return false for control flow that stays whole.
   absl::StatusOr<bool> VisitLoop(TileWalk* walk, HloInstruction* loop, int depth);
   absl::StatusOr<bool> VisitBranches(TileWalk* walk, HloInstruction* conditional, int depth);
-  // Whether a loop or branch that stays whole may give the partitions different values.
+  // Whether a loop or branch that stays whole may have different values on different partitions.
   static bool DiffersAmongPartitions(const HloInstruction& control_flow);
   bool MayDivide(const TileWalk& walk, const HloInstruction& control_flow, int depth) const;
   absl::StatusOr<Body> Divide(const HloComputation& computation, const std::vector<TileAssignment>& tiles, int depth);
-  // The copy, which returns the leaves cut as `tiles` says.
+  // Finishes the copy, which returns the leaves with the shardings `tiles`.
   static absl::StatusOr<HloComputation*> Finish(const Body& body, const std::vector<TileAssignment>& tiles);
 
   const ShardingMeshes& meshes_;

@@ -61,7 +61,7 @@ class FactorBuilder {
 
 bool IsTrivial(const Window::Dimension& window) { return window == Window::Dimension(); }
 
-// Dimensions belong together where the products of sizes before them are equal: then a cut of the one is a cut of the
+// Dimensions belong together where the products of sizes before them are equal: then sharding one shards the
 // other, as they are the most major of their group.
 void ReshapeFactors(const Shape& from, const Shape& to, FactorBuilder* factors) {
   int64_t i = 0, j = 0;

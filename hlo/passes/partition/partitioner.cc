@@ -1,9 +1,9 @@
-// A program with shardings becomes the program that each of its partitions runs.
+// Converts a program with shardings to the program that each of its partitions runs.
 //
-// Parameters come as tiles, and what can be computed on tiles is (op_factors.h): tiles of the operands give the tile of
-// the result, or a part of it that the partitions add up. What cannot is computed on whole arrays, which each partition
-// gathers. Nothing is searched for: an array is cut as the arrays are that it comes from, unless the program says
-// something else of it. So are results that are left open; others are whole.
+// Parameters are tiles, and all ops that can be computed on tiles are (op_factors.h): tiles of the operands give the
+// tile of the result, or a part of it that the partitions sum up. Other ops are computed on whole arrays, which every
+// partition gathers. There is no search: an array has the sharding of its operands, unless the program states
+// another one. So do results that are left open; others are whole.
 //
 //   x = f32[8,4] parameter(0), sharding={devices=[2,1]<=[2]}    =>   x = f32[4,4] parameter(0)
 //   w = f32[4,4] parameter(1)                                        w = f32[4,4] parameter(1)
@@ -12,10 +12,10 @@
 //   dimensions={0}
 //                                                                    ROOT s = f32[4] all-reduce(p)
 //
-// Bodies of manual computations, between the custom calls that cut an array into local shapes and those that join it,
-// run as they are (divider.h). Loops and branches are divided too (divide_control_flow.cc), or computed on whole
-// arrays. A module that is scheduled, that tells how its results are cut, or whose header has is_spmd_partitioned=true,
-// has been partitioned already; its shardings tell where it came from.
+// Bodies of manual computations, between the custom calls that split an array into local shapes and those that join it,
+// run as they are (divider.h). Loops and branches are partitioned too (divide_control_flow.cc), or computed on whole
+// arrays. A module that is scheduled, that states the shardings of its results, or has is_spmd_partitioned=true,
+// has been partitioned already; its shardings describe its origin.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -45,7 +45,7 @@ bool IsPartitioned(const HloModule& module) {
          ExtraAttribute(module.extra_attributes(), kPartitionedAttribute) == "true";
 }
 
-// Whether the instruction is one that only the program of a partition has: it asks for the partition's number, or
+// Whether the instruction only occurs in the program of a partition: it reads the partition's number, or
 // exchanges data between partitions.
 bool IsOfOnePartition(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kPartitionId) return true;
@@ -188,7 +188,7 @@ class Partitioner : public HloPass {
       HILO_RETURN_IF_ERROR(CombineAllReduces(computation).status());
     if (notes_ != nullptr) *notes_ = walk.notes();
     module->set_entry_computation_layout(shape);
-    // A result that is no longer of its parameter's shape cannot take its place.
+    // A result that no longer has its parameter's shape cannot share its memory.
     auto& aliases = module->input_output_aliases();
     aliases.erase(
         std::remove_if(aliases.begin(), aliases.end(),
@@ -206,7 +206,7 @@ class Partitioner : public HloPass {
     return true;
   }
 
-  // A sharded parameter becomes its tile. Its users keep a copy of the whole in its place, which nobody needs at the
+  // A sharded parameter becomes its tile. Its users keep a copy of the whole instead, which has no users at the
   // end.
   absl::Status CutParameter(TileWalk* walk, HloInstruction* parameter, Shape* shape) const {
     const absl::string_view sharding = ShardingOf(*parameter);
@@ -225,7 +225,7 @@ class Partitioner : public HloPass {
 
   absl::StatusOr<HloInstruction*> Result(TileWalk* walk, HloInstruction* root, Shape* shape) {
     std::string sharding(ShardingOf(*root));
-    // What a mark says of a result, the result keeps.
+    // The result keeps the sharding that a mark states.
     for (const HloInstruction* at = root; sharding.empty() && IsShardingMark(*at); at = at->operand(0))
       sharding = std::string(ShardingOf(*at->operand(0)));
     const auto count = static_cast<int64_t>(ShapeUtil::Leaves(root->shape()).size());
@@ -248,7 +248,7 @@ class Partitioner : public HloPass {
     return walk->Pack(leaves, tiles, root->shape().IsTuple());
   }
 
-  // Results that are open stay cut as they are. The module says then how its results are cut.
+  // Open results keep their computed sharding. The module then states the shardings of its results.
   absl::Status ChooseTiles(TileWalk* walk, HloInstruction* root, std::vector<TileAssignment>* tiles) const {
     if (open_results_.size() != tiles->size()) return absl::OkStatus();
     if (!root->shape().IsArray() && root->shape().tuple_shapes_size() != static_cast<int64_t>(tiles->size()))

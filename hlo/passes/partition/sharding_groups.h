@@ -1,4 +1,4 @@
-// Groups of arrays that a program asks to cut alike: marks xla.sdy.ShardingGroup with the number of the group.
+// Groups of arrays that a program requests to shard alike: marks xla.sdy.ShardingGroup with the number of the group.
 #ifndef HILO_HLO_PASSES_PARTITION_SHARDING_GROUPS_H_
 #define HILO_HLO_PASSES_PARTITION_SHARDING_GROUPS_H_
 
@@ -17,11 +17,11 @@ class ShardingGroups {
   explicit ShardingGroups(const std::vector<HloInstruction*>& instructions);
 
   // The instructions in another order, operands first: all members of a group come before the users of one, except
-  // where a member depends on such a user. What a member is cut as is then known before it is used.
+  // where a member depends on such a user. The sharding of a member is then known before it is used.
   std::vector<HloInstruction*> Order(const std::vector<HloInstruction*>& instructions) const;
 
-  // Has to be called for each instruction once `walk` has visited it. The last mark of a group cuts the members as the
-  // first of them that is cut.
+  // Must be called for each instruction once `walk` has visited it. The last mark of a group shards the members as the
+  // first of them that is sharded.
   absl::Status AfterVisit(const HloInstruction* instruction, TileWalk* walk);
 
  private:

@@ -1,4 +1,4 @@
-// What a program says of shardings in its instructions: marks on arrays, and the edges of manual computations.
+// Sharding annotations in instructions: marks on arrays, and the boundaries of manual computations.
 #ifndef HILO_HLO_PASSES_PARTITION_SHARDING_MARKS_H_
 #define HILO_HLO_PASSES_PARTITION_SHARDING_MARKS_H_
 
@@ -14,27 +14,27 @@
 
 namespace hilo {
 
-// Of a custom call that says something of its one operand, which it returns.
+// True for a custom call that annotates its only operand, which it returns.
 bool IsShardingMark(const HloInstruction& instruction);
-// Whether the mark says how its operand is to be cut from there on.
+// Whether the mark specifies the sharding of its operand from there on.
 bool SaysHowToCut(const HloInstruction& mark);
-// Of custom calls that cut whole arrays into the local arrays of a manual computation, and that join these.
+// True for custom calls that split whole arrays into the local arrays of a manual computation, and that join these.
 bool CutsToLocal(const HloInstruction& instruction);
 bool CutsOrJoins(const HloInstruction& instruction);
 
-// Of a mark that asks how its operand is cut.
+// True for a mark that queries the sharding of its operand.
 bool AsksHowItIsCut(const HloInstruction& mark);
 // The group that a mark puts its operand into; empty for others.
 std::string ShardingGroupOf(const HloInstruction& mark);
-// The dimensions of which a mark leaves open how they are cut, of `rank` of them.
+// The dimensions whose sharding a mark leaves open, of `rank` of them.
 std::vector<bool> OpenDimensions(const HloInstruction& mark, int64_t rank);
-// The device that alone makes a call with effects and results, which all get.
+// The only device that makes a call with effects and results, which all devices receive.
 std::optional<int64_t> OnlyDeviceOf(const HloInstruction& call);
 
 // The text of the attribute sharding=; empty if there is none.
 absl::string_view ShardingOf(const HloInstruction& instruction);
 
-// Whether a sharding gives partitions tiles or parts of an array.
+// Whether a sharding assigns tiles or parts of an array to partitions.
 bool DividesArray(absl::string_view sharding);
 
 // Whether the computation, or one that it calls, has any of these calls, or the instructions of the entry have
@@ -44,7 +44,7 @@ bool HasShardingMarks(const HloComputation& computation);
 // Errors: InvalidArgument unless the mark has its operand's shape; unless there are as many results as operands.
 absl::Status CheckMark(const HloInstruction& mark);
 absl::Status CheckCount(const HloInstruction& call);
-// Errors: InvalidArgument unless result `i` of what cuts or joins is `shape`.
+// Errors: InvalidArgument unless result `i` of the split or join is `shape`.
 absl::Status CheckResult(const HloInstruction& call, int64_t i, const Shape& shape);
 
 // The meshes of a module, by which its marks are read.
@@ -53,8 +53,8 @@ class ShardingMeshes {
   // Errors: InvalidArgument if the module's attribute xla.sdy.meshes has none.
   absl::Status Read(const HloModule& module);
 
-  // How each operand (of what cuts) or result (of what joins) is cut. Errors: InvalidArgument if the call does not say
-  // so.
+  // The sharding of each operand (of a split) or result (of a join). Errors: InvalidArgument if the call does not state
+  // it.
   absl::StatusOr<std::vector<TileAssignment>> TilesOfCall(const HloInstruction& call) const;
 
  private:

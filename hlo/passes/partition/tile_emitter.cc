@@ -29,7 +29,7 @@ HloOpcode CombinerOf(PartReduction reduction) {
   return HloOpcode::kAdd;
 }
 
-// Whether the groups are the same but for order.
+// Whether the groups are the same except for order.
 bool SameGroups(std::vector<std::vector<int64_t>> a, std::vector<std::vector<int64_t>> b) {
   for (auto* groups : {&a, &b}) {
     for (std::vector<int64_t>& group : *groups) absl::c_sort(group);

@@ -1,4 +1,4 @@
-// Instructions that take whole arrays apart into the tiles of the partitions, and put tiles together.
+// Emits instructions that split whole arrays into the tiles of the partitions, and join tiles.
 #ifndef HILO_HLO_PASSES_PARTITION_TILE_EMITTER_H_
 #define HILO_HLO_PASSES_PARTITION_TILE_EMITTER_H_
 
@@ -14,16 +14,16 @@ namespace hilo {
 // The tile's shape. Errors: InvalidArgument if the sharding has another rank; Unimplemented if the tiles are not equal.
 absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles);
 bool SameTiles(const TileAssignment& a, const TileAssignment& b);
-// The finest cut of which both of these are finer ones, or the same: who goes from one to the other joins tiles up to
-// it, and cuts these.
+// The finest sharding that both of these refine or equal: a conversion from one to the other joins tiles up to
+// it, and splits these.
 TileAssignment CommonTiles(const TileAssignment& from, const TileAssignment& to);
-// How the tiles of `coarse` are cut into those of `fine`.
+// How the tiles of `coarse` are split into those of `fine`.
 TileAssignment TilesWithin(const TileAssignment& coarse, const TileAssignment& fine);
 
 // Emits into one computation of a program for `partitions` partitions.
 class TileEmitter {
  public:
-  // `next_channel` is counted on.
+  // `next_channel` is incremented for every channel used.
   TileEmitter(HloComputation* computation, int64_t partitions, int64_t* next_channel)
       : computation_(computation), partitions_(partitions), next_channel_(next_channel) {}
 
@@ -32,15 +32,15 @@ class TileEmitter {
   // This partition's tile of `whole`. Errors of both: InvalidArgument if the sharding does not fit the array or the
   // program; Unimplemented as TileShape.
   absl::StatusOr<HloInstruction*> Cut(HloInstruction* whole, const TileAssignment& tiles);
-  // The array cut into the larger tiles `to`, or the whole array, of which every partition has its tile `tile` of the
-  // cut `from`.
+  // The array split into the larger tiles `to`, or the whole array, of which every partition has its tile `tile` of the
+  // sharding `from`.
   absl::StatusOr<HloInstruction*> Join(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to = {});
-  // The tile of which the partitions have parts, as `tiles` say; and the part, which a partition has, of a tile. Both
+  // The tile of which the partitions have parts according to `tiles`; and a partition's part of a tile. Both
   // return their operand if `tiles` are not unreduced. Errors of both: InvalidArgument if the partitions do not have
   // equally many of each part.
   absl::StatusOr<HloInstruction*> Reduce(HloInstruction* part, const TileAssignment& tiles);
   absl::StatusOr<HloInstruction*> PartOf(HloInstruction* tile, const TileAssignment& tiles);
-  // What the partitions of each group have, combined by `combiner`, a binary op.
+  // Combines the values of the partitions of each group by `combiner`, a binary op.
   absl::StatusOr<HloInstruction*> Combine(HloInstruction* part, HloOpcode combiner,
                                           const std::vector<std::vector<int64_t>>& groups);
 

@@ -231,8 +231,8 @@ bool TileWalk::AreEven(const Cuts& cuts) const {
          absl::c_all_of(owners, [&](const auto& entry) { return entry.second == partitions_ / combinations; });
 }
 
-// Cut dimensions of operands, those that win first: of larger arrays, which are dear to gather; of products, those that
-// come first in the result, as batches do, and those that are summed up last: what is cut along the batch stays so, and
+// Sharded dimensions of operands, by priority: of larger arrays, which are expensive to gather; of products, those that
+// come first in the result, as batches do, and those that are summed up last: batch sharding is preserved, and
 // weights are gathered if need be.
 std::vector<TileWalk::CutDimension> TileWalk::CutDimensions(const HloInstruction& op, const OpFactors& factors) const {
   std::vector<CutDimension> cut;

@@ -1,4 +1,4 @@
-// Divides a computation among partitions.
+// Partitions a computation.
 #ifndef HILO_HLO_PASSES_PARTITION_TILE_WALK_H_
 #define HILO_HLO_PASSES_PARTITION_TILE_WALK_H_
 
@@ -21,10 +21,10 @@ struct DividedValue {
   HloInstruction* whole = nullptr;
   HloInstruction* tile = nullptr;
   TileAssignment tiles;
-  std::vector<std::pair<TileAssignment, HloInstruction*>> more;  // tiles of other cuts
-  TileAssignment joined;                                         // larger tiles, if such have been made for these
+  std::vector<std::pair<TileAssignment, HloInstruction*>> more;  // tiles of other shardings
+  TileAssignment joined;                                         // larger tiles, if any have been emitted for these
   bool is_local =
-      false;  // inside of a manual computation: another array in each partition, which nobody divides further
+      false;  // inside of a manual computation: another array in each partition, which is never divided further
   std::vector<std::shared_ptr<DividedValue>> elements;
 };
 
@@ -34,8 +34,8 @@ DividedValue DividedOf(HloInstruction* part, const TileAssignment& tiles);
 // The elements of a tuple, or an array alone.
 using Leaves = std::vector<std::shared_ptr<DividedValue>>;
 
-// Walks through the instructions in order and says, of each, how it is divided; instructions on tiles stand beside the
-// ones on whole arrays, which go once nobody needs them.
+// Visits the instructions in order and determines how each is divided; instructions on tiles are added next to the
+// ones on whole arrays, which are removed once they have no users.
 class TileWalk {
  public:
   TileWalk(HloComputation* computation, int64_t partitions, int64_t* next_channel)
@@ -44,17 +44,17 @@ class TileWalk {
   HloComputation* computation() const { return computation_; }
   absl::Status Check(const TileAssignment& tiles) const { return emitter_.Check(tiles); }
 
-  // The instruction's value is `value` from here on.
+  // Sets the instruction's value to `value` from here on.
   void Set(const HloInstruction* instruction, DividedValue value) {
     values_[instruction] = std::make_shared<DividedValue>(std::move(value));
   }
-  // ... the same as another one's.
+  // ... to the same as that of another one.
   void SetAlias(const HloInstruction* instruction, const HloInstruction* other) {
     std::shared_ptr<DividedValue> value =
         values_.at(other);  // not the entry itself, which moves when another one comes
     values_[instruction] = std::move(value);
   }
-  // ... `value`, whose elements, if it is a tuple, are cut as `tiles` say one by one.
+  // ... to `value`, whose elements, if it is a tuple, have the shardings `tiles` one by one.
   absl::Status SetDivided(const HloInstruction* instruction, HloInstruction* value,
                           const std::vector<TileAssignment>& tiles);
   void SetLocal(const HloInstruction* instruction) { values_.at(instruction)->is_local = true; }
@@ -62,7 +62,7 @@ class TileWalk {
 
   bool Has(const HloInstruction* instruction) const { return values_.contains(instruction); }
 
-  // An instruction without a meaning for shardings: on tiles if its operands are cut and it can be, else on whole
+  // An instruction without a meaning for shardings: on tiles if its operands are sharded and it can be, else on whole
   // arrays.
   absl::Status Visit(HloInstruction* instruction);
 
@@ -80,26 +80,26 @@ class TileWalk {
     return emitter_.PartOf(tile, tiles);
   }
 
-  // `tiles`, with the dimensions that are `open` cut as those of the value are, as far as that goes together.
+  // `tiles`, with the `open` dimensions sharded as those of the value are, as far as compatible.
   TileAssignment CutAlso(const HloInstruction& instruction, const TileAssignment& tiles,
                          const std::vector<bool>& open) const;
 
   absl::StatusOr<Leaves> LeavesOf(const HloInstruction* instruction);
-  // The leaves cut as `tiles` say, in a tuple or alone.
+  // The leaves with the shardings `tiles`, in a tuple or alone.
   absl::StatusOr<HloInstruction*> Pack(const Leaves& leaves, const std::vector<TileAssignment>& tiles, bool is_tuple);
   absl::StatusOr<HloInstruction*> ElementOf(HloInstruction* tuple, int64_t index);
 
-  // Whether the op by itself gives each partition something else.
+  // Whether the op by itself has a different value on each partition.
   static bool IsSourceOfLocals(const HloInstruction& op);
 
-  // How values are cut that somebody asks for by a name.
+  // Records the sharding of a value that is queried by name.
   void Note(std::string name, TileAssignment tiles) { notes_.push_back({std::move(name), std::move(tiles)}); }
   const std::vector<ShardingNote>& notes() const { return notes_; }
 
-  // Arrays that were cut and had to be gathered, and the instruction that the first of them was gathered for.
+  // The number of sharded arrays that had to be gathered, and the instruction for which the first was gathered.
   int64_t gathered_count() const { return gathered_count_; }
   const std::string& first_gatherer() const { return first_gatherer_; }
-  // What is gathered from here on is gathered for this one; null: for the result.
+  // Sets the instruction that later gathers are attributed to; null: the result.
   void SetVisited(const HloInstruction* instruction) { visited_ = instruction; }
   void TakeNotes(const TileWalk& of_called) {
     notes_.insert(notes_.end(), of_called.notes_.begin(), of_called.notes_.end());
@@ -108,7 +108,7 @@ class TileWalk {
   }
 
  private:
-  // How each factor of an op is cut; empty: not at all.
+  // How each factor of an op is sharded; empty: not at all.
   struct Cuts {
     std::vector<int64_t> counts;                    // of each factor
     std::vector<std::vector<int64_t>> coordinates;  // [factor][partition]

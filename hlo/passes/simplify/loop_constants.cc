@@ -1,10 +1,10 @@
-// A scalar of a loop's state that starts as a constant and that no iteration changes:
+// A loop-invariant scalar of a loop's state that starts as a constant:
 //
 //   n = s32[] constant(10)   init = tuple(zero, n)   w = while(init)     body { ... limit = get-tuple-element(s),
 //   index=1 ... }
 //
-// becomes `limit = s32[] constant(10)` in the condition and the body. The state keeps its shape; that nobody reads the
-// element any more costs nothing.
+// becomes `limit = s32[] constant(10)` in the condition and the body. The state keeps its shape; an element without
+// readers costs nothing.
 #include "absl/container/flat_hash_map.h"
 #include "base/status_macros.h"
 #include "hlo/passes/simplify/rules.h"
@@ -16,7 +16,7 @@ bool IsElement(const HloInstruction* x, const HloInstruction* tuple, int64_t ind
   return x->opcode() == HloOpcode::kGetTupleElement && x->operand(0) == tuple && x->tuple_index() == index;
 }
 
-// Replaces reads of element `index` of the computation's parameter, but for what hands it on to the next iteration.
+// Replaces reads of element `index` of the computation's parameter, except the one that passes it to the next step.
 absl::StatusOr<bool> ReplaceReads(HloComputation* computation, int64_t index, const HloInstruction& constant,
                                   bool keep_in_root) {
   HloInstruction* parameter = computation->parameter_instruction(0);

@@ -73,8 +73,8 @@ std::vector<int64_t> WithoutOnes(const Shape& shape) {
   return sizes;
 }
 
-// A reshape that only adds or drops dimensions of size 1 moves above element-wise operations, to where it meets its
-// opposite more often than not: what is computed along a last dimension of 1 has no lanes.
+// A reshape that only adds or drops dimensions of size 1 moves above element-wise operations, where it often cancels
+// with its inverse: computations along a last dimension of 1 have no lanes.
 Result HoistReshape(HloInstruction* i) {
   HloInstruction* op = i->operand(0);
   if (!IsElementwise(op->opcode()) || op->opcode() == HloOpcode::kMap || op->opcode() == HloOpcode::kCopy ||
@@ -199,8 +199,8 @@ Result DotOfTranspose(HloInstruction* i) {
     const std::vector<int64_t>& permutation = transpose->attrs<TransposeAttrs>().dimensions;
     for (int64_t& dimension : batch) dimension = permutation[dimension];
     for (int64_t& dimension : contracting) dimension = permutation[dimension];
-    // Several contracting dimensions are one only while they follow each other, and a product wants rows or columns
-    // that are dense.
+    // Several contracting dimensions are one only if they are adjacent, and a product requires dense rows or columns
+    // of its operands.
     if (std::find(batch.begin(), batch.end(), transpose->shape().rank() - 1) != batch.end()) continue;
     const auto follow = [](int64_t a, int64_t b) { return b != a + 1; };
     if (std::adjacent_find(contracting.begin(), contracting.end(), follow) != contracting.end()) continue;

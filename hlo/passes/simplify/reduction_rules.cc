@@ -1,4 +1,4 @@
-// Dots that are sums and sums that are two: what loops over rows do well.
+// Dots rewritten as sums, and sums split in two, which loops over rows compute well.
 //
 //   dot(f32[1000,1000] m, f32[1000] v)     =>  reduce(multiply(m, broadcast(v))), whose lanes run along a row
 //   reduce(f32[1000,1000] x), to a scalar  =>  reduce(reduce(x, dimensions={1}), dimensions={0}), whose rows are parts
@@ -12,7 +12,7 @@ namespace {
 
 using Result = absl::StatusOr<HloInstruction*>;
 
-// Products that are worth a loop of their own.
+// Products that justify a separate loop.
 constexpr int64_t kManyProducts = 1024;
 // Elements of a sum that is worth threads, and how many partial sums they give.
 constexpr int64_t kManyElements = int64_t{1} << 18;

@@ -1,4 +1,4 @@
-// The rules of the simplifier: a pattern on the left, what replaces it on the right.
+// The rules of the simplifier: a pattern on the left, its replacement on the right.
 #ifndef HILO_HLO_PASSES_SIMPLIFY_RULES_H_
 #define HILO_HLO_PASSES_SIMPLIFY_RULES_H_
 
@@ -13,14 +13,14 @@
 
 namespace hilo::simplify {
 
-// What replaces `instruction`, of a compatible shape, or null if the rule does not apply.
+// The replacement of `instruction`, of a compatible shape, or null if the rule does not apply.
 using Rewrite = absl::StatusOr<HloInstruction*> (*)(HloInstruction* instruction);
 
 struct Rule {
   HloOpcode opcode;
   absl::string_view text;  // "add(x, 0) => x"
   Rewrite rewrite;
-  // False if signed zeros or roundings may change: left out in strict mode.
+  // False if signed zeros or rounding may change: left out in strict mode.
   bool exact = true;
 };
 
@@ -29,10 +29,10 @@ absl::Span<const Rule> MovementRules();
 absl::Span<const Rule> StructureRules();
 absl::Span<const Rule> ReductionRules();
 absl::Span<const Rule> WindowRules();
-// For every element-wise opcode, whatever their `opcode` says.
+// For every element-wise opcode, regardless of their `opcode`.
 absl::Span<const Rule> ElementwiseRules();
 
-// The whiles whose condition and body nobody else calls: they may be changed.
+// The whiles whose condition and body have no other callers: they may be changed.
 std::vector<HloInstruction*> LoopsOfTheirOwn(HloModule* module);
 
 // A scalar of a loop's state that starts as a constant and that no iteration changes is that constant in the condition

@@ -65,7 +65,7 @@ namespace {
 
 using simplify::Rule;
 
-// A rule may apply again and again to one place; circles among rules would otherwise never end.
+// A rule may apply repeatedly to one instruction; cycles among rules would otherwise never end.
 constexpr int kMaxRewrites = 32;
 
 class Simplifier : public HloPass {
@@ -100,7 +100,7 @@ class Simplifier : public HloPass {
   }
 
  private:
-  // Rules know neither dynamic sizes nor control dependencies.
+  // Rules support neither dynamic sizes nor control dependencies.
   static bool IsFree(const HloInstruction& instruction) {
     auto is_static = [](const HloInstruction* operand) { return operand->shape().is_static(); };
     return instruction.shape().is_static() &&

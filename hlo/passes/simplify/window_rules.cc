@@ -8,7 +8,7 @@
 //   =>  scan = reduce-window(x, init), window={size=1000 pad=999_0}
 //       e = concatenate(broadcast(init), slice(scan, {[0:999]}))
 //
-// Positions in front of the first element have the initial value, those behind the last one the whole reduction.
+// Positions before the first element have the initial value, those after the last one the whole reduction.
 // Windows that reach over the end are the same from the back. Each window combines the same elements in the same order
 // as before, so every bit stays.
 #include <algorithm>
