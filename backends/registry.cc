@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platf
                          absl::StrJoin(PlatformNames(), ", "));
 }
 
-// Declared in runtime/client.h; it stands here because the runtime knows no backend.
+// Declared in runtime/client.h; defined here because the runtime does not depend on backends.
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& options) {
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, CreateCompiler(options.platform, options.cache_dir));
   return Create(options, std::move(compiler));

@@ -1,4 +1,4 @@
-// The list of backends: the one place that knows them all.
+// The list of all backends; no other file lists them.
 #ifndef HILO_BACKENDS_REGISTRY_H_
 #define HILO_BACKENDS_REGISTRY_H_
 
@@ -13,12 +13,12 @@
 
 namespace hilo {
 
-// Platforms that this library was built with.
+// Returns the platforms that this library was built with.
 std::vector<std::string> PlatformNames();
 
-// Errors: InvalidArgument listing the names if there is no such platform; Unavailable, saying what
-// is missing, for one that this library or this machine lacks. `cache_dir` as in ClientOptions: for parts
-// of programs that a backend keeps on its own.
+// Errors: InvalidArgument listing the names if there is no such platform; Unavailable, stating what is missing, for one
+// that this library or this machine lacks. `cache_dir` as in ClientOptions: for parts of programs that a backend
+// caches.
 absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform,
                                                          const std::optional<std::string>& cache_dir = std::nullopt);
 

@@ -1,4 +1,4 @@
-// The functions that a module's custom calls call, found when it is compiled.
+// The functions that a module's custom calls refer to, looked up when it is compiled.
 #ifndef HILO_BACKENDS_INTERPRETER_CUSTOM_CALL_TABLE_H_
 #define HILO_BACKENDS_INTERPRETER_CUSTOM_CALL_TABLE_H_
 
@@ -12,7 +12,7 @@
 
 namespace hilo {
 
-// Of the calls that call functions; those that are ops of XLA's own are left out (hlo/ops/structure/custom_call.h).
+// Contains the calls that call functions; XLA's own built-in ops are omitted (hlo/ops/structure/custom_call.h).
 using CustomCallTable = absl::flat_hash_map<const HloInstruction*, std::unique_ptr<ffi::CustomCall>>;
 // Errors: those of ffi::CustomCall::Create, with the instruction.
 absl::StatusOr<CustomCallTable> FindCustomCalls(const HloModule& module, const CompileOptions& options);

@@ -45,7 +45,7 @@ absl::StatusOr<Literal> RunCollective(const HloInstruction& instruction, Operand
   return result;
 }
 
-// The data, if there is any, in the place that the result has for it.
+// Stores the data, if there is any, to its element of the result.
 absl::StatusOr<Literal> RunTransfer(const HloInstruction& instruction, Operands operands, const RunContext& run) {
   HILO_ASSIGN_OR_RETURN(const TransferOp op, TransferOp::Create(instruction));
   HILO_ASSIGN_OR_RETURN(Literal data, op.Run(run, op.takes_data() ? operands[0] : nullptr));

@@ -1,4 +1,4 @@
-// What the interpreter's evaluations find outside: the run's device and the others that it works
+// The environment of the interpreter's evaluations: the run's device and the others that it works
 // with.
 #ifndef HILO_BACKENDS_INTERPRETER_DEVICE_ENVIRONMENT_H_
 #define HILO_BACKENDS_INTERPRETER_DEVICE_ENVIRONMENT_H_
@@ -11,7 +11,7 @@ namespace hilo {
 
 class DeviceEnvironment : public EvaluationEnvironment {
  public:
-  // Both outlive this.
+  // Both must outlive this object.
   DeviceEnvironment(const RunContext& run, const CustomCallTable& custom_calls)
       : run_(run), custom_calls_(custom_calls) {}
   int64_t replica_id() const override { return run_.replica_id; }

@@ -1,6 +1,6 @@
 // A compiled program is the module itself. A run reads the parameters' bytes into literals,
-// evaluates, and writes the result's bytes: entry layouts matter nowhere in between. (Layout
-// normalization, for assigned buffers, turns layouts into dimensions: the same bytes under other
+// evaluates, and writes the result's bytes: entry layouts have no effect in between. (Layout
+// normalization, for assigned buffers, converts layouts to dimensions: the same bytes with other
 // shapes.)
 #include "backends/interpreter/interpreter_compiler.h"
 
@@ -26,7 +26,7 @@ namespace {
 
 constexpr char kModuleSection[] = "module";  // its text
 
-// Evaluates anything; fuses what is element-wise, so that assigned buffers meet fusions too.
+// Evaluates anything; fuses element-wise instructions, so that assigned buffers are also tested on fusions.
 class InterpreterTarget : public Target {
  public:
   bool Supports(const HloInstruction&) const override { return true; }
@@ -185,7 +185,7 @@ class InterpreterCompiler : public Compiler {
   }
 
  private:
-  // To kAliased, by the fewest passes that buffer assignment can stand on.
+  // Lowers to kAliased, by the minimum of passes that buffer assignment requires.
   static absl::Status PrepareForAssignment(HloModule* module, const CompileOptions& options) {
     const InterpreterTarget target;
     std::vector<std::unique_ptr<HloPass>> core, laid_out, fused;

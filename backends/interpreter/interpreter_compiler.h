@@ -1,5 +1,5 @@
-// The interpreter: the smallest complete backend, over the evaluator; the one to copy for a new
-// backend.
+// The interpreter: the smallest complete backend, based on the evaluator. A template for new
+// backends.
 #ifndef HILO_BACKENDS_INTERPRETER_INTERPRETER_COMPILER_H_
 #define HILO_BACKENDS_INTERPRETER_INTERPRETER_COMPILER_H_
 
@@ -10,9 +10,9 @@
 namespace hilo {
 
 struct InterpreterOptions {
-  // Evaluates in the memory that BufferAssignment gives each value, with freed memory poisoned,
-  // after the passes that make a module ready for it: the oracle of copy insertion and buffer
-  // assignment (hlo/memory/assigned_evaluator.h).
+  // Evaluates in the memory that BufferAssignment gives each value, with freed memory poisoned, after the passes
+  // that prepare a module for it: the oracle of copy insertion and buffer assignment
+  // (hlo/memory/assigned_evaluator.h).
   bool assigned_buffers = false;
 };
 

@@ -1,4 +1,4 @@
-// The few lines between LLVM's vocabulary types and abseil's.
+// Conversions between LLVM's vocabulary types and Abseil's.
 #ifndef HILO_BACKENDS_LLVM_LLVM_COMPAT_H_
 #define HILO_BACKENDS_LLVM_LLVM_COMPAT_H_
 
@@ -16,7 +16,7 @@ namespace hilo::codegen {
 inline llvm::StringRef ToStringRef(absl::string_view text) { return {text.data(), text.size()}; }
 inline absl::string_view ToStringView(llvm::StringRef text) { return {text.data(), text.size()}; }
 
-// Takes the error out of an llvm::Error, as Internal; OK for success. `what` says which step failed.
+// Converts an llvm::Error to Internal; OK for success. `what` names the step that failed.
 inline absl::Status ToStatus(llvm::Error error, absl::string_view what) {
   if (!error) return absl::OkStatus();
   return absl::InternalError(absl::StrCat(what, ": ", llvm::toString(std::move(error))));

@@ -33,7 +33,7 @@
 namespace hilo::cpu {
 namespace {
 
-// Locals of generated code are at most this large, in bytes.
+// Maximum size of locals of generated code, in bytes.
 constexpr int64_t kMaxLocalBytes = 512;
 
 class CpuTarget : public Target {
@@ -72,10 +72,10 @@ class CpuTarget : public Target {
       case HloOpcode::kReduce: return IsShortReduction(instruction);
       case HloOpcode::kDot:
       case HloOpcode::kReduceWindow:
-      case HloOpcode::kCopy: return false;  // as a producer each would be computed anew for every element that reads it
+      case HloOpcode::kCopy: return false;  // as producers they would be recomputed for every element that reads them
       case HloOpcode::kGetTupleElement:
-        return false;  // no work, and a fusion that takes its place would have a tuple for a parameter
-      case HloOpcode::kBitcastConvert: return !IsReinterpretation(instruction);  // no code at all outside
+        return false;  // no code, and a fusion in its place would have a tuple parameter
+      case HloOpcode::kBitcastConvert: return !IsReinterpretation(instruction);  // no code outside fusions
       default: return codegen::IsElementGenerated(instruction.opcode());
     }
   }
@@ -86,7 +86,7 @@ class CpuTarget : public Target {
   bool strict_;
 };
 
-// Numbered files of what compilation makes of a module; nothing without a folder.
+// Writes numbered files of the module's compilation stages; does nothing without a folder.
 class Dumper {
  public:
   explicit Dumper(const std::string& folder) : folder_(folder) {}
@@ -107,7 +107,7 @@ class Dumper {
   std::string folder_;
 };
 
-// A module on its way through the backend.
+// A module during its lowering by the backend.
 struct Lowered {
   std::unique_ptr<HloModule> module;
   ProgramShape shape;  // as callers see it
@@ -228,7 +228,7 @@ class CpuCompiler : public Compiler {
   static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                        Dumper& dumper) {
     Lowered lowered{.shape = module->EntryProgramShape()};
-    module->set_entry_computation_layout(lowered.shape);  // stays, though another instruction becomes the root
+    module->set_entry_computation_layout(lowered.shape);  // is preserved, though another instruction becomes the root
     dumper.Write(0, "input.hlo", PrintHloModule(*module));
     const std::unique_ptr<Target> target = CreateCpuTarget(options);
     PassPipeline pipeline = CpuPipeline(target.get(), options);

@@ -11,7 +11,7 @@ namespace hilo::cpu {
 
 std::unique_ptr<Compiler> CreateCpuCompiler();
 
-// The passes from kInput to kFused, as a table of contents; `target` outlives the pipeline.
+// The passes from kInput to kFused, in order. `target` must outlive the pipeline.
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options);
 
 std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options);

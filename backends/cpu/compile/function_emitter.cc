@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-// Functions that are handed a local take it for a buffer. What fits a register of 16 bytes needs no more than that, so
-// nobody may rely on more of an array of that size; the rest is aligned as buffers are.
+// Functions that receive a pointer to a local treat it as a buffer. Arrays that fit a 16-byte register are aligned to
+// 16 bytes only, so no code may assume more for arrays of that size; others are aligned as buffers are.
 int64_t AlignmentOf(const BufferSlice& slice) {
   return slice.kind != StorageKind::kConstant && slice.size <= 16 ? 16 : kAlignment;
 }
@@ -32,7 +32,7 @@ FunctionEmitter::FunctionEmitter(ProgramEmitter* program, llvm::Function* functi
 
 void FunctionEmitter::BeginInstruction(const HloInstruction* instruction) {
   current_ = instruction;
-  // Values in registers are remembered within one instruction only: control flow of the program lies between
+  // Values in registers are cached within one instruction only: the program's control flow is between
   // instructions.
   region_ = std::make_unique<codegen::RegionScope>(*context_);
   scopes_.clear();
@@ -192,7 +192,7 @@ void FunctionEmitter::PollCancellation() {
   llvm::Value* flag = ContextField(offsetof(HiloCpuContext, cancelled), "cancelled");
   llvm::LoadInst* value = builder_.CreateAlignedLoad(builder_.getInt32Ty(), flag, llvm::Align(4), "cancelled_now");
   value->setVolatile(true);
-  // The flag also tells why; the status does not.
+  // The flag also states the reason; the status does not.
   llvm::Value* stopped = builder_.CreateICmpNE(value, builder_.getInt32(0));
   ReturnIfStopped(builder_.CreateSelect(stopped, builder_.getInt32(HILO_STOPPED), builder_.getInt32(HILO_OK)));
 }

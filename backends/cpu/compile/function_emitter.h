@@ -1,5 +1,5 @@
-// One LLVM function of the program while it is being emitted: its arguments, where slices are, and the values that are
-// already in registers.
+// State for emitting one LLVM function of the program: its arguments, the addresses of buffer slices, and the values
+// that are already in registers.
 #ifndef HILO_BACKENDS_CPU_COMPILE_FUNCTION_EMITTER_H_
 #define HILO_BACKENDS_CPU_COMPILE_FUNCTION_EMITTER_H_
 
@@ -21,8 +21,8 @@ class ProgramEmitter;
 
 class FunctionEmitter : public codegen::OperandSource {
  public:
-  // `function` is empty and has the form of HiloScopeFunction or HiloChunkFunction.
-  // With a table, `buffers` holds the pointers of its slices rather than those of the scope.
+  // `function` is empty and has the signature of HiloScopeFunction or HiloChunkFunction. With a table, `buffers` holds
+  // the pointers to the table's slices rather than those of the scope.
   FunctionEmitter(ProgramEmitter* program, llvm::Function* function, const KernelTable* table = nullptr);
 
   ProgramEmitter& program() { return program_; }
@@ -35,40 +35,40 @@ class FunctionEmitter : public codegen::OperandSource {
   llvm::Value* frame() { return function_->getArg(1); }
   llvm::Value* buffers() { return function_->getArg(2); }
 
-  // Brackets the emission of one instruction: its operands are in memory, itself is to be emitted. Slices that do not
-  // overlap are told apart to LLVM within the bracket.
+  // Brackets the emission of one instruction: its operands are in memory and the instruction is about to be emitted.
+  // Within the bracket, slices that do not overlap carry LLVM alias metadata that says so.
   void BeginInstruction(const HloInstruction* instruction);
   void EndInstruction();
 
-  // Memory of a leaf of a sequential instruction.
+  // Returns the memory of a leaf of a sequential instruction.
   codegen::IrArray ArrayOf(const HloInstruction* instruction, int64_t leaf = 0);
   llvm::Value* PointerTo(const BufferSlice& slice);
   llvm::Value* PointerTo(const HloInstruction* instruction, int64_t leaf = 0);
 
-  // True if the first leaf lies in a local of this function, which LLVM may keep in registers.
+  // Returns true if the first leaf is in a local variable of this function, which LLVM may keep in registers.
   bool IsLocal(const HloInstruction* instruction) const;
-  // Locals that vectors were written to: reading them as vectors, too, keeps them in registers.
+  // Locals that were written as vectors: reading them as vectors too keeps them in registers.
   bool HoldsVectors(const HloInstruction* instruction) const { return vectors_.contains(instruction); }
   void SetHoldsVectors(const HloInstruction* instruction) { vectors_.insert(instruction); }
 
-  // A value of a scalar leaf.
+  // Loads the value of a scalar leaf.
   absl::StatusOr<codegen::ElementValue> LoadScalar(const HloInstruction* instruction, int64_t leaf = 0);
   // Loads the instruction's scalar operands here, so that loops around their uses find them in registers.
   absl::Status LoadScalarOperands(const HloInstruction* instruction);
 
-  // A pointer that the run's context holds at `offset` bytes.
+  // Returns the pointer stored at `offset` bytes in the run's context.
   llvm::Value* ContextField(int64_t offset, absl::string_view name);
 
-  // Leaves the function with `status` (i32, a HiloStatus) if it is not HILO_OK.
+  // Returns `status` (i32, a HiloStatus) from the function if it is not HILO_OK.
   void ReturnIfStopped(llvm::Value* status);
-  // Leaves the function if the run has been stopped.
+  // Returns from the function if the run has been stopped.
   void PollCancellation();
   void Return(int32_t status);
 
   absl::StatusOr<std::optional<codegen::Materialized>> Find(const HloInstruction* instruction, int64_t leaf) override;
 
  private:
-  // `alignment` of what the pointer points to, in bytes.
+  // `alignment` is that of the pointee, in bytes.
   llvm::Value* LoadPointer(llvm::Value* table, int64_t index, absl::string_view name, int64_t alignment);
   llvm::Value* MakePointer(const BufferSlice& slice);
 

@@ -7,7 +7,7 @@
 namespace hilo::cpu {
 namespace {
 
-// Names and metadata left out; instructions of computations are numbered in post order.
+// Omits names and metadata; numbers the instructions of computations in post order.
 class KeyWriter {
  public:
   explicit KeyWriter(ProgramEmitter& program) : program_(program) {}
@@ -81,7 +81,7 @@ std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const H
       if (slice.kind == StorageKind::kConstant) {
         writer.Text(absl::StrCat(" #", slice.index));
       } else if (slice.kind != StorageKind::kNone) {
-        // Memory that nobody writes is read with other guarantees.
+        // Memory that is never written is read with different guarantees.
         writer.Text(
             absl::StrCat(" ", table.positions.at(slice.buffer), slice.kind == StorageKind::kParameter ? "r" : "w"));
       }

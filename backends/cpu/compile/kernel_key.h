@@ -1,4 +1,4 @@
-// Which kernels are the same code on other memory: a network of equal layers compiles each of its kernels once.
+// Keys of kernels that have equal code on different memory: equal layers of a network share one compilation.
 #ifndef HILO_BACKENDS_CPU_COMPILE_KERNEL_KEY_H_
 #define HILO_BACKENDS_CPU_COMPILE_KERNEL_KEY_H_
 
@@ -13,16 +13,16 @@ namespace hilo::cpu {
 
 class ProgramEmitter;
 
-// The memory that a kernel gets as a table of pointers.
+// The memory that a kernel receives as a table of pointers.
 struct KernelTable {
   std::vector<BufferSlice> slices;                  // distinct
   absl::flat_hash_map<int64_t, int64_t> positions;  // by BufferSlice::buffer
 };
 
-// All memory of the instruction's operands and results but constants.
+// Returns all memory of the instruction's operands and results except constants.
 KernelTable KernelTableOf(const BufferAssignment& assignment, const HloInstruction* instruction);
 
-// Equal keys: the same code serves, given each kernel's own table.
+// Kernels with equal keys can share code; each is called with its own table.
 std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const HloInstruction* instruction);
 
 }  // namespace hilo::cpu

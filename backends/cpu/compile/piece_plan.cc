@@ -13,19 +13,19 @@
 namespace hilo::cpu {
 namespace {
 
-// LLVM operations a piece may have; measured: one block of 2,000 dependent operations compiles in 0.3 s, 16,000 in 15
+// Maximum LLVM operations per piece; measured: one block of 2,000 dependent operations compiles in 0.3 s, 16,000 in 15
 // s.
 constexpr int64_t kPieceWeight = 1500;
-// Iterations of loops whose trip count is unknown.
+// Assumed iterations of loops with an unknown trip count.
 constexpr double kUnknownTrips = 100;
-// The smallest estimate for programs that may not end, which never run inline.
+// Minimum estimate for programs that may not terminate, which never run inline.
 constexpr double kOpenEndNanoseconds = 1e9;
 // Work below this many nanoseconds is not worth another thread; measured with threads that are awake: a sine of 16,384
 // elements 3.6 -> 2.4 us on two, an addition of 65,536 8.4 -> 7.5 us, shorter ones gain nothing.
 constexpr double kParallelNanoseconds = 6'000;
 // Of the code around an instruction's loops.
 constexpr double kInstructionNanoseconds = 1;
-// Arrays of at most this many elements are emitted element by element, without a loop.
+// Arrays of at most this many elements are fully unrolled.
 constexpr int64_t kUnrolledElements = 16;
 
 int64_t LargestLeaf(const HloInstruction& instruction) {
@@ -50,8 +50,8 @@ int64_t BodyWeight(const HloInstruction& instruction) {
   return weight;
 }
 
-// One thread of today's servers, on arrays that stay in its caches: two vectors of operations and a multiply-add of two
-// in each cycle.
+// One thread of a current server, on arrays that stay in its caches: two vectors of operations and a multiply-add of
+// two in each cycle.
 MachineFacts FactsOf(const codegen::TargetTraits& target) {
   return {.operations_per_ns = target.vector_bits / 8.0,
           .product_flops_per_ns = target.vector_bits / 4.0,
@@ -133,7 +133,7 @@ absl::StatusOr<PiecePlan> PiecePlan::Create(const HloModule& module, const codeg
   return plan;
 }
 
-// Everything that is emitted inline with `computation` belongs to `piece`; parallel instructions are functions of their
+// Assigns everything that is emitted inline with `computation` to `piece`; parallel instructions are functions of their
 // own.
 void PiecePlan::MarkPiece(const HloModule& module, const HloComputation& computation, int64_t piece) {
   for (const HloInstruction* instruction : module.OrderOf(computation)) {
@@ -200,8 +200,8 @@ bool PiecePlan::IsLocal(const BufferCandidate& buffer) const {
   for (const LeafRef& position : buffer.positions) {
     const HloInstruction* instruction = position.instruction;
     if (!instruction->IsParameter() && !IsForwarding(*instruction) && !same(instruction)) return false;
-    // The roots of conditions, bodies and branches are read by the control flow around them, which is in no piece for
-    // drivers.
+    // The roots of conditions, bodies and branches are read by the control flow around them, which is in no piece if
+    // emitted by a driver.
     if (instruction->IsRoot() && IsDriver(instruction->parent())) return false;
     for (const HloInstruction* user : instruction->users()) {
       if (!IsForwarding(*user) && !same(user)) return false;

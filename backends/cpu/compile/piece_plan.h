@@ -1,9 +1,9 @@
-// Cuts a scheduled module into pieces that LLVM compiles in linear time.
+// Partitions a scheduled module into pieces that LLVM compiles in linear time.
 //
-// A piece is one LLVM function. A computation whose code is small is emitted whole, inside the piece of whoever runs
-// it: a small loop is then a native loop whose scalars live in registers. A large computation becomes a driver, which
-// runs its instructions in pieces of bounded size and large loops and conditionals natively around pieces of their own.
-// Memory that only one piece touches may be a local of it.
+// A piece is one LLVM function. A computation with little code is emitted whole, inside the piece of its caller: a
+// small loop is then a native loop whose scalars are in registers. A large computation becomes a driver, which runs its
+// instructions in pieces of bounded size, and emits large loops and conditionals natively around pieces of their own.
+// Memory that only one piece accesses may be a local variable of that piece.
 #ifndef HILO_BACKENDS_CPU_COMPILE_PIECE_PLAN_H_
 #define HILO_BACKENDS_CPU_COMPILE_PIECE_PLAN_H_
 
@@ -18,35 +18,35 @@
 
 namespace hilo::cpu {
 
-// A guess of the number of LLVM operations that an instruction becomes.
+// Estimates the number of LLVM operations that an instruction becomes.
 int64_t CodeWeight(const HloInstruction& instruction);
 class PiecePlan {
  public:
   // Errors: those of SequentialComputations.
   static absl::StatusOr<PiecePlan> Create(const HloModule& module, const codegen::TargetTraits& target);
 
-  // A consecutive part of a driver's schedule.
+  // A contiguous part of a driver's schedule.
   struct Run {
     std::vector<const HloInstruction*> instructions;
-    // A single large loop, conditional: emitted by the driver itself.
+    // A single large loop or conditional, emitted by the driver itself.
     bool control = false;
     int64_t weight = 0;
   };
-  // Empty for computations that are emitted whole.
+  // Returns null for computations that are emitted whole.
   const std::vector<Run>* RunsOf(const HloComputation* computation) const;
   bool IsDriver(const HloComputation* computation) const { return runs_.contains(computation); }
   int64_t WeightOf(const HloComputation* computation) const { return weights_.at(computation); }
 
-  // The nanoseconds that an instruction of the schedule takes on one thread.
+  // Returns the estimated nanoseconds that an instruction of the schedule takes on one thread.
   double RunCost(const HloInstruction& instruction) const { return instruction_costs_.at(&instruction); }
-  // True for instructions worth cutting over threads: emitted as a function of their own, which the runtime calls on
-  // ranges of parts.
+  // Returns true for instructions worth splitting across threads: each is emitted as a function of its own, which the
+  // runtime calls on ranges of parts.
   bool RunsInParallel(const HloInstruction& instruction) const;
 
-  // True if everything that defines or uses the buffer is emitted into one piece.
+  // Returns true if all definitions and uses of the buffer are emitted into one piece.
   bool IsLocal(const BufferCandidate& buffer) const;
 
-  // The nanoseconds of one run; a second or more for programs with a loop whose trip count is unknown.
+  // Estimated nanoseconds of one run; a second or more for programs with a loop whose trip count is unknown.
   double estimated_nanoseconds() const { return estimated_nanoseconds_; }
 
  private:

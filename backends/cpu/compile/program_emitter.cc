@@ -14,8 +14,8 @@
 namespace hilo::cpu {
 namespace {
 
-// Operations after which a new LLVM module is begun: large enough to keep the cost of a module small, small enough for
-// all threads to have something to compile.
+// Operations after which a new LLVM module is started: large enough to amortize the cost of a module, small enough to
+// give all threads something to compile.
 constexpr int64_t kModuleWeight = 1500;
 
 llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, bool chunks) {
@@ -169,7 +169,7 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
 
 namespace {
 
-// Emits units [begin, end) of a kernel, in slices between which the cancellation is polled.
+// Emits units [begin, end) of a kernel, in slices between which cancellation is polled.
 absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const Kernel& kernel, llvm::Value* begin,
                         llvm::Value* end) {
   constexpr double kSliceNanoseconds = 200'000;
@@ -289,7 +289,7 @@ absl::Status ProgramEmitter::EmitConditional(FunctionEmitter& f, const HloInstru
   if (conditional->operand(0)->shape().element_type() == PRED) {
     b.CreateCondBr(selector.re, blocks[0], blocks[1]);
   } else {
-    // Out of range takes the last branch.
+    // Out-of-range selectors take the last branch.
     llvm::SwitchInst* choice = b.CreateSwitch(selector.re, blocks.back(), static_cast<unsigned>(branches.size()));
     for (size_t i = 0; i + 1 < branches.size(); ++i) {
       choice->addCase(llvm::cast<llvm::ConstantInt>(llvm::ConstantInt::get(selector.re->getType(), i)), blocks[i]);
@@ -320,7 +320,7 @@ absl::Status ProgramEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* 
   pass(call);
   llvm::Value* frame = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), f.frame(), assignment_.call_frame_offset(call));
   llvm::Function* callee = DeclareIn(f.function()->getParent(), scope_functions_.at(call->called_computation()));
-  f.PollCancellation();  // computations that call the next one twice each take for ever without a loop
+  f.PollCancellation();  // computations that each call the next one twice take exponential time without a loop
   f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), frame, table}));
   return absl::OkStatus();
 }

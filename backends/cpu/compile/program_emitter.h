@@ -1,4 +1,4 @@
-// Emits a module at kAliased as native code: one function a scope, control flow included, cut into pieces by the plan.
+// Emits a module at kAliased as native code: one function per scope, including control flow, split by the plan.
 #ifndef HILO_BACKENDS_CPU_COMPILE_PROGRAM_EMITTER_H_
 #define HILO_BACKENDS_CPU_COMPILE_PROGRAM_EMITTER_H_
 
@@ -17,7 +17,7 @@
 
 namespace hilo::cpu {
 
-// A host op, and what the code hands to it.
+// A host op and the memory that the code passes to it.
 struct PlacedHostOp {
   const HloInstruction* instruction;
   std::unique_ptr<HostOp> op;
@@ -31,30 +31,30 @@ class ProgramEmitter {
   ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const PiecePlan& plan,
                  codegen::HostJit* jit, const CompileOptions& options);
 
-  // The LLVM modules of the program. Errors: Unimplemented naming the instruction.
+  // Returns the LLVM modules of the program. Errors: Unimplemented naming the instruction.
   absl::StatusOr<std::vector<codegen::HostModule>> Emit();
 
-  // The assignment's constants and those that fused computations hold.
+  // The constants of the assignment and of fused computations.
   const std::vector<std::shared_ptr<const Literal>>& constants() const { return constants_; }
   int64_t ConstantIndex(std::shared_ptr<const Literal> literal);
 
-  // The program's host ops, by the index that its code calls them with. Gives them away.
+  // Moves out the program's host ops, ordered by the index with which the code calls them.
   std::vector<PlacedHostOp> TakeHostOps() { return std::move(host_ops_); }
 
   const BufferAssignment& assignment() const { return assignment_; }
   const PiecePlan& plan() const { return plan_; }
   const codegen::TargetTraits& target() const { return target_; }
   const codegen::NumericOptions& numerics() const { return numerics_; }
-  // True for computations that run instruction by instruction.
+  // Returns true for computations that are executed instruction by instruction.
   bool IsSequential(const HloComputation* computation) const { return sequential_.contains(computation); }
-  // Parameter leaves of the scope being emitted: output pointers come after them.
+  // The number of parameter leaves of the scope being emitted; output pointers follow them.
   int64_t parameter_leaves() const { return parameter_leaves_; }
 
-  // A new function in a module that has room for `weight` operations. `chunks`: of the form HiloChunkFunction.
+  // Creates a function in a module that has room for `weight` operations. `chunks`: of type HiloChunkFunction.
   absl::StatusOr<llvm::Function*> NewFunction(const std::string& name, int64_t weight, bool chunks);
-  // `function`, or a declaration of it in `module`.
+  // Returns `function`, or a declaration of it in `module`.
   llvm::Function* DeclareIn(llvm::Module* module, llvm::Function* function);
-  // A runtime function that code calls by name; declared in `module`.
+  // Declares in `module` a runtime function that code calls by name.
   llvm::FunctionCallee Runtime(llvm::Module* module, absl::string_view name, llvm::FunctionType* type);
 
   // Emits instructions in order into `f`.
@@ -63,16 +63,16 @@ class ProgramEmitter {
 
  private:
   absl::Status EmitScope(const BufferAssignment::Scope& scope);
-  // The runs of a driver, each a piece that `f` calls.
+  // Emits the runs of a driver, each as a piece that `f` calls.
   absl::Status EmitDriver(FunctionEmitter& f, const HloComputation* computation);
-  // Either of them, by the plan.
+  // Calls EmitWhole or EmitDriver, as the plan states.
   absl::Status EmitComputation(FunctionEmitter& f, const HloComputation* computation);
   absl::Status EmitWhile(FunctionEmitter& f, const HloInstruction* loop);
   absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
   absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
   absl::Status EmitParallel(FunctionEmitter& f, const HloInstruction* instruction);
   absl::Status EmitHostOp(FunctionEmitter& f, const HloInstruction* instruction);
-  // A kernel as a function over ranges of its units; equal kernels share one.
+  // A kernel as a function over ranges of its units; equal kernels share one function.
   struct ChunkFunction {
     llvm::Function* function;
     int64_t units;
@@ -87,7 +87,7 @@ class ProgramEmitter {
   CompileOptions options_;
   codegen::NumericOptions numerics_;
   std::vector<codegen::HostModule> modules_;
-  int64_t room_ = 0;  // operations that the last module still takes
+  int64_t room_ = 0;  // remaining capacity of the last module, in operations
   absl::flat_hash_set<const HloComputation*> sequential_;
   absl::flat_hash_map<const HloComputation*, llvm::Function*> scope_functions_;
   std::vector<std::shared_ptr<const Literal>> constants_;

@@ -1,9 +1,9 @@
-// Several dimensions are transformed one after the other: the minor-most one as rows, the others as
-// columns of what lies below them.
+// Several dimensions are transformed one after the other: the minor-most one as rows, the others as columns of the
+// dimensions below them.
 //
-// A row of 2h real numbers is h complex ones as it lies in memory; their transform and a pass over
-// its pairs k and h - k give the h + 1 results. Rows of odd length are taken as complex ones whose
-// imaginary part is 0.
+// A row of 2h real numbers is viewed as h complex ones; their transform and a pass over its pairs k and
+// h - k give the h + 1 results. Rows of odd length are converted to complex ones whose imaginary part is
+// 0.
 #include "backends/cpu/fft/fft.h"
 
 #include <algorithm>
@@ -75,8 +75,8 @@ class TypedFft : public Fft {
     return type_ == FftType::kRfft || type_ == FftType::kIrfft ? row_length_ / 2 + 1 : row_length_;
   }
 
-  // All but the rows. Each dimension is columns of contiguous blocks; those that are 1 wide are
-  // rows themselves.
+  // Transforms all dimensions but the rows. Each is a set of columns of contiguous blocks; blocks of width 1 are rows
+  // themselves.
   absl::Status OtherDimensions(const Workers& workers, const T* in, T* out, bool inverse) const {
     int64_t width = spectrum_length();
     int64_t blocks = row_count_;
@@ -112,7 +112,7 @@ class TypedFft : public Fft {
     });
   }
 
-  // Rows in parts of whole vectors; few long ones each by all threads.
+  // Splits rows into parts of whole vectors; a few long rows are each split across all threads.
   absl::Status ForRows(const Workers& workers,
                        absl::FunctionRef<absl::Status(const Workers&, int64_t, int64_t)> body) const {
     constexpr double kLong = 40000;  // nanoseconds
@@ -131,7 +131,7 @@ class TypedFft : public Fft {
     const LaneKernels<T>& kernels = HostLaneKernels<T>();
     const int64_t n = row_length_, half = n / 2, width = half + 1;
     return ForRows(workers, [&](const Workers& inside, int64_t begin, int64_t end) -> absl::Status {
-      // By vectors of rows, which are still in the cache when they are taken apart.
+      // In groups of one vector of rows, which are still in the cache when they are unpacked.
       for (int64_t r = begin; r < end; r += kernels.lanes) {
         const int64_t count = std::min<int64_t>(kernels.lanes, end - r);
         T* to = out + 2 * r * width;

@@ -1,4 +1,4 @@
-// Fourier transforms of arrays: HLO's fft over 1 to 3 minor dimensions, of real or complex data.
+// Fourier transforms of arrays: HLO's fft over 1 to 3 minor dimensions, for real or complex data.
 #ifndef HILO_BACKENDS_CPU_FFT_FFT_H_
 #define HILO_BACKENDS_CPU_FFT_FFT_H_
 
@@ -21,9 +21,9 @@ class Fft {
   // Cancelled, DeadlineExceeded.
   virtual absl::Status Run(const Workers& workers, const void* in, void* out) const = 0;
 
-  // `part` is F32 or F64, the type of real and imaginary parts; `lengths` are the time-domain sizes
-  // of the transformed dimensions, major to minor, of which there are `batch` arrays. All are at
-  // least 1. Errors: ResourceExhausted.
+  // `part` is F32 or F64, the type of real and imaginary parts; `lengths` are the time-domain sizes of the
+  // transformed dimensions, major to minor; `batch` is the number of such arrays. All are at least 1. Errors:
+  // ResourceExhausted.
   static absl::StatusOr<std::unique_ptr<Fft>> Create(PrimitiveType part, FftType type, int64_t batch,
                                                      absl::Span<const int64_t> lengths);
 };

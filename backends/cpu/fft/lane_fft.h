@@ -1,9 +1,9 @@
-// The innermost part of the fast Fourier transform: W transforms of one length at once, one a lane
-// of the vector registers.
+// The innermost part of the fast Fourier transform: W transforms of one length at once, one per lane of the vector
+// registers.
 //
-// This header is what the planner (row_fft.h) and the kernels (lane_kernels.inc, compiled once an
-// instruction set) share; it names no vector type and includes nothing that could be compiled
-// differently on the two sides.
+// Shared by the planner (row_fft.h) and the kernels (lane_kernels.inc, compiled once per instruction
+// set). It names no vector type and includes nothing that could be compiled differently on the two
+// sides.
 #ifndef HILO_BACKENDS_CPU_FFT_LANE_FFT_H_
 #define HILO_BACKENDS_CPU_FFT_LANE_FFT_H_
 
@@ -12,11 +12,11 @@
 namespace hilo::cpu::fft {
 
 inline constexpr int kMaxStages = 64;
-// Prime factors above this go another way (Bluestein's).
+// Larger prime factors use Bluestein's algorithm.
 inline constexpr int kMaxRadix = 47;
 
-// One pass of Stockham's algorithm. `stride` is the product of the radices before, `groups` that of
-// the radices behind.
+// One pass of Stockham's algorithm. `stride` is the product of the radices of earlier passes, `groups` that of later
+// passes.
 template <typename T>
 struct Stage {
   int radix = 0;
@@ -27,7 +27,7 @@ struct Stage {
                                 // code of their own
 };
 
-// A transform of `length` points, in `stage_count` passes; 0 of them for length 1.
+// A transform of `length` points in `stage_count` passes; no passes for length 1.
 template <typename T>
 struct LaneFft {
   int64_t length = 1;
@@ -52,7 +52,7 @@ struct LaneJob {
   int lanes = 0;                // 1 .. LaneKernels::lanes
   bool inverse = false;         // exp(+2 pi i jk / n); not divided by anything
   T scale = 1;                  // of the result
-  const T* twiddles = nullptr;  // [length][2][W] or null: what the results are multiplied by
+  const T* twiddles = nullptr;  // [length][2][W] or null: factors of the results
                                 // (conjugated for an inverse); aligned as scratch
   T* scratch = nullptr;         // 4 * length * W numbers, aligned to the vector
 };
@@ -61,17 +61,17 @@ template <typename T>
 struct LaneKernels {
   int lanes = 0;  // W
   void (*run)(const LaneJob<T>& job) = nullptr;
-  // Between `half` complex numbers of a transform of real data taken as complex, z, and its half +
-  // 1 results. Both may be the same memory. w_re and w_im: exp(-2 pi i k / (2 half)), k up to half
-  // / 2.
+  // Converts between `half` complex numbers z, the transform of real data viewed as complex, and its half +
+  // 1 results. Both may be the same memory. w_re and w_im are exp(-2 pi i k / (2 half)) for k up to half /
+  // 2.
   void (*real_from_half)(const T* z, T* result, int64_t half, const T* w_re, const T* w_im) = nullptr;
   void (*half_from_real)(const T* spectrum, T* z, int64_t half, const T* w_re, const T* w_im) = nullptr;
-  // out[k] = a[k] * b[k] * scale, complex; with the real and imaginary parts of a (or of the
-  // product) swapped if asked.
+  // out[k] = a[k] * b[k] * scale, complex; swap_a and swap_out swap the real and imaginary parts of a and of the
+  // product.
   void (*multiply)(const T* a, bool swap_a, const T* b, T* out, bool swap_out, T scale, int64_t n) = nullptr;
 };
 
-// The kernels for the best instruction set of this machine.
+// Returns the kernels for the best instruction set of this machine.
 template <typename T>
 const LaneKernels<T>& HostLaneKernels();
 

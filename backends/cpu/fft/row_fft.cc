@@ -1,15 +1,15 @@
-// A length without large prime factors is done by lanes (lane_fft.h) in one of two ways.
+// A length without large prime factors is transformed in lanes (lane_fft.h) in one of two ways.
 //
 // Rows in lanes: a vector's worth of rows is transposed into a buffer and transformed together.
 // Best for short rows.
 //
-// Two steps: n = n1 * n2, and a row is taken as a matrix of n1 rows. Its columns are transformed, a
-// vector of neighbouring columns at a time, the results multiplied by exp(-2 pi i j k / n), and
-// then its rows, whose results are stored as columns. Everything stays in the first caches and no
-// row needs company; the steps of a long row can be shared by threads.
+// Two steps: n = n1 * n2, and a row is viewed as a matrix of n1 rows. Its columns are transformed, a vector of adjacent
+// columns at a time, the results multiplied by exp(-2 pi i j k / n), and then its rows, whose results are stored as
+// columns. All data stays in the inner caches and a single row fills the lanes; the steps of a long row can be split
+// across threads.
 //
-// With a large prime factor a transform is a convolution with exp(pi i k^2 / n) (Bluestein), done
-// by transforms of a longer smooth length.
+// With a large prime factor a transform is a convolution with exp(pi i k^2 / n) (Bluestein), computed by transforms of
+// a longer smooth length.
 #include "backends/cpu/fft/row_fft.h"
 
 #include <algorithm>
@@ -25,14 +25,14 @@ namespace hilo::cpu::fft {
 namespace {
 
 constexpr int64_t kMaxLength = int64_t{1} << 30;
-// Longer transforms have no tables for lanes that are whole rows or columns.
+// Longer transforms have no tables for lanes over whole rows or columns.
 constexpr int64_t kMaxLaneLength = int64_t{1} << 16;
 
-// Nanoseconds a point of a vector of lanes and pass, on a Zen 4.
+// Nanoseconds per point of a vector of lanes and pass, on a Zen 4.
 template <typename T>
 constexpr double kPassCost = 0.15 * sizeof(T);
 
-// The radices of the passes for n; empty optional if a prime factor is too large.
+// Returns the radices of the passes for n; nullopt if a prime factor is too large.
 std::optional<std::vector<int>> RadicesOf(int64_t n) {
   std::vector<int> radices;
   int twos = 0;
@@ -40,7 +40,7 @@ std::optional<std::vector<int>> RadicesOf(int64_t n) {
     n /= 2;
     ++twos;
   }
-  // Eights, and fours in place of a single two.
+  // Radix 8, and radix 4 instead of a single 2.
   while (twos > 4 || twos == 3) {
     radices.push_back(8);
     twos -= 3;
@@ -59,7 +59,7 @@ std::optional<std::vector<int>> RadicesOf(int64_t n) {
 
 // Time of the passes for one point of one lane vector, in units of a simple pass.
 double PassCost(const std::vector<int>& radices) {
-  double cost = 1;  // in and out
+  double cost = 1;  // load and store
   for (int radix : radices) cost += radix <= 5 ? 1 : radix <= 8 ? 1.4 : radix * 0.5;
   return cost;
 }
@@ -174,7 +174,7 @@ absl::StatusOr<std::unique_ptr<RowFft<T>>> RowFft<T>::Create(int64_t length) {
 template <typename T>
 absl::Status RowFft<T>::PlanSteps() {
   const int lanes = HostLaneKernels<T>().lanes;
-  // The split with the least work, lanes that idle included.
+  // Selects the split with the least work, including idle lanes.
   double best = std::numeric_limits<double>::infinity();
   int64_t n1 = 0;
   for (int64_t a = 2; a <= length_ / a * 4 && a < length_; ++a) {
@@ -258,7 +258,7 @@ void RowFft<T>::RunLanes(const Rows& rows, bool inverse, T scale, T* scratch) co
   }
 }
 
-// Columns [group * W, ...) of the matrix in[n1][n2], into the same places of `out`.
+// Columns [group * W, ...) of the matrix in[n1][n2], to the same positions of `out`.
 template <typename T>
 void RowFft<T>::FirstStep(const T* in, T* out, int64_t group, bool inverse, T* scratch) const {
   const LaneKernels<T>& kernels = HostLaneKernels<T>();
@@ -275,7 +275,7 @@ void RowFft<T>::FirstStep(const T* in, T* out, int64_t group, bool inverse, T* s
   kernels.run(job);
 }
 
-// Rows [group * W, ...) of in[n1][n2], into columns of out[n2][n1].
+// Rows [group * W, ...) of in[n1][n2], to columns of out[n2][n1].
 template <typename T>
 void RowFft<T>::SecondStep(const T* in, T* out, int64_t group, bool inverse, T scale, T* scratch) const {
   const LaneKernels<T>& kernels = HostLaneKernels<T>();
@@ -366,7 +366,7 @@ absl::Status RowFft<T>::RunBluestein(const Workers& workers, const T* in, T* out
 
 template <typename T>
 absl::Status RowFft<T>::RunParallel(const Workers& workers, const Rows& rows, bool inverse, T scale) const {
-  constexpr double kLong = 40000;  // nanoseconds from which a row is worth sharing
+  constexpr double kLong = 40000;  // nanoseconds from which sharing a row pays
   if (rows.count < 16 && cost_ > kLong) {
     for (int64_t r = 0; r < rows.count; ++r) {
       HILO_RETURN_IF_ERROR(
@@ -374,8 +374,8 @@ absl::Status RowFft<T>::RunParallel(const Workers& workers, const Rows& rows, bo
     }
     return absl::OkStatus();
   }
-  // Parts are whole vectors of rows, so that each row is transformed in the same way however many
-  // threads there are.
+  // Parts are whole vectors of rows, so that each row is transformed in the same way for any number of
+  // threads.
   const int lanes = HostLaneKernels<T>().lanes;
   if (rows.count <= lanes && !StepsPay(rows.count) && bluestein_ == nullptr) return Run(rows, inverse, scale);
   return ForParts(workers, CeilDiv(rows.count, lanes), cost_ * lanes, [&](int64_t begin, int64_t end) {
@@ -391,7 +391,7 @@ template <typename T>
 absl::Status RowFft<T>::RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse, T scale) const {
   const LaneKernels<T>& kernels = HostLaneKernels<T>();
   if (tables_ == nullptr) {
-    // A column after the other, through a row of its own.
+    // Transforms columns one at a time, through a temporary row.
     return scratch_.With(2 * length_ * sizeof(T), [&](uint8_t* memory) -> absl::Status {
       T* row = reinterpret_cast<T*>(memory);
       for (int64_t c = 0; c < count; ++c) {

@@ -1,5 +1,5 @@
-// Plans for one-dimensional Fourier transforms of any length, and of many rows or columns of that
-// length at once.
+// Plans for one-dimensional Fourier transforms of any length, applied to one or many rows or columns of that
+// length.
 #ifndef HILO_BACKENDS_CPU_FFT_ROW_FFT_H_
 #define HILO_BACKENDS_CPU_FFT_ROW_FFT_H_
 
@@ -14,8 +14,8 @@
 
 namespace hilo::cpu::fft {
 
-// A transform of `length` points. T is float or double; complex numbers lie as two of them, real
-// part first.
+// A transform of `length` points. T is float or double; a complex number is two of them, real part
+// first.
 template <typename T>
 class RowFft {
  public:
@@ -24,11 +24,11 @@ class RowFft {
   ~RowFft();
 
   int64_t length() const { return length_; }
-  // A guess of the time for one row, in nanoseconds.
+  // Estimated time for one row, in nanoseconds.
   double cost() const { return cost_; }
 
-  // Row r of the input starts at in + r * in_stride (strides in complex numbers), its result at out
-  // + r * out_stride. In place if both are the same.
+  // Row r of the input starts at in + r * in_stride (strides count complex numbers), its result at out + r *
+  // out_stride. The transform is in place if both are the same.
   struct Rows {
     const T* in;
     int64_t in_stride;
@@ -36,15 +36,15 @@ class RowFft {
     int64_t out_stride;
     int64_t count;
   };
-  // On the calling thread. The inverse is exp(+...), multiplied by `scale` alone.
+  // Runs on the calling thread. The inverse uses exp(+...) and multiplies by `scale` only.
   absl::Status Run(const Rows& rows, bool inverse, T scale) const;
-  // One row, by many threads.
+  // Transforms one row with many threads.
   absl::Status RunOne(const Workers& workers, const T* in, T* out, bool inverse, T scale) const;
-  // The rows on the threads of the pool: rows in parts if there are many, each by all threads if
-  // they are few and long.
+  // Transforms the rows on the threads of the pool: in groups of rows if there are many, else row by row with all
+  // threads if the rows are few and long.
   absl::Status RunParallel(const Workers& workers, const Rows& rows, bool inverse, T scale) const;
 
-  // Columns: point i of column c is at 2 * (i * stride + c), of `count` columns, in place or not.
+  // Transforms `count` columns: point i of column c is at 2 * (i * stride + c). In place or not.
   absl::Status RunColumns(const T* in, T* out, int64_t stride, int64_t count, bool inverse, T scale) const;
 
  private:
@@ -63,9 +63,9 @@ class RowFft {
 
   int64_t length_ = 1;
   double cost_ = 0;
-  double lane_cost_ = 0;                  // of a vector of rows by lanes
+  double lane_cost_ = 0;                  // of one vector of rows in lanes
   std::unique_ptr<Tables> tables_;        // lanes over rows or columns; null for long ones and Bluestein's
-  std::unique_ptr<TwoSteps> steps_;       // null if the length does not split well
+  std::unique_ptr<TwoSteps> steps_;       // null if the length has no balanced factorization
   std::unique_ptr<Bluestein> bluestein_;  // null unless there is a large prime factor
   mutable ScratchCache scratch_;
 };

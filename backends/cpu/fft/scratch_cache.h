@@ -1,4 +1,4 @@
-// Work space that runs take and give back.
+// Scratch memory that runs borrow and return.
 #ifndef HILO_BACKENDS_CPU_FFT_SCRATCH_CACHE_H_
 #define HILO_BACKENDS_CPU_FFT_SCRATCH_CACHE_H_
 
@@ -12,11 +12,11 @@
 
 namespace hilo::cpu::fft {
 
-// Memory for the parts of a run, kept for the next one unless it is large. Thread-safe.
+// Scratch memory of a run, kept for the next run unless it is large. Thread-safe.
 class ScratchCache {
  public:
-  // Calls body(memory of at least `bytes`, aligned to 64 bytes). Errors: ResourceExhausted; what
-  // body returns.
+  // Calls body with memory of at least `bytes`, aligned to 64 bytes. Errors: ResourceExhausted; those of
+  // body.
   absl::Status With(int64_t bytes, absl::FunctionRef<absl::Status(uint8_t*)> body);
 
  private:

@@ -1,4 +1,4 @@
-// Roots of one.
+// Roots of unity.
 #ifndef HILO_BACKENDS_CPU_FFT_UNIT_ROOTS_H_
 #define HILO_BACKENDS_CPU_FFT_UNIT_ROOTS_H_
 
@@ -7,7 +7,7 @@
 
 namespace hilo::cpu::fft {
 
-// exp(-2 pi i k / n) for 0 <= k < n, to the last bit but one of T.
+// exp(-2 pi i k / n) for 0 <= k < n, accurate to all but the last bit of T.
 template <typename T>
 class UnitRoots {
  public:
@@ -15,7 +15,7 @@ class UnitRoots {
   void At(int64_t k, T* re, T* im) const;
 
  private:
-  // Roots are products of two from short tables, computed in a type with bits to spare.
+  // A root is the product of two entries of short tables, computed in a type with extra precision.
   int64_t block_;
   std::vector<long double> coarse_, fine_;  // pairs
 };

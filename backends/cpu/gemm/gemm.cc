@@ -1,8 +1,8 @@
-// A tile of the result stays in registers while it takes all products of one section of k. For that both operands are
+// A tile of the result stays in registers while all products of one section of k are added. For that, both operands are
 // copied ("packed") into the order in which the tile reads them: blocks of b of kDepth x kWidth into strips of the
 // tile's columns, which stay in the last-level cache, blocks of a of kHeight x kDepth into strips of its rows, which
-// stay in the second-level one. Packing pads strips with zeros, so tiles are always whole; those at the edges are
-// computed beside c and copied.
+// stay in the second-level cache. Packing pads strips with zeros, so tiles are always complete; those at the edges are
+// computed in a temporary and copied to c.
 #include "backends/cpu/gemm/gemm.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ T Packed(Element first, Element second) {
     return T{static_cast<uint16_t>(first) | uint32_t{static_cast<uint16_t>(second)} << 16};
 }
 
-// Copies a matrix of `across` x `along` elements into strips of `strip` across: steps l of element i of a strip at l *
+// Copies a matrix of `across` x `along` elements into strips of width `strip`: step l of element i of a strip is at l *
 // strip + i.
 template <typename T, typename Element>
 void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t along, int64_t along_stride,
@@ -73,7 +73,7 @@ void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t al
   }
 }
 
-// A block of c out of packed blocks.
+// Computes a block of c from packed blocks.
 template <typename T, typename Sum = typename Step<T>::Sum>
 void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, int64_t steps, const T* a, const T* b,
                     Sum* c, int64_t ldc, bool accumulate) {
@@ -104,7 +104,7 @@ absl::Status MultiplyIn(int64_t m, int64_t n, int64_t k, const Element* a, Strid
   const TileKernel<T>& tile = HostTile<T>();
   const int64_t depth = std::min(k, kDepth), height = RoundUp(std::min(m, kHeight), tile.rows),
                 width = RoundUp(std::min(n, kWidth), tile.columns);
-  // Kept by the thread for its next product.
+  // Reused by the thread's next product.
   thread_local AlignedBuffer space;
   const int64_t bytes = (height + width) * depth * static_cast<int64_t>(sizeof(T));
   if (space.size() < bytes) {

@@ -1,4 +1,4 @@
-// Products of big matrices on the calling thread, for the types that no library here multiplies.
+// Products of large matrices on the calling thread, for types that no library here supports.
 #ifndef HILO_BACKENDS_CPU_GEMM_GEMM_H_
 #define HILO_BACKENDS_CPU_GEMM_GEMM_H_
 
@@ -8,19 +8,19 @@
 
 namespace hilo::cpu::gemm {
 
-// Where the elements of a matrix are, in elements.
+// The strides of a matrix, in elements.
 struct Strides {
   int64_t row, column;
 };
 
-// c[m, n] = a[m, k] b[k, n], T float, double or uint32_t; rows of c are dense and `ldc` apart. Every element adds up
-// its products in ascending order, in sections of 256 of which each begins at zero; the shape alone decides. Errors:
-// ResourceExhausted for work space.
+// c[m, n] = a[m, k] b[k, n], T float, double or uint32_t; rows of c are dense and `ldc` apart. Every element sums its
+// products in ascending order, in sections of 256 that each begin at zero; the order depends on the shape alone.
+// Errors: ResourceExhausted for work space.
 template <typename T>
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides,
                       T* c, int64_t ldc);
 
-// The same of integers of 8 and 16 bits; sums wrap around in 32.
+// The same for integers of 8 and 16 bits; sums wrap around at 32 bits.
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, Strides a_strides, const int8_t* b,
                       Strides b_strides, uint32_t* c, int64_t ldc);
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int16_t* a, Strides a_strides, const int16_t* b,

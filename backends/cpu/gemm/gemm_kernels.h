@@ -1,4 +1,4 @@
-// The innermost part of a matrix product, once an instruction set.
+// The innermost part of a matrix product, compiled once per instruction set.
 #ifndef HILO_BACKENDS_CPU_GEMM_GEMM_KERNELS_H_
 #define HILO_BACKENDS_CPU_GEMM_GEMM_KERNELS_H_
 
@@ -6,11 +6,11 @@
 
 namespace hilo::cpu::gemm {
 
-// Two int16_t that follow one another along k, the first in the low bits. There are instructions for the sum of their
+// Two int16_t that are adjacent along k, the first in the low bits. Machines have instructions for the sum of their
 // products.
 enum class Int16Pair : uint32_t {};
 
-// How many steps of k a packed element is, and what products add up to.
+// The number of steps of k in a packed element, and the type of the sums.
 template <typename T>
 struct Step {
   using Sum = T;

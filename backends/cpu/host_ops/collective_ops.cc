@@ -1,4 +1,4 @@
-// Collectives, and the questions who one is, as host ops.
+// Collectives and the queries of replica and partition ids, as host ops.
 #include "backends/cpu/host_ops/collective_ops.h"
 
 #include "base/status_macros.h"

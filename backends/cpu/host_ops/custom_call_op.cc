@@ -1,4 +1,4 @@
-// custom-call as a host op: the functions of this platform and of the host in general are called on the program's own
+// custom-call as a host op: functions of this platform and of the host platform are called on the program's own
 // memory.
 #include "backends/cpu/host_ops/custom_call_op.h"
 

@@ -15,13 +15,13 @@ namespace {
 
 using Factory = absl::StatusOr<std::unique_ptr<HostOp>> (*)(const HloInstruction&, const CompileOptions&);
 
-// Custom calls that are ops of XLA's own are expanded.
+// Custom calls that are XLA's built-in ops are expanded.
 bool IsOwnOp(const HloInstruction& instruction) {
   return instruction.opcode() == HloOpcode::kCustomCall &&
          MeaningOfCustomCall(instruction.attrs<CustomCallAttrs>().custom_call_target) != CustomCallMeaning::kFunction;
 }
 
-// One line an op: the function that makes it, which its own file declares.
+// One line per op: its factory function, declared in the header of the op's own file.
 Factory FactoryOf(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAllGather:

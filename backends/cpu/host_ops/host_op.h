@@ -1,8 +1,8 @@
-// Host ops: instructions that are calls of C++ rather than generated code, because a library or the world outside the
-// program does their work.
+// Host ops: instructions that call C++ functions rather than generated code, because a library or the environment of
+// the program performs them.
 //
-// A host op is made from its instruction when the program is compiled; its instruction is gone when it runs, so it
-// keeps what it needs. The code of the program calls it through HiloCpuContext::run_host_op with the addresses of its
+// A host op is created from its instruction when the program is compiled. The instruction no longer exists at run time,
+// so the op stores what it needs. Compiled code calls it through HiloCpuContext::run_host_op with the addresses of its
 // arrays.
 #ifndef HILO_BACKENDS_CPU_HOST_OPS_HOST_OP_H_
 #define HILO_BACKENDS_CPU_HOST_OPS_HOST_OP_H_
@@ -19,24 +19,24 @@
 
 namespace hilo::cpu {
 
-// Leaves are counted depth first over all operands, and over the result; tokens and empty arrays have a place but no
-// memory (null). Arrays are dense and row-major, and aligned to 16 bytes. Results overlap no operand.
+// Leaves are counted depth first over all operands, and over the result; tokens and empty arrays have an index but no
+// memory (null). Arrays are dense, row-major and aligned to 16 bytes. Results overlap no operand.
 struct HostOpArrays {
   absl::Span<const uint8_t* const> operands;
   absl::Span<uint8_t* const> results;
-  // The called computations, compiled; those that do not map scalars to scalars are left out.
+  // The compiled called computations; those that do not map scalars to scalars are omitted.
   absl::Span<const HiloElementFunction> computations;
 };
 
 class HostOp {
  public:
   virtual ~HostOp() = default;
-  // Thread-safe: any number of runs at once. Long work polls run.cancellation and may use run.thread_pool; results do
-  // not depend on its size. Errors end the run and are its errors; what the instruction is gets added to them.
+  // Thread-safe: runs may be concurrent. Long work polls run.cancellation and may use run.thread_pool; results do not
+  // depend on its size. An error ends the run and becomes its error, with a description of the instruction added.
   virtual absl::Status Run(const RunContext& run, const HostOpArrays& arrays) const = 0;
 };
 
-// Whether the instruction is emitted as a host op.
+// Returns true if the instruction is emitted as a host op.
 bool IsHostOp(const HloInstruction& instruction);
 // Errors: Unimplemented; InvalidArgument.
 absl::StatusOr<std::unique_ptr<HostOp>> MakeHostOp(const HloInstruction& instruction, const CompileOptions& options);

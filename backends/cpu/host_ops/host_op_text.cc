@@ -32,7 +32,7 @@ std::string HostOpsToText(const HloModule& module, absl::Span<const HloInstructi
   ops.set_entry_computation(entry);
   HloInstruction* last = nullptr;
   absl::flat_hash_map<const HloInstruction*, HloInstruction*>
-      copies;  // a recv-done asks its recv where the data comes from
+      copies;  // a recv-done reads the source of its data from its recv
   for (const HloInstruction* instruction : instructions) {
     std::vector<HloInstruction*> operands;
     for (const HloInstruction* operand : instruction->operands()) {

@@ -1,4 +1,4 @@
-// The instructions of a program's host ops as text, so that the ops can be made again by another process.
+// The instructions of a program's host ops as text, from which another process can recreate the ops.
 #ifndef HILO_BACKENDS_CPU_HOST_OPS_HOST_OP_TEXT_H_
 #define HILO_BACKENDS_CPU_HOST_OPS_HOST_OP_TEXT_H_
 
@@ -14,12 +14,12 @@
 
 namespace hilo::cpu {
 
-// A module whose entry has the instructions, under their names, on each other or on parameters of their operands'
-// shapes.
+// Returns a module whose entry contains the instructions, under their names, applied to each other or to parameters of
+// their operands' shapes.
 std::string HostOpsToText(const HloModule& module, absl::Span<const HloInstruction* const> instructions);
 
-// Makes the image's host ops of its text. Errors: the parser's; InvalidArgument if an instruction is missing or other
-// than the code believes; MakeHostOp's, with the instruction.
+// Creates the image's host ops from its text. Errors: the parser's; InvalidArgument if an instruction is missing or
+// differs from what the code expects; MakeHostOp's, with the instruction.
 absl::StatusOr<std::vector<std::unique_ptr<HostOp>>> MakeHostOps(const ProgramImage& image,
                                                                  const CompileOptions& options);
 

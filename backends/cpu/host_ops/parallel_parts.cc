@@ -32,7 +32,7 @@ absl::Status ForParts(const Workers& workers, int64_t count, double work,
     absl::Status status = stopped();
     if (status.ok())
       status =
-          Guarded([&] { return body(part * size, std::min(count, (part + 1) * size)); });  // threads know no exceptions
+          Guarded([&] { return body(part * size, std::min(count, (part + 1) * size)); });  // exceptions must stay here
     if (status.ok()) return;
     failed.store(true, std::memory_order_relaxed);
     std::lock_guard<std::mutex> lock(mutex);

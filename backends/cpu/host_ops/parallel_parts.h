@@ -1,4 +1,4 @@
-// Host ops' way to share a loop between threads.
+// Parallel loops of host ops.
 #ifndef HILO_BACKENDS_CPU_HOST_OPS_PARALLEL_PARTS_H_
 #define HILO_BACKENDS_CPU_HOST_OPS_PARALLEL_PARTS_H_
 
@@ -11,16 +11,16 @@
 
 namespace hilo::cpu {
 
-// What a run works with.
+// The resources of a run.
 struct Workers {
   ThreadPool* pool = nullptr;                       // null: the calling thread alone
   const CancellationToken* cancellation = nullptr;  // null: never stopped
 };
 
-// Calls body(begin, end) for parts of [0, count) on the threads of the pool. `work` is the cost of
-// one of the count, in nanoseconds: parts are made so large that handing them out does not show.
-// Parts do not depend on the number of threads. Returns the first error; a run that is stopped
-// returns its status.
+// Calls body(begin, end) for parts of [0, count) on the threads of the pool. `work` is the cost of one
+// index, in nanoseconds: parts are large enough that the cost of scheduling them is negligible. Parts
+// do not depend on the number of threads. Returns the first error, or the status of a run that is
+// stopped.
 absl::Status ForParts(const Workers& workers, int64_t count, double work,
                       absl::FunctionRef<absl::Status(int64_t begin, int64_t end)> body);
 

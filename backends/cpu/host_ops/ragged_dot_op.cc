@@ -1,6 +1,6 @@
-// A ragged dot has as much work as its plain dot, but only a run knows which rows meet which matrix. The common form,
-// rows in groups with a matrix each, is a product for each block of rows of a group, which threads share. The others,
-// and strict programs, are evaluated as the specification is: row by row, skipping what is in no group.
+// A ragged dot has as much work as its plain dot, but only at run time is it known which rows use which matrix. The
+// common form, rows in groups with one matrix each, is a product for each block of rows of a group, parallelized over
+// threads. The others, and strict programs, are evaluated as specified: row by row, skipping what is in no group.
 #include "backends/cpu/host_ops/ragged_dot_op.h"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ class GroupedRowsOp : public HostOp {
     for (int64_t g = 0; g < groups_; ++g) {
       const int64_t size = wide_sizes_ ? reinterpret_cast<const int64_t*>(arrays.operands[2])[g]
                                        : reinterpret_cast<const int32_t*>(arrays.operands[2])[g];
-      if (size < 0) return general_.Run(run, arrays);  // groups that overlap
+      if (size < 0) return general_.Run(run, arrays);  // overlapping groups
       const int64_t end = row + std::min(size, m_ - row);
       for (; row < end; row += blocks.back().rows) blocks.push_back({g, row, std::min(kRows, end - row)});
     }

@@ -1,7 +1,7 @@
-// The k largest of a row in one pass. Elements become keys, integers in the order that is wanted. Those above the k-th
-// largest seen so far are candidates; whenever there are twice as many as wanted, all but the k largest go and the bar
-// rises. Most blocks of a long row hold no key above the bar, which a few vector instructions tell. An equal key that
-// comes later is never above the bar, so the first of equal elements stay.
+// Selects the k largest of a row in one pass. Elements become keys, integers in the requested order. Keys above the
+// k-th largest so far are candidates; whenever there are twice as many as requested, all but the k largest are dropped
+// and the threshold rises. Most blocks of a long row contain no key above the threshold, which a few vector
+// instructions detect. An equal key that comes later is never above it, so the first of equal elements are kept.
 #include "backends/cpu/host_ops/top_k_op.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kBlock = 64;
 
-// The type of the keys of T: 32 bits where they do.
+// The type of the keys of T: 32 bits where they suffice.
 template <typename T>
 using KeyOf = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 
@@ -39,7 +39,7 @@ inline KeyOf<T> MakeKey(const T& element) {
   } else if constexpr (is_small_int<T>) {
     return element.value;
   } else if constexpr (is_complex<T>) {
-    return 0;  // refused by inference
+    return 0;  // rejected by inference
   } else if constexpr (std::is_unsigned_v<T> && sizeof(T) >= 4) {
     return static_cast<Key>(element ^ (T{1} << (8 * sizeof(T) - 1)));
   } else {
@@ -97,7 +97,7 @@ class Selector {
     return above != 0;
   }
 
-  // Keeps the k first candidates.
+  // Keeps the first k candidates, and raises the threshold.
   void RaiseBar() {
     if (static_cast<int64_t>(candidates_.size()) <= k_) return;
     std::nth_element(candidates_.begin(), candidates_.begin() + (k_ - 1), candidates_.end(), Before);
@@ -107,7 +107,7 @@ class Selector {
   }
 
   int64_t size_, k_;
-  Key flip_;  // turns the order around
+  Key flip_;  // reverses the order
   int64_t capacity_;
   std::vector<Candidate> candidates_;
   Key bar_ = 0;

@@ -6,7 +6,7 @@
 
 namespace hilo::cpu {
 
-// True if selection pays; a topk of most elements is better sorted, as its expansion does.
+// Returns true if selection is faster than sorting; a topk of most elements is better sorted, as its expansion does.
 bool SelectsFew(const HloInstruction& top_k);
 absl::StatusOr<std::unique_ptr<HostOp>> MakeTopKOp(const HloInstruction& instruction, const CompileOptions& options);
 

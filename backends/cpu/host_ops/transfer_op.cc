@@ -1,4 +1,4 @@
-// Infeed, outfeed and host transfers as host ops: arrays of the program to and from literals.
+// Infeed, outfeed and host transfers as host ops: conversion between arrays of the program and literals.
 #include "backends/cpu/host_ops/transfer_op.h"
 
 #include <cstring>
@@ -54,7 +54,7 @@ class TransferHostOp : public HostOp {
   }
 
  private:
-  // The context of a send or recv: nobody looks into it but its other half, which needs nothing of it.
+  // Clears the context of a send or recv: only the matching done reads it, and it needs no content.
   void ClearContext(const HostOpArrays& arrays) const {
     for (size_t i = 0; i < arrays.results.size(); ++i) {
       if (arrays.results[i] != nullptr) std::memset(arrays.results[i], 0, static_cast<size_t>(result_bytes_[i]));

@@ -1,8 +1,8 @@
-// LAPACK reads matrices column by column: a row-major matrix is its own transpose to it. The lower
-// factor of a row-major matrix is then U of a = U^H U of the conjugated matrix, whose stored form
-// is what we want; and op(a) x = b is x^T op(a)^T = b^T, the other side and the other triangle.
+// LAPACK reads matrices column by column: a row-major matrix is its own transpose to it. The lower factor of a
+// row-major matrix is then U of a = U^H U of the conjugated matrix, whose stored form is the result; and op(a) x = b is
+// x^T op(a)^T = b^T, with the other side and the other triangle.
 //
-// The loops of our own add multiples of contiguous rows to others, which compilers vectorise.
+// Our own loops add multiples of contiguous rows to others, which compilers vectorize.
 #include "backends/cpu/host_ops/triangular_kernels.h"
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 namespace hilo::cpu {
 namespace {
 
-// Rows from which OpenBLAS is faster on one core of a Zen 4: f32 and f64 factors draw level at 64
-// to 96 rows, complex ones at 48; systems with 4 to 32 right-hand sides at 16 rows, complex ones at
-// 4 to 8.
+// Rows from which OpenBLAS is faster on one core of a Zen 4: f32 and f64 factors break even at 64 to
+// 96 rows, complex ones at 48; systems with 4 to 32 right-hand sides at 16 rows, complex ones at 4 to
+// 8.
 constexpr int64_t kFactorRows = 64;
 template <typename T>
 constexpr int64_t kSystemRows = std::is_floating_point_v<T> ? 16 : 6;
@@ -30,7 +30,7 @@ std::complex<P> Conjugate(std::complex<P> x) {
   return std::conj(x);
 }
 
-// y[0, n) -= f * x[0, n). The operator of std::complex repairs infinities, and is many times
+// y[0, n) -= f * x[0, n). The operator of std::complex handles infinities, and is many times
 // slower.
 template <typename T>
 void SubtractMultiple(T f, const T* __restrict x, T* __restrict y, int64_t n) {
@@ -47,8 +47,8 @@ void SubtractMultiple(std::complex<P> f, const std::complex<P>* x, std::complex<
   }
 }
 
-// The upper triangle of u becomes the factor of the Hermitian matrix that it was. False if that is
-// not positive definite.
+// Replaces the upper triangle of u, a Hermitian matrix, by its factor. Returns false if the matrix is not positive
+// definite.
 template <typename T>
 bool FactorUpper(int64_t n, T* u) {
   for (int64_t k = 0; k < n; ++k) {
@@ -87,7 +87,7 @@ void SolveByLoops(const TriangularSystem& system, const T* t, T* x, int64_t coun
   const int64_t n = system.n;
   const bool op_lower = system.lower == (system.transpose_a == TransposeKind::kNoTranspose);
   if (AsRows(system, count)) {
-    // x t = b, by rows of x; t is op(a), or its transpose if a single column is taken as a row.
+    // x t = b, by rows of x; t is op(a), or its transpose if a single column is treated as a row.
     const bool lower = op_lower != system.left_side;
     for (int64_t r = begin; r < end; ++r) {
       T* row = x + r * n;

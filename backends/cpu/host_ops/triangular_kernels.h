@@ -8,34 +8,34 @@
 
 namespace hilo::cpu {
 
-// Who does it: the library for large matrices if there is one, or loops of our own.
+// The implementation: a library for large matrices if there is one, or our own loops.
 enum class TriangularCode { kLoops, kLibrary };
 
-// The code that is faster here for matrices of `n` rows of T: float, double, std::complex<float>,
+// Returns the faster implementation for matrices of `n` rows of T: float, double, std::complex<float>,
 // std::complex<double>.
 template <typename T>
 TriangularCode CholeskyCode(int64_t n);
 template <typename T>
 TriangularCode TriangularSolveCode(int64_t n);
 
-// The factor of a[n][n] into result[n][n], which is no part of `a`: zeros in the other triangle,
-// NaN everywhere if there is no factor. `scratch` is n * n.
+// Writes the factor of a[n][n] to result[n][n], which must not overlap `a`: zeros in the other triangle, NaN everywhere
+// if there is no factor. `scratch` has n * n elements.
 template <typename T>
 void CholeskyFactor(TriangularCode code, int64_t n, bool lower, const T* a, T* result, T* scratch);
 
-// A triangular system: x starts as the right-hand sides, [n][count] with left_side, else
-// [count][n], and ends as the solution.
+// A triangular system. x holds the right-hand sides, [n][count] with left_side, else [count][n], and is overwritten
+// with the solution.
 struct TriangularSystem {
   int64_t n;
   bool left_side, lower, unit_diagonal;
   TransposeKind transpose_a;
 };
-// Solves for right-hand sides [begin, end) of `count`. `triangle` is for kLoops: a from
+// Solves for right-hand sides [begin, end) of `count`. `triangle` is for kLoops: `a` transformed by
 // PrepareTriangle.
 template <typename T>
 void SolveTriangular(TriangularCode code, const TriangularSystem& system, const T* a, const T* triangle, T* x,
                      int64_t count, int64_t begin, int64_t end);
-// op(a), or its transpose where that suits the loops better, into triangle[n][n].
+// Writes op(a), or its transpose where that suits the loops better, to triangle[n][n].
 template <typename T>
 void PrepareTriangle(const TriangularSystem& system, const T* a, int64_t count, T* triangle);
 

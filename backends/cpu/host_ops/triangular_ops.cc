@@ -1,5 +1,5 @@
-// The host ops of cholesky and triangular-solve: batches, and blocks of right-hand sides, are
-// shared by the threads. Floats of fewer than 32 bits are computed as f32 and rounded once.
+// The host ops of cholesky and triangular-solve: batches and blocks of right-hand sides are parallelized over threads.
+// Floats of fewer than 32 bits are computed as f32 and rounded once.
 #include <algorithm>
 #include <complex>
 #include <memory>
@@ -88,8 +88,8 @@ class TriangularSolveOp : public HostOp {
   }
 
  private:
-  // Right-hand sides that go to a thread at once; a constant, so that results do not depend on the
-  // number of threads.
+  // Number of right-hand sides per task; a constant, so that results do not depend on the number of
+  // threads.
   static constexpr int64_t kBlock = 128;
 
   template <typename C>

@@ -1,7 +1,7 @@
-// Argmax and its kin (hlo/analysis/choice_reduction.h): f is the computation, g(x, y) is f with the pair that stands
-// first as its first operand. Then a row can be reduced in lanes, each in order, the lanes by g, and the initial pair
-// at the end: to the element chosen, that is what the loop in order computes. (Of a maximum that occurs as 0 and as -0
-// it may return the other one, so strict numerics stay with the loop.)
+// Argmax and argmin (hlo/analysis/choice_reduction.h): f is the computation, g(x, y) is f with the pair of the lower
+// index as its first operand. A row can then be reduced in lanes, each in order, the lanes by g, and the initial pair
+// at the end: this selects the same element as the sequential loop. (For a maximum that occurs as 0 and as -0 it may
+// return the other one, so strict numerics use the loop.)
 #include "backends/cpu/kernels/choice_reduction.h"
 
 #include "backends/cpu/kernels/reduction.h"
@@ -34,7 +34,7 @@ absl::StatusOr<Kernel> ChoiceKernel(FunctionEmitter&, const HloInstruction* inst
     const HloComputation& choose = *reduce->called_computation();
     const PrimitiveType position = reduce->operand(1)->shape().element_type();
     const int64_t accumulators = row >= 2 * kAccumulators * width ? kAccumulators : 1, group = accumulators * width;
-    // g of the essay.
+    // g of the comment above.
     auto merge = [&](const Elements& x, const Elements& y) {
       llvm::Value* swap =
           codegen::EmitCompare(f.context(), ComparisonDirection::kLt, ComparisonType::kDefault, position, y[1], x[1])
@@ -84,7 +84,7 @@ absl::StatusOr<Kernel> ChoiceKernel(FunctionEmitter&, const HloInstruction* inst
         for (int64_t a = 1; a < accumulators; ++a) {
           HILO_ASSIGN_OR_RETURN(best, merge(best, accumulator(running, a)));
         }
-        // The rest; the last vector may hold elements for the second time, which changes nothing.
+        // The remainder; the last vector may contain elements for the second time, which changes nothing.
         for (int64_t i = grouped; i < row; i += width) {
           HILO_ASSIGN_OR_RETURN(Elements elements, vector(b.getInt64(std::min(i, row - width)), 1));
           HILO_ASSIGN_OR_RETURN(best, merge(best, elements));

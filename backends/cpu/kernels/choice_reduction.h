@@ -1,4 +1,4 @@
-// Reductions that choose: argmax and argmin along rows.
+// Reductions that select an element: argmax and argmin along rows.
 #ifndef HILO_BACKENDS_CPU_KERNELS_CHOICE_REDUCTION_H_
 #define HILO_BACKENDS_CPU_KERNELS_CHOICE_REDUCTION_H_
 
@@ -6,7 +6,7 @@
 
 namespace hilo::cpu {
 
-// Of an IsChoiceReduction() of rows of at least `width` elements.
+// Makes the kernel of an IsChoiceReduction() over rows of at least `width` elements.
 absl::StatusOr<Kernel> ChoiceKernel(FunctionEmitter& f, const HloInstruction* instruction, int width);
 
 }  // namespace hilo::cpu

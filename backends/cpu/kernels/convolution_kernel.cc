@@ -1,16 +1,16 @@
-// Convolution as register tiles: a tile of rows times vectors of results stays in registers while the taps of the
-// window and the input features go by. Each step loads what its row and its vector need and adds up their products, so
+// Convolution as register tiles: a tile of rows times vectors of results stays in registers during the loops over the
+// window's taps and the input features. Each step loads what its row and its vector need and adds up their products, so
 // that most operands come from registers:
 //
 //   for tap, feature:    y[v] = kernel, x[r] = input;    sum[r][v] += x[r] * y[v]
 //
-// Which dimensions are rows and lanes the plan decides (convolution_plan.h), so the same code serves every order of
+// The plan selects the dimensions of rows and lanes (convolution_plan.h), so the same code handles every order of
 // dimensions, gradients with windows as large as images, and depthwise convolutions, in any type.
 //
-// What the window meets outside of the input is passed over by the bounds of the loops over its taps. Rows that differ
-// from others in their bounds go one by one; where they would be too many of all, their tiles are emitted for their
-// very place: the taps along the rows are unrolled, each with the rows that it meets. Only where lanes differ are there
-// masks.
+// Taps outside the input are skipped by the bounds of the loops over taps. Rows whose bounds differ from those of
+// others are computed one at a time; if these would be too many, their tiles are specialized for their position: the
+// taps along the rows are unrolled, each with the rows for which it is inside the input. Masks are used only where
+// lanes differ.
 #include <algorithm>
 #include <memory>
 
@@ -27,9 +27,9 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Bodies of at least so many results gain nothing from being unrolled.
+// Bodies with at least this many results gain nothing from unrolling.
 constexpr int kFullBody = 6;
-// Units that a big convolution should have at least, for threads to share.
+// Minimum number of units of a large convolution, for parallelism.
 constexpr int64_t kUnits = 32;
 
 class PhaseEmitter {
@@ -69,16 +69,16 @@ class PhaseEmitter {
   }
 
  private:
-  // Where a tile is, and which of its results the current tap meets.
+  // The position of a tile, and the results for which the current tap is inside the input.
   struct Tile {
     llvm::Value *lhs, *rhs, *out;  // positions of its first row and lane at the first tap
-    llvm::Value* place = nullptr;  // of its first row
+    llvm::Value* place = nullptr;  // window position of its first row
     int64_t known_place = -1;      // the same, if the rows differ in their bounds
     int rows = 1;
     bool clamped = false;             // its one row may reach outside
     bool masked = false;              // its lanes may reach outside
-    int first_row = 0, last_row = 1;  // met by the tap
-    std::vector<llvm::Value*> met;    // lanes met by the tap, a mask a vector; empty: all
+    int first_row = 0, last_row = 1;  // rows for which the tap is inside
+    std::vector<llvm::Value*> met;    // lanes for which the tap is inside, one mask per vector; empty: all
   };
   struct Bounds {
     llvm::Value *first, *last;
@@ -138,7 +138,7 @@ class PhaseEmitter {
         .status();
   }
 
-  // Tiles [first, last). Rows in front of the first and behind the last tile belong to those.
+  // Emits tiles [first, last). Rows before the first and after the last tile belong to those.
   template <typename Move>
   absl::Status EmitTiles(FunctionEmitter& f, const Tile& origin, const Move& move, llvm::Value* first,
                          llvm::Value* last) {
@@ -154,7 +154,7 @@ class PhaseEmitter {
       codegen::RegionScope region(f.context());
       return EmitTile(f, tile);
     };
-    // Full tiles that are alike; the others are emitted for their place.
+    // Emits full tiles with equal bounds; the others are specialized for their position.
     const ConvolutionReach::Range inside = placed_ ? PlacesInside(tile_) : places_;
     const int64_t first_alike = placed_ ? std::min((inside.first + rows - 1) / rows, tiles_) : 0;
     const int64_t last_alike = std::max(first_alike, (inside.last - places_.first) / rows);
@@ -178,7 +178,7 @@ class PhaseEmitter {
         },
         1, tiles_a_unit_));
     for (int64_t tile = last_alike; tile < tiles_; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
-    // One by one those in front of all tiles and those behind.
+    // Emits the rows before and after all tiles, one at a time.
     const int64_t in_front = places_.first, singles = in_front + tile_.count - places_.last;
     if (singles == 0) return absl::OkStatus();
     llvm::Value* begin = b.CreateSelect(b.CreateICmpEQ(first, b.getInt64(0)), b.getInt64(0), b.getInt64(in_front));
@@ -235,7 +235,7 @@ class PhaseEmitter {
             const ConvolutionReach::Range taps = phase_.reaches[tap.window].TapsAt(tile.known_place + row, tap.count);
             return taps.first <= t && t < taps.last;
           };
-          // The rows that a tap meets follow one another.
+          // The rows for which a tap is inside are contiguous.
           while (here.first_row < here.last_row && !is_met(here.first_row)) ++here.first_row;
           while (here.first_row < here.last_row && !is_met(here.last_row - 1)) --here.last_row;
           if (here.first_row == here.last_row) continue;
@@ -271,7 +271,7 @@ class PhaseEmitter {
     latch->getTerminator()->setMetadata(llvm::LLVMContext::MD_loop, loop);
   }
 
-  // One product for each result that the tap meets.
+  // Emits one product for each result for which the tap is inside.
   absl::StatusOr<Carried> EmitStep(FunctionEmitter& f, const Tile& tile, Carried sums) {
     codegen::EmitterContext& context = f.context();
     const auto load = [&](const HloInstruction* operand, llvm::Value* position, int64_t lane_stride, int64_t offset,
@@ -332,7 +332,7 @@ class PhaseEmitter {
   ConvolutionReach::Range PlacesInside(const ConvolutionAxis& axis) const {
     return phase_.reaches[axis.window].PlacesInside(axis.count, TapOf(axis.window).count);
   }
-  // ConvolutionReach::TapsAt for a place that is known when the code runs.
+  // ConvolutionReach::TapsAt for a position that is a run-time value.
   Bounds TapsAt(llvm::IRBuilder<>& b, int window, llvm::Value* place) const {
     const ConvolutionReach& reach = phase_.reaches[window];
     llvm::Value* at = Moved(b, b.getInt64(reach.offset), place, reach.stride);
@@ -359,7 +359,7 @@ class PhaseEmitter {
     return met;
   }
 
-  // --- sums as values that loops carry ---
+  // --- sums as loop-carried values ---
 
   int parts() const { return IsComplexType(type_) ? 2 : 1; }
   void Append(const ElementValue& value, Carried* sums) const {
@@ -384,14 +384,14 @@ class PhaseEmitter {
   std::vector<ConvolutionAxis> outer_;
   std::vector<int64_t> sizes_;  // of units: blocks of lanes, outer axes, groups of tiles
   int64_t block_ = 1, tiles_ = 1, tiles_a_unit_ = 1, units_ = 1;
-  bool placed_ = false;               // tiles that reach outside are emitted for their place
+  bool placed_ = false;               // tiles that reach outside are specialized for their position
   ConvolutionReach::Range places_{};  // that tiles cover
 
-  // Of the unit that is being emitted.
+  // State of the unit that is being emitted.
   std::vector<Bounds> bounds_;  // of the taps of each window that moves along an outer axis
   llvm::Value* first_lane_ = nullptr;
-  std::vector<llvm::Value*> live_;    // lanes that exist, a mask a vector; empty: all
-  std::vector<ElementValue> kept_x_;  // of the row before
+  std::vector<llvm::Value*> live_;    // existing lanes, one mask per vector; empty: all
+  std::vector<ElementValue> kept_x_;  // of the previous row
 };
 
 }  // namespace
@@ -414,7 +414,7 @@ absl::StatusOr<Kernel> ConvolutionKernel(FunctionEmitter& f, const HloInstructio
     llvm::IRBuilder<>& b = f.b();
     int64_t first = 0;
     for (PhaseEmitter& emitter : *emitters) {
-      // The part of [begin, end) that is the phase's.
+      // The part of [begin, end) that belongs to the phase.
       const auto mine = [&](llvm::Value* unit) {
         llvm::Value* from =
             b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(unit, b.getInt64(first)), b.getInt64(0));

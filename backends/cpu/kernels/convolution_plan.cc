@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kMaxPhases = 16;
 
-// Positions far outside of an array, which are never accessed, may wrap.
+// Indices far outside an array, which are never accessed, may wrap.
 int64_t Product(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
@@ -62,7 +62,7 @@ bool IsOne(const ConvolutionTap& a, const ConvolutionTap& b) {
   return a.lhs == b.lhs * b.count && a.rhs == b.rhs * b.count;
 }
 
-// Merges loop i with loop i + 1 (or, of axes, with any other) where both are one walk over the arrays.
+// Merges loop i with loop i + 1 (or, for axes, with any other) if together they are a single stride over the arrays.
 template <typename Loop>
 void Merge(std::vector<Loop>* loops, bool neighbours) {
   for (size_t i = 0; i < loops->size(); ++i) {
@@ -223,7 +223,7 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
                                static_cast<double>((tile.lhs != 0 ? r : 1) * (lanes.lhs != 0 ? vectors : 1));
             const double rhs = LoadCost(lanes.rhs, width) *
                                static_cast<double>((tile.rhs != 0 ? r : 1) * (lanes.rhs != 0 ? vectors : 1));
-            // Chains of dependent sums are hidden behind one another once there are some.
+            // Several independent chains of sums hide each other's latency.
             return std::max({static_cast<double>(r * vectors) * work, lhs + rhs, 4 * work}) + 0.1 * (lhs + rhs);
           };
           const int64_t rest = tiled % rows;
@@ -231,7 +231,7 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
                         static_cast<double>(CeilDiv(vectors_in_all, vectors)) *
                         (static_cast<double>(tiled / rows) * step(rows) + (rest > 0 ? step(rest) : 0) +
                          static_cast<double>(singles) * step(1));
-          cost *= 1 + 0.002 * static_cast<double>((rows + rest) * vectors);  // code
+          cost *= 1 + 0.002 * static_cast<double>((rows + rest) * vectors);  // code size
           if (lanes.window >= 0) cost *= 1.2;
           if (tile.window >= 0) cost *= 1.05;
           if (best.cost < 0 || cost < best.cost) {
@@ -251,7 +251,7 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
 
 namespace {
 
-// Vector operations of all phases of a convolution on arrays of these dimensions.
+// Returns the vector operations of all phases of a convolution on arrays of these dimensions.
 double CostOf(const ConvolutionAttrs& attrs, const Shape& lhs, const Shape& rhs, const Shape& out) {
   const std::optional<std::vector<ConvolutionPhase>> phases = PhasesOf(attrs, lhs, rhs, out, /*in_order=*/false);
   if (!phases) return 0;
@@ -279,7 +279,7 @@ bool IsKernelConvolution(const HloInstruction& convolution) {
   if (lhs.element_type() != type || rhs.element_type() != type || SumType(type, type, type) != type) return false;
   if (ShapeUtil::IsZeroElementArray(out) || ShapeUtil::IsZeroElementArray(lhs) || ShapeUtil::IsZeroElementArray(rhs))
     return true;
-  // Against the forms that the expansion makes of it.
+  // Compares with the forms that the expansion makes of it.
   ConvolutionAttrs turned = convolution.attrs<ConvolutionAttrs>();
   Shape turned_lhs = lhs, turned_rhs = rhs;
   double moved = 0, best = -1;

@@ -1,8 +1,8 @@
-// A dot is a batch of matrix products. Big ones in f32 go to the library, in f64 and integers to gemm/, in blocks of
-// rows that threads share; the operands' free and contracting dimensions must each have one stride, of which one is 1,
-// which covers every order of dimensions that attention and its gradient use. Narrower numbers become such a product in
-// f32, s8 or s16 (hlo/passes/expand/dot.cc). All others are loops: each result element adds up its products in order,
-// with the lanes along the minor-most dimension of the result.
+// A dot is a batch of matrix products. Large ones in f32 go to the library, in f64 and integers to gemm/, in blocks of
+// rows that are parallelized over threads; the operands' free and contracting dimensions must each have one stride, one
+// of which is 1, which covers every order of dimensions that attention and its gradient use. Narrower numbers become
+// such a product in f32, s8 or s16 (hlo/passes/expand/dot.cc). All others are loops: each result element adds up its
+// products in order, with the lanes along the minor-most dimension of the result.
 #include "backends/cpu/kernels/dot_kernel.h"
 
 #include <algorithm>
@@ -20,11 +20,11 @@
 namespace hilo::cpu {
 namespace {
 
-// Multiply-adds below which emitted loops beat the library's 0.3 us a call.
+// Multiply-adds below which emitted loops are faster than the library's 0.3 us per call.
 constexpr int64_t kLibraryWork = 16 * 1024;
-// Rows of a block that a thread takes at once.
+// Rows per block of a thread.
 constexpr int64_t kRowBlock = 256;
-// Products of one library call, some 10 ms of it, if that leaves this many columns.
+// Products per library call, about 10 ms, if that leaves at least this many columns.
 constexpr double kPanelProducts = 5e8;
 constexpr int64_t kMinPanel = 256;
 
@@ -32,7 +32,7 @@ struct Extent {
   int64_t size = 1, stride = 1;
 };
 
-// One stride for several dimensions in order, if they have one.
+// Returns the common stride of several dimensions in order, if there is one.
 std::optional<Extent> Collapse(const Shape& shape, const std::vector<int64_t>& dimensions) {
   const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(shape.dimensions());
   Extent extent;
@@ -64,7 +64,7 @@ std::vector<int64_t> FreeDimensions(const Shape& shape, const std::vector<int64_
   return free;
 }
 
-// A matrix as the library reads it: `leading` elements from row to row of the stored form.
+// A matrix as the library reads it: `leading` elements between rows of the stored form.
 struct Matrix {
   bool transposed = false;
   int64_t leading = 1;
@@ -110,7 +110,7 @@ std::optional<Gemm> GemmOf(const HloInstruction& dot) {
   return gemm;
 }
 
-// Null if there are no products of these types.
+// Returns null if there are no products of these types.
 const char* GemmSymbol(const HloInstruction& dot) {
   const PrimitiveType type = dot.operand(0)->shape().element_type(), result = dot.shape().element_type();
   if (dot.operand(1)->shape().element_type() != type) return nullptr;
@@ -128,7 +128,7 @@ const char* GemmSymbol(const HloInstruction& dot) {
   }
 }
 
-// Whether a product of m x k and k x n numbers is worth a call.
+// Returns true if a product of m x k and k x n numbers is large enough for a call.
 bool IsLarge(int64_t m, int64_t n, int64_t k) {
   return m >= 2 && n >= 2 && k >= 2 &&
          static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= kLibraryWork;
@@ -146,7 +146,7 @@ Kernel LibraryKernel(const HloInstruction* dot, const Gemm& gemm) {
                         : gemm.batch < 8 && gemm.m >= 64 ? (gemm.m / 2 + 15) / 16 * 16
                                                          : gemm.m;
   const int64_t blocks = (gemm.m + block - 1) / block;
-  // The columns of one call, between which the cancellation is polled.
+  // The columns of one call, between which cancellation is polled.
   const double column_products = static_cast<double>(block) * static_cast<double>(gemm.k);
   const int64_t panel = std::min(
       gemm.n, std::max(kMinPanel, static_cast<int64_t>(kPanelProducts / column_products) / kMinPanel * kMinPanel));

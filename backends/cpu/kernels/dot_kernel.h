@@ -1,4 +1,4 @@
-// Which dots become library calls.
+// Selects the dots that become library calls.
 #ifndef HILO_BACKENDS_CPU_KERNELS_DOT_KERNEL_H_
 #define HILO_BACKENDS_CPU_KERNELS_DOT_KERNEL_H_
 
@@ -6,14 +6,14 @@
 
 namespace hilo::cpu {
 
-// True for matrix products that are big enough for a library call to pay and whose operands it can read in place.
+// Returns true for matrix products large enough for a library call, whose operands the library can read in place.
 bool IsLibraryDot(const HloInstruction& dot);
-// True if both factors are floats narrower than F32 and the result is none wider.
+// Returns true if both factors are floats narrower than F32 and the result is no wider than F32.
 bool HasNarrowOperands(const HloInstruction& dot);
-// True for products of narrower floats, or integers that f32 multiplies exactly, that would be such if they were in
-// f32.
+// Returns true for products of narrower floats, or of integers that f32 multiplies exactly, that would be library dots
+// in f32.
 bool IsWidenedDot(const HloInstruction& dot);
-// True for products that would be such if their operands were transposed.
+// Returns true for products that would be library dots if their operands were transposed.
 bool IsTransposedDot(const HloInstruction& dot);
 
 }  // namespace hilo::cpu

@@ -1,12 +1,12 @@
 // Loops over the elements of a result: element-wise operations, data movement, and fusions of them, one result or
 // several.
 //
-// When every array is read at the position that is written, the loop is flat: one index over all elements, cut into
-// blocks. Otherwise the rows of the result (its minor-most dimension) are the parts, and the lanes run along a row. A
-// row is cut where a concatenation or a padding along it changes its source: masked accesses are slow, most of all
-// those whose inactive lanes lie outside of memory. Rows of two to four elements, as of points in space, would leave
-// most lanes empty: there the lanes are rows, and each column has a vector. Tiny arrays are straight code, which LLVM
-// keeps in registers.
+// If every array is read at the index that is written, the loop is flat: one index over all elements, split into
+// blocks. Otherwise the rows of the result (its minor-most dimension) are the parts, and the lanes are along a row. A
+// row is split where a concatenation or a padding along it changes its source: masked accesses are slow, especially
+// those whose inactive lanes are outside memory. Rows of two to four elements, as of points in space, would leave most
+// lanes empty: there the lanes are rows, and each column has a vector. Tiny arrays are fully unrolled, and LLVM keeps
+// them in registers.
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
@@ -25,19 +25,19 @@ using codegen::LaneIndex;
 
 // Arrays of at most this many elements are emitted one by one.
 constexpr int64_t kUnrolled = 16;
-// Fewer are better off as scalars.
+// Fewer elements are faster as scalars.
 constexpr int64_t kFewElements = 5;
 // Elements of one part of a flat loop; a multiple of every vector width.
 constexpr int64_t kBlock = 2048;
 // Rows of one part of a table of few columns.
 constexpr int64_t kTableRows = 1024;
-// Fewer rows than this are cut, so that all threads have some.
+// Fewer rows than this are split, so that all threads have work.
 constexpr int64_t kFewRows = 16;
 
-// What the loop computes, and where to.
+// The computation of the loop, and its destination.
 struct Loop {
   const HloInstruction* instruction;
-  std::vector<const HloInstruction*> roots;  // one an output leaf; a single one with a tuple's shape makes them all
+  std::vector<const HloInstruction*> roots;  // one per output leaf; a single one with a tuple shape yields them all
   Shape shape;                               // whose dimensions the loop runs over
   std::vector<Shape> leaf_shapes;
 };
@@ -63,7 +63,7 @@ absl::StatusOr<Loop> LoopOf(const HloInstruction* instruction) {
   return loop;
 }
 
-// `index` of the loop, among the elements of `shape`.
+// Converts `index` of the loop to an index among the elements of `shape`.
 Index IndexIn(FunctionEmitter& f, const Loop& loop, const Shape& shape, const Index& index) {
   if (ShapeUtil::SameDimensions(shape, loop.shape)) return index;
   return index.Reshape(f.context(), loop.shape.dimensions(), shape.dimensions());
@@ -82,7 +82,7 @@ absl::StatusOr<std::vector<ElementValue>> Values(FunctionEmitter& f, const Loop&
 
 absl::Status EmitAt(FunctionEmitter& f, const Loop& loop, const Index& index) {
   HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> values, Values(f, loop, index));
-  // All reads come before all writes: a result may take the place of an operand.
+  // All reads come before all writes: a result may share the memory of an operand.
   for (size_t i = 0; i < values.size(); ++i) {
     f.ArrayOf(loop.instruction, static_cast<int64_t>(i))
         .Store(f.context(), IndexIn(f, loop, loop.leaf_shapes[i], index), values[i]);
@@ -93,7 +93,7 @@ absl::Status EmitAt(FunctionEmitter& f, const Loop& loop, const Index& index) {
 absl::Status EmitUnrolled(FunctionEmitter& f, const Loop& loop) {
   const int64_t count = ShapeUtil::ElementsIn(loop.shape);
   HILO_RETURN_IF_ERROR(f.LoadScalarOperands(loop.instruction));
-  // All values before all stores, as a result may take the place of an operand that later elements read.
+  // All values before all stores, as a result may share the memory of an operand that later elements read.
   std::vector<Index> indices;
   std::vector<std::vector<ElementValue>> values;
   for (int64_t linear = 0; linear < count; ++linear) {
@@ -152,8 +152,8 @@ Kernel FlatKernel(const Loop& loop, int width) {
   return kernel;
 }
 
-// Emits body over the lanes of [from, to), which lie within [low, high) and are at most `most`: full vectors, then a
-// masked tail.
+// Emits body over the lanes of [from, to), which is within [low, high) and has at most `most` elements: full vectors,
+// then a masked tail.
 absl::Status EmitPart(FunctionEmitter& f, int width, llvm::Value* from, llvm::Value* to, int64_t low, int64_t high,
                       int64_t most, absl::FunctionRef<absl::Status(const LaneIndex&)> at) {
   llvm::IRBuilder<>& b = f.b();
@@ -180,7 +180,7 @@ absl::Status EmitPart(FunctionEmitter& f, int width, llvm::Value* from, llvm::Va
       .status();
 }
 
-// Rows, each cut into segments that read from one place; long ones are several parts.
+// Rows, each split into segments that read from one operand; long segments are several parts.
 Kernel SegmentedKernel(const Loop& loop, int width, const std::vector<int64_t>& segments) {
   const int64_t row = segments.back();
   const int64_t parts = row < 2 * kBlock ? 1 : (row + kBlock - 1) / kBlock;
@@ -260,7 +260,7 @@ Kernel RowKernel(const Loop& loop, int width) {
   const int64_t row = dimensions.empty() ? 1 : dimensions.back();
   const int64_t rows = ShapeUtil::ElementsIn(loop.shape) / row;
   const std::vector<int64_t> segments = RowSegments(loop.roots, row);
-  // A short row is mostly tails; few rows leave threads without work.
+  // Short rows would be mostly tails; few rows leave threads without work.
   if ((segments.size() > 2 && row >= 4 * width) || (rows < kFewRows && row >= 4 * kBlock))
     return SegmentedKernel(loop, width, segments);
   Kernel kernel;
@@ -281,8 +281,8 @@ Kernel RowKernel(const Loop& loop, int width) {
   return kernel;
 }
 
-// True for a tiny loop that is one vector, of arrays that are in memory anyway (loads and stores of single elements
-// would be put together by LLVM in the end, at ten times the cost of compiling them) or of locals that were written as
+// Returns true for a tiny loop that is one vector, of arrays that are in memory anyway (LLVM would eventually
+// merge loads and stores of single elements, at ten times the compile time) or of locals that were written as
 // vectors.
 bool IsVector(FunctionEmitter& f, const Loop& loop, int width) {
   const int64_t count = ShapeUtil::ElementsIn(loop.shape);
@@ -296,7 +296,7 @@ bool IsVector(FunctionEmitter& f, const Loop& loop, int width) {
   return has_vectors || !f.IsLocal(loop.instruction);
 }
 
-// True for a tiny loop of sums so long that they are loops themselves: lanes have them all at once.
+// Returns true for a tiny loop of sums long enough to be loops themselves: lanes compute them all at once.
 bool HasLongSums(const Loop& loop) {
   std::vector<const HloInstruction*> work(loop.roots.begin(), loop.roots.end());
   absl::flat_hash_set<const HloInstruction*> seen;
@@ -371,7 +371,7 @@ absl::StatusOr<Kernel> CopyKernel(FunctionEmitter& f, const HloInstruction* inst
     llvm::Value* source = f.PointerTo(instruction->operand(0));
     llvm::Value* target = f.PointerTo(instruction);
     if (source == target) return absl::OkStatus();
-    // Small values are locals, which are not aligned as buffers are.
+    // Small values are locals, which have less alignment than buffers.
     b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), target, from), llvm::Align(f.ArrayOf(instruction).alignment),
                    b.CreateInBoundsGEP(b.getInt8Ty(), source, from),
                    llvm::Align(f.ArrayOf(instruction->operand(0)).alignment), b.CreateNSWSub(to, from));

@@ -1,12 +1,12 @@
-// Reductions, with the producers that were fused into their operands.
+// Reductions, with the producers fused into their operands.
 //
 // Three loop shapes. *Rows*: the minor-most dimension is reduced and the computation is one operation known to be
-// associative and commutative; the lanes run along the row, in several accumulators that start from the operation's
-// identity, and are combined at the end. *Columns*: the minor-most dimension is kept; the lanes are neighbouring
-// results, and each adds up its elements in row-major order. *Scalar*: everything else. Rows of very few elements are a
-// loop over the results, as any element-wise operation is. Floating-point rows are reordered, always in the same way
-// for a shape, and long sums are sums of partial sums; in strict mode all go in order, as the specification's loop
-// does.
+// associative and commutative; the lanes are along the row, in several accumulators that start from the operation's
+// identity and are combined at the end. *Columns*: the minor-most dimension is kept; the lanes are adjacent
+// results, and each adds up its elements in row-major order. *Scalar*: everything else. Rows of very few elements
+// are a loop over the results, like any element-wise operation. Floating-point rows are reordered, always in the
+// same way for a shape, and long sums are sums of partial sums; in strict mode all are in order, as in the
+// specification's loop.
 #include <functional>
 
 #include "backends/cpu/kernels/choice_reduction.h"
@@ -28,13 +28,13 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Reductions that read at most this many elements are straight code.
+// Reductions that read at most this many elements are fully unrolled.
 constexpr int64_t kUnrolled = 32;
 constexpr int kAccumulators = 4;
-// Columns of one part, where there are too few rows of results to be the parts.
+// Columns per part, if there are too few rows of results to be the parts.
 constexpr int64_t kColumns = 512;
 constexpr int64_t kFewRows = 16;
-// Numbers that are added up one by one in long sums.
+// Numbers that are added sequentially in long sums.
 constexpr int64_t kSum = 32;
 
 struct Reduction {
@@ -93,9 +93,9 @@ absl::Status EmitUnrolled(FunctionEmitter& f, const Reduction& r) {
   return absl::OkStatus();
 }
 
-// In one long sum of floating-point numbers each addition rounds at the size of the total. So some elements are added
-// up first, then some of these sums, and so on: the numbers of elements below each step of the loops, from the
-// innermost on. Empty: all at once.
+// In one long sum of floating-point numbers each addition rounds at the magnitude of the total. So blocks of elements
+// are summed first, then blocks of these sums, and so on. Returns the number of elements below each step of the loops,
+// from the innermost on. Empty: a single loop.
 std::vector<int64_t> PartialSums(FunctionEmitter& f, const Reduction& r) {
   const int64_t elements = Product(r.reduced_sizes);
   const PrimitiveType type = r.input.element_type();
@@ -104,20 +104,20 @@ std::vector<int64_t> PartialSums(FunctionEmitter& f, const Reduction& r) {
     return {};
   if (elements < 2 * kSum) return {};  // also a reduction over no dimensions, which has no row
   std::vector<int64_t> units;
-  // Whole rows where they are of about that length.
+  // Uses whole rows if they are of about that length.
   const int64_t row = r.reduced_sizes.back();
   for (int64_t unit = row >= kSum / 2 && row <= 4 * kSum ? row : kSum; unit <= elements / 2; unit *= kSum)
     units.push_back(unit);
   return units;
 }
 
-// Adds up all elements for one place of the kept dimensions, in row-major order, under the current lanes. `places` are
-// reduced side by side.
+// Adds up all elements for one position of the kept dimensions, in row-major order, under the current lanes. The
+// positions in `places` are reduced together, interleaved.
 absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction& r,
                                             const std::vector<std::vector<LaneIndex>>& places) {
   HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
   llvm::IRBuilder<>& b = f.b();
-  // The values of all places behind each other.
+  // Concatenates the values of all positions.
   const auto splat = [&](const Elements& values) {
     Carried all;
     for (size_t p = 0; p < places.size(); ++p) {
@@ -143,7 +143,7 @@ absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction&
   const std::vector<int64_t> units = PartialSums(f, r);
   const int64_t row = r.reduced_sizes.empty() ? 1 : r.reduced_sizes.back();
   const bool by_rows = !units.empty() && units[0] == row;
-  // The elements from `first` on, in loops of as many levels.
+  // Sums the elements from `first` on, in loops of as many levels.
   std::function<absl::StatusOr<Carried>(size_t, llvm::Value*, llvm::Value*, const Carried&)> sum =
       [&](size_t level, llvm::Value* first, llvm::Value* count, const Carried& from) -> absl::StatusOr<Carried> {
     if (level == 0) {
@@ -186,7 +186,7 @@ absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction&
   return results;
 }
 
-// Results along rows of them; few long rows are several parts each.
+// Computes results along rows of them; a few long rows are several parts each.
 Kernel ColumnKernel(const Reduction& r, int width) {
   Kernel kernel;
   const int64_t row = r.kept_sizes.back(), rows = Product(r.kept_sizes) / row;
@@ -266,7 +266,7 @@ Kernel ScalarKernel(const Reduction& r) {
   return kernel;
 }
 
-// Combines the lanes of `value` in halves.
+// Combines the lanes of `value` by halving.
 absl::StatusOr<ElementValue> CombineLanes(FunctionEmitter& f, HloOpcode opcode, PrimitiveType type, ElementValue value,
                                           int width) {
   codegen::RegionScope region(f.context());
@@ -302,7 +302,7 @@ Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Lit
         for (llvm::Value* value : PackLanes(f, {neutral})) start.push_back(value);
       }
       const size_t parts = start.size() / accumulators;
-      // One step: accumulator `a` takes the elements of the row at `i`.
+      // One step: accumulator `a` adds the elements of the row at `i`.
       auto step = [&](const std::vector<LaneIndex>& prefix, const LaneIndex& i, int a,
                       Carried* carried) -> absl::Status {
         std::vector<LaneIndex> reduced = prefix;

@@ -11,9 +11,9 @@ using codegen::ElementValue;
 
 namespace {
 
-// Elements of one result, where they lie in a row and lanes read them by shuffles, and where the lanes lie in the row.
+// Elements of one result, if they are in a row and lanes read them by shuffles, and if the lanes are in the row.
 constexpr int64_t kShortRow = 4, kShortColumn = 8;
-// Results beside each other, fewer of which would leave lanes empty.
+// Adjacent results; fewer would leave lanes empty.
 constexpr int64_t kFewResults = 4;
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace hilo::cpu {
 namespace {
 
-// More segments than this cost more code than they save time.
+// More segments than this cost more code than they save in time.
 constexpr size_t kMostSegments = 9;
 
 class Cuts {
@@ -43,8 +43,8 @@ class Cuts {
     const int64_t position = index - reader.offset;
     if (position > reader.low && position < reader.high) cuts_.insert(position);
   }
-  // The part of the reader that lies in [first, last) of its instruction reads `operand`, whose element 0 is there at
-  // `first`.
+  // The part of the reader that is in [first, last) of its instruction reads `operand`, whose element 0 is at `first`
+  // there.
   void Part(const Reader& reader, const HloInstruction* operand, int64_t first, int64_t last) {
     const Reader part{operand, reader.offset - first, std::max(reader.low, first - reader.offset),
                       std::min(reader.high, last - reader.offset)};

@@ -1,14 +1,14 @@
 // A window of n positions, stride 1, with n - 1 of padding in front covers at position i the elements up to i: the
-// reduce-window is a running reduction (jnp.cumsum and its like), one pass where the windows one by one would take a
-// square. Since windows meet their elements from front to back, the running value is to the bit what they compute. With
-// the padding behind, windows cover the elements from i on; running from the back relies on associativity.
+// reduce-window is a running reduction (such as jnp.cumsum), one pass where separate windows would take quadratic time.
+// Since windows combine their elements from front to back, the running value is bit-identical to theirs. With the
+// padding at the back, windows cover the elements from i on; running from the back relies on associativity.
 //
-// Three loop shapes. *Columns*: the dimension is not the minor-most; the lanes are neighbouring columns, whose running
-// values wait in registers, or in a block of the stack if there are more. *Line*: it is the minor-most, and the
-// computation is one operation that may be reordered; a vector is reduced in itself by halves. *Lines*: otherwise
-// several lines run side by side, as each is a chain of dependent steps (in lanes if a step is expensive). Lines that
-// lie a power of two apart meet in the same places of the cache: in 8192 lines of 1024 floats, side by side took 68 ms
-// where one by one takes 1.8.
+// Three loop shapes. *Columns*: the dimension is not the minor-most; the lanes are adjacent columns, whose running
+// values are kept in registers, or in a block of the stack if there are more. *Line*: it is the minor-most, and the
+// computation is one operation that may be reordered; a vector is scanned by halving. *Lines*: otherwise several lines
+// are interleaved, as each is a chain of dependent steps (in lanes if a step is expensive). Lines that are a power of
+// two apart map to the same cache sets: in 8192 lines of 1024 floats, interleaving took 68 ms where one by one takes
+// 1.8.
 #include "backends/cpu/kernels/running_reduction.h"
 
 #include "backends/cpu/kernels/reduction.h"
@@ -27,10 +27,10 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Vectors of columns whose running values stay in registers, and columns of one part beyond that.
+// Vectors of columns whose running values stay in registers, and columns per part beyond that.
 constexpr int64_t kRegisterVectors = 4;
 constexpr int64_t kBlock = 512;
-// Lines that run side by side.
+// Lines that are interleaved.
 constexpr int64_t kLines = 8;
 
 struct Running {
@@ -38,7 +38,7 @@ struct Running {
   const HloInstruction* hero;
   bool from_back = false;
   int64_t count = 0;  // operands
-  // The arrays seen as [outer, size, inner].
+  // The arrays viewed as [outer, size, inner].
   int64_t outer = 1, size = 1, inner = 1;
   std::vector<int64_t> dimensions;
   std::optional<HloOpcode> opcode;  // of a computation of one associative and commutative operation
@@ -71,8 +71,8 @@ Index At(FunctionEmitter& f, const Running& r, const LaneIndex& outer, const Lan
   return Index({outer, i, inner}).Reshape(context, {r.outer, r.size, r.inner}, r.dimensions);
 }
 
-// The running values and what is stored for them. From the back with an unknown computation, the initial value stays
-// out of the running values, as it must come first.
+// The running values and the values stored for them. From the back with an unknown computation, the initial value is
+// kept out of the running values, as it must come first.
 class Step {
  public:
   Step(FunctionEmitter& f, const Running& r, Elements inits) : f_(f), r_(r), inits_(std::move(inits)) {}
@@ -103,7 +103,7 @@ class Step {
   Elements inits_;
 };
 
-// Runs several places side by side, with the running values in registers. `place` makes the index of place p at a step.
+// Runs several positions interleaved, running values in registers. `place` returns the index of position p at a step.
 absl::Status RunInRegisters(FunctionEmitter& f, const Running& r, size_t places,
                             absl::FunctionRef<Index(size_t p, const LaneIndex& step)> place) {
   HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.hero));
@@ -139,13 +139,13 @@ absl::Status RunInRegisters(FunctionEmitter& f, const Running& r, size_t places,
       .status();
 }
 
-// The type in which running values of `type` wait in memory: one that keeps what registers hold.
+// The type in which running values of `type` are kept in memory: one that preserves the register's value.
 PrimitiveType WaitingType(FunctionEmitter& f, PrimitiveType type) {
   return IsFloatingPointType(type) && type != F64 && !f.context().numerics().strict ? F32 : type;
 }
 
-// body(column) for columns [first, limit), of which `first` is a multiple of the width and so is `limit`, unless it is
-// the number of columns.
+// Emits body(column) for columns [first, limit), where `first` is a multiple of the width and so is `limit`, unless it
+// is the number of columns.
 absl::Status ForEachColumn(FunctionEmitter& f, const Running& r, int width, llvm::Value* first, llvm::Value* limit,
                            absl::FunctionRef<absl::Status(const LaneIndex&)> body) {
   llvm::IRBuilder<>& b = f.b();
@@ -171,7 +171,7 @@ absl::Status ForEachColumn(FunctionEmitter& f, const Running& r, int width, llvm
       .status();
 }
 
-// Columns [first, limit) of one outer place, with the running values of a row waiting on the stack.
+// Emits columns [first, limit) of one outer index, with the running values of a row on the stack.
 absl::Status RunBlock(FunctionEmitter& f, const Running& r, int width, const LaneIndex& outer, llvm::Value* first,
                       llvm::Value* limit) {
   llvm::IRBuilder<>& b = f.b();
@@ -223,7 +223,7 @@ Kernel ColumnKernel(const Running& r, int width) {
                                                      b.getInt64(r.inner));
         return RunBlock(f, r, width, at[0], first, limit);
       }
-      // Whole vectors together, then the rest.
+      // Whole vectors together, then the remainder.
       const size_t whole = r.inner / width;
       if (whole > 0) {
         codegen::RegionScope region(f.context());
@@ -241,7 +241,7 @@ Kernel ColumnKernel(const Running& r, int width) {
   return kernel;
 }
 
-// Several lines side by side, each in scalars; the last part computes its last line more than once if there are too
+// Runs several lines interleaved, each in scalars; the last part computes its last line more than once if there are too
 // few.
 Kernel LinesKernel(const Running& r) {
   const int64_t lines = std::min(kLines, r.outer);
@@ -307,7 +307,7 @@ ElementValue Shuffled(llvm::IRBuilder<>& b, ElementValue x, ElementValue y, absl
   return x;
 }
 
-// One vector of a line, reduced within itself from lane 0 up, and then with what came before.
+// Scans one vector of a line from lane 0 up, and combines it with the preceding total.
 absl::StatusOr<ElementValue> ScanLanes(FunctionEmitter& f, HloOpcode opcode, PrimitiveType type, ElementValue value,
                                        ElementValue neutral, int width) {
   for (int distance = 1; distance < width; distance *= 2) {
@@ -362,7 +362,7 @@ Kernel LineKernel(const Running& r, std::shared_ptr<const Literal> identity, int
   return kernel;
 }
 
-// The widest vector that registers of all operands fill.
+// The widest vector for which registers of all operands are full.
 int WidthFor(FunctionEmitter& f, const Running& r) {
   if (!codegen::CanEmitComputation(*r.computation)) return 1;
   int bits = 32;
@@ -371,7 +371,7 @@ int WidthFor(FunctionEmitter& f, const Running& r) {
   return std::max(1, f.context().target().vector_bits / bits);
 }
 
-// A step that costs more than reading lines that lie apart.
+// Returns true if a step costs more than strided reads of lines.
 bool IsExpensive(const Running& r) { return r.computation->instruction_count() > 8; }
 
 }  // namespace

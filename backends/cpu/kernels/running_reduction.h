@@ -7,12 +7,12 @@
 
 namespace hilo::cpu {
 
-// True if each window of the reduce-window covers all elements up to its position, or all from its position on, in one
-// dimension.
+// Returns true if each window of the reduce-window covers all elements up to its position, or all from its position on,
+// in one dimension.
 bool IsRunningReduction(const HloInstruction& reduce_window);
 
-// Whether RunningKernel keeps what the numeric options promise: a running reduction from the front always does, one
-// from the back combines in another order.
+// Returns true if RunningKernel satisfies the numeric options: a running reduction from the front always does, one from
+// the back combines in a different order.
 bool CanRun(const codegen::NumericOptions& numerics, const HloInstruction& reduce_window);
 
 absl::StatusOr<Kernel> RunningKernel(FunctionEmitter& f, const HloInstruction* instruction);

@@ -1,9 +1,9 @@
 // Select-and-scatter: for each window in order, a search for the chosen element and one update in place.
 //
-// Dimensions in which the window is one element wide and moves by ones never mix: they are the independent parts, and
-// the minor-most dimension carries the lanes if it is such a one (channels, say). Every lane then chooses a place of
-// its own, and the update is a gather and a scatter whose lanes cannot meet. In the other dimensions each window's
-// bounds are cut to the array before the search, which so needs no tests.
+// Dimensions in which the window is one element wide and has stride 1 never overlap: they are the independent parts,
+// and the minor-most dimension carries the lanes if it is one of them (channels, say). Every lane then selects its own
+// position, and the update is a gather and a scatter whose lanes cannot conflict. In the other dimensions each window's
+// bounds are clipped to the array before the search, which therefore needs no tests.
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/reduction.h"
 #include "backends/llvm/elements/element_ops.h"
@@ -66,7 +66,7 @@ SelectAndScatter Describe(FunctionEmitter& f, const HloInstruction* instruction)
   return s;
 }
 
-// The index in operand or source of which the parts' and the mixed dimensions are given, and the lanes'.
+// Returns the index in operand or source, given the indices of the parts' and the mixed dimensions, and the lanes'.
 Index At(const SelectAndScatter& s, const std::vector<LaneIndex>& part, const std::vector<LaneIndex>& mixed,
          const LaneIndex& lane) {
   std::vector<LaneIndex> index(s.operand.rank());
@@ -76,7 +76,7 @@ Index At(const SelectAndScatter& s, const std::vector<LaneIndex>& part, const st
   return Index(std::move(index));
 }
 
-// Positions [low, high) of the window that lie on the array, in one dimension.
+// Positions [low, high) of the window that are inside the array, in one dimension.
 struct Bounds {
   llvm::Value *start, *low, *high;
 };
@@ -110,7 +110,7 @@ class WindowEmitter {
     llvm::Value* covers = b_.getTrue();
     for (const Bounds& bounds : bounds_) covers = b_.CreateAnd(covers, b_.CreateICmpSLT(bounds.low, bounds.high));
     auto search = [&]() -> absl::StatusOr<Carried> {
-      // Without holes every search ends with a choice; the start is then overwritten.
+      // Without holes every search finds an element; the start value is then overwritten.
       Carried state = PackLanes(f_, {codegen::EmitZero(f_.context(), s_.type())});
       state.push_back(f_.context().Splat(llvm::ConstantInt::get(position_type_, 0)));
       state.push_back(b_.getFalse());
@@ -127,8 +127,8 @@ class WindowEmitter {
   }
 
  private:
-  // Goes through dimensions [place.size(), mixed.size()) of the window. The state: the chosen value, its row-major
-  // position, whether there is one.
+  // Loops over dimensions [place.size(), mixed.size()) of the window. The state: the selected value, its row-major
+  // index, whether there is one.
   absl::StatusOr<Carried> Search(std::vector<LaneIndex> place, Carried state) {
     const size_t k = place.size();
     if (k == s_.mixed.size()) return Candidate(place, std::move(state));
@@ -160,7 +160,7 @@ class WindowEmitter {
     llvm::Value* any = state.back();
     llvm::Value* keep = f_.context().Splat(keeps[0].re);
     keep = b_.CreateAnd(keep, f_.context().Splat(any));
-    // The position of lane 0; the lanes' own are added at the end.
+    // The index of lane 0; the lanes' offsets are added at the end.
     std::vector<LaneIndex> first = index.Dims(f_.context());
     if (s_.lanes) first.back() = LaneIndex::Constant(0);
     llvm::Value* position =
@@ -199,7 +199,7 @@ class WindowEmitter {
   llvm::Type* position_type_;
 };
 
-// body(lane) for the lanes' dimension, or once.
+// Emits body(lane) for the lanes' dimension, or once.
 absl::Status ForEachLane(FunctionEmitter& f, const SelectAndScatter& s,
                          absl::FunctionRef<absl::Status(const LaneIndex&)> body) {
   if (!s.lanes) return body(LaneIndex());

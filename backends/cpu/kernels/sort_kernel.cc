@@ -18,7 +18,7 @@ namespace {
 using codegen::ElementValue;
 using codegen::Index;
 
-// Whether `a`, an expression of parameter 0, is `b`, of parameter 1, with the parameters exchanged.
+// Returns true if `a`, an expression of parameter 0, equals `b`, of parameter 1, with the parameters exchanged.
 bool SameExpression(const HloInstruction* a, const HloInstruction* b, int depth = 0) {
   if (depth > 16 || a->opcode() != b->opcode() || !ShapeUtil::Compatible(a->shape(), b->shape())) return false;
   if (a->IsParameter()) return a->parameter_number() == 0 && b->parameter_number() == 1;
@@ -51,7 +51,7 @@ std::optional<KeyPlan> PlanKey(const HloComputation& computation) {
   if (!plan.is_float && !IsIntegralType(plan.type)) return std::nullopt;
   if (IsSubByteType(plan.type)) return std::nullopt;
   if (SameExpression(root->operand(0), root->operand(1))) return plan;
-  // compare(y, x, LT) sorts downwards.
+  // compare(y, x, LT) sorts in descending order.
   if (SameExpression(root->operand(1), root->operand(0))) {
     plan.expression = root->operand(1);
     plan.descending = less;
@@ -60,7 +60,7 @@ std::optional<KeyPlan> PlanKey(const HloComputation& computation) {
   return std::nullopt;
 }
 
-// Hands the parameters of a computation to an ElementEmitter.
+// Provides the parameters of a computation to an ElementEmitter.
 class Arguments : public codegen::OperandSource {
  public:
   explicit Arguments(std::vector<ElementValue> values) : values_(std::move(values)) {}
@@ -91,7 +91,7 @@ absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstructio
   llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".less"), f.b().getInt32Ty());
   llvm::IRBuilder<> b(&function->getEntryBlock());
   codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
-  // Loops of the comparison end it, with any answer, once the run has been stopped.
+  // Once the run has been stopped, loops of the comparator end it, with any result.
   context.poll = [&] {
     llvm::Value* flag = b.CreateLoad(
         b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), computation.num_parameters()));
@@ -129,7 +129,7 @@ absl::StatusOr<llvm::Function*> EmitKey(FunctionEmitter& f, const HloInstruction
   llvm::Value* key = plan.is_float ? b.CreateBitCast(value.re, integer) : value.re;
   llvm::Value* sign = llvm::ConstantInt::get(integer, uint64_t{1} << (bits - 1));
   if (plan.is_float) {
-    // Negative numbers turn around, positive ones move above them.
+    // Inverts all bits of negative numbers, and sets the sign bit of others.
     llvm::Value* negative = b.CreateAShr(key, bits - 1);
     key = b.CreateXor(key, b.CreateOr(negative, sign));
   } else if (plan.is_signed) {
@@ -157,7 +157,7 @@ absl::StatusOr<Kernel> SortKernel(FunctionEmitter&, const HloInstruction* instru
     const int64_t count = instruction->operand_count();
     llvm::Value* arrays = f.context().EntryAlloca(b.getPtrTy(), count, 8, "arrays");
     llvm::Value* sizes = f.context().EntryAlloca(b.getInt64Ty(), count, 8, "sizes");
-    // The lists of [begin, end) are copied in blocks of stride * length elements, so whole blocks only.
+    // The lists of [begin, end) are copied in blocks of stride * length elements, so in whole blocks only.
     for (int64_t i = 0; i < count; ++i) {
       const int64_t size = PrimitiveTypeByteSize(instruction->operand(i)->shape().element_type());
       llvm::Value* target = f.PointerTo(instruction, i);

@@ -1,5 +1,5 @@
-// Instructions that write a part of an array: dynamic-update-slice and scatter. When the result has the memory of the
-// operand, only the part is touched; otherwise the operand is copied first.
+// Instructions that write a part of an array: dynamic-update-slice and scatter. If the result shares the operand's
+// memory, only the part is written; otherwise the operand is copied first.
 #include <algorithm>
 
 #include "backends/cpu/compile/program_emitter.h"
@@ -18,7 +18,7 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// The sequential instruction that a fused parameter stands for, or `operand` itself.
+// Returns the sequential instruction that a fused parameter stands for, or `operand` itself.
 const HloInstruction* Outside(const HloInstruction* operand, const HloInstruction* instruction) {
   while (operand->IsParameter() && operand->parent()->IsFusion() && operand->parent() != instruction->parent()) {
     operand = operand->parent()->fusion_instruction()->operand(operand->parameter_number());
@@ -26,7 +26,7 @@ const HloInstruction* Outside(const HloInstruction* operand, const HloInstructio
   return operand;
 }
 
-// Makes result leaf `leaf` equal to `operand` before the update, unless they are one memory.
+// Copies `operand` to result leaf `leaf` before the update, unless they share memory.
 absl::Status CopyWhole(FunctionEmitter& f, const HloInstruction* instruction, int64_t leaf,
                        const HloInstruction* operand) {
   const HloInstruction* source = Outside(operand, instruction);
@@ -79,10 +79,10 @@ struct ScatterPlan {
   int64_t count;  // operands
   const ScatterAttrs* attrs;
   std::vector<int64_t> window_dims;      // operand dimensions that update windows run over, ascending
-  std::vector<int64_t> batch_positions;  // update dimensions that choose an index vector
+  std::vector<int64_t> batch_positions;  // update dimensions that select an index vector
 };
 
-// Where the window of index number `batch` begins in the operand, one coordinate a dimension.
+// Returns the origin of the window of index number `batch` in the operand, one coordinate per dimension.
 absl::StatusOr<std::vector<llvm::Value*>> OriginOf(FunctionEmitter& f, const ScatterPlan& plan,
                                                    const std::vector<LaneIndex>& batch) {
   llvm::IRBuilder<>& b = f.b();
@@ -107,7 +107,7 @@ absl::StatusOr<std::vector<llvm::Value*>> OriginOf(FunctionEmitter& f, const Sca
   return origin;
 }
 
-// Whether the whole window lies inside the operand: a window that sticks out is dropped whole.
+// Returns whether the whole window is inside the operand: a window that is partly outside is dropped entirely.
 llvm::Value* IsInside(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<llvm::Value*>& origin) {
   llvm::IRBuilder<>& b = f.b();
   const Shape& operand = plan.scatter->operand(0)->shape();
@@ -124,7 +124,7 @@ llvm::Value* IsInside(FunctionEmitter& f, const ScatterPlan& plan, const std::ve
   return inside;
 }
 
-// Applies the updates of index number `batch` at `window`, an index a dimension of the window; the lanes are on the
+// Applies the updates of index number `batch` at `window`, one index per dimension of the window; the lanes are on the
 // last.
 absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch,
                        const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
@@ -152,8 +152,8 @@ absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::v
   return absl::OkStatus();
 }
 
-// The lanes for the last dimension of the window, in which no two updates meet: 1 unless it is the minor-most of the
-// operand.
+// The lanes for the last dimension of the window, in which no two updates conflict: 1 unless it is the minor-most of
+// the operand.
 int ScatterWidth(FunctionEmitter& f, const ScatterPlan& plan) {
   const Shape& operand = plan.scatter->operand(0)->shape();
   if (plan.window_dims.empty() || plan.window_dims.back() != operand.rank() - 1) return 1;
@@ -201,8 +201,8 @@ absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, const st
 
 namespace {
 
-// The dimensions of `update` that the loops run over: without those of 1 at the end that stand before such of the
-// array, where lanes would find no row.
+// The rank of the loops over `update`: without trailing dimensions of size 1 that correspond to such of the array,
+// where lanes would have no row.
 int64_t LoopRank(const Shape& update, const Shape& array) {
   int64_t rank = update.rank();
   while (rank > 1 && update.dimensions(rank - 1) == 1 && array.dimensions(rank - 1) == 1) --rank;
@@ -230,7 +230,7 @@ absl::StatusOr<Kernel> UpdateSliceKernel(FunctionEmitter&, const HloInstruction*
     const auto dimensions = update->shape().dimensions().first(rank);
     const int64_t count = ShapeUtil::ElementsIn(update->shape());
     if (count == 0) return absl::OkStatus();
-    // Rows of few elements go by columns, if they are whole rows of the array.
+    // Rows of few elements are processed by columns, if they are whole rows of the array.
     int64_t columns = 1;
     int width = rank == shape.rank() && rank > 1 && dimensions.back() == shape.dimensions(rank - 1)
                     ? TableWidth({update}, update->shape(), f.context().target())
@@ -294,7 +294,7 @@ absl::StatusOr<Kernel> ScatterKernel(FunctionEmitter&, const HloInstruction* ins
     for (int64_t i = 0; i < plan.count; ++i) {
       HILO_RETURN_IF_ERROR(CopyWhole(f, plan.instruction, i, plan.scatter->operand(i)));
     }
-    // Index by index, and each index's window whole: where windows overlap, the last index wins.
+    // Index by index, with each index's whole window: where windows overlap, the last index wins.
     const Shape& updates = plan.scatter->operand(plan.count + 1)->shape();
     if (ShapeUtil::IsZeroElementArray(updates)) return absl::OkStatus();
     std::vector<int64_t> dimensions;

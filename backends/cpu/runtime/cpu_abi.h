@@ -1,4 +1,4 @@
-// The contract between compiled code and the runtime on CPUs. Both sides include this; the emitter mirrors it in LLVM
+// The ABI between compiled code and the CPU runtime. Both sides include this header; the emitter mirrors it in LLVM
 // types (abi_types.h).
 #ifndef HILO_BACKENDS_CPU_RUNTIME_CPU_ABI_H_
 #define HILO_BACKENDS_CPU_RUNTIME_CPU_ABI_H_
@@ -10,35 +10,35 @@ extern "C" {
 
 struct HiloCpuContext;
 
-// What every piece of code returns; not 0: return it at once.
+// Returned by every compiled function. If it is not 0, the caller returns it immediately.
 enum HiloStatus : int32_t {
   HILO_OK = 0,
   HILO_STOPPED = 1,        // cancelled, or past its deadline
-  HILO_OUT_OF_MEMORY = 2,  // a runtime function could not get memory
-  HILO_FAILED = 3,         // a host op failed; the run knows its error
+  HILO_OUT_OF_MEMORY = 2,  // a runtime function could not allocate memory
+  HILO_FAILED = 3,         // a host op failed; the run stores its error
 };
 
-// A part of a kernel: chunks [begin, end) of the whole. Returns a HiloStatus.
+// Runs chunks [begin, end) of a kernel. Returns a HiloStatus.
 typedef int32_t (*HiloChunkFunction)(HiloCpuContext* context, uint8_t* frame, uint8_t** buffers, int64_t begin,
                                      int64_t end);
 
-// A computation of scalars applied to each of `count` elements: operands[i] and results[i] are dense arrays, one a
-// parameter and one a result leaf. A result may be one of the operands.
+// Applies a computation of scalars to each of `count` elements: operands[i] and results[i] are dense arrays, one per
+// parameter and one per result leaf. A result may alias one of the operands.
 typedef void (*HiloElementFunction)(const uint8_t* const* operands, uint8_t* const* results, int64_t count);
 
-// What code gets with every run. Fields are only appended.
+// Passed to compiled code in every run. Fields are only appended.
 struct HiloCpuContext {
-  // Polled at loop back-edges and between chunks; not 0: return at once.
+  // Polled at loop back-edges and between chunks. If it is not 0, the code returns immediately.
   const volatile int32_t* cancelled;
   // Addresses of the module's constants.
   const uint8_t* const* constants;
-  // Calls function on [0, chunks), cut in any way, on any threads; returns when all are done, with the first status
+  // Calls function on [0, chunks), split in any way, on any threads. Returns when all are done, with the first status
   // that is not HILO_OK.
   int32_t (*parallel_for)(HiloCpuContext* context, HiloChunkFunction function, uint8_t* frame, uint8_t** buffers,
                           int64_t chunks);
-  // Runs host op `index` on the leaves of its operands, then of its result, then the functions of its computations.
+  // Runs host op `index`. `pointers`: the leaves of its operands and of its result, then its computations' functions.
   int32_t (*run_host_op)(HiloCpuContext* context, int64_t index, uint8_t** pointers);
-  // The runtime's own; not for code.
+  // Private to the runtime; not accessed by compiled code.
   const void* program;
   const void* run;
   void* error;
@@ -46,8 +46,8 @@ struct HiloCpuContext {
   bool flush_denormals;
 };
 
-// A scope of the program (the entry, or a called computation): frame is its temporary memory, buffers its parameter
-// leaves, then its result leaves. Pieces of a scope have the same form. Returns a HiloStatus.
+// A scope of the program (the entry or a called computation): frame is its temporary memory, buffers are its parameter
+// leaves, then its result leaves. Pieces of a scope have the same signature. Returns a HiloStatus.
 typedef int32_t (*HiloScopeFunction)(HiloCpuContext* context, uint8_t* frame, uint8_t** buffers);
 
 }  // extern "C"

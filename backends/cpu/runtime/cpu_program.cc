@@ -87,7 +87,7 @@ int32_t CpuProgram::RunHostOp(HiloCpuContext* context, int64_t index, uint8_t** 
     if (status.ok()) return HILO_OK;
     *static_cast<absl::Status*>(context->error) = AddContext(status, facts.context);
     return HILO_FAILED;
-  } catch (const std::bad_alloc&) {  // not even for the error's text
+  } catch (const std::bad_alloc&) {  // even the allocation of the error text failed
     return HILO_OUT_OF_MEMORY;
   }
 }

@@ -17,8 +17,8 @@ namespace hilo::cpu {
 
 class CpuProgram : public CompiledProgram {
  public:
-  // Copies the bytes of the constants to aligned memory. `code` is the image's objects, linked; `host_ops` are its host
-  // ops, made. Errors: ResourceExhausted; Internal if the code lacks its entry.
+  // Copies the bytes of the constants to aligned memory. `code` is the image's linked objects; `host_ops` are the host
+  // ops made for it. Errors: ResourceExhausted; Internal if the code lacks its entry.
   static absl::StatusOr<std::unique_ptr<CpuProgram>> Create(ProgramImage image,
                                                             std::unique_ptr<codegen::CompiledCode> code,
                                                             absl::Span<const absl::string_view> constants,
@@ -42,7 +42,7 @@ class CpuProgram : public CompiledProgram {
 
   const ProgramFacts& facts() const { return image_.facts; }
 
-  ProgramImage image_;  // kept to be serialised, objects too: they are some 1.5 times the linked code
+  ProgramImage image_;  // kept for serialization, with its objects, which are about 1.5 times the linked code
   std::unique_ptr<codegen::CompiledCode> code_;
   std::vector<std::unique_ptr<HostOp>> host_ops_;
   HiloScopeFunction entry_ = nullptr;
@@ -50,7 +50,7 @@ class CpuProgram : public CompiledProgram {
   std::vector<const uint8_t*> constants_;
   std::vector<size_t> constant_sizes_;
   mutable std::mutex mutex_;
-  mutable std::vector<AlignedBuffer> frames_;  // idle ones
+  mutable std::vector<AlignedBuffer> frames_;  // idle
 };
 
 }  // namespace hilo::cpu

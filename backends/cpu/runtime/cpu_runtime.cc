@@ -13,7 +13,7 @@
 #ifdef HILO_HAVE_ONEDNN
 #include "oneapi/dnnl/dnnl.h"
 
-// Of the OpenMP library that oneDNN runs on; <omp.h> comes with GCC only.
+// From the OpenMP library that oneDNN uses; <omp.h> comes with GCC only.
 extern "C" int omp_get_max_threads(void);
 extern "C" void omp_set_num_threads(int count);
 #endif
@@ -72,8 +72,8 @@ void RadixSort(SortSpace& space, int64_t length, int64_t key_bits) {
   if (order != space.order.get()) std::memcpy(space.order.get(), order, length * sizeof(uint32_t));
 }
 
-// Merge sort of positions, bottom up; never reads outside the list, whatever the comparison answers.
-// Returns early, with some order, once `stopped`.
+// Bottom-up merge sort of positions; never reads outside the list, whatever the comparison returns. Returns early, with
+// some order, once `stopped`.
 template <typename Less>
 void MergeSort(SortSpace& space, int64_t length, const Less& less, const bool& stopped) {
   constexpr int64_t kRun = 12;
@@ -141,14 +141,14 @@ int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64
 }
 
 #ifdef HILO_HAVE_ONEDNN
-// The library's own threads would fight with ours; the setting belongs to the calling thread and is the embedder's.
+// The library's own threads would compete with ours; the setting is per calling thread and belongs to the embedder.
 template <typename Call>
 int32_t OnOneThread(const Call& call) {
   const int threads = omp_get_max_threads();
   omp_set_num_threads(1);
   const dnnl_status_t status = call();
   omp_set_num_threads(threads);
-  return status == dnnl_success ? HILO_OK : HILO_OUT_OF_MEMORY;  // the only reason it has: the arguments are ours
+  return status == dnnl_success ? HILO_OK : HILO_OUT_OF_MEMORY;  // the only possible cause: the arguments are ours
 }
 #endif
 
@@ -181,7 +181,7 @@ int32_t hilo_cpu_gemm_u32(int64_t m, int64_t n, int64_t k, const uint32_t* a, in
 int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda, int64_t transpose_a,
                          const int8_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
 #if defined(HILO_HAVE_ONEDNN) && defined(__x86_64__)
-  // Without these instructions the library adds up pairs in 16 bits, which saturate.
+  // Without these instructions the library adds pairs in 16 bits, with saturation.
   static const bool is_exact =
       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni");
   if (is_exact) {
@@ -272,7 +272,7 @@ int32_t ParallelFor(HiloCpuContext* context, HiloChunkFunction function, uint8_t
                     int64_t chunks) {
   auto* pool = static_cast<ThreadPool*>(context->thread_pool);
   const int threads = pool == nullptr ? 1 : pool->num_threads();
-  // Several parts per thread even out their speeds; the flag is polled between parts, also on one thread.
+  // Several parts per thread balance their speeds; the flag is polled between parts, also on one thread.
   const int64_t parts = std::min<int64_t>(chunks, std::max(kMinParts, 4 * threads));
   std::atomic<int32_t> status{HILO_OK};
   auto run = [&](int64_t part) {

@@ -1,4 +1,4 @@
-// Functions of the runtime that compiled code calls by name. None throws; those that can fail return a HiloStatus.
+// Runtime functions that compiled code calls by name. None throws; those that can fail return a HiloStatus.
 #ifndef HILO_BACKENDS_CPU_RUNTIME_CPU_RUNTIME_H_
 #define HILO_BACKENDS_CPU_RUNTIME_CPU_RUNTIME_H_
 
@@ -23,14 +23,14 @@ int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64
 int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int64_t lda, int64_t transpose_a,
                           const int16_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
 
-// The computation of a sort: operands 2i and 2i+1 point to the two elements of array i, the last one to
-// HiloCpuContext::cancelled, which loops of the computation poll. 1 if the first comes before the second.
+// The comparator of a sort: operands 2i and 2i+1 point to the two elements of array i; the last operand points to
+// HiloCpuContext::cancelled, which its loops poll. Returns 1 if the first element comes before the second.
 typedef int32_t (*HiloLess)(const uint8_t* const* operands);
-// An unsigned number for an element of array 0 whose order is the order of the sort.
+// Maps an element of array 0 to an unsigned number; the order of the numbers is the order of the sort.
 typedef uint64_t (*HiloSortKey)(const uint8_t* element);
 
 // Sorts lists [first_list, last_list) stably. Element e of list j of array i is at arrays[i] + (j / stride * stride *
-// length + j % stride + e * stride) * sizes[i]. The context tells of cancellation. `key` may be null; keys of
+// length + j % stride + e * stride) * sizes[i]. The context is polled for cancellation. `key` may be null; keys of
 // `key_bits` bits are used for long lists, `less` otherwise.
 int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes,
                       int64_t first_list, int64_t last_list, int64_t length, int64_t stride, HiloLess less,
@@ -43,7 +43,7 @@ namespace hilo::cpu {
 // All functions above, by name.
 absl::Span<const codegen::HostSymbol> RuntimeSymbols();
 
-// ParallelFor cuts more chunks than this into as many parts or more.
+// ParallelFor splits more chunks than this into at least this many parts.
 inline constexpr int kMinParts = 8;
 
 // HiloCpuContext::parallel_for on the context's ThreadPool.

@@ -8,7 +8,7 @@
 
 namespace hilo::cpu {
 
-// Sets the thread's floating-point mode to what the code was compiled for, and back.
+// Sets the thread's floating-point mode to the one that the code was compiled for, and restores it.
 class FloatingPointMode {
  public:
 #if defined(__x86_64__)

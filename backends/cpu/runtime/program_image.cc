@@ -63,7 +63,7 @@ absl::StatusOr<ProgramFacts> ReadFacts(const Artifact& artifact) {
   facts.frame_bytes = in.I64();
   if (facts.frame_bytes < 0) in.Fail("a number of bytes");
   facts.estimated_nanoseconds = in.F64();
-  // Within what its users, which make an integer of it, can take.
+  // Within the range of its users, which convert it to an integer.
   if (!(facts.estimated_nanoseconds >= 0 && facts.estimated_nanoseconds < 9e18)) in.Fail("a time");
   facts.flush_denormals = in.Bool();
   HILO_RETURN_IF_ERROR(in.Finish());

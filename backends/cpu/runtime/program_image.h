@@ -1,4 +1,4 @@
-// What a compiled program is made of, without an address in it: what is serialised.
+// The position-independent contents of a compiled program, which are serialized.
 #ifndef HILO_BACKENDS_CPU_RUNTIME_PROGRAM_IMAGE_H_
 #define HILO_BACKENDS_CPU_RUNTIME_PROGRAM_IMAGE_H_
 
@@ -15,7 +15,7 @@
 
 namespace hilo::cpu {
 
-// The facts of a compiled module beside its code.
+// Properties of a compiled module other than its code.
 struct ProgramFacts {
   ProgramShape shape;
   std::vector<std::pair<int64_t, int64_t>> donations;
@@ -26,28 +26,28 @@ struct ProgramFacts {
   bool flush_denormals = false;
 };
 
-// A host op as the code knows it: by how many pointers of each kind it hands over.
+// A host op as compiled code sees it: the number of pointers of each kind that are passed.
 struct HostOpFacts {
-  std::string name;     // its instruction's
+  std::string name;     // the instruction's name
   std::string context;  // the instruction, for errors
   int64_t operand_leaves = 0, result_leaves = 0, computations = 0;
 };
 
 struct ProgramImage {
   ProgramFacts facts;
-  std::string target;                // the processor, as CpuFeatures::ToText says it
+  std::string target;                // the processor, in the format of CpuFeatures::ToText
   std::vector<std::string> objects;  // relocatable code
   std::vector<HostOpFacts> host_ops;
   std::string host_op_text;  // host_op_text.h
 };
 
-// Writes the image, and the bytes of the program's constants.
+// Writes the image and the bytes of the program's constants.
 void EncodeProgram(const ProgramImage& image, absl::Span<const absl::string_view> constants, Artifact* artifact);
 
-// Reads, and links nothing. Errors: InvalidArgument for what EncodeProgram cannot have written.
+// Reads without linking. Errors: InvalidArgument for what EncodeProgram cannot have written.
 struct DecodedProgram {
   ProgramImage image;
-  std::vector<absl::string_view> constants;  // in the artifact
+  std::vector<absl::string_view> constants;  // views of the artifact
 };
 absl::StatusOr<DecodedProgram> DecodeProgram(const Artifact& artifact);
 

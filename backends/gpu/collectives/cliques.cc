@@ -17,7 +17,7 @@ namespace hilo::gpu {
 namespace {
 
 constexpr char kStart[] = "what the run's collectives need";
-constexpr int64_t kStartKey = -1;        // no instruction's; cliques count down from it, for they overlap
+constexpr int64_t kStartKey = -1;        // not an instruction's; cliques count down from it, because they overlap
 constexpr int64_t kUniqueIdBytes = 256;  // at most; zeros at the end
 
 bool Contains(const CliqueSpec& clique, int64_t rank) {
@@ -32,7 +32,7 @@ CollectiveCall Call(const RunContext& context, int64_t key, absl::Span<const int
   return {.name = kStart, .key = key, .group = group, .cancellation = context.cancellation};
 }
 
-// What each rank of the run brings, to all of them.
+// Gathers the contribution of each rank of the run, for all of them.
 absl::Status Gather(const RunContext& context, const void* mine, void* all, int64_t bytes) {
   std::vector<int64_t> everybody(context.replica_count * context.partition_count);
   std::iota(everybody.begin(), everybody.end(), 0);
@@ -40,7 +40,7 @@ absl::Status Gather(const RunContext& context, const void* mine, void* all, int6
   return context.communicator->AllGather(Call(context, kStartKey, everybody), {&buffer, 1});
 }
 
-// Tells the processes of a run from each other.
+// Distinguishes the processes of a run.
 uint64_t ProcessTag() {
   char host[256] = {};
   gethostname(host, sizeof(host) - 1);
@@ -49,7 +49,7 @@ uint64_t ProcessTag() {
 
 }  // namespace
 
-// What one rank goes through.
+// One rank's acquisition of its cliques.
 struct Cliques::Acquisition {
   Cliques& cliques;
   const RunContext& context;
@@ -89,7 +89,7 @@ struct Cliques::Acquisition {
     return absl::OkStatus();
   }
 
-  // A clique is alive if all its members have it. `own`: how many of the specs are the plan's.
+  // A clique is alive if all its members have it. `own`: the number of specs that are the plan's.
   absl::Status FindAlive(size_t own) {
     const size_t bytes = specs.size() + sizeof(GraphOffer);
     std::vector<uint8_t> mine(bytes, 1), all(bytes * size);
@@ -118,7 +118,7 @@ struct Cliques::Acquisition {
     return absl::OkStatus();
   }
 
-  // Graphs of communicators that are made anew now are of no use.
+  // Graphs of communicators that are recreated now are useless.
   static int64_t TurnOf(const std::vector<GraphOffer>& offers, bool all_alive) {
     bool is_same = all_alive && offers[0].turn > 0;
     int64_t latest = 0;

@@ -1,10 +1,10 @@
 // The communicators of a client's devices, kept for later runs.
 //
-// A clique is an ordered list of devices. All ranks of a run agree, before their first thunk, which cliques of the
-// program each of their members still has, and make the others in one order: by splitting a communicator that contains
-// them, or from a unique id that the first member gives to the rest through the run's host communicator. So nothing is
-// made in the middle of a program, and no two processes can wait for each other crosswise. A communicator that has been
-// broken is made anew by the next run.
+// A clique is an ordered list of devices. Before their first thunk, all ranks of a run agree on which cliques of the
+// program each member still has, and create the others in one global order: by splitting a communicator that contains
+// them, or from a unique id that the first member sends to the rest through the run's host communicator. Communicators
+// are therefore never created in the middle of a program, and no two processes can deadlock waiting for each other. The
+// next run recreates a communicator that has been broken.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_CLIQUES_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_CLIQUES_H_
 
@@ -24,7 +24,7 @@
 
 namespace hilo::gpu {
 
-// One device's end of a communicator. Thread-safe but for the communicator's calls.
+// One device's end of a communicator. Thread-safe except for the communicator's calls.
 class CliqueMember {
  public:
   explicit CliqueMember(std::unique_ptr<DeviceCommunicator> communicator) : communicator_(std::move(communicator)) {}
@@ -40,19 +40,19 @@ class CliqueMember {
   std::atomic<bool> dead_{false};
 };
 
-// What one rank says about the graphs of its collectives when a run begins.
+// One rank's state of the graphs of its collectives when a run begins.
 struct GraphOffer {
   int64_t turn =
-      0;  // in which it has captured these addresses and communicators; 0: never; -1: it captures nothing in this run
-  int64_t latest = 0;  // the highest turn that it has been in
+      0;  // in which it captured these addresses and communicators; 0: never; -1: it captures nothing in this run
+  int64_t latest = 0;  // the highest turn in which it took part
 };
 
-// What the ranks of a run agree on beside their communicators: which graphs of their collectives they launch
-// (GraphCache). Null functions: none.
+// Agreement of the ranks of a run on the graphs of their collectives that they launch (GraphCache), in addition to the
+// communicators. Null functions: no graphs.
 struct GraphAgreement {
-  // What this rank says, which has these communicators.
+  // Returns the offer of this rank, which has these communicators.
   std::function<GraphOffer(const std::vector<std::shared_ptr<CliqueMember>>& members)> offer;
-  // The turn; 0: none.
+  // Receives the agreed turn; 0: none.
   std::function<void(int64_t turn, const std::vector<std::shared_ptr<CliqueMember>>& members)> take;
 };
 
@@ -61,13 +61,13 @@ class Cliques {
  public:
   explicit Cliques(std::shared_ptr<DeviceCommunicatorLibrary> library) : library_(std::move(library)) {}
 
-  // The communicators of the plan's cliques, by number; null where the rank of `context` is no member. All ranks of the
-  // run call it. Errors: those of communicators; FailedPrecondition if the run has no host communicator; Cancelled and
-  // DeadlineExceeded.
+  // Returns the communicators of the plan's cliques, by number; null where the rank of `context` is not a member. All
+  // ranks of the run must call it. Errors: those of communicators; FailedPrecondition if the run has no host
+  // communicator; Cancelled and DeadlineExceeded.
   absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Acquire(const CollectivePlan& plan,
                                                                      const RunContext& context, GpuDriver& driver,
                                                                      const GraphAgreement& graphs);
-  // Whether all ranks of the run say so.
+  // Returns true if `mine` is true on all ranks of the run.
   static absl::StatusOr<bool> AllSay(bool mine, const RunContext& context);
 
  private:

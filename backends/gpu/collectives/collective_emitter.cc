@@ -34,7 +34,7 @@ CollectiveKind KindOf(HloOpcode opcode) {
   }
 }
 
-// How the library reduces elements of `type`: as what, and how many of them an element is. Null if it cannot.
+// The library's reduction for elements of `type`: its type, and how many of them an element is. Null if there is none.
 struct LibraryReduction {
   DeviceReduction reduction;
   PrimitiveType type;
@@ -64,7 +64,7 @@ class Emitter {
   Emitter(ProgramEmitter& program, const HloInstruction* instruction) : program_(program), instruction_(*instruction) {}
 
   absl::Status Emit() {
-    HILO_RETURN_IF_ERROR(CollectiveOp::Create(instruction_).status());  // its checks
+    HILO_RETURN_IF_ERROR(CollectiveOp::Create(instruction_).status());  // validates the instruction
     HILO_ASSIGN_OR_RETURN(CollectiveSpec spec, CollectiveSpecOf(instruction_));
     largest_ = LargestGroup(spec, instruction_.module()->replica_count(), instruction_.module()->num_partitions());
     p_.kind = KindOf(instruction_.opcode());

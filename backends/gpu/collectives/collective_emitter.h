@@ -1,4 +1,4 @@
-// From collective instructions to thunks.
+// Lowers collective instructions to thunks.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_EMITTER_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_EMITTER_H_
 
@@ -7,21 +7,21 @@
 
 namespace hilo::gpu {
 
-// Adds the thunk of an instruction for which CollectiveOp::Is(). Errors: InvalidArgument if its groups do not fit the
+// Adds the thunk of an instruction for which CollectiveOp::Is(). Errors: InvalidArgument if its groups do not match the
 // devices of its module; Unimplemented.
 absl::Status EmitCollective(ProgramEmitter& program, const HloInstruction* instruction);
 
-// Brings collectives into the form that communicators have: the dimension that is gathered, scattered or split becomes
-// the most major one, with transposes around, and sums, products, minima and maxima of integers that communicators lack
-// are taken in wider ones.
+// Rewrites collectives into the form that communicators support: the dimension that is gathered, scattered or split
+// becomes the most major one, with transposes around it, and sums, products, minima and maxima of integer types that
+// communicators lack are computed in wider types.
 //
 //   y = f32[4,8] all-gather(f32[4,2] x), dimensions={1}   =>   r = f32[1,4,2] reshape(x)  g = f32[4,4,2] all-gather(r),
 //   dimensions={0}
 //                                                              t = f32[4,4,2] transpose(g), dimensions={1,0,2}  y =
 //                                                              f32[4,8] reshape(t)
 std::unique_ptr<HloPass> MakeCollectiveRewriter();
-// Makes one of small all-reduces that need not wait for each other: their calls are one group, which a library launches
-// as one kernel.
+// Combines small all-reduces that do not depend on each other into one instruction: their calls form one group, which a
+// library launches as one kernel.
 std::unique_ptr<HloPass> MakeCollectiveCombiner();
 
 }  // namespace hilo::gpu

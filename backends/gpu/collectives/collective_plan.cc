@@ -24,7 +24,7 @@ absl::Status TakeGroups(const Attributes& attributes, std::optional<bool> use_gl
   return absl::OkStatus();
 }
 
-// Numbers cliques as roles name them; they are sorted at the end.
+// Assigns the clique numbers that roles use; they are sorted at the end.
 class CliqueTable {
  public:
   int64_t Number(CliqueSpec clique) {
@@ -33,7 +33,7 @@ class CliqueTable {
     return it->second;
   }
 
-  // The cliques in order, and for each number the place of its clique.
+  // Returns the cliques in order, and for each number the index of its clique.
   std::vector<CliqueSpec> Sorted(std::vector<int64_t>* places) {
     std::vector<int64_t> order(cliques_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);

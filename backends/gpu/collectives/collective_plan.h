@@ -1,4 +1,4 @@
-// Which ranks the collectives of a program join: by instruction, and as cliques, each of which needs a communicator.
+// The ranks that the collectives of a program join: by instruction, and as cliques, each of which needs a communicator.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_PLAN_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_PLAN_H_
 
@@ -15,13 +15,13 @@
 
 namespace hilo::gpu {
 
-// What an instruction says about its ranks.
+// The ranks of an instruction, as its attributes specify them.
 struct CollectiveSpec {
   enum class Form : uint8_t {
     kGroups,    // all ranks, each in one group
-    kSubset,    // a broadcast: ranks in no group take no part
+    kSubset,    // a broadcast: ranks in no group do not participate
     kPairs,     // a permute: `pairs` among all ids
-    kTransfer,  // send and receive: each of `pairs` is a clique of its own, so that no transfer waits behind another
+    kTransfer,  // send and receive: each of `pairs` is a clique of its own, so that no transfer waits for another
   };
   std::string name;  // "all-reduce %sum"
   Form form = Form::kGroups;
@@ -31,12 +31,12 @@ struct CollectiveSpec {
   int64_t channel = 0;  // kTransfer
 };
 
-// Of an instruction for which CollectiveOp::Is(). Errors: InvalidArgument if its attributes do not fit together.
+// For an instruction for which CollectiveOp::Is(). Errors: InvalidArgument if its attributes are inconsistent.
 absl::StatusOr<CollectiveSpec> CollectiveSpecOf(const HloInstruction& instruction);
-// The most ranks that a group of the instruction can have on these replicas and partitions.
+// Returns the size of the instruction's largest possible group on these replicas and partitions.
 int64_t LargestGroup(const CollectiveSpec& spec, int64_t replica_count, int64_t partition_count);
 
-// Ranks in order; a communicator of `kind` joins them.
+// Ordered ranks, joined by a communicator of `kind`.
 struct CliqueSpec {
   std::vector<int64_t> ranks;
   std::string kind;  // empty: collectives and permutes; else one channel's transfers
@@ -45,13 +45,13 @@ struct CliqueSpec {
   bool operator==(const CliqueSpec&) const = default;
 };
 
-// One rank's part in an instruction.
+// One rank's role in an instruction.
 struct CollectiveRole {
-  int64_t clique = -1;  // number in the plan; -1: the rank is alone, or takes no part
+  int64_t clique = -1;  // index in the plan; -1: the rank is alone, or does not participate
   int64_t size = 1;     // of the group
   int64_t index = 0;    // of the rank in the group
   bool takes_part = true;
-  int64_t source = -1, target = -1;  // kPairs: places in the group; -1: none
+  int64_t source = -1, target = -1;  // kPairs: indices in the group; -1: none
   // kTransfer: cliques of two in which this rank is the sender and the receiver; -1: none, or itself
   int64_t send_clique = -1, receive_clique = -1;
   bool sends_to_itself = false;
@@ -59,15 +59,15 @@ struct CollectiveRole {
 
 class CollectivePlan {
  public:
-  // Errors: InvalidArgument if groups do not hold each id once.
+  // Errors: InvalidArgument if groups do not contain each id exactly once.
   static absl::StatusOr<CollectivePlan> Create(absl::Span<const CollectiveSpec> specs, int64_t replica_count,
                                                int64_t partition_count);
 
-  // The largest first, so that others can be split off from them; the same on all ranks.
+  // Largest first, so that others can be split off from them; the same order on all ranks.
   const std::vector<CliqueSpec>& cliques() const { return cliques_; }
-  // Whether a rank is in several cliques.
+  // Returns true if a rank is in several cliques.
   bool has_overlapping_cliques() const;
-  // Tells programs with other collectives from this one, in all processes of one job.
+  // Distinguishes programs with different collectives, consistently across all processes of one job.
   uint64_t fingerprint() const { return fingerprint_; }
   const CollectiveRole& role(int64_t spec, int64_t rank) const { return roles_[spec][rank]; }
 

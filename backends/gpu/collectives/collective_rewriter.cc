@@ -12,7 +12,7 @@
 namespace hilo::gpu {
 namespace {
 
-// Elements before dimension `d`.
+// Returns the number of elements of the dimensions before `d`.
 int64_t Before(const Shape& shape, int64_t d) {
   int64_t count = 1;
   for (int64_t i = 0; i < d; ++i) count *= shape.dimensions(i);
@@ -29,7 +29,7 @@ absl::StatusOr<HloInstruction*> Reshape(HloInstruction* x, std::vector<int64_t> 
   return x->parent()->AddOp(HloOpcode::kReshape, {x}, nullptr, {}, &shape);
 }
 
-// Moves dimension `from` to place `to`.
+// Moves dimension `from` to index `to`.
 absl::StatusOr<HloInstruction*> Move(HloInstruction* x, int64_t from, int64_t to) {
   auto attributes = std::make_unique<TransposeAttrs>();
   attributes->dimensions.resize(x->shape().rank());
@@ -93,7 +93,7 @@ class CollectiveRewriter : public HloPass {
     return instruction->shape().IsTuple() ? instruction->shape().tuple_shapes(i) : instruction->shape();
   }
 
-  // The same collective on other operands, with results of `shapes`.
+  // Clones the collective with other operands, and results of `shapes`.
   static absl::StatusOr<HloInstruction*> Again(HloInstruction* instruction,
                                                const std::vector<HloInstruction*>& operands, std::vector<Shape> shapes,
                                                std::unique_ptr<OpAttributes> attributes,
@@ -105,7 +105,7 @@ class CollectiveRewriter : public HloPass {
     return again;
   }
 
-  // Result i of `collective`, made what result i of `instruction` was by `finish`.
+  // Converts each result i of `collective` by `finish` to a replacement of result i of `instruction`.
   template <typename Finish>
   static absl::StatusOr<HloInstruction*> Results(const HloInstruction* instruction, HloInstruction* collective,
                                                  Finish finish) {
@@ -207,7 +207,7 @@ class CollectiveRewriter : public HloPass {
     }
   }
 
-  // Sums and products of integers are right modulo any smaller power of two, so they are cut off at the end.
+  // Sums and products of integers are correct modulo any smaller power of two, so they are truncated at the end.
   static absl::StatusOr<HloInstruction*> Widened(HloInstruction* instruction) {
     const PrimitiveType type = instruction->operand(0)->shape().element_type(), wider = WiderType(type);
     const std::optional<HloOpcode> opcode = ReductionOpcode(*instruction->called_computation());

@@ -15,7 +15,7 @@
 namespace hilo::gpu {
 namespace {
 
-// How soon the watchdog sees that a run cannot go on. Looking costs a microsecond.
+// How often the watchdog polls whether a run can continue. A poll costs a microsecond.
 constexpr std::chrono::milliseconds kLook(2);
 constexpr int kUrgent = -1;  // the priority of the collectives' stream
 
@@ -81,7 +81,7 @@ absl::Status CollectiveBoard::Hopeless(int64_t rank) const {
       const std::string words =
           absl::StrCat(Op(progress_[i], theirs), ": rank ", member, " has ended its run without it");
       if (gone->second.ok()) return FailedPrecondition(words);
-      // Whichever rank is heard first tells what went wrong.
+      // The first rank to be reported determines the error.
       return absl::Status(gone->second.code(), absl::StrCat(words, ": ", gone->second.message()));
     }
   }
@@ -183,7 +183,7 @@ void CollectiveWatchdog::Work() {
       continue;
     }
     for (const auto& run : runs_)
-      run->Look();  // under the lock, so that a run that has been removed is looked at no more
+      run->Look();  // under the lock, so that a run that has been removed is not polled any longer
     changed_.wait_for(lock, kLook, [&] { return stopping_; });
   }
 }
@@ -322,7 +322,7 @@ absl::Status CollectiveRun::Finish(absl::Status status, GpuStream& main) {
   for (auto& [channel, messages] : mail_) {
     for (const Message& message : messages) (void)driver_.Free(message.data, &main);
   }
-  // Errors of the watch come first: what the thunks say may only follow from it.
+  // The watchdog's errors come first: those of the thunks may be consequences.
   absl::Status result;
   for (const absl::Status& other : {this->status(), status, done, beside}) {
     if (result.ok()) result = other;

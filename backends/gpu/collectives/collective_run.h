@@ -1,10 +1,10 @@
-// Collectives while a program runs: the communicators of one run on one device, the stream that they work on beside the
-// program's own, and the watch over them.
+// Collectives at run time: the communicators of one run on one device, their stream beside the program's own, and the
+// watchdog that monitors them.
 //
-// Ranks of one process note on a board which op they have come to, so that an error can name the ranks that are
-// missing, that are at another op, or that have ended their run already. A watchdog looks at every run that goes on:
-// when its deadline has passed, it is cancelled, a rank can never come or a communicator reports an error, it breaks
-// the communicators of the run, so that its streams come to an end.
+// Ranks of one process record on a board which op they have reached, so that an error can name the ranks that are
+// missing, that are at another op, or that have already ended their run. A watchdog polls every active run: if its
+// deadline has passed, it is cancelled, a rank can never arrive or a communicator reports an error, the watchdog breaks
+// the communicators of the run, so that its streams complete.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_RUN_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_RUN_H_
 
@@ -24,25 +24,25 @@
 
 namespace hilo::gpu {
 
-// What the ranks of one run that are in this process know of each other. Thread-safe.
+// Progress of the ranks of one run that are in this process. Thread-safe.
 class CollectiveBoard {
  public:
   explicit CollectiveBoard(std::vector<CliqueSpec> cliques)
       : cliques_(std::move(cliques)), progress_(cliques_.size()) {}
 
-  // `rank` joins the run here.
+  // `rank` joins the run in this process.
   void Join(int64_t rank);
-  // `rank` comes to its next op on the clique. Errors: InvalidArgument if others have come to another one.
+  // `rank` reaches its next op on the clique. Errors: InvalidArgument if others have reached a different one.
   absl::Status Enter(int64_t clique, int64_t rank, const std::string& op);
-  // It has queued the op.
+  // `rank` has queued the op.
   void Queued(int64_t clique, int64_t rank);
   // The run of `rank` is over, with `status`.
   void Leave(int64_t rank, const absl::Status& status);
 
-  // Not OK if `rank` has come to an op to which another rank can never come.
+  // Returns an error if `rank` waits at an op that another rank can never reach.
   absl::Status Hopeless(int64_t rank) const;
-  // With what the run of `rank` may be waiting for: "all-reduce %x: ... while waiting for ranks 2, 3 of the group
-  // {0,1,2,3}"; `why` is why it is asked.
+  // Adds to `why` what the run of `rank` may be waiting for: "all-reduce %x: ... while waiting for ranks 2, 3 of the
+  // group {0,1,2,3}". `why` is the reason for the query.
   absl::Status Unfinished(int64_t rank, const absl::Status& why) const;
 
  private:
@@ -63,19 +63,19 @@ class CollectiveBoard {
   absl::flat_hash_map<int64_t, absl::Status> gone_;
 };
 
-// What is watched of one run on one device. Thread-safe.
+// The state that the watchdog monitors for one run on one device. Thread-safe.
 class WatchedRun {
  public:
-  // `host`, which hears of ranks of other processes, may be null.
+  // `host`, which reports failures of ranks of other processes, may be null.
   WatchedRun(std::shared_ptr<CollectiveBoard> board, int64_t rank, const CancellationToken* cancellation,
              const Communicator* host, std::vector<std::shared_ptr<CliqueMember>> members)
       : board_(std::move(board)), rank_(rank), cancellation_(cancellation), host_(host), members_(std::move(members)) {}
 
-  // Breaks the communicators; the first reason stays.
+  // Breaks the communicators; the first reason is kept.
   void Fail(const absl::Status& why);
-  // Fails if a communicator has.
+  // Calls Fail if a communicator has failed.
   void LookAtCommunicators();
-  // Fails if there is any reason to.
+  // Calls Fail if there is any reason to.
   void Look();
   absl::Status status() const;
   CollectiveBoard& board() { return *board_; }
@@ -92,7 +92,7 @@ class WatchedRun {
   absl::Status status_;
 };
 
-// One thread for all runs of a client, started with the first.
+// One thread for all runs of a client, started by the first run.
 class CollectiveWatchdog {
  public:
   ~CollectiveWatchdog();
@@ -109,10 +109,10 @@ class CollectiveWatchdog {
   std::thread thread_;
 };
 
-// What the collectives of a client share.
+// State shared by the collectives of a client.
 struct CollectiveContext {
   explicit CollectiveContext(std::shared_ptr<DeviceCommunicatorLibrary> library) : cliques(std::move(library)) {}
-  // The board of a run, made by the first of its ranks.
+  // Returns the board of a run, created by the first of its ranks.
   std::shared_ptr<CollectiveBoard> BoardOf(int64_t run_id, const CollectivePlan& plan);
 
   Cliques cliques;
@@ -123,13 +123,13 @@ struct CollectiveContext {
   absl::flat_hash_map<int64_t, std::weak_ptr<CollectiveBoard>> boards_;
 };
 
-// A stream for collectives, and an event for each; kept from run to run.
+// A stream for collectives, and one event per collective; kept from run to run.
 struct CollectiveStreams {
   std::unique_ptr<GpuStream> stream;
   std::unique_ptr<GpuEvent> begin;
   std::vector<std::unique_ptr<GpuEvent>> done;  // by collective
 
-  // Transfers of each channel between two ranks have a stream of their own: whatever they wait for, nothing waits for
+  // Transfers of each channel between two ranks have a stream of their own: nothing else waits for
   // them.
   struct Transfers {
     std::unique_ptr<GpuStream> stream;
@@ -140,9 +140,9 @@ struct CollectiveStreams {
 
 class CollectiveRun {
  public:
-  // Acquires the communicators; all ranks call it before their first thunk. `plan`, `context`, `streams` and `driver`
-  // outlive it. `overlap`: collectives work beside the program's stream. Errors: those of Cliques::Acquire, of the
-  // driver.
+  // Acquires the communicators; all ranks must call it before their first thunk. `plan`, `context`, `streams` and
+  // `driver` must outlive the result. `overlap`: collectives run beside the program's stream. Errors: those of
+  // Cliques::Acquire and of the driver.
   static absl::StatusOr<std::unique_ptr<CollectiveRun>> Create(CollectiveContext& shared, const CollectivePlan& plan,
                                                                int64_t specs, bool overlap, const RunContext& context,
                                                                GpuDriver& driver, CollectiveStreams* streams,
@@ -150,38 +150,38 @@ class CollectiveRun {
   ~CollectiveRun();
 
   const CollectiveRole& role(int64_t spec) const { return plan_.role(spec, watched_->rank()); }
-  // Null: the rank is alone.
+  // Returns null if the rank is alone.
   DeviceCommunicator* communicator(int64_t clique);
   int64_t rank() const { return watched_->rank(); }
 
-  // The stream for collective `spec`, which comes after what is on `main`; notes on the board that the rank has come to
-  // `op`.
+  // Returns the stream for collective `spec`, ordered after what is queued on `main`. Records on the board that the
+  // rank has reached `op`.
   absl::StatusOr<GpuStream*> Begin(int64_t spec, const std::string& op, GpuStream& main);
   absl::Status End(int64_t spec, GpuStream& stream);
-  // What is queued on `main` from here on comes after collective `spec`, if that has run.
+  // Orders what is queued on `main` from here on after collective `spec`, if that has run.
   absl::Status Await(int64_t spec, GpuStream& main);
   absl::Status AwaitAll(GpuStream& main);
 
-  // Notes on the board that the rank has come to `op`, and has queued it.
+  // Record on the board that the rank has reached `op`, and has queued it.
   absl::Status Enter(int64_t spec, const std::string& op);
   void Queued(int64_t spec);
-  // How many ops the board has heard of, as entered and as queued.
+  // The number of ops recorded on the board as entered and as queued.
   struct Noted {
     int64_t entered = 0, queued = 0;
   };
   Noted noted() const { return noted_; }
-  // Of ops from `since` on, one after the other: notes what has not been noted, and counts it in `since`.
+  // For consecutive ops from `since` on: records those that are not yet recorded, and counts them in `since`.
   absl::Status NoteSince(Noted* since, int64_t spec, const std::string& op);
-  // Whether all ranks of the run say so, which all ask at the same place of the program.
+  // Returns true if `mine` is true on all ranks of the run; all must call it at the same program point.
   absl::StatusOr<bool> AllSay(bool mine) { return Cliques::AllSay(mine, context_); }
 
-  // The same for transfers between two ranks: the stream comes after what is on `main`.
+  // The same for transfers between two ranks: the stream is ordered after what is queued on `main`.
   absl::StatusOr<GpuStream*> BeginTransfer(int64_t clique, const std::string& op, GpuStream& main);
   absl::Status EndTransfer(int64_t clique);
-  // What is queued on `main` from here on comes after the last transfer of the clique.
+  // Orders what is queued on `main` from here on after the last transfer of the clique.
   absl::Status AwaitTransfer(int64_t clique, GpuStream& main);
 
-  // What the rank has sent to itself on a channel, in memory of the device.
+  // A message that the rank has sent to itself on a channel, in device memory.
   struct Message {
     void* data;
     int64_t bytes;
@@ -189,10 +189,10 @@ class CollectiveRun {
   std::deque<Message>& mail(int64_t channel) { return mail_[channel]; }
 
   GpuDriver& driver() { return driver_; }
-  // What has broken the communicators, as far as the device has come.
+  // Returns the error that has broken the communicators, as far as the device has reported it.
   absl::Status status() const;
-  // The program has queued all its work, or failed: waits for `main` and for what goes on beside it. The status of the
-  // run.
+  // Call when the program has queued all its work, or failed: waits for `main` and for the work beside it, and returns
+  // the status of the run.
   absl::Status Finish(absl::Status status, GpuStream& main);
 
  private:

@@ -26,7 +26,7 @@ int64_t ReadIndex(const uint8_t* array, int64_t i, int64_t bytes) {
   return value;
 }
 
-// A number of rows in bytes; -1, which no range check passes, if that does not fit.
+// Returns a number of rows in bytes; -1, which fails all range checks, if that overflows.
 int64_t Rows(int64_t rows, int64_t row_bytes) {
   int64_t bytes;
   return __builtin_mul_overflow(rows, row_bytes, &bytes) ? -1 : bytes;
@@ -35,7 +35,7 @@ int64_t Rows(int64_t rows, int64_t row_bytes) {
 bool SameMemory(const KernelArgument& a, const KernelArgument& b,
                 const std::function<bool(int64_t, int64_t)>& may_share) {
   if (a.kind == KernelArgument::Kind::kInteger || b.kind == KernelArgument::Kind::kInteger) return false;
-  if (a.kind != b.kind) return false;  // scratch is nobody's slice
+  if (a.kind != b.kind) return false;  // scratch is in no slice
   auto overlap = [](int64_t from, int64_t size, int64_t other, int64_t other_size) {
     return from < other + other_size && other < from + size;
   };
@@ -147,7 +147,7 @@ absl::Status CollectiveThunk::Combine(Running& r, size_t i, int64_t elements) co
   return r.stream.Launch(r.run.kernels[p_.kernels[i].kernel], dimensions, arguments, slices);
 }
 
-// Piece j of `bytes` bytes goes to rank j. The caller has begun a group.
+// Sends piece j of `bytes` bytes to rank j. The caller has begun a group.
 absl::Status CollectiveThunk::Exchange(Running& r, const uint8_t* send, uint8_t* receive, int64_t bytes) const {
   if (r.communicator->has_all_to_all()) return r.communicator->AllToAll(send, receive, bytes, U8, r.stream);
   for (int64_t peer = 0; peer < r.role.size; ++peer) {
@@ -212,8 +212,8 @@ absl::Status CollectiveThunk::Broadcast(Running& r) const {
   return r.communicator == nullptr ? absl::OkStatus() : r.communicator->GroupEnd();
 }
 
-// A sender says where its rows go, so receivers must hear of it first: the output offsets and sizes are exchanged, each
-// rank's for each, and read by the host.
+// A sender determines the position of its rows, so receivers need the values first: the output offsets and sizes are
+// exchanged, each rank's for each, and read by the host.
 absl::Status CollectiveThunk::Ragged(Running& r) const {
   const CollectiveArray& array = p_.arrays[0];
   const int64_t ranks = r.role.size, each = p_.updates / ranks, vector_bytes = p_.updates * p_.index_bytes;
@@ -236,7 +236,7 @@ absl::Status CollectiveThunk::Ragged(Running& r) const {
                                     remote_offsets, remote_sizes};
   for (size_t i = 0; i < 5; ++i) HILO_RETURN_IF_ERROR(r.stream.Copy(&host[i * vector_bytes], sources[i], vector_bytes));
   HILO_RETURN_IF_ERROR(r.stream.Synchronize());
-  HILO_RETURN_IF_ERROR(r.run.collectives->status());  // broken while it waited: the numbers are not to be used
+  HILO_RETURN_IF_ERROR(r.run.collectives->status());  // broken while waiting: the numbers must not be used
   auto number = [&](int64_t vector, int64_t i) {
     return Rows(ReadIndex(&host[vector * vector_bytes], i, p_.index_bytes), p_.row_bytes);
   };

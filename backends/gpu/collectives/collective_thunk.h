@@ -1,15 +1,15 @@
-// A collective instruction as calls of a communicator. What HLO means by it is settled here and in
+// A collective instruction as calls of a communicator. Its HLO semantics are implemented here and in
 // collective_emitter.cc:
 //
-//   all-reduce              AllReduce; reductions and types that the library lacks: AllGather, then a kernel that
-//   combines in the order of the group reduce-scatter          ReduceScatter; else pieces are exchanged, then the same
-//   kernel all-gather              AllGather all-to-all              AllToAll where the library has it and there is one
-//   array, else a group of Sends and Receives collective-permute      a Send and a Receive in a group; zeros where
-//   nobody sends collective-broadcast    Broadcast from the first of the group; zeros outside of all groups
-//   ragged-all-to-all       offsets and sizes are exchanged and read by the host, then a group of Sends and Receives
+//   all-reduce: AllReduce, or (reductions and types that the library lacks) AllGather and a combining kernel
+//   reduce-scatter: ReduceScatter, or an exchange of pieces and that kernel (in group order); all-gather: AllGather
+//   all-to-all: AllToAll if the library has it and there is one array, else a group of Sends and Receives
+//   collective-permute: a Send and a Receive in a group; zeros where there is no sender
+//   collective-broadcast: Broadcast from the first of the group; zeros outside of all groups
+//   ragged-all-to-all: offsets and sizes are exchanged and read by the host, then a group of Sends and Receives
 //
-// Data dimensions are the most major ones: collective_rewriter.cc has seen to that. Elements that are only moved travel
-// as bytes. A rank that is alone copies.
+// Data dimensions are the most major ones, as established by collective_rewriter.cc. Elements that are only moved are
+// transferred as bytes. A rank that is alone copies.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_THUNK_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_COLLECTIVE_THUNK_H_
 
@@ -34,7 +34,7 @@ enum class CollectiveKind : uint8_t {
   kRagged
 };
 
-// A reduction by a kernel: (pieces of all ranks, result, elements, ranks), a thread an element.
+// A reduction by a kernel: (pieces of all ranks, result, elements, ranks), one thread per element.
 inline constexpr int kCombineBlock = 256;
 struct ReductionKernel {
   int64_t kernel = -1;
@@ -43,23 +43,23 @@ struct ReductionKernel {
 
 struct CollectiveArray {
   BufferSlice operand, result;
-  int64_t bytes = 0;  // of the piece that one rank brings (all-reduce, all-gather, permute, broadcast), or gets
+  int64_t bytes = 0;  // of one rank's contribution (all-reduce, all-gather, permute, broadcast), or result
                       // (reduce-scatter); of the array (all-to-all of one)
   int64_t element_bytes = 1;
-  // What the library reduces: `count` elements of `type`. Complex numbers are pairs, predicates bytes.
+  // The library reduces `count` elements of `type`. Complex numbers are pairs, predicates bytes.
   PrimitiveType type = U8;
   int64_t count = 0;
   DeviceReduction reduction = DeviceReduction::kSum;
-  KernelArgument pieces;  // with a kernel: scratch for what all ranks bring
+  KernelArgument pieces;  // with a kernel: scratch for the contributions of all ranks
 };
 
 struct CollectiveProgram {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  int64_t spec = 0;     // number among the program's collectives
+  int64_t spec = 0;     // index among the program's collectives
   std::string name;     // "all-reduce %sum"
   std::string context;  // for errors
   std::vector<CollectiveArray> arrays;
-  std::vector<ReductionKernel> kernels;  // an array each; empty: the library reduces
+  std::vector<ReductionKernel> kernels;  // one per array; empty: the library reduces
   bool along_dimension = false;          // all-to-all of one array
 
   // Ragged: the result begins as `initial`; s64 or s32 vectors of `updates` numbers, in rows.
@@ -75,7 +75,7 @@ class CollectiveThunk : public Thunk {
   std::string ToString(const std::string& indent) const override;
   std::optional<std::vector<KernelArgument>> Touches() const override;
   int64_t starts() const override { return p_.spec; }
-  // The host reads the offsets of a ragged one.
+  // The host reads the offsets of a ragged all-to-all.
   bool IsCapturableTogether() const override { return p_.kind != CollectiveKind::kRagged; }
   const std::string& name() const { return p_.name; }
 
@@ -93,7 +93,7 @@ class CollectiveThunk : public Thunk {
   CollectiveProgram p_;
 };
 
-// What follows on the program's stream comes after the collective.
+// Orders what follows on the program's stream after the collective.
 class CollectiveAwaitThunk : public Thunk {
  public:
   CollectiveAwaitThunk(int64_t spec, std::string name) : spec_(spec), name_(std::move(name)) {}
@@ -106,9 +106,9 @@ class CollectiveAwaitThunk : public Thunk {
   std::string name_;
 };
 
-// Puts an await for each collective of the sequence before the first thunk that touches memory which the collective
-// writes, or writes memory which it reads; at the end if there is none. `may_share`: whether a parameter and an output
-// can be one memory, by their numbers.
+// Inserts an await for each collective of the sequence before the first thunk that accesses memory which the collective
+// writes, or writes memory which it reads; at the end if there is none. `may_share`: whether a parameter and an output,
+// given by index, can share memory.
 void PlaceAwaits(ThunkSequence* thunks, const std::function<bool(int64_t parameter, int64_t output)>& may_share);
 
 }  // namespace hilo::gpu

@@ -12,7 +12,7 @@
 namespace hilo::gpu {
 namespace {
 
-// A leaf of what is sent or received.
+// A leaf of the data that is sent or received.
 using Leaves = std::vector<BufferSlice>;
 
 class TransferThunk : public Thunk {
@@ -38,7 +38,7 @@ class TransferThunk : public Thunk {
   }
 
  private:
-  // Both ends say the same.
+  // Both ends return the same text.
   std::string Op() const { return absl::StrCat("the transfer of channel ", channel_); }
 
   absl::Status Send(GpuRun& run) const {
@@ -95,7 +95,7 @@ class TransferThunk : public Thunk {
     return status.ok() ? freed : status;
   }
 
-  // Places in a clique of two.
+  // Indices in a clique of two.
   static constexpr int64_t kSender = 0, kReceiver = 1;
 
   std::string name_, context_;

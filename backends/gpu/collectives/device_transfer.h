@@ -1,8 +1,8 @@
-// send, recv and their dones between devices.
+// Transfers between devices: send, recv and their dones.
 //
-// A send copies its data, and what is then on its way waits for nobody and is waited for by nobody but the receiver; so
-// programs may send and receive in any order, as on other platforms. Every channel between two ranks has a communicator
-// and a stream of its own. A rank that nobody sends to receives zeros.
+// A send copies its data. The copy in flight waits for nothing, and only the receiver waits for it; programs may
+// therefore send and receive in any order, as on other platforms. Every channel between two ranks has a communicator
+// and a stream of its own. A rank without a sender receives zeros.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_DEVICE_TRANSFER_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_DEVICE_TRANSFER_H_
 
@@ -12,7 +12,7 @@ namespace hilo::gpu {
 
 bool IsDeviceTransfer(const HloInstruction& instruction);
 // Adds the thunk of such an instruction; recv and send-done have none. Errors: Unimplemented for transfers that do not
-// say who sends to whom.
+// specify their source-target pairs.
 absl::Status EmitDeviceTransfer(ProgramEmitter& program, const HloInstruction* instruction);
 
 }  // namespace hilo::gpu

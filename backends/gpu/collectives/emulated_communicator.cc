@@ -1,6 +1,6 @@
-// A call is queued on its rank's stream as work that is not ready until the ranks that it needs have come to theirs
-// (emulated_meeting.h). So a device never waits with other work in hand: its other streams go on, as on a GPU. Ranks of
-// other processes come through a hub (emulated_hub.h).
+// A call is queued on its rank's stream as work that is not ready until the ranks that it needs have made their calls
+// (emulated_meeting.h). A device therefore never blocks with other work pending: its other streams continue, as on a
+// GPU. Ranks of other processes connect through a hub (emulated_hub.h).
 #include "backends/gpu/collectives/emulated_communicator.h"
 
 #include <algorithm>
@@ -20,14 +20,14 @@ namespace {
 
 class EmulatedCommunicator : public GroupedCommunicator {
  public:
-  // Of rank `rank` of the `size` of the meeting `name`, whose hub `hub` knows.
+  // Creates rank `rank` of `size` ranks of the meeting `name`, which `hub` can open.
   static absl::StatusOr<std::unique_ptr<EmulatedCommunicator>> Create(std::shared_ptr<EmulatedHub> hub,
                                                                       const std::string& name, int64_t size,
                                                                       int64_t rank,
                                                                       const EmulatedCommunicatorOptions& options,
                                                                       const KeepWaiting& keep_waiting) {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<EmulatedSeat> seat, hub->Open(name, size, rank));
-    // The meeting must be there for all before one of them can be done with it.
+    // All ranks must have joined the meeting before any of them may leave it.
     HILO_RETURN_IF_ERROR(seat->Exchange("", keep_waiting).status());
     return std::unique_ptr<EmulatedCommunicator>(
         new EmulatedCommunicator(std::move(hub), name, size, rank, std::move(seat), options));
@@ -76,7 +76,7 @@ class EmulatedCommunicator : public GroupedCommunicator {
       call.AddSlices(rank_, size_, &slices);
     }
     const std::string what = calls[0].ToString();
-    // A graph may be launched many times, and outlive this.
+    // A graph may be launched many times, and outlive this object.
     return QueueWhenReady(stream, what, slices, [seat = seat_, next = collectives_, calls = std::move(calls)] {
       auto group = std::make_shared<CallGroup>();
       group->calls = calls;

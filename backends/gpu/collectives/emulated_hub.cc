@@ -1,10 +1,10 @@
-// A meeting is in the process that has named it. Ranks there use it as it is. A rank of another process has a
-// connection to that process's hub, whose one thread takes part in the meeting for it: what the rank's calls read comes
-// in a frame, and what they write goes back in another. So the ranks meet, are compared and fail in one place, wherever
-// they are.
+// A meeting is hosted by the process that has named it, whose ranks use it directly. A rank of another process has a
+// connection to that process's hub, whose one thread takes part in the meeting for it: a frame carries what the rank's
+// calls read, and another carries back what they write. Ranks are thus synchronized, compared and failed in a single
+// process, wherever they are.
 //
-// A connection that ends without a word is a process that has died: the communicator is broken for all. Whoever goes in
-// good order says so first.
+// A connection that ends without a message means that the process has died: the communicator is broken for all ranks. A
+// rank that leaves regularly announces it first.
 #include "backends/gpu/collectives/emulated_hub.h"
 
 #include <poll.h>
@@ -44,12 +44,12 @@ constexpr int64_t kMaxCount = int64_t{1} << 36;  // elements of a call, of all r
 
 enum class FrameKind : uint32_t {
   kHello,   // the secret, the meeting, its size, the rank
-  kCalls,   // a group's number and calls, with what they read; back: the number, and what they have written
-  kText,    // what the rank brings to a round; back: those of all
+  kCalls,   // a group's number and calls, with what they read; reply: the number, and what they have written
+  kText,    // a rank's text of an exchange; reply: those of all
   kFailed,  // the rank has aborted, or is broken
 };
 
-// Frames over a socket: 8 bytes of length, and the bytes. Nothing waits.
+// Frames over a socket: 8 bytes of length, and the bytes. Non-blocking.
 class Wire {
  public:
   explicit Wire(FileDescriptor socket) : socket_(std::move(socket)) {}
@@ -67,8 +67,8 @@ class Wire {
     out_ += frame.bytes();
   }
 
-  // Sends and receives what goes at once. Errors: Unavailable if the other side is gone; frames that came before that
-  // are still to be had.
+  // Sends and receives what is possible without blocking. Errors: Unavailable if the other side is gone; frames
+  // received before that are still available.
   absl::Status Pump() {
     while (has_output()) {
       const ssize_t sent = send(number(), out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL);
@@ -83,10 +83,10 @@ class Wire {
     }
     return Receive();
   }
-  // The rest, before `deadline`.
+  // Sends the rest, before `deadline`.
   void Flush(absl::Time deadline) { SendAll(socket_, absl::string_view(out_).substr(sent_), deadline).IgnoreError(); }
 
-  // The next frame of at most `most` bytes, if it is here. Errors: InvalidArgument.
+  // Returns the next frame of at most `most` bytes, if it has arrived. Errors: InvalidArgument.
   absl::StatusOr<std::optional<std::string>> Next(uint64_t most) {
     if (in_.size() - taken_ < 8) return std::nullopt;
     const uint64_t length = ByteReader(absl::string_view(in_).substr(taken_, 8), "length of a frame").U64();
@@ -248,7 +248,7 @@ class RemoteSeat : public EmulatedSeat {
     wire_.Put(std::move(frame));
   }
 
-  // Moves what can be moved at once.
+  // Moves what can be moved without blocking.
   void Pump() {
     if (!failure_.ok()) return;
     const absl::Status gone = wire_.Pump();
@@ -302,7 +302,7 @@ class RemoteSeat : public EmulatedSeat {
   Wire wire_;
   const int64_t size_, rank_;
   int64_t next_ = 0;
-  absl::flat_hash_map<int64_t, std::shared_ptr<CallGroup>> groups_;  // under way
+  absl::flat_hash_map<int64_t, std::shared_ptr<CallGroup>> groups_;  // in flight
   std::deque<std::vector<std::string>> texts_;
   absl::Status failure_;
 };
@@ -313,12 +313,12 @@ class RemoteSeat : public EmulatedSeat {
 struct EmulatedHub::Guest {
   explicit Guest(FileDescriptor socket) : wire(std::move(socket)) {}
   Wire wire;
-  std::shared_ptr<EmulatedMeeting> meeting;  // null: it has not said hello
+  std::shared_ptr<EmulatedMeeting> meeting;  // null: no hello received
   int64_t rank = 0;
   std::deque<std::pair<int64_t, std::shared_ptr<CallGroup>>> groups;
   std::deque<int64_t> rounds;
-  bool left = false;    // in good order
-  bool failed = false;  // and has been told so
+  bool left = false;    // regularly
+  bool failed = false;  // and has been notified
   bool gone = false;
 };
 
@@ -352,7 +352,7 @@ std::string EmulatedHub::MakeName() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (secret_.empty()) {
     secret_ = RandomToken();
-    // Without an address the communicator serves this process, and others are told why they cannot come.
+    // Without an address the communicator serves this process, and other processes get the reason as an error.
     if (absl::Status status = Listen(); !status.ok()) address_ = absl::StrReplaceAll(status.message(), {{" ", "_"}});
   }
   return absl::StrCat(address_.substr(0, 128), " ", secret_, " ", next_++);
@@ -392,7 +392,7 @@ absl::StatusOr<std::unique_ptr<EmulatedSeat>> EmulatedHub::Open(const std::strin
 
 void EmulatedHub::Wake() {
   const uint64_t one = 1;
-  // A full counter wakes, too.
+  // A full counter wakes the thread, too.
   if (wake_.is_open()) (void)!write(wake_.number(), &one, sizeof(one));
 }
 

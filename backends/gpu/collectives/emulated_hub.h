@@ -1,4 +1,4 @@
-// How ranks come to the meetings of emulated communicators, from this process and from others. Private to emulated
+// Connects ranks of this process and of others to the meetings of emulated communicators. Private to emulated
 // communicators.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_HUB_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_HUB_H_
@@ -19,32 +19,32 @@
 
 namespace hilo::gpu {
 
-// One rank's place at a meeting. Thread-safe.
+// One rank's participation in a meeting. Thread-safe.
 class EmulatedSeat {
  public:
   virtual ~EmulatedSeat() = default;
-  // As EmulatedMeeting has them.
+  // See EmulatedMeeting.
   virtual bool Advance(const std::shared_ptr<CallGroup>& group) = 0;
   virtual absl::Status failure() = 0;
   virtual void Abort(const absl::Status& why) = 0;
-  // Waits until all ranks have come with a text each; the texts by rank.
+  // Waits until all ranks have contributed a text; returns the texts by rank.
   virtual absl::StatusOr<std::vector<std::string>> Exchange(std::string text, const KeepWaiting& keep_waiting) = 0;
 };
 
-// The meetings that begin in this process, and the way to those of others. A meeting's name holds the address of its
-// hub and a secret, as a unique id of NCCL does: ranks of other processes connect to it, and what they bring and get
-// travels in frames. To be held by a shared pointer; seats keep it.
+// The meetings that are hosted in this process, and connections to those of others. A meeting's name contains the
+// address of its hub and a secret, as a unique id of NCCL does: ranks of other processes connect to it, and exchange
+// data with it in frames. Must be owned by a shared pointer; seats keep it alive.
 class EmulatedHub : public std::enable_shared_from_this<EmulatedHub> {
  public:
   EmulatedHub();
   // Waits a few seconds for ranks of other processes to leave.
   ~EmulatedHub();
 
-  // The name of a new meeting here. The first opens a port, of the loopback interface unless HILO_HOST names another
-  // address of this machine.
+  // Returns the name of a new meeting hosted here. The first call opens a port, on the loopback interface unless
+  // HILO_HOST names another address of this machine.
   std::string MakeName();
-  // A seat of the meeting, which is one of `size`. Errors: InvalidArgument for what is not a name, and if others expect
-  // another size; Unavailable if its process cannot be reached.
+  // Joins a meeting of `size` ranks. Errors: InvalidArgument for a malformed name, and if other ranks expect another
+  // size; Unavailable if its process cannot be reached.
   absl::StatusOr<std::unique_ptr<EmulatedSeat>> Open(const std::string& name, int64_t size, int64_t rank);
 
  private:
@@ -60,9 +60,9 @@ class EmulatedHub : public std::enable_shared_from_this<EmulatedHub> {
   void Answer(Guest& guest);
 
   std::mutex mutex_;
-  std::string address_, secret_;  // empty: it has not listened yet
+  std::string address_, secret_;  // empty: not listening yet
   int64_t next_ = 0;
-  absl::flat_hash_map<std::string, std::weak_ptr<EmulatedMeeting>> meetings_;  // by what follows the secret in the name
+  absl::flat_hash_map<std::string, std::weak_ptr<EmulatedMeeting>> meetings_;  // by the name's part after the secret
 
   FileDescriptor listener_, wake_;
   std::vector<std::unique_ptr<Guest>> guests_;  // the thread's

@@ -1,5 +1,5 @@
-// Collectives are numbered by each rank as they are called; calls of one number meet. Sends and receives meet in order,
-// a queue a pair of ranks. Whoever comes last moves the data of all, for the others' streams stand still at the call.
+// Each rank numbers its collectives in call order; calls with equal numbers are matched. Sends and receives are matched
+// in order, one queue per pair of ranks. The last rank to arrive moves all data, as the others are blocked.
 #include "backends/gpu/collectives/emulated_meeting.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ void Accumulate(PrimitiveType type, DeviceReduction reduction, void* sum, const 
 const uint8_t* At(const void* data, int64_t offset) { return static_cast<const uint8_t*>(data) + offset; }
 uint8_t* At(void* data, int64_t offset) { return static_cast<uint8_t*>(data) + offset; }
 
-// Piece `piece` of all ranks' data, combined, to each of `receivers`.
+// Combines piece `piece` of all ranks' data, and stores it to each of the receivers.
 void Reduce(const std::vector<const CommunicatorCall*>& calls, int64_t piece, int64_t from_rank, int64_t to_rank) {
   const int64_t bytes = calls[0]->bytes();
   std::vector<uint8_t> sum(At(calls[0]->send, piece * bytes), At(calls[0]->send, piece * bytes) + bytes);
@@ -70,7 +70,7 @@ void Reduce(const std::vector<const CommunicatorCall*>& calls, int64_t piece, in
   for (int64_t rank = from_rank; rank < to_rank; ++rank) std::memcpy(calls[rank]->receive, sum.data(), bytes);
 }
 
-// Does the collective of all ranks; the calls agree.
+// Performs the collective for all ranks; the calls agree.
 void Perform(const std::vector<const CommunicatorCall*>& calls) {
   const int64_t bytes = calls[0]->bytes(), size = static_cast<int64_t>(calls.size());
   if (bytes == 0) return;
@@ -119,7 +119,7 @@ void EmulatedMeeting::Abort(int64_t rank, const absl::Status& why) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!failures_[rank].ok()) return;
   failures_[rank] = why;
-  // Nobody touches the rank's memory any more.
+  // No call accesses the rank's memory any more.
   for (auto& [number, meeting] : meetings_) {
     meeting.here -= meeting.arrivals[rank].group != nullptr;
     meeting.arrivals[rank] = {};

@@ -1,4 +1,4 @@
-// Where the ranks of an emulated communicator meet. Private to emulated communicators.
+// The synchronization point of the ranks of an emulated communicator. Private to emulated communicators.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_MEETING_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_MEETING_H_
 
@@ -19,36 +19,36 @@
 
 namespace hilo::gpu {
 
-// A rank's calls of one group, on their way. Owned by the queued work.
+// A rank's pending calls of one group. Owned by the queued work.
 struct CallGroup {
   std::vector<CommunicatorCall> calls;
-  std::vector<int64_t> numbers;  // by call: the how manieth collective of its rank; -1: a send or receive
+  std::vector<int64_t> numbers;  // by call: the index of the collective on its rank; -1: a send or receive
   std::vector<bool> done;        // by call
   bool posted = false;
-  std::vector<std::string> memory;  // what the calls read and write, where that is not a device's of this process
+  std::vector<std::string> memory;  // memory of the calls where it is not a device's of this process
 };
 
 // Thread-safe.
 class EmulatedMeeting {
  public:
-  // `changed` is called, with a lock held, when calls may have come to an end; null: nobody needs to hear of it.
+  // `changed` is called, with a lock held, when calls may have completed; null: no notification.
   explicit EmulatedMeeting(int64_t size, std::function<void()> changed = nullptr)
       : size_(size), tell_(std::move(changed)), failures_(size), rounds_of_(size) {}
   int64_t size() const { return size_; }
 
-  // Whether the group is done, after making it known to the others; or the rank is broken.
+  // Publishes the group to the other ranks; returns true if it is done or the rank is broken.
   bool Advance(int64_t rank, const std::shared_ptr<CallGroup>& group);
   absl::Status failure(int64_t rank);
-  // The rank's calls come to an end; the others wait for it in vain, as with NCCL, until they are told.
+  // Completes the rank's calls; as with NCCL, the other ranks keep waiting for it until they are aborted.
   void Abort(int64_t rank, const absl::Status& why);
-  // So do those of all.
+  // Does the same for all ranks.
   void FailAll(const absl::Status& why);
 
-  // All ranks bring a text; the number of the round.
+  // Contributes a rank's text; all ranks must. Returns the number of the exchange.
   int64_t Bring(int64_t rank, std::string text);
-  // The texts by rank, once, when all have come.
+  // Returns the texts by rank, once, when all have been contributed.
   std::optional<std::vector<std::string>> Take(int64_t round);
-  // Waits a moment, or until something has changed.
+  // Waits briefly, or until something has changed.
   void Await();
 
  private:
@@ -83,7 +83,7 @@ class EmulatedMeeting {
   std::map<int64_t, Meeting> meetings_;               // by number
   std::map<std::pair<int64_t, int64_t>, Mail> mail_;  // by source and target
   std::map<int64_t, Round> rounds_;
-  std::vector<int64_t> rounds_of_;  // by rank: how many it has begun
+  std::vector<int64_t> rounds_of_;  // by rank: the number of exchanges it has begun
 };
 
 }  // namespace hilo::gpu

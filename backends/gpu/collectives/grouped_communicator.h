@@ -1,4 +1,4 @@
-// What communicators have in common: calls are checked and gathered until their group ends.
+// Shared base of communicators: calls are checked and collected until their group ends.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_GROUPED_COMMUNICATOR_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_GROUPED_COMMUNICATOR_H_
 
@@ -19,18 +19,18 @@ struct CommunicatorCall {
   PrimitiveType type = PRIMITIVE_TYPE_INVALID;
   DeviceReduction reduction = DeviceReduction::kSum;
   int64_t peer = -1;  // or root
-  // In a graph: the how manieth collective that its rank has captured, 0 for sends and receives; -1: queued by itself.
-  // Ranks must agree on it, too.
+  // In a graph: the index of the collective among those that its rank has captured, 0 for sends and receives; -1:
+  // queued directly. Ranks must agree on it, too.
   int64_t captured = -1;
 
   bool is_collective() const { return kind != Kind::kSend && kind != Kind::kReceive; }
   int64_t bytes() const { return count * PrimitiveTypeByteSize(type); }
-  // What rank `rank` of `size` reads and writes. A broadcast is read at its root alone.
+  // The bytes that rank `rank` of `size` reads and writes. A broadcast is read at its root alone.
   int64_t send_bytes(int64_t rank, int64_t size) const;
   int64_t receive_bytes(int64_t size) const;
-  // What ranks must agree on: "all-reduce of 4 f32 by sum", "send of 16 u8 to rank 1".
+  // The part on which ranks must agree: "all-reduce of 4 f32 by sum", "send of 16 u8 to rank 1".
   std::string ToString() const;
-  // The memory that it reads and writes as rank `rank` of `size`.
+  // Adds the memory that it reads and writes as rank `rank` of `size`.
   void AddSlices(int64_t rank, int64_t size, std::vector<GpuSlice>* slices) const;
 };
 
@@ -51,7 +51,7 @@ class GroupedCommunicator : public DeviceCommunicator {
   absl::Status AllToAll(const void* send, void* receive, int64_t count, PrimitiveType type, GpuStream& stream) override;
 
  protected:
-  // Queues the calls, which are one group and at least one.
+  // Queues the calls, which form one nonempty group.
   virtual absl::Status Submit(std::vector<CommunicatorCall> calls, GpuStream& stream) = 0;
 
  private:

@@ -1,5 +1,5 @@
-// NCCL's types and numbers as its calls take them, since its header comes with another package than the CUDA runtime's;
-// where that is there, cuda/nccl_abi_check.cc compares them.
+// NCCL's types and constants as its calls take them, since its header is in another package than the CUDA runtime's;
+// where that header is installed, cuda/nccl_abi_check.cc compares them.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_NCCL_ABI_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_NCCL_ABI_H_
 
@@ -20,7 +20,7 @@ struct NcclUniqueId {
   char internal[128];
 };
 
-// As of 2.18, which it says; later libraries fill in what came after.
+// The layout of 2.18, which `version` states; later libraries fill in fields added since.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned int magic = 0xcafebeef;

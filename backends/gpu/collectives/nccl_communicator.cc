@@ -1,12 +1,12 @@
-// A communicator's handle may be used by one thread at a time, but for asking about errors and breaking it, which the
-// watchdog does: every call of the library is made under a lock, which no wait holds. Breaking a communicator frees it.
+// A communicator's handle may be used by one thread at a time, except for querying errors and aborting, which the
+// watchdog does: every library call is made under a lock, which no wait holds. Aborting a communicator frees it.
 //
-// Calls may be captured: NCCL's documentation has that of all of them, with captures of the thread-local mode where
-// threads have devices of their own. A communicator that does not block is only done with a call when it says so, and
-// its launches are made by a thread of NCCL's, which a thread-local capture allows. What the documentation asks for is
-// that all ranks capture the same calls, and launch what they have captured together (graph_thunk.h). Breaking a
-// communicator ends what its graphs run; it is freed once they are gone, and so on a thread of its own, for who waits
-// for them holds graphs.
+// Calls may be captured: NCCL's documentation allows it for all of them, with thread-local captures where each thread
+// has its own device. A call of a non-blocking communicator is only complete when the communicator reports it, and its
+// launches are made by a thread of NCCL's, which a thread-local capture allows. The documentation requires that all
+// ranks capture the same calls, and launch what they have captured together (graph_thunk.h). Aborting a communicator
+// ends what its graphs run; it is freed once they are gone, and therefore on a thread of its own, because the thread
+// that waits for them holds graphs.
 #include "backends/gpu/collectives/nccl_communicator.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ absl::StatusOr<Nccl> LoadNccl() {
 #define HILO_CUDA_OPTIONAL_FN(result, name, parameters)                         \
   if (absl::StatusOr<void*> address = CudaSymbol(library, #name); address.ok()) \
     table.name = reinterpret_cast<result(*) parameters>(*address);
-  // The version comes first, so that what an old library lacks is not all that is said.
+  // Loads the version first, so that an error for an old library can name it.
   HILO_CUDA_FN_LOAD(int, ncclGetVersion, (int*))
   const int result = table.ncclGetVersion(&table.version);
   if (result != kNcclSuccess) return Unavailable("libnccl.so.2 does not tell its version: error ", result);
@@ -105,7 +105,7 @@ int ReductionNumber(DeviceReduction reduction) {
   return kNcclSum;
 }
 
-// Sleeps a little longer each time.
+// Sleeps a little longer on each iteration.
 class Patience {
  public:
   void Wait() {
@@ -119,16 +119,16 @@ class Patience {
 
 class NcclCommunicator : public GroupedCommunicator {
  public:
-  // `communicator` may still be under way.
+  // The creation of `communicator` may still be pending.
   explicit NcclCommunicator(void* communicator) : communicator_(communicator) {}
-  // Nothing is queued any more. Freeing must not wait for other ranks.
+  // Nothing is queued any longer. Freeing must not wait for other ranks.
   ~NcclCommunicator() override { Abort(Cancelled("the communicator has come to its end")); }
 
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
   bool has_all_to_all() const override { return Library()->ncclAlltoAll != nullptr; }
 
-  // Waits for the other ranks. To be called before anything else.
+  // Waits for the other ranks. Must be called before anything else.
   absl::Status Begin(absl::string_view call, const KeepWaiting& keep_waiting) {
     HILO_RETURN_IF_ERROR(Settle(call, keep_waiting));
     std::lock_guard<std::mutex> lock(mutex_);
@@ -137,7 +137,7 @@ class NcclCommunicator : public GroupedCommunicator {
     return NcclStatus(Library()->ncclCommCount(communicator_, &size_), "ncclCommCount", communicator_);
   }
 
-  // Waits until what is under way is done.
+  // Waits until pending operations are done.
   absl::Status Settle(absl::string_view call, const KeepWaiting& keep_waiting) {
     Patience patience;
     while (true) {
@@ -282,7 +282,7 @@ class NcclLibrary : public DeviceCommunicatorLibrary {
       return InvalidArgument("expected a rank below ", size, ", got ", rank);
     std::memcpy(id.internal, unique_id.data(), sizeof(id.internal));
     std::unique_ptr<NcclCommunicator> made;
-    // A stream's calls are made with its device as the thread's.
+    // Calls on a stream are made with its device as the thread's current one.
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<GpuStream> stream, driver.CreateStream());
     HILO_RETURN_IF_ERROR(stream->Call(
         [&](void*) -> absl::Status {

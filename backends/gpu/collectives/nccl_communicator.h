@@ -1,7 +1,7 @@
-// Communicators of NCCL, 2.18 or later, loaded when the first is asked for.
+// Communicators of NCCL, 2.18 or later, which is loaded when the first is requested.
 //
-// They are non-blocking: calls that are under way are asked about until they are done, the communicator is broken, or
-// whoever waits gives up, so none of them can hang.
+// They are non-blocking: pending calls are polled until they are done, the communicator is broken, or the waiting
+// caller gives up, so none of them can hang.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_NCCL_COMMUNICATOR_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_NCCL_COMMUNICATOR_H_
 
@@ -11,7 +11,7 @@
 
 namespace hilo::gpu {
 
-// Takes streams and drivers of CUDA devices only.
+// Supports only streams and drivers of CUDA devices.
 std::shared_ptr<DeviceCommunicatorLibrary> CreateNcclLibrary();
 
 }  // namespace hilo::gpu

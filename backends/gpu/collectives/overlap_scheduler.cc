@@ -18,8 +18,8 @@ using Order = std::vector<HloInstruction*>;
 
 bool IsCollective(const HloInstruction& instruction) { return CollectiveOp::Is(instruction.opcode()); }
 
-// What stays where it is: it writes in place, or runs other computations, and readers of its operands should not come
-// after it.
+// Instructions that are not moved: they write in place, or run other computations, and readers of their operands should
+// not come after them.
 bool IsFence(const HloInstruction& instruction) {
   const HloOpcode opcode = instruction.opcode() == HloOpcode::kFusion
                                ? instruction.called_computation()->root_instruction()->opcode()
@@ -35,7 +35,7 @@ int64_t BytesOf(const Shape& shape) {
   return bytes;
 }
 
-// Bytes that it moves; nothing for what only names values.
+// Returns the bytes that it moves; 0 for instructions that only forward values.
 int64_t CostOf(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
     case HloOpcode::kConstant:
@@ -49,12 +49,12 @@ int64_t CostOf(const HloInstruction& instruction) {
   return bytes;
 }
 
-// Collectives come right after the last instruction that they need, in the order in which they were.
+// Moves collectives directly after the last instruction that they need, in their original order.
 Order Hoisted(const Order& order) {
   absl::flat_hash_map<const HloInstruction*, size_t> place;
   for (size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  std::vector<std::vector<HloInstruction*>> after(order.size());  // collectives by the place that they follow
-  absl::flat_hash_map<const HloInstruction*, size_t> new_place;   // of collectives: the place that they follow
+  std::vector<std::vector<HloInstruction*>> after(order.size());  // collectives by the position that they follow
+  absl::flat_hash_map<const HloInstruction*, size_t> new_place;   // of collectives: the position that they follow
   size_t earliest = 0;
   Order rest;
   for (HloInstruction* instruction : order) {
@@ -131,7 +131,7 @@ class Deferral {
     } while (!deferred_.empty());
     in_flight_.clear();
   }
-  // Emits what need not wait any more.
+  // Emits what need not wait any longer.
   void Flush() {
     if (is_flushing_) return;
     is_flushing_ = true;
@@ -150,7 +150,7 @@ class Deferral {
   const OverlapOptions options_;
   Order result_, deferred_;
   absl::flat_hash_set<const HloInstruction*> is_deferred_;
-  absl::flat_hash_map<const HloInstruction*, int64_t> in_flight_;  // the bytes that are to hide them yet
+  absl::flat_hash_map<const HloInstruction*, int64_t> in_flight_;  // the bytes still needed to hide them
   bool is_flushing_ = false;
 };
 

@@ -103,7 +103,7 @@ class RecordingCommunicator : public DeviceCommunicator {
   const std::unique_ptr<DeviceCommunicator> inner_;
   const std::shared_ptr<CommunicatorLog> log_;
   const int device_;
-  bool is_refused_ = false;  // the group that goes on
+  bool is_refused_ = false;  // the open group
 };
 
 class RecordingLibrary : public DeviceCommunicatorLibrary {

@@ -1,5 +1,5 @@
-// Communicators that write down every call before another library's communicators perform it, and that make things go
-// wrong on purpose: for tests.
+// Communicators that record every call before another library's communicators perform it, and that inject faults: for
+// tests.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_RECORDING_COMMUNICATOR_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_RECORDING_COMMUNICATOR_H_
 
@@ -17,26 +17,26 @@ namespace hilo::gpu {
 struct CommunicatorFault {
   enum class Kind : uint8_t {
     kNone,
-    kNeverComes,  // the rank does not make the call, until its run is ended
+    kNeverComes,  // the rank does not make the call until its run has ended
     kAborts,      // its communicator breaks at the call
     kSlow,        // it makes the call 50 ms late
-    kWrongCount,  // it sends and receives an element less
-    kRefused,     // the group that it is in is refused at its end, and nothing breaks
+    kWrongCount,  // it sends and receives one element less
+    kRefused,     // the group that contains it is rejected at its end, and nothing breaks
   };
   Kind kind = Kind::kNone;
-  int device = 0;    // whose call
-  int64_t call = 0;  // the number of the call on the device, from 0
+  int device = 0;    // of the call
+  int64_t call = 0;  // the index of the call on the device, from 0
 };
 
-// What recording communicators share with the test. Thread-safe.
+// State shared by recording communicators and the test. Thread-safe.
 class CommunicatorLog {
  public:
   void Note(int device, std::string line);
-  // The calls of a device since the last time, in order: "AllReduce 4 f32 sum", "Split color 0 key 1".
+  // Returns the calls of a device since the last Take, in order: "AllReduce 4 f32 sum", "Split color 0 key 1".
   std::vector<std::string> Take(int device);
 
   void SetFault(const CommunicatorFault& fault);
-  // Whether the device's next call is the one at fault; counts it.
+  // Counts the device's next call, and returns its fault.
   CommunicatorFault::Kind NextFault(int device);
 
  private:

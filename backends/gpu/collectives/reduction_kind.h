@@ -1,4 +1,4 @@
-// What a reduction computation computes, where a communicator may know it too.
+// Classifies reduction computations for communicators that may support them.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_REDUCTION_KIND_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_REDUCTION_KIND_H_
 
@@ -9,7 +9,7 @@
 
 namespace hilo::gpu {
 
-// The binary opcode that the computation applies to its two parameters, either first, and nothing else.
+// Returns the opcode if the computation only applies a binary op to its two parameters, in either order.
 inline std::optional<HloOpcode> ReductionOpcode(const HloComputation& computation) {
   const HloInstruction& root = *computation.root_instruction();
   if (computation.num_parameters() != 2 || root.operand_count() != 2) return std::nullopt;

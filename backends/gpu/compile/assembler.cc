@@ -46,7 +46,7 @@ const absl::StatusOr<JitLink>& TheJitLink() {
 
 constexpr int kInputPtx = 2;  // NVJITLINK_INPUT_PTX
 
-// The log of a handle, without the zero that ends it.
+// Returns the log of a handle, without its terminating zero.
 std::string Log(void* handle, int (*size_of)(void*, size_t*), int (*get)(void*, char*)) {
   size_t size = 0;
   if (size_of(handle, &size) != 0 || size == 0) return "";
@@ -55,7 +55,7 @@ std::string Log(void* handle, int (*size_of)(void*, size_t*), int (*get)(void*, 
   return log.substr(0, log.find('\0'));
 }
 
-// A file in the temporary folder that goes with the object.
+// A file in the temporary folder, removed by the destructor.
 class TemporaryFile {
  public:
   TemporaryFile() {
@@ -78,7 +78,7 @@ class TemporaryFile {
   int descriptor_ = -1;
 };
 
-// Runs a program with its output and errors in a file; true if it ended with 0.
+// Runs a program with its output and errors in a file; returns true if it exited with 0.
 bool RunProgram(const std::vector<std::string>& words, const std::string& log_path) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -94,7 +94,7 @@ bool RunProgram(const std::vector<std::string>& words, const std::string& log_pa
   return failed == 0 && waitpid(process, &status, 0) == process && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// The number that stands before `unit` in a line: "8 bytes stack frame".
+// Returns the number before `unit` in a line: "8 bytes stack frame".
 int64_t NumberBefore(absl::string_view line, absl::string_view unit) {
   const size_t at = line.find(unit);
   if (at == absl::string_view::npos) return 0;
@@ -131,7 +131,7 @@ std::vector<KernelResources> ParseResourceLog(absl::string_view log) {
   return kernels;
 }
 
-// Whether the text says where code comes from.
+// Returns true if the text contains line information.
 bool HasLines(absl::string_view ptx) { return absl::StrContains(ptx, "\t.loc\t"); }
 
 absl::StatusOr<AssembledCode> AssembleInProcess(absl::string_view ptx, absl::string_view arch) {
@@ -200,7 +200,7 @@ absl::StatusOr<std::string> AssemblerVersion() {
     HILO_RET_CHECK(TheJitLink()->nvJitLinkVersion(&major, &minor) == 0);
     return absl::StrCat("nvJitLink ", major, ".", minor);
   }
-  // Its file tells as much as its words, and at once.
+  // Its file identifies the version as well as its output does, without running it.
   HILO_ASSIGN_OR_RETURN(const std::string ptxas, FindCudaFile("ptxas"));
   struct stat facts{};
   if (stat(ptxas.c_str(), &facts) != 0) return Unavailable("cannot read ", ptxas);

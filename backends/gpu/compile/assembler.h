@@ -1,4 +1,4 @@
-// From PTX text to machine code, by NVIDIA's assembler: nvJitLink in this process, or else ptxas as a process of its
+// Assembles PTX to machine code with NVIDIA's assembler: nvJitLink in this process, or else ptxas in a process of its
 // own. Neither needs a GPU or a driver.
 #ifndef HILO_BACKENDS_GPU_COMPILE_ASSEMBLER_H_
 #define HILO_BACKENDS_GPU_COMPILE_ASSEMBLER_H_
@@ -18,23 +18,23 @@ struct AssembledCode {
   std::vector<KernelResources> resources;
 };
 
-// Any number of threads at once. Errors: InvalidArgument for an architecture that the assembler does not know; Internal
-// with the assembler's words; Unavailable if there is none, saying what was looked for.
+// Thread-safe. Errors: InvalidArgument for an architecture that the assembler does not support; Internal with the
+// assembler's message; Unavailable if there is none, with the names that were searched for.
 absl::StatusOr<AssembledCode> Assemble(absl::string_view ptx, absl::string_view arch);
 
-// Another text for every assembler whose code may differ. Errors: Unavailable if there is none.
+// Returns a different text for every assembler whose code may differ. Errors: Unavailable if there is none.
 absl::StatusOr<std::string> AssemblerVersion();
 
-// The instructions of machine code, by nvdisasm: found on the PATH or among CUDA's files (cuda_library.h). Errors:
-// Unavailable, saying what to install; Internal with nvdisasm's words.
+// Disassembles machine code with nvdisasm, found on the PATH or among CUDA's files (cuda_library.h). Errors:
+// Unavailable, naming what to install; Internal with nvdisasm's message.
 absl::StatusOr<std::string> Disassemble(absl::string_view cubin);
 absl::Status CheckDisassembler();
 
-// By one of the two, for tests. Errors: as above.
+// Assemble with one of the two, for tests. Errors: as above.
 absl::StatusOr<AssembledCode> AssembleInProcess(absl::string_view ptx, absl::string_view arch);
 absl::StatusOr<AssembledCode> AssembleByPtxas(absl::string_view ptx, absl::string_view arch);
 
-// Reads the assembler's verbose log, in which a kernel is some three lines.
+// Parses the assembler's verbose log, which has about three lines per kernel.
 std::vector<KernelResources> ParseResourceLog(absl::string_view log);
 
 }  // namespace hilo::gpu

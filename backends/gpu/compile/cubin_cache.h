@@ -1,5 +1,5 @@
-// Machine code of kernels, kept in the client's cache folder (runtime/disk_cache.h): kernels that programs have in
-// common are assembled once, whatever program they are in.
+// Machine code of kernels, kept in the client's cache folder (runtime/disk_cache.h): kernels that several programs
+// share are assembled once.
 #ifndef HILO_BACKENDS_GPU_COMPILE_CUBIN_CACHE_H_
 #define HILO_BACKENDS_GPU_COMPILE_CUBIN_CACHE_H_
 
@@ -17,17 +17,17 @@ class DiskCache;
 
 namespace hilo::gpu {
 
-// The name of a kernel's code: a digest of its text (which says the version of PTX), the chip and the assembler.
+// Returns the key of a kernel's code: a digest of its text (which states the PTX version), the chip and the assembler.
 std::string CubinKey(absl::string_view ptx, absl::string_view arch, absl::string_view assembler);
 
-// As bytes with a checksum, and back: nullopt for anything else.
+// Encode as bytes with a checksum, and decode: nullopt for anything else.
 std::string EncodeCubin(const AssembledCode& code);
 std::optional<AssembledCode> DecodeCubin(absl::string_view bytes);
 
-// As Assemble, by way of the cache; null: there is none. What is damaged is made anew.
+// As Assemble, through the cache; null: no cache. Damaged entries are recompiled.
 absl::StatusOr<AssembledCode> AssembleWithCache(DiskCache* cache, absl::string_view ptx, absl::string_view arch);
 
-// The cache in a folder; without a value the one that the variable HILO_CACHE_DIR names. Null if that is empty.
+// Opens the cache in a folder; nullopt: the folder in HILO_CACHE_DIR. Returns null if that is empty.
 std::unique_ptr<DiskCache> OpenCubinCache(const std::optional<std::string>& folder);
 
 }  // namespace hilo::gpu

@@ -1,4 +1,4 @@
-// Architectures of NVIDIA's GPUs by their names, and which code runs on which.
+// Architectures of NVIDIA's GPUs by name, and which code runs on which.
 #ifndef HILO_BACKENDS_GPU_COMPILE_GPU_ARCH_H_
 #define HILO_BACKENDS_GPU_COMPILE_GPU_ARCH_H_
 
@@ -14,7 +14,7 @@ namespace hilo::gpu {
 
 inline constexpr char kDefaultArch[] = "sm_90";
 
-// sm_90 is (9, 0), and so is sm_90a, whose code runs on no other.
+// sm_90 is (9, 0), and so is sm_90a, whose code runs on no other architecture.
 struct Architecture {
   int major = 0, minor = 0;
   bool exact = false;
@@ -22,19 +22,19 @@ struct Architecture {
   int number() const { return 10 * major + minor; }
 };
 
-// Errors: InvalidArgument for what is no name.
+// Errors: InvalidArgument for an invalid name.
 absl::StatusOr<Architecture> ParseArchitecture(absl::string_view arch);
 
-// The architecture whose PTX is assembled for `arch`: itself, or the newest older one for which `is_known`, as PTX also
-// runs on all later chips. Errors: InvalidArgument for what is no name, and for one that is older than all that are
-// known.
+// Returns the architecture whose PTX is assembled for `arch`: itself, or the newest older one for which `is_known`, as
+// PTX also runs on all later chips. Errors: InvalidArgument for an invalid name, and for one that is older than all
+// known ones.
 absl::StatusOr<std::string> PtxArchitecture(absl::string_view arch,
                                             absl::FunctionRef<bool(absl::string_view)> is_known);
 
 absl::string_view FormatName(GpuImageFormat format);
 
-// Whether kernels for `arch` in this format run on a device of architecture `device`. Errors: FailedPrecondition naming
-// both; InvalidArgument for what is no architecture.
+// Returns OK if kernels for `arch` in this format run on a device of architecture `device`. Errors: FailedPrecondition
+// naming both; InvalidArgument for an invalid architecture.
 absl::Status CheckRunsOn(absl::string_view arch, GpuImageFormat format, absl::string_view device);
 
 }  // namespace hilo::gpu

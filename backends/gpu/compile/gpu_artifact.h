@@ -1,6 +1,6 @@
-// GPU programs as bytes: the module as it came, all that decided what became of it (options, choices and libraries'
-// algorithms), and the compiled kernels. Thunks are made again from the module, which takes little time beside
-// compiling kernels. They fit the kernels whatever the environment of the loading process is.
+// Serialized GPU programs: the input module, everything that determined its compilation (options, choices and
+// libraries' algorithms), and the compiled kernels. Thunks are emitted again from the module, which takes little time
+// beside compiling kernels. They match the kernels in any environment of the loading process.
 #ifndef HILO_BACKENDS_GPU_COMPILE_GPU_ARTIFACT_H_
 #define HILO_BACKENDS_GPU_COMPILE_GPU_ARTIFACT_H_
 
@@ -20,10 +20,10 @@ namespace hilo::gpu {
 
 struct EmittedProgram;
 
-// What a program was made of beside its kernels.
+// The inputs of a program's compilation, other than its kernels.
 struct ProgramSource {
   std::unique_ptr<const HloModule> module;  // at HloStage::kInput
-  CompileOptions options;                   // of which those count that decide what is emitted
+  CompileOptions options;                   // only those that determine what is emitted count
   KernelChoices choices;
   LibraryDecisions::Table libraries;
   std::string arch;  // as in sm_90

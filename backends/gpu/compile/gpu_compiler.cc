@@ -30,7 +30,7 @@
 namespace hilo::gpu {
 namespace {
 
-// The emulated device is quick with large modules and slow to begin one; an assembler is the other way around, and
+// The emulated device compiles large modules quickly, but starting one is slow; an assembler is the opposite, and
 // modules are compiled on all threads.
 constexpr int64_t kEmulatedKernelsPerModule = 64;
 
@@ -47,7 +47,7 @@ bool Is(const char* variable, absl::string_view wanted) {
 }
 bool GraphsAre(absl::string_view wanted) { return Is("HILO_GPU_GRAPHS", wanted); }
 
-// Numbered files of what compilation makes of a module; nothing without a folder.
+// Writes numbered files of the module's compilation stages; does nothing without a folder.
 class Dumper {
  public:
   explicit Dumper(const std::string& folder) : folder_(folder) {}
@@ -68,7 +68,7 @@ class Dumper {
   std::string folder_;
 };
 
-// A module on its way through the backend.
+// A module during its lowering by the backend.
 struct Lowered {
   std::unique_ptr<HloModule> module;
   ProgramFacts facts;
@@ -99,8 +99,8 @@ class GpuCompiler : public Compiler {
     source->options = options;
     source->arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
     source->format = driver->image_format();
-    // A copy has its instructions in the order in which their text has them, so that a program that is loaded comes out
-    // the same.
+    // A clone has its instructions in the order of their text, so that a program that is loaded compiles to the same
+    // kernels.
     source->choices = Choices();
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, source->choices, {}, driver, dumper));
     source->module = std::move(module);
@@ -120,7 +120,7 @@ class GpuCompiler : public Compiler {
     return MakeProgram(std::move(lowered), std::move(program), std::move(images), std::move(source));
   }
 
-  // A GPU's code is for its architecture; kernels are chosen as the options and the environment say.
+  // GPU code is for the device's architecture; kernels depend on the options and the environment.
   absl::StatusOr<std::string> TargetOf(const CompileOptions& options) const override {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
     ByteWriter choices;
@@ -152,7 +152,7 @@ class GpuCompiler : public Compiler {
     bool fits = program.kernel_digests == saved.kernel_digests && program.modules.size() == saved.images.size();
     for (size_t i = 0; fits && i < saved.images.size(); ++i)
       fits = program.modules[i].kernels == saved.images[i].kernels;
-    // Names may have come out differently: a module forgets in its text which names it had once.
+    // Names may differ: a module's text does not preserve which names were used before.
     program.kernel_names = std::move(saved.kernel_names);
     if (!fits) return InvalidArgument("serialised executable: its kernels are not those of its module");
     return MakeProgram(std::move(lowered), std::move(program), std::move(saved.images), std::move(source));
@@ -217,7 +217,7 @@ class GpuCompiler : public Compiler {
                         ThunksToString(*program.scopes.back(), ""));
   }
 
-  // As the options and the environment say now.
+  // The choices of the options and the environment at this time.
   KernelChoices Choices() const {
     return {.sequences = options_.sequences,
             .overlap_collectives = options_.overlap_collectives,
@@ -245,7 +245,7 @@ class GpuCompiler : public Compiler {
     return program;
   }
 
-  // Modules have a context each, and so a thread each.
+  // Each module has its own context, and so can be compiled on its own thread.
   static absl::StatusOr<std::vector<GpuCode>> CompileAll(EmittedProgram* program, const GpuCompileOptions& options,
                                                          ThreadPool* pool, const CancellationToken* cancellation) {
     std::vector<GpuCode> codes(program->modules.size());
@@ -273,7 +273,7 @@ class GpuCompiler : public Compiler {
     return codes;
   }
 
-  // Without a driver what there is to run on is not known. Libraries round as they like.
+  // Without a driver the device is unknown. Libraries may round as they do.
   absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                 const KernelChoices& choices, LibraryDecisions decisions, GpuDriver* driver,
                                 Dumper& dumper) const {

@@ -9,22 +9,22 @@
 namespace hilo::gpu {
 
 enum class GpuImageFormat {
-  kBitcode,  // LLVM bitcode after the NVPTX pipeline: what the emulated device takes
+  kBitcode,  // LLVM bitcode after the NVPTX pipeline: the input of the emulated device
   kPtx,      // text, which a driver compiles
   kCubin     // machine code of one architecture
 };
 
-// What one kernel asks of a multiprocessor, as the assembler tells.
+// One kernel's use of multiprocessor resources, as reported by the assembler.
 struct KernelResources {
   std::string kernel;
-  int registers = 0;        // a thread
-  int64_t stack_bytes = 0;  // a thread
+  int registers = 0;        // per thread
+  int64_t stack_bytes = 0;  // per thread
   int64_t spill_store_bytes = 0, spill_load_bytes = 0;
-  int64_t shared_bytes = 0;    // a block, declared
+  int64_t shared_bytes = 0;    // per block, declared
   int64_t constant_bytes = 0;  // parameters included
 };
 
-// The kernels of one image, by number of the program's kernels.
+// The kernels of one image, as indices into the program's kernels.
 struct KernelImage {
   std::string bytes;
   std::vector<int64_t> kernels;

@@ -8,7 +8,7 @@
 
 namespace hilo::gpu {
 
-// Errors: InvalidArgument with LLVM's words.
+// Errors: InvalidArgument with LLVM's message.
 absl::StatusOr<codegen::HostModule> ReadGpuModule(absl::string_view bitcode);
 
 }  // namespace hilo::gpu

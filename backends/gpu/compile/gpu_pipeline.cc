@@ -46,10 +46,10 @@ class GpuTarget : public Target {
       case HloOpcode::kDot:
       case HloOpcode::kReduce:
       case HloOpcode::kReduceWindow:
-        return false;  // as a producer each would be computed anew for every element that reads it
+        return false;  // as producers they would be recomputed for every element that reads them
       case HloOpcode::kGetTupleElement:
-        return false;  // no work, and a fusion that takes its place would have a tuple for a parameter
-      case HloOpcode::kBitcastConvert: return !IsReinterpretation(instruction);  // no code at all outside
+        return false;  // no code, and a fusion in its place would have a tuple parameter
+      case HloOpcode::kBitcastConvert: return !IsReinterpretation(instruction);  // no code outside fusions
       default: return codegen::IsElementGenerated(instruction.opcode());
     }
   }
@@ -63,8 +63,8 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, Li
   PipelineHooks hooks;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
-  // Products and convolutions for the libraries and rows, as the fusion of everything else takes what is fused for
-  // granted.
+  // Fuses products and convolutions for the libraries, and rows, first: the general fusion does not change existing
+  // fusions.
   if (libraries != nullptr)
     hooks.before_fusion = MakePassList(MakeGemmFusion(libraries), MakeConvolutionFusion(libraries));
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict));

@@ -1,4 +1,4 @@
-// What decides the kernels of a module beside its compile options: kept with serialised programs, so that their thunks
+// Decisions other than compile options that determine a module's kernels: stored in serialized programs, so that thunks
 // can be emitted again for the same kernels.
 #ifndef HILO_BACKENDS_GPU_COMPILE_KERNEL_CHOICES_H_
 #define HILO_BACKENDS_GPU_COMPILE_KERNEL_CHOICES_H_
@@ -12,16 +12,16 @@ class ByteWriter;
 
 namespace hilo::gpu {
 
-// From which size on; calls of libraries cost some microseconds on the host that small work is not worth.
+// Minimum sizes for library calls, which cost some microseconds on the host and do not pay for small work.
 struct LibraryThresholds {
-  int64_t gemm_products = int64_t{1} << 20;  // multiplications in all
+  int64_t gemm_products = int64_t{1} << 20;  // total multiplications
   int64_t gemm_matrix = int64_t{1} << 12;    // and in each matrix of a batch
   int64_t convolution_products = int64_t{1} << 20;
   int64_t fft_points = int64_t{1} << 12;  // of all transforms
   int64_t solver_rows = 128;              // of the matrices that are factored or solved for
-  int64_t solver_batch = 64;              // at most, as they go one after the other
+  int64_t solver_batch = 64;              // maximum, as matrices are processed one after the other
 
-  // All sizes, and none.
+  // Thresholds that select the libraries for all sizes.
   static LibraryThresholds Always() {
     return {.gemm_products = 0,
             .gemm_matrix = 0,
@@ -40,13 +40,13 @@ struct LibraryThresholds {
 };
 
 struct KernelChoices {
-  bool sequences = true;  // small instructions in a row become one kernel of one thread, small loops too
+  bool sequences = true;  // small consecutive instructions become one single-threaded kernel, small loops too
   bool overlap_collectives =
-      true;                // collectives work on a stream of their own, beside what does not need their results
-  bool line_info = false;  // code names the instructions whose arrays it reads and writes (line_info.h)
-  int64_t radix_sort_from = int64_t{1} << 18;  // elements of a list whose keys have 32 bits; others in proportion
+      true;                // collectives run on a stream of their own, beside work that does not need their results
+  bool line_info = false;  // code has debug locations for the instructions whose arrays it accesses (line_info.h)
+  int64_t radix_sort_from = int64_t{1} << 18;  // elements of a list with 32-bit keys; scaled for other widths
   int64_t group_elements_from = int64_t{1}
-                                << 12;  // a thread computes neighbours in results of at least this many elements
+                                << 12;  // a thread computes adjacent elements of results of at least this many elements
   LibraryThresholds library_thresholds;
 };
 

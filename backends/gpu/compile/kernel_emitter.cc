@@ -31,7 +31,7 @@ llvm::Type* CellType(llvm::Type* type) {
   return type->isIntegerTy(1) ? llvm::Type::getInt8Ty(type->getContext()) : type;
 }
 
-// The sizes of dynamic dimensions lie behind their array (ShapeUtil::DynamicSizesOffset); to a program they are
+// The sizes of dynamic dimensions are stored after their array (ShapeUtil::DynamicSizesOffset); in a program they are
 // parameters and results of 4 bytes.
 int64_t AlignmentOf(const BufferSlice& slice) {
   const bool outside = slice.kind == StorageKind::kParameter || slice.kind == StorageKind::kOutput;
@@ -68,7 +68,7 @@ KernelEmitter::KernelEmitter(ProgramEmitter* program, const HloInstruction* inst
     // These read their operands as memory, never through element generators.
     needs_memory_ =
         instruction->opcode() == HloOpcode::kCholesky || instruction->opcode() == HloOpcode::kTriangularSolve;
-    // Results first, so that memory of both is known to be written.
+    // Results first, so that memory used as both is marked as written.
     Note(instruction, true);
     for (const HloInstruction* operand : instruction->operands()) Note(operand, false);
     for (const HloComputation* called : instruction->called_computations()) NoteConstantsIn(called);
@@ -182,7 +182,7 @@ void KernelEmitter::BeginInstruction(const HloInstruction* instruction) {
 void KernelEmitter::MarkAsKernel(int block_size) {
   const llvm::AttributeList attributes = function_->getAttributes();
   MarkKernel(function_, block_size);
-  // It takes all pointers to be aligned like whole allocations.
+  // The pass assumes that all pointers are aligned like whole allocations.
   for (unsigned i = 0; i < function_->arg_size(); ++i) {
     if (const llvm::MaybeAlign align = attributes.getParamAlignment(i)) {
       function_->removeParamAttr(i, llvm::Attribute::Alignment);

@@ -1,8 +1,8 @@
-// One kernel while it is being emitted: its arguments, the threads, shared memory, and where the values are that it
+// State for emitting one kernel: its arguments, thread indices, shared memory, and the locations of the values that it
 // reads.
 //
-// A kernel has a module of its own. Its arguments are the memory of an instruction's operands and results, one pointer
-// a buffer, and whatever else the emitter asks for. No two arguments overlap; those that are not written are only read.
+// Each kernel has a module of its own. Its arguments are the memory of an instruction's operands and results, one
+// pointer per buffer, and any others that the emitter adds. No two arguments overlap; those not written are read-only.
 #ifndef HILO_BACKENDS_GPU_COMPILE_KERNEL_EMITTER_H_
 #define HILO_BACKENDS_GPU_COMPILE_KERNEL_EMITTER_H_
 
@@ -24,15 +24,15 @@ class ProgramEmitter;
 
 using Elements = std::vector<codegen::ElementValue>;
 
-// Threads of a block where nothing else is wanted.
+// Default number of threads per block.
 inline constexpr int kBlockSize = 256;
 inline constexpr int kWarp = 32;
 
 class KernelEmitter : public codegen::OperandSource {
  public:
-  // Over the memory of `instruction` (null: none), then `more`.
+  // Arguments: the memory of `instruction` (null: none), then `more`.
   KernelEmitter(ProgramEmitter* program, const HloInstruction* instruction, std::vector<KernelArgument> more = {});
-  // Code that runs `instructions` one after the other in one thread: frame memory that it uses may overlap.
+  // A kernel that runs `instructions` sequentially in one thread: its frame memory may overlap.
   static std::unique_ptr<KernelEmitter> ForSequence(ProgramEmitter* program,
                                                     absl::Span<const HloInstruction* const> instructions,
                                                     std::vector<KernelArgument> more = {});
@@ -46,50 +46,50 @@ class KernelEmitter : public codegen::OperandSource {
   llvm::Module& module() { return *module_; }
   llvm::Function* function() { return function_; }
 
-  // Calling convention and the rest of what makes a kernel of the function. For ProgramEmitter.
+  // Sets the calling convention and the other attributes of a kernel. Called by ProgramEmitter.
   void MarkAsKernel(int block_size);
 
-  // Argument `i` of `more`.
+  // Returns argument `i` of `more`.
   llvm::Value* extra(int64_t i);
-  // Memory of a leaf of the instruction or of an operand.
+  // Returns the memory of a leaf of the instruction or of an operand.
   codegen::IrArray ArrayOf(const HloInstruction* instruction, int64_t leaf = 0);
-  // Whether `a` and `b` are one memory.
+  // Returns true if `a` and `b` share memory.
   bool SameMemory(const HloInstruction* a, int64_t a_leaf, const HloInstruction* b, int64_t b_leaf);
 
-  // Numbers of this thread in its block and of its block, and of this thread among all (blocks of `block_size`
+  // The indices of this thread in its block, of its block, and of this thread among all (blocks of `block_size`
   // threads), i64.
   llvm::Value* Thread();
   llvm::Value* Block();
   llvm::Value* GlobalThread(int64_t block_size);
 
-  // All threads of the block must come by.
+  // A block barrier: all threads of the block must reach it.
   void Barrier();
-  // A block's own memory: `count` cells for values of register type `type`; i1 is kept in bytes.
+  // Allocates block-shared memory: `count` cells for values of register type `type`; i1 is stored in bytes.
   llvm::Value* Shared(llvm::Type* type, int64_t count, absl::string_view name);
-  // Values in registers to and from such cells, or cells in scratch memory.
+  // Move values between registers and such cells, or cells in scratch memory.
   static int64_t CellBytes(llvm::Type* type);
   void StoreCell(llvm::Value* cells, llvm::Value* index, llvm::Value* value);
   llvm::Value* LoadCell(llvm::Value* cells, llvm::Value* index, llvm::Type* type);
-  // The value of the lane `distance` further on in the warp; all lanes take part. Beyond the last lane: the lane's own.
+  // Returns the value of the lane `distance` after this one, or the lane's own if there is none. All lanes take part.
   llvm::Value* ShuffleDown(llvm::Value* value, int distance);
-  // The value of the lane whose number differs in the bit `distance`; all lanes take part.
+  // Returns the value of the lane whose index differs in the bit `distance`. All lanes take part.
   llvm::Value* ShuffleAcross(llvm::Value* value, int distance);
-  // The value of the lane `distance` before this one; of the first lanes: their own. All lanes take part.
+  // Returns the value of the lane `distance` before this one, or the lane's own if there is none. All lanes take part.
   llvm::Value* ShuffleUp(llvm::Value* value, int distance);
-  // The value of the last of the `lanes` lanes (a power of two, beginning at a multiple) that this one is among; all
-  // lanes take part.
+  // Returns the value of the last lane of this lane's group of `lanes` lanes (a power of two; groups start at its
+  // multiples). All lanes take part.
   llvm::Value* ShuffleLast(llvm::Value* value, int lanes);
 
   absl::Status If(absl::string_view name, llvm::Value* condition, absl::FunctionRef<absl::Status()> body);
   absl::Status ForEach(absl::string_view name, llvm::Value* begin, llvm::Value* end, int64_t step,
                        absl::FunctionRef<absl::Status(llvm::Value*)> body);
-  // Row-major `linear` as an index a dimension.
+  // Returns the indices of row-major position `linear`, one per dimension.
   std::vector<codegen::LaneIndex> Delinearize(llvm::Value* linear, absl::Span<const int64_t> dimensions);
 
-  // From here on `instruction` has this value, wherever it is read: an array of which this thread needs one element.
+  // Sets the value of `instruction` for all later reads: an array of which this thread needs one element.
   void SetValue(const HloInstruction* instruction, const codegen::ElementValue& value) { values_[instruction] = value; }
 
-  // Brackets the emission of one of a sequence of instructions.
+  // Brackets the emission of one instruction of a sequence.
   void BeginInstruction(const HloInstruction* instruction);
 
   absl::StatusOr<std::optional<codegen::Materialized>> Find(const HloInstruction* instruction, int64_t leaf) override;
@@ -114,7 +114,7 @@ class KernelEmitter : public codegen::OperandSource {
   std::vector<KernelArgument> arguments_;
   size_t first_extra_ = 0;
   absl::flat_hash_map<const HloInstruction*, codegen::ElementValue> values_;
-  absl::flat_hash_map<std::pair<int, int64_t>, size_t> positions_;  // of slices among the arguments
+  absl::flat_hash_map<std::pair<int, int64_t>, size_t> positions_;  // of slices in the arguments
   std::unique_ptr<llvm::Module> module_;
   std::unique_ptr<llvm::IRBuilder<>> builder_;
   llvm::Function* function_ = nullptr;
@@ -124,10 +124,10 @@ class KernelEmitter : public codegen::OperandSource {
   std::unique_ptr<codegen::RegionScope> region_;
 };
 
-// The instruction that says what a fusion does: its root; of other instructions, itself.
+// Returns the instruction that determines a fusion's kernel, its root; for other instructions, the instruction itself.
 const HloInstruction* HeroOf(const HloInstruction* instruction);
-// What `operand` stands for, if it is a parameter of a computation inside the fusion `instruction`; otherwise
-// `operand`.
+// Returns the operand that `operand` stands for, if it is a parameter of a computation inside the fusion `instruction`;
+// otherwise `operand`.
 const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstruction* instruction);
 
 int64_t Product(absl::Span<const int64_t> sizes);

@@ -13,7 +13,7 @@ llvm::DISubprogram* DescribeKernel(llvm::Function* function) {
   module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   llvm::DIBuilder builder(module);
   llvm::DIFile* file = builder.createFile("kernel", "hlo");
-  // Directives in the text alone, as the assembler wants them for -lineinfo.
+  // Emits directives in the text only, as the assembler requires for -lineinfo.
   builder.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "hilo", /*isOptimized=*/true, /*Flags=*/"", /*RV=*/0,
                             /*SplitName=*/"", llvm::DICompileUnit::DebugDirectivesOnly);
   llvm::DISubroutineType* type = builder.createSubroutineType(builder.getOrCreateTypeArray({}));

@@ -1,5 +1,5 @@
-// Locations in a kernel's code that name HLO instructions, as compute-sanitizer tells them: code that reads or writes
-// an instruction's array is line 1 of a "file" of its name.
+// Debug locations in a kernel's code that name HLO instructions, as reported by compute-sanitizer: code that accesses
+// an instruction's array is line 1 of a "file" with its name.
 #ifndef HILO_BACKENDS_GPU_COMPILE_LINE_INFO_H_
 #define HILO_BACKENDS_GPU_COMPILE_LINE_INFO_H_
 
@@ -13,10 +13,10 @@ class Function;
 
 namespace hilo::gpu {
 
-// Gives a function without code what locations hang on. Its module must have no other such function.
+// Attaches the scope of its locations to a function without code. Its module must have no other such function.
 llvm::DISubprogram* DescribeKernel(llvm::Function* function);
 
-// What the builder makes from here on belongs to `instruction`.
+// Assigns what the builder creates from here on to `instruction`.
 void SetLocation(llvm::IRBuilder<>& builder, llvm::DISubprogram* kernel, absl::string_view instruction);
 
 }  // namespace hilo::gpu

@@ -35,7 +35,7 @@ namespace {
 // A kernel's parameters have 32,764 bytes.
 constexpr size_t kMostArguments = 4095;
 
-// Names that assemblers take.
+// Replaces characters that assemblers reject.
 std::string KernelName(absl::string_view name) {
   std::string clean(name);
   for (char& c : clean) {
@@ -51,7 +51,7 @@ std::string TextOf(const llvm::Module& module) {
   return stream.str();
 }
 
-// Names of instructions, which locations hold, may be others once a module has been text.
+// Names of instructions, which are in locations, may change when a module is printed and parsed.
 std::string TextWithoutLines(const llvm::Module& module) {
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   llvm::StripDebugInfo(*copy);
@@ -111,7 +111,7 @@ absl::StatusOr<ThunkSequence> ProgramEmitter::EmitComputation(const HloComputati
   HILO_RETURN_IF_ERROR(EmitSequence(&small));
   thunks_ = outer;
   if (emission_.overlap_collectives) {
-    // Within a call any parameter may lie where an output does; in the entry, what is donated.
+    // Within a call any parameter may share memory with an output; in the entry, only donated ones.
     PlaceAwaits(&mine, [&](int64_t parameter, int64_t output) {
       return !in_entry_ || absl::c_linear_search(assignment_.scopes().back().donations, std::pair(output, parameter));
     });
@@ -136,7 +136,7 @@ absl::Status ProgramEmitter::EmitSequence(std::vector<const HloInstruction*>* in
 }
 
 bool ProgramEmitter::HasMemory(const HloInstruction* instruction) const {
-  // Control flow may have an effect without a result.
+  // Control flow may have side effects without a result.
   if (HasTrait(instruction->opcode(), kControlFlow)) return true;
   for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
     if (assignment_.slice(instruction, leaf).kind != StorageKind::kNone) return true;
@@ -260,7 +260,7 @@ int64_t ProgramEmitter::AllocateScratch(int64_t bytes) {
   return offset;
 }
 
-// Value names are discarded, so the text of a kernel says what it does and nothing else.
+// Value names are discarded, so the text of a kernel depends on its code alone.
 absl::StatusOr<int64_t> ProgramEmitter::Finish(KernelEmitter& kernel, int block_size) {
   if (kernel.arguments().size() > kMostArguments) {
     return Unimplemented(kernel.name(), ": a kernel reads and writes at most ", kMostArguments,

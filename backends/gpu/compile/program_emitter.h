@@ -1,4 +1,4 @@
-// From a module at kAliased to thunks and the kernels that they launch.
+// Lowers a module at kAliased to thunks and the kernels that they launch.
 #ifndef HILO_BACKENDS_GPU_COMPILE_PROGRAM_EMITTER_H_
 #define HILO_BACKENDS_GPU_COMPILE_PROGRAM_EMITTER_H_
 
@@ -24,22 +24,22 @@ struct EmissionOptions : KernelChoices {
   std::string arch;      // as in sm_90
   std::string platform;  // for custom calls
   int64_t kernels_per_module = 1;
-  int64_t graph_thunks_from = 4;   // thunks in a row that become a graph
-  Libraries* libraries = nullptr;  // null: everything is a kernel of our own
-  int64_t group_bytes = 16;        // of neighbouring elements that one thread computes, where that is possible
+  int64_t graph_thunks_from = 4;   // consecutive thunks that become a graph
+  Libraries* libraries = nullptr;  // null: no library calls
+  int64_t group_bytes = 16;        // of adjacent elements that one thread computes, where possible
 };
 
-// Kernels that are compiled together. The context is first, so that it goes last.
+// Kernels that are compiled together. The context is declared first, so that it is destroyed last.
 struct KernelModule {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
-  std::vector<int64_t> kernels;  // numbers of the program's kernels in it
+  std::vector<int64_t> kernels;  // indices of its kernels in the program
 };
 
 struct EmittedProgram {
   std::vector<KernelModule> modules;
   std::vector<std::string> kernel_names;               // by number
-  std::vector<std::string> kernel_digests;             // of their code, by number; they do not depend on names
+  std::vector<std::string> kernel_digests;             // of their code, by number; independent of names
   std::vector<std::unique_ptr<ThunkSequence>> scopes;  // callees first; the entry is last
   std::vector<std::shared_ptr<const Literal>> constants;
   int64_t scratch_bytes = 0;
@@ -59,28 +59,28 @@ class ProgramEmitter {
   const CompileOptions& options() const { return options_; }
   const EmissionOptions& emission() const { return emission_; }
   bool IsSequential(const HloComputation* computation) const { return sequential_.contains(computation); }
-  // Of the scope that is being emitted.
+  // Size of the frame of the scope that is being emitted.
   int64_t frame_bytes() const { return frame_bytes_; }
   int64_t ConstantIndex(std::shared_ptr<const Literal> literal);
-  // The number of a collective.
+  // Adds a collective and returns its index.
   int64_t AddCollective(CollectiveSpec spec);
   const std::string& kernel_name(int64_t kernel) const { return result_.kernel_names[kernel]; }
-  // Memory of a scalar, which may be a constant.
+  // Returns the memory of a scalar, which may be a constant.
   absl::StatusOr<BufferSlice> SliceOf(const HloInstruction* scalar);
 
-  // For one kernel's module; one kernel is open at a time.
+  // For the module of the open kernel; only one kernel is open at a time.
   llvm::LLVMContext& llvm_context();
   std::unique_ptr<llvm::Module> NewModule(absl::string_view name, llvm::LLVMContext& context) const;
 
-  // Memory that only the instruction being emitted uses: a place in the program's scratch memory.
+  // Allocates memory that only the instruction being emitted uses: an offset in the program's scratch memory.
   int64_t AllocateScratch(int64_t bytes);
 
-  // Ends the kernel, whose blocks have `block_size` threads, and gives its number; equal kernels are one.
+  // Ends the kernel, whose blocks have `block_size` threads, and returns its index; equal kernels share one.
   absl::StatusOr<int64_t> Finish(KernelEmitter& kernel, int block_size);
   // Adds a launch to the sequence being emitted.
   absl::Status Launch(const HloInstruction* instruction, int64_t kernel, int64_t blocks, int block_size,
                       std::vector<KernelArgument> arguments);
-  // Both, with the kernel's own arguments.
+  // Calls Finish and Launch, with the kernel's own arguments.
   absl::Status FinishAndLaunch(const HloInstruction* instruction, KernelEmitter& kernel, int64_t blocks,
                                int block_size);
   void Add(std::unique_ptr<Thunk> thunk) { thunks_->push_back(std::move(thunk)); }
@@ -89,7 +89,7 @@ class ProgramEmitter {
   void set_thunks(ThunkSequence* thunks) { thunks_ = thunks; }
 
   std::vector<HloInstruction*> OrderOf(const HloComputation& computation) const { return module_.OrderOf(computation); }
-  // Whether there is anything to compute, or to do.
+  // Returns true if the instruction has anything to compute or do.
   bool HasMemory(const HloInstruction* instruction) const;
 
  private:
@@ -116,7 +116,7 @@ class ProgramEmitter {
   ThunkSequence* thunks_ = nullptr;  // being filled
   int64_t frame_bytes_ = 0;
   bool in_entry_ = false;
-  bool for_all_ranks_ = false;  // what is emitted: whatever their numbers are, all ranks come to it as often
+  bool for_all_ranks_ = false;  // true for code that all ranks execute equally often, whatever their data
   int64_t scratch_used_ = 0;
 };
 

@@ -1,10 +1,10 @@
-// The pipeline is LLVM's own: link libdevice, O3 for the target (building it with the TargetMachine is what registers
-// the pass that answers libdevice's questions about the architecture), code generation. The loop vectoriser has nothing
-// to do for one lane a thread; SLP and the load-store vectoriser merge neighbouring accesses into 16-byte ones.
+// The pipeline is LLVM's own: link libdevice, O3 for the target (building it with the TargetMachine registers the pass
+// that resolves libdevice's queries of the architecture), code generation. The loop vectorizer has nothing to do for
+// one lane per thread; SLP and the load-store vectorizer merge adjacent accesses into 16-byte ones.
 //
-// libdevice is wanted only for the rare branches of the element generators' math (arguments too large for the
-// polynomials) and for what emitters call by its own names. It is linked only if the module wants something of it,
-// which saves most kernels a millisecond. Denormals are kept (reflect answer ftz = 0).
+// libdevice is needed only for the rare branches of the element generators' math (arguments too large for the
+// polynomials) and for libdevice functions that emitters call by name. It is linked only if the module uses it, which
+// saves most kernels a millisecond. Denormals are kept (reflect returns ftz = 0).
 #include "backends/gpu/compile/ptx.h"
 
 #include <memory>
@@ -46,8 +46,8 @@ void LLVMInitializeNVPTXAsmPrinter();
 }
 
 namespace llvm {
-// In no installed header. LLVM remembers the annotations of kernels by the module's address, and forgets them only when
-// it has written PTX.
+// In no installed header. LLVM caches the annotations of kernels by the module's address, and drops them only when it
+// has written PTX.
 void clearAnnotationCache(const Module* module);
 }  // namespace llvm
 
@@ -59,7 +59,7 @@ using codegen::ToStringRef;
 using codegen::ToStringView;
 
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";
-// The oldest PTX that has everything we emit; drivers from CUDA 12.3 on take it.
+// The oldest PTX version with everything that we emit; drivers from CUDA 12.3 on accept it.
 constexpr char kFeatures[] = "+ptx83";
 
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(absl::string_view arch, GpuOptLevel level) {
@@ -86,7 +86,7 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(absl::string_vi
 
 // ---- libdevice --------------------------------------------------------------------------------------------------
 
-// Its bytes, read once; NotFound without it.
+// Returns its bytes, read once; NotFound without it.
 const absl::StatusOr<std::string>& Libdevice() {
   static const auto* const bytes = new absl::StatusOr<std::string>([]() -> absl::StatusOr<std::string> {
     HILO_ASSIGN_OR_RETURN(const std::string path, FindCudaFile("libdevice.10.bc"));
@@ -112,7 +112,7 @@ std::vector<std::string> MathNames(const llvm::Module& module) {
   return names;
 }
 
-// hilo_math_sin is __nv_sin there, and so are all the others.
+// Renames hilo_math_sin to __nv_sin, and likewise all others.
 void UseDeviceNames(llvm::Module* module) {
   for (llvm::Function& function : llvm::make_early_inc_range(*module)) {
     absl::string_view name = ToStringView(function.getName());
@@ -158,7 +158,7 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, GpuOptLevel le
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
   if (level == GpuOptLevel::kThorough) {
-    // Code generation would do it too; here it is seen by whatever takes bitcode.
+    // Code generation would do it too; here it also applies to bitcode.
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::LoadStoreVectorizerPass()));
     });
@@ -189,7 +189,7 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module* module, llvm::TargetMachine* m
   return std::string(text.str());
 }
 
-// LLVM prints errors and ends the process if nobody takes them.
+// Without a handler, LLVM prints errors and ends the process.
 void KeepErrors(const llvm::DiagnosticInfo* info, void* errors) {
   if (info->getSeverity() != llvm::DS_Error) return;
   std::string text;

@@ -1,5 +1,5 @@
-// The graph of a convolution: the operation itself, whose result is a tensor in no memory if more follows, and an
-// operation of elements for each of residual, bias and activation.
+// The graph of a convolution: the operation itself, whose result is a virtual tensor if more follows, and one pointwise
+// operation each for residual, bias and activation.
 #include "backends/gpu/cuda/convolution_cudnn.h"
 
 #include "backends/gpu/cuda/cudnn_constants.h"
@@ -26,7 +26,7 @@ std::vector<int64_t> Dimensions(int64_t images, int64_t features, const std::vec
   return dimensions;
 }
 
-// Of an array in memory, whose dimensions are in this order but for features, which may be the last ones.
+// Strides of an array in memory, whose dimensions are in this order except that features may be last.
 std::vector<int64_t> Strides(const std::vector<int64_t>& dimensions, bool features_last) {
   std::vector<int64_t> strides(dimensions.size());
   int64_t stride = features_last ? dimensions[1] : 1;

@@ -1,4 +1,4 @@
-// backends/gpu/lib/convolution.h by cuDNN.
+// Implements backends/gpu/lib/convolution.h with cuDNN.
 #ifndef HILO_BACKENDS_GPU_CUDA_CONVOLUTION_CUDNN_H_
 #define HILO_BACKENDS_GPU_CUDA_CONVOLUTION_CUDNN_H_
 
@@ -8,14 +8,14 @@
 
 namespace hilo::gpu {
 
-// On a stream of the current device. Errors: as RunConvolution.
+// Queues on a stream of the current device. Errors: as RunConvolution.
 absl::Status ConvolveByCudnn(void* stream, const ConvolutionDescriptor& convolution,
                              const ConvolutionOperands& operands, const LibraryWorkspace& workspace,
                              const LibraryAlgorithm& algorithm);
 // As ConvolutionAlgorithms, for the current device.
 absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnConvolutionAlgorithms(const ConvolutionDescriptor& convolution,
                                                                          int most);
-// Makes the library's descriptors and drops them; needs no device, and leaves CheckConvolution's rules to the library.
+// Creates and drops the library's descriptors; needs no device, and leaves CheckConvolution's rules to the library.
 // Errors: as CheckCudnnGraph.
 absl::Status CheckCudnnConvolution(const ConvolutionDescriptor& convolution);
 

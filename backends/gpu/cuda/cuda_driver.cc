@@ -1,6 +1,6 @@
 // The runtime library keeps a current device for each thread, so every call that depends on it sets it first, which
-// costs some ten nanoseconds. Memory comes from the device's stream-ordered pool, which is told to keep what is freed:
-// an allocation is then a host operation. A library of kernels belongs to no context.
+// costs some ten nanoseconds. Memory comes from the device's stream-ordered pool, which is configured to keep freed
+// memory: an allocation is then a host operation. A library of kernels belongs to no context.
 #include "backends/gpu/cuda/cuda_driver.h"
 
 #include <cuda_runtime_api.h>
@@ -24,10 +24,10 @@
 namespace hilo::gpu {
 namespace {
 
-// From here on a kernel must ask for its shared memory before the launch.
+// Above this size a kernel must request its shared memory before the launch.
 constexpr uint32_t kSharedWithoutOptIn = 48 << 10;
-// How often a thread that waits for loops on the device looks whether they are to end. A sleep takes some 50 us more
-// than it is told, so the first looks, which take the time of most such runs, follow each other directly.
+// How often a thread that waits for loops on the device polls whether they must end. A sleep takes some 50 us longer
+// than requested, so the first polls, which cover most such runs, are made without sleeping.
 constexpr std::chrono::microseconds kLookAtFlag(20);
 constexpr int kDirectLooks = 200;
 
@@ -68,8 +68,8 @@ class CudaModule : public GpuModule {
       const std::string terminated(name);
       HILO_RETURN_IF_ERROR(
           CudaStatus(cudaLibraryGetKernel(&found, library_, terminated.c_str()), absl::StrCat("kernel '", name, "'")));
-      // Loads its code now: the driver would do it at the first launch, which may be in a capture, where loading is
-      // refused.
+      // Loads its code now: the driver would load it at the first launch, which may be in a capture, where loading is
+      // not allowed.
       HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
       cudaFuncAttributes attributes;
       HILO_RETURN_IF_ERROR(CudaStatus(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(found)),
@@ -113,7 +113,7 @@ class CudaEvent : public GpuEvent {
 
 class CudaGraph : public GpuGraph {
  public:
-  // `source`: what it was made of, if that has control flow and is to stay; else null.
+  // `source`: the graph it was made from, if that has control flow and must be kept; else null.
   CudaGraph(cudaGraphExec_t graph, cudaGraph_t source) : graph_(graph), source_(source) {}
   CudaGraph(const CudaGraph&) = delete;
   CudaGraph& operator=(const CudaGraph&) = delete;
@@ -129,8 +129,8 @@ class CudaGraph : public GpuGraph {
   const cudaGraph_t source_;
 };
 
-// What host functions of a stream return; the first error comes out of Synchronize. Calls that the driver still holds
-// keep it.
+// Errors returned by host functions of a stream; Synchronize returns the first one. Calls still held by the driver keep
+// it alive.
 struct HostErrors {
   std::mutex mutex;
   absl::Status first;
@@ -147,7 +147,7 @@ void CUDART_CB RunHostCall(void* data) {
   if (call->errors->first.ok()) call->errors->first = std::move(status);
 }
 
-// Made when the first stream of a device asks.
+// Created for the first stream of a device that needs them.
 class LazyConditions {
  public:
   explicit LazyConditions(int device) : device_(device) {}
@@ -205,7 +205,7 @@ class CudaStream : public GpuStream {
     return CudaStatus(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
   }
 
-  // The runtime fills with bytes alone; wider patterns are rows of a single element, whose pitch is the element.
+  // The runtime fills only with bytes; wider patterns are rows of a single element, whose pitch is the element.
   absl::Status Fill(void* to, uint32_t pattern, int width, int64_t bytes) override {
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
     if ((width != 1 && width != 2 && width != 4) || bytes < 0 || bytes % width != 0) {
@@ -227,7 +227,7 @@ class CudaStream : public GpuStream {
   absl::Status Host(std::function<absl::Status()> function, absl::Span<const GpuSlice>) override {
     auto call = std::make_unique<HostCall>(HostCall{std::move(function), errors_});
     HILO_CUDA_RETURN_IF_ERROR(cudaLaunchHostFunc(stream_, &RunHostCall, call.get()));
-    call.release();  // RunHostCall's now
+    call.release();  // owned by RunHostCall now
     return absl::OkStatus();
   }
 
@@ -244,7 +244,7 @@ class CudaStream : public GpuStream {
                       "cudaStreamWaitEvent");
   }
   absl::Status Synchronize() override {
-    // Loops on the device look at a word of the host's memory, which is not the flag's.
+    // Loops on the device poll a word of host memory that is separate from the flag.
     for (int looks = 0; has_loops_ && end_flag_ != nullptr && cudaStreamQuery(stream_) == cudaErrorNotReady; ++looks) {
       if (*end_flag_ != 0) *end_ = 1;
       if (looks < kDirectLooks) {
@@ -267,7 +267,7 @@ class CudaStream : public GpuStream {
   absl::StatusOr<std::unique_ptr<GpuGraph>> EndCapture(std::unique_ptr<GpuGraph> changed) override {
     cudaGraph_t graph = nullptr;
     const cudaError_t ended = cudaStreamEndCapture(stream_, &graph);
-    if (ended != cudaSuccess) cudaGetLastError();  // no fault of the device
+    if (ended != cudaSuccess) cudaGetLastError();  // not a fault of the device
     HILO_RETURN_IF_ERROR(CudaStatus(ended, "cudaStreamEndCapture"));
     if (changed != nullptr && !captures_control_flow_ && !static_cast<CudaGraph*>(changed.get())->has_control_flow()) {
       cudaGraphExecUpdateResultInfo info{};
@@ -275,7 +275,7 @@ class CudaStream : public GpuStream {
         cudaGraphDestroy(graph);
         return changed;
       }
-      cudaGetLastError();  // work of another form: no fault
+      cudaGetLastError();  // a graph of another form: not a fault
     }
     cudaGraphExec_t executable = nullptr;
     const cudaError_t error = cudaGraphInstantiate(&executable, graph, 0);
@@ -295,7 +295,7 @@ class CudaStream : public GpuStream {
     return CudaStatus(cudaGraphLaunch(cuda->graph(), stream_), "cudaGraphLaunch");
   }
 
-  // What a capture will need is made now, as it may not be made in a capture.
+  // Creates what a capture will need now, as it cannot be created in a capture.
   bool CapturesControlFlow() override { return conditions_.Get().ok() && MakeEndWord().ok(); }
 
   absl::Status CaptureWhile(const uint8_t* more, const Part& body) override {
@@ -342,11 +342,11 @@ class CudaStream : public GpuStream {
   const int device_;
   const cudaStream_t stream_;
   LazyConditions& conditions_;
-  bool is_borrowed_ = false;  // of a node's body: somebody else's
+  bool is_borrowed_ = false;  // of a node's body: not owned
   bool captures_control_flow_ = false;
-  bool has_loops_ = false;  // among what is queued
+  bool has_loops_ = false;  // in the queued work
   const volatile int32_t* end_flag_ = nullptr;
-  volatile uint32_t* end_ = nullptr;  // in the host's memory: not 0 ends loops
+  volatile uint32_t* end_ = nullptr;  // in host memory: not 0 ends loops
   const std::shared_ptr<HostErrors> errors_ = std::make_shared<HostErrors>();
 };
 
@@ -367,7 +367,7 @@ class CudaDriver : public GpuDriver {
                             ? cudaMallocAsync(&memory, bytes, static_cast<CudaStream*>(stream)->stream())
                             : cudaMalloc(&memory, bytes);
     if (error == cudaErrorMemoryAllocation) {
-      cudaGetLastError();  // out of memory is no fault of the device
+      cudaGetLastError();  // out of memory is not a device fault
       HILO_ASSIGN_OR_RETURN(const GpuMemoryInfo info, MemoryInfo());
       return ResourceExhausted("cannot allocate ", bytes, " bytes: ", info.free_bytes, " of the device's ",
                                info.total_bytes, " are free");
@@ -404,7 +404,7 @@ class CudaDriver : public GpuDriver {
 
   absl::StatusOr<std::unique_ptr<GpuModule>> LoadModule(absl::string_view image) override {
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
-    const std::string bytes(image);  // PTX must end with a zero
+    const std::string bytes(image);  // PTX must be zero-terminated
     cudaLibrary_t library = nullptr;
     std::string log(8192, '\0');
     cudaJitOption options[] = {cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
@@ -433,7 +433,7 @@ class CudaDriver : public GpuDriver {
   const GpuProperties properties_;
   const GpuImageFormat format_;
   LazyConditions conditions_{device_};
-  const bool has_pool_;  // memory in the order of streams; some virtual machines have none
+  const bool has_pool_;  // stream-ordered memory; some virtual machines have none
 };
 
 absl::StatusOr<GpuProperties> ReadProperties(int device) {
@@ -449,8 +449,8 @@ absl::StatusOr<GpuProperties> ReadProperties(int device) {
                        .memory_bytes = static_cast<int64_t>(read.totalGlobalMem)};
 }
 
-// Whether the device has a pool of memory. It gives memory back to the system by itself otherwise, at every
-// synchronisation.
+// Returns true if the device has a memory pool. By default the pool returns memory to the system at every
+// synchronization.
 absl::StatusOr<bool> KeepFreedMemory(int device) {
   int has_pool = 0;
   HILO_CUDA_RETURN_IF_ERROR(cudaDeviceGetAttribute(&has_pool, cudaDevAttrMemoryPoolsSupported, device));

@@ -1,5 +1,5 @@
-// CUDA's devices behind the seam, on the runtime library that is linked statically. A process on a machine without a
-// driver gets an error and nothing else.
+// The GpuDriver for CUDA devices, on the statically linked runtime library. On a machine without a driver, calls return
+// an error and have no other effect.
 #ifndef HILO_BACKENDS_GPU_CUDA_CUDA_DRIVER_H_
 #define HILO_BACKENDS_GPU_CUDA_CUDA_DRIVER_H_
 
@@ -10,8 +10,8 @@
 
 namespace hilo::gpu {
 
-// Devices of this machine. Errors: Unavailable, saying which of these it is: no driver; a driver too old for this
-// library, with both versions; no device visible.
+// Returns the number of devices of this machine. Errors: Unavailable, stating the reason: no driver; a driver too old
+// for this library, with both versions; no visible device.
 absl::StatusOr<int> CudaDeviceCount();
 
 // Errors: as above; InvalidArgument if there is no such device.

@@ -22,7 +22,7 @@ std::string CudaDeviceReport(int device) {
     absl::StrAppend(&text, "cudaDeviceProp ",
                     absl::BytesToHexString({reinterpret_cast<const char*>(&properties), sizeof(properties)}), "\n");
   }
-  cudaGetLastError();  // of attributes that do not exist
+  cudaGetLastError();  // for attributes that do not exist
   return text;
 }
 

@@ -1,4 +1,4 @@
-// The constants of cudnn_constants.h beside those of cuDNN's header, where it is there.
+// Compares the constants of cudnn_constants.h with those of cuDNN's header, where it is installed.
 #include "backends/gpu/cuda/cudnn_constants.h"
 
 #if __has_include(<cudnn.h>)

@@ -1,11 +1,11 @@
-// cuDNN's constants as numbers, because its headers come with another package than the runtime's; where they are there,
-// cudnn_check.cc compares them.
+// cuDNN's constants as numbers, because its headers are in another package than the runtime's; where they are
+// installed, cudnn_check.cc compares them.
 #ifndef HILO_BACKENDS_GPU_CUDA_CUDNN_CONSTANTS_H_
 #define HILO_BACKENDS_GPU_CUDA_CUDNN_CONSTANTS_H_
 
 namespace hilo::gpu::cudnn {
 
-// What an attribute's values are.
+// Types of attribute values.
 inline constexpr int kTypeHandle = 0, kTypeDataType = 1, kTypeBoolean = 2, kTypeInt64 = 3, kTypeFloat = 4,
                      kTypeDouble = 5, kTypeVoidPtr = 6, kTypeConvolutionMode = 7, kTypeHeurMode = 8, kTypeKnobType = 9,
                      kTypeNumericalNote = 11, kTypePointwiseMode = 14, kTypeDescriptor = 15, kTypeInt32 = 23,
@@ -13,7 +13,7 @@ inline constexpr int kTypeHandle = 0, kTypeDataType = 1, kTypeBoolean = 2, kType
 
 inline constexpr int kDataFloat = 0, kDataDouble = 1, kDataHalf = 2, kDataBfloat16 = 9;
 
-// Descriptors.
+// Types of descriptors.
 inline constexpr int kPointwise = 0, kConvolution = 1, kEngine = 2, kEngineConfig = 3, kEngineHeuristic = 4,
                      kExecutionPlan = 5, kKnobChoice = 7, kOperationForward = 10, kOperationBackwardFilter = 11,
                      kOperationBackwardData = 12, kOperationPointwise = 13, kOperationGraph = 15, kVariantPack = 16,
@@ -28,7 +28,7 @@ inline constexpr int kHeuristicMode = 200, kHeuristicGraph = 201, kHeuristicResu
 inline constexpr int kEngineConfigEngine = 300, kEngineConfigKnobs = 302;
 inline constexpr int kPlanHandle = 400, kPlanEngineConfig = 401, kPlanWorkspaceSize = 402;
 inline constexpr int kKnobChoiceType = 600, kKnobChoiceValue = 601;
-// Of a convolution: alpha, and after it beta, the descriptor, w, x and y.
+// For a convolution: alpha, followed by beta, the descriptor, w, x and y.
 inline constexpr int kForwardAlpha = 700, kBackwardDataAlpha = 706, kBackwardFilterAlpha = 712;
 inline constexpr int kOperationPointwiseDescriptor = 750, kOperationPointwiseX = 751, kOperationPointwiseB = 752,
                      kOperationPointwiseY = 753;

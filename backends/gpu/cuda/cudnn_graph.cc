@@ -1,6 +1,6 @@
-// The code of an algorithm is an engine's number and its knobs, as in "e38,2=3,13=1", from which its plan is made
-// again. A handle belongs to a device; its stream is set before each use, under a lock: what is queued keeps the one
-// that it was queued with.
+// The code of an algorithm is an engine's number and its knobs, as in "e38,2=3,13=1", from which its plan is recreated.
+// A handle belongs to a device; its stream is set before each use, under a lock: queued work keeps the stream with
+// which it was queued.
 #include "backends/gpu/cuda/cudnn_graph.h"
 
 #include <cuda_runtime_api.h>
@@ -32,8 +32,8 @@ struct Cudnn {
 };
 
 absl::StatusOr<Cudnn> LoadCudnn() {
-  // Some engines are compiled at run time by libnvrtc, which cuDNN opens by its name alone: it is found in the folders
-  // that we know if it is open already.
+  // Some engines are compiled at run time by libnvrtc, which cuDNN opens by name alone: preloading it makes the copy in
+  // our search folders available.
   for (const absl::string_view compiler : {"libnvrtc.so.13", "libnvrtc.so.12"})
     LoadCudaLibrary({compiler}).IgnoreError();
   HILO_ASSIGN_OR_RETURN(void* library, LoadCudaLibrary({"libcudnn.so.9"}));
@@ -59,13 +59,13 @@ absl::Status StatusOf(int status, const char* what) {
   return InvalidArgument("cuDNN: ", message);
 }
 
-// A plan of some device's engine.
+// A plan of an engine for one device.
 struct Plan {
   std::unique_ptr<CudnnDescriptor> plan;
   LibraryAlgorithm algorithm;
 };
 
-// Of a device, for the life of the process.
+// State of a device, for the life of the process.
 struct DeviceState {
   void* handle = nullptr;
   absl::flat_hash_map<std::string, Plan> plans;  // by work and algorithm
@@ -76,7 +76,7 @@ std::mutex& DevicesMutex() {
   return *mutex;
 }
 
-// Of the current device. DevicesMutex() is held.
+// Returns the state of the current device. DevicesMutex() must be held.
 absl::StatusOr<DeviceState*> StateOfDevice() {
   HILO_RETURN_IF_ERROR(Library().status());
   static auto* const devices = new absl::flat_hash_map<int, std::unique_ptr<DeviceState>>;
@@ -97,7 +97,7 @@ bool IsWanted(const CudnnDescriptor& engine, const CudnnWork& work) {
          (!has(kNoteTensorCore) && !has(kNoteDownConvertInputs) && !has(kNoteReducedPrecision) && !has(kNoteWinograd));
 }
 
-// The code of what the heuristics gave; empty if it is not wanted.
+// Returns the code of a configuration from the heuristics; empty if it must not be used.
 std::string CodeOf(const CudnnDescriptor& config, const CudnnWork& work) {
   constexpr int kMostKnobs = 64;
   const std::vector<CudnnDescriptor> engine = config.Descriptors(kEngineConfigEngine, kEngine, 1);
@@ -113,7 +113,7 @@ std::string CodeOf(const CudnnDescriptor& config, const CudnnWork& work) {
   return code;
 }
 
-// What a code says: the engine's number, knobs and their values.
+// Parses a code: the engine's number, knobs and their values.
 absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ParseCode(absl::string_view code) {
   std::vector<std::pair<int64_t, int64_t>> numbers;
   bool good = absl::ConsumePrefix(&code, "e");
@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ParseCode(absl::string_
   return numbers;
 }
 
-// Graph and parts are needed while it is made, not later.
+// The graph and its parts are needed only while the plan is made.
 absl::StatusOr<Plan> MakePlan(void* handle, const CudnnGraph& graph, const std::string& code) {
   HILO_ASSIGN_OR_RETURN(const auto numbers, ParseCode(code));
   void* graph_handle = graph.handle();
@@ -159,7 +159,7 @@ absl::StatusOr<Plan> MakePlan(void* handle, const CudnnGraph& graph, const std::
   return Plan{std::move(plan), {code, bytes[0]}};
 }
 
-// At most `most` plans that need no more workspace than there is. DevicesMutex() is held.
+// Returns at most `most` plans that fit the workspace. DevicesMutex() must be held.
 absl::StatusOr<std::vector<Plan>> RankedPlans(void* handle, const CudnnWork& work, int64_t workspace_bytes, int most) {
   HILO_ASSIGN_OR_RETURN(const CudnnGraph graph, work.make(handle));
   std::vector<Plan> plans;
@@ -183,7 +183,7 @@ absl::StatusOr<std::vector<Plan>> RankedPlans(void* handle, const CudnnWork& wor
   return plans;
 }
 
-// DevicesMutex() is held. Without a code the first of the ranking.
+// DevicesMutex() must be held. Without a code, returns the first of the ranking.
 absl::StatusOr<const Plan*> PlanOf(DeviceState& state, const CudnnWork& work, const LibraryAlgorithm& algorithm,
                                    int64_t workspace_bytes) {
   const std::string key = absl::StrCat(

@@ -1,6 +1,6 @@
-// cuDNN as it sees work since version 9: a graph of operations on tensors, engines that can run it, and a plan that is
-// one engine with its knobs set. Loaded when it is first wanted. Tensors, operations and graphs are made and checked
-// without a device; engines are chosen for one.
+// The API of cuDNN since version 9: a graph of operations on tensors, engines that can run it, and a plan, which is one
+// engine with its knobs set. Loaded on first use. Tensors, operations and graphs are created and checked without a
+// device; engines are selected for one.
 #ifndef HILO_BACKENDS_GPU_CUDA_CUDNN_GRAPH_H_
 #define HILO_BACKENDS_GPU_CUDA_CUDNN_GRAPH_H_
 
@@ -18,7 +18,7 @@
 
 namespace hilo::gpu {
 
-// One of cuDNN's descriptors. The first error of the calls before comes out of Finalize.
+// A cuDNN descriptor. Finalize returns the first error of the preceding calls.
 class CudnnDescriptor {
  public:
   explicit CudnnDescriptor(int type);
@@ -33,14 +33,14 @@ class CudnnDescriptor {
   void SetEnum(int attribute, int type, int value);
   void SetBool(int attribute, bool value);
   void Refer(int attribute, absl::Span<void* const> descriptors);
-  // Errors: Unimplemented for what the library says it does not support, InvalidArgument for the rest, with its words;
+  // Errors: Unimplemented for what the library reports as unsupported, InvalidArgument for the rest, with its message;
   // Unavailable without the library.
   absl::Status Finalize();
 
-  // Of a finalized one. Those that are asked for and are not there: an empty list.
+  // Attributes of a finalized descriptor. Empty if the attribute is absent.
   std::vector<int64_t> Ints(int attribute) const;
   std::vector<int> Enums(int attribute, int type, int most) const;
-  // Makes the descriptors that the library fills in.
+  // Creates the descriptors that the library fills in.
   std::vector<CudnnDescriptor> Descriptors(int attribute, int type, int most) const;
   std::string Text(int attribute) const;
 
@@ -51,18 +51,18 @@ class CudnnDescriptor {
   absl::Status status_;
 };
 
-// Operations on tensors. Tensors have numbers, by which pointers are given to them when a plan runs.
+// Operations on tensors. Tensors are numbered; the numbers map pointers to them when a plan runs.
 class CudnnGraph {
  public:
-  // Dimensions and strides in cuDNN's order: images, features, spatial ones. Virtual tensors are in no memory.
+  // Dimensions and strides in cuDNN's order: images, features, spatial ones. Virtual tensors have no memory.
   absl::StatusOr<void*> AddTensor(int64_t number, int data_type, const std::vector<int64_t>& dimensions,
                                   const std::vector<int64_t>& strides, bool is_virtual = false);
   // Finalizes a descriptor that the graph's operations refer to, or an operation.
   absl::StatusOr<void*> Add(CudnnDescriptor descriptor);
   absl::Status AddOperation(CudnnDescriptor operation);
-  // An operation of elements: y = mode(x), or mode(x, b). `upper_clip` is for relu.
+  // Adds an element-wise operation: y = mode(x), or mode(x, b). `upper_clip` is for relu.
   absl::Status AddPointwise(int mode, void* x, void* b, void* y, double upper_clip = -1);
-  // No more comes. With a device's handle or, to see whether the library takes the graph, null.
+  // Completes the graph. Pass a device's handle, or null to check whether the library accepts the graph.
   absl::Status Finish(void* handle);
 
   void* handle() const { return graph_->handle(); }
@@ -73,29 +73,29 @@ class CudnnGraph {
   std::unique_ptr<CudnnDescriptor> graph_;
 };
 
-// What a library call needs of cuDNN: how its graph is made, under a name that tells it from others.
+// A cuDNN library call: a function that creates its graph, and a text that identifies it.
 struct CudnnWork {
   std::string text;
   std::function<absl::StatusOr<CudnnGraph>(void* handle)> make;
   int64_t most_workspace_bytes = 0;
-  // Engines that round factors of f32 to tf32, or are less exact by Winograd's transforms.
+  // Allows engines that round f32 factors to tf32, or that are less exact because of Winograd's transforms.
   bool allow_tf32 = true;
 };
 
 // "cudnn 91900". Errors: Unavailable.
 absl::StatusOr<std::string> CudnnVersion();
-// Whether the library takes the graph; needs no device. Errors: Unavailable without the library; as
+// Returns OK if the library accepts the graph; needs no device. Errors: Unavailable without the library; as
 // CudnnDescriptor::Finalize.
 absl::Status CheckCudnnGraph(const CudnnWork& work);
-// The engines for the current device, as the library's heuristics rank them: deterministic ones that can be planned
-// with the workspace. Errors: as above; Unimplemented if there is none.
+// Returns the engines for the current device, ranked by the library's heuristics: deterministic ones that can be
+// planned with the workspace. Errors: as above; Unimplemented if there is none.
 absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnAlgorithms(const CudnnWork& work, int most);
-// Queues the graph on a stream of the current device, with the tensors' addresses by their numbers. Plans are kept for
-// the life of the process.
+// Queues the graph on a stream of the current device, with the tensors' addresses by their numbers. Plans are cached
+// for the life of the process.
 absl::Status RunCudnn(void* stream, const CudnnWork& work, const std::vector<int64_t>& numbers,
                       const std::vector<void*>& addresses, const LibraryWorkspace& workspace,
                       const LibraryAlgorithm& algorithm);
-// cuDNN's description of a device.
+// Returns cuDNN's description of a device.
 absl::StatusOr<std::string> CudnnDeviceJson(int device);
 
 }  // namespace hilo::gpu

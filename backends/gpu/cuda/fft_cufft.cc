@@ -1,5 +1,5 @@
 // A plan belongs to a device and a transform, and is kept for the life of the process. Its stream and work area are set
-// before each use, under a lock: what is queued keeps those that it was queued with.
+// before each use, under a lock: queued work keeps those with which it was queued.
 #include "backends/gpu/cuda/fft_cufft.h"
 
 #include <cuda_runtime_api.h>
@@ -83,7 +83,7 @@ absl::Status MakePlan(const FftDescriptor& fft, Plan* plan) {
   return absl::OkStatus();
 }
 
-// PlansMutex() is held.
+// PlansMutex() must be held.
 absl::StatusOr<Plan> PlanOf(const FftDescriptor& fft) {
   static auto* const plans = new absl::flat_hash_map<std::string, Plan>;
   int device = 0;

@@ -1,4 +1,4 @@
-// backends/gpu/lib/fft.h by cuFFT, which is loaded when the first transform is wanted.
+// Implements backends/gpu/lib/fft.h with cuFFT, which is loaded for the first transform.
 #ifndef HILO_BACKENDS_GPU_CUDA_FFT_CUFFT_H_
 #define HILO_BACKENDS_GPU_CUDA_FFT_CUFFT_H_
 
@@ -8,11 +8,11 @@
 
 namespace hilo::gpu {
 
-// Whether the library is there. Errors: Unavailable.
+// Returns OK if the library can be loaded. Errors: Unavailable.
 absl::Status CheckCufft();
-// For the current device, by a plan that is kept. Errors: as FftWorkspaceBytes.
+// For the current device, from a cached plan. Errors: as FftWorkspaceBytes.
 absl::StatusOr<int64_t> CufftWorkspaceBytes(const FftDescriptor& fft);
-// On a stream of the current device. Errors: as RunFft.
+// Queues on a stream of the current device. Errors: as RunFft.
 absl::Status FftByCufft(void* stream, const FftDescriptor& fft, void* in, void* out, void* workspace,
                         int64_t workspace_bytes);
 

@@ -1,5 +1,5 @@
-// cuBLASLt's constants stand here as numbers, because its header comes with another package than the runtime's; where
-// it is there, the compiler compares them.
+// cuBLASLt's constants as numbers, because its header is in another package than the runtime's; where it is installed,
+// the compiler compares them.
 #include "backends/gpu/cuda/gemm_cublaslt.h"
 
 #include <cuda_runtime_api.h>
@@ -118,7 +118,7 @@ std::pair<int, int> ComputeTypes(const GemmDescriptor& gemm) {
   return {single, gemm.a_type == C64 ? kC32F : kR32F};
 }
 
-// alpha or beta as the library reads it; the imaginary part of a complex one stays 0.
+// alpha or beta in the library's format; the imaginary part of a complex one stays 0.
 struct Scale {
   alignas(16) unsigned char bytes[16] = {};
 
@@ -232,7 +232,7 @@ std::mutex& DevicesMutex() {
   return *mutex;
 }
 
-// Of the current device. DevicesMutex() is held.
+// Returns the state of the current device. DevicesMutex() must be held.
 absl::StatusOr<DeviceState*> StateOfDevice(const GemmDescriptor& gemm) {
   static auto* const devices = new absl::flat_hash_map<int, std::unique_ptr<DeviceState>>;
   int device = 0;

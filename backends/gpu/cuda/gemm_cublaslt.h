@@ -1,4 +1,4 @@
-// backends/gpu/lib/gemm.h by cuBLASLt, which is loaded when the first product is wanted.
+// Implements backends/gpu/lib/gemm.h with cuBLASLt, which is loaded for the first product.
 #ifndef HILO_BACKENDS_GPU_CUDA_GEMM_CUBLASLT_H_
 #define HILO_BACKENDS_GPU_CUDA_GEMM_CUBLASLT_H_
 
@@ -7,8 +7,8 @@
 
 namespace hilo::gpu {
 
-// On a stream of the current device. Without an algorithm the library's first choice is kept for each descriptor and
-// device. Errors: as RunGemm.
+// Queues on a stream of the current device. Without an algorithm, the library's first choice is cached for each
+// descriptor and device. Errors: as RunGemm.
 absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands,
                             const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm);
 
@@ -16,8 +16,8 @@ absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const Gemm
 absl::StatusOr<std::vector<LibraryAlgorithm>> CublasLtAlgorithms(const GemmDescriptor& gemm, int most);
 absl::StatusOr<std::string> CublasLtVersion();
 
-// Makes the library's descriptors for a product and drops them; needs no device. Errors: Unavailable without the
-// library; Unimplemented with its words.
+// Creates and drops the library's descriptors for a product; needs no device. Errors: Unavailable without the library;
+// Unimplemented with its message.
 absl::Status CheckCublasLtDescriptors(const GemmDescriptor& gemm);
 
 }  // namespace hilo::gpu

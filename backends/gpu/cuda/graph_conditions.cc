@@ -1,6 +1,6 @@
 // A condition is a number that belongs to a node; a kernel of one thread sets it from memory, once before the node and,
-// for loops, once more at the end of each turn. Branches are a node each, whose conditions exclude each other: nodes
-// that choose among several bodies came later to the driver.
+// for loops, once more at the end of each iteration. Branches are one node each, with mutually exclusive conditions:
+// drivers support nodes that select among several bodies only since later versions.
 #include "backends/gpu/cuda/graph_conditions.h"
 
 #include <string>
@@ -82,13 +82,13 @@ absl::StatusOr<GraphConditions> GraphConditions::Load(int device) {
   std::string log(4096, '\0');
   cudaJitOption options[] = {cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
-  const std::string ptx(ConditionPtx());  // ends with a zero
+  const std::string ptx(ConditionPtx());  // zero-terminated
   cudaLibrary_t library = nullptr;
   GraphConditions conditions;
   cudaError_t error = cudaLibraryLoadData(&library, ptx.c_str(), options, values, 2, nullptr, nullptr, 0);
   if (error == cudaSuccess) error = cudaLibraryGetKernel(&conditions.kernel_, library, kKernel);
   if (error == cudaSuccess) return conditions;
-  cudaGetLastError();  // no fault of the device
+  cudaGetLastError();  // not a fault of the device
   return Unimplemented("conditions in graphs: ", cudaGetErrorString(error), " (", log.c_str(), ")");
 }
 
@@ -109,7 +109,7 @@ absl::Status GraphConditions::Set(cudaStream_t stream, const ConditionSource& so
 
 namespace {
 
-// A stream for a node's body. To make one is allowed in a capture if the thread says that it knows what it does.
+// A stream for a node's body. A thread may create one in a capture if it relaxes its capture mode.
 class BodyStream {
  public:
   BodyStream() = default;

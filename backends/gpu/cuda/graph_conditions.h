@@ -1,4 +1,4 @@
-// Nodes of graphs whose bodies the device repeats or chooses by itself: conditions that kernels set.
+// Conditional nodes of graphs, whose bodies the device repeats or selects: their conditions are set by kernels.
 #ifndef HILO_BACKENDS_GPU_CUDA_GRAPH_CONDITIONS_H_
 #define HILO_BACKENDS_GPU_CUDA_GRAPH_CONDITIONS_H_
 
@@ -14,15 +14,15 @@
 
 namespace hilo::gpu {
 
-// The kernel that sets conditions, as PTX; the driver supplies the function that it calls.
+// Returns the kernel that sets conditions, as PTX; the driver supplies the function that it calls.
 absl::string_view ConditionPtx();
 
-// What a condition is made of when the kernel runs.
+// The source of a condition, read when the kernel runs.
 struct ConditionSource {
   enum class Kind : uint32_t {
     kByte = 0,    // true unless the byte at `address` is 0, or the word at `end` is not
     kPred = 1,    // branch 0 if the byte is not 0, else branch 1
-    kNumber = 2,  // the branch of the s32's number, `last` if there is none
+    kNumber = 2,  // the branch with the s32's index, `last` if there is none
   };
   Kind kind = Kind::kByte;
   const void* address = nullptr;
@@ -30,21 +30,21 @@ struct ConditionSource {
   const volatile uint32_t* end = nullptr;  // null: never
 };
 
-// The kernel, loaded. Thread-safe.
+// The loaded kernel. Thread-safe.
 class GraphConditions {
  public:
-  // Errors: Unimplemented if the driver is older than 12.4, or refuses the kernel: with its words.
+  // Errors: Unimplemented if the driver is older than 12.4, or rejects the kernel, with its message.
   static absl::StatusOr<GraphConditions> Load(int device);
 
-  // To `stream`, which is being captured, adds a node for each condition, one after the other. Its body is what `body`
-  // queues on the stream that it is given with the condition's number; it is done while (`repeats`), or if, the
+  // Adds a sequence of nodes, one per condition, to `stream`, which is being captured. The body of a node is what
+  // `body` queues on the stream passed to it with the condition's index; it runs while (`repeats`), or if, the
   // condition holds. All conditions are read before the first node.
   absl::Status Capture(cudaStream_t stream, absl::Span<const ConditionSource> sources, bool repeats,
                        const std::function<absl::Status(size_t number, cudaStream_t stream)>& body) const;
 
  private:
   absl::Status Set(cudaStream_t stream, const ConditionSource& source, cudaGraphConditionalHandle handle) const;
-  cudaKernel_t kernel_ = nullptr;  // stays loaded
+  cudaKernel_t kernel_ = nullptr;  // never unloaded
 };
 
 }  // namespace hilo::gpu

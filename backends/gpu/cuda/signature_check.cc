@@ -1,5 +1,5 @@
-// The tables of functions (*.def) say in plain types what NVIDIA's headers say in their own: handles are void*,
-// enumerations int. Where a header is there, the compiler compares them: a table that is wrong does not build.
+// The tables of functions (*.def) declare with plain types what NVIDIA's headers declare with their own: handles are
+// void*, enumerations int. Where a header is installed, the compiler compares them: a wrong table does not build.
 #include <type_traits>
 
 #include "backends/gpu/collectives/nccl_abi.h"
@@ -32,8 +32,8 @@ namespace {
 template <typename T>
 constexpr bool kIsNumber = std::is_integral_v<T> || std::is_enum_v<T>;
 
-// Whether values of both types are passed the same way. Pointers are not told apart, but for what they point to being a
-// number or a pointer of another size.
+// Whether values of both types are passed the same way. Pointers are equal, unless their pointees are a number or a
+// pointer of another size.
 template <typename A, typename B>
 constexpr bool IsPassedAlike() {
   if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
@@ -53,7 +53,7 @@ constexpr bool IsPassedAlike() {
 
 template <typename Ours, typename Theirs>
 struct Calls {
-  static constexpr bool kAlike = false;  // another number of parameters
+  static constexpr bool kAlike = false;  // different number of parameters
 };
 template <typename R, typename... A, typename S, typename... B>
   requires(sizeof...(A) == sizeof...(B))

@@ -1,5 +1,5 @@
-// The matrices of a batch are factored one after the other: small ones do not come here. Routines whose 64-bit form has
-// other integers than LAPACK's (the pivots of getrf), or that have none, are called in the form with 32-bit sizes.
+// The matrices of a batch are factored one after the other: small ones are not sent here. Routines whose 64-bit form
+// has other integers than LAPACK's (the pivots of getrf), or that have none, are called in the form with 32-bit sizes.
 // Workspace comes from the stream's pool; a handle is used under a lock.
 #include "backends/gpu/cuda/solver_cusolver.h"
 
@@ -83,7 +83,7 @@ std::mutex& HandlesMutex() {
   static auto* const mutex = new std::mutex;
   return *mutex;
 }
-// Of the current device. HandlesMutex() is held.
+// Returns the handles of the current device. HandlesMutex() must be held.
 absl::StatusOr<Handles> HandlesOfDevice() {
   static auto* const all = new absl::flat_hash_map<int, Handles>;
   int device = 0;
@@ -101,7 +101,7 @@ template <typename Function>
 Function ByType(PrimitiveType type, Function s, Function d, Function c, Function z) {
   return type == F32 ? s : type == F64 ? d : type == C64 ? c : z;
 }
-// The four forms of a function whose name is another for complex numbers.
+// The four forms of a function that has another name for complex numbers.
 #define HILO_BY_TYPE(table, prefix, real, complex, suffix)                                                         \
   ByType(type_, table->prefix##S##real##suffix, table->prefix##D##real##suffix, table->prefix##C##complex##suffix, \
          table->prefix##Z##complex##suffix)
@@ -138,7 +138,7 @@ class Call {
   }
 
  private:
-  // Result 0 begins as an operand.
+  // Initializes result 0 with an operand.
   absl::Status Start(int operand) {
     const SolverArray &from = call_.operands[operand], &to = call_.results[0];
     if (from.bytes() != to.bytes())
@@ -147,7 +147,7 @@ class Call {
     return CudaStatus(cudaMemcpyAsync(to.data, from.data, from.bytes(), cudaMemcpyDeviceToDevice, stream_),
                       "cudaMemcpyAsync");
   }
-  // Dimension d from the end on, from 1.
+  // Returns dimension d counted from the end, from 1.
   static int64_t Size(const SolverArray& array, int d) { return array.dimensions[array.dimensions.size() - d]; }
   template <typename T = void>
   T* At(const SolverArray& array, int64_t b) const {
@@ -163,7 +163,7 @@ class Call {
   }
   int Uplo() const { return call_.Attribute("uplo") == 'L' ? kLower : kUpper; }
 
-  // Calls run(memory, info): memory of the device, and an int of it.
+  // Calls run(memory, info): device memory, and an int in it.
   template <typename Function>
   absl::Status WithMemory(size_t bytes, Function run) {
     constexpr size_t kInfoBytes = 256;
@@ -173,7 +173,7 @@ class Call {
     HILO_CUDA_RETURN_IF_ERROR(cudaFreeAsync(memory, stream_));
     return status;
   }
-  // The same for the 64-bit routines, which also want memory of the host: it must stay until the device is done with
+  // The same for the 64-bit routines, which also need host memory: it must live until the device is done with
   // it.
   template <typename Ask, typename Function>
   absl::Status With64(Ask ask, Function run) {

@@ -1,4 +1,4 @@
-// backends/gpu/lib/solver.h by cuSOLVER and cuBLAS, which are loaded when the first call is wanted.
+// Implements backends/gpu/lib/solver.h with cuSOLVER and cuBLAS, which are loaded for the first call.
 #ifndef HILO_BACKENDS_GPU_CUDA_SOLVER_CUSOLVER_H_
 #define HILO_BACKENDS_GPU_CUDA_SOLVER_CUSOLVER_H_
 
@@ -7,9 +7,9 @@
 
 namespace hilo::gpu {
 
-// Whether both libraries are there. Errors: Unavailable.
+// Returns OK if both libraries can be loaded. Errors: Unavailable.
 absl::Status CheckCusolver();
-// On a stream of the current device. Errors: as RunSolver.
+// Queues on a stream of the current device. Errors: as RunSolver.
 absl::Status SolveByCusolver(void* stream, const SolverCall& call);
 
 }  // namespace hilo::gpu

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where below a toolkit's or a package's root files lie.
+// Locations of files below the root of a toolkit or a package.
 constexpr const char* kPlaces[] = {"", "lib64", "lib", "bin", "nvvm/libdevice", "../nvvm/libdevice"};
 
 std::vector<std::string> Subfolders(const fs::path& folder) {
@@ -107,7 +107,7 @@ absl::StatusOr<void*> LoadCudaLibrary(absl::Span<const absl::string_view> soname
       for (absl::string_view soname : sonames) {
         const fs::path path = fs::path(folder) / std::string(soname);
         if (!fs::exists(path, error)) continue;
-        words.clear();  // what is wrong with a library that is there says more than what is not there
+        words.clear();  // an error of an existing library is more useful than the missing files
         if (void* library = open(path.string())) return library;
       }
     }

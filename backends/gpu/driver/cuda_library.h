@@ -1,8 +1,8 @@
-// CUDA's files and libraries, found and loaded when they are first needed: one binary works with them and without.
+// Finds and loads CUDA's files and libraries on first use: the same binary works with and without them.
 //
-// Looked for in this order: the folders of HILO_CUDA_PATH (colons between them); what the process itself finds
-// (libraries); $CUDA_HOME, $CUDA_PATH, /usr/local/cuda; the nvidia/*/ folders of Python environments ($VIRTUAL_ENV,
-// then the system's), where NVIDIA's packages put them. HILO_CUDA_PATH=none finds nothing at all.
+// Search order: the folders of HILO_CUDA_PATH (separated by colons); the process's own search path (libraries);
+// $CUDA_HOME, $CUDA_PATH, /usr/local/cuda; the nvidia/*/ folders of Python environments ($VIRTUAL_ENV, then the
+// system's), where NVIDIA's packages install them. HILO_CUDA_PATH=none finds nothing at all.
 #ifndef HILO_BACKENDS_GPU_DRIVER_CUDA_LIBRARY_H_
 #define HILO_BACKENDS_GPU_DRIVER_CUDA_LIBRARY_H_
 
@@ -16,17 +16,17 @@
 
 namespace hilo::gpu {
 
-// Folders that may hold CUDA's files, in the order above; only those that are there.
+// Returns the existing folders that may contain CUDA's files, in the order above.
 std::vector<std::string> CudaFolders();
 
-// The path of a file: "libdevice.10.bc", "ptxas". Errors: NotFound with the folders.
+// Returns the path of a file: "libdevice.10.bc", "ptxas". Errors: NotFound with the folders.
 absl::StatusOr<std::string> FindCudaFile(absl::string_view name);
 
 // Loads the first of `sonames` that is found, for the life of the process. Errors: Unavailable with the names, the
-// folders, and the loader's words.
+// folders, and the loader's message.
 absl::StatusOr<void*> LoadCudaLibrary(absl::Span<const absl::string_view> sonames);
 
-// The address of a function. Errors: Unavailable naming it.
+// Returns the address of a function. Errors: Unavailable naming it.
 absl::StatusOr<void*> CudaSymbol(void* library, absl::string_view name);
 
 }  // namespace hilo::gpu

@@ -1,5 +1,5 @@
-// What a device and its libraries say of themselves, to be kept as files: the emulated device is made after them, and
-// libraries can be asked about the device where there is none.
+// Properties of a device and its libraries, to be stored as files: the emulated device is modelled on them, and
+// libraries can be queried for the device where there is none.
 #ifndef HILO_BACKENDS_GPU_DRIVER_DEVICE_FIXTURES_H_
 #define HILO_BACKENDS_GPU_DRIVER_DEVICE_FIXTURES_H_
 
@@ -16,9 +16,9 @@ struct DeviceFixture {
   std::string text;
 };
 
-// The device's properties, cuDNN's description of it (CUDA alone), and the algorithms that the libraries offer for a
-// list of products and convolutions, a line each as in the file of HILO_TUNE. What a library refuses stands there
-// instead. Errors: those of OpenGpuDriver.
+// Returns the device's properties, cuDNN's description of it (CUDA alone), and the algorithms that the libraries offer
+// for a list of products and convolutions, one per line as in the file of HILO_TUNE. If a library rejects one, the line
+// states its error instead. Errors: those of OpenGpuDriver.
 absl::StatusOr<std::vector<DeviceFixture>> DumpFixtures(absl::string_view platform, int device);
 
 }  // namespace hilo::gpu

@@ -12,9 +12,9 @@ namespace {
 
 constexpr int64_t kIdleShare = 4;
 
-// Memory comes from the device's pool, in the order of a stream of its own: to allocate and to free from the pool takes
-// microseconds, where cudaFree waits for all that the device is doing. Copies have another stream, so that memory can
-// be had while they go on.
+// Memory comes from the device's pool, in the order of a stream of its own: allocating and freeing from the pool takes
+// microseconds, whereas cudaFree waits for all work of the device. Copies have another stream, so that allocation is
+// possible during copies.
 class GpuMemory : public DeviceMemory {
  public:
   GpuMemory(std::shared_ptr<GpuDevices> devices, int device, GpuDriver* driver, std::unique_ptr<GpuStream> blocks,
@@ -39,7 +39,7 @@ class GpuMemory : public DeviceMemory {
   }
   void Free(void* memory, int64_t) override {
     std::lock_guard<std::mutex> lock(blocks_mutex_);
-    // A fault of the device comes out of its runs.
+    // Faults of the device are returned by its runs.
     (void)driver_.Free(memory, blocks_.get());
   }
   absl::Status CopyFromHost(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }

@@ -15,40 +15,40 @@
 
 namespace hilo::gpu {
 
-// An owner of memory of devices that is not in use between its runs.
+// An owner of device memory that is not in use between its runs.
 class IdleMemory {
  public:
   virtual ~IdleMemory() = default;
-  // Frees it, and returns its bytes. Called on any thread; must not wait for one that allocates.
+  // Frees it, and returns its bytes. Called on any thread; must not wait for a thread that allocates.
   virtual int64_t ReleaseIdle(int device) const = 0;
 };
 
 // Thread-safe.
 class GpuDevices {
  public:
-  // `communicators` null: the platform's.
+  // `communicators` null: the platform's library.
   explicit GpuDevices(absl::string_view platform, std::shared_ptr<DeviceCommunicatorLibrary> communicators = nullptr)
       : platform_(platform),
         collectives_(communicators != nullptr ? std::move(communicators) : CommunicatorLibraryOf(platform)) {}
 
   const std::string& platform() const { return platform_; }
-  // Lives as long as this. Errors: those of OpenGpuDriver, which are tried anew each time.
+  // The result lives as long as this object. Errors: those of OpenGpuDriver, which is retried on each call.
   absl::StatusOr<GpuDriver*> Get(int device);
-  // Has `driver` for device `device`, which nobody has asked for yet.
+  // Sets `driver` for device `device`, which must not have been requested before.
   void Use(int device, std::unique_ptr<GpuDriver> driver);
   CollectiveContext& collectives() { return collectives_; }
-  // The memory of device `device`, which keeps `devices` alive.
+  // Returns the memory of device `device`, which keeps `devices` alive.
   static absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenMemory(std::shared_ptr<GpuDevices> devices, int device);
 
-  // What `allocate` returns. If that is ResourceExhausted, all idle memory of the device is freed, and it is called
+  // Returns the result of `allocate`. If that is ResourceExhausted, frees all idle memory of the device and calls it
   // once more.
   absl::StatusOr<void*> Allocate(int device, absl::FunctionRef<absl::StatusOr<void*>()> allocate);
-  // `owner` has `bytes` of idle memory more (or fewer, if negative). While all of it is more than a quarter of the
-  // device's, so that too little is left to other users of the device (NCCL, cuDNN, another framework in the process),
-  // the owners that have run least recently free theirs; the memory of `owner` stays, since its graphs hold the
+  // Adds `bytes` (which may be negative) to the idle memory of `owner`. While the total is more than a quarter of the
+  // device's memory, leaving too little to other users of the device (NCCL, cuDNN, another framework in the process),
+  // the owners that have run least recently free theirs; the memory of `owner` is kept, since its graphs hold the
   // addresses.
   void CountIdle(int device, const IdleMemory* owner, int64_t bytes);
-  // Afterwards the owner is not called any more.
+  // The owner is not called after this returns.
   void RemoveIdleMemory(const IdleMemory* owner);
 
  private:
@@ -62,7 +62,7 @@ class GpuDevices {
   int64_t uses_ = 0;
   std::mutex mutex_;
   absl::flat_hash_map<int, std::unique_ptr<GpuDriver>> drivers_;
-  CollectiveContext collectives_;  // goes before the devices
+  CollectiveContext collectives_;  // destroyed before the devices
 };
 
 }  // namespace hilo::gpu

@@ -12,12 +12,12 @@ namespace hilo::gpu {
 
 inline constexpr char kCudaPlatform[] = "cuda";
 inline constexpr char kEmulatedPlatform[] = "cuda-emulated";
-// Under which custom calls' functions for the memory of a GPU are registered, for both.
+// Custom call functions on GPU memory are registered under this platform, for both platforms.
 inline constexpr absl::string_view kStreamPlatform = "CUDA";
 
-// Opens device `device` (from 0) of a platform. The emulated one has any number of devices; how they check themselves
-// is in EmulatedOptions::FromEnvironment(). Errors: Unavailable, saying exactly what is missing: the library's CUDA
-// part, a driver, the driver's age, a device; InvalidArgument for other platforms.
+// Opens device `device` (from 0) of a platform. The emulated platform has any number of devices;
+// EmulatedOptions::FromEnvironment() describes their checks. Errors: Unavailable, stating exactly what is missing: the
+// library's CUDA part, a driver, a recent enough driver, a device; InvalidArgument for other platforms.
 absl::StatusOr<std::unique_ptr<GpuDriver>> OpenGpuDriver(absl::string_view platform, int device);
 
 }  // namespace hilo::gpu

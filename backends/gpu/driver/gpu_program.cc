@@ -1,6 +1,6 @@
-// A run takes a stream and an arena (frame and scratch memory) for itself and gives them back when it is done, so any
-// number of runs go on at once. They are kept for the runs to come, as graphs hold the arena's address, until somebody
-// finds no memory. Kernels are loaded and constants copied when the first run comes to a device.
+// A run borrows a stream and an arena (frame and scratch memory) and returns them when it is done, so any number of
+// runs can be concurrent. They are kept for later runs, as graphs hold the arena's address, until an allocation runs
+// out of memory. Kernels are loaded and constants copied for the first run on a device.
 #include "backends/gpu/driver/gpu_program.h"
 
 #include "backends/gpu/compile/gpu_artifact.h"
@@ -17,7 +17,7 @@ constexpr int64_t kRunNanoseconds = 20000;
 int64_t Aligned(int64_t bytes) { return CeilDiv(bytes, kDeviceAlignment) * kDeviceAlignment; }
 
 // The graphs of a run's collectives. NCCL warns of threads that launch graphs of several communicators: there are none
-// of ranks that are in more than one.
+// for ranks that are in more than one.
 GraphAgreement GraphsOf(const CollectivePlan& plan, const GpuRun& run) {
   if (plan.has_overlapping_cliques()) return {};
   const GraphCache::Addresses addresses = run.addresses();
@@ -44,7 +44,7 @@ GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<K
 GpuProgram::~GpuProgram() {
   devices_->RemoveIdleMemory(this);
   for (auto& [number, device] : loaded_) {
-    // Nobody is left to tell of faults.
+    // Faults cannot be reported any longer.
     for (OnDevice::Lane& lane : device->idle) (void)ReleaseLane(*device, &lane);
     (void)device->driver->Free(device->constant_memory);
   }
@@ -60,7 +60,7 @@ absl::Status GpuProgram::ReleaseLane(OnDevice& device, OnDevice::Lane* lane) {
 
 int64_t GpuProgram::ReleaseIdle(int device) const {
   std::vector<OnDevice::Lane> idle;
-  // A thread that holds the mutex may be waiting for this.
+  // A thread that holds the mutex may be waiting for this call.
   std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return 0;
   const auto found = loaded_.find(device);

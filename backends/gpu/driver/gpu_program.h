@@ -1,4 +1,4 @@
-// A compiled module: thunks, and the kernels and constants that each device has of its own.
+// A compiled module: thunks, and each device's own kernels and constants.
 #ifndef HILO_BACKENDS_GPU_DRIVER_GPU_PROGRAM_H_
 #define HILO_BACKENDS_GPU_DRIVER_GPU_PROGRAM_H_
 
@@ -18,7 +18,7 @@ namespace hilo::gpu {
 
 struct ProgramSource;
 
-// The facts of a compiled module beside its thunks.
+// Properties of a compiled module other than its thunks.
 struct ProgramFacts {
   ProgramShape shape;
   std::vector<std::pair<int64_t, int64_t>> donations;
@@ -29,12 +29,12 @@ struct ProgramFacts {
   int64_t replica_count = 1, partition_count = 1;
   CollectivePlan collectives;
   bool overlap_collectives = true;
-  bool capture_at_once = false;  // graphs, in the first run already
+  bool capture_at_once = false;  // capture graphs in the first run
 };
 
 class GpuProgram : public CompiledProgram, private IdleMemory {
  public:
-  // `source` is what Serialize writes (gpu_artifact.h).
+  // `source` is the input of Serialize (gpu_artifact.h).
   GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images,
              std::unique_ptr<const ProgramSource> source, std::shared_ptr<GpuDevices> devices);
   ~GpuProgram() override;
@@ -49,7 +49,7 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
   absl::Status Serialize(Artifact* artifact) const override;
 
  private:
-  // What runs on one device share.
+  // State shared by the runs on one device.
   struct OnDevice {
     int number = 0;
     GpuDriver* driver = nullptr;
@@ -57,16 +57,16 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
     std::vector<GpuKernel*> kernels;
     void* constant_memory = nullptr;
     std::vector<uint8_t*> constants;
-    struct Lane {  // what a run has for itself
+    struct Lane {  // the resources of one run
       std::unique_ptr<GpuStream> stream;
-      uint8_t* arena = nullptr;  // allocated in the stream's order
+      uint8_t* arena = nullptr;  // allocated in stream order
       GraphCache graphs;
       CollectiveStreams collectives;
     };
     std::vector<Lane> idle;
   };
 
-  // Lanes between runs.
+  // Frees lanes that no run uses.
   int64_t ReleaseIdle(int device) const override;
   int64_t ArenaBytes() const;
   static absl::Status ReleaseLane(OnDevice& device, OnDevice::Lane* lane);

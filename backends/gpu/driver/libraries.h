@@ -1,4 +1,4 @@
-// Which work goes to NVIDIA's libraries rather than to kernels of our own, decided while a module is compiled.
+// Selects the work that runs in NVIDIA's libraries rather than in our own kernels, when a module is compiled.
 #ifndef HILO_BACKENDS_GPU_DRIVER_LIBRARIES_H_
 #define HILO_BACKENDS_GPU_DRIVER_LIBRARIES_H_
 
@@ -20,7 +20,7 @@ namespace hilo::gpu {
 // For one compilation.
 class Libraries {
  public:
-  // `decisions`: empty, or those of a serialised program, which are followed.
+  // `decisions`: empty, or those of a serialized program, which are reused.
   Libraries(const LibraryDevice& device, const LibraryThresholds& thresholds, LibraryDecisions decisions = {})
       : device_(device),
         thresholds_(thresholds),
@@ -29,12 +29,12 @@ class Libraries {
 
   const LibraryThresholds& thresholds() const { return thresholds_; }
   const LibraryDecisions& decisions() const { return decisions_; }
-  // Nullopt if the library is not there or has no algorithm.
+  // Returns nullopt if the library is not available or has no algorithm.
   std::optional<LibraryAlgorithm> SelectGemm(const GemmDescriptor& gemm);
   std::optional<LibraryAlgorithm> SelectConvolution(const ConvolutionDescriptor& convolution);
-  // Bytes of workspace; nullopt as above, or if the transform is small.
+  // Returns the bytes of workspace; nullopt as above, or if the transform is small.
   std::optional<int64_t> SelectFft(const FftDescriptor& fft);
-  // Whether a batch of square matrices goes to the library.
+  // Returns true if a batch of square matrices is assigned to the library.
   bool SelectSolver(absl::string_view routine, PrimitiveType type, int64_t rows, int64_t batch);
 
  private:

@@ -1,5 +1,5 @@
-// Which work of a module goes to libraries, and with which algorithms: decided once, when the module is compiled, and
-// kept with serialised programs.
+// The work of a module that is assigned to libraries, and the algorithms: decided once, when the module is compiled,
+// and stored in serialized programs.
 #ifndef HILO_BACKENDS_GPU_DRIVER_LIBRARY_DECISIONS_H_
 #define HILO_BACKENDS_GPU_DRIVER_LIBRARY_DECISIONS_H_
 
@@ -22,30 +22,30 @@ class ByteWriter;
 namespace hilo::gpu {
 
 struct LibraryDecision {
-  std::optional<LibraryAlgorithm> algorithm;  // nullopt: kernels of our own
+  std::optional<LibraryAlgorithm> algorithm;  // nullopt: our own kernels
   std::string version;                        // the chip and the library that the algorithm's code is for
 };
 
 // Not thread-safe.
 class LibraryDecisions {
  public:
-  // By what the library does, in words, and the work.
+  // Keys: the library operation, in words, and the work.
   using Table = std::map<std::pair<std::string, std::string>, LibraryDecision>;
 
   LibraryDecisions() = default;
-  // Follows `recorded`.
+  // Reuses the decisions in `recorded`.
   explicit LibraryDecisions(Table recorded) : recorded_(std::move(recorded)) {}
 
-  // Asks the library, which may return what is recorded (null: nothing).
+  // Queries the library, which may return the recorded decision (null: none).
   using Ask = std::function<absl::StatusOr<LibraryDecision>(const LibraryDecision* recorded)>;
-  // Asks once for each work. What is recorded as a kernel stays one, even where the library is found now; what is
-  // recorded as the library's must be done by it.
+  // Queries once for each work. Work that is recorded as a kernel stays one, even if the library is found now; work
+  // that is recorded as the library's must be done by it.
   const LibraryDecision& Decide(absl::string_view what, absl::string_view work, const Ask& ask);
 
   const Table& table() const { return table_; }
-  // A line for each library that was wanted and could not be loaded.
+  // Returns one line for each library that was needed and could not be loaded.
   std::string Missing() const;
-  // Errors: FailedPrecondition if a library cannot do here what is recorded as its work, with the reason.
+  // Errors: FailedPrecondition, with the reason, if a library cannot do work here that is recorded as its own.
   const absl::Status& status() const { return status_; }
 
  private:

@@ -1,4 +1,4 @@
-// Which of NVIDIA's libraries and files are there, for people who ask why something is not used.
+// Reports which of NVIDIA's libraries and files are available, to explain why something is not used.
 #ifndef HILO_BACKENDS_GPU_DRIVER_LIBRARY_REPORT_H_
 #define HILO_BACKENDS_GPU_DRIVER_LIBRARY_REPORT_H_
 
@@ -9,10 +9,10 @@ namespace hilo::gpu {
 
 struct LibraryFinding {
   std::string name;   // "cuFFT"
-  std::string found;  // its path, or why it is not there
+  std::string found;  // its path, or why it is not available
 };
 
-// All that the backend can use. Loads the libraries.
+// Returns all that the backend can use. Loads the libraries.
 std::vector<LibraryFinding> FindLibraries();
 
 }  // namespace hilo::gpu

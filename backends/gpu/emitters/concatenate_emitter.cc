@@ -1,5 +1,5 @@
-// Concatenations of large arrays: a thread writes a group of neighbours that fill 16 bytes and come from one operand,
-// so that it asks once which one that is, and reads the group in one access.
+// Concatenations of large arrays: a thread writes a group of adjacent elements that fill 16 bytes and come from one
+// operand, so that it selects the operand once, and reads the group in one access.
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -13,10 +13,10 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Beyond these the question which operand it is costs more than a table would.
+// With more operands, selecting the operand costs more than a table would.
 constexpr int64_t kMaxOperands = 32;
 
-// Neighbours along the minor-most dimension that come from one operand.
+// Returns the number of adjacent elements along the minor-most dimension that come from one operand.
 int64_t GroupOf(const HloInstruction& concatenate, const EmissionOptions& emission) {
   const Shape& shape = concatenate.shape();
   const int64_t dimension = concatenate.attrs<ConcatenateAttrs>().dimensions[0], minor = shape.rank() - 1;
@@ -56,7 +56,7 @@ absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* inst
     for (const HloInstruction* operand : concatenate->operands()) {
       const int64_t size = operand->shape().dimensions(dimension), offset = std::exchange(begin, begin + size);
       if (size == 0) continue;
-      // Those before `offset` are far beyond `size`.
+      // Differences of those before `offset` wrap around beyond `size`.
       llvm::Value* inside = b.CreateICmpULT(b.CreateSub(along, integer(offset)), integer(size));
       HILO_RETURN_IF_ERROR(k.If("operand", inside, [&]() -> absl::Status {
         std::vector<ElementValue> values;

@@ -1,9 +1,9 @@
-// Convolutions that are large enough, as products of matrices that are never laid out: a row is a place of the window
-// in one image, a column an output feature, the depth all taps of the window for all input features (tiled_product.h).
-// Groups are a batch. A tap that falls into the padding, or between the elements of a dilated input, is 0.
+// Convolutions that are large enough, as implicit products of matrices: a row is a position of the window in one image,
+// a column an output feature, the depth all taps of the window for all input features (tiled_product.h). Groups are a
+// batch. A tap that falls into the padding, or between the elements of a dilated input, is 0.
 //
-// Which of features and taps is the minor part of the depth follows the input's layout, so that neighbouring threads
-// read neighbours in memory.
+// Whether features or taps are the minor part of the depth depends on the input's layout, so that adjacent threads read
+// adjacent memory.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
 #include "backends/llvm/elements/element_movement.h"
@@ -186,7 +186,7 @@ class ConvolutionKernel {
 
 bool IsTiledConvolution(const HloInstruction& convolution, const ProgramEmitter& program) {
   const ConvolutionSizes sizes(convolution);
-  // The sums of strict results go in one order, and 0 times infinity must not come in.
+  // Sums of strict results have one order, and must not include 0 times infinity.
   return !program.options().strict && TiledProduct::IsWorthIt(sizes.rows(), sizes.out_features, sizes.depth());
 }
 

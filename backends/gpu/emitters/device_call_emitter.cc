@@ -1,4 +1,4 @@
-// Custom calls that the device does itself.
+// Custom calls that the device performs itself.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/thunks/library_thunks.h"
@@ -10,7 +10,7 @@
 namespace hilo::gpu {
 namespace {
 
-// Numbers and letters alike; what is neither is of no routine here.
+// Converts numbers and letters alike; no routine here has other attributes.
 std::vector<std::pair<std::string, int64_t>> NumbersOf(const std::vector<ffi::NamedAttribute>& attributes) {
   std::vector<std::pair<std::string, int64_t>> numbers;
   for (const auto& [name, value] : attributes) {
@@ -27,7 +27,7 @@ absl::StatusOr<bool> EmitSolverCall(ProgramEmitter& program, const HloInstructio
   const CustomCallAttrs& attrs = instruction->attrs<CustomCallAttrs>();
   std::vector<const Shape*> operand_shapes;
   for (const HloInstruction* operand : instruction->operands()) operand_shapes.push_back(&operand->shape());
-  // The arrays as the function sees them, column by column.
+  // The arrays as the function sees them, column-major.
   const CallSignature signature = SignatureOf(attrs, operand_shapes, instruction->shape());
   SolverCall call{.routine = routine};
   const auto array_of = [](const Shape& shape) {
@@ -45,7 +45,7 @@ absl::StatusOr<bool> EmitSolverCall(ProgramEmitter& program, const HloInstructio
   if (call.operands.empty() || call.operands[0].dimensions.size() < 2) return false;
   const std::vector<int64_t>& sizes = call.operands[0].dimensions;
   const int64_t rows = sizes[sizes.size() - 2], columns = sizes.back();
-  if (routine == "gesvd" && rows < columns) return false;  // cuSOLVER takes none of these
+  if (routine == "gesvd" && rows < columns) return false;  // cuSOLVER supports none of these
   if (!libraries->SelectSolver(routine, call.type(), std::max(rows, columns),
                                ShapeUtil::ElementsIn(signature.operands[0]) / (rows * columns)))
     return false;
@@ -65,7 +65,7 @@ absl::StatusOr<bool> EmitSolverCall(ProgramEmitter& program, const HloInstructio
   return true;
 }
 
-// Row exchanges, one after the other, as a permutation: a thread a list.
+// Converts sequential row exchanges to a permutation: one thread per list.
 absl::StatusOr<bool> EmitPermutation(ProgramEmitter& program, const HloInstruction* instruction) {
   const Shape& result = instruction->shape();
   if (instruction->operand_count() != 1 || !result.IsArray() || result.element_type() != S32 || result.rank() == 0)

@@ -1,5 +1,5 @@
-// Dots that are large enough: tiles of the result, a block each (tiled_product.h). Operands are element generators like
-// any other, so whatever is fused into them, their types and the order of their dimensions cost nothing extra.
+// Dots that are large enough: tiles of the result, one block per tile (tiled_product.h). Operands are element
+// generators, so producers fused into them, their types and the order of their dimensions have no extra cost.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -32,7 +32,7 @@ std::vector<int64_t> SizesOf(const Shape& shape, const std::vector<int64_t>& dim
   return sizes;
 }
 
-// One operand: which of its dimensions are batch, free and contracting ones.
+// One operand: its batch, free and contracting dimensions.
 struct Side {
   const HloInstruction* operand;
   std::vector<int64_t> batch, free, contracting;
@@ -51,7 +51,7 @@ struct Side {
     return side;
   }
   int64_t free_count() const { return hilo::gpu::Product(free_sizes); }
-  // Whether neighbours in the strip's depth are neighbours in memory.
+  // Returns true if elements that are adjacent in the strip's depth are adjacent in memory.
   bool DepthIsMinor() const { return !contracting.empty() && contracting.back() == operand->shape().rank() - 1; }
 };
 

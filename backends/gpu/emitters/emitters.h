@@ -1,4 +1,4 @@
-// How instructions that are not control flow become kernels, each family in a file of its own.
+// Emitters that lower instructions other than control flow to kernels, each family in a file of its own.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_EMITTERS_H_
 #define HILO_BACKENDS_GPU_EMITTERS_EMITTERS_H_
 
@@ -8,10 +8,10 @@
 
 namespace hilo::gpu {
 
-// Adds the thunks of `instruction`, by its hero. Errors: Unimplemented.
+// Adds the thunks of `instruction`, selected by its hero. Errors: Unimplemented.
 absl::Status EmitKernels(ProgramEmitter& program, const HloInstruction* instruction);
 
-// Adds the thunk of an instruction that a library does; false if none does.
+// Adds the thunk of an instruction that a library implements; returns false if none does.
 absl::StatusOr<bool> EmitLibraryCall(ProgramEmitter& program, const HloInstruction* instruction);
 
 absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction);
@@ -27,7 +27,7 @@ absl::Status EmitUpdateSlice(ProgramEmitter& program, const HloInstruction* inst
 absl::Status EmitScatter(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitSelectAndScatter(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction);
-// False if merges serve the sort better: other comparators, short lists.
+// Returns false if a merge sort is better: other comparators, short lists.
 absl::StatusOr<bool> EmitRadixSort(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitTopK(ProgramEmitter& program, const HloInstruction* instruction);
@@ -35,34 +35,34 @@ absl::Status EmitFft(ProgramEmitter& program, const HloInstruction* instruction)
 absl::Status EmitCholesky(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction);
 
-// Makes result leaf `leaf` of `instruction` equal to `operand`, unless they are one memory: what updates begin with.
+// Copies `operand` to result leaf `leaf` of `instruction`, unless they share memory: the first step of updates.
 // `operand` may be fused.
 absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* instruction, int64_t leaf,
                                const HloInstruction* operand);
 
-// Whether the tiled kernels serve the instruction.
+// Return true if the tiled kernels support the instruction.
 bool IsTiledTranspose(const HloInstruction& transpose);
 bool IsTiledDot(const HloInstruction& dot);
 bool IsGroupedConcatenate(const HloInstruction& concatenate, const EmissionOptions& emission);
-// Whether the first k are selected; else they are those of a sorted row.
+// Returns true if the first k are selected; else they are taken from a sorted row.
 bool IsSelectedTopK(const HloInstruction& top_k);
 bool IsTiledConvolution(const HloInstruction& convolution, const ProgramEmitter& program);
 
-// Threads of a block for `count` threads in all.
+// Returns the block size for `count` threads in all.
 int BlockFor(int64_t count);
 
-// Adds a kernel of a thread for each of `count` numbers, over `arguments`.
+// Adds a kernel with one thread for each of `count` indices, over `arguments`.
 absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count,
                          std::vector<KernelArgument> arguments,
                          absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body);
 
-// Element `i` (i64, row-major) of the results of a loop, in a kernel of which the instruction is a part; all `count`
-// elements, of which there are few.
+// Emit element `i` (i64, row-major) of the results of a loop, or all `count` elements, of which there are few, in a
+// kernel that includes the instruction.
 absl::Status EmitLoopElement(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* i);
 absl::Status EmitLoopElements(KernelEmitter& k, const HloInstruction* instruction, int64_t count);
 
-// Whether the instruction is a dynamic-update-slice, perhaps fused, whose result has the memory of its operand; element
-// `i` of the update, put there.
+// Returns true if the instruction is a dynamic-update-slice, possibly fused, whose result shares the memory of its
+// operand. EmitUpdateOfWindow stores element `i` of the update.
 bool UpdatesInPlace(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitUpdateOfWindow(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* i);
 

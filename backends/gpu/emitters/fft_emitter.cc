@@ -3,9 +3,9 @@
 //
 //   y[k + (radix j + t) m] = sum over q < radix of w^(t (j + q l) m) x[k + (j + q l) m],   w the n-th root of unity
 //
-// for all j < l, k < m, t < radix; m begins at 1 and grows by the radix. A thread computes one element of y, with the
-// roots from a table. Large prime factors are passes of their own: right, and slow. Transforms of real data are complex
-// ones whose spectrum is cut off, or filled up with its conjugates.
+// for all j < l, k < m, t < radix; m begins at 1 and is multiplied by the radix. A thread computes one element of y,
+// with the roots from a table. Large prime factors are passes of their own: correct, but slow. Transforms of real data
+// are complex ones whose spectrum is truncated, or extended with its conjugates.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -96,8 +96,8 @@ class Transform {
     return x;
   }
 
-  // A kernel of a thread for each of `count` elements, from the array that is now to the next scratch buffer, which is
-  // then the one that is now.
+  // Emits a kernel with a thread for each of `count` elements, from the current array to the next scratch buffer, which
+  // then becomes the current one.
   absl::Status Kernel(int64_t count, std::vector<KernelArgument> more, const KernelArgument& to,
                       absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body) {
     std::vector<KernelArgument> arguments{now_, to};
@@ -172,7 +172,7 @@ class Transform {
     return absl::OkStatus();
   }
 
-  // The rows become `to` long: cut off, or filled up with what the spectrum of real data must be there.
+  // Resizes the rows to length `to`: truncates them, or extends them with the values of a real signal's spectrum.
   absl::Status Resize(int64_t to) {
     const int64_t from = sizes_.back(), old_count = Product(sizes_);
     sizes_.back() = to;
@@ -198,7 +198,7 @@ class Transform {
     return absl::OkStatus();
   }
 
-  // To the result, as its type.
+  // Stores to the result, converted to its type.
   absl::Status Deliver() {
     const int64_t count = Product(sizes_);
     const PrimitiveType type = instruction_->shape().element_type();
@@ -216,7 +216,7 @@ class Transform {
   const FftAttrs& attrs_;
   PrimitiveType type_;
   bool inverse_;
-  std::vector<int64_t> sizes_;  // of the data as it is now
+  std::vector<int64_t> sizes_;  // of the current data
   KernelArgument now_, scratch_[2];
   bool now_is_real_ = false;
   int next_ = 0;

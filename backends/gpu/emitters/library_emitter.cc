@@ -1,4 +1,4 @@
-// Instructions that go to libraries.
+// Instructions that are assigned to libraries.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/gemm_match.h"
@@ -11,7 +11,7 @@
 namespace hilo::gpu {
 namespace {
 
-// The memory of a fusion's parameter, or of an operand outside of one.
+// Returns the memory of a fusion's parameter, or of an operand outside of one.
 absl::StatusOr<BufferSlice> SliceOfOperand(ProgramEmitter& program, const HloInstruction* fusion,
                                            const HloInstruction* operand) {
   if (operand == nullptr) return BufferSlice{};
@@ -52,7 +52,7 @@ absl::StatusOr<bool> EmitConvolutionCall(ProgramEmitter& program, const HloInstr
   return true;
 }
 
-// Products and convolutions, with what the passes have fused to them.
+// Emits products and convolutions, with what the passes have fused to them.
 absl::StatusOr<bool> EmitFusionCall(ProgramEmitter& program, const HloInstruction* instruction) {
   HILO_ASSIGN_OR_RETURN(const bool is_gemm, EmitGemm(program, instruction));
   if (is_gemm) return true;
@@ -67,7 +67,7 @@ codegen::Index Linear(llvm::Value* i, int64_t count) {
   return codegen::Index({codegen::LaneIndex::Uniform(i, 1, count)});
 }
 
-// The library leaves out the division by the number of points.
+// The library omits the division by the number of points.
 absl::Status EmitScale(ProgramEmitter& program, const HloInstruction* instruction, PrimitiveType part, int64_t points) {
   const KernelArgument result = KernelArgument::Slice(program.assignment().slice(instruction), true);
   const int64_t count = ShapeUtil::ByteSizeOf(instruction->shape()) / PrimitiveTypeByteSize(part);
@@ -106,7 +106,7 @@ SolverArray ArrayLike(const Shape& shape) {
 }
 
 // Row-major matrices are the transposes of LAPACK's: l l^H = a is u^H u = a^T with u = l^T, so the other triangle is
-// asked for. What the library leaves elsewhere becomes 0, and matrices without a factor NaN.
+// requested. What the library leaves elsewhere is set to 0, and matrices without a factor to NaN.
 absl::StatusOr<bool> EmitCholeskyCall(ProgramEmitter& program, const HloInstruction* instruction) {
   const Shape& shape = instruction->shape();
   const int64_t count = ShapeUtil::ElementsIn(shape), n = shape.dimensions(shape.rank() - 1);
@@ -130,7 +130,7 @@ absl::StatusOr<bool> EmitCholeskyCall(ProgramEmitter& program, const HloInstruct
   const auto is_failed = [&](KernelEmitter& k, llvm::Value* matrix) {
     return k.b().CreateICmpNE(k.LoadCell(k.extra(1), matrix, k.b().getInt32Ty()), k.b().getInt32(0));
   };
-  // Not every implementation tells of a NaN, or carries it on: each number of the diagonal is looked at.
+  // Not every implementation reports a NaN, or propagates it: each number of the diagonal is tested.
   KernelArgument read = result;
   read.written = false;
   HILO_RETURN_IF_ERROR(
@@ -176,7 +176,7 @@ absl::StatusOr<bool> EmitTriangularSolveCall(ProgramEmitter& program, const HloI
   if (ShapeUtil::ElementsIn(shape) == 0 || ShapeUtil::ElementsIn(a) == 0) return false;
   if (!program.emission().libraries->SelectSolver("trsm", a.element_type(), n, ShapeUtil::ElementsIn(a) / (n * n)))
     return false;
-  SolverArray right = ArrayLike(shape);  // rows and columns change places
+  SolverArray right = ArrayLike(shape);  // rows and columns are exchanged
   std::swap(right.dimensions[shape.rank() - 2], right.dimensions[shape.rank() - 1]);
   const char transpose = attrs.transpose_a == TransposeKind::kTranspose ? 'T'
                          : attrs.transpose_a == TransposeKind::kAdjoint ? 'C'

@@ -1,5 +1,5 @@
-// cholesky and triangular-solve by substitution: simple kernels, right for all types. A block factors a matrix, column
-// by column; a thread solves for one right-hand side.
+// cholesky and triangular-solve by substitution: simple kernels, correct for all types. A block factors a matrix,
+// column by column; a thread solves for one right-hand side.
 #include <cmath>
 #include <limits>
 
@@ -80,8 +80,8 @@ class Matrices {
 };
 
 // Column j of the factor: a(i, j) - sum over k < j of l(i, k) conj(l(j, k)), divided by the root of its own element (j,
-// j). Barriers part the steps in which threads read what others have written. What is not positive becomes NaN, and so
-// everything after it.
+// j). Barriers separate the steps in which threads read what others have written. What is not positive becomes NaN, and
+// so does everything after it.
 absl::Status EmitFactor(KernelEmitter& k, const HloInstruction* instruction, int64_t n, bool lower, int block) {
   llvm::IRBuilder<>& b = k.b();
   const PrimitiveType type = instruction->shape().element_type();
@@ -123,7 +123,7 @@ absl::Status EmitFactor(KernelEmitter& k, const HloInstruction* instruction, int
     k.Barrier();
     return absl::OkStatus();
   }));
-  // The last diagonal element tells whether there is a factor. The other triangle is 0.
+  // The last diagonal element is NaN if there is no factor. The other triangle is 0.
   llvm::Value* last = load(l, integer(n - 1), integer(n - 1)).re;
   llvm::Value* failed = b.CreateFCmpUNO(last, last);
   k.Barrier();

@@ -1,9 +1,9 @@
 // Loops over the elements of a result: element-wise operations, data movement, and fusions of them, one result or
 // several.
 //
-// A thread computes one element, or a group of neighbours that fill 16 bytes: all loads, then the arithmetic, then all
-// stores, from which LLVM makes one access of 16 bytes for each array. That takes a minor-most dimension of whole
-// groups, or arrays that are all read at the position that is written.
+// A thread computes one element, or a group of adjacent ones that fill 16 bytes: all loads, then the arithmetic, then
+// all stores, from which LLVM makes one 16-byte access per array. This requires a minor-most dimension of whole groups,
+// or arrays that are all read at the index that is written.
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -23,7 +23,7 @@ constexpr int64_t kMaxGrouped = 64;
 
 struct Loop {
   const HloInstruction* instruction;
-  std::vector<const HloInstruction*> roots;  // one an output leaf; a single one with a tuple's shape makes them all
+  std::vector<const HloInstruction*> roots;  // one per output leaf; a single one with a tuple shape yields them all
   std::vector<Shape> leaf_shapes;
   Shape shape;  // whose dimensions the loop runs over
 };
@@ -41,7 +41,7 @@ Loop LoopOf(const HloInstruction* instruction) {
   return loop;
 }
 
-// Neighbouring elements that one thread computes.
+// Returns the number of adjacent elements that one thread computes.
 int64_t GroupOf(const Loop& loop, const ProgramEmitter& program) {
   const int64_t count = ShapeUtil::ElementsIn(loop.shape);
   if (count < program.emission().group_elements_from || loop.roots.size() != loop.leaf_shapes.size()) return 1;
@@ -65,7 +65,7 @@ int64_t GroupOf(const Loop& loop, const ProgramEmitter& program) {
   return std::max<int64_t>(group, 1);
 }
 
-// `index` of the loop, among the elements of `shape`.
+// Converts `index` of the loop to an index among the elements of `shape`.
 Index IndexIn(KernelEmitter& k, const Loop& loop, const Shape& shape, const Index& index) {
   if (ShapeUtil::SameDimensions(shape, loop.shape)) return index;
   return index.Reshape(k.context(), loop.shape.dimensions(), shape.dimensions());
@@ -155,7 +155,7 @@ absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction
     equal = equal && ShapeUtil::ElementsIn(leaf) == ShapeUtil::ElementsIn(loop.shape);
   }
   if (equal || loop.roots.size() != loop.leaf_shapes.size()) return EmitOneLoop(program, loop, 0);
-  // Results of different sizes are loops of their own; none of them takes an operand's memory.
+  // Results of different sizes are loops of their own; none of them shares an operand's memory.
   for (size_t i = 0; i < loop.roots.size(); ++i) {
     const Loop one{.instruction = instruction,
                    .roots = {loop.roots[i]},
@@ -170,7 +170,7 @@ absl::Status EmitLoopElements(KernelEmitter& k, const HloInstruction* instructio
   const Loop loop = LoopOf(instruction);
   std::vector<Index> indices;
   std::vector<Elements> values;
-  // All values before all stores, as a result may take the place of an operand that later elements read.
+  // All values before all stores, as a result may share the memory of an operand that later elements read.
   for (int64_t i = 0; i < count; ++i) {
     indices.push_back(Index::FromLinear(LaneIndex::Constant(i), loop.shape.dimensions()));
     if (loop.shape.rank() == 0) indices.back() = Index();

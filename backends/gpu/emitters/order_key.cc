@@ -8,7 +8,7 @@ llvm::Value* OrderKey(llvm::IRBuilder<>& b, PrimitiveType type, llvm::Value* val
   if (type == PRED) {
     value = b.CreateZExt(value, b.getInt8Ty());
   } else if (IsFloatingPointType(type)) {
-    // Of negative numbers all bits turn around, of the others the sign.
+    // Inverts all bits of negative numbers, and the sign bit of others.
     llvm::Type* const bits = b.getIntNTy(value->getType()->getScalarSizeInBits());
     value = b.CreateBitCast(value, bits);
     llvm::Value* negative = b.CreateAShr(value, bits->getIntegerBitWidth() - 1);

@@ -1,4 +1,4 @@
-// Elements as unsigned integers that order as they do.
+// Maps elements to unsigned integers with the same order.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_ORDER_KEY_H_
 #define HILO_BACKENDS_GPU_EMITTERS_ORDER_KEY_H_
 
@@ -7,11 +7,11 @@
 
 namespace hilo::gpu {
 
-// Whether elements of the type have keys: those that are integers, booleans or floating-point numbers.
+// Returns true for types whose elements have keys: integers, booleans and floating-point numbers.
 bool HasOrderKey(PrimitiveType type);
 
-// The key of a value in registers, as wide as the register (booleans: 8 bits): smaller keys for smaller elements,
-// floating-point numbers in total order; `descending`: the other way around.
+// Returns the key of a value in a register, as wide as the register (booleans: 8 bits). Smaller elements have smaller
+// keys, floating-point numbers are in total order; `descending` reverses the order.
 llvm::Value* OrderKey(llvm::IRBuilder<>& b, PrimitiveType type, llvm::Value* value, bool descending);
 
 }  // namespace hilo::gpu

@@ -1,11 +1,11 @@
-// Long lists with one key: by the key's digits of four bits, the least first, each time keeping the order of equal
-// digits.
+// Long lists with one key: sorts by the key's digits of four bits, the least significant first, each pass preserving
+// the order of equal digits.
 //
 // The comparator must compare one function of the first argument with the same of the second, as JAX does with numbers
-// that it first rids of -0 and of NaN's signs; the key is then that function of one element. A digit takes three
-// launches: tiles count their digits; a block a list adds up the counts, digit before tile, to where each tile's
-// elements of a digit begin; and tiles find the rank of each of their elements among equal digits, by counters of each
-// thread's own, and bring all arrays' elements to their places.
+// after removing -0 and NaN's signs; the key is then that function of one element. A digit takes three launches: tiles
+// count their digits; one block per list sums the counts, digit before tile, to the start of each tile's elements of a
+// digit; and tiles compute the rank of each of their elements among equal digits, by per-thread counters, and move all
+// arrays' elements to their positions.
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -23,10 +23,10 @@ using codegen::Index;
 using codegen::LaneIndex;
 
 constexpr int64_t kDigitBits = 4, kDigits = int64_t{1} << kDigitBits;
-constexpr int64_t kOwn = 8, kTile = kOwn * kBlockSize;  // elements of a thread and of a block
+constexpr int64_t kOwn = 8, kTile = kOwn * kBlockSize;  // elements per thread and per block
 constexpr int64_t kScanBlock = 1024;
 
-// Instructions of a key beside its parameter and constants.
+// Instructions allowed in a key beside its parameter and constants.
 bool IsKeyOp(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAbs:
@@ -41,7 +41,7 @@ bool IsKeyOp(HloOpcode opcode) {
   }
 }
 
-// Whether both are the same function, one of parameter 2j, the other of 2j + 1; `array`: j.
+// Returns true if both are the same function, one of parameter 2j, the other of 2j + 1; `array`: j.
 bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array) {
   std::vector<std::pair<const HloInstruction*, const HloInstruction*>> work = {{a, b}};
   *array = -1;
@@ -71,7 +71,7 @@ struct Radix {
   const HloInstruction* key = nullptr;  // in the comparator
   bool descending = false;
   int64_t key_array = 0, count = 0;              // of arrays
-  int64_t elements = 0, length = 0, stride = 1;  // of all lists, of a list, between neighbours in a list
+  int64_t elements = 0, length = 0, stride = 1;  // of all lists, of a list, between adjacent elements of a list
   int64_t lists() const { return elements / length; }
   int64_t tiles() const { return CeilDiv(length, kTile); }
 };
@@ -98,7 +98,7 @@ std::optional<Radix> Match(const HloInstruction& sort) {
   return r;
 }
 
-// A kernel's arguments: arrays before and after, counts, and how far the digit is from the key's end.
+// A kernel's arguments: arrays before and after, counts, and the digit's distance from the key's end.
 class RadixKernel {
  public:
   RadixKernel(KernelEmitter& k, const Radix& r) : k_(k), b_(k.b()), r_(r), thread_(k.Thread()), word_(b_.getInt32Ty()) {
@@ -124,7 +124,7 @@ class RadixKernel {
     });
   }
 
-  // Counts become the number of elements before them; a block a list.
+  // Replaces counts by the number of elements before them; one block per list.
   absl::Status Scan() {
     const int64_t cells = kDigits * r_.tiles(), own = CeilDiv(cells, kScanBlock);
     llvm::Value* list = b_.CreateMul(k_.Block(), Int(cells));
@@ -246,7 +246,7 @@ class RadixKernel {
     return b_.CreateAnd(b_.CreateLShr(wide, shift_), Int(kDigits - 1));
   }
 
-  // Cells [begin, end) of each of the block's threads, behind `base`, become the sums of all cells before them.
+  // Replaces cells [begin, end) of each of the block's threads, from `base` on, by the sums of all cells before them.
   absl::Status AddUp(llvm::Value* cells, llvm::Value* base, llvm::Value* begin, llvm::Value* end, int64_t threads) {
     llvm::Value* sums = k_.Shared(word_, threads, "sums");
     const auto walk = [&](llvm::Value* start, bool store) -> absl::StatusOr<llvm::Value*> {
@@ -282,7 +282,7 @@ class RadixKernel {
   llvm::Value *counts_, *shift_;
   llvm::Value *list_ = nullptr, *tile_ = nullptr, *first_ = nullptr, *size_ = nullptr,
               *origin_ =
-                  nullptr;  // of the block: its list, tile, the tile's place and size in the list; the list's place
+                  nullptr;  // of the block: its list, tile, the tile's offset and size in the list; the list's offset
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// ragged-dot: a thread an element of the result. Sums run over the contracting dimensions; groups are consecutive parts
-// of the ragged dimension, whose sizes each thread adds up. Which kind of dimension the ragged one is decides what a
-// group does, see hlo/ops/linalg/ragged_dot.cc.
+// ragged-dot: one thread per element of the result. Sums run over the contracting dimensions; groups are consecutive
+// parts of the ragged dimension, whose sizes each thread sums. The kind of the ragged dimension determines the role of
+// a group, see hlo/ops/linalg/ragged_dot.cc.
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/element_movement.h"
@@ -68,7 +68,7 @@ class RaggedDot {
  private:
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
 
-  // The size of group `group`, among the lists that the place in the lhs chooses.
+  // Returns the size of group `group`, in the list that the index in the lhs selects.
   absl::StatusOr<llvm::Value*> SizeOf(llvm::Value* group) {
     std::vector<LaneIndex> at;
     if (sizes_.rank() > 1) {
@@ -96,7 +96,7 @@ class RaggedDot {
     return order;
   }
 
-  // Adds the products over the contracting dimensions; with a group, of those positions that it holds.
+  // Adds the products over the contracting dimensions; with a group, over the positions in the group.
   absl::StatusOr<Carried> Sum(const Carried& start, const LaneIndex* group) {
     std::vector<int64_t> sizes;
     for (int64_t d : attrs_.lhs_contracting_dims) sizes.push_back(lhs_.dimensions(d));
@@ -137,7 +137,7 @@ class RaggedDot {
     return b_.CreateAnd(b_.CreateICmpSGE(at, begin[0]), b_.CreateICmpSLT(at, b_.CreateAdd(begin[0], size)));
   }
 
-  // A row of the lhs meets the matrices of all groups that hold it.
+  // A row of the lhs is multiplied with the matrices of all groups that contain it.
   absl::StatusOr<Carried> SumOfGroups(Carried start) {
     start.push_back(Int(0));
     llvm::Value* at = lhs_at_[ragged_].Base(k_.context());

@@ -1,17 +1,17 @@
 // Reductions, with the producers that were fused into their operands.
 //
 // *Rows*: the minor-most dimension is reduced. The lanes of a part of a warp, of a warp, or of a block share a row;
-// each reduces what it has, then they combine, by shuffles and, between warps, through shared memory. Long rows of
-// which there are few are cut into parts for several blocks, whose results a second launch combines: no atomics, and so
-// always the same result. *Columns*: the minor-most dimension is kept; neighbouring threads have neighbouring results,
-// the strips of a block take turns along the columns and meet in shared memory, and a second launch combines the parts
-// of several blocks. *Serial*: a thread a result, in row-major order, for whatever may not be reordered. Rows that fit
-// into the registers of a block are the affair of row_emitter.cc.
+// each reduces its elements, then they combine, by shuffles and, between warps, through shared memory. If there are few
+// long rows, they are split into parts for several blocks, whose results a second launch combines: there are no
+// atomics, so results are deterministic. *Columns*: the minor-most dimension is kept; adjacent threads have adjacent
+// results, the strips of a block interleave along the columns and combine in shared memory, and a second launch
+// combines the parts of several blocks. *Serial*: one thread per result, in row-major order, for whatever may not be
+// reordered. row_emitter.cc handles rows that fit into the registers of a block.
 //
-// No identity is needed: a thread starts with its first element, and those without one are left out. Lanes combine with
-// neighbours at distance 1, 2, 4 ...; when each lane has had a run of neighbouring elements, this keeps their order, as
-// computations want that are associative but not known to be commutative. The others take turns, which reads memory in
-// whole lines, and in groups of neighbours that fill 16 bytes, each of which has a running value of its own.
+// No identity is needed: a thread starts with its first element, and threads without one are skipped. Lanes combine
+// with lanes at distance 1, 2, 4 ...; if each lane has a run of adjacent elements, this keeps their order, as required
+// by computations that are associative but not known to be commutative. The others interleave, which reads memory in
+// whole lines, and in groups of adjacent elements that fill 16 bytes, each of which has a running value of its own.
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -30,14 +30,14 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Rows longer than this have a block each.
+// Longer rows have one block each.
 constexpr int64_t kWarpRow = 1024;
 // Shorter reductions are serial.
 constexpr int64_t kShort = 8;
-// Threads that a device wants, and the least that a part of a reduction should have to do.
+// Threads that fill a device, and the minimum size of a part of a reduction.
 constexpr int64_t kWantedThreads = int64_t{1} << 17;
 constexpr int64_t kMinPart = 2048, kMinColumnPart = 32;
-// Threads of a block that stand side by side over columns, where there are strips.
+// Threads of a block that are adjacent over columns, where there are strips.
 constexpr int64_t kColumnLanes = 32;
 
 constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
@@ -53,7 +53,7 @@ struct Reduction {
   std::vector<int64_t> kept_sizes, reduced_sizes;
   std::vector<PrimitiveType> types;
   int64_t rows, columns;  // results, and elements of each
-  int64_t group = 1;      // neighbours along the minor-most dimension that a thread takes together
+  int64_t group = 1;      // adjacent elements along the minor-most dimension that a thread processes together
 
   const HloComputation& computation() const { return *reduce->called_computation(); }
 };
@@ -99,7 +99,7 @@ Index InputIndex(const Reduction& r, const std::vector<LaneIndex>& kept, const s
   return Index(std::move(index));
 }
 
-// One kernel of a reduction: `element` yields what is reduced, `result` takes what comes out.
+// One kernel of a reduction: `element` yields the elements to reduce, `result` receives the result.
 class ReductionKernel {
  public:
   using Element = absl::FunctionRef<absl::StatusOr<Elements>(llvm::Value* row, llvm::Value* column)>;
@@ -122,7 +122,7 @@ class ReductionKernel {
     return elements;
   }
 
-  // Those of group number `i` along `dimensions`, which are the kept or the reduced ones: an index each.
+  // Returns those of group number `i` along `dimensions`, the kept or the reduced ones: one index each.
   std::vector<std::vector<LaneIndex>> GroupIndices(llvm::Value* i, absl::Span<const int64_t> dimensions) {
     llvm::Value* first = b_.CreateMul(i, Int(r_.group), "", true, true);
     const std::vector<LaneIndex> base =
@@ -164,7 +164,7 @@ class ReductionKernel {
     return codegen::Unpack(done, r_.types);
   }
 
-  // What `group` yields for [begin, end), at least one, `step` apart: a running value for each place in the groups.
+  // Reduces what `group` yields for [begin, end), at least one, `step` apart: one running value per position in groups.
   absl::StatusOr<std::vector<Elements>> RunGroups(llvm::Value* begin, llvm::Value* end, int64_t step, Group group) {
     auto pack = [](const std::vector<Elements>& all) {
       Carried packed;
@@ -212,7 +212,7 @@ class ReductionKernel {
     return running[0];
   }
 
-  // Lane 0 of each `lanes` gets the combination of the first `valid` of them, in order. Null: of all.
+  // Combines the first `valid` of each `lanes` lanes, in order, into lane 0. Null: all of them.
   absl::StatusOr<Elements> CombineLanes(Elements values, int lanes, llvm::Value* lane, llvm::Value* valid) {
     for (int distance = 1; distance < lanes; distance *= 2) {
       Carried neighbour;
@@ -229,8 +229,8 @@ class ReductionKernel {
     return values;
   }
 
-  // Rows of `columns` elements, `lanes` threads of a warp each. Lanes is a power of two, at most `columns`. In any
-  // order (kAny): `element` is the input, in groups, of which there are `lanes` at least.
+  // Rows of `columns` elements, with `lanes` threads of a warp each. Lanes is a power of two, at most `columns`. In any
+  // order (kAny): `element` is the input, in groups, of which there are at least `lanes`.
   absl::Status WarpRows(int64_t rows, int64_t columns, int lanes, Order order, Element element, Result result) {
     llvm::Value* thread = k_.Thread();
     llvm::Value* lane = b_.CreateAnd(thread, Int(lanes - 1));
@@ -255,7 +255,7 @@ class ReductionKernel {
     return k_.If("writes", writes, [&] { return result(row, Int(0), values); });
   }
 
-  // Rows cut into parts of `part` elements, a block each; `part` is a multiple of the block's groups.
+  // Rows split into parts of `part` elements, one block per part; `part` is a multiple of the block's groups.
   absl::Status BlockRows(int64_t columns, int64_t part, Order order, Element element, Result result) {
     const int64_t parts = CeilDiv(columns, part);
     llvm::Value *thread = k_.Thread(), *block = k_.Block();
@@ -282,7 +282,7 @@ class ReductionKernel {
     llvm::Value* lane = b_.CreateAnd(thread, Int(kWarp - 1));
     HILO_ASSIGN_OR_RETURN(
         values, CombineLanes(std::move(values), kWarp, lane, b_.CreateSub(filled, b_.CreateSub(thread, lane))));
-    // One value a warp through shared memory.
+    // One value per warp through shared memory.
     const Carried mine = codegen::Pack(values);
     std::vector<llvm::Value*> cells;
     for (llvm::Value* value : mine) cells.push_back(k_.Shared(value->getType(), kBlockSize / kWarp, "warps"));
@@ -300,8 +300,8 @@ class ReductionKernel {
     return k_.If("writes", b_.CreateICmpEQ(thread, Int(0)), [&] { return result(row, number, values); });
   }
 
-  // Columns cut into parts of `part` elements. A block has `lanes` groups of neighbouring columns side by side and
-  // `strips` threads for each, which take turns along its part.
+  // Columns split into parts of `part` elements. A block has `lanes` groups of adjacent columns side by side and
+  // `strips` threads for each, which interleave along its part.
   absl::Status Columns(int64_t part, int64_t lanes, int64_t strips, Result result) {
     const int64_t groups = r_.rows / r_.group, column_blocks = CeilDiv(groups, lanes);
     llvm::Value *thread = k_.Thread(), *block = k_.Block();
@@ -310,7 +310,7 @@ class ReductionKernel {
                 *first_group = b_.CreateMul(b_.CreateURem(block, Int(column_blocks)), Int(lanes), "", true, true);
     llvm::Value* own = b_.CreateAdd(first_group, lane, "", true, true);
     llvm::Value* has = groups % lanes == 0 ? nullptr : b_.CreateICmpULT(own, Int(groups));
-    // Threads without a column or an element of their own take the last one, for nobody.
+    // Threads without a column or an element of their own use the last one, and discard the result.
     if (has != nullptr) own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, own, Int(groups - 1));
     llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
     llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(r_.columns));
@@ -338,8 +338,8 @@ class ReductionKernel {
       };
       return has == nullptr ? write() : k_.If("writes", has, write);
     }
-    // Column c of the block is place c % group of lane c / group. Lines of cells are one longer than there are lanes,
-    // and the places' lines begin 32 / group banks apart, so that threads hardly meet in a bank on either side.
+    // Column c of the block is element c % group of lane c / group. Lines of cells are one longer than the number of
+    // lanes, and the elements' lines begin 32 / group banks apart, so that bank conflicts are rare on either side.
     const int64_t lines = strips * (lanes + 1), place = lines + ((kWarp / r_.group - lines) % kWarp + kWarp) % kWarp;
     std::vector<llvm::Value*> cells;
     const Carried like = codegen::Pack(running[0]);
@@ -377,7 +377,7 @@ class ReductionKernel {
     });
   }
 
-  // A thread a result, which is the combination of its `parts` parts in order.
+  // One thread per result, which is the combination of its `parts` parts in order.
   absl::Status Parts(int64_t parts, Element element, Result result) {
     llvm::Value* row = k_.GlobalThread(kBlockSize);
     return k_.If("in_range", b_.CreateICmpULT(row, Int(r_.rows)), [&]() -> absl::Status {
@@ -411,8 +411,8 @@ int LanesFor(int64_t columns) {
   return lanes;
 }
 
-// The results of parts in scratch memory, an array for each of the running values' components: the parts of a row are
-// neighbours, or (columns) the rows of a part are.
+// The results of parts in scratch memory, one array for each component of the running values: the parts of a row are
+// adjacent, or (columns) the rows of a part are.
 struct Partials {
   Partials(ProgramEmitter& program, const Reduction& r, int64_t parts, bool rows_together)
       : parts(parts), row_step(rows_together ? 1 : parts), part_step(rows_together ? r.rows : 1) {
@@ -477,7 +477,7 @@ absl::Status EmitWarpRows(ProgramEmitter& program, const Reduction& r, Order ord
 }
 
 absl::Status EmitBlockRows(ProgramEmitter& program, const Reduction& r, Order order) {
-  // As many parts as the device has room for blocks.
+  // As many parts as the device can run blocks.
   const int64_t wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / r.rows, r.columns / kMinPart));
   const int64_t turn = kBlockSize * r.group;
   const int64_t part = CeilDiv(CeilDiv(r.columns, wanted), turn) * turn;
@@ -539,7 +539,7 @@ absl::Status EmitReduce(ProgramEmitter& program, const HloInstruction* instructi
   int64_t minor = r.input.rank() - 1;
   while (minor > 0 && r.input.dimensions(minor) == 1) --minor;
   const bool rows = !r.reduced.empty() && std::find(r.reduced.begin(), r.reduced.end(), minor) != r.reduced.end();
-  // Rows in registers, unless they are so few that their parts want blocks of their own.
+  // Rows in registers, unless they are so few that their parts need blocks of their own.
   if (kWantedThreads / kBlockSize / r.rows < 2 || r.columns < 2 * kMinPart) {
     if (const std::optional<RowPlan> plan = PlanRows(instruction, program.numerics().strict))
       return EmitRows(program, instruction, *plan);

@@ -1,12 +1,12 @@
 // Kernels of row plans. A thread holds its elements of the row in registers from the first reduction to the last
-// result: all of the code is one straight line, in which the element generators compute nothing twice, so values that
-// one reduction has computed are there for the next. Lanes combine across (butterflies), which leaves the result with
-// all of them; rows of several warps meet once in shared memory for each level of reductions.
+// result: all code is straight-line, in which the element generators compute nothing twice, so values computed for one
+// reduction are available to the next. Lanes combine by butterflies, which leaves the result in all of them; rows of
+// several warps synchronize once in shared memory for each level of reductions.
 //
-// Where the columns are no multiple of what the threads have in a turn, the last groups of some threads are missing:
-// these compute their first group again, which nobody looks at. Threads past the last row do the same with the first
-// row of their block. So a thread never reads what another one may be writing: when a result takes an operand's memory,
-// only rows that are left over ask for a barrier.
+// If the columns are not a multiple of the threads' columns per iteration, the last groups of some threads are missing:
+// these compute their first group again and discard it. Threads past the last row do the same with the first row of
+// their block. So a thread never reads what another one may be writing: if a result shares an operand's memory, only
+// leftover rows require a barrier.
 #include <map>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -22,7 +22,7 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// The first `count` dimensions have `elements` elements; -1 if there is no such count.
+// Returns the count of leading dimensions that have `elements` elements; -1 if there is none.
 int64_t LeadingDimensions(absl::Span<const int64_t> dimensions, int64_t elements) {
   int64_t product = 1;
   for (size_t d = 0; d <= dimensions.size(); ++d) {
@@ -47,7 +47,7 @@ class RowKernel {
   int64_t elements() const { return plan_.groups * plan_.group; }
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
 
-  // Which row and columns the thread has.
+  // Computes the thread's row and columns.
   void Place() {
     llvm::Value* thread = k_.Thread();
     lane_ = b_.CreateAnd(thread, Int(plan_.threads - 1), "lane");
@@ -58,7 +58,7 @@ class RowKernel {
       has_row_ = b_.CreateICmpULT(row_, Int(plan_.space.rows));
       row_ = b_.CreateSelect(has_row_, row_, first);
     }
-    // Wherever it can be the thread's first column and a constant: one address register serves all groups.
+    // Where possible, the thread's first column plus a constant: one address register serves all groups.
     const int64_t columns = plan_.space.columns;
     llvm::Value* own = b_.CreateMul(lane_, Int(plan_.group), "column", true, true);
     const LaneIndex base = LaneIndex::Uniform(own, plan_.group, columns);
@@ -76,7 +76,7 @@ class RowKernel {
     }
   }
 
-  // Where element `e` of the thread is in a full array.
+  // Returns the index of element `e` of the thread in a full array.
   const Index& FullIndex(const Shape& shape, int64_t e) {
     std::vector<Index>& known = full_[std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end())];
     if (known.empty()) {
@@ -113,7 +113,7 @@ class RowKernel {
                                                    : RowIndex(instruction->shape()));
   }
 
-  // Loads what `wanted` reads of full arrays: before any arithmetic, so that neighbours become one access.
+  // Loads what `wanted` reads of full arrays: before any arithmetic, so that adjacent loads become one access.
   absl::Status Load(absl::Span<const HloInstruction* const> wanted) {
     std::vector<const HloInstruction*> stack(wanted.begin(), wanted.end());
     while (!stack.empty()) {
@@ -136,7 +136,7 @@ class RowKernel {
     return codegen::EmitComputation(k_.context(), *reduce->called_computation(), {a, b});
   }
 
-  // Every lane gets the combination of `lanes` neighbouring ones.
+  // Every lane gets the combination of `lanes` adjacent ones.
   absl::StatusOr<ElementValue> CombineLanes(const HloInstruction* reduce, ElementValue value, int64_t lanes) {
     for (int distance = 1; distance < lanes; distance *= 2) {
       ElementValue other{.re = k_.ShuffleAcross(value.re, distance)};
@@ -151,7 +151,7 @@ class RowKernel {
     return {b_.CreateSelect(condition, a.re, c.re), a.im == nullptr ? nullptr : b_.CreateSelect(condition, a.im, c.im)};
   }
 
-  // What the thread has of the row.
+  // Reduces the thread's elements of the row.
   absl::StatusOr<ElementValue> ReduceOwn(const HloInstruction* reduce) {
     const HloInstruction* operand = reduce->operand(0);
     HILO_ASSIGN_OR_RETURN(ElementValue sum, Value(operand, 0));
@@ -164,7 +164,7 @@ class RowKernel {
     return CombineLanes(reduce, sum, std::min<int64_t>(plan_.threads, kWarp));
   }
 
-  // All reductions of a level; their results are known in every thread of the row.
+  // Computes all reductions of a level; every thread of the row gets their results.
   absl::Status Reduce(const std::vector<const HloInstruction*>& level) {
     std::vector<const HloInstruction*> operands;
     for (const HloInstruction* reduce : level) operands.push_back(reduce->operand(0));
@@ -234,8 +234,8 @@ class RowKernel {
         HILO_ASSIGN_OR_RETURN(mine.emplace_back(), Value(root, e));
       }
     }
-    // Other threads read the element of a row that one thread writes, and rows that are nobody's are read as
-    // somebody's.
+    // Other threads read the element of a row that one thread writes, and threads without a row read other threads'
+    // rows.
     if (SharesMemory() && (row_results || has_row_ != nullptr)) k_.Barrier();
     for (int64_t group = 0; group < plan_.groups; ++group)
       HILO_RETURN_IF_ERROR(When(And(has_row_, has_group_[group]), [&] { return StoreGroup(group, values); }));
@@ -261,7 +261,7 @@ class RowKernel {
     return absl::OkStatus();
   }
 
-  // Null conditions hold always.
+  // Null conditions always hold.
   llvm::Value* And(llvm::Value* a, llvm::Value* c) { return a == nullptr ? c : c == nullptr ? a : b_.CreateAnd(a, c); }
   absl::Status When(llvm::Value* condition, absl::FunctionRef<absl::Status()> body) {
     return condition == nullptr ? body() : k_.If("stores", condition, body);
@@ -273,7 +273,7 @@ class RowKernel {
   const RowPlan& plan_;
   const int64_t block_rows_;
   llvm::Value *lane_ = nullptr, *row_in_block_ = nullptr, *row_ = nullptr;
-  llvm::Value* has_row_ = nullptr;        // null: it has
+  llvm::Value* has_row_ = nullptr;        // null: always
   std::vector<llvm::Value*> has_group_;   // likewise
   std::vector<LaneIndex> first_columns_;  // of the groups
   std::map<std::vector<int64_t>, std::vector<Index>> full_;

@@ -1,15 +1,15 @@
 // Running reductions (cumulative sums, products, maxima: reduce-windows that cover all elements up to their position,
-// or all from it on). The arrays are seen as [outer, size, inner].
+// or all from it on). The arrays are viewed as [outer, size, inner].
 //
-// One associative and commutative operation is computed in parallel. *Lines* (inner is 1): neighbouring threads have
-// groups of 16 bytes of a line; a thread runs over its group, warps combine the groups by shuffles, a block its warps
-// through shared memory, and the block goes on to the next turn with what came before. *Columns*: a thread has a group
-// of neighbouring columns and walks along them. Where that is too little work for a device, lines and columns are cut
-// into parts: one launch reduces each part but the last, a second begins with the combination of the parts before its
-// own. No block waits for another, and the order of operations depends on the shape alone.
+// One associative and commutative operation is computed in parallel. *Lines* (inner is 1): adjacent threads have
+// 16-byte groups of a line; a thread scans its group, warps combine the groups by shuffles, a block its warps through
+// shared memory, and the block carries the total to the next iteration. *Columns*: a thread has a group of adjacent
+// columns and iterates along them. If that is too little work for a device, lines and columns are split into parts: one
+// launch reduces each part but the last, a second starts with the combination of the parts before its own. No block
+// waits for another, and the order of operations depends on the shape alone.
 //
-// Any other computation runs from the front, a thread a line, which is to the bit what the windows compute one by one.
-// From the back, where the windows' order is not that of the walk, it stays a loop over windows.
+// Any other computation runs from the front, with one thread per line, which is bit-identical to the windows one by
+// one. From the back, where the windows' order differs from that of the scan, it stays a loop over windows.
 #include <algorithm>
 #include <tuple>
 
@@ -29,9 +29,9 @@ using codegen::Index;
 using codegen::LaneIndex;
 
 constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
-// Lines up to this have a warp each.
+// Lines up to this length have one warp each.
 constexpr int64_t kWarpLine = 1024;
-// Threads that a device wants, and the least that a part should have to do.
+// Threads that fill a device, and the minimum size of a part.
 constexpr int64_t kWantedThreads = int64_t{1} << 17;
 constexpr int64_t kMinLinePart = 8192, kMinColumnPart = 32;
 
@@ -43,7 +43,7 @@ struct Scan {
   int64_t outer = 1, size = 1, inner = 1;
   std::vector<int64_t> dimensions;
   std::vector<PrimitiveType> types;
-  int64_t group = 1;  // neighbours in memory that a thread takes together
+  int64_t group = 1;  // adjacent elements in memory that a thread processes together
 };
 
 Scan Describe(const HloInstruction* instruction, const RunningWindow& running) {
@@ -68,8 +68,8 @@ class ScanKernel {
  public:
   ScanKernel(KernelEmitter& k, const Scan& s) : k_(k), b_(k.b()), s_(s) {}
 
-  // Columns: parts of `part` steps, of which this kernel takes the first `parts`. `totals` (from the first launch; may
-  // be null) are what earlier parts come to; `only_totals`: this is that launch.
+  // Columns: parts of `part` steps, of which this kernel computes the first `parts`. `totals` (from the first launch;
+  // may be null) are the totals of earlier parts; `only_totals`: this is that launch.
   absl::Status Columns(int64_t part, int64_t parts, const KernelArgument* totals, bool only_totals) {
     const int64_t groups = s_.inner / s_.group, all_parts = CeilDiv(s_.size, part);
     llvm::Value* i = k_.GlobalThread(kBlockSize);
@@ -132,8 +132,8 @@ class ScanKernel {
     });
   }
 
-  // Lines: `threads` of a warp, or a block, a part. Arguments as above; a part is a multiple of what the threads take
-  // in a turn.
+  // Lines: `threads` of a warp, or a block, per part. Arguments as above; a part is a multiple of what the threads
+  // process in an iteration.
   absl::Status Lines(int64_t threads, int64_t part, int64_t parts, const KernelArgument* totals, bool only_totals) {
     const int64_t all_parts = CeilDiv(s_.size, part), rows = s_.outer * parts,
                   block_rows = std::max<int64_t>(1, kBlockSize / threads);
@@ -141,7 +141,7 @@ class ScanKernel {
     llvm::Value* lane = b_.CreateAnd(thread, Int(threads - 1));
     llvm::Value* i = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(block_rows), "", true, true),
                                   b_.CreateUDiv(thread, Int(threads)), "", true, true);
-    // All lanes shuffle, so threads without a line of their own take the last one, for nobody.
+    // All lanes shuffle, so threads without a line of their own use the last one, and discard the result.
     llvm::Value* has_line = rows % block_rows == 0 ? nullptr : b_.CreateICmpULT(i, Int(rows));
     if (has_line != nullptr) i = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, i, Int(rows - 1));
     llvm::Value *line = b_.CreateUDiv(i, Int(parts)), *number = b_.CreateURem(i, Int(parts));
@@ -173,7 +173,7 @@ class ScanKernel {
       const Elements before = codegen::Unpack(carried, s_.types);
       llvm::Value* first = b_.CreateAdd(at, b_.CreateMul(lane, Int(s_.group), "", true, true), "", true, true);
       llvm::Value* has = b_.CreateICmpULT(first, end);
-      // What lies behind the end is combined last of all, and its results are nobody's.
+      // Elements beyond the end are combined last of all, and their results are discarded.
       llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first, Int(s_.size - s_.group));
       const std::vector<Index> indices = LineIndices(line, own);
       std::vector<Elements> sums;
@@ -183,7 +183,7 @@ class ScanKernel {
       for (size_t j = 1; j < sums.size(); ++j) {
         HILO_ASSIGN_OR_RETURN(sums[j], Combine(sums[j - 1], sums[j]));
       }
-      // Inclusive over the lanes.
+      // Inclusive scan over the lanes.
       Elements total = sums.back();
       for (int distance = 1; distance < std::min<int64_t>(threads, kWarp); distance *= 2) {
         HILO_ASSIGN_OR_RETURN(const Elements more, Combine(Shuffled(total, distance), total));
@@ -225,7 +225,7 @@ class ScanKernel {
     });
   }
 
-  // From the front, a thread a line of [size] elements.
+  // From the front, with one thread per line of [size] elements.
   absl::Status InOrder() {
     llvm::Value* i = k_.GlobalThread(kBlockSize);
     return k_.If("in_range", b_.CreateICmpULT(i, Int(s_.outer * s_.inner)), [&]() -> absl::Status {
@@ -247,13 +247,13 @@ class ScanKernel {
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
   llvm::Value* LaneInWarp(llvm::Value* lane) { return b_.CreateAnd(lane, Int(kWarp - 1)); }
 
-  // Step -> place in the array.
+  // Maps a step to a position in the array.
   LaneIndex Position(const LaneIndex& step) {
     return s_.from_back ? step.MulConstant(k_.context(), -1).AddConstant(s_.size - 1).WithRange({0, s_.size - 1})
                         : step;
   }
 
-  // Of the group of steps that begins with `first`, in the order of the steps.
+  // The indices of the group of steps that begins with `first`, in the order of the steps.
   std::vector<Index> LineIndices(llvm::Value* line, llvm::Value* first) {
     llvm::Value* lowest = s_.from_back ? b_.CreateSub(Int(s_.size - s_.group), first, "", true, true) : first;
     std::vector<Index> indices;
@@ -309,7 +309,7 @@ class ScanKernel {
     for (llvm::Value* value : codegen::Pack(values)) shuffled.push_back(k_.ShuffleUp(value, distance));
     return codegen::Unpack(shuffled, s_.types);
   }
-  // What the last of each `threads` lanes has.
+  // Returns the values of the last of each `threads` lanes.
   Elements LastLane(const Elements& values, int64_t threads) {
     Carried last;
     for (llvm::Value* value : codegen::Pack(values)) last.push_back(k_.ShuffleLast(value, static_cast<int>(threads)));
@@ -322,7 +322,7 @@ class ScanKernel {
     return codegen::Unpack(chosen, s_.types);
   }
 
-  // From what each warp comes to (in its last lane): what is before the thread's warp, and what all warps come to.
+  // From each warp's total (in its last lane): the total of what precedes the thread's warp, and that of all warps.
   absl::StatusOr<std::tuple<Elements, Elements>> CombineWarps(absl::Span<llvm::Value* const> shared,
                                                               llvm::Value* thread, const Elements& before,
                                                               const Elements& total) {
@@ -346,11 +346,11 @@ class ScanKernel {
         running = here;
       }
     }
-    k_.Barrier();  // the cells are written again in the next turn
+    k_.Barrier();  // the cells are written again in the next iteration
     return std::make_tuple(prefix, running);
   }
 
-  // Totals of parts, in the kernel's arguments behind the instruction's own.
+  // Loads totals of parts, from the kernel's arguments after the instruction's own.
   Elements LoadCells(llvm::Value* at, const Elements& like) {
     Carried loaded;
     for (llvm::Value* value : codegen::Pack(like))

@@ -1,12 +1,12 @@
-// Scatter: the operands are copied to the results, unless they are there already, and updates are applied to the
+// Scatter: the operands are copied to the results, unless they share memory, and updates are applied to the
 // results.
 //
 // Three ways. *Atomics*: the computation is one operation on integers that the machine applies atomically, and any
-// order gives the same result: a thread an update element. *Independent*: the program promises that no two updates
-// meet. *Owners*: everything else, which must be applied in order, and floating-point sums, which must come out the
-// same each time. Every result element has one thread that owns it: the owner goes through all indices in order and
-// applies what is its own. Dimensions that windows span wholly and batching dimensions divide the elements among
-// threads without any search.
+// order gives the same result: one thread per update element. *Independent*: the program promises that no two updates
+// overlap. *Owners*: everything else, which must be applied in order, and floating-point sums, which must be
+// deterministic. Every result element has one thread that owns it: the owner iterates over all indices in order and
+// applies the updates of its elements. Dimensions that windows span fully and batching dimensions divide the elements
+// among threads without any search.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -23,7 +23,7 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Threads that go through the same indices, each for the elements that it owns.
+// Threads that iterate over the same indices, each for the elements that it owns.
 constexpr int64_t kOwners = 128;
 
 struct Scatter {
@@ -33,7 +33,7 @@ struct Scatter {
   int64_t count;  // operands
   Shape operand, updates;
   std::vector<int64_t> window_dims;  // operand dimensions that update windows run over, ascending
-  std::vector<int64_t> index_dims;   // update dimensions that choose an index vector
+  std::vector<int64_t> index_dims;   // update dimensions that select an index vector
 
   int64_t WindowSize(int64_t operand_dimension) const {
     for (size_t i = 0; i < window_dims.size(); ++i) {
@@ -67,7 +67,7 @@ class ScatterKernel {
  public:
   ScatterKernel(KernelEmitter& k, const Scatter& s) : k_(k), b_(k.b()), s_(s) {}
 
-  // Where the window of an index vector begins, a coordinate a dimension. `batch` has an index for each of index_dims.
+  // Returns the origin of an index vector's window, one coordinate per dimension. `batch` has one index per index_dim.
   absl::StatusOr<std::vector<llvm::Value*>> OriginOf(const std::vector<LaneIndex>& batch) {
     const ScatterAttrs& attrs = *s_.attrs;
     const HloInstruction* indices = s_.scatter->operand(s_.count);
@@ -88,7 +88,7 @@ class ScatterKernel {
     return origin;
   }
 
-  // Whether the whole window lies inside the operand: a window that sticks out is dropped whole.
+  // Returns whether the whole window is inside the operand: a window that is partly outside is dropped entirely.
   llvm::Value* IsInside(const std::vector<llvm::Value*>& origin) {
     llvm::Value* inside = b_.getTrue();
     for (int64_t d = 0; d < s_.operand.rank(); ++d) {
@@ -105,7 +105,7 @@ class ScatterKernel {
     return dimension > s_.attrs->index_vector_dim ? dimension - 1 : dimension;
   }
 
-  // Place in the operand of `window` (an index a window dimension).
+  // Returns the position in the operand of `window` (one index per window dimension).
   std::vector<LaneIndex> PlaceOf(const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
     std::vector<LaneIndex> place;
     for (int64_t d = 0; d < s_.operand.rank(); ++d)
@@ -143,7 +143,7 @@ class ScatterKernel {
     Store(place, combined);
     return absl::OkStatus();
   }
-  // To `group` neighbours along the minor-most dimension, all of which are read before any is written.
+  // Applies to `group` adjacent elements along the minor-most dimension, reading all before writing any.
   absl::Status ApplyToGroup(const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& batch,
                             const std::vector<LaneIndex>& window, int64_t group) {
     std::vector<Index> places;
@@ -175,7 +175,7 @@ class ScatterKernel {
   const Scatter& s_;
 };
 
-// The atomic operation that the computation is.
+// Returns the atomic operation that implements the computation.
 std::optional<llvm::AtomicRMWInst::BinOp> AtomicOperation(const Scatter& s) {
   const PrimitiveType type = s.operand.element_type();
   if (s.count != 1 || !IsIntegralType(type) || PrimitiveTypeByteSize(type) < 4) return std::nullopt;
@@ -197,7 +197,7 @@ std::optional<llvm::AtomicRMWInst::BinOp> AtomicOperation(const Scatter& s) {
   }
 }
 
-// No two updates meet: indices are unique, and windows either fill a dimension or are one wide.
+// True if no two updates overlap: indices are unique, and windows either fill a dimension or are one wide.
 bool AreIndependent(const Scatter& s) {
   if (!s.attrs->unique_indices) return false;
   for (int64_t d : s.window_dims) {
@@ -213,8 +213,8 @@ std::vector<int64_t> SizesOf(const Shape& shape, const std::vector<int64_t>& dim
   return sizes;
 }
 
-// Neighbours that a thread takes together: they are so in updates and operand, as windows fill the minor-most dimension
-// of both.
+// Adjacent elements that a thread processes together: they are adjacent in updates and operand, as windows fill the
+// minor-most dimension of both.
 int64_t GroupOf(const Scatter& s, const EmissionOptions& emission) {
   const int64_t minor = s.operand.rank() - 1;
   if (ShapeUtil::ElementsIn(s.updates) < emission.group_elements_from || s.window_dims.empty() ||
@@ -233,7 +233,7 @@ int64_t GroupOf(const Scatter& s, const EmissionOptions& emission) {
   return std::max<int64_t>(group, 1);
 }
 
-// A thread an update element, or a group of them.
+// One thread per update element, or per group of them.
 absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, std::optional<llvm::AtomicRMWInst::BinOp> atomic) {
   const std::vector<int64_t> batch_sizes = SizesOf(s.updates, s.index_dims),
                              window_sizes = SizesOf(s.updates, s.attrs->update_window_dims);
@@ -267,12 +267,12 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, std::option
   return program.FinishAndLaunch(s.instruction, k, CeilDiv(count, block), block);
 }
 
-// A thread an owner.
+// One thread per owner.
 absl::Status EmitOwners(ProgramEmitter& program, const Scatter& s) {
   KernelEmitter k(&program, s.instruction);
   llvm::IRBuilder<>& b = k.b();
   ScatterKernel kernel(k, s);
-  // What divides the elements: batching dimensions and dimensions that windows fill; the others share the owners.
+  // Dimensions that divide the elements: batching ones and those that windows fill; the others share the owners.
   std::vector<bool> is_batching(s.index_dims.size(), false), fills(s.window_dims.size(), false),
       shared(s.operand.rank(), true);
   std::vector<int64_t> thread_sizes, turn_sizes;

@@ -1,5 +1,5 @@
-// Select-and-scatter from the side of the result: a thread an element looks at all windows that the element lies in, in
-// order, and takes the source of those that choose it. Nothing is written twice, and sums have the order of the
+// Select-and-scatter from the side of the result: one thread per element visits all windows that contain the element,
+// in order, and takes the source of those that select it. Nothing is written twice, and sums have the order of the
 // windows.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/element_movement.h"
@@ -75,7 +75,7 @@ class SelectAndScatter {
     return codegen::Pack(sum);
   }
 
-  // Row-major position of the element that window `out` chooses; -1: none.
+  // Returns the row-major index of the element that window `out` selects; -1: none.
   absl::StatusOr<llvm::Value*> Choose(const std::vector<llvm::Value*>& out) {
     Carried initial = codegen::Pack({codegen::EmitZero(k_.context(), types_[0])});
     initial.push_back(Int(-1));
@@ -104,7 +104,7 @@ class SelectAndScatter {
     return chosen.back();
   }
 
-  // The chosen element stays for as long as select(chosen, candidate) holds.
+  // The selected element is kept for as long as select(selected, candidate) holds.
   absl::StatusOr<Carried> Candidate(const Carried& carried, const Index& at) {
     const Carried chosen(carried.begin(), carried.end() - 1);
     HILO_ASSIGN_OR_RETURN(ElementValue value, k_.elements().Generate(hero_->operand(0), at));

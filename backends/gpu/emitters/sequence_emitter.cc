@@ -1,7 +1,7 @@
 // Memory orders the instructions: a thread sees what it has written, and LLVM keeps values in registers where slices
-// let it.
+// allow it.
 //
-// A loop comes back to the host after a number of turns, though it has not ended, so that runs can be cancelled; its
+// A loop returns to the host after a number of iterations, even if it has not ended, so that runs can be cancelled; its
 // state is in memory, and it is launched again.
 #include "backends/gpu/emitters/sequence_emitter.h"
 
@@ -24,13 +24,13 @@ using codegen::Carried;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Elements of a result, and operations of an instruction, of a kernel, and of the turns of a loop between two looks at
-// the host.
+// Maximum elements of a result, and operations of an instruction, of a kernel, and of the iterations of a loop between
+// two returns to the host.
 constexpr int64_t kMaxElements = 32;
 constexpr int64_t kMaxWork = 512, kMaxKernelWork = 4096;
 constexpr int64_t kWorkBetweenLooks = int64_t{1} << 22;
 constexpr size_t kMaxInstructions = 200;
-// Results of at most this many elements are straight code.
+// Results of at most this many elements are fully unrolled.
 constexpr int64_t kUnrolled = 4;
 constexpr int kMaxDepth = 8;
 
@@ -41,7 +41,7 @@ int64_t ElementsOf(const Shape& shape) {
   return most;
 }
 
-// Operations of an instruction that is no control flow.
+// Operations of an instruction that is not control flow.
 int64_t WorkOf(const HloInstruction& instruction) {
   const int64_t elements = std::max<int64_t>(1, ElementsOf(instruction.shape()));
   switch (instruction.opcode()) {
@@ -50,7 +50,7 @@ int64_t WorkOf(const HloInstruction& instruction) {
       const int64_t most = ElementsOf(instruction.shape());
       for (const HloInstruction* inner : instruction.called_computation()->instructions()) {
         if (inner->IsParameter()) continue;
-        // What is read at fewer places than it has is computed there only.
+        // An operand that is read at fewer positions than it has is computed only there.
         work += inner->opcode() == HloOpcode::kReduce || inner->opcode() == HloOpcode::kDot
                     ? WorkOf(*inner)
                     : std::min(WorkOf(*inner), std::max(most, kMaxWork));

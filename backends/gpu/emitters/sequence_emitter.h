@@ -1,5 +1,5 @@
-// Small instructions in a row, and loops of them, as kernels of one thread: what a launch would cost more than is
-// worth.
+// Small consecutive instructions, and loops of them, as single-threaded kernels: instructions that take less time than
+// their launches.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_SEQUENCE_EMITTER_H_
 #define HILO_BACKENDS_GPU_EMITTERS_SEQUENCE_EMITTER_H_
 
@@ -10,12 +10,12 @@
 
 namespace hilo::gpu {
 
-// Whether one thread does the instruction as fast as a launch would.
+// Returns true if one thread executes the instruction as fast as a launch.
 bool IsSmall(const HloInstruction& instruction, ProgramEmitter& program);
-// Whether condition and body are sequences of small instructions.
+// Returns true if condition and body are sequences of small instructions.
 bool IsSmallLoop(const HloInstruction& loop, ProgramEmitter& program);
 
-// One past the last of `instructions` that one kernel takes, beginning with number `begin`.
+// Returns the end of the longest sequence of `instructions` from index `begin` that one kernel can contain.
 size_t SequenceEnd(absl::Span<const HloInstruction* const> instructions, size_t begin);
 
 absl::Status EmitSmallInstructions(ProgramEmitter& program, absl::Span<const HloInstruction* const> instructions);

@@ -1,6 +1,6 @@
-// Sort: merges of runs of doubling length, first within tiles that a block has in shared memory, in one launch, then of
-// tiles, a launch each time. A thread an element finds how many elements of the neighbouring run come before its own,
-// by bisection, and so where it goes. Of equal elements those of the left run come first: the sort is stable. Any
+// Sort: merges of runs of doubling length, first within tiles in a block's shared memory, in one launch, then of tiles,
+// with one launch per merge. One thread per element finds how many elements of the adjacent run come before its own, by
+// bisection, and so its destination. Of equal elements those of the left run come first: the sort is stable. Any
 // computation and any number of arrays.
 #include <algorithm>
 
@@ -23,17 +23,17 @@ constexpr int64_t kTileBytes = 32 << 10;
 struct Sort {
   const HloInstruction* instruction;
   int64_t count;                     // arrays
-  int64_t elements, length, stride;  // of all lists, of a list, between neighbours in a list
+  int64_t elements, length, stride;  // of all lists, of a list, between adjacent elements of a list
 };
 
 class SortKernel {
  public:
-  // Elements of all arrays at a place.
+  // Loads the elements of all arrays at an index.
   using Load = absl::FunctionRef<Elements(llvm::Value* at)>;
 
   SortKernel(KernelEmitter& k, const Sort& s) : k_(k), b_(k.b()), s_(s) {}
 
-  // Merges: element `at` of the arrays, row-major; element e of a list is e * stride behind its first.
+  // Merges: element `at` of the arrays, row-major; element e of a list is e * stride after its first.
   absl::Status MergeElement(llvm::Value* at) {
     llvm::Value* e = b_.CreateURem(b_.CreateUDiv(at, Int(s_.stride)), Int(s_.length));
     llvm::Value* origin = b_.CreateSub(at, b_.CreateMul(e, Int(s_.stride)));
@@ -45,8 +45,8 @@ class SortKernel {
     return absl::OkStatus();
   }
 
-  // Sorts `tile` neighbours of a list in shared memory: they go from one half of the cells to the other and back, in
-  // runs of doubling length.
+  // Sorts `tile` adjacent elements of a list in shared memory: they move from one half of the cells to the other and
+  // back, in runs of doubling length.
   absl::Status SortTile(int64_t tile, int64_t block) {
     const int64_t tiles = CeilDiv(s_.length, tile);
     llvm::Value* number = k_.Block();
@@ -128,7 +128,7 @@ class SortKernel {
     return codegen::Unpack(parts, types);
   }
 
-  // Where element `e` goes, whose values are `own`, when runs of `width` of a list of `length` are merged in pairs.
+  // Returns the destination of element `e`, with values `own`, when runs of `width` of a list are merged in pairs.
   absl::StatusOr<llvm::Value*> Place(const Elements& own, llvm::Value* e, llvm::Value* width, llvm::Value* length,
                                      Load load) {
     llvm::Value* run = b_.CreateUDiv(e, width);
@@ -137,14 +137,14 @@ class SortKernel {
     other = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, other, length);
     llvm::Value* other_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(other, width), length);
     HILO_ASSIGN_OR_RETURN(llvm::Value * found, Bisect(own, other, other_end, is_right, load));
-    // Both counts are within their runs; the runs follow one another.
+    // Both counts are within their runs; the runs are adjacent.
     llvm::Value* begin = b_.CreateMul(run, width);
     llvm::Value* first = b_.CreateSelect(is_right, other, begin);
     return b_.CreateAdd(first, b_.CreateAdd(b_.CreateSub(e, begin), b_.CreateSub(found, other)));
   }
 
-  // The first of elements [low, high) of the list that does not come before the own one. Of a right run: that comes
-  // after it.
+  // Returns the first of elements [low, high) of the list that does not come before the own one. For a right run: that
+  // comes after it.
   absl::StatusOr<llvm::Value*> Bisect(const Elements& own, llvm::Value* low, llvm::Value* high, llvm::Value* is_right,
                                       Load load) {
     llvm::BasicBlock* before = b_.GetInsertBlock();
@@ -160,7 +160,7 @@ class SortKernel {
     codegen::RegionScope region(k_.context());
     llvm::Value* middle = b_.CreateLShr(b_.CreateAdd(from, to), 1);
     const Elements other = load(middle);
-    // other < own, or own < other: one comparison, with its sides chosen.
+    // other < own, or own < other: one comparison, with its operands selected.
     Elements arguments;
     for (int64_t i = 0; i < s_.count; ++i) {
       arguments.push_back(Select(is_right, own[i], other[i]));
@@ -187,7 +187,7 @@ class SortKernel {
   std::vector<llvm::Type*> cell_types_;
 };
 
-// Elements that a block sorts: as many as two copies of fit; a power of two.
+// Elements that a block sorts: the largest power of two of which two copies fit.
 int64_t TileOf(const Sort& s) {
   int64_t bytes = 0, tile = 32;
   for (int64_t i = 0; i < s.count; ++i)

@@ -12,7 +12,7 @@ using codegen::ElementValue;
 
 constexpr int64_t kTile = 64, kDepth = 16;
 constexpr int64_t kPitch = kTile + 1;
-constexpr int64_t kOwn = 4;  // results of a thread in each direction
+constexpr int64_t kOwn = 4;  // results of a thread in each dimension
 constexpr int64_t kThreads = TiledProduct::kThreads;
 static_assert(kThreads == (kTile / kOwn) * (kTile / kOwn));
 
@@ -31,7 +31,7 @@ class TileKernel {
         MakeStrip(product_.lhs, b_.CreateMul(b_.CreateUDiv(tile, Int(tiles_n)), Int(kTile), "", true, true), "lhs");
     const Strip rhs =
         MakeStrip(product_.rhs, b_.CreateMul(b_.CreateURem(tile, Int(tiles_n)), Int(kTile), "", true, true), "rhs");
-    // Thread (i, j) has results i + 16 a, j + 16 c: neighbouring threads read neighbouring cells.
+    // Thread (i, j) has results i + 16 a, j + 16 c: adjacent threads read adjacent cells.
     llvm::Value *own_m = b_.CreateUDiv(thread_, Int(kTile / kOwn)), *own_n = b_.CreateURem(thread_, Int(kTile / kOwn));
     Carried zeros;
     for (int64_t i = 0; i < kOwn * kOwn; ++i) {
@@ -59,7 +59,7 @@ class TileKernel {
   struct Strip {
     const ProductSide* side;
     llvm::Value* first;
-    std::vector<llvm::Value*> cells;  // one array a component
+    std::vector<llvm::Value*> cells;  // one array per component
   };
 
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
@@ -72,7 +72,7 @@ class TileKernel {
     return strip;
   }
 
-  // Neighbouring threads read what lies side by side in memory.
+  // Adjacent threads read adjacent memory.
   absl::Status Fill(const Strip& strip, llvm::Value* first_depth) {
     for (int64_t i = 0; i < kTile * kDepth; i += kThreads) {
       llvm::Value* cell = b_.CreateAdd(thread_, Int(i), "", true, true);

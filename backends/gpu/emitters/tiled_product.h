@@ -1,7 +1,7 @@
-// Products of two batches of matrices whose elements are computed as they are wanted: what dots and convolutions are. A
-// block does a tile of 64 x 64 results. It brings a strip of either operand into shared memory, 16 deep, and each
-// thread multiplies what its 4 x 4 results need; then the next strip. Elements beyond the edges are 0 on both sides,
-// which adds nothing.
+// Products of two batches of matrices whose elements are computed on demand, as in dots and convolutions. A block
+// computes a tile of 64 x 64 results. It loads a strip of each operand, 16 deep, into shared memory, and each thread
+// multiplies the elements for its 4 x 4 results; then the next strip is loaded. Elements beyond the edges are 0 on both
+// sides and add nothing.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_TILED_PRODUCT_H_
 #define HILO_BACKENDS_GPU_EMITTERS_TILED_PRODUCT_H_
 
@@ -13,13 +13,13 @@
 
 namespace hilo::gpu {
 
-// Of lhs (m x depth) or rhs (depth x n).
+// One operand: lhs (m x depth) or rhs (depth x n).
 struct ProductSide {
   int64_t positions = 0;  // m or n
-  // Whether neighbours in depth, rather than in position, lie side by side in memory.
+  // True if elements that are adjacent in depth, rather than in position, are adjacent in memory.
   bool depth_is_minor = false;
-  // The element at a position and depth that are in range, in the type of the sums; a batch, position and depth are
-  // i64.
+  // Returns the element at a position and depth that are in range, in the type of the sums. The batch, position and
+  // depth are i64.
   std::function<absl::StatusOr<codegen::ElementValue>(llvm::Value* batch, llvm::Value* position, llvm::Value* depth)>
       element;
 };
@@ -32,11 +32,11 @@ struct TiledProduct {
       store;
 
   static constexpr int kThreads = 256;
-  // Whether tiles are filled well enough to be worth it.
+  // Returns true if tiles are filled well enough to be profitable.
   static bool IsWorthIt(int64_t m, int64_t n, int64_t depth) { return m >= 32 && n >= 32 && depth >= 8; }
-  // Blocks of kThreads threads.
+  // The number of blocks, each of kThreads threads.
   int64_t Blocks() const;
-  // The whole of kernel `k`. Sums go by depth, from 0 up.
+  // Emits all of kernel `k`. Sums are in ascending order of depth.
   absl::Status Emit(KernelEmitter& k) const;
 };
 

@@ -1,11 +1,11 @@
-// Top-k by selection: blocks take tiles of a row to shared memory, keep the first k of each, and leave them to the next
-// launch, until a row is one tile.
+// Top-k by selection: blocks load tiles of a row to shared memory, keep the first k of each, and store them for the
+// next launch, until a row is one tile.
 //
-// An element and its number are one integer, the element's key above the number, so that no two are equal and an order
-// of integers is the order that is asked for. A tile is sorted in chunks of k (rounded up to a power of two) by a
-// bitonic network. Then pairs of chunks become one: of element i of one and element k-1-i of the other the smaller
-// stays, which keeps the first k of both, in a sequence that rises and falls; half a network sorts it. The work for an
-// element is some log(k)^2 / 2 exchanges, whatever the length of the row.
+// An element and its index form one integer, the element's key above the index, so that no two are equal and the order
+// of integers is the requested order. A tile is sorted in chunks of k (rounded up to a power of two) by a bitonic
+// network. Then pairs of chunks are merged: of element i of one and element k-1-i of the other the smaller is kept,
+// which keeps the first k of both, as a bitonic sequence; half a network sorts it. The work per element is about
+// log(k)^2 / 2 exchanges, whatever the length of the row.
 #include <algorithm>
 #include <bit>
 
@@ -31,10 +31,10 @@ struct TopK {
   const HloInstruction* operand;
   bool largest;
   int64_t rows, k, chunk;  // chunk: k rounded up
-  int64_t cell_bytes;      // of an element with its number
+  int64_t cell_bytes;      // of an element with its index
 };
 
-// Elements of 64 bits and their numbers take 128.
+// Elements of 64 bits and their indices take 128.
 int64_t CellBytesOf(PrimitiveType type) { return PrimitiveTypeByteSize(type) > 4 ? 16 : 8; }
 
 class TopKKernel {
@@ -50,14 +50,14 @@ class TopKKernel {
     cells_ = k.Shared(type_, tile, "tile");
   }
 
-  // The first k of `tile` neighbours of a row of `count`, of which `parts` tiles make up a row. Argument 0 of the
-  // kernel's own has them (unless `first`), argument 1 gets them (unless there is one part).
+  // Selects the first k of `tile` adjacent elements of a row of `count`, where `parts` tiles make up a row. Argument 0
+  // of the kernel's own is the input (unless `first`), argument 1 the output (unless there is one part).
   absl::Status Run(int64_t count, int64_t parts, bool first) {
     llvm::Value *row = b_.CreateUDiv(k_.Block(), Int(parts)), *part = b_.CreateURem(k_.Block(), Int(parts));
     llvm::Value* begin = b_.CreateMul(part, Int(tile_), "", true, true);
     HILO_RETURN_IF_ERROR(Each(tile_, [&](llvm::Value* e) -> absl::Status {
       llvm::Value* at = b_.CreateAdd(begin, e, "", true, true);
-      k_.StoreCell(cells_, e, llvm::ConstantInt::getAllOnesValue(type_));  // after everything that there is
+      k_.StoreCell(cells_, e, llvm::ConstantInt::getAllOnesValue(type_));  // after all elements
       return k_.If("there", b_.CreateICmpULT(at, Int(count)), [&]() -> absl::Status {
         llvm::Value* cell = nullptr;
         if (first) {
@@ -111,7 +111,7 @@ class TopKKernel {
     return Index(std::move(at));
   }
 
-  // The smaller of two cells comes to lie in the first.
+  // Moves the smaller of two cells to the first.
   absl::Status Exchange(llvm::Value* low, llvm::Value* high) {
     llvm::Value *a = k_.LoadCell(cells_, low, type_), *c = k_.LoadCell(cells_, high, type_);
     k_.StoreCell(cells_, low, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, c));
@@ -119,8 +119,8 @@ class TopKKernel {
     return absl::OkStatus();
   }
 
-  // Sequences of 2^log cells that rise and fall become rising, `pairs` exchanges at a time; `place` says where cell i
-  // is.
+  // Sorts bitonic sequences of 2^log cells in ascending order, `pairs` exchanges at a time; `place` maps i to its
+  // cell.
   absl::Status Rise(llvm::Value* log, llvm::Value* pairs, absl::FunctionRef<llvm::Value*(llvm::Value*)> place) {
     return k_.ForEach("strides", Int(0), log, 1, [&](llvm::Value* turn) -> absl::Status {
       llvm::Value* stride = b_.CreateSub(b_.CreateSub(log, turn), Int(1));
@@ -137,7 +137,7 @@ class TopKKernel {
   absl::Status SortChunks() {
     return k_.ForEach("sizes", Int(1), Int(Log(t_.chunk) + 1), 1, [&](llvm::Value* log) -> absl::Status {
       llvm::Value* half = b_.CreateSub(log, Int(1));
-      // Two rising halves: each cell of one with its mirror image in the other.
+      // Two ascending halves: each cell of one with its mirror image in the other.
       HILO_RETURN_IF_ERROR(Each(tile_ / 2, [&](llvm::Value* p) {
         llvm::Value *begin = b_.CreateShl(b_.CreateLShr(p, half), log), *i = Low(p, half);
         return Exchange(b_.CreateAdd(begin, i),
@@ -148,14 +148,14 @@ class TopKKernel {
     });
   }
 
-  // Chunks stay where they are: in turn r those at multiples of 2^(r+1) chunks take what the ones 2^r chunks behind
-  // them have.
+  // Chunks stay in place: in iteration r those at multiples of 2^(r+1) chunks take what the ones 2^r chunks after them
+  // have.
   absl::Status MergeChunks() {
     const int64_t log_chunk = Log(t_.chunk);
     return k_.ForEach("merges", Int(0), Int(Log(tile_) - log_chunk), 1, [&](llvm::Value* turn) -> absl::Status {
       llvm::Value* log_distance = b_.CreateAdd(turn, Int(log_chunk));
       llvm::Value *distance = PowerOf(log_distance),
-                  *left = b_.CreateLShr(Int(tile_ / 2), turn);  // cells after this turn
+                  *left = b_.CreateLShr(Int(tile_ / 2), turn);  // cells after this iteration
       const auto place = [&](llvm::Value* i) {
         llvm::Value* chunk = b_.CreateLShr(i, Int(log_chunk));
         return b_.CreateAdd(b_.CreateShl(chunk, b_.CreateAdd(log_distance, Int(1))),

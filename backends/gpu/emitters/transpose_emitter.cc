@@ -1,13 +1,13 @@
-// Transposes that exchange the minor-most dimension: through tiles in shared memory, so that both reading and writing
-// go along lines. The operand may be anything fused. The result's dimensions are seen as three groups: [before..., row,
-// ...between, column], where `row` is the result dimension that is minor-most in the operand.
+// Transposes that exchange the minor-most dimension: through tiles in shared memory, so that both reads and writes are
+// along lines. Any producer may be fused into the operand. The result's dimensions are viewed as three groups:
+// [before..., row, ...between, column], where `row` is the result dimension that is minor-most in the operand.
 //
-// A thread reads and writes 16 bytes of neighbours at once where the sides allow it, else a word: of types of 8 and 16
-// bits 4 or 2 elements side by side. A line of the tile is one element longer than its side (of 16 bits: one word, so
-// that neighbours are stored as words), so that the words of a line and those across the lines are in different banks,
-// or at most two in one.
+// A thread reads and writes 16 adjacent bytes at once if the sides allow it, else a word: 4 or 2 adjacent elements of
+// types of 8 and 16 bits. A line of the tile is one element longer than its side (of 16 bits: one word, so that
+// adjacent elements are stored as words), so that the words of a line and those across the lines are in different
+// banks, or at most two in one.
 //
-// The tile holds elements as memory has them. Narrow floats that are only moved are never decoded.
+// The tile holds elements in memory form. Narrow floats that are only moved are never decoded.
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -38,7 +38,7 @@ int64_t RowDimension(const HloInstruction& transpose) {
 }
 
 struct Tile {
-  int64_t group = 1;         // elements that a thread has side by side
+  int64_t group = 1;         // adjacent elements per thread
   int64_t side = kWarpSize;  // in elements
   int64_t pitch = side + 1;  // from line to line
 };
@@ -53,11 +53,11 @@ Tile TileOf(const Shape& shape, int64_t rows, int64_t columns) {
   const int64_t gap = bytes == 2 ? words : 1;
   const Tile wide = {kWideBytes / bytes, 2 * kWarpSize, 2 * kWarpSize + gap};
   const Tile narrow = {words, words * kWarpSize, words * kWarpSize + gap};
-  if (bytes > 1 && fits(wide)) return wide;  // bytes would meet in four to a bank
+  if (bytes > 1 && fits(wide)) return wide;  // bytes would have four-way bank conflicts
   return fits(narrow) ? narrow : Tile();
 }
 
-// The type as which elements of `type` are moved: unsigned integers in place of narrow floats.
+// Returns the type as which elements of `type` are moved: unsigned integers instead of narrow floats.
 PrimitiveType MovedType(PrimitiveType type) {
   if (!IsFloatingPointType(type) || PrimitiveTypeByteSize(type) >= 4) return type;
   return PrimitiveTypeByteSize(type) == 1 ? U8 : U16;

@@ -1,4 +1,4 @@
-// dynamic-update-slice. When the result has the memory of the operand, only the window is written, by a thread an
+// dynamic-update-slice. If the result shares the operand's memory, only the window is written, with one thread per
 // element; otherwise the whole result is a loop.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/element_movement.h"

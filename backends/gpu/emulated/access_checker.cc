@@ -9,7 +9,7 @@ namespace hilo::gpu {
 namespace {
 
 constexpr size_t kMostOfAKind = 4;
-// Addresses this far around the block's shared memory are taken for shared ones that went astray.
+// Addresses this far around the block's shared memory are reported as out-of-bounds accesses to it.
 constexpr int64_t kSharedMargin = 65536;
 constexpr int64_t kSector = 32, kBankBytes = 4;
 constexpr int kBanks = 32;
@@ -33,7 +33,7 @@ int64_t Sectors(const uint64_t* address, uint32_t lanes, int64_t bytes) {
   return std::unique(sectors.begin(), sectors.end()) - sectors.begin();
 }
 
-// Wide accesses are served a half or a quarter of the warp at a time; in each turn a bank serves one word a pass.
+// Wide accesses are served a half or a quarter of the warp at a time; for each, a bank serves one word per pass.
 void CountPasses(const uint64_t* address, uint32_t lanes, int64_t bytes, AccessCount* count) {
   const int together = bytes <= kBankBytes ? kWarpSize : std::max<int>(1, 128 / bytes);
   for (int first = 0; first < kWarpSize; first += together) {

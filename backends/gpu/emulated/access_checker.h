@@ -1,10 +1,10 @@
-// Checks every access of a kernel to memory against CUDA's rules: the proof that a kernel has no races, whatever order
-// it happened to run in.
+// Checks every memory access of a kernel against CUDA's rules: proves that a kernel has no races, independent of the
+// order in which it happened to run.
 //
 // Two accesses to a byte, at least one writing and not both atomic, are ordered by: being of one thread; a block
-// barrier between them (within a block); a warp barrier between them (within a warp; a shuffle is none). Different
+// barrier between them (within a block); a warp barrier between them (within a warp; a shuffle is not one). Different
 // blocks of a launch are never ordered. What is reported is a fault for these inputs in any order of threads, with one
-// approximation: several readers of a byte collapse into "many", which are nobody's warp.
+// approximation: several readers of a byte collapse into "many", which belong to no warp.
 #ifndef HILO_BACKENDS_GPU_EMULATED_ACCESS_CHECKER_H_
 #define HILO_BACKENDS_GPU_EMULATED_ACCESS_CHECKER_H_
 
@@ -19,7 +19,7 @@
 
 namespace hilo::gpu {
 
-// The reports of one launch, at most four of a kind.
+// The reports of one launch, at most four of each kind.
 class LaunchReports {
  public:
   void Add(const char* kind, std::string text);
@@ -29,10 +29,10 @@ class LaunchReports {
   std::vector<EmulatedReport> all_;
 };
 
-// "block (1,0,0) thread (3,0,0)".
+// Formats a thread: "block (1,0,0) thread (3,0,0)".
 std::string Who(const ThreadContext& thread);
 
-// The sectors and bank passes of a block: the n-th time that the lanes of a warp run an instruction is one request.
+// Counts sectors and bank passes of a block. The n-th executions of an instruction by a warp's lanes are one request.
 class AccessCounter {
  public:
   void Note(const ThreadContext& thread, uint64_t address, int64_t bytes, AccessKind kind, uint32_t site, bool shared);
@@ -51,18 +51,18 @@ class AccessCounter {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Request> requests_;  // of (site, warp, turn)
 };
 
-// Of one launch.
+// Checks one launch.
 class AccessChecker {
  public:
   AccessChecker(EmulatedMemory* memory, absl::Span<const GpuSlice> slices, uint32_t launch, LaunchReports* reports)
       : memory_(*memory), slices_(slices), launch_(launch), reports_(*reports) {}
 
-  // Before each block: its number, and its shared memory.
+  // Call before each block, with its index and shared memory.
   void BeginBlock(uint32_t block, uint8_t* shared, int64_t shared_bytes, AccessCounter* counter);
-  // At each block barrier.
+  // Call at each block barrier.
   void NextEpoch() { ++epoch_; }
 
-  // The address to use.
+  // Returns the address to access.
   void* Access(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t alignment, AccessKind kind,
                uint32_t site);
   int64_t Range(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
@@ -87,7 +87,7 @@ class AccessChecker {
   LaunchReports& reports_;
   EmulatedAllocation* last_allocation_ = nullptr;
   const GpuSlice* last_slice_ = nullptr;
-  // Of the block.
+  // State of the block.
   uint32_t block_ = 0, epoch_ = 1;
   uint8_t* shared_ = nullptr;
   int64_t shared_bytes_ = 0;

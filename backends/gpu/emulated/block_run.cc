@@ -1,6 +1,6 @@
 // Threads that never wait are a loop. Others are fibers: a scheduler visits them in some order, runs those that are
-// ready until they wait or end, and lets go of a warp's lanes when all that an operation names have come to it, and of
-// the block when every thread stands at the barrier. A round without progress is a deadlock, and is told.
+// ready until they wait or end, and releases a warp's lanes when all lanes that an operation names have reached it, and
+// the block when every thread is at the barrier. An iteration without progress is a deadlock, and is reported.
 #include "backends/gpu/emulated/block_run.h"
 
 #include <algorithm>
@@ -162,7 +162,7 @@ bool BlockRun::StartThreads() {
     ThreadContext& thread = threads_[i];
     thread.state = ThreadState::kReady;
     thread.warp_epoch = 0;
-    // Tops that are a power of two apart would share their sets of the cache.
+    // Stack tops that are a power of two apart would map to the same cache sets.
     char* const bottom = stacks + i * bytes;
     thread.stack_pointer = MakeStack(bottom, bottom + bytes - 64 - i * 320 % 8192, &Entry);
   }
@@ -192,7 +192,7 @@ void BlockRun::RunTogether(int64_t block) {
   starting = before;
 }
 
-// One round; whether any thread ran.
+// One iteration of the scheduler; returns whether any thread ran.
 bool BlockRun::RunReady() {
   bool ran = false;
   for (uint32_t linear : order_) {
@@ -253,7 +253,7 @@ uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t memb
     }
     return votes;
   };
-  // As PTX defines shfl: the clamp's upper bits cut the warp into segments, its lower ones bound the lane that is read.
+  // As PTX defines shfl: the clamp's upper bits split the warp into segments, its lower ones bound the source lane.
   const int segment = self.clamp >> 8 & 31, bound = self.clamp & 31, first = lane & segment,
             last = first | (bound & ~segment), operand = static_cast<int>(self.operand & 31);
   int source = lane;
@@ -303,7 +303,7 @@ uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t memb
   return warp[source].value;
 }
 
-// If every thread that has not ended stands at the barrier, lets them go.
+// Releases the barrier if every thread that has not ended is at it.
 bool BlockRun::ReleaseBarrier() {
   int64_t waiting = 0, done = 0;
   uint32_t site = 0;

@@ -32,10 +32,10 @@ struct EmulatedLaunch {
   ThreadPool* pool = nullptr;  // for blocks of unchecked launches; null: this thread
 };
 
-// Runs the launch to its end, and adds up accesses by site. Faults of the kernel are in `reports`.
+// Runs the launch to completion, and sums up accesses by site. Faults of the kernel are added to `reports`.
 void RunLaunch(const EmulatedLaunch& launch, LaunchReports* reports, std::map<uint32_t, AccessCount>* counts);
 
-// One worker's blocks, one after the other. Kernels call it back through ThreadContext::run.
+// The blocks of one worker, run sequentially. Kernels call it back through ThreadContext::run.
 class BlockRun {
  public:
   BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessCounter* counter, LaunchReports* reports);
@@ -46,7 +46,7 @@ class BlockRun {
 
   AccessChecker* checker() const { return checker_; }
   LaunchReports* reports() const { return reports_; }
-  // Of the running thread: leaves it until it may go on.
+  // Called by the running thread: suspends it until it may continue.
   void Yield(ThreadContext* thread);
 
  private:

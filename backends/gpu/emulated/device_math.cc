@@ -1,6 +1,6 @@
-// After LLVM's pipeline some thirty intrinsics are left of libdevice: arithmetic with a rounding mode, approximations,
-// and ways to take doubles apart. Modes other than to-nearest are set around the operation; nothing else in this
-// process runs on this thread meanwhile.
+// After LLVM's pipeline some thirty intrinsics of libdevice remain: arithmetic with a rounding mode, approximations,
+// and decompositions of doubles. Modes other than to-nearest are set around the operation; nothing else in this process
+// runs on this thread meanwhile.
 #include "backends/gpu/emulated/device_math.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 enum class Operation { kAdd, kMul, kFma, kDiv, kSqrt, kRcp };
 
-// Kept from the optimiser, which knows nothing of modes.
+// Hidden from the optimizer, which assumes the default mode.
 template <typename T>
 [[gnu::noinline]] T Compute(Operation operation, T a, T b, T c) {
   volatile T x = a, y = b, result;
@@ -83,7 +83,7 @@ template <typename T>
 T Abs(T x) {
   return std::fabs(x);
 }
-// Half to even, whatever `mode`: the default environment's.
+// Rounds half to even in any `mode`, by the default environment.
 template <typename T>
 T RoundEven(T x) {
   return std::nearbyint(x);
@@ -110,7 +110,7 @@ T Max(T x, T y) {
 }
 float Saturate(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 
-// Conversions clamp, and NaN is 0.
+// Conversions saturate, and NaN is 0.
 template <typename To, typename From, From (*round)(From)>
 To ToInteger(From x) {
   if (std::isnan(x)) return 0;

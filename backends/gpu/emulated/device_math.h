@@ -1,4 +1,4 @@
-// The arithmetic of NVPTX that is no LLVM instruction, as functions of the host.
+// NVPTX arithmetic that has no LLVM instruction, as host functions.
 #ifndef HILO_BACKENDS_GPU_EMULATED_DEVICE_MATH_H_
 #define HILO_BACKENDS_GPU_EMULATED_DEVICE_MATH_H_
 
@@ -10,11 +10,11 @@
 
 namespace hilo::gpu {
 
-// The host function for an intrinsic "llvm.nvvm.<name>" with the same operands; empty if there is none. Approximate
-// instructions are computed exactly.
+// Returns the host function for an intrinsic "llvm.nvvm.<name>" with the same operands; empty if there is none.
+// Approximate instructions are computed exactly.
 std::string DeviceMathFunction(absl::string_view intrinsic);
 
-// All those functions, and the conversions of 16-bit floats that the host's code generator may call.
+// Returns all those functions, and the 16-bit float conversions that the host's code generator may call.
 std::vector<codegen::HostSymbol> DeviceMathSymbols();
 
 }  // namespace hilo::gpu

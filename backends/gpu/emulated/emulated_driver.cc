@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// As cudaGetDeviceProperties tells of an H200, but for the memory.
+// The properties that cudaGetDeviceProperties returns for an H200, except the memory.
 GpuProperties Properties(int64_t memory_bytes) {
   return {.name = "emulated sm_90",
           .compute_major = 9,
@@ -39,7 +39,7 @@ GpuProperties Properties(int64_t memory_bytes) {
 }
 
 constexpr uint32_t kMaxGridYz = 65535;
-// What the assembler takes; only dynamic shared memory may go beyond, up to max_shared_bytes_per_block.
+// The assembler's limit; only dynamic shared memory may exceed it, up to max_shared_bytes_per_block.
 constexpr int64_t kMaxStaticSharedBytes = 48 << 10;
 
 class Device;
@@ -52,7 +52,7 @@ struct Kernel : GpuKernel {
   std::weak_ptr<ModuleState> module;
 };
 
-// Kernels and their code; queued launches keep it.
+// Kernels and their code; queued launches keep it alive.
 struct ModuleState {
   std::unique_ptr<codegen::CompiledCode> code;
   std::vector<Kernel> kernels;
@@ -74,7 +74,7 @@ class Module : public GpuModule {
   std::shared_ptr<ModuleState> state_;
 };
 
-// What a capture has gathered so far; the streams that take part share it.
+// State of a capture; shared by the streams that take part.
 struct CaptureSession {
   bool ended = false;
   bool is_part = false;  // of control flow
@@ -119,7 +119,7 @@ class Event : public GpuEvent {
   EmulatedQueue& queue_;
 };
 
-// When loops that were captured on a stream are to end; what was captured keeps it.
+// Ends loops that were captured on a stream; captured work keeps it alive.
 using EndFlag = std::atomic<const volatile int32_t*>;
 
 struct Graph : GpuGraph {
@@ -276,7 +276,7 @@ class Stream : public GpuStream {
 
  private:
   absl::Status Capture(QueuedWork work);
-  // What the part queues, as work by itself.
+  // Captures what the part queues, as work of its own.
   absl::StatusOr<std::shared_ptr<const CapturedWork>> CapturePart(const Part& part) {
     if (!CapturesControlFlow()) return Unimplemented("control flow in a captured stream");
     if (!IsCaptured()) return FailedPrecondition("control flow is for streams that are being captured");
@@ -326,7 +326,7 @@ class Device : public EmulatedDriver {
       return Unimplemented("allocation in a captured stream");
     absl::StatusOr<void*> memory = memory_.Allocate(bytes);
     if (absl::IsResourceExhausted(memory.status())) {
-      queue_.Drain();  // frees that wait in streams
+      queue_.Drain();  // frees pending in streams
       memory = memory_.Allocate(bytes);
     }
     return memory;
@@ -412,7 +412,7 @@ class Device : public EmulatedDriver {
     return all;
   }
 
-  // The limits of a launch, as the driver of a real device checks them.
+  // The launch limits that the driver of a real device checks.
   absl::Status CheckLaunch(const Kernel& kernel, const LaunchDimensions& dimensions, size_t arguments) const {
     const auto bad = [&](const auto&... what) {
       return InvalidArgument("launch of ", kernel.info.name, ": ", what...);
@@ -448,7 +448,7 @@ class Device : public EmulatedDriver {
     LaunchReports reports;
     std::map<uint32_t, AccessCount> counts;
     if (options_.check_accesses) {
-      std::lock_guard<std::mutex> lock(launching_);  // the shadow of memory is for one launch at a time
+      std::lock_guard<std::mutex> lock(launching_);  // the shadow of memory serves one launch at a time
       launch.memory = &memory_;
       launch.number = ++launches_;
       RunLaunch(launch, &reports, options_.count_accesses ? &counts_[kernel.info.name] : &counts);

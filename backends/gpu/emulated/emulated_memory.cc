@@ -15,7 +15,7 @@ namespace {
 
 int64_t RoundUp(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
 
-// `body` bytes that end where an untouchable page begins.
+// Maps `body` bytes that end where an inaccessible page begins.
 void* MapGuarded(int64_t body, void** memory, int64_t* memory_bytes) {
   const int64_t page = sysconf(_SC_PAGESIZE), pages = RoundUp(body, page);
   *memory_bytes = pages + page;

@@ -1,4 +1,4 @@
-// The memory of an emulated device: a table of allocations with exact lengths, and who touched which byte last.
+// The memory of an emulated device: a table of allocations with exact lengths, and the last accesses of each byte.
 #ifndef HILO_BACKENDS_GPU_EMULATED_EMULATED_MEMORY_H_
 #define HILO_BACKENDS_GPU_EMULATED_EMULATED_MEMORY_H_
 
@@ -13,8 +13,8 @@
 
 namespace hilo::gpu {
 
-// The last write to a byte of global memory and the last read of it, of launch `launch`. Threads are numbered from 1 in
-// their block; 0 is nobody.
+// The last write to a byte of global memory and the last read of it, in launch `launch`. Threads are numbered from 1 in
+// their block; 0 is none.
 struct GlobalShadow {
   static constexpr uint32_t kMany = ~0u;
   uint32_t launch;
@@ -26,7 +26,7 @@ struct GlobalShadow {
 struct EmulatedAllocation {
   uint8_t* base = nullptr;
   int64_t bytes = 0;
-  std::unique_ptr<GlobalShadow[]> shadow;  // once a checked kernel has touched it
+  std::unique_ptr<GlobalShadow[]> shadow;  // allocated when a checked kernel first accesses it
 
   bool Contains(const void* address, int64_t size) const {
     const auto* at = static_cast<const uint8_t*>(address);
@@ -37,7 +37,7 @@ struct EmulatedAllocation {
 // Thread-safe.
 class EmulatedMemory {
  public:
-  // `guarded`: behind each allocation lies a page that cannot be touched.
+  // `guarded`: each allocation is followed by an inaccessible page.
   EmulatedMemory(int64_t limit, bool guarded) : limit_(limit), guarded_(guarded) {}
   EmulatedMemory(const EmulatedMemory&) = delete;
   EmulatedMemory& operator=(const EmulatedMemory&) = delete;
@@ -47,16 +47,16 @@ class EmulatedMemory {
   absl::StatusOr<void*> Allocate(int64_t bytes);
   // Errors: InvalidArgument if `memory` is not an allocation.
   absl::Status Free(void* memory);
-  // The last allocation that begins at or before `address`, or null. It stays until it is freed.
+  // Returns the last allocation that begins at or before `address`, or null. Valid until it is freed.
   EmulatedAllocation* Near(const void* address);
-  // InvalidArgument if some of the bytes are an allocation's but not all; bytes of the host are fine.
+  // Returns InvalidArgument if only some of the bytes belong to an allocation; host memory is accepted.
   absl::Status CheckRange(const char* what, const void* address, int64_t bytes);
   GpuMemoryInfo info();
 
  private:
   struct Entry {
     EmulatedAllocation allocation;
-    void* memory = nullptr;  // what the system gave
+    void* memory = nullptr;  // as returned by the system
     int64_t memory_bytes = 0;
   };
   void Release(const Entry& entry) const;

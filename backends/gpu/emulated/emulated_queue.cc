@@ -92,7 +92,7 @@ bool EmulatedQueue::RunOne(std::unique_lock<std::mutex>& lock) {
     const bool was_within = std::exchange(is_within_work, true);
     absl::Status status = pending.work.run();
     is_within_work = was_within;
-    if (pending.work.is_done == nullptr) pending.work.run = nullptr;  // what it holds goes outside of the lock
+    if (pending.work.is_done == nullptr) pending.work.run = nullptr;  // what it holds is destroyed outside the lock
     lock.lock();
     if (!status.ok() && status_.ok()) status_ = std::move(status);
   }

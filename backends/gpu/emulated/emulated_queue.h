@@ -1,4 +1,4 @@
-// The work of an emulated device's streams: queued without running, run in a random legal order when somebody waits.
+// The work of an emulated device's streams: queued without running, run in a random legal order when a caller waits.
 #ifndef HILO_BACKENDS_GPU_EMULATED_EMULATED_QUEUE_H_
 #define HILO_BACKENDS_GPU_EMULATED_EMULATED_QUEUE_H_
 
@@ -24,11 +24,11 @@ struct QueuedWork {
   std::vector<GpuSlice> slices;
   std::function<absl::Status()> run;
   bool always = false;  // also after a fault
-  // Asked until it is true before the work runs; null: true. Other streams go on in the meantime.
+  // Polled until it returns true before the work runs; null: true. Other streams continue in the meantime.
   std::function<bool()> is_ready;
-  // Of work that is captured: makes is_ready for one launch of the graph, when that is queued.
+  // For captured work: makes is_ready for one launch of the graph, when that is queued.
   std::function<std::function<bool()>()> begin = nullptr;
-  // Asked after the work has run: if it is false, the work is first in its stream again. Null: true.
+  // Called after the work has run: if it returns false, the work is first in its stream again. Null: true.
   std::function<bool()> is_done = nullptr;
 };
 
@@ -36,19 +36,19 @@ struct QueuedWork {
 struct CapturedWork {
   struct Node {
     QueuedWork work;
-    std::vector<size_t> after;  // nodes before this one
+    std::vector<size_t> after;  // nodes that must precede this one
   };
   std::vector<Node> nodes;
 };
 
-// One launch of captured work, which goes as far as it can, and on when others have come.
+// One launch of captured work, which runs as far as it can, and continues when other ranks are ready.
 class CapturedRun {
  public:
-  // Begins the nodes that wait for others.
+  // Starts the nodes that wait for other ranks.
   explicit CapturedRun(std::shared_ptr<const CapturedWork> work);
   bool IsReady() const { return !Ready().empty(); }
   bool IsDone() const { return left_ == 0; }
-  // Runs nodes in a legal order of the dice until none is ready.
+  // Runs nodes in a legal order chosen by `dice` until none is ready.
   absl::Status Advance(const std::function<size_t()>& dice);
 
  private:
@@ -60,32 +60,32 @@ class CapturedRun {
   size_t left_;
 };
 
-// Thread-safe. A stream's operations are run by whoever waits, one at a time and outside of the lock.
+// Thread-safe. A stream's operations are run by the waiting threads, one at a time and outside the lock.
 class EmulatedQueue {
  public:
   explicit EmulatedQueue(uint32_t seed) : random_(seed) {}
 
   int AddStream();
-  // Waits for it first.
+  // Waits for the stream first.
   void RemoveStream(int stream);
   void Queue(int stream, QueuedWork work);
   StreamPoint Record(int stream);
   void Wait(int stream, const StreamPoint& point);
-  // Memory is free from now on.
+  // Call when the memory is freed.
   void Forget(const void* memory, int64_t bytes);
   // Runs work until the point is reached. Errors: the device's first fault.
   absl::Status Reach(const StreamPoint& point);
   absl::Status Synchronize(int stream) { return Reach(Record(stream)); }
-  // Runs one piece of work if the point is not reached; whether it is now.
+  // Runs one operation if the point is not reached; returns whether it is now.
   bool Poll(const StreamPoint& point);
-  // Runs everything. Called from within queued work: nothing, as that would wait for itself.
+  // Runs all queued work. A no-op if called from queued work, which would wait for itself.
   void Drain();
 
   void Report(EmulatedReport report);
   std::vector<EmulatedReport> TakeReports();
   absl::Status status();
 
-  // Runs as much of `run` as is ready, in a random legal order. For use within queued work.
+  // Runs all ready nodes of `run`, in a random legal order. For use within queued work.
   absl::Status Advance(CapturedRun& run);
 
  private:
@@ -102,10 +102,10 @@ class EmulatedQueue {
   };
 
   bool IsDone(int stream, uint64_t sequence) const;
-  // Streams whose next operation may run. Sets `others` if some wait for other devices.
+  // Returns the streams whose next operation may run. Sets `others` if some wait for other devices.
   std::vector<int> Ready(bool* others) const;
   bool AnyRunning() const;
-  // Runs one ready operation; false if there is none.
+  // Runs one ready operation; returns false if there is none.
   bool RunOne(std::unique_lock<std::mutex>& lock);
   void Fail(EmulatedReport report);
 

@@ -1,5 +1,5 @@
-// A switch saves the registers that a called function must keep, and no signal mask: ucontext's system calls would cost
-// a hundred times as much.
+// A switch saves the callee-saved registers, and no signal mask: ucontext's system calls would cost a hundred times as
+// much.
 #include "backends/gpu/emulated/fiber.h"
 
 #include <sys/mman.h>
@@ -54,7 +54,7 @@ void* MakeStack(char* /*bottom*/, char* top, void (*entry)()) {
 
 #else
 
-// The context of a stack that is left lies on it, in SwitchStack's frame; that of a new one at its bottom.
+// The context of a suspended stack is stored on it, in SwitchStack's frame; that of a new one at its bottom.
 void SwitchStack(void** from, void* to) {
   ucontext_t here;
   *from = &here;
@@ -91,7 +91,7 @@ struct Stacks {
 char* ThreadStacks(size_t bytes) {
   static thread_local Stacks stacks;
 #if defined(__SANITIZE_ADDRESS__)
-  // Threads end without returning, and so leave their frames' marks.
+  // Threads end without returning, and so leave the poison of their frames.
   if (stacks.memory != nullptr) __asan_unpoison_memory_region(stacks.memory, stacks.bytes);
 #endif
   if (bytes <= stacks.bytes) return stacks.memory;

@@ -1,4 +1,4 @@
-// Stacks that one thread of the host switches between.
+// Stack switching within one host thread.
 #ifndef HILO_BACKENDS_GPU_EMULATED_FIBER_H_
 #define HILO_BACKENDS_GPU_EMULATED_FIBER_H_
 
@@ -6,14 +6,14 @@
 
 namespace hilo::gpu {
 
-// Stores where the running stack is in *from, and goes on where the stack `to` was left.
+// Stores the stack pointer of the running stack in *from, and resumes the stack `to`.
 void SwitchStack(void** from, void* to);
 
-// A stack in [bottom, top) on which the first switch calls `entry`, which never returns.
+// Makes a stack in [bottom, top) on which the first switch calls `entry`, which must never return.
 void* MakeStack(char* bottom, char* top, void (*entry)());
 
-// Address space for stacks, kept by each thread of the host and grown as needed; null if there is none. Pages that are
-// not touched cost no memory.
+// Returns address space for stacks, kept per host thread and grown as needed; null if there is none. Untouched pages
+// use no memory.
 char* ThreadStacks(size_t bytes);
 
 }  // namespace hilo::gpu

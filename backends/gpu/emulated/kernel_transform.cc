@@ -1,6 +1,6 @@
-// What NVPTX has beyond plain LLVM IR is little: special registers become loads from the thread's context, shared
-// variables places in the block's memory, barriers and warp operations calls at which the thread waits, and the rest of
-// the intrinsics functions of the same meaning. Address spaces stay: the host ignores them.
+// NVPTX adds little to plain LLVM IR: special registers become loads from the thread's context, shared variables
+// offsets in the block's memory, barriers and warp operations calls at which the thread waits, and the remaining
+// intrinsics functions with the same semantics. Address spaces are kept: the host ignores them.
 #include "backends/gpu/emulated/kernel_transform.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ class Transform {
       : module_(*module), context_(module->getContext()), b_(context_), checked_(checked) {}
 
   absl::StatusOr<std::vector<EmulatedKernelInfo>> Run() {
-    llvm::StripDebugInfo(module_);  // code of several kernels becomes the host's, which knows no instructions of theirs
+    llvm::StripDebugInfo(module_);  // code of several kernels becomes host code, which has no instructions for it
     if (llvm::NamedMDNode* annotations = module_.getNamedMetadata("nvvm.annotations")) annotations->eraseFromParent();
     CollectShared();
     std::vector<llvm::Function*> kernels, helpers;
@@ -110,7 +110,7 @@ class Transform {
     llvm::convertUsersOfConstantsToInstructions(constants);
   }
 
-  // Each kernel has the shared memory that it uses, whatever the module's other kernels declare.
+  // Each kernel has the shared memory that it uses, independent of the module's other kernels.
   void PlaceShared(const llvm::Function& kernel) {
     const auto is_used = [&](const llvm::GlobalVariable* global) {
       return std::any_of(global->user_begin(), global->user_end(), [&](const llvm::User* user) {
@@ -123,7 +123,7 @@ class Transform {
     bool has_dynamic = false;
     for (const llvm::GlobalVariable* global : shared_) {
       if (!is_used(global)) continue;
-      if (global->isDeclaration()) {  // the launch says how large it is; it comes last
+      if (global->isDeclaration()) {  // the launch determines its size; it comes last
         has_dynamic = true;
         continue;
       }
@@ -247,7 +247,7 @@ class Transform {
     return true;
   }
 
-  // The value in place of the call; null for none.
+  // Returns the value that replaces the call; null for none.
   absl::StatusOr<Value*> Intrinsic(llvm::CallInst* call, absl::string_view name) {
     if (absl::ConsumePrefix(&name, "read.ptx.sreg.")) return Register(name);
     if (absl::StartsWith(name, "membar.")) {
@@ -322,7 +322,7 @@ class Transform {
     return Unimplemented("the emulated device has no llvm.nvvm.read.ptx.sreg.", name);
   }
 
-  // libdevice's few templates, by what is peculiar to each. Pairs of words carry from one to the other.
+  // libdevice's few inline assembly templates, recognized by their distinctive parts. Pairs of words carry.
   absl::StatusOr<Value*> Assembly(llvm::CallInst* call, llvm::StringRef text) {
     const auto operand = [&](unsigned i) { return call->getArgOperand(i); };
     const auto function = [&](const char* name) -> Value* {
@@ -450,7 +450,7 @@ class Transform {
   const bool checked_;
   std::vector<llvm::GlobalVariable*> shared_;
   uint32_t site_ = 0;
-  // Of the kernel at work.
+  // State of the current kernel.
   std::vector<std::pair<const llvm::GlobalVariable*, int64_t>> placed_;
   int64_t shared_bytes_ = 0;
   EmulatedKernelInfo* info_ = nullptr;

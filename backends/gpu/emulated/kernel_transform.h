@@ -1,4 +1,4 @@
-// From a module of kernels for NVPTX to one for the host.
+// Transforms a module of NVPTX kernels to one for the host.
 #ifndef HILO_BACKENDS_GPU_EMULATED_KERNEL_TRANSFORM_H_
 #define HILO_BACKENDS_GPU_EMULATED_KERNEL_TRANSFORM_H_
 
@@ -16,14 +16,14 @@ struct EmulatedKernelInfo {
   std::string name;
   int64_t parameter_count = 0;
   int64_t max_threads = 1024;
-  int64_t shared_bytes = 0;   // declared
+  int64_t shared_bytes = 0;   // static
   int64_t stack_bytes = 0;    // of its variables
-  bool has_barriers = false;  // or warp operations: threads must be able to wait
+  bool has_barriers = false;  // or warp operations: threads must be able to block
 };
 
 // Rewrites every kernel `k` of the module as a KernelFunction "k.emulated" and drops the original. `checked`: every
-// access to memory asks first. Errors: Unimplemented, by name, for intrinsics and assembly that have no meaning here
-// yet.
+// memory access calls the checker first. Errors: Unimplemented, by name, for intrinsics and assembly that are not
+// supported yet.
 absl::StatusOr<std::vector<EmulatedKernelInfo>> TransformKernels(codegen::HostModule* module, bool checked);
 
 inline constexpr char kEmulatedSuffix[] = ".emulated";

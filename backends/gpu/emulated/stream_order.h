@@ -1,9 +1,9 @@
-// Which operations on streams are ordered, and which of them race.
+// Determines which operations on streams are ordered, and which of them race.
 //
-// Every stream counts its operations; a clock says, for each stream, up to which of them it is known to be done. An
-// operation knows what its stream knew when it was queued: what came before on the stream, what the events that it
-// waited for knew, and what the host had waited for. Two operations touch the same bytes, one of them writing, and
-// neither knows of the other: a race.
+// Every stream counts its operations; a vector clock holds, for each stream, the last operation known to be done. An
+// operation's clock joins those at queueing time of its stream's earlier operations, of the events that the stream
+// waited for, and of what the host had waited for. Two operations race if they access the same bytes, at least one of
+// them writing, and neither is in the other's clock.
 #ifndef HILO_BACKENDS_GPU_EMULATED_STREAM_ORDER_H_
 #define HILO_BACKENDS_GPU_EMULATED_STREAM_ORDER_H_
 
@@ -20,7 +20,7 @@ namespace hilo::gpu {
 
 using StreamClock = std::map<int, uint64_t>;  // by stream: operations done
 
-// A point on a stream, as an event keeps it. Stream -1: never recorded.
+// A point on a stream, as stored in an event. Stream -1: never recorded.
 struct StreamPoint {
   int stream = -1;
   uint64_t sequence = 0;
@@ -30,17 +30,17 @@ struct StreamPoint {
 // Not thread-safe.
 class StreamOrder {
  public:
-  // The number of a new operation on `stream`, after noting its races with earlier ones.
+  // Returns the sequence number of a new operation on `stream`, after reporting its races with earlier ones.
   uint64_t Queue(int stream, const std::string& what, absl::Span<const GpuSlice> slices,
                  std::vector<EmulatedReport>* reports);
   StreamPoint Record(int stream) { return {stream, clocks_[stream][stream], clocks_[stream]}; }
   void Wait(int stream, const StreamPoint& point) { Join(&clocks_[stream], point.clock); }
-  // The host knows that all of this is done; whatever is queued from now on comes after it.
+  // Records that the host has waited for `point`: whatever is queued from now on comes after it.
   void HostKnows(const StreamPoint& point);
-  // The memory is free now. Who gets it next, be it the host, comes after what was done to it: a device's pool sees to
-  // that.
+  // Call when the memory is freed. Its next use, even by the host, comes after all earlier accesses: a device's pool
+  // guarantees that.
   void Forget(const void* memory, int64_t bytes);
-  // A stream of which the host knows everything ends.
+  // Call when a stream ends for whose operations the host has waited.
   void Forget(int stream) { clocks_.erase(stream); }
   const StreamClock& clock(int stream) { return clocks_[stream]; }
 
@@ -58,7 +58,7 @@ class StreamOrder {
 
   std::map<int, StreamClock> clocks_;
   StreamClock host_;
-  std::vector<Touch> history_;  // what the host does not know to be done
+  std::vector<Touch> history_;  // operations not known to the host to be done
 };
 
 }  // namespace hilo::gpu

@@ -1,4 +1,4 @@
-// The contract between emulated kernels and what runs them: one context a thread, and the functions that kernels call.
+// The ABI between emulated kernels and the code that runs them: one context per thread, and the kernels' callees.
 #ifndef HILO_BACKENDS_GPU_EMULATED_THREAD_CONTEXT_H_
 #define HILO_BACKENDS_GPU_EMULATED_THREAD_CONTEXT_H_
 
@@ -14,7 +14,7 @@ class BlockRun;
 
 enum class AccessKind : uint32_t { kLoad, kStore, kAtomic };
 
-// How a warp operation computes a lane's result out of all lanes' values.
+// How a warp operation computes a lane's result from all lanes' values.
 enum class WarpOperation : uint32_t {
   kBarrier,
   kShuffleDown,
@@ -37,18 +37,18 @@ enum class WarpOperation : uint32_t {
 enum class ThreadState : uint8_t { kReady, kAtBarrier, kInWarpOperation, kDone };
 
 struct ThreadContext {
-  // What the code reads, at fixed places.
+  // Read by generated code, at fixed offsets.
   uint32_t thread[3], block[3], block_size[3], grid_size[3];
-  uint32_t lane;    // within its warp
-  uint32_t linear;  // within its block
+  uint32_t lane;    // index within its warp
+  uint32_t linear;  // index within its block
   uint8_t* shared;  // the block's memory
 
-  // The runtime's own.
+  // Private to the runtime.
   BlockRun* run;
   void* stack_pointer;
   ThreadState state;
-  uint32_t site;        // where it waits
-  uint32_t warp_epoch;  // warp barriers passed
+  uint32_t site;        // of the barrier or operation that it waits at
+  uint32_t warp_epoch;  // number of warp barriers passed
   WarpOperation operation;
   uint32_t mask, value, operand, clamp;  // of the operation
   uint32_t result;

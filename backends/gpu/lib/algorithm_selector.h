@@ -1,9 +1,9 @@
-// Which algorithm of a library does a piece of work: the library's first choice, or, if HILO_TUNE names a file, the one
-// that was the fastest when it was tried on the device.
+// Selects a library's algorithm for a piece of work: the library's first choice, or, if HILO_TUNE names a file, the one
+// that was fastest when measured on the device.
 //
-// The file is text, a line for each work: chip, version of the library, descriptor, code of the algorithm and bytes of
-// its workspace, with tabs between. Lines that say something else are passed over, so files of several machines may be
-// put together. What is tried is added at the end.
+// The file is text with one line for each work: chip, version of the library, descriptor, code of the algorithm and
+// bytes of its workspace, separated by tabs. Other lines are skipped, so files of several machines may be concatenated.
+// New measurements are appended.
 #ifndef HILO_BACKENDS_GPU_LIB_ALGORITHM_SELECTOR_H_
 #define HILO_BACKENDS_GPU_LIB_ALGORITHM_SELECTOR_H_
 
@@ -19,15 +19,15 @@
 
 namespace hilo::gpu {
 
-// What a selector must know of a descriptor.
+// Properties of a descriptor that a selector needs.
 struct LibraryWork {
-  std::string text;  // one line that tells it from all others
+  std::string text;  // one line that identifies it
   int64_t most_workspace_bytes = 0;
-  // What algorithms' codes depend on beside the chip.
+  // Returns what algorithms' codes depend on, other than the chip.
   std::function<absl::StatusOr<std::string>()> version;
-  // At most `most` algorithms, at least one, the library's first choice first.
+  // Returns between one and `most` algorithms, the library's first choice first.
   std::function<absl::StatusOr<std::vector<LibraryAlgorithm>>(int most)> algorithms;
-  // The arrays that it takes, in bytes, and the call with them.
+  // The sizes of the arrays in bytes, and the call on them.
   std::vector<int64_t> array_bytes;
   std::function<absl::Status(GpuStream* stream, absl::Span<void* const> arrays, const LibraryWorkspace& workspace,
                              const LibraryAlgorithm& algorithm)>
@@ -37,10 +37,10 @@ struct LibraryWork {
 // Thread-safe.
 class AlgorithmSelector {
  public:
-  // `tune_file` may be empty: nothing is tried.
+  // `tune_file` may be empty: nothing is measured.
   AlgorithmSelector(const LibraryDevice& device, std::string tune_file)
       : device_(device), tune_file_(std::move(tune_file)) {}
-  // As HILO_TUNE says.
+  // Returns the value of HILO_TUNE.
   static std::string TuneFileFromEnvironment();
 
   // Errors: those of `work`.
@@ -57,9 +57,9 @@ class AlgorithmSelector {
   absl::flat_hash_map<std::string, absl::StatusOr<LibraryAlgorithm>> known_;  // by the first three fields of a line
 };
 
-// The fastest of the library's first 8 algorithms, each run on memory of its own: the least time of 3 runs after one
-// that does not count. Algorithms that fail are passed over. Waits for the device. Errors: those of `work`, if all of
-// its algorithms fail; the device's.
+// Returns the fastest of the library's first 8 algorithms, each run on memory of its own: the minimum time of 3 runs
+// after one warm-up run. Algorithms that fail are skipped. Waits for the device. Errors: those of `work`, if all of its
+// algorithms fail; the device's.
 absl::StatusOr<LibraryAlgorithm> FindFastest(GpuDriver& driver, const LibraryWork& work);
 
 }  // namespace hilo::gpu

@@ -26,7 +26,7 @@ int64_t Product(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-// Elements from one position to the next, in an array of images (or output features), features and spatial dimensions.
+// Strides in elements, in an array of images (or output features), features and spatial dimensions.
 struct Strides {
   int64_t image = 0, feature = 0;
   std::array<int64_t, 3> spatial = {};
@@ -48,7 +48,7 @@ std::array<int64_t, 3> InThree(const std::vector<int64_t>& values, int64_t fille
   return three;
 }
 
-// Calls visit(x, w, y) with the numbers of the elements of all products. Those of an element of y come in the order of
+// Calls visit(x, w, y) with the indices of the elements of all products. Those of an element of y come in the order of
 // taps and features.
 template <typename Visit>
 void ForEachProduct(const ConvolutionDescriptor& c, Visit visit) {
@@ -58,7 +58,7 @@ void ForEachProduct(const ConvolutionDescriptor& c, Visit visit) {
   const int64_t in_features = c.in_features / c.groups, out_features = c.out_features / c.groups;
   const Strides x(c.features_last, c.in_features, in), w(c.features_last, in_features, taps),
       y(c.features_last, c.out_features, out);
-  // Where x is read in dimension d; negative: in the padding.
+  // The index at which x is read in dimension d; negative: in the padding.
   const auto place = [&](int d, int64_t p, int64_t r) {
     const int64_t at = p * strides[d] + r * dilations[d] - low[d];
     return at < in[d] ? at : -1;
@@ -126,11 +126,11 @@ void Convolve(const ConvolutionDescriptor& c, const ConvolutionOperands& operand
   }
 }
 
-// The second one is what a tuner should find.
+// The second one is the one that a tuner should find.
 const std::array<LibraryAlgorithm, 2> kEmulatedAlgorithms = {{{"e0", 65536}, {"e1", 0}}};
 constexpr std::array<int, 2> kEmulatedDelays = {200, 0};  // microseconds
 
-// A real algorithm may leave anything in its workspace.
+// A real algorithm may overwrite its workspace.
 absl::Status EmulatedConvolution(const ConvolutionDescriptor& convolution, const ConvolutionOperands& operands,
                                  const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
   for (size_t i = 0; i < kEmulatedAlgorithms.size(); ++i) {
@@ -240,7 +240,7 @@ absl::Status CheckConvolution(const ConvolutionDescriptor& convolution, const Co
   HILO_RETURN_IF_ERROR(CheckConvolution(convolution));
   const auto check_pointer = [&](const char* name, const void* pointer) -> absl::Status {
     if (pointer == nullptr) return InvalidArgument(convolution.ToString(), ": ", name, " is null");
-    constexpr uintptr_t kAlignment = 16;  // as the descriptors say
+    constexpr uintptr_t kAlignment = 16;  // as stated in the descriptors
     if (reinterpret_cast<uintptr_t>(pointer) % kAlignment != 0)
       return InvalidArgument(convolution.ToString(), ": expected ", name, " at a multiple of ", kAlignment, " bytes");
     return absl::OkStatus();

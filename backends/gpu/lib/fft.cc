@@ -39,7 +39,7 @@ void Scale(void* data, int64_t bytes, int64_t factor) {
   for (int64_t i = 0; i < bytes / static_cast<int64_t>(sizeof(T)); ++i) numbers[i] *= static_cast<T>(factor);
 }
 
-// As much as a real library wants for lengths that are no powers of two.
+// The amount that a real library needs for lengths that are not powers of two.
 int64_t EmulatedWorkspace(const FftDescriptor& fft) { return std::max(fft.InputBytes(), fft.OutputBytes()); }
 
 absl::Status FftOnHost(const FftDescriptor& fft, void* in, void* out, void* workspace) {

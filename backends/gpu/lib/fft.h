@@ -1,7 +1,7 @@
 // Fourier transforms by the platform's library: cuFFT on CUDA; on the emulated device the evaluator's transform. Arrays
-// are dense and row-major, as HLO's fft has them.
+// are dense and row-major, as in HLO's fft.
 //
-// Results are not scaled: an inverse transform is the sum alone, n times HLO's. The input of an inverse transform to
+// Results are not scaled: an inverse transform is the plain sum, n times HLO's. The input of an inverse transform to
 // real numbers is destroyed.
 #ifndef HILO_BACKENDS_GPU_LIB_FFT_H_
 #define HILO_BACKENDS_GPU_LIB_FFT_H_
@@ -26,7 +26,7 @@ struct FftDescriptor {
   int64_t batch = 1;
 
   bool IsInverse() const { return type == FftType::kIfft || type == FftType::kIrfft; }
-  int64_t Points() const;  // of one transform, in time
+  int64_t Points() const;  // Time-domain points of one transform.
   // Bytes of all transforms.
   int64_t InputBytes() const;
   int64_t OutputBytes() const;
@@ -38,11 +38,11 @@ struct FftDescriptor {
 // dimensions.
 absl::Status CheckFft(const FftDescriptor& fft, const void* in, const void* out);
 
-// Bytes of workspace; without a driver an estimate. Errors: as CheckFft; Unavailable if the library cannot be loaded;
-// Unimplemented if it cannot do the transform.
+// Returns the bytes of workspace; without a driver an estimate. Errors: as CheckFft; Unavailable if the library cannot
+// be loaded; Unimplemented if it does not support the transform.
 absl::StatusOr<int64_t> FftWorkspaceBytes(const LibraryDevice& device, const FftDescriptor& fft);
 
-// Queues the transforms; arrays and workspace do not overlap. Errors: as FftWorkspaceBytes; InvalidArgument if the
+// Queues the transforms; arrays and workspace must not overlap. Errors: as FftWorkspaceBytes; InvalidArgument if the
 // workspace is too small.
 absl::Status RunFft(GpuStream* stream, const FftDescriptor& fft, void* in, void* out, void* workspace,
                     int64_t workspace_bytes);

@@ -23,7 +23,7 @@ namespace {
 
 bool IsF8(PrimitiveType type) { return type == F8E4M3FN || type == F8E5M2; }
 
-// Whether cuBLASLt multiplies these types at all.
+// Returns true if cuBLASLt multiplies these types.
 bool TypesGoTogether(const GemmDescriptor& gemm) {
   const PrimitiveType a = gemm.a_type, b = gemm.b_type, d = gemm.d_type;
   if (IsF8(a) && IsF8(b)) return (a != F8E5M2 || b != F8E5M2) && (d == BF16 || d == F16 || d == F32);
@@ -106,11 +106,11 @@ absl::Status MultiplySmall(const GemmDescriptor& gemm, const GemmOperands& opera
   return Multiply<A, B, bfloat16>(gemm, operands), absl::OkStatus();
 }
 
-// The second one is what a tuner should find.
+// The second one is the one that a tuner should find.
 const std::array<LibraryAlgorithm, 3> kEmulatedAlgorithms = {{{"00", 4096}, {"01", 65536}, {"02", 0}}};
 constexpr std::array<int, 3> kEmulatedDelays = {200, 0, 100};  // microseconds
 
-// A real algorithm may leave anything in its workspace.
+// A real algorithm may overwrite its workspace.
 absl::Status EmulatedGemm(const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace,
                           const LibraryAlgorithm& algorithm) {
   for (size_t i = 0; i < kEmulatedAlgorithms.size(); ++i) {

@@ -1,11 +1,11 @@
-// Matrix products by the platform's library: cuBLASLt on CUDA; on the emulated device a plain loop that refuses what
-// cuBLASLt refuses.
+// Matrix products by the platform's library: cuBLASLt on CUDA; on the emulated device a plain loop that rejects what
+// cuBLASLt rejects.
 //
 //   D = epilogue(alpha op(A) op(B) + beta C + bias),   op(A) m x k, op(B) k x n, C and D m x n, a batch of them
 //
-// Matrices are column-major, as BLAS has them: element (i, j) of A lies at i + j lda, or, transposed, at j + i lda. A
-// row-major product is this one with the operands exchanged: D' = B' A'. Sums are of f32 for the small floats, f64 for
-// f64 and s32 for s8.
+// Matrices are column-major, as in BLAS: element (i, j) of A is at i + j lda, or, transposed, at j + i lda. A row-major
+// product is this one with the operands exchanged: D' = B' A'. Sums are in f32 for the small floats, f64 for f64 and
+// s32 for s8.
 #ifndef HILO_BACKENDS_GPU_LIB_GEMM_H_
 #define HILO_BACKENDS_GPU_LIB_GEMM_H_
 
@@ -21,8 +21,8 @@
 
 namespace hilo::gpu {
 
-// What is done to a result, after the bias (m elements of D's type, one a row) if there is one. kGelu is the form with
-// tanh.
+// Applied to a result, after the bias (m elements of D's type, one per row) if there is one. kGelu is the tanh
+// approximation.
 enum class GemmActivation { kNone, kRelu, kGelu };
 
 struct GemmDescriptor {
@@ -37,7 +37,7 @@ struct GemmDescriptor {
   bool has_bias = false;
   GemmActivation activation = GemmActivation::kNone;
   bool allow_tf32 = false;  // f32 factors may be rounded to 10 bits of mantissa
-  // Of the arrays, in bytes; C's is D's. An algorithm may rely on them.
+  // Of the arrays, in bytes; C's is D's. Algorithms may rely on them.
   int64_t alignment_a = kDeviceAlignment, alignment_b = kDeviceAlignment, alignment_d = kDeviceAlignment;
 
   // One line, for caches and messages.
@@ -52,20 +52,20 @@ struct GemmOperands {
   const void* bias = nullptr;
 };
 
-// What is worth giving on large devices.
+// A workspace size that pays on large devices.
 inline constexpr int64_t kGemmWorkspaceBytes = int64_t{32} << 20;
 
-// Whether the library's kernels for this type want A transposed and B not: those of 8-bit types.
+// Returns true if the library's kernels for this type require A transposed and B not: those of 8-bit types.
 bool WantsTransposedA(PrimitiveType type);
 
-// The rules of cuBLASLt. Errors: InvalidArgument for sizes, leading dimensions, null and misaligned pointers;
-// Unimplemented for types that do not go together and for what the kernels of 8-bit types ask of alignment.
+// Checks the rules of cuBLASLt. Errors: InvalidArgument for sizes, leading dimensions, null and misaligned pointers;
+// Unimplemented for unsupported type combinations and for arrays that lack the alignment that 8-bit kernels require.
 absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands);
 
-// The ways to compute a product, at most `most` (at least 1), the library's first choice first. Without a driver there
-// is one, the library's choice when it runs. The emulated device has three of different workspaces, of which the second
-// is the fastest. Errors: as CheckGemm; Unavailable if the library cannot be loaded; Unimplemented if it has no kernel
-// for the product.
+// Returns at most `most` (at least 1) algorithms for a product, the library's first choice first. Without a driver
+// there is one: the library chooses when it runs. The emulated device has three with different workspaces, of which the
+// second is the fastest. Errors: as CheckGemm; Unavailable if the library cannot be loaded; Unimplemented if it has no
+// kernel for the product.
 absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice& device, const GemmDescriptor& gemm,
                                                              int most);
 // For an AlgorithmSelector.
@@ -76,7 +76,7 @@ LibraryWork GemmWork(const LibraryDevice& device, const GemmDescriptor& gemm);
 absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOperands& operands,
                      const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm = {});
 
-// The product on the host, on memory of the host.
+// Computes the product on the host, on host memory.
 absl::Status GemmOnHost(const GemmDescriptor& gemm, const GemmOperands& operands);
 
 }  // namespace hilo::gpu

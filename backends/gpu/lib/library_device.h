@@ -1,4 +1,4 @@
-// Where a library is to work, and what is common to libraries that know several ways to do the same.
+// The device that a library runs on, and types shared by libraries that offer several algorithms.
 #ifndef HILO_BACKENDS_GPU_LIB_LIBRARY_DEVICE_H_
 #define HILO_BACKENDS_GPU_LIB_LIBRARY_DEVICE_H_
 
@@ -11,19 +11,19 @@ namespace hilo::gpu {
 
 struct LibraryDevice {
   bool is_emulated = false;
-  GpuDriver* driver = nullptr;  // null: none is at hand, as when code is only looked at
+  GpuDriver* driver = nullptr;  // null: no device is available, as when code is only inspected
 };
 
-// Memory of the device that a library may use meanwhile.
+// Device memory that a library may use during a call.
 struct LibraryWorkspace {
   void* memory = nullptr;
   int64_t bytes = 0;
 };
 
-// One of the ways in which a library does something.
+// One of a library's algorithms for an operation.
 struct LibraryAlgorithm {
-  std::string code;             // the library's own description, a word; empty: the library chooses when it runs
-  int64_t workspace_bytes = 0;  // that it needs
+  std::string code;             // the library's own description, one word; empty: the library chooses when it runs
+  int64_t workspace_bytes = 0;  // required
 };
 
 }  // namespace hilo::gpu

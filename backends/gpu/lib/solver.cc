@@ -42,7 +42,7 @@ absl::Status CheckRoutine(absl::string_view routine, PrimitiveType type) {
   return absl::OkStatus();
 }
 
-// What any implementation of the call checks before it looks at the data.
+// Checks that every implementation of the call makes before it reads the data.
 absl::Status CheckCall(const SolverCall& call) {
   if (call.operands.empty()) return InvalidArgument(call.routine, ": expected operands");
   HILO_RETURN_IF_ERROR(CheckRoutine(call.routine, call.type()));

@@ -1,10 +1,10 @@
 // Linear algebra by the platform's libraries: cuSOLVER and cuBLAS on CUDA; on the emulated device LAPACK on the host
 // (runtime/lapack).
 //
-// A call is one of LAPACK's routines on a batch of arrays in the device's memory, as runtime/lapack has them: matrices
-// lie column by column, batches major to minor; result 0 starts as the operand that it replaces. Numbers and letters
-// that say how come by name, as "uplo" = 'L'. What the data does (a matrix that is not positive definite) is told in
-// the result `info`.
+// A call is one of LAPACK's routines on a batch of arrays in device memory, in the layout of runtime/lapack: matrices
+// are column-major, batches major to minor; result 0 is initialized to the operand that it replaces. Options are passed
+// by name, as "uplo" = 'L'. Errors of the data (a matrix that is not positive definite) are reported in the result
+// `info`.
 //
 //   potrf (a) -> (a, info)                 uplo L, U
 //   trsm  (a, b) -> (b)                    side L, R; uplo L, U; trans_x N, T, C; diag N, U
@@ -30,7 +30,7 @@
 
 namespace hilo::gpu {
 
-// The routine that one of LAPACK's custom calls (lapack_sgetrf_ffi) asks for; empty if it is none of the above.
+// Returns the routine that one of LAPACK's custom calls (lapack_sgetrf_ffi) requests; empty if it is none of the above.
 std::string SolverRoutineOf(absl::string_view target);
 
 struct SolverArray {
@@ -46,16 +46,16 @@ struct SolverCall {
   std::vector<std::pair<std::string, int64_t>> attributes;
 
   PrimitiveType type() const { return operands[0].type; }
-  int64_t Attribute(absl::string_view name) const;  // 0 if it is not there
+  int64_t Attribute(absl::string_view name) const;  // Returns 0 if it is absent.
   std::string ToString() const;
 };
 
-// Whether the routine can be called on elements of this type. Errors: Unavailable if the library cannot be loaded;
-// Unimplemented for other routines and types.
+// Returns OK if the routine can be called on elements of this type. Errors: Unavailable if the library cannot be
+// loaded; Unimplemented for other routines and types.
 absl::Status CheckSolver(const LibraryDevice& device, absl::string_view routine, PrimitiveType type);
 
-// Queues the call. On CUDA it may wait for the device, so it is not for captured streams. Errors: as CheckSolver;
-// InvalidArgument for arrays and attributes that are not what the routine takes.
+// Queues the call. On CUDA it may wait for the device, so it must not be captured. Errors: as CheckSolver;
+// InvalidArgument for arrays and attributes that the routine does not accept.
 absl::Status RunSolver(GpuStream* stream, const SolverCall& call);
 
 }  // namespace hilo::gpu

@@ -1,12 +1,12 @@
-// A convolution that goes to the library becomes a fusion with the element-wise instructions that the library does
-// along the way:
+// A convolution that is assigned to the library becomes a fusion with the element-wise instructions that the library
+// fuses:
 //
 //   c = f32[8,32,32,64] convolution(x, w), dim_labels=b01f_o01i->b01f
 //   a = f32[8,32,32,64] add(c, broadcast(v))                             f = f32[8,32,32,64] fusion(x, w, v),
 //   kind=kCustom ROOT r = f32[8,32,32,64] maximum(a, 0)                         =>
 //
-// Arrays that lie in another order than the library wants are transposed first, and the result afterwards; then nothing
-// is fused after it. As with products, this comes before loops are fused, so transposes become parts of what is around
+// Arrays in another order than the library's are transposed first, and the result afterwards; then nothing is fused
+// after it. As with products, this comes before loop fusion, so transposes can be fused with the instructions around
 // them.
 #include <algorithm>
 
@@ -25,14 +25,14 @@ absl::StatusOr<HloInstruction*> Transposed(HloInstruction* operand, const std::v
   return operand->parent()->AddOp(HloOpcode::kTranspose, {operand}, std::move(attrs));
 }
 
-// Where each dimension goes in an order.
+// Returns the position of each dimension in an order.
 std::vector<int64_t> PlacesIn(const std::vector<int64_t>& order) {
   std::vector<int64_t> places(order.size());
   for (size_t i = 0; i < order.size(); ++i) places[order[i]] = static_cast<int64_t>(i);
   return places;
 }
 
-// The dimensions of an array as their numbers are after it was put in order.
+// Renumbers the dimensions of an array after it was brought into an order.
 void Renumber(const std::vector<int64_t>& order, int64_t* first, int64_t* second, std::vector<int64_t>* spatial) {
   const std::vector<int64_t> places = PlacesIn(order);
   *first = places[*first];
@@ -55,7 +55,7 @@ class ConvolutionFusion : public HloPass {
           convolutions.push_back(instruction);
       }
       for (HloInstruction* convolution : convolutions) {
-        // One that nobody needed any more may have gone with another.
+        // A dead one may have been removed together with another.
         const auto left = computation->instructions();
         if (std::find(left.begin(), left.end(), convolution) == left.end()) continue;
         HILO_ASSIGN_OR_RETURN(const bool fused, Fuse(convolution));
@@ -75,7 +75,7 @@ class ConvolutionFusion : public HloPass {
     return products >= static_cast<double>(libraries_.thresholds().convolution_products);
   }
 
-  // The same convolution with operands and result in the plan's orders.
+  // Clones the convolution with operands and result in the plan's orders.
   static absl::StatusOr<HloInstruction*> InOrder(HloInstruction* convolution, const ConvolutionPlan& plan) {
     auto attrs = std::make_unique<ConvolutionAttrs>(convolution->attrs<ConvolutionAttrs>());
     ConvolutionDimensionNumbers& n = attrs->dim_labels;

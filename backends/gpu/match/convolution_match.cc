@@ -1,12 +1,12 @@
-// HLO has one convolution, cuDNN three. What JAX makes for gradients is, with the letters of lib/convolution.h:
+// HLO has one convolution, cuDNN three. JAX's gradients are, in the notation of lib/convolution.h:
 //
 //   of x   convolution(y, w): y dilated by the stride, w reversed with its features exchanged, padding that adds up to
 //   the window with that of the forward one of w   convolution(x, y): features are images and images features, y is the
-//   window, dilated by the stride, which in turn is the dilation
+//   window, dilated by the stride, and the stride is its dilation
 //
-// Each kind has a reading of HLO's dimensions and window; the first kind whose numbers cuDNN takes is used. Of kinds
-// that both do, a filter's gradient is the one with a window larger than its result, and an input's the one whose
-// window is reversed.
+// Each kind has an interpretation of HLO's dimensions and window; the first kind whose sizes cuDNN accepts is used. If
+// both apply, a filter's gradient is the one with a window larger than its result, and an input's the one whose window
+// is reversed.
 #include "backends/gpu/match/convolution_match.h"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ struct Roles {
   }
 };
 
-// Fills in what the library calls padding_high, which HLO gives as the size of y: as much as padding_low if the size
-// allows it.
+// Computes the library's padding_high from the size of y, which HLO states: equal to padding_low if the size allows
+// it.
 bool FindHighPadding(ConvolutionDescriptor* c) {
   for (size_t d = 0; d < c->in.size(); ++d) {
     const int64_t extent = (c->taps[d] - 1) * c->dilations[d] + 1;
@@ -53,7 +53,7 @@ bool FindHighPadding(ConvolutionDescriptor* c) {
   return true;
 }
 
-// The library wants two spatial dimensions at least.
+// The library requires at least two spatial dimensions.
 void AddSpatialDimensions(ConvolutionDescriptor* c) {
   while (c->in.size() < 2) {
     for (std::vector<int64_t>* sizes : {&c->in, &c->taps, &c->out, &c->strides, &c->dilations})
@@ -81,7 +81,7 @@ class Reading {
   }
 
  private:
-  // So that sums and products of window and sizes need no care.
+  // Bounds sizes so that sums and products of window and sizes cannot overflow.
   bool IsOfModestSize() const {
     constexpr size_t kMostDimensions = 3;
     if (window_.size() > kMostDimensions) return false;
@@ -104,7 +104,7 @@ class Reading {
   bool HasStride() const {
     return absl::c_any_of(window_, [](const Window::Dimension& w) { return w.stride > 1; });
   }
-  // Nullopt: some dimensions are, others not.
+  // Nullopt: some dimensions are, others are not.
   std::optional<bool> IsReversed() const {
     const auto is_said = [](bool reversed) {
       return [reversed](const Window::Dimension& w) { return w.size == 1 || w.window_reversal == reversed; };
@@ -172,7 +172,7 @@ class Reading {
                    absl::c_none_of(attrs_.operand_precision, [](Precision p) { return p == Precision::kHighest; });
     c.is_reversed = kind == ConvolutionKind::kBackwardInput ? !*IsReversed() && !HasOneTap()
                                                             : kind == ConvolutionKind::kForward && *IsReversed();
-    // Which of the three is x, w and y.
+    // Selects which of the three is x, w and y.
     const bool filter = kind == ConvolutionKind::kBackwardFilter, input = kind == ConvolutionKind::kBackwardInput;
     const Shape &x_shape = input ? result_ : lhs_, &w_shape = filter ? result_ : rhs_,
                 &y_shape = filter  ? rhs_
@@ -220,7 +220,7 @@ class Reading {
   const Shape &lhs_, &rhs_, &result_;
 };
 
-// What follows a convolution.
+// Extends a match to the instructions after a convolution.
 class Growth {
  public:
   explicit Growth(ConvolutionMatch match) : match_(std::move(match)) {}

@@ -1,8 +1,8 @@
-// Convolutions that go to the library: as which of cuDNN's three, in which order of dimensions, and what after them the
-// library does along the way.
+// Matches convolutions to the library: which of cuDNN's three convolutions, which order of dimensions, and which
+// instructions after it can be fused.
 //
-// Precision as in gemm_match.h: f32 factors may be rounded to tf32 unless operand_precision is HIGHEST, and a NaN may
-// come out of a fused relu as 0.
+// Precision as in gemm_match.h: f32 factors may be rounded to tf32 unless operand_precision is HIGHEST, and a fused
+// relu may return 0 for NaN.
 #ifndef HILO_BACKENDS_GPU_MATCH_CONVOLUTION_MATCH_H_
 #define HILO_BACKENDS_GPU_MATCH_CONVOLUTION_MATCH_H_
 
@@ -16,20 +16,20 @@
 
 namespace hilo::gpu {
 
-// The descriptor of an HLO convolution, and in which order the library wants the dimensions of operands and result:
-// place i has dimension order[i].
+// The descriptor of an HLO convolution, and the library's order of the dimensions of operands and result: position i
+// holds dimension order[i].
 struct ConvolutionPlan {
   ConvolutionDescriptor descriptor;
   std::vector<int64_t> lhs, rhs, result;
 };
 
-// Nullopt if the library has no such convolution. Of the two orders the one that moves less.
+// Returns nullopt if the library has no such convolution. Of the two orders, chooses the one with fewer transposes.
 std::optional<ConvolutionPlan> PlanConvolution(const HloInstruction& convolution);
-// Whether arrays in these orders are the same memory; dimensions of size 1 may be anywhere.
+// Returns true if arrays in these orders have the same memory layout; dimensions of size 1 may be anywhere.
 bool IsInOrder(const Shape& shape, const std::vector<int64_t>& order);
 
-// A convolution whose arrays lie as the library wants them, and the element-wise instructions after it that are one
-// call of the library.
+// A convolution whose arrays are in the library's order, and the element-wise instructions after it that are part of
+// the same library call.
 //
 //   root = activation(convolution(lhs, rhs) + residual + broadcast(bias))
 struct ConvolutionMatch {
@@ -42,13 +42,13 @@ struct ConvolutionMatch {
 };
 
 std::optional<ConvolutionMatch> MatchPlainConvolution(const HloInstruction& convolution);
-// The same with as much after it as the library takes.
+// The same, with as many following instructions as the library can fuse.
 std::optional<ConvolutionMatch> MatchConvolution(const HloInstruction& convolution);
-// Of a fusion that MakeConvolutionFusion made; nullopt for others.
+// Returns the match of a fusion that MakeConvolutionFusion made; nullopt for others.
 std::optional<ConvolutionMatch> ConvolutionOf(const HloInstruction& instruction);
 
-// "fuse-convolution": makes a fusion of what goes to the library, with transposes around it where arrays lie in another
-// order.
+// "fuse-convolution": makes fusions of the work assigned to the library, with transposes around them where arrays are
+// in another order.
 std::unique_ptr<HloPass> MakeConvolutionFusion(Libraries* libraries);
 
 }  // namespace hilo::gpu

@@ -1,5 +1,5 @@
-// Of a matrix that lies row by row, LAPACK's column by column, it has the transpose: JAX asks for singular values of
-// wide matrices so, and gets the vectors exchanged. Jacobi's and the polar method give V, where LAPACK gives its
+// A row-major matrix is a transposed one to LAPACK, which is column-major: JAX requests singular values of wide
+// matrices in this way, and gets the vectors exchanged. The Jacobi and polar methods return V, where LAPACK returns its
 // adjoint.
 #include "backends/gpu/match/cuda_calls.h"
 
@@ -24,7 +24,7 @@ namespace {
 struct CudaCall {
   const HloInstruction& instruction;
   XlaBuilder* builder;
-  Shape* lapack;  // results of the call that takes its place, with their layouts, of which the builder knows nothing
+  Shape* lapack;  // results of the replacing call, with their layouts, which the builder does not support
   std::vector<XlaOp> operands;
   std::map<std::string, bool> flags;
 
@@ -42,7 +42,7 @@ Shape WithSizes(const Shape& like, PrimitiveType type, int64_t rows, int64_t col
   return ShapeUtil::MakeShape(type, dimensions);
 }
 
-// Matrices column by column.
+// Returns the shape of column-major matrices.
 Shape ByColumns(Shape shape) {
   Layout layout = LayoutUtil::MakeDescendingLayout(shape.rank());
   std::swap(layout.minor_to_major[0], layout.minor_to_major[1]);
@@ -50,7 +50,7 @@ Shape ByColumns(Shape shape) {
   return shape;
 }
 
-// The diagonal is found as a sum, whose other terms are zero.
+// The diagonal is extracted as a sum, whose other terms are zero.
 XlaComputation SumOf(PrimitiveType type) {
   XlaBuilder builder("sum");
   const Shape scalar = ShapeUtil::MakeShape(type, {});
@@ -65,7 +65,7 @@ XlaOp Transposed(const Shape& shape, XlaOp x) {
   return Transpose(x, permutation);
 }
 
-// LAPACK's `routine` in place of the call, with results of `shape` (null: the call's own); the call's operands, or one
+// Calls LAPACK's `routine` instead, with results of `shape` (null: the call's own), on the call's operands, or on one
 // of another shape.
 XlaOp Lapack(const CudaCall& call, absl::string_view routine, absl::string_view attributes,
              const Shape* shape = nullptr, const Shape* operand = nullptr) {
@@ -102,8 +102,8 @@ absl::StatusOr<XlaOp> Syevd(const CudaCall& call) {
   return Lapack(call, IsComplexType(call.type()) ? "heevd" : "syevd", absl::StrCat("mode = 86 : ui8, ", call.uplo()));
 }
 
-// The singular values of a matrix that the call's operand is after it has been transposed, or of itself, with as many
-// vectors as `mode` says.
+// Returns the singular values of the transpose of the call's operand, or of the operand itself, with as many vectors as
+// `mode` specifies.
 XlaOp SingularValues(const CudaCall& call, bool transposed, char mode) {
   const Shape& a = call.operand(0);
   int64_t m = a.dimensions(a.rank() - 2), n = a.dimensions(a.rank() - 1);
@@ -152,7 +152,7 @@ absl::StatusOr<XlaOp> Gesvdj(const CudaCall& call) {
   return Tuple(call.builder, results);
 }
 
-// LAPACK as its JAX call has it gives the vectors of a real matrix as complex numbers; CUDA those of a conjugate pair
+// LAPACK's JAX call returns the vectors of a real matrix as complex numbers; CUDA's returns those of a conjugate pair
 // as two columns: real and imaginary parts.
 absl::StatusOr<XlaOp> Geev(const CudaCall& call) {
   const Shape& a = call.operand(0);
@@ -184,8 +184,8 @@ absl::StatusOr<XlaOp> Geev(const CudaCall& call) {
                               GetTupleElement(all, first + 2)});
 }
 
-// The factor of r^T r + w w^T is that of r with w as one more row. Of its rows, whose signs are free, those with
-// positive diagonals are meant.
+// The factor of r^T r + w w^T is that of r with w as an additional row. The signs of its rows are free: those with
+// positive diagonals are returned.
 absl::StatusOr<XlaOp> CholeskyUpdate(const CudaCall& call) {
   const Shape& r = call.operand(0);
   if (r.rank() != 2 || r.dimensions(0) != r.dimensions(1) || call.operand(1).rank() != 1 ||
@@ -268,7 +268,7 @@ const std::vector<Rewrite>& Rewrites() {
   return *list;
 }
 
-// Errors: InvalidArgument unless the call has what its function takes.
+// Errors: InvalidArgument unless the call matches the signature of its function.
 absl::Status ReadFlags(const Rewrite& rewrite, CudaCall* call) {
   const HloInstruction& instruction = call->instruction;
   const int64_t results = instruction.shape().IsTuple() ? instruction.shape().tuple_shapes_size() : 1;

@@ -1,5 +1,5 @@
-// What both products and convolutions look for in the element-wise instructions after them, and how these become one
-// fusion for a library.
+// Shared by products and convolutions: matching of the element-wise instructions after them, and their fusion for a
+// library.
 #ifndef HILO_BACKENDS_GPU_MATCH_EPILOGUE_MATCH_H_
 #define HILO_BACKENDS_GPU_MATCH_EPILOGUE_MATCH_H_
 
@@ -12,10 +12,10 @@
 
 namespace hilo::gpu {
 
-// The number that all elements of a scalar constant, or of its broadcast, are.
+// Returns the value of all elements of a scalar constant, or of its broadcast.
 std::optional<double> UniformNumber(const HloInstruction* instruction);
 
-// a and b of opcode(a, b) or opcode(b, a), of which is_a says what a is.
+// Returns b of opcode(a, b) or opcode(b, a), where is_a identifies a.
 template <typename IsA>
 const HloInstruction* OtherOperand(const HloInstruction* instruction, HloOpcode opcode, IsA is_a) {
   if (instruction->opcode() != opcode) return nullptr;
@@ -27,11 +27,11 @@ inline auto Is(const HloInstruction* x) {
   return [x](const HloInstruction* instruction) { return instruction == x; };
 }
 
-// The one that reads an instruction, if there is just one and nobody else has its value.
+// Returns the only user of an instruction; null if it has several, or if its value is used otherwise.
 const HloInstruction* OnlyUser(const HloInstruction* instruction);
 
-// Makes a custom fusion of `members`, operands first, and puts it in the place of `root`, the last of them. Scalar
-// constants come along, whoever else reads them. The fusion and its computation are named by `library`.
+// Makes a custom fusion of `members`, operands first, and replaces `root`, the last of them, with it. Scalar constants
+// are copied into it, even if they have other users. The fusion and its computation are named by `library`.
 absl::Status FuseForLibrary(const std::vector<const HloInstruction*>& members, const HloInstruction* root,
                             absl::string_view library);
 

@@ -1,4 +1,4 @@
-// The members of a fusion as its computation has them.
+// Builds the fused computation of a fusion's members.
 #ifndef HILO_BACKENDS_GPU_MATCH_FUSED_MEMBERS_H_
 #define HILO_BACKENDS_GPU_MATCH_FUSED_MEMBERS_H_
 
@@ -13,12 +13,12 @@ class FusedMembers {
  public:
   explicit FusedMembers(HloComputation* fused) : fused_(fused) {}
 
-  // Copies `member`, whose operands among the members have been added. Others become parameters, but for scalar
+  // Copies `member`, whose operands among the members have been added. Other operands become parameters, except scalar
   // constants, which are copied.
   void Add(const HloInstruction& member);
-  // The copy of a member.
+  // Returns the copy of a member.
   HloInstruction* at(const HloInstruction* member) const { return copies_.at(member); }
-  // What the fusion's operands are, in the order of the parameters.
+  // Returns the fusion's operands, in the order of the parameters.
   const std::vector<HloInstruction*>& operands() const { return operands_; }
 
  private:

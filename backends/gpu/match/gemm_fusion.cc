@@ -1,13 +1,13 @@
-// A dot that goes to the library becomes a fusion with the element-wise instructions that the library does along the
-// way:
+// A dot that is assigned to the library becomes a fusion with the element-wise instructions that the library
+// fuses:
 //
 //   d = f32[m,n] dot(x, y)
 //   a = f32[m,n] add(d, broadcast(v))                  f = f32[m,n] fusion(x, y, v), kind=kCustom
 //   ROOT r = f32[m,n] maximum(a, 0)             =>
 //
-// This comes before loops are fused, which leave fusions alone. Operands whose dimensions BLAS has no flags for are
-// transposed first: to batch, free and contracting dimensions on the left; to batch, contracting and free ones on the
-// right (for 8-bit types contracting last, as their kernels want it).
+// This comes before loop fusion, which does not change fusions. Operands in orders of dimensions that BLAS has no flags
+// for are transposed first: to batch, free and contracting dimensions on the left; to batch, contracting and free ones
+// on the right (for 8-bit types contracting last, as their kernels require it).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -49,7 +49,7 @@ absl::StatusOr<HloInstruction*> Transposed(HloInstruction* operand, std::vector<
   return operand->parent()->AddOp(HloOpcode::kTranspose, {operand}, std::move(attrs));
 }
 
-// The same dot in the order that BLAS knows.
+// Clones the dot in an order that BLAS supports.
 absl::StatusOr<HloInstruction*> InOrder(HloInstruction* dot) {
   const DotAttrs& attrs = dot->attrs<DotAttrs>();
   HloInstruction *lhs = dot->operand(0), *rhs = dot->operand(1);
@@ -84,7 +84,7 @@ class GemmFusion : public HloPass {
         if (instruction->opcode() == HloOpcode::kDot && IsLarge(*instruction)) dots.push_back(instruction);
       }
       for (HloInstruction* dot : dots) {
-        // One that nobody needed any more may have gone with another.
+        // A dead one may have been removed together with another.
         const auto left = computation->instructions();
         if (std::find(left.begin(), left.end(), dot) == left.end()) continue;
         HILO_ASSIGN_OR_RETURN(const bool fused, Fuse(dot));

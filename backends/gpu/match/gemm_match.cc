@@ -1,7 +1,7 @@
-// A dot is four kinds of axes: batch, M (free in lhs), N (free in rhs), K. Each has a stride in each of the three
-// arrays, 0 where it does not occur. Neighbours of a kind that are one in memory everywhere are merged; BLAS takes a
-// product if one axis each of M, N and K is left and the batch is one axis, beside one more that we loop over. What is
-// left of M counts as batch: all its matrices meet the same rhs.
+// A dot has four kinds of axes: batch, M (free in lhs), N (free in rhs), K. Each has a stride in each of the three
+// arrays, 0 where it does not occur. Adjacent axes of a kind that are contiguous everywhere are merged; BLAS supports a
+// product if one axis each of M, N and K is left and the batch is one axis, plus one more that we loop over. Remaining
+// axes of M count as batch: all its matrices use the same rhs.
 #include "backends/gpu/match/gemm_match.h"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ bool AllowsTf32(const DotAttrs& attrs) {
   return absl::c_none_of(attrs.operand_precision, [](Precision p) { return p == Precision::kHighest; });
 }
 
-// Type of the factors for algorithms that say so; others are as good with more.
+// Returns true for algorithms that name the type of the factors; others may use higher precision.
 bool IsPlainAlgorithm(const DotAttrs& attrs) {
   const std::string& name = attrs.algorithm;
   return name.empty() || name == "dot_f32_f32_f32" || name == "dot_tf32_tf32_f32" || name == "dot_f64_f64_f64" ||
@@ -100,8 +100,8 @@ double RoundingError(PrimitiveType type) {
   }
 }
 
-// Matches constants that are `value` rounded to their own type. A constant that went through a narrower type is another
-// number.
+// Matches constants that are `value` rounded to their own type. A constant that was rounded to a narrower type
+// differs.
 auto IsRounded(double value) {
   return [value](const HloInstruction* instruction) {
     const std::optional<double> number = UniformNumber(instruction);
@@ -112,7 +112,7 @@ auto IsRounded(double value) {
 auto IsNumber(double value) {
   return [value](const HloInstruction* instruction) { return UniformNumber(instruction) == value; };
 }
-// Whether `cube` is x^3.
+// Returns true if `cube` is x^3.
 bool IsCube(const HloInstruction* cube, const HloInstruction* x) {
   if (cube->opcode() == HloOpcode::kPower) return cube->operand(0) == x && UniformNumber(cube->operand(1)) == 3.0;
   const HloInstruction* square = OtherOperand(cube, HloOpcode::kMultiply, Is(x));
@@ -120,7 +120,7 @@ bool IsCube(const HloInstruction* cube, const HloInstruction* x) {
          square->operand(1) == x;
 }
 
-// Whether `tanh` is tanh(sqrt(2 / pi) (x + 0.044715 x^3)).
+// Returns true if `tanh` is tanh(sqrt(2 / pi) (x + 0.044715 x^3)).
 bool IsGeluTanh(const HloInstruction* tanh, const HloInstruction* x) {
   if (tanh->opcode() != HloOpcode::kTanh) return false;
   const HloInstruction* sum = OtherOperand(tanh->operand(0), HloOpcode::kMultiply, IsRounded(0.7978845608028654));
@@ -130,7 +130,7 @@ bool IsGeluTanh(const HloInstruction* tanh, const HloInstruction* x) {
   return cube != nullptr && IsCube(cube, x);
 }
 
-// Whether `root` is x (0.5 (1 + tanh(...))), in any order of the three factors.
+// Returns true if `root` is x (0.5 (1 + tanh(...))), in any order of the three factors.
 bool IsGelu(const HloInstruction* root, const HloInstruction* x) {
   if (root->opcode() != HloOpcode::kMultiply) return false;
   const HloInstruction* factors[3];
@@ -156,7 +156,7 @@ bool IsGelu(const HloInstruction* root, const HloInstruction* x) {
   return false;
 }
 
-// What follows a dot.
+// Extends a match to the instructions after a dot.
 class Growth {
  public:
   explicit Growth(GemmMatch match) : match_(std::move(match)) { Take(match_.dot); }
@@ -178,7 +178,7 @@ class Growth {
   void Take(const HloInstruction* instruction) {
     if (!absl::c_linear_search(match_.members, instruction)) match_.members.push_back(instruction);
   }
-  // Numbers and broadcasts come along, though others may read them too.
+  // Adds constants and broadcasts too, even if they have other users.
   void TakeWithNumbers(const HloInstruction* instruction) {
     for (const HloInstruction* operand : instruction->operands()) {
       if (UniformNumber(operand).has_value() && operand->opcode() == HloOpcode::kBroadcast) Take(operand);
@@ -238,7 +238,7 @@ class Growth {
     ActivateByGelu(x);
   }
 
-  // All between x and the root must be read inside alone.
+  // All values between x and the root must have no users outside.
   void ActivateByGelu(const HloInstruction* x) {
     for (const HloInstruction* user : x->users()) {
       for (const HloInstruction* root : Product(user)) {
@@ -258,7 +258,7 @@ class Growth {
     for (const HloInstruction* next : user->users()) roots.push_back(next);
     return roots;
   }
-  // What `root` is computed from, back to x, operands first.
+  // Collects the instructions from which `root` is computed, back to x, operands first.
   static bool Collect(const HloInstruction* root, const HloInstruction* x, std::vector<const HloInstruction*>* inside) {
     constexpr size_t kMost = 32;
     std::vector<const HloInstruction*> found = {root};
@@ -279,7 +279,7 @@ class Growth {
     return found.size() < kMost;
   }
 
-  // A result in f32 that is rounded to the factors' type at once.
+  // Fuses the rounding of an f32 result to the factors' type.
   void Round(const HloInstruction* user) {
     GemmDescriptor& gemm = match_.gemm;
     if (user->opcode() != HloOpcode::kConvert || gemm.d_type != F32 || user->shape().element_type() != gemm.a_type)
@@ -365,7 +365,7 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
     gemm.alignment_d = alignment(match.turn_d, gemm.d_type);
   }
   gemm.allow_tf32 = gemm.a_type == F32 && AllowsTf32(attrs);
-  // The rules that hold whatever the addresses are; those of turns and batches keep the alignment of whole matrices.
+  // The rules that are independent of addresses; strides of iterations and batches keep the alignment of matrices.
   char* aligned = reinterpret_cast<char*>(kDeviceAlignment);
   for (int64_t turn : {int64_t{0}, match.turns - 1}) {
     const GemmOperands operands{.a = aligned + turn * match.turn_a * PrimitiveTypeByteSize(gemm.a_type),

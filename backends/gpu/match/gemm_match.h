@@ -1,8 +1,8 @@
-// Dots that go to the library: how they are matrix products of BLAS, and what around them the library does along the
-// way.
+// Matches dots to the library: how they map to matrix products of BLAS, and which instructions around them can be
+// fused.
 //
-// Precision as XLA has it on GPUs: f32 factors may be rounded to tf32 unless operand_precision is HIGHEST or the
-// algorithm says dot_f32_f32_f32. A fused maximum with 0 is the library's relu, of which a NaN may come out as 0.
+// Precision as in XLA on GPUs: f32 factors may be rounded to tf32 unless operand_precision is HIGHEST or the algorithm
+// is dot_f32_f32_f32. A fused maximum with 0 is the library's relu, which may return 0 for NaN.
 #ifndef HILO_BACKENDS_GPU_MATCH_GEMM_MATCH_H_
 #define HILO_BACKENDS_GPU_MATCH_GEMM_MATCH_H_
 
@@ -16,12 +16,12 @@
 
 namespace hilo::gpu {
 
-// A dot and the element-wise instructions around it that are one call of the library, or one for each turn of a loop.
+// A dot and the element-wise instructions around it that are one library call, or one call per iteration of a loop.
 //
 //   root = activation(alpha dot(lhs, rhs) + residual + broadcast(bias))
 struct GemmMatch {
   GemmDescriptor gemm;  // A is rhs, B is lhs: row-major arrays are transposed matrices
-  // An outermost loop: its turns, and elements from one to the next in A, B and D (and C).
+  // An outermost loop: its trip count, and its strides in A, B and D (and C), in elements.
   int64_t turns = 1, turn_a = 0, turn_b = 0, turn_d = 0;
   const HloInstruction* dot = nullptr;
   const HloInstruction* root = nullptr;
@@ -31,15 +31,15 @@ struct GemmMatch {
       members;  // from the dot to the root, with the broadcasts and constants that they read; operands first
 };
 
-// Nullopt if the library does not multiply this way: types, sizes of zero, dimensions in an order that BLAS has no
-// flags for.
+// Returns nullopt if the library does not support the product: types, sizes of zero, orders of dimensions that BLAS has
+// no flags for.
 std::optional<GemmMatch> MatchDot(const HloInstruction& dot);
-// The same with as much around it as the library takes.
+// The same, with as many surrounding instructions as the library can fuse.
 std::optional<GemmMatch> MatchGemm(const HloInstruction& dot);
-// Of a fusion that MakeGemmFusion made; nullopt for others.
+// Returns the match of a fusion that MakeGemmFusion made; nullopt for others.
 std::optional<GemmMatch> GemmOf(const HloInstruction& instruction);
 
-// "fuse-gemm": makes a fusion of what goes to the library, with transposes of operands where BLAS needs them.
+// "fuse-gemm": makes fusions of the work assigned to the library, with transposes of operands where BLAS needs them.
 std::unique_ptr<HloPass> MakeGemmFusion(Libraries* libraries);
 
 }  // namespace hilo::gpu

@@ -1,13 +1,13 @@
-// The pass that puts rows together. A group grows from a reduction: forward to what follows from it and stays in its
-// rows, then backward to producers, further reductions of the same rows among them. An instruction joins only if no way
-// leads from the group through the outside back into it: going forward those outside that follow from the group are
-// known, going backward those that the group follows from. What others read of the group's values becomes a result of
-// the fusion.
+// The pass that groups rows. A group grows from a reduction: forward to its transitive users that stay in its
+// rows, then backward to producers, including further reductions of the same rows. An instruction joins only if
+// no path leads from the group through the outside back into it: the forward phase tracks outside users of the
+// group, the backward phase its outside producers. Values of the group with other users become results of the
+// fusion.
 //
 //   m = reduce(x), max   b = broadcast(m)   d = subtract(x, b)   e = exponential(d)   s = reduce(e), add   c =
 //   broadcast(s)   r = divide(e, c)        one fusion of x, three passes over registers
 //
-// The ordinary fusion (hlo/passes/fusion.cc) comes afterwards and takes these as they are.
+// Ordinary fusion (hlo/passes/fusion.cc) runs later and does not change these fusions.
 #include "backends/gpu/match/row_fusion.h"
 
 #include <algorithm>
@@ -25,24 +25,24 @@ namespace {
 
 constexpr size_t kMostMembers = 128;
 constexpr int64_t kMostOperands = 48;
-// Instructions that are looked at on either side of a group without one that joins.
+// Instructions that are visited on either side of a group without one that joins.
 constexpr int64_t kReach = 400;
 // Smaller arrays are parts of other kernels (sequence_emitter.cc).
 constexpr int64_t kLeastElements = 512;
-// Instructions that are put in order again after each group, in all.
+// Limit of the total number of instructions that are reordered after groups.
 constexpr int64_t kMostOrdered = int64_t{1} << 26;
 
 bool HasControl(const HloInstruction* instruction) {
   return !instruction->control_predecessors().empty() || !instruction->control_successors().empty();
 }
 
-// What costs nothing to compute in several kernels.
+// Returns true if recomputing it in several kernels is free.
 bool IsFree(const HloInstruction* instruction) {
   return instruction->opcode() == HloOpcode::kIota ||
          (instruction->opcode() == HloOpcode::kBroadcast && instruction->operand(0)->shape().rank() <= 1);
 }
 
-// Producers that read their operands at other places of the same order.
+// Producers that read their operands at other positions of the same order.
 bool MovesAlongLines(const HloInstruction* instruction) {
   switch (instruction->opcode()) {
     case HloOpcode::kBroadcast:
@@ -55,14 +55,14 @@ bool MovesAlongLines(const HloInstruction* instruction) {
 
 struct Group {
   RowSpace space;
-  // Of each member: whether it is computed at the rows' own places.
+  // For each member: whether it is computed at the rows' own positions.
   absl::flat_hash_map<const HloInstruction*, bool> in_row;
-  absl::flat_hash_set<const HloInstruction*> copies;  // others use them too, and have their own
+  absl::flat_hash_set<const HloInstruction*> copies;  // have other users, which use their own copy
   absl::flat_hash_set<const HloInstruction*> reads;   // arrays from outside
   int64_t reductions = 0, followers = 0;
 
   bool Has(const HloInstruction* instruction) const { return in_row.contains(instruction); }
-  // Whether the group reads few enough arrays after `instruction` joins.
+  // Returns true if the group reads few enough arrays after `instruction` joins.
   bool HasRoomFor(const HloInstruction* instruction) const {
     if (in_row.size() >= kMostMembers) return false;
     absl::flat_hash_set<const HloInstruction*> more;
@@ -108,7 +108,7 @@ class RowFusion : public HloPass {
   }
 
  private:
-  // After each group the order is made anew, because two groups may be in each other's way where neither is alone.
+  // The order is recomputed after each group, because two groups may form a cycle where neither does alone.
   absl::StatusOr<bool> FuseComputation(HloComputation* computation) {
     bool changed = false;
     absl::flat_hash_set<int64_t> tried;
@@ -144,7 +144,7 @@ class RowFusion : public HloPass {
     group->Add(order[first], true);
     group->reductions = 1;
     const auto count = static_cast<int64_t>(order.size());
-    // What follows from the group but is outside.
+    // Outside instructions that depend on the group.
     absl::flat_hash_set<const HloInstruction*> below;
     int64_t last = first;
     for (int64_t i = first + 1; i < count && i - last <= kReach; ++i) {
@@ -164,7 +164,7 @@ class RowFusion : public HloPass {
       group->Add(instruction, true);
       last = i;
     }
-    // What the group follows from but is outside.
+    // Outside instructions on which the group depends.
     absl::flat_hash_set<const HloInstruction*> above;
     int64_t lowest = first;
     for (int64_t i = last; i >= 0 && lowest - i <= kReach; --i) {
@@ -258,7 +258,7 @@ class RowFusion : public HloPass {
     fused->set_fusion_instruction(fusion);
     if (!PlanRows(fusion, strict_).has_value()) {
       HILO_RETURN_IF_ERROR(computation->RemoveInstruction(fusion));
-      fused->set_fusion_instruction(nullptr);  // nobody calls it; it goes with what else is dead
+      fused->set_fusion_instruction(nullptr);  // it has no caller; removed with other dead code
       return false;
     }
     if (outputs.size() == 1) {
@@ -272,7 +272,7 @@ class RowFusion : public HloPass {
       elements.push_back(computation->AddInstruction(
           HloInstruction::Create(HloOpcode::kGetTupleElement, outputs[i]->shape(), {&fusion, 1}, std::move(number))));
     }
-    // The last first: those before it may be its operands, and then die with it.
+    // In reverse order: earlier ones may be operands of later ones, and then die with them.
     for (size_t i = outputs.size(); i-- > 0;)
       HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(outputs[i], elements[i]));
     for (size_t i = outputs.size(); i-- > 0;)

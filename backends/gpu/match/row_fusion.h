@@ -1,10 +1,10 @@
-// Rows that stay in registers: chains of reductions along rows and of element-wise work on the same rows, as one
-// kernel.
+// Fuses chains of row reductions and element-wise operations on the same rows into one kernel that keeps rows in
+// registers.
 //
-// Softmax, layer norm, log-sum-exp and variance are of this kind, but nothing here knows them. Arrays are seen as rows
-// x columns of a row-major array: *full* ones have an element a place, *row* ones an element a row. What follows from a
-// reduction of a row must stay in that row: element-wise instructions, reshapes, broadcasts of row arrays along their
-// rows, and further reductions of rows.
+// Softmax, layer norm, log-sum-exp and variance are of this kind, but none is treated specially. Arrays are viewed as
+// rows x columns of a row-major array: *full* ones have one element per position, *row* ones one element per row. What
+// follows a reduction of a row must stay in that row: element-wise instructions, reshapes, broadcasts of row arrays
+// along their rows, and further reductions of rows.
 #ifndef HILO_BACKENDS_GPU_MATCH_ROW_FUSION_H_
 #define HILO_BACKENDS_GPU_MATCH_ROW_FUSION_H_
 
@@ -25,26 +25,26 @@ struct RowSpace {
   bool operator==(const RowSpace&) const = default;
 };
 
-// The space of a reduction of one array along its minor-most dimensions; nullopt for others.
+// Returns the space of a reduction of one array along its minor-most dimensions; nullopt for others.
 std::optional<RowSpace> RowSpaceOf(const HloInstruction& reduce);
 
-// Whether element i of the result needs elements of the operands in the row of element i alone, at its very place or of
-// row arrays.
+// Returns true if element i of the result depends only on elements of the operands in the row of element i: those at
+// the same position, or those of row arrays.
 bool StaysInRow(const HloInstruction& instruction, const RowSpace& space);
 
 // How a kernel computes an instruction (a reduction, or a fusion with reductions inside) row by row. A row has
-// `threads` threads, a power of two; thread t has the groups t, t + threads ... of `group` neighbouring columns,
-// `groups` of them at most and one at least, all in registers.
+// `threads` threads, a power of two; thread t holds the groups t, t + threads ... of `group` adjacent columns, at most
+// `groups` of them and at least one, all in registers.
 struct RowPlan {
   RowSpace space;
   int64_t threads = 1, group = 1, groups = 1;
-  // Reductions whose operands need those of earlier levels only.
+  // Reductions by level: their operands depend on earlier levels only.
   std::vector<std::vector<const HloInstruction*>> levels;
-  std::vector<const HloInstruction*> roots;  // one an output leaf
+  std::vector<const HloInstruction*> roots;  // one per output leaf
 };
 std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict);
 
-// "fuse-rows": makes fusions that PlanRows has a plan for, of one result or several.
+// "fuse-rows": makes fusions for which PlanRows has a plan, with one or several results.
 std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict);
 
 }  // namespace hilo::gpu

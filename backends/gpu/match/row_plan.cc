@@ -1,4 +1,4 @@
-// What may be computed row by row, and by how many threads a row.
+// Selects what may be computed row by row, and the number of threads per row.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
@@ -10,7 +10,7 @@
 namespace hilo::gpu {
 namespace {
 
-// Elements that a thread keeps of each array; fewer where a lot is done with each, as code and registers grow with
+// Elements of each array per thread; fewer where there are many operations on each, as code and registers grow with
 // both.
 constexpr int64_t kMostElements = 16;
 constexpr int64_t kManyInstructions = 48, kVeryManyInstructions = 128, kManyArrays = 3;
@@ -44,7 +44,7 @@ int64_t PowerOfTwoFrom(int64_t value) {
   return power;
 }
 
-// What the members of a plan ask of its threads.
+// What the members of a plan require of its threads.
 struct Demand {
   int64_t instructions = 0, arrays = 0;  // full ones in memory
   int64_t widest = 1;                    // bytes of an element
@@ -56,7 +56,7 @@ struct Demand {
       ++arrays;
       widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(shape.element_type()));
     }
-    // Groups lie in lines of the array.
+    // Groups are within lines of the array.
     while (group > 1 && shape.dimensions().back() % group != 0) group /= 2;
   }
 };
@@ -122,7 +122,7 @@ std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict) 
   }
   RowPlan plan;
   Demand demand;
-  absl::flat_hash_map<const HloInstruction*, int64_t> levels;  // from 1 on what follows from a reduction
+  absl::flat_hash_map<const HloInstruction*, int64_t> levels;  // 1 or more for what depends on a reduction
   for (const HloInstruction* member : order) {
     int64_t level = 0;
     for (const HloInstruction* operand : member->operands()) level = std::max(level, levels[operand]);

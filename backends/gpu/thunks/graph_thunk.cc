@@ -14,9 +14,9 @@
 namespace hilo::gpu {
 namespace {
 
-// Graphs of one sequence: two sets of buffers that take turns, as in training, and as many again.
+// Graphs of one sequence: two alternating sets of buffers, as in training, and as many again.
 constexpr size_t kMaxGraphs = 4;
-// From so many refusals on a sequence is not captured any more.
+// After this many rejections a sequence is no longer captured.
 constexpr int kMaxRefusals = 2;
 
 template <typename Entries>
@@ -25,7 +25,7 @@ auto LongestUnused(Entries& entries) {
                           [](const auto& a, const auto& b) { return a.last_run < b.last_run; });
 }
 
-// Neighbours of which `fits` says so, as graphs where `is_worth_it`.
+// Groups adjacent thunks for which `fits`, as graphs where `is_worth_it`.
 template <typename Fits, typename IsWorthIt>
 ThunkSequence Grouped(ThunkSequence thunks, const Fits& fits, const IsWorthIt& is_worth_it) {
   ThunkSequence result, neighbours;
@@ -55,10 +55,10 @@ absl::StatusOr<std::unique_ptr<GpuGraph>> GraphCache::Capture(const ThunkSequenc
                                                               std::unique_ptr<GpuGraph> changed) {
   HILO_RETURN_IF_ERROR(run.stream.BeginCapture());
   GpuRun captured = run.On(run.stream);
-  captured.graphs = nullptr;  // graphs within are a part of this one
+  captured.graphs = nullptr;  // nested graphs are a part of this one
   captured.is_captured = true;
   absl::Status status = RunThunks(body, captured);
-  // The stream of collectives must come back before the end.
+  // The collectives' stream must rejoin before the end.
   if (status.ok() && together) status = run.collectives->AwaitAll(run.stream);
   absl::StatusOr<std::unique_ptr<GpuGraph>> graph = run.stream.EndCapture(std::move(changed));
   if (!status.ok()) return status;
@@ -104,7 +104,7 @@ void GraphCache::Take(int64_t turn, const Addresses& addresses, const Keeps& com
   if (turn == 0) return;
   auto it = absl::c_find_if(turns_, [&](const Turn& one) { return one.number == turn; });
   if (it == turns_.end()) {
-    // Of the same addresses there may be older ones, that not all ranks had.
+    // There may be older graphs with the same addresses, which not all ranks had.
     auto gone = absl::c_find_if(turns_, [&](const Turn& one) { return one.addresses == addresses; });
     if (gone == turns_.end() && turns_.size() >= kMaxGraphs) gone = LongestUnused(turns_);
     if (gone != turns_.end()) {
@@ -135,13 +135,13 @@ absl::Status GraphCache::RunTogether(const Thunk* thunk, const ThunkSequence& bo
       together_is_refused_ = true;
       LogWarning("a graph of ", body.size(), " operations with collectives is refused: ",
                  graph.ok() ? "by another rank's driver" : graph.status().message());
-      // On the board all ranks must have come equally far, those too whose driver refused halfway.
+      // All ranks must have recorded the same ops on the board, including those whose driver failed halfway.
       for (const Collective& collective : collectives)
         HILO_RETURN_IF_ERROR(run.collectives->NoteSince(&noted, collective.spec, collective.op));
       return RunThunks(body, run);
     }
     all.push_back({.addresses = addresses, .turn = turn_, .graph = *std::move(graph)});
-    return run.stream.LaunchGraph(all.back().graph.get());  // the thunks have noted on the board what they captured
+    return run.stream.LaunchGraph(all.back().graph.get());  // the thunks have recorded on the board what they captured
   }
   for (const Collective& collective : collectives)
     HILO_RETURN_IF_ERROR(run.collectives->Enter(collective.spec, collective.op));

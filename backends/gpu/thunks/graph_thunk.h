@@ -1,20 +1,20 @@
-// Sequences of thunks as graphs of the driver: captured once, then queued as one, which costs the host the time of one
-// launch rather than of all.
+// Sequences of thunks as graphs of the driver: captured once, then queued as one unit, which costs the host the time of
+// one launch rather than of all.
 //
-// A graph holds addresses. A run keeps its frame and scratch memory, so what changes from run to run are parameters and
-// outputs: a few graphs are kept, by the addresses that they were captured with, and the one that has waited longest is
-// changed to new ones. The first run of a sequence queues its thunks one by one: a program that runs once pays for no
-// capture, and libraries load what they need, which they may not do in a capture.
+// A graph contains addresses. A run keeps its frame and scratch memory, so only parameters and outputs change from run
+// to run: a few graphs are kept, keyed by their captured addresses, and the least recently used one is updated for new
+// addresses. The first run of a sequence queues its thunks one by one: a program that runs once does not pay for a
+// capture, and libraries can load what they need, which is not allowed in a capture.
 //
-// Loops and branches of a graph are nodes whose condition the device reads, where the driver has such; where it has
-// not, the host goes through them, and what is inside are graphs of their own. What the driver refuses to take as a
-// graph for any other reason is queued thunk by thunk, too; the next run tries once more, and each refusal is logged.
+// Loops and branches of a graph are nodes whose condition the device reads, if the driver supports them; if not, the
+// host executes them, and their bodies are graphs of their own. If the driver rejects a graph for any other reason, its
+// thunks are queued one by one, too; the next run tries again, and each rejection is logged.
 //
-// Collectives are captured if all ranks capture them, and launched from graphs that all ranks have captured together:
-// so NCCL asks. At the start of a run each rank says in which of its turns of capturing it has met these addresses and
-// communicators; if all say the same, that turn's graphs are launched, else there is a new turn. Only what every rank
-// of the run comes to, however its numbers are, is captured so: the entry and its counted loops, outside of other
-// control flow. Its stream for collectives leaves the program's and comes back by events within the graph.
+// Collectives are captured if all ranks capture them, and launched from graphs that all ranks captured together, as
+// NCCL requires. At the start of a run, each rank reports the turn of capturing in which it captured these addresses
+// and communicators; if all report the same one, that turn's graphs are launched, else a new turn begins. Only code
+// that every rank of the run executes whatever its data, the entry and its counted loops outside of other control flow,
+// is captured so. Its stream for collectives forks from and joins the program's stream by events within the graph.
 #ifndef HILO_BACKENDS_GPU_THUNKS_GRAPH_THUNK_H_
 #define HILO_BACKENDS_GPU_THUNKS_GRAPH_THUNK_H_
 
@@ -29,14 +29,14 @@
 
 namespace hilo::gpu {
 
-// The graphs of one lane of runs, which follow each other on one stream.
+// The graphs of one lane of runs, which run sequentially on one stream.
 class GraphCache {
  public:
-  // `at_once`: captures in the first run already.
+  // `at_once`: captures already in the first run.
   GraphCache() = default;
   explicit GraphCache(bool at_once) : at_once_(at_once) {}
 
-  // Queues the work of `body`, which `thunk` stands for.
+  // Queues the work of `body`, which `thunk` represents.
   absl::Status Run(const Thunk* thunk, const ThunkSequence& body, GpuRun& run);
 
   // A collective of a graph.
@@ -44,15 +44,15 @@ class GraphCache {
     int64_t spec;
     std::string op;  // "all-reduce %sum"
   };
-  // The same of a body with collectives, all ranks at once.
+  // The same for a body with collectives, which all ranks must call.
   absl::Status RunTogether(const Thunk* thunk, const ThunkSequence& body, const std::vector<Collective>& collectives,
                            GpuRun& run);
 
-  // The addresses of a run's entry, and communicators, which graphs keep.
+  // The addresses of a run's entry, and the communicators, which graphs keep alive.
   using Addresses = std::vector<const void*>;
   using Keeps = std::vector<std::shared_ptr<const void>>;
   GraphOffer Offer(const Addresses& addresses, const Keeps& communicators);
-  // What all ranks have agreed on: the run's graphs are of `turn`; 0: of none.
+  // Sets the agreement of all ranks: the run's graphs are those of `turn`; 0: none.
   void Take(int64_t turn, const Addresses& addresses, const Keeps& communicators);
 
  private:
@@ -64,7 +64,7 @@ class GraphCache {
   };
   struct Captured {
     Addresses addresses;
-    int64_t turn = 0;  // of collectives
+    int64_t turn = 0;  // agreed with the other ranks
     std::unique_ptr<GpuGraph> graph;
     int64_t last_run = 0;
   };
@@ -97,10 +97,10 @@ class GraphThunk : public Thunk {
   bool has_control_flow_;
 };
 
-// Makes graphs of neighbours that can be captured, of at least `least` thunks each, or with control flow.
+// Groups adjacent capturable thunks into graphs of at least `least` thunks each, or with control flow.
 ThunkSequence WithGraphs(ThunkSequence thunks, int64_t least);
-// The same of neighbours with collectives, which all ranks come to. Graphs among them are what is launched when the
-// whole is not.
+// The same for adjacent thunks with collectives, in code that all ranks execute. Graphs nested in them are launched
+// when the whole graph is not.
 ThunkSequence WithCollectiveGraphs(ThunkSequence thunks, int64_t least);
 
 }  // namespace hilo::gpu

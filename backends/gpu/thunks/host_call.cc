@@ -18,7 +18,7 @@
 namespace hilo::gpu {
 namespace {
 
-// One pointer a leaf, depth first over all operands and over the result; null for tokens and empty arrays. Results
+// One pointer per leaf, depth first over all operands and over the result; null for tokens and empty arrays. Results
 // overlap no operand.
 using HostFunction = std::function<absl::Status(const RunContext& run, absl::Span<const uint8_t* const> operands,
                                                 absl::Span<uint8_t* const> results)>;
@@ -124,7 +124,7 @@ absl::StatusOr<HostFunction> MakeTransfer(const HloInstruction& instruction) {
       HILO_ASSIGN_OR_RETURN(data, ReadLeaves(op.data_shape(), operands));
     }
     HILO_ASSIGN_OR_RETURN(const Literal result, op.Run(run, &data));
-    // What else there is, contexts of transfers, has been made of zeros.
+    // Other results, the contexts of transfers, have been zeroed.
     if (op.yields_data()) WriteLeaves(result, op.data_shape(), results);
     return absl::OkStatus();
   });

@@ -1,5 +1,5 @@
-// Instructions that the host carries out: custom calls, infeed and outfeed, transfers with the host, and questions
-// about the run. Their arrays are copied to the host and back.
+// Instructions that the host executes: custom calls, infeed and outfeed, transfers with the host, and queries about the
+// run. Their arrays are copied to the host and back.
 #ifndef HILO_BACKENDS_GPU_THUNKS_HOST_CALL_H_
 #define HILO_BACKENDS_GPU_THUNKS_HOST_CALL_H_
 
@@ -9,7 +9,7 @@
 namespace hilo::gpu {
 
 bool IsHostCall(const HloInstruction& instruction);
-// Adds the thunk. Errors: Unimplemented, as for custom calls whose function is unknown on this platform.
+// Adds the thunk. Errors: Unimplemented, for example for custom calls whose function is unknown on this platform.
 absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction);
 
 // The memory of a call's leaves, depth first over all operands and over the result.

@@ -1,4 +1,4 @@
-// Calls of libraries as thunks.
+// Library calls as thunks.
 #ifndef HILO_BACKENDS_GPU_THUNKS_LIBRARY_THUNKS_H_
 #define HILO_BACKENDS_GPU_THUNKS_LIBRARY_THUNKS_H_
 
@@ -15,7 +15,7 @@ namespace hilo::gpu {
 
 class GemmThunk : public Thunk {
  public:
-  // Of `match` the product and its turns count. c and bias are read if the product has them.
+  // Uses the product and the trip count of `match`. c and bias are read if the product has them.
   GemmThunk(std::string name, const GemmMatch& match, LibraryAlgorithm algorithm, BufferSlice a, BufferSlice b,
             BufferSlice c, BufferSlice d, BufferSlice bias, KernelArgument workspace)
       : name_(std::move(name)),
@@ -75,7 +75,7 @@ class ConvolutionThunk : public Thunk {
 
 class FftThunk : public Thunk {
  public:
-  // `copy`, if it has bytes, is where the input is copied first, because the library destroys it.
+  // `copy`, if not empty, receives a copy of the input first, because the library destroys its input.
   FftThunk(std::string name, FftDescriptor fft, BufferSlice in, BufferSlice out, KernelArgument copy,
            KernelArgument workspace)
       : name_(std::move(name)), fft_(std::move(fft)), in_(in), out_(out), copy_(copy), workspace_(workspace) {}
@@ -94,7 +94,7 @@ class FftThunk : public Thunk {
 // The library may wait for the device, so it is not captured.
 class SolverThunk : public Thunk {
  public:
-  // The arrays of `call` without addresses, and where they are.
+  // `call` has the arrays without addresses; `operands` and `results` are their memory.
   SolverThunk(std::string name, SolverCall call, std::vector<KernelArgument> operands,
               std::vector<KernelArgument> results)
       : name_(std::move(name)), call_(std::move(call)), operands_(std::move(operands)), results_(std::move(results)) {}

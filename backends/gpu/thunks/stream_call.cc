@@ -1,6 +1,6 @@
-// A call is made in the order of the stream, with its arrays declared: on CUDA at once, to queue on the native stream;
-// on the emulated device when the stream has come to it, and the function works on the arrays as a kernel would. There
-// it gets the GpuStream itself for a stream, which takes launches like any other.
+// A call is made in stream order, with its arrays declared: on CUDA immediately, to queue on the native stream; on the
+// emulated device when the stream reaches it, and the function works on the arrays as a kernel would. There its stream
+// argument is the GpuStream itself, which accepts launches like any other.
 #include "backends/gpu/thunks/stream_call.h"
 
 #include <memory>
@@ -25,7 +25,7 @@ class StreamDevice : public ffi::CallDevice {
   StreamDevice(GpuDriver& driver, GpuStream& stream, void* native)
       : driver_(driver), stream_(stream), native_(native) {}
   void* stream() override { return native_ == nullptr ? &stream_ : native_; }
-  // The emulated device has come to the call: memory is there now.
+  // The emulated device has reached the call: memory is available now.
   absl::StatusOr<void*> Allocate(int64_t bytes) override {
     return driver_.Allocate(bytes, native_ == nullptr ? nullptr : &stream_);
   }

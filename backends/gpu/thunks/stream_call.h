@@ -1,5 +1,5 @@
-// Custom calls of functions that work on the device's memory and queue on its stream: those that are registered for
-// platform CUDA.
+// Custom calls of functions that work on device memory and queue on the device's stream: those registered for platform
+// CUDA.
 #ifndef HILO_BACKENDS_GPU_THUNKS_STREAM_CALL_H_
 #define HILO_BACKENDS_GPU_THUNKS_STREAM_CALL_H_
 
@@ -8,8 +8,8 @@
 
 namespace hilo::gpu {
 
-// Adds the thunk of a custom call; false if no function of its name and API version is registered for kStreamPlatform.
-// Errors: as ffi::CustomCall::Create.
+// Adds the thunk of a custom call; returns false if no function of its name and API version is registered for
+// kStreamPlatform. Errors: as ffi::CustomCall::Create.
 absl::StatusOr<bool> EmitStreamCall(ProgramEmitter& program, const HloInstruction* instruction);
 
 }  // namespace hilo::gpu

@@ -10,10 +10,10 @@
 namespace hilo::gpu {
 namespace {
 
-// Turns of a counted loop that are queued before the host waits for them: a run that is ended leaves no more than these
-// behind.
+// Iterations of a counted loop that are queued before the host waits for them: a cancelled run leaves at most these
+// pending.
 constexpr int64_t kTurnsInHand = 64;
-// Of a loop within a graph.
+// Limit for a loop within a graph.
 constexpr int64_t kMaxCapturedThunks = 64;
 
 absl::Status CheckCancelled(const GpuRun& run) {

@@ -1,8 +1,8 @@
-// What a GPU program is when it runs: a sequence of thunks, each a launch, a copy, a call of the host, or control flow
-// around sequences.
+// The run-time form of a GPU program: a sequence of thunks, each a launch, a copy, a host call, or control flow around
+// sequences.
 //
-// A thunk names the memory that it reads and writes by slices of buffer assignment; addresses are found when it runs.
-// Everything goes to one stream, in order.
+// A thunk refers to the memory that it reads and writes by slices of buffer assignment; addresses are resolved when it
+// runs. All work is queued on one stream, in order.
 #ifndef HILO_BACKENDS_GPU_THUNKS_THUNK_H_
 #define HILO_BACKENDS_GPU_THUNKS_THUNK_H_
 
@@ -20,7 +20,7 @@
 
 namespace hilo::gpu {
 
-// What a kernel is handed: a pointer to a slice or into scratch memory, or a number.
+// A kernel argument: a pointer to a slice or into scratch memory, or a number.
 struct KernelArgument {
   enum class Kind : uint8_t { kSlice, kScratch, kInteger };
   Kind kind = Kind::kSlice;
@@ -52,37 +52,37 @@ struct GpuRun {
   std::vector<uint8_t*> parameters, outputs;
   uint8_t* frame = nullptr;
   CollectiveRun* collectives = nullptr;  // null: the program has none
-  GraphCache* graphs = nullptr;          // null: everything is queued by itself
-  GpuDriver* driver = nullptr;           // of the stream, for memory in its order
-  bool is_captured = false;              // by a graph: the device decides what comes next
+  GraphCache* graphs = nullptr;          // null: thunks are queued one by one
+  GpuDriver* driver = nullptr;           // of the stream, for stream-ordered memory
+  bool is_captured = false;              // by a graph: the device executes the control flow
 
-  // The same, with work queued on another stream.
+  // Returns the same run, with work queued on another stream.
   GpuRun On(GpuStream& other) const;
 
   uint8_t* Address(const BufferSlice& slice) const;
   uint8_t* Address(const KernelArgument& argument) const;
-  // Where all of its memory lies.
+  // Returns the addresses of all its memory.
   std::vector<const void*> addresses() const;
 };
 
 class Thunk {
  public:
   virtual ~Thunk() = default;
-  // Queues the work; waits for it where the host must know a result. Errors: the device's; Cancelled and
-  // DeadlineExceeded from loops; what host calls return.
+  // Queues the work; waits for it if the host needs a result. Errors: the device's; Cancelled and DeadlineExceeded from
+  // loops; those of host calls.
   virtual absl::Status Run(GpuRun& run) const = 0;
   // Lines of text for dumps, each beginning with `indent`.
   virtual std::string ToString(const std::string& indent) const = 0;
-  // The memory that it touches, if it does nothing but queue work that touches just this. Others wait for the host, or
-  // run other thunks.
+  // Returns the memory that it accesses, if it only queues work that accesses just this. Nullopt for thunks that wait
+  // on the host or run other thunks.
   virtual std::optional<std::vector<KernelArgument>> Touches() const { return std::nullopt; }
-  // Whether a stream that is being captured takes its work: nothing of it is decided or waited for on the host.
+  // Returns true if its work can be captured: the host takes no decisions and waits for nothing.
   virtual bool IsCapturable() const { return false; }
-  // Whether it can be captured if all ranks of the run capture it: so can collectives.
+  // Returns true if it can be captured provided that all ranks of the run capture it, as for collectives.
   virtual bool IsCapturableTogether() const { return IsCapturable(); }
-  // Whether it can only be captured by a stream that captures control flow.
+  // Returns true if it can only be captured by a stream that captures control flow.
   virtual bool HasControlFlow() const { return false; }
-  // The number of the collective that goes on beside the program's stream when this has run; -1: none.
+  // The index of the collective that it leaves running beside the program's stream; -1: none.
   virtual int64_t starts() const { return -1; }
 };
 
@@ -95,7 +95,7 @@ bool HaveControlFlow(const ThunkSequence& thunks);
 
 class KernelThunk : public Thunk {
  public:
-  // `kernel` is a number in GpuRun::kernels, `name` the instruction's.
+  // `kernel` is an index into GpuRun::kernels, `name` the instruction's name.
   KernelThunk(std::string name, int64_t kernel, std::string kernel_name, LaunchDimensions dimensions,
               std::vector<KernelArgument> arguments)
       : name_(std::move(name)),
@@ -131,7 +131,7 @@ class CopyThunk : public Thunk {
   int64_t bytes_;
 };
 
-// The host reads the predicate in each turn; in a graph the device does.
+// The host reads the predicate in each iteration; in a graph, the device does.
 class WhileThunk : public Thunk {
  public:
   WhileThunk(BufferSlice predicate, ThunkSequence condition, ThunkSequence body)
@@ -146,13 +146,13 @@ class WhileThunk : public Thunk {
   ThunkSequence condition_, body_;
 };
 
-// A loop that runs `turns` times: nobody asks, and the device has the next turns in hand.
+// A loop with trip count `turns`: no predicate is read, and iterations are queued ahead of the device.
 class CountedLoopThunk : public Thunk {
  public:
   CountedLoopThunk(int64_t turns, ThunkSequence body) : turns_(turns), body_(std::move(body)) {}
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
-  // Short loops.
+  // True for short loops.
   bool IsCapturable() const override;
   bool HasControlFlow() const override { return HaveControlFlow(body_); }
 
@@ -161,7 +161,7 @@ class CountedLoopThunk : public Thunk {
   ThunkSequence body_;
 };
 
-// Runs the sequence until it leaves 0 in the byte at `flag`.
+// Runs the sequence until it sets the byte at `flag` to 0.
 class RepeatThunk : public Thunk {
  public:
   RepeatThunk(KernelArgument flag, ThunkSequence body) : flag_(flag), body_(std::move(body)) {}
@@ -175,7 +175,7 @@ class RepeatThunk : public Thunk {
   ThunkSequence body_;
 };
 
-// The selector is pred (false is branch 1) or s32 (out of range is the last branch).
+// The selector is pred (false selects branch 1) or s32 (out of range selects the last branch).
 class ConditionalThunk : public Thunk {
  public:
   ConditionalThunk(BufferSlice selector, bool is_pred, std::vector<ThunkSequence> branches)
@@ -191,7 +191,7 @@ class ConditionalThunk : public Thunk {
   std::vector<ThunkSequence> branches_;
 };
 
-// Runs the sequence of another scope, which outlives this, in a part of the caller's frame.
+// Runs the sequence of another scope, which must outlive this thunk, in a part of the caller's frame.
 class CallThunk : public Thunk {
  public:
   CallThunk(std::string name, const ThunkSequence* callee, int64_t frame_offset, std::vector<BufferSlice> parameters,

@@ -46,7 +46,7 @@ class ComplexOps {
     return {re, b_.CreateFDiv(b_.CreateSelect(by_re, direct, crossed), denominator)};
   }
 
-  // The root of the squares' sum, of parts that are brought near 1 if their squares would overflow or vanish.
+  // The root of the squares' sum; the parts are scaled to near 1 if their squares would overflow or underflow.
   Value* Modulus(C x) {
     const bool f64 = x.re->getType()->getScalarType()->isDoubleTy();
     Value *re = Abs(x.re), *im = Abs(x.im);
@@ -152,7 +152,7 @@ class ComplexOps {
     return {result.re, b_.CreateSelect(IsZero(x.im), x.im, result.im)};
   }
 
-  // Far from zero asin, acos and acosh are logarithms of 2x, up to quarters of a turn; infinite parts come here too.
+  // Far from zero asin, acos and acosh are logarithms of 2x, up to multiples of pi / 2; infinite parts come here too.
   Value* IsFar(C x) {
     Value* bound = Like(x.re, IsDouble(x) ? 0x1p60 : 0x1p30);
     return b_.CreateOr(b_.CreateFCmpOGT(Abs(x.re), bound), b_.CreateFCmpOGT(Abs(x.im), bound));
@@ -194,7 +194,7 @@ class ComplexOps {
         b_.CreateFMul(Like(a, 0.5), b_.CreateFSub(Like(a, 0.69314718055994530942), M(F::kLog, Modulus(rest))));
     Value* re = b_.CreateSelect(b_.CreateFCmpOLT(Larger(rest), Like(a, 0x1p-30)), next, away);
     Value* im = M2(F::kAtan2, b_.CreateFMul(Like(a, 2), x.im), b_.CreateFSub(b_.CreateFMul(below, above), im2));
-    // Far from zero 1 / x, and a quarter of a turn.
+    // Far from zero 1 / x, and pi / 2.
     Value* modulus = Modulus(x);
     Value* inverse = b_.CreateSelect(HasInf(x), Like(a, 0), b_.CreateFDiv(b_.CreateFDiv(a, modulus), modulus));
     C far{CopySign(inverse, x.re), CopySign(Like(a, 1.57079632679489661923), x.im)};

@@ -1,8 +1,8 @@
 // Values between types: convert, bitcast, reduce-precision, and the memory form of small floats.
 //
-// Every value is rounded once. What is rounded twice by the hardware's sequence (an integer or a double to a type below
-// float) goes through a float that was rounded to odd: its last bit then remembers that something was cut off, and the
-// second rounding comes out as if it were the only one.
+// Every value is rounded once. Conversions that hardware would round twice (an integer or a double to a type below
+// float) go through a float that was rounded to odd: its last bit then records that bits were cut off, and the second
+// rounding gives the result of a single one.
 #include <cmath>
 #include <limits>
 
@@ -69,8 +69,8 @@ llvm::Value* ConvertFloats(EmitterContext& context, PrimitiveType from, Primitiv
   return from == to ? x : Round(context, to, x);
 }
 
-// Integers that `digits` bits do not hold, rounded to odd: the last bit that such a float always keeps remembers
-// whether one below it was set.
+// Rounds integers that `digits` bits cannot hold to odd: the last bit that such a float always keeps records whether
+// one below it was set.
 llvm::Value* IntegerToOdd(EmitterContext& context, llvm::Value* x, bool is_signed, int digits) {
   llvm::IRBuilder<>& b = context.b();
   const int lost = static_cast<int>(x->getType()->getScalarSizeInBits()) - digits;
@@ -152,8 +152,8 @@ llvm::Value* FromMemory(EmitterContext& context, PrimitiveType type, llvm::Value
   return IsNarrowFloat(type) ? Decode(context, type, stored) : stored;
 }
 
-// The pattern that `value` was decoded from, if it is a bfloat that was only moved, or null. It is stored as it was,
-// NaNs too.
+// Returns the bits from which `value` was decoded, if it is a bfloat that was only moved, or null. It is stored
+// unchanged, NaNs too.
 static llvm::Value* StoredBfloat(PrimitiveType type, llvm::Value* value) {
   using namespace llvm::PatternMatch;
   llvm::Value* bits;
@@ -229,9 +229,9 @@ ElementValue EmitBitcast(EmitterContext& context, PrimitiveType from, PrimitiveT
   return ElementFromBits(context, to, bits);
 }
 
-// On the bits of the type itself: adding just under half of the last kept place, and one more if that place is odd,
-// rounds to nearest even and carries into the exponent as it should; then exponents that the target lacks become
-// infinity or zero.
+// On the bits of the type itself: adding just under half of the last kept bit, and one more if that bit is odd, rounds
+// to nearest even and carries into the exponent correctly; then exponents that the target lacks become infinity or
+// zero.
 ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, int exponent_bits, int mantissa_bits,
                                  ElementValue x) {
   llvm::IRBuilder<>& b = context.b();
@@ -255,7 +255,7 @@ ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, in
   llvm::Value* reduced = magnitude;
   if (mantissa_bits < M) {
     const int drop = M - mantissa_bits;
-    // Without mantissa bits the last kept place is the lowest one of the exponent.
+    // Without mantissa bits the last kept bit is the lowest one of the exponent.
     llvm::Value* odd = b.CreateAnd(b.CreateLShr(magnitude, constant(drop)), constant(1));
     reduced = b.CreateAdd(b.CreateAdd(reduced, constant((uint64_t{1} << (drop - 1)) - 1)), odd);
     reduced = b.CreateAnd(reduced, constant(~((uint64_t{1} << drop) - 1)));

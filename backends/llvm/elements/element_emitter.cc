@@ -1,8 +1,8 @@
-// The walk from a root to what is in memory.
+// The traversal from a root to values in memory.
 //
-// Element-wise chains, which can be very long, are walked with a stack of their own, because all of a chain is wanted
-// at one index. Instructions that move elements ask for their operands at other indices and recurse; fusions bound how
-// deep that can go, and kMaxDepth answers modules that do not.
+// Element-wise chains, which can be very long, are traversed with an explicit stack, because all of a chain is needed
+// at one index. Instructions that move elements read their operands at other indices and recurse; fusions bound the
+// depth of that, and kMaxDepth rejects modules that do not.
 #include "backends/llvm/elements/element_emitter.h"
 
 #include "backends/llvm/elements/element_movement.h"
@@ -43,8 +43,8 @@ std::vector<uint64_t> Key(EmitterContext& context, const HloInstruction* instruc
 // In keys: all leaves of a computed instruction.
 constexpr int64_t kAllLeaves = -1;
 
-// Whether an operand of an element-wise instruction is read at the result's index; scalar operands of clamp and select
-// are not.
+// Returns true if an operand of an element-wise instruction is read at the result's index; scalar operands of clamp and
+// select are not.
 bool SameIndex(const HloInstruction* instruction, int64_t operand) {
   return instruction->operand(operand)->shape().rank() == instruction->shape().rank();
 }

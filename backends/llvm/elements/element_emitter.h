@@ -1,8 +1,8 @@
-// Emission of the value of an instruction at an index; fusion is composition.
+// Emits the value of an instruction at an index; fusion is composition.
 //
-// An ElementEmitter is asked for the elements of a root at an index and asks for those of its operands, until it meets
-// instructions that are in memory. Nothing is emitted twice in a region: (instruction, index) is remembered in the
-// context.
+// An ElementEmitter computes the elements of a root at an index from those of its operands, recursively, up to
+// instructions that are in memory. Nothing is emitted twice in a region: the context caches values by (instruction,
+// index).
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_EMITTER_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_EMITTER_H_
 
@@ -15,19 +15,19 @@
 
 namespace hilo::codegen {
 
-// Where an instruction's value is: in memory, or (scalars) in a register.
+// The location of an instruction's value: in memory, or (scalars) in a register.
 struct Materialized {
   std::optional<IrArray> array;
-  ElementValue value;  // if there is no array: of every element
+  ElementValue value;  // without an array: of every element
 };
 
-// Answers which instructions have been computed already.
+// Provides values that have already been computed.
 class OperandSource {
  public:
   virtual ~OperandSource() = default;
-  // Leaf `leaf` (depth first) of `instruction`'s value, or nullopt: it is then emitted where it is used. Asked of fused
-  // parameters too; when the answer is nullopt for one, the operand of the fusion instruction is asked for. Array
-  // constants of more than one distinct value must be answered.
+  // Returns leaf `leaf` (depth first) of `instruction`'s value, or nullopt: it is then emitted at its use. Also called
+  // for fused parameters; if it returns nullopt for one, it is called for the operand of the fusion instruction. Must
+  // return a value for array constants of more than one distinct value.
   virtual absl::StatusOr<std::optional<Materialized>> Find(const HloInstruction* instruction, int64_t leaf) = 0;
 };
 
@@ -35,12 +35,12 @@ class ElementEmitter {
  public:
   ElementEmitter(EmitterContext* context, OperandSource* source) : context_(*context), source_(*source) {}
 
-  // The element(s) of an array-shaped instruction at `index` (rank: the instruction's). A uniform index gives scalars.
-  // Errors: Unimplemented for instructions that are no element-wise computation of their operands; ResourceExhausted
-  // when fused code is too big or too deep.
+  // Returns the element(s) of an array-shaped instruction at `index` (rank: the instruction's). A uniform index gives
+  // scalars. Errors: Unimplemented for instructions that are not an element-wise computation of their operands;
+  // ResourceExhausted if fused code is too large or too deep.
   absl::StatusOr<ElementValue> Generate(const HloInstruction* instruction, const Index& index);
-  // Leaf by leaf for a tuple-shaped instruction (a variadic reduce, a multi-output fusion), whose leaves are all of the
-  // same dimensions.
+  // Returns the values by leaf of a tuple-shaped instruction (a variadic reduce, a multi-output fusion) whose leaves
+  // all have the same dimensions.
   absl::StatusOr<std::vector<ElementValue>> GenerateLeaves(const HloInstruction* instruction, const Index& index);
 
   EmitterContext& context() { return context_; }
@@ -53,8 +53,8 @@ class ElementEmitter {
   };
   using Values = std::vector<ElementValue>;
 
-  // Goes through what only forwards (tuples, barriers, nested fusions and their parameters) to where the value is in
-  // memory or computed.
+  // Follows forwarding instructions (tuples, barriers, nested fusions and their parameters) to the value in memory or
+  // its computation.
   absl::StatusOr<Place> Resolve(Place place, std::optional<Materialized>* materialized);
   absl::StatusOr<ElementValue> GenerateLeaf(Place place, const Index& index);
   absl::StatusOr<Values> Compute(const HloInstruction* instruction, const Index& index);

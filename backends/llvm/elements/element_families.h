@@ -1,5 +1,5 @@
-// The families of element_ops by number kind, a file each. Private to element_*.cc. Operands are unified: all scalars
-// or all vectors.
+// The families of element_ops by number kind, one file per family. Private to element_*.cc. Operands are unified: all
+// scalars or all vectors.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_FAMILIES_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_FAMILIES_H_
 
@@ -8,7 +8,7 @@
 
 namespace hilo::codegen {
 
-// Null if the family has no such op.
+// Return null if the family has no such op.
 llvm::Value* EmitIntegerUnary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, llvm::Value* x);
 llvm::Value* EmitFloatUnary(EmitterContext& context, HloOpcode opcode, llvm::Value* x);
 ElementValue EmitComplexUnary(EmitterContext& context, HloOpcode opcode, ElementValue x);
@@ -19,10 +19,10 @@ llvm::Value* EmitPredBinary(EmitterContext& context, HloOpcode opcode, llvm::Val
 llvm::Value* EmitFloatBinary(EmitterContext& context, HloOpcode opcode, llvm::Value* x, llvm::Value* y);
 ElementValue EmitComplexBinary(EmitterContext& context, HloOpcode opcode, ElementValue x, ElementValue y);
 
-// Brings an integer to the range of a type of fewer than 8 bits; others pass through.
+// Wraps an integer to the range of a type of fewer than 8 bits; others pass through.
 llvm::Value* WrapInteger(EmitterContext& context, PrimitiveType type, llvm::Value* x);
 
-// A float constant, an integer constant (sign-extended) of x's type.
+// A float constant and an integer constant (sign-extended) of x's type.
 llvm::Constant* FloatLike(llvm::Value* x, double value);
 llvm::Constant* IntLike(llvm::Value* x, int64_t value);
 llvm::Value* Fabs(EmitterContext& context, llvm::Value* x);

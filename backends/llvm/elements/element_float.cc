@@ -25,8 +25,8 @@ bool IsNonzeroConstant(llvm::Value* x) {
   return number != nullptr && !number->isZero() && !number->isNaN();
 }
 
-// Maximum and minimum in the processor's own, x > y ? x : y, which takes the second of two zeros and of anything that
-// NaN is compared with. LLVM's lowering of its intrinsics looks for signs first, which takes three times as long.
+// Maximum and minimum by the processor's own instruction, x > y ? x : y, which returns the second operand for two zeros
+// and for comparisons with NaN. LLVM's lowering of its intrinsics tests signs first, which takes three times as long.
 llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool maximum) {
   auto first_or_second = [&](llvm::Value* first, llvm::Value* second) {
     return b.CreateSelect(maximum ? b.CreateFCmpOGT(first, second) : b.CreateFCmpOLT(first, second), first, second);
@@ -36,7 +36,7 @@ llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool 
   if (llvm::isa<llvm::Constant>(x) || llvm::isa<llvm::Constant>(y)) {
     return b.CreateBinaryIntrinsic(maximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
   }
-  // Both orders agree but for zeros of two signs, where the minimum's sign is set if one is, and for NaN.
+  // Both orders give the same result except for zeros of two signs, where the minimum's sign is set if one is, and NaN.
   llvm::Type* bits = b.getIntNTy(x->getType()->getScalarSizeInBits());
   if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType()))
     bits = llvm::FixedVectorType::get(bits, vector->getNumElements());

@@ -18,7 +18,7 @@ IrArray ArrayOf(llvm::IRBuilder<>& b, llvm::Value* table, int64_t number, Primit
   return {.pointer = base, .shape = Shape(type, {kManyElements})};
 }
 
-// As many lanes as the widest value of the computation leaves room for in a register.
+// As many lanes as the computation's widest value allows in a register.
 int WidthOf(const HloComputation& computation, const TargetTraits& target) {
   if (target.vector_bits == 0 || !CanEmitComputation(computation)) return 1;
   int bits = 8;
@@ -73,7 +73,7 @@ absl::StatusOr<llvm::Function*> EmitElementFunction(llvm::Module* module, absl::
       arrays[number].Store(context, at, context.Splat(results[number]));
     return Carried();
   };
-  // Full vectors, then the rest one by one.
+  // Full vectors, then the remainder one by one.
   llvm::Value* const count = function->getArg(2);
   llvm::Value* done = b.getInt64(0);
   if (const int width = WidthOf(computation, target); width > 1) {

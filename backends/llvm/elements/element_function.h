@@ -1,4 +1,4 @@
-// Computations of scalars as functions over arrays, for operations of the host that combine elements.
+// Scalar computations as functions over arrays, for host operations that combine elements.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_FUNCTION_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_FUNCTION_H_
 
@@ -11,14 +11,14 @@
 
 namespace hilo::codegen {
 
-// Element i of each operand makes element i of each result, for all i < count; a result may be the memory of an
-// operand.
+// Computes element i of each result from element i of each operand, for all i < count; a result may share memory with
+// an operand.
 using ElementFunction = void(const uint8_t* const* operands, uint8_t* const* results, int64_t count);
 
-// True if all parameters and result leaves are scalars.
+// Returns true if all parameters and result leaves are scalars.
 bool MapsScalars(const HloComputation& computation);
 
-// The computation as an ElementFunction called `name` in `module`. Errors: Unimplemented.
+// Emits the computation as an ElementFunction called `name` in `module`. Errors: Unimplemented.
 absl::StatusOr<llvm::Function*> EmitElementFunction(llvm::Module* module, absl::string_view name,
                                                     const TargetTraits& target, const NumericOptions& numerics,
                                                     const HloComputation& computation);

@@ -1,4 +1,4 @@
-// gather as a map of indices: the batch part of the result index finds a start, clamped so that the slice lies inside;
+// gather as a map of indices: the batch part of the result index selects a start, clamped so that the slice is inside;
 // the offset part is added (specification: Gather).
 #include <algorithm>
 
@@ -16,7 +16,7 @@ absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const H
   const Shape &operand = gather->operand(0)->shape(), &starts = gather->operand(1)->shape();
   const std::vector<LaneIndex> dims = index.Dims(context);
 
-  // A position in the start indices, with a place left for the component.
+  // An index into the start indices, with a slot for the component.
   std::vector<LaneIndex> start_dims;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (!absl::c_linear_search(attrs.offset_dims, static_cast<int64_t>(i))) start_dims.push_back(dims[i]);

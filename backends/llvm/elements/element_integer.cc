@@ -1,5 +1,5 @@
 // Integers and predicates. Nothing traps and nothing is undefined: divisors and shift amounts that LLVM leaves
-// undefined are replaced before the operation and the result is chosen afterwards (docs/numerics.md has the table).
+// undefined are replaced before the operation and the result is selected afterwards (docs/numerics.md has the table).
 // Processors have no vector division: lanes of up to 32 bits are divided as doubles, whose 53 bits give the exact
 // truncated quotient, because a / b misses an integer by at least 1 / b.
 #include <algorithm>
@@ -58,7 +58,7 @@ class IntegerOps {
   }
 
   llvm::Value* Shift(HloOpcode opcode, llvm::Value* x, llvm::Value* amount) {
-    // Negative amounts are large ones.
+    // Negative amounts are large unsigned ones.
     if (opcode == HloOpcode::kShiftRightArithmetic) {
       if (bits_ < 8)
         x = b_.CreateAShr(b_.CreateShl(x, IntLike(x, 8 - bits_)), IntLike(x, 8 - bits_));  // the type's own top bit
@@ -95,7 +95,7 @@ class IntegerOps {
                                                    b_.CreateZExt(steps, b_.getInt64Ty()), 1, {one, x, exponent}, step));
     llvm::Value* power = powers[0];
     if (!is_signed_) return power;
-    // What rounding 1 / x^-exponent toward zero gives.
+    // The result of rounding 1 / x^-exponent toward zero.
     llvm::Value* odd = b_.CreateTrunc(exponent, exponent->getType()->getWithNewBitWidth(1));
     llvm::Value* of_minus_one = b_.CreateSelect(odd, x, one);
     llvm::Value* inverse = b_.CreateSelect(

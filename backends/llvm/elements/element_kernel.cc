@@ -8,7 +8,7 @@
 namespace hilo::codegen {
 namespace {
 
-// Parameters through the array of pointers, constants where their literals are.
+// Parameters through the array of pointers, constants by the addresses of their literals.
 class Arguments : public OperandSource {
  public:
   Arguments(EmitterContext& context, llvm::Value* pointers) : context_(context), pointers_(pointers) {}

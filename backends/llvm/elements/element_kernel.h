@@ -1,4 +1,4 @@
-// The root of a computation as a plain loop over arrays: what tests and benchmarks of the element generators call.
+// The root of a computation as a plain loop over arrays, for tests and benchmarks of the element generators.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_KERNEL_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_KERNEL_H_
 
@@ -8,17 +8,17 @@
 
 namespace hilo::codegen {
 
-// One pointer a parameter, and one a leaf of the root.
+// One pointer per parameter, and one per leaf of the root.
 using ElementKernel = void(const void* const* arguments, void* const* results);
 
 struct ElementKernelSpec {
   int width = 1;      // lanes
-  bool flat = false;  // one loop over the linear position instead of rows and columns
+  bool flat = false;  // one loop over the linear index instead of rows and columns
   bool strict = false;
 };
 
-// The module "element_kernel" with one function of that name. The root is an array, or a tuple of arrays of one size;
-// the computation must outlive the code, which points to its constants.
+// Builds the module "element_kernel" with one function of that name. The root is an array, or a tuple of arrays of one
+// size; the computation must outlive the code, which points to its constants.
 absl::StatusOr<HostModule> BuildElementKernel(HostJit& jit, const HloComputation& computation,
                                               const ElementKernelSpec& spec);
 

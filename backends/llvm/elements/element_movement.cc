@@ -1,5 +1,5 @@
 // An op that moves elements is a map from its index to its operand's; that map is all that is emitted. Where an element
-// may come from several places (pad, concatenate, dynamic-update-slice) a Guard chooses.
+// may come from several operands (pad, concatenate, dynamic-update-slice) a Guard selects.
 #include "backends/llvm/elements/element_movement.h"
 
 #include <algorithm>
@@ -120,7 +120,7 @@ class Movement {
 
   absl::StatusOr<ElementValue> Iota() {
     const LaneIndex at = index_.Dims(context_)[instruction_.attrs<IotaAttrs>().iota_dimension];
-    // Indices that are floats exactly are made such, of which narrower floats are rounded once.
+    // Indices that are exact in float are converted to it, so that narrower floats are rounded once.
     const int64_t dimension = instruction_.attrs<IotaAttrs>().iota_dimension;
     if (IsFloatingPointType(shape().element_type()) && shape().element_type() != F64 &&
         shape().dimensions(dimension) <= 1 << 24) {
@@ -196,7 +196,7 @@ class Movement {
     return chosen[0];
   }
 
-  // Operands [first, last) of a concatenation, found by halves.
+  // Emits operands [first, last) of a concatenation, selected by bisection.
   absl::StatusOr<ElementValue> ConcatenatePart(Dims dims, int64_t dimension, const std::vector<int64_t>& starts,
                                                int64_t first, int64_t last) {
     LaneIndex& at = dims[dimension];

@@ -9,7 +9,7 @@ namespace hilo::codegen {
 
 using ElementValues = std::vector<ElementValue>;
 
-// The leaves of `instruction` at `index`. Errors: Unimplemented for ops that have no generator.
+// Emits the leaves of `instruction` at `index`. Errors: Unimplemented for ops that have no generator.
 absl::StatusOr<ElementValues> EmitMovement(ElementEmitter& emitter, const HloInstruction* instruction,
                                            const Index& index);
 
@@ -23,16 +23,16 @@ absl::StatusOr<ElementValues> EmitConvolutionElement(ElementEmitter& emitter, co
 absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const HloInstruction* gather,
                                                 const Index& index);
 
-// The conditions under which an element comes from one place and not from another: some equal for all lanes, some not.
+// The conditions under which an element comes from one operand and not another: some uniform over the lanes, some not.
 class Guard {
  public:
-  // Null conditions hold always.
+  // Null conditions always hold.
   void Add(EmitterContext& context, llvm::Value* condition);
   bool Always() const { return uniform_ == nullptr && lanes_ == nullptr; }
 
-  // `on_true` where the conditions hold, else `on_false`: a branch for uniform conditions, narrowed masks and a select
-  // for the others. With `may_skip`, sides that no lane takes are branched around. `uniform`: the values are scalars;
-  // otherwise they are brought to vectors. `types`: element types of the values.
+  // Emits `on_true` where the conditions hold, else `on_false`: a branch for uniform conditions, narrowed masks and a
+  // select for the others. With `may_skip`, sides that no lane takes are branched around. `uniform`: the values are
+  // scalars; otherwise they are splatted to vectors. `types`: element types of the values.
   absl::StatusOr<ElementValues> Choose(EmitterContext& context, absl::string_view name, bool uniform,
                                        absl::Span<const PrimitiveType> types,
                                        absl::FunctionRef<absl::StatusOr<ElementValues>()> on_true,
@@ -49,11 +49,11 @@ class Guard {
   llvm::Value* lanes_ = nullptr;
 };
 
-// Element values as loop-carried LLVM values, and back; `like` says which have imaginary parts.
+// Convert element values to and from loop-carried LLVM values; `types` states which have imaginary parts.
 Carried Pack(const ElementValues& values);
 ElementValues Unpack(absl::Span<llvm::Value* const> carried, absl::Span<const PrimitiveType> types);
 
-// An index that the program computed, within [0, high].
+// Clamps an index computed by the program to [0, high].
 LaneIndex ClampedIndex(EmitterContext& context, PrimitiveType type, ElementValue value, int64_t high);
 
 }  // namespace hilo::codegen

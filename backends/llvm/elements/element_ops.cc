@@ -1,4 +1,4 @@
-// The doors of the element-wise families: which family an op belongs to, and what is common to all.
+// Entry points of the element-wise families: selects the family of an op, and handles what is common to all.
 #include "backends/llvm/elements/element_ops.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The arithmetic of HLO on elements in registers: what each element-wise opcode does to scalars or to vectors of lanes.
-// Operands of which some are scalar and some are vectors are brought to vectors.
+// HLO's arithmetic on elements in registers: each element-wise opcode on scalars or on vectors of lanes. If some
+// operands are scalars and some vectors, the scalars are splatted.
 //
 // Results of types narrower than 16 bits are always rounded (or wrapped) to the type; F16 and BF16 only when numerics
 // are strict.
@@ -25,23 +25,23 @@ ElementValue EmitSelect(EmitterContext& context, llvm::Value* condition, Element
 ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue low, ElementValue x,
                        ElementValue high);
 ElementValue EmitConvert(EmitterContext& context, PrimitiveType from, PrimitiveType to, ElementValue x);
-// Between types of equal width in memory.
+// Bitcasts between types of equal width in memory.
 ElementValue EmitBitcast(EmitterContext& context, PrimitiveType from, PrimitiveType to, ElementValue x);
-// An element's bits in an integer of the type's width (PRED: 8 bits), and back.
+// Convert an element to its bits in an integer of the type's width (PRED: 8 bits), and back.
 llvm::Value* ElementToBits(EmitterContext& context, PrimitiveType type, ElementValue x);
 ElementValue ElementFromBits(EmitterContext& context, PrimitiveType type, llvm::Value* bits);
 ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, int exponent_bits, int mantissa_bits,
                                  ElementValue x);
 
-// Any instruction with trait kElementwise but map, on the values of its operands. Errors: Unimplemented.
+// Emits any instruction with trait kElementwise except map, on the values of its operands. Errors: Unimplemented.
 absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloInstruction* instruction,
                                              absl::Span<const ElementValue> operands);
 
-// Element `linear` of an array literal, as an immediate.
+// Emits element `linear` of an array literal, as an immediate.
 ElementValue EmitLiteral(EmitterContext& context, const Literal& literal, int64_t linear = 0);
-// Zero of a type, in a scalar.
+// Returns a scalar zero of a type.
 ElementValue EmitZero(EmitterContext& context, PrimitiveType type);
-// Rounds to `type` where the numeric options ask for it.
+// Rounds to `type` where the numeric options require it.
 ElementValue RoundToType(EmitterContext& context, PrimitiveType type, ElementValue x);
 // Makes both scalars or both vectors.
 void Unify(EmitterContext& context, ElementValue* x, ElementValue* y);

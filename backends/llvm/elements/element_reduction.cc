@@ -1,4 +1,4 @@
-// Reductions, dots and convolutions as producers: the lanes stay on the result, and loops over the reduced positions
+// Reductions, dots and convolutions as producers: the lanes stay on the result, and loops over the reduced dimensions
 // carry the running values in registers.
 #include "absl/algorithm/container.h"
 #include "backends/llvm/elements/element_movement.h"
@@ -65,7 +65,7 @@ std::vector<PrimitiveType> TypesOf(absl::Span<HloInstruction* const> instruction
   return types;
 }
 
-// reduce and reduce-window: the elements of all inputs at one index go into the computation.
+// reduce and reduce-window: applies the computation to the elements of all inputs at one index.
 absl::StatusOr<ElementValues> Accumulate(ElementEmitter& emitter, const HloInstruction* reduce,
                                          const ElementValues& running, const Index& at) {
   ElementValues arguments = running;

@@ -76,7 +76,7 @@ RegionScope::~RegionScope() {
 
 namespace {
 
-// The test stands at the bottom: one branch an iteration, and a loop that runs at all needs no test before it.
+// The test is at the bottom: one branch per iteration, and a loop that runs at least once needs no test before it.
 absl::StatusOr<Carried> EmitOneLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower,
                                     llvm::Value* upper, int64_t step, Carried initial,
                                     absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value*, const Carried&)> body,

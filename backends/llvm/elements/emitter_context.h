@@ -1,8 +1,8 @@
-// What every emitter of values shares: the builder, the target, the numeric options, the active lanes, and the memory
-// of what has been emitted already.
+// State shared by all emitters of values: the builder, the target, the numeric options, the active lanes, and the cache
+// of values that have been emitted.
 //
 // Values are emitted for `lanes.width` lanes at a time. A value that is the same for all lanes stays an LLVM scalar for
-// as long as it can; width 1 therefore makes plain scalar IR.
+// as long as possible; width 1 therefore makes plain scalar IR.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_EMITTER_CONTEXT_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_EMITTER_CONTEXT_H_
 
@@ -23,21 +23,21 @@ namespace hilo::codegen {
 
 struct NumericOptions {
   bool strict = false;           // no contraction; narrow floats are rounded after each operation
-  bool flush_denormals = false;  // the caller sets the mode; only a few sequences ask
+  bool flush_denormals = false;  // the caller sets the mode; only a few sequences depend on it
 };
 
 // The lanes that are computed together.
 struct Lanes {
   int width = 1;
-  // <width x i1>, or i1 when width is 1; null: all lanes are active. Inactive lanes are computed but never touch
+  // <width x i1>, or i1 when width is 1; null: all lanes are active. Inactive lanes are computed but never access
   // memory.
   llvm::Value* mask = nullptr;
   // Whether lane 0 is active wherever this code runs: true for the masks of loop tails, false for masks that a pad or a
-  // concatenate makes. Values that are equal in all lanes are then loaded without asking the mask.
+  // concatenate makes. If true, values that are equal in all lanes are loaded without testing the mask.
   bool first_lane_active = true;
 };
 
-// A value of an element in registers: scalar when uniform over the lanes, else <width x T>. Types: PRED i1; integers iN
+// An element's value in registers: scalar when uniform over the lanes, else <width x T>. Types: PRED i1; integers iN
 // (S1 to U4: i8, kept sign- or zero-extended); floats of at most 32 bits float; F64 double; complex numbers as two of
 // these.
 struct ElementValue {
@@ -49,7 +49,7 @@ struct ElementValue {
 
 class EmitterContext {
  public:
-  // `builder` is positioned in a function of a module. Errors of LLVM's verifier aside, nothing here fails.
+  // `builder` must be positioned in a function of a module. Apart from errors of LLVM's verifier, nothing here fails.
   EmitterContext(llvm::IRBuilder<>* builder, const TargetTraits& target, const NumericOptions& numerics);
 
   llvm::IRBuilder<>& b() { return *builder_; }
@@ -62,24 +62,24 @@ class EmitterContext {
   Lanes lanes;
 
   llvm::Value* Int64(int64_t value) { return builder_->getInt64(value); }
-  // <width x T> of a scalar; vectors and width 1 pass through.
+  // Splats a scalar to <width x T>; vectors and width 1 pass through.
   llvm::Value* Splat(llvm::Value* value);
   ElementValue Splat(ElementValue value);
-  // Lane `lane` of a vector; a scalar passes through.
+  // Returns lane `lane` of a vector; a scalar passes through.
   llvm::Value* Lane(llvm::Value* value, int lane);
-  // Whether any lane is active: i1, or null when that is known.
+  // Returns an i1, true if any lane is active; null when that is known.
   llvm::Value* AnyLaneActive();
-  // The mask as a value: true when null; a vector if width > 1.
+  // Returns the mask as a value: true when null; a vector if width > 1.
   llvm::Value* MaskValue();
   // Emits a return from the function if the run has been stopped; null for functions that cannot return early. EmitLoop
-  // calls it in loops that may last.
+  // calls it in loops that may be long.
   std::function<void()> poll;
-  // The loop iterations emitted since the current loop body began, between two polls: loops within loops multiply.
+  // The loop iterations emitted since the current loop body began, between two polls: nested loops multiply.
   double work = 0;
-  // An alloca in the entry block.
+  // Creates an alloca in the entry block.
   llvm::AllocaInst* EntryAlloca(llvm::Type* type, int64_t count, int64_t alignment, absl::string_view name);
 
-  // Emitted-already tables. Whatever is put there is valid in the basic blocks that the current region's beginning
+  // Tables of emitted values. Entries are valid in the basic blocks that the current region's beginning
   // dominates.
   struct Region {
     absl::flat_hash_map<std::vector<uint64_t>, std::vector<ElementValue>> elements;
@@ -98,8 +98,8 @@ class EmitterContext {
   std::vector<Region> regions_;
 };
 
-// Brackets code that runs conditionally, repeatedly or under other lanes: values emitted within are forgotten at the
-// end, and the lanes are as before.
+// Brackets code that runs conditionally, repeatedly or under other lanes: values emitted within are dropped at the end,
+// and the lanes are restored.
 class RegionScope {
  public:
   explicit RegionScope(EmitterContext& context);
@@ -114,18 +114,18 @@ class RegionScope {
 
 using Carried = std::vector<llvm::Value*>;
 
-// Emits `for (i = lower; i < upper; i += step)` with loop-carried values of fixed types and returns what they are after
+// Emits `for (i = lower; i < upper; i += step)` with loop-carried values of fixed types, and returns their values after
 // the loop. The body runs in a region of its own and returns the next values. With `at_least_once` the first test is
-// left out. Where the context polls, so do loops of more than some 10,000 iterations and those whose iterations are
-// long loops themselves; `most` bounds the iterations of a loop whose bounds are no constants. Errors: the body's.
+// omitted. If the context polls, so do loops of more than some 10,000 iterations and those whose iterations are long
+// loops themselves; `most` bounds the trip count of a loop whose bounds are not constants. Errors: the body's.
 inline constexpr int64_t kManyIterations = int64_t{1} << 14;
 absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower,
                                  llvm::Value* upper, int64_t step, Carried initial,
                                  absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value* i, const Carried&)> body,
                                  bool at_least_once = false, int64_t most = kManyIterations);
 
-// Emits `condition ? on_true() : on_false()` with branches; both return as many values of the same types. Each side is
-// a region of its own.
+// Emits `condition ? on_true() : on_false()` with branches; both must return the same number of values of the same
+// types. Each side is a region of its own.
 absl::StatusOr<Carried> EmitBranches(EmitterContext& context, absl::string_view name, llvm::Value* condition,
                                      absl::FunctionRef<absl::StatusOr<Carried>()> on_true,
                                      absl::FunctionRef<absl::StatusOr<Carried>()> on_false);

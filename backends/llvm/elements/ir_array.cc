@@ -72,19 +72,19 @@ class Access {
  private:
   int width() const { return context_.lanes.width; }
 
-  // Under a mask the first lane may lie outside of the array.
+  // Under a mask the first lane may be outside the array.
   llvm::Value* Pointer(llvm::Value* position) {
     return context_.lanes.mask == nullptr ? b_.CreateInBoundsGEP(type_, array_.pointer, position)
                                           : b_.CreateGEP(type_, array_.pointer, position);
   }
 
-  // A pointer a lane. Positions of 32 bits gather twice as many lanes at once.
+  // One pointer per lane. 32-bit indices gather twice as many lanes at once.
   llvm::Value* Pointers(const LaneIndex& at) {
     llvm::Value* narrow = at.Value32(context_);
     return Pointer(narrow != nullptr ? narrow : at.Value(context_));
   }
 
-  // What is known of the array's own alignment: an element's, unless told otherwise.
+  // The known alignment of the array: an element's, unless stated otherwise.
   uint64_t ElementAlignment() const { return std::gcd(std::max<int64_t>(array_.alignment, 1), bytes_); }
   llvm::Align Alignment(const LaneIndex& at) const {
     int64_t bytes = std::gcd(std::max<int64_t>(array_.alignment, 1), at.BaseMultiple() * bytes_);
@@ -104,7 +104,7 @@ class Access {
   llvm::Value* LoadScalar(const LaneIndex& at) {
     llvm::Value* position = at.Base(context_);
     llvm::Align alignment = Alignment(at);
-    // Where no lane may be active the position may be anything: element 0 does as well.
+    // If no lane may be active, the index is arbitrary: element 0 is as good as any.
     llvm::Value* active = width() == 1 ? context_.lanes.mask : context_.AnyLaneActive();
     if (active != nullptr) {
       position = b_.CreateSelect(active, position, context_.Int64(0));
@@ -160,15 +160,15 @@ class Access {
     return result;
   }
 
-  // Whether the lanes are in one column of a table, whose rows are as long as the lanes are apart: whole rows may then
+  // Returns true if the lanes are in one column of a table, whose row length is the lanes' stride: whole rows may then
   // be loaded.
   bool IsTable(const LaneIndex& at) {
     return at.stride() > 0 && at.BaseModulo(at.stride()).has_value() &&
            ShapeUtil::ElementsIn(array_.shape) % at.stride() == 0;
   }
 
-  // Runs from the first element needed to the last; of a table from the first row to the last, so that other columns
-  // have the same loads.
+  // Loads runs from the first element needed to the last; for a table from the first row to the last, so that other
+  // columns share the same loads.
   llvm::Value* LoadShuffled(LaneIndex at) {
     const int64_t stride = std::abs(at.stride());
     const bool table = IsTable(at), descending = at.stride() < 0;
@@ -190,7 +190,7 @@ class Access {
     return descending ? b_.CreateVectorReverse(result) : result;
   }
 
-  // The mask of the run that begins `start` elements behind the first row; null if all lanes are active.
+  // Returns the mask of the run that begins `start` elements after the first row; null if all lanes are active.
   llvm::Value* RowMask(int64_t start, int64_t stride) {
     if (context_.lanes.mask == nullptr) return nullptr;
     std::vector<int> rows;
@@ -205,7 +205,7 @@ class Access {
   int64_t bytes_;
 };
 
-// {0, w, 2 w, ..., 1, w + 1, ...}: so many vectors of w lanes, one after another, into groups of one lane of each.
+// {0, w, 2 w, ..., 1, w + 1, ...}: converts `vectors` concatenated vectors of w lanes to groups of one lane of each.
 std::vector<int> Interleave(int width, int vectors = 2) {
   std::vector<int> shuffle;
   for (int lane = 0; lane < width; ++lane) {

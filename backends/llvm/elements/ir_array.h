@@ -1,5 +1,5 @@
-// An array in memory as code sees it: a pointer and a shape, dense and row-major. PRED is one byte, types of fewer than
-// 8 bits take a byte an element, complex numbers are (real, imaginary) pairs, as in shape/number_types.h.
+// An array in memory as generated code sees it: a pointer and a shape, dense and row-major. PRED is one byte, types of
+// fewer than 8 bits take one byte per element, complex numbers are (real, imaginary) pairs, as in shape/number_types.h.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_
 
@@ -11,19 +11,19 @@ namespace hilo::codegen {
 struct IrArray {
   llvm::Value* pointer = nullptr;
   Shape shape;
-  llvm::MDNode* alias_scope = nullptr;  // of this array's slice, if slices have been told apart
+  llvm::MDNode* alias_scope = nullptr;  // of this array's slice, if slices have alias scopes
   llvm::MDNode* noalias = nullptr;      // the scopes that it does not overlap
   int64_t alignment = 1;                // of the pointer, in bytes
-  bool invariant = false;               // nobody writes it while the function runs
+  bool invariant = false;               // not written while the function runs
 
-  // The elements at `index`. A uniform index makes a scalar load, stride 1 a (masked) vector load, others strided loads
-  // or gathers. Active lanes must be in bounds; inactive lanes touch no memory.
+  // Loads the elements at `index`: a scalar load for a uniform index, a (masked) vector load for stride 1, otherwise
+  // strided loads or gathers. Active lanes must be in bounds; inactive lanes access no memory.
   ElementValue Load(EmitterContext& context, const Index& index) const;
   // Stores the active lanes; values are rounded to the element type. For a uniform index in more than one lane the
   // value must be uniform.
   void Store(EmitterContext& context, const Index& index, ElementValue value) const;
-  // Stores values[j] j elements behind `first`, whose lanes are values.size() elements apart: all of them together are
-  // one run.
+  // Stores values[j] at j elements after `first`, whose lanes are values.size() elements apart: together they form one
+  // contiguous run.
   void StoreColumns(EmitterContext& context, const Index& first, absl::Span<const ElementValue> values) const;
 };
 
@@ -31,7 +31,7 @@ struct IrArray {
 llvm::Type* RegisterType(llvm::LLVMContext& context, PrimitiveType type);
 llvm::Type* MemoryType(llvm::LLVMContext& context, PrimitiveType type);
 
-// One component (scalar or vector) between memory form and register form. ToMemory rounds floats to `type`.
+// Convert one component (scalar or vector) between memory form and register form. ToMemory rounds floats to `type`.
 llvm::Value* FromMemory(EmitterContext& context, PrimitiveType type, llvm::Value* stored);
 llvm::Value* ToMemory(EmitterContext& context, PrimitiveType type, llvm::Value* value);
 

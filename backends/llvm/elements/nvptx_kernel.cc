@@ -123,7 +123,7 @@ class Kernel : public OperandSource {
       HILO_ASSIGN_OR_RETURN(ElementValue value, elements_->Generate(reduce->operand(0), Index(std::move(at))));
       return value.re;
     };
-    // A thread without a column of its own reads the last one, and nobody reads what it makes of it.
+    // A thread without a column of its own reads the last one, and its result is never read.
     const int64_t partials = std::min<int64_t>(columns, kNvptxBlockSize);
     llvm::Value* first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, thread, b_.getInt64(columns - 1));
     HILO_ASSIGN_OR_RETURN(llvm::Value * value, element(first));
@@ -138,7 +138,7 @@ class Kernel : public OperandSource {
     HILO_ASSIGN_OR_RETURN(
         value, CombineWarp(reduce, sums[0], lane, b_.CreateSub(b_.getInt64(partials), b_.CreateSub(thread, lane))));
 
-    // One value a warp through shared memory.
+    // One value per warp through shared memory.
     llvm::ArrayType* cells = llvm::ArrayType::get(value->getType(), kNvptxBlockSize / kWarp);
     auto* shared =
         new llvm::GlobalVariable(module_, cells, false, llvm::GlobalValue::InternalLinkage,
@@ -198,8 +198,8 @@ class Kernel : public OperandSource {
     return values[0].re;
   }
 
-  // Lane 0 gets the combination of the first `valid` lanes; distances halve, and a lane takes a neighbour's value only
-  // if that one is valid.
+  // Combines the first `valid` lanes into lane 0; distances halve, and a lane takes another lane's value only if that
+  // one is valid.
   absl::StatusOr<llvm::Value*> CombineWarp(const HloInstruction* reduce, llvm::Value* value, llvm::Value* lane,
                                            llvm::Value* valid) {
     for (int distance = kWarp / 2; distance > 0; distance /= 2) {

@@ -1,4 +1,4 @@
-// Kernels for NVIDIA GPUs out of the same element generators, at one lane a thread, as PTX text.
+// Kernels for NVIDIA GPUs from the same element generators, with one lane per thread, as PTX text.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_NVPTX_KERNEL_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_NVPTX_KERNEL_H_
 
@@ -10,17 +10,17 @@
 
 namespace hilo::codegen {
 
-// Threads of a block, for both kernels.
+// Threads per block, for both kernels.
 inline constexpr int kNvptxBlockSize = 256;
 
-// The root of `computation` (an array, or a tuple of arrays of one size), one element a thread. Parameters of the
-// kernel, which is called "kernel": a global pointer a parameter, then one a leaf of the root. `arch` is as in "sm_80".
-// Array constants must be parameters. Errors: InvalidArgument for an unknown arch; Unimplemented as ElementEmitter.
+// Emits the root of `computation` (an array, or a tuple of arrays of one size), one element per thread. The kernel,
+// "kernel", has a global pointer per parameter, then one per leaf of the root. `arch` is as in "sm_80". Array constants
+// must be parameters. Errors: InvalidArgument for an unknown arch; Unimplemented as ElementEmitter.
 absl::StatusOr<std::string> EmitNvptxLoop(const HloComputation& computation, absl::string_view arch);
 
-// The root of `computation`, a reduce of one operand of 32-bit elements over its minor-most dimension, one block a
-// result element: threads stride along the row, warps combine by shuffles, the first warp combines the warps. The
-// reducer must be associative and commutative. Whatever the operand is fused with comes along. Errors: as above;
+// Emits the root of `computation`, a reduce of one operand of 32-bit elements over its minor-most dimension, with one
+// block per result element: threads stride along the row, warps combine by shuffles, the first warp combines the warps.
+// The reducer must be associative and commutative. Producers fused into the operand are included. Errors: as above;
 // Unimplemented for other reductions.
 absl::StatusOr<std::string> EmitNvptxRowReduction(const HloComputation& computation, absl::string_view arch);
 

@@ -165,7 +165,7 @@ class ComputationEmitter {
     return Unpack(chosen, LeafTypes(conditional.shape()));
   }
 
-  // Branches [first, last), by halves.
+  // Branches [first, last), by bisection.
   absl::StatusOr<Carried> EmitCases(const HloInstruction& conditional, llvm::Value* branch,
                                     const ElementValues& operands, bool uniform, int64_t first, int64_t last) {
     if (last - first == 1) {

@@ -1,6 +1,6 @@
-// As in shape/number_types.cc, patterns below the sign are ordered like their values: normal numbers are rounded by an
-// integer addition that may carry into the exponent. Subnormal results are rounded by the adder: |x| + 2^k with k such
-// that the sum's last bit is the format's smallest number leaves the pattern in the sum's low bits.
+// As in shape/number_types.cc, bit patterns without the sign are ordered like their values: normal numbers are rounded
+// by an integer addition that may carry into the exponent. Subnormal results are rounded by the adder: |x| + 2^k with k
+// such that the sum's last bit is the format's smallest number leaves the pattern in the sum's low bits.
 #include "backends/llvm/elements/small_float_emit.h"
 
 #include <bit>
@@ -50,12 +50,12 @@ Value* FloatToScale(Words& w, Value* bits) {
   llvm::IRBuilderBase& b = w.b;
   Value* exponent = w.Lshr(b.CreateAdd(bits, w.C(0x400000)), 23);
   exponent = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, exponent, w.C(0xff));
-  Value* small = b.CreateZExt(b.CreateICmpUGE(bits, w.C(0x600000)), w.i32);  // of subnormals only these reach 2^-126
+  Value* small = b.CreateZExt(b.CreateICmpUGE(bits, w.C(0x600000)), w.i32);  // only these subnormals reach 2^-126
   exponent = b.CreateSelect(b.CreateICmpULT(bits, w.C(0x800000)), small, exponent);
   return b.CreateSelect(b.CreateICmpSGT(bits, w.C(0)), exponent, w.C(0xff));
 }
 
-// The pattern of a number below the sign, not yet bounded.
+// Returns the bits of a number without the sign, not yet bounded.
 Value* RoundMagnitude(Words& w, Value* magnitude, const FloatFormat& f) {
   llvm::IRBuilderBase& b = w.b;
   const int shift = 23 - f.mantissa_bits;
@@ -70,7 +70,7 @@ Value* RoundMagnitude(Words& w, Value* magnitude, const FloatFormat& f) {
   return b.CreateSelect(b.CreateICmpULT(magnitude, w.C(smallest_normal)), subnormal, normal);
 }
 
-// `pattern` with what overflows and what is NaN put right, and with its sign.
+// Handles overflow and NaN in `pattern`, and adds the sign.
 Value* FinishPattern(Words& w, Value* bits, Value* magnitude, Value* pattern, const FloatFormat& f) {
   llvm::IRBuilderBase& b = w.b;
   Value* sign = b.CreateAnd(w.Lshr(bits, 31 - f.exponent_bits - f.mantissa_bits), w.C(SignBit(f)));
@@ -95,7 +95,7 @@ Value* FinishPattern(Words& w, Value* bits, Value* magnitude, Value* pattern, co
   return b.CreateSelect(b.CreateOr(too_big, nan), w.C(SignBit(f)), pattern);
 }
 
-// bfloat16 is the upper half of f32: the carry ends at infinity and leaves the sign alone.
+// bfloat16 is the upper half of f32: the carry ends at infinity and does not change the sign.
 Value* RoundToUpperHalf(Words& w, Value* x, Value* bits) {
   llvm::IRBuilderBase& b = w.b;
   Value* upper = w.Lshr(bits, 16);
@@ -164,8 +164,8 @@ Value* EmitFloatToHalf(llvm::IRBuilderBase& b, Value* x, bool has_f16c) {
 
 Value* EmitHalfToFloat(llvm::IRBuilderBase& b, Value* x, bool has_f16c) {
   if (has_f16c) {
-    // Without the fence LLVM 19 computes maximum and its like on the halves themselves; it takes vectors of them apart
-    // for that, and its maximum of half loses NaNs.
+    // Without the fence LLVM 19 computes maximum and similar ops on the halves themselves; it scalarizes vectors of
+    // them for that, and its maximum of half loses NaNs.
     llvm::Value* wide = b.CreateFPExt(x, LikeLanesOf(x, b.getFloatTy()));
     return b.CreateArithmeticFence(wide, wide->getType());
   }
@@ -183,8 +183,8 @@ Value* EmitBfloatToFloat(llvm::IRBuilderBase& b, Value* x) {
 Value* EmitFloatToInt(llvm::IRBuilderBase& b, Value* x, llvm::Type* to, bool is_signed) {
   const unsigned bits = to->getScalarSizeInBits();
   if (bits < 32) {
-    // LLVM takes vectors of narrow saturating conversions apart; within its bounds the number is an i32, for which
-    // there is an instruction.
+    // LLVM scalarizes vectors of narrow saturating conversions; within its bounds the number is an i32, for which there
+    // is an instruction.
     const double low = is_signed ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
     const double high = static_cast<double>((int64_t{1} << (is_signed ? bits - 1 : bits)) - 1);
     auto constant = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
@@ -194,8 +194,8 @@ Value* EmitFloatToInt(llvm::IRBuilderBase& b, Value* x, llvm::Type* to, bool is_
     return b.CreateTrunc(b.CreateFPToSI(inside, LikeLanesOf(x, b.getInt32Ty())), to);
   }
   if (x->getType()->isVectorTy()) {
-    // Those of 32 and 64 bits too, though there are instructions for what fits; what does not is poison that no select
-    // takes.
+    // Those of 32 and 64 bits too, though there are instructions for values in range; others are poison, which no
+    // select uses.
     const llvm::APInt low = is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getZero(bits);
     const llvm::APInt high = is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
     auto real = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };

@@ -1,4 +1,4 @@
-// Conversions of element types as LLVM IR, on scalars and fixed vectors. f32 is what all small floats go through.
+// Conversions of element types as LLVM IR, on scalars and fixed vectors. All small floats are converted through f32.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_SMALL_FLOAT_EMIT_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_SMALL_FLOAT_EMIT_H_
 
@@ -12,23 +12,23 @@ class Value;
 
 namespace hilo::codegen {
 
-// f32 to the pattern of a small float, in the low bits of an i8 (or an i16, for formats of more than 8 bits): rounded
-// to nearest, ties to even; overflow, NaN and f8e8m0fnu as FloatSpecials says.
+// Converts f32 to the bits of a small float, in the low bits of an i8 (or an i16, for formats of more than 8 bits):
+// rounds to nearest, ties to even; overflow, NaN and f8e8m0fnu as FloatSpecials specifies.
 llvm::Value* EmitFloatToSmall(llvm::IRBuilderBase& b, llvm::Value* f32, const FloatFormat& format);
 
-// The pattern of a small float, in an integer of any width whose other bits are 0, to f32; exact.
+// Converts the bits of a small float, in an integer of any width whose other bits are 0, to f32; exact.
 llvm::Value* EmitSmallToFloat(llvm::IRBuilderBase& b, llvm::Value* bits, const FloatFormat& format);
 
-// f32 to half and back. With F16C (`has_f16c`) one instruction, else arithmetic on bits: LLVM would call its run-time
-// library.
+// Convert f32 to half and back. With F16C (`has_f16c`) one instruction, else arithmetic on bits: LLVM would call its
+// run-time library.
 llvm::Value* EmitFloatToHalf(llvm::IRBuilderBase& b, llvm::Value* f32, bool has_f16c);
 llvm::Value* EmitHalfToFloat(llvm::IRBuilderBase& b, llvm::Value* half, bool has_f16c);
 
-// f32 to bfloat and back, without run-time library.
+// Convert f32 to bfloat and back, without LLVM's run-time library.
 llvm::Value* EmitFloatToBfloat(llvm::IRBuilderBase& b, llvm::Value* f32);
 llvm::Value* EmitBfloatToFloat(llvm::IRBuilderBase& b, llvm::Value* bfloat);
 
-// Rounds toward zero; what does not fit becomes the nearest bound, NaN becomes 0.
+// Rounds toward zero; out-of-range values saturate, NaN becomes 0.
 llvm::Value* EmitFloatToInt(llvm::IRBuilderBase& b, llvm::Value* x, llvm::Type* to, bool is_signed);
 
 }  // namespace hilo::codegen

@@ -78,7 +78,7 @@ absl::Status CodeMemory::Seal() {
     if (kept > 0 && mprotect(section.begin, kept, ProtectionOf(i)) != 0) {
       return absl::InternalError(absl::StrCat("compiled code: mprotect of ", kept, " bytes: ", strerror(errno)));
     }
-    // The tail becomes a hole that the range keeps, so that the destructor can give it all back in one call.
+    // The tail becomes a hole in the range, so that the destructor can unmap everything in one call.
     if (kept < section.capacity) mprotect(section.begin + kept, section.capacity - kept, PROT_NONE);
   }
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// The memory that compiled code lives in.
+// The memory of compiled code.
 #ifndef HILO_BACKENDS_LLVM_JIT_CODE_MEMORY_H_
 #define HILO_BACKENDS_LLVM_JIT_CODE_MEMORY_H_
 
@@ -14,13 +14,13 @@ namespace hilo::codegen {
 
 enum class CodeSection { kText, kReadOnly, kData };
 
-// One address range with a section for each protection. Its life has two phases: until Seal() all of it can be written
-// and nothing executed; from then on text is executed and read, read-only data is read, and only data is written. No
-// page is ever writable and executable. Three mappings, however many functions. Not thread-safe until sealed.
+// One address range with a section for each protection. It has two phases: until Seal(), all of it is writable and
+// nothing is executable; then text is executable and readable, read-only data is readable, and only data is writable.
+// No page is ever writable and executable. Three mappings for any number of functions. Not thread-safe until sealed.
 class CodeMemory {
  public:
-  // Reserves address space: `bytes[section]` for each section. Pages that are not touched cost no memory.
-  // Errors: ResourceExhausted when the range cannot be had or is not below 2 GiB (the reach of a relative call).
+  // Reserves address space: `bytes[section]` for each section. Untouched pages use no memory. Errors: ResourceExhausted
+  // if the range is not available or is not below 2 GiB (the reach of a relative call).
   static absl::StatusOr<std::unique_ptr<CodeMemory>> Reserve(std::array<size_t, 3> bytes);
   ~CodeMemory();
   CodeMemory(const CodeMemory&) = delete;
@@ -29,7 +29,7 @@ class CodeMemory {
   // `alignment` is a power of two, at most a page. Errors: ResourceExhausted when the section is full.
   absl::StatusOr<uint8_t*> Allocate(CodeSection section, size_t bytes, size_t alignment);
 
-  // Ends the writing phase and gives back what was not used. Errors: Internal when the system refuses a protection.
+  // Ends the writing phase and frees unused memory. Errors: Internal if the system rejects a protection.
   absl::Status Seal();
 
   // Bytes allocated in all sections.

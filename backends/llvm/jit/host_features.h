@@ -1,4 +1,4 @@
-// Which processor code is made for: this machine's, or one that is named by --cpu=.
+// The processor that code is compiled for: this machine's, or the one named by --cpu=.
 #ifndef HILO_BACKENDS_LLVM_JIT_HOST_FEATURES_H_
 #define HILO_BACKENDS_LLVM_JIT_HOST_FEATURES_H_
 
@@ -17,23 +17,23 @@ struct CpuFeatures {
   bool has_f16c = false;
   bool has_sse41 = false;
   bool has_avx512 = false;  // the F, BW, DQ and VL parts together
-  int vector_bits = 128;    // the widest registers that it pays to use: 512, 256 or 128
+  int vector_bits = 128;    // the widest profitable registers: 512, 256 or 128
 
-  // "x86_64-pc-linux-gnu znver4 +avx2,+fma,-sse4a": all that decides what code is made.
+  // "x86_64-pc-linux-gnu znver4 +avx2,+fma,-sse4a": everything that determines code generation.
   std::string ToText() const;
 };
 
 // The processor this process runs on. Detected once.
 const CpuFeatures& HostFeatures();
 
-// "" and "native" are the host; "x86-64", "x86-64-v3" and any other name that LLVM knows for the host's architecture
-// stand for that processor, whatever the host is.
-// Errors: InvalidArgument for an unknown name; the message lists some that are known.
+// "" and "native" are the host; "x86-64", "x86-64-v3" and any other name that LLVM has for the host's architecture
+// denote that processor, on any host. Errors: InvalidArgument for an unknown name; the message lists some known
+// ones.
 absl::StatusOr<CpuFeatures> FeaturesOf(absl::string_view cpu);
 
-// OK when code made for `target` can run on this machine. Errors: FailedPrecondition, naming what is missing.
+// Returns OK if code made for `target` can run on this machine. Errors: FailedPrecondition, naming what is missing.
 absl::Status CheckRunsOnHost(const CpuFeatures& target);
-// The same for what ToText has written. Errors: also InvalidArgument for other text.
+// The same for text written by ToText. Errors: also InvalidArgument for other text.
 absl::Status CheckTextRunsOnHost(absl::string_view target);
 
 }  // namespace hilo::codegen

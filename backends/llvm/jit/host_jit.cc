@@ -1,7 +1,7 @@
-// Compiling is plain LLVM: verify, optimise, addPassesToEmitFile. Linking is one short-lived ORC session over JITLink:
-// it resolves what the objects want of each other, lays them out in one CodeMemory, and is gone before the code first
-// runs, so that an executable keeps nothing but its pages and a name table. The code stays writable and unexecutable
-// until the last object is fixed up, then changes protection once; hence the finalize step below does nothing.
+// Compiling is plain LLVM: verify, optimize, addPassesToEmitFile. Linking is one short-lived ORC session over JITLink:
+// it resolves references between the objects, lays them out in one CodeMemory, and is destroyed before the code first
+// runs, so that an executable keeps only its pages and a symbol table. The code stays writable and non-executable until
+// the last object is relocated, then changes protection once; hence the finalize step below does nothing.
 #include "backends/llvm/jit/host_jit.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ LLVM_ENABLE_BITMASK_ENUMS_IN_NAMESPACE();
 
 // ---- compiling --------------------------------------------------------------------------------------------------
 
-// Keeps LLVM's complaints about a module instead of letting it print them and exit.
+// Records LLVM's diagnostics of a module instead of printing them and exiting.
 class DiagnosticRecorder : public llvm::DiagnosticHandler {
  public:
   explicit DiagnosticRecorder(std::vector<std::string>* errors) : errors_(errors) {}
@@ -120,7 +120,7 @@ class SlabMemoryManager : public jitlink::JITLinkMemoryManager {
   CodeMemory* memory_;
 };
 
-// What the objects define, want and weigh, read off their symbol and section tables.
+// The definitions, references and sizes of the objects, from their symbol and section tables.
 struct ObjectSummary {
   std::vector<std::string> defined;
   absl::flat_hash_map<std::string, uint64_t> function_bytes;
@@ -165,7 +165,7 @@ absl::Status Summarize(llvm::MemoryBufferRef buffer, ObjectSummary* summary) {
 
 void* AddressOf(void* (*function)(void*, const void*, size_t)) { return reinterpret_cast<void*>(function); }
 
-// What code generation itself may call.
+// Functions that code generation itself may call.
 std::vector<HostSymbol> BuiltinSymbols() {
   std::vector<HostSymbol> symbols = {
       {"memcpy", AddressOf(&memcpy)},
@@ -175,7 +175,7 @@ std::vector<HostSymbol> BuiltinSymbols() {
   return symbols;
 }
 
-// The symbols that the objects want, with their addresses. Errors: Internal, naming all that nobody has.
+// Returns the objects' undefined symbols, with their addresses. Errors: Internal, naming all that are undefined.
 absl::StatusOr<orc::SymbolMap> Resolve(orc::ExecutionSession& session, const ObjectSummary& summary,
                                        absl::Span<const HostSymbol> symbols) {
   const absl::flat_hash_set<absl::string_view> defined(summary.defined.begin(), summary.defined.end());

@@ -1,6 +1,6 @@
-// From LLVM modules to code that this process can call, in two steps with a cacheable value between them: modules are
-// compiled to relocatable objects (in parallel, one context and one code generator a thread), objects are linked into
-// memory.
+// Compiles LLVM modules to code that this process can call, in two steps with a cacheable value between them: modules
+// are compiled to relocatable objects (in parallel, with one context and one code generator per thread), and objects
+// are linked into memory.
 #ifndef HILO_BACKENDS_LLVM_JIT_HOST_JIT_H_
 #define HILO_BACKENDS_LLVM_JIT_HOST_JIT_H_
 
@@ -31,13 +31,13 @@ class TargetMachine;
 namespace hilo::codegen {
 
 struct JitOptions {
-  std::string cpu = "";  // as FeaturesOf reads it; "" is the host
+  std::string cpu = "";  // parsed by FeaturesOf; "" is the host
   OptLevel opt_level = OptLevel::kFast;
   bool perf_jitdump = false;                        // write linked functions to perf's jitdump
-  std::shared_ptr<CancellationToken> cancellation;  // looked at before each module; null: nothing ends the compilation
+  std::shared_ptr<CancellationToken> cancellation;  // polled before each module; null: not cancellable
 };
 
-// A module and the context that it lives in. The context is first, so that it goes last.
+// A module and its context. The context is declared first, so that it is destroyed last.
 struct HostModule {
   HostModule();
   explicit HostModule(absl::string_view name);
@@ -49,17 +49,17 @@ struct HostModule {
   std::unique_ptr<llvm::Module> module;
 };
 
-// A function of the process that compiled code may call by name. Nothing else of the process is visible to it.
+// A function of the process that compiled code may call by name. No other symbol of the process is visible to it.
 using HostSymbol = std::pair<std::string, void*>;
 
-// Calls body(0) ... body(count - 1), in any order, on any threads, and returns when all are done. Empty: one after the
-// other.
+// Calls body(0) ... body(count - 1), in any order, on any threads, and returns when all are done. Empty: calls them
+// sequentially.
 using ParallelRunner = std::function<void(size_t count, const std::function<void(size_t)>& body)>;
 
-// Linked code. It is immutable and can be called from any thread; the memory goes with the object.
+// Linked code. It is immutable and can be called from any thread; the destructor frees the memory.
 class CompiledCode {
  public:
-  // The address of a global function or variable that the modules define, or null.
+  // Returns the address of a global function or variable that the modules define, or null.
   void* Lookup(absl::string_view name) const;
   template <typename Function>
   Function* LookupFunction(absl::string_view name) const {
@@ -74,8 +74,8 @@ class CompiledCode {
   absl::flat_hash_map<std::string, void*> symbols_;
 };
 
-// Compiles for one processor with one set of options. Thread-safe. It keeps its code generators, which take 0.25 ms to
-// make.
+// Compiles for one processor with one set of options. Thread-safe. Reuses its code generators, which take 0.25 ms to
+// create.
 class HostJit {
  public:
   // Errors: InvalidArgument for an unknown cpu.
@@ -84,19 +84,19 @@ class HostJit {
 
   const CpuFeatures& cpu() const { return cpu_; }
 
-  // Gives the module the target's triple and data layout. Emitters call it first, because sizes and alignments depend
-  // on it.
+  // Sets the module's target triple and data layout. Emitters call it first, because sizes and alignments depend on
+  // it.
   absl::Status PrepareModule(llvm::Module* module);
 
-  // Verifies, optimises and compiles; the modules are used up. The i-th string is the i-th module's ELF object.
-  // Errors: Internal with LLVM's words for a module that is not valid or that the code generator refuses.
+  // Verifies, optimizes and compiles; consumes the modules. The i-th string is the i-th module's ELF object. Errors:
+  // Internal with LLVM's message for a module that is invalid or that the code generator rejects.
   absl::StatusOr<std::vector<std::string>> CompileToObjects(std::vector<HostModule> modules,
                                                             const ParallelRunner& parallel = {});
 
   // Links objects that CompileToObjects made, now or in an earlier process. They may refer to each other and to
-  // `symbols`, to which MathSymbols() and the memory functions are added. Errors: FailedPrecondition when this machine
-  // lacks what cpu() has; Internal for symbols that nobody defines (all of them by name) or that two define;
-  // ResourceExhausted for memory.
+  // `symbols`, to which MathSymbols() and the memory functions are added. Errors: FailedPrecondition if this machine
+  // lacks features of cpu(); Internal for undefined symbols (all of them by name) or duplicate ones; ResourceExhausted
+  // for memory.
   absl::StatusOr<std::unique_ptr<CompiledCode>> LinkObjects(absl::Span<const std::string> objects,
                                                             absl::Span<const HostSymbol> symbols = {});
 
@@ -105,7 +105,7 @@ class HostJit {
                                                                absl::Span<const HostSymbol> symbols = {},
                                                                const ParallelRunner& parallel = {});
 
-  // The module's code after optimisation, as assembly or as IR. Errors as CompileToObjects.
+  // Returns the module's code after optimization, as assembly or as IR. Errors as CompileToObjects.
   absl::StatusOr<std::string> EmitAssembly(HostModule module);
   absl::StatusOr<std::string> EmitOptimizedIr(HostModule module);
 

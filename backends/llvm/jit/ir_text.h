@@ -1,4 +1,4 @@
-// LLVM IR as text: how tests of what is below the emitters say their programs.
+// LLVM IR as text, for tests of the layers below the emitters.
 #ifndef HILO_BACKENDS_LLVM_JIT_IR_TEXT_H_
 #define HILO_BACKENDS_LLVM_JIT_IR_TEXT_H_
 
@@ -13,7 +13,7 @@ namespace hilo::codegen {
 // Errors: InvalidArgument with line and column.
 absl::StatusOr<HostModule> ParseIr(absl::string_view text);
 
-// A module that LLVM's verifier refuses (text cannot say one).
+// Returns a module that LLVM's verifier rejects (text cannot express one).
 HostModule MakeInvalidModule();
 
 }  // namespace hilo::codegen

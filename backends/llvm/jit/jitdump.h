@@ -1,4 +1,4 @@
-// Tells Linux perf the names of compiled functions (perf record -k mono; perf inject --jit).
+// Reports the names of compiled functions to Linux perf (perf record -k mono; perf inject --jit).
 #ifndef HILO_BACKENDS_LLVM_JIT_JITDUMP_H_
 #define HILO_BACKENDS_LLVM_JIT_JITDUMP_H_
 

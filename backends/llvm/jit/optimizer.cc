@@ -1,7 +1,7 @@
-// Our emitters make vector IR whose loops are already the right ones and whose values sit in allocas wherever that was
-// simpler to emit. So what is wanted of the middle end is little: allocas to registers, common subexpressions, loop
-// invariants (with scoped noalias) and folding. The loop vectoriser and the unroller are two thirds of O2's time and
-// have nothing to find; docs/measured_and_rejected.md has the figures for what else was tried.
+// Our emitters create vector IR whose loops are already the right ones and whose values are in allocas wherever that
+// was simpler to emit. Little is therefore required of the middle end: allocas to registers, common subexpressions,
+// loop invariants (with scoped noalias) and folding. The loop vectorizer and the unroller are two thirds of O2's time
+// and have nothing to find; docs/measured_and_rejected.md has the figures for what else was tried.
 #include "backends/llvm/jit/optimizer.h"
 
 #include "llvm/Passes/PassBuilder.h"

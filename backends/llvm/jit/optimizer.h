@@ -1,4 +1,4 @@
-// A short optimisation pipeline for IR that comes out of our emitters.
+// A short optimization pipeline for IR from our emitters.
 #ifndef HILO_BACKENDS_LLVM_JIT_OPTIMIZER_H_
 #define HILO_BACKENDS_LLVM_JIT_OPTIMIZER_H_
 
@@ -10,12 +10,12 @@ class TargetMachine;
 namespace hilo::codegen {
 
 enum class OptLevel {
-  kNone,     // nothing: for tests, and for finding out whether an error is the optimizer's
+  kNone,     // no passes: for tests, and to find out whether an error is the optimizer's
   kFast,     // the short pipeline; the default
   kThorough  // LLVM's O2, for comparison
 };
 
-// Optimises `module` in place for `machine`. Does not look at or set fast-math flags: those are the emitters' decision.
+// Optimizes `module` in place for `machine`. Neither reads nor sets fast-math flags: those are the emitters' decision.
 void Optimize(llvm::Module* module, llvm::TargetMachine* machine, OptLevel level);
 
 }  // namespace hilo::codegen

@@ -1,6 +1,6 @@
 // The index algebra. A regular index is value + offset + lane * stride, where only `value` is an LLVM value and all the
-// rest is known here; the constant part is kept apart so that equal indices have equal keys and a stencil's neighbours
-// share their base.
+// rest is known at compile time; the constant part is stored separately so that equal indices have equal keys and
+// adjacent elements of a stencil share their base.
 #include "backends/llvm/lanes/lane_index.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Range MakeRange(__int128 low, __int128 high) {
 
 bool FitsInt32(const Range& range) { return range.low >= -(int64_t{1} << 30) && range.high <= (int64_t{1} << 30); }
 
-// Whether x and x - offset fit 32 bits if x is in `range`.
+// Returns true if x and x - offset fit 32 bits for x in `range`.
 bool FitsInt32(const Range& range, int64_t offset) { return FitsInt32(range) && FitsInt32({offset, offset}); }
 
 // Lanes that are known to fit 32 bits, in as many. What was widened from them costs nothing.
@@ -45,7 +45,7 @@ llvm::Value* Widen(EmitterContext& context, llvm::Value* lanes) {
 
 uint64_t Bits(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
-// Emits an index operation unless the same one is at hand.
+// Emits an index operation unless the same one is cached.
 template <typename F>
 llvm::Value* Once(EmitterContext& context, std::vector<uint64_t> key, F&& emit) {
   if (llvm::Value* known = context.FindIndex(key)) return known;
@@ -222,8 +222,8 @@ LaneIndex LaneIndex::MulConstant(EmitterContext& context, int64_t factor) const 
   return product;
 }
 
-// Whether no two lanes of a regular index lie in different blocks [k * block, (k + 1) * block): the base is offset + a
-// multiple of multiple_of_, so its place in a block is known up to multiples of their common divisor.
+// Returns true if no two lanes of a regular index are in different blocks [k * block, (k + 1) * block): the base is
+// offset + a multiple of multiple_of_, so its position in a block is known up to multiples of their common divisor.
 bool LaneIndex::LanesStayWithin(EmitterContext& context, int64_t block) const {
   const int64_t grain = std::gcd(multiple_of_, block);
   const int64_t first = FloorMod(offset_, grain);
@@ -254,7 +254,7 @@ LaneIndex LaneIndex::DivConstant(EmitterContext& context, int64_t divisor) const
     }
     return quotient;
   }
-  // 64-bit vector division by a constant has no good code; 32-bit has.
+  // 64-bit vector division by a constant is slow; 32-bit is fast.
   llvm::Value* value = Value(context);
   quotient.arbitrary_ = true;
   quotient.multiple_of_ = 1;
@@ -283,7 +283,7 @@ LaneIndex LaneIndex::RemConstant(EmitterContext& context, int64_t divisor) const
       rest.offset_ = FloorMod(offset_, divisor);
       return rest;
     }
-    // The part of the offset below the base's grain stays outside, so that what is known of the base survives.
+    // The part of the offset below the base's grain stays outside, so that what is known of the base is preserved.
     const int64_t grain = std::gcd(multiple_of_, divisor);
     LaneIndex coarse = *this;
     rest.offset_ = FloorMod(offset_, grain);
@@ -387,8 +387,8 @@ LaneIndex Index::Linear(EmitterContext& context, absl::Span<const int64_t> dimen
   return is_linear_ ? dims_[0] : FromDigits(context, dims_, dimensions);
 }
 
-// Dimensions are matched from the front: equal ones pass through, and runs of equal product are flattened and taken
-// apart again, so that the lanes of an untouched minor dimension stay as they are.
+// Dimensions are matched from the front: equal ones pass through, and runs of equal product are flattened and split
+// again, so that the lanes of an unchanged minor dimension are preserved.
 Index Index::Reshape(EmitterContext& context, absl::Span<const int64_t> from, absl::Span<const int64_t> to) const {
   if (is_linear_) return FromLinear(dims_[0], to);
   for (int64_t size : to) {

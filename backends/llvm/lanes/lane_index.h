@@ -1,9 +1,9 @@
 // Indices of the lanes of a vector.
 //
-// A LaneIndex is one i64 a lane, in the most regular form that is known: uniform (one scalar), strided (scalar base +
-// lane * constant), or arbitrary (a vector). Regular forms survive addition and multiplication always, and division by
-// a constant when the lanes are known not to cross a multiple of it; this is what turns a reshape or a broadcast of a
-// fused loop into vector loads rather than gathers.
+// A LaneIndex is one i64 per lane, in the most regular known form: uniform (one scalar), strided (scalar base + lane *
+// constant), or arbitrary (a vector). Regular forms are preserved by addition and multiplication, and by division by a
+// constant when the lanes are known not to cross a multiple of it; as a result, a reshape or a broadcast in a fused
+// loop becomes vector loads rather than gathers.
 #ifndef HILO_BACKENDS_LLVM_LANES_LANE_INDEX_H_
 #define HILO_BACKENDS_LLVM_LANES_LANE_INDEX_H_
 
@@ -20,7 +20,7 @@ namespace hilo::codegen {
 
 class LaneIndex {
  public:
-  // Bounds, inclusive, that hold in active lanes.
+  // Inclusive bounds that hold in active lanes.
   struct Range {
     int64_t low = std::numeric_limits<int64_t>::min();
     int64_t high = std::numeric_limits<int64_t>::max();
@@ -43,24 +43,24 @@ class LaneIndex {
   bool IsConstant() const { return value_ == nullptr && stride_ == 0; }
   bool IsArbitrary() const { return arbitrary_; }
   bool IsUniform() const { return !arbitrary_ && stride_ == 0; }
-  // Of a constant.
+  // The value of a constant index.
   int64_t constant() const { return offset_; }
-  // From lane to lane; for indices that are not arbitrary.
+  // The stride from lane to lane, for indices that are not arbitrary.
   int64_t stride() const { return stride_; }
   const Range& range() const { return range_; }
   LaneIndex WithRange(Range range) const;
 
-  // The index of lane 0 (of a regular index).
+  // Returns the index of lane 0 (of a regular index).
   llvm::Value* Base(EmitterContext& context) const;
-  // A constant that divides Base().
+  // Returns a constant that divides Base().
   int64_t BaseMultiple() const;
-  // Base() modulo `divisor`, where that is known.
+  // Returns Base() modulo `divisor`, if that is known.
   std::optional<int64_t> BaseModulo(int64_t divisor) const;
-  // All lanes: a scalar for uniform indices, else a vector.
+  // Returns the indices of all lanes: a scalar for uniform indices, else a vector.
   llvm::Value* Value(EmitterContext& context) const;
 
   // The same as i32, for indices whose range is known to fit; vectors of i32 are cheaper to compare and to convert.
-  // Null if it is not known.
+  // Null if it is not known to fit.
   llvm::Value* Value32(EmitterContext& context) const;
 
   LaneIndex Add(EmitterContext& context, const LaneIndex& other) const;
@@ -69,12 +69,12 @@ class LaneIndex {
   // Quotient and remainder for indices that are not negative in active lanes; divisor > 0.
   LaneIndex DivConstant(EmitterContext& context, int64_t divisor) const;
   LaneIndex RemConstant(EmitterContext& context, int64_t divisor) const;
-  // Into [low, high].
+  // Clamps to [low, high].
   LaneIndex Clamp(EmitterContext& context, int64_t low, int64_t high) const;
-  // low <= index < high, as i1 (uniform) or a vector of i1; null when it is known to hold.
+  // Emits low <= index < high, as i1 (uniform) or a vector of i1; null when it is known to hold.
   llvm::Value* InRange(EmitterContext& context, int64_t low, int64_t high) const;
 
-  // Equal keys: equal indices.
+  // Equal keys imply equal indices.
   void AppendKey(std::vector<uint64_t>* key) const;
 
  private:
@@ -90,8 +90,8 @@ class LaneIndex {
   Range range_;
 };
 
-// A position in an array of known dimensions, row-major: an index a dimension, or one linear index from which they are
-// derived when somebody asks. Cheap to copy.
+// A position in an array of known dimensions, row-major: one index per dimension, or one linear index from which they
+// are derived on demand. Cheap to copy.
 class Index {
  public:
   Index() = default;  // of a scalar
@@ -99,11 +99,11 @@ class Index {
   static Index FromLinear(LaneIndex linear, absl::Span<const int64_t> dimensions);
 
   int64_t rank() const { return static_cast<int64_t>(is_linear_ ? bounds_.size() : dims_.size()); }
-  // One index a dimension.
+  // One index per dimension.
   std::vector<LaneIndex> Dims(EmitterContext& context) const;
-  // Row-major position in an array of `dimensions` (of as many elements as the index was made for).
+  // Returns the row-major index in an array of `dimensions` (with as many elements as the index was made for).
   LaneIndex Linear(EmitterContext& context, absl::Span<const int64_t> dimensions) const;
-  // The same element of an array that has been reshaped between these dimensions.
+  // Returns the index of the same element in an array that has been reshaped between these dimensions.
   Index Reshape(EmitterContext& context, absl::Span<const int64_t> from, absl::Span<const int64_t> to) const;
   bool IsUniform() const;
   void AppendKey(std::vector<uint64_t>* key) const;

@@ -1,6 +1,6 @@
-// How many lanes a loop should have. The minor-most dimension of the root carries the lanes; following it down through
-// the fusion tells for every array in memory whether its accesses are runs, equal for all lanes, strided, or anywhere.
-// Arithmetic gains from lanes, scattered accesses lose.
+// Selects the number of lanes of a loop. The minor-most dimension of the root carries the lanes; following it through
+// the fusion classifies the accesses to every array in memory: contiguous, uniform over the lanes, strided, or
+// arbitrary. Arithmetic gains from lanes, scattered accesses lose.
 #include "backends/llvm/lanes/lane_plan.h"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ namespace {
 // Costs in operations of one vector.
 constexpr int64_t kScatteredCost = 6, kGatherArithmetic = 3;
 
-// Which dimension of an instruction's index moves from lane to lane.
+// The dimension of an instruction's index that changes from lane to lane.
 struct LaneDim {
-  int64_t dim;       // kNone: none, all lanes are at one place; kAnywhere
+  int64_t dim;       // kNone: none, all lanes have one index; kAnywhere
   int64_t step = 1;  // from lane to lane
   static constexpr int64_t kNone = -1, kAnywhere = -2;
 };
@@ -42,7 +42,7 @@ class LanePlan {
     while (!work_.empty()) {
       auto [instruction, lanes] = work_.back();
       work_.pop_back();
-      // Once an instruction; a second use at another index is as good or bad as the first more often than not.
+      // Once per instruction; a second use at another index usually has the same cost as the first.
       if (!seen_.emplace(instruction, true).second) continue;
       if (instruction->shape().IsArray() && lanes.dim != LaneDim::kNone) {
         widest_ = std::max(widest_, RegisterBits(instruction->shape().element_type()));
@@ -62,7 +62,7 @@ class LanePlan {
     return instruction->IsParameter() || instruction->IsConstant();
   }
 
-  // Beyond what loads of runs are for, how far apart lanes are does not matter.
+  // Strides beyond those of shuffled loads all cost the same.
   static int64_t Bounded(int64_t stride) { return std::min(stride, kLargestShuffledStride + 1); }
 
   void Access(const HloInstruction* instruction, LaneDim lanes) {
@@ -107,7 +107,7 @@ class LanePlan {
       case HloOpcode::kGather: {
         if (lanes.dim == LaneDim::kNone) return Operand(instruction, 0, none);
         const LaneDim place = GatherLanes(instruction, lanes);
-        // The lanes read, clamp and scale their indices together, and more loads are under way at once: 1e6 of four
+        // The lanes read, clamp and scale their indices together, and more loads are in flight at once: 1e6 of four
         // bytes in 0.44 ms rather than 1.27.
         if (place.dim == LaneDim::kAnywhere) arithmetic_ += kGatherArithmetic;
         return Operand(instruction, 0, place);
@@ -148,7 +148,7 @@ class LanePlan {
   LaneDim Reshaped(const HloInstruction* reshape, LaneDim lanes) {
     const Shape &to = reshape->shape(), &from = reshape->operand(0)->shape();
     if (lanes.dim < 0) return lanes;
-    // Dimensions behind the lanes' one must match for a strided walk to stay one; a minor-most run stays a run.
+    // Dimensions after the lanes' one must match for the access to stay strided; a minor-most run stays a run.
     int64_t behind_to = 1, behind_from = 1;
     for (int64_t d = lanes.dim + 1; d < to.rank(); ++d) behind_to *= to.dimensions(d);
     for (int64_t d = from.rank(); d-- > 0; behind_from *= from.dimensions(d)) {

@@ -1,4 +1,4 @@
-// What the target can do with vectors, and how many lanes a loop should have.
+// The target's vector capabilities, and the number of lanes for a loop.
 #ifndef HILO_BACKENDS_LLVM_LANES_LANE_PLAN_H_
 #define HILO_BACKENDS_LLVM_LANES_LANE_PLAN_H_
 
@@ -8,10 +8,10 @@ namespace hilo::codegen {
 
 struct CpuFeatures;
 
-// What emission needs to know of the processor.
+// Properties of the processor that emission depends on.
 struct TargetTraits {
   int vector_bits =
-      128;  // registers that it pays to fill; 0 when there are none (a GPU thread): lane plans then answer 1
+      128;  // registers that are profitable to fill; 0 when there are none (a GPU thread): lane plans then return 1
   bool has_fma = false;
   bool has_avx512 = false;  // masked loads and stores of all widths are one instruction
   bool has_f16c = false;
@@ -19,23 +19,23 @@ struct TargetTraits {
   static TargetTraits FromCpu(const CpuFeatures& features);
 };
 
-// True for opcodes that an ElementEmitter emits from their operands: what may be in a loop fusion.
+// Returns true for opcodes that an ElementEmitter emits from their operands: those allowed in a loop fusion.
 bool IsElementGenerated(HloOpcode opcode);
 
-// True if every instruction of a fused computation (or the lone instruction) reads its array operands at the very
-// linear position it writes, up to reshapes and broadcast scalars: one flat loop over Index::FromLinear then emits it
+// Returns true if every instruction of a fused computation (or the lone instruction) reads its array operands at the
+// linear index that it writes, up to reshapes and broadcast scalars: one flat loop over Index::FromLinear then emits it
 // best.
 bool IsFlat(const HloInstruction* root);
 
-// Sums of at most this many terms are straight code within an element's, longer ones loops.
+// Sums of at most this many terms are unrolled in the code of an element, longer ones are loops.
 constexpr int64_t kUnrolledTerms = 8;
 
-// Loads of lanes so many elements apart are a few loads of runs and shuffles of them.
+// Loads of lanes at most this many elements apart become a few contiguous loads and shuffles.
 constexpr int64_t kLargestShuffledStride = 4;
 
-// Lanes to compute together for a loop over `root`'s elements with the lanes on its dimension `behind` places before
-// the minor-most (`flat`: on the linear position). The widest type that occurs decides; 1 when the accesses would be
-// mostly gathers or scalars, or the row is shorter than two lanes. A power of two.
+// Returns the number of lanes for a loop over `root`'s elements with the lanes on its dimension `behind` positions
+// before the minor-most (`flat`: on the linear index). The widest type that occurs determines it; 1 if the accesses
+// would be mostly gathers or scalars, or the row is shorter than two lanes. A power of two.
 int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat = false, int64_t behind = 0);
 
 }  // namespace hilo::codegen

@@ -76,7 +76,7 @@ Value* MathBuilder::ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded) {
     return b_.CreateIntrinsic(id, {}, operands);
   }
   // Two factors, because one would overflow where the product does not, or round twice where the result is subnormal.
-  // The magic number's own bits leave at the top.
+  // The magic number's own bits are shifted out at the top.
   Value* half = Shl(Lshr(Bits(rounded), 1), mantissa_bits());
   Value* rest = ISub(Shl(Bits(rounded), mantissa_bits()), half);
   Value* first = FromBits(IAdd(half, I(one_bits())));
@@ -100,7 +100,7 @@ Value* MathBuilder::CallScalar(llvm::IRBuilderBase& b, absl::string_view symbol,
   return called == element ? static_cast<Value*>(result) : b.CreateFPTrunc(result, element);
 }
 
-// One function a module for each symbol and vector type, so that a cold path costs its user a call and not a call a
+// One function per module for each symbol and vector type, so that a cold path costs its user one call and not one per
 // lane.
 llvm::Function* MathBuilder::LaneLoop(absl::string_view symbol, size_t arity, bool symbol_has_own_type) {
   llvm::Function* caller = b_.GetInsertBlock()->getParent();

@@ -1,4 +1,4 @@
-// An IRBuilder for one floating-point type, scalar or vector, in the words that numerical code is written in.
+// An IRBuilder for one floating-point type, scalar or vector, with the operations of numerical code.
 #ifndef HILO_BACKENDS_LLVM_MATH_MATH_BUILDER_H_
 #define HILO_BACKENDS_LLVM_MATH_MATH_BUILDER_H_
 
@@ -11,7 +11,7 @@
 
 namespace hilo::codegen {
 
-// While it lives the builder's fast-math flags are off: reassociation would undo the error terms.
+// During its lifetime the builder's fast-math flags are off: reassociation would undo the error terms.
 class MathBuilder {
  public:
   using Value = llvm::Value;
@@ -25,10 +25,10 @@ class MathBuilder {
   unsigned lanes() const { return lanes_; }
   llvm::Type* type() const { return type_; }
   llvm::Type* bits_type() const { return bits_type_; }
-  // The type with as many lanes of the other precision.
+  // Returns the type with the same number of lanes and element type `element`.
   llvm::Type* WithElement(llvm::Type* element) const;
 
-  // Facts of the format.
+  // Properties of the format.
   int mantissa_bits() const { return f64_ ? 52 : 23; }
   int64_t one_bits() const { return f64_ ? 0x3ff0000000000000 : 0x3f800000; }
   double min_normal() const { return f64_ ? 0x1p-1022 : 0x1p-126; }
@@ -63,7 +63,7 @@ class MathBuilder {
   Value* And(Value* a, Value* b) { return b_.CreateAnd(a, b); }
   Value* Or(Value* a, Value* b) { return b_.CreateOr(a, b); }
   Value* Select(Value* condition, Value* a, Value* b) { return b_.CreateSelect(condition, a, b); }
-  // Bounds that let NaN through.
+  // Clamp to a bound; NaN passes through.
   Value* AtMost(Value* a, double bound) { return Select(Lt(F(bound), a), F(bound), a); }
   Value* AtLeast(Value* a, double bound) { return Select(Gt(F(bound), a), F(bound), a); }
 
@@ -73,23 +73,23 @@ class MathBuilder {
   Value* Lshr(Value* a, int count) { return b_.CreateLShr(a, I(count)); }
   Value* IAdd(Value* a, Value* b) { return b_.CreateAdd(a, b); }
   Value* ISub(Value* a, Value* b) { return b_.CreateSub(a, b); }
-  // The low bit of integer `k` moved to the sign position: xor it into a float's bits to multiply by (-1)^k.
+  // Moves the low bit of integer `k` to the sign position: xor it into a float's bits to multiply by (-1)^k.
   Value* SignOfParity(Value* k) { return Shl(k, f64_ ? 63 : 31); }
   Value* FlipSign(Value* a, Value* sign_bits) { return FromBits(b_.CreateXor(Bits(a), sign_bits)); }
   Value* SignBits(Value* a) { return b_.CreateAnd(Bits(a), I(f64_ ? INT64_MIN : int64_t{0x80000000})); }
 
-  // c[0] + c[1] x + ...: Horner in x squared on the even and the odd terms, which halves the chain of dependent
-  // operations.
+  // c[0] + c[1] x + ...: Horner in x squared on the even and the odd terms, which halves the dependency
+  // chain.
   Value* Poly(Value* x, absl::Span<const double> coefficients);
 
   // a * 2^n, rounded once, for n of either sign up to twice the exponent range. `rounded` is n + round_magic().
   Value* ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded);
 
-  // `fast`, but in the lanes where `slow` is set what `symbol` (of f64 operands, unless `symbol_has_own_type`) gives
-  // for the operands. The call stands in a cold block behind one branch for all lanes.
+  // Returns `fast`, but in the lanes where `slow` is set the result of `symbol` (of f64 operands, unless
+  // `symbol_has_own_type`) for the operands. The call is in a cold block behind one branch for all lanes.
   Value* OrCall(Value* fast, Value* slow, absl::string_view symbol, absl::Span<Value* const> operands,
                 bool symbol_has_own_type = false);
-  // `symbol` of the operands, lane by lane.
+  // Calls `symbol` on the operands, lane by lane.
   Value* CallPerLane(absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type);
 
  private:

@@ -1,4 +1,4 @@
-// A function of vector_math as a loop over arrays: what its tests and benchmarks call.
+// A function of vector_math as a loop over arrays, for its tests and benchmarks.
 #ifndef HILO_BACKENDS_LLVM_MATH_MATH_KERNEL_H_
 #define HILO_BACKENDS_LLVM_MATH_MATH_KERNEL_H_
 
@@ -21,13 +21,13 @@ using MathKernel = void(const void* x, const void* y, void* out, int64_t n);
 struct MathKernelSpec {
   MathFunction function = MathFunction::kExp;
   bool f64 = false;
-  int width = 1;  // lanes a step; n must be a multiple
+  int width = 1;  // lanes per step; n must be a multiple
 };
 
-// The module "math_kernel" with one function of that name.
+// Builds the module "math_kernel" with one function of that name.
 absl::StatusOr<HostModule> BuildMathKernel(HostJit& jit, const MathKernelSpec& spec);
 
-// Conversion from f32 to the raw bits of `format` (one element a uint16_t for formats of 16 bits, else a uint8_t), or
+// Converts f32 to the raw bits of `format` (one uint16_t per element for formats of 16 bits, else one uint8_t), or
 // back.
 absl::StatusOr<HostModule> BuildConversionKernel(HostJit& jit, const FloatFormat& format, bool to_f32, int width);
 

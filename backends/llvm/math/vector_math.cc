@@ -17,7 +17,7 @@ Value* EmitSign(MathBuilder& m, Value* x) {
 }
 
 // |x| - trunc(|x| / |y|) |y| is exact in one fused step while the quotient is small; the quotient may be one off. Other
-// cases, among them all special values, take C's way.
+// cases, including all special values, call the C library.
 Value* EmitRemainder(MathBuilder& m, Value* x, Value* y) {
   const char* symbol = m.f64() ? "hilo_math_fmod" : "hilo_math_fmodf";
   if (!m.target().has_fma) return m.CallPerLane(symbol, {x, y}, /*symbol_has_own_type=*/true);
@@ -31,7 +31,7 @@ Value* EmitRemainder(MathBuilder& m, Value* x, Value* y) {
   return m.OrCall(m.CopySign(rest, x), m.ir().CreateNot(easy), symbol, {x, y}, /*symbol_has_own_type=*/true);
 }
 
-// True for functions without branches and calls that look into the bits of floats.
+// Returns true for functions without branches and calls that access the bits of floats.
 bool LooksIntoBits(MathFunction function, const MathBuilder& m) {
   switch (function) {
     case MathFunction::kAcosh:
@@ -52,8 +52,8 @@ bool LooksIntoBits(MathFunction function, const MathBuilder& m) {
   }
 }
 
-// Whether `function` of a scalar is better computed in the first lane of a vector: integer operations on its bits would
-// go by way of the general registers, which costs some four cycles each way, and vectors have more instructions.
+// Returns true if `function` of a scalar is better computed in the first lane of a vector: integer operations on its
+// bits would use the general registers, which costs some four cycles each way, and vectors have more instructions.
 bool WantsVector(MathFunction function, const MathBuilder& m) {
   return !m.type()->isVectorTy() && m.target().has_avx512 && LooksIntoBits(function, m);
 }
@@ -191,7 +191,7 @@ absl::Span<const MathSymbol> MathSymbols() {
       Row<D2>("hilo_math_pow", std::pow),
       Row<F2>("hilo_math_fmodf", std::fmod),
       Row<D2>("hilo_math_fmod", std::fmod),
-      // LLVM's own calls, where the target has no instruction for an intrinsic.
+      // Functions that LLVM calls where the target has no instruction for an intrinsic.
       Row<F2>("fmodf", std::fmod),
       Row<D2>("fmod", std::fmod),
       Row<F3>("fmaf", std::fma),

@@ -1,11 +1,11 @@
 // Mathematical functions as inline LLVM IR, on a scalar or a fixed vector of f32 or f64.
 //
 // A lane's result depends on that lane's argument only: it is the same at every vector width, on every instruction set
-// with fused multiply-add, and whatever the builder's fast-math flags are (they are put aside inside). NaN gives NaN,
-// infinities, signed zeros and overflow are those of C's <math.h>, subnormal arguments and results are kept. Errors in
-// ULP stand in docs/numerics.md. All of it is branch-free but for sin, cos, tan and remainder, which leave the fast
-// path for arguments that are huge: these functions may end the builder's current block and go on in a new one, so that
-// callers ask GetInsertBlock() afterwards.
+// with fused multiply-add, and for all fast-math flags of the builder (they are cleared inside). NaN gives NaN;
+// infinities, signed zeros and overflow are as in C's <math.h>; subnormal arguments and results are preserved.
+// docs/numerics.md lists the errors in ULP. All code is branch-free except sin, cos, tan and remainder, which leave the
+// fast path for huge arguments: these functions may end the builder's current block and continue in a new one, so
+// callers must query GetInsertBlock() afterwards.
 #ifndef HILO_BACKENDS_LLVM_MATH_VECTOR_MATH_H_
 #define HILO_BACKENDS_LLVM_MATH_VECTOR_MATH_H_
 
@@ -64,7 +64,7 @@ inline constexpr int kMathFunctionCount = static_cast<int>(MathFunction::kRemain
 absl::string_view MathFunctionName(MathFunction function);
 int MathFunctionArity(MathFunction function);
 
-// What the target can do.
+// Properties of the target.
 struct MathTarget {
   bool has_fma = true;
   bool has_avx512 = false;
@@ -72,7 +72,7 @@ struct MathTarget {
   static MathTarget Of(const CpuFeatures& cpu);
 };
 
-// `function` of one operand at `x`. The builder must stand in a function of a module whose data layout is set.
+// Emits `function` of one operand at `x`. The builder must be in a function of a module whose data layout is set.
 llvm::Value* EmitUnary(MathFunction function, llvm::IRBuilderBase& b, llvm::Value* x, const MathTarget& target);
 
 // atan2(y, x), power(base, exponent), remainder(dividend, divisor); operands of one type. The remainder has the sign of
@@ -80,7 +80,7 @@ llvm::Value* EmitUnary(MathFunction function, llvm::IRBuilderBase& b, llvm::Valu
 llvm::Value* EmitBinary(MathFunction function, llvm::IRBuilderBase& b, llvm::Value* lhs, llvm::Value* rhs,
                         const MathTarget& target);
 
-// The functions of the process that the code above may call, and the ones LLVM itself calls for its intrinsics.
+// Functions of the process that the code above may call, and those that LLVM itself calls for its intrinsics.
 struct MathSymbol {
   std::string name;
   void* address = nullptr;

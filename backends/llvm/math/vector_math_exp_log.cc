@@ -72,7 +72,7 @@ Value* Expm1OfNegative(MathBuilder& m, Value* x) {
 }
 
 Value* EmitExp(MathBuilder& m, Value* x) {
-  // Past these bounds the result is infinite or zero whatever x is.
+  // Beyond these bounds the result is infinite or zero for all x.
   x = m.AtLeast(m.AtMost(x, m.Pick(89, 710)), m.Pick(-104, -746));
   const ExpParts parts = ReduceExp(m, x);
   return m.ScaleByPowerOfTwo(m.Add(parts.q, m.F(1)), parts.n, parts.rounded);

@@ -1,4 +1,4 @@
-// The functions of vector_math by family, a file each. Private to vector_math*.cc.
+// The functions of vector_math by family, one file per family. Private to vector_math*.cc.
 #ifndef HILO_BACKENDS_LLVM_MATH_VECTOR_MATH_FAMILIES_H_
 #define HILO_BACKENDS_LLVM_MATH_VECTOR_MATH_FAMILIES_H_
 
@@ -18,8 +18,8 @@ struct LogParts {
 };
 LogParts Decompose(MathBuilder& m, llvm::Value* x);
 
-// e^x = 2^n (1 + q), |q| < 0.42. q keeps its relative precision where n = 0, so that e^x - 1 can be had from it.
-// |x| must be so small that n fits: at most 1100 (f64) or 160 (f32).
+// e^x = 2^n (1 + q), |q| < 0.42. q keeps its relative precision where n = 0, so that e^x - 1 can be computed from it.
+// |x| must be small enough for n to fit: at most 1100 (f64) or 160 (f32).
 struct ExpParts {
   llvm::Value* n;
   llvm::Value* rounded;  // n + round_magic()

@@ -1,4 +1,4 @@
-// All of them by way of expm1 and log1p, whose relative precision near zero carries over.
+// All of them through expm1 and log1p, whose relative precision near zero is preserved.
 #include "backends/llvm/math/vector_math_families.h"
 
 namespace hilo::codegen {

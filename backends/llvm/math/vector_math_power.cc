@@ -1,6 +1,6 @@
-// Powers. Of most constants that programs have for exponents, multiples of a half or a quarter, a few products, roots
-// and quotients: at most four roundings each, and no intermediate overflows or loses bits where the result does not.
-// Any other in f32 is 2^(y log2 x), computed in f64.
+// Powers. Most constant exponents in programs, multiples of a half or a quarter, become a few products, roots and
+// quotients: at most four roundings each, and no intermediate overflows or loses bits where the result does not. Any
+// other in f32 is 2^(y log2 x), computed in f64.
 #include <cmath>
 #include <optional>
 
@@ -53,7 +53,7 @@ Value* RootPower(MathBuilder& m, Value* a, double y) {
   return nullptr;
 }
 
-// |x|^y for f32 by way of f64: log2 to 2^-44 relative and exp2 to 2^-34, so that only the last rounding shows.
+// |x|^y for f32 through f64: log2 to 2^-44 relative and exp2 to 2^-34, so that only the last rounding matters.
 Value* PowerOfMagnitude(MathBuilder& m, Value* magnitude, Value* y) {
   llvm::IRBuilderBase& b = m.ir();
   llvm::Type* wide_type = m.WithElement(b.getDoubleTy());

@@ -1,7 +1,7 @@
-// erf |x| = 1 - e^g with g = log erfc |x|: one polynomial on the whole range, where erf itself would take a
-// polynomial and a quotient on three. The relative error stays small near zero because e^g - 1 is computed as expm1,
-// and far out because there the error of g is multiplied by erfc. cbrt: y ~ x^(-1/3) out of the bits of x, improved by
-// the series (1 - h)^(-1/3) in h = 1 - x y^3, without a division.
+// erf |x| = 1 - e^g with g = log erfc |x|: one polynomial on the whole range, where erf itself would take a polynomial
+// and a quotient on three. The relative error stays small near zero because e^g - 1 is computed as expm1, and far out
+// because there the error of g is multiplied by erfc. cbrt: y ~ x^(-1/3) from the bits of x, improved by the series (1
+// - h)^(-1/3) in h = 1 - x y^3, without a division.
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/vector_math_families.h"
 
@@ -25,7 +25,7 @@ Value* EmitCbrt(MathBuilder& m, Value* x) {
   Value* subnormal = m.Lt(a, m.F(m.min_normal()));
   Value* scaled = m.Select(subnormal, m.Mul(a, m.F(0x1p24, 0x1p54)), a);
 
-  // log2 of a float is nearly linear in its bits: take the top ones as a number, multiply by -1/3, put them back.
+  // log2 of a float is nearly linear in its bits: takes the top ones as a number, multiplies by -1/3, puts them back.
   const int dropped = m.f64() ? 32 : 8;
   const double unit = m.Pick(0x1p15, 0x1p20);  // of an exponent, in the top bits
   const double magic = m.Pick(0x1p23, 0x1p52);

@@ -1,7 +1,7 @@
 // sin and cos: |x| = k pi + r (sin) or (k + 1/2) pi + r (cos), |r| <= pi / 2, and one polynomial sin r = r + r^3
 // S(r^2); the sign is the parity of k. tan: k pi / 2 + r and the quotient of two short polynomials. pi is subtracted in
 // three parts by fused multiply-adds, of which the first is exact; without them f64 takes four parts of 27 bits, and
-// f32 reduces in f64. Arguments too big for that go to the C library, which knows enough digits of pi. atan: a quotient
+// f32 reduces in f64. Arguments too large for that go to the C library, which has enough digits of pi. atan: a quotient
 // in [0, 1] and t + t^3 A(t^2). asin: a^2 <= 1/4, else pi / 2 - 2 asin sqrt((1 - a) / 2).
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/vector_math_families.h"
