@@ -181,8 +181,7 @@ absl::Status AsyncHostToDeviceTransferManager_TransferLiteral(
 absl::Status AsyncHostToDeviceTransferManager_SetBufferError(
     PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->transfer_manager, "PJRT_AsyncHostToDeviceTransferManager"));
-  const absl::Status error(static_cast<absl::StatusCode>(args->error_code),
-                           absl::string_view(args->error_message, args->error_message_size));
+  const absl::Status error = StatusFromCaller(args->error_code, args->error_message, args->error_message_size);
   if (error.ok()) return InvalidArgument("expected the code of an error, got OK");
   std::shared_ptr<BufferValue> value;
   {

@@ -36,6 +36,12 @@ void Destroy(PJRT_Error* error) {
 
 }  // namespace
 
+absl::Status StatusFromCaller(PJRT_Error_Code code, const char* message, size_t size) {
+  constexpr size_t kMaxMessage = size_t{1} << 30;
+  if (message == nullptr || size > kMaxMessage) size = 0;
+  return absl::Status(static_cast<absl::StatusCode>(code), absl::string_view(message, size));
+}
+
 PJRT_Error* MakeError(const absl::Status& status) noexcept {
   if (status.ok()) return nullptr;
   auto* error = new (std::nothrow) PJRT_Error{&kFunctions, status};

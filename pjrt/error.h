@@ -30,6 +30,10 @@ namespace hilo::pjrt {
 // Null if `status` is OK. If memory for a new error is exhausted, a shared static error that says so.
 PJRT_Error* MakeError(const absl::Status& status) noexcept;
 
+// The status that a caller passes as a code and a message of `size` bytes; a message that no memory holds, or null, is
+// left out.
+absl::Status StatusFromCaller(PJRT_Error_Code code, const char* message, size_t size);
+
 // Copies the first `struct_size` bytes of the caller's struct, and zeros where a shorter struct ends.
 template <typename Args>
 Args Whole(const Args* given) {

@@ -64,8 +64,7 @@ absl::Status Event_Set(PJRT_Event_Set_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->event, "PJRT_Event"));
   const std::shared_ptr<Event> event = args->event->event;
   if (event == nullptr || event->done()) return FailedPrecondition("the event has happened already");
-  event->Set(absl::Status(static_cast<absl::StatusCode>(args->error_code),
-                          absl::string_view(args->error_message, args->error_message_size)));
+  event->Set(StatusFromCaller(args->error_code, args->error_message, args->error_message_size));
   return absl::OkStatus();
 }
 

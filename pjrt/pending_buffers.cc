@@ -19,10 +19,6 @@ struct PJRT_AsyncTrackingEvent {};
 namespace hilo::pjrt {
 namespace {
 
-absl::Status StatusOf(PJRT_Error_Code code, const char* message, size_t size) {
-  return absl::Status(static_cast<absl::StatusCode>(code), absl::string_view(message, size));
-}
-
 // Calls `body` and, if it fails or throws, completes `event` with the error. `body` completes it otherwise, now or
 // later.
 template <typename Body>
@@ -64,7 +60,7 @@ struct Donation {
 void DependencyReady(PJRT_Buffer_DonateWithControlDependency_Callback_Args* args) noexcept {
   const std::unique_ptr<Donation> donation(static_cast<Donation*>(args->callback_data));
   CompleteGuarded(*donation->promise->definition, [&]() -> absl::Status {
-    HILO_RETURN_IF_ERROR(StatusOf(args->error_code, args->error_message, args->error_message_size));
+    HILO_RETURN_IF_ERROR(StatusFromCaller(args->error_code, args->error_message, args->error_message_size));
     Fulfill(donation->promise, donation->given);
     return absl::OkStatus();
   });
@@ -93,7 +89,7 @@ void TargetReady(PJRT_Buffer_CopyRawToHostFuture_Callback_Args* args) noexcept {
   std::unique_ptr<RawCopy> given(static_cast<RawCopy*>(args->callback_data));
   const std::shared_ptr<Event> done = given->done;
   CompleteGuarded(*done, [&]() -> absl::Status {
-    HILO_RETURN_IF_ERROR(StatusOf(args->error_code, args->error_message, args->error_message_size));
+    HILO_RETURN_IF_ERROR(StatusFromCaller(args->error_code, args->error_message, args->error_message_size));
     const std::shared_ptr<RawCopy> copy = std::move(given);
     const auto run = [copy, target = static_cast<uint8_t*>(args->dst)](const absl::Status& status) {
       copy->done->Set(status.ok() ? Guarded([&] { return copy->Run(target); }) : status);
@@ -141,7 +137,8 @@ absl::Status Client_FulfillAliasBuffer(PJRT_Client_FulfillAliasBuffer_Args* args
   const std::unique_ptr<PJRT_FulfillAliasBufferCallback> callback(args->fulfill_alias_buffer_cb);
   const absl::Status status = Guarded([&]() -> absl::Status {
     if (args->status_code != 0) {
-      callback->value->definition->Set(StatusOf(args->status_code, args->error_message, args->error_message_size));
+      callback->value->definition->Set(
+          StatusFromCaller(args->status_code, args->error_message, args->error_message_size));
       return absl::OkStatus();
     }
     HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, ValueOf(args->buffer));

@@ -179,8 +179,7 @@ absl::Status Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args* args) 
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->shape_element_type, args->shape_dims, args->shape_num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->shape_layout));
   auto value = std::make_shared<BufferValue>();
-  value->definition = HappenedWith(absl::Status(static_cast<absl::StatusCode>(args->error_code),
-                                                absl::string_view(args->error_message, args->error_message_size)));
+  value->definition = HappenedWith(StatusFromCaller(args->error_code, args->error_message, args->error_message_size));
   if (value->definition == nullptr) return InvalidArgument("expected the code of an error, got OK");
   args->buffer = NewBuffer(args->client->self, memory,
                            std::make_unique<Buffer>(std::make_shared<const Shape>(std::move(shape)),

@@ -69,7 +69,7 @@ TEST(CostModelTest, WideElementsTakeLonger) {
                                           "[1000] parameter(0)  ROOT r = ", type, "[1000] exponential(x) }");
     return RootWork(text.c_str()).operations;
   };
-  EXPECT_EQ(time("f64"), 2 * time("f32"));
+  EXPECT_GT(time("f64"), 2 * time("f32"));
   EXPECT_GT(time("bf16"), time("f32"));
   EXPECT_GT(time("c64"), time("f64"));
   EXPECT_GT(time("c128"), time("c64"));

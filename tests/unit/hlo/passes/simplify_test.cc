@@ -451,7 +451,11 @@ std::vector<Case> StructureCases() {
        "conditional(p, x, x)"},
       {"while(x), of a condition that is false => x",
        "t = (s32[], f32[2]) parameter(0)  ROOT w = (s32[], f32[2]) while(t), condition=never, body=keep", "t"},
-      {"opt-barrier(x) => x", "x = f32[2] parameter(0)  ROOT r = f32[2] opt-barrier(x)", "x"},
+      {"opt-barrier(tuple(x, ...)) => opt-barrier(tuple of the elements that are read)",
+       "x = f32[2] parameter(0)  y = f32[3] parameter(1)  t = (f32[2], f32[3]) tuple(x, y)  b = (f32[2], f32[3]) "
+       "opt-barrier(t)  ROOT r = f32[3] get-tuple-element(b), index=1",
+       "get-tuple-element#0(opt-barrier(tuple(y)))"},
+      {"", "x = f32[2] parameter(0)  ROOT r = f32[2] opt-barrier(x)", "opt-barrier(x)"},
   };
 }
 
