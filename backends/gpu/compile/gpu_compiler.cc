@@ -251,11 +251,12 @@ class GpuCompiler : public Compiler {
     std::vector<GpuCode> codes(program->modules.size());
     std::mutex mutex;
     absl::Status first_error;
-    auto compile = [&](int64_t i) {
-      absl::StatusOr<GpuCode> code;
-      if (cancellation != nullptr) code = cancellation->status("compilation");
-      if (cancellation == nullptr || !cancellation->stopped())
-        code = CompileGpuModule(program->modules[i].module.get(), options);
+    const auto code_of = [&](int64_t i) -> absl::StatusOr<GpuCode> {
+      if (cancellation != nullptr) HILO_RETURN_IF_ERROR(cancellation->status("compilation"));
+      return CompileGpuModule(program->modules[i].module.get(), options);
+    };
+    const auto compile = [&](int64_t i) {
+      absl::StatusOr<GpuCode> code = code_of(i);
       std::lock_guard<std::mutex> lock(mutex);
       if (code.ok()) {
         codes[i] = *std::move(code);
