@@ -77,6 +77,7 @@ ClientCore::~ClientCore() {
   watchdog.release();
   if (processes != nullptr) ProcessGroup::Forget(std::move(processes));
   for (auto& queue : queues) queue.release();
+  new auto(std::move(memories));
 }
 
 absl::Status ClientCore::CheckProcess() const {

@@ -18,6 +18,7 @@ thread_local const void* thread_of_state = nullptr;
 }  // namespace
 
 bool DeviceQueue::IsCurrent() const { return thread_of_state == state_.get(); }
+bool DeviceQueue::OnThreadOfAny() { return thread_of_state != nullptr; }
 
 DeviceQueue::~DeviceQueue() {
   {
@@ -42,7 +43,7 @@ bool DeviceQueue::IsIdle() const {
   return state_->IsIdle();
 }
 
-bool DeviceQueue::Enqueue(std::function<void()> work) {
+bool DeviceQueue::Enqueue(std::function<void()>&& work) {
   bool was_idle, started;
   {
     std::lock_guard<std::mutex> lock(state_->mutex);

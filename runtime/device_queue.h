@@ -1,5 +1,5 @@
-// The work of one device, in order, on a separate thread that starts with the first piece of
-// work.
+// Work in order on a separate thread that starts with the first piece of work: that of one device, or the release of
+// memory that was lent.
 #ifndef HILO_RUNTIME_DEVICE_QUEUE_H_
 #define HILO_RUNTIME_DEVICE_QUEUE_H_
 
@@ -22,13 +22,16 @@ class DeviceQueue {
   ~DeviceQueue();
 
   // `work` must not throw. If no thread can be started it runs immediately. True if the queue was idle before.
-  bool Enqueue(std::function<void()> work);
+  // Throws std::bad_alloc, and leaves `work` as it was.
+  bool Enqueue(std::function<void()>&& work);
 
   // Whether there is no work, waiting or running.
   bool IsIdle() const;
 
   // True on the queue's thread, within a piece of work. Waiting there for later work of the queue would deadlock.
   bool IsCurrent() const;
+  // Whether the calling thread is that of any queue.
+  static bool OnThreadOfAny();
 
  private:
   // Shared with the thread, which may outlive the queue if the queue dies on it.

@@ -29,7 +29,7 @@ void* SystemAllocate(int64_t size) {
 
 MemoryBlock::~MemoryBlock() {
   if (release_ != nullptr) {
-    release_();
+    memory_->Release(std::move(release_));
     return;
   }
   if (memory_ == nullptr) return;
@@ -105,6 +105,17 @@ std::shared_ptr<MemoryBlock> HostMemory::Lend(const void* data, int64_t size, st
   block->size_ = size;
   block->release_ = release != nullptr ? std::move(release) : [] {};
   return block;
+}
+
+void HostMemory::Release(std::function<void()> release) {
+  if (DeviceQueue::OnThreadOfAny()) {
+    try {
+      releases_.Enqueue(std::move(release));
+      return;
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  release();
 }
 
 absl::Status HostMemory::Reserve(int64_t bytes) {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/block_cache.h"
 #include "runtime/device_memory.h"
+#include "runtime/device_queue.h"
 
 namespace hilo {
 
@@ -81,7 +82,9 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
 
   // `size` bytes, not initialised. Errors: ResourceExhausted with requested, free and peak bytes.
   absl::StatusOr<std::shared_ptr<MemoryBlock>> Allocate(int64_t size);
-  // The embedder's memory, of the host or of the device, lent until `release` is called. Not counted.
+  // The embedder's memory, of the host or of the device, lent until `release` is called. Not counted. `release` may
+  // wait for a lock (such as Python's) that a caller holds while it waits for a device, so no device's thread calls
+  // it: if a run has the last reference, a separate thread does. All calls end before this object does.
   std::shared_ptr<MemoryBlock> Lend(const void* data, int64_t size, std::function<void()> release);
   // The alignment that programs require of the first byte of every array, in bytes.
   int64_t alignment() const { return device_ != nullptr ? device_->alignment() : kBufferAlignment; }
@@ -98,12 +101,15 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
  private:
   friend class MemoryBlock;
   absl::Status Exhausted(int64_t asked) const;
+  // Calls `release` here, or passes it to a thread that may wait.
+  void Release(std::function<void()> release);
 
   HostAllocator* const allocator_;
   const std::shared_ptr<DeviceMemory> device_;
   BlockCache cache_;  // of memory from the system
   const int64_t limit_;
   std::atomic<int64_t> in_use_{0}, peak_{0};
+  DeviceQueue releases_;
 };
 
 }  // namespace hilo

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
+#include <future>
 #include <map>
 #include <mutex>
 
@@ -201,6 +203,41 @@ TEST(DeviceMemoryTest, BuffersOfOthersMemory) {
   EXPECT_EQ(far.compiler->devices[1]->copies_within, 1);
   EXPECT_EQ(far.client->BufferFromDeviceMemory(nullptr, shape, 1).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(far.client->BufferFromDeviceMemory(host, shape, 9).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// The caller waits for a result while it holds a lock that `release` needs, as Python code may with Python's lock.
+TEST(DeviceMemoryTest, ReleasesDoNotBlockTheDevice) {
+  std::promise<void> unlocked;
+  std::promise<bool> released;
+  {
+    FarClient far;
+    const Shape shape = ShapeUtil::MakeShape(F32, {2});
+    auto executable = far.client->CompileHloText(
+        "HloModule m\nENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1) ROOT s = f32[2] add(x, y) }");
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    const auto made = *far.client->BufferFromLiteral(Text("f32[2] {7,8}"), 1);
+    auto view = *far.client->BufferFromDeviceMemory((*made->Share())->memory->data(), shape, 1, [&] {
+      released.set_value(unlocked.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+    });
+    // The first run waits for this argument, and so it has the last reference to the view.
+    auto later = std::make_shared<BufferValue>();
+    later->definition = std::make_shared<Event>();
+    later->memory = (*made->Share())->memory;
+    Buffer argument(made->shared_shape(), 1, later);
+    auto first = (*executable)->Execute({view.get(), &argument}, {.device = 1});
+    ASSERT_TRUE(first.ok()) << first.status();
+    auto second = (*executable)->Execute({(*first)[0].get(), made.get()}, {.device = 1});
+    ASSERT_TRUE(second.ok()) << second.status();
+    view.reset();
+    later->definition->Set(absl::OkStatus());
+    EXPECT_EQ(*(*first)[0]->ToLiteral(), Text("f32[2] {14,16}"));
+    EXPECT_EQ(*(*second)[0]->ToLiteral(), Text("f32[2] {21,24}"));
+    unlocked.set_value();
+  }
+  // The client waited for the call.
+  auto result = released.get_future();
+  ASSERT_EQ(result.wait_for(std::chrono::seconds(0)), std::future_status::ready);
+  EXPECT_TRUE(result.get());
 }
 
 TEST(DeviceMemoryTest, ProgramsRun) {
