@@ -68,17 +68,26 @@ absl::Status CheckAgreement(absl::Span<const int64_t> group, absl::Span<const Ar
                             Describe(first), ", but ", RankList(others), " at ", Describe(*other));
 }
 
-// What others wait for must come to an end.
+// Created with the first run: returning it allocates nothing.
+const absl::Status& NoMemory() {
+  static const auto* const status = new absl::Status(ResourceExhausted("a collective has no memory"));
+  return *status;
+}
+
+// Other ranks wait for what `body` does, and hold pointers to its caller's arrival: an exception becomes an error, for
+// which the caller ends the run.
 template <typename Body>
 absl::Status WithoutExceptions(const Body& body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    return ResourceExhausted("a collective has no memory");
+    return NoMemory();
   }
 }
 
 }  // namespace
+
+RunState::RunState(int64_t size) : size_(size), waiting_(size, nullptr), ended_(size, false) { NoMemory(); }
 
 std::string RankList(absl::Span<const int64_t> ranks) {
   return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", absl::StrJoin(ranks, ", "));
@@ -181,6 +190,12 @@ absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall&
   return absl::OkStatus();
 }
 
+absl::Status RunState::Leave(int64_t rank, const absl::Status& status) {
+  waiting_[rank] = nullptr;
+  Fail(status);
+  return failure_;
+}
+
 absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting, int64_t rank,
                                    const CollectiveCall& call) {
   waiting_[rank] = &meeting;
@@ -253,14 +268,12 @@ absl::Status RunState::Meet(int64_t rank, const Arrival& arrival, const MakeWork
   std::shared_ptr<Rendezvous> meeting;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    auto arrived = Arrive(rank, arrival);
-    if (!arrived.ok()) {
-      Fail(arrived.status());
-      return failure_;
-    }
-    meeting = *std::move(arrived);
-    if (meeting->missing == 0) StartWork(*meeting, make_work);
-    if (meeting->phase == Phase::kGathering) HILO_RETURN_IF_ERROR(AwaitOthers(lock, *meeting, rank, *arrival.call));
+    const absl::Status status = WithoutExceptions([&]() -> absl::Status {
+      HILO_ASSIGN_OR_RETURN(meeting, Arrive(rank, arrival));
+      if (meeting->missing == 0) StartWork(*meeting, make_work);
+      return meeting->phase == Phase::kGathering ? AwaitOthers(lock, *meeting, rank, *arrival.call) : absl::OkStatus();
+    });
+    if (!status.ok()) return Leave(rank, status);
     if (meeting->phase == Phase::kDone) return meeting->status;
   }
   return Work(*meeting, arrival);
@@ -286,14 +299,15 @@ absl::Status RunState::Send(int64_t rank, const CollectiveCall& call, int64_t ta
 
 absl::StatusOr<std::string> RunState::Receive(int64_t rank, const CollectiveCall& call, int64_t source) {
   std::unique_lock<std::mutex> lock(mutex_);
-  absl::Status status = CheckPeer(call, source);
-  const Channel channel = {call.key, source, rank};
-  if (status.ok() && mail_[channel].messages.empty()) {
-    if (source == rank) {
-      status = FailedPrecondition(call.name, ": rank ", rank, " waits for what it has not sent to itself");
-    } else {
-      Arrival arrival;
-      arrival.call = &call;
+  std::string message;
+  Arrival arrival;
+  arrival.call = &call;
+  const absl::Status status = WithoutExceptions([&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(CheckPeer(call, source));
+    const Channel channel = {call.key, source, rank};
+    if (mail_[channel].messages.empty()) {
+      if (source == rank)
+        return FailedPrecondition(call.name, ": rank ", rank, " waits for what it has not sent to itself");
       auto meeting = std::make_shared<Rendezvous>();
       meeting->group = {source, rank};
       meeting->arrivals = {nullptr, &arrival};
@@ -302,15 +316,13 @@ absl::StatusOr<std::string> RunState::Receive(int64_t rank, const CollectiveCall
       HILO_RETURN_IF_ERROR(AwaitOthers(lock, *meeting, rank, call));
       mail_[channel].receiver = nullptr;
     }
-  }
-  if (!status.ok()) {
-    Fail(status);
-    return failure_;
-  }
-  std::deque<std::string>& messages = mail_[channel].messages;
-  std::string message = std::move(messages.front());
-  messages.pop_front();
-  if (messages.empty()) mail_.erase(channel);
+    std::deque<std::string>& messages = mail_[channel].messages;
+    message = std::move(messages.front());
+    messages.pop_front();
+    if (messages.empty()) mail_.erase(channel);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return Leave(rank, status);
   return message;
 }
 
@@ -342,6 +354,11 @@ void RunState::Finish(int64_t rank, const absl::Status& status) {
     Fail(status);
     return;
   }
+  const absl::Status awaited = WithoutExceptions([&] { return CheckNotAwaited(rank); });
+  if (!awaited.ok()) Fail(awaited);
+}
+
+absl::Status RunState::CheckNotAwaited(int64_t rank) const {
   std::vector<const Rendezvous*> waiting;
   for (const auto& [group, meeting] : gathering_) waiting.push_back(meeting.get());
   for (const auto& [channel, mailbox] : mail_) {
@@ -351,9 +368,9 @@ void RunState::Finish(int64_t rank, const absl::Status& status) {
     if (std::find(meeting->group.begin(), meeting->group.end(), rank) == meeting->group.end()) continue;
     const auto here =
         std::find_if(meeting->arrivals.begin(), meeting->arrivals.end(), [](const Arrival* a) { return a != nullptr; });
-    Fail(FailedPrecondition((*here)->call->name, ": rank ", rank, " has ended its run without it"));
-    return;
+    return FailedPrecondition((*here)->call->name, ": rank ", rank, " has ended its run without it");
   }
+  return absl::OkStatus();
 }
 
 }  // namespace hilo

@@ -46,7 +46,7 @@ class RunState {
   // `arrivals` in the order of the group. Errors: FailedPrecondition if the ranks do not agree.
   using MakeWork = std::function<absl::StatusOr<CollectiveWork>(absl::Span<const Arrival* const> arrivals)>;
 
-  explicit RunState(int64_t size) : size_(size), waiting_(size, nullptr), ended_(size, false) {}
+  explicit RunState(int64_t size);
   int64_t size() const { return size_; }
 
   // Waits for the others of the group and does the work together with them. All ranks pass the same
@@ -98,8 +98,12 @@ class RunState {
   absl::Status Work(Rendezvous& meeting, const Arrival& worker);
   // The reason why `meeting` can never be complete; OK if it may.
   absl::Status Hopeless(const Rendezvous& meeting, const CollectiveCall& call) const;
+  // Errors: FailedPrecondition if a rank waits for `rank`, which has ended.
+  absl::Status CheckNotAwaited(int64_t rank) const;
   absl::Status CheckPeer(const CollectiveCall& call, int64_t peer) const;
   void Wake(Rendezvous& meeting, const absl::Status& status);
+  // Ends the run with `status`, before the arrival of `rank` goes out of scope; returns failure_.
+  absl::Status Leave(int64_t rank, const absl::Status& status);
   // Ends the run with `status`, unless failure_ is already set.
   void Fail(const absl::Status& status);
 

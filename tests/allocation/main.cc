@@ -5,6 +5,7 @@
 // lost, and what the scenario uses must go on. In runs and transfers any memory fails; where programs are read and
 // compiled, that of buffers: neither abseil's tables nor LLVM go on without memory of their own.
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -25,8 +26,15 @@ constexpr int64_t kNever = -1;
 std::atomic<int64_t> left{kNever};  // allocations that succeed before one fails
 std::atomic<int64_t> live{0};       // allocations that have not been given back
 
+// A thread whose allocation failed pauses at its next one, so that others see the state that it left.
+thread_local bool pauses = false;
+
 void* Allocate(size_t size, size_t alignment) {
-  if (left.load(std::memory_order_relaxed) != kNever && left.fetch_sub(1) == 0) return nullptr;
+  if (std::exchange(pauses, false)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  if (left.load(std::memory_order_relaxed) != kNever && left.fetch_sub(1) == 0) {
+    pauses = true;
+    return nullptr;
+  }
   void* memory = alignment == 0 ? std::malloc(size)
                                 : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (memory != nullptr) live.fetch_add(1, std::memory_order_relaxed);
