@@ -10,6 +10,7 @@
 #include "runtime/compiler.h"
 #include "runtime/ffi/ffi_api.h"
 #include "runtime/ffi/xla_ffi_abi.h"
+#include "runtime/guarded.h"
 #include "runtime/lapack/batch_call.h"
 
 namespace hilo::lapack {
@@ -108,7 +109,8 @@ absl::Status CallInParts(Function function, int rank, const OwnedArrays& operand
   absl::Status first;
   pool->ParallelFor((size + step - 1) / step, [&](int64_t part) {
     const int64_t begin = part * step, end = std::min(size, begin + step);
-    const absl::Status status = CallOn(function, Part(operands, begin, end), Part(results, begin, end), attributes);
+    const absl::Status status =
+        Guarded([&] { return CallOn(function, Part(operands, begin, end), Part(results, begin, end), attributes); });
     if (status.ok()) return;
     std::lock_guard<std::mutex> lock(mutex);
     if (first.ok()) first = status;

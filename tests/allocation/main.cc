@@ -105,8 +105,15 @@ ENTRY main { x = f32[300] parameter(0)  b = f32[300,300] broadcast(x), dimension
 constexpr char kSolve[] = R"(HloModule m
 ENTRY main { x = f32[300] parameter(0)  b = f32[300,300] broadcast(x), dimensions={1}  i = s32[300,300] iota(), iota_dimension=0  j = s32[300,300] iota(), iota_dimension=1
              e = pred[300,300] compare(i, j), direction=EQ  d = f32[300,300] convert(e)  ROOT r = f32[300,300] cholesky(d), lower=true })";
-constexpr const char* kPrograms[] = {kTopK,   kSolve,   kElementwise, kReduction, kLoop,
-                                     kSorted, kProduct, kFourier,     kDynamic,   kLarge};
+// So many dimensions that a part of the batch takes memory to describe.
+constexpr char kSolves[] = R"(HloModule m
+ENTRY main { x = f32[300] parameter(0)  i = s32[64,1,1,1,1,30,30]{5,6,4,3,2,1,0} iota(), iota_dimension=5  j = s32[64,1,1,1,1,30,30]{5,6,4,3,2,1,0} iota(), iota_dimension=6
+             e = pred[64,1,1,1,1,30,30]{5,6,4,3,2,1,0} compare(i, j), direction=EQ  d = f32[64,1,1,1,1,30,30]{5,6,4,3,2,1,0} convert(e)
+             c = (f32[64,1,1,1,1,30,30]{5,6,4,3,2,1,0}, s32[64,1,1,1,1]) custom-call(d), custom_call_target="lapack_spotrf_ffi", operand_layout_constraints={f32[64,1,1,1,1,30,30]{5,6,4,3,2,1,0}},
+                 api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}
+             ROOT r = s32[64,1,1,1,1] get-tuple-element(c), index=1 })";
+constexpr const char* kPrograms[] = {kSolves, kTopK,    kSolve,   kElementwise, kReduction, kLoop,
+                                     kSorted, kProduct, kFourier, kDynamic,     kLarge};
 
 struct Scenario {
   std::string name;
