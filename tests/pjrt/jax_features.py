@@ -147,6 +147,20 @@ def pure_callback():
     np.testing.assert_allclose(double(jnp.arange(3.)), [1, 3, 5])
     batched = jax.vmap(lambda x: jax.pure_callback(lambda v: np.sin(v), jax.ShapeDtypeStruct((), jnp.float32), x, vmap_method="sequential"))
     np.testing.assert_allclose(batched(jnp.arange(4.)), np.sin(np.arange(4.)), rtol=1e-6)
+    # The address of a result that is not computed yet: the callback needs Python's lock meanwhile.
+    program = """
+import faulthandler, time
+faulthandler.dump_traceback_later(60, exit=True)
+import jax, jax.numpy as jnp, numpy as np
+def slow(v):
+    time.sleep(0.1)
+    return np.asarray(v) * 2
+x = jnp.ones((256, 256))
+y = jax.jit(lambda v: jax.pure_callback(slow, jax.ShapeDtypeStruct(v.shape, v.dtype), v) @ v)(x)
+assert y.unsafe_buffer_pointer() != 0
+np.testing.assert_array_equal(y, np.full((256, 256), 512.0))
+"""
+    run_alone(program)
 
     def fails(_):
         raise ValueError("no such thing")

@@ -84,7 +84,7 @@ def _device_capsule(array, place):
     strides, elements = [0] * array.ndim, 1
     for dimension in reversed(order):
         strides[dimension], elements = elements, elements * array.shape[dimension]
-    return _capsule(array.block_until_ready().unsafe_buffer_pointer(), array, strides, place)
+    return _capsule(array.unsafe_buffer_pointer(), array, strides, place)
 
 
 class _Writable:
@@ -96,7 +96,7 @@ class _Writable:
 
 
 def share():
-    """numpy.from_dlpack, torch.from_dlpack and jax.dlpack.from_dlpack of JAX's arrays."""
+    """numpy.from_dlpack, torch.from_dlpack and jax.dlpack.from_dlpack of JAX's arrays, and their addresses."""
     from jax._src.array import ArrayImpl
     from jax._src.dlpack import DLDeviceType
 
@@ -132,7 +132,14 @@ def share():
         kind = _DEVICE_TYPES.get(device.device_kind, _CPU)
         return (DLDeviceType(kind), 0 if kind == _CPU else device.local_hardware_id)
 
+    original_pointer = ArrayImpl.unsafe_buffer_pointer
+
+    def unsafe_buffer_pointer(self):
+        # The original waits with Python's lock held, which callbacks of the program that computes the array need.
+        return original_pointer(self.block_until_ready() if is_ours(self) else self)
+
     ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__ = dlpack, dlpack_device
+    ArrayImpl.unsafe_buffer_pointer = unsafe_buffer_pointer
 
 
 class _WithoutOthers:
