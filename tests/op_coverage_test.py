@@ -42,7 +42,7 @@ def main():
     builder = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "hlo/builder").glob("*"))
     ways = {"loop": cases_of("backends/llvm/lanes/lane_plan.cc", "bool IsElementGenerated(HloOpcode opcode)"),
             "kernel": cases_of("backends/cpu/kernels/kernels.cc", "absl::StatusOr<Kernel> MakeKernel("),
-            "C++": cases_of("backends/cpu/host_ops/host_op.cc", "Factory FactoryOf("),
+            "C++": cases_of("backends/cpu/runtime_calls/runtime_call.cc", "Factory FactoryOf("),
             "expanded": set(re.findall(r"\{HloOpcode::(k\w+)", read("hlo/passes/expand/expansions.cc"))),
             "made synchronous": set(re.findall(r"case HloOpcode::(k\w+)", read("hlo/passes/async_to_sync.cc"))),
             "control flow": {"kWhile", "kConditional", "kCall"},

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "absl/container/flat_hash_map.h"
-#include "hlo/analysis/running_reduction.h"
+#include "hlo/analysis/prefix_scan.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
@@ -106,7 +106,7 @@ Work OpWork(const HloInstruction& instruction, double count) {
                          2 * count * static_cast<double>(instruction.operand(0)->shape().dimensions().back()));
     case HloOpcode::kReduce: return CalledWork(instruction) * (Elements(instruction.operand(0)->shape()) * part);
     case HloOpcode::kReduceWindow:
-      return CalledWork(instruction) * (RunningWindowOf(instruction).has_value()
+      return CalledWork(instruction) * (ScanWindowOf(instruction).has_value()
                                             ? count
                                             : count * WindowElements(instruction.attrs<ReduceWindowAttrs>().window));
     case HloOpcode::kSelectAndScatter:
@@ -165,7 +165,7 @@ double DemandOf(const HloInstruction& user, int64_t index, double count) {
     case HloOpcode::kScaledDot: return DotFlops(user) / 2 / std::max(Elements(user.shape()), 1.0) * count;
     case HloOpcode::kReduceWindow:
       if (index >= user.operand_count() / 2) return 1;
-      return RunningWindowOf(user).has_value() ? count : count * WindowElements(user.attrs<ReduceWindowAttrs>().window);
+      return ScanWindowOf(user).has_value() ? count : count * WindowElements(user.attrs<ReduceWindowAttrs>().window);
     case HloOpcode::kDynamicSlice: return index == 0 ? count : 1;
     case HloOpcode::kGather: return index == 0 ? count : std::min(all, std::max(count, part()));
     case HloOpcode::kDynamicUpdateSlice: return index == 0 ? count : std::min(all, count);

@@ -42,7 +42,8 @@ class BufferAssigner {
             << values.values()[together[i]].definition.instruction->name();
       }
     }
-    for (const ScopeValues::Wish& wish : values.wishes()) sets.Merge(wish.from, wish.to);
+    for (const ScopeValues::CoalescingCandidate& candidate : values.coalescing_candidates())
+      sets.Merge(candidate.from, candidate.to);
     return sets;
   }
 

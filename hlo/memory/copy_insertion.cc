@@ -316,9 +316,9 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope) {
     }
   }
   absl::flat_hash_set<const HloInstruction*> removed;
-  for (const ScopeValues::Wish& wish : values.wishes()) {
-    if (sets.Merge(wish.from, wish.to) && wish.instruction->opcode() == HloOpcode::kCopy) {
-      removed.insert(wish.instruction);
+  for (const ScopeValues::CoalescingCandidate& candidate : values.coalescing_candidates()) {
+    if (sets.Merge(candidate.from, candidate.to) && candidate.instruction->opcode() == HloOpcode::kCopy) {
+      removed.insert(candidate.instruction);
     }
   }
   absl::flat_hash_set<HloComputation*> touched;

@@ -114,18 +114,18 @@ class ScopeWalker {
       SetLeaves(parameter, std::move(values));
     }
     HILO_RETURN_IF_ERROR(WalkComputation(scope));
-    const int64_t end = Moment(next_position_) + 2;
+    const int64_t end = ProgramPoint(next_position_) + 2;
     FixOutputs(scope, end);
     if (scope.IsEntry()) Donate(scope);
     FindGaps();
-    SortWishes();
+    SortCandidates();
     return absl::OkStatus();
   }
 
  private:
   struct Branch {
     int conditional;
-    int64_t begin, end = 0;                                // moments
+    int64_t begin, end = 0;                                // program points
     absl::flat_hash_map<int64_t, int64_t> last_uses = {};  // of values from outside the branch
   };
   struct Conditional {
@@ -134,7 +134,7 @@ class ScopeWalker {
     int64_t end = 0;
   };
 
-  static int64_t Moment(int64_t position) { return 2 * position; }
+  static int64_t ProgramPoint(int64_t position) { return 2 * position; }
 
   int64_t NewValue(LeafRef definition, int64_t start) {
     const int64_t id = static_cast<int64_t>(out_.values_.size());
@@ -158,9 +158,9 @@ class ScopeWalker {
     out_.leaves_[instruction] = std::move(values);
   }
 
-  void Use(int64_t value, int64_t moment) {
+  void Use(int64_t value, int64_t point) {
     HloValue& v = out_.values_[value];
-    v.end = std::max(v.end, moment);
+    v.end = std::max(v.end, point);
     // What comes from outside a loop is needed again in the next iteration.
     for (const auto& [loop_start, users] : loops_) {
       if (v.start < loop_start) users->insert(value);
@@ -168,7 +168,7 @@ class ScopeWalker {
     for (int branch : open_branches_) {
       if (v.start >= branches_[branch].begin) continue;
       int64_t& last = branches_[branch].last_uses[value];
-      last = std::max(last, moment);
+      last = std::max(last, point);
     }
   }
 
@@ -218,12 +218,12 @@ class ScopeWalker {
   void WalkPlain(const HloInstruction* instruction) {
     const int64_t position = Place(instruction);
     for (const HloInstruction* operand : instruction->operands()) {
-      for (int64_t value : out_.ValuesOf(operand)) Use(value, Moment(position) + 2);
+      for (int64_t value : out_.ValuesOf(operand)) Use(value, ProgramPoint(position) + 2);
     }
     std::vector<int64_t> values;
     for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
-      const int64_t value = NewValue({instruction, leaf}, Moment(position) + 1);
-      out_.values_[value].end = Moment(position) + 2;  // written even if it is never read
+      const int64_t value = NewValue({instruction, leaf}, ProgramPoint(position) + 1);
+      out_.values_[value].end = ProgramPoint(position) + 2;  // written even if it is never read
       values.push_back(value);
     }
     if (instruction->IsConstant()) {
@@ -239,31 +239,32 @@ class ScopeWalker {
       const std::vector<int64_t>& operand = out_.ValuesOf(instruction->operand(pair.operand));
       if (operand.size() != 1 || IsReadOtherwise(instruction, pair, operand[0])) continue;
       out_.values_[operand[0]].in_place_successors.push_back(values[pair.output]);
-      out_.wishes_.push_back({.from = operand[0],
-                              .to = values[pair.output],
-                              .instruction = instruction,
-                              .bytes = ShapeUtil::ByteSizeOf(*out_.values_[operand[0]].shape),
-                              .weight = WishWeight(*instruction, pair),
-                              .loop_depth = static_cast<int64_t>(loops_.size())});
+      out_.coalescing_candidates_.push_back({.from = operand[0],
+                                             .to = values[pair.output],
+                                             .instruction = instruction,
+                                             .bytes = ShapeUtil::ByteSizeOf(*out_.values_[operand[0]].shape),
+                                             .weight = CandidateWeight(*instruction, pair),
+                                             .loop_depth = static_cast<int64_t>(loops_.size())});
     }
     SetLeaves(instruction, std::move(values));
   }
 
-  // What saves work comes before what saves memory, inner loops before outer ones, and of equal wishes the later on the
-  // line: what a loop or conditional around others hands on settles where their results should go.
-  void SortWishes() {
-    std::reverse(out_.wishes_.begin(), out_.wishes_.end());
-    std::stable_sort(out_.wishes_.begin(), out_.wishes_.end(), [](const auto& a, const auto& b) {
-      const bool a_saves_work = a.weight >= 4, b_saves_work = b.weight >= 4;
-      return std::tie(b.bytes, b_saves_work, b.loop_depth, b.weight) <
-             std::tie(a.bytes, a_saves_work, a.loop_depth, a.weight);
-    });
+  // What saves work comes before what saves memory, inner loops before outer ones, and of equal coalescing_candidates
+  // the later on the line: what a loop or conditional around others hands on settles where their results should go.
+  void SortCandidates() {
+    std::reverse(out_.coalescing_candidates_.begin(), out_.coalescing_candidates_.end());
+    std::stable_sort(out_.coalescing_candidates_.begin(), out_.coalescing_candidates_.end(),
+                     [](const auto& a, const auto& b) {
+                       const bool a_saves_work = a.weight >= 4, b_saves_work = b.weight >= 4;
+                       return std::tie(b.bytes, b_saves_work, b.loop_depth, b.weight) <
+                              std::tie(a.bytes, a_saves_work, a.loop_depth, a.weight);
+                     });
   }
 
   // An update in place saves a copy of all that it does not touch, and sharing a copy saves the copy; other sharing
   // saves memory, and copies later on. A copy of a copy comes last: the temporary that it reads is there to let others
   // write over its source.
-  static int64_t WishWeight(const HloInstruction& instruction, const InPlacePair& pair) {
+  static int64_t CandidateWeight(const HloInstruction& instruction, const InPlacePair& pair) {
     if (pair.updates_part) return 8;
     if (instruction.opcode() != HloOpcode::kCopy) return 2;
     const bool temporary = instruction.user_count() == 1 && instruction.users()[0]->opcode() == HloOpcode::kCopy;
@@ -296,26 +297,27 @@ class ScopeWalker {
 
     std::vector<int64_t> carried(init.size());
     for (size_t i = 0; i < init.size(); ++i) {
-      Use(init[i], Moment(start));
-      carried[i] =
-          through[i] ? init[i] : NewValue({body.parameter_instruction(0), static_cast<int64_t>(i)}, Moment(start) + 1);
+      Use(init[i], ProgramPoint(start));
+      carried[i] = through[i]
+                       ? init[i]
+                       : NewValue({body.parameter_instruction(0), static_cast<int64_t>(i)}, ProgramPoint(start) + 1);
     }
     absl::flat_hash_set<int64_t> outside;
-    loops_.push_back({Moment(start), &outside});
+    loops_.push_back({ProgramPoint(start), &outside});
     SetLeaves(condition.parameter_instruction(0), carried);
     SetLeaves(body.parameter_instruction(0), carried);
     HILO_RETURN_IF_ERROR(WalkComputation(condition));
     const int64_t condition_end = next_position_++;
-    for (int64_t value : out_.ValuesOf(condition.root_instruction())) Use(value, Moment(condition_end));
-    for (size_t i = 0; i < init.size(); ++i) Use(carried[i], Moment(condition_end));
+    for (int64_t value : out_.ValuesOf(condition.root_instruction())) Use(value, ProgramPoint(condition_end));
+    for (size_t i = 0; i < init.size(); ++i) Use(carried[i], ProgramPoint(condition_end));
     HILO_RETURN_IF_ERROR(WalkComputation(body));
     const int64_t body_end = next_position_++;
     const std::vector<int64_t> next = out_.ValuesOf(body.root_instruction());
-    for (size_t i = 0; i < init.size(); ++i) Use(next[i], Moment(body_end));
+    for (size_t i = 0; i < init.size(); ++i) Use(next[i], ProgramPoint(body_end));
     loops_.pop_back();
     const int64_t end = Place(loop);
     for (int64_t value : outside) {
-      Use(value, Moment(end));
+      Use(value, ProgramPoint(end));
     }
     std::vector<int64_t> results(init.size());
     for (size_t i = 0; i < init.size(); ++i) {
@@ -323,7 +325,7 @@ class ScopeWalker {
         results[i] = init[i];
         continue;
       }
-      results[i] = NewValue({loop, static_cast<int64_t>(i)}, Moment(end) + 1);
+      results[i] = NewValue({loop, static_cast<int64_t>(i)}, ProgramPoint(end) + 1);
       if (HasBytes(*out_.values_[results[i]].shape))
         out_.required_.push_back({init[i], carried[i], next[i], results[i]});
     }
@@ -333,7 +335,7 @@ class ScopeWalker {
 
   absl::Status WalkConditional(const HloInstruction* conditional) {
     const int64_t start = next_position_++;
-    for (int64_t value : out_.ValuesOf(conditional->operand(0))) Use(value, Moment(start) + 2);
+    for (int64_t value : out_.ValuesOf(conditional->operand(0))) Use(value, ProgramPoint(start) + 2);
     const int64_t leaf_count = LeafCount(conditional->shape());
     std::vector<std::vector<int64_t>> shared(leaf_count);
     const int record = static_cast<int>(conditionals_.size());
@@ -341,29 +343,29 @@ class ScopeWalker {
     for (size_t branch = 0; branch < conditional->called_computations().size(); ++branch) {
       const HloComputation& computation = *conditional->called_computation(branch);
       const std::vector<int64_t> arguments = out_.ValuesOf(conditional->operand(branch + 1));
-      for (int64_t value : arguments) Use(value, Moment(start) + 2);
+      for (int64_t value : arguments) Use(value, ProgramPoint(start) + 2);
       SetLeaves(computation.parameter_instruction(0), arguments);
       const int open = static_cast<int>(branches_.size());
-      branches_.push_back({.conditional = record, .begin = Moment(next_position_)});
+      branches_.push_back({.conditional = record, .begin = ProgramPoint(next_position_)});
       conditionals_[record].branches.push_back(open);
       open_branches_.push_back(open);
       HILO_RETURN_IF_ERROR(WalkComputation(computation));
       const int64_t branch_end = next_position_++;
       const std::vector<int64_t>& results = out_.ValuesOf(computation.root_instruction());
       for (int64_t i = 0; i < leaf_count; ++i) {
-        Use(results[i], Moment(branch_end));
+        Use(results[i], ProgramPoint(branch_end));
         shared[i].push_back(results[i]);
       }
       // Up to where the next branch begins, so that a value read by the branch's very last instruction has a gap as
       // well.
-      branches_[open].end = Moment(branch_end) + 2;
+      branches_[open].end = ProgramPoint(branch_end) + 2;
       open_branches_.pop_back();
     }
     const int64_t end = Place(conditional);
-    conditionals_[record].end = Moment(end);
+    conditionals_[record].end = ProgramPoint(end);
     std::vector<int64_t> values;
     for (int64_t i = 0; i < leaf_count; ++i) {
-      values.push_back(NewValue({conditional, i}, Moment(end) + 1));
+      values.push_back(NewValue({conditional, i}, ProgramPoint(end) + 1));
       shared[i].push_back(values.back());
       if (HasBytes(*out_.values_[values.back()].shape)) out_.required_.push_back(std::move(shared[i]));
     }

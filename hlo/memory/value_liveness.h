@@ -58,14 +58,14 @@ class ScopeValues {
   // Sets that must share memory, each with at least two values. Leaves without bytes are in none.
   const std::vector<std::vector<int64_t>>& required_sharing() const { return required_; }
   // Sharing that would save work: copies (and the value they copy) and in-place pairs, by decreasing benefit.
-  struct Wish {
+  struct CoalescingCandidate {
     int64_t from, to;
     const HloInstruction* instruction;  // the copy, or the in-place user
     int64_t bytes;
     int64_t weight;  // 8: an update of a part, 4: a copy, 2: another in-place pair, 1: a copy that is copied again
     int64_t loop_depth;
   };
-  const std::vector<Wish>& wishes() const { return wishes_; }
+  const std::vector<CoalescingCandidate>& coalescing_candidates() const { return coalescing_candidates_; }
 
  private:
   friend class ScopeWalker;
@@ -74,7 +74,7 @@ class ScopeValues {
   absl::flat_hash_map<const HloInstruction*, int64_t> positions_;
   std::vector<const HloInstruction*> line_;
   std::vector<std::vector<int64_t>> required_;
-  std::vector<Wish> wishes_;
+  std::vector<CoalescingCandidate> coalescing_candidates_;
 };
 
 // Union-find over values in which two sets merge only if no value of one destroys a live value of the

@@ -29,8 +29,8 @@ std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results = {},
 void MarkPartitioned(HloModule* module);
 // "async-to-sync": replaces each asynchronous pair by a synchronous op and removes domains. Required.
 std::unique_ptr<HloPass> MakeAsyncToSync();
-// "loop-products": one product for those that a loop computes per iteration. Sums in another order.
-std::unique_ptr<HloPass> MakeLoopProducts();
+// "batch-loop-dots": one product for those that a loop computes per iteration. Sums in another order.
+std::unique_ptr<HloPass> MakeLoopDotBatching();
 // "inline-fusions": inlines the fusions that the input module contains. Required where no
 // fusions were made before.
 std::unique_ptr<HloPass> MakeFusionInliner();

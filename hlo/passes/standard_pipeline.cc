@@ -18,7 +18,7 @@ PassList Concatenate(PassList first, PassList second, PassList third) {
 PassPipeline StandardPipeline(const Target* target, const StandardPipelineOptions& options, PipelineHooks hooks) {
   PassPipeline pipeline;
   // On loops as they are written: the rules below make sums of some products.
-  if (!options.strict) pipeline.AddStage(HloStage::kCore, MakePassList(MakeAsyncToSync(), MakeLoopProducts()));
+  if (!options.strict) pipeline.AddStage(HloStage::kCore, MakePassList(MakeAsyncToSync(), MakeLoopDotBatching()));
   // What the target emits, with as little of it as possible. Expansion comes first, so that the rules see what it
   // makes; then inlining: they look across it.
   pipeline.AddStage(

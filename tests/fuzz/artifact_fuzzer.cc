@@ -10,8 +10,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "backends/cpu/host_ops/host_op_text.h"
 #include "backends/cpu/runtime/program_image.h"
+#include "backends/cpu/runtime_calls/runtime_call_text.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "runtime/client.h"
 #include "runtime/saved_program.h"
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const hilo::Artifact cpu = WithSection(subjects->cpu_artifact, data[0], bytes.substr(1));
   hilo::ReadRunFacts(cpu).status().IgnoreError();
   if (const auto program = hilo::cpu::DecodeProgram(cpu); program.ok())
-    hilo::cpu::MakeHostOps(program->image, {}).status().IgnoreError();
+    hilo::cpu::MakeRuntimeCalls(program->image, {}).status().IgnoreError();
   subjects->interpreter
       ->Load(hilo::EncodeArtifact(WithSection(subjects->interpreter_artifact, data[0], bytes.substr(1))))
       .status()

@@ -5,16 +5,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "backends/cpu/compile/piece_plan.h"
+#include "backends/cpu/compile/function_partition.h"
 #include "backends/cpu/compile/program_emitter.h"
-#include "backends/cpu/host_ops/host_op.h"
-#include "backends/cpu/host_ops/host_op_text.h"
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/dot_kernel.h"
 #include "backends/cpu/kernels/reduction.h"
 #include "backends/cpu/runtime/cpu_program.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
-#include "backends/llvm/elements/element_emitter.h"
+#include "backends/cpu/runtime_calls/runtime_call.h"
+#include "backends/cpu/runtime_calls/runtime_call_text.h"
+#include "backends/llvm/elements/elemental_emitter.h"
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/status_macros.h"
@@ -63,7 +63,7 @@ class CpuTarget : public Target {
       case HloOpcode::kRaggedDot: return strict_ || !HasNarrowOperands(instruction);
       case HloOpcode::kConvolution: return IsKernelConvolution(instruction);
       case HloOpcode::kStochasticConvert: return false;
-      default: return IsHostOp(instruction) || codegen::IsElementGenerated(instruction.opcode());
+      default: return IsRuntimeCall(instruction) || codegen::IsElementGenerated(instruction.opcode());
     }
   }
 
@@ -112,7 +112,7 @@ struct Lowered {
   std::unique_ptr<HloModule> module;
   ProgramShape shape;  // as callers see it
   BufferAssignment assignment;
-  PiecePlan plan;
+  FunctionPartition plan;
 };
 
 class CpuCompiler : public Compiler {
@@ -143,14 +143,14 @@ class CpuCompiler : public Compiler {
                                  .estimated_nanoseconds = lowered.plan.estimated_nanoseconds(),
                                  .flush_denormals = options.flush_denormals},
                        .target = jit->cpu().ToText()};
-    std::vector<std::unique_ptr<HostOp>> host_ops;
+    std::vector<std::unique_ptr<RuntimeCall>> runtime_calls;
     std::vector<const HloInstruction*> instructions;
-    for (PlacedHostOp& placed : emitter.TakeHostOps()) {
-      host_ops.push_back(std::move(placed.op));
-      image.host_ops.push_back(std::move(placed.facts));
+    for (EmittedRuntimeCall& placed : emitter.TakeRuntimeCalls()) {
+      runtime_calls.push_back(std::move(placed.op));
+      image.runtime_calls.push_back(std::move(placed.facts));
       instructions.push_back(placed.instruction);
     }
-    image.host_op_text = HostOpsToText(*lowered.module, instructions);
+    image.runtime_call_text = RuntimeCallsToText(*lowered.module, instructions);
     HILO_ASSIGN_OR_RETURN(image.objects, jit->CompileToObjects(std::move(modules), parallel));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code,
                           jit->LinkObjects(image.objects, RuntimeSymbols()));
@@ -159,7 +159,7 @@ class CpuCompiler : public Compiler {
       const auto data = constant->untyped_data();
       constants.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
     }
-    return CpuProgram::Create(std::move(image), std::move(code), constants, std::move(host_ops));
+    return CpuProgram::Create(std::move(image), std::move(code), constants, std::move(runtime_calls));
   }
 
   absl::StatusOr<std::string> TargetOf(const CompileOptions& options) const override {
@@ -173,12 +173,13 @@ class CpuCompiler : public Compiler {
       return AddContext(runs, absl::StrCat("; the serialised executable was made for ", artifact.target));
     }
     HILO_ASSIGN_OR_RETURN(DecodedProgram program, DecodeProgram(artifact));
-    HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<HostOp>> host_ops, MakeHostOps(program.image, options));
+    HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<RuntimeCall>> runtime_calls,
+                          MakeRuntimeCalls(program.image, options));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit,
                           codegen::HostJit::Create({.perf_jitdump = options.perf_jitdump}));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code,
                           jit->LinkObjects(program.image.objects, RuntimeSymbols()));
-    return CpuProgram::Create(std::move(program.image), std::move(code), program.constants, std::move(host_ops));
+    return CpuProgram::Create(std::move(program.image), std::move(code), program.constants, std::move(runtime_calls));
   }
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
@@ -249,7 +250,7 @@ class CpuCompiler : public Compiler {
     HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
     HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(options.cpu));
-    HILO_ASSIGN_OR_RETURN(lowered.plan, PiecePlan::Create(*module, codegen::TargetTraits::FromCpu(features)));
+    HILO_ASSIGN_OR_RETURN(lowered.plan, FunctionPartition::Create(*module, codegen::TargetTraits::FromCpu(features)));
     BufferAssignmentOptions assignment_options;
     assignment_options.use_stack = [&](const BufferCandidate& buffer) {
       return buffer.size <= kMaxLocalBytes && lowered.plan.IsLocal(buffer);

@@ -12,7 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "backends/cpu/compile/kernel_key.h"
-#include "backends/llvm/elements/element_emitter.h"
+#include "backends/llvm/elements/elemental_emitter.h"
 #include "hlo/memory/buffer_assignment.h"
 
 namespace hilo::cpu {

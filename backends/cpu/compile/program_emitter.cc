@@ -4,7 +4,7 @@
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
-#include "backends/llvm/elements/element_function.h"
+#include "backends/llvm/elements/elementwise_function.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/in_place.h"
@@ -16,7 +16,7 @@ namespace {
 
 // Operations after which a new LLVM module is started: large enough to amortize the cost of a module, small enough to
 // give all threads something to compile.
-constexpr int64_t kModuleWeight = 1500;
+constexpr int64_t kModuleCodeSize = 1500;
 
 llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, bool chunks) {
   llvm::Type* ptr = llvm::PointerType::getUnqual(context);
@@ -28,8 +28,8 @@ llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, bool chunks) {
 
 }  // namespace
 
-ProgramEmitter::ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const PiecePlan& plan,
-                               codegen::HostJit* jit, const CompileOptions& options)
+ProgramEmitter::ProgramEmitter(const HloModule& module, const BufferAssignment& assignment,
+                               const FunctionPartition& plan, codegen::HostJit* jit, const CompileOptions& options)
     : module_(module),
       assignment_(assignment),
       plan_(plan),
@@ -47,13 +47,13 @@ int64_t ProgramEmitter::ConstantIndex(std::shared_ptr<const Literal> literal) {
   return it->second;
 }
 
-absl::StatusOr<llvm::Function*> ProgramEmitter::NewFunction(const std::string& name, int64_t weight, bool chunks) {
-  if (modules_.empty() || room_ < weight) {
+absl::StatusOr<llvm::Function*> ProgramEmitter::NewFunction(const std::string& name, int64_t code_size, bool chunks) {
+  if (modules_.empty() || room_ < code_size) {
     modules_.emplace_back(absl::StrCat("hilo.", modules_.size()));
     HILO_RETURN_IF_ERROR(jit_.PrepareModule(modules_.back().module.get()));
-    room_ = kModuleWeight;
+    room_ = kModuleCodeSize;
   }
-  room_ -= weight;
+  room_ -= code_size;
   int64_t& count = function_names_[name];
   const std::string unique = count == 0 ? name : absl::StrCat(name, "#", count);
   ++count;
@@ -97,7 +97,7 @@ absl::Status ProgramEmitter::EmitScope(const BufferAssignment::Scope& scope) {
   const std::string name(entry ? kEntrySymbol : absl::string_view(scope.computation->name()));
   HILO_ASSIGN_OR_RETURN(
       llvm::Function * function,
-      NewFunction(name, plan_.IsDriver(scope.computation) ? 100 : plan_.WeightOf(scope.computation), false));
+      NewFunction(name, plan_.IsSplit(scope.computation) ? 100 : plan_.CodeSizeOf(scope.computation), false));
   scope_functions_[scope.computation] = function;
   FunctionEmitter f(this, function);
   HILO_RETURN_IF_ERROR(EmitComputation(f, scope.computation));
@@ -106,7 +106,7 @@ absl::Status ProgramEmitter::EmitScope(const BufferAssignment::Scope& scope) {
 }
 
 absl::Status ProgramEmitter::EmitComputation(FunctionEmitter& f, const HloComputation* computation) {
-  return plan_.IsDriver(computation) ? EmitDriver(f, computation) : EmitWhole(f, computation);
+  return plan_.IsSplit(computation) ? EmitSegments(f, computation) : EmitWhole(f, computation);
 }
 
 absl::Status ProgramEmitter::EmitWhole(FunctionEmitter& f, const HloComputation* computation) {
@@ -116,21 +116,21 @@ absl::Status ProgramEmitter::EmitWhole(FunctionEmitter& f, const HloComputation*
   return absl::OkStatus();
 }
 
-absl::Status ProgramEmitter::EmitDriver(FunctionEmitter& f, const HloComputation* computation) {
-  for (const PiecePlan::Run& run : *plan_.RunsOf(computation)) {
-    if (run.control) {
-      HILO_RETURN_IF_ERROR(EmitInstruction(f, run.instructions[0]));
+absl::Status ProgramEmitter::EmitSegments(FunctionEmitter& f, const HloComputation* computation) {
+  for (const FunctionPartition::Segment& segment : *plan_.SegmentsOf(computation)) {
+    if (segment.control) {
+      HILO_RETURN_IF_ERROR(EmitInstruction(f, segment.instructions[0]));
       continue;
     }
     HILO_ASSIGN_OR_RETURN(
-        llvm::Function * piece,
-        NewFunction(absl::StrCat(computation->name(), ".", run.instructions[0]->name()), run.weight, false));
-    FunctionEmitter inner(this, piece);
-    for (const HloInstruction* instruction : run.instructions) {
+        llvm::Function * outlined,
+        NewFunction(absl::StrCat(computation->name(), ".", segment.instructions[0]->name()), segment.code_size, false));
+    FunctionEmitter inner(this, outlined);
+    for (const HloInstruction* instruction : segment.instructions) {
       HILO_RETURN_IF_ERROR(EmitInstruction(inner, instruction));
     }
     inner.Return(0);
-    llvm::Function* callee = DeclareIn(f.function()->getParent(), piece);
+    llvm::Function* callee = DeclareIn(f.function()->getParent(), outlined);
     f.ReturnIfStopped(f.b().CreateCall(callee, {f.run_context(), f.frame(), f.buffers()}));
   }
   return absl::OkStatus();
@@ -147,8 +147,8 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
     case HloOpcode::kAfterAll: return absl::OkStatus();
     default: break;
   }
-  if (IsHostOp(*instruction)) {
-    status = EmitHostOp(f, instruction);
+  if (IsRuntimeCall(*instruction)) {
+    status = EmitRuntimeCall(f, instruction);
     return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
   }
   bool has_memory = false;
@@ -194,7 +194,7 @@ absl::StatusOr<ProgramEmitter::ChunkFunction> ProgramEmitter::ChunkFunctionOf(co
                                                                               const HloInstruction* instruction) {
   const std::string key = KernelKey(*this, table, instruction);
   if (auto it = chunk_functions_.find(key); it != chunk_functions_.end()) return it->second;
-  HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, NewFunction(instruction->name(), CodeWeight(*instruction), true));
+  HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, NewFunction(instruction->name(), CodeSize(*instruction), true));
   FunctionEmitter inner(this, chunk, &table);
   inner.BeginInstruction(instruction);
   HILO_ASSIGN_OR_RETURN(Kernel kernel, MakeKernel(inner, instruction));
@@ -221,10 +221,10 @@ absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstructi
   return absl::OkStatus();
 }
 
-absl::Status ProgramEmitter::EmitHostOp(FunctionEmitter& f, const HloInstruction* instruction) {
-  PlacedHostOp placed{.instruction = instruction,
-                      .facts = {.name = instruction->name(), .context = InstructionContext(*instruction)}};
-  HILO_ASSIGN_OR_RETURN(placed.op, MakeHostOp(*instruction, options_));
+absl::Status ProgramEmitter::EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction) {
+  EmittedRuntimeCall placed{.instruction = instruction,
+                            .facts = {.name = instruction->name(), .context = InstructionContext(*instruction)}};
+  HILO_ASSIGN_OR_RETURN(placed.op, MakeRuntimeCall(*instruction, options_));
   std::vector<llvm::Value*> pointers;
   auto pass = [&](const HloInstruction* owner) {
     const int64_t leaves = LeafCount(owner->shape());
@@ -250,9 +250,9 @@ absl::Status ProgramEmitter::EmitHostOp(FunctionEmitter& f, const HloInstruction
     b.CreateAlignedStore(pointers[i], b.CreateConstInBoundsGEP1_64(ptr, table, i), llvm::Align(8));
   }
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, b.getInt64Ty(), ptr}, false);
-  llvm::Value* run_host_op = f.ContextField(offsetof(HiloCpuContext, run_host_op), "run_host_op");
-  f.ReturnIfStopped(b.CreateCall(type, run_host_op, {f.run_context(), b.getInt64(host_ops_.size()), table}));
-  host_ops_.push_back(std::move(placed));
+  llvm::Value* run_runtime_call = f.ContextField(offsetof(HiloCpuContext, run_runtime_call), "run_runtime_call");
+  f.ReturnIfStopped(b.CreateCall(type, run_runtime_call, {f.run_context(), b.getInt64(runtime_calls_.size()), table}));
+  runtime_calls_.push_back(std::move(placed));
   return absl::OkStatus();
 }
 

@@ -10,25 +10,25 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "backends/cpu/compile/function_emitter.h"
-#include "backends/cpu/compile/piece_plan.h"
-#include "backends/cpu/host_ops/host_op.h"
+#include "backends/cpu/compile/function_partition.h"
 #include "backends/cpu/runtime/program_image.h"
+#include "backends/cpu/runtime_calls/runtime_call.h"
 #include "backends/llvm/jit/host_jit.h"
 
 namespace hilo::cpu {
 
-// A host op and the memory that the code passes to it.
-struct PlacedHostOp {
+// A runtime call and the memory that the code passes to it.
+struct EmittedRuntimeCall {
   const HloInstruction* instruction;
-  std::unique_ptr<HostOp> op;
-  HostOpFacts facts;
+  std::unique_ptr<RuntimeCall> op;
+  RuntimeCallFacts facts;
 };
 
 class ProgramEmitter {
  public:
   static constexpr absl::string_view kEntrySymbol = "hilo_entry";
 
-  ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const PiecePlan& plan,
+  ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const FunctionPartition& plan,
                  codegen::HostJit* jit, const CompileOptions& options);
 
   // Returns the LLVM modules of the program. Errors: Unimplemented naming the instruction.
@@ -38,11 +38,11 @@ class ProgramEmitter {
   const std::vector<std::shared_ptr<const Literal>>& constants() const { return constants_; }
   int64_t ConstantIndex(std::shared_ptr<const Literal> literal);
 
-  // Moves out the program's host ops, ordered by the index with which the code calls them.
-  std::vector<PlacedHostOp> TakeHostOps() { return std::move(host_ops_); }
+  // Moves out the program's runtime calls, ordered by the index with which the code calls them.
+  std::vector<EmittedRuntimeCall> TakeRuntimeCalls() { return std::move(runtime_calls_); }
 
   const BufferAssignment& assignment() const { return assignment_; }
-  const PiecePlan& plan() const { return plan_; }
+  const FunctionPartition& plan() const { return plan_; }
   const codegen::TargetTraits& target() const { return target_; }
   const codegen::NumericOptions& numerics() const { return numerics_; }
   // Returns true for computations that are executed instruction by instruction.
@@ -50,8 +50,8 @@ class ProgramEmitter {
   // The number of parameter leaves of the scope being emitted; output pointers follow them.
   int64_t parameter_leaves() const { return parameter_leaves_; }
 
-  // Creates a function in a module that has room for `weight` operations. `chunks`: of type HiloChunkFunction.
-  absl::StatusOr<llvm::Function*> NewFunction(const std::string& name, int64_t weight, bool chunks);
+  // Creates a function in a module that has room for `code_size` operations. `chunks`: of type HiloChunkFunction.
+  absl::StatusOr<llvm::Function*> NewFunction(const std::string& name, int64_t code_size, bool chunks);
   // Returns `function`, or a declaration of it in `module`.
   llvm::Function* DeclareIn(llvm::Module* module, llvm::Function* function);
   // Declares in `module` a runtime function that code calls by name.
@@ -63,15 +63,15 @@ class ProgramEmitter {
 
  private:
   absl::Status EmitScope(const BufferAssignment::Scope& scope);
-  // Emits the runs of a driver, each as a piece that `f` calls.
-  absl::Status EmitDriver(FunctionEmitter& f, const HloComputation* computation);
-  // Calls EmitWhole or EmitDriver, as the plan states.
+  // Emits the segments of a split computation, each as an outlined function that `f` calls.
+  absl::Status EmitSegments(FunctionEmitter& f, const HloComputation* computation);
+  // Calls EmitWhole or EmitSegments, as the plan states.
   absl::Status EmitComputation(FunctionEmitter& f, const HloComputation* computation);
   absl::Status EmitWhile(FunctionEmitter& f, const HloInstruction* loop);
   absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
   absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
   absl::Status EmitParallel(FunctionEmitter& f, const HloInstruction* instruction);
-  absl::Status EmitHostOp(FunctionEmitter& f, const HloInstruction* instruction);
+  absl::Status EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction);
   // A kernel as a function over ranges of its units; equal kernels share one function.
   struct ChunkFunction {
     llvm::Function* function;
@@ -81,7 +81,7 @@ class ProgramEmitter {
 
   const HloModule& module_;
   const BufferAssignment& assignment_;
-  const PiecePlan& plan_;
+  const FunctionPartition& plan_;
   codegen::HostJit& jit_;
   codegen::TargetTraits target_;
   CompileOptions options_;
@@ -94,7 +94,7 @@ class ProgramEmitter {
   absl::flat_hash_map<const Literal*, int64_t> constant_numbers_;
   absl::flat_hash_map<std::string, int64_t> function_names_;
   absl::flat_hash_map<std::string, ChunkFunction> chunk_functions_;
-  std::vector<PlacedHostOp> host_ops_;
+  std::vector<EmittedRuntimeCall> runtime_calls_;
   int64_t parameter_leaves_ = 0;
 };
 

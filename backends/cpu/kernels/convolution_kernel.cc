@@ -16,7 +16,7 @@
 
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/kernels.h"
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/status_macros.h"
 
 namespace hilo::cpu {

@@ -11,7 +11,7 @@
 #include "backends/cpu/compile/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"

@@ -52,7 +52,8 @@ absl::Status ForEachVector(FunctionEmitter& f, absl::string_view name, int64_t s
 // Returns the number of lanes for a loop over the rows of a table of `shape` (its second minor-most dimension) that
 // makes a vector of each column and stores them by IrArray::StoreColumns. Returns 1 if the columns are not few, the
 // rows are too few, or this does not pay for the values of `roots`.
-int TableWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape, const codegen::TargetTraits& target);
+int NarrowArrayWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape,
+                     const codegen::TargetTraits& target);
 
 // Returns the indices of row-major position `linear` in `dimensions`, all of them uniform.
 std::vector<codegen::LaneIndex> Delinearize(FunctionEmitter& f, llvm::Value* linear,

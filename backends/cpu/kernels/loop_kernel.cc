@@ -326,7 +326,8 @@ bool HasLongSums(const Loop& loop) {
 
 }  // namespace
 
-int TableWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape, const codegen::TargetTraits& target) {
+int NarrowArrayWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape,
+                     const codegen::TargetTraits& target) {
   const int64_t rank = shape.rank();
   if (rank < 2 || shape.dimensions(rank - 1) > codegen::kLargestShuffledStride) return 1;
   int width = 1 << 20;
@@ -353,7 +354,7 @@ absl::StatusOr<Kernel> LoopKernel(FunctionEmitter& f, const HloInstruction* inst
   }
   if (width >= kFewElements - 1) f.SetHoldsVectors(instruction);
   if (flat) return FlatKernel(loop, width);
-  const int table = TableWidth(loop.roots, loop.shape, f.context().target());
+  const int table = NarrowArrayWidth(loop.roots, loop.shape, f.context().target());
   return table > 1 ? TableKernel(loop, table) : RowKernel(loop, width);
 }
 

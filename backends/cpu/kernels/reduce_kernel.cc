@@ -9,14 +9,14 @@
 // specification's loop.
 #include <functional>
 
-#include "backends/cpu/kernels/choice_reduction.h"
+#include "backends/cpu/kernels/arg_reduction.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/reduction.h"
-#include "backends/llvm/elements/element_ops.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "hlo/analysis/choice_reduction.h"
+#include "hlo/analysis/arg_reduction.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -426,8 +426,8 @@ absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* in
     return ScalarKernel(r);
   }
   if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !f.context().numerics().strict &&
-      IsChoiceReduction(*r.reduce)) {
-    return ChoiceKernel(f, instruction, width);
+      IsArgReduction(*r.reduce)) {
+    return ArgReductionKernel(f, instruction, width);
   }
   const PrimitiveType type = r.input.element_type();
   if (MayReorder(*r.reduce, f.context().numerics().strict) && !IsSmallFloatType(type) && !r.reduced_sizes.empty()) {

@@ -6,8 +6,8 @@
 // bounds are clipped to the array before the search, which therefore needs no tests.
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/reduction.h"
-#include "backends/llvm/elements/element_ops.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"

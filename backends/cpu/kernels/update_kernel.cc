@@ -4,8 +4,8 @@
 
 #include "backends/cpu/compile/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
-#include "backends/llvm/elements/element_ops.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -233,7 +233,7 @@ absl::StatusOr<Kernel> UpdateSliceKernel(FunctionEmitter&, const HloInstruction*
     // Rows of few elements are processed by columns, if they are whole rows of the array.
     int64_t columns = 1;
     int width = rank == shape.rank() && rank > 1 && dimensions.back() == shape.dimensions(rank - 1)
-                    ? TableWidth({update}, update->shape(), f.context().target())
+                    ? NarrowArrayWidth({update}, update->shape(), f.context().target())
                     : 1;
     auto outer = dimensions;
     if (width > 1) {

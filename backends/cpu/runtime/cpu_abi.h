@@ -15,7 +15,7 @@ enum HiloStatus : int32_t {
   HILO_OK = 0,
   HILO_STOPPED = 1,        // cancelled, or past its deadline
   HILO_OUT_OF_MEMORY = 2,  // a runtime function could not allocate memory
-  HILO_FAILED = 3,         // a host op failed; the run stores its error
+  HILO_FAILED = 3,         // a runtime call failed; the run stores its error
 };
 
 // Runs chunks [begin, end) of a kernel. Returns a HiloStatus.
@@ -36,8 +36,9 @@ struct HiloCpuContext {
   // that is not HILO_OK.
   int32_t (*parallel_for)(HiloCpuContext* context, HiloChunkFunction function, uint8_t* frame, uint8_t** buffers,
                           int64_t chunks);
-  // Runs host op `index`. `pointers`: the leaves of its operands and of its result, then its computations' functions.
-  int32_t (*run_host_op)(HiloCpuContext* context, int64_t index, uint8_t** pointers);
+  // Runs runtime call `index`. `pointers`: the leaves of its operands and of its result, then its computations'
+  // functions.
+  int32_t (*run_runtime_call)(HiloCpuContext* context, int64_t index, uint8_t** pointers);
   // Private to the runtime; not accessed by compiled code.
   const void* program;
   const void* run;
@@ -47,7 +48,7 @@ struct HiloCpuContext {
 };
 
 // A scope of the program (the entry or a called computation): frame is its temporary memory, buffers are its parameter
-// leaves, then its result leaves. Pieces of a scope have the same signature. Returns a HiloStatus.
+// leaves, then its result leaves. Outlined functions of a scope have the same signature. Returns a HiloStatus.
 typedef int32_t (*HiloScopeFunction)(HiloCpuContext* context, uint8_t* frame, uint8_t** buffers);
 
 }  // extern "C"
@@ -55,6 +56,6 @@ typedef int32_t (*HiloScopeFunction)(HiloCpuContext* context, uint8_t* frame, ui
 static_assert(offsetof(HiloCpuContext, cancelled) == 0);
 static_assert(offsetof(HiloCpuContext, constants) == 8);
 static_assert(offsetof(HiloCpuContext, parallel_for) == 16);
-static_assert(offsetof(HiloCpuContext, run_host_op) == 24);
+static_assert(offsetof(HiloCpuContext, run_runtime_call) == 24);
 
 #endif  // HILO_BACKENDS_CPU_RUNTIME_CPU_ABI_H_

@@ -19,16 +19,15 @@ constexpr size_t kMaxIdleFrames = 4;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CpuProgram>> CpuProgram::Create(ProgramImage image,
-                                                               std::unique_ptr<codegen::CompiledCode> code,
-                                                               absl::Span<const absl::string_view> constants,
-                                                               std::vector<std::unique_ptr<HostOp>> host_ops) {
+absl::StatusOr<std::unique_ptr<CpuProgram>> CpuProgram::Create(
+    ProgramImage image, std::unique_ptr<codegen::CompiledCode> code, absl::Span<const absl::string_view> constants,
+    std::vector<std::unique_ptr<RuntimeCall>> runtime_calls) {
   auto program = std::unique_ptr<CpuProgram>(new CpuProgram());
   program->image_ = std::move(image);
   program->entry_ = reinterpret_cast<HiloScopeFunction>(code->Lookup(ProgramEmitter::kEntrySymbol));
   if (program->entry_ == nullptr) return Internal("the compiled program has no entry");
   program->code_ = std::move(code);
-  program->host_ops_ = std::move(host_ops);
+  program->runtime_calls_ = std::move(runtime_calls);
   int64_t bytes = 0;
   std::vector<int64_t> offsets;
   for (const absl::string_view constant : constants) {
@@ -71,18 +70,19 @@ void CpuProgram::ReturnFrame(AlignedBuffer frame) const {
   if (frames_.size() < kMaxIdleFrames) frames_.push_back(std::move(frame));
 }
 
-int32_t CpuProgram::RunHostOp(HiloCpuContext* context, int64_t index, uint8_t** pointers) {
+int32_t CpuProgram::RunRuntimeCall(HiloCpuContext* context, int64_t index, uint8_t** pointers) {
   const auto* program = static_cast<const CpuProgram*>(context->program);
-  const HostOpFacts& facts = program->image_.host_ops[index];
+  const RuntimeCallFacts& facts = program->image_.runtime_calls[index];
   uint8_t** results = pointers + facts.operand_leaves;
   auto* computations = reinterpret_cast<HiloElementFunction*>(results + facts.result_leaves);
   // The code that calls this cannot be unwound.
   try {
     const absl::Status status = Guarded([&] {
-      return program->host_ops_[index]->Run(*static_cast<const RunContext*>(context->run),
-                                            {.operands = {pointers, static_cast<size_t>(facts.operand_leaves)},
-                                             .results = {results, static_cast<size_t>(facts.result_leaves)},
-                                             .computations = {computations, static_cast<size_t>(facts.computations)}});
+      return program->runtime_calls_[index]->Run(
+          *static_cast<const RunContext*>(context->run),
+          {.operands = {pointers, static_cast<size_t>(facts.operand_leaves)},
+           .results = {results, static_cast<size_t>(facts.result_leaves)},
+           .computations = {computations, static_cast<size_t>(facts.computations)}});
     });
     if (status.ok()) return HILO_OK;
     *static_cast<absl::Status*>(context->error) = AddContext(status, facts.context);
@@ -107,7 +107,7 @@ absl::Status CpuProgram::Run(const RunContext& context, absl::Span<const void* c
   HiloCpuContext run{.cancelled = context.cancellation == nullptr ? &kNeverCancelled : context.cancellation->flag(),
                      .constants = constants_.data(),
                      .parallel_for = &ParallelFor,
-                     .run_host_op = &RunHostOp,
+                     .run_runtime_call = &RunRuntimeCall,
                      .program = this,
                      .run = &context,
                      .error = &error,

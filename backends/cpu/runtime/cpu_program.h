@@ -6,9 +6,9 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/cpu/host_ops/host_op.h"
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/cpu/runtime/program_image.h"
+#include "backends/cpu/runtime_calls/runtime_call.h"
 #include "backends/llvm/jit/host_jit.h"
 #include "base/aligned_buffer.h"
 #include "runtime/compiler.h"
@@ -17,12 +17,12 @@ namespace hilo::cpu {
 
 class CpuProgram : public CompiledProgram {
  public:
-  // Copies the bytes of the constants to aligned memory. `code` is the image's linked objects; `host_ops` are the host
-  // ops made for it. Errors: ResourceExhausted; Internal if the code lacks its entry.
+  // Copies the bytes of the constants to aligned memory. `code` is the image's linked objects; `runtime_calls` are the
+  // host ops made for it. Errors: ResourceExhausted; Internal if the code lacks its entry.
   static absl::StatusOr<std::unique_ptr<CpuProgram>> Create(ProgramImage image,
                                                             std::unique_ptr<codegen::CompiledCode> code,
                                                             absl::Span<const absl::string_view> constants,
-                                                            std::vector<std::unique_ptr<HostOp>> host_ops);
+                                                            std::vector<std::unique_ptr<RuntimeCall>> runtime_calls);
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
                    absl::Span<void* const> outputs) const override;
@@ -35,8 +35,8 @@ class CpuProgram : public CompiledProgram {
 
  private:
   CpuProgram() = default;
-  // HiloCpuContext::run_host_op.
-  static int32_t RunHostOp(HiloCpuContext* context, int64_t index, uint8_t** pointers);
+  // HiloCpuContext::run_runtime_call.
+  static int32_t RunRuntimeCall(HiloCpuContext* context, int64_t index, uint8_t** pointers);
   absl::StatusOr<AlignedBuffer> TakeFrame() const;
   void ReturnFrame(AlignedBuffer frame) const;
 
@@ -44,7 +44,7 @@ class CpuProgram : public CompiledProgram {
 
   ProgramImage image_;  // kept for serialization, with its objects, which are about 1.5 times the linked code
   std::unique_ptr<codegen::CompiledCode> code_;
-  std::vector<std::unique_ptr<HostOp>> host_ops_;
+  std::vector<std::unique_ptr<RuntimeCall>> runtime_calls_;
   HiloScopeFunction entry_ = nullptr;
   AlignedBuffer constant_memory_;
   std::vector<const uint8_t*> constants_;

@@ -9,8 +9,8 @@
 namespace hilo::cpu {
 namespace {
 
-constexpr absl::string_view kFacts = "facts", kCode = "code", kConstants = "constants", kHostOps = "host ops",
-                            kHostOpText = "host op text";
+constexpr absl::string_view kFacts = "facts", kCode = "code", kConstants = "constants", kRuntimeCalls = "runtime calls",
+                            kRuntimeCallText = "runtime call text";
 
 template <typename Texts>
 std::string TextList(const Texts& texts) {
@@ -70,10 +70,10 @@ absl::StatusOr<ProgramFacts> ReadFacts(const Artifact& artifact) {
   return facts;
 }
 
-std::string HostOpBytes(absl::Span<const HostOpFacts> host_ops) {
+std::string RuntimeCallBytes(absl::Span<const RuntimeCallFacts> runtime_calls) {
   ByteWriter out;
-  out.U64(host_ops.size());
-  for (const HostOpFacts& op : host_ops) {
+  out.U64(runtime_calls.size());
+  for (const RuntimeCallFacts& op : runtime_calls) {
     out.Text(op.name);
     out.Text(op.context);
     out.I64(op.operand_leaves);
@@ -83,17 +83,17 @@ std::string HostOpBytes(absl::Span<const HostOpFacts> host_ops) {
   return out.Take();
 }
 
-absl::StatusOr<std::vector<HostOpFacts>> ReadHostOps(const Artifact& artifact) {
-  HILO_ASSIGN_OR_RETURN(const absl::string_view bytes, artifact.Find(kHostOps));
-  ByteReader in(bytes, kHostOps);
-  std::vector<HostOpFacts> host_ops;
+absl::StatusOr<std::vector<RuntimeCallFacts>> ReadRuntimeCalls(const Artifact& artifact) {
+  HILO_ASSIGN_OR_RETURN(const absl::string_view bytes, artifact.Find(kRuntimeCalls));
+  ByteReader in(bytes, kRuntimeCalls);
+  std::vector<RuntimeCallFacts> runtime_calls;
   const auto number = [&] {
     const int64_t value = in.I64();
     if (value < 0) in.Fail("a number of pointers");
     return value;
   };
   for (uint64_t count = in.Count(40); count > 0 && in.ok(); --count) {
-    HostOpFacts& op = host_ops.emplace_back();
+    RuntimeCallFacts& op = runtime_calls.emplace_back();
     op.name = std::string(in.Text());
     op.context = std::string(in.Text());
     op.operand_leaves = number();
@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<HostOpFacts>> ReadHostOps(const Artifact& artifact) {
     op.computations = number();
   }
   HILO_RETURN_IF_ERROR(in.Finish());
-  return host_ops;
+  return runtime_calls;
 }
 
 }  // namespace
@@ -114,8 +114,8 @@ void EncodeProgram(const ProgramImage& image, absl::Span<const absl::string_view
   add(kFacts, FactsBytes(image.facts));
   add(kCode, TextList(image.objects));
   add(kConstants, TextList(constants));
-  add(kHostOps, HostOpBytes(image.host_ops));
-  add(kHostOpText, image.host_op_text);
+  add(kRuntimeCalls, RuntimeCallBytes(image.runtime_calls));
+  add(kRuntimeCallText, image.runtime_call_text);
 }
 
 absl::StatusOr<DecodedProgram> DecodeProgram(const Artifact& artifact) {
@@ -125,9 +125,9 @@ absl::StatusOr<DecodedProgram> DecodeProgram(const Artifact& artifact) {
   HILO_ASSIGN_OR_RETURN(const std::vector<absl::string_view> objects, ReadTextList(artifact, kCode));
   for (const absl::string_view object : objects) program.image.objects.emplace_back(object);
   HILO_ASSIGN_OR_RETURN(program.constants, ReadTextList(artifact, kConstants));
-  HILO_ASSIGN_OR_RETURN(program.image.host_ops, ReadHostOps(artifact));
-  HILO_ASSIGN_OR_RETURN(const absl::string_view text, artifact.Find(kHostOpText));
-  program.image.host_op_text = std::string(text);
+  HILO_ASSIGN_OR_RETURN(program.image.runtime_calls, ReadRuntimeCalls(artifact));
+  HILO_ASSIGN_OR_RETURN(const absl::string_view text, artifact.Find(kRuntimeCallText));
+  program.image.runtime_call_text = std::string(text);
   return program;
 }
 

@@ -26,8 +26,8 @@ struct ProgramFacts {
   bool flush_denormals = false;
 };
 
-// A host op as compiled code sees it: the number of pointers of each kind that are passed.
-struct HostOpFacts {
+// A runtime call as compiled code sees it: the number of pointers of each kind that are passed.
+struct RuntimeCallFacts {
   std::string name;     // the instruction's name
   std::string context;  // the instruction, for errors
   int64_t operand_leaves = 0, result_leaves = 0, computations = 0;
@@ -37,8 +37,8 @@ struct ProgramImage {
   ProgramFacts facts;
   std::string target;                // the processor, in the format of CpuFeatures::ToText
   std::vector<std::string> objects;  // relocatable code
-  std::vector<HostOpFacts> host_ops;
-  std::string host_op_text;  // host_op_text.h
+  std::vector<RuntimeCallFacts> runtime_calls;
+  std::string runtime_call_text;  // runtime_call_text.h
 };
 
 // Writes the image and the bytes of the program's constants.

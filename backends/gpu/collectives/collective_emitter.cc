@@ -7,7 +7,7 @@
 #include "backends/gpu/collectives/collective_thunk.h"
 #include "backends/gpu/collectives/reduction_kind.h"
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/element_movement.h"
+#include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/errors.h"
 #include "base/status_macros.h"

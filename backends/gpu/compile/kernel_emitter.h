@@ -15,7 +15,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "backends/gpu/thunks/thunk.h"
-#include "backends/llvm/elements/element_emitter.h"
+#include "backends/llvm/elements/elemental_emitter.h"
 #include "hlo/memory/buffer_assignment.h"
 
 namespace hilo::gpu {

@@ -11,8 +11,8 @@
 #include <numbers>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/element_movement.h"
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "shape/literal.h"

@@ -3,8 +3,8 @@
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/thunks/library_thunks.h"
-#include "backends/llvm/elements/element_movement.h"
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 

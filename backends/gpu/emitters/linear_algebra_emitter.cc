@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/element_movement.h"
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 

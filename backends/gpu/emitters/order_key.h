@@ -2,7 +2,7 @@
 #ifndef HILO_BACKENDS_GPU_EMITTERS_ORDER_KEY_H_
 #define HILO_BACKENDS_GPU_EMITTERS_ORDER_KEY_H_
 
-#include "backends/llvm/elements/element_emitter.h"
+#include "backends/llvm/elements/elemental_emitter.h"
 #include "shape/primitive_type.h"
 
 namespace hilo::gpu {

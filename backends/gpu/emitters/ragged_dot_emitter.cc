@@ -3,8 +3,8 @@
 // a group, see hlo/ops/linalg/ragged_dot.cc.
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/element_movement.h"
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/reduction/sum_type.h"

@@ -15,10 +15,10 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/element_movement.h"
+#include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/status_macros.h"
-#include "hlo/analysis/choice_reduction.h"
+#include "hlo/analysis/arg_reduction.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -89,7 +89,7 @@ Order OrderOf(const Reduction& r, bool strict) {
   for (PrimitiveType type : r.types) {
     if (strict && !IsIntegralType(type) && type != PRED) return Order::kSerial;
   }
-  return IsChoiceReduction(*r.reduce) ? Order::kAssociative : Order::kSerial;
+  return IsArgReduction(*r.reduce) ? Order::kAssociative : Order::kSerial;
 }
 
 Index InputIndex(const Reduction& r, const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {

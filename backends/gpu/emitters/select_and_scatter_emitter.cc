@@ -2,9 +2,9 @@
 // in order, and takes the source of those that select it. Nothing is written twice, and sums have the order of the
 // windows.
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/element_movement.h"
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
 

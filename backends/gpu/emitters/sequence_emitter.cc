@@ -9,7 +9,7 @@
 
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/thunks/host_call.h"
-#include "backends/llvm/elements/element_movement.h"
+#include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "base/errors.h"
 #include "base/status_macros.h"

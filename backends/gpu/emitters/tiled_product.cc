@@ -1,7 +1,7 @@
 #include "backends/gpu/emitters/tiled_product.h"
 
-#include "backends/llvm/elements/element_movement.h"
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/status_macros.h"
 
 namespace hilo::gpu {

@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/element_movement.h"
+#include "backends/llvm/elements/data_movement.h"
 #include "base/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 

@@ -1,7 +1,7 @@
 // dynamic-update-slice. If the result shares the operand's memory, only the window is written, with one thread per
 // element; otherwise the whole result is a loop.
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/element_movement.h"
+#include "backends/llvm/elements/data_movement.h"
 #include "base/status_macros.h"
 
 namespace hilo::gpu {

@@ -15,7 +15,7 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int64_t kMaxTurns = 16;
+constexpr int64_t kMaxSteps = 16;
 
 struct Axis {
   int64_t size;
@@ -157,9 +157,9 @@ bool IsGelu(const HloInstruction* root, const HloInstruction* x) {
 }
 
 // Extends a match to the instructions after a dot.
-class Growth {
+class EpilogueMatcher {
  public:
-  explicit Growth(GemmMatch match) : match_(std::move(match)) { Take(match_.dot); }
+  explicit EpilogueMatcher(GemmMatch match) : match_(std::move(match)) { Take(match_.dot); }
 
   GemmMatch Grow() {
     const PrimitiveType a = match_.gemm.a_type;
@@ -352,7 +352,7 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
   }
   if (axes.batch.size() == 2) {
     const Axis& outer = axes.batch[0];
-    if (outer.size > kMaxTurns) return std::nullopt;
+    if (outer.size > kMaxSteps) return std::nullopt;
     match.turns = outer.size;
     match.turn_a = outer.rhs;
     match.turn_b = outer.lhs;
@@ -378,7 +378,7 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
 
 std::optional<GemmMatch> MatchGemm(const HloInstruction& dot) {
   std::optional<GemmMatch> match = MatchDot(dot);
-  if (match.has_value()) match = Growth(*std::move(match)).Grow();
+  if (match.has_value()) match = EpilogueMatcher(*std::move(match)).Grow();
   return match;
 }
 

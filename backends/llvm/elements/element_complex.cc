@@ -1,7 +1,7 @@
 // Complex numbers as pairs of real floats, in formulas that neither cancel nor overflow early: Kahan's for the inverse
 // functions and tanh, Smith's for the quotient, log1p for logarithms near the unit circle. Everything is branch-free;
 // special cases are selected at the end.
-#include "backends/llvm/elements/element_families.h"
+#include "backends/llvm/elements/op_dispatch.h"
 
 namespace hilo::codegen {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/llvm/elements/element_families.h"
 #include "backends/llvm/elements/ir_array.h"
+#include "backends/llvm/elements/op_dispatch.h"
 #include "backends/llvm/elements/small_float_emit.h"
 #include "llvm/IR/PatternMatch.h"
 

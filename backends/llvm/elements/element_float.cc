@@ -1,5 +1,5 @@
 // Real floats in registers: float or double.
-#include "backends/llvm/elements/element_families.h"
+#include "backends/llvm/elements/op_dispatch.h"
 
 namespace hilo::codegen {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
-#include "backends/llvm/elements/element_movement.h"
+#include "backends/llvm/elements/data_movement.h"
 #include "base/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 

@@ -4,7 +4,7 @@
 // truncated quotient, because a / b misses an integer by at least 1 / b.
 #include <algorithm>
 
-#include "backends/llvm/elements/element_families.h"
+#include "backends/llvm/elements/op_dispatch.h"
 #include "base/status_macros.h"
 
 namespace hilo::codegen {

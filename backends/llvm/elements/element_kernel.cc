@@ -1,6 +1,6 @@
 #include "backends/llvm/elements/element_kernel.h"
 
-#include "backends/llvm/elements/element_emitter.h"
+#include "backends/llvm/elements/elemental_emitter.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "shape/literal.h"

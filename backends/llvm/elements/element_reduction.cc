@@ -1,9 +1,9 @@
 // Reductions, dots and convolutions as producers: the lanes stay on the result, and loops over the reduced dimensions
 // carry the running values in registers.
 #include "absl/algorithm/container.h"
-#include "backends/llvm/elements/element_movement.h"
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "base/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"

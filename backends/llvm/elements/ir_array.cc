@@ -8,7 +8,7 @@
 #include <numeric>
 #include <optional>
 
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "llvm/Analysis/VectorUtils.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "backends/llvm/elements/element_emitter.h"
-#include "backends/llvm/elements/element_ops.h"
+#include "backends/llvm/elements/elemental_emitter.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/jit/optimizer.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"

@@ -65,7 +65,7 @@ absl::StatusOr<bool> PropagateInto(HloInstruction* loop) {
 
 }  // namespace
 
-std::vector<HloInstruction*> LoopsOfTheirOwn(HloModule* module) {
+std::vector<HloInstruction*> SingleCallerLoops(HloModule* module) {
   absl::flat_hash_map<const HloComputation*, int64_t> callers;
   std::vector<HloInstruction*> loops;
   for (const HloComputation* computation : module->computations()) {
@@ -82,7 +82,7 @@ std::vector<HloInstruction*> LoopsOfTheirOwn(HloModule* module) {
 
 absl::StatusOr<bool> PropagateLoopConstants(HloModule* module) {
   bool changed = false;
-  for (HloInstruction* loop : LoopsOfTheirOwn(module)) {
+  for (HloInstruction* loop : SingleCallerLoops(module)) {
     HILO_ASSIGN_OR_RETURN(bool here, PropagateInto(loop));
     changed |= here;
   }

@@ -33,7 +33,7 @@ absl::Span<const Rule> WindowRules();
 absl::Span<const Rule> ElementwiseRules();
 
 // The whiles whose condition and body have no other callers: they may be changed.
-std::vector<HloInstruction*> LoopsOfTheirOwn(HloModule* module);
+std::vector<HloInstruction*> SingleCallerLoops(HloModule* module);
 
 // A scalar of a loop's state that starts as a constant and that no iteration changes is that constant in the condition
 // and the body, if no other loop shares them.

@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
-#include "hlo/analysis/running_reduction.h"
+#include "hlo/analysis/prefix_scan.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {
@@ -32,7 +32,7 @@ struct ShiftedScan {
 };
 
 std::optional<ShiftedScan> ShiftedScanOf(const HloInstruction& reduce_window) {
-  if (RunningWindowOf(reduce_window).has_value()) return std::nullopt;  // is one
+  if (ScanWindowOf(reduce_window).has_value()) return std::nullopt;  // is one
   const Shape& array = reduce_window.operand(0)->shape();
   const Shape& result = reduce_window.shape().IsTuple() ? reduce_window.shape().tuple_shapes(0) : reduce_window.shape();
   const auto& window = reduce_window.attrs<ReduceWindowAttrs>().window.dimensions;

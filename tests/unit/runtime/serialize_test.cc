@@ -3,8 +3,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/host_ops/host_op_text.h"
 #include "backends/cpu/runtime/program_image.h"
+#include "backends/cpu/runtime_calls/runtime_call_text.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/byte_stream.h"
 #include "base/sha256.h"
@@ -22,7 +22,7 @@ std::unique_ptr<Client> MakeClient(const std::string& platform = "cpu", int devi
   return *std::move(client);
 }
 
-// A constant, a host op, and an aliased parameter.
+// A constant, a runtime call, and an aliased parameter.
 constexpr char kProgram[] = R"(HloModule program, input_output_alias={ {0}: (0, {}, may-alias) }
 ENTRY main {
   x = f32[4] parameter(0)
@@ -274,7 +274,7 @@ TEST(SerializeTest, DamagedSectionsAreReadSafely) {
         const char before = std::exchange(section.bytes[i], value);
         const auto facts = ReadRunFacts(*artifact);
         const auto program = cpu::DecodeProgram(*artifact);
-        const absl::Status made = program.ok() ? cpu::MakeHostOps(program->image, {}).status() : program.status();
+        const absl::Status made = program.ok() ? cpu::MakeRuntimeCalls(program->image, {}).status() : program.status();
         refused += facts.ok() && made.ok() ? 0 : 1;
         section.bytes[i] = before;
       }
@@ -283,11 +283,12 @@ TEST(SerializeTest, DamagedSectionsAreReadSafely) {
   EXPECT_GT(refused, 1000);
   for (Artifact::Section& section : artifact->sections) {
     const std::string whole = section.bytes;
-    const size_t end = section.name == "host op text" ? whole.size() - 1 : whole.size();  // the text needs no line end
+    const size_t end =
+        section.name == "runtime call text" ? whole.size() - 1 : whole.size();  // the text needs no line end
     for (size_t size = 0; size < end; ++size) {
       section.bytes = whole.substr(0, size);
       const auto program = cpu::DecodeProgram(*artifact);
-      EXPECT_FALSE(ReadRunFacts(*artifact).ok() && program.ok() && cpu::MakeHostOps(program->image, {}).ok())
+      EXPECT_FALSE(ReadRunFacts(*artifact).ok() && program.ok() && cpu::MakeRuntimeCalls(program->image, {}).ok())
           << section.name << " " << size;
       if (size > 2000) break;
     }

@@ -1,5 +1,5 @@
 // The loops and the library, whatever the size: both solve the system, and both give the factor.
-#include "backends/cpu/host_ops/triangular_kernels.h"
+#include "backends/cpu/runtime_calls/triangular_kernels.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,67 @@
+// Partitions a scheduled module into functions that LLVM compiles in linear time.
+//
+// A computation with little code is emitted whole, into the function of its caller: a small loop is then a native loop
+// whose scalars are in registers. A large computation is split: its instructions become outlined functions of bounded
+// size, which the function of its caller calls, and large loops and conditionals are emitted natively between those
+// calls. Memory that only one function accesses may be a local variable of that function.
+#ifndef HILO_BACKENDS_CPU_COMPILE_FUNCTION_PARTITION_H_
+#define HILO_BACKENDS_CPU_COMPILE_FUNCTION_PARTITION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "backends/llvm/lanes/lane_plan.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/memory/buffer_assignment.h"
+
+namespace hilo::cpu {
+
+// Estimates the number of LLVM operations that an instruction becomes.
+int64_t CodeSize(const HloInstruction& instruction);
+class FunctionPartition {
+ public:
+  // Errors: those of SequentialComputations.
+  static absl::StatusOr<FunctionPartition> Create(const HloModule& module, const codegen::TargetTraits& target);
+
+  // A contiguous part of the schedule of a split computation.
+  struct Segment {
+    std::vector<const HloInstruction*> instructions;
+    // A single large loop or conditional, which is not outlined.
+    bool control = false;
+    int64_t code_size = 0;
+  };
+  // Returns null for computations that are emitted whole.
+  const std::vector<Segment>* SegmentsOf(const HloComputation* computation) const;
+  bool IsSplit(const HloComputation* computation) const { return segments_.contains(computation); }
+  int64_t CodeSizeOf(const HloComputation* computation) const { return code_sizes_.at(computation); }
+
+  // Returns the estimated nanoseconds that an instruction of the schedule takes on one thread.
+  double RunCost(const HloInstruction& instruction) const { return instruction_costs_.at(&instruction); }
+  // Returns true for instructions worth splitting across threads: each is emitted as a function of its own, which the
+  // runtime calls on ranges of parts.
+  bool RunsInParallel(const HloInstruction& instruction) const;
+
+  // Returns true if all definitions and uses of the buffer are emitted into one function.
+  bool IsLocal(const BufferCandidate& buffer) const;
+
+  // Estimated nanoseconds of one run; a second or more for programs with a loop whose trip count is unknown.
+  double estimated_nanoseconds() const { return estimated_nanoseconds_; }
+
+ private:
+  void MarkFunction(const HloModule& module, const HloComputation& computation, int64_t function);
+  void PlanSegments(const HloModule& module, const HloComputation& computation);
+
+  absl::flat_hash_map<const HloComputation*, int64_t> code_sizes_;
+  absl::flat_hash_map<const HloComputation*, double> costs_;
+  absl::flat_hash_map<const HloInstruction*, double> instruction_costs_;
+  absl::flat_hash_map<const HloComputation*, std::vector<Segment>> segments_;
+  absl::flat_hash_map<const HloInstruction*, int64_t> function_of_;
+  int64_t next_function_ = 0;
+  double estimated_nanoseconds_ = 0;
+};
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_COMPILE_FUNCTION_PARTITION_H_

@@ -1,0 +1,276 @@
+// An op that moves elements is a map from its index to its operand's; that map is all that is emitted. Where an element
+// may come from several operands (pad, concatenate, dynamic-update-slice) a Guard selects.
+#include "backends/llvm/elements/data_movement.h"
+
+#include <algorithm>
+
+#include "backends/llvm/elements/op_dispatch.h"
+#include "backends/llvm/elements/scalar_ops.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+
+namespace hilo::codegen {
+namespace {
+
+using Dims = std::vector<LaneIndex>;
+
+class Movement {
+ public:
+  Movement(ElementEmitter& emitter, const HloInstruction* instruction, const Index& index)
+      : emitter_(emitter),
+        context_(emitter.context()),
+        instruction_(*instruction),
+        index_(index),
+        types_{instruction->shape().element_type()} {}
+
+  absl::StatusOr<ElementValue> BitcastConvert() {
+    const PrimitiveType from = operand_shape(0).element_type(), to = shape().element_type();
+    llvm::IRBuilder<>& b = context_.b();
+    if (operand_shape(0).rank() == shape().rank()) {
+      HILO_ASSIGN_OR_RETURN(ElementValue x, Operand(0, index_));
+      return EmitBitcast(context_, from, to, x);
+    }
+    Dims dims = index_.Dims(context_);
+    if (operand_shape(0).rank() < shape().rank()) {  // a part of a wider element, the least significant first
+      llvm::Value* part = dims.back().Value(context_);
+      dims.pop_back();
+      HILO_ASSIGN_OR_RETURN(ElementValue x, Operand(0, Index(dims)));
+      llvm::Value* bits = ElementToBits(context_, from, x);
+      if (part->getType()->isVectorTy()) bits = context_.Splat(bits);
+      if (bits->getType()->isVectorTy()) part = context_.Splat(part);
+      llvm::Value* shift = b.CreateMul(b.CreateZExtOrTrunc(part, bits->getType()), IntLike(bits, Bits(to)));
+      bits = b.CreateLShr(bits, shift);
+      return ElementFromBits(context_, to, b.CreateTrunc(bits, bits->getType()->getWithNewType(b.getIntNTy(Bits(to)))));
+    }
+    ElementValue all;
+    const int64_t parts = operand_shape(0).dimensions(operand_shape(0).rank() - 1);
+    dims.emplace_back();
+    for (int64_t part = 0; part < parts; ++part) {
+      dims.back() = LaneIndex::Constant(part);
+      HILO_ASSIGN_OR_RETURN(ElementValue x, Operand(0, Index(dims)));
+      llvm::Value* bits = ElementToBits(context_, from, x);
+      bits = b.CreateZExt(bits, bits->getType()->getWithNewType(b.getIntNTy(Bits(to))));
+      bits = b.CreateShl(bits, IntLike(bits, part * Bits(from)));
+      all.re = all.re == nullptr ? bits : b.CreateOr(all.re, bits);
+    }
+    return ElementFromBits(context_, to, all.re);
+  }
+
+  absl::StatusOr<ElementValue> Broadcast() {
+    const Dims dims = index_.Dims(context_);
+    Dims from;
+    for (int64_t d : instruction_.attrs<BroadcastAttrs>().dimensions) from.push_back(dims[d]);
+    return Operand(0, Index(std::move(from)));
+  }
+
+  absl::StatusOr<ElementValue> Reshape() {
+    HILO_ASSIGN_OR_RETURN(ElementValue x,
+                          Operand(0, index_.Reshape(context_, shape().dimensions(), operand_shape(0).dimensions())));
+    return EmitBitcast(context_, operand_shape(0).element_type(), shape().element_type(), x);
+  }
+
+  absl::StatusOr<ElementValue> Transpose() {
+    const Dims dims = index_.Dims(context_);
+    Dims from(dims.size());
+    const auto& permutation = instruction_.attrs<TransposeAttrs>().dimensions;
+    for (size_t i = 0; i < dims.size(); ++i) from[permutation[i]] = dims[i];
+    return Operand(0, Index(std::move(from)));
+  }
+
+  absl::StatusOr<ElementValue> Slice() {
+    Dims dims = index_.Dims(context_);
+    const auto& ranges = instruction_.attrs<SliceAttrs>().slice;
+    for (size_t i = 0; i < dims.size(); ++i)
+      dims[i] = dims[i].MulConstant(context_, ranges[i].stride).AddConstant(ranges[i].start);
+    return Operand(0, Index(std::move(dims)));
+  }
+
+  absl::StatusOr<ElementValue> Reverse() {
+    Dims dims = index_.Dims(context_);
+    for (int64_t d : instruction_.attrs<ReverseAttrs>().dimensions) {
+      dims[d] = dims[d].MulConstant(context_, -1).AddConstant(shape().dimensions(d) - 1);
+    }
+    return Operand(0, Index(std::move(dims)));
+  }
+
+  absl::StatusOr<ElementValue> Pad() {
+    Dims dims = index_.Dims(context_);
+    const auto& padding = instruction_.attrs<PadAttrs>().padding.dimensions;
+    Guard guard;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const int64_t size = operand_shape(0).dimensions(i), step = padding[i].interior_padding + 1;
+      const LaneIndex shifted = dims[i].AddConstant(-padding[i].edge_padding_low);
+      const int64_t limit = size == 0 ? 0 : (size - 1) * step + 1;
+      guard.Add(context_, shifted.InRange(context_, 0, limit));
+      const LaneIndex inside = shifted.WithRange({0, limit - 1});
+      guard.Add(context_, inside.RemConstant(context_, step).InRange(context_, 0, 1));
+      dims[i] = inside.DivConstant(context_, step);
+    }
+    return Choose(guard, [&] { return Operand(0, Index(dims)); }, [&] { return Operand(1, Index()); });
+  }
+
+  absl::StatusOr<ElementValue> Concatenate() {
+    const int64_t dimension = instruction_.attrs<ConcatenateAttrs>().dimensions[0];
+    std::vector<int64_t> starts{0};
+    for (const HloInstruction* operand : instruction_.operands())
+      starts.push_back(starts.back() + operand->shape().dimensions(dimension));
+    return ConcatenatePart(index_.Dims(context_), dimension, starts, 0, instruction_.operand_count());
+  }
+
+  absl::StatusOr<ElementValue> Iota() {
+    const LaneIndex at = index_.Dims(context_)[instruction_.attrs<IotaAttrs>().iota_dimension];
+    // Indices that are exact in float are converted to it, so that narrower floats are rounded once.
+    const int64_t dimension = instruction_.attrs<IotaAttrs>().iota_dimension;
+    if (IsFloatingPointType(shape().element_type()) && shape().element_type() != F64 &&
+        shape().dimensions(dimension) <= 1 << 24) {
+      if (llvm::Value* narrow = at.Value32(context_)) {
+        return EmitConvert(context_, F32, shape().element_type(), EmitConvert(context_, S32, F32, {narrow}));
+      }
+    }
+    if (llvm::Value* narrow = at.Value32(context_)) return EmitConvert(context_, S32, shape().element_type(), {narrow});
+    return EmitConvert(context_, S64, shape().element_type(), {at.Value(context_)});
+  }
+
+  absl::StatusOr<ElementValue> Constant() {
+    const Literal& literal = instruction_.literal();
+    const LaneIndex at = index_.Linear(context_, shape().dimensions());
+    if (ShapeUtil::IsZeroElementArray(shape())) return EmitZero(context_, shape().element_type());
+    if (at.IsConstant()) return EmitLiteral(context_, literal, at.constant());
+    const absl::Span<const uint8_t> bytes = literal.untyped_data();
+    const size_t size = PrimitiveTypeByteSize(shape().element_type());
+    // All bytes equal those one element further on.
+    HILO_RET_CHECK(std::equal(bytes.begin() + size, bytes.end(), bytes.begin()))
+        << "an array constant is not in memory" << InstructionContext(instruction_);
+    return EmitLiteral(context_, literal);
+  }
+
+  absl::StatusOr<ElementValue> DynamicSlice() {
+    Dims dims = index_.Dims(context_);
+    for (size_t i = 0; i < dims.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(LaneIndex start, Start(i + 1, operand_shape(0).dimensions(i) - shape().dimensions(i)));
+      dims[i] = dims[i].Add(context_, start);
+    }
+    return Operand(0, Index(std::move(dims)));
+  }
+
+  absl::StatusOr<ElementValue> DynamicUpdateSlice() {
+    const Dims dims = index_.Dims(context_);
+    Dims inside = dims;
+    Guard guard;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const int64_t size = operand_shape(1).dimensions(i);
+      HILO_ASSIGN_OR_RETURN(LaneIndex start, Start(i + 2, shape().dimensions(i) - size));
+      const LaneIndex offset = dims[i].Add(context_, start.MulConstant(context_, -1));
+      guard.Add(context_, offset.InRange(context_, 0, size));
+      inside[i] = offset.WithRange({0, size - 1});
+    }
+    return Choose(guard, [&] { return Operand(1, Index(inside)); }, [&] { return Operand(0, index_); });
+  }
+
+ private:
+  using Source = absl::FunctionRef<absl::StatusOr<ElementValue>()>;
+
+  const Shape& shape() const { return instruction_.shape(); }
+  const Shape& operand_shape(int64_t i) const { return instruction_.operand(i)->shape(); }
+  absl::StatusOr<ElementValue> Operand(int64_t i, const Index& index) {
+    return emitter_.Generate(instruction_.operand(i), index);
+  }
+  // PRED is a byte in memory.
+  static int Bits(PrimitiveType type) { return type == PRED ? 8 : PrimitiveTypeBitWidth(type); }
+
+  absl::StatusOr<LaneIndex> Start(int64_t operand, int64_t high) {
+    HILO_ASSIGN_OR_RETURN(ElementValue value, Operand(operand, Index()));
+    return ClampedIndex(context_, operand_shape(operand).element_type(), value, high);
+  }
+
+  absl::StatusOr<ElementValue> Choose(const Guard& guard, Source on_true, Source on_false, bool may_skip = false) {
+    auto listed = [](absl::StatusOr<ElementValue> value) -> absl::StatusOr<ElementValues> {
+      if (!value.ok()) return value.status();
+      return ElementValues{*value};
+    };
+    HILO_ASSIGN_OR_RETURN(ElementValues chosen,
+                          guard.Choose(
+                              context_, instruction_.name(), index_.IsUniform(), types_,
+                              [&] { return listed(on_true()); }, [&] { return listed(on_false()); }, may_skip));
+    return chosen[0];
+  }
+
+  // Emits operands [first, last) of a concatenation, selected by bisection.
+  absl::StatusOr<ElementValue> ConcatenatePart(Dims dims, int64_t dimension, const std::vector<int64_t>& starts,
+                                               int64_t first, int64_t last) {
+    LaneIndex& at = dims[dimension];
+    at = at.WithRange({starts[first], starts[last] - 1});
+    if (last - first == 1) {
+      at = at.AddConstant(-starts[first]);
+      return Operand(first, Index(std::move(dims)));
+    }
+    const int64_t middle = (first + last) / 2;
+    Guard guard;
+    guard.Add(context_, at.InRange(context_, starts[first], starts[middle]));
+    return Choose(
+        guard, [&] { return ConcatenatePart(dims, dimension, starts, first, middle); },
+        [&] { return ConcatenatePart(dims, dimension, starts, middle, last); }, instruction_.operand_count() > 2);
+  }
+
+  ElementEmitter& emitter_;
+  EmitterContext& context_;
+  const HloInstruction& instruction_;
+  const Index& index_;
+  const PrimitiveType types_[1];
+};
+
+absl::StatusOr<ElementValue> EmitOne(ElementEmitter& emitter, const HloInstruction* instruction, const Index& index) {
+  Movement movement(emitter, instruction, index);
+  switch (instruction->opcode()) {
+    case HloOpcode::kBitcast:
+    case HloOpcode::kReshape: return movement.Reshape();
+    case HloOpcode::kBitcastConvert: return movement.BitcastConvert();
+    case HloOpcode::kBroadcast: return movement.Broadcast();
+    case HloOpcode::kConcatenate: return movement.Concatenate();
+    case HloOpcode::kConstant: return movement.Constant();
+    case HloOpcode::kDynamicSlice: return movement.DynamicSlice();
+    case HloOpcode::kDynamicUpdateSlice: return movement.DynamicUpdateSlice();
+    case HloOpcode::kIota: return movement.Iota();
+    case HloOpcode::kPad: return movement.Pad();
+    case HloOpcode::kReverse: return movement.Reverse();
+    case HloOpcode::kSlice: return movement.Slice();
+    case HloOpcode::kTranspose: return movement.Transpose();
+    default:
+      return Unimplemented(HloOpcodeString(instruction->opcode()), " cannot be emitted element by element",
+                           InstructionContext(*instruction));
+  }
+}
+
+}  // namespace
+
+LaneIndex ClampedIndex(EmitterContext& context, PrimitiveType type, ElementValue value, int64_t high) {
+  llvm::IRBuilder<>& b = context.b();
+  llvm::Value* x = value.re;
+  const int bits = PrimitiveTypeBitWidth(type);
+  const bool is_signed = IsSignedIntegralType(type);
+  const int digits = std::min(is_signed ? bits - 1 : bits, 63);
+  llvm::Type* wide = x->getType()->getWithNewType(b.getInt64Ty());
+  auto widen = [&] { return is_signed ? b.CreateSExtOrTrunc(x, wide) : b.CreateZExtOrTrunc(x, wide); };
+  // Comparisons in the index's own type are cheaper; one that cannot hold `high` is widened first.
+  if ((high >> digits) != 0) x = widen();
+  if (is_signed) x = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, IntLike(x, 0));
+  x = b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x, IntLike(x, high));
+  return LaneIndex::Arbitrary(widen(), high + 1);
+}
+
+absl::StatusOr<ElementValues> EmitMovement(ElementEmitter& emitter, const HloInstruction* instruction,
+                                           const Index& index) {
+  switch (instruction->opcode()) {
+    case HloOpcode::kConvolution: return EmitConvolutionElement(emitter, instruction, index);
+    case HloOpcode::kDot: return EmitDotElement(emitter, instruction, index);
+    case HloOpcode::kGather: return EmitGatherElement(emitter, instruction, index);
+    case HloOpcode::kReduce: return EmitReduceElement(emitter, instruction, index);
+    case HloOpcode::kReduceWindow: return EmitReduceWindowElement(emitter, instruction, index);
+    default: break;
+  }
+  HILO_ASSIGN_OR_RETURN(ElementValue value, EmitOne(emitter, instruction, index));
+  return ElementValues{value};
+}
+
+}  // namespace hilo::codegen

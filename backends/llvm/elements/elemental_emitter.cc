@@ -1,0 +1,179 @@
+// The traversal from a root to values in memory.
+//
+// Element-wise chains, which can be very long, are traversed with an explicit stack, because all of a chain is needed
+// at one index. Instructions that move elements read their operands at other indices and recurse; fusions bound the
+// depth of that, and kMaxDepth rejects modules that do not.
+#include "backends/llvm/elements/elemental_emitter.h"
+
+#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/scalar_ops.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+
+namespace hilo::codegen {
+namespace {
+
+constexpr int kMaxDepth = 1000;
+constexpr int64_t kMaxEmitted = int64_t{1} << 18;
+
+int64_t LeafCount(const Shape& shape) {
+  if (!shape.IsTuple()) return 1;
+  int64_t count = 0;
+  for (const Shape& element : shape.tuple_shapes()) count += LeafCount(element);
+  return count;
+}
+
+// Number of leaves before element `element` of a tuple.
+int64_t LeavesBefore(const Shape& tuple, int64_t element) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < element; ++i) count += LeafCount(tuple.tuple_shapes(i));
+  return count;
+}
+
+std::vector<uint64_t> Key(EmitterContext& context, const HloInstruction* instruction, int64_t leaf,
+                          const Index& index) {
+  std::vector<uint64_t> key{reinterpret_cast<uintptr_t>(instruction), static_cast<uint64_t>(leaf),
+                            static_cast<uint64_t>(context.lanes.width)};
+  index.AppendKey(&key);
+  return key;
+}
+
+// In keys: all leaves of a computed instruction.
+constexpr int64_t kAllLeaves = -1;
+
+// Returns true if an operand of an element-wise instruction is read at the result's index; scalar operands of clamp and
+// select are not.
+bool SameIndex(const HloInstruction* instruction, int64_t operand) {
+  return instruction->operand(operand)->shape().rank() == instruction->shape().rank();
+}
+
+}  // namespace
+
+absl::StatusOr<ElementEmitter::Place> ElementEmitter::Resolve(Place place, std::optional<Materialized>* materialized) {
+  while (true) {
+    const HloInstruction* instruction = place.instruction;
+    HILO_ASSIGN_OR_RETURN(*materialized, source_.Find(instruction, place.leaf));
+    if (materialized->has_value()) return place;
+    switch (instruction->opcode()) {
+      case HloOpcode::kGetTupleElement:
+        place = {instruction->operand(0),
+                 place.leaf + LeavesBefore(instruction->operand(0)->shape(), instruction->tuple_index())};
+        break;
+      case HloOpcode::kTuple: {
+        int64_t operand = 0, leaf = place.leaf;
+        while (leaf >= LeafCount(instruction->operand(operand)->shape()))
+          leaf -= LeafCount(instruction->operand(operand++)->shape());
+        place = {instruction->operand(operand), leaf};
+        break;
+      }
+      case HloOpcode::kCopy:
+      case HloOpcode::kOptimizationBarrier:
+      case HloOpcode::kAddDependency: place.instruction = instruction->operand(0); break;
+      case HloOpcode::kFusion: place.instruction = instruction->called_computation()->root_instruction(); break;
+      case HloOpcode::kParameter:
+        if (!instruction->parent()->IsFusion()) {
+          return Internal("no value is known for parameter ", instruction->parameter_number(),
+                          InstructionContext(*instruction));
+        }
+        place.instruction = instruction->parent()->fusion_instruction()->operand(instruction->parameter_number());
+        break;
+      default: return place;
+    }
+  }
+}
+
+absl::StatusOr<ElementValue> ElementEmitter::Generate(const HloInstruction* instruction, const Index& index) {
+  return GenerateLeaf({instruction, 0}, index);
+}
+
+absl::StatusOr<ElementEmitter::Values> ElementEmitter::GenerateLeaves(const HloInstruction* instruction,
+                                                                      const Index& index) {
+  Values values;
+  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
+    HILO_ASSIGN_OR_RETURN(values.emplace_back(), GenerateLeaf({instruction, leaf}, index));
+  }
+  return values;
+}
+
+absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(Place wanted, const Index& index) {
+  if (++depth_ > kMaxDepth)
+    return ResourceExhausted("fused instructions are nested more than ", kMaxDepth, " deep",
+                             InstructionContext(*wanted.instruction));
+  struct Frame {
+    Place place;
+    bool resolved = false;
+    int64_t next_operand = 0;
+  };
+  std::vector<Frame> stack{{wanted}};
+  ElementValue result;
+  while (!stack.empty()) {
+    Frame& frame = stack.back();
+    if (!frame.resolved) {
+      const std::vector<uint64_t> asked = Key(context_, frame.place.instruction, frame.place.leaf, index);
+      if (const Values* known = context_.FindElements(asked)) {
+        result = known->front();
+        stack.pop_back();
+        continue;
+      }
+      std::optional<Materialized> materialized;
+      const Place before = frame.place;
+      HILO_ASSIGN_OR_RETURN(frame.place, Resolve(before, &materialized));
+      frame.resolved = true;
+      if (materialized.has_value()) {
+        std::vector<uint64_t> key = Key(context_, frame.place.instruction, frame.place.leaf, index);
+        if (const Values* known = context_.FindElements(key)) {
+          result = known->front();
+        } else {
+          result = materialized->array.has_value() ? materialized->array->Load(context_, index) : materialized->value;
+          context_.RememberElements(std::move(key), {result});
+        }
+        stack.pop_back();
+        continue;
+      }
+    }
+    const HloInstruction* instruction = frame.place.instruction;
+    if (const Values* known = context_.FindElements(Key(context_, instruction, kAllLeaves, index))) {
+      result = (*known)[frame.place.leaf];
+      stack.pop_back();
+      continue;
+    }
+    if (IsElementwise(instruction->opcode()) && frame.next_operand < instruction->operand_count()) {
+      const int64_t operand = frame.next_operand++;
+      if (SameIndex(instruction, operand)) stack.push_back({{instruction->operand(operand), 0}});
+      continue;
+    }
+    if (++emitted_ > kMaxEmitted) {
+      return ResourceExhausted("fused code needs more than ", kMaxEmitted, " element computations",
+                               InstructionContext(*instruction));
+    }
+    HILO_ASSIGN_OR_RETURN(Values values, Compute(instruction, index));
+    HILO_RET_CHECK(frame.place.leaf < static_cast<int64_t>(values.size())) << instruction->name();
+    result = values[frame.place.leaf];
+    for (ElementValue& value : values) {
+      if (!value.re->hasName() && !llvm::isa<llvm::Constant>(value.re)) value.re->setName(instruction->name());
+    }
+    context_.RememberElements(Key(context_, instruction, kAllLeaves, index), std::move(values));
+    stack.pop_back();
+  }
+  --depth_;
+  return result;
+}
+
+absl::StatusOr<ElementEmitter::Values> ElementEmitter::Compute(const HloInstruction* instruction, const Index& index) {
+  if (!IsElementwise(instruction->opcode())) return EmitMovement(*this, instruction, index);
+  Values operands;
+  for (int64_t i = 0; i < instruction->operand_count(); ++i) {
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(),
+                          Generate(instruction->operand(i), SameIndex(instruction, i) ? index : Index()));
+  }
+  if (instruction->opcode() == HloOpcode::kMap) {
+    return EmitComputation(context_, *instruction->called_computation(), operands);
+  }
+  auto value = EmitElementwise(context_, instruction, operands);
+  if (!value.ok()) return AddContext(value.status(), InstructionContext(*instruction));
+  return Values{*value};
+}
+
+}  // namespace hilo::codegen

@@ -1,0 +1,87 @@
+// Choice between two sources of an element; see data_movement.h.
+#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/scalar_ops.h"
+#include "base/status_macros.h"
+
+namespace hilo::codegen {
+
+Carried Pack(const ElementValues& values) {
+  Carried carried;
+  for (const ElementValue& value : values) {
+    carried.push_back(value.re);
+    if (value.im != nullptr) carried.push_back(value.im);
+  }
+  return carried;
+}
+
+ElementValues Unpack(absl::Span<llvm::Value* const> carried, absl::Span<const PrimitiveType> types) {
+  ElementValues values;
+  size_t next = 0;
+  for (PrimitiveType type : types) {
+    ElementValue& value = values.emplace_back();
+    value.re = carried[next++];
+    if (IsComplexType(type)) value.im = carried[next++];
+  }
+  return values;
+}
+
+void Guard::Add(EmitterContext& context, llvm::Value* condition) {
+  if (condition == nullptr) return;
+  llvm::Value*& all = condition->getType()->isVectorTy() ? lanes_ : uniform_;
+  all = all == nullptr ? condition : context.b().CreateAnd(all, condition);
+}
+
+absl::StatusOr<ElementValues> Guard::Choose(EmitterContext& context, absl::string_view name, bool uniform,
+                                            absl::Span<const PrimitiveType> types,
+                                            absl::FunctionRef<absl::StatusOr<ElementValues>()> on_true,
+                                            absl::FunctionRef<absl::StatusOr<ElementValues>()> on_false,
+                                            bool may_skip) const {
+  if (uniform_ == nullptr) return ChooseLanes(context, types, on_true, on_false, may_skip);
+  auto packed = [&](absl::StatusOr<ElementValues> values) -> absl::StatusOr<Carried> {
+    if (!values.ok()) return values.status();
+    if (!uniform) {
+      for (ElementValue& value : *values) value = context.Splat(value);
+    }
+    return Pack(*values);
+  };
+  HILO_ASSIGN_OR_RETURN(
+      Carried chosen,
+      EmitBranches(
+          context, name, uniform_, [&] { return packed(ChooseLanes(context, types, on_true, on_false, may_skip)); },
+          [&] { return packed(on_false()); }));
+  return Unpack(chosen, types);
+}
+
+absl::StatusOr<ElementValues> Guard::ChooseLanes(EmitterContext& context, absl::Span<const PrimitiveType> types,
+                                                 absl::FunctionRef<absl::StatusOr<ElementValues>()> on_true,
+                                                 absl::FunctionRef<absl::StatusOr<ElementValues>()> on_false,
+                                                 bool may_skip) const {
+  if (lanes_ == nullptr) return on_true();
+  llvm::IRBuilder<>& b = context.b();
+  auto side = [&](llvm::Value* condition,
+                  absl::FunctionRef<absl::StatusOr<ElementValues>()> values) -> absl::StatusOr<ElementValues> {
+    RegionScope region(context);
+    Lanes& lanes = context.lanes;
+    lanes.mask = lanes.mask == nullptr ? condition : b.CreateAnd(lanes.mask, condition);
+    lanes.first_lane_active = false;
+    if (!may_skip) return values();
+    auto some = [&]() -> absl::StatusOr<Carried> {
+      HILO_ASSIGN_OR_RETURN(ElementValues all, values());
+      for (ElementValue& value : all) value = context.Splat(value);
+      return Pack(all);
+    };
+    auto none = [&]() -> absl::StatusOr<Carried> {
+      ElementValues zeros;
+      for (PrimitiveType type : types) zeros.push_back(context.Splat(EmitZero(context, type)));
+      return Pack(zeros);
+    };
+    HILO_ASSIGN_OR_RETURN(Carried chosen, EmitBranches(context, "lanes", b.CreateOrReduce(lanes.mask), some, none));
+    return Unpack(chosen, types);
+  };
+  HILO_ASSIGN_OR_RETURN(ElementValues inside, side(lanes_, on_true));
+  HILO_ASSIGN_OR_RETURN(ElementValues outside, side(b.CreateNot(lanes_), on_false));
+  for (size_t i = 0; i < inside.size(); ++i) inside[i] = EmitSelect(context, lanes_, inside[i], outside[i]);
+  return inside;
+}
+
+}  // namespace hilo::codegen

@@ -1,0 +1,207 @@
+// Entry points of the element-wise families: selects the family of an op, and handles what is common to all.
+#include "backends/llvm/elements/scalar_ops.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/llvm/elements/ir_array.h"
+#include "backends/llvm/elements/op_dispatch.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace hilo::codegen {
+namespace {
+
+absl::Status NoEmission(HloOpcode opcode, PrimitiveType type) {
+  return Unimplemented(HloOpcodeString(opcode), " is not emitted for elements of type ", PrimitiveTypeName(type));
+}
+
+// The bits of a float as a signed integer that orders as HLO's total order does.
+llvm::Value* TotalOrderKey(EmitterContext& context, llvm::Value* x) {
+  llvm::IRBuilder<>& b = context.b();
+  const unsigned width = x->getType()->getScalarSizeInBits();
+  llvm::Value* bits = b.CreateBitCast(x, x->getType()->getWithNewType(b.getIntNTy(width)));
+  llvm::Value* flip = b.CreateLShr(b.CreateAShr(bits, IntLike(bits, width - 1)), IntLike(bits, 1));
+  return b.CreateXor(bits, flip);
+}
+
+llvm::CmpInst::Predicate FloatPredicate(ComparisonDirection direction) {
+  switch (direction) {
+    case ComparisonDirection::kEq: return llvm::CmpInst::FCMP_OEQ;
+    case ComparisonDirection::kNe: return llvm::CmpInst::FCMP_UNE;
+    case ComparisonDirection::kGe: return llvm::CmpInst::FCMP_OGE;
+    case ComparisonDirection::kGt: return llvm::CmpInst::FCMP_OGT;
+    case ComparisonDirection::kLe: return llvm::CmpInst::FCMP_OLE;
+    case ComparisonDirection::kLt: return llvm::CmpInst::FCMP_OLT;
+  }
+  return llvm::CmpInst::FCMP_FALSE;
+}
+
+llvm::CmpInst::Predicate IntPredicate(ComparisonDirection direction, bool is_signed) {
+  switch (direction) {
+    case ComparisonDirection::kEq: return llvm::CmpInst::ICMP_EQ;
+    case ComparisonDirection::kNe: return llvm::CmpInst::ICMP_NE;
+    case ComparisonDirection::kGe: return is_signed ? llvm::CmpInst::ICMP_SGE : llvm::CmpInst::ICMP_UGE;
+    case ComparisonDirection::kGt: return is_signed ? llvm::CmpInst::ICMP_SGT : llvm::CmpInst::ICMP_UGT;
+    case ComparisonDirection::kLe: return is_signed ? llvm::CmpInst::ICMP_SLE : llvm::CmpInst::ICMP_ULE;
+    case ComparisonDirection::kLt: return is_signed ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_ULT;
+  }
+  return llvm::CmpInst::ICMP_EQ;
+}
+
+}  // namespace
+
+void Unify(EmitterContext& context, ElementValue* x, ElementValue* y) {
+  if (x->IsUniform() == y->IsUniform()) return;
+  *x = context.Splat(*x);
+  *y = context.Splat(*y);
+}
+
+absl::StatusOr<ElementValue> EmitUnaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type,
+                                         ElementValue x) {
+  ElementValue result;
+  if (IsComplexType(type)) {
+    result = EmitComplexUnary(context, opcode, x);
+  } else if (IsFloatingPointType(type)) {
+    if (opcode == HloOpcode::kIsFinite && type == F16)
+      x = EmitBitcast(context, U16, F16, EmitBitcast(context, F16, U16, x));
+    result.re = EmitFloatUnary(context, opcode, x.re);
+  } else if (type == PRED) {
+    if (opcode == HloOpcode::kNot) result.re = context.b().CreateNot(x.re);
+  } else {
+    result.re = EmitIntegerUnary(context, opcode, type, x.re);
+  }
+  if (result.re == nullptr) return NoEmission(opcode, type);
+  return opcode == HloOpcode::kIsFinite ? result : RoundToType(context, type, result);
+}
+
+absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opcode, PrimitiveType type, ElementValue x,
+                                          ElementValue y) {
+  Unify(context, &x, &y);
+  ElementValue result;
+  if (opcode == HloOpcode::kComplexNumber) return ElementValue{x.re, y.re};
+  if (IsComplexType(type)) {
+    result = EmitComplexBinary(context, opcode, x, y);
+  } else if (IsFloatingPointType(type)) {
+    result.re = EmitFloatBinary(context, opcode, x.re, y.re);
+  } else if (type == PRED) {
+    result.re = EmitPredBinary(context, opcode, x.re, y.re);
+  } else {
+    HILO_ASSIGN_OR_RETURN(result.re, EmitIntegerBinary(context, opcode, type, x.re, y.re));
+  }
+  if (result.re == nullptr) return NoEmission(opcode, type);
+  return RoundToType(context, type, result);
+}
+
+ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction, ComparisonType order,
+                         PrimitiveType type, ElementValue x, ElementValue y) {
+  llvm::IRBuilder<>& b = context.b();
+  Unify(context, &x, &y);
+  if (IsComplexType(type)) {
+    llvm::Value* re = b.CreateFCmp(FloatPredicate(direction), x.re, y.re);
+    llvm::Value* im = b.CreateFCmp(FloatPredicate(direction), x.im, y.im);
+    return {direction == ComparisonDirection::kNe ? b.CreateOr(re, im) : b.CreateAnd(re, im)};
+  }
+  if (IsFloatingPointType(type)) {
+    if (order != ComparisonType::kTotalOrder) return {b.CreateFCmp(FloatPredicate(direction), x.re, y.re)};
+    return {b.CreateICmp(IntPredicate(direction, true), TotalOrderKey(context, x.re), TotalOrderKey(context, y.re))};
+  }
+  return {b.CreateICmp(IntPredicate(direction, IsSignedIntegralType(type)), x.re, y.re)};
+}
+
+ElementValue EmitSelect(EmitterContext& context, llvm::Value* condition, ElementValue on_true, ElementValue on_false) {
+  Unify(context, &on_true, &on_false);
+  if (condition->getType()->isVectorTy()) {
+    on_true = context.Splat(on_true);
+    on_false = context.Splat(on_false);
+  }
+  llvm::IRBuilder<>& b = context.b();
+  ElementValue result{b.CreateSelect(condition, on_true.re, on_false.re)};
+  if (on_true.im != nullptr) result.im = b.CreateSelect(condition, on_true.im, on_false.im);
+  return result;
+}
+
+ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue low, ElementValue x,
+                       ElementValue high) {
+  // Neither operation can fail on a type that clamp takes.
+  auto raised = EmitBinaryOp(context, HloOpcode::kMaximum, type, low, x);
+  if (!raised.ok()) return x;
+  auto bounded = EmitBinaryOp(context, HloOpcode::kMinimum, type, *raised, high);
+  return bounded.ok() ? *bounded : x;
+}
+
+absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloInstruction* instruction,
+                                             absl::Span<const ElementValue> operands) {
+  const PrimitiveType type = instruction->operand(0)->shape().element_type();
+  switch (OpcodeInfo(instruction->opcode()).family) {
+    case HloFamily::kUnary: return EmitUnaryOp(context, instruction->opcode(), type, operands[0]);
+    case HloFamily::kBinary: return EmitBinaryOp(context, instruction->opcode(), type, operands[0], operands[1]);
+    default: break;
+  }
+  switch (instruction->opcode()) {
+    case HloOpcode::kClamp:
+      return EmitClamp(context, instruction->shape().element_type(), operands[0], operands[1], operands[2]);
+    case HloOpcode::kCompare: {
+      const auto& attrs = instruction->attrs<CompareAttrs>();
+      return EmitCompare(context, attrs.direction, attrs.type, type, operands[0], operands[1]);
+    }
+    case HloOpcode::kConvert: return EmitConvert(context, type, instruction->shape().element_type(), operands[0]);
+    case HloOpcode::kCopy: return operands[0];
+    case HloOpcode::kReducePrecision: {
+      const auto& attrs = instruction->attrs<ReducePrecisionAttrs>();
+      const int exponent_bits = static_cast<int>(std::min<int64_t>(attrs.exponent_bits, 64));
+      const int mantissa_bits = static_cast<int>(std::min<int64_t>(attrs.mantissa_bits, 64));
+      return EmitReducePrecision(context, type, exponent_bits, mantissa_bits, operands[0]);
+    }
+    case HloOpcode::kSelect: return EmitSelect(context, operands[0].re, operands[1], operands[2]);
+    default:
+      return Unimplemented(HloOpcodeString(instruction->opcode()),
+                           " is not an element-wise operation that can be emitted");
+  }
+}
+
+namespace {
+
+llvm::Constant* LiteralPart(llvm::LLVMContext& context, PrimitiveType type, const uint8_t* bytes) {
+  const int64_t size = PrimitiveTypeByteSize(type);
+  uint64_t bits = 0;
+  std::memcpy(&bits, bytes, size);
+  llvm::Type* register_type = RegisterType(context, type);
+  if (type == F64)
+    return llvm::ConstantFP::get(register_type, llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
+  if (IsFloatingPointType(type)) {
+    uint32_t float_bits = static_cast<uint32_t>(bits);
+    if (type != F32) {
+      const float value = ArrayTypeSwitch(type, [&](auto tag) -> float {
+        using T = typename decltype(tag)::type;
+        if constexpr (is_small_float<T>) {
+          return static_cast<float>(T::FromBits(static_cast<decltype(T::bits)>(bits)));
+        } else {
+          return 0;
+        }
+      });
+      std::memcpy(&float_bits, &value, sizeof value);
+    }
+    return llvm::ConstantFP::get(register_type,
+                                 llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, float_bits)));
+  }
+  if (type == PRED) bits = bits != 0;
+  return llvm::ConstantInt::get(register_type, bits);
+}
+
+}  // namespace
+
+ElementValue EmitLiteral(EmitterContext& context, const Literal& literal, int64_t linear) {
+  const PrimitiveType type = literal.shape().element_type(), part = ComplexComponentType(type);
+  const uint8_t* bytes = literal.untyped_data().data() + linear * PrimitiveTypeByteSize(type);
+  ElementValue value{LiteralPart(context.llvm_context(), part, bytes)};
+  if (IsComplexType(type)) value.im = LiteralPart(context.llvm_context(), part, bytes + PrimitiveTypeByteSize(part));
+  return value;
+}
+
+ElementValue EmitZero(EmitterContext& context, PrimitiveType type) {
+  llvm::Value* zero = llvm::Constant::getNullValue(RegisterType(context.llvm_context(), type));
+  return {zero, IsComplexType(type) ? zero : nullptr};
+}
+
+}  // namespace hilo::codegen

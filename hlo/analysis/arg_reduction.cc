@@ -1,0 +1,156 @@
+// The computation of an argmax is a page of comparisons and selects, with small variations among frameworks. Its
+// meaning can be found by testing: as it only compares its parameters with each other and chooses among them, it does
+// with all values what it does with three numbers (and NaN) at three indices. So it is run on all of these, and is
+// considered a choice if
+//
+//   it returns one of the two pairs that it gets;
+//   g(x, y), which is f with the pair of lower index as its first operand, gives the same for three pairs whichever
+//   two are combined first; f(f(z, x), y) = f(z, g(x, y)) for an initial pair z with any index.
+#include "hlo/analysis/arg_reduction.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo {
+namespace {
+
+// Instructions of a computation that is tried.
+constexpr int64_t kMaxInstructions = 32;
+
+struct Pair {
+  double value, position;
+};
+bool Same(double x, double y) { return x == y || (x != x && y != y); }
+bool Same(const Pair& x, const Pair& y) { return Same(x.value, y.value) && x.position == y.position; }
+
+// A computation of comparisons and choices as a list of steps over numbers; the first four are the parameters.
+class Choice {
+ public:
+  static std::optional<Choice> Create(const HloComputation& computation) {
+    if (computation.num_parameters() != 4 || computation.instruction_count() > kMaxInstructions) return std::nullopt;
+    Choice choice;
+    absl::flat_hash_map<const HloInstruction*, int> numbers;
+    for (int i = 0; i < 4; ++i) {
+      numbers[computation.parameter_instruction(i)] = i;
+      choice.steps_.push_back({HloOpcode::kParameter});
+    }
+    for (const HloInstruction* instruction : computation.MakePostOrder()) {
+      if (instruction->IsParameter() || instruction == computation.root_instruction()) continue;
+      Step step{instruction->opcode()};
+      if (instruction->operand_count() > 3) return std::nullopt;
+      for (int64_t i = 0; i < instruction->operand_count(); ++i) step.operands[i] = numbers.at(instruction->operand(i));
+      if (!Understands(*instruction, &step)) return std::nullopt;
+      numbers[instruction] = static_cast<int>(choice.steps_.size());
+      choice.steps_.push_back(step);
+    }
+    const HloInstruction* root = computation.root_instruction();
+    if (root->opcode() != HloOpcode::kTuple || root->operand_count() != 2) return std::nullopt;
+    for (int i = 0; i < 2; ++i) choice.results_[i] = numbers.at(root->operand(i));
+    return choice;
+  }
+
+  Pair operator()(const Pair& x, const Pair& y) const {
+    std::array<double, kMaxInstructions> at{x.value, x.position, y.value, y.position};
+    for (size_t i = 4; i < steps_.size(); ++i) {
+      const auto& [opcode, operands, direction] = steps_[i];
+      const double a = at[operands[0]], b = at[operands[1]];
+      switch (opcode) {
+        case HloOpcode::kCompare: at[i] = Compare(direction, a, b); break;
+        case HloOpcode::kSelect: at[i] = a != 0 ? b : at[operands[2]]; break;
+        case HloOpcode::kAnd: at[i] = a != 0 && b != 0; break;
+        case HloOpcode::kOr: at[i] = a != 0 || b != 0; break;
+        default: at[i] = a == 0; break;  // not
+      }
+    }
+    return {at[results_[0]], at[results_[1]]};
+  }
+
+ private:
+  struct Step {
+    HloOpcode opcode;
+    std::array<int, 3> operands{};
+    ComparisonDirection direction{};
+  };
+
+  static bool Understands(const HloInstruction& instruction, Step* step) {
+    switch (instruction.opcode()) {
+      case HloOpcode::kAnd:
+      case HloOpcode::kOr:
+      case HloOpcode::kNot: return instruction.shape().element_type() == PRED;
+      case HloOpcode::kSelect: return true;
+      case HloOpcode::kCompare:
+        // Parameters 0 and 2 are values, 1 and 3 positions.
+        step->direction = instruction.attrs<CompareAttrs>().direction;
+        return instruction.attrs<CompareAttrs>().type != ComparisonType::kTotalOrder && step->operands[0] < 4 &&
+               step->operands[1] < 4 && step->operands[0] % 2 == step->operands[1] % 2;
+      default: return false;
+    }
+  }
+
+  static bool Compare(ComparisonDirection direction, double x, double y) {
+    switch (direction) {
+      case ComparisonDirection::kEq: return x == y;
+      case ComparisonDirection::kNe: return x != y;
+      case ComparisonDirection::kGe: return x >= y;
+      case ComparisonDirection::kGt: return x > y;
+      case ComparisonDirection::kLe: return x <= y;
+      case ComparisonDirection::kLt: return x < y;
+    }
+    return false;
+  }
+
+  std::vector<Step> steps_;
+  int results_[2];
+};
+
+// The three conditions above, for values that may be NaN or may not.
+bool Chooses(const Choice& f, bool with_nan) {
+  const auto g = [&](const Pair& x, const Pair& y) { return x.position <= y.position ? f(x, y) : f(y, x); };
+  const double values[] = {1, 2, 3, std::numeric_limits<double>::quiet_NaN()};
+  const int count = with_nan ? 4 : 3;
+  for (int code = 0; code < count * count * count; ++code) {
+    const Pair x{values[code % count], 1}, y{values[code / count % count], 2}, z{values[code / count / count], 3};
+    const Pair chosen = g(x, y);
+    if (!Same(f(x, x), x) || !(Same(chosen, x) || Same(chosen, y))) return false;
+    if (!Same(g(chosen, z), g(x, g(y, z))) || !Same(g(chosen, z), g(y, g(x, z)))) return false;
+    for (double position : {0.5, 1.0, 1.5, 2.0, 2.5}) {
+      const Pair init{z.value, position};
+      if (!Same(f(f(init, x), y), f(init, chosen))) return false;
+    }
+  }
+  return true;
+}
+
+// Whether `instruction` is the position in `dimension` at every index.
+bool IsPosition(const HloInstruction* instruction, int64_t dimension) {
+  while (instruction->opcode() == HloOpcode::kBroadcast) {
+    const auto& dimensions = instruction->attrs<BroadcastAttrs>().dimensions;
+    const auto it = std::find(dimensions.begin(), dimensions.end(), dimension);
+    if (it == dimensions.end()) return false;
+    dimension = it - dimensions.begin();
+    instruction = instruction->operand(0);
+  }
+  return instruction->opcode() == HloOpcode::kIota && instruction->attrs<IotaAttrs>().iota_dimension == dimension;
+}
+
+}  // namespace
+
+bool IsArgReduction(const HloInstruction& reduce) {
+  const int64_t last = reduce.operand(0)->shape().rank() - 1;
+  if (reduce.operand_count() != 4 || reduce.attrs<ReduceAttrs>().dimensions != std::vector<int64_t>{last}) return false;
+  const PrimitiveType type = reduce.operand(0)->shape().element_type(),
+                      position = reduce.operand(1)->shape().element_type();
+  if (IsComplexType(type) || type == PRED || !IsIntegralType(position) || PrimitiveTypeByteSize(position) < 4)
+    return false;
+  if (!IsPosition(reduce.operand(1), last)) return false;
+  const std::optional<Choice> choice = Choice::Create(*reduce.called_computation());
+  return choice.has_value() && Chooses(*choice, IsFloatingPointType(type));
+}
+
+}  // namespace hilo

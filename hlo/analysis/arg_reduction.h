@@ -1,0 +1,16 @@
+// Which reductions choose an element: argmax, argmin.
+#ifndef HILO_HLO_ANALYSIS_ARG_REDUCTION_H_
+#define HILO_HLO_ANALYSIS_ARG_REDUCTION_H_
+
+#include "hlo/ir/hlo_instruction.h"
+
+namespace hilo {
+
+// True if `reduce` reduces its minor-most dimension only, over pairs of a value and its index, and its
+// computation only compares and selects, such that the pairs may be combined in any order as long as the
+// pair with the lower index is the first operand.
+bool IsArgReduction(const HloInstruction& reduce);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_ANALYSIS_ARG_REDUCTION_H_
