@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ir/hlo_module.h"
+#include "hlo/ir/kernel_config.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
@@ -93,6 +94,10 @@ void HloInstruction::DropControlDependencies() {
   for (HloInstruction* successor : control_successors_) Erase(successor->control_predecessors_, this);
   control_predecessors_.clear();
   control_successors_.clear();
+}
+
+void HloInstruction::set_kernel(KernelConfig config) {
+  kernel_ = std::make_unique<const KernelConfig>(std::move(config));
 }
 
 void HloInstruction::CopyOriginFrom(const HloInstruction& other) {

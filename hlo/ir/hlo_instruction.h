@@ -20,6 +20,7 @@ namespace hilo {
 
 class HloComputation;
 class HloModule;
+struct KernelConfig;
 
 // Source of an instruction in the user's program. `other` keeps fields that Hilo does not read, as text.
 struct OpMetadata {
@@ -98,6 +99,10 @@ class HloInstruction {
   void add_extra_attribute(std::string name, std::string text) {
     extra_attributes_.emplace_back(std::move(name), std::move(text));
   }
+  // How the backend computes it (kernel_config.h); null before kernels are chosen, and for what has no code of its own.
+  // Clones of the module keep it, copies with other operands do not.
+  const KernelConfig* kernel() const { return kernel_.get(); }
+  void set_kernel(KernelConfig config);
   // Copies metadata and extra attributes from another instruction, for rewrites.
   void CopyOriginFrom(const HloInstruction& other);
   // Line of the text it was parsed from; 0 if none.
@@ -138,6 +143,7 @@ class HloInstruction {
   std::unique_ptr<OpAttributes> attributes_;
   OpMetadata metadata_;
   AttributeText extra_attributes_;
+  std::unique_ptr<const KernelConfig> kernel_;
 };
 
 }  // namespace hilo

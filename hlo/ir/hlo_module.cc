@@ -3,6 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "hlo/ir/kernel_config.h"
+#include "hlo/ir/kernel_config.h"
 
 namespace hilo {
 namespace {
@@ -18,6 +20,7 @@ void CopyInstructions(const HloComputation& from, HloComputation* to, const Comp
     operands.clear();
     for (const HloInstruction* operand : instruction->operands()) operands.push_back(copies.at(operand));
     HloInstruction* copy = to->AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands));
+    if (instruction->kernel() != nullptr) copy->set_kernel(*instruction->kernel());
     for (size_t i = 0; i < instruction->called_computations().size(); ++i) {
       auto it = computations.find(instruction->called_computations()[i]);
       if (it == computations.end()) continue;

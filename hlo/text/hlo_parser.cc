@@ -17,6 +17,7 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/called_roles.h"
 #include "hlo/text/header_attributes.h"
+#include "hlo/text/kernel_config_text.h"
 #include "hlo/text/op_metadata_text.h"
 #include "hlo/text/raw_attributes.h"
 #include "hlo/text/text_cursor.h"
@@ -418,6 +419,11 @@ absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attribut
     if (attribute.name == "metadata") {
       HILO_ASSIGN_OR_RETURN(OpMetadata metadata, ParseOpMetadata(cursor));
       instruction->set_metadata(std::move(metadata));
+      continue;
+    }
+    if (attribute.name == "kernel") {
+      HILO_ASSIGN_OR_RETURN(KernelConfig kernel, ParseKernelConfig(cursor));
+      instruction->set_kernel(std::move(kernel));
       continue;
     }
     if (attribute.name == "control-predecessors") {

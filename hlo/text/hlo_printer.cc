@@ -6,6 +6,7 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/called_roles.h"
 #include "hlo/text/header_attributes.h"
+#include "hlo/text/kernel_config_text.h"
 #include "hlo/text/op_metadata_text.h"
 
 namespace hilo {
@@ -106,6 +107,7 @@ void Printer::Instruction(const HloInstruction& instruction) {
   }
   CalledComputations(instruction);
   for (const auto& [name, value] : instruction.extra_attributes()) Attribute(name, value);
+  if (instruction.kernel() != nullptr) Attribute("kernel", PrintKernelConfig(*instruction.kernel()));
   if (!instruction.control_predecessors().empty()) {
     NameList("control-predecessors", instruction.control_predecessors());
   }
