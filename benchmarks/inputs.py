@@ -1,4 +1,4 @@
-"""The inputs of the benchmark programs, made anew from fixed seeds: some are too big to be kept. NumPy only."""
+"""The inputs of the benchmark programs, generated from fixed seeds: some are too big to be kept. NumPy only."""
 
 import pathlib
 import sys

@@ -106,7 +106,7 @@ std::shared_ptr<const LoadedProgram> FindInCache(ClientCore* core, const std::st
   });
   if (program.ok()) return *std::move(program);
   core->cache->CountRejected();
-  LogWarning("compiling anew what is in the cache, at ", core->cache->PathOf(key), ": ", program.status().message());
+  LogWarning("recompiling the damaged cache entry ", core->cache->PathOf(key), ": ", program.status().message());
   return nullptr;
 }
 

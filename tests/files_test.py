@@ -1,4 +1,4 @@
-"""Which files and sockets `hilo run` opens: files_test.py HILO. A module cannot name files, and nobody listens who was not asked to.
+"""Which files and sockets `hilo run` opens: files_test.py HILO. A module cannot name files, and no socket listens unless requested.
 
 strace writes down the calls; without it the test says so and passes.
 """
@@ -59,7 +59,7 @@ def main():
             own = {str(HILO.parent), str(HILO.parent.parent)}
             library = re.compile(r"(.*/)?lib[^/]*\.so[.\d]*")  # the loader looks for them in many places
             strange = {p for p in paths if p != "m.hlo" and not f"{p}/".startswith(SYSTEM) and not any(p.startswith(o) for o in own) and not library.fullmatch(p)}
-            check(not strange, f"{platform}: files that nobody has named are opened: {sorted(strange)}")
+            check(not strange, f"{platform}: files that were not named are opened: {sorted(strange)}")
             check(not sockets, f"{platform}: sockets are made: {sockets[:5]}")
 
         # Processes of one job on one machine listen at the loopback interface alone.

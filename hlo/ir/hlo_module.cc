@@ -4,7 +4,6 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/ir/kernel_config.h"
-#include "hlo/ir/kernel_config.h"
 
 namespace hilo {
 namespace {

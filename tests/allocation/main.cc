@@ -1,7 +1,7 @@
 // Every allocation fails once: hilo_allocation_tests.
 //
 // Each scenario is done again and again, and the first, the second ... of its allocations fails, until a round needs no
-// more than have failed. Each time there must be an error that says so (or nobody needed that memory), nothing may be
+// more than have failed. Each time there must be an error that says so (or the memory was not needed), nothing may be
 // lost, and what the scenario uses must go on. In runs and transfers any memory fails; where programs are read and
 // compiled, that of buffers: neither abseil's tables nor LLVM go on without memory of their own.
 #include <atomic>

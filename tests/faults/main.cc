@@ -103,7 +103,7 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
   HILO_RETURN_IF_ERROR(run.communicators[0]->AllGather({.name = "all-gather %rest", .group = ranks}, {buffer}));
   run.communicators[0]->Finish(absl::OkStatus());
   for (int64_t i = 0; i < 3; ++i) {
-    if (receive[i] != i + (i >= one.victim)) return absl::DataLossError("the rest gathers what nobody sent");
+    if (receive[i] != i + (i >= one.victim)) return absl::DataLossError("the rest gathers data that was never sent");
   }
   return absl::OkStatus();
 }

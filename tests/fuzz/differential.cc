@@ -43,7 +43,7 @@ constexpr HloOpcode kLeftOut[] = {
     HloOpcode::kInfeed,     HloOpcode::kOutfeed,
     HloOpcode::kSend,       HloOpcode::kSendDone,
     HloOpcode::kRecv,       HloOpcode::kRecvDone,              // the host's part
-    HloOpcode::kCustomCall,                                    // somebody's function
+    HloOpcode::kCustomCall,                                    // a function of the application
     HloOpcode::kRng,        HloOpcode::kRngGetAndUpdateState,  // other numbers in every run
 };
 

@@ -103,7 +103,7 @@ class CollectiveProgram {
     }
     return *added;
   }
-  // The start of a pair, whose result nobody else may use.
+  // The start of a pair, whose result has no other user.
   HloInstruction* Open(HloOpcode opcode, const Operands& operands, std::unique_ptr<OpAttributes> attributes,
                        std::vector<HloComputation*> called, const Shape* stated) {
     opens_ = true;

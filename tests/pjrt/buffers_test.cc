@@ -131,7 +131,7 @@ TEST_F(BuffersTest, StridedSources) {
   check(matrix, {3, 2}, {4, 12}, {0, 3, 1, 4, 2, 5});        // transposed
   check(matrix + 5, {2, 3}, {-12, -4}, {5, 4, 3, 2, 1, 0});  // from its end
   check(matrix, {2, 2}, {0, 4}, {0, 1, 0, 1});               // broadcast
-  check(matrix, {2, 1, 2}, {8, 99, 4}, {0, 1, 2, 3});        // a stride that nobody takes
+  check(matrix, {2, 1, 2}, {8, 99, 4}, {0, 1, 2, 3});        // the stride of a dimension of one element
   std::vector<float> big(70 * 50 * 3), expected;
   for (size_t i = 0; i < big.size(); ++i) big[i] = static_cast<float>(i);
   for (int k = 0; k < 3; ++k) {
@@ -238,7 +238,7 @@ TEST_F(BuffersTest, CopiesBetweenDevices) {
   Destroy(kept);
 }
 
-TEST_F(BuffersTest, ViewsGiveTheirMemoryBack) {
+TEST_F(BuffersTest, Views_ReleaseTheirMemory) {
   alignas(64) float data[16] = {4};
   const int64_t dims[] = {16};
   bool gone = false;

@@ -59,7 +59,7 @@ TEST_F(ExecutablesTest, Runs) {
   Destroy(loaded);
 }
 
-TEST_F(ExecutablesTest, DonationReusesMemoryUnlessSomebodyLooks) {
+TEST_F(ExecutablesTest, Donation_ReusesMemoryUnlessReferenced) {
   PJRT_LoadedExecutable* const loaded = Compile(kDonate);
   const std::vector<float> ones(1024, 1);
   std::vector<PJRT_Buffer*> results;
@@ -184,7 +184,7 @@ TEST_F(ExecutablesTest, CompilesForATopology) {
   Destroy(loaded);
 }
 
-TEST_F(ExecutablesTest, LongRunsAreLater) {
+TEST_F(ExecutablesTest, LongRuns_AreAsynchronous) {
   PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule slow
 body { s = (s32[], f32[1000]) parameter(0)  i = s32[] get-tuple-element(s), index=0  v = f32[1000] get-tuple-element(s), index=1
   one = s32[] constant(1)  n = s32[] add(i, one)  w = f32[1000] cosine(v)  ROOT r = (s32[], f32[1000]) tuple(n, w) }
@@ -212,7 +212,7 @@ ENTRY main { v = f32[1000] parameter(0)  zero = s32[] constant(0)  s = (s32[], f
   Destroy(result);
 }
 
-TEST_F(ExecutablesTest, ReplicasMeet) {
+TEST_F(ExecutablesTest, Replicas_Rendezvous) {
   PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule sum
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main { x = f32[2] parameter(0)  ROOT s = f32[2] all-reduce(x), to_apply=add, replica_groups={} })",
@@ -309,7 +309,7 @@ TEST_F(ExecutablesTest, RunsAreChecked) {
   Destroy(loaded);
 }
 
-TEST_F(ExecutablesTest, WhatIsNoExecutable) {
+TEST_F(ExecutablesTest, BadExecutables) {
   const std::string bytes = "moon";
   EXPECT_EQ(PJRT_ERROR(Executable_DeserializeAndLoad, .client = client_, .serialized_executable = bytes.data(),
                        .serialized_executable_size = bytes.size()),
@@ -380,7 +380,7 @@ TEST_F(ExecutablesTest, ResultsStayDivided) {
 }
 
 // Without use_spmd_partitioning the shapes are those of one partition.
-TEST_F(ExecutablesTest, ProgramsThatWerePartitionedAreNotCutAgain) {
+TEST_F(ExecutablesTest, PartitionedPrograms_AreNotPartitionedAgain) {
   const std::string code = R"(HloModule m, num_partitions=2
 ENTRY main {
   x = f32[4] parameter(0), sharding={devices=[2]<=[2]}
@@ -439,7 +439,7 @@ ENTRY main { x = f32[2] parameter(0)  ROOT y = f32[2] custom-call(x), custom_cal
   Destroy(loaded);
 }
 
-TEST_F(ExecutablesTest, ForkedChildrenAreTold) {
+TEST_F(ExecutablesTest, ForkedChildren_GetAnError) {
   PJRT_LoadedExecutable* const loaded = Compile(kAdd);
   PJRT_Buffer* const x = Floats({1, 2, 3});
   const pid_t child = fork();

@@ -271,7 +271,7 @@ on_host = not jax.devices()[0].device_kind.startswith("hilo_cuda")
 assert (shared.unsafe_buffer_pointer() == x.unsafe_buffer_pointer()) == on_host and x.unsafe_buffer_pointer() != copied.unsafe_buffer_pointer()
 del x
 assert float(shared[5]) == 5
-shared.__dlpack__()  # and nobody takes it
+shared.__dlpack__()  # never consumed
 """
     run_alone(program, JAX_PLATFORMS="hilo")
     program = """
@@ -394,7 +394,7 @@ def ragged_exchange():
 
 @feature
 def shardings_of_results():
-    """Results whose sharding nobody asks for stay divided as they are computed."""
+    """Results without a requested sharding stay divided as they are computed."""
     m = mesh(2, 2)
     x = np.arange(64, dtype=np.float32).reshape(8, 8)
     given = jax.device_put(x, NamedSharding(m, P("a", "b")))

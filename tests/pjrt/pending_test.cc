@@ -169,7 +169,7 @@ TEST_F(PendingTest, CopiesToMemoryNamedLater) {
 
 // A message of an impossible size throws where it is copied: the exception becomes the error of what waits, and does
 // not reach the caller.
-TEST_F(PendingTest, AnImpossibleMessageIsLeftOut) {
+TEST_F(PendingTest, ImpossibleMessage_IsOmitted) {
   PJRT_Buffer* const source = Floats({1, 2});
   const auto copy = PJRT_CALL(Buffer_CopyRawToHostFuture, .buffer = source, .transfer_size = 8);
   PJRT_Buffer_CopyRawToHostFuture_Callback_Args target = Make<PJRT_Buffer_CopyRawToHostFuture_Callback_Args>();

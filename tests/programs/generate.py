@@ -1,6 +1,6 @@
 """Writes the test programs of this folder: for each, NAME.hlo (a module lowered by JAX) and NAME.npz (inputs and results).
 
-    python tests/programs/generate.py            lowers everything anew
+    python tests/programs/generate.py            lowers everything again
     python tests/programs/generate.py --check    compiles every NAME.hlo with jaxlib and compares with NAME.npz
 
 In NAME.npz arg0, arg1 ... are the parameters and out0, out1 ... the results, tuples flattened depth first; bfloat16 is

@@ -280,7 +280,7 @@ class RemoteSeat : public EmulatedSeat {
 
   absl::Status TakeResults(ByteReader& in) {
     const auto found = groups_.find(in.I64());
-    if (found == groups_.end()) return InvalidArgument("results of calls that nobody has made");
+    if (found == groups_.end()) return InvalidArgument("results of calls that were not made");
     const std::shared_ptr<CallGroup> group = std::move(found->second);
     groups_.erase(found);
     for (size_t i = 0; i < group->calls.size(); ++i) {

@@ -67,7 +67,7 @@ absl::StatusOr<AssembledCode> AssembleWithCache(DiskCache* cache, absl::string_v
   if (const std::optional<std::string> bytes = cache->Read(key)) {
     if (std::optional<AssembledCode> code = DecodeCubin(*bytes)) return *std::move(code);
     cache->CountRejected();
-    LogWarning("assembling anew the damaged kernel in the cache, at ", cache->PathOf(key));
+    LogWarning("reassembling the damaged kernel of the cache, ", cache->PathOf(key));
   }
   HILO_ASSIGN_OR_RETURN(AssembledCode code, Assemble(ptx, arch));
   if (const absl::Status written = cache->Write(key, EncodeCubin(code)); !written.ok())

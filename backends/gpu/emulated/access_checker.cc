@@ -187,7 +187,7 @@ bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, i
       if (!at.written && !unwritten) {
         unwritten = true;
         reports_.Add("uninitialized-shared",
-                     absl::StrCat(Who(thread), " reads shared byte ", i, ", which nobody wrote (site ", site, ")"));
+                     absl::StrCat(Who(thread), " reads shared byte ", i, ", which was not written (site ", site, ")"));
       }
       at.read_thread =
           at.read_epoch == epoch_ && at.read_thread != 0 && at.read_thread != self ? GlobalShadow::kMany : self;

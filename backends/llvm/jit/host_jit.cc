@@ -196,8 +196,7 @@ absl::StatusOr<orc::SymbolMap> Resolve(orc::ExecutionSession& session, const Obj
   }
   if (missing.empty()) return found;
   std::sort(missing.begin(), missing.end());
-  return absl::InternalError(
-      absl::StrCat("compiled code refers to symbols that nobody defines: ", absl::StrJoin(missing, ", ")));
+  return absl::InternalError(absl::StrCat("compiled code refers to undefined symbols: ", absl::StrJoin(missing, ", ")));
 }
 
 // Runs one session from objects to addresses.

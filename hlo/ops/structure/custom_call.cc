@@ -203,7 +203,7 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kCustomCall>(const OpView& op, const
     }
     case CustomCallMeaning::kFunction: break;
   }
-  return Unimplemented("custom-call: there is nobody here to ask for the function ", target);
+  return Unimplemented("custom-call: this evaluator has no registered functions; got a call of ", target);
 }
 
 }  // namespace hilo

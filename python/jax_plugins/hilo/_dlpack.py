@@ -45,7 +45,7 @@ def _delete_tensor(address, given=_given):  # bound: at the end of the process n
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _delete_capsule(capsule):
-    if _is_valid(capsule, b"dltensor"):  # nobody has taken the tensor
+    if _is_valid(capsule, b"dltensor"):  # the tensor was not consumed
         _delete_tensor(_pointer(capsule, b"dltensor"))
 
 

@@ -9,7 +9,7 @@
 namespace hilo {
 namespace {
 
-TEST(ByteStreamTest, WhatIsWrittenIsRead) {
+TEST(ByteStreamTest, WrittenEntries_AreRead) {
   ByteWriter out;
   out.U32(7);
   out.I64(-3);

@@ -17,7 +17,7 @@ std::string TestPath() {
          std::to_string(getpid());
 }
 
-TEST(FileTest, BytesComeBack) {
+TEST(FileTest, Bytes_AreRead) {
   const std::string path = TestPath(), bytes("a\0b\n", 4);
   ASSERT_TRUE(WriteFile(path, bytes).ok());
   EXPECT_EQ(ReadFile(path).value(), bytes);
@@ -37,7 +37,7 @@ TEST(FileTest, ErrorsNameThePath) {
             "UNAVAILABLE: cannot write /dev/full: No space left on device");
 }
 
-TEST(FileTest, AStreamWithoutEndIsAnError) {
+TEST(FileTest, EndlessStream_IsAnError) {
   EXPECT_EQ(ReadFile("/dev/zero").status().ToString(),
             "RESOURCE_EXHAUSTED: /dev/zero is no ordinary file and holds more than 1073741824 bytes");
 }

@@ -69,7 +69,7 @@ TEST(CpuCountTest, TheEnvironmentDecides) {
   EXPECT_GE(UsableCpuCount(), 1);
 }
 
-TEST(LogSinkTest, SilentUntilAsked) {
+TEST(LogSinkTest, IsSilentByDefault) {
   std::vector<std::string> messages;
   LogInfo("unheard");
   SetLogSink([&](LogSeverity severity, absl::string_view message) {

@@ -31,7 +31,7 @@ TEST(Sha256Test, Examples) {
 }
 
 // Around the places where padding needs another block, both ways agree, and no two lengths have one digest.
-TEST(Sha256Test, BothWaysAgreeOnEveryLength) {
+TEST(Sha256Test, BothAlgorithms_AgreeOnEveryLength) {
   std::string text, before;
   for (int length = 0; length < 300; ++length) {
     const std::string hex = HexOf(Sha256(), text, 300);

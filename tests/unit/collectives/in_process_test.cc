@@ -147,7 +147,7 @@ TEST(InProcessErrorTest, PairsThatDoNotMatch) {
             absl::StatusCode::kFailedPrecondition, "which do not agree");
 }
 
-TEST(InProcessErrorTest, GroupsThatCannotBe) {
+TEST(InProcessErrorTest, ImpossibleGroups) {
   ExpectAll(RunRanks(2, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 2}); }),
             absl::StatusCode::kInvalidArgument, "must hold ranks below 2");
   ExpectAll(RunRanks(2, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 0}); }),
@@ -156,7 +156,7 @@ TEST(InProcessErrorTest, GroupsThatCannotBe) {
             absl::StatusCode::kInvalidArgument, "lacks its caller");
 }
 
-TEST(InProcessErrorTest, ARankThatFailsEndsAll) {
+TEST(InProcessErrorTest, FailedRank_EndsAllRanks) {
   ExpectAll(RunRanks(4,
                      [](int64_t rank, Communicator& c) {
                        if (rank == 3) return absl::DataLossError("rank 3 lost it");
@@ -165,7 +165,7 @@ TEST(InProcessErrorTest, ARankThatFailsEndsAll) {
             absl::StatusCode::kDataLoss, "rank 3 lost it");
 }
 
-TEST(InProcessErrorTest, ARankThatEndsEarly) {
+TEST(InProcessErrorTest, RankEndsEarly) {
   const auto results = RunRanks(3, [](int64_t rank, Communicator& c) {
     return rank == 1 ? absl::OkStatus() : Gather(c, "all-gather %g", 1, {0, 1, 2});
   });
@@ -204,8 +204,8 @@ TEST(InProcessErrorTest, Cancellation) {
   ExpectAll(results, absl::StatusCode::kCancelled, "while waiting for rank 1 of the group {0,1}");
 }
 
-// Each waits where another has yet to come: nobody ever would.
-TEST(InProcessErrorTest, CrosswiseWaits) {
+// Each rank waits for another rank: without detection they would wait without end.
+TEST(InProcessErrorTest, CrossedWaits_DoNotDeadlock) {
   ExpectAll(RunRanks(3,
                      [](int64_t rank, Communicator& c) {
                        return Gather(c, absl::StrCat("gather.", rank), rank, {rank, (rank + 1) % 3});
@@ -213,7 +213,7 @@ TEST(InProcessErrorTest, CrosswiseWaits) {
             absl::StatusCode::kFailedPrecondition, "a deadlock");
 }
 
-TEST(InProcessErrorTest, AReductionThatFails) {
+TEST(InProcessErrorTest, FailingReduction) {
   ExpectAll(RunRanks(3,
                      [](int64_t, Communicator& c) {
                        std::vector<int32_t> a(50'000), b(50'000);
@@ -242,7 +242,7 @@ TEST(InProcessErrorTest, RaggedUpdatesBeyondTheArrays) {
 }
 
 // Every call after the failure has the failure's status, and other runs know nothing of it.
-TEST(InProcessErrorTest, AFailureStaysInItsRun) {
+TEST(InProcessErrorTest, Failure_AffectsOneRun) {
   for (int round = 0; round < 200; ++round) {
     ExpectAll(RunRanks(4,
                        [&](int64_t rank, Communicator& c) -> absl::Status {
@@ -259,7 +259,7 @@ TEST(InProcessErrorTest, AFailureStaysInItsRun) {
   }
 }
 
-// Messages of a channel arrive in order, whoever comes first, and channels know nothing of each other.
+// Messages of a channel arrive in order, whichever side comes first, and channels are independent.
 TEST(InProcessTest, MessagesBetweenTwoRanks) {
   for (int round = 0; round < 100; ++round) {
     ExpectAllOk(RunRanks(3, [&](int64_t rank, Communicator& c) -> absl::Status {
@@ -282,7 +282,7 @@ TEST(InProcessTest, MessagesBetweenTwoRanks) {
   }
 }
 
-TEST(InProcessErrorTest, MessagesThatNeverCome) {
+TEST(InProcessErrorTest, MissingMessages) {
   const auto receive = [](Communicator& c, int64_t source, absl::Time deadline = absl::InfiniteFuture()) {
     int64_t value;
     return c.Receive({.name = "receive", .key = 1, .group = {}, .deadline = deadline}, &value, 8, source);

@@ -67,7 +67,7 @@ class KeyValueStoreTest : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Stores, KeyValueStoreTest, testing::Values("process", "callbacks", "file", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST_P(KeyValueStoreTest, WhatOneSetsTheOtherGets) {
+TEST_P(KeyValueStoreTest, ValuesSetByOneRank_ReachTheOther) {
   std::string bytes(100'000, '\0');
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
   const std::string strange("a/../b\0\n\xff", 9);
@@ -123,7 +123,7 @@ TEST_P(KeyValueStoreTest, BarrierHoldsUntilAllAreThere) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_P(KeyValueStoreTest, BarrierNamesWhoIsMissing) {
+TEST_P(KeyValueStoreTest, Barrier_NamesMissingRanks) {
   ASSERT_EQ(store_->Set("b/2", ""), absl::OkStatus());
   const absl::Status status = Barrier(*store_, "b", 0, 4, In(absl::Milliseconds(30)));
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
@@ -139,14 +139,14 @@ TEST(OpenStoreTest, RefusesOtherAddresses) {
   EXPECT_TRUE(absl::StrContains(without_token.status().message(), "HILO_JOB_TOKEN")) << without_token.status();
 }
 
-TEST(TcpStoreTest, AsksForTheToken) {
+TEST(TcpStoreTest, RequiresTheToken) {
   auto server = *TcpStoreServer::Start({"127.0.0.1", 0}, "right");
   auto store = MakeTcpStore({"127.0.0.1", server->port()}, "wrong");
   EXPECT_EQ(store->Set("k", "v").code(), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(store->TryGet("k").status().code(), absl::StatusCode::kPermissionDenied);
 }
 
-TEST(TcpStoreTest, NobodyThere) {
+TEST(TcpStoreTest, NoServer) {
   int port;
   {
     auto server = *TcpStoreServer::Start({"127.0.0.1", 0}, "t");
@@ -174,7 +174,7 @@ TEST(TcpStoreTest, WaitsForItsServer) {
 }
 
 // A client that says anything at all, in pieces, and leaves or stays: the others go on.
-TEST(TcpStoreTest, MalformedClientsDoNoHarm) {
+TEST(TcpStoreTest, MalformedClients_AreDisconnected) {
   auto server = *TcpStoreServer::Start({"127.0.0.1", 0}, "token");
   const Endpoint endpoint = {"127.0.0.1", server->port()};
   auto store = MakeTcpStore(endpoint, "token");
@@ -198,7 +198,7 @@ TEST(TcpStoreTest, MalformedClientsDoNoHarm) {
   EXPECT_EQ(*store->TryGet("k"), "180");
 }
 
-TEST(TcpStoreTest, AClientThatLeavesWhileItWaits) {
+TEST(TcpStoreTest, ClientDisconnectsWhileWaiting) {
   auto server = *TcpStoreServer::Start({"127.0.0.1", 0}, "token");
   auto store = MakeTcpStore({"127.0.0.1", server->port()}, "token");
   EXPECT_FALSE(store->Get("k", In(absl::Milliseconds(5))).ok());

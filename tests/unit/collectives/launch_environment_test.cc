@@ -112,11 +112,11 @@ TEST(LaunchEnvironmentTest, Slurm) {
   ExpectError(environment, "SLURM_STEP_NODELIST");
 }
 
-TEST(LaunchEnvironmentTest, ABatchScriptOfSlurmIsAlone) {
+TEST(LaunchEnvironmentTest, SlurmBatchScript_IsOneProcess) {
   ExpectFound({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "1"}}, "", 0, 1, std::nullopt, "");
 }
 
-TEST(LaunchEnvironmentTest, FirstInOrderDecides) {
+TEST(LaunchEnvironmentTest, FirstInOrder_Wins) {
   const Environment environment = {
       {"HILO_RANK", "1"}, {"HILO_WORLD_SIZE", "2"}, {"HILO_COORDINATOR", "a:1"}, {"RANK", "5"}, {"WORLD_SIZE", "6"}};
   ExpectFound(environment, "Hilo", 1, 2, std::nullopt, "a:1");

@@ -20,7 +20,7 @@ class SlowListener : public MeshListener {
 };
 
 // A process that fails says so and goes. Who sends to it afterwards must not take its going for the reason.
-TEST(MeshTest, ASendThatFailsComesAfterTheLastWordsOfTheOtherSide) {
+TEST(MeshTest, FailedSend_FollowsTheLastMessageOfThePeer) {
   const std::shared_ptr<KeyValueStore> store = MakeInProcessStore();
   SlowListener listeners[2];
   std::unique_ptr<Mesh> meshes[2];

@@ -138,7 +138,7 @@ TEST_P(ProcessRoundsTest, MessagesFromRankToRank) {
   }));
 }
 
-TEST(ProcessGroupTest, KnowsTheDevicesOfAll) {
+TEST(ProcessGroupTest, ListsTheDevicesOfAllProcesses) {
   const auto groups = MakeGroups(3);
   for (int64_t process = 0; process < 3; ++process) {
     EXPECT_EQ(groups[process]->process_id(), process);
@@ -160,7 +160,7 @@ TEST(ProcessGroupTest, RefusesOptionsOutOfRange) {
   }
 }
 
-TEST(ProcessGroupTest, ANameServesOnce) {
+TEST(ProcessGroupTest, Name_IsValidOnce) {
   const auto store = MakeInProcessStore();
   const auto groups = MakeGroups(1, absl::Seconds(5), store);
   const auto again = ProcessGroup::Join({.store = store, .name = "test"});
@@ -188,7 +188,7 @@ TEST(ProcessGroupTest, NamesProcessesThatDoNotCome) {
 }
 
 // Connections that say anything at all are sent away while the processes meet.
-TEST(ProcessGroupTest, StrangersDoNoHarm) {
+TEST(ProcessGroupTest, UnknownPeers_AreIgnored) {
   const auto store = MakeInProcessStore();
   std::shared_ptr<ProcessGroup> first;
   std::thread joins([&] {
@@ -270,19 +270,19 @@ TEST_F(ProcessErrorTest, PairsThatDoNotMatch) {
   });
 }
 
-TEST_F(ProcessErrorTest, GroupsThatCannotBe) {
+TEST_F(ProcessErrorTest, ImpossibleGroups) {
   ExpectFailure(absl::StatusCode::kInvalidArgument, "must hold ranks below 4",
                 [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 1, 2, 4}); });
 }
 
-TEST_F(ProcessErrorTest, ARankThatFailsEndsAll) {
+TEST_F(ProcessErrorTest, FailedRank_EndsAllRanks) {
   ExpectFailure(absl::StatusCode::kDataLoss, "rank 3 lost it", [](int64_t rank, Communicator& c) {
     if (rank == 3) return absl::DataLossError("rank 3 lost it");
     return Gather(c, "all-gather %g", 1, {0, 1, 2, 3});
   });
 }
 
-TEST_F(ProcessErrorTest, AReductionThatFails) {
+TEST_F(ProcessErrorTest, FailingReduction) {
   ExpectFailure(absl::StatusCode::kAborted, "no sum", [](int64_t rank, Communicator& c) {
     std::vector<int32_t> a(1), b(1);
     const std::vector<int64_t> group = {0, 1, 2, 3};
@@ -295,7 +295,7 @@ TEST_F(ProcessErrorTest, AReductionThatFails) {
   });
 }
 
-TEST_F(ProcessErrorTest, ARankThatEndsEarly) {
+TEST_F(ProcessErrorTest, RankEndsEarly) {
   const auto results = Run([](int64_t rank, Communicator& c) {
     return rank == 2 ? absl::OkStatus() : Gather(c, "all-gather %g", 1, {0, 1, 2, 3});
   });
@@ -306,7 +306,7 @@ TEST_F(ProcessErrorTest, ARankThatEndsEarly) {
   }
 }
 
-TEST_F(ProcessErrorTest, ASenderThatEndsEarly) {
+TEST_F(ProcessErrorTest, SenderEndsEarly) {
   const auto results = Run([](int64_t rank, Communicator& c) {
     int32_t data;
     return rank == 0 ? c.Receive({.name = "receive", .key = 1}, &data, 4, 3) : absl::OkStatus();
@@ -325,7 +325,7 @@ TEST_F(ProcessErrorTest, MessagesOfTheWrongSize) {
       << results[3];
 }
 
-TEST_F(ProcessErrorTest, ARankThatIsStuck) {
+TEST_F(ProcessErrorTest, StuckRank) {
   const absl::Time start = absl::Now();
   const auto results = Run([&](int64_t rank, Communicator& c) {
     if (rank == 3) absl::SleepFor(absl::Milliseconds(1000));
@@ -391,7 +391,7 @@ TEST(ProcessGroupTest, AProcessThatLeavesAndAGroupOfThoseThatStay) {
   ExpectAllOk(RunRanks(smaller, 2, false, [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 1}); }));
 }
 
-TEST(ProcessGroupTest, ACommunicatorThatGoesWithoutFinishFailsItsRun) {
+TEST(ProcessGroupTest, CommunicatorWithoutFinish_FailsItsRun) {
   const auto groups = MakeGroups(2);
   const std::vector<int> devices = {0, 1};
   auto first = groups[0]->StartRun(devices, {0, 1});

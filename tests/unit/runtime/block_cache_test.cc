@@ -7,7 +7,7 @@
 namespace hilo {
 namespace {
 
-TEST(BlockCacheTest, GivesBackBlocksOfTheSameSize) {
+TEST(BlockCacheTest, ReturnsBlocksOfTheSameSize) {
   BlockCache cache;
   void* block = std::aligned_alloc(64, 1 << 20);
   cache.Give(block, 1 << 20);

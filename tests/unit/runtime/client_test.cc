@@ -82,7 +82,7 @@ std::string LargeProgram() {
   return text + "}\n";
 }
 
-TEST(RuntimeTest, ADeadlineEndsACompilation) {
+TEST(RuntimeTest, Deadline_EndsCompilation) {
   auto client = MakeClient();
   const std::string text = LargeProgram();
   for (const int milliseconds : {0, 30, 300}) {
@@ -97,7 +97,7 @@ TEST(RuntimeTest, ADeadlineEndsACompilation) {
   MustCompile(client.get(), kAdd);
 }
 
-TEST_P(ClientTest, ATokenEndsACompilation) {
+TEST_P(ClientTest, CancellationToken_EndsCompilation) {
   auto client = MakeClient({.platform = GetParam()});
   auto token = std::make_shared<CancellationToken>();
   EXPECT_TRUE(client->CompileHloText(kAdd, {.deadline = absl::Hours(1), .cancellation = token}).ok());
@@ -324,7 +324,7 @@ TEST(RuntimeTest, ResultsOutliveTheClient) {
   EXPECT_TRUE((*result)[0]->ToLiteral().ok());
 }
 
-TEST(RuntimeTest, ACallbackMayGiveUpTheClient) {
+TEST(RuntimeTest, Callback_MayReleaseTheClient) {
   auto client = MakeClient();
   auto big = MustCompile(client.get(), kBig);
   auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
@@ -357,7 +357,7 @@ TEST(RuntimeTest, AliasedArgumentsThatAreKeptOrSharedAreCopied) {
   auto kept = twice->Execute({x.get()}, {.synchronous = true});
   ASSERT_TRUE(kept.ok()) << kept.status();
   EXPECT_EQ(*x->ToLiteral(), Filled(100, 3));
-  auto reader = x->Bytes();  // somebody else still reads it
+  auto reader = x->Bytes();  // another reference still reads it
   const int64_t zero = 0;
   auto shared = twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
   ASSERT_TRUE(shared.ok()) << shared.status();
@@ -443,7 +443,7 @@ TEST(RuntimeTest, OneThreadIsEnough) {
   EXPECT_EQ(ThreadCount(), before);
 }
 
-TEST(RuntimeTest, ForkedChildIsToldSo) {
+TEST(RuntimeTest, ForkedChild_GetsAnError) {
   auto client = MakeClient({.num_threads = 2});
   auto big = MustCompile(client.get(), kBig);
   auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));

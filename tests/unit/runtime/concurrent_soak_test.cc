@@ -18,7 +18,7 @@ namespace {
 constexpr int kPrograms = 12;
 constexpr int kThreads = 16;
 
-// Programs that differ in shapes, ops and constants; the last ones turn for ever.
+// Programs that differ in shapes, ops and constants; the last ones never end.
 constexpr int kFirstEndless = kPrograms - 2;
 std::string Program(int i) {
   const char* const unary[] = {"negate", "exponential", "tanh", "abs", "sine"};

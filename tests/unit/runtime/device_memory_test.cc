@@ -19,7 +19,7 @@
 namespace hilo {
 namespace {
 
-// Addresses that nobody may touch: never mapped, because they are not canonical.
+// Addresses that are never mapped, because they are not canonical.
 constexpr uintptr_t kFirstAddress = uintptr_t{1} << 62;
 
 class FarMemory : public DeviceMemory {
@@ -155,7 +155,7 @@ struct FarClient {
 
 Literal Text(const char* text) { return *ParseLiteral(text); }
 
-TEST(DeviceMemoryTest, BuffersGoThereAndBack) {
+TEST(DeviceMemoryTest, Buffers_RoundTrip) {
   FarClient far;
   const Literal literal = Text("f32[2,3] {{1,2,3},{4,5,6}}");
   auto buffer = *far.client->BufferFromLiteral(literal, 1);
@@ -263,7 +263,7 @@ ENTRY e { x = f32[2,2] parameter(0) y = f32[] parameter(1) b = f32[2,2] broadcas
   EXPECT_EQ(*(*results)[0]->ToLiteral(), Text("f32[2,2] {{11,12},{13,14}}"));
 }
 
-TEST(DeviceMemoryTest, WhatIsNotGivenUpIsCopied) {
+TEST(DeviceMemoryTest, ArgumentsNotDonated_AreCopied) {
   FarClient far;
   auto executable = far.client->CompileHloText(R"(HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
 ENTRY e { x = f32[2] parameter(0) ROOT s = f32[2] add(x, x) })");

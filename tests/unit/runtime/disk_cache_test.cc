@@ -71,7 +71,7 @@ void ExpectRight(const Executable& executable, int number) {
   for (const float value : result->data<float>()) EXPECT_EQ(value, static_cast<float>(number));
 }
 
-TEST_F(DiskCacheTest, WhatIsWrittenIsReadUntilTheFolderIsFull) {
+TEST_F(DiskCacheTest, WrittenEntries_AreReadUntilTheFolderIsFull) {
   DiskCache cache(folder_, 1000);
   EXPECT_EQ(cache.Read("a"), std::nullopt);
   for (const char* key : {"a", "b", "c", "d"}) {
@@ -86,7 +86,7 @@ TEST_F(DiskCacheTest, WhatIsWrittenIsReadUntilTheFolderIsFull) {
   EXPECT_EQ(cache.Write("f", std::string(1001, 'f')).code(), absl::StatusCode::kResourceExhausted);
 }
 
-TEST_F(DiskCacheTest, OnlyTheUserMayWriteThere) {
+TEST_F(DiskCacheTest, OnlyTheOwnerMayWrite) {
   DiskCache cache(folder_, 1000);
   ASSERT_TRUE(cache.Write("a", "b").ok());
   struct stat facts;
@@ -96,7 +96,7 @@ TEST_F(DiskCacheTest, OnlyTheUserMayWriteThere) {
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
 }
 
-TEST_F(DiskCacheTest, FilesThatNobodyFinishedGoInTheEnd) {
+TEST_F(DiskCacheTest, UnfinishedFiles_AreRemoved) {
   ASSERT_TRUE(DiskCache(folder_, 1000).Write("a", "a").ok());
   const std::string old = folder_ + "/writing-old", fresh = folder_ + "/writing-new", foreign = folder_ + "/notes.txt";
   for (const std::string& path : {old, fresh, foreign}) std::ofstream(path) << "x";
@@ -141,7 +141,7 @@ TEST_F(DiskCacheTest, EveryOptionThatMattersIsPartOfTheKey) {
   EXPECT_EQ((*client)->cache_stats().hits, static_cast<int64_t>(std::size(options)));
 }
 
-TEST_F(DiskCacheTest, WhoWatchesTheCompilationGetsOne) {
+TEST_F(DiskCacheTest, Dump_BypassesTheCache) {
   auto client = MakeClient();
   ASSERT_TRUE(client->CompileHloText(ProgramText(1)).ok());
   ASSERT_TRUE(client->CompileHloText(ProgramText(1), {.dump_dir = root_ + "/dump"}).ok());
@@ -149,7 +149,7 @@ TEST_F(DiskCacheTest, WhoWatchesTheCompilationGetsOne) {
   EXPECT_EQ(client->cache_stats().hits, 0);
 }
 
-TEST_F(DiskCacheTest, DamagedEntriesAreCompiledAnewAndReplaced) {
+TEST_F(DiskCacheTest, DamagedEntries_AreRecompiledAndReplaced) {
   MakeClient()->CompileHloText(ProgramText(2)).status().IgnoreError();
   ASSERT_EQ(Entries().size(), 1u);
   const fs::path entry = Entries()[0];
@@ -168,7 +168,7 @@ TEST_F(DiskCacheTest, DamagedEntriesAreCompiledAnewAndReplaced) {
   }
 }
 
-TEST_F(DiskCacheTest, AnEntryUnderAnothersNameIsRefused) {
+TEST_F(DiskCacheTest, EntryUnderAnotherName_IsRefused) {
   auto client = MakeClient();
   ASSERT_TRUE(client->CompileHloText(ProgramText(1)).ok());
   const fs::path first = Entries()[0];
@@ -181,7 +181,7 @@ TEST_F(DiskCacheTest, AnEntryUnderAnothersNameIsRefused) {
   EXPECT_TRUE(absl::StrContains(log_, "another module")) << log_;
 }
 
-TEST_F(DiskCacheTest, AFolderThatCannotBeMadeIsAWarning) {
+TEST_F(DiskCacheTest, FolderThatCannotBeCreated_IsAWarning) {
   std::ofstream(root_ + "/above") << "a file";
   auto client = MakeClient();
   ExpectRight(**client->CompileHloText(ProgramText(3)), 3);
@@ -189,7 +189,7 @@ TEST_F(DiskCacheTest, AFolderThatCannotBeMadeIsAWarning) {
   EXPECT_EQ(client->cache_stats().writes, 0);
 }
 
-TEST_F(DiskCacheTest, AFullDiskIsAWarning) {
+TEST_F(DiskCacheTest, FullDisk_IsAWarning) {
   DiskCache cache(folder_, 1000);
   ASSERT_TRUE(cache.Write("a", "a").ok());
   // A limit on the size of files stands for a full disk.

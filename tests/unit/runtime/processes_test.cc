@@ -59,7 +59,7 @@ class ProcessesTest : public testing::Test {
   std::unique_ptr<Client> clients_[2];
 };
 
-TEST_F(ProcessesTest, DevicesOfAllAreCounted) {
+TEST_F(ProcessesTest, DevicesOfAllProcesses_AreCounted) {
   MakeClients({3, 2});
   for (int process : {0, 1}) {
     EXPECT_EQ(clients_[process]->process_id(), process);
@@ -86,7 +86,7 @@ TEST_F(ProcessesTest, EachRunsItsOwnDevices) {
   });
 }
 
-TEST_F(ProcessesTest, AProgramOfOneDeviceRunsWhereItIsCompiled) {
+TEST_F(ProcessesTest, SingleDeviceProgram_RunsWhereItIsCompiled) {
   MakeClients({1, 1});
   const Literal one = LiteralUtil::CreateR0<float>(1);
   auto executable = clients_[1]->CompileHloText(kDouble);
@@ -97,7 +97,7 @@ TEST_F(ProcessesTest, AProgramOfOneDeviceRunsWhereItIsCompiled) {
   EXPECT_EQ(result->GetFirstElement<float>(), 2.0f);
 }
 
-TEST_F(ProcessesTest, ALaunchThatFailsInOneProcessFailsInTheOther) {
+TEST_F(ProcessesTest, LaunchFailure_ReachesTheOtherProcess) {
   MakeClients({2, 2});
   absl::Status statuses[2];
   InEach([&](int process) { statuses[process] = Run(process, {}, /*missing=*/process).status(); });
@@ -108,7 +108,7 @@ TEST_F(ProcessesTest, ALaunchThatFailsInOneProcessFailsInTheOther) {
   InEach([&](int process) { EXPECT_TRUE(Run(process).ok()); });
 }
 
-TEST_F(ProcessesTest, ADeviceThatIsNowhere) {
+TEST_F(ProcessesTest, UnknownDevice) {
   MakeClients({2, 2});
   EXPECT_EQ(clients_[0]->CompileHloText(kSum, {.devices = {0, 1, 2, 4}}).status().code(),
             absl::StatusCode::kInvalidArgument);

@@ -76,7 +76,7 @@ body { s = s32[] parameter(0)  one = s32[] constant(1)  most = s32[] constant(10
 ENTRY main { x = s32[] parameter(0)  ROOT w = s32[] while(x), condition=condition, body=body })";
 
 // A short program runs in part on the calling thread, but not if that would have to wait for what the devices do.
-TEST_F(ReplicatedRunTest, ALaunchDoesNotWaitForBusyDevices) {
+TEST_F(ReplicatedRunTest, Launch_DoesNotWaitForBusyDevices) {
   Compile(R"(HloModule double, replica_count=2
 ENTRY main { x = f32[] parameter(0)  ROOT y = f32[] add(x, x) })",
           2);
@@ -120,7 +120,7 @@ TEST_F(ReplicatedRunTest, ReductionsOfAllKindsAreThoseOfTheInterpreter) {
   }
 }
 
-TEST_F(ReplicatedRunTest, AThousandRunsGiveTheSameBits) {
+TEST_F(ReplicatedRunTest, ThousandRuns_GiveTheSameBits) {
   Compile(R"(HloModule sum, replica_count=3
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main {
@@ -169,7 +169,7 @@ TEST_F(ReplicatedRunTest, BadAssignmentsAndArgumentsAreRefused) {
   EXPECT_TRUE(absl::StrContains(executable_->ExecuteReplicated(arguments).status().message(), "got arguments for 3"));
 }
 
-// Everybody gets ready to receive, sends, and then waits; rank 0 gets nothing from anybody.
+// Every rank posts a receive, sends, and then waits; rank 0 has no sender.
 constexpr char kPassOn[] = R"(HloModule pass_on, replica_count=3
 ENTRY main {
   x = f32[] parameter(0)
@@ -207,7 +207,7 @@ TEST_F(ReplicatedRunTest, PartitionsSendToPartitionsOfTheirReplica) {
   for (int i = 0; i < 6; ++i) EXPECT_EQ(expected[i], (*results)[i][0]->ToLiteral()->GetFirstElement<float>());
 }
 
-TEST_F(ReplicatedRunTest, ARecvThatNobodySendsToEndsWithAnError) {
+TEST_F(ReplicatedRunTest, RecvWithoutSend_IsAnError) {
   // Only the recv names a pair.
   std::string text = kPassOn;
   const size_t send = text.find("send(x");
@@ -219,7 +219,7 @@ TEST_F(ReplicatedRunTest, ARecvThatNobodySendsToEndsWithAnError) {
   EXPECT_TRUE(absl::StrContains(status.message(), "recv-done %rd: rank 0 has ended its run without it")) << status;
 }
 
-TEST_F(ReplicatedRunTest, ADeadlineEndsAllDevices) {
+TEST_F(ReplicatedRunTest, Deadline_EndsAllDevices) {
   Compile(kCount, 2);
   auto results = executable_->ExecuteReplicated(Put<int32_t>({1, 101}), {.deadline = absl::Milliseconds(100)});
   ASSERT_TRUE(results.ok()) << results.status();

@@ -102,7 +102,7 @@ TEST(SerializeTest, InfoIsReadWithoutLoading) {
   EXPECT_EQ(info->replica_count, 1);
 }
 
-TEST(SerializeTest, DevicesComeAlongOrAreChosenAnew) {
+TEST(SerializeTest, Devices_AreSavedOrChosenAgain) {
   constexpr char kReplicated[] = R"(HloModule sum, replica_count=2
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main { x = f32[] parameter(0)  ROOT r = f32[] all-reduce(x), replica_groups={{0,1}}, to_apply=add })";

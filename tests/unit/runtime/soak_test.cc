@@ -55,7 +55,7 @@ void CompileAndRun(Client* client, int i) {
   EXPECT_FALSE(client->CompileHloText(absl::StrCat(Program(i), "}")).ok());
 }
 
-TEST(SoakTest, ManyProgramsLeaveNothing) {
+TEST(SoakTest, ManyPrograms_LeaveNoMemory) {
   auto client = Client::Create({.num_threads = 2});
   ASSERT_TRUE(client.ok()) << client.status();
   for (int i = 0; i < 60; ++i) CompileAndRun(client->get(), i);

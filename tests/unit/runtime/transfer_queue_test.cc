@@ -28,7 +28,7 @@ TEST(TransferQueue, ItemsLeaveInTheOrderInWhichTheyCame) {
   EXPECT_EQ(0, queue.size());
 }
 
-TEST(TransferQueue, AnItemOfAnotherShapeIsAnErrorThatNamesBothAndIsTaken) {
+TEST(TransferQueue, ItemOfOtherShape_IsConsumedAndBothShapesAreNamed) {
   TransferQueue queue("infeed");
   ASSERT_TRUE(queue.Push(LiteralUtil::CreateR1<float>({1, 2}), kForever, nullptr).ok());
   const absl::Status status = queue.Pop(&ScalarShape(), kForever, nullptr).status();
@@ -54,7 +54,7 @@ TEST(TransferQueue, WaitsEndAtDeadlinesAndCancellations) {
   EXPECT_EQ(absl::StatusCode::kCancelled, queue.Push(Scalar(3), kForever, &token).code());
   canceller.join();
   EXPECT_EQ(1, queue.size());
-  // A deadline that has passed does not keep anybody from what is there.
+  // After its deadline a wait still returns items that are already there.
   EXPECT_TRUE(queue.Pop(nullptr, absl::InfinitePast(), nullptr).ok());
 }
 
@@ -72,7 +72,7 @@ TEST(TransferQueue, MemoryIsBoundedButASingleItemMayBeLarger) {
   EXPECT_FALSE(queue.Push(Scalar(3), Soon(), nullptr).ok());
 }
 
-TEST(TransferQueue, ManyThreadsLoseNothing) {
+TEST(TransferQueue, ManyThreads_LoseNoUpdates) {
   TransferQueue queue("infeed", /*max_bytes=*/16);
   constexpr int kThreads = 4, kItems = 200;
   std::vector<std::thread> threads;
@@ -90,7 +90,7 @@ TEST(TransferQueue, ManyThreadsLoseNothing) {
   EXPECT_EQ(count * (count - 1) / 2, sum);
 }
 
-TEST(TransferQueue, AFailureEmptiesTheQueueAndEndsThoseWhoWait) {
+TEST(TransferQueue, Failure_EmptiesTheQueueAndEndsWaits) {
   TransferQueue queue("outfeed");
   ASSERT_TRUE(queue.Push(Scalar(1), kForever, nullptr).ok());
   queue.Fail(absl::InternalError("broken"));

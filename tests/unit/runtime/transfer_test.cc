@@ -111,7 +111,7 @@ class TransferTest : public testing::TestWithParam<std::string> {
   std::unique_ptr<Executable> executable_;
 };
 
-TEST_P(TransferTest, ALoopTakesAndGivesInOrder) {
+TEST_P(TransferTest, Loop_ReceivesAndSendsInOrder) {
   Compile(kRunningSum);
   for (float x : {1.0f, 10.0f, 100.0f}) ASSERT_TRUE(client_->TransferToInfeed(LiteralUtil::CreateR0(x)).ok());
   const Literal three = LiteralUtil::CreateR0<int32_t>(3);
@@ -123,7 +123,7 @@ TEST_P(TransferTest, ALoopTakesAndGivesInOrder) {
   }
 }
 
-TEST_P(TransferTest, ALaunchDoesNotWaitForTheHost) {
+TEST_P(TransferTest, Launch_DoesNotWaitForTheHost) {
   Compile(kRunningSum);
   auto two = *client_->BufferFromLiteral(LiteralUtil::CreateR0<int32_t>(2));
   auto results = executable_->Execute({two.get()});
@@ -136,7 +136,7 @@ TEST_P(TransferTest, ALaunchDoesNotWaitForTheHost) {
   EXPECT_EQ(11.0f, (*results)[0]->ToLiteral()->GetFirstElement<float>());
 }
 
-TEST_P(TransferTest, EffectsStayInOrderThoughNobodyLooksAtTheirResults) {
+TEST_P(TransferTest, UnusedEffects_StayInOrder) {
   Compile(kSkipAndTag);
   for (bool tag : {true, false}) {
     for (int32_t x : {1, 2, 30, 4}) ASSERT_TRUE(client_->TransferToInfeed(LiteralUtil::CreateR0(x)).ok());
@@ -153,7 +153,7 @@ TEST_P(TransferTest, EffectsStayInOrderThoughNobodyLooksAtTheirResults) {
   }
 }
 
-TEST_P(TransferTest, WhatTakesAJoinedTokenComesAfterAllThatGaveIt) {
+TEST_P(TransferTest, ConsumersOfJoinedTokens_FollowAllProducers) {
   Compile(R"(HloModule joined
 ENTRY main {
   x = s32[] parameter(0)
@@ -192,7 +192,7 @@ ENTRY main {
   EXPECT_EQ(item, *back);
 }
 
-TEST_P(TransferTest, AnItemOfAnotherShapeEndsTheRunAndEmptiesTheQueues) {
+TEST_P(TransferTest, ItemOfOtherShape_EndsTheRunAndEmptiesTheQueues) {
   Compile(kRunningSum);
   ASSERT_TRUE(client_->TransferToInfeed(LiteralUtil::CreateR0(1.0f)).ok());
   ASSERT_TRUE(client_->TransferToInfeed(LiteralUtil::CreateR1<float>({1, 2})).ok());
@@ -217,7 +217,7 @@ TEST_P(TransferTest, AnItemOfAnotherShapeEndsTheRunAndEmptiesTheQueues) {
   EXPECT_FALSE(client_->TransferToInfeed(three, /*device=*/1).ok());
 }
 
-TEST_P(TransferTest, AWaitingRunEndsAtItsDeadlineAndWhenItIsCancelled) {
+TEST_P(TransferTest, WaitingRun_EndsAtItsDeadlineAndOnCancellation) {
   Compile(kRunningSum);
   const Literal one = LiteralUtil::CreateR0<int32_t>(1);
   EXPECT_EQ(absl::StatusCode::kDeadlineExceeded, Run({&one}, {.deadline = absl::Milliseconds(30)}).status().code());
@@ -230,7 +230,7 @@ TEST_P(TransferTest, AWaitingRunEndsAtItsDeadlineAndWhenItIsCancelled) {
   canceller.join();
 }
 
-TEST_P(TransferTest, AClientThatGoesEndsRunsThatWait) {
+TEST_P(TransferTest, ClientDestruction_EndsWaitingRuns) {
   Compile(kRunningSum);
   auto two = *client_->BufferFromLiteral(LiteralUtil::CreateR0<int32_t>(2));
   auto results = executable_->Execute({two.get()});

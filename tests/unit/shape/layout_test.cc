@@ -38,7 +38,7 @@ TEST(Layout, PaddingIsAddedAtTheHighEnd) {
   EXPECT_EQ(Memory(Abcdef({1, 0}, {2, 3})), "abcdef");
 }
 
-TEST(Layout, PaddedArrayLiesLikeTheLargerOne) {
+TEST(Layout, PaddedArray_HasTheStridesOfTheLargerOne) {
   const Literal large =
       LiteralUtil::CreateR2<uint8_t>({{'a', 'b', 'c', '0', '0'}, {'d', 'e', 'f', '0', '0'}, {'0', '0', '0', '0', '0'}});
   for (const std::vector<int64_t>& order : {std::vector<int64_t>{0, 1}, {1, 0}}) {
@@ -160,7 +160,7 @@ TEST(LiteralBytes, ForeignPatternsOfNarrowTypesAreMadeCanonical) {
   EXPECT_EQ(LiteralFromBytes(bytes, ShapeUtil::MakeShape(U2, {4}))->ToString(), "u2[4] {3, 3, 2, 0}");
 }
 
-TEST(LiteralBytes, EmptyArraysAreAllPadding) {
+TEST(LiteralBytes, EmptyArrays_ReadPaddingOnly) {
   Shape shape = ShapeUtil::MakeShape(U8, {0, 2});
   shape.mutable_layout()->padded_dimensions = {1, 3};
   uint8_t bytes[3] = {7, 7, 7};

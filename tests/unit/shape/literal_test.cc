@@ -21,7 +21,7 @@ TEST(Literal, CreateReportsWhatItCannotHold) {
   EXPECT_EQ(Literal::Create(Shape()).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(Literal, ElementsAreRowMajorWhateverTheLayoutSays) {
+TEST(Literal, Elements_AreRowMajorForAnyLayout) {
   Literal literal = *Literal::Create(ShapeUtil::MakeShapeWithDenseLayout(S32, {2, 3}, {0, 1}));
   literal.Set<int32_t>({0, 1}, 5);
   EXPECT_EQ(literal.data<int32_t>()[1], 5);

@@ -71,7 +71,7 @@ TEST(Npy, DamagedFilesAreErrors) {
   EXPECT_EQ(ReadNpy("/nonexistent/file.npy").status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST(Npy, HeadersThatAreNoneSayWhatWasExpected) {
+TEST(Npy, BadHeaders_SayWhatWasExpected) {
   const struct {
     const char *header, *message;
   } cases[] = {
@@ -185,7 +185,7 @@ TEST(Npz, ReadsDeflatedMembersAndChecksTheirSize) {
   EXPECT_FALSE(ParseNpz(Deflated(npy, 0xfffffff0)).ok());
 }
 
-TEST(Npz, DamageIsNoticed) {
+TEST(Npz, Damage_IsDetected) {
   const std::string good = WriteSample(TempFile("damage.npz"));
   for (size_t size = 0; size < good.size(); ++size) EXPECT_FALSE(ParseNpz(good.substr(0, size)).ok()) << size;
   std::string flipped = good;

@@ -119,7 +119,7 @@ Literal RunOn(Client* client, const std::string& text, bool strict, absl::Span<c
   return result.ok() ? *std::move(result) : Literal();
 }
 
-TEST(ConvolutionTest, RandomOnesGiveTheInterpretersResults) {
+TEST(ConvolutionTest, RandomPrograms_GiveTheInterpretersResults) {
   ClientOptions options;
   options.platform = "interpreter";
   const std::unique_ptr<Client> interpreter = *Client::Create(options);

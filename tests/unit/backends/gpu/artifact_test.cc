@@ -65,7 +65,7 @@ class SavedProgram : public ::testing::Test {
   Artifact artifact_;
 };
 
-TEST_F(SavedProgram, IsTheSameAgain) {
+TEST_F(SavedProgram, IsDeterministic) {
   EXPECT_TRUE(absl::StrContains(artifact_.target, "sm_")) << artifact_.target;
   auto program = compiler_->Load(artifact_, {});
   ASSERT_TRUE(program.ok()) << program.status();
@@ -135,7 +135,7 @@ ENTRY main {
 }
 
 // Compilations whose kernels may differ have different targets, which tell them apart in a cache.
-TEST(GpuArtifactTest, TargetsTellChoicesApart) {
+TEST(GpuArtifactTest, Targets_DistinguishKernels) {
   const auto target = [](const GpuCompilerOptions& options) {
     return *CreateGpuCompiler(kEmulatedPlatform, options)->TargetOf({});
   };
@@ -188,7 +188,7 @@ TEST_F(LibraryDecisionsTest, AreFollowed) {
   EXPECT_TRUE(newer.status().ok());
 }
 
-TEST_F(LibraryDecisionsTest, AMissingLibraryIsNamed) {
+TEST_F(LibraryDecisionsTest, MissingLibrary_IsNamed) {
   LibraryDecisions first;
   Decide(first, "a");
   answer_ = absl::UnavailableError("cannot load libexample.so");
@@ -200,7 +200,7 @@ TEST_F(LibraryDecisionsTest, AMissingLibraryIsNamed) {
       << again.status();
 }
 
-TEST(CubinCacheTest, BytesAndBack) {
+TEST(CubinCacheTest, Bytes_RoundTrip) {
   AssembledCode code{.cubin = std::string("\x7f"
                                           "ELF\0machine code",
                                           17)};
@@ -243,7 +243,7 @@ TEST(CubinCacheTest, AssemblesOnce) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(CubinCacheTest, IsWhereTheCompilerIsTold) {
+TEST(CubinCacheTest, IsAtTheGivenPath) {
   if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
   std::string folder = (std::filesystem::temp_directory_path() / "hilo_cubins_XXXXXX").string();
   ASSERT_NE(mkdtemp(folder.data()), nullptr);

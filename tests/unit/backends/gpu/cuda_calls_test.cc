@@ -77,7 +77,7 @@ TEST(CudaCallsTest, Refusals) {
   EXPECT_TRUE(
       absl::StrContains(refused(Call("(f32[2,2], f32[2])", "(f32[2,2], s32[])", "cusolver_potrf_ffi", "lower = true")),
                         "expected arrays"));
-  // Of a type that LAPACK has not, and a function that nobody has.
+  // A type that LAPACK lacks, and an unknown function.
   EXPECT_TRUE(absl::StrContains(refused(Call("f16[2,2]", "(f16[2,2], s32[2], s32[])", "cusolver_getrf_ffi", "")),
                                 "cusolver_getrf_ffi"));
   EXPECT_TRUE(absl::StrContains(refused(Call("f32[2,2]", "f32[2,2]", "cusolver_potrs_ffi", "")), "cusolver_potrs_ffi"));

@@ -103,7 +103,7 @@ TEST(EmulatedDriverTest, Multiply) {
   }
 }
 
-TEST(EmulatedDriverTest, OneElementTooFar) {
+TEST(EmulatedDriverTest, OneElementOutOfBounds) {
   EXPECT_EQ(RunMultiply({.check_accesses = true}, MultiplyKernel("sle"), 1000), "global-out-of-bounds");
   // At the end of a page, where the access itself must not happen.
   EXPECT_EQ(RunMultiply({.check_accesses = true}, MultiplyKernel("sle"), 1024), "global-out-of-bounds");
@@ -253,7 +253,7 @@ TEST(EmulatedDriverTest, BankPasses) {
   EXPECT_EQ(passes, 32.0);
 }
 
-TEST(EmulatedDriverTest, BlocksThatWriteTheSamePlace) {
+TEST(EmulatedDriverTest, BlocksThatWriteTheSameAddress) {
   Bench bench(OverwriteKernel(), "overwrite", {.check_accesses = true});
   auto* out = bench.Make<int32_t>(256);
   EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(out)}, {W(out, 256)}).ok());
@@ -427,7 +427,7 @@ TEST(EmulatedDriverTest, MathOfTheDevice) {
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(x[i], std::sin(values[i]), 1e-15) << values[i];
 }
 
-TEST(EmulatedDriverTest, SaysWhatItCannotRun) {
+TEST(EmulatedDriverTest, NamesProgramsItCannotRun) {
   const auto code = CompileText(KernelText("clock", "ptr %out", R"(
   %y = call i32 @llvm.nvvm.read.ptx.sreg.clock()
   store i32 %y, ptr %out

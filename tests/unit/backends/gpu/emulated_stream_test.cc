@@ -15,7 +15,7 @@ std::unique_ptr<EmulatedDriver> Make(const EmulatedOptions& options = {}) {
   return *std::move(driver);
 }
 
-TEST(EmulatedStreamTest, NothingRunsBeforeSomebodyWaits) {
+TEST(EmulatedStreamTest, NothingRunsBeforeAWait) {
   auto driver = Make();
   auto stream = *driver->CreateStream();
   int value = 0;
@@ -52,14 +52,14 @@ std::string TwoStreams(bool ordered, uint32_t seed) {
   return kinds;
 }
 
-TEST(EmulatedStreamTest, AForgottenEventIsARace) {
+TEST(EmulatedStreamTest, MissingEvent_IsARace) {
   for (uint32_t seed = 2; seed < 12; ++seed) {
     EXPECT_EQ(TwoStreams(true, seed), "");
     EXPECT_EQ(TwoStreams(false, seed), "stream-race");
   }
 }
 
-TEST(EmulatedStreamTest, TheHostOrdersToo) {
+TEST(EmulatedStreamTest, HostWaits_OrderAccesses) {
   auto driver = Make();
   auto first = *driver->CreateStream(), second = *driver->CreateStream();
   int32_t source = 5, result = 0;
@@ -72,7 +72,7 @@ TEST(EmulatedStreamTest, TheHostOrdersToo) {
   EXPECT_TRUE(driver->TakeReports().empty());
 }
 
-TEST(EmulatedStreamTest, ErrorsStick) {
+TEST(EmulatedStreamTest, FirstError_IsKept) {
   auto driver = Make();
   auto stream = *driver->CreateStream();
   bool ran = false;
@@ -97,7 +97,7 @@ TEST(EmulatedStreamTest, MemoryHasALimit) {
   EXPECT_EQ(driver->Free(&driver).code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(EmulatedStreamTest, FreedMemoryGoesFromStreamToStream) {
+TEST(EmulatedStreamTest, FreedMemory_MovesBetweenStreams) {
   auto driver = Make({.memory_bytes = 1000});
   std::unique_ptr<GpuStream> streams[] = {*driver->CreateStream(), *driver->CreateStream()};
   bool again = false;
@@ -170,7 +170,7 @@ TEST(EmulatedStreamTest, GraphsReplay) {
   EXPECT_TRUE(side->Synchronize().ok());
 }
 
-TEST(EmulatedStreamTest, ACaptureMustComeBack) {
+TEST(EmulatedStreamTest, Capture_ReturnsToItsOrigin) {
   auto driver = Make();
   auto stream = *driver->CreateStream(), side = *driver->CreateStream();
   auto fork = *driver->CreateEvent();

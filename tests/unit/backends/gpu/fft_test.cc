@@ -62,7 +62,7 @@ class GpuFftTest : public testing::TestWithParam<const char*> {
 using Complex = std::complex<float>;
 
 // A single one at position 1 becomes the powers of a root; what comes back is not divided.
-TEST_P(GpuFftTest, ThereAndBack) {
+TEST_P(GpuFftTest, RoundTrip) {
   for (int64_t n : {1, 2, 7, 12, 64, 101}) {
     std::vector<Complex> x(n * 2);
     for (int64_t i = 0; i < 2 * n; ++i) x[i] = {static_cast<float>(i % 5), static_cast<float>(i % 3)};

@@ -249,7 +249,7 @@ TEST(GemmTunerTest, ChoosesTheFastestAndKeepsIt) {
 }
 
 // One that fails when it runs is passed over; if all fail, the error is the last one's.
-TEST(GemmTunerTest, PassesOverWhatFails) {
+TEST(GemmTunerTest, SkipsCandidatesThatFail) {
   auto driver = OpenGpuDriver(kEmulatedPlatform, 0);
   ASSERT_TRUE(driver.ok());
   const LibraryDevice device{.is_emulated = true, .driver = driver->get()};

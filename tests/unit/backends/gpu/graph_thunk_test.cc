@@ -169,7 +169,7 @@ TEST(GraphThunkTest, RefusedCaptures) {
   }
 }
 
-// Nobody asks after each turn of a loop whose end shows; a run of it can be ended all the same.
+// The host does not poll loops with a known trip count in each iteration; their runs can still be cancelled.
 TEST(CountedLoopTest, EndsWithTheDeadline) {
   std::string text(kLoop);
   text.replace(text.find("constant(9)"), 11, "constant(1000000000)");

@@ -1,4 +1,4 @@
-// Memory of devices: programs keep theirs between runs only as long as nobody else needs it.
+// Memory of devices: programs keep theirs between runs until it is needed elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ ENTRY main {
   return *std::move(executable);
 }
 
-TEST(GpuMemoryTest, IdleProgramsGiveTheirsBack) {
+TEST(GpuMemoryTest, IdlePrograms_ReleaseTheirs) {
   const auto client = ClientOf(10 << 20);
   std::vector<std::unique_ptr<Executable>> programs;
   for (int i = 0; i < 3; ++i) programs.push_back(ProgramOf(*client, i));

@@ -137,7 +137,7 @@ TEST(PtxTest, MachineCode) {
   EXPECT_EQ(CheckAssembler().ok(), CompileText(MultiplyKernel(), {.cubin = true}).ok());
 }
 
-TEST(PtxTest, TheAssemblersWords) {
+TEST(PtxTest, AssemblerDiagnostics) {
   for (const auto& assembled : {AssembleInProcess(".version 8.3\n.target sm_90\n.nonsense", "sm_90"),
                                 AssembleByPtxas(".version 8.3\n.target sm_90\n.nonsense", "sm_90")}) {
     if (absl::IsUnavailable(assembled.status())) continue;
@@ -168,7 +168,7 @@ TEST(PtxTest, ResourceLog) {
   EXPECT_EQ(kernels[1].registers, 8);
 }
 
-TEST(PtxTest, WhatIsNotThere) {
+TEST(PtxTest, MissingItems) {
   const absl::Status library = LoadCudaLibrary({"libhilo_no_such_library.so.1"}).status();
   EXPECT_EQ(library.code(), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(absl::StrContains(library.message(), "libhilo_no_such_library.so.1")) << library;
@@ -180,7 +180,7 @@ TEST(PtxTest, WhatIsNotThere) {
 #ifdef HILO_HAVE_CUDA
 // The kernel that sets conditions of graphs: the assembler takes it, and leaves the function that it calls to the
 // driver.
-TEST(PtxTest, TheKernelOfConditions) {
+TEST(PtxTest, ConditionKernels) {
   const auto code = Assemble(ConditionPtx(), "sm_90");
   if (absl::IsUnavailable(code.status())) GTEST_SKIP() << code.status();
   ASSERT_TRUE(code.ok()) << code.status();

@@ -24,7 +24,7 @@
 namespace hilo::codegen {
 namespace {
 
-// Memory of `size` bytes that ends (or begins) where a page begins (or ends) that nobody may touch.
+// Memory of `size` bytes that ends (or begins) where a page begins (or ends) without access.
 class Fenced {
  public:
   Fenced(size_t size, bool fence_after) : size_(size) {

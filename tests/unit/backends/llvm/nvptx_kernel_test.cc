@@ -46,7 +46,7 @@ ENTRY main { x = f32[64,1000] parameter(0) z = f32[] constant(0) s = f32[64,1000
   EXPECT_EQ(Count(*ptx, "st.global.f32"), 1) << *ptx;
 }
 
-TEST(NvptxKernelTest, SaysWhatItCannotDo) {
+TEST(NvptxKernelTest, NamesUnsupportedOps) {
   auto module = ParseHloModule("HloModule m\nENTRY main { x = f32[4] parameter(0) ROOT y = f32[4] negate(x) }");
   ASSERT_TRUE(module.ok()) << module.status();
   const HloComputation& entry = *(*module)->entry_computation();

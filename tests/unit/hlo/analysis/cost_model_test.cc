@@ -80,7 +80,7 @@ TEST(CostModelTest, Nanoseconds_AddArithmeticAndMemory) {
   EXPECT_EQ(Nanoseconds(work, {.operations_per_ns = 8, .product_flops_per_ns = 50, .bytes_per_ns = 30}), 10 + 10 + 10);
 }
 
-TEST(CostModelTest, ADivisionByAConstantIsCheap) {
+TEST(CostModelTest, DivisionByConstant_IsCheap) {
   auto module = ParseHloModule(R"(HloModule m
 ENTRY main {
   x = f32[1000] parameter(0)  y = f32[1000] parameter(1)  three = f32[] constant(3)

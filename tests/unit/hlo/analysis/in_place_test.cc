@@ -45,7 +45,7 @@ TEST(InPlace, Updates) {
                       "dynamic-update-slice(x, x, i) }\n"));
 }
 
-TEST(InPlace, FusionsThatReadWhereTheyWrite) {
+TEST(InPlace, FusionsThatReadTheMemoryTheyWrite) {
   EXPECT_EQ(
       "0>0 1>0",
       FusionPairs(

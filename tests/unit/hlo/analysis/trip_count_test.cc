@@ -142,7 +142,7 @@ TEST(TripCount, DoubledValues) {
             -1);
 }
 
-TEST(TripCount, TheWholeStateMayCount) {
+TEST(TripCount, WholeStateAsCounter) {
   const auto module = Parse(R"(HloModule m
 c { i = s32[] parameter(0)  e = s32[] constant(9)  ROOT r = pred[] compare(i, e), direction=LT }
 b { i = s32[] parameter(0)  o = s32[] constant(2)  ROOT n = s32[] add(i, o) }

@@ -21,7 +21,7 @@ Shape F32Shape(std::vector<int64_t> sizes) { return ShapeUtil::MakeShape(F32, si
 
 XlaOp Array(XlaBuilder* b, std::vector<int64_t> sizes) { return Parameter(b, 0, F32Shape(std::move(sizes)), "x"); }
 XlaOp Pair(XlaBuilder* b) { return Tuple(b, {ConstantR0<float>(b, 1), ConstantR0<float>(b, 2)}); }
-// An operand of another builder, whose shape nobody here can tell.
+// An operand of another builder, whose shape this builder does not have.
 XlaOp Foreign() {
   static XlaBuilder* const other = new XlaBuilder("other");
   static const XlaOp op = ConstantR0<float>(other, 1);
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(All, RefusalTest, testing::ValuesIn(kRefusals),
                          [](const auto& info) { return info.param.name; });
 
 // A builder that Build() has used up makes nothing more, and says so of each kind of call.
-TEST(RefusalTest, UsedUpBuilders) {
+TEST(RefusalTest, ConsumedBuilders) {
   const auto expect = [](const std::function<void(XlaBuilder*, XlaOp)>& use) {
     XlaBuilder b("used");
     const XlaOp x = Parameter(&b, 0, F32Shape({4}), "x");

@@ -291,7 +291,7 @@ TEST(BuilderFormsTest, SortsAreNotStableUnlessAskedTo) {
   EXPECT_NE(text(true).find("is_stable=true"), std::string::npos);
 }
 
-TEST(BuilderFormsTest, WhatIsRefused) {
+TEST(BuilderFormsTest, RefusedInputs) {
   const auto refused = [](const std::function<XlaOp(XlaBuilder*)>& make) {
     XlaBuilder b("refused");
     make(&b);

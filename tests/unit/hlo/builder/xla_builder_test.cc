@@ -220,7 +220,7 @@ TEST(XlaBuilderTest, NormalisationsAndRandomNumbers) {
   EXPECT_SHAPE("(f32[4,2], u64[4,2])", TopK(x, 2, U64));
 }
 
-TEST(XlaBuilderTest, SamePaddingPutsTheOddOneBehind) {
+TEST(XlaBuilderTest, SamePadding_AddsTheOddElementAtTheEnd) {
   XlaBuilder b("same");
   ReduceWindow(Parameter(&b, 0, F32Shape({5}), "x"), ConstantR0<float>(&b, 0), AddF32(), {4}, {2}, Padding::kSame);
   auto built = b.Build();
@@ -255,7 +255,7 @@ TEST(XlaBuilderTest, TuplesTokensAndControlFlow) {
   EXPECT_REFUSED(CompositeCall(b, halve, {s}, "foo", "{]"));
 }
 
-TEST(XlaBuilderTest, ACalledComputationIsCopiedOnce) {
+TEST(XlaBuilderTest, CalledComputation_IsCopiedOnce) {
   XlaBuilder b("twice");
   const XlaOp s = Parameter(&b, 0, F32Shape({}), "s");
   const XlaComputation add = AddF32();

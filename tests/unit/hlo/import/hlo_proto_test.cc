@@ -342,7 +342,7 @@ TEST(HloProtoTest, LongChains) {
   ExpectRoundTrip(module.get());
 }
 
-TEST(HloProtoTest, WhatTheMessageCannotSayIsRefusedByName) {
+TEST(HloProtoTest, InexpressibleFields_AreRefusedByName) {
   const auto refusal = [](absl::string_view text) { return HloModuleToProto(*MustParse(text)).status(); };
   const absl::Status attribute = refusal(Instruction("f32[4,4] negate(x), strange=5"));
   EXPECT_EQ(attribute.code(), absl::StatusCode::kUnimplemented);
@@ -444,7 +444,7 @@ TEST(HloProtoTest, NamesThatTextCannotHoldAreRefused) {
   ExpectRefused(ModuleOf({parameter}, 1), "expected a name of letters");
 }
 
-TEST(HloProtoTest, ALiteralsElementsAreCounted) {
+TEST(HloProtoTest, LiteralElements_AreCounted) {
   WireWriter dimensions, literal;
   dimensions.Int(2, S32);
   dimensions.Ints(3, {int64_t{1} << 40});
@@ -457,7 +457,7 @@ TEST(HloProtoTest, ALiteralsElementsAreCounted) {
                 "expected 4398046511104 bytes of elements in a literal of s32[1099511627776]; got 8");
 }
 
-TEST(HloProtoTest, ALiteralHasTheShapeOfItsConstant) {
+TEST(HloProtoTest, Literal_HasTheShapeOfItsConstant) {
   WireWriter shape, literal;
   shape.Int(2, F32);
   literal.Message(1, [] {
@@ -547,7 +547,7 @@ TEST(HloProtoTest, DeepNestingIsRefused) {
 }
 
 // What damaged bytes give does not matter, as long as it is an answer.
-TEST(HloProtoTest, DamagedProtosGiveAnAnswer) {
+TEST(HloProtoTest, DamagedProtos_GiveAStatus) {
   fuzz::Random random(7);
   int accepted = 0;
   for (const char* path : {"tests/programs/sorting.hlo", "tests/programs/lstm_scan.hlo", "tests/ops/constant.hlo"}) {

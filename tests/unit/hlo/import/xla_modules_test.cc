@@ -56,7 +56,7 @@ void RunOn(const std::string& platform, const std::string& path, const std::vect
   }
 }
 
-TEST(XlaModulesTest, GiveXlasResults) {
+TEST(XlaModulesTest, Results_AreThoseOfXla) {
   int modules = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
     const std::string path = entry.path().string();

@@ -81,7 +81,7 @@ TEST(TileAssignmentTest, Unreduced) {
   EXPECT_FALSE(TileAssignmentsFromHlo("{unreduced metadata={", 1).ok());
 }
 
-TEST(TileAssignmentTest, WhatIsNoShardingOfHlo) {
+TEST(TileAssignmentTest, BadShardings) {
   const struct {
     const char *text, *message;
     int64_t leaves = 1;
@@ -167,7 +167,7 @@ TEST(TileAssignmentTest, OfShardy) {
   }
 }
 
-TEST(TileAssignmentTest, WhatIsNoMesh) {
+TEST(TileAssignmentTest, BadMeshes) {
   const struct {
     const char *text, *message;
   } cases[] = {

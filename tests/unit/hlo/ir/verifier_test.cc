@@ -46,7 +46,7 @@ TEST(VerifierTest, Entry) {
   ExpectError(module, "no root");
 }
 
-TEST(VerifierTest, Circles) {
+TEST(VerifierTest, Cycles) {
   auto module = Parse(kChain);
   HloComputation* entry = module->entry_computation();
   HloInstruction* y = entry->root_instruction()->mutable_operand(1);
@@ -174,7 +174,7 @@ TEST(VerifierTest, PartsOfOtherModulesAndComputations) {
   ExpectError(*module, "control predecessor a is in another computation");
 }
 
-TEST(VerifierTest, ParametersHaveTheirPlaces) {
+TEST(VerifierTest, Parameters_AreInOrder) {
   auto module =
       Parse("HloModule m ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1) ROOT z = f32[2] add(x, y) }");
   module->entry_computation()->parameter_instruction(0)->mutable_attrs<ParameterAttrs>().number = 1;

@@ -64,7 +64,7 @@ int64_t PeakBytes(const std::vector<FramePiece>& pieces, int64_t horizon) {
   return peak;
 }
 
-TEST(FramePacking, NoLivePiecesOverlap) {
+TEST(FramePacking, LiveRanges_DoNotOverlap) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     const int64_t alignment = int64_t{1} << (round % 8);
@@ -75,7 +75,7 @@ TEST(FramePacking, NoLivePiecesOverlap) {
   }
 }
 
-TEST(FramePacking, NoLivePiecesOverlapWhenTheyAreMany) {
+TEST(FramePacking, ManyLiveRanges_DoNotOverlap) {
   std::mt19937 random(2);
   for (int lifetimes : {1, 3}) {
     std::vector<FramePiece> pieces = RandomPieces(random, 5000, lifetimes, 3000);
@@ -85,7 +85,7 @@ TEST(FramePacking, NoLivePiecesOverlapWhenTheyAreMany) {
   }
 }
 
-TEST(FramePacking, IsTight) {
+TEST(FramePacking, IsPacked) {
   std::mt19937 random(3);
   for (int count : {500, 5000}) {
     std::vector<FramePiece> pieces = RandomPieces(random, count, 1, count);
@@ -95,7 +95,7 @@ TEST(FramePacking, IsTight) {
   }
 }
 
-TEST(FramePacking, PiecesAfterEachOtherShare) {
+TEST(FramePacking, ConsecutiveRanges_ShareMemory) {
   std::vector<FramePiece> pieces = {{.size = 100, .lifetimes = {{0, 2}}}, {.size = 100, .lifetimes = {{2, 4}}}};
   auto frame = PackFrame(64, 1000, &pieces);
   ASSERT_TRUE(frame.ok());
@@ -103,14 +103,14 @@ TEST(FramePacking, PiecesAfterEachOtherShare) {
   EXPECT_EQ(pieces[0].offset, pieces[1].offset);
 }
 
-TEST(FramePacking, APieceFitsIntoTheGapOfAnother) {
+TEST(FramePacking, Range_FitsIntoAGap) {
   std::vector<FramePiece> pieces = {{.size = 64, .lifetimes = {{0, 2}, {6, 8}}}, {.size = 64, .lifetimes = {{2, 6}}}};
   auto frame = PackFrame(64, 1000, &pieces);
   ASSERT_TRUE(frame.ok());
   EXPECT_EQ(64, *frame);
 }
 
-TEST(FramePacking, NothingNeedsNothing) {
+TEST(FramePacking, EmptyInputNeedsNothing) {
   std::vector<FramePiece> pieces;
   auto frame = PackFrame(64, 1000, &pieces);
   ASSERT_TRUE(frame.ok());

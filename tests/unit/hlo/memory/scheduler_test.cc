@@ -43,7 +43,7 @@ ENTRY main {
   EXPECT_LT(Position(*module, "main", "reader"), Position(*module, "main", "updated"));
 }
 
-TEST(Scheduler, AReaderOfTheUpdatedArrayStaysAfterIt) {
+TEST(Scheduler, ReaderOfUpdatedArray_StaysAfterTheUpdate) {
   auto module = Schedule(R"(HloModule m
 ENTRY main {
   x = f32[1000] parameter(0)

@@ -98,7 +98,7 @@ ENTRY main {
   EXPECT_FALSE(MayShare("c", "d"));
 }
 
-TEST_F(Liveness, CopiesHoldWhatTheyCopy) {
+TEST_F(Liveness, Copies_KeepTheirSourceAlive) {
   Read(R"(HloModule m
 ENTRY main {
   x = f32[8] parameter(0)
@@ -115,7 +115,7 @@ ENTRY main {
   EXPECT_FALSE(sets.Merge(Value("b"), Value("c")));  // a lives on
 }
 
-TEST_F(Liveness, WhatALoopReadsLivesToItsEnd) {
+TEST_F(Liveness, LoopOperands_LiveToTheLoopsEnd) {
   Read(R"(HloModule m
 more { s = (s32[], f32[8], f32[8]) parameter(0)  i = s32[] get-tuple-element(s), index=0  z = s32[] constant(0)  ROOT c = pred[] compare(i, z), direction=GT }
 body {

@@ -1,4 +1,4 @@
-// What ops that speak with others mean where there is nobody else: an evaluator without devices, feeds or functions.
+// Ops that communicate, in an evaluator without other devices, feeds or functions.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -77,14 +77,14 @@ TEST(AloneTest, RaggedAllToAllMovesRows) {
   }
 }
 
-TEST(AloneTest, NothingIsReachedOutside) {
+TEST(AloneTest, AccessesStayInside) {
   const auto code = absl::StatusCode::kUnimplemented;
   ExpectError("t = token[] after-all() ROOT i = (f32[2], token[]) infeed(t)", code,
               "infeed reaches outside of the program");
   ExpectError(absl::StrCat(kX, "t = token[] after-all() ROOT o = token[] outfeed(x, t), outfeed_shape=f32[2]"), code,
               "outfeed reaches outside of the program");
   ExpectError("ROOT c = f32[2] custom-call(), custom_call_target=\"f\"", code,
-              "there is nobody here to ask for the function f");
+              "this evaluator has no registered functions; got a call of f");
   EXPECT_TRUE(Evaluate("t = token[] after-all() ROOT i = ((), token[]) infeed(t)").ok());
 }
 

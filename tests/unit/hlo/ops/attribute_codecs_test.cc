@@ -124,7 +124,7 @@ TEST(AttributesTest, EveryFieldCounts) {
   EXPECT_FALSE(a.Equals(ReduceAttrs()));
 }
 
-TEST(AttributeCodecsTest, WhatIsNoRangeOrWindow) {
+TEST(AttributeCodecsTest, BadRangesAndWindows) {
   EXPECT_TRUE(Refused<std::vector<SliceRange>>("{[x:2]}", "64-bit integer, got \"x\""));
   EXPECT_TRUE(Refused<std::vector<SliceRange>>("{[0:x]}", "64-bit integer, got \"x\""));
   EXPECT_TRUE(Refused<std::vector<SliceRange>>("{[0:2:x]}", "64-bit integer, got \"x\""));
@@ -132,7 +132,7 @@ TEST(AttributeCodecsTest, WhatIsNoRangeOrWindow) {
   EXPECT_TRUE(Refused<Window>("{size 2}", "expected = before"));
 }
 
-TEST(AttributeCodecsTest, WhatIsNoListOfOutputOperandAliases) {
+TEST(AttributeCodecsTest, BadOutputOperandAliases) {
   using Aliases = std::vector<OutputOperandAlias>;
   EXPECT_EQ(RoundTrip<Aliases>("{{0}: (1, {}), {}: (0, {2,1})}"), "{{0}: (1, {}), {}: (0, {2,1})}");
   EXPECT_TRUE(Refused<Aliases>("0", "expected { before"));
@@ -158,7 +158,7 @@ TEST(AttributeCodecsTest, BackendConfigs) {
   EXPECT_EQ(form("{\"a}")[0], '"');
 }
 
-TEST(AttributeCodecsTest, WhatIsNoListOfShapesOrSignature) {
+TEST(AttributeCodecsTest, BadShapesAndSignatures) {
   EXPECT_EQ(RoundTrip<OperandLayouts>("{f32[2]{0}, s32[]}"), "{f32[2]{0}, s32[]}");
   EXPECT_TRUE(Refused<OperandLayouts>("f32[2]", "expected { before"));
   EXPECT_TRUE(Refused<OperandLayouts>("{f32[2]", "expected } or a comma"));

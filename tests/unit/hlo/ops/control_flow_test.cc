@@ -158,7 +158,7 @@ const std::vector<InferenceCase> kParameter = {
 };
 HILO_INFERENCE_TESTS(ParameterTest, HloOpcode::kParameter, kParameter);
 
-TEST(ConstantTest, KnowsItsLiteral) {
+TEST(ConstantTest, ReturnsItsLiteral) {
   ConstantAttrs attrs;
   attrs.literal.value = std::make_shared<const Literal>(LiteralUtil::CreateR1<int32_t>({1, 2}));
   const Shape wrong(S32, {3});
@@ -174,7 +174,7 @@ TEST(ConstantTest, KnowsItsLiteral) {
   EXPECT_FALSE(InferShape(op).ok());
 }
 
-TEST(ConstantTest, AnElidedValueIsAnErrorWhenNeeded) {
+TEST(ConstantTest, ElidedValue_IsAnErrorWhenNeeded) {
   const ConstantAttrs attrs;
   const Shape stated(S32, {3});
   OpView op = {.opcode = HloOpcode::kConstant, .operands = {}, .attributes = &attrs};

@@ -28,7 +28,7 @@ TEST(HloOpcodeTest, Facts) {
   EXPECT_FALSE(HasTrait(HloOpcode::kWhile, kSideEffect));
 }
 
-TEST(HloOpcodeTest, TypeClassesCoverEveryArrayTypeOnce) {
+TEST(HloOpcodeTest, TypeClasses_CoverEveryArrayTypeOnce) {
   for (int i = 0; i < kPrimitiveTypeCount; ++i) {
     const PrimitiveType type = static_cast<PrimitiveType>(i);
     int classes = 0;

@@ -110,7 +110,7 @@ const std::vector<InferenceCase> kSelectAndScatter = {
 };
 HILO_INFERENCE_TESTS(SelectAndScatterTest, HloOpcode::kSelectAndScatter, kSelectAndScatter);
 
-TEST(WindowedOutputSizeTest, RefusesWhatIsNoWindow) {
+TEST(WindowedOutputSizeTest, RefusesBadWindows) {
   EXPECT_EQ(WindowedOutputSize(5, {.size = 3, .stride = 2}), 2);
   EXPECT_EQ(WindowedOutputSize(5, {.size = 0}), std::nullopt);
   EXPECT_EQ(WindowedOutputSize(-1, {.size = 1}), std::nullopt);

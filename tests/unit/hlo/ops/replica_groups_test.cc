@@ -18,7 +18,7 @@ struct FormCase {
 
 class ReplicaGroupFormTest : public testing::TestWithParam<FormCase> {};
 
-TEST_P(ReplicaGroupFormTest, ExpandsAndPrintsAsRead) {
+TEST_P(ReplicaGroupFormTest, Expanded_PrintsAsRead) {
   ReplicaGroups groups;
   ASSERT_EQ(FieldFromText(GetParam().text, &groups), absl::OkStatus());
   EXPECT_EQ(groups.groups, GetParam().groups);
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadForm{"mesh['a'=8] {'a':(2)x}", "64-bit integer, got \"x\""},
         BadForm{"mesh['a'=2] {'a'", "expected } at the end"}));
 
-TEST(ReplicaGroupsTest, AListBeyondTheLimitIsRefused) {
+TEST(ReplicaGroupsTest, ListBeyondTheLimit_IsRefused) {
   std::string text = "{{0";
   for (int64_t i = 1; i <= kMaxReplicaIds; ++i) absl::StrAppend(&text, ",", i);
   ReplicaGroups groups;

@@ -26,7 +26,7 @@ ENTRY main {
   EXPECT_EQ(1u, module->computations().size());
 }
 
-TEST(CallInliner, ATargetThatReturnsItsParameter) {
+TEST(CallInliner, CallTarget_MayReturnItsParameter) {
   auto module = Parse(
       "HloModule m\nf { ROOT p = f32[4] parameter(0) }\nENTRY main { x = f32[4] parameter(0)  ROOT a = f32[4] call(x), "
       "to_apply=f }\n");
@@ -35,7 +35,7 @@ TEST(CallInliner, ATargetThatReturnsItsParameter) {
 }
 
 // The first call that goes is the last one, and with it the use of the one before.
-TEST(CallInliner, ATargetThatDoesNotLookAtItsOperand) {
+TEST(CallInliner, CallTarget_MayIgnoreItsOperand) {
   auto module = Parse(
       "HloModule m\nf { p = f32[4] parameter(0)  ROOT r = f32[4] negate(p) }\n"
       "g { q = f32[4] parameter(0)  z = f32[] constant(0)  ROOT s = f32[4] broadcast(z), dimensions={} }\n"
@@ -101,7 +101,7 @@ TEST(CallInliner, ALongChainOfCallsIsOneBody) {
   EXPECT_EQ(kDepth, module->instruction_count());
 }
 
-TEST(CallInliner, LevelsThatDoubleStaySmall) {
+TEST(CallInliner, DoublingLevels_StaySmall) {
   std::string text = "HloModule m\nf0 { p0 = f32[4] parameter(0)  ROOT r0 = f32[4] negate(p0) }\n";
   for (int k = 1; k <= 30; ++k) {
     absl::StrAppend(&text, "f", k, " { p", k, " = f32[4] parameter(0)  a", k, " = f32[4] call(p", k, "), to_apply=f",
@@ -140,7 +140,7 @@ TEST(FlattenCallGraph, EveryLoopAndBranchOwnsItsComputations) {
   EXPECT_FALSE(RunPasses(module.get(), {"flatten"}));
 }
 
-TEST(FlattenCallGraph, RefusesToGrowWithoutEnd) {
+TEST(FlattenCallGraph, RefusesUnboundedGrowth) {
   std::string text =
       "HloModule m\nmore { s = f32[4] parameter(0)  ROOT c = pred[] constant(false) }\nb0 { t0 = f32[4] parameter(0)  "
       "ROOT n0 = f32[4] negate(t0) }\n";

@@ -27,7 +27,7 @@ TEST(ConstantFolding, EvaluatesWhatIsConstant) {
                          "lhs_contracting_dims={0}, rhs_contracting_dims={0}"));
 }
 
-TEST(ConstantFolding, LeavesWhatWouldGrowOrIsNotConstant) {
+TEST(ConstantFolding, KeepsWhatWouldGrowOrIsNotConstant) {
   EXPECT_EQ("broadcast(3)", Folded("a = s32[] constant(3)  ROOT r = s32[8] broadcast(a), dimensions={}"));
   EXPECT_EQ("iota()", Folded("ROOT r = s32[8] iota(), iota_dimension=0"));
   EXPECT_EQ("add(3, x)", Folded("a = s32[] constant(3)  x = s32[] parameter(0)  ROOT r = s32[] add(a, x)"));
@@ -78,7 +78,7 @@ HloOpcode FoldedRoot(const std::string& text, int64_t limit) {
   return module->entry_computation()->root_instruction()->opcode();
 }
 
-TEST(ConstantFolding, WorkIsMeasuredInOperations) {
+TEST(ConstantFolding, Work_IsMeasuredInOperations) {
   EXPECT_EQ(HloOpcode::kConstant, FoldedRoot(SelectAndScatter(2), 256));
   EXPECT_EQ(HloOpcode::kSelectAndScatter, FoldedRoot(SelectAndScatter(32), 256));
   EXPECT_EQ(HloOpcode::kConstant, FoldedRoot(SelectAndScatter(32), 1 << 16));

@@ -107,7 +107,7 @@ ENTRY main {
   EXPECT_TRUE(CompareLiterals(*before, *testing::EvaluateAwkwardly(*module, 1), {}).ok());
 }
 
-TEST(Dce, WhatHasAnEffectInsideStays) {
+TEST(Dce, CallsWithEffects_AreKept) {
   constexpr absl::string_view kText = R"(HloModule m
 f { p = f32[] parameter(0)  q = f32[] constant(1)  n = f32[4] rng(p, q), distribution=rng_uniform  ROOT r = f32[] add(p, p) }
 g { p1 = f32[] parameter(0)  ROOT r1 = f32[] call(p1), to_apply=f }

@@ -44,7 +44,7 @@ TEST(Expand, LeavesWhatTheTargetEmits) {
   EXPECT_FALSE(*changed);
 }
 
-TEST(Expand, ReplacesTheRestAndIsDoneThen) {
+TEST(Expand, ReplacesTheRest) {
   auto module = Parse(kInference);
   EXPECT_TRUE(Expand(module.get()));
   EXPECT_EQ(0, Count(*module, HloOpcode::kBatchNormInference));
@@ -67,7 +67,7 @@ TEST(Expand, MetadataGoesToAllShardingToTheResult) {
   }
 }
 
-TEST(Expand, AllThatIsMadeKeepsTheOrderOfControl) {
+TEST(Expand, CreatedInstructions_KeepControlOrder) {
   auto module = Parse(kInference);
   EXPECT_TRUE(Expand(module.get()));
   bool seen_before = false, seen_result = false;
@@ -123,7 +123,7 @@ ENTRY main {
   EXPECT_TRUE(CompareLiterals(*want, *got, {.absolute = 1e-5, .relative = 1e-5}).ok());
 }
 
-TEST(Expand, WhatIsMadeIsExpandedInTurn) {
+TEST(Expand, ExpandedOps_AreExpandedAgain) {
   auto module = Parse(R"(HloModule m
 ENTRY main {
   a = f32[] parameter(0)

@@ -40,7 +40,7 @@ int64_t KernelsOf(const HloModule& module) {
   return kernels;
 }
 
-TEST(Fusion, AResultThatOthersReadComesFromTheSameLoop) {
+TEST(Fusion, SharedResult_ComesFromTheSameLoop) {
   auto module = Fuse(R"(HloModule m
 ENTRY main {
   x = f32[1000] parameter(0)
@@ -69,7 +69,7 @@ ENTRY main {
   EXPECT_EQ(1, Count(*module, HloOpcode::kExp));
 }
 
-TEST(Fusion, WhatWaitsForTheOtherStaysApart) {
+TEST(Fusion, DependentInstructions_StaySeparate) {
   auto module = Fuse(R"(HloModule m
 sum { a0 = f32[] parameter(0)  b0 = f32[] parameter(1)  ROOT c0 = f32[] add(a0, b0) }
 ENTRY main {
@@ -115,7 +115,7 @@ ENTRY main {
   EXPECT_EQ(3, KernelsOf(*module));
 }
 
-TEST(Fusion, AnUpdateInPlaceAndAReductionAreLoopsOfTheirOwn) {
+TEST(Fusion, InPlaceUpdateAndReduction_AreSeparateLoops) {
   auto module = Fuse(R"(HloModule m
 ENTRY main {
   x = f32[1000] parameter(0)

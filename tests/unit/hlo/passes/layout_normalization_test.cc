@@ -42,7 +42,7 @@ TEST(LayoutNormalization, RowMajorModulesStay) {
 }
 
 // A bitcast keeps the memory: with a column-major operand it is a transpose and a reshape.
-TEST(LayoutNormalization, BitcastsSpeakOfMemory) {
+TEST(LayoutNormalization, Bitcasts_ReinterpretMemory) {
   auto module = Parse(
       "HloModule m\nENTRY main { x = f32[2,3]{1,0} parameter(0)  c = f32[2,3]{0,1} copy(x)  ROOT r = f32[6]{0} "
       "bitcast(c) }\n");

@@ -72,7 +72,7 @@ TEST(PassPipeline, NamesWhatCannotBeDisabled) {
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, pipeline.Run(module.get(), {.disabled = {"fail"}}).code());
 }
 
-TEST(PassPipeline, AnErrorNamesItsPass) {
+TEST(PassPipeline, Error_NamesItsPass) {
   auto module = Parse(kText);
   PassPipeline pipeline;
   pipeline.AddStage(HloStage::kCore, List(std::make_unique<Fail>()));

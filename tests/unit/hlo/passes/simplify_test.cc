@@ -552,7 +552,7 @@ TEST(Simplify, ControlDependenciesAndDynamicSizesAreLeftAlone) {
 }
 
 // The copy gives the array another layout, which the bitcast sees.
-TEST(Simplify, BitcastsKeepTheLayoutTheySee) {
+TEST(Simplify, Bitcasts_KeepTheLayoutOfTheirOperand) {
   auto module = Parse(
       "HloModule m\nENTRY main { x = f32[2,3]{1,0} parameter(0)  c = f32[2,3]{0,1} copy(x)  ROOT r = f32[6]{0} "
       "bitcast(c) }\n");

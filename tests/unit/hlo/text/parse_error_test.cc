@@ -65,7 +65,7 @@ struct Case {
 
 class BodyErrorTest : public testing::TestWithParam<Case> {};
 
-TEST_P(BodyErrorTest, SaysWhatIsWrong) {
+TEST_P(BodyErrorTest, NamesTheError) {
   const std::string message = Error(Entry(GetParam().body));
   EXPECT_TRUE(absl::StrContains(message, GetParam().message)) << message;
 }
@@ -148,7 +148,7 @@ TEST(ParseErrorTest, HeaderAndComputations) {
                                 "lists 0 parameters; f has 1"));
 }
 
-TEST(ParseErrorTest, WhatStandsBetweenTheParts) {
+TEST(ParseErrorTest, InstructionsBetweenParts) {
   const std::string p = "x = f32[] parameter(0)";
   const struct {
     std::string text, message;
@@ -189,14 +189,14 @@ TEST(ParseErrorTest, WhatStandsBetweenTheParts) {
   }
 }
 
-TEST(ParseErrorTest, ErrorsOfInferenceHaveTheirPlace) {
+TEST(ParseErrorTest, InferenceErrors_HaveALocation) {
   const std::string message =
       Error(Entry("  x = f32[] parameter(0)\n  y = f32[] custom-call(x), "
                   "custom_call_target=\"t\", api_version=API_VERSION_UNSPECIFIED"));
   EXPECT_TRUE(absl::StartsWith(message, "a.hlo:4:3: custom-call: api_version may not be")) << message;
 }
 
-TEST(ParseErrorTest, DepthIsNoDanger) {
+TEST(ParseErrorTest, Depth_IsBounded) {
   for (char open : {'(', '{', '['}) {
     const std::string many(1000000, open);
     Error("HloModule m\nENTRY e { x = " + many);

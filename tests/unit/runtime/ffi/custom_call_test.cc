@@ -49,7 +49,7 @@ class CustomCallTest : public testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(Platforms, CustomCallTest, testing::Values("interpreter", "cpu"));
 
-TEST_P(CustomCallTest, AClientsOwnTargetComesFirst) {
+TEST_P(CustomCallTest, TargetOfTheClient_HasPriority) {
   ASSERT_TRUE(CustomCallRegistry::Default().Register("custom_call_test.number", &One).ok());
   EXPECT_EQ(Value("custom_call_target=\"custom_call_test.number\""), 1);
   ASSERT_TRUE(registry().Register("custom_call_test.number", &Two).ok());
@@ -71,7 +71,7 @@ TEST_P(CustomCallTest, WrongVersionsAreRefused) {
       "custom call target t is registered with API_VERSION_ORIGINAL, but the call is of API_VERSION_STATUS_RETURNING");
   ExpectError("custom_call_target=\"t\", api_version=API_VERSION_TYPED_FFI", StatusCode::kInvalidArgument,
               "but the call is of API_VERSION_TYPED_FFI");
-  // Of an untyped target whose version nobody told, the call knows it.
+  // For an untyped target without a version, the call states it.
   ASSERT_TRUE(
       registry()
           .Register("u", "host",
@@ -93,7 +93,7 @@ TEST_P(CustomCallTest, FailuresNameTheTarget) {
               "custom call throws_memory: out of memory");
 }
 
-TEST_P(CustomCallTest, WhatXlaHasAndHiloDoesNot) {
+TEST_P(CustomCallTest, UnsupportedXlaFeatures) {
   ExpectError("custom_call_target=\"xla_ffi_python_cpu_callback\", api_version=API_VERSION_TYPED_FFI",
               StatusCode::kUnimplemented, "xla_ffi_python_cpu_callback is not supported on platform ");
   ExpectError("custom_call_target=\"xla_python_cpu_callback\"", StatusCode::kUnimplemented, "callback into the Python");
@@ -123,7 +123,7 @@ TEST(CustomCallRegistryTest, RefusesWhatCannotBeCalled) {
   EXPECT_TRUE(registry.Register("t", &Two, "other").ok());
 }
 
-// A call with side effects runs though nobody reads its result; others need not.
+// A call with side effects runs even if its result is unused; others need not.
 int counted = 0;
 void Count(void*, const void**) { ++counted; }
 TEST(CustomCallEffectTest, EffectsAreKept) {

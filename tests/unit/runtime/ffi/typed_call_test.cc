@@ -153,7 +153,7 @@ TEST_P(TypedCallTest, ErrorsOfCompilation) {
               "no custom call target nobody");
 }
 
-TEST_P(TypedCallTest, WhatCannotBeHadIsAnError) {
+TEST_P(TypedCallTest, UnavailableResource_IsAnError) {
   ASSERT_TRUE(registry().RegisterFfi("ask", &AskWrongly).ok());
   auto wrong = Run("s32[] custom-call(), custom_call_target=\"ask\"");
   ASSERT_TRUE(wrong.ok()) << wrong.status();
@@ -278,7 +278,7 @@ TEST_P(JaxlibHandlersTest, StagesOfARun) {
   EXPECT_EQ(Value<int64_t>("s64[] custom-call(), custom_call_target=\"digits\""), 1201);
 }
 
-TEST_P(JaxlibHandlersTest, TheRunsOwn) {
+TEST_P(JaxlibHandlersTest, OwnedByTheRun) {
   int64_t caller = 77;
   ffi::ExecutionContext context;
   ASSERT_TRUE(context.Insert(*ffi::RegisterType("test.caller", 0, {}), &caller).ok());
@@ -295,7 +295,7 @@ TEST_P(JaxlibHandlersTest, TheRunsOwn) {
   ExpectError(call, StatusCode::kInvalidArgument, "Failed to get user data");
 }
 
-TEST_P(JaxlibHandlersTest, ResultsThatComeLater) {
+TEST_P(JaxlibHandlersTest, ResultsThatArriveLater) {
   EXPECT_EQ(Value<float>("f32[] custom-call(), custom_call_target=\"later\", backend_config={fail = false}"), 4);
   ExpectError("f32[] custom-call(), custom_call_target=\"later\", backend_config={fail = true}",
               StatusCode::kUnavailable, "custom call later: nobody there");

@@ -74,7 +74,7 @@ class EmulatedCommunicatorTest : public testing::Test {
   std::vector<std::unique_ptr<GpuGraph>> graphs_;
 };
 
-TEST_F(EmulatedCommunicatorTest, WhatTheRanksDoNotAgreeOn) {
+TEST_F(EmulatedCommunicatorTest, RankDisagreements) {
   EXPECT_TRUE(absl::StrContains(ErrorOnAll([&](int r) {
                                   return at(r).AllReduce(data(r), data(r), r == 2 ? 5 : 4, F32, DeviceReduction::kSum,
                                                          stream(r));
@@ -120,7 +120,7 @@ TEST_F(EmulatedCommunicatorTest, SizesOfWhatIsSent) {
                                 }),
                                 "rank 0 sends 16 bytes to rank 1, which expects 12"));
 }
-TEST_F(EmulatedCommunicatorTest, BadCallsFailAtOnce) {
+TEST_F(EmulatedCommunicatorTest, BadCalls_FailImmediately) {
   EXPECT_EQ(at(0).Send(data(0), 4, F32, 3, stream(0)).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(at(0).AllReduce(data(0), data(0), -1, F32, DeviceReduction::kSum, stream(0)).code(),
             absl::StatusCode::kInvalidArgument);
@@ -161,7 +161,7 @@ TEST_F(EmulatedCommunicatorTest, GraphsAreOfAllRanks) {
                                 "at all-reduce of 4 f32 by sum"));
 }
 
-TEST_F(EmulatedCommunicatorTest, AnAbortEndsGraphs) {
+TEST_F(EmulatedCommunicatorTest, Abort_EndsGraphs) {
   for (int r = 0; r < kRanks; ++r) Capture(r);
   const absl::Status status = OnAll([&](int r) {
     if (r == 0) return absl::OkStatus();
@@ -173,7 +173,7 @@ TEST_F(EmulatedCommunicatorTest, AnAbortEndsGraphs) {
 }
 
 // The others hear nothing of it, as with NCCL: they go on waiting until they give up themselves.
-TEST_F(EmulatedCommunicatorTest, AnAbortEndsTheRanksOwnCalls) {
+TEST_F(EmulatedCommunicatorTest, Abort_EndsTheRanksOwnCalls) {
   const absl::Status status = OnAll([&](int r) {
     if (r == 0) return absl::OkStatus();
     const absl::Status queued = at(r).AllReduce(data(r), data(r), 4, F32, DeviceReduction::kSum, stream(r));
@@ -239,7 +239,7 @@ class DeviceCommunicatorTest : public testing::TestWithParam<const char*> {
   float *send_ = nullptr, *receive_ = nullptr;
 };
 
-TEST_P(DeviceCommunicatorTest, EveryCall) {
+TEST_P(DeviceCommunicatorTest, EveryFunction) {
   const std::vector<float> all{1, 2, 3, 4};
   EXPECT_EQ(alone_->rank(), 0);
   EXPECT_EQ(alone_->size(), 1);

@@ -44,20 +44,20 @@ class CollectiveFault : public testing::Test {
   Devices devices_{3};
 };
 
-TEST_F(CollectiveFault, ARankThatNeverComesIsNamed) {
+TEST_F(CollectiveFault, MissingRank_IsNamed) {
   const std::string error = ErrorOf({.kind = Kind::kNeverComes, .device = 2, .call = 1}, absl::Milliseconds(300));
   EXPECT_TRUE(absl::StrContains(error, "deadline")) << error;
   EXPECT_TRUE(absl::StrContains(error, "all-gather %z: ")) << error;
   EXPECT_TRUE(absl::StrContains(error, "while waiting for rank 2 of the group {0,1,2}")) << error;
 }
 
-TEST_F(CollectiveFault, ARankThatBreaksEndsTheRunOfAll) {
+TEST_F(CollectiveFault, BrokenRank_EndsTheRunOnAllRanks) {
   const std::string error = ErrorOf({.kind = Kind::kAborts, .device = 1, .call = 0}, absl::Seconds(20));
   EXPECT_TRUE(absl::StrContains(error, "a fault that was asked for")) << error;
   EXPECT_TRUE(absl::StrContains(error, "on device 1")) << error;
 }
 
-TEST_F(CollectiveFault, ASlowRankIsWaitedFor) {
+TEST_F(CollectiveFault, SlowRank_IsAwaited) {
   devices_.log().SetFault({.kind = Kind::kSlow, .device = 0, .call = 0});
   ExpectRuns();
 }
@@ -70,7 +70,7 @@ TEST_F(CollectiveFault, CountsThatDoNotMatchAreAnError) {
 }
 
 // Whichever of two ranks is heard first, what went wrong is told.
-TEST(CollectiveBoard, ARankThatIsGoneLeavesItsError) {
+TEST(CollectiveBoard, DepartedRank_LeavesItsError) {
   CliqueSpec both;
   both.ranks = {0, 1};
   CollectiveBoard board({both});

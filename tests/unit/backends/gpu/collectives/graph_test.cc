@@ -45,7 +45,7 @@ ENTRY main {
   ROOT r = f32[8,8] get-tuple-element(l), index=1
 })";
 
-// How often it turns, a rank's numbers say: nobody may count on the others to come to what is inside.
+// The trip count depends on the rank's data: collectives inside may not be captured.
 constexpr char kChoice[] = R"(HloModule choice, replica_count=2
 f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 yes { v = f32[8,8] parameter(0)  w = f32[8,8] transpose(v), dimensions={1,0}  a = f32[8,8] all-reduce(w), replica_groups={}, to_apply=f  t = f32[8,8] dot(a, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}  ROOT q = f32[8,8] tanh(t) }
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, CollectiveGraph,
                                                std::get<1>(info.param) ? "Overlapped" : "InOrder");
                          });
 
-TEST(CollectiveGraphTest, HoldWhatAllRanksComeTo) {
+TEST(CollectiveGraphTest, HoldsTheResultOfAllRanks) {
   EXPECT_TRUE(absl::StartsWith(Thunks(kStep), "graph\n  kernel y")) << Thunks(kStep);
   EXPECT_TRUE(absl::StrContains(Thunks(kStep), "\n  all-gather %g")) << Thunks(kStep);
   EXPECT_TRUE(absl::StrContains(Thunks(kScan), "loop of 5 turns\n body\n  graph\n")) << Thunks(kScan);
@@ -127,7 +127,7 @@ ENTRY main {
   ROOT r = f32[8,8] tanh(z)
 })";
 
-TEST(CollectiveGraphCalls, AreMadeOncePerTurn) {
+TEST(CollectiveGraphCalls, AreCreatedOncePerIteration) {
   Devices devices(2, {}, Options(2));
   devices.Compile(kChain);
   std::unique_ptr<Buffer> values[2];
@@ -156,8 +156,8 @@ TEST(CollectiveGraphCalls, AreMadeOncePerTurn) {
   EXPECT_EQ(calls(), "");
 }
 
-// What one rank cannot capture, nobody launches.
-TEST(CollectiveGraphCalls, AreMadeByAllIfOneIsRefused) {
+// If one rank cannot capture, no rank launches the graph.
+TEST(CollectiveGraphCalls, AreCreatedByAllRanksIfOneIsRefused) {
   Devices plain(2, {}, Options(INT64_MAX)), graphs(2, {}, Options(2));
   plain.Compile(kStep);
   graphs.Compile(kStep);

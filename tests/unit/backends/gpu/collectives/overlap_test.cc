@@ -63,7 +63,7 @@ ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[8] all-gather(x), replica_gro
             "all-gather; await %y");
 }
 
-TEST(CollectiveOverlap, ALoopAwaitsWhatItsBodyStarts) {
+TEST(CollectiveOverlap, Loop_AwaitsStartsOfItsBody) {
   EXPECT_EQ(Thunks(R"(HloModule m, replica_count=2
 f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 more { p = (f32[4], s32[]) parameter(0)  n = s32[] get-tuple-element(p), index=1  zero = s32[] constant(0)  ROOT t = pred[] compare(n, zero), direction=GT }

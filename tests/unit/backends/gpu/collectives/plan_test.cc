@@ -39,12 +39,12 @@ TEST(CollectivePlanTest, LargeCliquesComeFirstAndOnlyOnce) {
             "{0,1,2,3} {0,1} {2,3}");
 }
 
-TEST(CollectivePlanTest, ARankAloneNeedsNone) {
+TEST(CollectivePlanTest, SingleRank_NeedsNone) {
   EXPECT_EQ(Cliques({Of(Mode::kCrossReplica, {{0}, {1}})}, 2, 1), "");
   EXPECT_EQ(Cliques({Of(Mode::kCrossReplica, {})}, 1, 1), "");
 }
 
-TEST(CollectivePlanTest, SourcesAndTargetsArePlacesInTheGroup) {
+TEST(CollectivePlanTest, SourcesAndTargets_AreIndicesInTheGroup) {
   CollectiveSpec spec{.name = "permute", .form = Form::kPairs, .mode = Mode::kCrossReplica, .pairs = {{0, 1}, {1, 2}}};
   const auto plan = *CollectivePlan::Create({spec}, 3, 2);
   const CollectiveRole& role = plan.role(0, 3);  // replica 1, partition 1

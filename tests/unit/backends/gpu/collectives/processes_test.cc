@@ -99,7 +99,7 @@ class GpuProcessesTest : public testing::Test {
 };
 
 // The unique id of process 0 has come to process 1, and the ranks are those of all devices.
-TEST_F(GpuProcessesTest, RanksAreThoseOfAllProcesses) {
+TEST_F(GpuProcessesTest, Ranks_CoverAllProcesses) {
   constexpr int kTargets[] = {2, 3, 1, 0};
   ExpectRuns();
   ExpectRuns();
@@ -126,12 +126,12 @@ TEST_F(GpuProcessesTest, CountsThatDoNotMatchAreAnErrorOfAll) {
   }
 }
 
-TEST_F(GpuProcessesTest, ARankThatBreaksEndsTheRunOfAll) {
+TEST_F(GpuProcessesTest, BrokenRank_EndsTheRunOnAllRanks) {
   for (const absl::Status& failure : Fail(Kind::kAborts, absl::Seconds(20)))
     EXPECT_TRUE(absl::StrContains(failure.message(), "a fault that was asked for")) << failure;
 }
 
-TEST_F(GpuProcessesTest, ARankThatNeverComesIsWaitedForUntilTheDeadline) {
+TEST_F(GpuProcessesTest, MissingRank_IsAwaitedUntilTheDeadline) {
   const absl::Time before = absl::Now();
   for (const absl::Status& failure : Fail(Kind::kNeverComes, absl::Milliseconds(300))) {
     EXPECT_EQ(failure.code(), absl::StatusCode::kDeadlineExceeded) << failure;
@@ -157,7 +157,7 @@ TEST_F(GpuProcessesTest, AnotherProgramIsRefused) {
 }
 
 // What a hub hears before it has seen the secret is not believed.
-TEST(EmulatedHub, StrangersAreSentAway) {
+TEST(EmulatedHub, UnknownPeers_AreDisconnected) {
   const auto library = CreateEmulatedCommunicatorLibrary();
   const std::string id = *library->MakeUniqueId();
   const auto endpoint = ParseEndpoint(id.substr(0, id.find(' ')));

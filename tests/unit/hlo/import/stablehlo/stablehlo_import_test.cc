@@ -117,13 +117,13 @@ TEST(StablehloImportTest, GroupsAlongAxesOfMeshes) {
   }
 }
 
-TEST(StablehloImportTest, InstructionsKnowWhereTheyComeFrom) {
+TEST(StablehloImportTest, Instructions_KeepTheirSource) {
   const auto program = ImportStablehlo(Artifact("reductions"));
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_TRUE(absl::StrContains(PrintHloModule(*program->module), "op_name=\"jit(reductions)"));
 }
 
-TEST(StablehloImportTest, WhatIsNotKnownIsNamed) {
+TEST(StablehloImportTest, UnknownNames_AreNamed) {
   ExpectError(absl::StrReplaceAll(Artifact("oldest_version"), {{"tanh_v1", "tanx_v1"}}),
               absl::StatusCode::kUnimplemented, "operation vhlo.tanx_v1");
   std::string newer = Artifact("donated");
@@ -142,7 +142,7 @@ TEST(StablehloImportTest, TruncatedBytesAreErrors) {
 }
 
 // A damaged program is refused, or it is another program; what is accepted is a module like any other.
-TEST(StablehloImportTest, DamagedBytesDoNoHarm) {
+TEST(StablehloImportTest, DamagedBytes_AreRefused) {
   std::mt19937 random(7);
   int accepted = 0;
   for (const std::string& bytes : AllArtifacts()) {
@@ -286,7 +286,7 @@ TEST(StablehloTextTest, DepthIsBoundedAndLengthIsNot) {
               absl::StatusCode::kInvalidArgument, "expected");
 }
 
-TEST(StablehloTextTest, DamagedTextDoesNoHarm) {
+TEST(StablehloTextTest, DamagedText_IsRefused) {
   std::mt19937 random(11);
   for (absl::string_view name : {"control_flow", "manual_collectives", "products", "windows"}) {
     const std::string text = ReadFile(absl::StrCat("tests/programs/stablehlo/", name, ".mlir")).value_or("");
