@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "base/math.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -33,6 +34,10 @@ constexpr int64_t kTiny = 16;
 constexpr size_t kMaxReads = 16;
 constexpr size_t kMaxCheapReads = 4;
 constexpr size_t kMaxExpensiveReads = 1;
+// Reads of one element, by a broadcast or a gather, for which a loop computes a cheap producer again.
+constexpr int64_t kMaxCheapRepeats = 4;
+// Users that are looked at for such reads.
+constexpr int64_t kMaxRepeatUsers = 16;
 // Emitted instructions of one group, each counted once for every index.
 constexpr int64_t kMaxEmitted = 300;
 // The number of times that loops are merged and groups formed again.
@@ -111,14 +116,23 @@ class FusionPass : public HloPass {
     }
   }
 
-  // True if `user`, or the user of its reshapes, reads elements of its operand more than once.
-  static bool Repeats(const HloInstruction* user, const HloInstruction* operand) {
-    while (user->opcode() == HloOpcode::kReshape && user->users().size() == 1) user = user->users()[0];
-    switch (user->opcode()) {
-      case HloOpcode::kBroadcast:
-      case HloOpcode::kGather: return Elements(user) > Elements(operand);
-      default: return false;
+  // Returns how often `user`, or a user of its reshapes, reads each element of its operand.
+  static int64_t ReadsPerElement(const HloInstruction* user, const HloInstruction* operand) {
+    std::vector<const HloInstruction*> users = {user};
+    int64_t reads = 1;
+    for (int64_t next = 0; next < static_cast<int64_t>(users.size()) && next < kMaxRepeatUsers; ++next) {
+      switch (users[next]->opcode()) {
+        case HloOpcode::kReshape:
+          users.insert(users.end(), users[next]->users().begin(), users[next]->users().end());
+          break;
+        case HloOpcode::kBroadcast:
+        case HloOpcode::kGather:
+          if (Elements(operand) > 0) reads = std::max(reads, CeilDiv(Elements(users[next]), Elements(operand)));
+          break;
+        default: break;
+      }
     }
+    return reads;
   }
 
   bool IsRootCandidate(const HloInstruction* instruction) const {
@@ -215,7 +229,7 @@ class FusionPass : public HloPass {
       for (int64_t i = 0; i < user->operand_count(); ++i) {
         if (user->operand(i) == producer && !TakesOperand(user, i)) return {};
       }
-      if (Repeats(user, producer) && (expensive || Elements(user) > 4 * Elements(producer))) {
+      if (ReadsPerElement(user, producer) > (expensive ? 1 : kMaxCheapRepeats)) {
         if (producer->opcode() != HloOpcode::kReshape && !free) return {};
       }
       for (int group : it->second) {
