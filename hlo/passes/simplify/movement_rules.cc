@@ -211,6 +211,26 @@ Result DotOfTranspose(HloInstruction* i) {
   return nullptr;
 }
 
+// transpose(dot(x, y)) that exchanges the free dimensions of x and y, which have their order.
+Result TransposeOfDot(HloInstruction* i) {
+  HloInstruction* dot = i->operand(0);
+  if (dot->opcode() != HloOpcode::kDot || dot->user_count() > 1) return nullptr;
+  auto attributes = std::make_unique<DotAttrs>(dot->attrs<DotAttrs>());
+  const int64_t batch = static_cast<int64_t>(attributes->lhs_batch_dims.size());
+  const int64_t lhs_end =
+      dot->operand(0)->shape().rank() - static_cast<int64_t>(attributes->lhs_contracting_dims.size());
+  std::vector<int64_t> exchanged;
+  for (int64_t d = 0; d < batch; ++d) exchanged.push_back(d);
+  for (int64_t d = lhs_end; d < dot->shape().rank(); ++d) exchanged.push_back(d);
+  for (int64_t d = batch; d < lhs_end; ++d) exchanged.push_back(d);
+  if (i->attrs<TransposeAttrs>().dimensions != exchanged) return nullptr;
+  std::swap(attributes->lhs_batch_dims, attributes->rhs_batch_dims);
+  std::swap(attributes->lhs_contracting_dims, attributes->rhs_contracting_dims);
+  std::reverse(attributes->operand_precision.begin(), attributes->operand_precision.end());
+  return i->parent()->AddOp(HloOpcode::kDot, {dot->operand(1), dot->operand(0)}, std::move(attributes), {},
+                            &i->shape());
+}
+
 Result ConcatenateWithoutEmpty(HloInstruction* i) {
   std::vector<HloInstruction*> parts;
   for (HloInstruction* part : i->operands()) {
@@ -345,6 +365,7 @@ const Rule kRules[] = {
        return If(i->operand_count() == 3 && ShapeUtil::IsZeroElementArray(i->operand(2)->shape()), i->operand(0));
      }},
     {HloOpcode::kDot, "dot(transpose(x), y) => dot(x, y)", DotOfTranspose},
+    {HloOpcode::kTranspose, "transpose(dot(x, y)) => dot(y, x)", TransposeOfDot},
 };
 
 }  // namespace

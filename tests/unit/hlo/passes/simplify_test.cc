@@ -410,6 +410,24 @@ std::vector<Case> MovementCases() {
        "x = f32[3,2,5] parameter(0)  y = f32[3,4] parameter(1)  t = f32[5,2,3] transpose(x), dimensions={2,1,0}  ROOT "
        "r = f32[5,2,4] dot(t, y), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
        "dot(transpose(x), y)"},
+      {"transpose(dot(x, y)) => dot(y, x)",
+       "x = f32[2,3] parameter(0)  y = f32[3,4] parameter(1)  d = f32[2,4] dot(x, y), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}  ROOT r = f32[4,2] transpose(d), dimensions={1,0}",
+       "dot(y, x)"},
+      {"transpose(dot(x, y)) => dot(y, x)",
+       "x = f32[5,2,6,3] parameter(0)  y = f32[5,3,4] parameter(1)  d = f32[5,2,6,4] dot(x, y), lhs_batch_dims={0}, "
+       "rhs_batch_dims={0}, lhs_contracting_dims={3}, rhs_contracting_dims={1}  ROOT r = f32[5,4,2,6] transpose(d), "
+       "dimensions={0,3,1,2}",
+       "dot(y, x)"},
+      {"",
+       "x = f32[5,2,6,3] parameter(0)  y = f32[5,3,4] parameter(1)  d = f32[5,2,6,4] dot(x, y), lhs_batch_dims={0}, "
+       "rhs_batch_dims={0}, lhs_contracting_dims={3}, rhs_contracting_dims={1}  ROOT r = f32[5,4,6,2] transpose(d), "
+       "dimensions={0,3,2,1}",
+       "transpose(dot(x, y))"},
+      {"",
+       "x = f32[2,3] parameter(0)  y = f32[3,2] parameter(1)  d = f32[2,2] dot(x, y), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}  t = f32[2,2] transpose(d), dimensions={1,0}  ROOT r = f32[2,2] add(d, t)",
+       "add(dot(x, y), transpose(dot(x, y)))"},
   };
 }
 
