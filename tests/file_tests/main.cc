@@ -2,7 +2,8 @@
 //
 //   hilo_file_tests --platform=cpu tests/ops tests/programs
 //
-// With --serialize every executable is serialised, and what is run is what another client has loaded.
+// With --cpu=NAME the code is for that processor (CompileOptions::cpu). With --serialize every executable is
+// serialised, and what is run is what another client has loaded.
 //
 // X.hlo, X.mlir or X.mlirbc (StableHLO) with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0,
 // out1 ... its results (arg0_r2, out0_r2 those of device 2); `// tolerance: f32 1e-5 relative` lines say how far each
@@ -335,7 +336,7 @@ class Runner {
 };
 
 int Main(int argc, char** argv) {
-  std::string platform = "cpu", filter;
+  std::string platform = "cpu", filter, cpu;
   bool serialize = false;
   std::vector<fs::path> files;
   for (int i = 1; i < argc; ++i) {
@@ -344,6 +345,8 @@ int Main(int argc, char** argv) {
       platform = std::string(argument);
     } else if (absl::ConsumePrefix(&argument, "--filter=")) {
       filter = std::string(argument);
+    } else if (absl::ConsumePrefix(&argument, "--cpu=")) {
+      cpu = std::string(argument);
     } else if (argument == "--serialize") {
       serialize = true;
     } else if (fs::is_directory(argv[i])) {
@@ -358,11 +361,14 @@ int Main(int argc, char** argv) {
   std::sort(files.begin(), files.end());
   absl::StatusOr<Platform> made = MakePlatform(platform, serialize);
   if (!made.ok() || files.empty()) {
-    std::cerr << (made.ok() ? "usage: hilo_file_tests [--platform=P] [--serialize] [--filter=TEXT] FILE-OR-FOLDER..."
-                            : made.status().ToString())
-              << "\n";
+    std::cerr
+        << (made.ok()
+                ? "usage: hilo_file_tests [--platform=P] [--cpu=NAME] [--serialize] [--filter=TEXT] FILE-OR-FOLDER..."
+                : made.status().ToString())
+        << "\n";
     return 2;
   }
+  made->options.cpu = cpu;
   Runner runner(*std::move(made), filter);
   if (absl::Status status = runner.ReadKnownGaps(absl::StrCat("tests/known_gaps/", platform, ".txt")); !status.ok()) {
     std::cerr << status << "\n";
