@@ -11,6 +11,7 @@
 #include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace hilo::codegen {
 namespace {
@@ -134,10 +135,70 @@ class Access {
 
   llvm::Value* Gather(const LaneIndex& at) {
     llvm::Type* type = llvm::FixedVectorType::get(type_, width());
+    if (llvm::Value* element = LoadFromRegister(at)) return element;
     // There are no gathers of less than 32 bits.
     if (bytes_ < 4 && context_.lanes.mask == nullptr) return LoadEach(at.Value(context_));
     return Tag(b_.CreateMaskedGather(type, Pointers(at), llvm::Align(ElementAlignment()), context_.MaskValue(),
                                      llvm::Constant::getNullValue(type)));
+  }
+
+  // Selects the elements of an array that fits in one or two registers by a permutation, which takes a tenth of the
+  // time of a gather: JAX's gammaln of 50,000 elements, 14 tables of 16 coefficients, 370 -> 187 us. Returns null for
+  // other arrays.
+  llvm::Value* LoadFromRegister(const LaneIndex& at) {
+    const int64_t count = ShapeUtil::ElementsIn(array_.shape);
+    const std::optional<Permutations> permutations = PermutationsOf(width() * bytes_ * 8);
+    if (!permutations.has_value() || count > 2 * width() || IsComplexType(array_.shape.element_type())) return nullptr;
+    llvm::Type* index = llvm::FixedVectorType::get(bytes_ == 4 ? b_.getInt32Ty() : b_.getInt64Ty(), width());
+    llvm::Value* narrow = at.Value32(context_);
+    llvm::Value* positions = b_.CreateSExtOrTrunc(narrow != nullptr ? narrow : at.Value(context_), index);
+    llvm::Value* element =
+        count <= width()
+            ? b_.CreateIntrinsic(permutations->of_one, {}, {LoadElements(0, count), positions})
+            : b_.CreateIntrinsic(permutations->of_two, {},
+                                 {LoadElements(0, width()), positions, LoadElements(width(), count - width())});
+    if (context_.lanes.mask == nullptr) return element;
+    return b_.CreateSelect(context_.lanes.mask, element, llvm::Constant::getNullValue(element->getType()));
+  }
+
+  // The instructions that permute the elements of one and of two registers.
+  struct Permutations {
+    llvm::Intrinsic::ID of_one, of_two;
+  };
+  // Returns those of AVX-512 for registers of `bits`; nullopt if there are none.
+  std::optional<Permutations> PermutationsOf(int64_t bits) const {
+    using namespace llvm;
+    if (!context_.target().has_avx512) return std::nullopt;
+    const bool is_float = type_->isFloatingPointTy();
+    if (bits == 512 && bytes_ == 4) {
+      return is_float ? Permutations{Intrinsic::x86_avx512_permvar_sf_512, Intrinsic::x86_avx512_vpermi2var_ps_512}
+                      : Permutations{Intrinsic::x86_avx512_permvar_si_512, Intrinsic::x86_avx512_vpermi2var_d_512};
+    }
+    if (bits == 512 && bytes_ == 8) {
+      return is_float ? Permutations{Intrinsic::x86_avx512_permvar_df_512, Intrinsic::x86_avx512_vpermi2var_pd_512}
+                      : Permutations{Intrinsic::x86_avx512_permvar_di_512, Intrinsic::x86_avx512_vpermi2var_q_512};
+    }
+    if (bits == 256 && bytes_ == 4) {
+      return is_float ? Permutations{Intrinsic::x86_avx2_permps, Intrinsic::x86_avx512_vpermi2var_ps_256}
+                      : Permutations{Intrinsic::x86_avx2_permd, Intrinsic::x86_avx512_vpermi2var_d_256};
+    }
+    if (bits == 256 && bytes_ == 8) {
+      return is_float ? Permutations{Intrinsic::x86_avx512_permvar_df_256, Intrinsic::x86_avx512_vpermi2var_pd_256}
+                      : Permutations{Intrinsic::x86_avx512_permvar_di_256, Intrinsic::x86_avx512_vpermi2var_q_256};
+    }
+    return std::nullopt;
+  }
+
+  // Loads elements [first, first + count) of the array to the first lanes of a register.
+  llvm::Value* LoadElements(int64_t first, int64_t count) {
+    llvm::Type* type = llvm::FixedVectorType::get(type_, width());
+    llvm::Value* pointer = b_.CreateConstInBoundsGEP1_64(type_, array_.pointer, first);
+    const llvm::Align alignment(ElementAlignment());
+    if (count == width()) return Tag(b_.CreateAlignedLoad(type, pointer, alignment));
+    std::vector<llvm::Constant*> inside;
+    for (int lane = 0; lane < width(); ++lane) inside.push_back(b_.getInt1(lane < count));
+    return Tag(b_.CreateMaskedLoad(type, pointer, alignment, llvm::ConstantVector::get(inside),
+                                   llvm::Constant::getNullValue(type)));
   }
 
   llvm::Value* LoadEach(llvm::Value* positions) {
