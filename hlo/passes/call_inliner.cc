@@ -5,6 +5,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/cost_model.h"
+#include "hlo/analysis/in_place.h"
 #include "hlo/passes/inline_computation.h"
 #include "hlo/passes/standard_passes.h"
 
@@ -13,8 +15,26 @@ namespace {
 
 // Targets with at most this many instructions are inlined wherever they are called.
 constexpr int64_t kSmall = 24;
+// As kSmall, for targets of instructions that fuse with those around the call; a call takes its arrays through memory.
+constexpr int64_t kSmallFusible = 128;
 // A caller does not grow beyond this by inlining.
 constexpr int64_t kMaxCaller = 100'000;
+
+// Returns true if the target is inlined wherever it is called. Instructions without code of their own do not count.
+bool IsSmall(const HloComputation& target) {
+  if (target.instruction_count() > 4 * kSmallFusible) return false;
+  int64_t size = 0;
+  bool is_fusible = true;
+  for (const HloInstruction* instruction : target.instructions()) {
+    const HloOpcode opcode = instruction->opcode();
+    if (instruction->IsParameter() || instruction->IsConstant() || IsForwarding(*instruction) ||
+        IsFreeToRepeat(*instruction))
+      continue;
+    ++size;
+    is_fusible = is_fusible && (IsElementwise(opcode) || HasTrait(opcode, kMovement));
+  }
+  return size <= (is_fusible ? kSmallFusible : kSmall);
+}
 
 // Adds the calls in the inlined copy to `calls`, unless that is null. Operands without uses stay, for dce: they
 // may be in the lists of the callers.
@@ -56,14 +76,16 @@ class CallInliner : public HloPass {
   static absl::StatusOr<bool> InlineSmall(HloModule* module) {
     bool changed = false;
     HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> order, module->MakeComputationPostOrder());
+    absl::flat_hash_set<const HloComputation*> small;
     for (HloComputation* computation : order) {
       for (HloInstruction* instruction : computation->instructions()) {
-        if (instruction->opcode() != HloOpcode::kCall ||
-            instruction->called_computation()->instruction_count() > kSmall || !MayInline(instruction))
+        if (instruction->opcode() != HloOpcode::kCall || !small.contains(instruction->called_computation()) ||
+            !MayInline(instruction))
           continue;
         HILO_RETURN_IF_ERROR(Inline(instruction));
         changed = true;
       }
+      if (IsSmall(*computation)) small.insert(computation);
     }
     return changed;
   }

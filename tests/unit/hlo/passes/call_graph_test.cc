@@ -45,18 +45,28 @@ TEST(CallInliner, CallTarget_MayIgnoreItsOperand) {
   EXPECT_EQ(0, Count(*module, HloOpcode::kCall));
 }
 
-std::string BigTarget() {
+// A target of `count` instructions of one opcode.
+std::string Target(int count, absl::string_view opcode) {
   std::string text = "HloModule m\nf { p0 = f32[4] parameter(0)\n";
-  for (int i = 0; i < 40; ++i) absl::StrAppend(&text, "  p", i + 1, " = f32[4] negate(p", i, ")\n");
-  return absl::StrCat(text, "  ROOT r0 = f32[4] negate(p40) }\n");
+  for (int i = 1; i < count; ++i) absl::StrAppend(&text, "  p", i, " = f32[4] ", opcode, "(p", i - 1, ")\n");
+  return absl::StrCat(text, "  ROOT r = f32[4] ", opcode, "(p", count - 1, ") }\n");
+}
+
+// A loop over arrays that a call would interrupt.
+TEST(CallInliner, ElementwiseTargetsMayBeLarger) {
+  constexpr absl::string_view kTwice =
+      "ENTRY main { x = f32[4] parameter(0)  a = f32[4] call(x), to_apply=f  ROOT b = f32[4] call(a), to_apply=f }\n";
+  EXPECT_TRUE(RunPasses(Parse(absl::StrCat(Target(100, "negate"), kTwice)).get(), {"inline-calls"}));
+  EXPECT_FALSE(RunPasses(Parse(absl::StrCat(Target(200, "negate"), kTwice)).get(), {"inline-calls"}));
 }
 
 TEST(CallInliner, LargeTargetsOnlyIfTheyAreCalledOnce) {
-  auto once = Parse(BigTarget() + "ENTRY main { x = f32[4] parameter(0)  ROOT a = f32[4] call(x), to_apply=f }\n");
+  auto once =
+      Parse(Target(200, "negate") + "ENTRY main { x = f32[4] parameter(0)  ROOT a = f32[4] call(x), to_apply=f }\n");
   EXPECT_TRUE(RunPasses(once.get(), {"inline-calls"}));
   EXPECT_EQ(0, Count(*once, HloOpcode::kCall));
   auto twice = Parse(
-      BigTarget() +
+      Target(200, "negate") +
       "ENTRY main { x = f32[4] parameter(0)  a = f32[4] call(x), to_apply=f  ROOT b = f32[4] call(a), to_apply=f }\n");
   EXPECT_FALSE(RunPasses(twice.get(), {"inline-calls"}));
 }
