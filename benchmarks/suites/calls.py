@@ -1,80 +1,16 @@
-"""Times Hilo against jaxlib's CPU platform as programs of JAX see them, in one process, turn by turn, and prints a markdown table.
+"""What calls from Python cost, and programs of many small operations: the suite "calls" of benchmarks/compare.py."""
 
-    JAX_PLATFORMS=hilo,cpu python benchmarks/compare_jax.py [NAME...]     # needs JAX and the plugin (docs/pjrt.md)
-
-A time is that of one call from Python, results waited for at the end of each turn; microseconds, least / median of the turns. Compile times are those of
-lowered.compile(), milliseconds, with no cache on disk. Ratios are jaxlib's time over Hilo's: above 1 Hilo is faster.
-"""
-
-import argparse
-import os
 import pathlib
-import statistics
 import sys
-import time
-
-os.environ.setdefault("JAX_PLATFORMS", "hilo,cpu")
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "examples" / "digits"), str(HERE.parent / "examples"), str(HERE.parent / "python")]
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax_programs import Program, Transfer, f32, program
 
-SIDES = ("hilo", "cpu")
-PROGRAMS = {}
-
-
-class Program:
-    """A jitted function and its arguments; `threaded` of them are replaced by the first results of each call, and donated."""
-
-    def __init__(self, function, args, threaded=0):
-        self.function, self.args, self.threaded = jax.jit(function, donate_argnums=tuple(range(threaded))), args, threaded
-
-    def compile(self):
-        start = time.perf_counter()
-        self.function.lower(*self.args).compile()
-        return time.perf_counter() - start
-
-    def turn(self, count):
-        args = list(self.args)
-        start = time.perf_counter()
-        for _ in range(count):
-            result = self.function(*args)
-            if self.threaded:
-                args[:self.threaded] = result[:self.threaded]
-        jax.block_until_ready(result)
-        seconds = time.perf_counter() - start
-        self.args = args
-        return seconds / count
-
-
-class Transfer:
-    """A call of JAX's that is no program."""
-
-    def __init__(self, call):
-        self.call = call
-
-    def compile(self):
-        return None
-
-    def turn(self, count):
-        start = time.perf_counter()
-        for _ in range(count):
-            result = self.call()
-        jax.block_until_ready(result)
-        return (time.perf_counter() - start) / count
-
-
-def program(make):
-    """Adds what `make(generator, device)` returns; arrays that it makes lie on that device."""
-    PROGRAMS[make.__name__] = make
-    return make
-
-
-def f32(generator, *shape):
-    return jnp.asarray(generator.standard_normal(shape).astype(np.float32))
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+sys.path[:0] = [str(EXAMPLES / "digits"), str(EXAMPLES)]
 
 
 # --- dispatch ---
@@ -354,50 +290,3 @@ def attention_gradient(generator, device):
         q, k, v = (x @ w[i] for i in range(3))
         return (jax.nn.softmax(q @ k.swapaxes(-1, -2) / 8) @ v).sum()
     return Program(jax.grad(loss), [0.1 * f32(generator, 3, 64, 64), f32(generator, 4, 64, 64)])
-
-
-def measure(name, seconds, rounds):
-    """Microseconds a call, by side and round; and milliseconds to compile."""
-    sides, compiled = {}, {}
-    for side in SIDES:
-        device = jax.devices(side)[0]
-        with jax.default_device(device), jax.enable_x64("f64" in name):
-            sides[side] = PROGRAMS[name](np.random.default_rng(0), device)
-            sides[side].args = jax.device_put(getattr(sides[side], "args", []), device)
-            compiled[side] = sides[side].compile()
-            sides[side].turn(2)
-    times = {side: [] for side in SIDES}
-    with jax.enable_x64("f64" in name):
-        counts = {side: max(2, int(seconds / max(sides[side].turn(10), 1e-7))) for side in SIDES}
-        for _ in range(rounds):
-            for side in SIDES:
-                times[side].append(1e6 * sides[side].turn(counts[side]))
-    return times, compiled
-
-
-def number(value):
-    return f"{value:.4g}" if value < 1000 else f"{value:.0f}"
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", help=f"of {', '.join(PROGRAMS)}; all of them by default")
-    parser.add_argument("--seconds", type=float, default=0.2, help="of one turn")
-    parser.add_argument("--rounds", type=int, default=7)
-    options = parser.parse_args()
-    jax.config.update("jax_compilation_cache_dir", None)
-    print("| program | Hilo, us | jaxlib, us | ratio | compile Hilo, ms | jaxlib, ms | ratio |\n|---|--:|--:|--:|--:|--:|--:|")
-    for name in options.names or PROGRAMS:
-        times, compiled = measure(name, options.seconds, options.rounds)
-        least, median = ({side: f(times[side]) for side in SIDES} for f in (min, statistics.median))
-        cells = [f"{number(least[side])} / {number(median[side])}" for side in SIDES]
-        cells.append(f"{least['cpu'] / least['hilo']:.2f} / {median['cpu'] / median['hilo']:.2f}")
-        if compiled["hilo"] is None:
-            cells += ["", "", ""]
-        else:
-            cells += [number(1e3 * compiled[side]) for side in SIDES] + [f"{compiled['cpu'] / compiled['hilo']:.2f}"]
-        print(f"| {name} |", " | ".join(cells), "|", flush=True)
-
-
-if __name__ == "__main__":
-    main()

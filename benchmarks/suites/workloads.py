@@ -1,18 +1,12 @@
-"""Times Hilo against jaxlib's CPU platform on programs as scientists write them: layers and their gradients, simulations, linear algebra, statistics, data.
+"""Layers and their gradients, simulations, linear algebra, statistics, data: the suite "workloads" of benchmarks/compare.py."""
 
-    JAX_PLATFORMS=hilo,cpu python benchmarks/jax_workloads.py [NAME...]     # as benchmarks/compare_jax.py, whose table it prints
-"""
-
-import compare_jax
 import jax
 import jax.numpy as jnp
 import jax.scipy as jsp
 import numpy as np
-from compare_jax import Program, f32
 from jax import lax
+from jax_programs import Program, f32, program
 
-compare_jax.PROGRAMS.clear()
-program = compare_jax.program
 NHWC = ("NHWC", "HWIO", "NHWC")
 
 
@@ -400,7 +394,3 @@ def special_functions(generator, device):
 def integer_product(generator, device):
     a, b = (jnp.asarray(generator.integers(-100, 100, shape, np.int8)) for shape in ((128, 512), (512, 512)))
     return Program(lambda a, b: lax.dot_general(a, b, (((1,), (0,)), ((), ())), preferred_element_type=jnp.int32), [a, b])
-
-
-if __name__ == "__main__":
-    compare_jax.main()

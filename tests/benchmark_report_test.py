@@ -1,0 +1,63 @@
+"""The tables, the chart and the gate of benchmarks/report.py: benchmark_report_test.py ROOT."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+ROOT = pathlib.Path(sys.argv.pop(1))
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import report
+
+RESULTS = [
+    {"program": "ahead", "sides": {"Hilo": {"min": 10, "median": 11, "compile_ms": 5}, "old": {"min": 40, "median": 44, "compile_ms": 20}}},
+    {"program": "behind", "sides": {"Hilo": {"min": 20, "median": 21, "compile_ms": 8}, "old": {"min": 10, "median": 12, "compile_ms": 4}}},
+    {"program": "transfer", "sides": {"Hilo": {"min": 1, "median": 1, "compile_ms": None}, "old": {"error": "refused"}}},
+]
+
+
+class ReportTest(unittest.TestCase):
+    def test_table_has_times_ratios_and_means(self):
+        lines = report.table(RESULTS, ["old"]).splitlines()
+        self.assertEqual(lines[2], "| ahead | 10 / 11 | 40 / 44 | 4.00 | 5 | 20 | 4.00 |")
+        self.assertEqual(lines[4], "| transfer | 1 / 1 | failed |  |  |  |  |")
+        self.assertEqual(lines[5], "| geometric mean |  |  | 1.41 |  |  | 1.41 |")
+
+    def test_gate_names_rows_that_are_behind_without_a_reason(self):
+        self.assertEqual(report.behind("hlo", RESULTS, ["old"], {}), ["behind: run 0.50 of old", "behind: compile 0.50 of old"])
+        self.assertEqual(report.behind("hlo", RESULTS, ["old"], {("hlo", "behind", "run"): "why", ("hlo", "behind", "compile"): "why"}), [])
+
+    def test_gate_names_failures_of_hilo(self):
+        failed = [{"program": "p", "sides": {"Hilo": {"error": "refused"}, "old": {"min": 1, "median": 1, "compile_ms": 1}}}]
+        self.assertEqual(report.behind("hlo", failed, ["old"], {}), ["p: refused"])
+
+    def test_reasons_of_the_tree_are_of_existing_programs(self):
+        for suite, program, _ in report.read_reasons(ROOT / "benchmarks" / "behind.txt"):
+            source = ROOT / "benchmarks" / ("inputs.py" if suite == "hlo" else f"suites/{suite}.py")
+            self.assertRegex(source.read_text(), rf'(def {program}\(|"{program}":)')
+
+    def test_reasons_of_another_form_are_refused(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("hlo conv_1d slow because\n")
+            file.flush()
+            with self.assertRaises(ValueError):
+                report.read_reasons(file.name)
+
+    def test_chart_is_well_formed_with_a_bar_per_ratio(self):
+        drawing = xml.dom.minidom.parseString(report.chart(RESULTS, ["old"], "title"))
+        self.assertEqual(len(drawing.getElementsByTagName("title")), 2)
+
+    def test_sections_are_added_once_and_replaced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.md"
+            page.write_text("# Title\n")
+            report.write_section(page, "hlo", "first")
+            report.write_section(page, "calls", "other")
+            report.write_section(page, "hlo", "second \\1")
+            self.assertEqual(page.read_text(), "# Title\n\n<!-- begin hlo -->\nsecond \\1\n<!-- end hlo -->\n\n<!-- begin calls -->\nother\n<!-- end calls -->\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
