@@ -2,7 +2,9 @@
 
 #include "absl/strings/str_join.h"
 #include "backends/cpu/compile/cpu_compiler.h"
+#include "backends/cpu/compile/cpu_target.h"
 #include "backends/gpu/compile/gpu_compiler.h"
+#include "backends/gpu/compile/gpu_target.h"
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/errors.h"
@@ -15,16 +17,21 @@ namespace {
 struct Backend {
   const char* platform;
   std::unique_ptr<Compiler> (*create)(const std::optional<std::string>& cache_dir);
+  EmissionRow (*emission)(HloOpcode opcode);
 };
+
+EmissionRow OnCpu(HloOpcode opcode) { return cpu::CpuEmission(opcode); }
+EmissionRow OnGpu(HloOpcode opcode) { return gpu::GpuEmission(opcode); }
 
 // A backend is one line here and a folder.
 constexpr Backend kBackends[] = {
-    {"interpreter", [](const auto&) { return CreateInterpreterCompiler(); }},
-    {"cpu", [](const auto&) { return cpu::CreateCpuCompiler(); }},
-    {"cuda",
-     [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kCudaPlatform, {.cache_dir = cache_dir}); }},
+    {"interpreter", [](const auto&) { return CreateInterpreterCompiler(); }, InterpreterEmission},
+    {"cpu", [](const auto&) { return cpu::CreateCpuCompiler(); }, OnCpu},
+    {"cuda", [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kCudaPlatform, {.cache_dir = cache_dir}); },
+     OnGpu},
     {"cuda-emulated",
-     [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.cache_dir = cache_dir}); }},
+     [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.cache_dir = cache_dir}); },
+     OnGpu},
 };
 
 }  // namespace
@@ -33,6 +40,13 @@ std::vector<std::string> PlatformNames() {
   std::vector<std::string> names;
   for (const Backend& backend : kBackends) names.emplace_back(backend.platform);
   return names;
+}
+
+EmissionRow EmissionOn(absl::string_view platform, HloOpcode opcode) {
+  for (const Backend& backend : kBackends) {
+    if (platform == backend.platform) return backend.emission(opcode);
+  }
+  return {opcode, Emission::kRewritten};
 }
 
 absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform,

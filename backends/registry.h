@@ -9,12 +9,16 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "hlo/passes/emission.h"
 #include "runtime/compiler.h"
 
 namespace hilo {
 
 // Returns the platforms that this library was built with.
 std::vector<std::string> PlatformNames();
+
+// Returns how the platform, one of PlatformNames(), emits an opcode.
+EmissionRow EmissionOn(absl::string_view platform, HloOpcode opcode);
 
 // Errors: InvalidArgument listing the names if there is no such platform; Unavailable, stating what is missing, for one
 // that this library or this machine lacks. `cache_dir` as in ClientOptions: for parts of programs that a backend

@@ -64,22 +64,6 @@ struct CollectiveOp::Running {
   }
 };
 
-bool CollectiveOp::Is(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kAllReduce:
-    case HloOpcode::kAllReduceStart:
-    case HloOpcode::kAllToAll:
-    case HloOpcode::kCollectiveBroadcast:
-    case HloOpcode::kCollectivePermute:
-    case HloOpcode::kCollectivePermuteStart:
-    case HloOpcode::kRaggedAllToAll:
-    case HloOpcode::kReduceScatter: return true;
-    default: return false;
-  }
-}
-
 absl::StatusOr<CollectiveOp> CollectiveOp::Create(const HloInstruction& instruction) {
   CollectiveOp op;
   op.opcode_ = instruction.opcode();

@@ -19,12 +19,8 @@ namespace hilo {
 // The instruction may be destroyed after Create. Immutable: any number of concurrent runs.
 class CollectiveOp {
  public:
-  // all-reduce, all-gather, reduce-scatter, all-to-all, collective-permute, collective-broadcast,
-  // ragged-all-to-all; and the starts of all-reduce, all-gather and collective-permute, whose
-  // results are then those of their dones.
-  static bool Is(HloOpcode opcode);
-  // `instruction` must be verified, with Is() true for its opcode. Errors: InvalidArgument if its groups do not
-  // fit the devices of its module.
+  // `instruction` must be verified, its opcode kCollective. The results of starts are those of their dones. Errors:
+  // InvalidArgument if its groups do not fit the devices of its module.
   static absl::StatusOr<CollectiveOp> Create(const HloInstruction& instruction);
 
   // Runs as the device at `place`. Arrays are dense and row-major, one per operand and one per result;

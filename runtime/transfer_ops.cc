@@ -47,23 +47,11 @@ absl::StatusOr<Literal> Nothing() { return Literal::MakeTuple({}); }
 
 }  // namespace
 
-bool IsTransfer(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kInfeed:
-    case HloOpcode::kOutfeed:
-    case HloOpcode::kSend:
-    case HloOpcode::kSendDone:
-    case HloOpcode::kRecv:
-    case HloOpcode::kRecvDone: return true;
-    default: return false;
-  }
-}
-
 HostTransfers FindHostTransfers(const HloModule& module) {
   HostTransfers transfers;
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (IsTransfer(instruction->opcode())) transfers.any = true;
+      if (HasTrait(instruction->opcode(), kTransfer)) transfers.any = true;
       if (instruction->opcode() == HloOpcode::kInfeed)
         transfers.infeeds.push_back(instruction->shape().tuple_shapes(0));
     }

@@ -16,8 +16,6 @@
 
 namespace hilo {
 
-// True for infeed, outfeed, send, recv and their dones.
-bool IsTransfer(HloOpcode opcode);
 // The data that a program exchanges with the host while it runs.
 struct HostTransfers {
   // Whether there are such instructions: a run may wait for the host, and must not block the thread that launches it.
@@ -26,7 +24,7 @@ struct HostTransfers {
 };
 HostTransfers FindHostTransfers(const HloModule& module);
 
-// An instruction for which IsTransfer() is true, without the instruction itself.
+// An instruction whose opcode is kTransfer, without the instruction itself.
 class TransferOp {
  public:
   // Transfers between devices state their pairs of sender and receiver in the frontend attribute

@@ -26,6 +26,7 @@ Command CompileCommand();
 Command OptCommand();
 Command LaunchCommand();
 Command DevicesCommand();
+Command OpsCommand();
 
 }  // namespace hilo::tools
 

@@ -17,7 +17,8 @@ namespace hilo::tools {
 namespace {
 
 std::vector<Command> Commands() {
-  return {RunCommand(), BenchCommand(), CompileCommand(), OptCommand(), LaunchCommand(), DevicesCommand()};
+  return {RunCommand(),    BenchCommand(),   CompileCommand(), OptCommand(),
+          LaunchCommand(), DevicesCommand(), OpsCommand()};
 }
 
 std::string Overview() {

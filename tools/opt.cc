@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/cpu/compile/cpu_compiler.h"
+#include "backends/cpu/compile/cpu_target.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/hlo_proto.h"

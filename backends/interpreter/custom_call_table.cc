@@ -12,8 +12,7 @@ absl::StatusOr<CustomCallTable> FindCustomCalls(const HloModule& module, const C
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() != HloOpcode::kCustomCall) continue;
-      if (MeaningOfCustomCall(instruction->attrs<CustomCallAttrs>().custom_call_target) != CustomCallMeaning::kFunction)
-        continue;
+      if (!CallsFunction(instruction->attrs<CustomCallAttrs>())) continue;
       auto call = ffi::CustomCall::Create(*instruction, options.custom_calls, kPlatforms);
       if (!call.ok()) return AddContext(call.status(), InstructionContext(*instruction));
       table[instruction] = *std::move(call);

@@ -70,8 +70,8 @@ absl::StatusOr<Literal> DeviceEnvironment::RunCustomCall(const HloInstruction& i
 
 absl::StatusOr<Literal> DeviceEnvironment::Run(const HloInstruction& instruction, Operands operands,
                                                absl::Span<const ComputationFn> computations) {
-  if (CollectiveOp::Is(instruction.opcode())) return RunCollective(instruction, operands, computations, run_);
-  if (IsTransfer(instruction.opcode())) return RunTransfer(instruction, operands, run_);
+  if (HasTrait(instruction.opcode(), kCollective)) return RunCollective(instruction, operands, computations, run_);
+  if (HasTrait(instruction.opcode(), kTransfer)) return RunTransfer(instruction, operands, run_);
   if (instruction.opcode() == HloOpcode::kCustomCall) return RunCustomCall(instruction, operands);
   return Unimplemented(HloOpcodeString(instruction.opcode()), " is not supported on this platform yet");
 }

@@ -29,11 +29,9 @@ constexpr char kModuleSection[] = "module";  // its text
 // Evaluates anything; fuses element-wise instructions, so that assigned buffers are also tested on fusions.
 class InterpreterTarget : public Target {
  public:
-  bool Supports(const HloInstruction&) const override { return true; }
-  bool IsFusible(const HloInstruction& instruction) const override {
-    return IsElementwise(instruction.opcode()) || instruction.opcode() == HloOpcode::kBroadcast;
+  Emission EmissionOf(const HloInstruction& instruction) const override {
+    return InterpreterEmission(instruction.opcode()).usual;
   }
-  bool DotGoesToLibrary(const HloInstruction&) const override { return false; }
 };
 
 absl::StatusOr<Literal> ReadLeaves(const Shape& shape, absl::Span<const void* const> leaves, int64_t* next) {
@@ -212,6 +210,11 @@ class InterpreterCompiler : public Compiler {
 };
 
 }  // namespace
+
+EmissionRow InterpreterEmission(HloOpcode opcode) {
+  const bool fuses = IsElementwise(opcode) || opcode == HloOpcode::kBroadcast;
+  return {opcode, fuses ? Emission::kElement : Emission::kEvaluated};
+}
 
 std::unique_ptr<Compiler> CreateInterpreterCompiler(const InterpreterOptions& options) {
   return std::make_unique<InterpreterCompiler>(options);

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "hlo/passes/emission.h"
 #include "runtime/compiler.h"
 
 namespace hilo {
@@ -15,6 +16,8 @@ struct InterpreterOptions {
   // (hlo/memory/assigned_evaluator.h).
   bool assigned_buffers = false;
 };
+
+EmissionRow InterpreterEmission(HloOpcode opcode);
 
 std::unique_ptr<Compiler> CreateInterpreterCompiler(const InterpreterOptions& options = {});
 

@@ -145,17 +145,17 @@ bool IsSigned(XlaOp x) {
 
 }  // namespace
 
-#define HILO_DEFINE(Function, opcode) \
-  XlaOp Function(XlaOp operand) { return Unary(HloOpcode::opcode, operand); }
-HILO_UNARY_FUNCTIONS(HILO_DEFINE)
-#undef HILO_DEFINE
-
-#define HILO_DEFINE(Function, opcode)                                                    \
-  XlaOp Function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) { \
+#define HLO_UNARY(opcode, text, function, ...) \
+  XlaOp function(XlaOp operand) { return Unary(HloOpcode::opcode, operand); }
+#define HLO_BINARY(opcode, text, function, ...)                                          \
+  XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) { \
     return Binary(HloOpcode::opcode, lhs, rhs, broadcast_dimensions);                    \
   }
-HILO_BINARY_FUNCTIONS(HILO_DEFINE)
-#undef HILO_DEFINE
+#define HLO_OP(...)
+#include "hlo/ops/table/hlo_opcode.def"
+#undef HLO_UNARY
+#undef HLO_BINARY
+#undef HLO_OP
 
 #define HILO_DEFINE(Function, direction)                                                             \
   XlaOp Function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) {             \

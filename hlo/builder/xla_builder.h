@@ -143,35 +143,27 @@ XlaOp ConstantR2(XlaBuilder* builder, std::initializer_list<std::initializer_lis
 XlaOp Iota(XlaBuilder* builder, const Shape& shape, int64_t iota_dimension);
 XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size);
 
-// --- element-wise, one operand: X(function, opcode) ---
-// clang-format off
-#define HILO_UNARY_FUNCTIONS(X) \
-  X(Abs, kAbs) X(Acos, kAcos) X(Acosh, kAcosh) X(Asin, kAsin) X(Asinh, kAsinh) X(Atanh, kAtanh) X(Cbrt, kCbrt) \
-  X(Ceil, kCeil) X(Clz, kClz) X(Cos, kCos) X(Cosh, kCosh) X(Erf, kErf) X(Exp, kExp) X(Expm1, kExpm1) X(Floor, kFloor) \
-  X(Imag, kImag) X(IsFinite, kIsFinite) X(Log, kLog) X(Log1p, kLog1p) X(Logistic, kLogistic) X(Neg, kNegate) \
-  X(Not, kNot) X(PopulationCount, kPopulationCount) X(Real, kReal) X(Round, kRoundNearestAfz) \
-  X(RoundNearestEven, kRoundNearestEven) X(Rsqrt, kRsqrt) X(Sign, kSign) X(Sin, kSin) X(Sinh, kSinh) X(Sqrt, kSqrt) \
-  X(Tan, kTan) X(Tanh, kTanh)
-// clang-format on
-#define HILO_DECLARE(Function, opcode) XlaOp Function(XlaOp operand);
-HILO_UNARY_FUNCTIONS(HILO_DECLARE)
-#undef HILO_DECLARE
+// --- element-wise, one operand: Abs(x), Acos(x), ... as in hlo_opcode.def ---
+#define HLO_UNARY(opcode, text, function, ...) XlaOp function(XlaOp operand);
+#define HLO_BINARY(...)
+#define HLO_OP(...)
+#include "hlo/ops/table/hlo_opcode.def"
+#undef HLO_UNARY
+#undef HLO_BINARY
+#undef HLO_OP
 
-// --- element-wise, two operands ---
+// --- element-wise, two operands: Add(x, y), And(x, y), ... as in hlo_opcode.def ---
 // Operands of equal rank are stretched where one has size 1, and a scalar broadcasts to any shape.
 // Operands of different rank need `broadcast_dimensions`: the dimension of the higher-ranking one
 // that each dimension of the other matches, increasing. (specification: Broadcasting semantics)
-// clang-format off
-#define HILO_BINARY_FUNCTIONS(X) \
-  X(Add, kAdd) X(And, kAnd) X(Atan2, kAtan2) X(Complex, kComplexNumber) X(Div, kDivide) X(Max, kMaximum) \
-  X(Min, kMinimum) X(Mul, kMultiply) X(Mulhi, kMulhi) X(Or, kOr) X(Pow, kPower) X(Rem, kRemainder) \
-  X(ShiftLeft, kShiftLeft) X(ShiftRightArithmetic, kShiftRightArithmetic) X(ShiftRightLogical, kShiftRightLogical) \
-  X(Sub, kSubtract) X(Xor, kXor)
-// clang-format on
-#define HILO_DECLARE(Function, opcode) \
-  XlaOp Function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {});
-HILO_BINARY_FUNCTIONS(HILO_DECLARE)
-#undef HILO_DECLARE
+#define HLO_UNARY(...)
+#define HLO_BINARY(opcode, text, function, ...) \
+  XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {});
+#define HLO_OP(...)
+#include "hlo/ops/table/hlo_opcode.def"
+#undef HLO_UNARY
+#undef HLO_BINARY
+#undef HLO_OP
 
 // Comparisons, broadcast in the same way; the ...TotalOrder ones order all floats, NaNs and zeros
 // included.

@@ -15,7 +15,9 @@ namespace hilo {
 // True for the ops that an environment runs: collectives and their starts, custom-call, infeed,
 // outfeed, send, recv and their dones. Collectives on a single device need no
 // environment.
-bool ReachesOutside(HloOpcode opcode);
+constexpr bool ReachesOutside(HloOpcode opcode) {
+  return HasTrait(opcode, kCollective) || HasTrait(opcode, kTransfer) || opcode == HloOpcode::kCustomCall;
+}
 
 // One evaluation runs on one thread and calls its environment from there.
 class EvaluationEnvironment {

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "base/cancellation.h"
 #include "hlo/ir/hlo_module.h"
+#include "hlo/passes/emission.h"
 
 namespace hilo {
 
@@ -43,12 +44,11 @@ class HloPass {
 class Target {
  public:
   virtual ~Target() = default;
-  // True if the backend emits this instruction as it is; otherwise the expander rewrites it.
-  virtual bool Supports(const HloInstruction& instruction) const = 0;
+  virtual Emission EmissionOf(const HloInstruction& instruction) const = 0;
+  // True if the backend emits this instruction as it is; otherwise a pass rewrites it.
+  bool Supports(const HloInstruction& instruction) const { return IsEmitted(EmissionOf(instruction)); }
   // True if the instruction may be a part of a fusion (as producer or root).
-  virtual bool IsFusible(const HloInstruction& instruction) const = 0;
-  // True if a dot of this shape is a library call (and so remains a separate instruction).
-  virtual bool DotGoesToLibrary(const HloInstruction& dot) const = 0;
+  bool IsFusible(const HloInstruction& instruction) const { return hilo::IsFusible(EmissionOf(instruction)); }
 };
 
 // Stages and their passes, run in order; the verifier runs at the end of each stage, or after each pass if requested.

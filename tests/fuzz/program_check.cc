@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "backends/cpu/compile/cpu_compiler.h"
+#include "backends/cpu/compile/cpu_target.h"
 #include "base/aligned_buffer.h"
 #include "base/errors.h"
 #include "base/status_macros.h"

@@ -5,20 +5,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "backends/cpu/compile/cpu_target.h"
 #include "backends/cpu/compile/function_partition.h"
 #include "backends/cpu/compile/program_emitter.h"
-#include "backends/cpu/kernels/convolution_plan.h"
-#include "backends/cpu/kernels/dot_kernel.h"
-#include "backends/cpu/kernels/reduction.h"
 #include "backends/cpu/runtime/cpu_program.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
-#include "backends/cpu/runtime_calls/runtime_call.h"
 #include "backends/cpu/runtime_calls/runtime_call_text.h"
 #include "backends/llvm/elements/elemental_emitter.h"
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/status_macros.h"
-#include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "hlo/memory/copy_insertion.h"
@@ -35,56 +31,6 @@ namespace {
 
 // Maximum size of locals of generated code, in bytes.
 constexpr int64_t kMaxLocalBytes = 512;
-
-class CpuTarget : public Target {
- public:
-  explicit CpuTarget(bool strict) : strict_(strict) {}
-
-  bool Supports(const HloInstruction& instruction) const override {
-    switch (instruction.opcode()) {
-      case HloOpcode::kParameter:
-      case HloOpcode::kConstant:
-      case HloOpcode::kTuple:
-      case HloOpcode::kGetTupleElement:
-      case HloOpcode::kOptimizationBarrier:
-      case HloOpcode::kAddDependency:
-      case HloOpcode::kAfterAll:
-      case HloOpcode::kWhile:
-      case HloOpcode::kConditional:
-      case HloOpcode::kCall:
-      case HloOpcode::kFusion:
-      case HloOpcode::kReduce:
-      case HloOpcode::kScatter:
-      case HloOpcode::kSelectAndScatter:
-      case HloOpcode::kSort:
-      case HloOpcode::kDynamicUpdateSlice:
-      case HloOpcode::kCopy: return true;
-      case HloOpcode::kDot: return strict_ || !(IsWidenedDot(instruction) || IsTransposedDot(instruction));
-      case HloOpcode::kRaggedDot: return strict_ || !HasNarrowOperands(instruction);
-      case HloOpcode::kConvolution: return IsKernelConvolution(instruction);
-      case HloOpcode::kStochasticConvert: return false;
-      default: return IsRuntimeCall(instruction) || codegen::IsElementGenerated(instruction.opcode());
-    }
-  }
-
-  bool IsFusible(const HloInstruction& instruction) const override {
-    switch (instruction.opcode()) {
-      case HloOpcode::kReduce: return IsShortReduction(instruction);
-      case HloOpcode::kDot:
-      case HloOpcode::kReduceWindow:
-      case HloOpcode::kCopy: return false;  // as producers they would be recomputed for every element that reads them
-      case HloOpcode::kGetTupleElement:
-        return false;  // no code, and a fusion in its place would have a tuple parameter
-      case HloOpcode::kBitcastConvert: return !IsReinterpretation(instruction);  // no code outside fusions
-      default: return codegen::IsElementGenerated(instruction.opcode());
-    }
-  }
-
-  bool DotGoesToLibrary(const HloInstruction& dot) const override { return !strict_ && IsLibraryDot(dot); }
-
- private:
-  bool strict_;
-};
 
 // Writes numbered files of the module's compilation stages; does nothing without a folder.
 class Dumper {
@@ -268,10 +214,6 @@ class CpuCompiler : public Compiler {
 };
 
 }  // namespace
-
-std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options) {
-  return std::make_unique<CpuTarget>(options.strict);
-}
 
 std::unique_ptr<Compiler> CreateCpuCompiler() { return std::make_unique<CpuCompiler>(); }
 

@@ -14,8 +14,6 @@ std::unique_ptr<Compiler> CreateCpuCompiler();
 // The passes from kInput to kFused, in order. `target` must outlive the pipeline.
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options);
 
-std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options);
-
 }  // namespace hilo::cpu
 
 #endif  // HILO_BACKENDS_CPU_COMPILE_CPU_COMPILER_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/kernels/kernels.h"
-#include "backends/cpu/runtime_calls/runtime_call.h"
+#include "backends/cpu/runtime_calls/runtime_call_table.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"

@@ -1,9 +1,11 @@
 #include "backends/cpu/compile/program_emitter.h"
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/compile/cpu_target.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
+#include "backends/cpu/runtime_calls/runtime_call_table.h"
 #include "backends/llvm/elements/elementwise_function.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -139,32 +141,43 @@ absl::Status ProgramEmitter::EmitSegments(FunctionEmitter& f, const HloComputati
 absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstruction* instruction) {
   if (instruction->IsParameter() || instruction->IsConstant() || IsForwarding(*instruction)) return absl::OkStatus();
   if (options_.cancellation != nullptr) HILO_RETURN_IF_ERROR(options_.cancellation->status("compilation"));
-  absl::Status status;
-  switch (instruction->opcode()) {
-    case HloOpcode::kWhile: return EmitWhile(f, instruction);
-    case HloOpcode::kConditional: return EmitConditional(f, instruction);
-    case HloOpcode::kCall: return EmitCall(f, instruction);
-    case HloOpcode::kAfterAll: return absl::OkStatus();
-    default: break;
+  // Errors of control flow are those of instructions in its computations.
+  if (instruction->opcode() == HloOpcode::kWhile) return EmitWhile(f, instruction);
+  if (instruction->opcode() == HloOpcode::kConditional) return EmitConditional(f, instruction);
+  if (instruction->opcode() == HloOpcode::kCall) return EmitCall(f, instruction);
+  const absl::Status status = EmitComputed(f, instruction);
+  return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
+}
+
+absl::Status ProgramEmitter::EmitComputed(FunctionEmitter& f, const HloInstruction* instruction) {
+  switch (CpuEmission(instruction->opcode()).usual) {
+    case Emission::kNoCode:
+    case Emission::kForwarding: return absl::OkStatus();
+    case Emission::kElement:
+    case Emission::kKernel: return EmitKernel(f, instruction);
+    case Emission::kRuntimeCall: return EmitRuntimeCall(f, instruction);
+    case Emission::kControlFlow:
+    case Emission::kCollective:
+    case Emission::kEvaluated:
+    case Emission::kExpanded:
+    case Emission::kRewritten: break;
   }
-  if (IsRuntimeCall(*instruction)) {
-    status = EmitRuntimeCall(f, instruction);
-    return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
-  }
+  return Internal("no pass has rewritten the instruction");
+}
+
+absl::Status ProgramEmitter::EmitKernel(FunctionEmitter& f, const HloInstruction* instruction) {
   bool has_memory = false;
   for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
     has_memory |= assignment_.slice(instruction, leaf).kind != StorageKind::kNone;
   }
   if (!has_memory) return absl::OkStatus();
-  if (plan_.RunsInParallel(*instruction)) {
-    status = EmitParallel(f, instruction);
-  } else {
-    f.BeginInstruction(instruction);
-    auto kernel = MakeKernel(f, instruction);
-    status = kernel.ok() ? kernel->emit(f, f.b().getInt64(0), f.b().getInt64(kernel->units)) : kernel.status();
-    f.EndInstruction();
-  }
-  return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
+  if (plan_.RunsInParallel(*instruction)) return EmitParallel(f, instruction);
+  f.BeginInstruction(instruction);
+  auto kernel = MakeKernel(f, instruction);
+  const absl::Status status =
+      kernel.ok() ? kernel->emit(f, f.b().getInt64(0), f.b().getInt64(kernel->units)) : kernel.status();
+  f.EndInstruction();
+  return status;
 }
 
 namespace {

@@ -70,6 +70,8 @@ class ProgramEmitter {
   absl::Status EmitWhile(FunctionEmitter& f, const HloInstruction* loop);
   absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
   absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
+  absl::Status EmitComputed(FunctionEmitter& f, const HloInstruction* instruction);
+  absl::Status EmitKernel(FunctionEmitter& f, const HloInstruction* instruction);
   absl::Status EmitParallel(FunctionEmitter& f, const HloInstruction* instruction);
   absl::Status EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction);
   // A kernel as a function over ranges of its units; equal kernels share one function.

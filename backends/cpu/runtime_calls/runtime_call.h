@@ -36,12 +36,6 @@ class RuntimeCall {
   virtual absl::Status Run(const RunContext& run, const RuntimeCallArrays& arrays) const = 0;
 };
 
-// Returns true if the instruction is emitted as a runtime call.
-bool IsRuntimeCall(const HloInstruction& instruction);
-// Errors: Unimplemented; InvalidArgument.
-absl::StatusOr<std::unique_ptr<RuntimeCall>> MakeRuntimeCall(const HloInstruction& instruction,
-                                                             const CompileOptions& options);
-
 }  // namespace hilo::cpu
 
 #endif  // HILO_BACKENDS_CPU_RUNTIME_CALLS_RUNTIME_CALL_H_

@@ -2,6 +2,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/runtime_calls/runtime_call_table.h"
 #include "backends/llvm/elements/elementwise_function.h"
 #include "base/errors.h"
 #include "base/status_macros.h"

@@ -7,7 +7,7 @@
 
 namespace hilo::gpu {
 
-// Adds the thunk of an instruction for which CollectiveOp::Is(). Errors: InvalidArgument if its groups do not match the
+// Adds the thunk of an instruction whose opcode is kCollective. Errors: InvalidArgument if its groups do not match the
 // devices of its module; Unimplemented.
 absl::Status EmitCollective(ProgramEmitter& program, const HloInstruction* instruction);
 

@@ -31,7 +31,7 @@ struct CollectiveSpec {
   int64_t channel = 0;  // kTransfer
 };
 
-// For an instruction for which CollectiveOp::Is(). Errors: InvalidArgument if its attributes are inconsistent.
+// For an instruction whose opcode is kCollective. Errors: InvalidArgument if its attributes are inconsistent.
 absl::StatusOr<CollectiveSpec> CollectiveSpecOf(const HloInstruction& instruction);
 // Returns the size of the instruction's largest possible group on these replicas and partitions.
 int64_t LargestGroup(const CollectiveSpec& spec, int64_t replica_count, int64_t partition_count);

@@ -6,7 +6,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "collectives/collective_op.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/hlo_opcode.h"
 #include "shape/shape.h"
@@ -16,7 +15,7 @@ namespace {
 
 using Order = std::vector<HloInstruction*>;
 
-bool IsCollective(const HloInstruction& instruction) { return CollectiveOp::Is(instruction.opcode()); }
+bool IsCollective(const HloInstruction& instruction) { return HasTrait(instruction.opcode(), kCollective); }
 
 // Instructions that are not moved: they write in place, or run other computations, and readers of their operands should
 // not come after them.

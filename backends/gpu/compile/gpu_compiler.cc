@@ -12,6 +12,7 @@
 #include "backends/gpu/compile/cubin_cache.h"
 #include "backends/gpu/compile/gpu_arch.h"
 #include "backends/gpu/compile/gpu_artifact.h"
+#include "backends/gpu/compile/gpu_target.h"
 #include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/driver/gpu_program.h"

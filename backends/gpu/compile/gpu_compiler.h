@@ -49,8 +49,6 @@ std::unique_ptr<Compiler> CreateGpuCompiler(absl::string_view platform, const Gp
 // The passes from kInput to kFused, in order. `target` and `libraries` (null: none) must outlive the pipeline.
 PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, Libraries* libraries);
 
-std::unique_ptr<Target> CreateGpuTarget();
-
 }  // namespace hilo::gpu
 
 #endif  // HILO_BACKENDS_GPU_COMPILE_GPU_COMPILER_H_

@@ -8,6 +8,7 @@
 #include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/collectives/collective_thunk.h"
 #include "backends/gpu/collectives/device_transfer.h"
+#include "backends/gpu/compile/gpu_target.h"
 #include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/sequence_emitter.h"
@@ -18,7 +19,6 @@
 #include "base/errors.h"
 #include "base/sha256.h"
 #include "base/status_macros.h"
-#include "collectives/collective_op.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/ir/hlo_verifier.h"
@@ -146,23 +146,38 @@ bool ProgramEmitter::HasMemory(const HloInstruction* instruction) const {
 
 absl::Status ProgramEmitter::EmitInstruction(const HloInstruction* instruction) {
   scratch_used_ = 0;
-  switch (instruction->opcode()) {
-    case HloOpcode::kWhile: return EmitWhile(instruction);
-    case HloOpcode::kConditional: return EmitConditional(instruction);
-    case HloOpcode::kCall: return EmitCall(instruction);
-    default: break;
+  // Errors of control flow are those of instructions in its computations.
+  if (instruction->opcode() == HloOpcode::kWhile) return EmitWhile(instruction);
+  if (instruction->opcode() == HloOpcode::kConditional) return EmitConditional(instruction);
+  if (instruction->opcode() == HloOpcode::kCall) return EmitCall(instruction);
+  const absl::Status status = EmitComputed(instruction);
+  return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
+}
+
+absl::Status ProgramEmitter::EmitComputed(const HloInstruction* instruction) {
+  switch (GpuEmission(instruction->opcode()).usual) {
+    case Emission::kNoCode:
+    case Emission::kForwarding: return absl::OkStatus();
+    case Emission::kElement:
+    case Emission::kKernel: {
+      HILO_ASSIGN_OR_RETURN(const bool is_library_call, EmitLibraryCall(*this, instruction));
+      return is_library_call ? absl::OkStatus() : EmitKernels(*this, instruction);
+    }
+    case Emission::kRuntimeCall: {
+      if (IsDeviceTransfer(*instruction)) return EmitDeviceTransfer(*this, instruction);
+      if (instruction->opcode() == HloOpcode::kCustomCall) {
+        HILO_ASSIGN_OR_RETURN(const bool is_device_call, EmitDeviceCall(*this, instruction));
+        if (is_device_call) return absl::OkStatus();
+      }
+      return EmitHostCall(*this, instruction);
+    }
+    case Emission::kCollective: return EmitCollective(*this, instruction);
+    case Emission::kControlFlow:
+    case Emission::kEvaluated:
+    case Emission::kExpanded:
+    case Emission::kRewritten: break;
   }
-  if (IsDeviceTransfer(*instruction))
-    return AddContext(EmitDeviceTransfer(*this, instruction), InstructionContext(*instruction));
-  if (CollectiveOp::Is(instruction->opcode()))
-    return AddContext(EmitCollective(*this, instruction), InstructionContext(*instruction));
-  const absl::StatusOr<bool> is_library_call = instruction->opcode() == HloOpcode::kCustomCall
-                                                   ? EmitDeviceCall(*this, instruction)
-                                                   : EmitLibraryCall(*this, instruction);
-  absl::Status status = is_library_call.status();
-  if (status.ok() && !*is_library_call)
-    status = IsHostCall(*instruction) ? EmitHostCall(*this, instruction) : EmitKernels(*this, instruction);
-  return AddContext(status, InstructionContext(*instruction));
+  return Internal("no pass has rewritten the instruction");
 }
 
 absl::Status ProgramEmitter::EmitWhile(const HloInstruction* loop) {

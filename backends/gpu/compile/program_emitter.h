@@ -96,6 +96,8 @@ class ProgramEmitter {
   absl::Status EmitScope(const BufferAssignment::Scope& scope);
   absl::StatusOr<ThunkSequence> EmitComputation(const HloComputation* computation);
   absl::Status EmitInstruction(const HloInstruction* instruction);
+  // An instruction that is not control flow.
+  absl::Status EmitComputed(const HloInstruction* instruction);
   absl::Status EmitSequence(std::vector<const HloInstruction*>* instructions);
   absl::Status EmitWhile(const HloInstruction* loop);
   absl::Status EmitConditional(const HloInstruction* conditional);

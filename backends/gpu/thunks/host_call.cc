@@ -131,27 +131,18 @@ absl::StatusOr<HostFunction> MakeTransfer(const HloInstruction& instruction) {
 }
 
 absl::StatusOr<HostFunction> MakeHostFunction(const ProgramEmitter& program, const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kCustomCall: return MakeCustomCall(program, instruction);
-    case HloOpcode::kPartitionId:
-    case HloOpcode::kReplicaId: return MakeDeviceId(instruction.opcode() == HloOpcode::kPartitionId);
-    case HloOpcode::kRngGetAndUpdateState: return MakeRandomState(instruction.attrs<RngGetAndUpdateStateAttrs>().delta);
-    default: return MakeTransfer(instruction);
-  }
+  if (HasTrait(instruction.opcode(), kTransfer)) return MakeTransfer(instruction);
+  if (instruction.opcode() == HloOpcode::kCustomCall) return MakeCustomCall(program, instruction);
+  if (instruction.opcode() == HloOpcode::kRngGetAndUpdateState)
+    return MakeRandomState(instruction.attrs<RngGetAndUpdateStateAttrs>().delta);
+  return MakeDeviceId(/*partition=*/instruction.opcode() == HloOpcode::kPartitionId);
 }
 
 }  // namespace
 
 bool IsHostCall(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kCustomCall:  // those that are ops of XLA's own are expanded
-      return MeaningOfCustomCall(instruction.attrs<CustomCallAttrs>().custom_call_target) ==
-             CustomCallMeaning::kFunction;
-    case HloOpcode::kPartitionId:
-    case HloOpcode::kReplicaId:
-    case HloOpcode::kRngGetAndUpdateState: return true;
-    default: return IsTransfer(instruction.opcode());
-  }
+  if (instruction.opcode() == HloOpcode::kCustomCall) return CallsFunction(instruction.attrs<CustomCallAttrs>());
+  return HasHostCall(instruction.opcode());
 }
 
 absl::StatusOr<CallLeaves> LeavesOf(ProgramEmitter& program, const HloInstruction* instruction) {

@@ -8,6 +8,11 @@
 
 namespace hilo::gpu {
 
+constexpr bool HasHostCall(HloOpcode opcode) {
+  return HasTrait(opcode, kTransfer) || opcode == HloOpcode::kCustomCall || opcode == HloOpcode::kPartitionId ||
+         opcode == HloOpcode::kReplicaId || opcode == HloOpcode::kRngGetAndUpdateState;
+}
+// False for the custom calls that are ops of XLA's own.
 bool IsHostCall(const HloInstruction& instruction);
 // Adds the thunk. Errors: Unimplemented, for example for custom calls whose function is unknown on this platform.
 absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction);

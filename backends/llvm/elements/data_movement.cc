@@ -220,27 +220,54 @@ class Movement {
   const PrimitiveType types_[1];
 };
 
-absl::StatusOr<ElementValue> EmitOne(ElementEmitter& emitter, const HloInstruction* instruction, const Index& index) {
+using Generator = absl::StatusOr<ElementValues> (*)(ElementEmitter&, const HloInstruction*, const Index&);
+
+template <absl::StatusOr<ElementValue> (Movement::*kEmit)()>
+absl::StatusOr<ElementValues> Moved(ElementEmitter& emitter, const HloInstruction* instruction, const Index& index) {
   Movement movement(emitter, instruction, index);
-  switch (instruction->opcode()) {
-    case HloOpcode::kBitcast:
-    case HloOpcode::kReshape: return movement.Reshape();
-    case HloOpcode::kBitcastConvert: return movement.BitcastConvert();
-    case HloOpcode::kBroadcast: return movement.Broadcast();
-    case HloOpcode::kConcatenate: return movement.Concatenate();
-    case HloOpcode::kConstant: return movement.Constant();
-    case HloOpcode::kDynamicSlice: return movement.DynamicSlice();
-    case HloOpcode::kDynamicUpdateSlice: return movement.DynamicUpdateSlice();
-    case HloOpcode::kIota: return movement.Iota();
-    case HloOpcode::kPad: return movement.Pad();
-    case HloOpcode::kReverse: return movement.Reverse();
-    case HloOpcode::kSlice: return movement.Slice();
-    case HloOpcode::kTranspose: return movement.Transpose();
-    default:
-      return Unimplemented(HloOpcodeString(instruction->opcode()), " cannot be emitted element by element",
-                           InstructionContext(*instruction));
-  }
+  HILO_ASSIGN_OR_RETURN(ElementValue value, (movement.*kEmit)());
+  return ElementValues{value};
 }
+
+struct GeneratorRow {
+  HloOpcode opcode;
+  Generator emit;
+};
+constexpr GeneratorRow kGenerators[] = {
+    {HloOpcode::kBitcast, Moved<&Movement::Reshape>},
+    {HloOpcode::kBitcastConvert, Moved<&Movement::BitcastConvert>},
+    {HloOpcode::kBroadcast, Moved<&Movement::Broadcast>},
+    {HloOpcode::kConcatenate, Moved<&Movement::Concatenate>},
+    {HloOpcode::kConstant, Moved<&Movement::Constant>},
+    {HloOpcode::kConvolution, EmitConvolutionElement},
+    {HloOpcode::kDot, EmitDotElement},
+    {HloOpcode::kDynamicSlice, Moved<&Movement::DynamicSlice>},
+    {HloOpcode::kDynamicUpdateSlice, Moved<&Movement::DynamicUpdateSlice>},
+    {HloOpcode::kGather, EmitGatherElement},
+    {HloOpcode::kIota, Moved<&Movement::Iota>},
+    {HloOpcode::kPad, Moved<&Movement::Pad>},
+    {HloOpcode::kReduce, EmitReduceElement},
+    {HloOpcode::kReduceWindow, EmitReduceWindowElement},
+    {HloOpcode::kReshape, Moved<&Movement::Reshape>},
+    {HloOpcode::kReverse, Moved<&Movement::Reverse>},
+    {HloOpcode::kSlice, Moved<&Movement::Slice>},
+    {HloOpcode::kTranspose, Moved<&Movement::Transpose>},
+};
+
+// Null for ops that have none.
+constexpr Generator FindGenerator(HloOpcode opcode) {
+  for (const GeneratorRow& row : kGenerators) {
+    if (row.opcode == opcode) return row.emit;
+  }
+  return nullptr;
+}
+consteval bool AllHaveGenerators() {
+  for (const HloOpcode opcode : kGeneratedOps) {
+    if (FindGenerator(opcode) == nullptr) return false;
+  }
+  return true;
+}
+static_assert(AllHaveGenerators());
 
 }  // namespace
 
@@ -261,16 +288,12 @@ LaneIndex ClampedIndex(EmitterContext& context, PrimitiveType type, ElementValue
 
 absl::StatusOr<ElementValues> EmitMovement(ElementEmitter& emitter, const HloInstruction* instruction,
                                            const Index& index) {
-  switch (instruction->opcode()) {
-    case HloOpcode::kConvolution: return EmitConvolutionElement(emitter, instruction, index);
-    case HloOpcode::kDot: return EmitDotElement(emitter, instruction, index);
-    case HloOpcode::kGather: return EmitGatherElement(emitter, instruction, index);
-    case HloOpcode::kReduce: return EmitReduceElement(emitter, instruction, index);
-    case HloOpcode::kReduceWindow: return EmitReduceWindowElement(emitter, instruction, index);
-    default: break;
+  const Generator emit = FindGenerator(instruction->opcode());
+  if (emit == nullptr) {
+    return Unimplemented(HloOpcodeString(instruction->opcode()), " cannot be emitted element by element",
+                         InstructionContext(*instruction));
   }
-  HILO_ASSIGN_OR_RETURN(ElementValue value, EmitOne(emitter, instruction, index));
-  return ElementValues{value};
+  return emit(emitter, instruction, index);
 }
 
 }  // namespace hilo::codegen

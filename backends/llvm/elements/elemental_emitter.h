@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "backends/llvm/elements/generated_ops.h"
 #include "backends/llvm/elements/ir_array.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "hlo/ir/hlo_computation.h"

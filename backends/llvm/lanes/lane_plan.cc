@@ -199,35 +199,6 @@ TargetTraits TargetTraits::FromCpu(const CpuFeatures& features) {
   return {features.vector_bits, features.has_fma, features.has_avx512, features.has_f16c};
 }
 
-bool IsElementGenerated(HloOpcode opcode) {
-  if (IsElementwise(opcode)) return true;
-  switch (opcode) {
-    case HloOpcode::kAddDependency:
-    case HloOpcode::kBitcast:
-    case HloOpcode::kBitcastConvert:
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kConcatenate:
-    case HloOpcode::kConstant:
-    case HloOpcode::kDot:
-    case HloOpcode::kDynamicSlice:
-    case HloOpcode::kDynamicUpdateSlice:
-    case HloOpcode::kFusion:
-    case HloOpcode::kGather:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kIota:
-    case HloOpcode::kOptimizationBarrier:
-    case HloOpcode::kPad:
-    case HloOpcode::kReduce:
-    case HloOpcode::kReduceWindow:
-    case HloOpcode::kReshape:
-    case HloOpcode::kReverse:
-    case HloOpcode::kSlice:
-    case HloOpcode::kTranspose:
-    case HloOpcode::kTuple: return true;
-    default: return false;
-  }
-}
-
 bool IsFlat(const HloInstruction* root) {
   if (!root->shape().IsArray()) return false;
   const int64_t count = ShapeUtil::ElementsIn(root->shape());

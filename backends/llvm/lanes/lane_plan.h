@@ -19,9 +19,6 @@ struct TargetTraits {
   static TargetTraits FromCpu(const CpuFeatures& features);
 };
 
-// Returns true for opcodes that an ElementEmitter emits from their operands: those allowed in a loop fusion.
-bool IsElementGenerated(HloOpcode opcode);
-
 // Returns true if every instruction of a fused computation (or the lone instruction) reads its array operands at the
 // linear index that it writes, up to reshapes and broadcast scalars: one flat loop over Index::FromLinear then emits it
 // best.

@@ -1,4 +1,6 @@
 // Element-wise operations, constants and conversions of types.
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "hlo/import/stablehlo/dense_literal.h"
@@ -13,11 +15,6 @@ absl::StatusOr<Results> Plain(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(kOperands));
   return c.Split(c.Add(kOpcode, c.operands));
 }
-template <HloOpcode kOpcode>
-constexpr Converter kUnary = Plain<kOpcode, 1>;
-template <HloOpcode kOpcode>
-constexpr Converter kBinary = Plain<kOpcode, 2>;
-
 // The order of the element type is what DEFAULT means.
 ComparisonType Comparison(absl::string_view name, PrimitiveType element) {
   if (name == "TOTALORDER") return ComparisonType::kTotalOrder;
@@ -72,71 +69,52 @@ absl::StatusOr<Results> Identity(OpConversion& c) {
 }
 
 constexpr ConversionRule kRules[] = {
-    {"stablehlo.abs", kUnary<HloOpcode::kAbs>},
-    {"stablehlo.add", kBinary<HloOpcode::kAdd>},
-    {"stablehlo.and", kBinary<HloOpcode::kAnd>},
-    {"stablehlo.atan2", kBinary<HloOpcode::kAtan2>},
     {"stablehlo.bitcast_convert", ConvertType<HloOpcode::kBitcastConvert>},
-    {"stablehlo.cbrt", kUnary<HloOpcode::kCbrt>},
-    {"stablehlo.ceil", kUnary<HloOpcode::kCeil>},
     {"stablehlo.clamp", Plain<HloOpcode::kClamp, 3>},
     {"stablehlo.compare", Compare},
-    {"stablehlo.complex", kBinary<HloOpcode::kComplexNumber>},
     {"stablehlo.constant", Constant},
     {"stablehlo.convert", ConvertType<HloOpcode::kConvert>},
-    {"stablehlo.cosine", kUnary<HloOpcode::kCos>},
-    {"stablehlo.count_leading_zeros", kUnary<HloOpcode::kClz>},
-    {"stablehlo.divide", kBinary<HloOpcode::kDivide>},
-    {"stablehlo.exponential", kUnary<HloOpcode::kExp>},
-    {"stablehlo.exponential_minus_one", kUnary<HloOpcode::kExpm1>},
-    {"stablehlo.floor", kUnary<HloOpcode::kFloor>},
-    {"stablehlo.imag", kUnary<HloOpcode::kImag>},
-    {"stablehlo.is_finite", kUnary<HloOpcode::kIsFinite>},
-    {"stablehlo.log", kUnary<HloOpcode::kLog>},
-    {"stablehlo.log_plus_one", kUnary<HloOpcode::kLog1p>},
-    {"stablehlo.logistic", kUnary<HloOpcode::kLogistic>},
-    {"stablehlo.maximum", kBinary<HloOpcode::kMaximum>},
-    {"stablehlo.minimum", kBinary<HloOpcode::kMinimum>},
-    {"stablehlo.multiply", kBinary<HloOpcode::kMultiply>},
-    {"stablehlo.negate", kUnary<HloOpcode::kNegate>},
-    {"stablehlo.not", kUnary<HloOpcode::kNot>},
-    {"stablehlo.or", kBinary<HloOpcode::kOr>},
-    {"stablehlo.popcnt", kUnary<HloOpcode::kPopulationCount>},
-    {"stablehlo.power", kBinary<HloOpcode::kPower>},
-    {"stablehlo.real", kUnary<HloOpcode::kReal>},
     {"stablehlo.reduce_precision", ReducePrecision},
-    {"stablehlo.remainder", kBinary<HloOpcode::kRemainder>},
-    {"stablehlo.round_nearest_afz", kUnary<HloOpcode::kRoundNearestAfz>},
-    {"stablehlo.round_nearest_even", kUnary<HloOpcode::kRoundNearestEven>},
-    {"stablehlo.rsqrt", kUnary<HloOpcode::kRsqrt>},
     {"stablehlo.select", Plain<HloOpcode::kSelect, 3>},
-    {"stablehlo.shift_left", kBinary<HloOpcode::kShiftLeft>},
-    {"stablehlo.shift_right_arithmetic", kBinary<HloOpcode::kShiftRightArithmetic>},
-    {"stablehlo.shift_right_logical", kBinary<HloOpcode::kShiftRightLogical>},
-    {"stablehlo.sign", kUnary<HloOpcode::kSign>},
-    {"stablehlo.sine", kUnary<HloOpcode::kSin>},
-    {"stablehlo.sqrt", kUnary<HloOpcode::kSqrt>},
-    {"stablehlo.subtract", kBinary<HloOpcode::kSubtract>},
-    {"stablehlo.tan", kUnary<HloOpcode::kTan>},
-    {"stablehlo.tanh", kUnary<HloOpcode::kTanh>},
-    {"stablehlo.xor", kBinary<HloOpcode::kXor>},
-    {"chlo.acos", kUnary<HloOpcode::kAcos>},
-    {"chlo.acosh", kUnary<HloOpcode::kAcosh>},
-    {"chlo.asin", kUnary<HloOpcode::kAsin>},
-    {"chlo.asinh", kUnary<HloOpcode::kAsinh>},
-    {"chlo.atanh", kUnary<HloOpcode::kAtanh>},
-    {"chlo.cosh", kUnary<HloOpcode::kCosh>},
-    {"chlo.erf", kUnary<HloOpcode::kErf>},
-    {"chlo.mulhi", kBinary<HloOpcode::kMulhi>},
-    {"chlo.sinh", kUnary<HloOpcode::kSinh>},
-    {"chlo.tan", kUnary<HloOpcode::kTan>},
     // Values cross between dialects unchanged.
     {"builtin.unrealized_conversion_cast", Identity},
     {"sdy.propagation_barrier", Identity},
 };
 
+// By opcode; null for ops of other families.
+constexpr Converter kFamilies[] = {
+#define HLO_UNARY(opcode, ...) Plain<HloOpcode::opcode, 1>,
+#define HLO_BINARY(opcode, ...) Plain<HloOpcode::opcode, 2>,
+#define HLO_OP(...) nullptr,
+#include "hlo/ops/table/hlo_opcode.def"
+#undef HLO_UNARY
+#undef HLO_BINARY
+#undef HLO_OP
+};
+
+// Operations that have the name of an element-wise op after that of their dialect.
+std::vector<ConversionRule> AllRules() {
+  std::vector<ConversionRule> rules(std::begin(kRules), std::end(kRules));
+  for (const absl::string_view name : {
+#define VERSIONED_OP(in_bytecode, name, attributes) absl::string_view(name),
+#include "hlo/import/stablehlo/versioned_ops.def"
+#undef VERSIONED_OP
+       }) {
+    absl::string_view text = name;
+    if (!absl::ConsumePrefix(&text, "stablehlo.") && !absl::ConsumePrefix(&text, "chlo.")) continue;
+    const std::optional<HloOpcode> opcode = HloOpcodeFromString(absl::StrReplaceAll(text, {{"_", "-"}}));
+    if (!opcode.has_value()) continue;
+    if (const Converter convert = kFamilies[static_cast<int>(*opcode)]; convert != nullptr)
+      rules.push_back({name, convert});
+  }
+  return rules;
+}
+
 }  // namespace
 
-absl::Span<const ConversionRule> ElementwiseRules() { return kRules; }
+absl::Span<const ConversionRule> ElementwiseRules() {
+  static const auto* const rules = new std::vector<ConversionRule>(AllRules());
+  return *rules;
+}
 
 }  // namespace hilo::stablehlo

@@ -19,6 +19,9 @@ enum class CustomCallMeaning {
   kTopK,      // (values, indices) of the k largest elements along the last dimension
 };
 CustomCallMeaning MeaningOfCustomCall(absl::string_view target);
+inline bool CallsFunction(const CustomCallAttrs& attributes) {
+  return MeaningOfCustomCall(attributes.custom_call_target) == CustomCallMeaning::kFunction;
+}
 
 // For a target that XLA defines and Hilo does not support: a description for messages; else empty.
 absl::string_view ForeignCustomCall(absl::string_view target);

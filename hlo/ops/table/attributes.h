@@ -42,6 +42,7 @@ class OpAttributes {
   virtual absl::StatusOr<bool> ParseField(absl::string_view name, absl::string_view text) = 0;
   // True if the attributes give the op an effect beyond its result.
   virtual bool HasSideEffect() const { return false; }
+  virtual std::vector<absl::string_view> FieldNames() const = 0;
   // Names of fields that must appear in text.
   virtual std::vector<absl::string_view> RequiredFields() const = 0;
 };
@@ -144,6 +145,12 @@ class Attributes : public OpAttributes {
     });
     if (!status.ok()) return status;
     return found;
+  }
+
+  std::vector<absl::string_view> FieldNames() const override {
+    std::vector<absl::string_view> names;
+    ForEachField([&](const auto& f) { names.push_back(f.name); });
+    return names;
   }
 
   std::vector<absl::string_view> RequiredFields() const override {

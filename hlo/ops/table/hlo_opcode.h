@@ -49,7 +49,7 @@ bool InTypeClass(PrimitiveType type, uint32_t classes);
 // Result element type of a unary op.
 enum class ResultRule : uint8_t { kSameType, kComplexToReal, kPred };
 
-// Properties that passes and emitters query, as a mask.
+// Properties that passes and emitters query, as a mask. One that implies another contains it.
 enum HloTrait : uint32_t {
   kNoTraits = 0,
   kElementwise = 1,  // result element i depends on element i of each array operand (scalars may be broadcast)
@@ -60,6 +60,8 @@ enum HloTrait : uint32_t {
   kForwarding = 32,   // result shares the operand's memory: tuple, get-tuple-element, opt-barrier, add-dependency
   kSideEffect = 64,   // may not be deleted when unused, merged, copied, or computed at compile time
   kPerDevice = 128,   // depends on the device or on others: may not be computed at compile time
+  kCollective = 256 | kPerDevice,  // devices compute it together; includes the starts of asynchronous pairs
+  kTransfer = 512 | kSideEffect,   // exchanges data with the host or with one other device: infeed, send, ...
 };
 
 // The work of one element of an op's result, besides reading its operands (hlo/analysis/cost_model.cc has the numbers).
@@ -93,12 +95,27 @@ struct HloOpcodeInfo {
   absl::string_view called;  // names of called computations, see the table
   OpCost cost;
 };
-const HloOpcodeInfo& OpcodeInfo(HloOpcode opcode);
 
-inline absl::string_view HloOpcodeString(HloOpcode opcode) { return OpcodeInfo(opcode).text; }
+// The table, in the order of HloOpcode.
+inline constexpr HloOpcodeInfo kHloOpcodeTable[] = {
+#define HLO_UNARY(opcode, text, function, types, rule, cost) \
+  {text, HloFamily::kUnary, 1, types, ResultRule::rule, kElementwise, "", cost},
+#define HLO_BINARY(opcode, text, function, types, traits, cost) \
+  {text, HloFamily::kBinary, 2, types, ResultRule::kSameType, kElementwise | (traits), "", cost},
+#define HLO_OP(opcode, text, arity, attributes, called, traits, cost) \
+  {text, HloFamily::kOwn, arity, 0, ResultRule::kSameType, traits, called, cost},
+#include "hlo/ops/table/hlo_opcode.def"
+#undef HLO_UNARY
+#undef HLO_BINARY
+#undef HLO_OP
+};
+
+constexpr const HloOpcodeInfo& OpcodeInfo(HloOpcode opcode) { return kHloOpcodeTable[static_cast<int>(opcode)]; }
+
+constexpr absl::string_view HloOpcodeString(HloOpcode opcode) { return OpcodeInfo(opcode).text; }
 std::optional<HloOpcode> HloOpcodeFromString(absl::string_view text);
-inline bool HasTrait(HloOpcode opcode, HloTrait trait) { return (OpcodeInfo(opcode).traits & trait) != 0; }
-inline bool IsElementwise(HloOpcode opcode) { return HasTrait(opcode, kElementwise); }
+constexpr bool HasTrait(HloOpcode opcode, HloTrait trait) { return (OpcodeInfo(opcode).traits & trait) == trait; }
+constexpr bool IsElementwise(HloOpcode opcode) { return HasTrait(opcode, kElementwise); }
 
 }  // namespace hilo
 

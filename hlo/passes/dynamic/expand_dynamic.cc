@@ -313,18 +313,14 @@ absl::StatusOr<SizedValue> Expander::WriteConditional(const HloInstruction& cond
 }
 
 // Batch normalisations of dynamic arrays are reductions that count their elements at run time.
-class BatchNormsAreExpanded : public Target {
+class DynamicBatchNormsAreExpanded : public Target {
  public:
-  bool Supports(const HloInstruction& instruction) const override {
-    switch (instruction.opcode()) {
-      case HloOpcode::kBatchNormGrad:
-      case HloOpcode::kBatchNormInference:
-      case HloOpcode::kBatchNormTraining: return instruction.operand(0)->shape().is_static();
-      default: return true;
-    }
+  Emission EmissionOf(const HloInstruction& instruction) const override {
+    const bool is_batch_norm = instruction.opcode() == HloOpcode::kBatchNormGrad ||
+                               instruction.opcode() == HloOpcode::kBatchNormInference ||
+                               instruction.opcode() == HloOpcode::kBatchNormTraining;
+    return is_batch_norm && !instruction.operand(0)->shape().is_static() ? Emission::kExpanded : Emission::kKernel;
   }
-  bool IsFusible(const HloInstruction&) const override { return false; }
-  bool DotGoesToLibrary(const HloInstruction&) const override { return false; }
 };
 
 // The header speaks of the entry as it was.
@@ -349,7 +345,7 @@ void AdaptHeader(const ProgramShape& before, const DynamicInterface& interface, 
 absl::StatusOr<DynamicInterface> ExpandDynamicShapes(HloModule* module, const PassContext& context) {
   HILO_RETURN_IF_ERROR(
       MakeAsyncToSync()->Run(module, context).status());  // leaves no other calls than those that are handled here
-  const BatchNormsAreExpanded target;
+  const DynamicBatchNormsAreExpanded target;
   HILO_RETURN_IF_ERROR(MakeExpander(&target)->Run(module, context).status());
   const ProgramShape before = module->EntryProgramShape();
   DynamicInterface interface;

@@ -1,7 +1,7 @@
 // The table of expansions: rewrites of an op in terms of others.
 //
-// To add one: a separate file (or that of its family) in this folder with the function, its declaration below, a row in
-// expansions.cc.
+// To add one: a separate file (or that of its family) in this folder with the function, its declaration and its row
+// below.
 #ifndef HILO_HLO_PASSES_EXPAND_EXPANSIONS_H_
 #define HILO_HLO_PASSES_EXPAND_EXPANSIONS_H_
 
@@ -19,13 +19,9 @@ namespace hilo {
 using Expansion = absl::StatusOr<XlaOp> (*)(const HloInstruction& instruction, XlaBuilder* builder,
                                             absl::Span<const XlaOp> operands);
 
-// Null if the op has none.
-Expansion FindExpansion(HloOpcode opcode);
-
 // The called computation of an instruction in the form that builder functions take.
 absl::StatusOr<XlaComputation> CalledComputation(const HloInstruction& instruction, int64_t i = 0);
 
-// The rows.
 absl::StatusOr<XlaOp> ExpandBatchNormGrad(const HloInstruction& instruction, XlaBuilder* builder,
                                           absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandBatchNormInference(const HloInstruction& instruction, XlaBuilder* builder,
@@ -53,6 +49,35 @@ absl::StatusOr<XlaOp> ExpandStochasticConvert(const HloInstruction& instruction,
                                               absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandTopK(const HloInstruction& instruction, XlaBuilder* builder,
                                  absl::Span<const XlaOp> operands);
+
+struct ExpansionRow {
+  HloOpcode opcode;
+  Expansion expansion;
+};
+inline constexpr ExpansionRow kExpansions[] = {
+    {HloOpcode::kBatchNormGrad, ExpandBatchNormGrad},
+    {HloOpcode::kBatchNormInference, ExpandBatchNormInference},
+    {HloOpcode::kBatchNormTraining, ExpandBatchNormTraining},
+    {HloOpcode::kConvolution, ExpandConvolution},
+    {HloOpcode::kCustomCall, ExpandCustomCall},
+    {HloOpcode::kDot, ExpandDot},
+    {HloOpcode::kRaggedDot, ExpandDot},
+    {HloOpcode::kRng, ExpandRng},
+    {HloOpcode::kRngBitGenerator, ExpandRngBitGenerator},
+    {HloOpcode::kScaledDot, ExpandScaledDot},
+    {HloOpcode::kScan, ExpandScan},
+    {HloOpcode::kStochasticConvert, ExpandStochasticConvert},
+    {HloOpcode::kTopK, ExpandTopK},
+};
+
+// Null if the op has none.
+constexpr Expansion FindExpansion(HloOpcode opcode) {
+  for (const ExpansionRow& row : kExpansions) {
+    if (row.opcode == opcode) return row.expansion;
+  }
+  return nullptr;
+}
+constexpr bool HasExpansion(HloOpcode opcode) { return FindExpansion(opcode) != nullptr; }
 
 }  // namespace hilo
 

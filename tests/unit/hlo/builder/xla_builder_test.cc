@@ -4,7 +4,6 @@
 #include <limits>
 #include <string>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "hlo/text/hlo_parser.h"
@@ -60,20 +59,6 @@ absl::StatusOr<std::string> ShapeOf(const std::function<XlaOp(XlaBuilder*, XlaOp
   EXPECT_FALSE(ShapeOf([&]([[maybe_unused]] XlaBuilder* b, [[maybe_unused]] XlaOp x, [[maybe_unused]] XlaOp s) { \
                  return expression;                                                                              \
                }).ok())
-
-TEST(XlaBuilderTest, EveryElementwiseRowHasAFunction) {
-  absl::flat_hash_set<HloOpcode> offered;
-#define HILO_OFFERED(Function, opcode) offered.insert(HloOpcode::opcode);
-  HILO_UNARY_FUNCTIONS(HILO_OFFERED)
-  HILO_BINARY_FUNCTIONS(HILO_OFFERED)
-#undef HILO_OFFERED
-  for (int i = 0; i < kHloOpcodeCount; ++i) {
-    const HloOpcode opcode = static_cast<HloOpcode>(i);
-    const HloFamily family = OpcodeInfo(opcode).family;
-    if (family != HloFamily::kUnary && family != HloFamily::kBinary) continue;
-    EXPECT_TRUE(offered.contains(opcode)) << HloOpcodeString(opcode);
-  }
-}
 
 TEST(XlaBuilderTest, Axpy) {
   XlaBuilder b("axpy");

@@ -19,8 +19,12 @@ namespace hilo::testing {
 // Supports everything, and fuses what is computed element by element.
 class AnyTarget : public Target {
  public:
-  bool Supports(const HloInstruction&) const override { return true; }
-  bool IsFusible(const HloInstruction& instruction) const override {
+  Emission EmissionOf(const HloInstruction& instruction) const override {
+    return IsElement(instruction) ? Emission::kElement : Emission::kKernel;
+  }
+
+ private:
+  static bool IsElement(const HloInstruction& instruction) {
     if (!instruction.shape().IsArray()) return false;
     switch (instruction.opcode()) {
       case HloOpcode::kBroadcast:
@@ -35,7 +39,6 @@ class AnyTarget : public Target {
       default: return IsElementwise(instruction.opcode()) && instruction.opcode() != HloOpcode::kCopy;
     }
   }
-  bool DotGoesToLibrary(const HloInstruction&) const override { return false; }
 };
 
 // Names as in --passes=.

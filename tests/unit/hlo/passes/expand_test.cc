@@ -11,8 +11,8 @@ using testing::Parse;
 // Emits everything but batch normalisations.
 class NoBatchNorm : public testing::AnyTarget {
  public:
-  bool Supports(const HloInstruction& instruction) const override {
-    return FindExpansion(instruction.opcode()) == nullptr;
+  Emission EmissionOf(const HloInstruction& instruction) const override {
+    return HasExpansion(instruction.opcode()) ? Emission::kExpanded : AnyTarget::EmissionOf(instruction);
   }
 };
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "base/file.h"
 #include "gtest/gtest.h"
+#include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"
 
@@ -319,6 +320,23 @@ TEST(StablehloTextTest, TypedCustomCallsAndLayouts) {
       "custom_call_has_side_effect=true, output_to_operand_aliasing={{}: (0, {})}, api_version=API_VERSION_TYPED_FFI, "
       "backend_config={a = 3 : i64, \"b c\" = \"t\\22\", d = dense<[1, 2]> : tensor<2xi32>, e = true, g = 2.5 : f32}"))
       << text;
+}
+
+TEST(StablehloImport, EveryElementwiseOpHasOneOfTheDialects) {
+  const auto converter = [](absl::string_view dialect, HloOpcode opcode) {
+    return stablehlo::FindConverter(
+        absl::StrCat(dialect, ".", absl::StrReplaceAll(HloOpcodeString(opcode), {{"-", "_"}})));
+  };
+  for (int i = 0; i < kHloOpcodeCount; ++i) {
+    const HloOpcode opcode = static_cast<HloOpcode>(i);
+    if (OpcodeInfo(opcode).family == HloFamily::kOwn) continue;
+    EXPECT_TRUE(converter("stablehlo", opcode) != nullptr || converter("chlo", opcode) != nullptr)
+        << HloOpcodeString(opcode);
+  }
+  EXPECT_EQ(converter("stablehlo", HloOpcode::kErf), nullptr);
+  EXPECT_EQ(converter("chlo", HloOpcode::kAdd), nullptr);
+  EXPECT_NE(converter("stablehlo", HloOpcode::kTan), nullptr);
+  EXPECT_NE(converter("chlo", HloOpcode::kTan), nullptr);
 }
 
 }  // namespace

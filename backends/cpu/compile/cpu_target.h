@@ -1,0 +1,18 @@
+// Which instructions the CPU backend emits, and how.
+#ifndef HILO_BACKENDS_CPU_COMPILE_CPU_TARGET_H_
+#define HILO_BACKENDS_CPU_COMPILE_CPU_TARGET_H_
+
+#include <memory>
+
+#include "hlo/passes/hlo_pass.h"
+#include "runtime/compile_options.h"
+
+namespace hilo::cpu {
+
+const EmissionRow& CpuEmission(HloOpcode opcode);
+
+std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options);
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_COMPILE_CPU_TARGET_H_
